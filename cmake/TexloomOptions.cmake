@@ -1,0 +1,58 @@
+# Compiler, language standard, warnings, sanitizers, ccache.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# The static libraries end up in a Python extension module.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# Sources of one static library need not wait for the library below it.
+set(CMAKE_OPTIMIZE_DEPENDENCIES ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  message(FATAL_ERROR "Texloom needs GCC 12 or newer, or Clang 16 or newer; "
+                      "${CMAKE_CXX_COMPILER} is GCC ${CMAKE_CXX_COMPILER_VERSION}")
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 16)
+  message(FATAL_ERROR "Texloom needs Clang 16 or newer, or GCC 12 or newer; "
+                      "${CMAKE_CXX_COMPILER} is Clang ${CMAKE_CXX_COMPILER_VERSION}")
+endif()
+
+find_program(TEXLOOM_CCACHE ccache)
+if(TEXLOOM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TEXLOOM_CCACHE})
+endif()
+
+# Warnings are errors while we develop; a new compiler's warning is no reason that pip install fails.
+if(NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR AND NOT SKBUILD)
+  set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
+endif()
+
+# What every target of this project is compiled with (and nothing of others).
+add_library(texloom_options INTERFACE)
+target_compile_options(texloom_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+  -Woverloaded-virtual -Wimplicit-fallthrough
+  # __FILE__ in checks and diagnostics reads src/ir/expr.cc, wherever the checkout is.
+  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC's full -Wshadow objects to scoped enumerators named like a type, and GCC 12 reports false
+  # positives inside its own library headers when it optimises or sanitizes.
+  target_compile_options(texloom_options INTERFACE
+    -Wshadow=local -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+    -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-free-nonheap-object)
+else()
+  target_compile_options(texloom_options INTERFACE -Wshadow)
+endif()
+
+if(TEXLOOM_SANITIZE)
+  add_compile_options(-fsanitize=${TEXLOOM_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TEXLOOM_SANITIZE})
+endif()

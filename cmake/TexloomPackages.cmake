@@ -1,0 +1,48 @@
+# Other people's libraries. Each that is missing is an error that names its Debian package.
+
+function(texloom_missing what package)
+  message(FATAL_ERROR "Texloom needs ${what}, which was not found.\n"
+                      "  Debian or Ubuntu: apt-get install ${package}\n"
+                      "  In a checkout of Texloom, ./dev setup installs everything.")
+endfunction()
+
+find_package(fmt 9 QUIET)
+if(NOT fmt_FOUND)
+  texloom_missing("the library {fmt}, version 9 or newer" libfmt-dev)
+endif()
+
+# Headers only: the loader (libOpenCL.so.1) is opened at run time.
+find_path(TEXLOOM_OPENCL_INCLUDE CL/cl.h)
+mark_as_advanced(TEXLOOM_OPENCL_INCLUDE)
+if(NOT TEXLOOM_OPENCL_INCLUDE)
+  texloom_missing("the OpenCL headers (CL/cl.h)" opencl-c-headers)
+endif()
+add_library(texloom_opencl_headers INTERFACE)
+target_include_directories(texloom_opencl_headers SYSTEM INTERFACE ${TEXLOOM_OPENCL_INCLUDE})
+# Declares all of OpenCL 3.0; which version a device has is asked at run time.
+target_compile_definitions(texloom_opencl_headers INTERFACE CL_TARGET_OPENCL_VERSION=300)
+
+if(TEXLOOM_TESTS)
+  find_package(GTest QUIET)
+  if(NOT GTest_FOUND)
+    texloom_missing("GoogleTest (or configure with -DTEXLOOM_TESTS=OFF)" libgtest-dev)
+  endif()
+endif()
+
+if(TEXLOOM_PYTHON)
+  if(NOT Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/.venv/bin/python)
+    set(Python_EXECUTABLE ${PROJECT_SOURCE_DIR}/.venv/bin/python)
+  endif()
+  find_package(Python 3.10 QUIET COMPONENTS Interpreter Development.Module)
+  if(NOT Python_FOUND)
+    texloom_missing("Python 3.10 or newer with its headers (or configure with -DTEXLOOM_PYTHON=OFF)"
+                    python3-dev)
+  endif()
+  # pybind11 from PyPI tells where its CMake files are.
+  execute_process(COMMAND ${Python_EXECUTABLE} -c "import pybind11; print(pybind11.get_cmake_dir())"
+                  OUTPUT_VARIABLE texloom_pybind11_dir OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  find_package(pybind11 CONFIG QUIET HINTS "${texloom_pybind11_dir}")
+  if(NOT pybind11_FOUND)
+    texloom_missing("pybind11 (PyPI: pip install pybind11)" pybind11-dev)
+  endif()
+endif()

@@ -1,0 +1,84 @@
+# The kinds of targets. Each collects its folder, so that adding a file needs no edit.
+
+# Sources of a folder and its subfolders, without the subfolders that are targets of their own
+# (those with a CMakeLists.txt).
+function(texloom_collect_sources out folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  file(GLOB_RECURSE nested CONFIGURE_DEPENDS ${folder}/CMakeLists.txt)
+  foreach(list IN LISTS nested)
+    cmake_path(GET list PARENT_PATH subfolder)
+    if(NOT subfolder STREQUAL folder)
+      list(FILTER sources EXCLUDE REGEX "^${subfolder}/")
+    endif()
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# Links those of the named Texloom libraries that exist: a folder without sources has no target.
+function(texloom_link target visibility)
+  foreach(dep IN LISTS ARGN)
+    if(TARGET texloom_${dep})
+      target_link_libraries(${target} ${visibility} texloom_${dep})
+    endif()
+  endforeach()
+endfunction()
+
+# texloom_library(<name> [DEPS <Texloom library>...] [PUBLIC_LIBS <library>...])
+# The static library texloom_<name> of the current folder; #includes are relative to src/.
+function(texloom_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;PUBLIC_LIBS")
+  texloom_collect_sources(sources ${CMAKE_CURRENT_SOURCE_DIR})
+  if(NOT sources)
+    message(STATUS "Texloom: ${name} has no sources, skipped")
+    return()
+  endif()
+  add_library(texloom_${name} STATIC ${sources})
+  target_include_directories(texloom_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(texloom_${name} PRIVATE texloom_options PUBLIC ${arg_PUBLIC_LIBS})
+  texloom_link(texloom_${name} PUBLIC ${arg_DEPS})
+endfunction()
+
+# texloom_python_module(<name> [DEPS <Texloom library>...])
+# The extension module texloom.<name> of python/core. In a checkout it lies in python/texloom, so
+# that python/ on the path is enough; under scikit-build-core it is installed into the wheel.
+function(texloom_python_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS")
+  texloom_collect_sources(sources ${PROJECT_SOURCE_DIR}/python/core)
+  if(NOT sources)
+    message(STATUS "Texloom: python/core has no sources, the Python module is skipped")
+    return()
+  endif()
+  pybind11_add_module(${name} MODULE NO_EXTRAS ${sources})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/python)
+  target_link_libraries(${name} PRIVATE texloom_options)
+  texloom_link(${name} PRIVATE ${arg_DEPS})
+  if(SKBUILD)
+    install(TARGETS ${name} LIBRARY DESTINATION texloom)
+  else()
+    set_target_properties(${name} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_SOURCE_DIR}/python/texloom)
+  endif()
+endfunction()
+
+# texloom_test(<folder> [DEPS <Texloom library>...])
+# One executable and one ctest for tests/<folder>; #includes are relative to src/ and, for what tests
+# share, to the root ("tests/ir/…").
+function(texloom_test folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS")
+  texloom_collect_sources(sources ${PROJECT_SOURCE_DIR}/tests/${folder})
+  if(NOT sources)
+    message(STATUS "Texloom: tests/${folder} has no sources, skipped")
+    return()
+  endif()
+  if(TEXLOOM_SANITIZE)
+    list(APPEND sources ${PROJECT_SOURCE_DIR}/tests/leak_suppressions.cc)
+  endif()
+  add_executable(${folder}_tests ${sources})
+  target_include_directories(${folder}_tests PRIVATE ${PROJECT_SOURCE_DIR}
+                                                     ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${folder}_tests PRIVATE texloom_options GTest::gtest_main GTest::gmock)
+  texloom_link(${folder}_tests PRIVATE ${arg_DEPS})
+  add_test(NAME ${folder} COMMAND ${folder}_tests --gtest_brief=1
+           WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${folder} PROPERTIES TIMEOUT 600)
+endfunction()

@@ -1,0 +1,37 @@
+// Compiled programs: from lowering to a launch plan that the runtime runs.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "codegen/opencl/module.h"
+#include "handles.h"
+#include "ir/target.h"
+#include "lower/lowering.h"
+#include "runtime/plan_executor.h"
+
+namespace texloom::python {
+
+struct PyProgram {
+  std::shared_ptr<const ir::Program> program;
+};
+
+// What build() returns. Executors are made for each device at the first call with its arrays.
+struct CompiledFunction {
+  codegen::opencl::CompiledModule module;
+  ir::Target target;
+  std::mutex mutex;
+  std::map<const hal::Device*, std::shared_ptr<runtime::PlanExecutor>> executors;
+};
+
+// What lower() and build() are given: arguments, buffers of `binds`, target text.
+lower::Lowering make_lowering(const SharedSchedule& schedule, const std::vector<PyTensor>& args,
+                              const py::dict& binds, const std::string& name,
+                              const std::string& target);
+
+// The runtime's description of a legalised program.
+runtime::LaunchPlan make_launch_plan(const codegen::opencl::CompiledModule& module);
+
+}  // namespace texloom::python

@@ -1,0 +1,294 @@
+// Devices and arrays.
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "arrays.h"
+#include "handles.h"
+#include "ir/target.h"
+#include "runtime/drivers/opencl/driver.h"
+#include "runtime/hal/transfer.h"
+#include "support/diagnostic.h"
+#include "texel_copy.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR types
+
+namespace {
+
+// The one OpenCL driver of the process and its open devices. Never destroyed: OpenCL
+// implementations tear themselves down at exit, in an order of their own.
+struct OpenDevices {
+  std::mutex mutex;
+  std::shared_ptr<hal::Driver> driver;
+  std::map<size_t, std::shared_ptr<hal::Device>> devices;
+};
+OpenDevices& open_devices() {
+  static auto* instance = new OpenDevices;
+  return *instance;
+}
+
+hal::Driver& driver(OpenDevices& state) {
+  if (!state.driver) {
+    auto created = hal::opencl::create_driver();
+    throw_if_error(created.status());
+    state.driver = *created;
+  }
+  return *state.driver;
+}
+
+const std::vector<hal::DeviceInfo>& device_infos() {
+  OpenDevices& state = open_devices();
+  const std::lock_guard lock(state.mutex);
+  return driver(state).devices();
+}
+
+Code code_of(StatusCode status) {
+  switch (status) {
+    case StatusCode::Unavailable: case StatusCode::NotFound: return Code::NoDevice;
+    case StatusCode::OutOfMemory: return Code::OutOfDeviceMemory;
+    case StatusCode::BuildFailed: return Code::KernelRefused;
+    default: return Code::DeviceError;
+  }
+}
+
+std::string help_for(Code code) {
+  switch (code) {
+    case Code::NoDevice:
+      return "install an OpenCL implementation (Debian: pocl-opencl-icd runs on any processor) and "
+             "see texloom.devices()";
+    case Code::OutOfDeviceMemory: return "free arrays that are no longer used, or use smaller ones";
+    case Code::KernelRefused:
+      return "this is a bug in Texloom's code generation or the device's compiler: report it with "
+             "the kernel's source (function.kernels) and this log";
+    default: return "see the driver's message; texloom.devices() shows the device's limits";
+  }
+}
+
+std::span<std::byte> bytes_of(py::array& array) {
+  return {static_cast<std::byte*>(array.mutable_data()), static_cast<size_t>(array.nbytes())};
+}
+std::span<const std::byte> bytes_of(const py::array& array) {
+  return {static_cast<const std::byte*>(array.data()), static_cast<size_t>(array.nbytes())};
+}
+
+py::dtype numpy_dtype(Type type) { return py::dtype(to_string(type)); }
+
+// Where a new texture array begins in an image of its own size, unless the caller says else.
+struct Placement {
+  hal::Offset2D origin;
+  std::optional<hal::Extent2D> image;
+};
+
+hal::Binding allocate(hal::Device& device, const PyArray& array, const Placement& placement) {
+  if (array.layout.object == MemoryObject::Buffer) {
+    hal::BufferDesc desc;
+    desc.bytes = array.element_count() * static_cast<uint64_t>(array.type.bytes());
+    auto buffer = device.create_buffer(desc);
+    throw_if_error(buffer.status());
+    return hal::BufferBinding{*buffer, 0};
+  }
+  const auto channel = hal::element_type_from_name(to_string(array.type));
+  const auto format = channel ? hal::texel_format_of(*channel) : std::nullopt;
+  if (!format) {
+    fail(user_location(), Code::TextureElementType,
+         "textures hold float16, float32 and integers of 8, 16 and 32 bits",
+         "an array of dtype {} cannot lie in a texture", to_string(array.type));
+  }
+  const hal::Extent2D own{static_cast<uint32_t>(array.layout.col_count()),
+                          static_cast<uint32_t>(array.layout.row_count())};
+  hal::TextureDesc desc;
+  desc.format = *format;
+  desc.extent = placement.image.value_or(
+      hal::Extent2D{own.width + placement.origin.x, own.height + placement.origin.y});
+  if (!hal::region_fits(placement.origin, own, desc.extent)) {
+    fail(user_location(), Code::WrongShape, "give a larger image or a smaller origin",
+         "an array of {} x {} texels at ({}, {}) does not fit an image of {} x {}", own.width,
+         own.height, placement.origin.x, placement.origin.y, desc.extent.width, desc.extent.height);
+  }
+  auto texture = device.create_texture(desc);
+  throw_if_error(texture.status());
+  return hal::TextureBinding{*texture, placement.origin};
+}
+
+// A texture's fold follows the target's limits, or the device's where they are lower, so that
+// arrays and kernels made for one target agree.
+Layout array_layout(const std::vector<int64_t>& shape, const StorageScope& scope,
+                    const Target& target, const hal::DeviceInfo& info) {
+  if (!scope.texture) return linear_layout(shape);
+  const Layout natural = texture_layout(shape, *scope.texture);
+  const ImageLimits limits{
+      std::min<int64_t>(target.max_image_size, info.limits.max_image_width),
+      std::min<int64_t>(target.max_image_size, info.limits.max_image_height)};
+  if (const auto folded = best_fold(natural, limits)) return *folded;
+  fail(user_location(), Code::TextureTooLarge, "keep the array in a buffer",
+       "an array of {} x {} texels does not fit the limit of {} x {}, however it is folded",
+       natural.col_count(), natural.row_count(), limits.max_width, limits.max_height);
+}
+
+PyArray empty(const std::vector<int64_t>& shape, const std::string& dtype, const PyDevice& device,
+              const std::string& scope_text, const std::string& target,
+              const std::pair<uint32_t, uint32_t>& origin,
+              const std::optional<std::pair<uint32_t, uint32_t>>& image) {
+  const SourceLocation where = user_location();
+  const auto scope = parse_scope(scope_text);
+  if (!scope || scope->memory != MemoryScope::Global) {
+    std::string known;
+    for (const std::string& s : scope_spellings()) known += (known.empty() ? "" : ", ") + s;
+    fail(where, Code::UnknownScope, "use one of " + known + ", other than shared and local",
+         "an array cannot lie in the memory scope '{}'", scope_text);
+  }
+  const bool bad_shape = std::any_of(shape.begin(), shape.end(), [](int64_t n) { return n < 1; });
+  if (bad_shape || (scope->texture && (shape.empty() || shape.size() > 6))) {
+    fail(where, Code::BadShape, "give positive extents; a texture holds 1 to 6 axes",
+         "an array cannot have this shape in '{}'", to_string(*scope));
+  }
+  hal::Device& opened = *open_device(device);
+  PyArray array;
+  array.device = device;
+  array.type = to_type(dtype);
+  array.scope = *scope;
+  array.layout = array_layout(shape, *scope, parse_target(target, where), opened.info());
+  Placement placement{{origin.first, origin.second}, {}};
+  if (image) placement.image = hal::Extent2D{image->first, image->second};
+  array.binding = allocate(opened, array, placement);
+  return array;
+}
+
+void check_source(const PyArray& array, const py::array& source) {
+  std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
+  if (!source.dtype().is(numpy_dtype(array.type))) {
+    fail(user_location(), Code::WrongElementType, "convert it with .astype",
+         "a NumPy array of dtype {} does not fit an array of dtype {}",
+         py::str(py::object(source.dtype())).cast<std::string>(), to_string(array.type));
+  }
+  if (shape != array.layout.shape) {
+    fail(user_location(), Code::WrongShape, "reshape it, or make an array of its shape",
+         "a NumPy array of another shape does not fit this array");
+  }
+}
+
+void copy_from(const PyArray& array, const py::array& source) {
+  check_source(array, source);
+  const auto contiguous = py::array::ensure(source, py::array::c_style);
+  hal::Device& device = *open_device(array.device);
+  const std::span<const std::byte> elements = bytes_of(contiguous);
+  if (const auto* buffer = std::get_if<hal::BufferBinding>(&array.binding)) {
+    throw_if_error(hal::write_buffer(device, buffer->buffer, buffer->offset, elements));
+    return;
+  }
+  const auto& texture = std::get<hal::TextureBinding>(array.binding);
+  const Layout& layout = array.layout;
+  const auto bytes = static_cast<size_t>(array.type.bytes());
+  std::vector<std::byte> texels(static_cast<size_t>(layout.row_count() * layout.col_count() * 4) * bytes);
+  pack_texels(layout, bytes, elements, texels);
+  const hal::TextureRegion region{texture.origin, {static_cast<uint32_t>(layout.col_count()),
+                                                   static_cast<uint32_t>(layout.row_count())}};
+  throw_if_error(hal::write_texture(device, texture.texture, region, texels));
+}
+
+py::array to_numpy(const PyArray& array) {
+  py::array result(numpy_dtype(array.type), array.layout.shape);
+  hal::Device& device = *open_device(array.device);
+  if (const auto* buffer = std::get_if<hal::BufferBinding>(&array.binding)) {
+    throw_if_error(hal::read_buffer(device, buffer->buffer, buffer->offset, bytes_of(result)));
+    return result;
+  }
+  const auto& texture = std::get<hal::TextureBinding>(array.binding);
+  const Layout& layout = array.layout;
+  const auto bytes = static_cast<size_t>(array.type.bytes());
+  std::vector<std::byte> texels(static_cast<size_t>(layout.row_count() * layout.col_count() * 4) * bytes);
+  const hal::TextureRegion region{texture.origin, {static_cast<uint32_t>(layout.col_count()),
+                                                   static_cast<uint32_t>(layout.row_count())}};
+  throw_if_error(hal::read_texture(device, texture.texture, region, texels));
+  unpack_texels(layout, bytes, texels, bytes_of(result));
+  return result;
+}
+
+py::dict info_dict(const hal::DeviceInfo& info) {
+  py::dict d;
+  d["name"] = info.name;
+  d["platform"] = info.platform;
+  d["vendor"] = info.vendor;
+  d["driver_version"] = info.driver_version;
+  d["language_version"] = info.language_version;
+  d["type"] = std::string(hal::to_string(info.type));
+  d["images"] = info.features.images;
+  d["float64"] = info.features.float64;
+  d["float16_arithmetic"] = info.features.float16_arithmetic;
+  d["max_image_width"] = info.limits.max_image_width;
+  d["max_image_height"] = info.limits.max_image_height;
+  d["max_threads_per_block"] = info.limits.max_workgroup_size;
+  d["max_shared_memory_per_block"] = info.limits.local_memory_bytes;
+  d["compute_units"] = info.limits.compute_units;
+  return d;
+}
+
+void bind_array(py::module_& m) {
+  py::class_<PyArray>(m, "NDArray", "A tensor on a device, in a buffer or a texture.")
+      .def("numpy", &to_numpy, "A NumPy copy; waits for all work on the device.")
+      .def("copyfrom", &copy_from, py::arg("source"), "Copies a NumPy array of the same shape and dtype.")
+      .def_property_readonly("shape", [](const PyArray& a) { return py::tuple(py::cast(a.layout.shape)); })
+      .def_property_readonly("dtype", [](const PyArray& a) { return to_string(a.type); })
+      .def_property_readonly("device", [](const PyArray& a) { return a.device; })
+      .def_property_readonly("layout", [](const PyArray& a) { return to_string(a.layout); })
+      .def_property_readonly("scope", [](const PyArray& a) { return to_string(a.scope); })
+      .def("__repr__", [](const PyArray& a) {
+        std::string shape;
+        for (const int64_t n : a.layout.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", n);
+        return fmt::format("NDArray(({}), {}, opencl({}), {})", shape, to_string(a.type),
+                           a.device.ordinal, to_string(a.scope));
+      });
+  m.def("empty", &empty);
+}
+
+}  // namespace
+
+uint64_t PyArray::element_count() const {
+  uint64_t count = 1;
+  for (const int64_t extent : layout.shape) count *= static_cast<uint64_t>(extent);
+  return count;
+}
+
+void throw_if_error(const Status& status) {
+  if (status.ok()) return;
+  const Code code = code_of(status.code());
+  fail(user_location(), code, help_for(code), "{}", status.message());
+}
+
+const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
+  OpenDevices& state = open_devices();
+  const std::lock_guard lock(state.mutex);
+  const auto found = state.devices.find(device.ordinal);
+  if (found != state.devices.end()) return found->second;
+  auto opened = driver(state).open(device.ordinal);
+  throw_if_error(opened.status());
+  return state.devices.emplace(device.ordinal, *opened).first->second;
+}
+
+void bind_devices(py::module_& m) {
+  py::class_<PyDevice>(m, "Device", "An OpenCL device by number; opened when it is first used.")
+      .def(py::init<size_t>())
+      .def("__eq__", [](const PyDevice& a, const py::object& b) {
+        return py::isinstance<PyDevice>(b) && a.ordinal == b.cast<const PyDevice&>().ordinal;
+      })
+      .def("__hash__", [](const PyDevice& d) { return d.ordinal; })
+      .def("__repr__", [](const PyDevice& d) { return fmt::format("opencl({})", d.ordinal); })
+      .def("sync", [](const PyDevice& d) { throw_if_error(open_device(d)->queue()->wait_idle()); },
+           "Waits for all work given to the device.")
+      .def_property_readonly("device_id", [](const PyDevice& d) { return d.ordinal; })
+      .def_property_readonly("info", [](const PyDevice& d) { return info_dict(open_device(d)->info()); });
+  m.def("devices", [] {
+    py::list list;
+    for (const hal::DeviceInfo& info : device_infos()) list.append(info_dict(info));
+    return list;
+  });
+  bind_array(m);
+}
+
+}  // namespace texloom::python

@@ -1,0 +1,100 @@
+// Diagnostics as Python exceptions and warnings, and where they come from.
+
+#include <pybind11/stl.h>
+
+#include <string>
+
+#include "handles.h"
+#include "support/check.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+namespace {
+
+bool is_ours(PyFrameObject* frame) {
+  const auto globals = py::reinterpret_steal<py::dict>(PyFrame_GetGlobals(frame));
+  if (!globals.contains("__name__")) return false;
+  const auto name = py::str(globals["__name__"]).cast<std::string>();
+  return name == "texloom" || name.starts_with("texloom.");
+}
+
+SourceLocation location_of(PyFrameObject* frame) {
+  const auto code =
+      py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  const auto file = py::str(code.attr("co_filename")).cast<std::string>();
+  return SourceLocation::make(file, PyFrame_GetLineNumber(frame));
+}
+
+// Diagnostics as Python sees them: a list of named values.
+py::list as_list(const std::vector<Diagnostic>& diagnostics) {
+  const py::object row =
+      py::module_::import("texloom.errors").attr("Diagnostic");
+  py::list list;
+  for (const Diagnostic& d : diagnostics) {
+    list.append(row(d.severity == Severity::Error ? "error" : "warning", code_text(d.code),
+                    d.message, d.help, d.location.known() ? py::cast(*d.location.file) : py::none(),
+                    d.location.known() ? py::cast(d.location.line) : py::none(), d.notes,
+                    render(d)));
+  }
+  return list;
+}
+
+void raise(const UserError& error) {
+  const py::object type = py::module_::import("texloom.errors").attr("TVMError");
+  const py::object value = type(error.what(), as_list(error.diagnostics()));
+  PyErr_SetObject(type.ptr(), value.ptr());
+}
+
+}  // namespace
+
+SourceLocation user_location() {
+  auto* frame = PyEval_GetFrame();
+  if (frame == nullptr) return {};
+  Py_INCREF(frame);
+  const SourceLocation innermost = location_of(frame);
+  while (frame != nullptr && is_ours(frame)) {
+    PyFrameObject* caller = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = caller;
+  }
+  if (frame == nullptr) return innermost;
+  const SourceLocation found = location_of(frame);
+  Py_DECREF(frame);
+  return found;
+}
+
+void warn(const Diagnostic& d) {
+  const py::object category = py::module_::import("texloom.errors").attr("TexloomWarning");
+  py::module_::import("warnings")
+      .attr("warn_explicit")(render(d), category, d.location.known() ? *d.location.file : "?",
+                             d.location.line);
+}
+
+void bind_errors(py::module_& m) {
+  py::register_exception_translator([](std::exception_ptr pointer) {
+    try {
+      if (pointer) std::rethrow_exception(pointer);
+    } catch (const UserError& error) {
+      try {
+        raise(error);
+      } catch (py::error_already_set& failed) {
+        failed.restore();
+      }
+    } catch (const InternalError& error) {
+      const py::object type = py::module_::import("texloom.errors").attr("InternalError");
+      PyErr_SetString(type.ptr(), error.what());
+    }
+  });
+  m.def(
+      "error_codes",
+      [] {
+        py::list rows;
+        for (const CodeInfo& row : all_codes()) {
+          rows.append(py::make_tuple(code_text(row.code), row.name, row.summary));
+        }
+        return rows;
+      },
+      "Every diagnostic code: (code, name, summary).");
+}
+
+}  // namespace texloom::python

@@ -1,0 +1,263 @@
+// Expressions, axes and the te functions on them.
+
+#include <pybind11/stl.h>
+
+#include "handles.h"
+#include "ir/program.h"
+#include "ir/visit.h"
+#include "schedule/operators.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+PyExpr apply(BinaryOp op, const py::handle& a, const py::handle& b) {
+  return {schedule::apply(op, to_expr(a), to_expr(b), user_location())};
+}
+
+// Comparisons stand for themselves; as a Python bool, == and != compare identity.
+bool truth(const PyExpr& e) {
+  if (const int64_t* value = int_value(e.node)) return *value != 0;
+  if (const auto* n = as<Binary>(e.node)) {
+    if (n->op == BinaryOp::Eq) return n->a.same_as(n->b);
+    if (n->op == BinaryOp::Ne) return !n->a.same_as(n->b);
+  }
+  throw py::value_error(
+      "an expression has no truth value: use te.all, te.any or te.if_then_else instead of and, "
+      "or, not, if and chained comparisons");
+}
+
+template <class Class>
+void bind_operators(Class& c) {
+  const auto both = [&c](const char* name, const char* reflected, BinaryOp op) {
+    c.def(name, [op](const py::object& a, const py::object& b) { return apply(op, a, b); });
+    c.def(reflected, [op](const py::object& a, const py::object& b) { return apply(op, b, a); });
+  };
+  both("__add__", "__radd__", BinaryOp::Add);
+  both("__sub__", "__rsub__", BinaryOp::Sub);
+  both("__mul__", "__rmul__", BinaryOp::Mul);
+  both("__truediv__", "__rtruediv__", BinaryOp::Div);
+  both("__floordiv__", "__rfloordiv__", BinaryOp::FloorDiv);
+  both("__mod__", "__rmod__", BinaryOp::FloorMod);
+  both("__lshift__", "__rlshift__", BinaryOp::Shl);
+  both("__rshift__", "__rrshift__", BinaryOp::Shr);
+  both("__and__", "__rand__", BinaryOp::BitAnd);
+  both("__or__", "__ror__", BinaryOp::BitOr);
+  both("__xor__", "__rxor__", BinaryOp::BitXor);
+  const auto compare = [&c](const char* name, BinaryOp op) {
+    c.def(name, [op](const py::object& a, const py::object& b) { return apply(op, a, b); });
+  };
+  compare("__lt__", BinaryOp::Lt);
+  compare("__le__", BinaryOp::Le);
+  compare("__gt__", BinaryOp::Gt);
+  compare("__ge__", BinaryOp::Ge);
+  compare("__eq__", BinaryOp::Eq);
+  compare("__ne__", BinaryOp::Ne);
+  c.def("__neg__", [](const py::object& a) { return apply(BinaryOp::Sub, py::int_(0), a); });
+  c.def("astype", [](const py::object& a, const std::string& dtype) {
+    return PyExpr{make_cast(to_type(dtype), to_expr(a))};
+  });
+}
+
+py::object constant_value(const PyExpr& e) {
+  if (const int64_t* value = int_value(e.node)) return py::int_(*value);
+  if (const auto* value = as<FloatImm>(e.node)) return py::float_(value->value);
+  throw py::attribute_error("only a constant has a value; this is " + to_string(e.node));
+}
+
+void bind_expr(py::module_& m) {
+  py::class_<PyExpr> c(m, "Expr", "An expression of the te language.");
+  bind_operators(c);
+  c.def("__bool__", truth)
+      .def("__hash__", [](const PyExpr& e) { return RefHash()(e.node); })
+      .def("__int__",
+           [](const PyExpr& e) {
+             const int64_t* value = int_value(e.node);
+             if (value == nullptr) throw py::type_error("not a constant: " + to_string(e.node));
+             return *value;
+           })
+      .def("__repr__", [](const PyExpr& e) { return to_string(e.node); })
+      .def("same_as", [](const PyExpr& a, const PyExpr& b) { return a.node.same_as(b.node); })
+      .def("equal", [](const PyExpr& a, const py::object& b) { return apply(BinaryOp::Eq, py::cast(a), b); })
+      .def_property_readonly("value", constant_value, "The value of a constant.")
+      .def_property_readonly("dtype", [](const PyExpr& e) { return to_string(e.node->type); })
+      .def_property_readonly("name", [](const PyExpr& e) {
+        const auto* var = as<Var>(e.node);
+        if (var == nullptr) throw py::attribute_error("only a variable has a name");
+        return var->name;
+      });
+}
+
+void bind_iter_var(py::module_& m) {
+  py::class_<PyIterVar> c(m, "IterVar", "An axis of an operation, or a thread axis.");
+  bind_operators(c);
+  c.def("__hash__", [](const PyIterVar& a) { return RefHash()(a.node); })
+      .def("__repr__", [](const PyIterVar& a) { return "axis " + a.node->name(); })
+      .def("same_as",
+           [](const PyIterVar& a, const PyIterVar& b) { return a.node.same_as(b.node); })
+      .def_property_readonly("var", [](const PyIterVar& a) { return PyExpr{a.node->var}; })
+      .def_property_readonly("name", [](const PyIterVar& a) { return a.node->name(); })
+      .def_property_readonly("thread_tag",
+                             [](const PyIterVar& a) {
+                               return a.node->kind == IterKind::Thread ? to_string(a.node->tag)
+                                                                       : std::string();
+                             })
+      .def_property_readonly("extent", [](const PyIterVar& a) -> py::object {
+        return a.node->extent ? py::cast(PyExpr{a.node->extent}) : py::none();
+      });
+}
+
+PyIterVar reduce_axis(const py::handle& begin, const py::handle& end, const std::string& name) {
+  const SourceLocation where = user_location();
+  const Expr first = to_expr(begin), last = to_expr(end);
+  const Expr extent = schedule::apply(BinaryOp::Sub, last, first, where);
+  const int64_t* value = int_value(extent);
+  if (value != nullptr && *value < 1) {
+    fail(where, Code::BadShape, "give a range with end > begin", "the reduction axis '{}' is empty",
+         name);
+  }
+  return {make_iter_var(make_var(name, kInt32, where), make_cast(kInt32, first),
+                        make_cast(kInt32, extent), IterKind::Reduction, where)};
+}
+
+PyIterVar thread_axis(const std::string& tag) {
+  const SourceLocation where = user_location();
+  const auto parsed = parse_thread_tag(tag);
+  if (!parsed) {
+    fail(where, Code::BadThreadAxis,
+         "use blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y or threadIdx.z",
+         "unknown thread tag '{}'", tag);
+  }
+  return {make_thread_axis(*parsed, where)};
+}
+
+PyExpr make_const_of(double value, const std::string& dtype) {
+  const Type type = to_type(dtype);
+  return {type.is_float() ? make_float(value, type) : make_int(static_cast<int64_t>(value), type)};
+}
+
+std::vector<IterVar> to_axes(const std::vector<PyIterVar>& axes) {
+  std::vector<IterVar> list;
+  for (const PyIterVar& axis : axes) list.push_back(axis.node);
+  return list;
+}
+
+void bind_functions_of_te(py::module_& m) {
+  m.def("var", [](const std::string& name, const std::string& dtype) {
+    return PyExpr{make_var(name, to_type(dtype), user_location())};
+  });
+  m.def("const", make_const_of);
+  m.def("const_int", [](int64_t value, const std::string& dtype) {
+    const Type type = to_type(dtype);
+    return PyExpr{type.is_float() ? make_float(static_cast<double>(value), type)
+                                  : make_int(value, type)};
+  });
+  m.def("to_expr", [](const py::object& value) { return PyExpr{to_expr(value)}; });
+  m.def("reduce_axis", reduce_axis);
+  m.def("thread_axis", thread_axis);
+  m.def("data_axis", [](const std::string& name, const py::object& extent) {
+    const SourceLocation where = user_location();
+    return PyIterVar{make_iter_var(make_var(name, kInt32, where), make_int(0),
+                                   make_cast(kInt32, to_expr(extent)), IterKind::Data, where)};
+  });
+  m.def("call", [](const std::string& name, const py::args& args) {
+    return PyExpr{schedule::call(name, to_exprs(args), user_location())};
+  });
+  m.def("intrinsics", [] {
+    std::vector<std::string> names;
+#define TL_INTRINSIC(Name, te_name, cl_name, arity) names.emplace_back(te_name);
+#include "ir/intrinsics.def"
+#undef TL_INTRINSIC
+    return names;
+  });
+  m.def("if_then_else", [](const py::object& c, const py::object& t, const py::object& f) {
+    return PyExpr{schedule::select(to_expr(c), to_expr(t), to_expr(f), user_location())};
+  });
+  m.def("logical_not", [](const py::object& value) {
+    return PyExpr{schedule::logical_not(to_expr(value), user_location())};
+  });
+  m.def("truncdiv", [](const py::object& a, const py::object& b) {
+    return PyExpr{schedule::truncating_div(to_expr(a), to_expr(b), user_location())};
+  });
+  const auto binary = [&m](const char* name, BinaryOp op) {
+    m.def(name, [op](const py::object& a, const py::object& b) { return apply(op, a, b); });
+  };
+  binary("truncmod", BinaryOp::Mod);
+  binary("min", BinaryOp::Min);
+  binary("max", BinaryOp::Max);
+  binary("logical_and", BinaryOp::And);
+  binary("logical_or", BinaryOp::Or);
+  const auto reduction = [&m](const char* name, schedule::Reduction kind) {
+    m.def(name, [kind](const py::object& source, const std::vector<PyIterVar>& axes,
+                       const py::object& where) {
+      return PyExpr{schedule::reduce(kind, to_expr(source), to_axes(axes),
+                                     where.is_none() ? Expr() : to_expr(where), user_location())};
+    });
+  };
+  reduction("reduce_sum", schedule::Reduction::Sum);
+  reduction("reduce_min", schedule::Reduction::Min);
+  reduction("reduce_max", schedule::Reduction::Max);
+}
+
+}  // namespace
+
+Type to_type(const std::string& name) {
+  if (const auto type = parse_type(name); type && type->is_scalar()) return *type;
+  fail(user_location(), Code::UnknownType,
+       "use bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or float64",
+       "unknown dtype '{}'", name);
+}
+
+Expr to_expr(const py::handle& value) {
+  if (py::isinstance<PyExpr>(value)) return value.cast<const PyExpr&>().node;
+  if (py::isinstance<PyIterVar>(value)) return value.cast<const PyIterVar&>().node->var;
+  if (py::isinstance<PyTensorSlice>(value)) {
+    const auto& slice = value.cast<const PyTensorSlice&>();
+    return schedule::read(slice.tensor, slice.indices, user_location());
+  }
+  if (py::isinstance<PyTensor>(value)) {
+    const auto& tensor = value.cast<const PyTensor&>();
+    return schedule::read(tensor.node, {}, user_location());
+  }
+  if (py::isinstance<py::bool_>(value)) return make_bool(value.cast<bool>());
+  if (py::isinstance<py::float_>(value)) return make_float(value.cast<double>());
+  if (PyIndex_Check(value.ptr()) != 0) {
+    const auto number = py::reinterpret_steal<py::int_>(PyNumber_Index(value.ptr()));
+    if (!number) throw py::error_already_set();
+    const auto integer = number.cast<int64_t>();
+    const bool small = integer >= INT32_MIN && integer <= INT32_MAX;
+    return make_int(integer, small ? kInt32 : kInt64);
+  }
+  if (py::hasattr(value, "dtype") && py::hasattr(value, "item")) return to_expr(value.attr("item")());
+  throw py::type_error("expected a number, an expression, an axis or an indexed tensor, not " +
+                       py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+}
+
+Exprs to_exprs(const py::handle& values) {
+  Exprs exprs;
+  for (const py::handle& value : values) exprs.push_back(to_expr(value));
+  return exprs;
+}
+
+std::vector<PyExpr> wrap(const Exprs& exprs) {
+  std::vector<PyExpr> list;
+  for (const Expr& e : exprs) list.push_back({e});
+  return list;
+}
+
+std::vector<PyIterVar> wrap(const std::vector<IterVar>& axes) {
+  std::vector<PyIterVar> list;
+  for (const IterVar& axis : axes) list.push_back({axis});
+  return list;
+}
+
+void bind_expressions(py::module_& m) {
+  bind_expr(m);
+  bind_iter_var(m);
+  bind_functions_of_te(m);
+}
+
+}  // namespace texloom::python

@@ -1,0 +1,169 @@
+// Compiled functions: kernels to look at, and calls.
+
+#include <pybind11/stl.h>
+
+#include "arrays.h"
+#include "compiled.h"
+#include "ir/program.h"
+#include "lower/pipeline.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR types
+
+namespace {
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text;
+  for (const int64_t n : shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", n);
+  return "(" + text + ")";
+}
+
+void check_argument(const PyArray& array, const BufferNode& param, const SourceLocation& where) {
+  if (array.type != param.type) {
+    fail(where, Code::WrongElementType, fmt::format("pass an array of dtype {}", to_string(param.type)),
+         "the argument '{}' has dtype {}, but the array has {}", param.name, to_string(param.type),
+         to_string(array.type));
+  }
+  if (array.layout.shape != param.shape) {
+    fail(where, Code::WrongShape, fmt::format("pass an array of shape {}", shape_text(param.shape)),
+         "the argument '{}' has shape {}, but the array has {}", param.name,
+         shape_text(param.shape), shape_text(array.layout.shape));
+  }
+  if (array.layout != param.layout) {
+    fail(where, Code::WrongScope,
+         "make the array with the argument's scope (nd.empty(..., mem_scope=...)) and the target "
+         "that the function was built for",
+         "the argument '{}' lies in {}, but the array in {}", param.name, to_string(param.layout),
+         to_string(array.layout));
+  }
+  const auto* texture = std::get_if<hal::TextureBinding>(&array.binding);
+  if (texture != nullptr && param.origin.is_zero() && texture->origin != hal::Offset2D{}) {
+    fail(where, Code::WrongScope, "declare the argument with decl_buffer(..., origin=True)",
+         "the array of '{}' does not begin at the corner of its image, as the kernel expects",
+         param.name);
+  }
+}
+
+const PyArray& array_of(const py::handle& value, const BufferNode& param, const SourceLocation& where) {
+  if (py::isinstance<PyArray>(value)) return value.cast<const PyArray&>();
+  fail(where, Code::NotAnArray, "make it with tvm.nd.array(value, device)",
+       "the argument '{}' is a {}, not a Texloom array", param.name,
+       py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+}
+
+std::shared_ptr<runtime::PlanExecutor> executor_for(CompiledFunction& f, const PyDevice& device) {
+  const std::shared_ptr<hal::Device>& opened = open_device(device);
+  const std::lock_guard lock(f.mutex);
+  auto& executor = f.executors[opened.get()];
+  if (!executor) {
+    auto created = runtime::PlanExecutor::create(opened, make_launch_plan(f.module));
+    throw_if_error(created.status());
+    executor = *created;
+  }
+  return executor;
+}
+
+void call(CompiledFunction& f, const py::args& args) {
+  const SourceLocation where = user_location();
+  const std::vector<Buffer>& params = f.module.program.params;
+  if (args.size() != params.size()) {
+    std::string names;
+    for (const Buffer& p : params) names += (names.empty() ? "" : ", ") + p->name;
+    fail(where, Code::WrongArgumentCount, fmt::format("call it as {}({})", f.module.program.name, names),
+         "'{}' takes {} arguments but is called with {}", f.module.program.name, params.size(),
+         args.size());
+  }
+  std::vector<hal::Binding> bindings;
+  std::optional<PyDevice> device;
+  for (size_t i = 0; i < params.size(); ++i) {
+    const PyArray& array = array_of(args[i], *params[i], where);
+    check_argument(array, *params[i], where);
+    if (device && device->ordinal != array.device.ordinal) {
+      fail(where, Code::WrongDevice, "copy all arguments to one device",
+           "the argument '{}' lies on opencl({}), but those before it on opencl({})",
+           params[i]->name, array.device.ordinal, device->ordinal);
+    }
+    device = array.device;
+    bindings.push_back(array.binding);
+  }
+  if (!device) return;
+  throw_if_error(executor_for(f, *device)->run(bindings));
+}
+
+struct PyKernel {
+  std::shared_ptr<const CompiledFunction> function;
+  size_t number;
+
+  const codegen::opencl::CompiledKernel& get() const { return function->module.kernels[number]; }
+};
+
+py::dict argument_dict(const KernelParam& p) {
+  py::dict d;
+  if (p.scalar) {
+    d["name"] = as<Var>(p.scalar)->name;
+    d["kind"] = "constant";
+    d["dtype"] = to_string(p.scalar->type);
+    return d;
+  }
+  d["name"] = p.buffer->name;
+  d["kind"] = p.buffer->is_texture() ? "texture" : "buffer";
+  d["dtype"] = to_string(p.buffer->type);
+  d["shape"] = py::tuple(py::cast(p.buffer->shape));
+  d["access"] = to_string(p.access);
+  d["layout"] = to_string(p.buffer->layout);
+  return d;
+}
+
+}  // namespace
+
+void bind_functions(py::module_& m) {
+  py::class_<PyKernel>(m, "Kernel", "One kernel of a compiled function.")
+      .def_property_readonly("name", [](const PyKernel& k) { return k.get().name; })
+      .def_property_readonly("grid", [](const PyKernel& k) { return py::tuple(py::cast(k.get().grid)); },
+                             "Blocks along x, y and z.")
+      .def_property_readonly("block", [](const PyKernel& k) { return py::tuple(py::cast(k.get().block)); },
+                             "Threads of a block along x, y and z.")
+      .def_property_readonly("source", [](const PyKernel& k) { return k.get().source; })
+      .def_property_readonly("args", [](const PyKernel& k) {
+        py::list list;
+        for (const KernelParam& p : k.get().params) list.append(argument_dict(p));
+        return list;
+      })
+      .def("__repr__", [](const PyKernel& k) {
+        return fmt::format("Kernel({}, grid={}, block={})", k.get().name,
+                           shape_text({k.get().grid.begin(), k.get().grid.end()}),
+                           shape_text({k.get().block.begin(), k.get().block.end()}));
+      });
+  py::class_<CompiledFunction, std::shared_ptr<CompiledFunction>>(
+      m, "Function", "A compiled function; call it with arrays of one device.")
+      .def("__call__", &call, "Runs on the arrays' device; does not wait for the result.")
+      .def_property_readonly("name", [](const CompiledFunction& f) { return f.module.program.name; })
+      .def_property_readonly("entry_name", [](const CompiledFunction& f) { return f.module.program.name; })
+      .def_property_readonly("target", [](const CompiledFunction& f) { return to_string(f.target); })
+      .def("__str__", [](const CompiledFunction& f) { return to_string(f.module.program); })
+      .def("get_source",
+           [](const CompiledFunction& f) {
+             std::string text;
+             for (const auto& kernel : f.module.kernels) text += kernel.source + "\n";
+             return text;
+           })
+      .def_property_readonly(
+          "kernels",
+          [](const std::shared_ptr<CompiledFunction>& f) {
+            std::vector<PyKernel> kernels;
+            for (size_t i = 0; i < f->module.kernels.size(); ++i) kernels.push_back({f, i});
+            return kernels;
+          });
+  m.def("build", [](const SharedSchedule& s, const std::vector<PyTensor>& args, const py::dict& binds,
+                    const std::string& name, const std::string& target) {
+    lower::Lowering lowering = make_lowering(s, args, binds, name, target);
+    auto f = std::make_shared<CompiledFunction>();
+    f->target = lowering.target;
+    f->module = codegen::opencl::compile(lower::lower(std::move(lowering)));
+    return f;
+  });
+}
+
+}  // namespace texloom::python

@@ -1,0 +1,66 @@
+// What Python objects hold. Values and shared handles of the C++ core; Python adds nothing.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <vector>
+
+#include "ir/expr.h"
+#include "schedule/schedule.h"
+
+namespace texloom::python {
+
+namespace py = pybind11;
+
+struct PyExpr {
+  ir::Expr node;
+};
+struct PyIterVar {
+  ir::IterVar node;
+};
+struct PyTensor {
+  ir::Tensor node;
+};
+// A tensor with its first indices given.
+struct PyTensorSlice {
+  ir::Tensor tensor;
+  ir::Exprs indices;
+};
+struct PyOperation {
+  schedule::Op node;
+};
+using SharedSchedule = std::shared_ptr<schedule::Schedule>;
+struct PyStage {
+  SharedSchedule schedule;
+  schedule::StageId id;
+
+  schedule::Stage& get() const { return schedule->stage(id); }
+};
+
+// The line of the user's program that is being run: the innermost Python frame outside the
+// texloom package.
+SourceLocation user_location();
+
+// An expression from a number, an expression, an axis, a full slice or a tensor without axes.
+// Throws a Python TypeError for anything else.
+ir::Expr to_expr(const py::handle& value);
+ir::Exprs to_exprs(const py::handle& values);
+// A dtype string; fails with UnknownType.
+ir::Type to_type(const std::string& name);
+// A Python number for an integer constant, the expression itself otherwise... as shapes show it.
+std::vector<PyExpr> wrap(const ir::Exprs& exprs);
+std::vector<PyIterVar> wrap(const std::vector<ir::IterVar>& axes);
+
+// Shows a warning at the user's line.
+void warn(const Diagnostic& diagnostic);
+
+void bind_errors(py::module_& m);
+void bind_expressions(py::module_& m);
+void bind_tensors(py::module_& m);
+void bind_schedules(py::module_& m);
+void bind_lowering(py::module_& m);
+void bind_devices(py::module_& m);
+void bind_functions(py::module_& m);
+
+}  // namespace texloom::python

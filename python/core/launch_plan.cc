@@ -1,0 +1,152 @@
+// From a legalised program to the runtime's launch plan. The runtime knows nothing of the IR:
+// this is where the two meet, until packages take its place.
+
+#include <algorithm>
+
+#include "compiled.h"
+#include "ir/visit.h"
+#include "support/check.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+hal::ElementType element_type(Type type) {
+  const auto element = hal::element_type_from_name(ir::to_string(type.element()));
+  TL_CHECK(element.has_value());
+  return *element;
+}
+
+hal::TexelFormat texel_format(const BufferNode& texture) {
+  const auto format = hal::texel_format_of(element_type(texture.type));
+  TL_CHECK(format.has_value());
+  return *format;
+}
+
+hal::Extent2D extent_of(const BufferNode& texture) {
+  return {static_cast<uint32_t>(texture.layout.col_count()),
+          static_cast<uint32_t>(texture.layout.row_count())};
+}
+
+uint64_t bytes_of(const BufferNode& buffer) {
+  return static_cast<uint64_t>(buffer.layout.col_count() * buffer.type.bytes());
+}
+
+runtime::TensorSpec tensor_spec(const BufferNode& buffer) {
+  runtime::TensorSpec spec{buffer.name, element_type(buffer.type), buffer.shape, {}};
+  if (buffer.is_texture()) {
+    spec.storage = runtime::TextureStorage{extent_of(buffer), texel_format(buffer)};
+  } else {
+    spec.storage = runtime::BufferStorage{bytes_of(buffer)};
+  }
+  return spec;
+}
+
+hal::Access hal_access(Access access) {
+  switch (access) {
+    case Access::Read: return hal::Access::Read;
+    case Access::Write: return hal::Access::Write;
+    case Access::ReadWrite: return hal::Access::ReadWrite;
+  }
+  TL_UNREACHABLE();
+}
+
+hal::KernelParam kernel_param(const KernelParam& p) {
+  if (p.scalar) return hal::ConstantParam{as<Var>(p.scalar)->name, element_type(p.scalar->type)};
+  const BufferNode& b = *p.buffer;
+  if (!b.is_texture()) return hal::BufferParam{b.name, hal_access(p.access), bytes_of(b)};
+  const auto origin = b.origin.is_zero() ? hal::TextureOrigin::Zero : hal::TextureOrigin::Constants;
+  return hal::TextureParam{b.name, texel_format(b), hal_access(p.access), extent_of(b), origin};
+}
+
+class PlanMaker {
+ public:
+  explicit PlanMaker(const codegen::opencl::CompiledModule& module) : module_(module) {}
+
+  runtime::LaunchPlan make() {
+    for (const Buffer& param : module_.program.params) {
+      plan_.arguments.push_back(tensor_spec(*param));
+    }
+    for (const codegen::opencl::CompiledKernel& kernel : module_.kernels) add_kernel(kernel);
+    add_steps(module_.program.body);
+    return std::move(plan_);
+  }
+
+ private:
+  void add_kernel(const codegen::opencl::CompiledKernel& kernel) {
+    runtime::KernelSpec spec{kernel.source, {"-cl-std=CL1.2"}, {}};
+    spec.entry.name = kernel.name;
+    for (const KernelParam& p : kernel.params) spec.entry.params.push_back(kernel_param(p));
+    std::transform(kernel.block.begin(), kernel.block.end(), spec.entry.workgroup_size.begin(),
+                   [](int64_t n) { return static_cast<uint32_t>(n); });
+    plan_.kernels.push_back(std::move(spec));
+  }
+
+  void add_steps(const Stmt& s) {
+    visit(
+        s,
+        [&](const Seq& n) {
+          for (const Stmt& each : n.statements) add_steps(each);
+        },
+        [&](const Allocate& n) {
+          plan_.steps.push_back(
+              runtime::AllocateStep{static_cast<uint32_t>(plan_.temporaries.size())});
+          temporaries_.push_back(n.buffer);
+          plan_.temporaries.push_back(tensor_spec(*n.buffer));
+          add_steps(n.body);
+        },
+        [&](const Free& n) { plan_.steps.push_back(runtime::FreeStep{reference(n.buffer).index}); },
+        [&](const Launch& n) { add_launch(n.kernel); },
+        [](const auto&) { TL_UNREACHABLE("not a statement of a launch plan"); });
+  }
+
+  void add_launch(int number) {
+    const codegen::opencl::CompiledKernel& kernel = module_.kernels[static_cast<size_t>(number)];
+    runtime::LaunchStep step;
+    step.kernel = static_cast<uint32_t>(number);
+    std::transform(kernel.grid.begin(), kernel.grid.end(), step.groups.begin(),
+                   [](int64_t n) { return static_cast<uint32_t>(n); });
+    for (const KernelParam& p : kernel.params) {
+      step.operands.push_back(p.scalar ? origin_word(kernel, p.scalar)
+                                       : runtime::Operand(reference(p.buffer)));
+    }
+    plan_.steps.push_back(std::move(step));
+  }
+
+  runtime::TensorRef reference(const Buffer& buffer) const {
+    const auto in = [&](const std::vector<Buffer>& list) {
+      return std::find_if(list.begin(), list.end(), [&](const Buffer& b) { return b.same_as(buffer); });
+    };
+    const std::vector<Buffer>& params = module_.program.params;
+    if (const auto found = in(params); found != params.end()) {
+      return {runtime::TensorRef::Kind::Argument, static_cast<uint32_t>(found - params.begin())};
+    }
+    const auto found = in(temporaries_);
+    TL_CHECK(found != temporaries_.end(), "a kernel uses '" + buffer->name + "'");
+    return {runtime::TensorRef::Kind::Temporary, static_cast<uint32_t>(found - temporaries_.begin())};
+  }
+
+  runtime::Operand origin_word(const codegen::opencl::CompiledKernel& kernel, const Expr& word) const {
+    for (const KernelParam& p : kernel.params) {
+      if (!p.buffer || p.buffer->origin.is_zero()) continue;
+      using Axis = runtime::OriginOf::Axis;
+      if (p.buffer->origin.x.same_as(word)) return runtime::OriginOf{reference(p.buffer), Axis::X};
+      if (p.buffer->origin.y.same_as(word)) return runtime::OriginOf{reference(p.buffer), Axis::Y};
+    }
+    TL_UNREACHABLE("a kernel constant without a source");
+  }
+
+  const codegen::opencl::CompiledModule& module_;
+  runtime::LaunchPlan plan_;
+  std::vector<Buffer> temporaries_;
+};
+
+}  // namespace
+
+runtime::LaunchPlan make_launch_plan(const codegen::opencl::CompiledModule& module) {
+  return PlanMaker(module).make();
+}
+
+}  // namespace texloom::python

@@ -1,0 +1,113 @@
+// lower and build, and what they return before it runs.
+
+#include "lower/lowering.h"
+
+#include <pybind11/stl.h>
+
+#include "compiled.h"
+#include "lower/pipeline.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+struct PyBufferDeclaration {
+  lower::BufferDeclaration value;
+};
+
+StorageScope to_scope(const std::string& text) {
+  if (const auto scope = parse_scope(text)) return *scope;
+  std::string known;
+  for (const std::string& spelling : scope_spellings()) known += (known.empty() ? "" : ", ") + spelling;
+  fail(user_location(), Code::UnknownScope, "use one of " + known, "unknown memory scope '{}'", text);
+}
+
+PyBufferDeclaration declare_buffer(const py::object& shape, const std::string& dtype,
+                                   const std::string& name, const std::string& scope, bool origin) {
+  const SourceLocation where = user_location();
+  lower::BufferDeclaration d;
+  d.name = name;
+  d.type = to_type(dtype);
+  d.shape = schedule::constant_shape(to_exprs(shape), name, where);
+  d.scope = to_scope(scope);
+  d.has_origin = origin;
+  d.location = where;
+  return {d};
+}
+
+std::vector<std::pair<std::string, std::string>> lower_texts(const SharedSchedule& schedule,
+                                                             const std::vector<PyTensor>& args,
+                                                             const py::dict& binds,
+                                                             const std::string& name,
+                                                             const std::string& target) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  lower::lower(make_lowering(schedule, args, binds, name, target),
+               [&](const lower::Pass& pass, const lower::Lowering& state) {
+                 if (pass.out == ir::Stage::Te) return;
+                 texts.emplace_back(std::string(pass.name), to_string(state.program));
+               });
+  return texts;
+}
+
+}  // namespace
+
+lower::Lowering make_lowering(const SharedSchedule& schedule, const std::vector<PyTensor>& args,
+                              const py::dict& binds, const std::string& name,
+                              const std::string& target) {
+  lower::Lowering lowering;
+  lowering.schedule = *schedule;
+  lowering.location = user_location();
+  lowering.target = parse_target(target, lowering.location);
+  lowering.program.name = name;
+  for (const PyTensor& tensor : args) {
+    lower::Argument argument{tensor.node, {}};
+    const py::object key = py::cast(tensor);
+    if (binds.contains(key)) {
+      const py::object declared = binds[key];
+      argument.declaration = declared.cast<const PyBufferDeclaration&>().value;
+    }
+    lowering.arguments.push_back(std::move(argument));
+  }
+  return lowering;
+}
+
+void bind_lowering(py::module_& m) {
+  py::class_<PyBufferDeclaration>(m, "Buffer", "How an argument's array lies in memory.")
+      .def_property_readonly("name", [](const PyBufferDeclaration& b) { return b.value.name; })
+      .def_property_readonly("dtype", [](const PyBufferDeclaration& b) { return to_string(b.value.type); })
+      .def_property_readonly("shape", [](const PyBufferDeclaration& b) { return py::tuple(py::cast(b.value.shape)); })
+      .def("scope", [](const PyBufferDeclaration& b) { return to_string(b.value.scope); });
+  m.def("decl_buffer", declare_buffer);
+
+  py::class_<PyProgram>(m, "Program", "A lowered program: kernels and a launch plan.")
+      .def("__str__", [](const PyProgram& p) { return to_string(*p.program); })
+      .def_property_readonly("name", [](const PyProgram& p) { return p.program->name; });
+  m.def("lower", [](const SharedSchedule& s, const std::vector<PyTensor>& args, const py::dict& binds,
+                    const std::string& name, const std::string& target) {
+    return PyProgram{std::make_shared<const Program>(
+        lower::lower(make_lowering(s, args, binds, name, target)))};
+  });
+  m.def("lower_texts", lower_texts);
+  m.def("passes", [] {
+    py::list rows;
+    for (const lower::Pass& pass : lower::pipeline()) {
+      rows.append(py::make_tuple(pass.name, to_string(pass.in), to_string(pass.out), pass.summary));
+    }
+    return rows;
+  });
+  m.def("check_target", [](const std::string& text) { return to_string(parse_target(text, user_location())); });
+  m.def("target_attributes", [](const std::string& text) {
+    const Target t = parse_target(text, user_location());
+    py::dict attributes;
+    attributes["device"] = t.device;
+    attributes["max_num_threads"] = t.max_threads;
+    attributes["texture_spatial_limit"] = t.max_image_size;
+    attributes["max_local_memory"] = t.local_memory_bytes;
+    attributes["contract"] = t.math.contract;
+    return attributes;
+  });
+}
+
+}  // namespace texloom::python

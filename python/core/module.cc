@@ -1,0 +1,15 @@
+// The extension module texloom._core.
+
+#include "handles.h"
+
+PYBIND11_MODULE(_core, m) {
+  namespace python = texloom::python;
+  m.doc() = "The C++ core of Texloom; use it through the package texloom.";
+  python::bind_errors(m);
+  python::bind_expressions(m);
+  python::bind_tensors(m);
+  python::bind_schedules(m);
+  python::bind_lowering(m);
+  python::bind_devices(m);
+  python::bind_functions(m);
+}

@@ -1,0 +1,215 @@
+// Schedules and their stages. Directives return what TVM's return.
+
+#include <pybind11/stl.h>
+
+#include "handles.h"
+#include "ir/program.h"
+#include "schedule/attach.h"
+#include "schedule/print.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR nodes
+using schedule::Schedule;
+
+namespace {
+
+schedule::Op operation_in(const py::handle& value) {
+  if (py::isinstance<PyOperation>(value)) return value.cast<const PyOperation&>().node;
+  if (py::isinstance<PyTensor>(value)) {
+    return schedule::operation_of(value.cast<const PyTensor&>().node);
+  }
+  throw py::type_error("expected a tensor or an operation, not " +
+                       py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+}
+
+// One tensor or operation, or a list of either.
+std::vector<schedule::Op> operations_in(const py::handle& value) {
+  std::vector<schedule::Op> ops;
+  if (!py::isinstance<py::list>(value) && !py::isinstance<py::tuple>(value)) {
+    ops.push_back(operation_in(value));
+    return ops;
+  }
+  for (const py::handle& each : value) ops.push_back(operation_in(each));
+  return ops;
+}
+
+PyStage stage_of(const SharedSchedule& s, const py::handle& key) {
+  const schedule::Op op = operation_in(key);
+  const auto id = s->find(op.get());
+  if (!id) {
+    fail(user_location(), Code::NotInSchedule,
+         "create the schedule from an output that reads the tensor",
+         "'{}' is not part of this schedule", op->name);
+  }
+  return {s, *id};
+}
+
+// A positive or negative integer, from Python or a constant expression.
+std::optional<int64_t> constant(const py::handle& value) {
+  if (value.is_none()) return std::nullopt;
+  const Expr e = to_expr(value);
+  const int64_t* number = int_value(e);
+  if (number == nullptr) {
+    fail(user_location(), Code::BadSplitFactor, "give a positive constant",
+         "the factor {} is not an integer constant", to_string(e));
+  }
+  return *number;
+}
+
+std::vector<IterVar> axes_of(const py::args& args) {
+  std::vector<IterVar> axes;
+  for (const py::handle& each : args) {
+    if (py::isinstance<py::list>(each) || py::isinstance<py::tuple>(each)) {
+      for (const py::handle& axis : each) axes.push_back(axis.cast<const PyIterVar&>().node);
+    } else {
+      axes.push_back(each.cast<const PyIterVar&>().node);
+    }
+  }
+  return axes;
+}
+
+py::tuple tile(const PyStage& s, const PyIterVar& x, const PyIterVar& y, const py::object& fx,
+               const py::object& fy) {
+  const SourceLocation where = user_location();
+  const auto a = s.schedule->split(s.id, x.node, constant(fx), {}, where);
+  const auto b = s.schedule->split(s.id, y.node, constant(fy), {}, where);
+  s.schedule->reorder(s.id, {a.outer, b.outer, a.inner, b.inner}, where);
+  return py::make_tuple(PyIterVar{a.outer}, PyIterVar{b.outer}, PyIterVar{a.inner},
+                        PyIterVar{b.inner});
+}
+
+void bind_loop_directives(py::class_<PyStage>& c) {
+  c.def(
+      "split",
+      [](const PyStage& s, const PyIterVar& parent, const py::object& factor,
+         const py::object& nparts) {
+        const auto parts = s.schedule->split(s.id, parent.node, constant(factor), constant(nparts),
+                                             user_location());
+        return py::make_tuple(PyIterVar{parts.outer}, PyIterVar{parts.inner});
+      },
+      py::arg("parent"), py::arg("factor") = py::none(), py::arg("nparts") = py::none(),
+      "Split an axis by exactly one of factor and nparts; returns (outer, inner).");
+  c.def("tile", tile, py::arg("x_parent"), py::arg("y_parent"), py::arg("x_factor"),
+        py::arg("y_factor"), "Split two axes and reorder: returns (xo, yo, xi, yi).");
+  c.def(
+      "fuse",
+      [](const PyStage& s, const py::args& axes) {
+        return PyIterVar{s.schedule->fuse(s.id, axes_of(axes), user_location())};
+      },
+      "Join adjacent axes into one; of no axes: a new outermost axis of extent 1.");
+  c.def(
+      "reorder",
+      [](const PyStage& s, const py::args& axes) {
+        s.schedule->reorder(s.id, axes_of(axes), user_location());
+      },
+      "Put the named axes, at the places they hold among themselves, into this order.");
+  c.def(
+      "bind",
+      [](const PyStage& s, const PyIterVar& axis, const PyIterVar& thread) {
+        const auto warning = s.schedule->bind(s.id, axis.node, thread.node, user_location());
+        if (warning) warn(*warning);
+      },
+      py::arg("ivar"), py::arg("thread_ivar"), "Bind a loop to a thread axis.");
+  const auto annotation = [&c](const char* name, LoopKind kind, const char* doc) {
+    c.def(
+        name,
+        [kind](const PyStage& s, const PyIterVar& axis) {
+          s.schedule->annotate(s.id, axis.node, kind, user_location());
+        },
+        py::arg("var"), doc);
+  };
+  annotation("vectorize", LoopKind::Vectorized, "Compute all iterations of a loop as one vector.");
+  annotation("unroll", LoopKind::Unrolled, "Copy the body for each iteration of a loop.");
+}
+
+void bind_stage_directives(py::class_<PyStage>& c) {
+  c.def(
+      "compute_at",
+      [](const PyStage& s, const PyStage& parent, const PyIterVar& scope) {
+        if (s.schedule != parent.schedule) {
+          fail(user_location(), Code::NotInSchedule, "use stages of one schedule",
+               "'{}' is a stage of another schedule", parent.get().name());
+        }
+        s.schedule->compute_at(s.id, parent.id, scope.node, user_location());
+      },
+      py::arg("parent"), py::arg("scope"),
+      "Compute this stage at the start of a loop of a stage that reads it.");
+  c.def(
+      "compute_inline",
+      [](const PyStage& s) { s.schedule->compute_inline(s.id, user_location()); },
+      "Write the stage's expression into its readers.");
+  c.def(
+      "compute_root", [](const PyStage& s) { s.schedule->compute_root(s.id, user_location()); },
+      "Compute the stage on its own, before its readers.");
+  c.def(
+      "set_scope",
+      [](const PyStage& s, const std::string& scope) {
+        s.schedule->set_scope(s.id, scope, user_location());
+      },
+      py::arg("scope"), "Say where the stage's result lies.");
+}
+
+void bind_stage(py::module_& m) {
+  py::class_<PyStage> c(m, "Stage", "How one operation is computed.");
+  bind_loop_directives(c);
+  bind_stage_directives(c);
+  c.def("__repr__", [](const PyStage& s) { return fmt::format("stage({})", s.get().name()); })
+      .def("__eq__",
+           [](const PyStage& a, const py::object& b) {
+             if (!py::isinstance<PyStage>(b)) return false;
+             const auto& other = b.cast<const PyStage&>();
+             return a.schedule == other.schedule && a.id == other.id;
+           })
+      .def("__hash__",
+           [](const PyStage& s) { return std::hash<const void*>()(s.schedule.get()) + static_cast<size_t>(s.id); })
+      .def_property_readonly("op", [](const PyStage& s) { return PyOperation{s.get().op}; })
+      .def_property_readonly("origin_op", [](const PyStage& s) { return PyOperation{s.get().origin}; })
+      .def_property_readonly("is_output", [](const PyStage& s) { return s.get().is_output; })
+      .def_property_readonly("leaf_iter_vars", [](const PyStage& s) { return wrap(s.get().leaves); })
+      .def_property_readonly("scope", [](const PyStage& s) {
+        return to_string(schedule::scope_of(*s.schedule, s.id));
+      });
+}
+
+}  // namespace
+
+void bind_schedules(py::module_& m) {
+  bind_stage(m);
+  py::class_<Schedule, SharedSchedule>(m, "Schedule", "How a set of outputs is computed.")
+      .def("__getitem__", &stage_of)
+      .def("__str__", [](const Schedule& s) { return schedule::to_string(s); })
+      .def_property_readonly("stages",
+                             [](const SharedSchedule& s) {
+                               std::vector<PyStage> stages;
+                               for (const int id : s->order()) stages.push_back({s, id});
+                               return stages;
+                             })
+      .def_property_readonly("outputs",
+                             [](const SharedSchedule& s) {
+                               std::vector<PyOperation> ops;
+                               for (const int id : s->order()) {
+                                 if (s->stage(id).is_output) ops.push_back({s->stage(id).op});
+                               }
+                               return ops;
+                             })
+      .def(
+          "cache_read",
+          [](Schedule& s, const PyTensor& tensor, const std::string& scope, const py::object& readers) {
+            return PyTensor{s.cache_read(tensor.node, scope, operations_in(readers), user_location())};
+          },
+          py::arg("tensor"), py::arg("scope"), py::arg("readers"),
+          "Copy a tensor into a memory scope for some of its readers; returns the copy.")
+      .def(
+          "cache_write",
+          [](Schedule& s, const PyTensor& tensor, const std::string& scope) {
+            return PyTensor{s.cache_write(tensor.node, scope, user_location())};
+          },
+          py::arg("tensor"), py::arg("scope"),
+          "Compute a tensor in a memory scope and copy it out; returns what is computed there.");
+  m.def("create_schedule", [](const py::object& ops) {
+    return std::make_shared<Schedule>(Schedule::create(operations_in(ops)));
+  });
+}
+
+}  // namespace texloom::python

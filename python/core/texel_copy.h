@@ -1,0 +1,17 @@
+// Between the row-major elements of a tensor on the host and the texels of its image.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "ir/layout.h"
+
+namespace texloom::python {
+
+// `texels` holds rows * columns * lanes elements, row by row; padding becomes zero.
+void pack_texels(const ir::Layout& layout, size_t element_bytes, std::span<const std::byte> elements,
+                 std::span<std::byte> texels);
+void unpack_texels(const ir::Layout& layout, size_t element_bytes,
+                   std::span<const std::byte> texels, std::span<std::byte> elements);
+
+}  // namespace texloom::python

@@ -1,0 +1,163 @@
+"""From a schedule to a program and to a function that runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, pstdev
+from typing import Any
+
+from . import _core
+from ._core import Buffer, Device, Function, Program, Schedule, Tensor
+from .target import Target, resolve
+
+
+def decl_buffer(
+    shape: Any,
+    dtype: str | None = None,
+    name: str = "",
+    *,
+    scope: str = "",
+    origin: bool = False,
+) -> Buffer:
+    """How an argument's array lies in memory, for ``binds=`` of :func:`lower` and :func:`build`.
+
+    Parameters
+    ----------
+    shape, dtype
+        Those of the tensor; dtype is float32 by default.
+    name : str
+        The argument's name in kernels; the tensor's own by default.
+    scope : str
+        ``global`` by default, or a texture scope.
+    origin : bool
+        Whether a texture may begin anywhere in its image: the kernel then takes the place of its
+        corner as two constants.
+    """
+    extents = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
+    return _core.decl_buffer(extents, dtype or "float32", name, scope, origin)
+
+
+def lower(
+    inp: Schedule,
+    args: Sequence[Tensor],
+    name: str = "main",
+    binds: Mapping[Tensor, Buffer] | None = None,
+    simple_mode: bool = False,
+    *,
+    target: str | Target | None = None,
+) -> Program:
+    """Lower a schedule to kernels and a launch plan; print the result to read it.
+
+    Parameters
+    ----------
+    inp : Schedule
+        It is not changed.
+    args : sequence of Tensor
+        The parameters, in order: all inputs, and every tensor that the caller wants to see.
+    name : str
+        Kernels are called ``<name>_kernel0``, ``<name>_kernel1`` and so on.
+    binds : mapping of Tensor to Buffer, optional
+        Parameters that lie in textures: see :func:`decl_buffer`.
+    simple_mode : bool
+        Accepted for the sake of existing scripts.
+    target : str or Target, optional
+        Whose limits hold; the current one, or ``opencl``, by default.
+
+    Raises
+    ------
+    TVMError
+        With a diagnostic that names the line of the directive at fault.
+    """
+    del simple_mode
+    return _core.lower(inp, list(args), dict(binds or {}), name, resolve(target))
+
+
+def lower_texts(
+    inp: Schedule,
+    args: Sequence[Tensor],
+    name: str = "main",
+    binds: Mapping[Tensor, Buffer] | None = None,
+    *,
+    target: str | Target | None = None,
+) -> dict[str, str]:
+    """The text of the program after each pass, by the pass's name."""
+    return dict(_core.lower_texts(inp, list(args), dict(binds or {}), name, resolve(target)))
+
+
+def build(
+    inputs: Schedule,
+    args: Sequence[Tensor],
+    target: str | Target | None = None,
+    target_host: Any = None,
+    name: str = "default_function",
+    binds: Mapping[Tensor, Buffer] | None = None,
+) -> Function:
+    """Compile a schedule; needs no device. Parameters as of :func:`lower`."""
+    del target_host
+    return _core.build(inputs, list(args), dict(binds or {}), name, resolve(target))
+
+
+@dataclass(frozen=True)
+class TimeResult:
+    """Seconds of one run each: the mean of `number` runs, `repeat` times."""
+
+    results: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Of all results."""
+        return fmean(self.results)
+
+    @property
+    def median(self) -> float:
+        """Of all results."""
+        return median(self.results)
+
+    @property
+    def min(self) -> float:
+        """The fastest."""
+        return min(self.results)
+
+    @property
+    def max(self) -> float:
+        """The slowest."""
+        return max(self.results)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation."""
+        return pstdev(self.results)
+
+
+def _time_evaluator(
+    self: Function,
+    func_name: str,
+    dev: Device,
+    number: int = 10,
+    repeat: int = 1,
+    min_repeat_ms: float = 0,
+) -> Callable[..., TimeResult]:
+    """A function that runs this one several times and returns the times."""
+    del func_name
+
+    def timed(runs: int, args: tuple[Any, ...]) -> float:
+        dev.sync()
+        begin = time.perf_counter()
+        for _ in range(runs):
+            self(*args)
+        dev.sync()
+        return (time.perf_counter() - begin) / runs
+
+    def evaluate(*args: Any) -> TimeResult:
+        runs = number
+        once = timed(1, args)  # a warm-up: kernels are built, memory is there
+        if once > 0:
+            runs = max(runs, int(min_repeat_ms / 1e3 / once) + 1 if min_repeat_ms else 0)
+        return TimeResult(tuple(timed(runs, args) for _ in range(repeat)))
+
+    return evaluate
+
+
+Function.time_evaluator = _time_evaluator

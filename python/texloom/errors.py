@@ -1,0 +1,69 @@
+"""What goes wrong, as Python exceptions and warnings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One error or warning, as the compiler or the runtime reports it.
+
+    Attributes
+    ----------
+    severity : str
+        ``"error"`` or ``"warning"``.
+    code : str
+        A stable code such as ``"TL2001"``; see :func:`codes`.
+    message, help : str
+        What is wrong, and what to do about it.
+    file, line : str | None, int | None
+        The place in the user's program.
+    notes : list[str]
+        Further facts.
+    text : str
+        All of it, as a user reads it.
+    """
+
+    severity: str
+    code: str
+    message: str
+    help: str
+    file: str | None
+    line: int | None
+    notes: list[str] = field(default_factory=list)
+    text: str = ""
+
+
+class TVMError(RuntimeError):
+    """A program, a schedule or a call that is wrong. Named as scripts know it.
+
+    Attributes
+    ----------
+    diagnostics : list[Diagnostic]
+        Everything that was found, the first error first.
+    """
+
+    def __init__(self, text: str, diagnostics: list[Diagnostic] | None = None) -> None:
+        super().__init__(text)
+        self.diagnostics = diagnostics or []
+
+    @property
+    def code(self) -> str | None:
+        """The code of the first diagnostic."""
+        return self.diagnostics[0].code if self.diagnostics else None
+
+
+class InternalError(RuntimeError):
+    """A bug in Texloom itself, never the user's mistake."""
+
+
+class TexloomWarning(UserWarning):
+    """A diagnostic that does not stop the program."""
+
+
+def codes() -> list[tuple[str, str, str]]:
+    """Every diagnostic code as (code, name, summary)."""
+    from . import _core
+
+    return _core.error_codes()

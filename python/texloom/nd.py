@@ -1,0 +1,71 @@
+"""Arrays on devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._core import Device, NDArray
+from .target import Target, resolve
+
+
+def empty(
+    shape: int | Sequence[int],
+    dtype: str = "float32",
+    device: Device | None = None,
+    mem_scope: str | None = None,
+    *,
+    target: str | Target | None = None,
+    origin: tuple[int, int] = (0, 0),
+    image: tuple[int, int] | None = None,
+) -> NDArray:
+    """A new array; its values are undefined.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Extents, all positive.
+    dtype : str
+        Element type.
+    device : Device, optional
+        ``texloom.opencl(0)`` by default.
+    mem_scope : str, optional
+        ``global`` (a buffer) by default, ``texture``, ``texture:weight`` or ``texture:nhwc``.
+    target : str or Target, optional
+        Whose image limits decide the fold of a large texture; as of ``build``.
+    origin : (int, int)
+        Where a texture's rectangle begins in its image, x and y in texels; for arguments that are
+        declared with an origin.
+    image : (int, int), optional
+        Width and height of the image in texels; by default origin and array just fit.
+
+    Raises
+    ------
+    TVMError
+        TL2001 for an unknown scope, TL1001 for a bad shape, TL4002 for a texture that no fold
+        makes fit, TL5006 when there is no such device.
+    """
+    extents = [int(shape)] if isinstance(shape, (int, np.integer)) else [int(n) for n in shape]
+    return _core.empty(
+        extents, str(dtype), device or Device(0), mem_scope or "", resolve(target), origin, image
+    )
+
+
+def array(
+    source: Any,
+    device: Device | None = None,
+    mem_scope: str | None = None,
+    *,
+    target: str | Target | None = None,
+) -> NDArray:
+    """A device copy of a NumPy array (or what NumPy makes one of); see :func:`empty`."""
+    host = np.asarray(source)
+    result = empty(host.shape, host.dtype.name, device, mem_scope, target=target)
+    result.copyfrom(host)
+    return result
+
+
+__all__ = ["NDArray", "array", "empty"]

@@ -1,0 +1,72 @@
+"""Targets: what a program is compiled for. Building for one needs no device."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+from typing import Any
+
+from . import _core
+
+_current: ContextVar[Target | None] = ContextVar("texloom_target", default=None)
+
+DEFAULT = "opencl"
+
+
+class Target:
+    """A target such as ``"opencl"``, ``"opencl -device=adreno"`` or ``"opencl -contract=0"``.
+
+    Used as a context manager it is the default of ``lower`` and ``build`` inside.
+
+    Raises
+    ------
+    TVMError
+        TL4003 for an unknown target or attribute.
+    """
+
+    def __init__(self, target: str | Target) -> None:
+        self._text = _core.check_target(str(target))
+        self._tokens: list[Token[Target | None]] = []
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Target({self._text!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Target) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """Limits and features: ``texture_spatial_limit``, ``max_num_threads`` and others."""
+        return _core.target_attributes(self._text)
+
+    @property
+    def max_num_threads(self) -> int:
+        """Threads that a block may have."""
+        return self.attrs["max_num_threads"]
+
+    def __enter__(self) -> Target:
+        self._tokens.append(_current.set(self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._tokens.pop())
+
+    @staticmethod
+    def current(allow_none: bool = True) -> Target | None:
+        """The target of the innermost ``with``; None, or a ValueError, when there is none."""
+        target = _current.get()
+        if target is None and not allow_none:
+            raise ValueError("no target is set: use `with Target(...):`")
+        return target
+
+
+def resolve(target: str | Target | None) -> str:
+    """The text of the given target, of the current one, or of the default."""
+    if target is None:
+        target = Target.current() or DEFAULT
+    return str(target)

@@ -1,0 +1,62 @@
+#include "codegen/opencl/align_access.h"
+
+#include "ir/arith/simplify.h"
+#include "ir/visit.h"
+
+namespace texloom::codegen::opencl {
+
+using ir::BinaryOp;
+using ir::Expr;
+using ir::MemoryScope;
+
+namespace {
+
+// Whether the kernel decides where the buffer lies, and a vector of it is as wide as an alignment
+// that kArrayAlignment gives.
+bool may_align(const ir::BufferNode& buffer, const ir::Type& index) {
+  const bool own = buffer.memory != MemoryScope::Global;
+  const int lanes = index.lanes;
+  return own && lanes != 1 && lanes != 3 && buffer.type.bytes() * lanes <= kArrayAlignment;
+}
+
+Expr aligned_index(const ir::BufferNode& buffer, const Expr& index,
+                   const ir::arith::Ranges& ranges) {
+  const auto* ramp = as<ir::Ramp>(index);
+  if (ramp == nullptr || !may_align(buffer, index->type)) return index;
+  const int lanes = index->type.lanes;
+  if (!is_int(ir::arith::simplify(floormod(ramp->base, lanes), ranges), 0)) return index;
+  const Expr number = ir::arith::simplify(floordiv(ramp->base, lanes), ranges);
+  return make_ramp(number * lanes, ramp->stride, lanes);
+}
+
+}  // namespace
+
+ir::Stmt align_accesses(const ir::Stmt& body, const ir::arith::Ranges& ranges) {
+  return rewrite(
+      body,
+      [&](const ir::Load& n, const Expr&) {
+        return make_load_as(n.type, n.buffer, {aligned_index(*n.buffer, n.indices.front(), ranges)},
+                            n.location);
+      },
+      [&](const ir::Store& n, const ir::Stmt&) {
+        return make_store(n.buffer, {aligned_index(*n.buffer, n.indices.front(), ranges)}, n.value,
+                          n.location);
+      });
+}
+
+std::optional<Expr> vector_number(const ir::BufferNode& buffer, const Expr& index) {
+  const auto* ramp = as<ir::Ramp>(index);
+  if (ramp == nullptr || !may_align(buffer, index->type)) return std::nullopt;
+  const int lanes = index->type.lanes;
+  if (const int64_t* base = int_value(ramp->base)) {
+    if (*base % lanes != 0) return std::nullopt;
+    return ir::make_int(*base / lanes, ramp->base->type);
+  }
+  const auto* product = as<ir::Binary>(ramp->base);
+  if (product == nullptr || product->op != BinaryOp::Mul) return std::nullopt;
+  const int64_t* factor = int_value(product->b);
+  if (factor == nullptr || *factor % lanes != 0) return std::nullopt;
+  return product->a * (*factor / lanes);
+}
+
+}  // namespace texloom::codegen::opencl

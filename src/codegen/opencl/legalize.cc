@@ -1,0 +1,95 @@
+#include "codegen/opencl/legalize.h"
+
+#include <algorithm>
+
+#include "codegen/opencl/align_access.h"
+#include "codegen/opencl/integer_arithmetic.h"
+#include "codegen/opencl/split_lanes.h"
+#include "codegen/opencl/vector_conditions.h"
+#include "codegen/opencl/widen_storage.h"
+#include "ir/verify.h"
+#include "ir/visit.h"
+#include "lower/share_texels.h"
+#include "lower/unique_definitions.h"
+
+namespace texloom::codegen::opencl {
+
+using ir::Buffer;
+using ir::Stmt;
+using ir::Type;
+
+namespace {
+
+void check_type(Type type, const SourceLocation& where) {
+  if (type.code != ir::TypeCode::BFloat) return;
+  fail(where, Code::UnsupportedType,
+       "compute in float32 and store as float16 or float32: te.compute(..., x.astype('float32'))",
+       "OpenCL C has no type {}", to_string(type.element()));
+}
+
+void check_types(const ir::Kernel& kernel) {
+  for (const ir::KernelParam& param : kernel.params) {
+    if (param.buffer) check_type(param.buffer->type, param.buffer->location);
+  }
+  walk(
+      kernel.body, [](const ir::Allocate& n) { check_type(n.buffer->type, n.buffer->location); },
+      [](const ir::Cast& n) { check_type(n.type, n.location); },
+      [](const ir::FloatImm& n) { check_type(n.type, n.location); });
+}
+
+void check_access(const ir::Kernel& kernel) {
+  for (const ir::KernelParam& param : kernel.params) {
+    if (!param.buffer || !param.buffer->is_texture() || param.access != ir::Access::ReadWrite) {
+      continue;
+    }
+    fail(param.buffer->location, Code::TextureReadWrite,
+         "write to another tensor, or keep this one in a buffer",
+         "kernel {} would read and write the texture '{}'", kernel.name, param.buffer->name);
+  }
+}
+
+// OpenCL C declares local memory in the outermost block of a kernel only.
+Stmt hoist_shared_arrays(const Stmt& body) {
+  std::vector<Buffer> shared;
+  Stmt result = rewrite(body, [&](const ir::Allocate& n, const Stmt& self) {
+    if (n.buffer->memory != ir::MemoryScope::Shared) return self;
+    const auto same = [&](const Buffer& b) { return b.same_as(n.buffer); };
+    if (std::none_of(shared.begin(), shared.end(), same)) shared.push_back(n.buffer);
+    return n.body;
+  });
+  for (const Buffer& buffer : shared) result = make_allocate(buffer, result, buffer->location);
+  return result;
+}
+
+ir::Kernel legalize(const ir::Kernel& kernel) {
+  check_types(kernel);
+  check_access(kernel);
+  ir::Kernel result = kernel;
+  // Lets the others remember expressions by their variables.
+  result.body = lower::unique_definitions(result.body);
+  // On the user's types; it makes several reads of a texel out of one.
+  result.body = split_lanes(result.body);
+  // Needs one node for each texel that is equal, so before types are changed.
+  result.body = lower::share_texels_in(result.body);
+  result.body = widen_storage(result.body);
+  const ir::arith::Ranges ranges = ranges_of(result);
+  result.body = make_integers_explicit(result.body, ranges);
+  // Wants final types: its result depends on their widths.
+  result.body = shape_vector_conditions(result.body);
+  result.body = align_accesses(result.body, ranges);
+  result.body = hoist_shared_arrays(result.body);
+  return result;
+}
+
+}  // namespace
+
+ir::Program legalize(const ir::Program& program) {
+  TL_CHECK(program.stage == ir::Stage::Kernels);
+  ir::Program result = program;
+  result.stage = ir::Stage::Legalised;
+  for (ir::Kernel& kernel : result.kernels) kernel = legalize(kernel);
+  ir::verify(result);
+  return result;
+}
+
+}  // namespace texloom::codegen::opencl

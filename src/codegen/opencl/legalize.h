@@ -1,0 +1,27 @@
+// From a program of kernels to one that OpenCL C can spell.
+#pragma once
+
+#include "ir/program.h"
+
+namespace texloom::codegen::opencl {
+
+// What it does: takes every decision of code generation, as a list of rewrites (legalize.cc).
+// Why here: the last pass before print(), which decides nothing.
+// Before: stage Kernels: thread axes are named by the kernel, loads and stores have one linear
+// index, vectors have up to 16 lanes of any type.
+// After: stage Legalised. Parameters, axes and the launch plan are those of before; in bodies
+//   * vectors have 2, 3, 4, 8 or 16 lanes, and Lane has a constant index;
+//   * a vector access has the index ramp(base, 1, lanes); there is no other Ramp;
+//   * a value is of a type of OpenCL C: float16 and bool are element types of memory alone, but
+//     for scalar bools; float32(float16(x)) is x rounded to half;
+//   * texels are float32x4, int32x4 or uint32x4;
+//   * a scalar operation is of at least 32 bits, so that C's promotions change nothing;
+//   * FloorDiv and FloorMod are left where operands may be negative, on int32 and int64;
+//   * a vector of bools is the condition of a Select, and compares elements of the same width as
+//     the Select's; vector Selects have vector conditions and may evaluate both branches;
+//   * shared arrays are allocated around everything else.
+//
+// Fails with UnsupportedType or TextureReadWrite.
+ir::Program legalize(const ir::Program& program);
+
+}  // namespace texloom::codegen::opencl

@@ -1,0 +1,317 @@
+#include "codegen/opencl/print.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <unordered_set>
+
+#include "codegen/opencl/align_access.h"
+#include "codegen/opencl/names.h"
+#include "codegen/opencl/prelude.h"
+#include "codegen/opencl/spelling.h"
+#include "ir/visit.h"
+
+namespace texloom::codegen::opencl {
+
+using ir::Buffer;
+using ir::Expr;
+using ir::Stmt;
+using ir::Type;
+
+namespace {
+
+constexpr std::string_view kSampler =
+    "__constant sampler_t tl_sampler =\n"
+    "    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n\n";
+
+bool is_half(const Buffer& buffer) { return buffer->type == Type::f(16); }
+
+std::string_view image_function_suffix(Type value) {
+  return value.is_float() ? "f" : value.is_int() ? "i" : "ui";
+}
+
+// Prints expressions and notes what else the source needs: prelude functions, the sampler.
+class ExprPrinter {
+ public:
+  std::string text(const Expr& e, Precedence parent = Precedence::Conditional) {
+    return visit(
+        e, [&](const ir::IntImm& n) { return literal(n); },
+        [&](const ir::FloatImm& n) { return literal(n); },
+        [&](const ir::Var& n) { return names.of(&n, n.name); },
+        [&](const ir::Binary& n) { return binary(n, parent); },
+        [&](const ir::Not& n) {
+          return wrap("!" + text(n.value, Precedence::Unary), Precedence::Unary, parent);
+        },
+        [&](const ir::Select& n) { return select(n, parent); },
+        [&](const ir::Cast& n) { return cast(n, parent); },
+        [&](const ir::Call& n) { return call(n, parent); },
+        [&](const ir::Fma& n) {
+          return fmt::format("fma({}, {}, {})", text(n.a), text(n.b), text(n.c));
+        },
+        [&](const ir::Broadcast& n) { return vector_literal(n.type, {n.value}, parent); },
+        [&](const ir::Pack& n) { return vector_literal(n.type, n.elements, parent); },
+        [&](const ir::Lane& n) {
+          const int64_t lane = *int_value(n.index);
+          return text(n.vector, Precedence::Postfix) + lane_suffix(n.vector->type.lanes, lane);
+        },
+        [&](const ir::Load& n) { return load(n); },
+        [&](const ir::TextureLoad& n) {
+          uses_sampler = true;
+          return fmt::format("read_image{}({}, tl_sampler, {})", image_function_suffix(n.type),
+                             name(n.texture), coordinates(n.x, n.y));
+        },
+        [](const auto& n) -> std::string {
+          TL_UNREACHABLE("not legalised: node kind " + std::to_string(static_cast<int>(n.kind)));
+        });
+  }
+
+  std::string name(const Buffer& buffer) { return names.of(buffer.get(), buffer->name); }
+
+  std::string coordinates(const Expr& x, const Expr& y) {
+    return fmt::format("(int2)({}, {})", text(x), text(y));
+  }
+
+  // The element or the aligned vector itself, to be read or assigned.
+  std::string place(const Buffer& buffer, const Expr& index) {
+    if (index->type.is_scalar()) return fmt::format("{}[{}]", name(buffer), text(index));
+    const Type vector = buffer->type.with_lanes(index->type.lanes);
+    return fmt::format("(({} {}*){})[{}]", address_space(buffer->memory), value_type_name(vector),
+                       name(buffer), text(*vector_number(*buffer, index)));
+  }
+
+  // "2, x" as the offset and pointer of vload_half, or "0, x + 8" of vload4.
+  std::string offset_and_pointer(const Buffer& buffer, const Expr& index) {
+    if (index->type.is_scalar()) return fmt::format("{}, {}", text(index), name(buffer));
+    const Expr& base = as<ir::Ramp>(index)->base;
+    if (is_int(base, 0)) return fmt::format("0, {}", name(buffer));
+    return fmt::format("0, {} + {}", name(buffer), text(base, above(Precedence::Sum)));
+  }
+
+  Names names;
+  Prelude prelude;
+  bool uses_sampler = false;
+
+ private:
+  static std::string wrap(std::string inner, Precedence own, Precedence parent) {
+    return own < parent ? "(" + inner + ")" : inner;
+  }
+
+  std::string list(const ir::Exprs& exprs) {
+    std::string joined;
+    for (const Expr& e : exprs) {
+      if (!joined.empty()) joined += ", ";
+      joined += text(e);
+    }
+    return joined;
+  }
+
+  std::string vector_literal(Type type, const ir::Exprs& elements, Precedence parent) {
+    return wrap(fmt::format("({})({})", value_type_name(type), list(elements)), Precedence::Unary,
+                parent);
+  }
+
+  std::string binary(const ir::Binary& n, Precedence parent) {
+    if (n.op == ir::BinaryOp::FloorDiv || n.op == ir::BinaryOp::FloorMod) {
+      return fmt::format("{}({}, {})", prelude.floor_operation(n.op, n.type), text(n.a), text(n.b));
+    }
+    const OperatorSpelling spelled = operator_spelling(n.op, n.a->type);
+    if (!spelled.infix) return fmt::format("{}({}, {})", spelled.text, text(n.a), text(n.b));
+    const Precedence own = spelled.precedence;
+    return wrap(fmt::format("{} {} {}", text(n.a, own), spelled.text, text(n.b, above(own))), own,
+                parent);
+  }
+
+  // Only the chosen one of two scalars is evaluated, but both of two vectors.
+  std::string select(const ir::Select& n, Precedence parent) {
+    if (!n.type.is_scalar()) {
+      return fmt::format("select({}, {}, {})", text(n.if_false), text(n.if_true),
+                         text(n.condition));
+    }
+    return wrap(fmt::format("{} ? {} : {}", text(n.condition, Precedence::Or), text(n.if_true),
+                            text(n.if_false)),
+                Precedence::Conditional, parent);
+  }
+
+  std::string cast(const ir::Cast& n, Precedence parent) {
+    const auto* inner = as<ir::Cast>(n.value);
+    if (inner != nullptr && inner->type.element() == Type::f(16)) {
+      return fmt::format("{}({})", prelude.round_to_half(inner->value->type), text(inner->value));
+    }
+    if (!n.type.is_scalar()) {
+      return fmt::format("convert_{}({})", value_type_name(n.type), text(n.value));
+    }
+    return wrap(fmt::format("({}){}", value_type_name(n.type), text(n.value, Precedence::Unary)),
+                Precedence::Unary, parent);
+  }
+
+  std::string call(const ir::Call& n, Precedence parent) {
+    if (n.type.is_float()) {
+      return fmt::format("{}({})", info(n.function).opencl_name, list(n.arguments));
+    }
+    // The absolute value of an integer is unsigned in OpenCL C.
+    const std::string absolute = fmt::format("abs({})", text(n.arguments.front()));
+    if (!n.type.is_scalar())
+      return fmt::format("convert_{}({})", value_type_name(n.type), absolute);
+    return wrap(fmt::format("({}){}", value_type_name(n.type), absolute), Precedence::Unary,
+                parent);
+  }
+
+  std::string load(const ir::Load& n) {
+    const Expr& index = n.indices.front();
+    const bool vector = !index->type.is_scalar();
+    if (!is_half(n.buffer) && (!vector || vector_number(*n.buffer, index))) {
+      return place(n.buffer, index);
+    }
+    const std::string width = vector ? std::to_string(index->type.lanes) : "";
+    return fmt::format("{}{}({})", is_half(n.buffer) ? "vload_half" : "vload", width,
+                       offset_and_pointer(n.buffer, index));
+  }
+};
+
+class KernelPrinter {
+ public:
+  explicit KernelPrinter(const ir::Kernel& kernel) : kernel_(kernel) {
+    const auto see = [&](const Buffer& buffer, const Expr& index) {
+      if (!index->type.is_scalar() && vector_number(*buffer, index)) aligned_.insert(buffer.get());
+    };
+    walk(
+        kernel.body, [&](const ir::Load& n) { see(n.buffer, n.indices.front()); },
+        [&](const ir::Store& n) { see(n.buffer, n.indices.front()); });
+  }
+
+  PrintedKernel print() {
+    const std::string name = exprs_.names.of(&kernel_, kernel_.name);
+    const std::string head = signature(name);
+    for (const ir::ThreadAxis& axis : kernel_.axes) {
+      line(fmt::format("const int {} = (int)get_{}_id({});", exprs_.text(axis.var),
+                       axis.tag.block ? "group" : "local", axis.tag.dim));
+    }
+    stmt(kernel_.body);
+    return {name, preamble() + head + body_ + "}\n"};
+  }
+
+ private:
+  std::string preamble() {
+    std::string text = "#pragma OPENCL FP_CONTRACT OFF\n";
+    if (uses_float64()) text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
+    text += "\n";
+    if (exprs_.uses_sampler) text += kSampler;
+    return text + exprs_.prelude.text();
+  }
+
+  std::string signature(const std::string& name) {
+    std::string params;
+    for (const ir::KernelParam& param : kernel_.params) {
+      params += fmt::format("{}\n    {}", params.empty() ? "" : ",", parameter(param));
+    }
+    const auto& [x, y, z] = kernel_.block;
+    return fmt::format(
+        "__kernel __attribute__((reqd_work_group_size({}, {}, {})))\nvoid {}({}) {{\n", x, y, z,
+        name, params);
+  }
+
+  std::string parameter(const ir::KernelParam& param) {
+    if (param.scalar) {
+      return fmt::format("const {} {}", value_type_name(param.scalar->type),
+                         exprs_.text(param.scalar));
+    }
+    const bool reads = param.access == ir::Access::Read;
+    const std::string name = exprs_.name(param.buffer);
+    if (param.buffer->is_texture()) {
+      return fmt::format("{} image2d_t {}", reads ? "__read_only" : "__write_only", name);
+    }
+    return fmt::format("__global {}{}* restrict {}", reads ? "const " : "",
+                       memory_type_name(param.buffer->type), name);
+  }
+
+  bool uses_float64() const {
+    bool found = false;
+    const auto see = [&](Type type) { found |= type.is_float() && type.bits == 64; };
+    for (const ir::KernelParam& param : kernel_.params) {
+      if (param.buffer) see(param.buffer->type);
+    }
+    walk(
+        kernel_.body, [&](const ir::Allocate& n) { see(n.buffer->type); },
+        [&](const ir::Cast& n) { see(n.type); }, [&](const ir::FloatImm& n) { see(n.type); });
+    return found;
+  }
+
+  void stmt(const Stmt& s) {
+    visit(
+        s, [&](const ir::Store& n) { store(n); },
+        [&](const ir::TextureStore& n) {
+          line(fmt::format("write_image{}({}, {}, {});", image_function_suffix(n.value->type),
+                           exprs_.name(n.texture), exprs_.coordinates(n.x, n.y),
+                           exprs_.text(n.value)));
+        },
+        [&](const ir::For& n) {
+          if (n.loop == ir::LoopKind::Unrolled) line("#pragma unroll");
+          const std::string var = exprs_.text(n.var);
+          block(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", value_type_name(n.var->type),
+                            var, exprs_.text(n.extent, above(Precedence::Relation))),
+                n.body);
+        },
+        [&](const ir::If& n) { block(fmt::format("if ({})", exprs_.text(n.condition)), n.then); },
+        [&](const ir::Seq& n) {
+          for (const Stmt& each : n.statements) stmt(each);
+        },
+        [&](const ir::Let& n) {
+          const std::string value = exprs_.text(n.value);
+          line(fmt::format("const {} {} = {};", value_type_name(n.var->type), exprs_.text(n.var),
+                           value));
+          stmt(n.body);
+        },
+        [&](const ir::Allocate& n) {
+          declare(n.buffer);
+          stmt(n.body);
+        },
+        [&](const ir::Barrier&) { line("barrier(CLK_LOCAL_MEM_FENCE);"); },
+        [](const auto&) { TL_UNREACHABLE("a statement of the launch plan inside a kernel"); });
+  }
+
+  void declare(const Buffer& buffer) {
+    const bool shared = buffer->memory == ir::MemoryScope::Shared;
+    const std::string alignment =
+        aligned_.contains(buffer.get())
+            ? fmt::format(" __attribute__((aligned({})))", kArrayAlignment)
+            : "";
+    line(fmt::format("{}{} {}[{}]{};", shared ? "__local " : "", memory_type_name(buffer->type),
+                     exprs_.name(buffer), buffer->layout.col_count(), alignment));
+  }
+
+  void store(const ir::Store& n) {
+    const Expr& index = n.indices.front();
+    const bool vector = !index->type.is_scalar();
+    const std::string value = exprs_.text(n.value);
+    if (!is_half(n.buffer) && (!vector || vector_number(*n.buffer, index))) {
+      line(fmt::format("{} = {};", exprs_.place(n.buffer, index), value));
+      return;
+    }
+    const std::string width = vector ? std::to_string(index->type.lanes) : "";
+    line(fmt::format("vstore{}{}{}({}, {});", is_half(n.buffer) ? "_half" : "", width,
+                     is_half(n.buffer) ? "_rte" : "", value,
+                     exprs_.offset_and_pointer(n.buffer, index)));
+  }
+
+  void block(const std::string& head, const Stmt& body) {
+    line(head + " {");
+    ++depth_;
+    stmt(body);
+    --depth_;
+    line("}");
+  }
+
+  void line(std::string_view text) { body_ += fmt::format("{:{}}{}\n", "", 2 * depth_, text); }
+
+  const ir::Kernel& kernel_;
+  ExprPrinter exprs_;
+  std::unordered_set<const ir::BufferNode*> aligned_;  // arrays accessed as arrays of vectors
+  std::string body_;
+  int depth_ = 1;
+};
+
+}  // namespace
+
+PrintedKernel print(const ir::Kernel& kernel) { return KernelPrinter(kernel).print(); }
+
+}  // namespace texloom::codegen::opencl

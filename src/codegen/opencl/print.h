@@ -1,0 +1,19 @@
+// Spells a legalised kernel in OpenCL C 1.2. All decisions have been made by legalize().
+#pragma once
+
+#include <string>
+
+#include "ir/program.h"
+
+namespace texloom::codegen::opencl {
+
+struct PrintedKernel {
+  std::string name;    // the identifier of the kernel function
+  std::string source;  // a whole translation unit
+};
+
+// Arguments are declared in the order of the kernel's parameters. Buffers are `restrict`: a caller
+// never passes overlapping buffers when one of them is written.
+PrintedKernel print(const ir::Kernel& kernel);
+
+}  // namespace texloom::codegen::opencl

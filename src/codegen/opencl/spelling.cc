@@ -1,0 +1,156 @@
+#include "codegen/opencl/spelling.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "support/check.h"
+
+namespace texloom::codegen::opencl {
+
+using ir::BinaryOp;
+using ir::Type;
+using ir::TypeCode;
+
+namespace {
+
+std::string_view element_name(Type type) {
+  if (type.is_bool()) return "bool";
+  switch (type.bits) {
+    case 8:
+      return type.is_int() ? "char" : "uchar";
+    case 16:
+      return type.is_int() ? "short" : "ushort";
+    case 32:
+      return type.is_float() ? "float" : type.is_int() ? "int" : "uint";
+    case 64:
+      return type.is_float() ? "double" : type.is_int() ? "long" : "ulong";
+    default:
+      TL_UNREACHABLE(to_string(type));
+  }
+}
+
+std::string with_sign(uint64_t magnitude, bool negative, std::string_view suffix) {
+  return fmt::format("{}{}{}", negative ? "-" : "", magnitude, suffix);
+}
+
+}  // namespace
+
+std::string value_type_name(Type type) {
+  TL_CHECK(!type.is_float() || type.bits >= 32, to_string(type));
+  return type.is_scalar() ? std::string(element_name(type))
+                          : fmt::format("{}{}", element_name(type), type.lanes);
+}
+
+std::string memory_type_name(Type element) {
+  if (element == Type::f(16)) return "half";
+  return value_type_name(element.is_bool() ? Type::u(8) : element);
+}
+
+std::string_view address_space(ir::MemoryScope scope) {
+  switch (scope) {
+    case ir::MemoryScope::Global:
+      return "__global";
+    case ir::MemoryScope::Shared:
+      return "__local";
+    case ir::MemoryScope::Local:
+      return "__private";
+  }
+  TL_UNREACHABLE();
+}
+
+std::string literal(const ir::IntImm& constant) {
+  const Type type = constant.type;
+  const int64_t value = constant.value;
+  if (type.is_bool()) return value != 0 ? "true" : "false";
+  // No literal is negative: the least value of a type is a difference.
+  if (value == std::numeric_limits<int64_t>::min() && type.is_int()) {
+    return "(-9223372036854775807L - 1L)";
+  }
+  if (value == std::numeric_limits<int32_t>::min() && type == ir::kInt32) {
+    return "(-2147483647 - 1)";
+  }
+  const bool negative = value < 0 && type.is_int();
+  const auto bits = static_cast<uint64_t>(value);
+  const uint64_t magnitude = negative ? ~bits + 1 : bits;
+  const std::string_view suffix =
+      type.bits == 64 ? (type.is_int() ? "L" : "UL") : (type == Type::u(32) ? "u" : "");
+  const std::string digits = with_sign(magnitude, negative, suffix);
+  return type.bits < 32 ? fmt::format("({}){}", element_name(type), digits) : digits;
+}
+
+std::string literal(const ir::FloatImm& constant) {
+  const bool wide = constant.type.bits == 64;
+  const double value = constant.value;
+  if (!std::isfinite(value)) {
+    // The macros are of type float.
+    const std::string_view text = std::isnan(value) ? "NAN" : value > 0 ? "INFINITY" : "-INFINITY";
+    return wide ? fmt::format("(double){}", text) : std::string(text);
+  }
+  std::string digits =
+      wide ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
+  if (digits.find_first_of(".e") == std::string::npos) digits += ".0";
+  return wide ? digits : digits + "f";
+}
+
+Precedence above(Precedence precedence) {
+  return static_cast<Precedence>(static_cast<int>(precedence) + 1);
+}
+
+OperatorSpelling operator_spelling(BinaryOp op, Type operands) {
+  switch (op) {
+    case BinaryOp::Or:
+      return {"||", true, Precedence::Or};
+    case BinaryOp::And:
+      return {"&&", true, Precedence::And};
+    case BinaryOp::BitOr:
+      return {"|", true, Precedence::BitOr};
+    case BinaryOp::BitXor:
+      return {"^", true, Precedence::BitXor};
+    case BinaryOp::BitAnd:
+      return {"&", true, Precedence::BitAnd};
+    case BinaryOp::Eq:
+      return {"==", true, Precedence::Equality};
+    case BinaryOp::Ne:
+      return {"!=", true, Precedence::Equality};
+    case BinaryOp::Lt:
+      return {"<", true, Precedence::Relation};
+    case BinaryOp::Le:
+      return {"<=", true, Precedence::Relation};
+    case BinaryOp::Gt:
+      return {">", true, Precedence::Relation};
+    case BinaryOp::Ge:
+      return {">=", true, Precedence::Relation};
+    case BinaryOp::Shl:
+      return {"<<", true, Precedence::Shift};
+    case BinaryOp::Shr:
+      return {">>", true, Precedence::Shift};
+    case BinaryOp::Add:
+      return {"+", true, Precedence::Sum};
+    case BinaryOp::Sub:
+      return {"-", true, Precedence::Sum};
+    case BinaryOp::Mul:
+      return {"*", true, Precedence::Product};
+    case BinaryOp::Div:
+      return {"/", true, Precedence::Product};
+    case BinaryOp::Mod:
+      return {"%", true, Precedence::Product};
+    // fmin and fmax return the number when one operand is NaN.
+    case BinaryOp::Min:
+      return {operands.is_float() ? "fmin" : "min", false};
+    case BinaryOp::Max:
+      return {operands.is_float() ? "fmax" : "max", false};
+    case BinaryOp::FloorDiv:
+    case BinaryOp::FloorMod:
+      break;
+  }
+  TL_UNREACHABLE("an operation of the prelude");
+}
+
+std::string lane_suffix(int lanes, int64_t lane) {
+  if (lanes <= 4) return fmt::format(".{}", "xyzw"[lane]);
+  return fmt::format(".s{:x}", lane);
+}
+
+}  // namespace texloom::codegen::opencl

@@ -1,0 +1,234 @@
+#include "codegen/opencl/split_lanes.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <utility>
+
+#include "codegen/opencl/memory_reads.h"
+#include "ir/visit.h"
+
+namespace texloom::codegen::opencl {
+
+using ir::BinaryOp;
+using ir::Expr;
+using ir::Exprs;
+using ir::Stmt;
+using ir::Stmts;
+using ir::Type;
+
+namespace {
+
+bool is_width_of_opencl(int lanes) { return lanes <= 4 || lanes == 8 || lanes == 16; }
+
+bool is_consecutive(const Expr& index) {
+  const auto* ramp = as<ir::Ramp>(index);
+  return ramp != nullptr && is_int(ramp->stride, 1);
+}
+
+// The chosen one of `elements`, of which only that one is evaluated.
+Expr choose(const Exprs& elements, const Expr& index) {
+  Expr chosen = elements.back();
+  for (size_t i = elements.size() - 1; i-- > 0;) {
+    const Expr number = make_int(static_cast<int64_t>(i), index->type);
+    chosen = make_select(make_binary(BinaryOp::Eq, index, number), elements[i], chosen);
+  }
+  return chosen;
+}
+
+bool reads(const Expr& e, const ir::Buffer& buffer) {
+  bool found = false;
+  walk(e, [&](const ir::Load& n) { found |= n.buffer.same_as(buffer); });
+  return found;
+}
+
+class LaneSplitter {
+ public:
+  Stmt stmt(const Stmt& s) {
+    if (const auto* n = as<ir::Store>(s)) return store(*n);
+    if (const auto* n = as<ir::Let>(s)) return let(*n);
+    return map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
+  }
+
+ private:
+  struct LaneKey {
+    Expr vector, index;
+    bool operator==(const LaneKey& other) const {
+      return vector.same_as(other.vector) && index.same_as(other.index);
+    }
+  };
+  struct LaneKeyHash {
+    size_t operator()(const LaneKey& key) const {
+      return RefHash()(key.vector) * 31 + RefHash()(key.index);
+    }
+  };
+
+  // Of a scalar, or of a vector of a width that OpenCL C has.
+  Expr expr(const Expr& e) {
+    if (const auto found = whole_.find(e); found != whole_.end()) return found->second;
+    Expr result = visit(
+        e, [&](const ir::Load& n) { return load(n, e); },
+        [&](const ir::Lane& n) {
+          const bool scalar_way = int_value(n.index) == nullptr ||
+                                  n.vector->type.element().is_bool() ||
+                                  !is_width_of_opencl(n.vector->type.lanes);
+          return scalar_way ? lane(n.vector, expr(n.index)) : make_lane(expr(n.vector), n.index);
+        },
+        [&](const ir::Ramp&) { return lane_by_lane(e); },
+        [&](const auto&) {
+          if (loads_too_much(e)) return lane_by_lane(e);
+          return map_children(e, [&](const Expr& child) { return expr(child); });
+        });
+    whole_.emplace(e, result);
+    return result;
+  }
+
+  Expr load(const ir::Load& n, const Expr& self) {
+    const Expr& index = n.indices.front();
+    if (const auto* all = as<ir::Broadcast>(index)) {
+      return make_broadcast(make_load(n.buffer, {expr(all->value)}, n.location), n.type.lanes);
+    }
+    if (is_consecutive(index)) {
+      const auto& ramp = *as<ir::Ramp>(index);
+      return make_load(n.buffer, {make_ramp(expr(ramp.base), ramp.stride, n.type.lanes)},
+                       n.location);
+    }
+    return n.type.is_scalar() ? make_load(n.buffer, {expr(index)}, n.location) : lane_by_lane(self);
+  }
+
+  // Whether vectors would evaluate a load that scalars would not.
+  bool loads_too_much(const Expr& e) {
+    if (e->type.is_scalar()) return false;
+    if (const auto* select = as<ir::Select>(e)) {
+      return reads_.loads(select->if_true) || reads_.loads(select->if_false);
+    }
+    const auto* binary = as<ir::Binary>(e);
+    return binary != nullptr && is_logical(binary->op) && reads_.loads(binary->b);
+  }
+
+  Expr lane_by_lane(const Expr& e) {
+    Exprs elements;
+    for (int i = 0; i < e->type.lanes; ++i) elements.push_back(lane(e, number(i)));
+    return make_pack(std::move(elements));
+  }
+
+  // One lane of a vector that has not been rewritten, at an index that has.
+  Expr lane(const Expr& e, const Expr& index) {
+    if (e->type.is_scalar()) return expr(e);
+    const LaneKey key{e, index};
+    if (const auto found = lanes_.find(key); found != lanes_.end()) return found->second;
+    Expr result = visit(
+        e, [&](const ir::Var&) { return chosen_lane(e, index); },
+        [&](const ir::TextureLoad&) { return chosen_lane(expr(e), index); },
+        [&](const ir::Pack& n) { return element(n.elements, index); },
+        [&](const ir::Broadcast& n) { return expr(n.value); },
+        [&](const ir::Ramp& n) {
+          return expr(n.base) + expr(n.stride) * make_cast(n.base->type, index);
+        },
+        [&](const ir::Load& n) {
+          return make_load(n.buffer, {lane(n.indices.front(), index)}, n.location);
+        },
+        [&](const ir::Cast& n) { return make_cast(n.type.element(), lane(n.value, index)); },
+        [&](const auto&) {
+          return map_children(e, [&](const Expr& child) { return lane(child, index); });
+        });
+    lanes_.emplace(key, result);
+    return result;
+  }
+
+  // The elements have not been rewritten.
+  Expr element(const Exprs& elements, const Expr& index) {
+    if (const int64_t* i = int_value(index)) return expr(elements[static_cast<size_t>(*i)]);
+    Exprs all;
+    for (const Expr& e : elements) all.push_back(expr(e));
+    return choose(all, index);
+  }
+
+  // Of a vector that costs nothing to name several times.
+  Expr chosen_lane(const Expr& vector, const Expr& index) {
+    const auto split = split_.find(vector);
+    Exprs all;
+    for (int i = 0; i < vector->type.lanes; ++i) {
+      all.push_back(split == split_.end() ? make_lane(vector, number(i))
+                                          : split->second[static_cast<size_t>(i)]);
+    }
+    const int64_t* i = int_value(index);
+    return i != nullptr ? all[static_cast<size_t>(*i)] : choose(all, index);
+  }
+
+  // One handle for each number, so that lanes are found again.
+  Expr number(int i) {
+    while (static_cast<int>(numbers_.size()) <= i) {
+      numbers_.push_back(ir::make_int(static_cast<int64_t>(numbers_.size())));
+    }
+    return numbers_[static_cast<size_t>(i)];
+  }
+
+  Stmt store(const ir::Store& n) {
+    const Expr& index = n.indices.front();
+    if (index->type.is_scalar()) {
+      return make_store(n.buffer, {expr(index)}, expr(n.value), n.location);
+    }
+    if (is_consecutive(index) && is_width_of_opencl(index->type.lanes)) {
+      const auto& ramp = *as<ir::Ramp>(index);
+      return make_store(n.buffer, {make_ramp(expr(ramp.base), ramp.stride, ramp.type.lanes)},
+                        expr(n.value), n.location);
+    }
+    return scatter(n);
+  }
+
+  // All lanes are read before one is written.
+  Stmt scatter(const ir::Store& n) {
+    const Expr& index = n.indices.front();
+    const bool bind = reads(n.value, n.buffer) || reads(index, n.buffer);
+    std::vector<std::pair<Expr, Expr>> bound;
+    const auto named = [&](const Expr& value, std::string_view name) {
+      if (!bind) return value;
+      bound.emplace_back(make_var(fmt::format("{}.{}", n.buffer->name, name), value->type), value);
+      return bound.back().first;
+    };
+    Stmts stores;
+    for (int i = 0; i < index->type.lanes; ++i) {
+      const Expr place = named(lane(index, number(i)), "index");
+      const Expr value = named(lane(n.value, number(i)), "value");
+      stores.push_back(make_store(n.buffer, {place}, value, n.location));
+    }
+    Stmt result = make_seq(std::move(stores));
+    for (size_t i = bound.size(); i-- > 0;) {
+      result = make_let(bound[i].first, bound[i].second, result, n.location);
+    }
+    return result;
+  }
+
+  Stmt let(const ir::Let& n) {
+    const int lanes = n.var->type.lanes;
+    if (is_width_of_opencl(lanes)) {
+      return make_let(n.var, expr(n.value), stmt(n.body), n.location);
+    }
+    Exprs& vars = split_[n.var];
+    for (int i = 0; i < lanes; ++i) {
+      const std::string& name = as<ir::Var>(n.var)->name;
+      vars.push_back(make_var(fmt::format("{}.{}", name, i), n.var->type.element()));
+    }
+    const Exprs values = vars;
+    Stmt result = stmt(n.body);
+    for (int i = lanes; i-- > 0;) {
+      result =
+          make_let(values[static_cast<size_t>(i)], lane(n.value, number(i)), result, n.location);
+    }
+    return result;
+  }
+
+  std::unordered_map<Expr, Expr, RefHash, RefSame> whole_;
+  std::unordered_map<LaneKey, Expr, LaneKeyHash> lanes_;
+  std::unordered_map<Expr, Exprs, RefHash, RefSame> split_;  // variables, and those of their lanes
+  Exprs numbers_;
+  MemoryReads reads_;
+};
+
+}  // namespace
+
+Stmt split_lanes(const Stmt& body) { return LaneSplitter().stmt(body); }
+
+}  // namespace texloom::codegen::opencl

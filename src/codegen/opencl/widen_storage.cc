@@ -1,0 +1,185 @@
+#include "codegen/opencl/widen_storage.h"
+
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "ir/visit.h"
+
+namespace texloom::codegen::opencl {
+
+using ir::BinaryOp;
+using ir::Buffer;
+using ir::Expr;
+using ir::Intrinsic;
+using ir::Stmt;
+using ir::Type;
+
+namespace {
+
+constexpr Type kHalf = Type::f(16);
+
+bool is_half(Type type) { return type.element() == kHalf; }
+
+// The type of a variable that holds values of `type`.
+Type held(Type type) { return is_half(type) ? ir::kFloat32.with_lanes(type.lanes) : type; }
+
+// The element type of an array of the kernel.
+Type array_type(Type element) { return element.is_bool() ? Type::u(8) : held(element); }
+
+Type texel_type(Type element) {
+  const Type wide = element.is_float() ? ir::kFloat32 : element.is_int() ? ir::kInt32 : Type::u(32);
+  return wide.with_lanes(4);
+}
+
+// x != 0
+Expr truth(const Expr& e) {
+  return make_binary(BinaryOp::Ne, e, ir::make_const(0, e->type), e->location);
+}
+
+// The nearest float16 values, as float32.
+Expr rounded(const Expr& value) {
+  if (const auto* constant = as<ir::FloatImm>(value)) {
+    return ir::make_float(nearest_half(constant->value));
+  }
+  if (const auto* all = as<ir::Broadcast>(value)) {
+    return make_broadcast(rounded(all->value), all->type.lanes);
+  }
+  const int lanes = value->type.lanes;
+  return make_cast(ir::kFloat32.with_lanes(lanes), make_cast(kHalf.with_lanes(lanes), value));
+}
+
+// Whether the float32 results of float16 operands are float16 values.
+bool is_exact(Intrinsic function) {
+  switch (function) {
+    case Intrinsic::Abs:
+    case Intrinsic::Ceil:
+    case Intrinsic::Floor:
+    case Intrinsic::Fmod:
+    case Intrinsic::Nearbyint:
+    case Intrinsic::Round:
+    case Intrinsic::Trunc:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_exact(const Expr& e) {
+  if (const auto* call = as<ir::Call>(e)) return is_exact(call->function);
+  const auto* binary = as<ir::Binary>(e);
+  return binary == nullptr || binary->op == BinaryOp::Min || binary->op == BinaryOp::Max;
+}
+
+class StorageWidener {
+ public:
+  Stmt stmt(const Stmt& s) {
+    if (const auto* n = as<ir::Store>(s)) return store(*n);
+    if (const auto* n = as<ir::TextureStore>(s)) {
+      const Expr value = make_cast(texel_type(n->texture->type), expr(n->value));
+      return make_texture_store(n->texture, expr(n->x), expr(n->y), value, n->location);
+    }
+    if (const auto* n = as<ir::Let>(s)) return let(*n);
+    if (const auto* n = as<ir::Allocate>(s)) return allocate(*n);
+    return map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
+  }
+
+ private:
+  Expr expr(const Expr& e) {
+    if (const auto found = done_.find(e); found != done_.end()) return found->second;
+    Expr result = visit(
+        e,
+        [&](const ir::FloatImm& n) {
+          return is_half(n.type) ? ir::make_float(nearest_half(n.value)) : e;
+        },
+        [&](const ir::Load& n) { return load(n); },
+        [&](const ir::TextureLoad& n) {
+          const Expr texel = make_texture_load_as(texel_type(n.texture->type), n.texture, expr(n.x),
+                                                  expr(n.y), n.location);
+          return make_cast(held(n.type), texel);
+        },
+        [&](const ir::Cast& n) { return cast(n); },
+        [&](const auto&) {
+          TL_CHECK(e->kind != ir::ExprKind::Fma || !is_half(e->type), "an fma of float16");
+          const Expr rebuilt = map_children(e, [&](const Expr& child) { return expr(child); });
+          return is_half(e->type) && !is_exact(e) ? rounded(rebuilt) : rebuilt;
+        });
+    done_.emplace(e, result);
+    return result;
+  }
+
+  Expr load(const ir::Load& n) {
+    const ir::Exprs indices = {expr(n.indices.front())};
+    const Type memory =
+        n.buffer->type.is_bool() ? Type::u(8).with_lanes(n.type.lanes) : held(n.type);
+    const Expr value = make_load_as(memory, array(n.buffer), indices, n.location);
+    return n.type.element().is_bool() ? truth(value) : value;
+  }
+
+  Expr cast(const ir::Cast& n) {
+    const Expr value = expr(n.value);
+    if (!is_half(n.type)) return make_cast(n.type, value);
+    const Type from = value->type.element();
+    // One rounding: float64 is not rounded to float32 first. Integers that float32 does not hold
+    // are beyond the largest float16.
+    if (from == Type::f(64)) return rounded(value);
+    const Expr single = make_cast(held(n.type), value);
+    return from.bits <= 8 ? single : rounded(single);
+  }
+
+  Stmt store(const ir::Store& n) {
+    Expr value = expr(n.value);
+    if (n.buffer->type.is_bool())
+      value = make_cast(Type::u(8).with_lanes(value->type.lanes), value);
+    return make_store(array(n.buffer), {expr(n.indices.front())}, value, n.location);
+  }
+
+  Stmt let(const ir::Let& n) {
+    const Expr value = expr(n.value);
+    Expr var = n.var;
+    if (is_half(var->type)) {
+      var = make_var(as<ir::Var>(var)->name, held(var->type), var->location);
+      done_.emplace(n.var, var);
+    }
+    return make_let(var, value, stmt(n.body), n.location);
+  }
+
+  Stmt allocate(const ir::Allocate& n) {
+    const ir::BufferNode& old = *n.buffer;
+    Buffer buffer = n.buffer;
+    if (array_type(old.type) != old.type) {
+      buffer = make_buffer(old.name, array_type(old.type), old.shape, old.memory, old.location);
+      arrays_.emplace(n.buffer.get(), buffer);
+    }
+    return make_allocate(buffer, stmt(n.body), n.location);
+  }
+
+  Buffer array(const Buffer& buffer) const {
+    const auto found = arrays_.find(buffer.get());
+    return found == arrays_.end() ? buffer : found->second;
+  }
+
+  std::unordered_map<Expr, Expr, RefHash, RefSame> done_;
+  std::unordered_map<const ir::BufferNode*, Buffer> arrays_;  // those of another type now
+};
+
+}  // namespace
+
+double nearest_half(double value) {
+  if (!std::isfinite(value) || value == 0) return value;
+  constexpr int kDigits = 11, kMinExponent = -14;
+  const int exponent = std::max(std::ilogb(value), kMinExponent);
+  // Exact: the quotient has few digits before its point, and its rounding is to even.
+  const double unit = std::ldexp(1.0, exponent - (kDigits - 1));
+  const double nearest = std::nearbyint(value / unit) * unit;
+  constexpr double kLargest = 65504;
+  return std::abs(nearest) > kLargest
+             ? std::copysign(std::numeric_limits<double>::infinity(), value)
+             : nearest;
+}
+
+Stmt widen_storage(const Stmt& body) { return StorageWidener().stmt(body); }
+
+}  // namespace texloom::codegen::opencl

@@ -1,0 +1,125 @@
+#include "ir/arith/interval.h"
+
+#include <algorithm>
+
+#include "ir/visit.h"
+#include "support/int128.h"
+
+namespace texloom::ir::arith {
+namespace {
+
+int64_t clamp(Wide value) {
+  if (value >= Interval::kNone) return Interval::kNone;
+  if (value <= -Interval::kNone) return -Interval::kNone;
+  return static_cast<int64_t>(value);
+}
+
+// An unbounded end stays unbounded whatever is added to it.
+int64_t add_ends(int64_t a, int64_t b, int64_t none) {
+  return a == none || b == none ? none : clamp(static_cast<Wide>(a) + b);
+}
+
+int64_t multiply_ends(int64_t a, int64_t b) { return clamp(static_cast<Wide>(a) * b); }
+
+Interval floor_div(Interval a, int64_t divisor) {
+  Interval result;
+  if (a.has_min()) result.min = arith::floor_div(a.min, divisor);
+  if (a.has_max()) result.max = arith::floor_div(a.max, divisor);
+  return result;
+}
+
+// Remainders have the divisor's sign (floor) or the dividend's (truncating).
+Interval floor_mod(Interval a, int64_t divisor) {
+  if (a.bounded() && arith::floor_div(a.min, divisor) == arith::floor_div(a.max, divisor)) {
+    const int64_t base = arith::floor_div(a.min, divisor) * divisor;
+    return {a.min - base, a.max - base};
+  }
+  return {0, divisor - 1};
+}
+
+Interval of_type(Type type) {
+  if (type.is_bool()) return {0, 1};
+  if (type.is_float() || type.bits > 16) return Interval::everything();
+  const int64_t values = int64_t{1} << type.bits;
+  return type.is_int() ? Interval{-values / 2, values / 2 - 1} : Interval{0, values - 1};
+}
+
+Interval of_binary(const Binary& n, const Ranges& ranges) {
+  const Interval a = bounds(n.a, ranges);
+  const Interval b = bounds(n.b, ranges);
+  const bool positive_divisor = b.is_point() && b.min > 0;
+  switch (n.op) {
+    case BinaryOp::Add: return a + b;
+    case BinaryOp::Sub: return a - b;
+    case BinaryOp::Mul: return a * b;
+    case BinaryOp::Min: return {std::min(a.min, b.min), std::min(a.max, b.max)};
+    case BinaryOp::Max: return {std::max(a.min, b.min), std::max(a.max, b.max)};
+    case BinaryOp::FloorDiv:
+      return positive_divisor ? floor_div(a, b.min) : Interval::everything();
+    case BinaryOp::FloorMod:
+      return positive_divisor ? floor_mod(a, b.min) : Interval::everything();
+    case BinaryOp::Div:
+      return positive_divisor && a.min >= 0 ? floor_div(a, b.min) : Interval::everything();
+    case BinaryOp::Mod:
+      return positive_divisor && a.min >= 0 ? floor_mod(a, b.min) : Interval::everything();
+    default:
+      return is_comparison(n.op) || is_logical(n.op) ? Interval{0, 1} : Interval::everything();
+  }
+}
+
+}  // namespace
+
+int64_t floor_div(int64_t a, int64_t b) {
+  const int64_t quotient = a / b;
+  return a % b != 0 && ((a < 0) != (b < 0)) ? quotient - 1 : quotient;
+}
+
+Interval join(Interval a, Interval b) { return {std::min(a.min, b.min), std::max(a.max, b.max)}; }
+
+Interval operator+(Interval a, Interval b) {
+  return {add_ends(a.min, b.min, -Interval::kNone), add_ends(a.max, b.max, Interval::kNone)};
+}
+
+Interval operator-(Interval a, Interval b) { return a + Interval{-b.max, -b.min}; }
+
+Interval operator*(Interval a, Interval b) {
+  const std::initializer_list<int64_t> ends = {multiply_ends(a.min, b.min),
+                                               multiply_ends(a.min, b.max),
+                                               multiply_ends(a.max, b.min),
+                                               multiply_ends(a.max, b.max)};
+  return {std::min(ends), std::max(ends)};
+}
+
+Interval bounds(const Expr& e, const Ranges& ranges) {
+  if (e->type.is_float()) return Interval::everything();
+  return visit(
+      e, [](const IntImm& n) { return Interval::point(n.value); },
+      [&](const Var& n) { return ranges.of(&n); },
+      [&](const Binary& n) { return of_binary(n, ranges); },
+      [](const Not&) { return Interval{0, 1}; },
+      [&](const Select& n) {
+        return join(bounds(n.if_true, ranges), bounds(n.if_false, ranges));
+      },
+      [&](const Cast& n) {
+        // Only a conversion that keeps every value keeps the interval.
+        const Interval type = of_type(n.type);
+        const Interval inner = bounds(n.value, ranges);
+        const bool widens = n.value->type.bits <= n.type.bits && !n.value->type.is_float() &&
+                            (n.type.is_int() || inner.min >= 0);
+        return widens || (type.bounded() && inner.within(type.min, type.max)) ? inner : type;
+      },
+      [&](const Ramp& n) {
+        const Interval base = bounds(n.base, ranges);
+        return join(base, base + bounds(n.stride, ranges) * Interval::point(n.type.lanes - 1));
+      },
+      [&](const Broadcast& n) { return bounds(n.value, ranges); },
+      [&](const Lane& n) { return bounds(n.vector, ranges); },
+      [&](const Pack& n) {
+        Interval all = bounds(n.elements.front(), ranges);
+        for (const Expr& element : n.elements) all = join(all, bounds(element, ranges));
+        return all;
+      },
+      [&](const auto& n) { return of_type(n.type); });
+}
+
+}  // namespace texloom::ir::arith

@@ -1,0 +1,58 @@
+// Constant intervals of integer expressions.
+#pragma once
+
+#include <limits>
+#include <unordered_map>
+
+#include "ir/expr.h"
+
+namespace texloom::ir::arith {
+
+// Holds any sum or product of two int64.
+__extension__ using Wide = __int128;
+
+// All integers from min to max, both included. An end beyond the limits is unbounded.
+struct Interval {
+  static constexpr int64_t kNone = std::numeric_limits<int64_t>::max() / 4;
+
+  int64_t min = -kNone;
+  int64_t max = kNone;
+
+  bool operator==(const Interval&) const = default;
+
+  static Interval everything() { return {}; }
+  static Interval point(int64_t value) { return {value, value}; }
+  bool has_min() const { return min > -kNone; }
+  bool has_max() const { return max < kNone; }
+  bool bounded() const { return has_min() && has_max(); }
+  bool is_point() const { return bounded() && min == max; }
+  bool within(int64_t low, int64_t high) const { return min >= low && max <= high; }
+};
+
+Interval join(Interval a, Interval b);
+Interval operator+(Interval a, Interval b);
+Interval operator-(Interval a, Interval b);
+Interval operator*(Interval a, Interval b);
+
+// What is known of variables: loop variables run over [0, extent - 1].
+class Ranges {
+ public:
+  void set(const Expr& var, Interval interval) { known_[var.get()] = interval; }
+  void forget(const Expr& var) { known_.erase(var.get()); }
+  // Everything when nothing is known.
+  Interval of(const ExprNode* var) const {
+    const auto found = known_.find(var);
+    return found == known_.end() ? Interval::everything() : found->second;
+  }
+
+ private:
+  std::unordered_map<const ExprNode*, Interval> known_;
+};
+
+// An interval that holds all values the expression takes. Vectors: those of all lanes. Values of
+// memory are bounded by their type alone when it has at most 16 bits.
+Interval bounds(const Expr& e, const Ranges& ranges);
+
+int64_t floor_div(int64_t a, int64_t b);
+
+}  // namespace texloom::ir::arith

@@ -1,0 +1,26 @@
+// Symbolic ranges: which values an index takes while some variables run and others stand still.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+
+#include "ir/arith/interval.h"
+#include "ir/expr.h"
+
+namespace texloom::ir::arith {
+
+// From min to max, both included; expressions over the variables that stand still.
+struct Region {
+  Expr min, max;
+};
+
+using RegionMap = std::unordered_map<Expr, Region, RefHash, RefSame>;
+
+// The region of `e` while each variable of `running` takes all values of its region. Nothing
+// when no bound is known (an index that is itself read from memory).
+std::optional<Region> region_of(const Expr& e, const RegionMap& running, const Ranges& ranges);
+
+// The smallest region that holds both.
+Region join(const Region& a, const Region& b, const Ranges& ranges);
+
+}  // namespace texloom::ir::arith

@@ -1,0 +1,32 @@
+#include "ir/buffer.h"
+
+#include "support/check.h"
+
+namespace texloom::ir {
+
+Buffer make_buffer(std::string name, Type type, std::vector<int64_t> shape, MemoryScope memory,
+                   SourceLocation location) {
+  auto* node = new BufferNode;
+  node->name = std::move(name);
+  node->type = type;
+  node->layout = linear_layout(shape);
+  node->shape = std::move(shape);
+  node->memory = memory;
+  node->location = std::move(location);
+  return Buffer(node);
+}
+
+Buffer make_texture(std::string name, Type type, Layout layout, TextureOrigin origin,
+                    SourceLocation location) {
+  TL_CHECK(layout.object == MemoryObject::Image2d);
+  auto* node = new BufferNode;
+  node->name = std::move(name);
+  node->type = type;
+  node->shape = layout.shape;
+  node->layout = std::move(layout);
+  node->origin = std::move(origin);
+  node->location = std::move(location);
+  return Buffer(node);
+}
+
+}  // namespace texloom::ir

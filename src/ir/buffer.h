@@ -1,0 +1,41 @@
+// Declared memory: what Load, Store and the texture nodes access.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ir/node.h"
+
+namespace texloom::ir {
+
+// Where a tensor's rectangle begins inside its image, in texels. Null variables: known to be
+// (0, 0), and the kernel then has no such constants.
+struct TextureOrigin {
+  Expr x, y;
+  bool is_zero() const { return !x; }
+};
+
+// Identity is the node's address.
+struct BufferNode : RefCounted {
+  std::string name;
+  Type type;                    // of an element; scalar
+  std::vector<int64_t> shape;   // logical
+  MemoryScope memory = MemoryScope::Global;
+  Layout layout;                // static: part of a kernel's signature
+  TextureOrigin origin;         // textures only
+  SourceLocation location;
+
+  bool is_texture() const { return layout.object == MemoryObject::Image2d; }
+};
+
+using Buffer = Ref<BufferNode>;
+
+// A row-major buffer.
+Buffer make_buffer(std::string name, Type type, std::vector<int64_t> shape, MemoryScope memory,
+                   SourceLocation location = {});
+// A texture: global memory, one origin.
+Buffer make_texture(std::string name, Type type, Layout layout, TextureOrigin origin = {},
+                    SourceLocation location = {});
+
+}  // namespace texloom::ir

@@ -1,0 +1,364 @@
+#include "ir/expr.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "ir/buffer.h"
+#include "ir/tensor.h"
+#include "support/check.h"
+#include "support/diagnostic.h"
+
+namespace texloom::ir {
+namespace {
+
+struct OpRow {
+  BinaryOp op;
+  std::string_view spelling;
+  bool infix;
+};
+constexpr std::array kOps = {
+    OpRow{BinaryOp::Add, "+", true},           OpRow{BinaryOp::Sub, "-", true},
+    OpRow{BinaryOp::Mul, "*", true},           OpRow{BinaryOp::Div, "/", true},
+    OpRow{BinaryOp::Mod, "truncmod", false},   OpRow{BinaryOp::FloorDiv, "floordiv", false},
+    OpRow{BinaryOp::FloorMod, "floormod", false}, OpRow{BinaryOp::Min, "min", false},
+    OpRow{BinaryOp::Max, "max", false},        OpRow{BinaryOp::Eq, "==", true},
+    OpRow{BinaryOp::Ne, "!=", true},           OpRow{BinaryOp::Lt, "<", true},
+    OpRow{BinaryOp::Le, "<=", true},           OpRow{BinaryOp::Gt, ">", true},
+    OpRow{BinaryOp::Ge, ">=", true},           OpRow{BinaryOp::And, "&&", true},
+    OpRow{BinaryOp::Or, "||", true},           OpRow{BinaryOp::Shl, "<<", true},
+    OpRow{BinaryOp::Shr, ">>", true},          OpRow{BinaryOp::BitAnd, "&", true},
+    OpRow{BinaryOp::BitOr, "|", true},         OpRow{BinaryOp::BitXor, "^", true},
+};
+
+constexpr std::array kIntrinsics = {
+#define TL_INTRINSIC(Name, te_name, cl_name, arity) \
+  IntrinsicInfo{Intrinsic::Name, te_name, cl_name, arity},
+#include "ir/intrinsics.def"
+#undef TL_INTRINSIC
+};
+
+// Wraps like the type does.
+int64_t wrap(int64_t value, Type type) {
+  if (type.bits >= 64) return value;
+  const uint64_t mask = (uint64_t{1} << type.bits) - 1;
+  uint64_t bits = static_cast<uint64_t>(value) & mask;
+  if (type.is_int() && (bits >> (type.bits - 1)) != 0) bits |= ~mask;
+  return static_cast<int64_t>(bits);
+}
+
+int64_t floor_quotient(int64_t a, int64_t b) {
+  const int64_t q = a / b;
+  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
+}
+
+// The folded value, unless it is undefined (division by zero, a shift out of range).
+std::optional<int64_t> fold(BinaryOp op, int64_t a, int64_t b, int bits) {
+  const auto ua = static_cast<uint64_t>(a);
+  const auto ub = static_cast<uint64_t>(b);
+  const bool division = op == BinaryOp::Div || op == BinaryOp::Mod || op == BinaryOp::FloorDiv ||
+                        op == BinaryOp::FloorMod;
+  if (division && (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min()))) return {};
+  const bool shift = op == BinaryOp::Shl || op == BinaryOp::Shr;
+  if (shift && (b < 0 || b >= bits)) return {};
+  switch (op) {
+    case BinaryOp::Add: return static_cast<int64_t>(ua + ub);
+    case BinaryOp::Sub: return static_cast<int64_t>(ua - ub);
+    case BinaryOp::Mul: return static_cast<int64_t>(ua * ub);
+    case BinaryOp::Div: return a / b;
+    case BinaryOp::Mod: return a % b;
+    case BinaryOp::FloorDiv: return floor_quotient(a, b);
+    case BinaryOp::FloorMod: {
+      const int64_t remainder = a % b;
+      return remainder != 0 && ((remainder < 0) != (b < 0)) ? remainder + b : remainder;
+    }
+    case BinaryOp::Min: return std::min(a, b);
+    case BinaryOp::Max: return std::max(a, b);
+    case BinaryOp::Eq: return a == b;
+    case BinaryOp::Ne: return a != b;
+    case BinaryOp::Lt: return a < b;
+    case BinaryOp::Le: return a <= b;
+    case BinaryOp::Gt: return a > b;
+    case BinaryOp::Ge: return a >= b;
+    case BinaryOp::And: return (a != 0) && (b != 0);
+    case BinaryOp::Or: return (a != 0) || (b != 0);
+    case BinaryOp::Shl: return static_cast<int64_t>(ua << ub);
+    case BinaryOp::Shr: return a >> b;
+    case BinaryOp::BitAnd: return a & b;
+    case BinaryOp::BitOr: return a | b;
+    case BinaryOp::BitXor: return a ^ b;
+  }
+  return {};
+}
+
+template <class Node>
+Expr finish(Node* node, SourceLocation location, std::initializer_list<const Expr*> children) {
+  int depth = 0;
+  for (const Expr* child : children) {
+    if (!*child) continue;
+    depth = std::max<int>(depth, (*child)->depth);
+    if (!location.known()) location = (*child)->location;
+  }
+  Expr result(node);
+  if (depth >= kMaxDepth) {
+    fail(location, Code::ProgramTooDeep, "split the computation into several te.compute stages",
+         "this expression is nested more than {} levels deep", kMaxDepth);
+  }
+  node->depth = static_cast<uint16_t>(depth + 1);
+  node->location = std::move(location);
+  return result;
+}
+
+template <class Node>
+Expr finish(Node* node, SourceLocation location, const Exprs& children) {
+  int depth = 0;
+  for (const Expr& child : children) depth = std::max<int>(depth, child->depth);
+  if (depth >= kMaxDepth) {
+    Expr drop(node);
+    fail(location, Code::ProgramTooDeep, "split the computation into several te.compute stages",
+         "this expression is nested more than {} levels deep", kMaxDepth);
+  }
+  node->depth = static_cast<uint16_t>(depth + 1);
+  node->location = std::move(location);
+  return Expr(node);
+}
+
+// The lanes of an access: those of its widest index.
+int access_lanes(const Exprs& indices) {
+  int lanes = 1;
+  for (const Expr& index : indices) lanes = std::max<int>(lanes, index->type.lanes);
+  return lanes;
+}
+
+}  // namespace
+
+bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::Ge; }
+bool is_logical(BinaryOp op) { return op == BinaryOp::And || op == BinaryOp::Or; }
+std::string_view spelling(BinaryOp op) { return kOps[static_cast<size_t>(op)].spelling; }
+bool is_infix(BinaryOp op) { return kOps[static_cast<size_t>(op)].infix; }
+
+const IntrinsicInfo& info(Intrinsic function) { return kIntrinsics[static_cast<size_t>(function)]; }
+const IntrinsicInfo* find_intrinsic(std::string_view te_name) {
+  const auto* row = std::find_if(kIntrinsics.begin(), kIntrinsics.end(),
+                                 [&](const IntrinsicInfo& i) { return i.te_name == te_name; });
+  return row == kIntrinsics.end() ? nullptr : row;
+}
+
+Expr make_int(int64_t value, Type type) {
+  TL_CHECK(!type.is_float() && type.is_scalar());
+  return Expr(new IntImm(type, wrap(value, type)));
+}
+Expr make_float(double value, Type type) {
+  TL_CHECK(type.is_float() && type.is_scalar());
+  if (type.bits == 32) value = static_cast<float>(value);
+  return Expr(new FloatImm(type, value));
+}
+Expr make_bool(bool value) { return make_int(value ? 1 : 0, kBool); }
+
+Expr make_const(double value, Type type) {
+  const Type element = type.element();
+  const Expr scalar = element.is_float() ? make_float(value, element)
+                                         : make_int(static_cast<int64_t>(value), element);
+  return make_broadcast(scalar, type.lanes);
+}
+
+Expr make_var(std::string name, Type type, SourceLocation location) {
+  return finish(new Var(type, std::move(name)), std::move(location), {});
+}
+
+Expr make_binary(BinaryOp op, Expr a, Expr b, SourceLocation location) {
+  TL_CHECK(a->type == b->type, "operands of " + std::string(spelling(op)) + " are " +
+                                   to_string(a->type) + " and " + to_string(b->type));
+  if (is_logical(op)) {
+    TL_CHECK(a->type.element().is_bool());
+    const bool absorbing = op == BinaryOp::Or;
+    if (const int64_t* v = int_value(a)) return (*v != 0) == absorbing ? a : b;
+    if (const int64_t* v = int_value(b)) return (*v != 0) == absorbing ? b : a;
+  }
+  const bool yields_bool = is_comparison(op) || is_logical(op);
+  const Type type = yields_bool ? kBool.with_lanes(a->type.lanes) : a->type;
+  const int64_t* x = int_value(a);
+  const int64_t* y = int_value(b);
+  if (x != nullptr && y != nullptr) {
+    // Signed comparison of uint64 constants above 2^63 would be wrong: leave those alone.
+    const bool wide_unsigned = a->type.is_uint() && a->type.bits == 64 && (*x < 0 || *y < 0);
+    const auto value = wide_unsigned ? std::nullopt : fold(op, *x, *y, a->type.bits);
+    if (value) return make_int(*value, type);
+  }
+  if (y != nullptr && !a->type.is_float()) {
+    const bool zero_neutral = op == BinaryOp::Add || op == BinaryOp::Sub;
+    if (zero_neutral && *y == 0) return a;
+    const bool one_neutral =
+        op == BinaryOp::Mul || op == BinaryOp::FloorDiv || op == BinaryOp::Div;
+    if (one_neutral && *y == 1) return a;
+    if (op == BinaryOp::Mul && *y == 0) return b;
+  }
+  if (x != nullptr && !a->type.is_float()) {
+    if (op == BinaryOp::Add && *x == 0) return b;
+    if (op == BinaryOp::Mul && *x == 1) return b;
+    if (op == BinaryOp::Mul && *x == 0) return a;
+  }
+  auto* node = new Binary(type, op, std::move(a), std::move(b));
+  return finish(node, std::move(location), {&node->a, &node->b});
+}
+
+Expr make_not(Expr value) {
+  TL_CHECK(value->type.element().is_bool());
+  if (const int64_t* v = int_value(value)) return make_bool(*v == 0);
+  auto* node = new Not(std::move(value));
+  return finish(node, {}, {&node->value});
+}
+
+Expr make_select(Expr condition, Expr if_true, Expr if_false) {
+  TL_CHECK(condition->type.element().is_bool() && if_true->type == if_false->type);
+  TL_CHECK(condition->type.is_scalar() || condition->type.lanes == if_true->type.lanes);
+  if (is_true(condition)) return if_true;
+  if (is_false(condition)) return if_false;
+  auto* node = new Select(std::move(condition), std::move(if_true), std::move(if_false));
+  return finish(node, {}, {&node->condition, &node->if_true, &node->if_false});
+}
+
+Expr make_cast(Type type, Expr value) {
+  TL_CHECK(type.lanes == value->type.lanes);
+  if (type == value->type) return value;
+  if (const int64_t* v = int_value(value); v != nullptr && type.is_scalar()) {
+    const bool exact = !(value->type.is_uint() && value->type.bits == 64 && *v < 0);
+    if (type.is_bool()) return make_bool(*v != 0);
+    if (!type.is_float()) return make_int(*v, type);
+    if (exact && type.bits == 32) return make_float(static_cast<float>(*v), type);
+    if (exact && type.bits == 64) return make_float(static_cast<double>(*v), type);
+  }
+  // Constants of 16 bits are kept as they were written: not rounded, so not converted either.
+  if (const auto* v = as<FloatImm>(value); v != nullptr && v->type.bits >= 32 && type.is_float() &&
+                                           type.bits >= 32) {
+    return make_float(v->value, type);
+  }
+  auto* node = new Cast(type, std::move(value));
+  return finish(node, {}, {&node->value});
+}
+
+Expr make_call(Intrinsic function, Exprs arguments) {
+  TL_CHECK(static_cast<int>(arguments.size()) == info(function).arity);
+  const Type type = arguments.front()->type;
+  for (const Expr& argument : arguments) TL_CHECK(argument->type == type);
+  const SourceLocation location = arguments.front()->location;
+  auto* node = new Call(type, function, std::move(arguments));
+  return finish(node, location, node->arguments);
+}
+
+Expr make_fma(Expr a, Expr b, Expr c) {
+  TL_CHECK(a->type == b->type && b->type == c->type && a->type.is_float());
+  auto* node = new Fma(std::move(a), std::move(b), std::move(c));
+  return finish(node, {}, {&node->a, &node->b, &node->c});
+}
+
+Expr make_ramp(Expr base, Expr stride, int lanes) {
+  TL_CHECK(base->type == stride->type && base->type.is_scalar());
+  if (lanes == 1) return base;
+  auto* node = new Ramp(std::move(base), std::move(stride), lanes);
+  return finish(node, {}, {&node->base, &node->stride});
+}
+
+Expr make_broadcast(Expr value, int lanes) {
+  if (lanes == 1) return value;
+  TL_CHECK(value->type.is_scalar());
+  auto* node = new Broadcast(std::move(value), lanes);
+  return finish(node, {}, {&node->value});
+}
+
+Expr make_lane(Expr vector, Expr index) {
+  if (vector->type.is_scalar()) return vector;
+  if (const int64_t* i = int_value(index)) {
+    TL_CHECK(*i >= 0 && *i < vector->type.lanes);
+    if (const auto* broadcast = as<Broadcast>(vector)) return broadcast->value;
+    if (const auto* pack = as<Pack>(vector)) return pack->elements[static_cast<size_t>(*i)];
+    if (const auto* ramp = as<Ramp>(vector)) return ramp->base + ramp->stride * *i;
+  }
+  auto* node = new Lane(std::move(vector), std::move(index));
+  return finish(node, {}, {&node->vector, &node->index});
+}
+
+Expr make_pack(Exprs elements) {
+  TL_CHECK(!elements.empty());
+  if (elements.size() == 1) return elements.front();
+  for (const Expr& e : elements) TL_CHECK(e->type == elements.front()->type && e->type.is_scalar());
+  const SourceLocation location = elements.front()->location;
+  auto* node = new Pack(std::move(elements));
+  return finish(node, location, node->elements);
+}
+
+Expr make_tensor_read(Tensor tensor, Exprs indices, SourceLocation location) {
+  TL_CHECK(indices.size() == tensor->shape.size());
+  const Type type = tensor->type;
+  auto* node = new TensorRead(type, std::move(tensor), std::move(indices));
+  return finish(node, std::move(location), node->indices);
+}
+
+Expr make_reduce(Reducer reducer, Expr source, std::vector<IterVar> axes, Expr condition,
+                 SourceLocation location) {
+  TL_CHECK(reducer.result->type == source->type);
+  auto* node = new Reduce(std::move(reducer), std::move(source), std::move(axes),
+                          std::move(condition));
+  return finish(node, std::move(location), {&node->source, &node->condition});
+}
+
+Expr make_load(Buffer buffer, Exprs indices, SourceLocation location) {
+  const Type type = buffer->type.with_lanes(access_lanes(indices));
+  return make_load_as(type, std::move(buffer), std::move(indices), std::move(location));
+}
+Expr make_load_as(Type value_type, Buffer buffer, Exprs indices, SourceLocation location) {
+  TL_CHECK(value_type.lanes == access_lanes(indices));
+  auto* node = new Load(value_type, std::move(buffer), std::move(indices));
+  return finish(node, std::move(location), node->indices);
+}
+
+Expr make_texture_load(Buffer texture, Expr x, Expr y, SourceLocation location) {
+  const Type type = texture->type.with_lanes(4);
+  return make_texture_load_as(type, std::move(texture), std::move(x), std::move(y),
+                              std::move(location));
+}
+Expr make_texture_load_as(Type value_type, Buffer texture, Expr x, Expr y,
+                          SourceLocation location) {
+  TL_CHECK(texture->is_texture() && value_type.lanes == 4);
+  TL_CHECK(x->type.is_scalar() && y->type.is_scalar());
+  auto* node = new TextureLoad(value_type, std::move(texture), std::move(x), std::move(y));
+  return finish(node, std::move(location), {&node->x, &node->y});
+}
+
+Expr operator+(Expr a, Expr b) { return make_binary(BinaryOp::Add, std::move(a), std::move(b)); }
+Expr operator-(Expr a, Expr b) { return make_binary(BinaryOp::Sub, std::move(a), std::move(b)); }
+Expr operator*(Expr a, Expr b) { return make_binary(BinaryOp::Mul, std::move(a), std::move(b)); }
+Expr floordiv(Expr a, Expr b) { return make_binary(BinaryOp::FloorDiv, std::move(a), std::move(b)); }
+Expr floormod(Expr a, Expr b) { return make_binary(BinaryOp::FloorMod, std::move(a), std::move(b)); }
+Expr min(Expr a, Expr b) { return make_binary(BinaryOp::Min, std::move(a), std::move(b)); }
+Expr max(Expr a, Expr b) { return make_binary(BinaryOp::Max, std::move(a), std::move(b)); }
+Expr operator<(Expr a, Expr b) { return make_binary(BinaryOp::Lt, std::move(a), std::move(b)); }
+Expr operator<=(Expr a, Expr b) { return make_binary(BinaryOp::Le, std::move(a), std::move(b)); }
+Expr operator>=(Expr a, Expr b) { return make_binary(BinaryOp::Ge, std::move(a), std::move(b)); }
+Expr operator&&(Expr a, Expr b) { return make_binary(BinaryOp::And, std::move(a), std::move(b)); }
+Expr operator+(Expr a, int64_t b) { return a + make_int(b, a->type); }
+Expr operator-(Expr a, int64_t b) { return a - make_int(b, a->type); }
+Expr operator*(Expr a, int64_t b) { return a * make_int(b, a->type); }
+Expr floordiv(Expr a, int64_t b) { return floordiv(a, make_int(b, a->type)); }
+Expr floormod(Expr a, int64_t b) { return floormod(a, make_int(b, a->type)); }
+
+const int64_t* int_value(const Expr& e) {
+  const auto* imm = as<IntImm>(e);
+  return imm == nullptr ? nullptr : &imm->value;
+}
+bool is_int(const Expr& e, int64_t value) {
+  const int64_t* v = int_value(e);
+  return v != nullptr && *v == value;
+}
+bool is_true(const Expr& e) {
+  if (const auto* b = as<Broadcast>(e)) return is_true(b->value);
+  return e->type.element().is_bool() && is_int(e, 1);
+}
+bool is_false(const Expr& e) {
+  if (const auto* b = as<Broadcast>(e)) return is_false(b->value);
+  return e->type.element().is_bool() && is_int(e, 0);
+}
+
+}  // namespace texloom::ir

@@ -1,0 +1,223 @@
+// Expressions. The IR as a whole is explained in ir/ir.h.
+//
+// Nodes are immutable and shared; `Expr` is a counted handle. The functions below build nodes:
+// they check operand types (TL_CHECK: a wrong type is a bug of the caller; front ends check the
+// user's operands first), fold constants and nothing else.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ir/buffer.h"
+#include "ir/node.h"
+#include "ir/tensor.h"
+
+namespace texloom::ir {
+
+enum class BinaryOp : uint8_t {
+  Add, Sub, Mul,
+  Div,       // floats: IEEE division; integers: truncating
+  Mod,       // integers: the remainder of Div
+  FloorDiv, FloorMod,
+  Min, Max,
+  Eq, Ne, Lt, Le, Gt, Ge,
+  And, Or,   // bools; the right side is evaluated only when it decides
+  Shl, Shr, BitAnd, BitOr, BitXor,
+};
+bool is_comparison(BinaryOp op);
+bool is_logical(BinaryOp op);
+// How the text form spells it: "+", "floordiv", ...; infix or as a call.
+std::string_view spelling(BinaryOp op);
+bool is_infix(BinaryOp op);
+
+enum class Intrinsic : uint8_t {
+#define TL_INTRINSIC(Name, te_name, cl_name, arity) Name,
+#include "ir/intrinsics.def"
+#undef TL_INTRINSIC
+};
+struct IntrinsicInfo {
+  Intrinsic function;
+  std::string_view te_name;
+  std::string_view opencl_name;
+  int arity;
+};
+const IntrinsicInfo& info(Intrinsic function);
+const IntrinsicInfo* find_intrinsic(std::string_view te_name);
+
+template <class Node>
+struct ExprBase : ExprNode {
+  explicit ExprBase(Type node_type) : ExprNode(Node::kKind, node_type) {}
+};
+
+struct IntImm : ExprBase<IntImm> {
+  static constexpr ExprKind kKind = ExprKind::IntImm;
+  IntImm(Type t, int64_t v) : ExprBase(t), value(v) {}
+  int64_t value;
+};
+struct FloatImm : ExprBase<FloatImm> {
+  static constexpr ExprKind kKind = ExprKind::FloatImm;
+  FloatImm(Type t, double v) : ExprBase(t), value(v) {}
+  double value;
+};
+// Identity is the node's address: two variables of one name are two variables.
+struct Var : ExprBase<Var> {
+  static constexpr ExprKind kKind = ExprKind::Var;
+  Var(Type t, std::string n) : ExprBase(t), name(std::move(n)) {}
+  std::string name;
+};
+struct Binary : ExprBase<Binary> {
+  static constexpr ExprKind kKind = ExprKind::Binary;
+  Binary(Type t, BinaryOp o, Expr l, Expr r)
+      : ExprBase(t), op(o), a(std::move(l)), b(std::move(r)) {}
+  BinaryOp op;
+  Expr a, b;
+};
+struct Not : ExprBase<Not> {
+  static constexpr ExprKind kKind = ExprKind::Not;
+  explicit Not(Expr v) : ExprBase(v->type), value(std::move(v)) {}
+  Expr value;
+};
+struct Select : ExprBase<Select> {
+  static constexpr ExprKind kKind = ExprKind::Select;
+  Select(Expr c, Expr t, Expr f)
+      : ExprBase(t->type), condition(std::move(c)), if_true(std::move(t)), if_false(std::move(f)) {}
+  Expr condition;  // bool; its lanes are the value's, or one
+  Expr if_true, if_false;
+};
+struct Cast : ExprBase<Cast> {
+  static constexpr ExprKind kKind = ExprKind::Cast;
+  Cast(Type t, Expr v) : ExprBase(t), value(std::move(v)) {}
+  Expr value;
+};
+struct Call : ExprBase<Call> {
+  static constexpr ExprKind kKind = ExprKind::Call;
+  Call(Type t, Intrinsic f, Exprs a) : ExprBase(t), function(f), arguments(std::move(a)) {}
+  Intrinsic function;
+  Exprs arguments;
+};
+struct Fma : ExprBase<Fma> {
+  static constexpr ExprKind kKind = ExprKind::Fma;
+  Fma(Expr x, Expr y, Expr z)
+      : ExprBase(x->type), a(std::move(x)), b(std::move(y)), c(std::move(z)) {}
+  Expr a, b, c;
+};
+struct Ramp : ExprBase<Ramp> {
+  static constexpr ExprKind kKind = ExprKind::Ramp;
+  Ramp(Expr b, Expr s, int n)
+      : ExprBase(b->type.with_lanes(n)), base(std::move(b)), stride(std::move(s)) {}
+  Expr base, stride;  // scalars
+};
+struct Broadcast : ExprBase<Broadcast> {
+  static constexpr ExprKind kKind = ExprKind::Broadcast;
+  Broadcast(Expr v, int n) : ExprBase(v->type.with_lanes(n)), value(std::move(v)) {}
+  Expr value;  // a scalar
+};
+struct Lane : ExprBase<Lane> {
+  static constexpr ExprKind kKind = ExprKind::Lane;
+  Lane(Expr v, Expr i) : ExprBase(v->type.element()), vector(std::move(v)), index(std::move(i)) {}
+  Expr vector, index;
+};
+struct Pack : ExprBase<Pack> {
+  static constexpr ExprKind kKind = ExprKind::Pack;
+  explicit Pack(Exprs e)
+      : ExprBase(e.front()->type.with_lanes(static_cast<int>(e.size()))), elements(std::move(e)) {}
+  Exprs elements;  // scalars of one type
+};
+struct TensorRead : ExprBase<TensorRead> {
+  static constexpr ExprKind kKind = ExprKind::TensorRead;
+  TensorRead(Type t, Tensor x, Exprs i) : ExprBase(t), tensor(std::move(x)), indices(std::move(i)) {}
+  Tensor tensor;
+  Exprs indices;
+};
+// How two partial results combine, as data: `result` over the variables lhs and rhs.
+struct Reducer {
+  Expr lhs, rhs;    // Vars
+  Expr result;      // their combination
+  Expr identity;    // combine(identity, x) == x
+  std::string name; // "sum", "max", ... : for printing only
+};
+struct Reduce : ExprBase<Reduce> {
+  static constexpr ExprKind kKind = ExprKind::Reduce;
+  Reduce(Reducer r, Expr s, std::vector<IterVar> x, Expr c)
+      : ExprBase(s->type), reducer(std::move(r)), source(std::move(s)), axes(std::move(x)),
+        condition(std::move(c)) {}
+  Reducer reducer;
+  Expr source;
+  std::vector<IterVar> axes;
+  Expr condition;  // null, or the bool under which a point takes part
+};
+// Before flattening one index for each axis of the buffer, after it one offset in elements. A
+// Ramp as the last index loads a vector. The value's type is the buffer's element type, until
+// legalisation widens it (float16 storage is loaded as float32).
+struct Load : ExprBase<Load> {
+  static constexpr ExprKind kKind = ExprKind::Load;
+  Load(Type t, Buffer b, Exprs i) : ExprBase(t), buffer(std::move(b)), indices(std::move(i)) {}
+  Buffer buffer;
+  Exprs indices;
+};
+// x is the texel's column, y its row, both within the image.
+struct TextureLoad : ExprBase<TextureLoad> {
+  static constexpr ExprKind kKind = ExprKind::TextureLoad;
+  TextureLoad(Type t, Buffer b, Expr column, Expr row)
+      : ExprBase(t), texture(std::move(b)), x(std::move(column)), y(std::move(row)) {}
+  Buffer texture;
+  Expr x, y;
+};
+
+// The node, if it is of that kind; else null.
+template <class Node>
+const Node* as(const Expr& e) {
+  return e->kind == Node::kKind ? static_cast<const Node*>(e.get()) : nullptr;
+}
+
+// -- Building. Binary operators want operands of one type; see match_types in ir/ops.h.
+Expr make_int(int64_t value, Type type = kInt32);
+Expr make_float(double value, Type type = kFloat32);
+Expr make_bool(bool value);
+// A constant of any scalar or vector type; `value` is converted.
+Expr make_const(double value, Type type);
+Expr make_var(std::string name, Type type = kInt32, SourceLocation location = {});
+Expr make_binary(BinaryOp op, Expr a, Expr b, SourceLocation location = {});
+Expr make_not(Expr value);
+Expr make_select(Expr condition, Expr if_true, Expr if_false);
+Expr make_cast(Type type, Expr value);
+Expr make_call(Intrinsic function, Exprs arguments);
+Expr make_fma(Expr a, Expr b, Expr c);
+Expr make_ramp(Expr base, Expr stride, int lanes);
+Expr make_broadcast(Expr value, int lanes);
+Expr make_lane(Expr vector, Expr index);
+Expr make_pack(Exprs elements);
+Expr make_tensor_read(Tensor tensor, Exprs indices, SourceLocation location = {});
+Expr make_reduce(Reducer reducer, Expr source, std::vector<IterVar> axes, Expr condition,
+                 SourceLocation location = {});
+Expr make_load(Buffer buffer, Exprs indices, SourceLocation location = {});
+Expr make_load_as(Type value_type, Buffer buffer, Exprs indices, SourceLocation location = {});
+Expr make_texture_load(Buffer texture, Expr x, Expr y, SourceLocation location = {});
+Expr make_texture_load_as(Type value_type, Buffer texture, Expr x, Expr y,
+                          SourceLocation location = {});
+
+Expr operator+(Expr a, Expr b);
+Expr operator-(Expr a, Expr b);
+Expr operator*(Expr a, Expr b);
+Expr floordiv(Expr a, Expr b);
+Expr floormod(Expr a, Expr b);
+Expr min(Expr a, Expr b);
+Expr max(Expr a, Expr b);
+Expr operator<(Expr a, Expr b);
+Expr operator<=(Expr a, Expr b);
+Expr operator>=(Expr a, Expr b);
+Expr operator&&(Expr a, Expr b);
+// With a constant of the other operand's type.
+Expr operator+(Expr a, int64_t b);
+Expr operator-(Expr a, int64_t b);
+Expr operator*(Expr a, int64_t b);
+Expr floordiv(Expr a, int64_t b);
+Expr floormod(Expr a, int64_t b);
+
+// The constant's value, when it is an integer (or bool) constant.
+const int64_t* int_value(const Expr& e);
+bool is_int(const Expr& e, int64_t value);
+bool is_true(const Expr& e);
+bool is_false(const Expr& e);
+
+}  // namespace texloom::ir

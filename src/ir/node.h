@@ -1,0 +1,37 @@
+// What all expression nodes share: kind, type, depth, location.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/type.h"
+#include "support/ref.h"
+#include "support/source_location.h"
+
+namespace texloom::ir {
+
+enum class ExprKind : uint8_t {
+#define TL_EXPR(Name, summary) Name,
+#define TL_STMT(Name, summary)
+#include "ir/nodes.def"
+#undef TL_EXPR
+#undef TL_STMT
+};
+
+// Deeper expressions and loop nests are refused (ProgramTooDeep), so that recursion over them is
+// safe on every thread's stack.
+inline constexpr int kMaxDepth = 1000;
+
+struct ExprNode : RefCounted {
+  const ExprKind kind;
+  const Type type;
+  uint16_t depth = 1;
+  SourceLocation location;
+
+ protected:
+  ExprNode(ExprKind node_kind, Type node_type) : kind(node_kind), type(node_type) {}
+};
+using Expr = Ref<ExprNode>;
+using Exprs = std::vector<Expr>;
+
+}  // namespace texloom::ir

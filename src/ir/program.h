@@ -1,0 +1,66 @@
+// A program: what a schedule lowers to, at each stage of the pipeline.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "ir/buffer.h"
+#include "ir/stmt.h"
+
+namespace texloom::ir {
+
+// What may stand in a program; each pass states its stage in and out (lower/pipeline.cc).
+enum class Stage : uint8_t {
+  Te,         // computes and their schedule (src/schedule); the program itself is empty
+  Loops,      // one loop nest for each root stage, N-d accesses, thread axes as loops
+  Flattened,  // texels and linear offsets
+  Kernels,    // kernels of their own and a launch plan
+  Legalised,  // only what the backend's printer spells
+};
+std::string_view to_string(Stage stage);
+
+enum class Access : uint8_t { Read, Write, ReadWrite };
+std::string_view to_string(Access access);
+
+// A buffer or texture (then `buffer` is set) or a scalar constant (then `scalar` is): an origin
+// word of a texture or a loop variable of the plan.
+struct KernelParam {
+  Buffer buffer;
+  Access access = Access::Read;
+  Expr scalar;
+};
+
+// `var` is what the kernel's body calls this thread index.
+struct ThreadAxis {
+  ThreadTag tag;
+  Expr var;
+  int64_t extent = 1;
+};
+
+struct Kernel {
+  std::string name;
+  std::vector<KernelParam> params;
+  std::vector<ThreadAxis> axes;      // blockIdx before threadIdx, x before y; each tag once
+  std::array<int64_t, 3> grid{1, 1, 1};   // blocks
+  std::array<int64_t, 3> block{1, 1, 1};  // threads of a block
+  Stmt body;
+  SourceLocation location;
+};
+
+struct Program {
+  std::string name;
+  Stage stage = Stage::Loops;
+  std::vector<Buffer> params;
+  // The whole loop nest; from stage Kernels on the launch plan: allocations, loops, launches.
+  Stmt body;
+  std::vector<Kernel> kernels;  // from stage Kernels on
+};
+
+// The text form (.tl).
+std::string to_string(const Program& program);
+std::string to_string(const Kernel& kernel);
+std::string to_string(const Stmt& stmt);
+std::string to_string(const Expr& expr);
+
+}  // namespace texloom::ir

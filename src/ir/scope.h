@@ -1,0 +1,38 @@
+// Memory scopes, and the scope strings that users write. Nothing else knows these spellings.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace texloom::ir {
+
+// Who sees a buffer: the whole grid, one block, one thread. Ordered from wide to narrow.
+enum class MemoryScope : unsigned char { Global, Shared, Local };
+
+// Which axes of a tensor become rows of a texture; see texture_layout in ir/layout.h.
+enum class TextureRule : unsigned char {
+  Activation,  // all axes but the last before the lanes are rows
+  Weight,      // the first axis is the row, all others columns
+  Nhwc,        // the first two axes are rows
+};
+
+// What a scope string says: a memory scope and, for a texture, the rule of its layout.
+struct StorageScope {
+  MemoryScope memory = MemoryScope::Global;
+  std::optional<TextureRule> texture;
+
+  bool operator==(const StorageScope&) const = default;
+};
+
+// "global" (or ""), "shared", "local", "texture", "texture:weight", "texture:nhwc" and the
+// aliases "global.texture", "global.texture-weight", "global.texture-nhwc".
+std::optional<StorageScope> parse_scope(std::string_view text);
+// The preferred spelling.
+std::string to_string(const StorageScope& scope);
+std::string_view to_string(MemoryScope scope);
+// The preferred spellings of all scopes: for help texts.
+std::vector<std::string> scope_spellings();
+
+}  // namespace texloom::ir

@@ -1,0 +1,136 @@
+#include "ir/stmt.h"
+
+#include <algorithm>
+
+#include "ir/buffer.h"
+#include "support/check.h"
+#include "support/diagnostic.h"
+
+namespace texloom::ir {
+namespace {
+
+Stmt finish(StmtNode* node, SourceLocation location, std::initializer_list<const Stmt*> children) {
+  Stmt result(node);
+  int depth = 0;
+  for (const Stmt* child : children) {
+    depth = std::max<int>(depth, (*child)->depth);
+    if (!location.known()) location = (*child)->location;
+  }
+  node->location = std::move(location);
+  if (depth >= kMaxDepth) {
+    fail(node->location, Code::ProgramTooDeep, "split the schedule into fewer nested loops",
+         "this loop nest is more than {} levels deep", kMaxDepth);
+  }
+  node->depth = static_cast<uint16_t>(depth + 1);
+  return result;
+}
+
+}  // namespace
+
+Stmt make_store(Buffer buffer, Exprs indices, Expr value, SourceLocation location) {
+  int lanes = 1;
+  for (const Expr& index : indices) lanes = std::max<int>(lanes, index->type.lanes);
+  TL_CHECK(lanes == value->type.lanes, "a store of other lanes than its index");
+  auto* node = new Store;
+  node->buffer = std::move(buffer);
+  node->indices = std::move(indices);
+  node->value = std::move(value);
+  return finish(node, std::move(location), {});
+}
+
+Stmt make_texture_store(Buffer texture, Expr x, Expr y, Expr value, SourceLocation location) {
+  TL_CHECK(texture->is_texture() && value->type.lanes == 4);
+  auto* node = new TextureStore;
+  node->texture = std::move(texture);
+  node->x = std::move(x);
+  node->y = std::move(y);
+  node->value = std::move(value);
+  return finish(node, std::move(location), {});
+}
+
+Stmt make_for(Expr var, Expr extent, LoopKind loop, Stmt body, SourceLocation location) {
+  TL_CHECK(as<Var>(var) != nullptr && loop != LoopKind::Thread);
+  auto* node = new For;
+  node->var = std::move(var);
+  node->extent = std::move(extent);
+  node->loop = loop;
+  node->body = std::move(body);
+  return finish(node, std::move(location), {&node->body});
+}
+
+Stmt make_thread_for(Expr var, Expr extent, ThreadTag tag, Stmt body, SourceLocation location) {
+  auto* node = new For;
+  node->var = std::move(var);
+  node->extent = std::move(extent);
+  node->loop = LoopKind::Thread;
+  node->tag = tag;
+  node->body = std::move(body);
+  return finish(node, std::move(location), {&node->body});
+}
+
+Stmt make_if(Expr condition, Stmt then, SourceLocation location) {
+  TL_CHECK(condition->type.element().is_bool());
+  if (is_true(condition)) return then;
+  if (is_false(condition)) return make_empty();
+  auto* node = new If;
+  node->condition = std::move(condition);
+  node->then = std::move(then);
+  return finish(node, std::move(location), {&node->then});
+}
+
+Stmt make_seq(Stmts statements) {
+  auto* node = new Seq;
+  Stmt result(node);
+  int depth = 0;
+  for (Stmt& s : statements) {
+    if (const Seq* inner = as<Seq>(s)) {
+      node->statements.insert(node->statements.end(), inner->statements.begin(),
+                              inner->statements.end());
+    } else {
+      node->statements.push_back(std::move(s));
+    }
+  }
+  if (node->statements.size() == 1) return node->statements.front();
+  for (const Stmt& s : node->statements) depth = std::max<int>(depth, s->depth);
+  if (!node->statements.empty()) node->location = node->statements.front()->location;
+  node->depth = static_cast<uint16_t>(depth + 1);
+  return result;
+}
+
+Stmt make_let(Expr var, Expr value, Stmt body, SourceLocation location) {
+  TL_CHECK(var->type == value->type);
+  auto* node = new Let;
+  node->var = std::move(var);
+  node->value = std::move(value);
+  node->body = std::move(body);
+  return finish(node, std::move(location), {&node->body});
+}
+
+Stmt make_allocate(Buffer buffer, Stmt body, SourceLocation location) {
+  auto* node = new Allocate;
+  node->buffer = std::move(buffer);
+  node->body = std::move(body);
+  return finish(node, std::move(location), {&node->body});
+}
+
+Stmt make_free(Buffer buffer, SourceLocation location) {
+  auto* node = new Free;
+  node->buffer = std::move(buffer);
+  return finish(node, std::move(location), {});
+}
+
+Stmt make_barrier(SourceLocation location) { return finish(new Barrier, std::move(location), {}); }
+
+Stmt make_launch(int kernel, SourceLocation location) {
+  auto* node = new Launch;
+  node->kernel = kernel;
+  return finish(node, std::move(location), {});
+}
+
+Stmt make_empty() { return make_seq({}); }
+bool is_empty(const Stmt& s) {
+  const Seq* seq = as<Seq>(s);
+  return seq != nullptr && seq->statements.empty();
+}
+
+}  // namespace texloom::ir

@@ -1,0 +1,110 @@
+// Statements. The IR as a whole is explained in ir/ir.h.
+#pragma once
+
+#include <variant>
+
+#include "ir/expr.h"
+#include "ir/tensor.h"
+
+namespace texloom::ir {
+
+enum class StmtKind : uint8_t {
+#define TL_EXPR(Name, summary)
+#define TL_STMT(Name, summary) Name,
+#include "ir/nodes.def"
+#undef TL_EXPR
+#undef TL_STMT
+};
+
+struct StmtNode : RefCounted {
+  const StmtKind kind;
+  uint16_t depth = 1;
+  SourceLocation location;
+
+ protected:
+  explicit StmtNode(StmtKind node_kind) : kind(node_kind) {}
+};
+using Stmt = Ref<StmtNode>;
+using Stmts = std::vector<Stmt>;
+
+template <class Node>
+struct StmtBase : StmtNode {
+  StmtBase() : StmtNode(Node::kKind) {}
+};
+
+struct Store : StmtBase<Store> {
+  static constexpr StmtKind kKind = StmtKind::Store;
+  Buffer buffer;
+  Exprs indices;  // as of a Load
+  Expr value;
+};
+struct TextureStore : StmtBase<TextureStore> {
+  static constexpr StmtKind kKind = StmtKind::TextureStore;
+  Buffer texture;
+  Expr x, y;
+  Expr value;  // four lanes
+};
+enum class LoopKind : uint8_t { Serial, Unrolled, Vectorized, Thread };
+struct For : StmtBase<For> {
+  static constexpr StmtKind kKind = StmtKind::For;
+  Expr var;  // a Var, from 0 to extent - 1
+  Expr extent;
+  LoopKind loop = LoopKind::Serial;
+  ThreadTag tag;  // of a thread axis
+  Stmt body;
+};
+struct If : StmtBase<If> {
+  static constexpr StmtKind kKind = StmtKind::If;
+  Expr condition;
+  Stmt then;
+};
+struct Seq : StmtBase<Seq> {
+  static constexpr StmtKind kKind = StmtKind::Seq;
+  Stmts statements;
+};
+struct Let : StmtBase<Let> {
+  static constexpr StmtKind kKind = StmtKind::Let;
+  Expr var;
+  Expr value;
+  Stmt body;
+};
+struct Allocate : StmtBase<Allocate> {
+  static constexpr StmtKind kKind = StmtKind::Allocate;
+  Buffer buffer;
+  Stmt body;
+};
+// Only in a launch plan: lifetimes there need not be nested.
+struct Free : StmtBase<Free> {
+  static constexpr StmtKind kKind = StmtKind::Free;
+  Buffer buffer;
+};
+struct Barrier : StmtBase<Barrier> {
+  static constexpr StmtKind kKind = StmtKind::Barrier;
+};
+struct Launch : StmtBase<Launch> {
+  static constexpr StmtKind kKind = StmtKind::Launch;
+  int kernel = 0;  // its place in Program::kernels
+};
+
+template <class Node>
+const Node* as(const Stmt& s) {
+  return s->kind == Node::kKind ? static_cast<const Node*>(s.get()) : nullptr;
+}
+
+Stmt make_store(Buffer buffer, Exprs indices, Expr value, SourceLocation location = {});
+Stmt make_texture_store(Buffer texture, Expr x, Expr y, Expr value, SourceLocation location = {});
+Stmt make_for(Expr var, Expr extent, LoopKind loop, Stmt body, SourceLocation location = {});
+Stmt make_thread_for(Expr var, Expr extent, ThreadTag tag, Stmt body, SourceLocation location = {});
+Stmt make_if(Expr condition, Stmt then, SourceLocation location = {});
+// Flattens nested sequences; a sequence of one is that one.
+Stmt make_seq(Stmts statements);
+Stmt make_let(Expr var, Expr value, Stmt body, SourceLocation location = {});
+Stmt make_allocate(Buffer buffer, Stmt body, SourceLocation location = {});
+Stmt make_free(Buffer buffer, SourceLocation location = {});
+Stmt make_barrier(SourceLocation location = {});
+Stmt make_launch(int kernel, SourceLocation location = {});
+// Does nothing; disappears inside a sequence.
+Stmt make_empty();
+bool is_empty(const Stmt& s);
+
+}  // namespace texloom::ir

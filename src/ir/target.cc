@@ -1,0 +1,133 @@
+#include "ir/target.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <charconv>
+#include <sstream>
+
+#include "support/check.h"
+#include "support/diagnostic.h"
+
+namespace texloom::ir {
+namespace {
+
+// Limits every device of the family has. Sources: the OpenCL 1.2 full profile's minima for the
+// plain target (images 8192, 128 and 8 image arguments, 32 KiB), the vendors' guides for others.
+struct Preset {
+  std::string_view device;
+  int64_t max_threads, max_image_size, local_memory_bytes;
+};
+constexpr std::array kPresets = {
+    Preset{"", 1024, 8192, 32768},       Preset{"adreno", 1024, 16384, 32768},
+    Preset{"mali", 256, 8192, 32768},    Preset{"intel_graphics", 256, 16384, 65536},
+    Preset{"nvidia", 1024, 16384, 49152}, Preset{"pocl", 1024, 8192, 32768},
+};
+
+struct Attribute {
+  std::string_view name;
+  int64_t Target::*field;
+};
+constexpr std::array kAttributes = {
+    Attribute{"max_num_threads", &Target::max_threads},
+    Attribute{"texture_spatial_limit", &Target::max_image_size},
+    Attribute{"max_local_memory", &Target::local_memory_bytes},
+    Attribute{"max_image_reads", &Target::max_image_reads},
+    Attribute{"max_image_writes", &Target::max_image_writes},
+};
+
+bool apply_preset(Target& target, std::string_view device) {
+  for (const Preset& preset : kPresets) {
+    if (preset.device != device) continue;
+    target.device = device;
+    target.max_threads = preset.max_threads;
+    target.max_image_size = preset.max_image_size;
+    target.local_memory_bytes = preset.local_memory_bytes;
+    return true;
+  }
+  return false;
+}
+
+std::string attribute_help() {
+  std::vector<std::string> names;
+  for (const Attribute& row : kAttributes) names.push_back(fmt::format("-{}=N", row.name));
+  return fmt::format("use one of {}, with any of {}, -contract=0 behind it",
+                     fmt::join(target_presets(), ", "), fmt::join(names, ", "));
+}
+
+void apply_attribute(Target& target, std::string_view word, const SourceLocation& where) {
+  const size_t equals = word.find('=');
+  const std::string_view name = word.substr(1, equals == word.npos ? word.npos : equals - 1);
+  const std::string_view text = equals == word.npos ? "" : word.substr(equals + 1);
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool number = !text.empty() && error == std::errc() && end == text.data() + text.size();
+  if (name == "contract" && number && (value == 0 || value == 1)) {
+    target.math.contract = value == 1;
+    return;
+  }
+  for (const Attribute& row : kAttributes) {
+    if (row.name != name) continue;
+    if (!number || value < 1) {
+      fail(where, Code::UnknownTarget, "give it a positive number",
+           "the target attribute '{}' needs a positive number, not '{}'", name, text);
+    }
+    target.*row.field = value;
+    return;
+  }
+  fail(where, Code::UnknownTarget, attribute_help(), "unknown target attribute '{}'", word);
+}
+
+}  // namespace
+
+Target parse_target(std::string_view text, const SourceLocation& where) {
+  std::istringstream words{std::string(text)};
+  std::string word;
+  words >> word;
+  if (word != "opencl") {
+    fail(where, Code::UnknownTarget, attribute_help(), "unknown target '{}'", text);
+  }
+  Target target;
+  std::vector<std::string> attributes;
+  while (words >> word) {
+    if (word.starts_with("-device=")) {
+      const std::string device = word.substr(std::string_view("-device=").size());
+      if (device.empty() || !apply_preset(target, device)) {
+        fail(where, Code::UnknownTarget, attribute_help(), "unknown OpenCL device preset '{}'",
+             device);
+      }
+    } else if (word.starts_with("-")) {
+      attributes.push_back(word);
+    } else {
+      fail(where, Code::UnknownTarget, attribute_help(), "unexpected '{}' in the target '{}'",
+           word, text);
+    }
+  }
+  for (const std::string& attribute : attributes) apply_attribute(target, attribute, where);
+  return target;
+}
+
+std::string to_string(const Target& target) {
+  Target preset;
+  TL_CHECK(apply_preset(preset, target.device));
+  std::string text = "opencl";
+  if (!target.device.empty()) text += " -device=" + target.device;
+  for (const Attribute& row : kAttributes) {
+    if (target.*row.field != preset.*row.field) {
+      text += fmt::format(" -{}={}", row.name, target.*row.field);
+    }
+  }
+  if (!target.math.contract) text += " -contract=0";
+  return text;
+}
+
+std::vector<std::string> target_presets() {
+  std::vector<std::string> texts;
+  for (const Preset& preset : kPresets) {
+    texts.push_back(preset.device.empty() ? "opencl" : fmt::format("opencl -device={}", preset.device));
+  }
+  return texts;
+}
+
+}  // namespace texloom::ir

@@ -1,0 +1,45 @@
+// Targets: what a program is compiled for, as a value. Building for one needs no device.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/layout.h"
+#include "support/source_location.h"
+
+namespace texloom::ir {
+
+enum class TargetKind : uint8_t { OpenCL };
+
+// How floating-point arithmetic may be changed.
+struct MathMode {
+  bool contract = true;  // a * b + c becomes fma(a, b, c), by lower/contract_fma alone
+  bool operator==(const MathMode&) const = default;
+};
+
+struct Target {
+  TargetKind kind = TargetKind::OpenCL;
+  std::string device;  // the preset: "", "adreno", "mali", ...
+  int64_t max_threads = 1024;            // of one block
+  int64_t max_image_size = 8192;         // width and height, in texels
+  int64_t local_memory_bytes = 32768;    // of one block
+  int64_t max_image_reads = 128;         // read-only image arguments of a kernel
+  int64_t max_image_writes = 8;          // write-only ones
+  MathMode math;
+
+  bool operator==(const Target&) const = default;
+
+  ImageLimits image_limits() const { return {max_image_size, max_image_size}; }
+};
+
+// "opencl -device=adreno -texture_spatial_limit=16384 -max_num_threads=512 -contract=0".
+// Attributes override those of the preset. Fails with UnknownTarget.
+Target parse_target(std::string_view text, const SourceLocation& where);
+// Parses back to the same target.
+std::string to_string(const Target& target);
+// The strings without attributes that parse_target knows: for help texts.
+std::vector<std::string> target_presets();
+
+}  // namespace texloom::ir

@@ -1,0 +1,600 @@
+#include "ir/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "ir/verify_stages.h"
+#include "ir/verify_types.h"
+#include "ir/visit.h"
+#include "support/check.h"
+
+namespace texloom::ir {
+namespace {
+
+constexpr size_t kMaxViolations = 50;
+// Shared parts make a text far larger than the graph: larger expressions show as their kind.
+constexpr int kMaxTextNodes = 100;
+
+bool is_small(const Expr& e, int& budget) {
+  if (!e || --budget < 0) return false;
+  bool fits = true;
+  for_each_child(e, [&](const Expr& child) { fits = fits && is_small(child, budget); });
+  return fits;
+}
+
+std::string text_of(const Expr& e) {
+  int budget = kMaxTextNodes;
+  if (!e) return "null";
+  return is_small(e, budget) ? to_string(e) : std::string(name_of(e->kind));
+}
+
+std::string text_of(const Stmt& s) {
+  return visit(
+      s,
+      [](const Store& n) {
+        std::string indices;
+        for (const Expr& e : n.indices) indices += (indices.empty() ? "" : ", ") + text_of(e);
+        return fmt::format("{}[{}] = {}", n.buffer->name, indices, text_of(n.value));
+      },
+      [](const TextureStore& n) {
+        return fmt::format("texture2d.store({}, x={}, y={}, {})", n.texture->name, text_of(n.x),
+                           text_of(n.y), text_of(n.value));
+      },
+      [](const For& n) { return fmt::format("loop {} < {}", text_of(n.var), text_of(n.extent)); },
+      [](const If& n) { return "if " + text_of(n.condition); },
+      [](const Let& n) { return fmt::format("let {} = {}", text_of(n.var), text_of(n.value)); },
+      [](const Allocate& n) { return "alloca " + n.buffer->name; },
+      [](const Free& n) { return "free " + n.buffer->name; },
+      [](const Launch& n) { return fmt::format("launch {}", n.kernel); },
+      [&](const auto&) { return std::string(name_of(s->kind)); });
+}
+
+std::string text_of(const Buffer& buffer) { return buffer->name; }
+
+struct Range {
+  int64_t min, max;
+};
+
+// All lanes of an index that is constant.
+std::optional<Range> constant_range(const Expr& e) {
+  if (const int64_t* value = int_value(e)) return Range{*value, *value};
+  if (const auto* n = as<Broadcast>(e)) return constant_range(n->value);
+  const auto* ramp = as<Ramp>(e);
+  if (ramp == nullptr) return std::nullopt;
+  const int64_t* base = int_value(ramp->base);
+  const int64_t* stride = int_value(ramp->stride);
+  int64_t last = 0;
+  if (base == nullptr || stride == nullptr ||
+      __builtin_mul_overflow(*stride, int64_t{ramp->type.lanes} - 1, &last) ||
+      __builtin_add_overflow(*base, last, &last)) {
+    return std::nullopt;
+  }
+  return Range{std::min(*base, last), std::max(*base, last)};
+}
+
+class Verifier {
+ public:
+  explicit Verifier(const Program& program) : program_(program) {}
+
+  std::vector<Violation> run() {
+    const bool has_kernels = program_.stage >= Stage::Kernels;
+    enter_place(has_kernels                          ? Place::Plan
+                : program_.stage == Stage::Flattened ? Place::Flattened
+                                                     : Place::Loops);
+    for (const Buffer& param : program_.params) {
+      if (param->memory != MemoryScope::Global) {
+        broken(Rule::Visibility, param, "a parameter of the program is {}",
+               to_string(param->memory));
+      }
+      define_with_origin(param);
+    }
+    stmt(program_.body);
+    if (!has_kernels && !program_.kernels.empty()) {
+      broken(Rule::Plan, &program_, program_.name, {}, "it has kernels before stage kernels");
+    }
+    std::unordered_set<std::string_view> names;
+    for (const Kernel& k : program_.kernels) {
+      if (!names.insert(k.name).second) {
+        broken(Rule::Plan, &k, k.name, k.location, "two kernels have this name");
+      }
+      kernel(k);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  // A definition in force; `serial` tells it from others that stood in the same slot.
+  struct Definition {
+    const void* what;
+    uint64_t serial;
+    bool varying;  // has not the same value in all threads of a block
+  };
+  // What an expression was found to be. It holds while the innermost definition that the
+  // expression uses is in force, since that one stands inside all others.
+  struct Fact {
+    int slot = -1;  // of that definition; -1: none
+    uint64_t serial = 0;
+    bool varying = false;
+    bool guarded = false;  // seen only where a condition guards it
+  };
+  struct Allocation {
+    const Stmt* loop = nullptr;  // the innermost loop around it
+    bool freed = false;
+  };
+  struct Usage {
+    bool read = false, write = false;
+  };
+
+  void enter_place(Place place) {
+    place_ = place;
+    form_ = {.logical = place == Place::Loops, .widened = place == Place::Legalised};
+  }
+
+  // -- Kernels.
+
+  void kernel(const Kernel& k) {
+    enter_place(program_.stage == Stage::Legalised ? Place::Legalised : Place::Kernel);
+    leave(0);
+    facts_.clear();
+    usage_.clear();
+    location_ = k.location;
+    kernel_ = &k;
+    for (const KernelParam& p : k.params) kernel_param(p);
+    for (const KernelParam& p : k.params) {
+      if (p.buffer) origin_is_defined(p.buffer);
+    }
+    axes();
+    stmt(k.body);
+    for (const KernelParam& p : k.params) {
+      if (p.buffer) declared_access(p);
+    }
+  }
+
+  void kernel_param(const KernelParam& p) {
+    if (static_cast<bool>(p.buffer) == static_cast<bool>(p.scalar)) {
+      return broken(Rule::Definitions, &p, kernel_->name, kernel_->location,
+                    "a parameter is a buffer or a scalar, and not both");
+    }
+    if (p.scalar) {
+      if (!is_index_variable(p.scalar)) {
+        broken(Rule::Types, p.scalar, "a scalar parameter is no index variable");
+      }
+      return define(p.scalar);
+    }
+    if (p.buffer->memory != MemoryScope::Global) {
+      broken(Rule::Visibility, p.buffer, "a {} buffer is a parameter of kernel {}",
+             to_string(p.buffer->memory), kernel_->name);
+    }
+    define(p.buffer);
+  }
+
+  void origin_is_defined(const Buffer& b) {
+    for (const Expr* word : {&b->origin.x, &b->origin.y}) {
+      if (*word && !slots_.contains(word->get())) {
+        broken(Rule::Definitions, b, "its origin {} is no parameter", text_of(*word));
+      }
+    }
+  }
+
+  void axes() {
+    std::array<int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+    const auto rank = [](ThreadTag tag) { return (tag.block ? 0 : 3) + tag.dim; };
+    int last_rank = -1;
+    for (const ThreadAxis& axis : kernel_->axes) {
+      if (rank(axis.tag) <= last_rank) {
+        axis_error("{} is there twice or out of order", to_string(axis.tag));
+      }
+      last_rank = rank(axis.tag);
+      if (axis.extent < 1) axis_error("the extent of {} is less than 1", to_string(axis.tag));
+      if (!is_index_variable(axis.var)) {
+        broken(Rule::Types, axis.var, "a thread axis is no index variable");
+      }
+      (axis.tag.block ? grid : block)[axis.tag.dim] = axis.extent;
+      define(axis.var, !axis.tag.block);
+    }
+    if (grid != kernel_->grid) axis_error("its grid is not the extents of its blockIdx axes");
+    if (block != kernel_->block) axis_error("its block is not the extents of its threadIdx axes");
+  }
+  template <class... Args>
+  void axis_error(fmt::format_string<Args...> format, Args&&... args) {
+    broken(Rule::Axes, kernel_, kernel_->name, kernel_->location, format,
+           std::forward<Args>(args)...);
+  }
+
+  void declared_access(const KernelParam& p) {
+    const auto found = usage_.find(p.buffer.get());
+    if (found == usage_.end()) return;
+    const auto [read, write] = found->second;
+    const Access actual = read && write ? Access::ReadWrite : read ? Access::Read : Access::Write;
+    if (p.buffer->is_texture() && actual == Access::ReadWrite) {
+      broken(Rule::Access, p.buffer, "kernel {} reads and writes this texture", kernel_->name);
+    } else if (actual != p.access) {
+      broken(Rule::Access, p.buffer, "kernel {} declares {} and does {}", kernel_->name,
+             to_string(p.access), to_string(actual));
+    }
+  }
+
+  // -- Definitions.
+
+  template <class Node>
+  void define(const Ref<Node>& node, bool varying = false) {
+    if constexpr (std::is_same_v<Node, BufferNode>) {
+      const std::string problem = buffer_problem(*node);
+      if (!problem.empty()) broken(Rule::Buffers, node, "{}", problem);
+    }
+    const auto slot = static_cast<int>(scope_.size());
+    if (!slots_.try_emplace(node.get(), slot).second) {
+      return broken(Rule::Definitions, node, "it is defined again inside its scope");
+    }
+    scope_.push_back({node.get(), ++serial_, varying});
+  }
+  void define_with_origin(const Buffer& buffer) {
+    define(buffer);
+    if (buffer->origin.x) define(buffer->origin.x);
+    if (buffer->origin.y) define(buffer->origin.y);
+  }
+  void leave(size_t depth) {
+    for (; scope_.size() > depth; scope_.pop_back()) slots_.erase(scope_.back().what);
+  }
+
+  // Whether it is defined. If so, the expression being looked at depends on it.
+  bool use(const void* what) {
+    const auto found = slots_.find(what);
+    if (found == slots_.end()) return false;
+    const Definition& definition = scope_[static_cast<size_t>(found->second)];
+    depend({found->second, definition.serial, definition.varying, false});
+    return true;
+  }
+  void depend(const Fact& fact) {
+    if (fact.slot > fact_.slot) {
+      fact_.slot = fact.slot;
+      fact_.serial = fact.serial;
+    }
+    fact_.varying |= fact.varying;
+  }
+
+  template <class Node>
+  void use_buffer(const Buffer& buffer, Access access, const Ref<Node>& user) {
+    Usage& usage = usage_[buffer.get()];
+    (access == Access::Read ? usage.read : usage.write) = true;
+    if (!use(buffer.get())) {
+      if (kernel_ == nullptr) {
+        broken(Rule::Definitions, user, "{} is not defined here", buffer->name);
+      } else {
+        broken(Rule::Visibility, user, "{} is no parameter of kernel {}, nor allocated there",
+               buffer->name, kernel_->name);
+      }
+    }
+    if (kernel_ != nullptr || buffer->memory == MemoryScope::Global) return;
+    if (nest_of_.try_emplace(buffer.get(), nest_).first->second != nest_) {
+      broken(Rule::Visibility, user, "the {} buffer {} is used by two kernels",
+             to_string(buffer->memory), buffer->name);
+    }
+  }
+
+  // -- Expressions.
+
+  Fact expr(const Expr& e) {
+    if (const auto found = facts_.find(e.get()); found != facts_.end()) {
+      const Fact& fact = found->second;
+      const auto slot = static_cast<size_t>(fact.slot);
+      const bool in_force =
+          fact.slot < 0 || (slot < scope_.size() && scope_[slot].serial == fact.serial);
+      if (in_force && (!fact.guarded || guards_ > 0)) return fact;
+    }
+    const Fact outer = std::exchange(fact_, Fact{.guarded = guards_ > 0});
+    if (!allows(place_, e->kind)) {
+      broken(Rule::Nodes, e, "{} does not stand in {}", name_of(e->kind), to_string(place_));
+    }
+    if (operands(e)) {
+      const std::string problem = type_problem(e, form_);
+      if (!problem.empty()) broken(Rule::Types, e, "{}", problem);
+      accesses(e);
+    }
+    const Fact result = std::exchange(fact_, outer);
+    facts_[e.get()] = result;
+    return result;
+  }
+
+  // Looks at the operands; whether all are there. The first one of a Select and of a logical
+  // operation decides which of the others are evaluated.
+  bool operands(const Expr& e) {
+    const auto* binary = as<Binary>(e);
+    const bool decides =
+        e->kind == ExprKind::Select || (binary != nullptr && is_logical(binary->op));
+    const int outer_guards = guards_;
+    bool complete = true;
+    for_each_child(e, [&](const Expr& child) {
+      complete = complete && child;
+      if (child) depend(expr(child));
+      if (decides) ++guards_;
+    });
+    guards_ = outer_guards;
+    if (!complete) broken(Rule::Types, e, "an operand is missing");
+    return complete;
+  }
+
+  void accesses(const Expr& e) {
+    if (e->kind == ExprKind::Var && !use(e.get())) {
+      broken(Rule::Definitions, e, "it is not defined here");
+    } else if (const auto* lane = as<Lane>(e)) {
+      inside(e, lane->index, lane->vector->type.lanes, "a vector");
+    } else if (const auto* load = as<Load>(e)) {
+      use_buffer(load->buffer, Access::Read, e);
+      element(e, load->buffer, load->indices);
+      if (load->buffer->memory == MemoryScope::Local) fact_.varying = true;
+    } else if (const auto* texel_load = as<TextureLoad>(e)) {
+      use_buffer(texel_load->texture, Access::Read, e);
+      texel(e, texel_load->texture, texel_load->x, texel_load->y);
+    }
+  }
+
+  // -- Accesses to memory.
+
+  template <class Node>
+  void element(const Ref<Node>& node, const Buffer& buffer, const Exprs& indices) {
+    if (buffer->is_texture() && !form_.logical) {
+      broken(Rule::Textures, node, "the texture {} is accessed like a buffer", buffer->name);
+    }
+    if (form_.logical) {
+      const size_t axes = std::min(indices.size(), buffer->shape.size());
+      for (size_t i = 0; i < axes; ++i) inside(node, indices[i], buffer->shape[i], buffer->name);
+    } else if (!indices.empty()) {
+      inside(node, indices.front(), buffer->layout.col_count(), buffer->name);
+    }
+  }
+
+  template <class Node>
+  void texel(const Ref<Node>& node, const Buffer& texture, const Expr& x, const Expr& y) {
+    if (!texture->is_texture()) {
+      broken(Rule::Textures, node, "the buffer {} is accessed like a texture", texture->name);
+    }
+    if (!texture->origin.is_zero()) return;
+    inside(node, x, texture->layout.col_count(), texture->name);
+    inside(node, y, texture->layout.row_count(), texture->name);
+  }
+
+  template <class Node>
+  void inside(const Ref<Node>& node, const Expr& index, int64_t extent, std::string_view what) {
+    if (guards_ > 0) return;
+    const std::optional<Range> range = constant_range(index);
+    if (range && (range->min < 0 || range->max >= extent)) {
+      broken(Rule::Bounds, node, "{} is not below the extent {} of {}", text_of(index), extent,
+             what);
+    }
+  }
+
+  // -- Statements.
+
+  void stmt(const Stmt& s) {
+    if (!s) {
+      return broken(Rule::Types, &program_, program_.name, location_, "a statement is missing");
+    }
+    const SourceLocation outer_location = location_;
+    if (s->location.known()) location_ = s->location;
+    if (!allows(place_, s->kind)) {
+      broken(Rule::Nodes, s, "{} does not stand in {}", name_of(s->kind), to_string(place_));
+    }
+    bool complete = true;
+    for_each_child(s, [&](const Expr& child) { complete = complete && child; }, [](const Stmt&) {});
+    if (complete) {
+      const std::string problem = type_problem(s, form_);
+      if (!problem.empty()) broken(Rule::Types, s, "{}", problem);
+      visit(s, [&](const auto& node) { check(node, s); });
+    } else {
+      broken(Rule::Types, s, "an operand is missing");
+    }
+    location_ = outer_location;
+  }
+
+  void check(const Store& n, const Stmt& s) {
+    for (const Expr& index : n.indices) expr(index);
+    expr(n.value);
+    use_buffer(n.buffer, Access::Write, s);
+    element(s, n.buffer, n.indices);
+  }
+  void check(const TextureStore& n, const Stmt& s) {
+    expr(n.x);
+    expr(n.y);
+    expr(n.value);
+    use_buffer(n.texture, Access::Write, s);
+    texel(s, n.texture, n.x, n.y);
+  }
+  void check(const For& n, const Stmt& s) {
+    const Fact extent = expr(n.extent);
+    if (!allows(place_, n.loop)) {
+      broken(Rule::Nodes, s, "a loop of this kind does not stand in {}", to_string(place_));
+    }
+    if (n.loop == LoopKind::Thread) return thread_loop(n, s);
+    const Stmt* outer_loop = std::exchange(loop_, &n.body);
+    divergent_ += extent.varying ? 1 : 0;
+    body(n.body, n.var, extent.varying);
+    divergent_ -= extent.varying ? 1 : 0;
+    loop_ = outer_loop;
+  }
+  void thread_loop(const For& n, const Stmt& s) {
+    const bool outermost = tags_.empty();
+    const bool added = tags_.insert(n.tag).second;
+    if (!added) {
+      broken(Rule::Nesting, s, "it stands inside another loop over {}", to_string(n.tag));
+    }
+    // Another kernel uses local memory of its own: what was found of its loads does not hold.
+    if (outermost) facts_.clear();
+    if (outermost) nest_ = ++nests_;
+    body(n.body, n.var, !n.tag.block);
+    if (outermost) facts_.clear();
+    if (outermost) nest_ = 0;
+    if (added) tags_.erase(n.tag);
+  }
+  void check(const If& n, const Stmt&) {
+    const bool varying = expr(n.condition).varying;
+    ++guards_;
+    divergent_ += varying ? 1 : 0;
+    stmt(n.then);
+    divergent_ -= varying ? 1 : 0;
+    --guards_;
+  }
+  void check(const Seq& n, const Stmt&) {
+    for (const Stmt& each : n.statements) stmt(each);
+  }
+  void check(const Let& n, const Stmt&) {
+    const bool varying = expr(n.value).varying;
+    body(n.body, n.var, varying);
+  }
+  void check(const Allocate& n, const Stmt& s) {
+    const bool global = n.buffer->memory == MemoryScope::Global;
+    if (place_ == Place::Plan && !global) {
+      broken(Rule::Visibility, s, "a {} buffer is allocated outside a kernel",
+             to_string(n.buffer->memory));
+    }
+    if (kernel_ != nullptr && global) {
+      broken(Rule::Visibility, s, "global memory is allocated inside a kernel");
+    }
+    const size_t depth = scope_.size();
+    define_with_origin(n.buffer);
+    allocations_[n.buffer.get()] = {.loop = loop_};
+    stmt(n.body);
+    leave(depth);
+  }
+  void check(const Free& n, const Stmt& s) {
+    const auto found = allocations_.find(n.buffer.get());
+    if (found == allocations_.end() || !slots_.contains(n.buffer.get())) {
+      return broken(Rule::Plan, s, "{} is not allocated here", n.buffer->name);
+    }
+    Allocation& allocation = found->second;
+    if (allocation.freed) broken(Rule::Plan, s, "{} is freed already", n.buffer->name);
+    if (allocation.loop != loop_) {
+      broken(Rule::Plan, s, "{} is allocated outside this loop", n.buffer->name);
+    }
+    allocation.freed = true;
+  }
+  void check(const Barrier&, const Stmt& s) {
+    if (divergent_ > 0) broken(Rule::Barriers, s, "not all threads of a block come here");
+  }
+  void check(const Launch& n, const Stmt& s) {
+    if (n.kernel < 0 || static_cast<size_t>(n.kernel) >= program_.kernels.size()) {
+      return broken(Rule::Plan, s, "there is no kernel of this number");
+    }
+    const Kernel& launched = program_.kernels[static_cast<size_t>(n.kernel)];
+    for (const KernelParam& p : launched.params) {
+      if (p.scalar && !slots_.contains(p.scalar.get())) {
+        broken(Rule::Plan, s, "the plan does not define {} of kernel {}", text_of(p.scalar),
+               launched.name);
+      }
+      if (p.buffer && !slots_.contains(p.buffer.get())) {
+        broken(Rule::Plan, s, "the plan does not define {} of kernel {}", p.buffer->name,
+               launched.name);
+      }
+      const auto allocation = allocations_.find(p.buffer.get());
+      if (allocation != allocations_.end() && allocation->second.freed) {
+        broken(Rule::Plan, s, "{} of kernel {} is freed already", p.buffer->name, launched.name);
+      }
+    }
+  }
+
+  void body(const Stmt& s, const Expr& var, bool varying) {
+    const size_t depth = scope_.size();
+    define(var, varying);
+    stmt(s);
+    leave(depth);
+  }
+
+  // -- Reports: each rule once for each node.
+
+  template <class... Args>
+  void broken(Rule rule, const void* node, std::string text, const SourceLocation& location,
+              fmt::format_string<Args...> format, Args&&... args) {
+    if (found_.size() >= kMaxViolations || !reported_.emplace(node, rule).second) return;
+    found_.push_back({rule, std::move(text), fmt::format(format, std::forward<Args>(args)...),
+                      location.known() ? location : location_});
+  }
+  template <class Node, class... Args>
+  void broken(Rule rule, const Ref<Node>& node, fmt::format_string<Args...> format,
+              Args&&... args) {
+    if (found_.size() >= kMaxViolations) return;
+    broken(rule, node.get(), text_of(node), node->location, format, std::forward<Args>(args)...);
+  }
+
+  const Program& program_;
+  Place place_ = Place::Loops;
+  AccessForm form_;
+  const Kernel* kernel_ = nullptr;
+
+  std::vector<Definition> scope_;
+  std::unordered_map<const void*, int> slots_;  // of scope_
+  uint64_t serial_ = 0;
+  std::unordered_map<const ExprNode*, Fact> facts_;
+  Fact fact_;                // of the expression being looked at
+  SourceLocation location_;  // of the innermost statement that has one
+  int guards_ = 0;           // conditions that decide whether we come here
+  int divergent_ = 0;        // conditions and extents around that vary within a block
+
+  const Stmt* loop_ = nullptr;  // the body of the innermost one that is no thread loop
+  std::unordered_map<const BufferNode*, Allocation> allocations_;
+  std::set<ThreadTag> tags_;  // of the thread loops around
+  int nest_ = 0;              // the outermost thread loop, counted from 1; 0: none
+  int nests_ = 0;
+  std::unordered_map<const BufferNode*, int> nest_of_;  // of the first access
+  std::unordered_map<const BufferNode*, Usage> usage_;  // by the kernel
+
+  std::vector<Violation> found_;
+  std::set<std::pair<const void*, Rule>> reported_;
+};
+
+}  // namespace
+
+std::string_view to_string(Rule rule) {
+  switch (rule) {
+    case Rule::Nodes:
+      return "nodes";
+    case Rule::Types:
+      return "types";
+    case Rule::Buffers:
+      return "buffers";
+    case Rule::Definitions:
+      return "definitions";
+    case Rule::Visibility:
+      return "visibility";
+    case Rule::Textures:
+      return "textures";
+    case Rule::Access:
+      return "access";
+    case Rule::Axes:
+      return "axes";
+    case Rule::Nesting:
+      return "nesting";
+    case Rule::Barriers:
+      return "barriers";
+    case Rule::Bounds:
+      return "bounds";
+    case Rule::Plan:
+      return "plan";
+  }
+  TL_UNREACHABLE();
+}
+
+std::vector<Violation> find_violations(const Program& program) { return Verifier(program).run(); }
+
+void verify(const Program& program) {
+  const std::vector<Violation> violations = find_violations(program);
+  if (violations.empty()) return;
+  std::string text = fmt::format(
+      "internal error: program {} breaks the rules of stage {}; this is a bug in Texloom, please "
+      "report it with the script that shows it",
+      program.name, to_string(program.stage));
+  for (const Violation& v : violations) {
+    const std::string where =
+        v.location.known() ? fmt::format(" ({}:{})", *v.location.file, v.location.line) : "";
+    text += fmt::format("\n  [{}] {}: {}{}", to_string(v.rule), v.node, v.problem, where);
+  }
+  throw InternalError(text);
+}
+
+}  // namespace texloom::ir

@@ -1,0 +1,220 @@
+#include "lower/check_schedule.h"
+
+#include <algorithm>
+
+#include "ir/arith/interval.h"
+#include "ir/visit.h"
+#include "schedule/attach.h"
+
+namespace texloom::lower {
+
+using namespace ir;        // the whole file speaks of IR nodes
+using namespace schedule;  // and of a schedule's stages
+using schedule::Stage;     // not the pipeline's
+
+namespace {
+
+class Checker {
+ public:
+  explicit Checker(const Lowering& lowering) : lowering_(lowering), s_(lowering.schedule) {}
+
+  void run() {
+    check_arguments();
+    for (const StageId id : s_.order()) {
+      const Stage& stage = s_.stage(id);
+      check_texture(stage);
+      if (stage.op->is_placeholder() || stage.attachment.kind == AttachKind::Inline) continue;
+      check_vectorized(stage);
+      check_visibility(stage);
+      check_reads(stage);
+    }
+    sink_.throw_if_errors();
+    // Only now is a symbolic shape known not to be the lesser evil.
+    for (const StageId id : s_.order()) {
+      constant_shape(s_.stage(id).op->shape, s_.stage(id).name(), s_.stage(id).op->location);
+    }
+  }
+
+ private:
+  template <class... Args>
+  void error(const SourceLocation& where, Code code, std::string help,
+             fmt::format_string<Args...> format, Args&&... args) {
+    sink_.report({Severity::Error, code, where, fmt::format(format, std::forward<Args>(args)...),
+                  std::move(help), {}});
+  }
+
+  void check_arguments() {
+    std::vector<StageId> seen;
+    for (const Argument& argument : lowering_.arguments) {
+      const std::string& name = argument.tensor->name;
+      const auto id = s_.find(operation_of(argument.tensor).get());
+      if (!id) {
+        error(lowering_.location, Code::BadArguments,
+              "pass tensors that the schedule's outputs are computed from",
+              "the argument '{}' is not part of the schedule", name);
+        continue;
+      }
+      if (std::find(seen.begin(), seen.end(), *id) != seen.end()) {
+        error(lowering_.location, Code::BadArguments, "name each argument once",
+              "the argument '{}' is named twice", name);
+      }
+      seen.push_back(*id);
+      const Stage& stage = s_.stage(*id);
+      if (stage.attachment.kind != AttachKind::Root) {
+        error(lowering_.location, Code::BadArguments,
+              "leave the stage at the root, or leave it out of the arguments",
+              "the argument '{}' is {}, so that it is never written", name,
+              stage.attachment.kind == AttachKind::Inline ? "inlined" : "computed inside a reader");
+      }
+      if (argument.declaration) check_declaration(argument);
+    }
+    for (const StageId id : s_.order()) {
+      if (!s_.stage(id).op->is_placeholder()) continue;
+      if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
+      error(lowering_.location, Code::BadArguments,
+            fmt::format("add '{}' to the argument list", s_.stage(id).name()),
+            "the input '{}' is not among the arguments", s_.stage(id).name());
+    }
+  }
+
+  void check_declaration(const Argument& argument) {
+    const BufferDeclaration& d = *argument.declaration;
+    std::vector<int64_t> shape;
+    for (const Expr& extent : argument.tensor->shape) {
+      const int64_t* value = int_value(extent);
+      shape.push_back(value == nullptr ? -1 : *value);
+    }
+    if (d.type == argument.tensor->type && d.shape == shape &&
+        d.scope.memory == MemoryScope::Global) {
+      return;
+    }
+    error(d.location, Code::BadBinding,
+          "declare it with the tensor's shape and dtype, in global memory or a texture",
+          "the buffer '{}' does not match the tensor '{}'", d.name, argument.tensor->name);
+  }
+
+  void check_texture(const Stage& stage) {
+    if (!scope_of_stage(stage).texture) return;
+    const Type type = stage.op->type;
+    const bool float_channel = type.is_float() && type.code == TypeCode::Float && type.bits <= 32;
+    const bool integer_channel = type.is_integer() && type.bits <= 32;
+    if (!float_channel && !integer_channel) {
+      error(stage.scope_location, Code::TextureElementType,
+            "textures hold float16, float32 and integers of 8, 16 and 32 bits: cast the tensor, "
+            "or keep it in a buffer",
+            "'{}' has elements of type {}, which no texture can hold", stage.name(),
+            to_string(type));
+    }
+    if (stage.op->shape.empty() || stage.op->shape.size() > 6) {
+      error(stage.scope_location, Code::BadShape, "use a buffer for it",
+            "'{}' has {} axes; a texture holds tensors of 1 to 6", stage.name(),
+            stage.op->shape.size());
+    }
+    if (!stage.op->reduce_axes.empty()) {
+      error(stage.scope_location, Code::TextureReduction,
+            fmt::format("accumulate in registers first: s.cache_write({}, \"local\")",
+                        stage.origin->name),
+            "the reduction '{}' would read and write its texture for each step", stage.name());
+    }
+    if (stage.attachment.kind == AttachKind::At) {
+      error(stage.attachment.location, Code::TextureInsideReader,
+            "leave the texture stage at the root, where it becomes a kernel of its own, or cache "
+            "into \"local\" or \"shared\"",
+            "the texture '{}' is computed inside '{}': a kernel cannot read a texture it writes",
+            stage.name(), s_.stage(stage.attachment.stage).name());
+    }
+  }
+
+  StorageScope scope_of_stage(const Stage& stage) const {
+    return stage.op->is_placeholder() ? stage.scope.value_or(StorageScope{})
+                                      : scope_of(s_, stage.id);
+  }
+
+  void check_vectorized(const Stage& stage) {
+    for (const IterVar& leaf : stage.leaves) {
+      const AxisAttributes* attributes = stage.attributes_of(leaf);
+      if (attributes == nullptr || attributes->loop != LoopKind::Vectorized) continue;
+      if (has_constant_extent(stage, leaf)) continue;
+      error(attributes->location, Code::VectorizeExtent,
+            "split the axis by a constant and vectorize the inner part",
+            "vectorize of '{}' of '{}', whose extent is not constant", leaf->name(), stage.name());
+    }
+  }
+
+  // An inner part of a split by a factor is constant whatever the axis is.
+  static bool has_constant_extent(const Stage& stage, const IterVar& axis) {
+    for (const Relation& r : stage.relations) {
+      if (r.split && r.split->inner.same_as(axis) && r.split->factor > 0) return true;
+      if (r.split && r.split->outer.same_as(axis) && r.split->nparts > 0) return true;
+      if (r.split && (r.split->inner.same_as(axis) || r.split->outer.same_as(axis))) {
+        return has_constant_extent(stage, r.split->parent);
+      }
+      if (r.fuse && r.fuse->fused.same_as(axis)) {
+        return has_constant_extent(stage, r.fuse->outer) && has_constant_extent(stage, r.fuse->inner);
+      }
+    }
+    return axis->extent && int_value(axis->extent) != nullptr;
+  }
+
+  void check_visibility(const Stage& stage) {
+    const StorageScope scope = scope_of_stage(stage);
+    if (stage.attachment.kind == AttachKind::Root && scope.memory != MemoryScope::Global) {
+      error(stage.scope_location, Code::ScopeTooNarrow,
+            fmt::format("attach it to a loop of its reader: s[{0}].compute_at(s[reader], axis)",
+                        stage.name()),
+            "'{}' lies in {} memory but is computed at the root, in a kernel of its own that no "
+            "reader shares",
+            stage.name(), to_string(scope.memory));
+    }
+    if (stage.attachment.kind == AttachKind::At && scope.memory == MemoryScope::Global &&
+        !scope.texture) {
+      error(stage.attachment.location, Code::ScopeTooWide,
+            "set its scope to \"local\" or \"shared\", or leave it at the root",
+            "'{}' lies in global memory, which the whole grid shares, but is computed inside '{}'",
+            stage.name(), s_.stage(stage.attachment.stage).name());
+    }
+  }
+
+  // Indices over the whole domain of the axes; a read under a condition is trusted to be guarded.
+  void check_reads(const Stage& stage) {
+    arith::Ranges ranges;
+    for (const auto* axes : {&stage.op->axes, &stage.op->reduce_axes}) {
+      for (const IterVar& axis : *axes) {
+        const int64_t* min = int_value(axis->min);
+        const int64_t* extent = int_value(axis->extent);
+        if (min && extent) ranges.set(axis->var, {*min, *min + *extent - 1});
+      }
+    }
+    const auto* reduce = as<Reduce>(stage.op->body);
+    if (reduce != nullptr && reduce->condition) return;
+    check_reads_in(stage.op->body, stage, ranges);
+  }
+
+  void check_reads_in(const Expr& e, const Stage& stage, const arith::Ranges& ranges) {
+    if (const auto* select = as<Select>(e)) return check_reads_in(select->condition, stage, ranges);
+    if (const auto* n = as<TensorRead>(e)) {
+      for (size_t i = 0; i < n->indices.size(); ++i) check_index(*n, i, stage, ranges);
+    }
+    for_each_child(e, [&](const Expr& child) { check_reads_in(child, stage, ranges); });
+  }
+
+  void check_index(const TensorRead& n, size_t i, const Stage& stage, const arith::Ranges& ranges) {
+    const int64_t* extent = int_value(n.tensor->shape[i]);
+    const arith::Interval range = arith::bounds(n.indices[i], ranges);
+    if (extent == nullptr || !range.bounded() || range.within(0, *extent - 1)) return;
+    error(stage.op->location, Code::OutOfBounds,
+          "guard the read with te.if_then_else, or shrink the axes",
+          "'{}' reads axis {} of '{}' at indices {} to {}, but it has the indices 0 to {}",
+          stage.name(), i, n.tensor->name, range.min, range.max, *extent - 1);
+  }
+
+  const Lowering& lowering_;
+  const Schedule& s_;
+  DiagnosticSink sink_;
+};
+
+}  // namespace
+
+void check_schedule(Lowering& lowering) { Checker(lowering).run(); }
+
+}  // namespace texloom::lower

@@ -1,0 +1,135 @@
+#include "lower/flatten_storage.h"
+
+#include <algorithm>
+
+#include "ir/arith/simplify.h"
+#include "ir/visit.h"
+#include "lower/lanes.h"
+#include "lower/loop_ranges.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+constexpr int kTexelLanes = 4;
+
+// Where one element lies; expressions over the loop variables.
+struct Place {
+  Expr row, col, lane;
+};
+
+class Flattener {
+ public:
+  explicit Flattener(arith::Ranges ranges) : ranges_(std::move(ranges)) {}
+
+  Expr load(const Load& n) const {
+    const std::vector<Place> places = places_of(*n.buffer, n.indices);
+    if (!n.buffer->is_texture()) {
+      return make_load(n.buffer, {offset_of(places)}, n.location);
+    }
+    if (is_whole_texel(places)) return texel(n, places.front());
+    Exprs lanes;
+    for (const Place& place : places) lanes.push_back(make_lane(texel(n, place), place.lane));
+    return make_pack(std::move(lanes));
+  }
+
+  Stmt store(const Store& n) const {
+    const std::vector<Place> places = places_of(*n.buffer, n.indices);
+    if (!n.buffer->is_texture()) {
+      return make_store(n.buffer, {offset_of(places)}, n.value, n.location);
+    }
+    if (!is_whole_texel(places)) {
+      fail(n.location, Code::LanesSplitOverThreads,
+           "let one loop of four, split from the last axis by 4, be the innermost, and leave it "
+           "unbound: it is vectorised by itself",
+           "'{}' is written one part of a texel at a time; a texture store writes all four lanes",
+           n.buffer->name);
+    }
+    const auto [x, y] = coordinates(*n.buffer, places.front());
+    return make_texture_store(n.buffer, x, y, n.value, n.location);
+  }
+
+ private:
+  Expr simple(const Expr& e) const { return arith::simplify(e, ranges_); }
+
+  // Of each lane of the access.
+  std::vector<Place> places_of(const BufferNode& buffer, const Exprs& indices) const {
+    int lanes = 1;
+    for (const Expr& index : indices) lanes = std::max<int>(lanes, index->type.lanes);
+    std::vector<Place> places;
+    for (int lane = 0; lane < lanes; ++lane) {
+      Exprs scalars;
+      for (const Expr& index : indices) scalars.push_back(simple(lane_of(index, lane)));
+      const Layout& layout = buffer.layout;
+      places.push_back({number(layout, layout.rows, scalars), number(layout, layout.cols, scalars),
+                        number(layout, layout.lanes, scalars)});
+    }
+    return places;
+  }
+
+  // The mixed-radix number of the parts; see ir/layout.h.
+  Expr number(const Layout& layout, const std::vector<LayoutPart>& parts,
+              const Exprs& indices) const {
+    Expr result = make_int(0);
+    for (const LayoutPart& part : parts) {
+      const auto axis = static_cast<size_t>(part.axis);
+      Expr digit = floordiv(indices[axis], part.divisor);
+      const bool outermost = part.divisor * part.extent >= layout.shape[axis];
+      if (!outermost) digit = floormod(digit, part.extent);
+      result = result * part.extent + digit;
+    }
+    return simple(result);
+  }
+
+  // One offset, a ramp of offsets with one stride, or a vector of single ones.
+  Expr offset_of(const std::vector<Place>& places) const {
+    const Expr& first = places.front().col;
+    if (places.size() == 1) return first;
+    const auto stride = arith::constant_difference(places[1].col, first, ranges_);
+    bool regular = stride.has_value();
+    Exprs offsets;
+    for (size_t i = 0; i < places.size(); ++i) {
+      offsets.push_back(places[i].col);
+      const auto distance = arith::constant_difference(places[i].col, first, ranges_);
+      regular = regular && distance == static_cast<int64_t>(i) * *stride;
+    }
+    if (!regular) return make_pack(std::move(offsets));
+    return make_ramp(first, make_int(*stride), static_cast<int>(places.size()));
+  }
+
+  bool is_whole_texel(const std::vector<Place>& places) const {
+    if (places.size() != kTexelLanes) return false;
+    for (size_t i = 0; i < places.size(); ++i) {
+      const bool same_texel = arith::constant_difference(places[i].row, places[0].row, ranges_) == 0 &&
+                              arith::constant_difference(places[i].col, places[0].col, ranges_) == 0;
+      if (!same_texel || !is_int(places[i].lane, static_cast<int64_t>(i))) return false;
+    }
+    return true;
+  }
+
+  static std::pair<Expr, Expr> coordinates(const BufferNode& texture, const Place& place) {
+    if (texture.origin.is_zero()) return {place.col, place.row};
+    return {place.col + texture.origin.x, place.row + texture.origin.y};
+  }
+
+  static Expr texel(const Load& n, const Place& place) {
+    const auto [x, y] = coordinates(*n.buffer, place);
+    return make_texture_load(n.buffer, x, y, n.location);
+  }
+
+  arith::Ranges ranges_;
+};
+
+}  // namespace
+
+void flatten_storage(Lowering& lowering) {
+  Stmt& body = lowering.program.body;
+  const Flattener flattener(loop_ranges(body));
+  body = rewrite(
+      body, [&](const Load& n, const Expr&) { return flattener.load(n); },
+      [&](const Store& n, const Stmt&) { return flattener.store(n); });
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,101 @@
+#include "lower/insert_barriers.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ir/visit.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+using Buffers = std::set<const BufferNode*>;
+
+bool meet(const Buffers& a, const Buffers& b) {
+  return std::any_of(a.begin(), a.end(), [&](const BufferNode* x) { return b.contains(x); });
+}
+
+bool same_place(const Exprs& a, const Exprs& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), equal);
+}
+
+// The shared buffers that one statement reads and writes, apart from elements read back by the
+// store that writes them.
+struct Accesses {
+  Buffers reads, writes;
+
+  explicit Accesses(const Stmt& s) {
+    walk(s, [&](const Store& store) {
+      if (is_shared(store.buffer)) writes.insert(store.buffer.get());
+    });
+    walk(
+        s, [&](const Store& store) { note_reads(store); },
+        [&](const TextureStore& store) { note_reads(store.value, nullptr); },
+        [&](const Let& let) { note_reads(let.value, nullptr); },
+        [&](const If& n) { note_reads(n.condition, nullptr); });
+  }
+
+ private:
+  static bool is_shared(const Buffer& b) { return b->memory == MemoryScope::Shared; }
+
+  void note_reads(const Store& store) {
+    note_reads(store.value, &store);
+    for (const Expr& index : store.indices) note_reads(index, nullptr);
+  }
+  void note_reads(const Expr& e, const Store* store) {
+    walk(e, [&](const Load& load) {
+      if (!is_shared(load.buffer)) return;
+      const bool own = store != nullptr && load.buffer.same_as(store->buffer) &&
+                       same_place(load.indices, store->indices);
+      if (!own) reads.insert(load.buffer.get());
+    });
+  }
+};
+
+class BarrierInserter {
+ public:
+  Stmt run(const Stmt& s) {
+    if (const auto* seq = as<Seq>(s)) {
+      Stmts statements;
+      for (const Stmt& each : seq->statements) statements.push_back(run(each));
+      return make_seq(std::move(statements));
+    }
+    if (const auto* n = as<Allocate>(s)) return make_allocate(n->buffer, run(n->body), n->location);
+    if (const auto* loop = as<For>(s)) {
+      // Twice: the second time with what the end of an iteration leaves behind.
+      const Stmt once = run(loop->body);
+      return make_for(loop->var, loop->extent, loop->loop, run(once), loop->location);
+    }
+    if (as<Barrier>(s) != nullptr) {
+      reads_.clear();
+      writes_.clear();
+      return s;
+    }
+    return before(s);
+  }
+
+ private:
+  Stmt before(const Stmt& s) {
+    const Accesses accesses(s);
+    const bool conflict = meet(accesses.reads, writes_) || meet(accesses.writes, reads_);
+    if (conflict) {
+      reads_.clear();
+      writes_.clear();
+    }
+    reads_.insert(accesses.reads.begin(), accesses.reads.end());
+    writes_.insert(accesses.writes.begin(), accesses.writes.end());
+    return conflict ? make_seq({make_barrier(s->location), s}) : s;
+  }
+
+  Buffers reads_, writes_;  // since the last barrier
+};
+
+}  // namespace
+
+void insert_barriers(Lowering& lowering) {
+  for (Kernel& kernel : lowering.program.kernels) kernel.body = BarrierInserter().run(kernel.body);
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "lower/lowering.h"
+
+namespace texloom::lower {
+
+// Separates the threads' writes and reads of shared buffers.
+//
+// Does: puts a barrier before a statement that reads a shared buffer written since the last
+// barrier, or that writes one read since. A loop is gone through twice, so that the end of one
+// iteration is held against the start of the next. Reading an element and writing it back in one
+// statement, as a reduction does, is one thread's own business.
+//
+// Stands behind split_kernels, which says what a kernel is.
+//
+// Before: stage Kernels without barriers. After: stage Kernels; every barrier is in a loop body
+// or at the top, never under a guard, so that all threads of a block reach it.
+//
+//   A.shared[threadIdx.x] = A[...]                A.shared[threadIdx.x] = A[...]
+//   Y[...] = A.shared[0] + A.shared[1]     ->     barrier
+//                                                 Y[...] = A.shared[0] + A.shared[1]
+void insert_barriers(Lowering& lowering);
+
+}  // namespace texloom::lower

@@ -1,0 +1,229 @@
+#include "lower/kernel_builder.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ir/visit.h"
+#include "support/diagnostic.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+class KernelBuilder {
+ public:
+  KernelBuilder(std::string name, const Target& target) : target_(target) {
+    kernel_.name = std::move(name);
+  }
+
+  Kernel build(const Stmt& nest) {
+    kernel_.location = nest->location;
+    collect_axes(nest);
+    Stmt body = without_threads(nest, {}, {});
+    for (auto buffer = shared_.rbegin(); buffer != shared_.rend(); ++buffer) {
+      body = make_allocate(*buffer, body, (*buffer)->location);
+    }
+    kernel_.body = body;
+    collect_params();
+    check_limits();
+    return std::move(kernel_);
+  }
+
+ private:
+  using Tags = std::set<ThreadTag>;
+  using OwnTags = std::map<const BufferNode*, Tags>;
+
+  void collect_axes(const Stmt& nest) {
+    std::map<ThreadTag, const For*> first;
+    walk(nest, [&](const For& loop) {
+      if (loop.loop != LoopKind::Thread) return;
+      const auto [known, added] = first.try_emplace(loop.tag, &loop);
+      if (added || equal(known->second->extent, loop.extent)) return;
+      fail(loop.location, Code::ThreadExtentMismatch,
+           "split both axes so that the parts bound to this tag have one extent",
+           "{} has the extent {} here, but {} at {}", to_string(loop.tag),
+           *int_value(loop.extent), *int_value(known->second->extent), place(*known->second));
+    });
+    if (first.empty()) {
+      fail(location_of_store(nest), Code::UnboundStage,
+           "bind at least one of its axes: s[stage].bind(axis, te.thread_axis(\"blockIdx.x\"))",
+           "'{}' is computed at the root but bound to no thread; did you forget to bind it?",
+           name_of_store(nest));
+    }
+    // blockIdx before threadIdx, x before y.
+    for (const bool block : {true, false}) {
+      for (uint8_t dim = 0; dim < 3; ++dim) {
+        const auto found = first.find(ThreadTag{block, dim});
+        if (found != first.end()) add_axis(*found->second);
+      }
+    }
+  }
+
+  void add_axis(const For& loop) {
+    const int64_t extent = *int_value(loop.extent);
+    kernel_.axes.push_back({loop.tag, make_var(to_string(loop.tag)), extent});
+    (loop.tag.block ? kernel_.grid : kernel_.block)[loop.tag.dim] = extent;
+    if (!loop.tag.block) block_location_ = loop.location;
+  }
+
+  static std::string place(const For& loop) {
+    return loop.location.known() ? fmt::format("{}:{}", *loop.location.file, loop.location.line)
+                                 : std::string("another stage");
+  }
+
+  // The store that a nest is about: the last one.
+  static const Store* last_store(const Stmt& nest, const TextureStore** texture) {
+    const Store* last = nullptr;
+    walk(
+        nest, [&](const Store& n) { last = &n; },
+        [&](const TextureStore& n) { *texture = &n; });
+    return last;
+  }
+  static SourceLocation location_of_store(const Stmt& nest) {
+    const TextureStore* texture = nullptr;
+    const Store* last = last_store(nest, &texture);
+    return last != nullptr ? last->location : texture != nullptr ? texture->location
+                                                                 : nest->location;
+  }
+  static std::string name_of_store(const Stmt& nest) {
+    const TextureStore* texture = nullptr;
+    const Store* last = last_store(nest, &texture);
+    if (last != nullptr) return last->buffer->name;
+    return texture != nullptr ? texture->texture->name : "a stage";
+  }
+
+  const ThreadAxis& axis(ThreadTag tag) const {
+    return *std::find_if(kernel_.axes.begin(), kernel_.axes.end(),
+                         [&](const ThreadAxis& a) { return a.tag == tag; });
+  }
+
+  // `outer`: the tags of all thread loops around; `own`: for each shared buffer, the tags of
+  // those inside its allocation.
+  Stmt without_threads(const Stmt& s, const Tags& outer, const OwnTags& own) {
+    if (const auto* loop = as<For>(s); loop != nullptr && loop->loop == LoopKind::Thread) {
+      Tags inner = outer;
+      inner.insert(loop->tag);
+      OwnTags inner_own = own;
+      for (auto& [buffer, tags] : inner_own) tags.insert(loop->tag);
+      const Stmt body = without_threads(loop->body, inner, inner_own);
+      return substitute(body, {{loop->var, axis(loop->tag).var}});
+    }
+    if (const auto* n = as<Allocate>(s); n != nullptr && n->buffer->memory == MemoryScope::Shared) {
+      if (std::none_of(shared_.begin(), shared_.end(),
+                       [&](const Buffer& b) { return b.same_as(n->buffer); })) {
+        shared_.push_back(n->buffer);
+      }
+      OwnTags inner = own;
+      inner[n->buffer.get()] = {};
+      return without_threads(n->body, outer, inner);
+    }
+    if (const auto* n = as<Store>(s)) return by_one_thread(s, *n->buffer, outer, own);
+    if (const auto* n = as<TextureStore>(s)) return by_one_thread(s, *n->texture, outer, own);
+    return map_children(
+        s, [](const Expr& e) { return e; },
+        [&](const Stmt& child) { return without_threads(child, outer, own); });
+  }
+
+  // Only the first thread along each axis that is not among the store's own loops.
+  Stmt by_one_thread(const Stmt& store, const BufferNode& buffer, const Tags& outer,
+                     const OwnTags& own) const {
+    if (buffer.memory == MemoryScope::Local) return store;
+    const bool shared = buffer.memory == MemoryScope::Shared;
+    const Tags& covered = shared ? own.at(&buffer) : outer;
+    Expr first = make_bool(true);
+    for (const ThreadAxis& a : kernel_.axes) {
+      const bool repeated = a.extent > 1 && !covered.contains(a.tag) && !(shared && a.tag.block);
+      if (repeated) first = first && make_binary(BinaryOp::Eq, a.var, make_int(0));
+    }
+    return make_if(first, store, store->location);
+  }
+
+  // Reads in order of appearance, then writes.
+  void collect_params() {
+    std::vector<Buffer> reads, writes;
+    const auto note = [](std::vector<Buffer>& list, const Buffer& b) {
+      if (b->memory != MemoryScope::Global) return;
+      const bool known = std::any_of(list.begin(), list.end(),
+                                     [&](const Buffer& other) { return other.same_as(b); });
+      if (!known) list.push_back(b);
+    };
+    walk(
+        kernel_.body, [&](const Load& n) { note(reads, n.buffer); },
+        [&](const TextureLoad& n) { note(reads, n.texture); },
+        [&](const Store& n) { note(writes, n.buffer); },
+        [&](const TextureStore& n) { note(writes, n.texture); });
+    const auto among = [](const std::vector<Buffer>& list, const Buffer& b) {
+      return std::any_of(list.begin(), list.end(),
+                         [&](const Buffer& other) { return other.same_as(b); });
+    };
+    for (const Buffer& b : reads) {
+      kernel_.params.push_back({b, among(writes, b) ? Access::ReadWrite : Access::Read, {}});
+    }
+    for (const Buffer& b : writes) {
+      if (!among(reads, b)) kernel_.params.push_back({b, Access::Write, {}});
+    }
+    std::vector<KernelParam> words;
+    for (const KernelParam& p : kernel_.params) {
+      if (!p.buffer->is_texture()) continue;
+      if (p.access == Access::ReadWrite) {
+        fail(p.buffer->location, Code::TextureReadWrite,
+             "write to another tensor, or keep this one in a buffer",
+             "the kernel '{}' would read and write the texture '{}'", kernel_.name,
+             p.buffer->name);
+      }
+      if (p.buffer->origin.is_zero()) continue;
+      words.push_back({{}, Access::Read, p.buffer->origin.x});
+      words.push_back({{}, Access::Read, p.buffer->origin.y});
+    }
+    kernel_.params.insert(kernel_.params.end(), words.begin(), words.end());
+  }
+
+  void check_limits() const {
+    const int64_t threads = kernel_.block[0] * kernel_.block[1] * kernel_.block[2];
+    if (threads > target_.max_threads) {
+      fail(block_location_, Code::BlockTooLarge,
+           fmt::format("bind smaller parts to threadIdx: at most {} threads in all",
+                       target_.max_threads),
+           "the kernel '{}' has blocks of {} x {} x {} = {} threads; the target '{}' allows {}",
+           kernel_.name, kernel_.block[0], kernel_.block[1], kernel_.block[2], threads,
+           to_string(target_), target_.max_threads);
+    }
+    int64_t bytes = 0;
+    for (const Buffer& b : shared_) bytes += b->layout.col_count() * b->type.bytes();
+    if (bytes > target_.local_memory_bytes) {
+      fail(shared_.front()->location, Code::LocalMemoryTooLarge,
+           "attach the shared stages to inner loops, or split those into smaller tiles",
+           "the shared buffers of the kernel '{}' need {} bytes; the target '{}' has {}",
+           kernel_.name, bytes, to_string(target_), target_.local_memory_bytes);
+    }
+    check_images(Access::Read, target_.max_image_reads);
+    check_images(Access::Write, target_.max_image_writes);
+  }
+
+  void check_images(Access access, int64_t limit) const {
+    const auto count = std::count_if(
+        kernel_.params.begin(), kernel_.params.end(), [&](const KernelParam& p) {
+          return p.buffer && p.buffer->is_texture() && p.access == access;
+        });
+    if (count <= limit) return;
+    fail(kernel_.location, Code::TooManyArguments, "keep some of the tensors in buffers",
+         "the kernel '{}' has {} textures to {}; the target '{}' allows {}", kernel_.name, count,
+         to_string(access), to_string(target_), limit);
+  }
+
+  const Target& target_;
+  Kernel kernel_;
+  std::vector<Buffer> shared_;
+  SourceLocation block_location_;
+};
+
+}  // namespace
+
+Kernel build_kernel(std::string name, const Stmt& nest, const Target& target) {
+  return KernelBuilder(std::move(name), target).build(nest);
+}
+
+}  // namespace texloom::lower

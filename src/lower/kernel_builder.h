@@ -1,0 +1,13 @@
+// One root nest as a kernel.
+#pragma once
+
+#include <string>
+
+#include "ir/program.h"
+#include "ir/target.h"
+
+namespace texloom::lower {
+
+ir::Kernel build_kernel(std::string name, const ir::Stmt& nest, const ir::Target& target);
+
+}  // namespace texloom::lower

@@ -1,0 +1,11 @@
+// What is known of all loop variables of a body: constant extents make constant ranges.
+#pragma once
+
+#include "ir/arith/interval.h"
+#include "ir/stmt.h"
+
+namespace texloom::lower {
+
+ir::arith::Ranges loop_ranges(const ir::Stmt& body);
+
+}  // namespace texloom::lower

@@ -1,0 +1,39 @@
+// What passes work on: a schedule with its arguments at first, a program later.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+#include "ir/target.h"
+#include "schedule/schedule.h"
+
+namespace texloom::lower {
+
+// How a parameter's array lies in memory, when that is not what the schedule says: decl_buffer
+// in Python.
+struct BufferDeclaration {
+  std::string name;
+  ir::Type type;
+  std::vector<int64_t> shape;
+  ir::StorageScope scope;
+  // A texture whose place in its image is given at each call.
+  bool has_origin = false;
+  SourceLocation location;
+};
+
+struct Argument {
+  ir::Tensor tensor;
+  std::optional<BufferDeclaration> declaration;
+};
+
+struct Lowering {
+  schedule::Schedule schedule;  // a copy: passes change it
+  std::vector<Argument> arguments;
+  ir::Target target;
+  SourceLocation location;  // of the call of lower or build
+  ir::Program program;      // empty until build_loops
+};
+
+}  // namespace texloom::lower

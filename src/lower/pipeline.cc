@@ -1,0 +1,86 @@
+#include "lower/pipeline.h"
+
+#include <array>
+
+#include "ir/verify.h"
+#include "lower/build_loops.h"
+#include "lower/check_schedule.h"
+#include "lower/contract_fma.h"
+#include "lower/flatten_storage.h"
+#include "lower/insert_barriers.h"
+#include "lower/prepare_schedule.h"
+#include "lower/share_texels.h"
+#include "lower/simplify_program.h"
+#include "lower/split_kernels.h"
+#include "lower/unroll_loops.h"
+#include "lower/vectorize_loops.h"
+#include "support/check.h"
+
+namespace texloom::lower {
+namespace {
+
+using ir::Stage;
+
+// The order is forced at these places: lanes are split before bounds are inferred, because the
+// split is a relation like any other; loops are vectorised before storage is flattened, because
+// a texel is recognised by four consecutive lanes of an N-d index; texels are shared when
+// unrolled copies stand side by side; barriers go in when it is known which loops are threads.
+constexpr std::array kPipeline = {
+    Pass{"prepare_schedule", prepare_schedule, Stage::Te, Stage::Te,
+         "apply argument layouts, inline stages, split lane axes"},
+    Pass{"check_schedule", check_schedule, Stage::Te, Stage::Te,
+         "refuse what only the whole schedule shows to be wrong"},
+    Pass{"build_loops", build_loops, Stage::Te, Stage::Loops,
+         "infer bounds, choose layouts and make the loop nests"},
+    Pass{"vectorize_loops", vectorize_loops, Stage::Loops, Stage::Loops,
+         "turn vectorised loops into vector expressions"},
+    Pass{"unroll_loops", unroll_loops, Stage::Loops, Stage::Loops,
+         "copy the bodies of unrolled loops and of loops over lanes"},
+    Pass{"flatten_storage", flatten_storage, Stage::Loops, Stage::Flattened,
+         "turn N-d accesses into linear offsets and texels"},
+    Pass{"simplify_program", simplify_program, Stage::Flattened, Stage::Flattened,
+         "simplify indices and drop loops of one iteration"},
+    Pass{"split_kernels", split_kernels, Stage::Flattened, Stage::Kernels,
+         "make a kernel of each root nest and a launch plan of the rest"},
+    Pass{"insert_barriers", insert_barriers, Stage::Kernels, Stage::Kernels,
+         "separate writes and reads of shared buffers"},
+    Pass{"share_texels", share_texels, Stage::Kernels, Stage::Kernels,
+         "read a texel once where several expressions want it"},
+    Pass{"contract_fma", contract_fma, Stage::Kernels, Stage::Kernels,
+         "place fma, if the math mode allows it"},
+};
+
+void run(const Pass& pass, Lowering& lowering) {
+  TL_CHECK(lowering.program.stage == pass.in, std::string(pass.name));
+  try {
+    pass.run(lowering);
+  } catch (const UserError& error) {
+    std::vector<Diagnostic> diagnostics = error.diagnostics();
+    for (Diagnostic& d : diagnostics) {
+      d.notes.push_back(fmt::format("found while lowering '{}', in pass {}", lowering.program.name,
+                                    pass.name));
+    }
+    throw UserError(std::move(diagnostics));
+  }
+  lowering.program.stage = pass.out;
+  if (pass.out != Stage::Te) ir::verify(lowering.program);
+}
+
+}  // namespace
+
+std::span<const Pass> pipeline() { return kPipeline; }
+
+ir::Program lower(Lowering lowering, PassObserver observer) {
+  lowering.program.stage = Stage::Te;
+  for (const Pass& pass : kPipeline) {
+    run(pass, lowering);
+    observer(pass, lowering);
+  }
+  return std::move(lowering.program);
+}
+
+ir::Program lower(Lowering lowering) {
+  return lower(std::move(lowering), [](const Pass&, const Lowering&) {});
+}
+
+}  // namespace texloom::lower

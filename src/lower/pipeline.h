@@ -1,0 +1,30 @@
+// From a schedule to kernels: the one list of passes.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "lower/lowering.h"
+#include "support/function_ref.h"
+
+namespace texloom::lower {
+
+struct Pass {
+  std::string_view name;
+  void (*run)(Lowering&);
+  ir::Stage in, out;
+  std::string_view summary;
+};
+
+// In the order they run.
+std::span<const Pass> pipeline();
+
+// Called after each pass; may be empty.
+using PassObserver = FunctionRef<void(const Pass&, const Lowering&)>;
+
+// Runs the pipeline; every program is verified after every pass. UserErrors leave with a note
+// that names the pass. The result is at Stage::Kernels.
+ir::Program lower(Lowering lowering, PassObserver observer);
+ir::Program lower(Lowering lowering);
+
+}  // namespace texloom::lower

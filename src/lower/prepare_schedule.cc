@@ -1,0 +1,94 @@
+#include "lower/prepare_schedule.h"
+
+#include <algorithm>
+
+#include "ir/visit.h"
+#include "schedule/attach.h"
+
+namespace texloom::lower {
+
+using namespace ir;        // the whole file speaks of IR nodes
+using namespace schedule;  // and of a schedule's stages
+using schedule::Stage;     // not the pipeline's
+
+namespace {
+
+constexpr int64_t kTexelLanes = 4;
+
+void apply_declarations(Lowering& lowering) {
+  for (const Argument& argument : lowering.arguments) {
+    const auto id = lowering.schedule.find(operation_of(argument.tensor).get());
+    if (!id) continue;  // check_schedule reports it
+    Stage& stage = lowering.schedule.stage(*id);
+    if (!stage.op->is_placeholder() && stage.attachment.kind == AttachKind::Root) {
+      stage.is_output = true;
+    }
+    if (argument.declaration) {
+      stage.scope = argument.declaration->scope;
+      stage.scope_location = argument.declaration->location;
+    }
+  }
+}
+
+// A stage's expression at given indices.
+Expr expression_at(const Operation& op, const Exprs& indices) {
+  Substitution values;
+  for (size_t i = 0; i < indices.size(); ++i) values.emplace(op.axes[i]->var, indices[i]);
+  return substitute(op.body, values);
+}
+
+// In topological order, so that an inlined stage has its own inlined inputs in it already.
+void inline_stages(Schedule& s) {
+  for (const StageId id : s.order()) {
+    if (s.stage(id).op->is_placeholder()) continue;
+    const Expr body = rewrite(s.stage(id).op->body, [&](const TensorRead& n, const Expr& self) {
+      const Stage& source = s.stage(s.producer(n.tensor));
+      if (source.attachment.kind != AttachKind::Inline) return self;
+      return expression_at(*source.op, n.indices);
+    });
+    if (!body.same_as(s.stage(id).op->body)) s.set_body(id, body);
+  }
+}
+
+// The leaf whose consecutive values are consecutive lanes: the innermost part of the last axis.
+IterVar lane_leaf(const Stage& stage) { return leaf_of(stage, stage.op->axes.back()); }
+
+// The loop over the lanes of one texel must be a vector of four, whole texels apart from the next.
+void vectorize_lanes(Schedule& s, StageId id) {
+  const IterVar lane_axis = s.stage(id).op->axes.back();
+  const IterVar leaf = lane_leaf(s.stage(id));
+  const AxisAttributes* found = s.stage(id).attributes_of(leaf);
+  const AxisAttributes attributes = found == nullptr ? AxisAttributes{} : *found;
+  const bool is_whole_axis = leaf.same_as(lane_axis);
+  const bool whole_texel = is_whole_axis && is_int(lane_axis->extent, kTexelLanes);
+  if (attributes.loop == LoopKind::Thread && (whole_texel || !is_whole_axis)) {
+    fail(attributes.location, Code::LanesSplitOverThreads,
+         "leave the last axis to one thread: split it by 4 and bind the outer part, or bind the "
+         "other axes",
+         "the axis '{}' of the texture '{}' is bound to {}, so that several threads would write "
+         "lanes of one texel",
+         leaf->name(), s.stage(id).name(), to_string(attributes.thread->tag));
+  }
+  const Schedule::Pair parts = s.split_exactly(id, leaf, kTexelLanes);
+  Stage& stage = s.stage(id);
+  stage.attributes.erase(leaf);
+  if (attributes.loop == LoopKind::Thread || attributes.loop == LoopKind::Unrolled) {
+    stage.attributes[parts.outer] = attributes;
+  }
+  stage.attributes[parts.inner] = {LoopKind::Vectorized, {}, stage.scope_location};
+}
+
+}  // namespace
+
+void prepare_schedule(Lowering& lowering) {
+  Schedule& s = lowering.schedule;
+  apply_declarations(lowering);
+  inline_stages(s);
+  for (const StageId id : s.order()) {
+    const Stage& stage = s.stage(id);
+    if (stage.op->is_placeholder() || stage.attachment.kind != AttachKind::Root) continue;
+    if (scope_of(s, id).texture && !stage.op->axes.empty()) vectorize_lanes(s, id);
+  }
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,81 @@
+#include "lower/split_kernels.h"
+
+#include <algorithm>
+
+#include "ir/visit.h"
+#include "lower/kernel_builder.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+// Allocations are nested around the nests that may use them; what is left is a sequence.
+class PlanBuilder {
+ public:
+  explicit PlanBuilder(Lowering& lowering) : lowering_(lowering) {}
+
+  Stmt plan(const Stmt& s) {
+    if (const auto* n = as<Allocate>(s)) {
+      const Stmt body = plan(n->body);
+      return make_allocate(n->buffer, with_free(n->buffer, body), n->location);
+    }
+    if (const auto* seq = as<Seq>(s)) {
+      Stmts statements;
+      for (const Stmt& each : seq->statements) statements.push_back(plan(each));
+      return make_seq(std::move(statements));
+    }
+    return launch(s);
+  }
+
+ private:
+  Stmt launch(const Stmt& nest) {
+    auto& kernels = lowering_.program.kernels;
+    const auto number = static_cast<int>(kernels.size());
+    kernels.push_back(build_kernel(fmt::format("{}_kernel{}", lowering_.program.name, number), nest,
+                                   lowering_.target));
+    return make_launch(number, nest->location);
+  }
+
+  bool uses(const Stmt& s, const Buffer& buffer) const {
+    bool found = false;
+    walk(s, [&](const Launch& n) {
+      const auto& params = lowering_.program.kernels[static_cast<size_t>(n.kernel)].params;
+      found |= std::any_of(params.begin(), params.end(),
+                           [&](const KernelParam& p) { return p.buffer.same_as(buffer); });
+    });
+    return found;
+  }
+
+  // Frees the buffer behind the last statement that uses it.
+  Stmt with_free(const Buffer& buffer, const Stmt& body) const {
+    const Stmt free = make_free(buffer, body->location);
+    if (const auto* n = as<Allocate>(body)) {
+      return make_allocate(n->buffer, with_free(buffer, n->body), n->location);
+    }
+    const auto* seq = as<Seq>(body);
+    if (seq == nullptr) return make_seq({body, free});
+    Stmts statements = seq->statements;
+    for (size_t i = statements.size(); i-- > 0;) {
+      if (!uses(statements[i], buffer)) continue;
+      if (as<Allocate>(statements[i]) != nullptr) {
+        statements[i] = with_free(buffer, statements[i]);
+      } else {
+        statements.insert(statements.begin() + static_cast<ptrdiff_t>(i) + 1, free);
+      }
+      break;
+    }
+    return make_seq(std::move(statements));
+  }
+
+  Lowering& lowering_;
+};
+
+}  // namespace
+
+void split_kernels(Lowering& lowering) {
+  lowering.program.body = PlanBuilder(lowering).plan(lowering.program.body);
+}
+
+}  // namespace texloom::lower

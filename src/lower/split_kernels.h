@@ -1,0 +1,23 @@
+#pragma once
+
+#include "lower/lowering.h"
+
+namespace texloom::lower {
+
+// Makes a kernel of each root nest, and a launch plan of the rest.
+//
+// Does: thread loops become the kernel's axes, one for each tag; a store that threads would
+// repeat, because their axis is not among its loops, is left to the first thread along that
+// axis; shared buffers move to the kernel's top; parameters and their access are what the body
+// uses. Temporaries are freed in the plan after the last launch that uses them.
+//
+// Stands when bodies are final but for what needs to know threads (barriers) or is local to a
+// kernel (texels, fma).
+//
+// Before: stage Flattened. After: stage Kernels. Fails with UnboundStage, ThreadExtentMismatch,
+// BlockTooLarge, LocalMemoryTooLarge, TooManyArguments, TextureReadWrite.
+//
+//   thread<blockIdx.x> i < 8 { ... }   ->   launch main_kernel0(X, Y) grid=(8, 1, 1) ...
+void split_kernels(Lowering& lowering);
+
+}  // namespace texloom::lower

@@ -1,0 +1,21 @@
+// The buffer or texture of each stage.
+#pragma once
+
+#include <vector>
+
+#include "lower/lowering.h"
+#include "schedule/bounds.h"
+
+namespace texloom::lower {
+
+struct StageBuffers {
+  std::vector<ir::Buffer> of_stage;  // by stage id
+  std::vector<ir::Buffer> params;    // in the order of the arguments
+  bool is_param(schedule::StageId id) const;
+};
+
+// Layouts are decided here: a texture that exceeds the target's limits is folded; fails with
+// TextureTooLarge when no fold fits, with IndexTooLarge when a buffer has 2^31 elements or more.
+StageBuffers make_stage_buffers(const Lowering& lowering, const schedule::Bounds& bounds);
+
+}  // namespace texloom::lower

@@ -1,0 +1,55 @@
+#include "lower/unroll_loops.h"
+
+#include <algorithm>
+
+#include "ir/visit.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+constexpr int64_t kMaxStores = 4096;
+constexpr int64_t kTexelLanes = 4;
+
+int64_t count_stores(const Stmt& s) {
+  int64_t count = 0;
+  walk(s, [&](const Store&) { ++count; });
+  return count;
+}
+
+// Whether the variable chooses among the lanes of a texture's texels.
+bool picks_lanes(const Stmt& body, const Expr& var) {
+  bool found = false;
+  walk(body, [&](const Load& n) {
+    if (!n.buffer->is_texture()) return;
+    const int axis = n.buffer->layout.lanes.front().axis;
+    found |= uses_var(n.indices[static_cast<size_t>(axis)], var);
+  });
+  return found;
+}
+
+Stmt unrolled(const For& loop, const Stmt& self) {
+  const int64_t* extent = int_value(loop.extent);
+  if (extent == nullptr || loop.loop == LoopKind::Thread) return self;
+  const bool wanted = loop.loop == LoopKind::Unrolled ||
+                      (*extent <= kTexelLanes && picks_lanes(loop.body, loop.var));
+  if (!wanted || *extent * std::max<int64_t>(count_stores(loop.body), 1) > kMaxStores) {
+    return make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
+  }
+  Stmts copies;
+  for (int64_t i = 0; i < *extent; ++i) {
+    copies.push_back(substitute(loop.body, {{loop.var, make_int(i, loop.var->type)}}));
+  }
+  return make_seq(std::move(copies));
+}
+
+}  // namespace
+
+void unroll_loops(Lowering& lowering) {
+  lowering.program.body = rewrite(
+      lowering.program.body, [](const For& loop, const Stmt& self) { return unrolled(loop, self); });
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,198 @@
+#include "lower/vectorize_loops.h"
+
+#include <algorithm>
+
+#include "ir/visit.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+// Rebuilds one loop body over `lanes` values of its variable. `ok` turns false where that cannot
+// be done.
+class Widener {
+ public:
+  Widener(const Expr& var, int lanes) : lanes_(lanes) {
+    wide_.emplace(var, make_ramp(make_int(0, var->type), make_int(1, var->type), lanes));
+  }
+
+  bool ok = true;
+
+  Stmt stmt(const Stmt& s) {
+    return visit(
+        s, [&](const Store& n) { return store(n); },
+        [&](const For& n) {
+          const Expr extent = expr(n.extent);
+          if (!extent->type.is_scalar() || n.loop == LoopKind::Thread) ok = false;
+          const Stmt body = stmt(n.body);
+          return ok ? make_for(n.var, extent, n.loop, body, n.location) : s;
+        },
+        [&](const If& n) { return guarded(n, s); },
+        [&](const Seq& n) {
+          Stmts statements;
+          for (const Stmt& each : n.statements) statements.push_back(stmt(each));
+          return make_seq(std::move(statements));
+        },
+        [&](const auto&) {
+          ok = false;
+          return s;
+        });
+  }
+
+ private:
+  Stmt store(const Store& n) {
+    Exprs indices = exprs(n.indices);
+    Expr value = expr(n.value);
+    const bool vector = !value->type.is_scalar() ||
+                        std::any_of(indices.begin(), indices.end(),
+                                    [](const Expr& i) { return !i->type.is_scalar(); });
+    if (!vector) return make_store(n.buffer, std::move(indices), value, n.location);
+    // All lanes would store to one place: the last one wins.
+    const bool one_place = std::all_of(indices.begin(), indices.end(),
+                                       [](const Expr& i) { return i->type.is_scalar(); });
+    if (one_place) {
+      ok = false;
+      return make_empty();
+    }
+    return make_store(n.buffer, std::move(indices), spread(value), n.location);
+  }
+
+  Stmt guarded(const If& n, const Stmt& self) {
+    const Expr condition = expr(n.condition);
+    if (condition->type.is_scalar()) {
+      const Stmt then = stmt(n.then);
+      return ok ? make_if(condition, then, n.location) : self;
+    }
+    const auto* masked = as<Store>(n.then);
+    if (masked == nullptr || !masked->buffer->is_texture()) {
+      ok = false;
+      return self;
+    }
+    const Expr value = spread(expr(masked->value));
+    return make_store(masked->buffer, exprs(masked->indices),
+                      make_select(condition, value, make_const(0, value->type)), masked->location);
+  }
+
+  Exprs exprs(const Exprs& list) {
+    Exprs result;
+    for (const Expr& e : list) result.push_back(expr(e));
+    return result;
+  }
+
+  Expr expr(const Expr& e) {
+    if (const auto found = wide_.find(e); found != wide_.end()) return found->second;
+    const Expr result = visit(
+        e, [&](const Binary& n) { return binary(n); },
+        [&](const Select& n) {
+          const Expr condition = expr(n.condition);
+          Expr a = expr(n.if_true), b = expr(n.if_false);
+          match(a, b);
+          if (!condition->type.is_scalar()) a = spread(a), b = spread(b);
+          return make_select(condition, a, b);
+        },
+        [&](const Cast& n) {
+          const Expr value = expr(n.value);
+          return make_cast(n.type.element().with_lanes(value->type.lanes), value);
+        },
+        [&](const Call& n) {
+          Exprs arguments = exprs(n.arguments);
+          const bool vector = std::any_of(arguments.begin(), arguments.end(),
+                                          [](const Expr& a) { return !a->type.is_scalar(); });
+          if (vector) std::transform(arguments.begin(), arguments.end(), arguments.begin(),
+                                     [&](const Expr& a) { return spread(a); });
+          return make_call(n.function, std::move(arguments));
+        },
+        [&](const Load& n) {
+          Exprs indices = exprs(n.indices);
+          return make_load(n.buffer, std::move(indices), n.location);
+        },
+        [&](const auto&) { return map_children(e, [&](const Expr& child) { return expr(child); }); });
+    wide_.emplace(e, result);
+    return result;
+  }
+
+  // Ramps stay ramps under addition of a scalar and multiplication by one.
+  Expr binary(const Binary& n) {
+    Expr a = expr(n.a), b = expr(n.b);
+    const auto* ra = as<Ramp>(a);
+    const auto* rb = as<Ramp>(b);
+    if (ra != nullptr && b->type.is_scalar()) {
+      if (n.op == BinaryOp::Add || n.op == BinaryOp::Sub) {
+        return make_ramp(make_binary(n.op, ra->base, b), ra->stride, lanes_);
+      }
+      if (n.op == BinaryOp::Mul) return make_ramp(ra->base * b, ra->stride * b, lanes_);
+    }
+    if (rb != nullptr && a->type.is_scalar()) {
+      if (n.op == BinaryOp::Add) return make_ramp(a + rb->base, rb->stride, lanes_);
+      if (n.op == BinaryOp::Mul) return make_ramp(a * rb->base, a * rb->stride, lanes_);
+    }
+    match(a, b);
+    return make_binary(n.op, a, b, n.location);
+  }
+
+  Expr spread(const Expr& e) const {
+    return e->type.is_scalar() ? make_broadcast(e, lanes_) : e;
+  }
+  void match(Expr& a, Expr& b) const {
+    if (a->type.lanes == b->type.lanes) return;
+    a = spread(a);
+    b = spread(b);
+  }
+
+  int lanes_;
+  std::unordered_map<Expr, Expr, RefHash, RefSame> wide_;
+};
+
+bool writes_texture(const Stmt& s) {
+  bool found = false;
+  walk(s, [&](const Store& n) { found |= n.buffer->is_texture(); });
+  return found;
+}
+
+// The widest vector that divides the loop; 1 when there is none.
+int vector_width(int64_t extent, bool texture) {
+  for (const int width : {16, 8, 4, 2}) {
+    if (extent % width == 0 && (!texture || width == 4)) return width;
+  }
+  return 1;
+}
+
+// Bodies that hold a vector already: an inner loop was vectorised too.
+bool has_vectors(const Stmt& s) {
+  bool found = false;
+  walk(s, [&](const Store& n) { found |= !n.value->type.is_scalar(); });
+  return found;
+}
+
+Stmt vectorized(const For& loop) {
+  const Stmt serial =
+      make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
+  const int64_t* extent = int_value(loop.extent);
+  if (extent == nullptr || has_vectors(loop.body)) return serial;
+  const int width = vector_width(*extent, writes_texture(loop.body));
+  if (width == 1) return serial;
+  if (width == *extent) {
+    Widener widener(loop.var, width);
+    const Stmt body = widener.stmt(loop.body);
+    return widener.ok ? body : serial;
+  }
+  const std::string& name = as<Var>(loop.var)->name;
+  const Expr outer = make_var(name + ".vector"), inner = make_var(name + ".lane");
+  const Stmt cut = substitute(loop.body, {{loop.var, outer * width + inner}});
+  Widener widener(inner, width);
+  const Stmt body = widener.stmt(cut);
+  if (!widener.ok) return serial;
+  return make_for(outer, make_int(*extent / width), LoopKind::Serial, body, loop.location);
+}
+
+}  // namespace
+
+void vectorize_loops(Lowering& lowering) {
+  lowering.program.body = rewrite(lowering.program.body, [](const For& loop, const Stmt& self) {
+    return loop.loop == LoopKind::Vectorized ? vectorized(loop) : self;
+  });
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "lower/lowering.h"
+
+namespace texloom::lower {
+
+// Replaces vectorised loops by vector expressions.
+//
+// Does: a loop of 2, 4, 8 or 16 iterations becomes its body over a vector of indices; a longer
+// one is cut into vectors first, into vectors of four where it writes a texture. A guard that
+// differs by lane becomes the mask of a texture store, whose other lanes are zero; around any
+// other statement, and where a buffer is allocated inside the loop, the loop runs serially
+// instead.
+//
+// Stands before flattening: four consecutive lanes of an N-d index are a texel.
+//
+// Before: stage Loops. After: stage Loops without vectorised loops.
+//
+//   vectorized c < 4 { Y[i, j, c] = X[i, j, c] + 1.0 }
+//   -> Y[i, j, ramp(0, 1, 4)] = X[i, j, ramp(0, 1, 4)] + x4(1.0)
+void vectorize_loops(Lowering& lowering);
+
+}  // namespace texloom::lower

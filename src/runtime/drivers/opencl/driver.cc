@@ -1,0 +1,80 @@
+#include "runtime/drivers/opencl/driver.h"
+
+#include "runtime/drivers/opencl/api.h"
+#include "runtime/drivers/opencl/command_queue.h"
+#include "runtime/drivers/opencl/context.h"
+#include "runtime/drivers/opencl/memory.h"
+#include "runtime/drivers/opencl/platform.h"
+#include "runtime/drivers/opencl/program.h"
+
+namespace texloom::hal::opencl {
+namespace {
+
+class OpenClDevice final : public Device {
+ public:
+  OpenClDevice(std::shared_ptr<const Context> context, std::shared_ptr<Queue> queue)
+      : Device(context->info()), context_(std::move(context)), queue_(std::move(queue)) {}
+
+  bool supports(TexelFormat format, TextureUsage usage) const override {
+    return context_->supports(format, usage);
+  }
+  std::shared_ptr<Queue> queue() const override { return queue_; }
+
+ private:
+  Result<std::shared_ptr<Buffer>> create_checked(const BufferDesc& desc) override {
+    return OpenClBuffer::create(context_, desc);
+  }
+  Result<std::shared_ptr<Texture>> create_checked(const TextureDesc& desc) override {
+    return OpenClTexture::create(context_, desc);
+  }
+  Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
+    return OpenClExecutable::create(context_, desc);
+  }
+
+  std::shared_ptr<const Context> context_;
+  std::shared_ptr<Queue> queue_;
+};
+
+class OpenClDriver final : public Driver {
+ public:
+  OpenClDriver(std::shared_ptr<const Api> api, std::vector<PlatformDevice> devices)
+      : api_(std::move(api)), devices_(std::move(devices)) {
+    for (const PlatformDevice& device : devices_) infos_.push_back(*device.info);
+  }
+
+  std::string_view name() const override { return "opencl"; }
+  const std::vector<DeviceInfo>& devices() const override { return infos_; }
+
+  Result<std::shared_ptr<Device>> open(std::size_t ordinal) override {
+    if (ordinal >= devices_.size())
+      return make_error(StatusCode::NotFound, "no OpenCL device {}: there {} {}", ordinal,
+                        devices_.size() == 1 ? "is" : "are", devices_.size());
+    // A description of its own, since its address tells the objects of two devices apart.
+    PlatformDevice device = devices_[ordinal];
+    device.info = std::make_shared<const DeviceInfo>(*device.info);
+    TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Context> context,
+                        Context::create(api_, device));
+    TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue, OpenClQueue::create(context));
+    return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(context, std::move(queue)));
+  }
+
+ private:
+  std::shared_ptr<const Api> api_;
+  std::vector<PlatformDevice> devices_;
+  std::vector<DeviceInfo> infos_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Driver>> create_driver(const DriverOptions& options) {
+  TL_ASSIGN_OR_RETURN(std::shared_ptr<const Api> api, load_api(options.loader_paths));
+  return create_driver(std::move(api));
+}
+
+Result<std::shared_ptr<Driver>> create_driver(std::shared_ptr<const Api> api) {
+  TL_ASSIGN_OR_RETURN(std::vector<PlatformDevice> devices, find_devices(*api));
+  return std::shared_ptr<Driver>(
+      std::make_shared<OpenClDriver>(std::move(api), std::move(devices)));
+}
+
+}  // namespace texloom::hal::opencl

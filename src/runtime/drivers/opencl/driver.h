@@ -1,0 +1,26 @@
+// The OpenCL driver: OpenCL 1.2 and later, through a loader that is found at run time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/hal/driver.h"
+#include "support/status.h"
+
+namespace texloom::hal::opencl {
+
+struct Api;
+
+struct DriverOptions {
+  // Libraries to try, in order: names for the dynamic linker or full paths.
+  std::vector<std::string> loader_paths = {"libOpenCL.so.1", "libOpenCL.so"};
+};
+
+// Unavailable, with what to install, when there is no loader or no device.
+Result<std::shared_ptr<Driver>> create_driver(const DriverOptions& options = {});
+
+// The same over a function table that the caller brings.
+Result<std::shared_ptr<Driver>> create_driver(std::shared_ptr<const Api> api);
+
+}  // namespace texloom::hal::opencl

@@ -1,0 +1,17 @@
+// OpenCL's error codes, by name and as statuses.
+#pragma once
+
+#include <string_view>
+
+#include "runtime/drivers/opencl/api.h"
+#include "support/status.h"
+
+namespace texloom::hal::opencl {
+
+// "CL_INVALID_WORK_GROUP_SIZE"; "an unknown OpenCL error" for a code without a name.
+std::string_view error_name(cl_int code);
+
+// Ok for CL_SUCCESS, else "<call>: <error name> (<code>)" under the code that fits.
+Status to_status(cl_int code, std::string_view call);
+
+}  // namespace texloom::hal::opencl

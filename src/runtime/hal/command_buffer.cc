@@ -1,0 +1,151 @@
+#include "runtime/hal/command_buffer.h"
+
+#include <algorithm>
+#include <new>
+
+#include "runtime/hal/command_check.h"
+
+namespace texloom::hal {
+namespace {
+
+bool overlap(std::uint64_t a, std::uint64_t b, std::uint64_t size) {
+  return std::max(a, b) - std::min(a, b) < size;
+}
+
+bool overlap(Offset2D a, Offset2D b, Extent2D extent) {
+  return overlap(a.x, b.x, extent.width) && overlap(a.y, b.y, extent.height);
+}
+
+bool is_empty(Extent2D extent) { return extent.width == 0 || extent.height == 0; }
+
+}  // namespace
+
+Status CommandBuffer::check_recording(const char* command) const {
+  if (!finished_) return {};
+  return invalid_argument("{}: the command buffer is finished", command);
+}
+
+Status CommandBuffer::dispatch(std::shared_ptr<Executable> executable, std::uint32_t entry_point,
+                               std::array<std::uint32_t, 3> groups,
+                               std::span<const Binding> bindings,
+                               std::span<const Constant> constants) {
+  TL_RETURN_IF_ERROR(check_recording("dispatch"));
+  TL_RETURN_IF_ERROR(
+      check_dispatch(*device_info_, executable.get(), entry_point, bindings, constants));
+  if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return {};
+  segments_.emplace_back(DispatchSegment{std::move(executable),
+                                         entry_point,
+                                         groups,
+                                         {bindings.begin(), bindings.end()},
+                                         {constants.begin(), constants.end()}});
+  return {};
+}
+
+Status CommandBuffer::update(std::shared_ptr<Buffer> target, std::uint64_t offset,
+                             std::span<const std::byte> data, HostMemory memory) {
+  TL_RETURN_IF_ERROR(check_recording("update"));
+  TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "update: the target", target.get(),
+                                        BufferUsage::CopyTarget, offset, data.size()));
+  if (data.empty()) return {};
+  std::shared_ptr<const std::byte[]> owned;
+  if (memory == HostMemory::Copied) {
+    auto* copy = new (std::nothrow) std::byte[data.size()];
+    if (copy == nullptr)
+      return make_error(StatusCode::OutOfMemory, "update: no host memory for {} bytes",
+                        data.size());
+    std::copy(data.begin(), data.end(), copy);
+    owned.reset(copy);
+    data = {copy, data.size()};
+  }
+  segments_.emplace_back(UpdateSegment{std::move(target), offset, data, std::move(owned)});
+  return {};
+}
+
+Status CommandBuffer::readback(std::shared_ptr<Buffer> source, std::uint64_t offset,
+                               std::span<std::byte> data) {
+  TL_RETURN_IF_ERROR(check_recording("readback"));
+  TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "readback: the source", source.get(),
+                                        BufferUsage::CopySource, offset, data.size()));
+  if (data.empty()) return {};
+  segments_.emplace_back(ReadbackSegment{std::move(source), offset, data});
+  return {};
+}
+
+Status CommandBuffer::copy_buffer(std::shared_ptr<Buffer> source, std::uint64_t source_offset,
+                                  std::shared_ptr<Buffer> target, std::uint64_t target_offset,
+                                  std::uint64_t bytes) {
+  TL_RETURN_IF_ERROR(check_recording("copy_buffer"));
+  TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "copy_buffer: the source", source.get(),
+                                        BufferUsage::CopySource, source_offset, bytes));
+  TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "copy_buffer: the target", target.get(),
+                                        BufferUsage::CopyTarget, target_offset, bytes));
+  if (bytes == 0) return {};
+  if (source == target && overlap(source_offset, target_offset, bytes))
+    return invalid_argument("copy_buffer: {} bytes at {} and at {} of one buffer overlap", bytes,
+                            source_offset, target_offset);
+  segments_.emplace_back(
+      CopyBufferSegment{std::move(source), source_offset, std::move(target), target_offset, bytes});
+  return {};
+}
+
+Status CommandBuffer::copy_buffer_to_texture(std::shared_ptr<Buffer> source,
+                                             std::shared_ptr<Texture> target,
+                                             const BufferTextureRegion& region) {
+  TL_RETURN_IF_ERROR(check_recording("copy_buffer_to_texture"));
+  TL_RETURN_IF_ERROR(check_texture_region(*device_info_, "copy_buffer_to_texture: the target",
+                                          target.get(), TextureUsage::CopyTarget, region.origin,
+                                          region.extent));
+  TL_ASSIGN_OR_RETURN(
+      const BufferTextureRegion resolved,
+      check_buffer_rows(*device_info_, "copy_buffer_to_texture: the source", source.get(),
+                        BufferUsage::CopySource, region, target->format()));
+  if (is_empty(region.extent)) return {};
+  segments_.emplace_back(
+      CopyBufferToTextureSegment{std::move(source), std::move(target), resolved});
+  return {};
+}
+
+Status CommandBuffer::copy_texture_to_buffer(std::shared_ptr<Texture> source,
+                                             std::shared_ptr<Buffer> target,
+                                             const BufferTextureRegion& region) {
+  TL_RETURN_IF_ERROR(check_recording("copy_texture_to_buffer"));
+  TL_RETURN_IF_ERROR(check_texture_region(*device_info_, "copy_texture_to_buffer: the source",
+                                          source.get(), TextureUsage::CopySource, region.origin,
+                                          region.extent));
+  TL_ASSIGN_OR_RETURN(
+      const BufferTextureRegion resolved,
+      check_buffer_rows(*device_info_, "copy_texture_to_buffer: the target", target.get(),
+                        BufferUsage::CopyTarget, region, source->format()));
+  if (is_empty(region.extent)) return {};
+  segments_.emplace_back(
+      CopyTextureToBufferSegment{std::move(source), std::move(target), resolved});
+  return {};
+}
+
+Status CommandBuffer::copy_texture(std::shared_ptr<Texture> source, Offset2D source_origin,
+                                   std::shared_ptr<Texture> target, Offset2D target_origin,
+                                   Extent2D extent) {
+  TL_RETURN_IF_ERROR(check_recording("copy_texture"));
+  TL_RETURN_IF_ERROR(check_texture_region(*device_info_, "copy_texture: the source", source.get(),
+                                          TextureUsage::CopySource, source_origin, extent));
+  TL_RETURN_IF_ERROR(check_texture_region(*device_info_, "copy_texture: the target", target.get(),
+                                          TextureUsage::CopyTarget, target_origin, extent));
+  if (source->format() != target->format())
+    return invalid_argument("copy_texture: the source is {}, the target is {}",
+                            to_string(source->format()), to_string(target->format()));
+  if (is_empty(extent)) return {};
+  if (source == target && overlap(source_origin, target_origin, extent))
+    return invalid_argument("copy_texture: {} at {} and at {} of one texture overlap",
+                            to_string(extent), to_string(source_origin), to_string(target_origin));
+  segments_.emplace_back(CopyTextureSegment{std::move(source), source_origin, std::move(target),
+                                            target_origin, extent});
+  return {};
+}
+
+Status CommandBuffer::finish() {
+  TL_RETURN_IF_ERROR(check_recording("finish"));
+  finished_ = true;
+  return {};
+}
+
+}  // namespace texloom::hal

@@ -1,0 +1,170 @@
+#include "runtime/hal/command_check.h"
+
+#include <limits>
+
+namespace texloom::hal {
+namespace {
+
+template <typename Object>
+Status check_object(const DeviceInfo& device, std::string_view what, const Object* object) {
+  if (object == nullptr) return invalid_argument("{} is null", what);
+  if (&object->device_info() != &device)
+    return invalid_argument("{} belongs to another device ({}, not {})", what,
+                            object->device_info().name, device.name);
+  return {};
+}
+
+Status check_buffer_argument(const DeviceInfo& device, const BufferParam& param,
+                             const Binding& binding) {
+  const auto* bound = std::get_if<BufferBinding>(&binding);
+  if (bound == nullptr) return invalid_argument("wants a buffer, got a texture");
+  TL_RETURN_IF_ERROR(check_buffer_range(device, "the buffer", bound->buffer.get(),
+                                        BufferUsage::Storage, bound->offset, param.min_bytes));
+  // A binding without a single byte behind it cannot be expressed to a driver.
+  if (bound->offset == bound->buffer->bytes())
+    return invalid_argument("offset {} is the end of the buffer", bound->offset);
+  if (bound->offset % device.limits.buffer_offset_alignment != 0)
+    return invalid_argument("offset {} is not a multiple of the device's {} bytes", bound->offset,
+                            device.limits.buffer_offset_alignment);
+  return {};
+}
+
+Status check_texture_argument(const DeviceInfo& device, const TextureParam& param,
+                              const Binding& binding) {
+  const auto* bound = std::get_if<TextureBinding>(&binding);
+  if (bound == nullptr)
+    return invalid_argument("wants a texture {}, got a buffer", to_string(param.format));
+  const TextureUsage usage = reads(param.access) ? TextureUsage::Sampled : TextureUsage::Storage;
+  TL_RETURN_IF_ERROR(check_texture_region(device, "the texture", bound->texture.get(), usage,
+                                          bound->origin, param.min_extent));
+  if (bound->texture->format() != param.format)
+    return invalid_argument("wants a texture {}, got one of {}", to_string(param.format),
+                            to_string(bound->texture->format()));
+  if (param.origin == TextureOrigin::Zero && bound->origin != Offset2D{})
+    return invalid_argument("is specialised for origin (0, 0), got origin {}",
+                            to_string(bound->origin));
+  return {};
+}
+
+Status check_constant_argument(const ConstantParam& param, const Constant& constant) {
+  if (constant.type() == param.type) return {};
+  return invalid_argument("wants a constant {}, got one of {}", to_string(param.type),
+                          to_string(constant.type()));
+}
+
+// No kernel may read and write one memory object as an image.
+Status check_read_write_hazard(const EntryPoint& entry, std::span<const Binding> bindings) {
+  struct Use {
+    const Texture* texture;
+    const TextureParam* param;
+  };
+  std::vector<Use> uses;
+  std::size_t next_binding = 0;
+  for (const KernelParam& param : entry.params) {
+    if (std::holds_alternative<ConstantParam>(param)) continue;
+    const Binding& binding = bindings[next_binding++];
+    const auto* texture = std::get_if<TextureParam>(&param);
+    if (texture == nullptr) continue;
+    const Texture* bound = std::get<TextureBinding>(binding).texture.get();
+    for (const Use& use : uses) {
+      if (use.texture == bound && use.param->access != texture->access)
+        return invalid_argument(
+            "kernel \"{}\": arguments \"{}\" ({}) and \"{}\" ({}) are the same texture", entry.name,
+            use.param->name, to_string(use.param->access), texture->name,
+            to_string(texture->access));
+    }
+    uses.push_back({bound, texture});
+  }
+  return {};
+}
+
+Status check_counts(const EntryPoint& entry, std::size_t bindings, std::size_t constants) {
+  std::size_t wanted_constants = 0;
+  for (const KernelParam& param : entry.params)
+    wanted_constants += std::holds_alternative<ConstantParam>(param) ? 1 : 0;
+  const std::size_t wanted_bindings = entry.params.size() - wanted_constants;
+  if (bindings != wanted_bindings)
+    return invalid_argument("kernel \"{}\" takes {} buffers and textures, got {}", entry.name,
+                            wanted_bindings, bindings);
+  if (constants != wanted_constants)
+    return invalid_argument("kernel \"{}\" takes {} constants, got {}", entry.name,
+                            wanted_constants, constants);
+  return {};
+}
+
+}  // namespace
+
+Status check_buffer_range(const DeviceInfo& device, std::string_view what, const Buffer* buffer,
+                          BufferUsage usage, std::uint64_t offset, std::uint64_t bytes) {
+  TL_RETURN_IF_ERROR(check_object(device, what, buffer));
+  if (!allows(buffer->desc().usage, usage))
+    return invalid_argument("{} was made without the usage that this needs", what);
+  if (!range_fits(offset, bytes, buffer->bytes()))
+    return invalid_argument("{} has {} bytes, wanted {} at offset {}", what, buffer->bytes(), bytes,
+                            offset);
+  return {};
+}
+
+Status check_texture_region(const DeviceInfo& device, std::string_view what, const Texture* texture,
+                            TextureUsage usage, Offset2D origin, Extent2D extent) {
+  TL_RETURN_IF_ERROR(check_object(device, what, texture));
+  if (!allows(texture->desc().usage, usage))
+    return invalid_argument("{} was made without the usage that this needs", what);
+  if (!region_fits(origin, extent, texture->extent()))
+    return invalid_argument("{} has {}, wanted {} at {}", what, to_string(texture->extent()),
+                            to_string(extent), to_string(origin));
+  return {};
+}
+
+Result<BufferTextureRegion> check_buffer_rows(const DeviceInfo& device, std::string_view what,
+                                              const Buffer* buffer, BufferUsage usage,
+                                              const BufferTextureRegion& region,
+                                              TexelFormat format) {
+  BufferTextureRegion resolved = region;
+  const std::uint64_t row_bytes = std::uint64_t{region.extent.width} * bytes_per_texel(format);
+  if (region.row_pitch == 0) resolved.row_pitch = row_bytes;
+  if (resolved.row_pitch < row_bytes)
+    return invalid_argument("{} has a row pitch of {} bytes, a row of {} texels takes {}", what,
+                            resolved.row_pitch, region.extent.width, row_bytes);
+  std::uint64_t bytes = 0;
+  if (region.extent.width != 0 && region.extent.height != 0) {
+    const std::uint64_t gaps = region.extent.height - 1;
+    const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - row_bytes;
+    if (gaps != 0 && resolved.row_pitch > room / gaps)
+      return invalid_argument("{} has a row pitch of {} bytes, which is too large", what,
+                              resolved.row_pitch);
+    bytes = gaps * resolved.row_pitch + row_bytes;
+  }
+  TL_RETURN_IF_ERROR(check_buffer_range(device, what, buffer, usage, region.buffer_offset, bytes));
+  return resolved;
+}
+
+Status check_dispatch(const DeviceInfo& device, const Executable* executable,
+                      std::uint32_t entry_point, std::span<const Binding> bindings,
+                      std::span<const Constant> constants) {
+  TL_RETURN_IF_ERROR(check_object(device, "dispatch: the executable", executable));
+  if (entry_point >= executable->entry_points().size())
+    return invalid_argument("dispatch: entry point {} of {}", entry_point,
+                            executable->entry_points().size());
+  const EntryPoint& entry = executable->entry_points()[entry_point];
+  TL_RETURN_IF_ERROR(check_counts(entry, bindings.size(), constants.size()));
+
+  std::size_t next_binding = 0;
+  std::size_t next_constant = 0;
+  for (std::size_t i = 0; i < entry.params.size(); ++i) {
+    const KernelParam& param = entry.params[i];
+    Status status;
+    if (const auto* buffer = std::get_if<BufferParam>(&param))
+      status = check_buffer_argument(device, *buffer, bindings[next_binding++]);
+    else if (const auto* texture = std::get_if<TextureParam>(&param))
+      status = check_texture_argument(device, *texture, bindings[next_binding++]);
+    else
+      status = check_constant_argument(std::get<ConstantParam>(param), constants[next_constant++]);
+    if (!status.ok())
+      return status.with_context(
+          fmt::format("kernel \"{}\": argument {} \"{}\"", entry.name, i, name_of(param)));
+  }
+  return check_read_write_hazard(entry, bindings);
+}
+
+}  // namespace texloom::hal

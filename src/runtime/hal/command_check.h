@@ -1,0 +1,32 @@
+// The checks that every command passes when it is recorded, so that no driver sees a bad one.
+// Pure functions over descriptions; all failures are InvalidArgument and name what is wrong.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "runtime/hal/segment.h"
+#include "support/status.h"
+
+namespace texloom::hal {
+
+// `device` is the command buffer's; objects must be of the same one. `what` begins the message.
+Status check_buffer_range(const DeviceInfo& device, std::string_view what, const Buffer* buffer,
+                          BufferUsage usage, std::uint64_t offset, std::uint64_t bytes);
+Status check_texture_region(const DeviceInfo& device, std::string_view what, const Texture* texture,
+                            TextureUsage usage, Offset2D origin, Extent2D extent);
+
+// The buffer's side of a copy from or to a texture: the region with its row pitch filled in.
+Result<BufferTextureRegion> check_buffer_rows(const DeviceInfo& device, std::string_view what,
+                                              const Buffer* buffer, BufferUsage usage,
+                                              const BufferTextureRegion& region,
+                                              TexelFormat format);
+
+// Arguments against the entry point's table: count, kind, format, access, extents and bytes behind
+// the bound place, alignment, and that no texture is both read and written.
+Status check_dispatch(const DeviceInfo& device, const Executable* executable,
+                      std::uint32_t entry_point, std::span<const Binding> bindings,
+                      std::span<const Constant> constants);
+
+}  // namespace texloom::hal

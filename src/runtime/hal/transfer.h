@@ -1,0 +1,36 @@
+// Moving data between host memory and a device, at once: each call submits to the device's queue
+// and waits for it. For programs at their edges; inside, record copies into command buffers.
+//
+// Thread safe as far as the host memory is the caller's own. Errors are those of recording and of
+// the queue; the latter may stem from work submitted earlier.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "runtime/hal/device.h"
+#include "support/status.h"
+
+namespace texloom::hal {
+
+Status write_buffer(Device& device, std::shared_ptr<Buffer> target, std::uint64_t offset,
+                    std::span<const std::byte> data);
+Status read_buffer(Device& device, std::shared_ptr<Buffer> source, std::uint64_t offset,
+                   std::span<std::byte> data);
+
+struct TextureRegion {
+  Offset2D origin = {};
+  Extent2D extent = {};
+};
+
+// Host rows lie one after the other without gaps; `data` has exactly the region's bytes. Goes
+// through a staging buffer of at most kStagingBytes (or one row).
+inline constexpr std::uint64_t kStagingBytes = std::uint64_t{64} << 20;
+Status write_texture(Device& device, std::shared_ptr<Texture> target, const TextureRegion& region,
+                     std::span<const std::byte> data);
+Status read_texture(Device& device, std::shared_ptr<Texture> source, const TextureRegion& region,
+                    std::span<std::byte> data);
+
+}  // namespace texloom::hal

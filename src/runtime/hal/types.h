@@ -1,0 +1,110 @@
+// The small values of the HAL: element types, texel formats, extents, access and usage.
+//
+// Extents and origins of textures are in texels (x to the right, y downwards); sizes, offsets and
+// pitches of memory are in bytes. A texel is always four channels (RGBA).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace texloom::hal {
+
+enum class ElementType : std::uint8_t {
+  Bool,  // one byte, 0 or 1
+  Int8,
+  Int16,
+  Int32,
+  Int64,
+  UInt8,
+  UInt16,
+  UInt32,
+  UInt64,
+  Float16,
+  BFloat16,
+  Float32,
+  Float64,
+};
+
+std::uint32_t byte_size(ElementType type);
+// "float32", "bool"; element_type_from_name is the inverse.
+std::string_view to_string(ElementType type);
+std::optional<ElementType> element_type_from_name(std::string_view name);
+
+// Four channels of one type. Integer formats are read and written as integers, never normalised.
+enum class TexelFormat : std::uint8_t {
+  Rgba8Int,
+  Rgba8UInt,
+  Rgba16Int,
+  Rgba16UInt,
+  Rgba32Int,
+  Rgba32UInt,
+  Rgba16Float,
+  Rgba32Float,
+};
+inline constexpr std::array kAllTexelFormats = {TexelFormat::Rgba8Int,    TexelFormat::Rgba8UInt,
+                                                TexelFormat::Rgba16Int,   TexelFormat::Rgba16UInt,
+                                                TexelFormat::Rgba32Int,   TexelFormat::Rgba32UInt,
+                                                TexelFormat::Rgba16Float, TexelFormat::Rgba32Float};
+
+std::uint32_t bytes_per_texel(TexelFormat format);
+ElementType channel_type(TexelFormat format);
+std::optional<TexelFormat> texel_format_of(ElementType channel);
+// "rgba32float"
+std::string_view to_string(TexelFormat format);
+
+struct Extent2D {
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  bool operator==(const Extent2D&) const = default;
+};
+// "1024x32 texels"
+std::string to_string(Extent2D extent);
+
+struct Offset2D {
+  std::uint32_t x = 0;
+  std::uint32_t y = 0;
+  bool operator==(const Offset2D&) const = default;
+};
+// "(3, 0)"
+std::string to_string(Offset2D offset);
+
+// Whether [origin, origin + extent) lies inside an image of `image` texels.
+bool region_fits(Offset2D origin, Extent2D extent, Extent2D image);
+// Whether [offset, offset + size) lies inside `total` bytes; never overflows.
+bool range_fits(std::uint64_t offset, std::uint64_t size, std::uint64_t total);
+
+// What a kernel does with an argument.
+enum class Access : std::uint8_t { Read, Write, ReadWrite };
+// "read", "write", "read-write"
+std::string_view to_string(Access access);
+inline bool reads(Access access) { return access != Access::Write; }
+inline bool writes(Access access) { return access != Access::Read; }
+
+// What a buffer or a texture is made for. A driver may place memory by it, and refuses other uses.
+enum class BufferUsage : std::uint32_t {
+  Storage = 1,     // read and written by kernels
+  CopySource = 2,  // read by copies and readbacks
+  CopyTarget = 4,  // written by copies and updates
+  All = 7,
+};
+enum class TextureUsage : std::uint32_t {
+  Sampled = 1,  // read by kernels
+  Storage = 2,  // written by kernels
+  CopySource = 4,
+  CopyTarget = 8,
+  All = 15,
+};
+constexpr BufferUsage operator|(BufferUsage a, BufferUsage b) {
+  return static_cast<BufferUsage>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+constexpr TextureUsage operator|(TextureUsage a, TextureUsage b) {
+  return static_cast<TextureUsage>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+// Whether `usage` includes every use in `wanted`.
+constexpr bool allows(BufferUsage usage, BufferUsage wanted) { return (usage | wanted) == usage; }
+constexpr bool allows(TextureUsage usage, TextureUsage wanted) { return (usage | wanted) == usage; }
+
+}  // namespace texloom::hal

@@ -1,0 +1,110 @@
+// A compiled program as the runtime takes it: tensors, kernels, and the order of their launches.
+// Plain data without pointers into the compiler; PlanExecutor runs it on a device.
+//
+//     arguments    X float32 [32, 32, 4] texture 32x32 rgba32float, Y float32 [32, 32, 4] buffer
+//     temporaries  X.texture
+//     kernels      copy_in, add_one
+//     steps        allocate X.texture; launch copy_in; launch add_one; free X.texture
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "runtime/hal/executable.h"
+#include "runtime/hal/types.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+struct BufferStorage {
+  std::uint64_t bytes = 0;
+};
+struct TextureStorage {
+  hal::Extent2D extent = {};
+  hal::TexelFormat format = hal::TexelFormat::Rgba32Float;
+};
+using TensorStorage = std::variant<BufferStorage, TextureStorage>;
+// "a buffer of 64 bytes", "a texture rgba32float of 32x32 texels"
+std::string describe(const TensorStorage& storage);
+
+struct TensorSpec {
+  std::string name;
+  hal::ElementType element = hal::ElementType::Float32;
+  std::vector<std::int64_t> shape;  // logical; for messages and for callers, not used to run
+  TensorStorage storage;
+};
+
+struct KernelSpec {
+  std::string source;  // in the device's language
+  std::vector<std::string> build_options;
+  hal::EntryPoint entry;
+};
+
+// A tensor of the plan.
+struct TensorRef {
+  enum class Kind : std::uint8_t { Argument, Temporary };
+  Kind kind = Kind::Argument;
+  std::uint32_t index = 0;
+};
+
+// The texel coordinate at which a texture tensor begins.
+struct OriginOf {
+  enum class Axis : std::uint8_t { X, Y };
+  TensorRef tensor;
+  Axis axis = Axis::X;
+};
+
+struct Immediate {
+  std::int64_t value = 0;
+};
+
+// The present value of a loop around the launch.
+struct LoopVariable {
+  std::uint32_t slot = 0;
+};
+
+// One argument of a launch: a tensor for a buffer or texture parameter; else a number for an
+// integer constant.
+using Operand = std::variant<TensorRef, OriginOf, Immediate, LoopVariable>;
+
+struct AllocateStep {
+  std::uint32_t temporary = 0;
+};
+struct FreeStep {
+  std::uint32_t temporary = 0;
+};
+struct LaunchStep {
+  std::uint32_t kernel = 0;
+  std::array<std::uint32_t, 3> groups = {1, 1, 1};  // none launched when one is zero
+  std::vector<Operand> operands;                    // in the order of the kernel's parameters
+};
+struct LoopStep;
+using Step = std::variant<AllocateStep, FreeStep, LaunchStep, LoopStep>;
+// Runs the body for 0, 1, …, extent - 1, in order.
+struct LoopStep {
+  std::uint32_t slot = 0;  // names the variable for operands inside
+  std::int64_t extent = 0;
+  std::vector<Step> body;
+};
+
+// A temporary is allocated by one step at most and freed by one at most, in the same body of
+// steps; one allocated inside a loop is freed inside it. Its contents are undefined when
+// allocated. One that is never freed lives to the end of the run.
+struct LaunchPlan {
+  std::vector<TensorSpec> arguments;
+  std::vector<TensorSpec> temporaries;
+  std::vector<KernelSpec> kernels;
+  std::vector<Step> steps;
+};
+
+inline constexpr int kMaxLoopDepth = 32;
+
+// Whether the plan holds together by itself, whatever the device: indices, the lives of
+// temporaries, and operands that fit their parameters in kind, format, extent and value.
+// InvalidArgument names the kernel, tensor or step.
+Status validate(const LaunchPlan& plan);
+
+}  // namespace texloom::runtime

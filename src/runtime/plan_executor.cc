@@ -1,0 +1,146 @@
+#include "runtime/plan_executor.h"
+
+#include <map>
+
+#include "runtime/workspace.h"
+
+namespace texloom::runtime {
+namespace {
+
+Status check_argument(const TensorSpec& tensor, const TensorBinding& binding) {
+  if (const auto* wanted = std::get_if<TextureStorage>(&tensor.storage)) {
+    const auto* bound = std::get_if<hal::TextureBinding>(&binding);
+    if (bound == nullptr)
+      return invalid_argument("wants {}, got a buffer", describe(tensor.storage));
+    if (bound->texture == nullptr) return invalid_argument("the texture is null");
+    if (bound->texture->format() != wanted->format ||
+        !hal::region_fits(bound->origin, wanted->extent, bound->texture->extent()))
+      return invalid_argument("wants {}, got one of {} with {}, at origin {}",
+                              describe(tensor.storage), hal::to_string(bound->texture->format()),
+                              hal::to_string(bound->texture->extent()),
+                              hal::to_string(bound->origin));
+    return {};
+  }
+  const std::uint64_t wanted = std::get<BufferStorage>(tensor.storage).bytes;
+  const auto* bound = std::get_if<hal::BufferBinding>(&binding);
+  if (bound == nullptr)
+    return invalid_argument("wants {}, got a texture", describe(tensor.storage));
+  if (bound->buffer == nullptr) return invalid_argument("the buffer is null");
+  if (!hal::range_fits(bound->offset, wanted, bound->buffer->bytes()))
+    return invalid_argument("wants {}, got one of {} bytes, at offset {}", describe(tensor.storage),
+                            bound->buffer->bytes(), bound->offset);
+  return {};
+}
+
+// `type` is an integer of 32 or 64 bits that holds `value`: validate() has seen to both.
+hal::Constant integer_constant(hal::ElementType type, std::int64_t value) {
+  switch (type) {
+    case hal::ElementType::Int32:
+      return hal::Constant(static_cast<std::int32_t>(value));
+    case hal::ElementType::UInt32:
+      return hal::Constant(static_cast<std::uint32_t>(value));
+    case hal::ElementType::UInt64:
+      return hal::Constant(static_cast<std::uint64_t>(value));
+    default:
+      return hal::Constant(value);
+  }
+}
+
+// Records the steps of one run.
+class Recorder {
+ public:
+  Recorder(const LaunchPlan& plan, std::span<const std::shared_ptr<hal::Executable>> executables,
+           std::span<const TensorBinding> arguments, std::span<const hal::Binding> temporaries,
+           hal::CommandBuffer& commands)
+      : plan_(plan),
+        executables_(executables),
+        arguments_(arguments),
+        temporaries_(temporaries),
+        commands_(commands) {}
+
+  Status record(const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      if (const auto* launch = std::get_if<LaunchStep>(&step)) {
+        TL_RETURN_IF_ERROR(record(*launch));
+      } else if (const auto* loop = std::get_if<LoopStep>(&step)) {
+        for (std::int64_t i = 0; i < loop->extent; ++i) {
+          variables_[loop->slot] = i;
+          TL_RETURN_IF_ERROR(record(loop->body));
+        }
+      }
+    }
+    return {};
+  }
+
+ private:
+  Status record(const LaunchStep& launch) {
+    const std::vector<hal::KernelParam>& params = plan_.kernels[launch.kernel].entry.params;
+    std::vector<hal::Binding> bindings;
+    std::vector<hal::Constant> constants;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      const Operand& operand = launch.operands[i];
+      if (const auto* constant = std::get_if<hal::ConstantParam>(&params[i]))
+        constants.push_back(integer_constant(constant->type, number(operand)));
+      else
+        bindings.push_back(binding(std::get<TensorRef>(operand)));
+    }
+    return commands_.dispatch(executables_[launch.kernel], 0, launch.groups, bindings, constants);
+  }
+
+  const hal::Binding& binding(TensorRef ref) const {
+    return ref.kind == TensorRef::Kind::Argument ? arguments_[ref.index] : temporaries_[ref.index];
+  }
+
+  std::int64_t number(const Operand& operand) const {
+    if (const auto* immediate = std::get_if<Immediate>(&operand)) return immediate->value;
+    if (const auto* variable = std::get_if<LoopVariable>(&operand))
+      return variables_.at(variable->slot);
+    const auto& origin = std::get<OriginOf>(operand);
+    const hal::Offset2D offset = std::get<hal::TextureBinding>(binding(origin.tensor)).origin;
+    return origin.axis == OriginOf::Axis::X ? offset.x : offset.y;
+  }
+
+  const LaunchPlan& plan_;
+  std::span<const std::shared_ptr<hal::Executable>> executables_;
+  std::span<const TensorBinding> arguments_;
+  std::span<const hal::Binding> temporaries_;
+  hal::CommandBuffer& commands_;
+  std::map<std::uint32_t, std::int64_t> variables_;  // by slot, of the loops around
+};
+
+}  // namespace
+
+Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(std::shared_ptr<hal::Device> device,
+                                                           LaunchPlan plan) {
+  if (device == nullptr) return invalid_argument("the device is null");
+  TL_RETURN_IF_ERROR(validate(plan).with_context("launch plan"));
+  std::shared_ptr<PlanExecutor> executor(new PlanExecutor(std::move(device), std::move(plan)));
+  for (const KernelSpec& kernel : executor->plan_.kernels) {
+    TL_ASSIGN_OR_RETURN(auto executable,
+                        executor->device_->create_executable({.source = kernel.source,
+                                                              .build_options = kernel.build_options,
+                                                              .entry_points = {kernel.entry}}));
+    executor->executables_.push_back(std::move(executable));
+  }
+  TL_ASSIGN_OR_RETURN(executor->temporaries_,
+                      create_workspace(*executor->device_, plan_workspace(executor->plan_)));
+  return executor;
+}
+
+Status PlanExecutor::run(std::span<const TensorBinding> arguments) {
+  if (arguments.size() != plan_.arguments.size())
+    return invalid_argument("the program takes {} arguments, got {}", plan_.arguments.size(),
+                            arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Status status = check_argument(plan_.arguments[i], arguments[i]);
+    if (!status.ok())
+      return status.with_context(fmt::format("argument {} \"{}\"", i, plan_.arguments[i].name));
+  }
+  const std::shared_ptr<hal::CommandBuffer> commands = device_->create_command_buffer();
+  Recorder recorder(plan_, executables_, arguments, temporaries_, *commands);
+  TL_RETURN_IF_ERROR(recorder.record(plan_.steps));
+  TL_RETURN_IF_ERROR(commands->finish());
+  return device_->queue()->submit(commands);
+}
+
+}  // namespace texloom::runtime

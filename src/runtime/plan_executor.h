@@ -1,0 +1,46 @@
+// Runs a launch plan on one device.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/hal/binding.h"
+#include "runtime/hal/device.h"
+#include "runtime/launch_plan.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// One argument of a run: a buffer with a byte offset, or a texture with the origin of the tensor.
+using TensorBinding = hal::Binding;
+
+// Keeps the device's executables and the memory of the plan's temporaries, for all its runs.
+// Thread safe. May be released while its runs are still under way.
+class PlanExecutor {
+ public:
+  // Builds every kernel and makes all temporaries, so that errors come here: those of validate(),
+  // of Device::create_executable (with the build log) and of making buffers and textures.
+  static Result<std::shared_ptr<PlanExecutor>> create(std::shared_ptr<hal::Device> device,
+                                                      LaunchPlan plan);
+
+  // Submits the plan's launches on the device's queue and does not wait. The bindings are the
+  // plan's arguments in order; the run keeps them. InvalidArgument, naming the argument: another
+  // count, kind, format or device, a tensor that lies partly outside its buffer or texture, an
+  // origin or offset that a kernel cannot take. Then nothing was submitted.
+  Status run(std::span<const TensorBinding> arguments);
+
+  const LaunchPlan& plan() const { return plan_; }
+  const std::shared_ptr<hal::Device>& device() const { return device_; }
+
+ private:
+  PlanExecutor(std::shared_ptr<hal::Device> device, LaunchPlan plan)
+      : device_(std::move(device)), plan_(std::move(plan)) {}
+
+  std::shared_ptr<hal::Device> device_;
+  LaunchPlan plan_;
+  std::vector<std::shared_ptr<hal::Executable>> executables_;  // by kernel; entry point 0 of each
+  std::vector<hal::Binding> temporaries_;                      // by temporary
+};
+
+}  // namespace texloom::runtime

@@ -1,0 +1,75 @@
+#include "schedule/attach.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+void append_enclosing(const Schedule& schedule, StageId id, size_t depth, LoopPath& path) {
+  const Stage& stage = schedule.stage(id);
+  if (stage.attachment.kind != AttachKind::At) return;
+  const Attachment& at = stage.attachment;
+  if (depth > schedule.order().size()) {
+    fail(at.location, Code::AttachCycle, "attach each stage to one that reads it",
+         "'{}' is computed inside itself, by way of '{}'", stage.name(),
+         schedule.stage(at.stage).name());
+  }
+  const Stage& host = schedule.stage(at.stage);
+  if (host.attachment.kind == AttachKind::Inline) {
+    fail(at.location, Code::AttachNotFound, "attach it to a stage that is not inlined",
+         "'{}' is computed at a loop of '{}', which is inlined and has no loops", stage.name(),
+         host.name());
+  }
+  append_enclosing(schedule, at.stage, depth + 1, path);
+  const IterVar target = leaf_of(host, at.axis);
+  for (const IterVar& leaf : host.leaves) {
+    path.push_back({at.stage, leaf});
+    if (leaf.same_as(target)) return;
+  }
+  fail(at.location, Code::AttachNotFound, "attach it to a loop that still exists",
+       "'{}' is computed at the loop '{}' of '{}', which is no longer there", stage.name(),
+       at.axis->name(), host.name());
+}
+
+}  // namespace
+
+IterVar leaf_of(const Stage& stage, IterVar axis) {
+  for (const Relation& r : stage.relations) {
+    if (r.split && r.split->parent.same_as(axis)) axis = r.split->inner;
+    if (r.fuse && r.fuse->inner.same_as(axis)) axis = r.fuse->fused;
+  }
+  return axis;
+}
+
+LoopPath enclosing_loops(const Schedule& schedule, StageId id) {
+  LoopPath path;
+  append_enclosing(schedule, id, 0, path);
+  return path;
+}
+
+LoopPath all_loops(const Schedule& schedule, StageId id) {
+  LoopPath path = enclosing_loops(schedule, id);
+  for (const IterVar& leaf : schedule.stage(id).leaves) path.push_back({id, leaf});
+  return path;
+}
+
+IterVar thread_of(const Schedule& schedule, const LoopRef& loop) {
+  const AxisAttributes* attributes = schedule.stage(loop.stage).attributes_of(loop.leaf);
+  return attributes != nullptr ? attributes->thread : IterVar();
+}
+
+StorageScope scope_of(const Schedule& schedule, StageId id) {
+  const Stage& stage = schedule.stage(id);
+  if (stage.scope) return *stage.scope;
+  MemoryScope memory = MemoryScope::Global;
+  for (const LoopRef& loop : enclosing_loops(schedule, id)) {
+    const IterVar thread = thread_of(schedule, loop);
+    if (!thread) continue;
+    if (!thread->tag.block) return {MemoryScope::Local, {}};
+    memory = MemoryScope::Shared;
+  }
+  return {memory, {}};
+}
+
+}  // namespace texloom::schedule

@@ -1,0 +1,39 @@
+// Where attached stages run: the loops around each stage.
+#pragma once
+
+#include <vector>
+
+#include "schedule/schedule.h"
+
+namespace texloom::schedule {
+
+struct LoopRef {
+  StageId stage;
+  ir::IterVar leaf;
+
+  bool operator==(const LoopRef& other) const {
+    return stage == other.stage && leaf.same_as(other.leaf);
+  }
+};
+using LoopPath = std::vector<LoopRef>;
+
+// The loops that enclose the stage's own, outermost first: those of the stage it is attached to,
+// down to the attachment loop, and that stage's in turn. Empty for a root stage. An attachment
+// to a loop that was split or fused later moves to the inner part or the fused loop. Fails with
+// AttachCycle or AttachNotFound.
+LoopPath enclosing_loops(const Schedule& schedule, StageId id);
+
+// The enclosing loops, then the stage's own.
+LoopPath all_loops(const Schedule& schedule, StageId id);
+
+// The leaf that an axis of the stage has become.
+ir::IterVar leaf_of(const Stage& stage, ir::IterVar axis);
+
+// The thread axis that a loop is bound to; null for a serial loop.
+ir::IterVar thread_of(const Schedule& schedule, const LoopRef& loop);
+
+// The scope the user set, or the one inferred from the enclosing loops: `local` under a
+// threadIdx, `shared` under a blockIdx alone, else `global`.
+ir::StorageScope scope_of(const Schedule& schedule, StageId id);
+
+}  // namespace texloom::schedule

@@ -1,0 +1,233 @@
+#include "schedule/bounds.h"
+
+#include <algorithm>
+
+#include "ir/arith/region.h"
+#include "ir/arith/simplify.h"
+#include "schedule/attach.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+using arith::Region;
+using arith::RegionMap;
+
+namespace {
+
+using Extents = std::unordered_map<IterVar, int64_t, RefHash, RefSame>;
+
+class Inference {
+ public:
+  explicit Inference(const Schedule& schedule) : schedule_(schedule) {
+    bounds_.stages.resize(schedule.order().size());
+  }
+
+  Bounds run() {
+    const std::vector<StageId>& order = schedule_.order();
+    for (auto id = order.rbegin(); id != order.rend(); ++id) {
+      if (!schedule_.stage(*id).op->is_placeholder()) infer(*id);
+    }
+    return std::move(bounds_);
+  }
+
+ private:
+  void infer(StageId id) {
+    const Stage& stage = schedule_.stage(id);
+    StageBounds& own = bounds_.stages[static_cast<size_t>(id)];
+    const std::vector<int64_t> shape =
+        constant_shape(stage.op->shape, stage.name(), stage.op->location);
+    demand(stage, shape, own);
+    const Extents extents = make_loops(stage, own);
+    derive_indices(stage, shape, extents, own);
+  }
+
+  // -- What readers ask for.
+
+  void demand(const Stage& stage, const std::vector<int64_t>& shape, StageBounds& own) {
+    const std::vector<StageId> readers = schedule_.readers_of(stage.id);
+    if (stage.is_output || readers.empty()) {
+      own.min.assign(shape.size(), make_int(0));
+      own.extent = shape;
+      return;
+    }
+    std::vector<std::optional<Region>> regions(shape.size());
+    std::vector<bool> unknown(shape.size(), false);
+    for (const StageId reader : readers) {
+      const RegionMap running = running_loops(stage, reader);
+      const Substitution& index = bounds_.stages[static_cast<size_t>(reader)].index;
+      walk(schedule_.stage(reader).op->body, [&](const TensorRead& n) {
+        if (schedule_.producer(n.tensor) != stage.id) return;
+        for (size_t i = 0; i < shape.size(); ++i) {
+          const auto region =
+              arith::region_of(substitute(n.indices[i], index), running, bounds_.ranges);
+          if (!region) {
+            unknown[i] = true;
+          } else {
+            regions[i] = regions[i] ? arith::join(*regions[i], *region, bounds_.ranges) : *region;
+          }
+        }
+      });
+    }
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const auto [min, extent] = clamped(unknown[i] ? std::nullopt : regions[i], shape[i]);
+      own.min.push_back(min);
+      own.extent.push_back(extent);
+    }
+  }
+
+  // Of the reader's loops, those that run while the stage's buffer lives: all inside the
+  // attachment point, and thread loops outside it that share the buffer.
+  RegionMap running_loops(const Stage& stage, StageId reader) const {
+    const LoopPath fixed = enclosing_loops(schedule_, stage.id);
+    const LoopPath path = all_loops(schedule_, reader);
+    if (fixed.size() > path.size() || !std::equal(fixed.begin(), fixed.end(), path.begin())) {
+      fail(stage.attachment.location, Code::AttachNotFound,
+           "attach it to a loop that encloses all stages that read it",
+           "'{}' is computed at the loop '{}' of '{}', but its reader '{}' runs outside that loop",
+           stage.name(), stage.attachment.axis->name(),
+           schedule_.stage(stage.attachment.stage).name(), schedule_.stage(reader).name());
+    }
+    const MemoryScope memory = scope_of(schedule_, stage.id).memory;
+    RegionMap running;
+    for (size_t i = 0; i < path.size(); ++i) {
+      if (i < fixed.size() && !is_shared_by(memory, thread_of(schedule_, path[i]))) continue;
+      const LeafLoop& loop = loop_of(path[i]);
+      running.emplace(loop.var, Region{make_int(0), make_int(loop.extent - 1)});
+    }
+    return running;
+  }
+
+  // Whether all threads along this axis see one buffer of that scope.
+  static bool is_shared_by(MemoryScope memory, const IterVar& thread) {
+    if (!thread || memory == MemoryScope::Local) return false;
+    return memory == MemoryScope::Global || !thread->tag.block;
+  }
+
+  const LeafLoop& loop_of(const LoopRef& ref) const {
+    const auto& loops = bounds_.stages[static_cast<size_t>(ref.stage)].loops;
+    return *std::find_if(loops.begin(), loops.end(),
+                         [&](const LeafLoop& l) { return l.axis.same_as(ref.leaf); });
+  }
+
+  // A region as a first index and a constant number of indices.
+  std::pair<Expr, int64_t> clamped(std::optional<Region> region, int64_t shape) const {
+    const std::pair<Expr, int64_t> all{make_int(0), shape};
+    if (!region) return all;
+    const int64_t* min = int_value(region->min);
+    const int64_t* max = int_value(region->max);
+    if (min != nullptr && max != nullptr) {
+      const int64_t first = std::clamp<int64_t>(*min, 0, shape - 1);
+      const int64_t last = std::clamp<int64_t>(*max, first, shape - 1);
+      return {make_int(first), last - first + 1};
+    }
+    const arith::Interval extent =
+        arith::bounds(arith::simplify(region->max - region->min + 1, bounds_.ranges),
+                      bounds_.ranges);
+    if (extent.max >= shape) return all;
+    return {region->min, std::max<int64_t>(extent.max, 1)};
+  }
+
+  // -- What the loops run over.
+
+  Extents make_loops(const Stage& stage, StageBounds& own) {
+    Extents extents;
+    for (size_t i = 0; i < stage.op->axes.size(); ++i) {
+      extents[stage.op->axes[i]] = own.extent[i];
+    }
+    for (const IterVar& axis : stage.op->reduce_axes) {
+      extents[axis] = constant_shape({axis->extent}, axis->name(), axis->location).front();
+    }
+    for (const Relation& r : stage.relations) {
+      if (r.fuse) {
+        extents[r.fuse->fused] = extents.at(r.fuse->outer) * extents.at(r.fuse->inner);
+      } else {
+        split_extent(stage, *r.split, extents);
+      }
+    }
+    for (const IterVar& leaf : stage.leaves) {
+      // fuse() of no axes makes one that no relation knows: its extent is its own.
+      const auto known = extents.find(leaf);
+      const int64_t extent = known != extents.end() ? known->second : *int_value(leaf->extent);
+      const LeafLoop loop{leaf, make_var(leaf->name(), kInt32, leaf->location), extent};
+      bounds_.ranges.set(loop.var, {0, extent - 1});
+      own.loops.push_back(loop);
+    }
+    return extents;
+  }
+
+  static void split_extent(const Stage& stage, const SplitRelation& r, Extents& extents) {
+    const int64_t parent = extents.at(r.parent);
+    const bool exact = r.exact || bound_to_thread(stage, r.outer) || bound_to_thread(stage, r.inner);
+    const int64_t wanted = r.factor > 0 ? r.factor : r.nparts;
+    const int64_t given = exact ? wanted : std::min(wanted, parent);
+    const int64_t other = (parent + given - 1) / given;
+    extents[r.outer] = r.factor > 0 ? other : given;
+    extents[r.inner] = r.factor > 0 ? given : other;
+  }
+
+  // The axis itself or what it became.
+  static bool bound_to_thread(const Stage& stage, const IterVar& axis) {
+    const AxisAttributes* attributes = stage.attributes_of(axis);
+    if (attributes != nullptr && attributes->loop == LoopKind::Thread) return true;
+    return std::any_of(stage.relations.begin(), stage.relations.end(), [&](const Relation& r) {
+      if (r.split && r.split->parent.same_as(axis)) {
+        return bound_to_thread(stage, r.split->outer) || bound_to_thread(stage, r.split->inner);
+      }
+      const bool fused = r.fuse && (r.fuse->outer.same_as(axis) || r.fuse->inner.same_as(axis));
+      return fused && bound_to_thread(stage, r.fuse->fused);
+    });
+  }
+
+  // -- Where in its index space a stage is, given its loop variables.
+
+  void derive_indices(const Stage& stage, const std::vector<int64_t>& shape,
+                      const Extents& extents, StageBounds& own) {
+    std::unordered_map<IterVar, Expr, RefHash, RefSame> value;
+    for (const LeafLoop& loop : own.loops) value[loop.axis] = loop.var;
+    for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
+      if (r->fuse) {
+        const int64_t inner = extents.at(r->fuse->inner);
+        value[r->fuse->outer] = floordiv(value.at(r->fuse->fused), inner);
+        value[r->fuse->inner] = floormod(value.at(r->fuse->fused), inner);
+      } else {
+        const SplitRelation& split = *r->split;
+        const int64_t inner = extents.at(split.inner);
+        value[split.parent] = value.at(split.outer) * inner + value.at(split.inner);
+        if (extents.at(split.outer) * inner != extents.at(split.parent)) {
+          guard(split.parent->kind, value.at(split.parent) < make_int(extents.at(split.parent)), own);
+        }
+      }
+    }
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const IterVar& axis = stage.op->axes[i];
+      own.position.push_back(arith::simplify(value.at(axis), bounds_.ranges));
+      const Expr index = arith::simplify(own.min[i] + own.position[i], bounds_.ranges);
+      own.index.emplace(axis->var, index);
+      guard(IterKind::Data, index >= make_int(0), own);
+      guard(IterKind::Data, index < make_int(shape[i]), own);
+    }
+    for (const IterVar& axis : stage.op->reduce_axes) {
+      own.index.emplace(axis->var, arith::simplify(axis->min + value.at(axis), bounds_.ranges));
+    }
+  }
+
+  // Keeps what is not proven.
+  void guard(IterKind kind, const Expr& condition, StageBounds& own) const {
+    const Expr simple = arith::simplify(condition, bounds_.ranges);
+    if (is_true(simple)) return;
+    std::vector<Expr>& guards =
+        kind == IterKind::Reduction ? own.reduction_guards : own.guards;
+    const bool known = std::any_of(guards.begin(), guards.end(),
+                                   [&](const Expr& g) { return equal(g, simple); });
+    if (!known) guards.push_back(simple);
+  }
+
+  const Schedule& schedule_;
+  Bounds bounds_;
+};
+
+}  // namespace
+
+Bounds infer_bounds(const Schedule& schedule) { return Inference(schedule).run(); }
+
+}  // namespace texloom::schedule

@@ -1,0 +1,49 @@
+// Bound inference: which part of each stage must be computed where it stands, and what its loops
+// run over.
+//
+// Readers come before what they read. A stage is asked for the union of what its readers read
+// while the loops inside its attachment point run and those outside stand still. Its scope
+// relaxes thread loops further out: `shared` memory serves all threads of a block, `global`
+// memory and textures the whole grid, `local` memory one thread alone. Regions are boxes,
+// clamped to the tensor's shape where that is known to be right.
+#pragma once
+
+#include <vector>
+
+#include "ir/arith/interval.h"
+#include "ir/visit.h"
+#include "schedule/schedule.h"
+
+namespace texloom::schedule {
+
+struct LeafLoop {
+  ir::IterVar axis;
+  ir::Expr var;  // the loop variable, from 0
+  int64_t extent = 1;
+};
+
+struct StageBounds {
+  // For each data axis: the first logical index computed and how many follow. `min` is an
+  // expression over the enclosing loops' variables.
+  std::vector<ir::Expr> min;
+  std::vector<int64_t> extent;
+  std::vector<LeafLoop> loops;  // the stage's leaves, in order
+  // For each data axis, over the loop variables: the place in the stage's buffer. The logical
+  // index is min + position.
+  std::vector<ir::Expr> position;
+  // The logical index of each axis variable of the operation, reduction axes too.
+  ir::Substitution index;
+  // What must hold for a point to be computed, in data axes alone, and in reduction axes.
+  std::vector<ir::Expr> guards, reduction_guards;
+};
+
+struct Bounds {
+  std::vector<StageBounds> stages;  // by stage id; empty for placeholders
+  ir::arith::Ranges ranges;         // of all loop variables
+};
+
+// The schedule has no inlined stage. Fails with BadShape (a symbolic extent), AttachNotFound,
+// AttachCycle.
+Bounds infer_bounds(const Schedule& schedule);
+
+}  // namespace texloom::schedule

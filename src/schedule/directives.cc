@@ -1,0 +1,225 @@
+// The directives on loops: split, fuse, reorder, bind, annotations and attachment. Each checks
+// what is wrong in itself.
+
+#include <algorithm>
+
+#include "schedule/schedule.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+std::string leaf_names(const Stage& stage) {
+  std::string names;
+  for (const IterVar& leaf : stage.leaves) names += (names.empty() ? "" : ", ") + leaf->name();
+  return names.empty() ? "none" : names;
+}
+
+// Why an axis is no leaf: what became of it, if it was one of this stage.
+std::string fate_of(const Stage& stage, const IterVar& axis) {
+  for (const Relation& r : stage.relations) {
+    if (r.split && r.split->parent.same_as(axis)) {
+      return fmt::format("has already been split into '{}' and '{}'", r.split->outer->name(),
+                         r.split->inner->name());
+    }
+    if (r.fuse && (r.fuse->outer.same_as(axis) || r.fuse->inner.same_as(axis))) {
+      return fmt::format("has already been fused into '{}'", r.fuse->fused->name());
+    }
+  }
+  return "is not an axis of this stage";
+}
+
+IterVar derived_axis(const IterVar& from, const std::string& name, const SourceLocation& where) {
+  return make_iter_var(make_var(name, kInt32, where), Expr(), Expr(), from->kind, where);
+}
+
+}  // namespace
+
+Stage& Schedule::stage_for(StageId id, const SourceLocation& where) {
+  Stage& own = stage(id);
+  if (own.op->is_placeholder()) {
+    fail(where, Code::PlaceholderDirective,
+         "call the directive on the stage of a te.compute or of a cache",
+         "'{}' is a placeholder: it has no loops to schedule", own.name());
+  }
+  return own;
+}
+
+size_t Schedule::leaf_position(const Stage& own, const IterVar& axis, const SourceLocation& where,
+                               std::string_view directive) const {
+  for (size_t i = 0; i < own.leaves.size(); ++i) {
+    if (own.leaves[i].same_as(axis)) return i;
+  }
+  fail(where, Code::ForeignAxis,
+       fmt::format("use a leaf axis of this stage: {}", leaf_names(own)),
+       "{} on the stage of '{}': the axis '{}' {}", directive, own.name(), axis->name(),
+       fate_of(own, axis));
+}
+
+Schedule::Pair Schedule::split(StageId id, const IterVar& parent, std::optional<int64_t> factor,
+                               std::optional<int64_t> nparts, const SourceLocation& where) {
+  const Stage& own = stage_for(id, where);
+  leaf_position(own, parent, where, "split");
+  if (factor.has_value() == nparts.has_value()) {
+    fail(where, Code::BadSplitFactor, "give exactly one of factor= and nparts=",
+         "split of '{}' {}", parent->name(),
+         factor ? "is given both a factor and nparts" : "is given neither a factor nor nparts");
+  }
+  const int64_t value = factor ? *factor : *nparts;
+  if (value < 1) {
+    fail(where, Code::BadSplitFactor, "give a positive constant",
+         "split of '{}' by {} = {}, which is not positive", parent->name(),
+         factor ? "factor" : "nparts", value);
+  }
+  const AxisAttributes* attributes = own.attributes_of(parent);
+  if (attributes != nullptr && attributes->loop == LoopKind::Thread) {
+    fail(where, Code::BadAnnotation, "split the axis first, then bind its parts",
+         "split of '{}', which is bound to {} already", parent->name(),
+         to_string(attributes->thread->tag));
+  }
+  const Pair parts = split_exactly(id, parent, factor.value_or(0));
+  SplitRelation& relation = *stage(id).relations.back().split;
+  relation.nparts = nparts.value_or(0);
+  relation.exact = false;
+  return parts;
+}
+
+Schedule::Pair Schedule::split_exactly(StageId id, const IterVar& parent, int64_t factor) {
+  Stage& own = stage(id);
+  const size_t at = leaf_position(own, parent, parent->location, "split");
+  const Pair parts{derived_axis(parent, parent->name() + ".outer", parent->location),
+                   derived_axis(parent, parent->name() + ".inner", parent->location)};
+  own.leaves[at] = parts.outer;
+  own.leaves.insert(own.leaves.begin() + static_cast<ptrdiff_t>(at) + 1, parts.inner);
+  own.relations.push_back({SplitRelation{parent, parts.outer, parts.inner, factor, 0, true}, {}});
+  return parts;
+}
+
+IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  if (axes.empty()) {
+    const IterVar unit = make_iter_var(make_var("singleton", kInt32, where), make_int(0),
+                                       make_int(1), IterKind::Data, where);
+    own.leaves.insert(own.leaves.begin(), unit);
+    return unit;
+  }
+  IterVar fused = axes.front();
+  size_t at = leaf_position(own, fused, where, "fuse");
+  for (size_t i = 1; i < axes.size(); ++i) {
+    IterVar outer = fused, inner = axes[i];
+    const size_t other = leaf_position(own, inner, where, "fuse");
+    if (other + 1 == at) {
+      std::swap(outer, inner);
+      at = other;
+    } else if (other != at + 1) {
+      fail(where, Code::BadFuse, "reorder the axes so that they stand side by side",
+           "fuse of '{}' and '{}', which are not adjacent", outer->name(), inner->name());
+    }
+    if (outer->kind != inner->kind) {
+      fail(where, Code::BadFuse, "fuse data axes with data axes and reduction axes with their like",
+           "fuse of the data axis '{}' with a reduction axis",
+           outer->kind == IterKind::Data ? outer->name() : inner->name());
+    }
+    fused = derived_axis(outer, outer->name() + "." + inner->name() + ".fused", where);
+    own.relations.push_back({{}, FuseRelation{outer, inner, fused}});
+    own.leaves.erase(own.leaves.begin() + static_cast<ptrdiff_t>(at) + 1);
+    own.leaves[at] = fused;
+  }
+  return fused;
+}
+
+void Schedule::reorder(StageId id, const std::vector<IterVar>& axes, const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  std::vector<size_t> places;
+  for (const IterVar& axis : axes) {
+    const size_t place = leaf_position(own, axis, where, "reorder");
+    if (std::find(places.begin(), places.end(), place) != places.end()) {
+      fail(where, Code::BadReorder, "name each axis once", "reorder names the axis '{}' twice",
+           axis->name());
+    }
+    places.push_back(place);
+  }
+  std::sort(places.begin(), places.end());
+  for (size_t i = 0; i < axes.size(); ++i) own.leaves[places[i]] = axes[i];
+}
+
+std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const IterVar& thread,
+                                         const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  leaf_position(own, axis, where, "bind");
+  if (thread->kind != IterKind::Thread) {
+    fail(where, Code::BadThreadAxis, "bind to te.thread_axis(\"blockIdx.x\") or its like",
+         "bind of '{}' to '{}', which is not a thread axis", axis->name(), thread->name());
+  }
+  if (axis->kind == IterKind::Reduction) {
+    fail(where, Code::ReductionBound, "bind a data axis, and keep the reduction in a serial loop",
+         "bind of the reduction axis '{}' to {}", axis->name(), to_string(thread->tag));
+  }
+  AxisAttributes& attributes = own.attributes[axis];
+  std::optional<Diagnostic> warning;
+  if (attributes.loop == LoopKind::Thread) {
+    warning = Diagnostic{
+        Severity::Warning, Code::AxisBoundAlready, where,
+        fmt::format("the axis '{}' of '{}' was bound to {} and is now bound to {}", axis->name(),
+                    own.name(), to_string(attributes.thread->tag), to_string(thread->tag)),
+        "bind each axis once; the last binding holds", {}};
+  }
+  attributes = {LoopKind::Thread, thread, where};
+  return warning;
+}
+
+void Schedule::annotate(StageId id, const IterVar& axis, LoopKind loop,
+                        const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  leaf_position(own, axis, where, loop == LoopKind::Vectorized ? "vectorize" : "unroll");
+  if (loop == LoopKind::Vectorized && axis->kind == IterKind::Reduction) {
+    fail(where, Code::VectorizedReduction, "vectorize a data axis; unroll the reduction",
+         "vectorize of the reduction axis '{}' of '{}'", axis->name(), own.name());
+  }
+  AxisAttributes& attributes = own.attributes[axis];
+  if (attributes.loop == LoopKind::Thread) {
+    fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
+         "the axis '{}' of '{}' is bound to {} already", axis->name(), own.name(),
+         to_string(attributes.thread->tag));
+  }
+  attributes = {loop, {}, where};
+}
+
+void Schedule::compute_at(StageId id, StageId parent, const IterVar& axis,
+                          const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  const Stage& host = stage_for(parent, where);
+  leaf_position(host, axis, where, "compute_at");
+  if (id == parent) {
+    fail(where, Code::CannotAttach, "attach the stage to a loop of one that reads it",
+         "'{}' is computed at its own loop '{}'", own.name(), axis->name());
+  }
+  if (own.is_output) {
+    fail(where, Code::OutputAttached,
+         "attach the stages it reads; an output has loops of its own at the root",
+         "'{}' is an output of the schedule and cannot be computed inside '{}'", own.name(),
+         host.name());
+  }
+  own.attachment = {AttachKind::At, parent, axis, where};
+}
+
+void Schedule::compute_inline(StageId id, const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  if (own.is_output) {
+    fail(where, Code::OutputAttached, "inline the stages it reads instead",
+         "'{}' is an output of the schedule and cannot be inlined", own.name());
+  }
+  if (!own.op->reduce_axes.empty()) {
+    fail(where, Code::CannotInline, "compute it at a loop of its reader with compute_at",
+         "'{}' is a reduction and cannot be inlined", own.name());
+  }
+  own.attachment = {AttachKind::Inline, -1, {}, where};
+}
+
+void Schedule::compute_root(StageId id, const SourceLocation& where) {
+  stage_for(id, where).attachment = {AttachKind::Root, -1, {}, where};
+}
+
+}  // namespace texloom::schedule

@@ -1,0 +1,103 @@
+#include "schedule/operation.h"
+
+#include <algorithm>
+
+#include "ir/program.h"
+#include "ir/visit.h"
+#include "support/diagnostic.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+Op make_placeholder(std::string name, Type type, Exprs shape, SourceLocation location) {
+  auto* op = new Operation;
+  op->kind = OperationKind::Placeholder;
+  op->name = std::move(name);
+  op->type = type;
+  op->shape = std::move(shape);
+  op->location = std::move(location);
+  return Op(op);
+}
+
+Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Expr body,
+                SourceLocation location) {
+  auto* op = new Operation;
+  Op result(op);
+  op->kind = OperationKind::Compute;
+  op->name = std::move(name);
+  op->tag = std::move(tag);
+  op->type = body->type;
+  op->location = std::move(location);
+  for (const IterVar& axis : axes) op->shape.push_back(axis->extent);
+  op->axes = std::move(axes);
+  const auto* top = as<Reduce>(body);
+  if (top != nullptr) op->reduce_axes = top->axes;
+  walk(body, [&](const Reduce& inner) {
+    if (&inner == top) return;
+    fail(op->location, Code::BadReduction,
+         "give the reduction a te.compute of its own and read its result here",
+         "'{}' has a reduction inside its expression; it may stand only at the top", op->name);
+  });
+  op->body = std::move(body);
+  return result;
+}
+
+Tensor output_of(const Op& op) {
+  auto* tensor = new TensorNode;
+  tensor->name = op->name;
+  tensor->type = op->type;
+  tensor->shape = op->shape;
+  tensor->producer = op;
+  tensor->location = op->location;
+  return Tensor(tensor);
+}
+
+Op operation_of(const Tensor& tensor) {
+  return Op(static_cast<const Operation*>(tensor->producer.get()));
+}
+
+Expr read(const Tensor& tensor, Exprs indices, const SourceLocation& location) {
+  if (indices.size() != tensor->shape.size()) {
+    fail(location, Code::BadIndexCount,
+         fmt::format("give '{}' one index for each of its {} axes", tensor->name,
+                     tensor->shape.size()),
+         "'{}' has {} axes but is read with {} indices", tensor->name, tensor->shape.size(),
+         indices.size());
+  }
+  for (const Expr& index : indices) {
+    if (index->type.is_integer()) continue;
+    fail(location, Code::BadOperandType, "cast the index to int32 with .astype(\"int32\")",
+         "an index of '{}' has type {}, not an integer", tensor->name, to_string(index->type));
+  }
+  return make_tensor_read(tensor, std::move(indices), location);
+}
+
+std::vector<int64_t> constant_shape(const Exprs& shape, std::string_view what,
+                                    const SourceLocation& location) {
+  std::vector<int64_t> extents;
+  for (const Expr& extent : shape) {
+    const int64_t* value = int_value(extent);
+    if (value == nullptr || *value < 1) {
+      fail(location, Code::BadShape, "give every extent as a positive integer",
+           "the shape of '{}' has the extent {}, which is not a positive constant", what,
+           to_string(extent));
+    }
+    extents.push_back(*value);
+  }
+  return extents;
+}
+
+std::vector<Tensor> inputs_of(const Op& op) {
+  std::vector<Tensor> inputs;
+  if (op->is_placeholder()) return inputs;
+  walk(op->body, [&](const TensorRead& n) {
+    const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& t) {
+      return t->same_tensor(*n.tensor);
+    });
+    if (!known) inputs.push_back(n.tensor);
+  });
+  return inputs;
+}
+
+}  // namespace texloom::schedule

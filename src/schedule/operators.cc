@@ -1,0 +1,159 @@
+#include "schedule/operators.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ir/program.h"
+#include "support/check.h"
+#include "support/diagnostic.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+Type common_type(Type a, Type b) {
+  if (a == b || b.is_bool()) return a;
+  if (a.is_bool()) return b;
+  if (a.is_float() != b.is_float()) return a.is_float() ? a : b;
+  if (a.bits != b.bits) return a.bits > b.bits ? a : b;
+  return a.is_int() ? b : a;
+}
+
+bool wants_integers(BinaryOp op) {
+  return op == BinaryOp::Mod || op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod ||
+         op >= BinaryOp::Shl;
+}
+
+[[noreturn]] void wrong_type(BinaryOp op, Type type, std::string_view wanted,
+                             const SourceLocation& where) {
+  fail(where, Code::BadOperandType, fmt::format("cast the operands to {} with .astype", wanted),
+       "operator {} does not take operands of type {}", spelling(op), to_string(type));
+}
+
+// The lowest and highest finite value of a type, as constants of it.
+Expr lowest(Type type) {
+  if (type.is_float()) {
+    if (type.bits == 16) return make_float(type.code == TypeCode::BFloat ? -3.3895314e38 : -65504.0, type);
+    return make_float(type.bits == 64 ? std::numeric_limits<double>::lowest()
+                                      : std::numeric_limits<float>::lowest(), type);
+  }
+  return make_int(type.is_uint() ? 0 : -(int64_t{1} << (type.bits - 2)) * 2, type);
+}
+Expr highest(Type type) {
+  if (type.is_float()) return make_float(-as<FloatImm>(lowest(type))->value, type);
+  const int64_t half = int64_t{1} << (type.bits - 2);  // avoids overflow for 64 bits
+  return make_int(type.is_uint() ? -1 : half - 1 + half, type);
+}
+
+Reducer make_reducer(Reduction kind, Type type) {
+  const Expr lhs = make_var("lhs", type), rhs = make_var("rhs", type);
+  switch (kind) {
+    case Reduction::Sum: {
+      const Expr zero = type.is_float() ? make_float(0, type) : make_int(0, type);
+      return {lhs, rhs, lhs + rhs, zero, "sum"};
+    }
+    case Reduction::Min: return {lhs, rhs, min(lhs, rhs), highest(type), "min"};
+    case Reduction::Max: return {lhs, rhs, max(lhs, rhs), lowest(type), "max"};
+  }
+  TL_UNREACHABLE();
+}
+
+}  // namespace
+
+std::pair<Expr, Expr> match_types(Expr a, Expr b, const SourceLocation& where) {
+  const Type type = common_type(a->type, b->type);
+  if (type.code == TypeCode::BFloat && a->type.is_float() && b->type.is_float() && a->type != b->type &&
+      a->type.bits == b->type.bits) {
+    fail(where, Code::BadOperandType, "cast one of the operands to float32",
+         "operands of types {} and {} have no common type", to_string(a->type), to_string(b->type));
+  }
+  return {make_cast(type, std::move(a)), make_cast(type, std::move(b))};
+}
+
+Expr apply(BinaryOp op, Expr a, Expr b, const SourceLocation& where) {
+  auto [x, y] = match_types(std::move(a), std::move(b), where);
+  const Type type = x->type;
+  if (is_logical(op)) {
+    if (!type.is_bool()) wrong_type(op, type, "bool", where);
+  } else if (type.is_bool() && !is_comparison(op)) {
+    // Arithmetic on truth values counts them.
+    x = make_cast(kInt32, x);
+    y = make_cast(kInt32, y);
+  }
+  if (wants_integers(op) && x->type.is_float()) wrong_type(op, type, "an integer type", where);
+  if (op == BinaryOp::Div && !x->type.is_float()) {
+    fail(where, Code::IntegerDivision,
+         "write // or te.floordiv to round down, te.truncdiv to round towards zero, or cast to a "
+         "float type",
+         "operator / between integers does not say how it rounds");
+  }
+  return make_binary(op, std::move(x), std::move(y), where);
+}
+
+Expr truncating_div(Expr a, Expr b, const SourceLocation& where) {
+  auto [x, y] = match_types(std::move(a), std::move(b), where);
+  if (x->type.is_float()) wrong_type(BinaryOp::FloorDiv, x->type, "an integer type", where);
+  return make_binary(BinaryOp::Div, std::move(x), std::move(y), where);
+}
+
+Expr logical_not(Expr value, const SourceLocation& where) {
+  if (!value->type.is_bool()) {
+    fail(where, Code::BadOperandType, "compare it with a value first",
+         "logical negation does not take a value of type {}", to_string(value->type));
+  }
+  return make_not(std::move(value));
+}
+
+Expr select(Expr condition, Expr if_true, Expr if_false, const SourceLocation& where) {
+  if (!condition->type.is_bool()) {
+    fail(where, Code::BadOperandType, "write a comparison, or combine some with te.all or te.any",
+         "the condition has type {}, not bool", to_string(condition->type));
+  }
+  auto [x, y] = match_types(std::move(if_true), std::move(if_false), where);
+  return make_select(std::move(condition), std::move(x), std::move(y));
+}
+
+Expr call(std::string_view name, Exprs arguments, const SourceLocation& where) {
+  const IntrinsicInfo* row = find_intrinsic(name);
+  TL_CHECK(row != nullptr && row->arity == static_cast<int>(arguments.size()));
+  if (row->arity == 2) {
+    std::tie(arguments[0], arguments[1]) = match_types(arguments[0], arguments[1], where);
+  }
+  const Type type = arguments[0]->type;
+  if (row->function == Intrinsic::Abs && type.is_uint()) return arguments[0];
+  if (row->function == Intrinsic::Abs && type.is_int()) {
+    const Expr& x = arguments[0];
+    return make_select(x < make_int(0, type), make_int(0, type) - x, x);
+  }
+  const bool rounding = row->function >= Intrinsic::Floor && row->function <= Intrinsic::Nearbyint;
+  if (rounding && type.is_integer()) return arguments[0];
+  if (!type.is_float()) {
+    fail(where, Code::BadOperandType, "cast the operand to float32 with .astype(\"float32\")",
+         "te.{} does not take a value of type {}", name, to_string(type));
+  }
+  return make_call(row->function, std::move(arguments));
+}
+
+Expr reduce(Reduction kind, Expr source, std::vector<IterVar> axes, Expr condition,
+            const SourceLocation& where) {
+  if (axes.empty()) {
+    fail(where, Code::BadReduction, "pass axis=te.reduce_axis((begin, end), name=\"k\")",
+         "a reduction needs at least one axis");
+  }
+  for (const IterVar& axis : axes) {
+    if (axis->kind == IterKind::Reduction) continue;
+    fail(where, Code::BadReduction, "make the axis with te.reduce_axis((begin, end))",
+         "a reduction over '{}', which is not a reduction axis", axis->name());
+  }
+  if (source->type.is_bool()) source = make_cast(kInt32, std::move(source));
+  if (condition && !condition->type.is_bool()) {
+    fail(where, Code::BadOperandType, "write a comparison as where=",
+         "the condition of a reduction has type {}, not bool", to_string(condition->type));
+  }
+  const Reducer reducer = make_reducer(kind, source->type);
+  return make_reduce(reducer, std::move(source), std::move(axes), std::move(condition), where);
+}
+
+}  // namespace texloom::schedule

@@ -1,0 +1,33 @@
+// Operators of the te language: what `a + b` means for operands of two types, and reductions.
+//
+// Types: of two floats, or two integers of one signedness, the wider wins; a float wins over an
+// integer, an unsigned integer over a signed one of the same width, a number over a bool. Python
+// literals come as int32 and float32. Fails with BadOperandType or IntegerDivision.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "ir/expr.h"
+
+namespace texloom::schedule {
+
+// Both values, converted to the common type.
+std::pair<ir::Expr, ir::Expr> match_types(ir::Expr a, ir::Expr b, const SourceLocation& where);
+
+// Any operator but Div of integers, which says nothing of rounding; use truncating_div then.
+ir::Expr apply(ir::BinaryOp op, ir::Expr a, ir::Expr b, const SourceLocation& where);
+ir::Expr truncating_div(ir::Expr a, ir::Expr b, const SourceLocation& where);
+ir::Expr logical_not(ir::Expr value, const SourceLocation& where);
+ir::Expr select(ir::Expr condition, ir::Expr if_true, ir::Expr if_false,
+                const SourceLocation& where);
+// An element function by its te name; integers are returned as they are by the rounding ones.
+ir::Expr call(std::string_view name, ir::Exprs arguments, const SourceLocation& where);
+
+enum class Reduction : uint8_t { Sum, Min, Max };
+// The reduction of `source` over reduce axes, of those points only where `condition` (may be
+// null) holds. The identity of Max is the lowest finite value, as in TVM.
+ir::Expr reduce(Reduction kind, ir::Expr source, std::vector<ir::IterVar> axes,
+                ir::Expr condition, const SourceLocation& where);
+
+}  // namespace texloom::schedule

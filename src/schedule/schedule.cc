@@ -1,0 +1,121 @@
+#include "schedule/schedule.h"
+
+#include <algorithm>
+
+#include "ir/visit.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+const AxisAttributes* Stage::attributes_of(const IterVar& axis) const {
+  const auto found = attributes.find(axis);
+  return found == attributes.end() ? nullptr : &found->second;
+}
+
+bool Stage::is_leaf(const IterVar& axis) const {
+  return std::any_of(leaves.begin(), leaves.end(),
+                     [&](const IterVar& leaf) { return leaf.same_as(axis); });
+}
+
+namespace {
+
+// Inputs before readers, each once. Iterative: chains of stages may be long.
+std::vector<Op> topological(const std::vector<Op>& outputs) {
+  std::vector<Op> order;
+  std::unordered_map<const Operation*, bool> done;  // false while its inputs are being visited
+  std::vector<Op> stack(outputs.rbegin(), outputs.rend());
+  while (!stack.empty()) {
+    const Op op = stack.back();
+    const auto [state, first_visit] = done.try_emplace(op.get(), false);
+    if (first_visit) {
+      const std::vector<Tensor> inputs = inputs_of(op);
+      for (auto input = inputs.rbegin(); input != inputs.rend(); ++input) {
+        const Op source = operation_of(*input);
+        if (!done.contains(source.get())) stack.push_back(source);
+      }
+      continue;
+    }
+    stack.pop_back();
+    if (!state->second) order.push_back(op);
+    state->second = true;
+  }
+  return order;
+}
+
+}  // namespace
+
+Schedule Schedule::create(const std::vector<Op>& outputs) {
+  Schedule schedule;
+  for (const Op& op : topological(outputs)) {
+    const StageId id = schedule.add_stage(op, schedule.order_.size());
+    schedule.stage(id).is_output = std::any_of(outputs.begin(), outputs.end(),
+                                               [&](const Op& o) { return o.same_as(op); });
+  }
+  return schedule;
+}
+
+StageId Schedule::add_stage(Op op, size_t position) {
+  const auto id = static_cast<StageId>(stages_.size());
+  Stage stage;
+  stage.id = id;
+  stage.op = op;
+  stage.origin = op;
+  stage.leaves = op->axes;
+  stage.leaves.insert(stage.leaves.end(), op->reduce_axes.begin(), op->reduce_axes.end());
+  stages_.push_back(std::move(stage));
+  order_.insert(order_.begin() + static_cast<ptrdiff_t>(position), id);
+  by_operation_.emplace(op.get(), id);
+  return id;
+}
+
+std::optional<StageId> Schedule::find(const Operation* op) const {
+  const auto found = by_operation_.find(op);
+  if (found == by_operation_.end()) return std::nullopt;
+  return found->second;
+}
+
+StageId Schedule::producer(const Tensor& tensor) const {
+  const auto id = find(operation_of(tensor).get());
+  TL_CHECK(id.has_value(), "a body reads '" + tensor->name + "', which has no stage");
+  return *id;
+}
+
+std::vector<StageId> Schedule::readers_of(StageId id) const {
+  std::vector<StageId> readers;
+  for (const StageId other : order_) {
+    for (const Tensor& input : inputs_of(stage(other).op)) {
+      if (producer(input) != id) continue;
+      readers.push_back(other);
+      break;
+    }
+  }
+  return readers;
+}
+
+void Schedule::set_body(StageId id, Expr body) {
+  Stage& own = stage(id);
+  auto* op = new Operation;
+  op->kind = own.op->kind;
+  op->name = own.op->name;
+  op->tag = own.op->tag;
+  op->type = own.op->type;
+  op->shape = own.op->shape;
+  op->axes = own.op->axes;
+  op->location = own.op->location;
+  if (const auto* reduce = as<Reduce>(body)) op->reduce_axes = reduce->axes;
+  op->body = std::move(body);
+  own.op = Op(op);
+  by_operation_.emplace(op, id);
+}
+
+StageId Schedule::stage_of(const Tensor& tensor, const SourceLocation& where) const {
+  const auto id = find(operation_of(tensor).get());
+  if (!id) {
+    fail(where, Code::NotInSchedule, "create the schedule from an output that reads the tensor",
+         "'{}' is not part of this schedule", tensor->name);
+  }
+  return *id;
+}
+
+}  // namespace texloom::schedule

@@ -1,0 +1,138 @@
+// Schedules: how each operation's index space is walked, where its result lies, and where it is
+// computed. The names and meanings are those of TVM 0.9's te.
+//
+// A schedule is a value: stages refer to one another by number, operations and axes are shared
+// and immutable, so a copy is an independent schedule (lowering works on a copy).
+//
+// Directives check what is wrong in itself at once, at the line of the call; what only the whole
+// schedule shows is checked by lowering (lower/check_schedule.h), with the line kept here.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ir/scope.h"
+#include "ir/stmt.h"
+#include "schedule/operation.h"
+#include "support/diagnostic.h"
+
+namespace texloom::schedule {
+
+using StageId = int;
+
+// parent = outer * factor + inner
+struct SplitRelation {
+  ir::IterVar parent, outer, inner;
+  int64_t factor = 0;  // the inner extent; or 0, then
+  int64_t nparts = 0;  // the outer extent
+  // The inner extent stays `factor` even when the parent is shorter; else it shrinks to it.
+  bool exact = false;
+};
+// fused = outer * extent(inner) + inner
+struct FuseRelation {
+  ir::IterVar outer, inner, fused;
+};
+struct Relation {
+  std::optional<SplitRelation> split;
+  std::optional<FuseRelation> fuse;
+};
+
+// What directives said of one leaf axis.
+struct AxisAttributes {
+  ir::LoopKind loop = ir::LoopKind::Serial;
+  ir::IterVar thread;       // bound to, when loop == Thread
+  SourceLocation location;  // of the directive
+};
+
+enum class AttachKind : uint8_t { Root, Inline, At };
+
+struct Attachment {
+  AttachKind kind = AttachKind::Root;
+  StageId stage = -1;  // At: whose loop
+  ir::IterVar axis;    // At: which loop; the stage runs at the start of its body
+  SourceLocation location;
+};
+
+struct Stage {
+  StageId id = -1;
+  Op op;         // as it is now: caches change it
+  Op origin;     // as the user wrote it
+  bool is_output = false;
+  std::vector<ir::IterVar> leaves;  // outermost first
+  std::vector<Relation> relations;  // in the order they were made
+  std::unordered_map<ir::IterVar, AxisAttributes, RefHash, RefSame> attributes;
+  Attachment attachment;
+  // Unset: inferred from where the stage is attached.
+  std::optional<ir::StorageScope> scope;
+  SourceLocation scope_location;
+
+  const std::string& name() const { return op->name; }
+  // Null when the axis has none.
+  const AxisAttributes* attributes_of(const ir::IterVar& axis) const;
+  bool is_leaf(const ir::IterVar& axis) const;
+};
+
+class Schedule {
+ public:
+  // Of the outputs and everything they read; stages in topological order, inputs first.
+  static Schedule create(const std::vector<Op>& outputs);
+
+  // Stages in topological order.
+  const std::vector<StageId>& order() const { return order_; }
+  Stage& stage(StageId id) { return stages_[static_cast<size_t>(id)]; }
+  const Stage& stage(StageId id) const { return stages_[static_cast<size_t>(id)]; }
+  // The stage that computes an operation, whether the operation is the user's own or one that a
+  // cache put in its place; nothing when it is not part of this schedule.
+  std::optional<StageId> find(const Operation* op) const;
+  // The stage that computes a tensor read in a body of this schedule.
+  StageId producer(const ir::Tensor& tensor) const;
+  // The stages that read it.
+  std::vector<StageId> readers_of(StageId id) const;
+
+  // -- Directives. Each fails at `where`.
+  struct Pair {
+    ir::IterVar outer, inner;
+  };
+  // Exactly one of factor and nparts.
+  Pair split(StageId id, const ir::IterVar& parent, std::optional<int64_t> factor,
+             std::optional<int64_t> nparts, const SourceLocation& where);
+  ir::IterVar fuse(StageId id, const std::vector<ir::IterVar>& axes, const SourceLocation& where);
+  void reorder(StageId id, const std::vector<ir::IterVar>& axes, const SourceLocation& where);
+  // Returns a warning when the axis was bound before.
+  std::optional<Diagnostic> bind(StageId id, const ir::IterVar& axis, const ir::IterVar& thread,
+                                 const SourceLocation& where);
+  void annotate(StageId id, const ir::IterVar& axis, ir::LoopKind loop,
+                const SourceLocation& where);
+  void compute_at(StageId id, StageId parent, const ir::IterVar& axis,
+                  const SourceLocation& where);
+  void compute_inline(StageId id, const SourceLocation& where);
+  void compute_root(StageId id, const SourceLocation& where);
+  void set_scope(StageId id, std::string_view scope, const SourceLocation& where);
+  // A stage that copies the tensor into the scope; the readers then read the copy.
+  ir::Tensor cache_read(const ir::Tensor& tensor, std::string_view scope,
+                        const std::vector<Op>& readers, const SourceLocation& where);
+  // A stage in the scope that computes what the tensor's stage computed; that one then copies.
+  ir::Tensor cache_write(const ir::Tensor& tensor, std::string_view scope,
+                         const SourceLocation& where);
+
+  // -- For lowering.
+  // Replaces the stage's operation by one with the same axes and this body.
+  void set_body(StageId id, ir::Expr body);
+  // split() without checks, by a constant that the inner extent keeps.
+  Pair split_exactly(StageId id, const ir::IterVar& parent, int64_t factor);
+
+ private:
+  StageId add_stage(Op op, size_t position);
+  Stage& stage_for(StageId id, const SourceLocation& where);
+  size_t leaf_position(const Stage& stage, const ir::IterVar& axis, const SourceLocation& where,
+                       std::string_view directive) const;
+  StageId stage_of(const ir::Tensor& tensor, const SourceLocation& where) const;
+
+  std::vector<Stage> stages_;   // by id
+  std::vector<StageId> order_;
+  std::unordered_map<const Operation*, StageId> by_operation_;
+};
+
+}  // namespace texloom::schedule

@@ -1,0 +1,53 @@
+#include "support/status.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace texloom {
+
+std::string_view to_string(StatusCode code) {
+  switch (code) {
+    case StatusCode::Ok:
+      return "ok";
+    case StatusCode::InvalidArgument:
+      return "invalid argument";
+    case StatusCode::NotFound:
+      return "not found";
+    case StatusCode::Unavailable:
+      return "unavailable";
+    case StatusCode::OutOfMemory:
+      return "out of memory";
+    case StatusCode::BuildFailed:
+      return "build failed";
+    case StatusCode::DeviceError:
+      return "device error";
+    case StatusCode::Unimplemented:
+      return "unimplemented";
+    case StatusCode::Internal:
+      return "internal error";
+  }
+  return "unknown status";
+}
+
+Status::Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+
+std::string Status::to_string() const {
+  if (ok()) return "ok";
+  return fmt::format("{}: {}", texloom::to_string(code_), message_);
+}
+
+Status Status::with_context(std::string_view context) const {
+  if (ok()) return *this;
+  return Status(code_, fmt::format("{}: {}", context, message_));
+}
+
+namespace internal {
+
+void die_of_bad_result(const Status& status) {
+  std::fprintf(stderr, "texloom: a Result was used against its state (%s)\n",
+               status.to_string().c_str());
+  std::abort();
+}
+
+}  // namespace internal
+}  // namespace texloom

@@ -1,0 +1,134 @@
+#include "tests/codegen/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace texloom::codegen::opencl::testing {
+
+using ir::Buffer;
+using ir::Expr;
+using ir::MemoryScope;
+using ir::Stmt;
+
+namespace {
+
+// The parameters that a body needs, by its accesses.
+class Parameters {
+ public:
+  explicit Parameters(const Stmt& body) {
+    walk(
+        body, [&](const ir::Load& n) { see(n.buffer, ir::Access::Read); },
+        [&](const ir::TextureLoad& n) { see(n.texture, ir::Access::Read); },
+        [&](const ir::Store& n) { see(n.buffer, ir::Access::Write); },
+        [&](const ir::TextureStore& n) { see(n.texture, ir::Access::Write); });
+  }
+  std::vector<ir::KernelParam> found;
+
+ private:
+  void see(const Buffer& buffer, ir::Access access) {
+    if (buffer->memory != MemoryScope::Global) return;
+    const auto known = std::find_if(found.begin(), found.end(), [&](const ir::KernelParam& p) {
+      return p.buffer.same_as(buffer);
+    });
+    if (known == found.end()) {
+      found.push_back({buffer, access, nullptr});
+    } else if (known->access != access) {
+      known->access = ir::Access::ReadWrite;
+    }
+  }
+};
+
+std::pair<std::string, std::string> halves(const std::string& source) {
+  const size_t brace = source.find("{\n", source.find("__kernel"));
+  return {source.substr(0, brace), source.substr(brace + 2)};
+}
+
+}  // namespace
+
+Buffer global(std::string name, ir::Type type, int64_t elements) {
+  return make_buffer(std::move(name), type, {elements}, MemoryScope::Global);
+}
+Buffer local(std::string name, ir::Type type, int64_t elements) {
+  return make_buffer(std::move(name), type, {elements}, MemoryScope::Local);
+}
+Buffer shared(std::string name, ir::Type type, int64_t elements) {
+  return make_buffer(std::move(name), type, {elements}, MemoryScope::Shared);
+}
+Buffer texture(std::string name, ir::Type type, int64_t width, int64_t height) {
+  return make_texture(std::move(name), type,
+                      texture_layout({height, width, 4}, ir::TextureRule::Activation));
+}
+
+Expr at(const Buffer& buffer, const Expr& index) { return make_load(buffer, {index}); }
+Expr at(const Buffer& buffer, int64_t index) { return at(buffer, ir::make_int(index)); }
+Expr vector_at(const Buffer& buffer, const Expr& base, int lanes) {
+  return at(buffer, ramp(base, lanes));
+}
+Expr texel(const Buffer& texture, const Expr& x, const Expr& y) {
+  return make_texture_load(texture, x, y);
+}
+Expr lane(const Expr& vector, int64_t index) { return make_lane(vector, ir::make_int(index)); }
+Expr ramp(const Expr& base, int lanes, int64_t stride) {
+  return make_ramp(base, ir::make_int(stride), lanes);
+}
+
+Stmt put(const Buffer& buffer, const Expr& index, const Expr& value) {
+  return make_store(buffer, {index}, value);
+}
+Stmt put_vector(const Buffer& buffer, const Expr& base, const Expr& value) {
+  return make_store(buffer, {ramp(base, value->type.lanes)}, value);
+}
+
+Expr TestKernel::axis(const char* tag, int64_t extent) {
+  const ir::ThreadTag parsed = *ir::parse_thread_tag(tag);
+  axes.push_back({parsed, ir::make_var(tag), extent});
+  return axes.back().var;
+}
+
+ir::Program TestKernel::program(const Stmt& body) const {
+  ir::Kernel kernel;
+  kernel.name = name;
+  kernel.params = Parameters(body).found;
+  ir::Program program;
+  for (const ir::KernelParam& param : kernel.params) program.params.push_back(param.buffer);
+  for (const Expr& scalar : scalars) kernel.params.push_back({nullptr, ir::Access::Read, scalar});
+  for (const ir::ThreadAxis& axis : axes) {
+    (axis.tag.block ? kernel.grid : kernel.block)[axis.tag.dim] = axis.extent;
+  }
+  kernel.axes = axes;
+  kernel.body = body;
+  program.name = "p";
+  program.stage = ir::Stage::Kernels;
+  program.body = scalars.empty() ? ir::make_launch(0) : ir::make_empty();
+  program.kernels = {kernel};
+  return program;
+}
+
+std::string source_of(const ir::Program& program) {
+  const std::string source = compile(program).kernels.front().source;
+  EXPECT_EQ(build_log(source), "");
+  return source;
+}
+
+std::string code(const Stmt& body) { return code(TestKernel(), body); }
+
+std::string code(const TestKernel& kernel, const Stmt& body) {
+  std::istringstream lines(halves(source_of(kernel.program(body))).second);
+  std::string result, line;
+  while (std::getline(lines, line)) {
+    if (line != "}") result += line.substr(2) + "\n";
+  }
+  return result;
+}
+
+std::string head(const TestKernel& kernel, const Stmt& body) {
+  return halves(source_of(kernel.program(body))).first;
+}
+
+void run(const ir::Program& program, std::vector<HostArray>& arguments) {
+  run(compile(program).kernels.front(), arguments);
+}
+
+}  // namespace texloom::codegen::opencl::testing

@@ -1,0 +1,86 @@
+// One expression and one statement of each kind, over variables of their own, with their texts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/ir.h"
+
+namespace texloom::ir {
+
+// The leaves that all samples of one set share.
+struct Leaves {
+  Expr i = make_var("i"), j = make_var("j"), n = make_var("n");
+  Expr p = make_var("p", kBool), q = make_var("q", kBool);
+  Expr x = make_var("x", kFloat32), y = make_var("y", kFloat32), z = make_var("z", kFloat32);
+  Expr v = make_var("v", kFloat32.with_lanes(4));
+  Buffer a = make_buffer("A", kFloat32, {8, 16}, MemoryScope::Global);
+  Buffer t = make_texture("T", kFloat32, texture_layout({8, 16, 4}, TextureRule::Activation));
+  Tensor tensor = make_tensor("B", {make_int(8), make_int(16)});
+  IterVar axis = make_iter_var(make_var("k"), make_int(0), make_int(8), IterKind::Reduction);
+  Reducer sum = make_sum();
+
+  static Tensor make_tensor(std::string name, Exprs shape) {
+    auto* node = new TensorNode;
+    node->name = std::move(name);
+    node->type = kFloat32;
+    node->shape = std::move(shape);
+    return Tensor(node);
+  }
+  static Reducer make_sum() {
+    const Expr lhs = make_var("lhs", kFloat32), rhs = make_var("rhs", kFloat32);
+    return {lhs, rhs, lhs + rhs, make_float(0), "sum"};
+  }
+};
+
+struct ExprSample {
+  Expr e;
+  std::string text;
+};
+
+inline std::vector<ExprSample> expr_samples(const Leaves& l) {
+  return {
+      {make_int(7), "7"},
+      {make_float(1.5), "1.5"},
+      {l.i, "i"},
+      {make_binary(BinaryOp::Sub, l.i, l.j), "i - j"},
+      {make_not(l.p), "!p"},
+      {make_select(l.p, l.x, l.y), "select(p, x, y)"},
+      {make_cast(kFloat32, l.i), "float32(i)"},
+      {make_call(Intrinsic::Power, {l.x, l.y}), "power(x, y)"},
+      {make_fma(l.x, l.y, l.z), "fma(x, y, z)"},
+      {make_ramp(l.i, l.j, 4), "ramp(i, j, 4)"},
+      {make_broadcast(l.x, 4), "x4(x)"},
+      {make_lane(l.v, l.i), "v.lane[i]"},
+      {make_pack({l.x, l.y, l.z}), "pack(x, y, z)"},
+      {make_tensor_read(l.tensor, {l.i, l.j}), "B(i, j)"},
+      {make_reduce(l.sum, l.x, {l.axis}, l.p), "sum(x, axis=[k in 0..8], where=p)"},
+      {make_load(l.a, {l.i, l.j}), "A[i, j]"},
+      {make_texture_load(l.t, l.i, l.j), "texture2d.load(T, x=i, y=j: float32x4)"},
+  };
+}
+
+// A Launch prints as part of a program only and is not among them.
+struct StmtSample {
+  Stmt s;
+  std::string text;
+};
+
+inline std::vector<StmtSample> stmt_samples(const Leaves& l) {
+  const Stmt store = make_store(l.a, {l.i, l.j}, l.x);
+  const Stmt other = make_store(l.a, {l.j, l.i}, l.y);
+  const Expr loop = make_var("k"), bound = make_var("b", kFloat32);
+  return {
+      {store, "A[i, j] = x\n"},
+      {make_texture_store(l.t, l.i, l.j, l.v), "texture2d.store(T, x=i, y=j, v: float32x4)\n"},
+      {make_for(loop, l.n, LoopKind::Serial, store), "for k < n {\n  A[i, j] = x\n}\n"},
+      {make_if(l.p, store), "if p {\n  A[i, j] = x\n}\n"},
+      {make_seq({store, other}), "A[i, j] = x\nA[j, i] = y\n"},
+      {make_let(bound, l.z, store), "let b: float32 = z\nA[i, j] = x\n"},
+      {make_allocate(l.a, store), "buffer.alloca A: global float32[8, 16]\nA[i, j] = x\n"},
+      {make_free(l.a), "buffer.free A\n"},
+      {make_barrier(), "barrier\n"},
+  };
+}
+
+}  // namespace texloom::ir

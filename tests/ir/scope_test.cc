@@ -1,0 +1,69 @@
+#include "ir/scope.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/check.h"
+
+namespace texloom::ir {
+namespace {
+
+struct Row {
+  std::string text, preferred;
+  MemoryScope memory;
+  std::optional<TextureRule> texture;
+};
+
+TEST(Scope, EverySpelling) {
+  const MemoryScope global = MemoryScope::Global;
+  const std::vector<Row> rows = {
+      {"", "global", global, {}},
+      {"global", "global", global, {}},
+      {"shared", "shared", MemoryScope::Shared, {}},
+      {"local", "local", MemoryScope::Local, {}},
+      {"texture", "texture", global, TextureRule::Activation},
+      {"texture:weight", "texture:weight", global, TextureRule::Weight},
+      {"texture:nhwc", "texture:nhwc", global, TextureRule::Nhwc},
+      {"global.texture", "texture", global, TextureRule::Activation},
+      {"global.texture-weight", "texture:weight", global, TextureRule::Weight},
+      {"global.texture-nhwc", "texture:nhwc", global, TextureRule::Nhwc},
+      {"global.texture:weight", "texture:weight", global, TextureRule::Weight},
+      {"global.texture:nhwc", "texture:nhwc", global, TextureRule::Nhwc},
+  };
+  for (const Row& row : rows) {
+    const auto scope = parse_scope(row.text);
+    ASSERT_TRUE(scope.has_value()) << row.text;
+    EXPECT_EQ(scope->memory, row.memory) << row.text;
+    EXPECT_EQ(scope->texture, row.texture) << row.text;
+    EXPECT_EQ(to_string(*scope), row.preferred);
+  }
+}
+
+TEST(Scope, OtherTextsAreNoScope) {
+  for (const char* text :
+       {"Global", "global ", " texture", "texture:", "texture:activation", "texture-weight",
+        "global.shared", "global.texture-", "local.texture", "warp", "texture:nhw", "shared.dyn"}) {
+    EXPECT_EQ(parse_scope(text), std::nullopt) << text;
+  }
+}
+
+TEST(Scope, HelpListsThePreferredSpellings) {
+  EXPECT_THAT(scope_spellings(), testing::ElementsAre("global", "shared", "local", "texture",
+                                                      "texture:weight", "texture:nhwc"));
+}
+
+TEST(Scope, MemoryScopesGoFromWideToNarrow) {
+  EXPECT_EQ(to_string(MemoryScope::Global), "global");
+  EXPECT_EQ(to_string(MemoryScope::Shared), "shared");
+  EXPECT_EQ(to_string(MemoryScope::Local), "local");
+  EXPECT_LT(MemoryScope::Global, MemoryScope::Shared);
+  EXPECT_LT(MemoryScope::Shared, MemoryScope::Local);
+}
+
+// There is no texture in shared memory: a scope that nothing spells is a bug.
+TEST(Scope, OfNoSpellingIsABug) {
+  EXPECT_THROW(to_string(StorageScope{MemoryScope::Shared, TextureRule::Weight}), InternalError);
+}
+
+}  // namespace
+}  // namespace texloom::ir

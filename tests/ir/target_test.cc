@@ -1,0 +1,139 @@
+#include "ir/target.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/diagnostic.h"
+
+namespace texloom::ir {
+namespace {
+
+Target parse(std::string_view text) { return parse_target(text, {}); }
+
+Diagnostic error_of(std::string_view text) {
+  try {
+    parse_target(text, SourceLocation::make("a.py", 6));
+  } catch (const UserError& error) {
+    return error.diagnostics().front();
+  }
+  ADD_FAILURE() << "'" << text << "' was accepted";
+  return {};
+}
+
+const std::string kHelp =
+    "use one of opencl, opencl -device=adreno, opencl -device=mali, opencl "
+    "-device=intel_graphics, opencl -device=nvidia, opencl -device=pocl, with any of "
+    "-max_num_threads=N, -texture_spatial_limit=N, -max_local_memory=N, -max_image_reads=N, "
+    "-max_image_writes=N, -contract=0 behind it";
+
+TEST(Target, Presets) {
+  struct Row {
+    std::string text, device;
+    int64_t threads, image, local;
+  };
+  const std::vector<Row> rows = {
+      {"opencl", "", 1024, 8192, 32768},
+      {"opencl -device=adreno", "adreno", 1024, 16384, 32768},
+      {"opencl -device=mali", "mali", 256, 8192, 32768},
+      {"opencl -device=intel_graphics", "intel_graphics", 256, 16384, 65536},
+      {"opencl -device=nvidia", "nvidia", 1024, 16384, 49152},
+      {"opencl -device=pocl", "pocl", 1024, 8192, 32768},
+  };
+  std::vector<std::string> texts;
+  for (const Row& row : rows) {
+    texts.push_back(row.text);
+    const Target target = parse(row.text);
+    EXPECT_EQ(target.kind, TargetKind::OpenCL);
+    EXPECT_EQ(target.device, row.device);
+    EXPECT_EQ(target.max_threads, row.threads) << row.text;
+    EXPECT_EQ(target.max_image_size, row.image) << row.text;
+    EXPECT_EQ(target.local_memory_bytes, row.local) << row.text;
+    EXPECT_EQ(target.max_image_reads, 128) << row.text;
+    EXPECT_EQ(target.max_image_writes, 8) << row.text;
+    EXPECT_TRUE(target.math.contract) << row.text;
+    EXPECT_EQ(target.image_limits().max_width, row.image);
+    EXPECT_EQ(target.image_limits().max_height, row.image);
+    EXPECT_EQ(to_string(target), row.text);
+  }
+  EXPECT_EQ(target_presets(), texts);
+  EXPECT_EQ(parse("opencl"), Target());
+}
+
+TEST(Target, Attributes) {
+  EXPECT_EQ(parse("opencl -max_num_threads=512").max_threads, 512);
+  EXPECT_EQ(parse("opencl -texture_spatial_limit=1").max_image_size, 1);
+  EXPECT_EQ(parse("opencl -max_local_memory=49152").local_memory_bytes, 49152);
+  EXPECT_EQ(parse("opencl -max_image_reads=16").max_image_reads, 16);
+  EXPECT_EQ(parse("opencl -max_image_writes=4").max_image_writes, 4);
+  EXPECT_FALSE(parse("opencl -contract=0").math.contract);
+  EXPECT_TRUE(parse("opencl -contract=0 -contract=1").math.contract);
+  EXPECT_EQ(parse("opencl -max_num_threads=1 -max_num_threads=2").max_threads, 2);
+}
+
+// Whatever the order, an attribute overrides the preset.
+TEST(Target, AttributesOverrideThePreset) {
+  const Target behind = parse("opencl -device=mali -max_num_threads=64");
+  EXPECT_EQ(behind.max_threads, 64);
+  EXPECT_EQ(behind.device, "mali");
+  EXPECT_EQ(parse("opencl -max_num_threads=64 -device=mali"), behind);
+  EXPECT_EQ(parse("  opencl\t-device=mali   -max_num_threads=64 "), behind);
+  EXPECT_EQ(parse("opencl -device=nvidia -device=mali -max_num_threads=64"), behind);
+}
+
+TEST(Target, RoundTrip) {
+  EXPECT_EQ(to_string(parse("opencl -contract=0 -max_image_writes=4 -max_image_reads=16 "
+                            "-max_local_memory=1 -texture_spatial_limit=2 -max_num_threads=3 "
+                            "-device=nvidia")),
+            "opencl -device=nvidia -max_num_threads=3 -texture_spatial_limit=2 "
+            "-max_local_memory=1 -max_image_reads=16 -max_image_writes=4 -contract=0");
+  // What the preset says anyway is left out.
+  EXPECT_EQ(to_string(parse("opencl -device=mali -max_num_threads=256")), "opencl -device=mali");
+  for (const char* text :
+       {"opencl -max_num_threads=1023", "opencl -device=adreno -texture_spatial_limit=8192",
+        "opencl -device=pocl -contract=0", "opencl -max_image_reads=127"}) {
+    EXPECT_EQ(to_string(parse(text)), text);
+    EXPECT_EQ(parse(to_string(parse(text))), parse(text));
+  }
+}
+
+TEST(Target, UnknownOnesAreRefusedWithHelp) {
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"", "unknown target ''"},
+      {"metal", "unknown target 'metal'"},
+      {"OpenCL -device=mali", "unknown target 'OpenCL -device=mali'"},
+      {"opencl -device=apple", "unknown OpenCL device preset 'apple'"},
+      {"opencl -device=", "unknown OpenCL device preset ''"},
+      {"opencl mali", "unexpected 'mali' in the target 'opencl mali'"},
+      {"opencl -threads=4", "unknown target attribute '-threads=4'"},
+      {"opencl -", "unknown target attribute '-'"},
+      {"opencl -max_num_threadsX=4", "unknown target attribute '-max_num_threadsX=4'"},
+      {"opencl -contract=2", "unknown target attribute '-contract=2'"},
+      {"opencl -contract", "unknown target attribute '-contract'"},
+      {"opencl -contract=-1", "unknown target attribute '-contract=-1'"},
+  };
+  for (const auto& [text, message] : rows) {
+    const Diagnostic d = error_of(text);
+    EXPECT_EQ(d.code, Code::UnknownTarget) << text;
+    EXPECT_EQ(d.message, message);
+    EXPECT_EQ(d.help, kHelp) << text;
+    EXPECT_EQ(d.location.line, 6) << text;
+  }
+}
+
+TEST(Target, AttributesArePositiveNumbers) {
+  for (const char* value : {"0", "-1", "", "many", "4k", " ", "1.5", "99999999999999999999"}) {
+    const std::string text = std::string("opencl -max_num_threads=") + value;
+    const Diagnostic d = error_of(text);
+    EXPECT_EQ(d.code, Code::UnknownTarget) << text;
+    const std::string shown = value == std::string(" ") ? "" : value;
+    EXPECT_EQ(d.message, "the target attribute 'max_num_threads' needs a positive number, not '" +
+                             shown + "'");
+    EXPECT_EQ(d.help, "give it a positive number");
+    EXPECT_EQ(d.location.line, 6);
+  }
+  EXPECT_EQ(error_of("opencl -max_num_threads").message,
+            "the target attribute 'max_num_threads' needs a positive number, not ''");
+}
+
+}  // namespace
+}  // namespace texloom::ir

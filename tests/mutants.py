@@ -1,0 +1,369 @@
+"""Changes one line of src/ at random, rebuilds, runs the tests, and counts what they notice.
+
+That number, not the number of tests, says whether the tests are good. The same seed and sources
+give the same mutants. Works on copies below build/mutants, so that the checkout stays as it is. A
+change that does not compile is drawn again; one that makes a test hang counts as noticed.
+
+    .venv/bin/python tests/mutants.py --count 50 --seed 1
+    .venv/bin/python tests/mutants.py --count 20 --seed 7 --paths src/ir/layout.cc src/lower
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+import mutation
+from mutation import Mutation
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / "build" / "mutants"
+PYTHON = ROOT / ".venv" / "bin" / "python"
+MEMORY_LIMIT = 12 << 30  # bytes of address space: a mutant may allocate for ever
+BUILD_LIMIT = 1200.0  # seconds
+
+SURVIVED = "SURVIVED"
+NO_COMPILE = "did not compile"
+
+
+class Interrupted(Exception):
+    """The user pressed Ctrl-C: what runs was killed."""
+
+
+class Processes:
+    """Runs commands, and can kill all that run, with their children, from another thread."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[str]] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def run(
+        self, command: list[str], cwd: Path, env: dict[str, str], limit: float
+    ) -> tuple[int, str]:
+        """Return the exit status (124 after `limit` seconds) and what was printed."""
+        with self._lock:
+            if self._stopped:
+                raise Interrupted
+            process = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+                preexec_fn=limit_memory,
+            )
+            self._running.add(process)
+        try:
+            output, _ = process.communicate(timeout=limit)
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            status, output = 124, f"no end within {limit:.0f} s"
+        finally:
+            kill_group(process)
+            with self._lock:
+                self._running.discard(process)
+        if self._stopped:
+            raise Interrupted
+        return status, output
+
+    def stop(self) -> None:
+        """Kill what runs; what would be started from now on raises Interrupted."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                kill_group(process)
+
+
+def limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def kill_group(process: subprocess.Popen[str]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+class Copy:
+    """A copy of the checkout with a build folder of its own."""
+
+    def __init__(self, number: int, processes: Processes) -> None:
+        self.folder = WORK / f"copy{number}"
+        self.build = self.folder / "build"
+        self.limits: dict[str, float] = {}
+        self._processes = processes
+        self._env = os.environ | {
+            # Both copies, and a mutant that is taken back, share what ccache knows.
+            "CCACHE_BASEDIR": str(self.folder),
+            "CCACHE_NOHASHDIR": "1",
+            # Comes before the checkout that .venv points to.
+            "PYTHONPATH": str(self.folder / "python"),
+            # A kernel compiled before the change must not stand in for the one after it.
+            "TEXLOOM_CACHE_DIR": str(self.build / "kernel-cache"),
+            "GTEST_FAIL_FAST": "1",
+            "GTEST_BRIEF": "1",
+        }
+
+    def run(self, *command: str, limit: float = BUILD_LIMIT) -> tuple[int, str]:
+        return self._processes.run(list(command), self.folder, self._env, limit)
+
+    def synchronise(self) -> None:
+        """Make the copy's files those of the checkout; equal files keep their time."""
+        listing = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard", "-z"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        wanted = {name for name in listing.split("\0") if name and (ROOT / name).is_file()}
+        for name in wanted:
+            source, target = ROOT / name, self.folder / name
+            if not target.is_file() or target.read_bytes() != source.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, target)
+        for top in ("src", "tests", "python"):
+            for file in (self.folder / top).rglob("*"):
+                name = file.relative_to(self.folder).as_posix()
+                if file.is_file() and name not in wanted and not file.name.startswith("_core."):
+                    file.unlink()
+
+    def prepare(self) -> None:
+        """Configure and build everything; raise RuntimeError with the log if that fails."""
+        self.synchronise()
+        for command in (
+            ["cmake", "--preset", "debug-fast", "-B", str(self.build)]
+            + [f"-DPython_EXECUTABLE={PYTHON}"],
+            ["cmake", "--build", str(self.build), "-j", "2"],
+        ):
+            status, output = self.run(*command, limit=3600)
+            if status != 0:
+                raise RuntimeError(f"{' '.join(command)} failed:\n{output[-6000:]}")
+
+    def test_names(self) -> list[str]:
+        """Return the names of the C++ tests: one for each folder."""
+        _, output = self.run("ctest", "--test-dir", str(self.build), "--show-only=json-v1")
+        return [test["name"] for test in json.loads(output)["tests"]]
+
+    def cxx(self, name: str) -> tuple[int, str]:
+        """Run one of the C++ tests."""
+        return self.run(
+            *("ctest", "--test-dir", str(self.build), "--output-on-failure", "-R", f"^{name}$"),
+            limit=self.limits.get(name, 1200),
+        )
+
+    def pytest(self) -> tuple[int, str]:
+        """Run the Python tests; that none are collected is no failure."""
+        if not (self.folder / "tests" / "python").is_dir():
+            return 0, ""
+        status, output = self.run(
+            *(str(PYTHON), "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "tests/python"),
+            limit=self.limits.get("pytest", 1200),
+        )
+        return (0 if status == 5 else status), output
+
+    def baseline(self) -> None:
+        """Run all tests once on the unchanged sources: they must pass; sets the time limits."""
+        for name in [*self.test_names(), "pytest"]:
+            begin = time.monotonic()
+            status, output = self.pytest() if name == "pytest" else self.cxx(name)
+            if status != 0:
+                raise RuntimeError(f"{name} fails on the unchanged sources:\n{output[-6000:]}")
+            self.limits[name] = 15 + 5 * (time.monotonic() - begin)
+
+    def verdict(self, change: Mutation) -> str:
+        """Apply one change, find out who notices it, and take it back."""
+        file = self.folder / change.path
+        original = file.read_text()
+        file.write_text(change.apply(original))
+        shutil.rmtree(self.build / "kernel-cache", ignore_errors=True)
+        try:
+            return self._verdict(change)
+        finally:
+            file.write_text(original)
+
+    def _verdict(self, change: Mutation) -> str:
+        # The changed folder's own tests first: the likeliest to notice, and the quickest to build.
+        own = change.path.split("/")[1]
+        for name in sorted(self.limits, key=lambda n: (n == "pytest", n != own)):
+            target = "all" if name == "pytest" else f"{name}_tests"
+            status, _ = self.run("cmake", "--build", str(self.build), "-j", "1", "--target", target)
+            if status != 0:
+                return NO_COMPILE
+            status, _ = self.pytest() if name == "pytest" else self.cxx(name)
+            if status != 0:
+                step = name if name == "pytest" else f"ctest {name}"
+                return f"noticed by {step}{', which hung' if status == 124 else ''}"
+        return SURVIVED
+
+
+@dataclass
+class Result:
+    """What came of one mutant."""
+
+    mutation: Mutation
+    verdict: str
+    seconds: float
+
+    @property
+    def counts(self) -> bool:
+        return self.verdict != NO_COMPILE
+
+
+class Campaign:
+    """Hands the drawn mutants to the copies until `count` that compile were judged."""
+
+    def __init__(self, chosen: list[Mutation], count: int, copies: list[Copy]) -> None:
+        self._chosen = iter(chosen)
+        self._count = count
+        self._copies: SimpleQueue[Copy] = SimpleQueue()
+        for copy in copies:
+            self._copies.put(copy)
+        self._workers = len(copies)
+        self._begin = time.monotonic()
+        self.results: list[Result] = []
+
+    def _judge(self, change: Mutation) -> Result:
+        copy = self._copies.get()
+        begin = time.monotonic()
+        try:
+            return Result(change, copy.verdict(change), time.monotonic() - begin)
+        finally:
+            self._copies.put(copy)
+
+    def judged(self) -> int:
+        """Return how many mutants were judged that compiled."""
+        return sum(result.counts for result in self.results)
+
+    def run(self, processes: Processes) -> None:
+        """Judge mutants; Ctrl-C raises KeyboardInterrupt and leaves the results so far."""
+        with ThreadPoolExecutor(self._workers) as pool:
+            running: set[Future[Result]] = set()
+            try:
+                while True:
+                    # Never more than may still count: so the seed alone gives the set of mutants.
+                    while len(running) < min(self._workers, self._count - self.judged()):
+                        change = next(self._chosen, None)
+                        if change is None:
+                            break
+                        running.add(pool.submit(self._judge, change))
+                    if not running:
+                        return
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        self.results.append(future.result())
+                        self._tell(self.results[-1])
+            except BaseException:
+                processes.stop()
+                raise
+
+    def _tell(self, result: Result) -> None:
+        judged = self.judged()
+        elapsed = time.monotonic() - self._begin
+        left = elapsed / judged * (self._count - judged) if judged else 0
+        print(f"[{judged}/{self._count}] {result.mutation}")
+        print(
+            f"        {result.verdict} ({result.mutation.operator}, {result.seconds:.0f} s)"
+            f"  about {left / 60:.0f} min left",
+            flush=True,
+        )
+
+
+def summarise(results: list[Result], args: argparse.Namespace) -> int:
+    """Print the survivors and the share that was noticed; write the report."""
+    counted = [result for result in results if result.counts]
+    survivors = [result for result in counted if result.verdict == SURVIVED]
+    noticed = len(counted) - len(survivors)
+    share = 100 * noticed / len(counted) if counted else 0.0
+    if survivors:
+        print("\nnobody noticed:")
+        for result in survivors:
+            print(f"  {result.mutation}")
+    print(
+        f"\n{noticed} of {len(counted)} mutants noticed: {share:.0f} % "
+        f"(wanted: {args.threshold:g} %; seed {args.seed}; "
+        f"{len(results) - len(counted)} more did not compile)"
+    )
+    report = WORK / "report.json"
+    content = {
+        "seed": args.seed,
+        "paths": args.paths,
+        "noticed": noticed,
+        "counted": len(counted),
+        "mutants": [
+            asdict(r.mutation) | {"verdict": r.verdict, "seconds": round(r.seconds, 1)}
+            for r in results
+        ],
+    }
+    report.write_text(json.dumps(content, indent=1) + "\n")
+    print(f"report: {report.relative_to(ROOT)}")
+    return 0 if counted and share >= args.threshold else 1
+
+
+def main() -> int:
+    """Run the campaign; the exit status says whether enough mutants were noticed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--count", type=int, default=50, help="mutants that compile (50)")
+    parser.add_argument("--seed", type=int, default=1, help="gives the order of the draw (1)")
+    parser.add_argument("--paths", nargs="+", default=["src"], help="folders or files (src)")
+    parser.add_argument("--jobs", type=int, default=2, help="copies that work side by side (2)")
+    parser.add_argument("--threshold", type=float, default=95, help="wanted share in %% (95)")
+    parser.add_argument("--list", action="store_true", help="print the mutants, run nothing")
+    args = parser.parse_args()
+
+    chosen = mutation.draw(ROOT, args.paths, args.seed)
+    if args.list:
+        for change in chosen[: args.count]:
+            print(f"{change}  ({change.operator})")
+        print(f"{len(chosen)} lines of {' '.join(args.paths)} can be changed")
+        return 0
+    if not chosen or not PYTHON.exists():
+        print("nothing to change in these paths" if not chosen else "run ./dev setup first")
+        return 2
+
+    WORK.mkdir(parents=True, exist_ok=True)
+    processes = Processes()
+    copies = [Copy(number, processes) for number in range(args.jobs)]
+    campaign = Campaign(chosen, args.count, copies)
+    try:
+        for copy in copies:
+            print(f"building {copy.folder.relative_to(ROOT)} …", flush=True)
+            copy.prepare()
+        print("running all tests on the unchanged sources …", flush=True)
+        copies[0].baseline()
+        for copy in copies[1:]:
+            copy.limits = copies[0].limits
+        campaign.run(processes)
+    except RuntimeError as error:
+        print(error)
+        return 2
+    except (KeyboardInterrupt, Interrupted):
+        processes.stop()
+        print("\ninterrupted; so far:")
+        summarise(campaign.results, args)
+        return 130
+    return summarise(campaign.results, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

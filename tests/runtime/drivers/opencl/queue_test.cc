@@ -1,0 +1,339 @@
+// The queue: order, submission, threads, lifetimes, and calls of the driver that fail.
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "runtime/drivers/opencl/api.h"
+#include "tests/runtime/opencl_fixture.h"
+
+namespace texloom::hal::opencl {
+namespace {
+
+constexpr const char* kAdvanceSource =
+    "__kernel void advance(__global int* x, int k) {"
+    "  int i = get_global_id(0); x[i] = x[i] * 3 + k; }";
+
+EntryPoint advance_entry() {
+  return {.name = "advance",
+          .params = {BufferParam{.name = "x", .access = Access::ReadWrite},
+                     ConstantParam{.name = "k"}}};
+}
+
+class QueueTest : public OpenClTest {
+ protected:
+  std::shared_ptr<CommandBuffer> advance_commands(const std::shared_ptr<Executable>& executable,
+                                                  const std::shared_ptr<Buffer>& buffer, int k) {
+    const auto commands = device_->create_command_buffer();
+    const auto groups = static_cast<std::uint32_t>(buffer->bytes() / sizeof(int));
+    EXPECT_TRUE(
+        commands
+            ->dispatch(executable, 0, {groups, 1, 1}, {{BufferBinding{buffer}}}, {{Constant(k)}})
+            .ok());
+    EXPECT_TRUE(commands->finish().ok());
+    return commands;
+  }
+};
+
+// The steps do not commute, so that any other order gives another number.
+TEST_F(QueueTest, CommandsAndSubmissionsRunInOrder) {
+  const auto executable = make_executable(kAdvanceSource, advance_entry());
+  const auto buffer = make_buffer(Bytes(16 * sizeof(int), std::byte{0}));
+  std::uint32_t expected = 0;
+  for (int k = 1; k <= 40; ++k) {
+    TL_ASSERT_OK(device_->queue()->submit(advance_commands(executable, buffer, k)));
+    expected = expected * 3 + static_cast<std::uint32_t>(k);
+  }
+  EXPECT_EQ(values_of<std::uint32_t>(buffer), std::vector<std::uint32_t>(16, expected));
+}
+
+TEST_F(QueueTest, FinishedCommandBuffersAreReusable) {
+  const auto executable = make_executable(kAdvanceSource, advance_entry());
+  const auto buffer = make_buffer(Bytes(sizeof(int), std::byte{0}));
+  const auto commands = advance_commands(executable, buffer, 1);
+  for (int i = 0; i < 3; ++i) TL_ASSERT_OK(device_->queue()->submit(commands));
+  EXPECT_EQ(values_of<int>(buffer), std::vector<int>{1 + 3 + 9});
+}
+
+TEST_F(QueueTest, UnfinishedAndNullAreRefused) {
+  const auto commands = device_->create_command_buffer();
+  EXPECT_THAT(device_->queue()->submit(nullptr), fails_with(StatusCode::InvalidArgument, "null"));
+  EXPECT_THAT(device_->queue()->submit(commands),
+              fails_with(StatusCode::InvalidArgument, "not finished"));
+  TL_ASSERT_OK(commands->finish());
+  TL_ASSERT_OK(device_->queue()->submit(commands));
+  EXPECT_THAT(commands->finish(), fails_with(StatusCode::InvalidArgument, "finished"));
+  EXPECT_THAT(commands->update(make_buffer(4), 0, Bytes(4)),
+              fails_with(StatusCode::InvalidArgument, "update: the command buffer is finished"));
+}
+
+// Two threads submit to one queue through one executable; each adds into a buffer of its own.
+TEST_F(QueueTest, ThreadsShareAQueueAndAnExecutable) {
+  const auto executable =
+      make_executable("__kernel void add(__global int* x, int k) { x[get_global_id(0)] += k; }",
+                      {.name = "add",
+                       .params = {BufferParam{.name = "x", .access = Access::ReadWrite},
+                                  ConstantParam{.name = "k"}}});
+  constexpr int kThreads = 4, kRounds = 50;
+  std::vector<std::shared_ptr<Buffer>> buffers;
+  for (int t = 0; t < kThreads; ++t)
+    buffers.push_back(make_buffer(Bytes(64 * sizeof(int), std::byte{0})));
+  std::atomic<int> failures = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < kRounds; ++round) {
+        const auto commands = advance_commands(executable, buffers[t], t + 1);
+        if (!device_->queue()->submit(commands).ok()) ++failures;
+        if (round % 10 == 0 && !device_->queue()->wait_idle().ok()) ++failures;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+  for (int t = 0; t < kThreads; ++t)
+    EXPECT_EQ(values_of<int>(buffers[t]), std::vector<int>(64, (t + 1) * kRounds));
+}
+
+TEST_F(QueueTest, EverythingMayBeReleasedWhileTheDeviceWorks) {
+  std::vector<int> result(1 << 12, -1);
+  {
+    auto executable = make_executable(kAdvanceSource, advance_entry());
+    auto buffer = make_buffer(Bytes(result.size() * sizeof(int), std::byte{0}));
+    const auto queue = device_->queue();
+    for (int i = 0; i < 20; ++i)
+      TL_ASSERT_OK(queue->submit(advance_commands(executable, buffer, 1)));
+    const auto read = device_->create_command_buffer();
+    TL_ASSERT_OK(read->readback(buffer, 0, writable_bytes_of(result)));
+    TL_ASSERT_OK(read->finish());
+    TL_ASSERT_OK(queue->submit(read));
+    driver_.reset();
+    device_.reset();
+  }
+  // The release of the last handle of the queue waited for the readback.
+  std::uint32_t expected = 0;
+  for (int i = 0; i < 20; ++i) expected = expected * 3 + 1;
+  EXPECT_EQ(result, std::vector<int>(1 << 12, static_cast<int>(expected)));
+}
+
+TEST_F(QueueTest, ObjectsOutliveTheirDeviceInAnyOrder) {
+  auto executable = make_executable(kAdvanceSource, advance_entry());
+  auto buffer = make_buffer(64);
+  auto texture = make_texture({4, 4}, TexelFormat::Rgba8Int);
+  auto commands = advance_commands(executable, buffer, 1);
+  auto queue = device_->queue();
+  driver_.reset();
+  device_.reset();
+  executable.reset();
+  TL_ASSERT_OK(queue->submit(commands));
+  commands.reset();
+  TL_ASSERT_OK(queue->wait_idle());
+  queue.reset();
+  EXPECT_EQ(buffer->bytes(), 64u);
+  buffer.reset();
+  EXPECT_FALSE(texture->device_info().name.empty());
+}
+
+// The real functions, of which some are replaced: by one that fails when told to, by one that
+// counts.
+class ReplacedCallTest : public QueueTest {
+ protected:
+  static inline std::atomic<bool> fail = false;
+  static inline Api real = {};
+
+  void open_with(const std::function<void(Api&)>& replace) {
+    if (driver_ == nullptr) return;
+    const std::vector<std::string> paths = DriverOptions().loader_paths;
+    const auto loaded = load_api(paths);
+    ASSERT_TRUE(loaded.ok());
+    real = **loaded;
+    const auto api = std::make_shared<Api>(real);
+    replace(*api);
+    fail = false;
+    const auto driver = create_driver(std::shared_ptr<const Api>(api));
+    ASSERT_TRUE(driver.ok());
+    device_ = *(*driver)->open(0);
+  }
+  void TearDown() override { fail = false; }
+};
+
+TEST_F(ReplacedCallTest, FailedSubmitIsNamedAndTheNextOneWorks) {
+  open_with([](Api& api) {
+    api.clEnqueueNDRangeKernel = [](cl_command_queue queue, cl_kernel kernel, cl_uint axes,
+                                    const std::size_t* offset, const std::size_t* global,
+                                    const std::size_t* local, cl_uint count, const cl_event* wait,
+                                    cl_event* event) -> cl_int {
+      if (fail) return CL_OUT_OF_RESOURCES;
+      return real.clEnqueueNDRangeKernel(queue, kernel, axes, offset, global, local, count, wait,
+                                         event);
+    };
+  });
+  const auto executable = make_executable(kAdvanceSource, advance_entry());
+  const auto buffer = make_buffer(Bytes(sizeof(int), std::byte{0}));
+  fail = true;
+  EXPECT_THAT(
+      device_->queue()->submit(advance_commands(executable, buffer, 1)),
+      fails_with(StatusCode::DeviceError,
+                 "submit: kernel \"advance\": clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES"));
+  fail = false;
+  TL_ASSERT_OK(device_->queue()->wait_idle());
+  TL_ASSERT_OK(device_->queue()->submit(advance_commands(executable, buffer, 5)));
+  EXPECT_EQ(values_of<int>(buffer), std::vector<int>{5});
+}
+
+TEST_F(ReplacedCallTest, ErrorOfAsynchronousWorkIsReportedOnce) {
+  open_with([](Api& api) {
+    api.clGetEventInfo = [](cl_event event, cl_event_info name, std::size_t bytes, void* value,
+                            std::size_t* size) -> cl_int {
+      const cl_int code = real.clGetEventInfo(event, name, bytes, value, size);
+      if (fail) *static_cast<cl_int*>(value) = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+      return code;
+    };
+  });
+  const auto executable = make_executable(kAdvanceSource, advance_entry());
+  const auto buffer = make_buffer(64);
+  TL_ASSERT_OK(device_->queue()->submit(advance_commands(executable, buffer, 1)));
+  fail = true;
+  EXPECT_THAT(device_->queue()->wait_idle(),
+              fails_with(StatusCode::OutOfMemory,
+                         "running a command buffer: CL_MEM_OBJECT_ALLOCATION_FAILURE"));
+  fail = false;
+  TL_ASSERT_OK(device_->queue()->wait_idle());
+}
+
+TEST_F(ReplacedCallTest, AllocationsKeepTheDriversWords) {
+  open_with([](Api& api) {
+    api.clCreateBuffer = [](cl_context context, cl_mem_flags flags, std::size_t bytes, void* host,
+                            cl_int* code) -> cl_mem {
+      if (!fail) return real.clCreateBuffer(context, flags, bytes, host, code);
+      *code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+      return nullptr;
+    };
+    api.clCreateImage = [](cl_context, cl_mem_flags, const cl_image_format*, const cl_image_desc*,
+                           void*, cl_int* code) -> cl_mem {
+      *code = CL_OUT_OF_HOST_MEMORY;
+      return nullptr;
+    };
+  });
+  fail = true;
+  EXPECT_THAT(device_->create_buffer({.bytes = 12}).status(),
+              fails_with(StatusCode::OutOfMemory,
+                         "a buffer of 12 bytes: clCreateBuffer: CL_MEM_OBJECT_ALLOCATION_FAILURE"));
+  EXPECT_THAT(device_->create_texture({.extent = {3, 2}}).status(),
+              fails_with(StatusCode::OutOfMemory,
+                         "a texture rgba32float of 3x2 texels: clCreateImage: "
+                         "CL_OUT_OF_HOST_MEMORY"));
+}
+
+// A device that says it has no format at all.
+TEST_F(ReplacedCallTest, FormatsThatTheDeviceLacksAreUnimplemented) {
+  open_with([](Api& api) {
+    api.clGetSupportedImageFormats = [](cl_context, cl_mem_flags, cl_mem_object_type, cl_uint,
+                                        cl_image_format*, cl_uint* count) -> cl_int {
+      *count = 0;
+      return CL_SUCCESS;
+    };
+  });
+  EXPECT_FALSE(device_->supports(TexelFormat::Rgba32Float, TextureUsage::Sampled));
+  EXPECT_THAT(device_->create_texture({.extent = {3, 2}}).status(),
+              fails_with(StatusCode::Unimplemented, "no textures of rgba32float"));
+}
+
+// Tables are checked against what the kernel can run with, not only against the device.
+TEST_F(ReplacedCallTest, WorkgroupAndLocalMemoryOfTheCompiledKernel) {
+  open_with([](Api& api) {
+    api.clGetKernelWorkGroupInfo = [](cl_kernel kernel, cl_device_id device,
+                                      cl_kernel_work_group_info name, std::size_t bytes,
+                                      void* value, std::size_t* size) -> cl_int {
+      const cl_int code = real.clGetKernelWorkGroupInfo(kernel, device, name, bytes, value, size);
+      if (!fail && name == CL_KERNEL_WORK_GROUP_SIZE) *static_cast<std::size_t*>(value) = 6;
+      if (fail && name == CL_KERNEL_LOCAL_MEM_SIZE) *static_cast<cl_ulong*>(value) = 1u << 30;
+      return code;
+    };
+  });
+  EntryPoint entry = advance_entry();
+  const auto status = [&] {
+    return device_
+        ->create_executable(
+            {.source = kAdvanceSource, .build_options = {}, .entry_points = {entry}})
+        .status();
+  };
+  entry.workgroup_size = {3, 2, 1};
+  TL_ASSERT_OK(status());
+  entry.workgroup_size = {7, 1, 1};
+  EXPECT_THAT(status(), fails_with(StatusCode::InvalidArgument,
+                                   "kernel \"advance\": a workgroup of 7 x 1 x 1 work items"));
+  fail = true;
+  EXPECT_THAT(status(),
+              fails_with(StatusCode::InvalidArgument, "1073741824 bytes of local memory"));
+}
+
+// Puts a function that counts its calls, and makes them, in a member's place.
+template <auto Member>
+struct Counted;
+template <typename R, typename... Args, R (CL_API_CALL* Api::*Member)(Args...)>
+struct Counted<Member> {
+  static inline int calls = 0;
+  static inline const Api* real = nullptr;
+  static R CL_API_CALL call(Args... args) {
+    ++calls;
+    return (real->*Member)(args...);
+  }
+};
+
+template <auto Member>
+void count_calls(const Api& real, Api& api) {
+  Counted<Member>::calls = 0;
+  Counted<Member>::real = &real;
+  api.*Member = Counted<Member>::call;
+}
+
+template <auto... Members>
+int calls_of() {
+  return (Counted<Members>::calls + ...);
+}
+
+TEST_F(ReplacedCallTest, EveryObjectIsReleased) {
+  open_with([](Api& api) {
+    count_calls<&Api::clCreateContext>(real, api);
+    count_calls<&Api::clReleaseContext>(real, api);
+    count_calls<&Api::clCreateCommandQueue>(real, api);
+    count_calls<&Api::clReleaseCommandQueue>(real, api);
+    count_calls<&Api::clCreateBuffer>(real, api);
+    count_calls<&Api::clCreateSubBuffer>(real, api);
+    count_calls<&Api::clCreateImage>(real, api);
+    count_calls<&Api::clReleaseMemObject>(real, api);
+    count_calls<&Api::clCreateProgramWithSource>(real, api);
+    count_calls<&Api::clReleaseProgram>(real, api);
+    count_calls<&Api::clCreateKernel>(real, api);
+    count_calls<&Api::clReleaseKernel>(real, api);
+    count_calls<&Api::clFlush>(real, api);
+    count_calls<&Api::clReleaseEvent>(real, api);
+  });
+  {
+    const auto executable = make_executable(kAdvanceSource, advance_entry());
+    const std::uint64_t offset = device_->info().limits.buffer_offset_alignment;
+    const auto buffer = make_buffer(4 * offset);
+    const auto texture = make_texture({4, 4}, TexelFormat::Rgba8Int);
+    const auto commands = device_->create_command_buffer();
+    // One command that binds a part of a buffer, one that needs scratch memory.
+    TL_ASSERT_OK(commands->dispatch(executable, 0, {1, 1, 1}, {{BufferBinding{buffer, offset}}},
+                                    {{Constant(1)}}));
+    TL_ASSERT_OK(
+        commands->copy_buffer_to_texture(buffer, texture, {.extent = {4, 4}, .row_pitch = 20}));
+    TL_ASSERT_OK(run(commands));
+  }
+  device_.reset();
+  EXPECT_EQ((calls_of<&Api::clCreateContext>()), 1);
+  EXPECT_EQ((calls_of<&Api::clReleaseContext>()), 1);
+  EXPECT_EQ((calls_of<&Api::clReleaseCommandQueue>()), 1);
+  EXPECT_EQ((calls_of<&Api::clCreateSubBuffer>()), 1);
+  EXPECT_EQ((calls_of<&Api::clCreateBuffer>()), 2);
+  EXPECT_EQ((calls_of<&Api::clReleaseMemObject>()),
+            (calls_of<&Api::clCreateBuffer, &Api::clCreateSubBuffer, &Api::clCreateImage>()));
+  EXPECT_EQ((calls_of<&Api::clReleaseProgram>()), (calls_of<&Api::clCreateProgramWithSource>()));
+  EXPECT_EQ((calls_of<&Api::clReleaseKernel>()), (calls_of<&Api::clCreateKernel>()));
+  EXPECT_EQ((calls_of<&Api::clReleaseEvent>()), 1);  // one for each submission
+}
+
+}  // namespace
+}  // namespace texloom::hal::opencl

@@ -1,0 +1,143 @@
+// A test on the first OpenCL device. Skips only where there is no loader or no device; any other
+// failure to open one fails the test.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/drivers/opencl/driver.h"
+#include "runtime/hal/device.h"
+#include "runtime/hal/transfer.h"
+
+#define TL_ASSERT_OK(expression)                  \
+  do {                                            \
+    const ::texloom::Status tl_ok = (expression); \
+    ASSERT_TRUE(tl_ok.ok()) << tl_ok.to_string(); \
+  } while (false)
+
+namespace texloom {
+
+// How GoogleTest shows a status.
+inline void PrintTo(const Status& status, std::ostream* stream) { *stream << status.to_string(); }
+
+}  // namespace texloom
+
+namespace texloom::hal {
+
+using Bytes = std::vector<std::byte>;
+
+// Asserts the code and a part of the message; use as EXPECT_THAT(status, fails_with(code, part)).
+MATCHER_P2(fails_with, code, part,
+           std::string("is \"") + std::string(to_string(code)) + "\" and says \"" + part + "\"") {
+  return arg.code() == code && arg.message().find(part) != std::string::npos;
+}
+
+inline Bytes random_bytes(std::size_t size, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::vector<std::uint64_t> words(size / 8 + 1);
+  for (std::uint64_t& word : words) word = engine();
+  const auto bytes = std::as_bytes(std::span(words)).first(size);
+  return {bytes.begin(), bytes.end()};
+}
+
+template <typename T>
+std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+  return std::as_bytes(std::span(values));
+}
+template <typename T>
+std::span<std::byte> writable_bytes_of(std::vector<T>& values) {
+  return std::as_writable_bytes(std::span(values));
+}
+
+class OpenClTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Result<std::shared_ptr<Driver>> driver = opencl::create_driver();
+    if (driver.status().code() == StatusCode::Unavailable)
+      GTEST_SKIP() << "no OpenCL device: " << driver.status().message();
+    ASSERT_TRUE(driver.ok()) << driver.status().to_string();
+    driver_ = *driver;
+    Result<std::shared_ptr<Device>> device = driver_->open(0);
+    ASSERT_TRUE(device.ok()) << device.status().to_string();
+    device_ = *device;
+  }
+
+  std::shared_ptr<Buffer> make_buffer(std::uint64_t bytes, BufferUsage usage = BufferUsage::All) {
+    auto buffer = device_->create_buffer({.bytes = bytes, .usage = usage});
+    EXPECT_TRUE(buffer.ok()) << buffer.status().to_string();
+    return buffer.ok() ? *buffer : nullptr;
+  }
+  std::shared_ptr<Buffer> make_buffer(std::span<const std::byte> content) {
+    auto buffer = make_buffer(content.size());
+    const Status status = write_buffer(*device_, buffer, 0, content);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    return buffer;
+  }
+  std::shared_ptr<Texture> make_texture(Extent2D extent, TexelFormat format,
+                                        TextureUsage usage = TextureUsage::All) {
+    auto texture = device_->create_texture({.extent = extent, .format = format, .usage = usage});
+    EXPECT_TRUE(texture.ok()) << texture.status().to_string();
+    return texture.ok() ? *texture : nullptr;
+  }
+  // Full of one byte; 0xff makes every float channel a NaN.
+  std::shared_ptr<Texture> make_texture_full_of(std::byte value, Extent2D extent,
+                                                TexelFormat format) {
+    auto texture = make_texture(extent, format);
+    const Bytes bytes(std::size_t{extent.width} * extent.height * bytes_per_texel(format), value);
+    const Status status = write_texture(*device_, texture, {{}, extent}, bytes);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    return texture;
+  }
+
+  Bytes content_of(const std::shared_ptr<Buffer>& buffer) {
+    Bytes bytes(buffer->bytes());
+    const Status status = read_buffer(*device_, buffer, 0, bytes);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    return bytes;
+  }
+  Bytes content_of(const std::shared_ptr<Texture>& texture) {
+    const Extent2D extent = texture->extent();
+    Bytes bytes(std::size_t{extent.width} * extent.height * bytes_per_texel(texture->format()));
+    const Status status = read_texture(*device_, texture, {{}, extent}, bytes);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    return bytes;
+  }
+  template <typename T, typename Object>
+  std::vector<T> values_of(const std::shared_ptr<Object>& object) {
+    const Bytes bytes = content_of(object);
+    std::vector<T> values(bytes.size() / sizeof(T));
+    std::copy(bytes.begin(), bytes.end(), writable_bytes_of(values).begin());
+    return values;
+  }
+
+  std::shared_ptr<Executable> make_executable(std::string source, EntryPoint entry,
+                                              std::vector<std::string> options = {}) {
+    auto executable = device_->create_executable({.source = std::move(source),
+                                                  .build_options = std::move(options),
+                                                  .entry_points = {std::move(entry)}});
+    EXPECT_TRUE(executable.ok()) << executable.status().to_string();
+    return executable.ok() ? *executable : nullptr;
+  }
+
+  // Finishes, submits and waits.
+  Status run(const std::shared_ptr<CommandBuffer>& commands) {
+    TL_RETURN_IF_ERROR(commands->finish());
+    TL_RETURN_IF_ERROR(device_->queue()->submit(commands));
+    return device_->queue()->wait_idle();
+  }
+
+  std::shared_ptr<Driver> driver_;
+  std::shared_ptr<Device> device_;
+};
+
+}  // namespace texloom::hal

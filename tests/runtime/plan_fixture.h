@@ -1,0 +1,43 @@
+// Short ways to write launch plans in tests.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/launch_plan.h"
+
+namespace texloom::runtime {
+
+inline TensorSpec texture_tensor(std::string name, hal::Extent2D extent,
+                                 hal::TexelFormat format = hal::TexelFormat::Rgba32Float) {
+  return {.name = std::move(name),
+          .element = hal::channel_type(format),
+          .shape = {extent.height, extent.width, 4},
+          .storage = TextureStorage{extent, format}};
+}
+inline TensorSpec buffer_tensor(std::string name, std::uint64_t bytes) {
+  return {.name = std::move(name),
+          .element = hal::ElementType::Float32,
+          .shape = {static_cast<std::int64_t>(bytes / 4)},
+          .storage = BufferStorage{bytes}};
+}
+
+inline Operand argument(std::uint32_t i) { return TensorRef{TensorRef::Kind::Argument, i}; }
+inline Operand temporary(std::uint32_t i) { return TensorRef{TensorRef::Kind::Temporary, i}; }
+inline Operand origin_x(const Operand& tensor) {
+  return OriginOf{std::get<TensorRef>(tensor), OriginOf::Axis::X};
+}
+inline Operand origin_y(const Operand& tensor) {
+  return OriginOf{std::get<TensorRef>(tensor), OriginOf::Axis::Y};
+}
+
+inline Step launch(std::uint32_t kernel, std::array<std::uint32_t, 3> groups,
+                   std::vector<Operand> operands) {
+  return LaunchStep{kernel, groups, std::move(operands)};
+}
+inline Step loop(std::uint32_t slot, std::int64_t extent, std::vector<Step> body) {
+  return LoopStep{slot, extent, std::move(body)};
+}
+
+}  // namespace texloom::runtime

@@ -1,0 +1,123 @@
+"""Runs clang-tidy on the sources that are not known to be clean.
+
+A source that was clean leaves an empty file in build/tidy, named by a hash of its text, of our
+headers that it includes, of its flags and of the checks; the next run skips it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CHECKED = ("src/", "python/core/")
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+WARNING = re.compile(r"^(/\S+?:\d+:\d+: (?:warning|error): .*)$", re.MULTILINE)
+
+
+def closure(file: Path, seen: set[Path]) -> set[Path]:
+    """Return `file` and all headers of this project that it includes, directly or not."""
+    if file not in seen:
+        seen.add(file)
+        for name in INCLUDE.findall(file.read_text()):
+            for base in (ROOT / "src", ROOT / "python", file.parent):
+                if (base / name).is_file():
+                    closure((base / name).resolve(), seen)
+                    break
+    return seen
+
+
+def key(file: Path, command: str, common: bytes) -> str:
+    """Hash what the result for one source depends on."""
+    digest = hashlib.sha256(common + command.encode())
+    for header in sorted(closure(file, set())):
+        digest.update(str(header.relative_to(ROOT)).encode() + b"\0" + header.read_bytes())
+    return digest.hexdigest()
+
+
+def run(tidy: str, build: Path, file: Path) -> subprocess.CompletedProcess[str]:
+    """Check one source."""
+    options = [
+        "-Wno-unknown-warning-option",  # the database may be GCC's
+        "-Wno-deprecated-declarations",  # libstdc++'s own std::stable_sort, seen by clang
+        "-Wshadow",
+    ]
+    return subprocess.run(
+        [tidy, "--quiet", "-p", str(build), *(f"--extra-arg={o}" for o in options), str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def main() -> int:
+    """Check what is not known to be clean; the exit status says whether all of it is."""
+    parser = argparse.ArgumentParser(description="Run clang-tidy on what changed.")
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("files", nargs="*", help="parts of paths; all sources when none is given")
+    args = parser.parse_args()
+
+    tidy = shutil.which("clang-tidy-19")
+    database = args.build / "compile_commands.json"
+    if tidy is None or not database.is_file():
+        print("needs clang-tidy-19 and a configured build folder: ./dev setup, ./dev build")
+        return 2
+    version = subprocess.run([tidy, "--version"], capture_output=True, check=True).stdout
+    common = version + (ROOT / ".clang-tidy").read_bytes() + Path(__file__).read_bytes()
+    stamps = args.build / "tidy"
+    stamps.mkdir(exist_ok=True)
+
+    keys: dict[Path, str] = {}
+    for entry in json.loads(database.read_text()):
+        file = Path(entry["file"])
+        path = file.relative_to(ROOT).as_posix()
+        if path.startswith(CHECKED) and file.is_file():
+            keys[file] = key(file, entry["command"], common)
+    if not args.files:  # stamps of texts that are gone
+        for stamp in stamps.iterdir():
+            if stamp.name not in keys.values():
+                stamp.unlink()
+    todo = [
+        file
+        for file in keys
+        if not (stamps / keys[file]).exists()
+        and (not args.files or any(part in str(file) for part in args.files))
+    ]
+    print(f"clang-tidy: {len(todo)} of {len(keys)} sources to check", flush=True)
+
+    told: set[str] = set()
+    failed = 0
+    with ThreadPoolExecutor(args.jobs) as pool:
+        runs = {pool.submit(run, tidy, args.build, file): file for file in todo}
+        for done, future in enumerate(as_completed(runs), 1):
+            file, result = runs[future], future.result()
+            print(f"[{done}/{len(todo)}] {file.relative_to(ROOT)}", flush=True)
+            if result.returncode == 0:
+                (stamps / keys[file]).touch()
+                continue
+            failed += 1
+            # One place in a header is reported once, not once for each source that includes it.
+            for part in re.split(
+                r"^(?=/\S+?:\d+:\d+: (?:warning|error): )", result.stdout, flags=re.M
+            ):
+                heading = WARNING.match(part)
+                if heading and heading[1] not in told:
+                    told.add(heading[1])
+                    print(part.replace(f"{ROOT}/", ""), end="")
+            if not WARNING.search(result.stdout):
+                print(result.stdout + result.stderr)
+    if failed:
+        print(f"clang-tidy: {len(told)} finding(s) in {failed} source(s)")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
