@@ -100,6 +100,8 @@ void bind_iter_var(py::module_& m) {
            [](const PyIterVar& a, const PyIterVar& b) { return a.node.same_as(b.node); })
       .def_property_readonly("var", [](const PyIterVar& a) { return PyExpr{a.node->var}; })
       .def_property_readonly("name", [](const PyIterVar& a) { return a.node->name(); })
+      .def_property_readonly("is_reduction",
+                             [](const PyIterVar& a) { return a.node->kind == IterKind::Reduction; })
       .def_property_readonly("thread_tag",
                              [](const PyIterVar& a) {
                                return a.node->kind == IterKind::Thread ? to_string(a.node->tag)

@@ -46,6 +46,35 @@ void check_argument(const PyArray& array, const BufferNode& param, const SourceL
   }
 }
 
+bool is_written(const CompiledFunction& f, const Buffer& param) {
+  for (const codegen::opencl::CompiledKernel& kernel : f.module.kernels) {
+    for (const KernelParam& p : kernel.params) {
+      if (p.buffer.same_as(param) && p.access != Access::Read) return true;
+    }
+  }
+  return false;
+}
+
+const void* memory_of(const hal::Binding& binding) {
+  if (const auto* buffer = std::get_if<hal::BufferBinding>(&binding)) return buffer->buffer.get();
+  return std::get<hal::TextureBinding>(binding).texture.get();
+}
+
+// Kernels are compiled on the promise that what they write is nobody else's memory.
+void check_aliases(const CompiledFunction& f, const std::vector<hal::Binding>& bindings,
+                   const SourceLocation& where) {
+  const std::vector<Buffer>& params = f.module.program.params;
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (memory_of(bindings[i]) != memory_of(bindings[j])) continue;
+      if (!is_written(f, params[i]) && !is_written(f, params[j])) continue;
+      fail(where, Code::AliasedArguments, "pass an array of its own for each argument that is written",
+           "the arguments '{}' and '{}' lie in one memory object, and one of them is written",
+           params[j]->name, params[i]->name);
+    }
+  }
+}
+
 const PyArray& array_of(const py::handle& value, const BufferNode& param, const SourceLocation& where) {
   if (py::isinstance<PyArray>(value)) return value.cast<const PyArray&>();
   fail(where, Code::NotAnArray, "make it with tvm.nd.array(value, device)",
@@ -89,6 +118,7 @@ void call(CompiledFunction& f, const py::args& args) {
     bindings.push_back(array.binding);
   }
   if (!device) return;
+  check_aliases(f, bindings, where);
   throw_if_error(executor_for(f, *device)->run(bindings));
 }
 

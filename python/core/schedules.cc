@@ -36,7 +36,7 @@ std::vector<schedule::Op> operations_in(const py::handle& value) {
 
 PyStage stage_of(const SharedSchedule& s, const py::handle& key) {
   const schedule::Op op = operation_in(key);
-  const auto id = s->find(op.get());
+  const auto id = s->find(op);
   if (!id) {
     fail(user_location(), Code::NotInSchedule,
          "create the schedule from an output that reads the tensor",

@@ -14,6 +14,15 @@
 namespace texloom::ir {
 namespace {
 
+// fmt::format with arguments that are evaluated from left to right, which a call does not promise:
+// names are numbered in the order of the text.
+struct InOrder {
+  template <class... Args>
+  explicit InOrder(fmt::format_string<Args...> format, Args&&... args)
+      : text(fmt::format(format, std::forward<Args>(args)...)) {}
+  std::string text;
+};
+
 class Printer {
  public:
   explicit Printer(const Program* program = nullptr) : program_(program) {}
@@ -23,7 +32,7 @@ class Printer {
   void program() {
     out_ += fmt::format("program {} stage={}\n", program_->name, to_string(program_->stage));
     for (const Buffer& param : program_->params) {
-      out_ += fmt::format("  param {}: {}\n", name(param), declaration(*param));
+      out_ += InOrder{"  param {}: {}\n", name(param), declaration(*param)}.text;
     }
     stmt(program_->body, 1);
     for (const Kernel& k : program_->kernels) {
@@ -39,13 +48,14 @@ class Printer {
       if (p.scalar) {
         out_ += fmt::format("  param {}: {}\n", text(p.scalar), to_string(p.scalar->type));
       } else {
-        out_ += fmt::format("  param {}: {} {}\n", name(p.buffer), to_string(p.access),
-                            declaration(*p.buffer));
+        out_ += InOrder{"  param {}: {} {}\n", name(p.buffer), to_string(p.access),
+                        declaration(*p.buffer)}
+                    .text;
       }
     }
     for (const ThreadAxis& axis : k.axes) {
-      out_ += fmt::format("  axis {} = {} < {}\n", text(axis.var), to_string(axis.tag),
-                          axis.extent);
+      out_ +=
+          fmt::format("  axis {} = {} < {}\n", text(axis.var), to_string(axis.tag), axis.extent);
     }
     stmt(k.body, 1);
   }
@@ -55,17 +65,22 @@ class Printer {
     visit(
         s,
         [&](const Store& n) {
-          out_ += fmt::format("{}{}[{}] = {}\n", indent, name(n.buffer), list(n.indices),
-                              text(n.value));
+          out_ += InOrder{"{}{}[{}] = {}\n", indent, name(n.buffer), list(n.indices), text(n.value)}
+                      .text;
         },
         [&](const TextureStore& n) {
-          out_ += fmt::format("{}texture2d.store({}, x={}, y={}, {}: {})\n", indent,
-                              name(n.texture), text(n.x), text(n.y), text(n.value),
-                              to_string(n.value->type));
+          out_ += InOrder{"{}texture2d.store({}, x={}, y={}, {}: {})\n",
+                          indent,
+                          name(n.texture),
+                          text(n.x),
+                          text(n.y),
+                          text(n.value),
+                          to_string(n.value->type)}
+                      .text;
         },
         [&](const For& n) {
-          out_ += fmt::format("{}{} {} < {} {{\n", indent, loop_word(n), text(n.var),
-                              text(n.extent));
+          out_ +=
+              InOrder{"{}{} {} < {} {{\n", indent, loop_word(n), text(n.var), text(n.extent)}.text;
           stmt(n.body, depth + 1);
           out_ += indent + "}\n";
         },
@@ -78,13 +93,15 @@ class Printer {
           for (const Stmt& each : n.statements) stmt(each, depth);
         },
         [&](const Let& n) {
-          out_ += fmt::format("{}let {}: {} = {}\n", indent, text(n.var),
-                              to_string(n.var->type), text(n.value));
+          out_ += InOrder{"{}let {}: {} = {}\n", indent, text(n.var), to_string(n.var->type),
+                          text(n.value)}
+                      .text;
           stmt(n.body, depth);
         },
         [&](const Allocate& n) {
-          out_ += fmt::format("{}{}.alloca {}: {}\n", indent, object_word(n.buffer),
-                              name(n.buffer), declaration(*n.buffer));
+          out_ += InOrder{"{}{}.alloca {}: {}\n", indent, object_word(n.buffer), name(n.buffer),
+                          declaration(*n.buffer)}
+                      .text;
           stmt(n.body, depth);
         },
         [&](const Free& n) {
@@ -107,34 +124,31 @@ class Printer {
         [&](const Binary& n) { return binary(n, parent); },
         [&](const Not& n) { return "!" + text(n.value, kTightest); },
         [&](const Select& n) {
-          return fmt::format("select({}, {}, {})", text(n.condition), text(n.if_true),
-                             text(n.if_false));
+          return InOrder{"select({}, {}, {})", text(n.condition), text(n.if_true), text(n.if_false)}
+              .text;
         },
         [&](const Cast& n) { return fmt::format("{}({})", to_string(n.type), text(n.value)); },
         [&](const Call& n) {
           return fmt::format("{}({})", info(n.function).te_name, list(n.arguments));
         },
         [&](const Fma& n) {
-          return fmt::format("fma({}, {}, {})", text(n.a), text(n.b), text(n.c));
+          return InOrder{"fma({}, {}, {})", text(n.a), text(n.b), text(n.c)}.text;
         },
         [&](const Ramp& n) {
-          return fmt::format("ramp({}, {}, {})", text(n.base), text(n.stride), n.type.lanes);
+          return InOrder{"ramp({}, {}, {})", text(n.base), text(n.stride), n.type.lanes}.text;
         },
-        [&](const Broadcast& n) {
-          return fmt::format("x{}({})", n.type.lanes, text(n.value));
-        },
+        [&](const Broadcast& n) { return fmt::format("x{}({})", n.type.lanes, text(n.value)); },
         [&](const Lane& n) {
-          return fmt::format("{}.lane[{}]", text(n.vector, kTightest), text(n.index));
+          return InOrder{"{}.lane[{}]", text(n.vector, kTightest), text(n.index)}.text;
         },
         [&](const Pack& n) { return fmt::format("pack({})", list(n.elements)); },
-        [&](const TensorRead& n) {
-          return fmt::format("{}({})", n.tensor->name, list(n.indices));
-        },
+        [&](const TensorRead& n) { return fmt::format("{}({})", n.tensor->name, list(n.indices)); },
         [&](const Reduce& n) { return reduce(n); },
-        [&](const Load& n) { return fmt::format("{}[{}]", name(n.buffer), list(n.indices)); },
+        [&](const Load& n) { return InOrder{"{}[{}]", name(n.buffer), list(n.indices)}.text; },
         [&](const TextureLoad& n) {
-          return fmt::format("texture2d.load({}, x={}, y={}: {})", name(n.texture), text(n.x),
-                             text(n.y), to_string(n.type));
+          return InOrder{"texture2d.load({}, x={}, y={}: {})", name(n.texture), text(n.x),
+                         text(n.y), to_string(n.type)}
+              .text;
         });
   }
 
@@ -147,25 +161,37 @@ class Printer {
 
   static int precedence(BinaryOp op) {
     switch (op) {
-      case BinaryOp::Or: return 1;
-      case BinaryOp::And: return 2;
-      case BinaryOp::BitOr: return 3;
-      case BinaryOp::BitXor: return 4;
-      case BinaryOp::BitAnd: return 5;
-      case BinaryOp::Shl: case BinaryOp::Shr: return 7;
-      case BinaryOp::Add: case BinaryOp::Sub: return 8;
-      case BinaryOp::Mul: case BinaryOp::Div: return 9;
-      default: return is_comparison(op) ? 6 : kTightest;
+      case BinaryOp::Or:
+        return 1;
+      case BinaryOp::And:
+        return 2;
+      case BinaryOp::BitOr:
+        return 3;
+      case BinaryOp::BitXor:
+        return 4;
+      case BinaryOp::BitAnd:
+        return 5;
+      case BinaryOp::Shl:
+      case BinaryOp::Shr:
+        return 7;
+      case BinaryOp::Add:
+      case BinaryOp::Sub:
+        return 8;
+      case BinaryOp::Mul:
+      case BinaryOp::Div:
+        return 9;
+      default:
+        return is_comparison(op) ? 6 : kTightest;
     }
   }
 
   std::string binary(const Binary& n, int parent) {
     if (!is_infix(n.op)) {
-      return fmt::format("{}({}, {})", spelling(n.op), text(n.a), text(n.b));
+      return InOrder{"{}({}, {})", spelling(n.op), text(n.a), text(n.b)}.text;
     }
     const int own = precedence(n.op);
     std::string inner =
-        fmt::format("{} {} {}", text(n.a, own), spelling(n.op), text(n.b, own + 1));
+        InOrder{"{} {} {}", text(n.a, own), spelling(n.op), text(n.b, own + 1)}.text;
     return own < parent ? "(" + inner + ")" : inner;
   }
 
@@ -185,8 +211,9 @@ class Printer {
     std::string axes;
     for (const IterVar& axis : n.axes) {
       if (!axes.empty()) axes += ", ";
-      axes += fmt::format("{} in {}..{}", text(axis->var), text(axis->min),
-                          text(axis->min + axis->extent));
+      axes +=
+          InOrder{"{} in {}..{}", text(axis->var), text(axis->min), text(axis->min + axis->extent)}
+              .text;
     }
     std::string out = fmt::format("{}({}, axis=[{}]", n.reducer.name, text(n.source), axes);
     if (n.condition) out += ", where=" + text(n.condition);
@@ -195,10 +222,14 @@ class Printer {
 
   static std::string_view loop_word_of(LoopKind kind) {
     switch (kind) {
-      case LoopKind::Serial: return "for";
-      case LoopKind::Unrolled: return "unrolled";
-      case LoopKind::Vectorized: return "vectorized";
-      case LoopKind::Thread: return "thread";
+      case LoopKind::Serial:
+        return "for";
+      case LoopKind::Unrolled:
+        return "unrolled";
+      case LoopKind::Vectorized:
+        return "vectorized";
+      case LoopKind::Thread:
+        return "thread";
     }
     TL_UNREACHABLE();
   }
@@ -215,9 +246,9 @@ class Printer {
       if (!operands.empty()) operands += ", ";
       operands += p.scalar ? text(p.scalar) : name(p.buffer);
     }
-    out_ += fmt::format("{}launch {}({}) grid=({}, {}, {}) block=({}, {}, {})\n", indent, k.name,
-                        operands, k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1],
-                        k.block[2]);
+    out_ +=
+        fmt::format("{}launch {}({}) grid=({}, {}, {}) block=({}, {}, {})\n", indent, k.name,
+                    operands, k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2]);
   }
 
   std::string declaration(const BufferNode& b) {
@@ -232,7 +263,7 @@ class Printer {
         fmt::format("texture2d<{}>[{}] {} x {} texels, {}", to_string(b.type), shape,
                     b.layout.col_count(), b.layout.row_count(), to_string(b.layout));
     if (!b.origin.is_zero()) {
-      text_form += fmt::format(", origin=({}, {})", text(b.origin.x), text(b.origin.y));
+      text_form += InOrder{", origin=({}, {})", text(b.origin.x), text(b.origin.y)}.text;
     }
     return text_form;
   }
@@ -270,20 +301,28 @@ class Printer {
 
 std::string_view to_string(Stage stage) {
   switch (stage) {
-    case Stage::Te: return "te";
-    case Stage::Loops: return "loops";
-    case Stage::Flattened: return "flattened";
-    case Stage::Kernels: return "kernels";
-    case Stage::Legalised: return "legalised";
+    case Stage::Te:
+      return "te";
+    case Stage::Loops:
+      return "loops";
+    case Stage::Flattened:
+      return "flattened";
+    case Stage::Kernels:
+      return "kernels";
+    case Stage::Legalised:
+      return "legalised";
   }
   TL_UNREACHABLE();
 }
 
 std::string_view to_string(Access access) {
   switch (access) {
-    case Access::Read: return "read";
-    case Access::Write: return "write";
-    case Access::ReadWrite: return "read_write";
+    case Access::Read:
+      return "read";
+    case Access::Write:
+      return "write";
+    case Access::ReadWrite:
+      return "read_write";
   }
   TL_UNREACHABLE();
 }

@@ -345,10 +345,22 @@ class Verifier {
     }
     if (form_.logical) {
       const size_t axes = std::min(indices.size(), buffer->shape.size());
-      for (size_t i = 0; i < axes; ++i) inside(node, indices[i], buffer->shape[i], buffer->name);
+      for (size_t i = 0; i < axes; ++i) {
+        inside(node, indices[i], padded_extent(*buffer, i), buffer->name);
+      }
     } else if (!indices.empty()) {
       inside(node, indices.front(), buffer->layout.col_count(), buffer->name);
     }
+  }
+
+  // A whole texel may be accessed where the last one is only partly filled.
+  static int64_t padded_extent(const BufferNode& buffer, size_t axis) {
+    const int64_t extent = buffer.shape[axis];
+    const bool lanes =
+        buffer.is_texture() && buffer.layout.lanes.front().axis == static_cast<int>(axis);
+    if (!lanes) return extent;
+    const int64_t texel = buffer.layout.lane_count();
+    return (extent + texel - 1) / texel * texel;
   }
 
   template <class Node>
@@ -412,26 +424,23 @@ class Verifier {
     if (!allows(place_, n.loop)) {
       broken(Rule::Nodes, s, "a loop of this kind does not stand in {}", to_string(place_));
     }
-    if (n.loop == LoopKind::Thread) return thread_loop(n, s);
+    if (n.loop == LoopKind::Thread) return thread_loop(n);
     const Stmt* outer_loop = std::exchange(loop_, &n.body);
     divergent_ += extent.varying ? 1 : 0;
     body(n.body, n.var, extent.varying);
     divergent_ -= extent.varying ? 1 : 0;
     loop_ = outer_loop;
   }
-  void thread_loop(const For& n, const Stmt& s) {
-    const bool outermost = tags_.empty();
-    const bool added = tags_.insert(n.tag).second;
-    if (!added) {
-      broken(Rule::Nesting, s, "it stands inside another loop over {}", to_string(n.tag));
-    }
+  // A stage attached below a thread loop may have one over the same tag of its own: cooperative
+  // fetching. Both are one index.
+  void thread_loop(const For& n) {
+    const bool outermost = nest_ == 0;
     // Another kernel uses local memory of its own: what was found of its loads does not hold.
     if (outermost) facts_.clear();
     if (outermost) nest_ = ++nests_;
     body(n.body, n.var, !n.tag.block);
     if (outermost) facts_.clear();
     if (outermost) nest_ = 0;
-    if (added) tags_.erase(n.tag);
   }
   void check(const If& n, const Stmt&) {
     const bool varying = expr(n.condition).varying;
@@ -538,8 +547,7 @@ class Verifier {
 
   const Stmt* loop_ = nullptr;  // the body of the innermost one that is no thread loop
   std::unordered_map<const BufferNode*, Allocation> allocations_;
-  std::set<ThreadTag> tags_;  // of the thread loops around
-  int nest_ = 0;              // the outermost thread loop, counted from 1; 0: none
+  int nest_ = 0;  // the outermost thread loop, counted from 1; 0: none
   int nests_ = 0;
   std::unordered_map<const BufferNode*, int> nest_of_;  // of the first access
   std::unordered_map<const BufferNode*, Usage> usage_;  // by the kernel
@@ -568,8 +576,6 @@ std::string_view to_string(Rule rule) {
       return "access";
     case Rule::Axes:
       return "axes";
-    case Rule::Nesting:
-      return "nesting";
     case Rule::Barriers:
       return "barriers";
     case Rule::Bounds:

@@ -29,7 +29,6 @@ enum class Rule : uint8_t {
                 // texture is both read and written
   Axes,         // a kernel has each thread tag once, in order, and its grid and block are their
                 // extents
-  Nesting,      // a loop over a thread index is not nested in another one over the same index
   Barriers,     // no barrier stands where some threads of a block pass and others do not
   Bounds,       // a constant index that no condition guards lies inside its buffer
   Plan,         // kernels exist from stage Kernels on, have names of their own, and are launched

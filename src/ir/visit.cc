@@ -159,7 +159,8 @@ bool equal_lists(const Exprs& a, const Exprs& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), equal);
 }
 
-bool equal_or_null(const Expr& a, const Expr& b) { return a && b ? equal(a, b) : !a && !b; }
+// Not `a && b`: that would build an expression.
+bool equal_or_null(const Expr& a, const Expr& b) { return a ? b && equal(a, b) : !b; }
 
 size_t mix(size_t seed, size_t value) {
   return seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2));

@@ -102,7 +102,7 @@ class Builder {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_of(id);
     Expr value;
-    std::vector<Expr> guards = b.guards;
+    std::vector<Expr> guards;
     if (const auto* reduce = as<Reduce>(stage.op->body)) {
       const Expr partial = make_load(buffer(id), b.position, stage.op->location);
       value = substitute(reduce->reducer.result, {{reduce->reducer.lhs, partial},
@@ -112,6 +112,7 @@ class Builder {
     } else {
       value = reads(stage.op->body, b);
     }
+    if (!may_run_anywhere(id, value)) guards.insert(guards.begin(), b.guards.begin(), b.guards.end());
     return guarded(guards, make_store(buffer(id), b.position, value, stage.op->location));
   }
 
@@ -120,8 +121,8 @@ class Builder {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_of(id);
     const Reducer& reducer = as<Reduce>(stage.op->body)->reducer;
-    Stmt body = guarded(b.guards, make_store(buffer(id), b.position, reducer.identity,
-                                             stage.op->location));
+    Stmt body = make_store(buffer(id), b.position, reducer.identity, stage.op->location);
+    if (!may_run_anywhere(id, reducer.identity)) body = guarded(b.guards, body);
     Substitution renamed;
     std::vector<LeafLoop> loops;
     for (size_t i = position; i < b.loops.size(); ++i) {
@@ -135,6 +136,29 @@ class Builder {
       body = make_loop(stage, loop->axis, loop->var, loop->extent, body);
     }
     return body;
+  }
+
+  // Whether a point outside the tensor may be computed all the same: nobody reads what a thread
+  // keeps for itself there, and computing it cannot fault.
+  bool may_run_anywhere(StageId id, const Expr& value) const {
+    if (buffer(id)->memory != MemoryScope::Local) return false;
+    bool safe = true;
+    walk(
+        value, [&](const Load& n) { safe = safe && (n.buffer->is_texture() || is_inside(n)); },
+        [&](const Binary& n) {
+          const bool divides = n.op == BinaryOp::Div || n.op == BinaryOp::Mod ||
+                               n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod;
+          safe = safe && (!divides || n.type.is_float() || int_value(n.b) != nullptr);
+        });
+    return safe;
+  }
+
+  bool is_inside(const Load& n) const {
+    for (size_t i = 0; i < n.indices.size(); ++i) {
+      const arith::Interval range = arith::bounds(n.indices[i], bounds_.ranges);
+      if (!range.within(0, n.buffer->shape[i] - 1)) return false;
+    }
+    return true;
   }
 
   static Stmt guarded(const std::vector<Expr>& guards, Stmt store) {

@@ -47,7 +47,7 @@ class Checker {
     std::vector<StageId> seen;
     for (const Argument& argument : lowering_.arguments) {
       const std::string& name = argument.tensor->name;
-      const auto id = s_.find(operation_of(argument.tensor).get());
+      const auto id = s_.find(operation_of(argument.tensor));
       if (!id) {
         error(lowering_.location, Code::BadArguments,
               "pass tensors that the schedule's outputs are computed from",

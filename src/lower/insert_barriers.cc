@@ -63,11 +63,7 @@ class BarrierInserter {
       return make_seq(std::move(statements));
     }
     if (const auto* n = as<Allocate>(s)) return make_allocate(n->buffer, run(n->body), n->location);
-    if (const auto* loop = as<For>(s)) {
-      // Twice: the second time with what the end of an iteration leaves behind.
-      const Stmt once = run(loop->body);
-      return make_for(loop->var, loop->extent, loop->loop, run(once), loop->location);
-    }
+    if (const auto* loop = as<For>(s)) return run(*loop, Accesses(s));
     if (as<Barrier>(s) != nullptr) {
       reads_.clear();
       writes_.clear();
@@ -77,13 +73,28 @@ class BarrierInserter {
   }
 
  private:
-  Stmt before(const Stmt& s) {
-    const Accesses accesses(s);
+  // What stands before the loop is met by one barrier in front of it. Its body is gone through
+  // twice, the second time with what the end of an iteration leaves behind.
+  Stmt run(const For& loop, const Accesses& accesses) {
+    const bool conflict = meets(accesses);
+    const Stmt once = run(loop.body);
+    const Stmt whole = make_for(loop.var, loop.extent, loop.loop, run(once), loop.location);
+    return conflict ? make_seq({make_barrier(loop.location), whole}) : whole;
+  }
+
+  // Whether a barrier is needed now; if so, it is taken to be there.
+  bool meets(const Accesses& accesses) {
     const bool conflict = meet(accesses.reads, writes_) || meet(accesses.writes, reads_);
     if (conflict) {
       reads_.clear();
       writes_.clear();
     }
+    return conflict;
+  }
+
+  Stmt before(const Stmt& s) {
+    const Accesses accesses(s);
+    const bool conflict = meets(accesses);
     reads_.insert(accesses.reads.begin(), accesses.reads.end());
     writes_.insert(accesses.writes.begin(), accesses.writes.end());
     return conflict ? make_seq({make_barrier(s->location), s}) : s;

@@ -17,7 +17,7 @@ constexpr int64_t kTexelLanes = 4;
 
 void apply_declarations(Lowering& lowering) {
   for (const Argument& argument : lowering.arguments) {
-    const auto id = lowering.schedule.find(operation_of(argument.tensor).get());
+    const auto id = lowering.schedule.find(operation_of(argument.tensor));
     if (!id) continue;  // check_schedule reports it
     Stage& stage = lowering.schedule.stage(*id);
     if (!stage.op->is_placeholder() && stage.attachment.kind == AttachKind::Root) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/visit.h"
+#include "lower/lanes.h"
 
 namespace texloom::lower {
 
@@ -71,8 +72,26 @@ class Widener {
       return self;
     }
     const Expr value = spread(expr(masked->value));
-    return make_store(masked->buffer, exprs(masked->indices),
-                      make_select(condition, value, make_const(0, value->type)), masked->location);
+    const auto [all_lanes, by_lane] = split_conjunction(condition);
+    const Stmt store = make_store(masked->buffer, exprs(masked->indices),
+                                  make_select(by_lane, value, make_const(0, value->type)),
+                                  masked->location);
+    // Guards are upper bounds of an index that grows with the lane: a texel whose first lane is
+    // outside belongs to another element, or to none.
+    return make_if(all_lanes && lane_of(by_lane, 0), store, n.location);
+  }
+
+  // The conjuncts that hold for all lanes or none, as a scalar, and those that differ by lane.
+  std::pair<Expr, Expr> split_conjunction(const Expr& condition) const {
+    const auto* n = as<Binary>(condition);
+    if (n != nullptr && n->op == BinaryOp::And) {
+      const auto [all_a, lane_a] = split_conjunction(n->a);
+      const auto [all_b, lane_b] = split_conjunction(n->b);
+      return {all_a && all_b, lane_a && lane_b};
+    }
+    const Expr every_lane = make_broadcast(make_bool(true), lanes_);
+    if (const auto* same = as<Broadcast>(condition)) return {same->value, every_lane};
+    return {make_bool(true), condition};
   }
 
   Exprs exprs(const Exprs& list) {

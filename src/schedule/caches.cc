@@ -47,7 +47,7 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
   const std::vector<StageId> actual = readers_of(source);
   std::vector<StageId> targets;
   for (const Op& reader : readers) {
-    const auto id = find(reader.get());
+    const auto id = find(reader);
     if (!id || std::find(actual.begin(), actual.end(), *id) == actual.end()) {
       std::string names;
       for (const StageId r : actual) names += (names.empty() ? "" : ", ") + stage(r).name();

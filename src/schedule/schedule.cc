@@ -65,18 +65,18 @@ StageId Schedule::add_stage(Op op, size_t position) {
   stage.leaves.insert(stage.leaves.end(), op->reduce_axes.begin(), op->reduce_axes.end());
   stages_.push_back(std::move(stage));
   order_.insert(order_.begin() + static_cast<ptrdiff_t>(position), id);
-  by_operation_.emplace(op.get(), id);
+  by_operation_.emplace(op, id);
   return id;
 }
 
-std::optional<StageId> Schedule::find(const Operation* op) const {
+std::optional<StageId> Schedule::find(const Op& op) const {
   const auto found = by_operation_.find(op);
   if (found == by_operation_.end()) return std::nullopt;
   return found->second;
 }
 
 StageId Schedule::producer(const Tensor& tensor) const {
-  const auto id = find(operation_of(tensor).get());
+  const auto id = find(operation_of(tensor));
   TL_CHECK(id.has_value(), "a body reads '" + tensor->name + "', which has no stage");
   return *id;
 }
@@ -106,11 +106,11 @@ void Schedule::set_body(StageId id, Expr body) {
   if (const auto* reduce = as<Reduce>(body)) op->reduce_axes = reduce->axes;
   op->body = std::move(body);
   own.op = Op(op);
-  by_operation_.emplace(op, id);
+  by_operation_.emplace(own.op, id);
 }
 
 StageId Schedule::stage_of(const Tensor& tensor, const SourceLocation& where) const {
-  const auto id = find(operation_of(tensor).get());
+  const auto id = find(operation_of(tensor));
   if (!id) {
     fail(where, Code::NotInSchedule, "create the schedule from an output that reads the tensor",
          "'{}' is not part of this schedule", tensor->name);

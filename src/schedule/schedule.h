@@ -85,7 +85,7 @@ class Schedule {
   const Stage& stage(StageId id) const { return stages_[static_cast<size_t>(id)]; }
   // The stage that computes an operation, whether the operation is the user's own or one that a
   // cache put in its place; nothing when it is not part of this schedule.
-  std::optional<StageId> find(const Operation* op) const;
+  std::optional<StageId> find(const Op& op) const;
   // The stage that computes a tensor read in a body of this schedule.
   StageId producer(const ir::Tensor& tensor) const;
   // The stages that read it.
@@ -132,7 +132,7 @@ class Schedule {
 
   std::vector<Stage> stages_;   // by id
   std::vector<StageId> order_;
-  std::unordered_map<const Operation*, StageId> by_operation_;
+  std::unordered_map<Op, StageId, RefHash, RefSame> by_operation_;  // keeps them alive
 };
 
 }  // namespace texloom::schedule

@@ -127,8 +127,8 @@ TEST(StructuralHash, TellsExpressionsApart) {
       collisions += structural_hash(all[i]) == structural_hash(all[j]) ? 1 : 0;
     }
   }
-  // Tensors, reducers and axes are told apart by equal alone.
-  EXPECT_LE(collisions, 5U);
+  // Tensors, reducers and axes are told apart by equal alone: one pair and six pairs.
+  EXPECT_LE(collisions, 7U);
 }
 
 TEST(Equal, OfConstants) {

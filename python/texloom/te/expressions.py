@@ -174,9 +174,7 @@ def _extremum(
 
 def _is_axes(value: Any) -> bool:
     values = value if isinstance(value, (list, tuple)) else [value]
-    return builtins.all(isinstance(v, IterVar) and not v.thread_tag for v in values) and (
-        isinstance(value, (list, tuple)) or "reduce" in repr(value)
-    )
+    return builtins.all(isinstance(v, IterVar) and v.is_reduction for v in values)
 
 
 def max(expr: Operand, *others: Operand, axis: Any = None, where: Operand | None = None) -> Expr:

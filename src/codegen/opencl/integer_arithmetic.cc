@@ -158,9 +158,7 @@ Ranges ranges_of(const ir::Kernel& kernel) {
   // Parents first: extents and values use variables that are known already.
   walk(
       kernel.body,
-      [&](const ir::For& n) {
-        ranges.set(n.var, {0, bounds(n.extent, ranges).max - 1});
-      },
+      [&](const ir::For& n) { ranges.set(n.var, {0, bounds(n.extent, ranges).max - 1}); },
       [&](const ir::Let& n) { ranges.set(n.var, bounds(n.value, ranges)); });
   return ranges;
 }

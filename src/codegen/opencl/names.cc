@@ -11,11 +11,11 @@ namespace {
 // Everything that begins like this is reserved. Families of built-in functions come with many
 // endings (convert_int4_sat_rte), so their beginnings stand for them.
 constexpr auto kPrefixes = std::to_array<std::string_view>({
-    "__",      "as_",   "async_",   "atom_",  "atomic_",  "barrier", "CHAR_",  "cl_",
-    "CL_",     "CLK_",  "convert_", "DBL_",   "enqueue_", "FLT_",    "FP_",    "get_",
-    "half_",   "HALF_", "image",    "INT_",   "intel_",   "LONG_",   "M_",     "mem_fence",
-    "native_", "read_", "reserve",  "SCHAR_", "SHRT_",    "tl_",     "UCHAR_", "UINT_",
-    "ULONG_",  "vload", "vstore",   "write_",
+    "__",     "as_",    "async_",   "atom_",   "atomic_",    "CHAR_",   "cl_",
+    "CL_",    "CLK_",   "convert_", "DBL_",    "enqueue_",   "FLT_",    "FP_",
+    "get_",   "half_",  "HALF_",    "image1d", "image2d",    "image3d", "INT_",
+    "intel_", "LONG_",  "M_",       "native_", "read_image", "SCHAR_",  "SHRT_",
+    "tl_",    "UCHAR_", "UINT_",    "ULONG_",  "vload",      "vstore",  "write_image",
 });
 
 // Types with vectors: the name alone and with 2, 3, 4, 8 or 16 behind it.
@@ -47,8 +47,9 @@ constexpr std::string_view kWords =
     "log1p log2 logb mad mad24 mad_hi mad_sat max maxmag min minmag mix modf mul24 mul_hi "
     "nan nextafter normalize popcount pow pown powr prefetch radians remainder remquo "
     "rhadd rint rootn rotate round rsqrt select shuffle shuffle2 sign signbit sin sincos "
-    "sinh sinpi smoothstep sqrt step sub_sat tan tanh tanpi tgamma trunc upsample vec_step "
-    "wait_group_events work_group_barrier ";
+    "sinh sinpi smoothstep sqrt step sub_sat tan tanh tanpi tgamma trunc upsample vec_step barrier "
+    "mem_fence read_mem_fence "
+    "write_mem_fence wait_group_events work_group_barrier ";
 
 bool is_word_of(std::string_view words, std::string_view word) {
   return words.find(fmt::format(" {} ", word)) != std::string_view::npos;
@@ -71,8 +72,6 @@ std::string to_identifier(std::string_view name) {
   if (identifier.empty() || (identifier.front() >= '0' && identifier.front() <= '9')) {
     identifier.insert(0, 1, '_');
   }
-  // A reserved beginning ("__", "get_") is cured only by another letter in front.
-  if (is_reserved(identifier)) identifier += '_';
   if (is_reserved(identifier)) identifier.insert(0, "v_");
   return identifier;
 }

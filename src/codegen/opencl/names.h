@@ -13,8 +13,8 @@ namespace texloom::codegen::opencl {
 bool is_reserved(std::string_view identifier);
 
 // One identifier for each owner (a variable, a buffer, a kernel), close to the name that the user
-// gave it: "X.texture" becomes X_texture, a second one X_texture_1. The identifiers depend on
-// nothing but the order of the calls.
+// gave it: "X.texture" becomes X_texture, a second one X_texture_1, "float" becomes v_float. The
+// identifiers depend on nothing but the order of the calls.
 class Names {
  public:
   // The same identifier at each call for one owner.

@@ -84,7 +84,7 @@ class ExprPrinter {
     if (index->type.is_scalar()) return fmt::format("{}, {}", text(index), name(buffer));
     const Expr& base = as<ir::Ramp>(index)->base;
     if (is_int(base, 0)) return fmt::format("0, {}", name(buffer));
-    return fmt::format("0, {} + {}", name(buffer), text(base, above(Precedence::Sum)));
+    return fmt::format("0, {} + {}", name(buffer), text(base, Precedence::Product));
   }
 
   Names names;
@@ -116,9 +116,11 @@ class ExprPrinter {
     }
     const OperatorSpelling spelled = operator_spelling(n.op, n.a->type);
     if (!spelled.infix) return fmt::format("{}({}, {})", spelled.text, text(n.a), text(n.b));
-    const Precedence own = spelled.precedence;
-    return wrap(fmt::format("{} {} {}", text(n.a, own), spelled.text, text(n.b, above(own))), own,
-                parent);
+    const auto* first = as<ir::Binary>(n.a);
+    const bool chained = first != nullptr && first->op == n.op && !is_comparison(n.op);
+    const std::string left = text(n.a, chained ? spelled.precedence : spelled.left);
+    return wrap(fmt::format("{} {} {}", left, spelled.text, text(n.b, spelled.right)),
+                spelled.precedence, parent);
   }
 
   // Only the chosen one of two scalars is evaluated, but both of two vectors.
@@ -248,7 +250,7 @@ class KernelPrinter {
           if (n.loop == ir::LoopKind::Unrolled) line("#pragma unroll");
           const std::string var = exprs_.text(n.var);
           block(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", value_type_name(n.var->type),
-                            var, exprs_.text(n.extent, above(Precedence::Relation))),
+                            var, exprs_.text(n.extent, Precedence::Sum)),
                 n.body);
         },
         [&](const ir::If& n) { block(fmt::format("if ({})", exprs_.text(n.condition)), n.then); },

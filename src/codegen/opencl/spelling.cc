@@ -94,53 +94,50 @@ std::string literal(const ir::FloatImm& constant) {
   return wide ? digits : digits + "f";
 }
 
-Precedence above(Precedence precedence) {
-  return static_cast<Precedence>(static_cast<int>(precedence) + 1);
-}
-
 OperatorSpelling operator_spelling(BinaryOp op, Type operands) {
+  using enum Precedence;
   switch (op) {
     case BinaryOp::Or:
-      return {"||", true, Precedence::Or};
+      return {"||", true, Or, BitOr, BitOr};
     case BinaryOp::And:
-      return {"&&", true, Precedence::And};
+      return {"&&", true, And, BitOr, BitOr};
     case BinaryOp::BitOr:
-      return {"|", true, Precedence::BitOr};
+      return {"|", true, BitOr, Unary, Unary};
     case BinaryOp::BitXor:
-      return {"^", true, Precedence::BitXor};
+      return {"^", true, BitXor, Unary, Unary};
     case BinaryOp::BitAnd:
-      return {"&", true, Precedence::BitAnd};
+      return {"&", true, BitAnd, Unary, Unary};
     case BinaryOp::Eq:
-      return {"==", true, Precedence::Equality};
+      return {"==", true, Equality, Sum, Sum};
     case BinaryOp::Ne:
-      return {"!=", true, Precedence::Equality};
+      return {"!=", true, Equality, Sum, Sum};
     case BinaryOp::Lt:
-      return {"<", true, Precedence::Relation};
+      return {"<", true, Relation, Sum, Sum};
     case BinaryOp::Le:
-      return {"<=", true, Precedence::Relation};
+      return {"<=", true, Relation, Sum, Sum};
     case BinaryOp::Gt:
-      return {">", true, Precedence::Relation};
+      return {">", true, Relation, Sum, Sum};
     case BinaryOp::Ge:
-      return {">=", true, Precedence::Relation};
+      return {">=", true, Relation, Sum, Sum};
     case BinaryOp::Shl:
-      return {"<<", true, Precedence::Shift};
+      return {"<<", true, Shift, Unary, Unary};
     case BinaryOp::Shr:
-      return {">>", true, Precedence::Shift};
+      return {">>", true, Shift, Unary, Unary};
     case BinaryOp::Add:
-      return {"+", true, Precedence::Sum};
+      return {"+", true, Sum, Sum, Product};
     case BinaryOp::Sub:
-      return {"-", true, Precedence::Sum};
+      return {"-", true, Sum, Sum, Product};
     case BinaryOp::Mul:
-      return {"*", true, Precedence::Product};
+      return {"*", true, Product, Product, Unary};
     case BinaryOp::Div:
-      return {"/", true, Precedence::Product};
+      return {"/", true, Product, Product, Unary};
     case BinaryOp::Mod:
-      return {"%", true, Precedence::Product};
+      return {"%", true, Product, Product, Unary};
     // fmin and fmax return the number when one operand is NaN.
     case BinaryOp::Min:
-      return {operands.is_float() ? "fmin" : "min", false};
+      return {operands.is_float() ? "fmin" : "min"};
     case BinaryOp::Max:
-      return {operands.is_float() ? "fmax" : "max", false};
+      return {operands.is_float() ? "fmax" : "max"};
     case BinaryOp::FloorDiv:
     case BinaryOp::FloorMod:
       break;

@@ -35,14 +35,15 @@ enum class Precedence : uint8_t {
   Unary,
   Postfix,
 };
-// The next stronger one.
-Precedence above(Precedence precedence);
 
 // How a binary operator of legalised operands is written.
 struct OperatorSpelling {
   std::string_view text;
-  bool infix = true;  // else a call of the function `text`
+  bool infix = false;  // else a call of the function `text`
   Precedence precedence = Precedence::Postfix;
+  // What binds less goes into parentheses. Where people mistake the precedences of C, and compilers
+  // warn of it, that is more than C asks for: (a & b) | c, (a && b) || c, (a << 1) + b.
+  Precedence left = Precedence::Conditional, right = Precedence::Conditional;
 };
 // FloorDiv and FloorMod are no operators of OpenCL C: see prelude.h.
 OperatorSpelling operator_spelling(ir::BinaryOp op, ir::Type operands);

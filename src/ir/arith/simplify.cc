@@ -59,19 +59,59 @@ class Simplifier {
     if (is_index_type(n.a->type)) {
       const LinearSum difference = sum_of(n.a).plus(sum_of(n.b), -1);
       if (!difference.reads_memory()) {
-        const Interval d = bounds_of(difference);
-        switch (n.op) {
-          case BinaryOp::Lt: if (d.max < 0) return make_bool(true); if (d.min >= 0) return make_bool(false); break;
-          case BinaryOp::Le: if (d.max <= 0) return make_bool(true); if (d.min > 0) return make_bool(false); break;
-          case BinaryOp::Gt: if (d.min > 0) return make_bool(true); if (d.max <= 0) return make_bool(false); break;
-          case BinaryOp::Ge: if (d.min >= 0) return make_bool(true); if (d.max < 0) return make_bool(false); break;
-          case BinaryOp::Eq: if (d == Interval::point(0)) return make_bool(true); if (d.min > 0 || d.max < 0) return make_bool(false); break;
-          case BinaryOp::Ne: if (d == Interval::point(0)) return make_bool(false); if (d.min > 0 || d.max < 0) return make_bool(true); break;
-          default: break;
-        }
+        const std::optional<bool> decided = decide(n.op, bounds_of(difference));
+        if (decided) return make_bool(*decided);
+        if (Expr reduced = without_factor(n.op, difference, n.a->type)) return reduced;
       }
     }
     return map_children(e, [this](const Expr& child) { return run(child); });
+  }
+
+  // Whether `d op 0` holds for all d of an interval, or for none.
+  static std::optional<bool> decide(BinaryOp op, Interval d) {
+    switch (op) {
+      case BinaryOp::Lt: return d.max < 0 ? std::optional(true) : negated(d.min >= 0);
+      case BinaryOp::Le: return d.max <= 0 ? std::optional(true) : negated(d.min > 0);
+      case BinaryOp::Gt: return d.min > 0 ? std::optional(true) : negated(d.max <= 0);
+      case BinaryOp::Ge: return d.min >= 0 ? std::optional(true) : negated(d.max < 0);
+      case BinaryOp::Eq:
+        return d == Interval::point(0) ? std::optional(true) : negated(d.min > 0 || d.max < 0);
+      case BinaryOp::Ne:
+        return d.min > 0 || d.max < 0 ? std::optional(true) : negated(d == Interval::point(0));
+      default: return std::nullopt;
+    }
+  }
+  static std::optional<bool> negated(bool refuted) {
+    return refuted ? std::optional(false) : std::nullopt;
+  }
+
+  // g*T + k < 0 as T < ceil(-k / g), and so on; null where g is 1. Every term is positive in T,
+  // or none is and the comparison is turned round.
+  Expr without_factor(BinaryOp op, const LinearSum& difference, Type type) const {
+    int64_t g = 0;
+    bool positive = true, negative = true;
+    for (const LinearTerm& t : difference.terms) {
+      g = std::gcd(g, t.coefficient);
+      positive = positive && t.coefficient > 0;
+      negative = negative && t.coefficient < 0;
+    }
+    if (g <= 1 || positive == negative) return {};
+    LinearSum terms = difference;
+    terms.constant = 0;
+    const int64_t floor_bound = floor_div(-difference.constant, g);
+    const int64_t ceil_bound = -floor_div(difference.constant, g);
+    // positive: T op bound; negative: -T has positive terms, and -T >= -bound turns round.
+    const Expr t = terms.divided(positive ? g : -g).to_expr(type);
+    const auto compare = [&](BinaryOp o, int64_t bound) {
+      return make_binary(o, t, make_int(positive ? bound : -bound, type));
+    };
+    switch (op) {
+      case BinaryOp::Lt: return compare(positive ? BinaryOp::Lt : BinaryOp::Gt, ceil_bound);
+      case BinaryOp::Le: return compare(positive ? BinaryOp::Le : BinaryOp::Ge, floor_bound);
+      case BinaryOp::Gt: return compare(positive ? BinaryOp::Gt : BinaryOp::Lt, floor_bound);
+      case BinaryOp::Ge: return compare(positive ? BinaryOp::Ge : BinaryOp::Le, ceil_bound);
+      default: return {};
+    }
   }
 
   LinearSum product(const LinearSum& a, const LinearSum& b, const Expr& e) {

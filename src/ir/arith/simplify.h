@@ -14,6 +14,7 @@
 //   a*(x // a) + x % a     = x                          parts of a fused axis joined again
 //   a*((x // a) % b) + x % a = x % (a*b)
 //   R // c, R % c          by interval, when R lies between two multiples of c
+//   g*X + k < 0            = X < ceil(-k / g)          and so for <=, >, >=
 //   a < b, min(a, b), ...  by the interval of a - b
 //
 // Rules that are wrong when a sum overflows are applied to index arithmetic only (variables and

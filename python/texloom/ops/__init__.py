@@ -1,0 +1,19 @@
+"""Operators: TE computations, and schedules for them, as separate functions.
+
+A computation says what; a schedule says where and how. So one operator has variants that differ in
+nothing but storage (``storage="texture"`` or ``"buffer"``), and each module is an example to copy.
+"""
+
+from __future__ import annotations
+
+from .conv2d import conv2d_nchw4c, schedule_conv2d_nchw4c
+from .packing import pack_nchw4c, pack_oihw4o, unpack_nchw4c, unpack_oihw4o
+
+__all__ = [
+    "conv2d_nchw4c",
+    "pack_nchw4c",
+    "pack_oihw4o",
+    "schedule_conv2d_nchw4c",
+    "unpack_nchw4c",
+    "unpack_oihw4o",
+]

@@ -1,0 +1,187 @@
+"""Random directives on the loops of one stage, written into a script.
+
+What is written is legal: threads stay under the limits, lanes of a texture stay together, and
+split factors need not divide.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from case_scripts import Script
+
+BLOCK_TAGS = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
+THREAD_TAGS = ("threadIdx.x", "threadIdx.y", "threadIdx.z")
+MAX_THREADS = 256
+
+
+def ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+@dataclass(eq=False)
+class Loop:
+    """A leaf axis; the extent is None where only bound inference knows it."""
+
+    name: str
+    extent: int | None
+    reduction: bool = False
+    lane: bool = False  # consecutive values are lanes of one texel, if the stage is a texture
+    taken: bool = False  # bound or annotated: may not be split or fused any more
+
+
+class StageLoops:
+    """The loops of the stage that a script calls `stage`, for example ``s[Y]``."""
+
+    def __init__(self, script: Script, stage: str, loops: list[Loop]) -> None:
+        self.script = script
+        self.stage = stage
+        self.loops = loops
+
+    @classmethod
+    def of(
+        cls,
+        script: Script,
+        stage: str,
+        stem: str,
+        extents: list[int | None],
+        reductions: list[int] | None = None,
+        *,
+        texture: bool = False,
+    ) -> StageLoops:
+        """Writes the line that names the stage's axes."""
+        loops = [Loop(script.name(f"{stem}{i}"), n) for i, n in enumerate(extents)]
+        if loops:
+            loops[-1].lane = texture
+            script.add(f"{', '.join(l.name for l in loops)}, = {stage}.op.axis")
+        reduce_loops = [
+            Loop(script.name(f"{stem}k{i}"), n, reduction=True)
+            for i, n in enumerate(reductions or [])
+        ]
+        if reduce_loops:
+            script.add(f"{', '.join(l.name for l in reduce_loops)}, = {stage}.op.reduce_axis")
+        return cls(script, stage, loops + reduce_loops)
+
+    # -- Single directives.
+
+    def split(self, loop: Loop, *, factor: int | None = None, nparts: int | None = None) -> None:
+        outer = Loop(self.script.name(loop.name + "o"), None, loop.reduction)
+        inner = Loop(self.script.name(loop.name + "i"), None, loop.reduction, loop.lane)
+        if loop.extent is not None:
+            # Whether the given part shrinks to the parent is decided by a later bind; the upper
+            # bound serves all who ask.
+            if factor is not None:
+                outer.extent, inner.extent = ceil_div(loop.extent, factor), factor
+            else:
+                outer.extent, inner.extent = nparts, ceil_div(loop.extent, nparts)
+        how = f"factor={factor}" if factor is not None else f"nparts={nparts}"
+        self.script.add(f"{outer.name}, {inner.name} = {self.stage}.split({loop.name}, {how})")
+        at = self.loops.index(loop)
+        self.loops[at : at + 1] = [outer, inner]
+        self.script.features.add("split")
+        if loop.extent is not None and loop.extent % (factor or nparts):
+            self.script.features.add("split that does not divide")
+
+    def tile(self, x: Loop, y: Loop, fx: int, fy: int) -> None:
+        names = [self.script.name(n) for n in (x.name + "o", y.name + "o", x.name + "i", y.name + "i")]
+        self.script.add(f"{', '.join(names)} = {self.stage}.tile({x.name}, {y.name}, {fx}, {fy})")
+        extents = [
+            x.extent and ceil_div(x.extent, fx),
+            y.extent and ceil_div(y.extent, fy),
+            fx,
+            fy,
+        ]
+        made = [Loop(n, e) for n, e in zip(names, extents, strict=True)]
+        made[3].lane = y.lane
+        # Neighbours at first, so the four parts stand where the two were.
+        at = self.loops.index(x)
+        self.loops[at : at + 2] = made
+        self.script.features.add("tile")
+
+    def fuse(self, outer: Loop, inner: Loop) -> Loop:
+        extent = None if None in (outer.extent, inner.extent) else outer.extent * inner.extent
+        fused = Loop(self.script.name("f"), extent, outer.reduction)
+        self.script.add(f"{fused.name} = {self.stage}.fuse({outer.name}, {inner.name})")
+        at = self.loops.index(outer)
+        self.loops[at : at + 2] = [fused]
+        self.script.features.add("fuse")
+        return fused
+
+    def reorder(self, loops: list[Loop]) -> None:
+        self.script.add(f"{self.stage}.reorder({', '.join(l.name for l in loops)})")
+        places = sorted(self.loops.index(l) for l in loops)
+        for place, loop in zip(places, loops, strict=True):
+            self.loops[place] = loop
+        self.script.features.add("reorder")
+
+    def bind(self, loop: Loop, tag: str) -> None:
+        self.script.add(f'{self.stage}.bind({loop.name}, te.thread_axis("{tag}"))')
+        loop.taken = True
+        self.script.features.add(f"bind {tag}")
+
+    def annotate(self, loop: Loop, directive: str) -> None:
+        self.script.add(f"{self.stage}.{directive}({loop.name})")
+        loop.taken = True
+        self.script.features.add(directive)
+
+    # -- Random ones.
+
+    def data(self) -> list[Loop]:
+        return [l for l in self.loops if not l.reduction]
+
+    def free(self) -> list[Loop]:
+        """Loops that may be split, fused and bound."""
+        return [l for l in self.loops if not l.taken and not l.lane]
+
+    def random_splits(self, rng: random.Random, chance: float = 0.5) -> None:
+        pair = [l for l in self.data() if not l.lane and not l.taken]
+        if len(pair) >= 2 and rng.random() < 0.25:
+            at = rng.randrange(len(pair) - 1)
+            if self.loops.index(pair[at]) + 1 == self.loops.index(pair[at + 1]):
+                self.tile(pair[at], pair[at + 1], rng.randint(1, 4), rng.randint(1, 4))
+                return
+        for loop in self.free():
+            if rng.random() >= chance:
+                continue
+            size = rng.randint(1, 5)
+            if rng.random() < 0.7:
+                self.split(loop, factor=size)
+            else:
+                self.split(loop, nparts=size)
+
+    def random_fuse(self, rng: random.Random) -> None:
+        pairs = [
+            (a, b)
+            for a, b in zip(self.loops, self.loops[1:], strict=False)
+            if not (a.lane or b.lane or a.taken or b.taken) and a.reduction == b.reduction
+        ]
+        if pairs:
+            self.fuse(*rng.choice(pairs))
+
+    def random_reorder(self, rng: random.Random, *, among: list[Loop] | None = None) -> None:
+        loops = list(self.loops if among is None else among)
+        if len(loops) < 2:
+            return
+        rng.shuffle(loops)
+        self.reorder(loops)
+
+    def random_binds(self, rng: random.Random, *, most: int = 4) -> list[Loop]:
+        """At least one; block axes and thread axes in any order, threads under the limit."""
+        loops = [l for l in self.free() if not l.reduction]
+        if not loops:
+            raise ValueError("no loop to bind")
+        chosen = rng.sample(loops, rng.randint(1, min(most, len(loops))))
+        blocks, threads = list(BLOCK_TAGS), list(THREAD_TAGS)
+        if rng.random() < 0.3:
+            rng.shuffle(blocks)
+            rng.shuffle(threads)
+        room = MAX_THREADS
+        for loop in sorted(chosen, key=self.loops.index):
+            fits = loop.extent is not None and loop.extent <= room
+            if threads and fits and rng.random() < 0.5:
+                room //= loop.extent
+                self.bind(loop, threads.pop(0))
+            elif blocks:
+                self.bind(loop, blocks.pop(0))
+        return chosen

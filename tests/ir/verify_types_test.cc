@@ -1,0 +1,321 @@
+#include "ir/verify_types.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/ir/samples.h"
+
+namespace texloom::ir {
+namespace {
+
+constexpr AccessForm kLogical{.logical = true, .widened = false};
+constexpr AccessForm kOffset{.logical = false, .widened = false};
+constexpr AccessForm kWidened{.logical = false, .widened = true};
+
+const Type kFloat4 = kFloat32.with_lanes(4);
+const Type kFloat64 = Type::f(64);
+
+std::string problem(const Expr& e, AccessForm form = kLogical) { return type_problem(e, form); }
+std::string problem(const Stmt& s, AccessForm form = kLogical) { return type_problem(s, form); }
+
+Expr var(Type type) { return make_var("v", type); }
+Expr binary(Type type, BinaryOp op, Type a, Type b) {
+  return Expr(new Binary(type, op, var(a), var(b)));
+}
+
+TEST(TypeProblem, NoneInWhatTheMakeFunctionsBuild) {
+  const Leaves l;
+  for (const ExprSample& sample : expr_samples(l)) EXPECT_EQ(problem(sample.e), "") << sample.text;
+  for (const StmtSample& sample : stmt_samples(l)) EXPECT_EQ(problem(sample.s), "") << sample.text;
+  EXPECT_EQ(problem(make_launch(0)), "");
+}
+
+TEST(TypeProblem, TypesThatDoNotExist) {
+  for (const Type type : {Type::i(24), kInt32.with_lanes(0), kInt32.with_lanes(17)}) {
+    EXPECT_EQ(problem(var(type)), "there is no such type");
+  }
+  EXPECT_EQ(problem(var(kInt32.with_lanes(16))), "");
+  EXPECT_EQ(problem(var(kInt32)), "");
+}
+
+TEST(TypeProblem, Constants) {
+  EXPECT_EQ(problem(Expr(new IntImm(kFloat32, 1))), "an integer constant of this type");
+  EXPECT_EQ(problem(Expr(new IntImm(kInt32.with_lanes(4), 1))), "an integer constant of this type");
+  EXPECT_EQ(problem(Expr(new FloatImm(kInt32, 1))), "a float constant of this type");
+  EXPECT_EQ(problem(Expr(new FloatImm(kFloat4, 1))), "a float constant of this type");
+}
+
+TEST(TypeProblem, Binary) {
+  const Type i4 = kInt32.with_lanes(4), b4 = kBool.with_lanes(4);
+  EXPECT_EQ(problem(binary(kInt32, BinaryOp::Add, kInt32, kInt64)), "operands are int32 and int64");
+  EXPECT_EQ(problem(binary(i4, BinaryOp::Add, i4, kInt32)), "operands are int32x4 and int32");
+  EXPECT_EQ(problem(binary(kInt64, BinaryOp::Add, kInt32, kInt32)),
+            "it is int64 and should be int32");
+  EXPECT_EQ(problem(binary(kInt32, BinaryOp::Lt, kInt32, kInt32)),
+            "it is int32 and should be bool");
+  EXPECT_EQ(problem(binary(kBool, BinaryOp::Ge, i4, i4)), "it is bool and should be boolx4");
+  EXPECT_EQ(problem(binary(b4, BinaryOp::Eq, i4, i4)), "");
+  for (const BinaryOp op : {BinaryOp::And, BinaryOp::Or}) {
+    EXPECT_EQ(problem(binary(kBool, op, kInt32, kInt32)), "an operand is no bool");
+    EXPECT_EQ(problem(binary(kBool, op, kBool, kBool)), "");
+    EXPECT_EQ(problem(binary(b4, op, b4, b4)), "");
+  }
+  for (const BinaryOp op : {BinaryOp::Mod, BinaryOp::Shl, BinaryOp::Shr, BinaryOp::BitAnd,
+                            BinaryOp::BitOr, BinaryOp::BitXor}) {
+    EXPECT_EQ(problem(binary(kFloat32, op, kFloat32, kFloat32)), "an operand is no integer");
+    EXPECT_EQ(problem(binary(kInt32, op, kInt32, kInt32)), "");
+  }
+  for (const BinaryOp op :
+       {BinaryOp::Add, BinaryOp::Div, BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::Max}) {
+    EXPECT_EQ(problem(binary(kFloat32, op, kFloat32, kFloat32)), "");
+  }
+}
+
+TEST(TypeProblem, Not) {
+  EXPECT_EQ(problem(Expr(new Not(var(kInt32)))), "an operand is no bool");
+  EXPECT_EQ(problem(Expr(new Not(var(kBool.with_lanes(4))))), "");
+}
+
+TEST(TypeProblem, Select) {
+  const auto select = [](Type condition, Type a, Type b) {
+    return Expr(new Select(var(condition), var(a), var(b)));
+  };
+  EXPECT_EQ(problem(select(kInt32, kInt32, kInt32)), "the condition is no bool");
+  EXPECT_EQ(problem(select(kBool.with_lanes(2), kFloat4, kFloat4)),
+            "the condition has other lanes");
+  EXPECT_EQ(problem(select(kBool, kInt32, kInt64)), "operands are int32 and int64");
+  EXPECT_EQ(problem(select(kBool, kFloat4, kFloat4)), "");
+  EXPECT_EQ(problem(select(kBool.with_lanes(4), kFloat4, kFloat4)), "");
+}
+
+TEST(TypeProblem, Cast) {
+  EXPECT_EQ(problem(Expr(new Cast(kFloat4, var(kInt32)))), "it is float32x4 and should be float32");
+  EXPECT_EQ(problem(Expr(new Cast(kFloat4, var(kInt32.with_lanes(4))))), "");
+}
+
+TEST(TypeProblem, Call) {
+  const auto call = [](Type type, Intrinsic f, Exprs arguments) {
+    return Expr(new Call(type, f, std::move(arguments)));
+  };
+  EXPECT_EQ(problem(call(kFloat32, Intrinsic::Exp, {})), "it has another number of arguments");
+  EXPECT_EQ(problem(call(kFloat32, Intrinsic::Power, {var(kFloat32)})),
+            "it has another number of arguments");
+  EXPECT_EQ(problem(call(kFloat32, Intrinsic::Power, {var(kFloat32), var(kFloat64)})),
+            "operands are float32 and float64");
+  EXPECT_EQ(problem(call(kInt32, Intrinsic::Exp, {var(kInt32)})), "an argument is no float");
+  EXPECT_EQ(problem(call(kBool, Intrinsic::Abs, {var(kBool)})), "an argument is no float");
+  EXPECT_EQ(problem(call(kInt32, Intrinsic::Abs, {var(kInt32)})), "");
+  EXPECT_EQ(problem(call(kFloat32, Intrinsic::Abs, {var(kFloat32)})), "");
+  EXPECT_EQ(problem(call(kFloat64, Intrinsic::Exp, {var(kFloat32)})),
+            "it is float64 and should be float32");
+}
+
+TEST(TypeProblem, Fma) {
+  const auto fma = [](Type a, Type b, Type c) { return Expr(new Fma(var(a), var(b), var(c))); };
+  EXPECT_EQ(problem(fma(kFloat32, kFloat64, kFloat32)), "operands are float32 and float64");
+  EXPECT_EQ(problem(fma(kFloat32, kFloat32, kFloat64)), "operands are float32 and float64");
+  EXPECT_EQ(problem(fma(kInt32, kInt32, kInt32)), "an operand is no float");
+}
+
+TEST(TypeProblem, Vectors) {
+  EXPECT_EQ(problem(Expr(new Ramp(var(kInt32), var(kInt64), 4))), "operands are int32 and int64");
+  EXPECT_EQ(problem(Expr(new Ramp(var(kFloat32), var(kFloat32), 4))),
+            "an operand is neither int32 nor int64");
+  EXPECT_EQ(problem(Expr(new Ramp(var(Type::i(16)), var(Type::i(16)), 4))),
+            "an operand is neither int32 nor int64");
+  EXPECT_EQ(problem(Expr(new Ramp(var(kInt64), var(kInt64), 4))), "");
+  EXPECT_EQ(problem(Expr(new Ramp(var(kInt32), var(kInt32), 1))), "it is no vector of scalars");
+  const Type i2 = kInt32.with_lanes(2);
+  EXPECT_EQ(problem(Expr(new Ramp(var(i2), var(i2), 4))), "it is no vector of scalars");
+  EXPECT_EQ(problem(Expr(new Broadcast(var(kInt32), 1))), "it is no vector of scalars");
+  EXPECT_EQ(problem(Expr(new Broadcast(var(i2), 2))), "it is no vector of scalars");
+  EXPECT_EQ(problem(Expr(new Broadcast(var(kInt32), 2))), "");
+  EXPECT_EQ(problem(Expr(new Pack({var(kInt32)}))), "it is no vector of scalars");
+  EXPECT_EQ(problem(Expr(new Pack({var(i2), var(i2)}))), "it is no vector of scalars");
+  EXPECT_EQ(problem(Expr(new Pack({var(kInt32), var(kInt64)}))), "operands are int32 and int64");
+}
+
+TEST(TypeProblem, Lane) {
+  EXPECT_EQ(problem(Expr(new Lane(var(kFloat32), var(kInt32)))), "it is a lane of a scalar");
+  EXPECT_EQ(problem(Expr(new Lane(var(kFloat4), var(kFloat32)))),
+            "the lane's number is no scalar index");
+  EXPECT_EQ(problem(Expr(new Lane(var(kFloat4), var(kInt32.with_lanes(4))))),
+            "the lane's number is no scalar index");
+}
+
+class AccessTest : public testing::Test {
+ protected:
+  Leaves l;
+  Expr ramp = make_ramp(l.j, make_int(1), 4);
+};
+
+Expr load(Type type, const Buffer& b, const Exprs& indices) {
+  return Expr(new Load(type, b, indices));
+}
+
+TEST_F(AccessTest, HasAnIndexForEachAxisOrOneOffset) {
+  EXPECT_EQ(problem(load(kFloat32, l.a, {l.i, l.j}), kLogical), "");
+  EXPECT_EQ(problem(load(kFloat32, l.a, {l.i, l.j}), kOffset), "A takes 1 indices here");
+  EXPECT_EQ(problem(load(kFloat32, l.a, {l.i}), kOffset), "");
+  EXPECT_EQ(problem(load(kFloat32, l.a, {l.i}), kLogical), "A takes 2 indices here");
+}
+
+TEST_F(AccessTest, IndicesAreIndexTypes) {
+  const Expr wide = var(kInt64), narrow = var(Type::i(16)), natural = var(Type::u(32));
+  EXPECT_EQ(problem(load(kFloat32, l.a, {wide, l.j})), "");
+  for (const Expr& wrong : {narrow, natural, l.x, l.p}) {
+    EXPECT_EQ(problem(load(kFloat32, l.a, {wrong, l.j})), "an index is neither int32 nor int64");
+    EXPECT_EQ(problem(load(kFloat32, l.a, {l.i, wrong})), "an index is neither int32 nor int64");
+  }
+}
+
+TEST_F(AccessTest, OnlyTheLastIndexIsAVector) {
+  EXPECT_EQ(problem(load(kFloat4, l.a, {l.i, ramp})), "");
+  EXPECT_EQ(problem(load(kFloat4, l.a, {ramp, l.i})), "an index before the last one is a vector");
+  EXPECT_EQ(problem(load(kFloat32, l.a, {l.i, ramp})), "a value of 1 lanes by an index of 4");
+  EXPECT_EQ(problem(load(kFloat4, l.a, {l.i, l.j})), "a value of 4 lanes by an index of 1");
+}
+
+TEST_F(AccessTest, ValuesAreWiderThanElementsOnlyWhenLegalised) {
+  const auto held = [&](Type stored, Type type, AccessForm form) {
+    const Buffer b = make_buffer("B", stored, {8}, MemoryScope::Global);
+    const Expr e = load(type, b, {l.i});
+    auto* store = new Store;
+    store->buffer = b;
+    store->indices = {l.i};
+    store->value = var(type);
+    EXPECT_EQ(problem(Stmt(store), form), problem(e, form));
+    return problem(e, form);
+  };
+  const Type half = Type::f(16), bfloat{TypeCode::BFloat, 16, 1};
+  EXPECT_EQ(held(half, half, kOffset), "");
+  EXPECT_EQ(held(half, kFloat32, kOffset), "B holds float16, the value is float32");
+  for (const auto& [stored, type] : std::vector<std::pair<Type, Type>>{{half, kFloat32},
+                                                                       {bfloat, kFloat32},
+                                                                       {half, half},
+                                                                       {kBool, Type::u(8)},
+                                                                       {kBool, kInt32},
+                                                                       {Type::i(8), kInt32},
+                                                                       {Type::u(8), Type::u(32)}}) {
+    EXPECT_EQ(held(stored, type, kWidened), "") << to_string(stored) << " " << to_string(type);
+  }
+  for (const auto& [stored, type] : std::vector<std::pair<Type, Type>>{{kFloat32, half},
+                                                                       {half, bfloat},
+                                                                       {half, kInt32},
+                                                                       {Type::i(8), Type::u(32)},
+                                                                       {Type::u(8), kInt32},
+                                                                       {kInt32, Type::i(8)},
+                                                                       {Type::i(8), kFloat32},
+                                                                       {Type::u(8), kBool},
+                                                                       {kBool, kFloat32}}) {
+    EXPECT_EQ(held(stored, type, kWidened),
+              "B holds " + to_string(stored) + ", the value is " + to_string(type));
+  }
+}
+
+TEST_F(AccessTest, Texels) {
+  const auto texel = [&](Type type, const Expr& x, const Expr& y) {
+    return Expr(new TextureLoad(type, l.t, x, y));
+  };
+  EXPECT_EQ(problem(texel(kFloat4, l.i, l.j)), "");
+  EXPECT_EQ(problem(texel(kFloat4, var(kInt64), var(kInt64))), "");
+  EXPECT_EQ(problem(texel(kFloat32, l.i, l.j)), "a texel has four lanes");
+  EXPECT_EQ(problem(texel(kFloat4, ramp, l.j)), "a coordinate is no scalar index");
+  EXPECT_EQ(problem(texel(kFloat4, l.i, l.x)), "a coordinate is no scalar index");
+  const Type half4 = Type::f(16).with_lanes(4);
+  EXPECT_EQ(problem(texel(half4, l.i, l.j)), "T holds float32, the value is float16");
+  auto* store = new TextureStore;
+  store->texture = l.t;
+  store->x = l.i;
+  store->y = ramp;
+  store->value = l.v;
+  EXPECT_EQ(problem(Stmt(store)), "a coordinate is no scalar index");
+  EXPECT_EQ(problem(make_texture_store(l.t, l.i, l.j, var(half4))),
+            "T holds float32, the value is float16");
+  const Type double4 = kFloat64.with_lanes(4);
+  EXPECT_EQ(problem(texel(double4, l.i, l.j), kWidened), "");
+}
+
+TEST_F(AccessTest, Statements) {
+  const Stmt body = make_barrier();
+  EXPECT_EQ(problem(make_for(l.x, l.x, LoopKind::Serial, body)), "it binds no index variable");
+  EXPECT_EQ(problem(make_thread_for(make_int(1), l.n, {}, body)), "it binds no index variable");
+  EXPECT_EQ(problem(make_for(l.i, var(kInt64), LoopKind::Serial, body)),
+            "operands are int32 and int64");
+  EXPECT_EQ(problem(make_for(var(kInt64), var(kInt64), LoopKind::Serial, body)), "");
+  EXPECT_EQ(problem(make_if(var(kBool.with_lanes(4)), body)), "the condition is no scalar bool");
+  EXPECT_EQ(problem(make_let(make_int(1), make_int(1), body)), "it binds no variable");
+  auto* let = new Let;
+  let->var = l.i;
+  let->value = l.x;
+  let->body = body;
+  EXPECT_EQ(problem(Stmt(let)), "operands are int32 and float32");
+}
+
+TEST(IndexVariables, AreScalarInt32OrInt64Variables) {
+  EXPECT_TRUE(is_scalar_index(var(kInt32)));
+  EXPECT_TRUE(is_scalar_index(make_int(1, kInt64)));
+  EXPECT_FALSE(is_scalar_index(var(kInt32.with_lanes(2))));
+  EXPECT_FALSE(is_scalar_index(var(Type::u(32))));
+  EXPECT_TRUE(is_index_variable(var(kInt64)));
+  EXPECT_FALSE(is_index_variable(make_int(1)));
+  EXPECT_FALSE(is_index_variable(var(kFloat32)));
+}
+
+// `change` breaks one thing of a good buffer or texture.
+template <class Change>
+std::string broken(bool texture, const Change& change) {
+  const Buffer good =
+      texture ? make_texture("T", kFloat32, texture_layout({8, 4}, TextureRule::Activation),
+                             {make_var("tx"), make_var("ty")})
+              : make_buffer("B", kFloat32, {8, 4}, MemoryScope::Shared);
+  EXPECT_EQ(buffer_problem(*good), "");
+  change(const_cast<BufferNode&>(*good));
+  return buffer_problem(*good);
+}
+
+TEST(BufferProblem, OfBuffers) {
+  EXPECT_EQ(broken(false, [](BufferNode& b) { b.shape = {4, 8}; }),
+            "its layout is of another shape");
+  EXPECT_EQ(broken(false, [](BufferNode& b) { b.shape = b.layout.shape = {8, 0}; }),
+            "an extent is less than 1");
+  EXPECT_EQ(broken(false, [](BufferNode& b) { b.type = kFloat4; }),
+            "its element type is no scalar type");
+  EXPECT_EQ(broken(false, [](BufferNode& b) { b.type = Type::f(24); }),
+            "its element type is no scalar type");
+  EXPECT_EQ(broken(false, [](BufferNode& b) { b.layout.object = MemoryObject::Image1dBuffer; }),
+            "no access knows its memory object");
+  EXPECT_EQ(broken(false, [](BufferNode& b) { std::swap(b.layout.rows, b.layout.cols); }),
+            "the layout of a buffer has rows or lanes");
+  EXPECT_EQ(broken(false, [](BufferNode& b) { std::swap(b.layout.lanes, b.layout.cols); }),
+            "the layout of a buffer has rows or lanes");
+  for (const bool x : {false, true}) {
+    EXPECT_EQ(broken(false, [&](BufferNode& b) { (x ? b.origin.x : b.origin.y) = make_var("o"); }),
+              "only a texture has an origin");
+  }
+}
+
+TEST(BufferProblem, OfTextures) {
+  EXPECT_EQ(broken(true, [](BufferNode& b) { b.memory = MemoryScope::Shared; }),
+            "a texture is global memory");
+  EXPECT_EQ(broken(true, [](BufferNode& b) { b.layout.lanes.clear(); }), "a texel has four lanes");
+  for (const Type type : {Type::f(64), kInt64, kBool, Type{TypeCode::BFloat, 16, 1}}) {
+    EXPECT_EQ(broken(true, [&](BufferNode& b) { b.type = type; }), "no texture holds this type");
+  }
+  for (const Type type : {Type::f(16), kInt32, Type::u(8)}) {
+    EXPECT_EQ(broken(true, [&](BufferNode& b) { b.type = type; }), "");
+  }
+  EXPECT_EQ(broken(true, [](BufferNode& b) { b.origin.x = nullptr; }),
+            "an origin has two words or none");
+  EXPECT_EQ(broken(true, [](BufferNode& b) { b.origin.y = nullptr; }),
+            "an origin has two words or none");
+  EXPECT_EQ(broken(true, [](BufferNode& b) { b.origin = {}; }), "");
+  for (const bool x : {false, true}) {
+    for (const Expr& word : {make_int(0), var(kInt64)}) {
+      EXPECT_EQ(broken(true, [&](BufferNode& b) { (x ? b.origin.x : b.origin.y) = word; }),
+                "a word of its origin is no int32 variable");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace texloom::ir
