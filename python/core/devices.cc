@@ -1,5 +1,6 @@
 // Devices and arrays.
 
+#include <fmt/ranges.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -50,7 +51,7 @@ const std::vector<hal::DeviceInfo>& device_infos() {
 
 Code code_of(StatusCode status) {
   switch (status) {
-    case StatusCode::Unavailable: case StatusCode::NotFound: return Code::NoDevice;
+    case StatusCode::Unavailable: return Code::NoDevice;
     case StatusCode::OutOfMemory: return Code::OutOfDeviceMemory;
     case StatusCode::BuildFailed: return Code::KernelRefused;
     default: return Code::DeviceError;
@@ -139,8 +140,10 @@ PyArray empty(const std::vector<int64_t>& shape, const std::string& dtype, const
   const auto scope = parse_scope(scope_text);
   if (!scope || scope->memory != MemoryScope::Global) {
     std::string known;
-    for (const std::string& s : scope_spellings()) known += (known.empty() ? "" : ", ") + s;
-    fail(where, Code::UnknownScope, "use one of " + known + ", other than shared and local",
+    for (const std::string& s : scope_spellings()) {
+      if (parse_scope(s)->memory == MemoryScope::Global) known += (known.empty() ? "" : ", ") + s;
+    }
+    fail(where, Code::UnknownScope, "use one of " + known,
          "an array cannot lie in the memory scope '{}'", scope_text);
   }
   const bool bad_shape = std::any_of(shape.begin(), shape.end(), [](int64_t n) { return n < 1; });
@@ -169,7 +172,8 @@ void check_source(const PyArray& array, const py::array& source) {
   }
   if (shape != array.layout.shape) {
     fail(user_location(), Code::WrongShape, "reshape it, or make an array of its shape",
-         "a NumPy array of another shape does not fit this array");
+         "a NumPy array of shape ({}) does not fit an array of shape ({})", fmt::join(shape, ", "),
+         fmt::join(array.layout.shape, ", "));
   }
 }
 
@@ -266,6 +270,11 @@ const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
   const std::lock_guard lock(state.mutex);
   const auto found = state.devices.find(device.ordinal);
   if (found != state.devices.end()) return found->second;
+  const size_t count = driver(state).devices().size();
+  if (device.ordinal >= count) {
+    fail(user_location(), Code::NoDevice, fmt::format("use a number from 0 to {}", count - 1),
+         "there is no device opencl({})", device.ordinal);
+  }
   auto opened = driver(state).open(device.ordinal);
   throw_if_error(opened.status());
   return state.devices.emplace(device.ordinal, *opened).first->second;

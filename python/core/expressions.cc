@@ -31,7 +31,7 @@ bool truth(const PyExpr& e) {
 }
 
 template <class Class>
-void bind_operators(Class& c) {
+void bind_arithmetic(Class& c) {
   const auto both = [&c](const char* name, const char* reflected, BinaryOp op) {
     c.def(name, [op](const py::object& a, const py::object& b) { return apply(op, a, b); });
     c.def(reflected, [op](const py::object& a, const py::object& b) { return apply(op, b, a); });
@@ -47,6 +47,15 @@ void bind_operators(Class& c) {
   both("__and__", "__rand__", BinaryOp::BitAnd);
   both("__or__", "__ror__", BinaryOp::BitOr);
   both("__xor__", "__rxor__", BinaryOp::BitXor);
+  c.def("__neg__", [](const py::object& a) { return apply(BinaryOp::Sub, py::int_(0), a); });
+  c.def("astype", [](const py::object& a, const std::string& dtype) {
+    return PyExpr{make_cast(to_type(dtype), to_expr(a))};
+  });
+}
+
+template <class Class>
+void bind_operators(Class& c) {
+  bind_arithmetic(c);
   const auto compare = [&c](const char* name, BinaryOp op) {
     c.def(name, [op](const py::object& a, const py::object& b) { return apply(op, a, b); });
   };
@@ -56,10 +65,6 @@ void bind_operators(Class& c) {
   compare("__ge__", BinaryOp::Ge);
   compare("__eq__", BinaryOp::Eq);
   compare("__ne__", BinaryOp::Ne);
-  c.def("__neg__", [](const py::object& a) { return apply(BinaryOp::Sub, py::int_(0), a); });
-  c.def("astype", [](const py::object& a, const std::string& dtype) {
-    return PyExpr{make_cast(to_type(dtype), to_expr(a))};
-  });
 }
 
 py::object constant_value(const PyExpr& e) {
@@ -110,6 +115,15 @@ void bind_iter_var(py::module_& m) {
       .def_property_readonly("extent", [](const PyIterVar& a) -> py::object {
         return a.node->extent ? py::cast(PyExpr{a.node->extent}) : py::none();
       });
+}
+
+// As operands a tensor without axes and a slice with all its indices are elements; others are
+// refused with the number of their axes.
+void bind_tensor_operands(py::module_& m) {
+  py::class_<PyTensor> tensor(m, "Tensor", "The result of an operation.");
+  bind_arithmetic(tensor);
+  py::class_<PyTensorSlice> slice(m, "TensorSlice", "A tensor with its first indices given.");
+  bind_operators(slice);
 }
 
 PyIterVar reduce_axis(const py::handle& begin, const py::handle& end, const std::string& name) {
@@ -259,6 +273,7 @@ std::vector<PyIterVar> wrap(const std::vector<IterVar>& axes) {
 void bind_expressions(py::module_& m) {
   bind_expr(m);
   bind_iter_var(m);
+  bind_tensor_operands(m);
   bind_functions_of_te(m);
 }
 

@@ -20,6 +20,10 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return "(" + text + ")";
 }
 
+std::string place_text(const Layout& layout) {
+  return layout.object == MemoryObject::Buffer ? "a buffer" : to_string(layout);
+}
+
 void check_argument(const PyArray& array, const BufferNode& param, const SourceLocation& where) {
   if (array.type != param.type) {
     fail(where, Code::WrongElementType, fmt::format("pass an array of dtype {}", to_string(param.type)),
@@ -35,8 +39,8 @@ void check_argument(const PyArray& array, const BufferNode& param, const SourceL
     fail(where, Code::WrongScope,
          "make the array with the argument's scope (nd.empty(..., mem_scope=...)) and the target "
          "that the function was built for",
-         "the argument '{}' lies in {}, but the array in {}", param.name, to_string(param.layout),
-         to_string(array.layout));
+         "the argument '{}' lies in {}, but the array in {}", param.name, place_text(param.layout),
+         place_text(array.layout));
   }
   const auto* texture = std::get_if<hal::TextureBinding>(&array.binding);
   if (texture != nullptr && param.origin.is_zero() && texture->origin != hal::Offset2D{}) {

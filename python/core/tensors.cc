@@ -23,7 +23,8 @@ py::object indexed(const PyTensorSlice& slice, const py::object& index) {
 }
 
 void bind_tensor(py::module_& m) {
-  py::class_<PyTensor>(m, "Tensor", "The result of an operation.")
+  // The classes and their operators are in expressions.cc.
+  py::reinterpret_borrow<py::class_<PyTensor>>(m.attr("Tensor"))
       .def("__getitem__", [](const PyTensor& t, const py::object& i) { return indexed({t.node, {}}, i); })
       .def("__call__",
            [](const PyTensor& t, const py::args& indices) {
@@ -49,7 +50,7 @@ void bind_tensor(py::module_& m) {
       .def_property_readonly("op", [](const PyTensor& t) {
         return PyOperation{schedule::operation_of(t.node)};
       });
-  py::class_<PyTensorSlice>(m, "TensorSlice", "A tensor with its first indices given.")
+  py::reinterpret_borrow<py::class_<PyTensorSlice>>(m.attr("TensorSlice"))
       .def("__getitem__", &indexed);
 }
 
@@ -90,13 +91,24 @@ void bind_operation(py::module_& m) {
       });
 }
 
+Expr body_of(const std::string& name, const py::object& body) {
+  try {
+    return to_expr(body);
+  } catch (const py::builtin_exception&) {
+    fail(user_location(), Code::BadComputeBody, "return one expression over the axes from the function",
+         "the function of '{}' returns a {}, not an expression", name,
+         py::str(py::type::of(body).attr("__name__")).cast<std::string>());
+  }
+}
+
 Exprs checked_shape(const py::handle& shape, const std::string& name, const SourceLocation& where) {
   Exprs extents;
   for (const Expr& extent : to_exprs(shape)) {
     const int64_t* value = int_value(extent);
     if (!extent->type.is_integer() || (value != nullptr && (*value < 1 || *value > INT32_MAX))) {
       fail(where, Code::BadShape, "give every extent as a positive integer",
-           "the shape of '{}' has the extent {}", name, to_string(extent));
+           "the shape of '{}' has the extent {}", name,
+           value == nullptr ? to_string(extent) : std::to_string(*value));
     }
     extents.push_back(make_cast(kInt32, extent));
   }
@@ -121,7 +133,7 @@ void bind_tensors(py::module_& m) {
     std::vector<IterVar> list;
     for (const PyIterVar& axis : axes) list.push_back(axis.node);
     return PyTensor{schedule::output_of(
-        schedule::make_compute(name, tag, list, to_expr(body), user_location()))};
+        schedule::make_compute(name, tag, list, body_of(name, body), user_location()))};
   });
 }
 

@@ -211,13 +211,13 @@ Expr make_not(Expr value) {
   return finish(node, {}, {&node->value});
 }
 
-Expr make_select(Expr condition, Expr if_true, Expr if_false) {
+Expr make_select(Expr condition, Expr if_true, Expr if_false, SourceLocation location) {
   TL_CHECK(condition->type.element().is_bool() && if_true->type == if_false->type);
   TL_CHECK(condition->type.is_scalar() || condition->type.lanes == if_true->type.lanes);
   if (is_true(condition)) return if_true;
   if (is_false(condition)) return if_false;
   auto* node = new Select(std::move(condition), std::move(if_true), std::move(if_false));
-  return finish(node, {}, {&node->condition, &node->if_true, &node->if_false});
+  return finish(node, std::move(location), {&node->condition, &node->if_true, &node->if_false});
 }
 
 Expr make_cast(Type type, Expr value) {
@@ -239,13 +239,13 @@ Expr make_cast(Type type, Expr value) {
   return finish(node, {}, {&node->value});
 }
 
-Expr make_call(Intrinsic function, Exprs arguments) {
+Expr make_call(Intrinsic function, Exprs arguments, SourceLocation location) {
   TL_CHECK(static_cast<int>(arguments.size()) == info(function).arity);
   const Type type = arguments.front()->type;
   for (const Expr& argument : arguments) TL_CHECK(argument->type == type);
-  const SourceLocation location = arguments.front()->location;
+  if (!location.known()) location = arguments.front()->location;
   auto* node = new Call(type, function, std::move(arguments));
-  return finish(node, location, node->arguments);
+  return finish(node, std::move(location), node->arguments);
 }
 
 Expr make_fma(Expr a, Expr b, Expr c) {

@@ -98,6 +98,11 @@ class Printer {
                       .text;
           stmt(n.body, depth);
         },
+        [&](const Nest& n) {
+          out_ += fmt::format("{}nest {} {{\n", indent, name(n.result));
+          stmt(n.body, depth + 1);
+          out_ += indent + "}\n";
+        },
         [&](const Allocate& n) {
           out_ += InOrder{"{}{}.alloca {}: {}\n", indent, object_word(n.buffer), name(n.buffer),
                           declaration(*n.buffer)}

@@ -106,6 +106,13 @@ Stmt make_let(Expr var, Expr value, Stmt body, SourceLocation location) {
   return finish(node, std::move(location), {&node->body});
 }
 
+Stmt make_nest(Buffer result, Stmt body, SourceLocation location) {
+  auto* node = new Nest;
+  node->result = std::move(result);
+  node->body = std::move(body);
+  return finish(node, std::move(location), {&node->body});
+}
+
 Stmt make_allocate(Buffer buffer, Stmt body, SourceLocation location) {
   auto* node = new Allocate;
   node->buffer = std::move(buffer);

@@ -68,6 +68,12 @@ struct Let : StmtBase<Let> {
   Expr value;
   Stmt body;
 };
+// Until kernels are split off; the boundary is stated, not guessed from the shape of the loops.
+struct Nest : StmtBase<Nest> {
+  static constexpr StmtKind kKind = StmtKind::Nest;
+  Buffer result;  // what the stage computes
+  Stmt body;
+};
 struct Allocate : StmtBase<Allocate> {
   static constexpr StmtKind kKind = StmtKind::Allocate;
   Buffer buffer;
@@ -99,6 +105,7 @@ Stmt make_if(Expr condition, Stmt then, SourceLocation location = {});
 // Flattens nested sequences; a sequence of one is that one.
 Stmt make_seq(Stmts statements);
 Stmt make_let(Expr var, Expr value, Stmt body, SourceLocation location = {});
+Stmt make_nest(Buffer result, Stmt body, SourceLocation location = {});
 Stmt make_allocate(Buffer buffer, Stmt body, SourceLocation location = {});
 Stmt make_free(Buffer buffer, SourceLocation location = {});
 Stmt make_barrier(SourceLocation location = {});

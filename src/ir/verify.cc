@@ -50,6 +50,7 @@ std::string text_of(const Stmt& s) {
       [](const For& n) { return fmt::format("loop {} < {}", text_of(n.var), text_of(n.extent)); },
       [](const If& n) { return "if " + text_of(n.condition); },
       [](const Let& n) { return fmt::format("let {} = {}", text_of(n.var), text_of(n.value)); },
+      [](const Nest& n) { return "nest " + n.result->name; },
       [](const Allocate& n) { return "alloca " + n.buffer->name; },
       [](const Free& n) { return "free " + n.buffer->name; },
       [](const Launch& n) { return fmt::format("launch {}", n.kernel); },
@@ -456,6 +457,14 @@ class Verifier {
   void check(const Let& n, const Stmt&) {
     const bool varying = expr(n.value).varying;
     body(n.body, n.var, varying);
+  }
+  // One kernel: local memory and what was found of its loads end with it.
+  void check(const Nest& n, const Stmt&) {
+    facts_.clear();
+    nest_ = ++nests_;
+    stmt(n.body);
+    nest_ = 0;
+    facts_.clear();
   }
   void check(const Allocate& n, const Stmt& s) {
     const bool global = n.buffer->memory == MemoryScope::Global;

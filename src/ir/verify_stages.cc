@@ -41,6 +41,7 @@ constexpr Places kFor = kCode | kPlan;
 constexpr Places kIf = kCode;
 constexpr Places kSeq = kCode | kPlan;
 constexpr Places kLet = kCode;
+constexpr Places kNest = kLoops | place_bit(Place::Flattened);
 constexpr Places kAllocate = kCode | kPlan;
 constexpr Places kFree = kPlan;
 constexpr Places kBarrier = kCode;

@@ -69,8 +69,10 @@ std::string access_problem(const Buffer& buffer, const Exprs& indices, Type held
   int lanes = 1;
   for (const Expr& index : indices) {
     if (!is_index(index->type)) return "an index is neither int32 nor int64";
-    if (lanes > 1) return "an index before the last one is a vector";
-    lanes = index->type.lanes;
+    if (lanes > 1 && index->type.lanes > 1 && index->type.lanes != lanes) {
+      return "two indices are vectors of different lanes";
+    }
+    lanes = std::max<int>(lanes, index->type.lanes);
   }
   if (held.lanes != lanes) {
     return fmt::format("a value of {} lanes by an index of {}", held.lanes, lanes);
@@ -175,6 +177,7 @@ std::string problem_of(const Let& n) {
                same(n.var->type, n.value->type));
 }
 std::string problem_of(const Seq&) { return {}; }
+std::string problem_of(const Nest&) { return {}; }
 std::string problem_of(const Allocate&) { return {}; }
 std::string problem_of(const Free&) { return {}; }
 std::string problem_of(const Barrier&) { return {}; }

@@ -38,7 +38,7 @@ struct ChildMapper {
   Expr operator()(const Select& n) const {
     Expr c = map(n.condition), t = map(n.if_true), f = map(n.if_false);
     if (c.same_as(n.condition) && t.same_as(n.if_true) && f.same_as(n.if_false)) return self;
-    return make_select(std::move(c), std::move(t), std::move(f));
+    return make_select(std::move(c), std::move(t), std::move(f), n.location);
   }
   Expr operator()(const Cast& n) const {
     Expr value = map(n.value);
@@ -47,7 +47,7 @@ struct ChildMapper {
   Expr operator()(const Call& n) const {
     bool changed = false;
     Exprs arguments = map_all(n.arguments, map, changed);
-    return changed ? make_call(n.function, std::move(arguments)) : self;
+    return changed ? make_call(n.function, std::move(arguments), n.location) : self;
   }
   Expr operator()(const Fma& n) const {
     Expr a = map(n.a), b = map(n.b), c = map(n.c);
@@ -145,6 +145,10 @@ struct StmtChildMapper {
     Stmt body = map_stmt(n.body);
     if (value.same_as(n.value) && body.same_as(n.body)) return self;
     return make_let(n.var, std::move(value), std::move(body), n.location);
+  }
+  Stmt operator()(const Nest& n) const {
+    Stmt body = map_stmt(n.body);
+    return body.same_as(n.body) ? self : make_nest(n.result, std::move(body), n.location);
   }
   Stmt operator()(const Allocate& n) const {
     Stmt body = map_stmt(n.body);

@@ -32,7 +32,8 @@ class Builder {
     }
     Stmt body = make_empty();
     for (auto id = roots.rbegin(); id != roots.rend(); ++id) {
-      body = make_seq({nest(*id), body});
+      const Stmt own = make_nest(buffer(*id), nest(*id), s_.stage(*id).op->location);
+      body = make_seq({own, body});
       if (buffers_.is_param(*id)) continue;
       body = make_allocate(buffer(*id), body, s_.stage(*id).op->location);
     }
@@ -139,12 +140,15 @@ class Builder {
   }
 
   // Whether a point outside the tensor may be computed all the same: nobody reads what a thread
-  // keeps for itself there, and computing it cannot fault.
+  // keeps for itself there, and neither computing nor storing it can fault.
   bool may_run_anywhere(StageId id, const Expr& value) const {
     if (buffer(id)->memory != MemoryScope::Local) return false;
-    bool safe = true;
+    bool safe = is_inside(*buffer(id), bounds_of(id).position);
     walk(
-        value, [&](const Load& n) { safe = safe && (n.buffer->is_texture() || is_inside(n)); },
+        value,
+        [&](const Load& n) {
+          safe = safe && (n.buffer->is_texture() || is_inside(*n.buffer, n.indices));
+        },
         [&](const Binary& n) {
           const bool divides = n.op == BinaryOp::Div || n.op == BinaryOp::Mod ||
                                n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod;
@@ -153,10 +157,10 @@ class Builder {
     return safe;
   }
 
-  bool is_inside(const Load& n) const {
-    for (size_t i = 0; i < n.indices.size(); ++i) {
-      const arith::Interval range = arith::bounds(n.indices[i], bounds_.ranges);
-      if (!range.within(0, n.buffer->shape[i] - 1)) return false;
+  bool is_inside(const BufferNode& b, const Exprs& indices) const {
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const arith::Interval range = arith::bounds(indices[i], bounds_.ranges);
+      if (!range.within(0, b.shape[i] - 1)) return false;
     }
     return true;
   }

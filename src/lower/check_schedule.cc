@@ -1,5 +1,7 @@
 #include "lower/check_schedule.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "ir/arith/interval.h"
@@ -25,6 +27,7 @@ class Checker {
       check_texture(stage);
       if (stage.op->is_placeholder() || stage.attachment.kind == AttachKind::Inline) continue;
       check_vectorized(stage);
+      check_threads(stage);
       check_visibility(stage);
       check_reads(stage);
     }
@@ -49,6 +52,8 @@ class Checker {
       const std::string& name = argument.tensor->name;
       const auto id = s_.find(operation_of(argument.tensor));
       if (!id) {
+        // An input that nothing reads: a parameter all the same.
+        if (operation_of(argument.tensor)->is_placeholder()) continue;
         error(lowering_.location, Code::BadArguments,
               "pass tensors that the schedule's outputs are computed from",
               "the argument '{}' is not part of the schedule", name);
@@ -90,7 +95,9 @@ class Checker {
     }
     error(d.location, Code::BadBinding,
           "declare it with the tensor's shape and dtype, in global memory or a texture",
-          "the buffer '{}' does not match the tensor '{}'", d.name, argument.tensor->name);
+          "the tensor '{}' is {}[{}], but its buffer is declared as {}[{}] in {}",
+          argument.tensor->name, to_string(argument.tensor->type), fmt::join(shape, ", "),
+          to_string(d.type), fmt::join(d.shape, ", "), to_string(d.scope));
   }
 
   void check_texture(const Stage& stage) {
@@ -141,6 +148,33 @@ class Checker {
     }
   }
 
+  // The stage's own loops: each thread tag once, and none that divides a buffer among those that
+  // cannot see one another's parts.
+  void check_threads(const Stage& stage) {
+    const MemoryScope memory = scope_of_stage(stage).memory;
+    std::vector<ThreadTag> seen;
+    for (const IterVar& leaf : stage.leaves) {
+      const IterVar thread = thread_of(s_, {stage.id, leaf});
+      if (!thread) continue;
+      const SourceLocation& where = stage.attributes_of(leaf)->location;
+      const std::string tag = to_string(thread->tag);
+      if (std::find(seen.begin(), seen.end(), thread->tag) != seen.end()) {
+        error(where, Code::NestedThread, "bind each thread tag to one axis of a stage, or fuse the axes",
+              "two axes of '{}' are bound to {}, '{}' being the second", stage.name(), tag, leaf->name());
+      }
+      seen.push_back(thread->tag);
+      const bool narrow = memory == MemoryScope::Local ||
+                          (memory == MemoryScope::Shared && thread->tag.block);
+      if (narrow) {
+        error(where, Code::PartialThreadBinding,
+              memory == MemoryScope::Local ? "leave its loops serial, or cache into \"shared\""
+                                           : "bind its loops to threadIdx, which share the buffer",
+              "the axis '{}' of '{}' is bound to {}, but its {} buffer is not shared along it",
+              leaf->name(), stage.name(), tag, to_string(memory));
+      }
+    }
+  }
+
   // An inner part of a split by a factor is constant whatever the axis is.
   static bool has_constant_extent(const Stage& stage, const IterVar& axis) {
     for (const Relation& r : stage.relations) {
@@ -160,8 +194,7 @@ class Checker {
     const StorageScope scope = scope_of_stage(stage);
     if (stage.attachment.kind == AttachKind::Root && scope.memory != MemoryScope::Global) {
       error(stage.scope_location, Code::ScopeTooNarrow,
-            fmt::format("attach it to a loop of its reader: s[{0}].compute_at(s[reader], axis)",
-                        stage.name()),
+            "attach it to a loop of a stage that reads it: s[cache].compute_at(s[reader], axis)",
             "'{}' lies in {} memory but is computed at the root, in a kernel of its own that no "
             "reader shares",
             stage.name(), to_string(scope.memory));

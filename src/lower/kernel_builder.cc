@@ -19,10 +19,10 @@ class KernelBuilder {
     kernel_.name = std::move(name);
   }
 
-  Kernel build(const Stmt& nest) {
-    kernel_.location = nest->location;
+  Kernel build(const Nest& nest) {
+    kernel_.location = nest.location;
     collect_axes(nest);
-    Stmt body = without_threads(nest, {}, {});
+    Stmt body = without_threads(nest.body, {}, {});
     for (auto buffer = shared_.rbegin(); buffer != shared_.rend(); ++buffer) {
       body = make_allocate(*buffer, body, (*buffer)->location);
     }
@@ -36,9 +36,9 @@ class KernelBuilder {
   using Tags = std::set<ThreadTag>;
   using OwnTags = std::map<const BufferNode*, Tags>;
 
-  void collect_axes(const Stmt& nest) {
+  void collect_axes(const Nest& nest) {
     std::map<ThreadTag, const For*> first;
-    walk(nest, [&](const For& loop) {
+    walk(nest.body, [&](const For& loop) {
       if (loop.loop != LoopKind::Thread) return;
       const auto [known, added] = first.try_emplace(loop.tag, &loop);
       if (added || equal(known->second->extent, loop.extent)) return;
@@ -48,10 +48,10 @@ class KernelBuilder {
            *int_value(loop.extent), *int_value(known->second->extent), place(*known->second));
     });
     if (first.empty()) {
-      fail(location_of_store(nest), Code::UnboundStage,
+      fail(kernel_.location, Code::UnboundStage,
            "bind at least one of its axes: s[stage].bind(axis, te.thread_axis(\"blockIdx.x\"))",
            "'{}' is computed at the root but bound to no thread; did you forget to bind it?",
-           name_of_store(nest));
+           nest.result->name);
     }
     // blockIdx before threadIdx, x before y.
     for (const bool block : {true, false}) {
@@ -72,27 +72,6 @@ class KernelBuilder {
   static std::string place(const For& loop) {
     return loop.location.known() ? fmt::format("{}:{}", *loop.location.file, loop.location.line)
                                  : std::string("another stage");
-  }
-
-  // The store that a nest is about: the last one.
-  static const Store* last_store(const Stmt& nest, const TextureStore** texture) {
-    const Store* last = nullptr;
-    walk(
-        nest, [&](const Store& n) { last = &n; },
-        [&](const TextureStore& n) { *texture = &n; });
-    return last;
-  }
-  static SourceLocation location_of_store(const Stmt& nest) {
-    const TextureStore* texture = nullptr;
-    const Store* last = last_store(nest, &texture);
-    return last != nullptr ? last->location : texture != nullptr ? texture->location
-                                                                 : nest->location;
-  }
-  static std::string name_of_store(const Stmt& nest) {
-    const TextureStore* texture = nullptr;
-    const Store* last = last_store(nest, &texture);
-    if (last != nullptr) return last->buffer->name;
-    return texture != nullptr ? texture->texture->name : "a stage";
   }
 
   const ThreadAxis& axis(ThreadTag tag) const {
@@ -222,7 +201,7 @@ class KernelBuilder {
 
 }  // namespace
 
-Kernel build_kernel(std::string name, const Stmt& nest, const Target& target) {
+Kernel build_kernel(std::string name, const Nest& nest, const Target& target) {
   return KernelBuilder(std::move(name), target).build(nest);
 }
 

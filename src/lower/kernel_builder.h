@@ -8,6 +8,6 @@
 
 namespace texloom::lower {
 
-ir::Kernel build_kernel(std::string name, const ir::Stmt& nest, const ir::Target& target);
+ir::Kernel build_kernel(std::string name, const ir::Nest& nest, const ir::Target& target);
 
 }  // namespace texloom::lower

@@ -75,6 +75,9 @@ void vectorize_lanes(Schedule& s, StageId id) {
   if (attributes.loop == LoopKind::Thread || attributes.loop == LoopKind::Unrolled) {
     stage.attributes[parts.outer] = attributes;
   }
+  // Innermost: whatever loops stood inside it now run over whole texels.
+  std::erase_if(stage.leaves, [&](const IterVar& l) { return l.same_as(parts.inner); });
+  stage.leaves.push_back(parts.inner);
   stage.attributes[parts.inner] = {LoopKind::Vectorized, {}, stage.scope_location};
 }
 

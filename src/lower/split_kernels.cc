@@ -21,21 +21,18 @@ class PlanBuilder {
       const Stmt body = plan(n->body);
       return make_allocate(n->buffer, with_free(n->buffer, body), n->location);
     }
-    if (const auto* seq = as<Seq>(s)) {
-      Stmts statements;
-      for (const Stmt& each : seq->statements) statements.push_back(plan(each));
-      return make_seq(std::move(statements));
-    }
-    return launch(s);
+    if (const auto* n = as<Nest>(s)) return launch(*n);
+    return map_children(
+        s, [](const Expr& e) { return e; }, [this](const Stmt& child) { return plan(child); });
   }
 
  private:
-  Stmt launch(const Stmt& nest) {
+  Stmt launch(const Nest& nest) {
     auto& kernels = lowering_.program.kernels;
     const auto number = static_cast<int>(kernels.size());
     kernels.push_back(build_kernel(fmt::format("{}_kernel{}", lowering_.program.name, number), nest,
                                    lowering_.target));
-    return make_launch(number, nest->location);
+    return make_launch(number, nest.location);
   }
 
   bool uses(const Stmt& s, const Buffer& buffer) const {

@@ -49,6 +49,13 @@ Buffer make_stage_buffer(const Stage& stage, const std::string& name, const Stor
                       origin, stage.scope_location);
 }
 
+// The parameter of an input that nothing reads.
+Buffer unread_buffer(const Argument& argument) {
+  const Tensor& t = argument.tensor;
+  return make_buffer(t->name, t->type, constant_shape(t->shape, t->name, t->location),
+                     MemoryScope::Global, t->location);
+}
+
 }  // namespace
 
 bool StageBuffers::is_param(StageId id) const {
@@ -62,8 +69,12 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
   StageBuffers buffers;
   buffers.of_stage.resize(s.order().size());
   for (const Argument& argument : lowering.arguments) {
-    const StageId id = s.producer(argument.tensor);
-    const Stage& stage = s.stage(id);
+    const auto id = s.find(operation_of(argument.tensor));
+    if (!id) {
+      buffers.params.push_back(unread_buffer(argument));
+      continue;
+    }
+    const Stage& stage = s.stage(*id);
     const std::string& name = argument.declaration && !argument.declaration->name.empty()
                                   ? argument.declaration->name
                                   : stage.name();
@@ -71,7 +82,7 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
         stage, name, stage.scope.value_or(StorageScope{}),
         constant_shape(stage.op->shape, stage.name(), stage.op->location),
         argument.declaration && argument.declaration->has_origin, lowering.target);
-    buffers.of_stage[static_cast<size_t>(id)] = buffer;
+    buffers.of_stage[static_cast<size_t>(*id)] = buffer;
     buffers.params.push_back(buffer);
   }
   for (const StageId id : s.order()) {

@@ -25,7 +25,9 @@ class Inference {
   Bounds run() {
     const std::vector<StageId>& order = schedule_.order();
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
-      if (!schedule_.stage(*id).op->is_placeholder()) infer(*id);
+      const Stage& stage = schedule_.stage(*id);
+      const bool inlined = stage.attachment.kind == AttachKind::Inline;
+      if (!inlined && !stage.op->is_placeholder()) infer(*id);
     }
     return std::move(bounds_);
   }
@@ -53,6 +55,8 @@ class Inference {
     std::vector<std::optional<Region>> regions(shape.size());
     std::vector<bool> unknown(shape.size(), false);
     for (const StageId reader : readers) {
+      // Its expression stands in its own readers by now.
+      if (schedule_.stage(reader).attachment.kind == AttachKind::Inline) continue;
       const RegionMap running = running_loops(stage, reader);
       const Substitution& index = bounds_.stages[static_cast<size_t>(reader)].index;
       walk(schedule_.stage(reader).op->body, [&](const TensorRead& n) {

@@ -42,7 +42,7 @@ struct Bounds {
   ir::arith::Ranges ranges;         // of all loop variables
 };
 
-// The schedule has no inlined stage. Fails with BadShape (a symbolic extent), AttachNotFound,
+// Inlined stages have been written into their readers already. Fails with BadShape (a symbolic extent), AttachNotFound,
 // AttachCycle.
 Bounds infer_bounds(const Schedule& schedule);
 

@@ -112,7 +112,7 @@ Expr select(Expr condition, Expr if_true, Expr if_false, const SourceLocation& w
          "the condition has type {}, not bool", to_string(condition->type));
   }
   auto [x, y] = match_types(std::move(if_true), std::move(if_false), where);
-  return make_select(std::move(condition), std::move(x), std::move(y));
+  return make_select(std::move(condition), std::move(x), std::move(y), where);
 }
 
 Expr call(std::string_view name, Exprs arguments, const SourceLocation& where) {
@@ -133,7 +133,7 @@ Expr call(std::string_view name, Exprs arguments, const SourceLocation& where) {
     fail(where, Code::BadOperandType, "cast the operand to float32 with .astype(\"float32\")",
          "te.{} does not take a value of type {}", name, to_string(type));
   }
-  return make_call(row->function, std::move(arguments));
+  return make_call(row->function, std::move(arguments), where);
 }
 
 Expr reduce(Reduction kind, Expr source, std::vector<IterVar> axes, Expr condition,

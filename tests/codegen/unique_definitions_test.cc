@@ -65,9 +65,8 @@ TEST_F(UniqueDefinitions, RenamesArraysOfAThread) {
   const Stmt body = make_allocate(
       a, ir::make_seq({put(a, make_int(0), at(c, 1)), put(c, make_int(1), at(a, 0) + at(c, 2))}));
   EXPECT_EQ(unique(ir::make_seq({body, body})),
-            "buffer.alloca a: local int32[4]\na[0] = c[1]\nc[1] = a[0] + c[2]\nbuffer.free a\n"
-            "buffer.alloca a.1: local int32[4]\na.1[0] = c[1]\nc[1] = a.1[0] + c[2]\n"
-            "buffer.free a.1\n");
+            "buffer.alloca a: local int32[4]\na[0] = c[1]\nc[1] = a[0] + c[2]\n"
+            "buffer.alloca a.1: local int32[4]\na.1[0] = c[1]\nc[1] = a.1[0] + c[2]\n");
 }
 
 // All threads of a block see one array, which is allocated once.
@@ -75,8 +74,8 @@ TEST_F(UniqueDefinitions, KeepsSharedArrays) {
   const ir::Buffer a = shared("a", ir::kInt32, 4);
   const Stmt body = make_allocate(a, put(a, make_int(0), at(c, 1)));
   EXPECT_EQ(unique(ir::make_seq({body, body})),
-            "buffer.alloca a: shared int32[4]\na[0] = c[1]\nbuffer.free a\n"
-            "buffer.alloca a: shared int32[4]\na[0] = c[1]\nbuffer.free a\n");
+            "buffer.alloca a: shared int32[4]\na[0] = c[1]\n"
+            "buffer.alloca a: shared int32[4]\na[0] = c[1]\n");
 }
 
 // The second meaning ends with its scope: expressions seen inside are not reused outside.

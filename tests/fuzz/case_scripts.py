@@ -60,7 +60,7 @@ def run_case(case: Case, folder: Path) -> None:
     path.write_text(case.text)
     faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
     try:
-        exec(compile(case.text, str(path), "exec"), {"__name__": "__main__"})  # noqa: S102
+        exec(compile(case.text, str(path), "exec"), {"__name__": "__main__"})
     except Exception as error:
         raise CaseFailed(
             f"{type(error).__name__}: {error}\n"

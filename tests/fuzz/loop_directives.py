@@ -22,12 +22,17 @@ def ceil_div(a: int, b: int) -> int:
 
 @dataclass(eq=False)
 class Loop:
-    """A leaf axis; the extent is None where only bound inference knows it."""
+    """A leaf axis; the extent is None where only bound inference knows it.
+
+    Elsewhere it is an upper bound, and `exact` says whether a thread axis would have that extent.
+    """
 
     name: str
     extent: int | None
     reduction: bool = False
     lane: bool = False  # consecutive values are lanes of one texel, if the stage is a texture
+    exact: bool = True
+    tag: str = ""  # of the thread axis it is bound to
     taken: bool = False  # bound or annotated: may not be split or fused any more
 
 
@@ -49,42 +54,46 @@ class StageLoops:
         reductions: list[int] | None = None,
         *,
         texture: bool = False,
+        exact: bool = True,
     ) -> StageLoops:
         """Writes the line that names the stage's axes."""
-        loops = [Loop(script.name(f"{stem}{i}"), n) for i, n in enumerate(extents)]
+        loops = [Loop(script.name(f"{stem}{i}"), n, exact=exact) for i, n in enumerate(extents)]
         if loops:
             loops[-1].lane = texture
-            script.add(f"{', '.join(l.name for l in loops)}, = {stage}.op.axis")
+            script.add(f"{', '.join(each.name for each in loops)}, = {stage}.op.axis")
         reduce_loops = [
             Loop(script.name(f"{stem}k{i}"), n, reduction=True)
             for i, n in enumerate(reductions or [])
         ]
         if reduce_loops:
-            script.add(f"{', '.join(l.name for l in reduce_loops)}, = {stage}.op.reduce_axis")
+            script.add(f"{', '.join(each.name for each in reduce_loops)}, = {stage}.op.reduce_axis")
         return cls(script, stage, loops + reduce_loops)
 
     # -- Single directives.
 
-    def split(self, loop: Loop, *, factor: int | None = None, nparts: int | None = None) -> None:
-        outer = Loop(self.script.name(loop.name + "o"), None, loop.reduction)
-        inner = Loop(self.script.name(loop.name + "i"), None, loop.reduction, loop.lane)
+    def split(
+        self, loop: Loop, *, factor: int | None = None, nparts: int | None = None
+    ) -> tuple[Loop, Loop]:
+        # A part shrinks with its parent unless it, or what it becomes, is bound.
+        outer = Loop(self.script.name(loop.name + "o"), nparts, loop.reduction)
+        inner = Loop(self.script.name(loop.name + "i"), factor, loop.reduction, loop.lane)
         if loop.extent is not None:
-            # Whether the given part shrinks to the parent is decided by a later bind; the upper
-            # bound serves all who ask.
-            if factor is not None:
-                outer.extent, inner.extent = ceil_div(loop.extent, factor), factor
-            else:
-                outer.extent, inner.extent = nparts, ceil_div(loop.extent, nparts)
+            outer.extent = nparts or ceil_div(loop.extent, factor)
+            inner.extent = factor or ceil_div(loop.extent, nparts)
+            outer.exact, inner.exact = loop.exact or bool(nparts), loop.exact or bool(factor)
+            if loop.extent % (factor or nparts):
+                self.script.features.add("split that does not divide")
         how = f"factor={factor}" if factor is not None else f"nparts={nparts}"
         self.script.add(f"{outer.name}, {inner.name} = {self.stage}.split({loop.name}, {how})")
         at = self.loops.index(loop)
         self.loops[at : at + 1] = [outer, inner]
         self.script.features.add("split")
-        if loop.extent is not None and loop.extent % (factor or nparts):
-            self.script.features.add("split that does not divide")
+        return outer, inner
 
     def tile(self, x: Loop, y: Loop, fx: int, fy: int) -> None:
-        names = [self.script.name(n) for n in (x.name + "o", y.name + "o", x.name + "i", y.name + "i")]
+        names = [
+            self.script.name(n) for n in (x.name + "o", y.name + "o", x.name + "i", y.name + "i")
+        ]
         self.script.add(f"{', '.join(names)} = {self.stage}.tile({x.name}, {y.name}, {fx}, {fy})")
         extents = [
             x.extent and ceil_div(x.extent, fx),
@@ -92,7 +101,8 @@ class StageLoops:
             fx,
             fy,
         ]
-        made = [Loop(n, e) for n, e in zip(names, extents, strict=True)]
+        exact = [x.exact, y.exact, True, True]
+        made = [Loop(n, e, exact=k) for n, e, k in zip(names, extents, exact, strict=True)]
         made[3].lane = y.lane
         # Neighbours at first, so the four parts stand where the two were.
         at = self.loops.index(x)
@@ -101,7 +111,8 @@ class StageLoops:
 
     def fuse(self, outer: Loop, inner: Loop) -> Loop:
         extent = None if None in (outer.extent, inner.extent) else outer.extent * inner.extent
-        fused = Loop(self.script.name("f"), extent, outer.reduction)
+        exact = outer.exact and inner.exact
+        fused = Loop(self.script.name("f"), extent, outer.reduction, exact=exact)
         self.script.add(f"{fused.name} = {self.stage}.fuse({outer.name}, {inner.name})")
         at = self.loops.index(outer)
         self.loops[at : at + 2] = [fused]
@@ -109,15 +120,15 @@ class StageLoops:
         return fused
 
     def reorder(self, loops: list[Loop]) -> None:
-        self.script.add(f"{self.stage}.reorder({', '.join(l.name for l in loops)})")
-        places = sorted(self.loops.index(l) for l in loops)
+        self.script.add(f"{self.stage}.reorder({', '.join(each.name for each in loops)})")
+        places = sorted(self.loops.index(each) for each in loops)
         for place, loop in zip(places, loops, strict=True):
             self.loops[place] = loop
         self.script.features.add("reorder")
 
     def bind(self, loop: Loop, tag: str) -> None:
         self.script.add(f'{self.stage}.bind({loop.name}, te.thread_axis("{tag}"))')
-        loop.taken = True
+        loop.taken, loop.tag = True, tag
         self.script.features.add(f"bind {tag}")
 
     def annotate(self, loop: Loop, directive: str) -> None:
@@ -128,14 +139,14 @@ class StageLoops:
     # -- Random ones.
 
     def data(self) -> list[Loop]:
-        return [l for l in self.loops if not l.reduction]
+        return [each for each in self.loops if not each.reduction]
 
     def free(self) -> list[Loop]:
         """Loops that may be split, fused and bound."""
-        return [l for l in self.loops if not l.taken and not l.lane]
+        return [each for each in self.loops if not each.taken and not each.lane]
 
     def random_splits(self, rng: random.Random, chance: float = 0.5) -> None:
-        pair = [l for l in self.data() if not l.lane and not l.taken]
+        pair = [each for each in self.data() if not each.lane and not each.taken]
         if len(pair) >= 2 and rng.random() < 0.25:
             at = rng.randrange(len(pair) - 1)
             if self.loops.index(pair[at]) + 1 == self.loops.index(pair[at + 1]):
@@ -168,7 +179,7 @@ class StageLoops:
 
     def random_binds(self, rng: random.Random, *, most: int = 4) -> list[Loop]:
         """At least one; block axes and thread axes in any order, threads under the limit."""
-        loops = [l for l in self.free() if not l.reduction]
+        loops = [each for each in self.free() if not each.reduction]
         if not loops:
             raise ValueError("no loop to bind")
         chosen = rng.sample(loops, rng.randint(1, min(most, len(loops))))

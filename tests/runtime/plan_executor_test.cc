@@ -218,6 +218,28 @@ TEST_F(PlanExecutorTest, FreedTemporariesAreRecycled) {
   EXPECT_EQ(values_of<float>(z), ramp(kCount, 2));
 }
 
+TEST_F(PlanExecutorTest, BufferTemporaries) {
+  const LaunchPlan plan{
+      .arguments = {buffer_tensor("X", 64), buffer_tensor("Y", 64)},
+      .temporaries = {buffer_tensor("T", 64)},
+      .kernels =
+          {{.source = "__kernel void next_of(__global const float* in, __global float* out) {"
+                      "  out[get_global_id(0)] = in[get_global_id(0)] + 1.0f; }",
+            .build_options = {},
+            .entry = {.name = "next_of",
+                      .params = {BufferParam{.name = "in", .min_bytes = 64},
+                                 BufferParam{
+                                     .name = "out", .access = Access::Write, .min_bytes = 64}}}}},
+      .steps = {AllocateStep{0}, launch(0, {16, 1, 1}, {argument(0), temporary(0)}),
+                launch(0, {16, 1, 1}, {temporary(0), argument(1)}), FreeStep{0}}};
+  const auto executor = make_executor(plan);
+  ASSERT_NE(executor, nullptr);
+  const auto input = make_buffer(hal::bytes_of(ramp(16)));
+  const auto output = make_buffer(64);
+  TL_ASSERT_OK(executor->run({{BufferBinding{input}, BufferBinding{output}}}));
+  EXPECT_EQ(values_of<float>(output), ramp(16, 2));
+}
+
 TEST_F(PlanExecutorTest, ArgumentsThatDoNotFitAreNamed) {
   const auto executor = make_executor(add_one_plan());
   ASSERT_NE(executor, nullptr);

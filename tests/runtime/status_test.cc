@@ -62,6 +62,14 @@ TEST(Result, MovesWhatCannotBeCopied) {
   EXPECT_EQ(*value, 7);
 }
 
+TEST(Result, ReachesIntoItsValue) {
+  Result<std::string_view> result = std::string_view("text");
+  const Result<std::string_view>& constant = result;
+  EXPECT_EQ(result->size(), 4u);
+  EXPECT_EQ(constant->size(), 4u);
+  EXPECT_EQ(*constant, "text");
+}
+
 TEST(ResultDeathTest, ReadingTheValueOfAnErrorEndsWithItsText) {
   EXPECT_DEATH(static_cast<void>(*half(3)), "3 is odd");
   EXPECT_DEATH(static_cast<void>(Result<int>(Status())), "against its state");

@@ -1,5 +1,7 @@
 #include "codegen/opencl/memory_reads.h"
 
+#include <unordered_set>
+
 #include "ir/visit.h"
 
 namespace texloom::codegen::opencl {
@@ -10,6 +12,18 @@ bool MemoryReads::loads(const ir::Expr& e) {
   for_each_child(e, [&](const ir::Expr& child) { found = loads(child) || found; });
   known_.emplace(e, found);
   return found;
+}
+
+bool loads_from(const ir::Expr& e, const ir::Buffer& buffer) {
+  std::unordered_set<const ir::ExprNode*> seen;
+  const auto search = [&](const ir::Expr& node, const auto& self) -> bool {
+    if (!seen.insert(node.get()).second) return false;
+    const auto* load = as<ir::Load>(node);
+    bool found = load != nullptr && load->buffer.same_as(buffer);
+    for_each_child(node, [&](const ir::Expr& child) { found = found || self(child, self); });
+    return found;
+  };
+  return search(e, search);
 }
 
 }  // namespace texloom::codegen::opencl

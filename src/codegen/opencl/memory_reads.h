@@ -17,4 +17,7 @@ class MemoryReads {
   std::unordered_map<ir::Expr, bool, RefHash, RefSame> known_;
 };
 
+// Whether the expression loads from this buffer.
+bool loads_from(const ir::Expr& e, const ir::Buffer& buffer);
+
 }  // namespace texloom::codegen::opencl

@@ -36,12 +36,6 @@ Expr choose(const Exprs& elements, const Expr& index) {
   return chosen;
 }
 
-bool reads(const Expr& e, const ir::Buffer& buffer) {
-  bool found = false;
-  walk(e, [&](const ir::Load& n) { found |= n.buffer.same_as(buffer); });
-  return found;
-}
-
 class LaneSplitter {
  public:
   Stmt stmt(const Stmt& s) {
@@ -181,7 +175,7 @@ class LaneSplitter {
   // All lanes are read before one is written.
   Stmt scatter(const ir::Store& n) {
     const Expr& index = n.indices.front();
-    const bool bind = reads(n.value, n.buffer) || reads(index, n.buffer);
+    const bool bind = loads_from(n.value, n.buffer) || loads_from(index, n.buffer);
     std::vector<std::pair<Expr, Expr>> bound;
     const auto named = [&](const Expr& value, std::string_view name) {
       if (!bind) return value;

@@ -8,7 +8,7 @@
 namespace texloom::ir::arith {
 namespace {
 
-int64_t clamp(Wide value) {
+int64_t clamp(int128 value) {
   if (value >= Interval::kNone) return Interval::kNone;
   if (value <= -Interval::kNone) return -Interval::kNone;
   return static_cast<int64_t>(value);
@@ -16,10 +16,10 @@ int64_t clamp(Wide value) {
 
 // An unbounded end stays unbounded whatever is added to it.
 int64_t add_ends(int64_t a, int64_t b, int64_t none) {
-  return a == none || b == none ? none : clamp(static_cast<Wide>(a) + b);
+  return a == none || b == none ? none : clamp(static_cast<int128>(a) + b);
 }
 
-int64_t multiply_ends(int64_t a, int64_t b) { return clamp(static_cast<Wide>(a) * b); }
+int64_t multiply_ends(int64_t a, int64_t b) { return clamp(static_cast<int128>(a) * b); }
 
 Interval floor_div(Interval a, int64_t divisor) {
   Interval result;
@@ -95,7 +95,11 @@ Interval bounds(const Expr& e, const Ranges& ranges) {
   return visit(
       e, [](const IntImm& n) { return Interval::point(n.value); },
       [&](const Var& n) { return ranges.of(&n); },
-      [&](const Binary& n) { return of_binary(n, ranges); },
+      [&](const Binary& n) {
+        // Narrow types wrap.
+        const Interval type = of_type(n.type), exact = of_binary(n, ranges);
+        return exact.within(type.min, type.max) ? exact : type;
+      },
       [](const Not&) { return Interval{0, 1}; },
       [&](const Select& n) {
         return join(bounds(n.if_true, ranges), bounds(n.if_false, ranges));

@@ -8,9 +8,6 @@
 
 namespace texloom::ir::arith {
 
-// Holds any sum or product of two int64.
-__extension__ using Wide = __int128;
-
 // All integers from min to max, both included. An end beyond the limits is unbounded.
 struct Interval {
   static constexpr int64_t kNone = std::numeric_limits<int64_t>::max() / 4;

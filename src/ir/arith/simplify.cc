@@ -182,7 +182,7 @@ class Simplifier {
     for (const LinearTerm& term : a.terms) {
       const auto* n = as<Binary>(term.atom);
       const int64_t* d = n != nullptr && n->op == BinaryOp::FloorMod ? int_value(n->b) : nullptr;
-      if (d != nullptr && (static_cast<Wide>(term.coefficient) * *d) % c == 0) {
+      if (d != nullptr && (static_cast<int128>(term.coefficient) * *d) % c == 0) {
         if (const auto scaled = sum_of(n->a).times(term.coefficient)) {
           result = result.plus(*scaled, 1);
           continue;
@@ -244,7 +244,7 @@ class Simplifier {
   bool join_terms(LinearSum& sum, size_t i, size_t j, const Binary& low) {
     const int64_t a = *int_value(low.b);
     const int64_t factor = sum.terms[i].coefficient;
-    if (sum.terms[j].coefficient != static_cast<Wide>(factor) * a) return false;
+    if (a <= 0 || sum.terms[j].coefficient != static_cast<int128>(factor) * a) return false;
     const Type type = low.type;
     const Expr high = sum.terms[j].atom;
     LinearSum whole;
@@ -253,7 +253,7 @@ class Simplifier {
       whole = x;
     } else if (const auto* mod = as<Binary>(high);
                mod != nullptr && mod->op == BinaryOp::FloorMod && int_value(mod->b) != nullptr &&
-               *int_value(mod->b) <= kMaxFactor / a &&
+               *int_value(mod->b) > 0 && *int_value(mod->b) <= kMaxFactor / a &&
                same(sum_of(mod->a), quotient(x, a, type))) {
       whole = remainder(x, a * *int_value(mod->b), type);
     } else {

@@ -156,8 +156,34 @@ class ReplacedCallTest : public QueueTest {
   void TearDown() override { fail = false; }
 };
 
+// Puts a function that counts its calls, and makes them, in a member's place.
+template <auto Member>
+struct Counted;
+template <typename R, typename... Args, R (CL_API_CALL* Api::*Member)(Args...)>
+struct Counted<Member> {
+  static inline int calls = 0;
+  static inline const Api* real = nullptr;
+  static R CL_API_CALL call(Args... args) {
+    ++calls;
+    return (real->*Member)(args...);
+  }
+};
+
+template <auto Member>
+void count_calls(const Api& real, Api& api) {
+  Counted<Member>::calls = 0;
+  Counted<Member>::real = &real;
+  api.*Member = Counted<Member>::call;
+}
+
+template <auto... Members>
+int calls_of() {
+  return (Counted<Members>::calls + ...);
+}
+
 TEST_F(ReplacedCallTest, FailedSubmitIsNamedAndTheNextOneWorks) {
   open_with([](Api& api) {
+    count_calls<&Api::clFinish>(real, api);
     api.clEnqueueNDRangeKernel = [](cl_command_queue queue, cl_kernel kernel, cl_uint axes,
                                     const std::size_t* offset, const std::size_t* global,
                                     const std::size_t* local, cl_uint count, const cl_event* wait,
@@ -169,11 +195,14 @@ TEST_F(ReplacedCallTest, FailedSubmitIsNamedAndTheNextOneWorks) {
   });
   const auto executable = make_executable(kAdvanceSource, advance_entry());
   const auto buffer = make_buffer(Bytes(sizeof(int), std::byte{0}));
+  const int finishes = calls_of<&Api::clFinish>();
   fail = true;
   EXPECT_THAT(
       device_->queue()->submit(advance_commands(executable, buffer, 1)),
       fails_with(StatusCode::DeviceError,
                  "submit: kernel \"advance\": clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES"));
+  // It waited for what was enqueued before, since that may read memory that the caller lent.
+  EXPECT_EQ((calls_of<&Api::clFinish>()), finishes + 1);
   fail = false;
   TL_ASSERT_OK(device_->queue()->wait_idle());
   TL_ASSERT_OK(device_->queue()->submit(advance_commands(executable, buffer, 5)));
@@ -265,31 +294,6 @@ TEST_F(ReplacedCallTest, WorkgroupAndLocalMemoryOfTheCompiledKernel) {
   fail = true;
   EXPECT_THAT(status(),
               fails_with(StatusCode::InvalidArgument, "1073741824 bytes of local memory"));
-}
-
-// Puts a function that counts its calls, and makes them, in a member's place.
-template <auto Member>
-struct Counted;
-template <typename R, typename... Args, R (CL_API_CALL* Api::*Member)(Args...)>
-struct Counted<Member> {
-  static inline int calls = 0;
-  static inline const Api* real = nullptr;
-  static R CL_API_CALL call(Args... args) {
-    ++calls;
-    return (real->*Member)(args...);
-  }
-};
-
-template <auto Member>
-void count_calls(const Api& real, Api& api) {
-  Counted<Member>::calls = 0;
-  Counted<Member>::real = &real;
-  api.*Member = Counted<Member>::call;
-}
-
-template <auto... Members>
-int calls_of() {
-  return (Counted<Members>::calls + ...);
 }
 
 TEST_F(ReplacedCallTest, EveryObjectIsReleased) {

@@ -1,0 +1,1 @@
+"""Benchmarks: ``python -m texloom.bench``, or ``./dev bench`` in a checkout."""

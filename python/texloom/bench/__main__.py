@@ -1,0 +1,112 @@
+"""The command line of the benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Sequence
+
+from .. import TVMError
+from . import cudnn
+from .device import NoSuchDeviceError, choose, message
+
+COLUMN = 12
+
+LEGEND = """
+buf/tex      above 1, textures are faster than buffers
+build, first of the texture variant: from tensor expressions to OpenCL C; the first call, in which
+             the device's compiler works (most keep what they compiled before)
+All results were held against SciPy's."""
+
+
+def tile(text: str) -> tuple[int, int]:
+    """Rows and columns, written ``2x4``."""
+    match = re.fullmatch(r"([1-9]\d?)x([1-9]\d?)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not rows x columns, such as 2x4")
+    return int(match[1]), int(match[2])
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line, checked."""
+    parser = argparse.ArgumentParser(
+        prog="python -m texloom.bench",
+        description="Times of the 3x3 convolutions of ResNet-50 through textures and through "
+        "buffers (and cuDNN, where PyTorch finds a CUDA device), float32, batch 1.",
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
+    parser.add_argument(
+        "--device", type=int, metavar="N", help="number of the OpenCL device (default: the best)"
+    )
+    parser.add_argument(
+        "--tile",
+        type=tile,
+        metavar="RxC",
+        help="rows and columns of pixels for one thread (default: by the layer's size)",
+    )
+    options = parser.parse_args(arguments)
+    if options.device is not None and options.device < 0:
+        parser.error("--device: numbers begin at 0")
+    return options
+
+
+def line(cells: Iterable[str]) -> str:
+    """One line of the table: the first cell to the left, the others to the right."""
+    first, *rest = cells
+    return f"{first:16}" + "".join(f"{cell:>{COLUMN}}" for cell in rest)
+
+
+def run(options: argparse.Namespace) -> bool:
+    """Measure and print; whether all results were right."""
+    from . import convolution  # SciPy's import takes longer than --help should
+
+    device, description = choose(options.device)
+    rounds = 3 if options.quick else 15
+    cuda = cudnn.device_name()
+    print(f"device     {description}")
+    print(f"cuDNN      {cuda or 'not measured: needs PyTorch with a CUDA device'}")
+    print(f"3x3 convolutions, stride 1, padding 1, float32, batch 1; medians of {rounds} samples\n")
+    arms = ["texture", "buffer", *(["cuDNN"] if cuda else [])]
+    header = [cell for arm in arms for cell in (f"{arm} ms", "GFLOP/s")]
+    print(line(["channels @ size", *header, "buf/tex", "build ms", "first ms"]), flush=True)
+    right = True
+    for shape in convolution.SHAPES:
+        row = convolution.measure(
+            shape, device, rounds=rounds, tile=options.tile, with_cudnn=cuda is not None
+        )
+        cells = [str(shape)]
+        for arm in arms:
+            seconds = row.times[arm]
+            cells += [f"{seconds * 1e3:.3f}", f"{shape.operations / seconds * 1e-9:.1f}"]
+        cells.append(f"{row.times['buffer'] / row.times['texture']:.2f}")
+        cells += [f"{row.build_seconds * 1e3:.0f}", f"{row.first_call_seconds * 1e3:.0f}"]
+        print(line(cells) + ("" if row.right else "  WRONG"), flush=True)
+        right &= row.right
+    print(LEGEND)
+    if device.info["type"] == "cpu":
+        print("\nThis device is a CPU: its textures are emulated in software.")
+    return right
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmarks; 0, or 1 when a result was wrong, 130 after Ctrl-C."""
+    options = parse(arguments)
+    try:
+        if run(options):
+            return 0
+        print("texloom.bench: a result is wrong, see WRONG above", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("\ntexloom.bench: interrupted", file=sys.stderr)
+        return 130
+    except TVMError as error:
+        print(message(error), file=sys.stderr)
+    except NoSuchDeviceError as error:
+        print(f"texloom.bench: {error}", file=sys.stderr)
+    except ModuleNotFoundError as error:
+        print(f"texloom.bench: the package {error.name} is missing: pip install 'texloom[demo]'")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""A demonstration: ``python -m texloom.demo``, or ``./dev demo`` in a checkout."""

@@ -1,0 +1,106 @@
+"""The command line of the demonstration."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .. import Device, TVMError, devices
+from ..bench.device import NoSuchDeviceError, choose, describe, message
+from . import texture_cache
+from .console import Output, standard_output
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line, checked."""
+    parser = argparse.ArgumentParser(
+        prog="python -m texloom.demo",
+        description="A schedule with a texture cache, step by step; then a convolution layer over "
+        "a photograph and a scanned page, held against SciPy, with its pictures.",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("build/demo"),
+        metavar="FOLDER",
+        help="where the pictures and kernels are written (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--device", type=int, metavar="N", help="number of the OpenCL device (default: the best)"
+    )
+    parser.add_argument(
+        "--list-devices", action="store_true", help="show the OpenCL devices and stop"
+    )
+    options = parser.parse_args(arguments)
+    if options.device is not None and options.device < 0:
+        parser.error("--device: numbers begin at 0; see --list-devices")
+    return options
+
+
+def run(out: Output, device: Device, description: str, folder: Path) -> bool:
+    """Both parts; whether all checks held."""
+    # Imported here, so that the first part and --help work without these packages.
+    from . import convolution, photographs
+
+    folder.mkdir(parents=True, exist_ok=True)
+    out.text(f"OpenCL device {description}")
+
+    out.heading("Part 1: a texture cache, from the schedule to the GPU")
+    right = texture_cache.show(out, device)
+
+    out.heading("Part 2: a convolution layer through textures and through buffers")
+    out.text(
+        "3x3, stride 1, padding 1; activations in NCHW4c in `texture`, weights in OIHW4o in\n"
+        "`texture:weight`; the buffer variant is the same computation in `global`. Compared with\n"
+        "SciPy in float64, pixel by pixel: |error| <= gamma_n * sum|w||x|, n products a pixel."
+    )
+    for name in photographs.TITLES:
+        right &= convolution.show(out, device, photographs.load(name), folder)
+    if device.info["type"] == "cpu":
+        out.text(
+            "\nThis device is a CPU: its textures are emulated in software, so here the texture\n"
+            "variant is the slower one. The times say nothing about a GPU."
+        )
+    out.text("\nwritten:")
+    for name in photographs.TITLES:
+        out.text(f"  {folder / name}.png  the input and all responses")
+        out.text(f"  {folder / name}_*.cl, .tl  kernels; schedules and lowered programs")
+    return right
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demonstration; 0 when all checks held, 1 otherwise, 130 after Ctrl-C."""
+    options = parse(arguments)
+    try:
+        if options.list_devices:
+            for number, info in enumerate(devices()):
+                print(describe(number, info))
+            return 0
+        if run(standard_output(), *choose(options.device), options.out):
+            return 0
+        print("texloom.demo: a check failed, see WRONG above", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("\ntexloom.demo: interrupted", file=sys.stderr)
+        return 130
+    except TVMError as error:
+        print(message(error), file=sys.stderr)
+    except NoSuchDeviceError as error:
+        print(f"texloom.demo: {error}\n  help: see --list-devices", file=sys.stderr)
+    except ModuleNotFoundError as error:
+        print(
+            f"texloom.demo: the package {error.name} is missing\n"
+            "  help: pip install 'texloom[demo]', or ./dev setup in a checkout",
+            file=sys.stderr,
+        )
+    except BrokenPipeError:  # the reader has seen enough: `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(f"texloom.demo: {error}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

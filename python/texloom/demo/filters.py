@@ -1,0 +1,72 @@
+"""A bank of 3x3 filters, as the weights of a convolution layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = tuple[tuple[float, float, float], ...]
+
+LUMINANCE = (0.2126, 0.7152, 0.0722)
+"""What red, green and blue add to luminance (ITU-R BT.709)."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A filter, and how its response is shown.
+
+    Attributes
+    ----------
+    name : str
+        As it is written above the response.
+    rows : Rows
+        The coefficients, not mirrored: the first meets the pixel above and to the left.
+    shows : str
+        ``"brightness"``: the response is a picture again; ``"change"``: it is around zero.
+    """
+
+    name: str
+    rows: Rows
+    shows: Literal["brightness", "change"] = "change"
+
+    def coefficients(self) -> NDArray[np.float32]:
+        """The 3x3 coefficients."""
+        return np.array(self.rows, dtype=np.float32)
+
+
+def _scaled(factor: float, *rows: tuple[float, float, float]) -> Rows:
+    return tuple((factor * a, factor * b, factor * c) for a, b, c in rows)
+
+
+FILTERS = (
+    Filter("Gaussian", _scaled(1 / 16, (1, 2, 1), (2, 4, 2), (1, 2, 1)), "brightness"),
+    Filter("mean", _scaled(1 / 9, (1, 1, 1), (1, 1, 1), (1, 1, 1)), "brightness"),
+    Filter("sharpen", ((0, -1, 0), (-1, 5, -1), (0, -1, 0)), "brightness"),
+    Filter("emboss", ((-2, -1, 0), (-1, 1, 1), (0, 1, 2)), "brightness"),
+    Filter("Laplacian", ((0, 1, 0), (1, -4, 1), (0, 1, 0))),
+    Filter("Laplacian, 8 neighbours", ((1, 1, 1), (1, -8, 1), (1, 1, 1))),
+    Filter("Sobel 0° (rightwards)", ((-1, 0, 1), (-2, 0, 2), (-1, 0, 1))),
+    Filter("Sobel 45°", ((0, 1, 2), (-1, 0, 1), (-2, -1, 0))),
+    Filter("Sobel 90° (upwards)", ((1, 2, 1), (0, 0, 0), (-1, -2, -1))),
+    Filter("Sobel 135°", ((2, 1, 0), (1, 0, -1), (0, -1, -2))),
+    Filter("vertical lines", ((-1, 2, -1), (-1, 2, -1), (-1, 2, -1))),
+)
+
+
+def _shares(channels: int) -> NDArray[np.float32]:
+    """What each channel adds to luminance, as ``[channels, 1, 1]``; one channel is luminance."""
+    shares = {1: (1.0,), 3: LUMINANCE}[channels]
+    return np.array(shares, dtype=np.float32).reshape(channels, 1, 1)
+
+
+def luminance(pixels: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The luminance ``[H, W]`` of ``[channels, H, W]``."""
+    return (_shares(len(pixels)) * pixels).sum(axis=0)
+
+
+def weights(channels: int) -> NDArray[np.float32]:
+    """The bank as weights ``[filters, channels, 3, 3]``: each filter looks at luminance."""
+    return np.stack([f.coefficients() for f in FILTERS])[:, np.newaxis] * _shares(channels)

@@ -1,0 +1,88 @@
+"""A convolution with its arrays on a device: from NumPy arrays to NumPy arrays."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import driver, nd, te
+from .._core import Device, Function, Schedule
+from .conv2d import Storage, conv2d_nchw4c, schedule_conv2d_nchw4c
+from .packing import pack_nchw4c, pack_oihw4o, unpack_nchw4c
+
+
+class Conv2dLayer:
+    """A compiled :func:`conv2d_nchw4c` with activations, weights and output on a device.
+
+    Parameters
+    ----------
+    data, weight : array
+        ``[N, I, H, W]`` and ``[O, I, KH, KW]``, both float32 or both float16; packed here.
+    storage : "texture" or "buffer"
+        Where they lie.
+    device : Device
+        Where it runs.
+    stride, padding, tile
+        As of :func:`conv2d_nchw4c` and :func:`schedule_conv2d_nchw4c`.
+
+    Attributes
+    ----------
+    schedule : Schedule
+        How it is computed.
+    function : Function
+        The compiled kernels.
+    build_seconds : float
+        What building took, from the tensor expressions to OpenCL C.
+    """
+
+    schedule: Schedule
+    function: Function
+    build_seconds: float
+
+    def __init__(
+        self,
+        data: npt.NDArray[Any],
+        weight: npt.NDArray[Any],
+        storage: Storage,
+        device: Device,
+        *,
+        stride: int = 1,
+        padding: int = 1,
+        tile: tuple[int, int] | None = None,
+    ) -> None:
+        self._device = device
+        self._outputs = len(weight)
+        shapes = {"data": pack_nchw4c(data).shape, "weight": pack_oihw4o(weight).shape}
+        begin = time.perf_counter()
+        inputs = [te.placeholder(s, data.dtype.name, name=name) for name, s in shapes.items()]
+        output = conv2d_nchw4c(*inputs, stride=stride, padding=padding)
+        self.schedule = s = schedule_conv2d_nchw4c(output, storage, tile=tile)
+        self.function = driver.build(s, [*inputs, output], name=f"conv2d_{storage}")
+        self.build_seconds = time.perf_counter() - begin
+        *self._inputs, self._output = (
+            nd.empty([int(n) for n in tensor.shape], tensor.dtype, device, s[tensor].scope)
+            for tensor in (*inputs, output)
+        )
+        self.write(data, weight)
+
+    def write(self, data: npt.NDArray[Any], weight: npt.NDArray[Any]) -> None:
+        """Take other activations and weights of the same shapes and dtype."""
+        for array, packed in zip(
+            self._inputs, (pack_nchw4c(data), pack_oihw4o(weight)), strict=True
+        ):
+            array.copyfrom(packed)
+
+    def run(self) -> None:
+        """Compute the output; does not wait for it."""
+        self.function(*self._inputs, self._output)
+
+    def sync(self) -> None:
+        """Wait until it is computed."""
+        self._device.sync()
+
+    def output(self) -> npt.NDArray[Any]:
+        """The output ``[N, O, OH, OW]`` of the last run."""
+        return np.ascontiguousarray(unpack_nchw4c(self._output.numpy(), self._outputs))

@@ -1,0 +1,133 @@
+"""Random reads of a tensor: index expressions that stay inside, or are guarded.
+
+The texts mean the same to ``te`` and to NumPy: ``//`` and ``%`` round down in both.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A data or reduction axis: its values are begin to begin + extent - 1."""
+
+    name: str
+    extent: int
+    begin: int = 0
+    reduction: bool = False
+
+    @property
+    def last(self) -> int:
+        return self.begin + self.extent - 1
+
+
+@dataclass(frozen=True)
+class Index:
+    """An expression with its range, and a condition where it leaves the tensor."""
+
+    text: str
+    form: str
+    guard: str = ""
+
+
+def _plain(rng: random.Random, a: Axis, size: int) -> Index | None:
+    if a.last >= size:
+        return None
+    if rng.random() < 0.4:
+        return Index(a.name, "plain")
+    offset = rng.randint(-a.begin, size - 1 - a.last)
+    return Index(f"{a.name} + {offset}", "offset")
+
+
+def _strided(rng: random.Random, a: Axis, size: int) -> Index | None:
+    stride = rng.randint(2, 3)
+    room = size - 1 - a.last * stride
+    return Index(f"{a.name} * {stride} + {rng.randint(0, room)}", "strided") if room >= 0 else None
+
+
+def _reversed(rng: random.Random, a: Axis, size: int) -> Index | None:
+    if a.extent > size:
+        return None
+    top = rng.randint(a.last, a.begin + size - 1)
+    return Index(f"{top} - {a.name}", "reversed")
+
+
+def _floordiv(rng: random.Random, a: Axis, size: int) -> Index | None:
+    by = rng.randint(2, 4)
+    room = size - 1 - a.last // by
+    return Index(f"{a.name} // {by} + {rng.randint(0, room)}", "floordiv") if room >= 0 else None
+
+
+def _modulo(rng: random.Random, a: Axis, size: int) -> Index | None:
+    by = rng.randint(1, size)
+    if rng.random() < 0.3:
+        return Index(f"{by - 1} - {a.name} % {by}", "mod, reversed")
+    return Index(f"({a.name} + {rng.randint(0, 3)}) % {by}", "mod")
+
+
+def _padded(rng: random.Random, a: Axis, size: int) -> Index | None:
+    before = rng.randint(0, min(3, a.last))  # at least one point is inside
+    text = f"{a.name} - {before}" if before else a.name
+    return Index(text, "padded", f"te.all({text} >= 0, {text} < {size})")
+
+
+def _clamped(rng: random.Random, a: Axis, size: int) -> Index | None:
+    shift = rng.randint(-2, 2)
+    return Index(f"te.min(te.max({a.name} + {shift}, 0), {size - 1})", "clamped")
+
+
+_OF_ONE = [_plain, _plain, _plain, _strided, _reversed, _floordiv, _modulo, _padded, _clamped]
+
+
+def _of_two(rng: random.Random, a: Axis, b: Axis, size: int) -> Index | None:
+    if rng.random() < 0.6:
+        stride = rng.randint(1, 2)
+        if a.last * stride + b.last < size:
+            times = f" * {stride}" if stride > 1 else ""
+            return Index(f"{a.name}{times} + {b.name}", "window")
+        return None
+    by = rng.randint(2, 5)
+    flat = f"({a.name} * {b.extent} + {b.name})"
+    if rng.random() < 0.5:
+        return Index(f"{flat} % {size}", "mod of two axes")
+    if (a.last * b.extent + b.last) // by < size:
+        return Index(f"{flat} // {by}", "floordiv of two axes")
+    return None
+
+
+def random_index(rng: random.Random, axes: list[Axis], size: int) -> Index:
+    """An index below `size` that uses one or two of the axes, most of the time."""
+    for _ in range(20):
+        index = None
+        if len(axes) >= 2 and rng.random() < 0.25:
+            index = _of_two(rng, *rng.sample(axes, 2), size)
+        elif axes:
+            index = rng.choice(_OF_ONE)(rng, rng.choice(axes), size)
+        if index is not None:
+            return index
+    return Index(str(rng.randrange(size)), "constant")
+
+
+def random_read(
+    rng: random.Random, tensor: str, shape: list[int], axes: list[Axis]
+) -> tuple[str, set[str]]:
+    """The text of one read, and the forms of its indices; prefers axes that are not used yet."""
+    left = list(axes)
+    rng.shuffle(left)
+    indices = []
+    for size in shape:
+        pick = [left.pop()] if left and rng.random() < 0.8 else axes
+        index = random_index(rng, pick if rng.random() < 0.8 else axes, size)
+        indices.append(index)
+    read = f"{tensor}({', '.join(i.text for i in indices)})"
+    guards = [i.guard for i in indices if i.guard]
+    if guards:
+        condition = guards[0] if len(guards) == 1 else f"te.all({', '.join(guards)})"
+        read = f"te.if_then_else({condition}, {read}, {rng.randint(-3, 3)})"
+    forms = {f"index: {i.form}" for i in indices}
+    used = [a.name for i in indices for a in axes if a.name in i.text]
+    if used != sorted(used, key=[a.name for a in axes].index):
+        forms.add("index: permuted")
+    return read, forms

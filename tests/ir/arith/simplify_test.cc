@@ -1,0 +1,296 @@
+#include "ir/arith/simplify.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/ir/arith/random_index.h"
+
+namespace texloom::ir::arith {
+namespace {
+
+// Loop variables by their extents, and some of which nothing is known.
+class SimplifyTest : public testing::Test {
+ protected:
+  Expr loop(const char* name, int64_t extent) {
+    const Expr var = make_var(name);
+    ranges_.set(var, {0, extent - 1});
+    return var;
+  }
+  std::string simple(const Expr& e) { return to_string(simplify(e, ranges_)); }
+
+  Ranges ranges_;
+  Expr x = make_var("x"), y = make_var("y"), z = make_var("z");
+  Expr i4 = loop("i4", 4), j4 = loop("j4", 4), i8 = loop("i8", 8), i16 = loop("i16", 16);
+};
+
+TEST_F(SimplifyTest, Sums) {
+  EXPECT_EQ(simple(x + x), "x * 2");
+  EXPECT_EQ(simple(x + y - x), "y");
+  EXPECT_EQ(simple(x - y), "x - y");
+  EXPECT_EQ(simple(y * 0 - x), "x * -1");
+  EXPECT_EQ(simple(make_int(0) - x + y), "y - x");
+  EXPECT_EQ(simple(x - (x + 3)), "-3");
+  EXPECT_EQ(simple((x + 3) + (y + 4)), "x + y + 7");
+  EXPECT_EQ(simple((x - 3) + y), "x + y - 3");
+  EXPECT_EQ(simple((x + 1) * 4 - 4), "x * 4");
+  EXPECT_EQ(simple(make_int(3) * (x - y)), "x * 3 - y * 3");
+  EXPECT_EQ(simple(x - y * 2), "x - y * 2");
+  EXPECT_EQ(simple((x + y) * (x + y)), "(x + y) * (x + y)");
+  EXPECT_EQ(simple((x + x) * (y + 0)), "x * 2 * y");
+  EXPECT_EQ(simple(x - x), "0");
+  EXPECT_EQ(simple((x + 5) * 0), "0");
+}
+
+TEST_F(SimplifyTest, VariablesOfOneValue) {
+  const Expr one = loop("one", 1);
+  EXPECT_EQ(simple(one), "0");
+  EXPECT_EQ(simple(x + one * 5), "x");
+  ranges_.set(one, Interval::point(3));
+  EXPECT_EQ(simple(x + one * 5), "x + 15");
+}
+
+// (c*Q + R) // c = Q + R // c, and (c*Q + R) % c = R % c.
+TEST_F(SimplifyTest, MultiplesOfADivisor) {
+  EXPECT_EQ(simple(floordiv(x * 4, 4)), "x");
+  EXPECT_EQ(simple(floordiv(x * 4 + y, 4)), "x + floordiv(y, 4)");
+  EXPECT_EQ(simple(floordiv(x * 8 + i4, 4)), "x * 2");
+  EXPECT_EQ(simple(floordiv(x + 9, 4)), "floordiv(x + 1, 4) + 2");
+  EXPECT_EQ(simple(floordiv(x - 1, 4)), "floordiv(x + 3, 4) - 1");
+  EXPECT_EQ(simple(floormod(x * 4, 4)), "0");
+  EXPECT_EQ(simple(floormod(x * 8 + y, 4)), "floormod(y, 4)");
+  EXPECT_EQ(simple(floormod(x + 9, 4)), "floormod(x + 1, 4)");
+  EXPECT_EQ(simple(floordiv(x, 1)), "x");
+  EXPECT_EQ(simple(floormod(x, 1)), "0");
+}
+
+// R // c and R % c where R lies between two multiples of c.
+TEST_F(SimplifyTest, Intervals) {
+  EXPECT_EQ(simple(floordiv(i4, 4)), "0");
+  EXPECT_EQ(simple(floormod(i4, 4)), "i4");
+  EXPECT_EQ(simple(floordiv(i8, 4)), "floordiv(i8, 4)");
+  EXPECT_EQ(simple(floormod(i8, 4)), "floormod(i8, 4)");
+  EXPECT_EQ(simple(floordiv(i4 - 4, 4)), "-1");
+  EXPECT_EQ(simple(floormod(i4 - 4, 4)), "i4");
+  EXPECT_EQ(simple(floordiv(i4 * 4 + j4, 16)), "0");
+  EXPECT_EQ(simple(floormod(i4 * 4 + j4, 16)), "i4 * 4 + j4");
+  const Expr high = make_var("high");
+  ranges_.set(high, {5, 7});
+  EXPECT_EQ(simple(floordiv(high, 4)), "1");
+  EXPECT_EQ(simple(floormod(high, 4)), "high - 4");
+  EXPECT_EQ(simple(floordiv(high, 2)), "floordiv(high, 2)");
+}
+
+// (g*X + S) // (g*c) = X // c, and (g*X + S) % (g*c) = g * (X % c) + S.
+TEST_F(SimplifyTest, CommonFactors) {
+  EXPECT_EQ(simple(floordiv(x * 4 + i4, 16)), "floordiv(x, 4)");
+  EXPECT_EQ(simple(floormod(x * 4 + i4, 16)), "floormod(x, 4) * 4 + i4");
+  EXPECT_EQ(simple(floordiv(x * 4 + i8, 16)), "floordiv(x * 4 + i8, 16)");
+  EXPECT_EQ(simple(floordiv(x * 6 + y * 3, 9)), "floordiv(x * 2 + y, 3)");
+  EXPECT_EQ(simple(floormod(x * 6 + y * 3, 9)), "floormod(x * 2 + y, 3) * 3");
+  EXPECT_EQ(simple(floordiv(x * 4 + y * 2 + 1, 8)), "floordiv(x * 2 + y, 4)");
+  EXPECT_EQ(simple(floordiv(x * 16 + y * 4 + i4, 64)), "floordiv(x * 4 + y, 16)");
+}
+
+// (x // a) // b = x // (a*b).
+TEST_F(SimplifyTest, NestedQuotients) {
+  EXPECT_EQ(simple(floordiv(floordiv(x, 3), 5)), "floordiv(x, 15)");
+  EXPECT_EQ(simple(floordiv(floordiv(x + 2, 3) + 5, 5)), "floordiv(x + 2, 15) + 1");
+  EXPECT_EQ(simple(floordiv(floordiv(x, 3) + y, 5)), "floordiv(floordiv(x, 3) + y, 5)");
+  EXPECT_EQ(simple(floordiv(floordiv(x, -3), 5)), "floordiv(floordiv(x, -3), 5)");
+}
+
+// (x % (a*c)) % c = x % c, and with a factor.
+TEST_F(SimplifyTest, NestedRemainders) {
+  EXPECT_EQ(simple(floormod(floormod(x, 12), 4)), "floormod(x, 4)");
+  EXPECT_EQ(simple(floormod(floormod(x, 10), 4)), "floormod(floormod(x, 10), 4)");
+  EXPECT_EQ(simple(floormod(floormod(x, 6) * 2, 4)), "floormod(x, 2) * 2");
+  EXPECT_EQ(simple(floormod(floormod(x, 12) + y, 4)), "floormod(x + y, 4)");
+}
+
+// a*(x // a) + x % a = x, in any order and with a factor.
+TEST_F(SimplifyTest, DivisionAndRemainderJoin) {
+  EXPECT_EQ(simple(floordiv(x, 7) * 7 + floormod(x, 7)), "x");
+  EXPECT_EQ(simple(floormod(x, 7) + floordiv(x, 7) * 7), "x");
+  EXPECT_EQ(simple(floordiv(x, 7) * 21 + floormod(x, 7) * 3), "x * 3");
+  EXPECT_EQ(simple(y + floordiv(x, 7) * 7 + z + floormod(x, 7) + 5), "y + z + x + 5");
+  EXPECT_EQ(simple(floordiv(x + y, 7) * 7 + floormod(x + y, 7)), "x + y");
+  EXPECT_EQ(simple(floordiv(x, 7) * 7 + floormod(y, 7)), "floordiv(x, 7) * 7 + floormod(y, 7)");
+  EXPECT_EQ(simple(floordiv(x, 7) * 6 + floormod(x, 7)), "floordiv(x, 7) * 6 + floormod(x, 7)");
+}
+
+// a*((x // a) % b) + x % a = x % (a*b).
+TEST_F(SimplifyTest, RemaindersJoin) {
+  EXPECT_EQ(simple(floormod(floordiv(x, 3), 5) * 3 + floormod(x, 3)), "floormod(x, 15)");
+  EXPECT_EQ(simple(floordiv(x, 15) * 15 + floormod(floordiv(x, 3), 5) * 3 + floormod(x, 3)), "x");
+  EXPECT_EQ(simple(floormod(floordiv(y, 3), 5) * 3 + floormod(x, 3)),
+            "floormod(floordiv(y, 3), 5) * 3 + floormod(x, 3)");
+}
+
+// Three fused axes, split differently and put together again.
+TEST_F(SimplifyTest, FusedAxes) {
+  const Expr f = loop("f", 56 * 56 * 8);
+  const Expr h = floordiv(f, 56 * 8), w = floormod(floordiv(f, 8), 56), c = floormod(f, 8);
+  EXPECT_EQ(simple((h * 56 + w) * 8 + c), "f");
+  EXPECT_EQ(simple(h), "floordiv(f, 448)");
+  EXPECT_EQ(simple(floordiv((h * 56 + w) * 8 + c, 4)), "floordiv(f, 4)");
+  const Expr outer = loop("o", 14), inner = loop("n", 4);
+  EXPECT_EQ(simple(floordiv(outer * 4 + inner, 4)), "o");
+  EXPECT_EQ(simple(floormod(outer * 4 + inner, 4)), "n");
+}
+
+// A division without a meaning stays for the device, and crashes nothing here.
+TEST_F(SimplifyTest, DivisorsThatAreNotPositive) {
+  for (const int64_t c : {0, -1, -3}) {
+    for (const auto& divide : {+[](Expr a, int64_t b) { return floordiv(std::move(a), b); },
+                               +[](Expr a, int64_t b) { return floormod(std::move(a), b); }}) {
+      EXPECT_EQ(simple(divide(x + x, c)), to_string(divide(x * 2, c)));
+    }
+  }
+  EXPECT_EQ(simple(floormod(floordiv(x, 2), 0) * 2 + floormod(x, 2)),
+            "floormod(floordiv(x, 2), 0) * 2 + floormod(x, 2)");
+  EXPECT_EQ(simple(floormod(floordiv(x, 2), -3) * 2 + floormod(x, 2)),
+            "floormod(floordiv(x, 2), -3) * 2 + floormod(x, 2)");
+  EXPECT_EQ(simple(floordiv(x, y)), "floordiv(x, y)");
+  EXPECT_EQ(simple(floormod(x, y + y)), "floormod(x, y * 2)");
+}
+
+TEST_F(SimplifyTest, TruncatingDivision) {
+  const auto div = [](const Expr& a, const Expr& b) { return make_binary(BinaryOp::Div, a, b); };
+  const auto mod = [](const Expr& a, const Expr& b) { return make_binary(BinaryOp::Mod, a, b); };
+  EXPECT_EQ(simple(div(i8 * 4 + i4, make_int(4))), "i8");
+  EXPECT_EQ(simple(mod(i8 * 4 + i4, make_int(4))), "i4");
+  EXPECT_EQ(simple(div(x * 4 + i4, make_int(4))), "(x * 4 + i4) / 4");
+  EXPECT_EQ(simple(mod(x * 4 + i4, make_int(4))), "truncmod(x * 4 + i4, 4)");
+  EXPECT_EQ(simple(div(i8 * 4, make_int(-4))), "i8 * 4 / -4");
+  EXPECT_EQ(simple(div(i8 * 4, y + y)), "i8 * 4 / (y * 2)");
+}
+
+TEST_F(SimplifyTest, Extrema) {
+  EXPECT_EQ(simple(min(x + 1, x)), "x");
+  EXPECT_EQ(simple(max(x + 1, x)), "x + 1");
+  EXPECT_EQ(simple(min(x, x + 1)), "x");
+  EXPECT_EQ(simple(max(x, x + 1)), "x + 1");
+  EXPECT_EQ(simple(min(i4, make_int(3))), "i4");
+  EXPECT_EQ(simple(min(i4, make_int(2))), "min(i4, 2)");
+  EXPECT_EQ(simple(max(i4, make_int(0))), "i4");
+  EXPECT_EQ(simple(max(i4, make_int(3))), "3");
+  EXPECT_EQ(simple(max(make_int(3), i4)), "3");
+  EXPECT_EQ(simple(min(x, y)), "min(x, y)");
+  EXPECT_EQ(simple(min(x, x)), "x");
+  EXPECT_EQ(simple(min(x * 2 + 56, x + x + 4)), "x * 2 + 4");
+}
+
+TEST_F(SimplifyTest, Comparisons) {
+  const auto compare = [&](BinaryOp op, const Expr& a, int64_t b) {
+    return simple(make_binary(op, a, make_int(b)));
+  };
+  using Op = BinaryOp;
+  const struct {
+    Op op;
+    int64_t yes, no, open;  // constants on the right of i4 in 0..3
+  } rows[] = {{Op::Lt, 4, 0, 3}, {Op::Le, 3, -1, 2}, {Op::Gt, -1, 3, 0}, {Op::Ge, 0, 4, 1}};
+  for (const auto& row : rows) {
+    EXPECT_EQ(compare(row.op, i4, row.yes), "true") << spelling(row.op);
+    EXPECT_EQ(compare(row.op, i4, row.no), "false") << spelling(row.op);
+    EXPECT_EQ(compare(row.op, i4, row.open),
+              "i4 " + std::string(spelling(row.op)) + " " + std::to_string(row.open));
+  }
+  EXPECT_EQ(compare(Op::Eq, i4, 4), "false");
+  EXPECT_EQ(compare(Op::Eq, i4, -1), "false");
+  EXPECT_EQ(compare(Op::Eq, i4, 3), "i4 == 3");
+  EXPECT_EQ(compare(Op::Eq, i4, 0), "i4 == 0");
+  EXPECT_EQ(compare(Op::Ne, i4, 4), "true");
+  EXPECT_EQ(compare(Op::Ne, i4, -1), "true");
+  EXPECT_EQ(compare(Op::Ne, i4, 0), "i4 != 0");
+  EXPECT_EQ(simple(make_binary(Op::Eq, x + 1, x + 1)), "true");
+  EXPECT_EQ(simple(make_binary(Op::Ne, x + 1, x + 1)), "false");
+  EXPECT_EQ(simple(make_binary(Op::Eq, x + 1, x)), "false");
+  EXPECT_EQ(simple(x < y), "x < y");
+  EXPECT_EQ(simple(i8 < i4 + 8), "true");
+  EXPECT_EQ(simple(x + x < y + 0), "x * 2 < y");
+}
+
+// g*X + k < 0 = X < ceil(-k / g), and so on.
+TEST_F(SimplifyTest, ComparisonsLoseCommonFactors) {
+  EXPECT_EQ(simple(x * 4 < make_int(10)), "x < 3");
+  EXPECT_EQ(simple(x * 4 < make_int(12)), "x < 3");
+  EXPECT_EQ(simple(x * 4 <= make_int(10)), "x <= 2");
+  EXPECT_EQ(simple(x * 4 >= make_int(10)), "x >= 3");
+  EXPECT_EQ(simple(make_binary(BinaryOp::Gt, x * 4, make_int(10))), "x > 2");
+  EXPECT_EQ(simple(x * 4 + y * 6 < make_int(9)), "x * 2 + y * 3 < 5");
+  EXPECT_EQ(simple(make_int(10) < x * 4), "x > 2");
+  EXPECT_EQ(simple(make_int(10) <= x * 4), "x >= 3");
+  EXPECT_EQ(simple(make_int(10) >= x * 4), "x <= 2");
+  EXPECT_EQ(simple(make_binary(BinaryOp::Gt, make_int(10), x * 4)), "x < 3");
+  EXPECT_EQ(simple(x * 4 < y * 4), "x * 4 < y * 4");
+  EXPECT_EQ(simple(x < make_int(10)), "x < 10");
+  EXPECT_EQ(simple(make_binary(BinaryOp::Eq, x * 4, make_int(10))), "x * 4 == 10");
+}
+
+TEST_F(SimplifyTest, GoesIntoEverything) {
+  const Expr p = make_var("p", kBool), f = make_var("f", kFloat32);
+  const Buffer a = make_buffer("A", kFloat32, {64}, MemoryScope::Global);
+  EXPECT_EQ(simple(make_select(i4 < make_int(4), x + x, y)), "x * 2");
+  EXPECT_EQ(simple(make_select(p, x + x, y)), "select(p, x * 2, y)");
+  EXPECT_EQ(simple(p && (i4 < make_int(4))), "p");
+  EXPECT_EQ(simple(make_not(i4 < make_int(4))), "false");
+  EXPECT_EQ(simple(make_cast(kFloat32, x + x)), "float32(x * 2)");
+  EXPECT_EQ(simple(make_load(a, {floordiv(x * 4 + i4, 4)})), "A[x]");
+  EXPECT_EQ(simple(make_ramp(x + x, make_int(1), 4)), "ramp(x * 2, 1, 4)");
+  EXPECT_EQ(simple(f + f), "f + f");
+  EXPECT_EQ(simple(make_load(a, {x + x}) + f), "A[x * 2] + f");
+  EXPECT_EQ(simple(make_binary(BinaryOp::Shl, x + x, y)), "x * 2 << y");
+}
+
+TEST_F(SimplifyTest, KeepsTypes) {
+  const Expr l = make_var("l", kInt64), b = make_var("b", Type::u(8));
+  EXPECT_EQ(simple(l + l), "l * int64(2)");
+  EXPECT_EQ(simple(l - l), "int64(0)");
+  EXPECT_EQ(simplify(l + l, ranges_)->type, kInt64);
+  // Narrow types wrap, so their sums are not rearranged.
+  EXPECT_EQ(simple(b + b), "b + b");
+  const Expr v = make_ramp(x, make_int(1), 4);
+  EXPECT_EQ(simple(v + v), "ramp(x, 1, 4) + ramp(x, 1, 4)");
+}
+
+// What is read may be any value, so that a product of it may overflow.
+TEST_F(SimplifyTest, ValuesOfMemoryMayOverflow) {
+  const Buffer a = make_buffer("A", kInt32, {64}, MemoryScope::Global);
+  const Expr m = make_load(a, {x});
+  EXPECT_EQ(simple(floordiv(m * 4, 4)), "floordiv(A[x] * 4, 4)");
+  EXPECT_EQ(simple(floormod(m * 4, 4)), "floormod(A[x] * 4, 4)");
+  EXPECT_EQ(simple(m < m + 1), "A[x] < A[x] + 1");
+  EXPECT_EQ(simple(min(m, m + 1)), "min(A[x], A[x] + 1)");
+  EXPECT_EQ(simple(m * 4 < make_int(10)), "A[x] * 4 < 10");
+  EXPECT_EQ(simple(m + m - m), "A[x]");
+  const Expr c = make_cast(kInt32, make_var("f", kFloat32));
+  EXPECT_EQ(simple(floordiv(c * 4, 4)), "floordiv(int32(f) * 4, 4)");
+}
+
+TEST_F(SimplifyTest, Proofs) {
+  EXPECT_TRUE(prove(i4 < make_int(4), ranges_));
+  EXPECT_FALSE(prove(i4 < make_int(3), ranges_));
+  EXPECT_FALSE(prove(x < y, ranges_));
+  EXPECT_TRUE(prove(i4 * 4 + j4 < make_int(16), ranges_));
+  EXPECT_TRUE(prove((x < x + 1) && (i4 >= make_int(0)), ranges_));
+  EXPECT_FALSE(prove(make_int(4) < i4, ranges_));
+}
+
+TEST_F(SimplifyTest, ConstantDifferences) {
+  EXPECT_EQ(constant_difference(x + 5, x, ranges_), 5);
+  EXPECT_EQ(constant_difference(x, x + 5, ranges_), -5);
+  EXPECT_EQ(constant_difference(x, y, ranges_), std::nullopt);
+  EXPECT_EQ(constant_difference(floordiv(x * 4 + i4, 4), x - 2, ranges_), 2);
+  EXPECT_EQ(constant_difference(make_int(3), make_int(1), ranges_), 2);
+}
+
+// 2^40 paths lead through the shared parts of these.
+TEST_F(SimplifyTest, SharedPartsOnce) {
+  Expr sum = x, nested = x;
+  for (int n = 0; n < 20; ++n) sum = sum + sum;
+  EXPECT_EQ(simple(sum), "x * 1048576");
+  for (int n = 0; n < 40; ++n) nested = floordiv(nested, 2) + floormod(nested, 3) * 5;
+  EXPECT_EQ(simplify(nested, ranges_)->type, kInt32);
+}
+
+}  // namespace
+}  // namespace texloom::ir::arith

@@ -1,0 +1,249 @@
+"""The demonstration and the benchmarks, on small pictures and layers."""
+
+import dataclasses
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import texloom
+from texloom.bench import __main__ as bench_command
+from texloom.bench import convolution as bench_convolution
+from texloom.bench import timing
+from texloom.demo import __main__ as demo_command
+from texloom.demo import console, convolution, filters, photographs, pictures, texture_cache
+
+DEVICE = texloom.opencl(0)
+
+
+@pytest.fixture
+def small_photographs(monkeypatch):
+    """Corners of 21 x 30 pixels instead of whole pictures."""
+    load = photographs.load
+
+    def corner(name):
+        whole = load(name)
+        return dataclasses.replace(whole, pixels=whole.pixels[:, :, :21, :30].copy())
+
+    monkeypatch.setattr(photographs, "load", corner)
+
+
+@pytest.fixture
+def wrong_reference(monkeypatch):
+    """A SciPy that has one pixel a little larger."""
+
+    def shifted(module):
+        reference = module.conv2d_reference
+
+        def one_wrong(*args, **keywords):
+            result = reference(*args, **keywords)
+            result[0, 0, 1, 1] += 1e-3
+            return result
+
+        monkeypatch.setattr(module, "conv2d_reference", one_wrong)
+
+    shifted(convolution)
+    shifted(bench_convolution)
+
+
+@pytest.mark.usefixtures("small_photographs")
+def test_demo_shows_every_step_and_writes_pictures(tmp_path, capsys):
+    assert demo_command.main(["--out", str(tmp_path / "new"), "--device", "0"]) == 0
+    shown = capsys.readouterr().out
+    for step in (
+        "loops ax0 = blockIdx.x; ax1 = threadIdx.x; vectorized ax2",
+        "texture2d.store(X.texture, x=ax1, y=ax0",
+        "launch main_kernel1(X.texture, Y) grid=(8, 1, 1) block=(8, 1, 1)",
+        "write_imagef(X_texture",
+        "read_imagef(X_texture",
+        "4096 values, equal bit by bit",
+        "3 channels in, 11 filters out",
+        "1 channel in, 11 filters out",
+        "medians of",
+    ):
+        assert step in shown
+    assert shown.count(": right") == 4
+    assert "WRONG" not in shown
+    if DEVICE.info["type"] == "cpu":
+        assert "emulated" in shown
+    for name in ("astronaut", "page"):
+        path = tmp_path / "new" / f"{name}.png"
+        assert str(path) in shown
+        with Image.open(path) as image:
+            assert image.size[0] > 4 * 30
+            assert image.size[1] > 3 * 21
+        for suffix in ("texture.cl", "buffer.cl", "texture.tl", "buffer.tl"):
+            assert (tmp_path / "new" / f"{name}_{suffix}").stat().st_size > 1000
+
+
+@pytest.mark.usefixtures("small_photographs", "wrong_reference")
+def test_demo_fails_when_a_pixel_is_wrong(tmp_path, capsys):
+    assert demo_command.main(["--out", str(tmp_path)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out.count(": WRONG") == 4
+    assert "a check failed" in captured.err
+
+
+def test_demo_fails_when_the_example_is_wrong(monkeypatch, capsys):
+    monkeypatch.setattr(texture_cache.np, "count_nonzero", lambda _: 3)
+    assert not texture_cache.show(console.PlainOutput(), DEVICE)
+    assert "WRONG in 3 places" in capsys.readouterr().out
+
+
+def test_demo_lists_devices(capsys):
+    assert demo_command.main(["--list-devices"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(texloom.devices())
+    assert lines[0].startswith(f"0: {texloom.devices()[0]['name']} (")
+
+
+@pytest.mark.parametrize("main", [demo_command.main, bench_command.main])
+def test_a_missing_device_is_one_clear_line(main, capsys):
+    assert main(["--device", "77"]) == 1
+    assert "there is no OpenCL device 77" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as exit_:
+        main(["--device", "-1"])
+    assert exit_.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (KeyboardInterrupt, 130, "interrupted"),
+        (ModuleNotFoundError("No module named 'PIL'", name="PIL"), 1, "PIL is missing"),
+        (FileExistsError(17, "File exists", "x"), 1, "File exists: 'x'"),
+        (texloom.TVMError("error[TL5006]: nothing there"), 1, "TL5006"),
+    ],
+)
+def test_what_ends_the_demo_is_said_without_a_traceback(
+    monkeypatch, tmp_path, capsys, error, status, said
+):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(texture_cache, "show", fail)
+    assert demo_command.main(["--out", str(tmp_path)]) == status
+    message = capsys.readouterr().err
+    assert said in message
+    assert "Traceback" not in message
+
+
+def test_diagnostics_of_a_command_line_name_no_line_of_the_package():
+    with pytest.raises(texloom.TVMError) as caught:
+        texloom.target.Target("no such thing")
+    from texloom.bench.device import message
+
+    lines = message(caught.value).splitlines()
+    assert lines[0].startswith("error[TL4003]: ")
+    assert lines[-1].startswith("  help: ")
+    assert ".py" not in "".join(lines)
+
+
+def test_photographs_are_files_of_the_package():
+    page, astronaut = photographs.load("page"), photographs.load("astronaut")
+    assert page.pixels.shape == (1, 1, 191, 384)
+    assert astronaut.pixels.shape == (1, 3, 512, 512)
+    assert astronaut.pixels.dtype == np.float32
+    assert (astronaut.pixels.min(), astronaut.pixels.max()) == (0, 1)
+    with pytest.raises(FileNotFoundError, match="no elephant.png"):
+        photographs.load("elephant")
+
+
+def test_filters_are_what_their_names_say():
+    bank = {f.name: f.coefficients() for f in filters.FILTERS}
+    assert len(bank) >= 8
+    ramp = np.add.outer(-np.arange(3), 10 * np.arange(3))  # brighter upwards and to the right
+    responses = {name: float((kernel * ramp).sum()) for name, kernel in bank.items()}
+    assert responses["Sobel 0° (rightwards)"] == 80
+    assert responses["Sobel 90° (upwards)"] == 8
+    assert responses["Laplacian"] == responses["Laplacian, 8 neighbours"] == 0
+    for f in filters.FILTERS:
+        total = float(f.coefficients().sum())
+        assert total == pytest.approx(1 if f.shows == "brightness" else 0, abs=1e-6)
+    assert filters.weights(3).shape == (len(bank), 3, 3, 3)
+    np.testing.assert_allclose(filters.weights(3).sum(axis=1), filters.weights(1)[:, 0], rtol=1e-6)
+
+
+def test_zero_is_grey_and_the_border_has_no_say():
+    response = np.zeros((9, 9), dtype=np.float32)
+    response[4, 4], response[0] = -2, 100
+    low, high = pictures.change_range(response)
+    assert low == -high
+    assert high < 2.1
+    levels = pictures.stretched(np.array([low, 0, high, 2 * high]), low, high)
+    assert levels.tolist() == [0, 128, 255, 255]
+
+
+def test_accuracy_holds_each_value_against_its_own_bound():
+    bound = np.array([1.0, 0.25, 0.0])
+    reference = np.array([10.0, 20.0, 30.0])
+    good = convolution.accuracy(reference + [0.5, -0.2, 0], reference, bound)
+    assert good.holds
+    assert (good.largest_error, good.bound_there) == (0.5, 1.0)
+    assert good.largest_share == pytest.approx(0.8)
+    for wrong in ([0, 0.26, 0], [0, 0, 1e-30], [np.nan, 0, 0]):
+        assert not convolution.accuracy(reference * 0 + wrong, reference * 0, bound).holds
+
+
+def test_plain_words_without_a_terminal(monkeypatch, capsys):
+    assert isinstance(console.standard_output(), console.PlainOutput)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(console, "find_spec", lambda _: None)  # no rich
+    assert isinstance(console.standard_output(), console.PlainOutput)
+
+
+def test_a_terminal_gets_the_same_words(capsys):
+    out = console.TerminalOutput()
+    out.heading("a part")
+    out.text("[1] a sentence")
+    out.program("a title", "int x = 1;\n", "c")
+    shown = capsys.readouterr().out
+    for words in ("a part", "[1] a sentence", "a title", "int x = 1;"):
+        assert words in shown
+
+
+@pytest.fixture
+def small_shapes(monkeypatch):
+    shapes = (bench_convolution.Shape(8, 7), bench_convolution.Shape(4, 8))
+    monkeypatch.setattr(bench_convolution, "SHAPES", shapes)
+
+
+@pytest.mark.usefixtures("small_shapes")
+def test_bench_prints_one_table(capsys):
+    assert bench_command.main(["--quick", "--tile", "1x4"]) == 0
+    shown = capsys.readouterr().out
+    assert texloom.devices()[0]["name"] in shown
+    rows = [line.split() for line in shown.splitlines() if " @ " in line]
+    assert [row[0] for row in rows] == ["channels", "8", "4"]
+    assert all(float(cell) > 0 for row in rows[1:] for cell in row[5:9])
+
+
+@pytest.mark.usefixtures("small_shapes", "wrong_reference")
+def test_bench_fails_when_a_result_is_wrong(capsys):
+    assert bench_command.main(["--quick"]) == 1
+    assert capsys.readouterr().out.count("WRONG") == 2
+
+
+@pytest.mark.parametrize("text", ["2", "0x4", "2x", "axb", "2x-4"])
+def test_bench_refuses_a_bad_tile(text, capsys):
+    with pytest.raises(SystemExit):
+        bench_command.main(["--tile", text])
+    assert "such as 2x4" in capsys.readouterr().err
+
+
+def test_arms_take_turns(monkeypatch):
+    clock, order = [0.0], []
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: clock[0])
+
+    def arm(name, seconds):
+        def run():
+            order.append(name)
+            clock[0] += seconds
+
+        return timing.Arm(run, lambda: None)
+
+    arms = [arm("a", 0.01), arm("b", 0.04)]
+    medians = timing.interleaved_medians(arms, rounds=2, sample_seconds=0.02)
+    assert medians == pytest.approx([0.01, 0.04])
+    assert "".join(order) == "aabb" + "aab" + "baa"
