@@ -51,10 +51,14 @@ const std::vector<hal::DeviceInfo>& device_infos() {
 
 Code code_of(StatusCode status) {
   switch (status) {
-    case StatusCode::Unavailable: return Code::NoDevice;
-    case StatusCode::OutOfMemory: return Code::OutOfDeviceMemory;
-    case StatusCode::BuildFailed: return Code::KernelRefused;
-    default: return Code::DeviceError;
+    case StatusCode::Unavailable:
+      return Code::NoDevice;
+    case StatusCode::OutOfMemory:
+      return Code::OutOfDeviceMemory;
+    case StatusCode::BuildFailed:
+      return Code::KernelRefused;
+    default:
+      return Code::DeviceError;
   }
 }
 
@@ -63,11 +67,13 @@ std::string help_for(Code code) {
     case Code::NoDevice:
       return "install an OpenCL implementation (Debian: pocl-opencl-icd runs on any processor) and "
              "see texloom.devices()";
-    case Code::OutOfDeviceMemory: return "free arrays that are no longer used, or use smaller ones";
+    case Code::OutOfDeviceMemory:
+      return "free arrays that are no longer used, or use smaller ones";
     case Code::KernelRefused:
       return "this is a bug in Texloom's code generation or the device's compiler: report it with "
              "the kernel's source (function.kernels) and this log";
-    default: return "see the driver's message; texloom.devices() shows the device's limits";
+    default:
+      return "see the driver's message; texloom.devices() shows the device's limits";
   }
 }
 
@@ -123,9 +129,8 @@ Layout array_layout(const std::vector<int64_t>& shape, const StorageScope& scope
                     const Target& target, const hal::DeviceInfo& info) {
   if (!scope.texture) return linear_layout(shape);
   const Layout natural = texture_layout(shape, *scope.texture);
-  const ImageLimits limits{
-      std::min<int64_t>(target.max_image_size, info.limits.max_image_width),
-      std::min<int64_t>(target.max_image_size, info.limits.max_image_height)};
+  const ImageLimits limits{std::min<int64_t>(target.max_image_size, info.limits.max_image_width),
+                           std::min<int64_t>(target.max_image_size, info.limits.max_image_height)};
   if (const auto folded = best_fold(natural, limits)) return *folded;
   fail(user_location(), Code::TextureTooLarge, "keep the array in a buffer",
        "an array of {} x {} texels does not fit the limit of {} x {}, however it is folded",
@@ -189,10 +194,12 @@ void copy_from(const PyArray& array, const py::array& source) {
   const auto& texture = std::get<hal::TextureBinding>(array.binding);
   const Layout& layout = array.layout;
   const auto bytes = static_cast<size_t>(array.type.bytes());
-  std::vector<std::byte> texels(static_cast<size_t>(layout.row_count() * layout.col_count() * 4) * bytes);
+  std::vector<std::byte> texels(static_cast<size_t>(layout.row_count() * layout.col_count() * 4) *
+                                bytes);
   pack_texels(layout, bytes, elements, texels);
-  const hal::TextureRegion region{texture.origin, {static_cast<uint32_t>(layout.col_count()),
-                                                   static_cast<uint32_t>(layout.row_count())}};
+  const hal::TextureRegion region{
+      texture.origin,
+      {static_cast<uint32_t>(layout.col_count()), static_cast<uint32_t>(layout.row_count())}};
   throw_if_error(hal::write_texture(device, texture.texture, region, texels));
 }
 
@@ -206,9 +213,11 @@ py::array to_numpy(const PyArray& array) {
   const auto& texture = std::get<hal::TextureBinding>(array.binding);
   const Layout& layout = array.layout;
   const auto bytes = static_cast<size_t>(array.type.bytes());
-  std::vector<std::byte> texels(static_cast<size_t>(layout.row_count() * layout.col_count() * 4) * bytes);
-  const hal::TextureRegion region{texture.origin, {static_cast<uint32_t>(layout.col_count()),
-                                                   static_cast<uint32_t>(layout.row_count())}};
+  std::vector<std::byte> texels(static_cast<size_t>(layout.row_count() * layout.col_count() * 4) *
+                                bytes);
+  const hal::TextureRegion region{
+      texture.origin,
+      {static_cast<uint32_t>(layout.col_count()), static_cast<uint32_t>(layout.row_count())}};
   throw_if_error(hal::read_texture(device, texture.texture, region, texels));
   unpack_texels(layout, bytes, texels, bytes_of(result));
   return result;
@@ -236,15 +245,18 @@ py::dict info_dict(const hal::DeviceInfo& info) {
 void bind_array(py::module_& m) {
   py::class_<PyArray>(m, "NDArray", "A tensor on a device, in a buffer or a texture.")
       .def("numpy", &to_numpy, "A NumPy copy; waits for all work on the device.")
-      .def("copyfrom", &copy_from, py::arg("source"), "Copies a NumPy array of the same shape and dtype.")
-      .def_property_readonly("shape", [](const PyArray& a) { return py::tuple(py::cast(a.layout.shape)); })
+      .def("copyfrom", &copy_from, py::arg("source"),
+           "Copies a NumPy array of the same shape and dtype.")
+      .def_property_readonly("shape",
+                             [](const PyArray& a) { return py::tuple(py::cast(a.layout.shape)); })
       .def_property_readonly("dtype", [](const PyArray& a) { return to_string(a.type); })
       .def_property_readonly("device", [](const PyArray& a) { return a.device; })
       .def_property_readonly("layout", [](const PyArray& a) { return to_string(a.layout); })
       .def_property_readonly("scope", [](const PyArray& a) { return to_string(a.scope); })
       .def("__repr__", [](const PyArray& a) {
         std::string shape;
-        for (const int64_t n : a.layout.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", n);
+        for (const int64_t n : a.layout.shape)
+          shape += fmt::format("{}{}", shape.empty() ? "" : ", ", n);
         return fmt::format("NDArray(({}), {}, opencl({}), {})", shape, to_string(a.type),
                            a.device.ordinal, to_string(a.scope));
       });
@@ -283,15 +295,18 @@ const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
 void bind_devices(py::module_& m) {
   py::class_<PyDevice>(m, "Device", "An OpenCL device by number; opened when it is first used.")
       .def(py::init<size_t>())
-      .def("__eq__", [](const PyDevice& a, const py::object& b) {
-        return py::isinstance<PyDevice>(b) && a.ordinal == b.cast<const PyDevice&>().ordinal;
-      })
+      .def("__eq__",
+           [](const PyDevice& a, const py::object& b) {
+             return py::isinstance<PyDevice>(b) && a.ordinal == b.cast<const PyDevice&>().ordinal;
+           })
       .def("__hash__", [](const PyDevice& d) { return d.ordinal; })
       .def("__repr__", [](const PyDevice& d) { return fmt::format("opencl({})", d.ordinal); })
-      .def("sync", [](const PyDevice& d) { throw_if_error(open_device(d)->queue()->wait_idle()); },
-           "Waits for all work given to the device.")
+      .def(
+          "sync", [](const PyDevice& d) { throw_if_error(open_device(d)->queue()->wait_idle()); },
+          "Waits for all work given to the device.")
       .def_property_readonly("device_id", [](const PyDevice& d) { return d.ordinal; })
-      .def_property_readonly("info", [](const PyDevice& d) { return info_dict(open_device(d)->info()); });
+      .def_property_readonly("info",
+                             [](const PyDevice& d) { return info_dict(open_device(d)->info()); });
   m.def("devices", [] {
     py::list list;
     for (const hal::DeviceInfo& info : device_infos()) list.append(info_dict(info));

@@ -27,8 +27,7 @@ SourceLocation location_of(PyFrameObject* frame) {
 
 // Diagnostics as Python sees them: a list of named values.
 py::list as_list(const std::vector<Diagnostic>& diagnostics) {
-  const py::object row =
-      py::module_::import("texloom.errors").attr("Diagnostic");
+  const py::object row = py::module_::import("texloom.errors").attr("Diagnostic");
   py::list list;
   for (const Diagnostic& d : diagnostics) {
     list.append(row(d.severity == Severity::Error ? "error" : "warning", code_text(d.code),

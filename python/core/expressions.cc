@@ -86,7 +86,8 @@ void bind_expr(py::module_& m) {
            })
       .def("__repr__", [](const PyExpr& e) { return to_string(e.node); })
       .def("same_as", [](const PyExpr& a, const PyExpr& b) { return a.node.same_as(b.node); })
-      .def("equal", [](const PyExpr& a, const py::object& b) { return apply(BinaryOp::Eq, py::cast(a), b); })
+      .def("equal",
+           [](const PyExpr& a, const py::object& b) { return apply(BinaryOp::Eq, py::cast(a), b); })
       .def_property_readonly("value", constant_value, "The value of a constant.")
       .def_property_readonly("dtype", [](const PyExpr& e) { return to_string(e.node->type); })
       .def_property_readonly("name", [](const PyExpr& e) {
@@ -101,8 +102,7 @@ void bind_iter_var(py::module_& m) {
   bind_operators(c);
   c.def("__hash__", [](const PyIterVar& a) { return RefHash()(a.node); })
       .def("__repr__", [](const PyIterVar& a) { return "axis " + a.node->name(); })
-      .def("same_as",
-           [](const PyIterVar& a, const PyIterVar& b) { return a.node.same_as(b.node); })
+      .def("same_as", [](const PyIterVar& a, const PyIterVar& b) { return a.node.same_as(b.node); })
       .def_property_readonly("var", [](const PyIterVar& a) { return PyExpr{a.node->var}; })
       .def_property_readonly("name", [](const PyIterVar& a) { return a.node->name(); })
       .def_property_readonly("is_reduction",
@@ -247,7 +247,8 @@ Expr to_expr(const py::handle& value) {
     const bool small = integer >= INT32_MIN && integer <= INT32_MAX;
     return make_int(integer, small ? kInt32 : kInt64);
   }
-  if (py::hasattr(value, "dtype") && py::hasattr(value, "item")) return to_expr(value.attr("item")());
+  if (py::hasattr(value, "dtype") && py::hasattr(value, "item"))
+    return to_expr(value.attr("item")());
   throw py::type_error("expected a number, an expression, an axis or an indexed tensor, not " +
                        py::str(py::type::of(value).attr("__name__")).cast<std::string>());
 }

@@ -26,7 +26,8 @@ std::string place_text(const Layout& layout) {
 
 void check_argument(const PyArray& array, const BufferNode& param, const SourceLocation& where) {
   if (array.type != param.type) {
-    fail(where, Code::WrongElementType, fmt::format("pass an array of dtype {}", to_string(param.type)),
+    fail(where, Code::WrongElementType,
+         fmt::format("pass an array of dtype {}", to_string(param.type)),
          "the argument '{}' has dtype {}, but the array has {}", param.name, to_string(param.type),
          to_string(array.type));
   }
@@ -72,14 +73,16 @@ void check_aliases(const CompiledFunction& f, const std::vector<hal::Binding>& b
     for (size_t j = 0; j < i; ++j) {
       if (memory_of(bindings[i]) != memory_of(bindings[j])) continue;
       if (!is_written(f, params[i]) && !is_written(f, params[j])) continue;
-      fail(where, Code::AliasedArguments, "pass an array of its own for each argument that is written",
+      fail(where, Code::AliasedArguments,
+           "pass an array of its own for each argument that is written",
            "the arguments '{}' and '{}' lie in one memory object, and one of them is written",
            params[j]->name, params[i]->name);
     }
   }
 }
 
-const PyArray& array_of(const py::handle& value, const BufferNode& param, const SourceLocation& where) {
+const PyArray& array_of(const py::handle& value, const BufferNode& param,
+                        const SourceLocation& where) {
   if (py::isinstance<PyArray>(value)) return value.cast<const PyArray&>();
   fail(where, Code::NotAnArray, "make it with tvm.nd.array(value, device)",
        "the argument '{}' is a {}, not a Texloom array", param.name,
@@ -104,7 +107,8 @@ void call(CompiledFunction& f, const py::args& args) {
   if (args.size() != params.size()) {
     std::string names;
     for (const Buffer& p : params) names += (names.empty() ? "" : ", ") + p->name;
-    fail(where, Code::WrongArgumentCount, fmt::format("call it as {}({})", f.module.program.name, names),
+    fail(where, Code::WrongArgumentCount,
+         fmt::format("call it as {}({})", f.module.program.name, names),
          "'{}' takes {} arguments but is called with {}", f.module.program.name, params.size(),
          args.size());
   }
@@ -155,16 +159,20 @@ py::dict argument_dict(const KernelParam& p) {
 void bind_functions(py::module_& m) {
   py::class_<PyKernel>(m, "Kernel", "One kernel of a compiled function.")
       .def_property_readonly("name", [](const PyKernel& k) { return k.get().name; })
-      .def_property_readonly("grid", [](const PyKernel& k) { return py::tuple(py::cast(k.get().grid)); },
-                             "Blocks along x, y and z.")
-      .def_property_readonly("block", [](const PyKernel& k) { return py::tuple(py::cast(k.get().block)); },
-                             "Threads of a block along x, y and z.")
+      .def_property_readonly(
+          "grid", [](const PyKernel& k) { return py::tuple(py::cast(k.get().grid)); },
+          "Blocks along x, y and z.")
+      .def_property_readonly(
+          "block", [](const PyKernel& k) { return py::tuple(py::cast(k.get().block)); },
+          "Threads of a block along x, y and z.")
       .def_property_readonly("source", [](const PyKernel& k) { return k.get().source; })
-      .def_property_readonly("args", [](const PyKernel& k) {
-        py::list list;
-        for (const KernelParam& p : k.get().params) list.append(argument_dict(p));
-        return list;
-      })
+      .def_property_readonly("args",
+                             [](const PyKernel& k) {
+                               py::list list;
+                               for (const KernelParam& p : k.get().params)
+                                 list.append(argument_dict(p));
+                               return list;
+                             })
       .def("__repr__", [](const PyKernel& k) {
         return fmt::format("Kernel({}, grid={}, block={})", k.get().name,
                            shape_text({k.get().grid.begin(), k.get().grid.end()}),
@@ -173,9 +181,12 @@ void bind_functions(py::module_& m) {
   py::class_<CompiledFunction, std::shared_ptr<CompiledFunction>>(
       m, "Function", "A compiled function; call it with arrays of one device.")
       .def("__call__", &call, "Runs on the arrays' device; does not wait for the result.")
-      .def_property_readonly("name", [](const CompiledFunction& f) { return f.module.program.name; })
-      .def_property_readonly("entry_name", [](const CompiledFunction& f) { return f.module.program.name; })
-      .def_property_readonly("target", [](const CompiledFunction& f) { return to_string(f.target); })
+      .def_property_readonly("name",
+                             [](const CompiledFunction& f) { return f.module.program.name; })
+      .def_property_readonly("entry_name",
+                             [](const CompiledFunction& f) { return f.module.program.name; })
+      .def_property_readonly("target",
+                             [](const CompiledFunction& f) { return to_string(f.target); })
       .def("__str__", [](const CompiledFunction& f) { return to_string(f.module.program); })
       .def("get_source",
            [](const CompiledFunction& f) {
@@ -183,15 +194,13 @@ void bind_functions(py::module_& m) {
              for (const auto& kernel : f.module.kernels) text += kernel.source + "\n";
              return text;
            })
-      .def_property_readonly(
-          "kernels",
-          [](const std::shared_ptr<CompiledFunction>& f) {
-            std::vector<PyKernel> kernels;
-            for (size_t i = 0; i < f->module.kernels.size(); ++i) kernels.push_back({f, i});
-            return kernels;
-          });
-  m.def("build", [](const SharedSchedule& s, const std::vector<PyTensor>& args, const py::dict& binds,
-                    const std::string& name, const std::string& target) {
+      .def_property_readonly("kernels", [](const std::shared_ptr<CompiledFunction>& f) {
+        std::vector<PyKernel> kernels;
+        for (size_t i = 0; i < f->module.kernels.size(); ++i) kernels.push_back({f, i});
+        return kernels;
+      });
+  m.def("build", [](const SharedSchedule& s, const std::vector<PyTensor>& args,
+                    const py::dict& binds, const std::string& name, const std::string& target) {
     lower::Lowering lowering = make_lowering(s, args, binds, name, target);
     auto f = std::make_shared<CompiledFunction>();
     f->target = lowering.target;

@@ -46,9 +46,12 @@ runtime::TensorSpec tensor_spec(const BufferNode& buffer) {
 
 hal::Access hal_access(Access access) {
   switch (access) {
-    case Access::Read: return hal::Access::Read;
-    case Access::Write: return hal::Access::Write;
-    case Access::ReadWrite: return hal::Access::ReadWrite;
+    case Access::Read:
+      return hal::Access::Read;
+    case Access::Write:
+      return hal::Access::Write;
+    case Access::ReadWrite:
+      return hal::Access::ReadWrite;
   }
   TL_UNREACHABLE();
 }
@@ -117,7 +120,8 @@ class PlanMaker {
 
   runtime::TensorRef reference(const Buffer& buffer) const {
     const auto in = [&](const std::vector<Buffer>& list) {
-      return std::find_if(list.begin(), list.end(), [&](const Buffer& b) { return b.same_as(buffer); });
+      return std::find_if(list.begin(), list.end(),
+                          [&](const Buffer& b) { return b.same_as(buffer); });
     };
     const std::vector<Buffer>& params = module_.program.params;
     if (const auto found = in(params); found != params.end()) {
@@ -125,10 +129,12 @@ class PlanMaker {
     }
     const auto found = in(temporaries_);
     TL_CHECK(found != temporaries_.end(), "a kernel uses '" + buffer->name + "'");
-    return {runtime::TensorRef::Kind::Temporary, static_cast<uint32_t>(found - temporaries_.begin())};
+    return {runtime::TensorRef::Kind::Temporary,
+            static_cast<uint32_t>(found - temporaries_.begin())};
   }
 
-  runtime::Operand origin_word(const codegen::opencl::CompiledKernel& kernel, const Expr& word) const {
+  runtime::Operand origin_word(const codegen::opencl::CompiledKernel& kernel,
+                               const Expr& word) const {
     for (const KernelParam& p : kernel.params) {
       if (!p.buffer || p.buffer->origin.is_zero()) continue;
       using Axis = runtime::OriginOf::Axis;

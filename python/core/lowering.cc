@@ -20,8 +20,10 @@ struct PyBufferDeclaration {
 StorageScope to_scope(const std::string& text) {
   if (const auto scope = parse_scope(text)) return *scope;
   std::string known;
-  for (const std::string& spelling : scope_spellings()) known += (known.empty() ? "" : ", ") + spelling;
-  fail(user_location(), Code::UnknownScope, "use one of " + known, "unknown memory scope '{}'", text);
+  for (const std::string& spelling : scope_spellings())
+    known += (known.empty() ? "" : ", ") + spelling;
+  fail(user_location(), Code::UnknownScope, "use one of " + known, "unknown memory scope '{}'",
+       text);
 }
 
 PyBufferDeclaration declare_buffer(const py::object& shape, const std::string& dtype,
@@ -76,18 +78,20 @@ lower::Lowering make_lowering(const SharedSchedule& schedule, const std::vector<
 void bind_lowering(py::module_& m) {
   py::class_<PyBufferDeclaration>(m, "Buffer", "How an argument's array lies in memory.")
       .def_property_readonly("name", [](const PyBufferDeclaration& b) { return b.value.name; })
-      .def_property_readonly("dtype", [](const PyBufferDeclaration& b) { return to_string(b.value.type); })
-      .def_property_readonly("shape", [](const PyBufferDeclaration& b) { return py::tuple(py::cast(b.value.shape)); })
+      .def_property_readonly("dtype",
+                             [](const PyBufferDeclaration& b) { return to_string(b.value.type); })
+      .def_property_readonly(
+          "shape", [](const PyBufferDeclaration& b) { return py::tuple(py::cast(b.value.shape)); })
       .def("scope", [](const PyBufferDeclaration& b) { return to_string(b.value.scope); });
   m.def("decl_buffer", declare_buffer);
 
   py::class_<PyProgram>(m, "Program", "A lowered program: kernels and a launch plan.")
       .def("__str__", [](const PyProgram& p) { return to_string(*p.program); })
       .def_property_readonly("name", [](const PyProgram& p) { return p.program->name; });
-  m.def("lower", [](const SharedSchedule& s, const std::vector<PyTensor>& args, const py::dict& binds,
-                    const std::string& name, const std::string& target) {
-    return PyProgram{std::make_shared<const Program>(
-        lower::lower(make_lowering(s, args, binds, name, target)))};
+  m.def("lower", [](const SharedSchedule& s, const std::vector<PyTensor>& args,
+                    const py::dict& binds, const std::string& name, const std::string& target) {
+    return PyProgram{
+        std::make_shared<const Program>(lower::lower(make_lowering(s, args, binds, name, target)))};
   });
   m.def("lower_texts", lower_texts);
   m.def("passes", [] {
@@ -97,7 +101,8 @@ void bind_lowering(py::module_& m) {
     }
     return rows;
   });
-  m.def("check_target", [](const std::string& text) { return to_string(parse_target(text, user_location())); });
+  m.def("check_target",
+        [](const std::string& text) { return to_string(parse_target(text, user_location())); });
   m.def("target_attributes", [](const std::string& text) {
     const Target t = parse_target(text, user_location());
     py::dict attributes;

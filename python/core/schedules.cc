@@ -136,8 +136,7 @@ void bind_stage_directives(py::class_<PyStage>& c) {
       py::arg("parent"), py::arg("scope"),
       "Compute this stage at the start of a loop of a stage that reads it.");
   c.def(
-      "compute_inline",
-      [](const PyStage& s) { s.schedule->compute_inline(s.id, user_location()); },
+      "compute_inline", [](const PyStage& s) { s.schedule->compute_inline(s.id, user_location()); },
       "Write the stage's expression into its readers.");
   c.def(
       "compute_root", [](const PyStage& s) { s.schedule->compute_root(s.id, user_location()); },
@@ -162,11 +161,15 @@ void bind_stage(py::module_& m) {
              return a.schedule == other.schedule && a.id == other.id;
            })
       .def("__hash__",
-           [](const PyStage& s) { return std::hash<const void*>()(s.schedule.get()) + static_cast<size_t>(s.id); })
+           [](const PyStage& s) {
+             return std::hash<const void*>()(s.schedule.get()) + static_cast<size_t>(s.id);
+           })
       .def_property_readonly("op", [](const PyStage& s) { return PyOperation{s.get().op}; })
-      .def_property_readonly("origin_op", [](const PyStage& s) { return PyOperation{s.get().origin}; })
+      .def_property_readonly("origin_op",
+                             [](const PyStage& s) { return PyOperation{s.get().origin}; })
       .def_property_readonly("is_output", [](const PyStage& s) { return s.get().is_output; })
-      .def_property_readonly("leaf_iter_vars", [](const PyStage& s) { return wrap(s.get().leaves); })
+      .def_property_readonly("leaf_iter_vars",
+                             [](const PyStage& s) { return wrap(s.get().leaves); })
       .def_property_readonly("scope", [](const PyStage& s) {
         return to_string(schedule::scope_of(*s.schedule, s.id));
       });
@@ -195,8 +198,10 @@ void bind_schedules(py::module_& m) {
                              })
       .def(
           "cache_read",
-          [](Schedule& s, const PyTensor& tensor, const std::string& scope, const py::object& readers) {
-            return PyTensor{s.cache_read(tensor.node, scope, operations_in(readers), user_location())};
+          [](Schedule& s, const PyTensor& tensor, const std::string& scope,
+             const py::object& readers) {
+            return PyTensor{
+                s.cache_read(tensor.node, scope, operations_in(readers), user_location())};
           },
           py::arg("tensor"), py::arg("scope"), py::arg("readers"),
           "Copy a tensor into a memory scope for some of its readers; returns the copy.")

@@ -25,7 +25,8 @@ py::object indexed(const PyTensorSlice& slice, const py::object& index) {
 void bind_tensor(py::module_& m) {
   // The classes and their operators are in expressions.cc.
   py::reinterpret_borrow<py::class_<PyTensor>>(m.attr("Tensor"))
-      .def("__getitem__", [](const PyTensor& t, const py::object& i) { return indexed({t.node, {}}, i); })
+      .def("__getitem__",
+           [](const PyTensor& t, const py::object& i) { return indexed({t.node, {}}, i); })
       .def("__call__",
            [](const PyTensor& t, const py::args& indices) {
              return PyExpr{schedule::read(t.node, to_exprs(indices), user_location())};
@@ -39,17 +40,18 @@ void bind_tensor(py::module_& m) {
       .def("__repr__",
            [](const PyTensor& t) {
              std::string shape;
-             for (const Expr& e : t.node->shape) shape += (shape.empty() ? "" : ", ") + to_string(e);
+             for (const Expr& e : t.node->shape)
+               shape += (shape.empty() ? "" : ", ") + to_string(e);
              return fmt::format("Tensor({}, shape=({}), dtype={})", t.node->name, shape,
                                 to_string(t.node->type));
            })
       .def_property_readonly("name", [](const PyTensor& t) { return t.node->name; })
       .def_property_readonly("dtype", [](const PyTensor& t) { return to_string(t.node->type); })
       .def_property_readonly("ndim", [](const PyTensor& t) { return t.node->shape.size(); })
-      .def_property_readonly("shape", [](const PyTensor& t) { return py::tuple(py::cast(wrap(t.node->shape))); })
-      .def_property_readonly("op", [](const PyTensor& t) {
-        return PyOperation{schedule::operation_of(t.node)};
-      });
+      .def_property_readonly(
+          "shape", [](const PyTensor& t) { return py::tuple(py::cast(wrap(t.node->shape))); })
+      .def_property_readonly(
+          "op", [](const PyTensor& t) { return PyOperation{schedule::operation_of(t.node)}; });
   py::reinterpret_borrow<py::class_<PyTensorSlice>>(m.attr("TensorSlice"))
       .def("__getitem__", &indexed);
 }
@@ -95,7 +97,8 @@ Expr body_of(const std::string& name, const py::object& body) {
   try {
     return to_expr(body);
   } catch (const py::builtin_exception&) {
-    fail(user_location(), Code::BadComputeBody, "return one expression over the axes from the function",
+    fail(user_location(), Code::BadComputeBody,
+         "return one expression over the axes from the function",
          "the function of '{}' returns a {}, not an expression", name,
          py::str(py::type::of(body).attr("__name__")).cast<std::string>());
   }
@@ -120,11 +123,12 @@ Exprs checked_shape(const py::handle& shape, const std::string& name, const Sour
 void bind_tensors(py::module_& m) {
   bind_tensor(m);
   bind_operation(m);
-  m.def("placeholder", [](const py::object& shape, const std::string& dtype, const std::string& name) {
-    const SourceLocation where = user_location();
-    return PyTensor{schedule::output_of(schedule::make_placeholder(
-        name, to_type(dtype), checked_shape(shape, name, where), where))};
-  });
+  m.def("placeholder",
+        [](const py::object& shape, const std::string& dtype, const std::string& name) {
+          const SourceLocation where = user_location();
+          return PyTensor{schedule::output_of(schedule::make_placeholder(
+              name, to_type(dtype), checked_shape(shape, name, where), where))};
+        });
   m.def("check_shape", [](const py::object& shape, const std::string& name) {
     return wrap(checked_shape(shape, name, user_location()));
   });

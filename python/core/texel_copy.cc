@@ -51,17 +51,24 @@ void for_each_element(const ir::Layout& layout, const See& see) {
 
 void copy_element(std::byte* target, const std::byte* source, size_t bytes) {
   switch (bytes) {
-    case 1: *target = *source; break;
-    case 2: std::memcpy(target, source, 2); break;
-    case 4: std::memcpy(target, source, 4); break;
-    default: std::memcpy(target, source, bytes);
+    case 1:
+      *target = *source;
+      break;
+    case 2:
+      std::memcpy(target, source, 2);
+      break;
+    case 4:
+      std::memcpy(target, source, 4);
+      break;
+    default:
+      std::memcpy(target, source, bytes);
   }
 }
 
 }  // namespace
 
-void pack_texels(const ir::Layout& layout, size_t element_bytes, std::span<const std::byte> elements,
-                 std::span<std::byte> texels) {
+void pack_texels(const ir::Layout& layout, size_t element_bytes,
+                 std::span<const std::byte> elements, std::span<std::byte> texels) {
   std::memset(texels.data(), 0, texels.size());
   for_each_element(layout, [&](int64_t offset, int64_t place) {
     copy_element(texels.data() + static_cast<size_t>(place) * element_bytes,

@@ -9,8 +9,8 @@
 namespace texloom::python {
 
 // `texels` holds rows * columns * lanes elements, row by row; padding becomes zero.
-void pack_texels(const ir::Layout& layout, size_t element_bytes, std::span<const std::byte> elements,
-                 std::span<std::byte> texels);
+void pack_texels(const ir::Layout& layout, size_t element_bytes,
+                 std::span<const std::byte> elements, std::span<std::byte> texels);
 void unpack_texels(const ir::Layout& layout, size_t element_bytes,
                    std::span<const std::byte> texels, std::span<std::byte> elements);
 

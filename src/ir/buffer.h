@@ -19,11 +19,11 @@ struct TextureOrigin {
 // Identity is the node's address.
 struct BufferNode : RefCounted {
   std::string name;
-  Type type;                    // of an element; scalar
-  std::vector<int64_t> shape;   // logical
+  Type type;                   // of an element; scalar
+  std::vector<int64_t> shape;  // logical
   MemoryScope memory = MemoryScope::Global;
-  Layout layout;                // static: part of a kernel's signature
-  TextureOrigin origin;         // textures only
+  Layout layout;         // static: part of a kernel's signature
+  TextureOrigin origin;  // textures only
   SourceLocation location;
 
   bool is_texture() const { return layout.object == MemoryObject::Image2d; }

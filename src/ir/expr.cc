@@ -20,17 +20,28 @@ struct OpRow {
   bool infix;
 };
 constexpr std::array kOps = {
-    OpRow{BinaryOp::Add, "+", true},           OpRow{BinaryOp::Sub, "-", true},
-    OpRow{BinaryOp::Mul, "*", true},           OpRow{BinaryOp::Div, "/", true},
-    OpRow{BinaryOp::Mod, "truncmod", false},   OpRow{BinaryOp::FloorDiv, "floordiv", false},
-    OpRow{BinaryOp::FloorMod, "floormod", false}, OpRow{BinaryOp::Min, "min", false},
-    OpRow{BinaryOp::Max, "max", false},        OpRow{BinaryOp::Eq, "==", true},
-    OpRow{BinaryOp::Ne, "!=", true},           OpRow{BinaryOp::Lt, "<", true},
-    OpRow{BinaryOp::Le, "<=", true},           OpRow{BinaryOp::Gt, ">", true},
-    OpRow{BinaryOp::Ge, ">=", true},           OpRow{BinaryOp::And, "&&", true},
-    OpRow{BinaryOp::Or, "||", true},           OpRow{BinaryOp::Shl, "<<", true},
-    OpRow{BinaryOp::Shr, ">>", true},          OpRow{BinaryOp::BitAnd, "&", true},
-    OpRow{BinaryOp::BitOr, "|", true},         OpRow{BinaryOp::BitXor, "^", true},
+    OpRow{BinaryOp::Add, "+", true},
+    OpRow{BinaryOp::Sub, "-", true},
+    OpRow{BinaryOp::Mul, "*", true},
+    OpRow{BinaryOp::Div, "/", true},
+    OpRow{BinaryOp::Mod, "truncmod", false},
+    OpRow{BinaryOp::FloorDiv, "floordiv", false},
+    OpRow{BinaryOp::FloorMod, "floormod", false},
+    OpRow{BinaryOp::Min, "min", false},
+    OpRow{BinaryOp::Max, "max", false},
+    OpRow{BinaryOp::Eq, "==", true},
+    OpRow{BinaryOp::Ne, "!=", true},
+    OpRow{BinaryOp::Lt, "<", true},
+    OpRow{BinaryOp::Le, "<=", true},
+    OpRow{BinaryOp::Gt, ">", true},
+    OpRow{BinaryOp::Ge, ">=", true},
+    OpRow{BinaryOp::And, "&&", true},
+    OpRow{BinaryOp::Or, "||", true},
+    OpRow{BinaryOp::Shl, "<<", true},
+    OpRow{BinaryOp::Shr, ">>", true},
+    OpRow{BinaryOp::BitAnd, "&", true},
+    OpRow{BinaryOp::BitOr, "|", true},
+    OpRow{BinaryOp::BitXor, "^", true},
 };
 
 constexpr std::array kIntrinsics = {
@@ -64,31 +75,52 @@ std::optional<int64_t> fold(BinaryOp op, int64_t a, int64_t b, int bits) {
   const bool shift = op == BinaryOp::Shl || op == BinaryOp::Shr;
   if (shift && (b < 0 || b >= bits)) return {};
   switch (op) {
-    case BinaryOp::Add: return static_cast<int64_t>(ua + ub);
-    case BinaryOp::Sub: return static_cast<int64_t>(ua - ub);
-    case BinaryOp::Mul: return static_cast<int64_t>(ua * ub);
-    case BinaryOp::Div: return a / b;
-    case BinaryOp::Mod: return a % b;
-    case BinaryOp::FloorDiv: return floor_quotient(a, b);
+    case BinaryOp::Add:
+      return static_cast<int64_t>(ua + ub);
+    case BinaryOp::Sub:
+      return static_cast<int64_t>(ua - ub);
+    case BinaryOp::Mul:
+      return static_cast<int64_t>(ua * ub);
+    case BinaryOp::Div:
+      return a / b;
+    case BinaryOp::Mod:
+      return a % b;
+    case BinaryOp::FloorDiv:
+      return floor_quotient(a, b);
     case BinaryOp::FloorMod: {
       const int64_t remainder = a % b;
       return remainder != 0 && ((remainder < 0) != (b < 0)) ? remainder + b : remainder;
     }
-    case BinaryOp::Min: return std::min(a, b);
-    case BinaryOp::Max: return std::max(a, b);
-    case BinaryOp::Eq: return a == b;
-    case BinaryOp::Ne: return a != b;
-    case BinaryOp::Lt: return a < b;
-    case BinaryOp::Le: return a <= b;
-    case BinaryOp::Gt: return a > b;
-    case BinaryOp::Ge: return a >= b;
-    case BinaryOp::And: return (a != 0) && (b != 0);
-    case BinaryOp::Or: return (a != 0) || (b != 0);
-    case BinaryOp::Shl: return static_cast<int64_t>(ua << ub);
-    case BinaryOp::Shr: return a >> b;
-    case BinaryOp::BitAnd: return a & b;
-    case BinaryOp::BitOr: return a | b;
-    case BinaryOp::BitXor: return a ^ b;
+    case BinaryOp::Min:
+      return std::min(a, b);
+    case BinaryOp::Max:
+      return std::max(a, b);
+    case BinaryOp::Eq:
+      return a == b;
+    case BinaryOp::Ne:
+      return a != b;
+    case BinaryOp::Lt:
+      return a < b;
+    case BinaryOp::Le:
+      return a <= b;
+    case BinaryOp::Gt:
+      return a > b;
+    case BinaryOp::Ge:
+      return a >= b;
+    case BinaryOp::And:
+      return (a != 0) && (b != 0);
+    case BinaryOp::Or:
+      return (a != 0) || (b != 0);
+    case BinaryOp::Shl:
+      return static_cast<int64_t>(ua << ub);
+    case BinaryOp::Shr:
+      return a >> b;
+    case BinaryOp::BitAnd:
+      return a & b;
+    case BinaryOp::BitOr:
+      return a | b;
+    case BinaryOp::BitXor:
+      return a ^ b;
   }
   return {};
 }
@@ -190,8 +222,7 @@ Expr make_binary(BinaryOp op, Expr a, Expr b, SourceLocation location) {
   if (y != nullptr && !a->type.is_float()) {
     const bool zero_neutral = op == BinaryOp::Add || op == BinaryOp::Sub;
     if (zero_neutral && *y == 0) return a;
-    const bool one_neutral =
-        op == BinaryOp::Mul || op == BinaryOp::FloorDiv || op == BinaryOp::Div;
+    const bool one_neutral = op == BinaryOp::Mul || op == BinaryOp::FloorDiv || op == BinaryOp::Div;
     if (one_neutral && *y == 1) return a;
     if (op == BinaryOp::Mul && *y == 0) return b;
   }
@@ -231,8 +262,8 @@ Expr make_cast(Type type, Expr value) {
     if (exact && type.bits == 64) return make_float(static_cast<double>(*v), type);
   }
   // Constants of 16 bits are kept as they were written: not rounded, so not converted either.
-  if (const auto* v = as<FloatImm>(value); v != nullptr && v->type.bits >= 32 && type.is_float() &&
-                                           type.bits >= 32) {
+  if (const auto* v = as<FloatImm>(value);
+      v != nullptr && v->type.bits >= 32 && type.is_float() && type.bits >= 32) {
     return make_float(v->value, type);
   }
   auto* node = new Cast(type, std::move(value));
@@ -299,8 +330,8 @@ Expr make_tensor_read(Tensor tensor, Exprs indices, SourceLocation location) {
 Expr make_reduce(Reducer reducer, Expr source, std::vector<IterVar> axes, Expr condition,
                  SourceLocation location) {
   TL_CHECK(reducer.result->type == source->type);
-  auto* node = new Reduce(std::move(reducer), std::move(source), std::move(axes),
-                          std::move(condition));
+  auto* node =
+      new Reduce(std::move(reducer), std::move(source), std::move(axes), std::move(condition));
   return finish(node, std::move(location), {&node->source, &node->condition});
 }
 
@@ -330,8 +361,12 @@ Expr make_texture_load_as(Type value_type, Buffer texture, Expr x, Expr y,
 Expr operator+(Expr a, Expr b) { return make_binary(BinaryOp::Add, std::move(a), std::move(b)); }
 Expr operator-(Expr a, Expr b) { return make_binary(BinaryOp::Sub, std::move(a), std::move(b)); }
 Expr operator*(Expr a, Expr b) { return make_binary(BinaryOp::Mul, std::move(a), std::move(b)); }
-Expr floordiv(Expr a, Expr b) { return make_binary(BinaryOp::FloorDiv, std::move(a), std::move(b)); }
-Expr floormod(Expr a, Expr b) { return make_binary(BinaryOp::FloorMod, std::move(a), std::move(b)); }
+Expr floordiv(Expr a, Expr b) {
+  return make_binary(BinaryOp::FloorDiv, std::move(a), std::move(b));
+}
+Expr floormod(Expr a, Expr b) {
+  return make_binary(BinaryOp::FloorMod, std::move(a), std::move(b));
+}
 Expr min(Expr a, Expr b) { return make_binary(BinaryOp::Min, std::move(a), std::move(b)); }
 Expr max(Expr a, Expr b) { return make_binary(BinaryOp::Max, std::move(a), std::move(b)); }
 Expr operator<(Expr a, Expr b) { return make_binary(BinaryOp::Lt, std::move(a), std::move(b)); }

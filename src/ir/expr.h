@@ -15,14 +15,28 @@
 namespace texloom::ir {
 
 enum class BinaryOp : uint8_t {
-  Add, Sub, Mul,
-  Div,       // floats: IEEE division; integers: truncating
-  Mod,       // integers: the remainder of Div
-  FloorDiv, FloorMod,
-  Min, Max,
-  Eq, Ne, Lt, Le, Gt, Ge,
-  And, Or,   // bools; the right side is evaluated only when it decides
-  Shl, Shr, BitAnd, BitOr, BitXor,
+  Add,
+  Sub,
+  Mul,
+  Div,  // floats: IEEE division; integers: truncating
+  Mod,  // integers: the remainder of Div
+  FloorDiv,
+  FloorMod,
+  Min,
+  Max,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  And,
+  Or,  // bools; the right side is evaluated only when it decides
+  Shl,
+  Shr,
+  BitAnd,
+  BitOr,
+  BitXor,
 };
 bool is_comparison(BinaryOp op);
 bool is_logical(BinaryOp op);
@@ -125,21 +139,25 @@ struct Pack : ExprBase<Pack> {
 };
 struct TensorRead : ExprBase<TensorRead> {
   static constexpr ExprKind kKind = ExprKind::TensorRead;
-  TensorRead(Type t, Tensor x, Exprs i) : ExprBase(t), tensor(std::move(x)), indices(std::move(i)) {}
+  TensorRead(Type t, Tensor x, Exprs i)
+      : ExprBase(t), tensor(std::move(x)), indices(std::move(i)) {}
   Tensor tensor;
   Exprs indices;
 };
 // How two partial results combine, as data: `result` over the variables lhs and rhs.
 struct Reducer {
-  Expr lhs, rhs;    // Vars
-  Expr result;      // their combination
-  Expr identity;    // combine(identity, x) == x
-  std::string name; // "sum", "max", ... : for printing only
+  Expr lhs, rhs;     // Vars
+  Expr result;       // their combination
+  Expr identity;     // combine(identity, x) == x
+  std::string name;  // "sum", "max", ... : for printing only
 };
 struct Reduce : ExprBase<Reduce> {
   static constexpr ExprKind kKind = ExprKind::Reduce;
   Reduce(Reducer r, Expr s, std::vector<IterVar> x, Expr c)
-      : ExprBase(s->type), reducer(std::move(r)), source(std::move(s)), axes(std::move(x)),
+      : ExprBase(s->type),
+        reducer(std::move(r)),
+        source(std::move(s)),
+        axes(std::move(x)),
         condition(std::move(c)) {}
   Reducer reducer;
   Expr source;

@@ -131,9 +131,15 @@ Layout texture_layout(std::vector<int64_t> shape, TextureRule rule) {
   const size_t count = outer.size();
   size_t row_axes = 0;
   switch (rule) {
-    case TextureRule::Activation: row_axes = count == 0 ? 0 : count - 1; break;
-    case TextureRule::Weight: row_axes = std::min<size_t>(count, 1); break;
-    case TextureRule::Nhwc: row_axes = count <= 2 ? count / 2 : 2; break;
+    case TextureRule::Activation:
+      row_axes = count == 0 ? 0 : count - 1;
+      break;
+    case TextureRule::Weight:
+      row_axes = std::min<size_t>(count, 1);
+      break;
+    case TextureRule::Nhwc:
+      row_axes = count <= 2 ? count / 2 : 2;
+      break;
   }
   const auto middle = outer.begin() + static_cast<ptrdiff_t>(row_axes);
   layout.rows.assign(outer.begin(), middle);

@@ -41,7 +41,7 @@ struct ThreadAxis {
 struct Kernel {
   std::string name;
   std::vector<KernelParam> params;
-  std::vector<ThreadAxis> axes;      // blockIdx before threadIdx, x before y; each tag once
+  std::vector<ThreadAxis> axes;           // blockIdx before threadIdx, x before y; each tag once
   std::array<int64_t, 3> grid{1, 1, 1};   // blocks
   std::array<int64_t, 3> block{1, 1, 1};  // threads of a block
   Stmt body;

@@ -47,9 +47,12 @@ std::string to_string(const StorageScope& scope) {
 
 std::string_view to_string(MemoryScope scope) {
   switch (scope) {
-    case MemoryScope::Global: return "global";
-    case MemoryScope::Shared: return "shared";
-    case MemoryScope::Local: return "local";
+    case MemoryScope::Global:
+      return "global";
+    case MemoryScope::Shared:
+      return "shared";
+    case MemoryScope::Local:
+      return "local";
   }
   TL_UNREACHABLE();
 }

@@ -20,14 +20,14 @@ struct Preset {
   int64_t max_threads, max_image_size, local_memory_bytes;
 };
 constexpr std::array kPresets = {
-    Preset{"", 1024, 8192, 32768},       Preset{"adreno", 1024, 16384, 32768},
-    Preset{"mali", 256, 8192, 32768},    Preset{"intel_graphics", 256, 16384, 65536},
+    Preset{"", 1024, 8192, 32768},        Preset{"adreno", 1024, 16384, 32768},
+    Preset{"mali", 256, 8192, 32768},     Preset{"intel_graphics", 256, 16384, 65536},
     Preset{"nvidia", 1024, 16384, 49152}, Preset{"pocl", 1024, 8192, 32768},
 };
 
 struct Attribute {
   std::string_view name;
-  int64_t Target::*field;
+  int64_t Target::* field;
 };
 constexpr std::array kAttributes = {
     Attribute{"max_num_threads", &Target::max_threads},
@@ -100,8 +100,8 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
     } else if (word.starts_with("-")) {
       attributes.push_back(word);
     } else {
-      fail(where, Code::UnknownTarget, attribute_help(), "unexpected '{}' in the target '{}'",
-           word, text);
+      fail(where, Code::UnknownTarget, attribute_help(), "unexpected '{}' in the target '{}'", word,
+           text);
     }
   }
   for (const std::string& attribute : attributes) apply_attribute(target, attribute, where);
@@ -125,7 +125,8 @@ std::string to_string(const Target& target) {
 std::vector<std::string> target_presets() {
   std::vector<std::string> texts;
   for (const Preset& preset : kPresets) {
-    texts.push_back(preset.device.empty() ? "opencl" : fmt::format("opencl -device={}", preset.device));
+    texts.push_back(preset.device.empty() ? "opencl"
+                                          : fmt::format("opencl -device={}", preset.device));
   }
   return texts;
 }

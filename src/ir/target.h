@@ -21,12 +21,12 @@ struct MathMode {
 
 struct Target {
   TargetKind kind = TargetKind::OpenCL;
-  std::string device;  // the preset: "", "adreno", "mali", ...
-  int64_t max_threads = 1024;            // of one block
-  int64_t max_image_size = 8192;         // width and height, in texels
-  int64_t local_memory_bytes = 32768;    // of one block
-  int64_t max_image_reads = 128;         // read-only image arguments of a kernel
-  int64_t max_image_writes = 8;          // write-only ones
+  std::string device;                  // the preset: "", "adreno", "mali", ...
+  int64_t max_threads = 1024;          // of one block
+  int64_t max_image_size = 8192;       // width and height, in texels
+  int64_t local_memory_bytes = 32768;  // of one block
+  int64_t max_image_reads = 128;       // read-only image arguments of a kernel
+  int64_t max_image_writes = 8;        // write-only ones
   MathMode math;
 
   bool operator==(const Target&) const = default;

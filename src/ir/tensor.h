@@ -36,7 +36,7 @@ struct ThreadTag {
   bool operator==(const ThreadTag&) const = default;
   auto operator<=>(const ThreadTag&) const = default;
 };
-std::string to_string(ThreadTag tag);                       // "blockIdx.x"
+std::string to_string(ThreadTag tag);  // "blockIdx.x"
 std::optional<ThreadTag> parse_thread_tag(std::string_view text);
 
 // An axis: a variable with a role. `extent` is null where it is inferred (axes made by
@@ -53,8 +53,7 @@ struct IterVarNode : RefCounted {
 };
 using IterVar = Ref<IterVarNode>;
 
-IterVar make_iter_var(Expr var, Expr min, Expr extent, IterKind kind,
-                      SourceLocation location = {});
+IterVar make_iter_var(Expr var, Expr min, Expr extent, IterKind kind, SourceLocation location = {});
 IterVar make_thread_axis(ThreadTag tag, SourceLocation location = {});
 
 }  // namespace texloom::ir

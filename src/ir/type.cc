@@ -13,12 +13,18 @@ struct NamedType {
 };
 
 constexpr std::array kNames = {
-    NamedType{"bool", Type::boolean()},  NamedType{"int8", Type::i(8)},
-    NamedType{"int16", Type::i(16)},     NamedType{"int32", Type::i(32)},
-    NamedType{"int64", Type::i(64)},     NamedType{"uint8", Type::u(8)},
-    NamedType{"uint16", Type::u(16)},    NamedType{"uint32", Type::u(32)},
-    NamedType{"uint64", Type::u(64)},    NamedType{"float16", Type::f(16)},
-    NamedType{"float32", Type::f(32)},   NamedType{"float64", Type::f(64)},
+    NamedType{"bool", Type::boolean()},
+    NamedType{"int8", Type::i(8)},
+    NamedType{"int16", Type::i(16)},
+    NamedType{"int32", Type::i(32)},
+    NamedType{"int64", Type::i(64)},
+    NamedType{"uint8", Type::u(8)},
+    NamedType{"uint16", Type::u(16)},
+    NamedType{"uint32", Type::u(32)},
+    NamedType{"uint64", Type::u(64)},
+    NamedType{"float16", Type::f(16)},
+    NamedType{"float32", Type::f(32)},
+    NamedType{"float64", Type::f(64)},
     NamedType{"bfloat16", Type{TypeCode::BFloat, 16, 1}},
 };
 

@@ -85,6 +85,7 @@ class Verifier {
   explicit Verifier(const Program& program) : program_(program) {}
 
   std::vector<Violation> run() {
+    if (program_.stage == Stage::Te) return {};  // the program is still empty
     const bool has_kernels = program_.stage >= Stage::Kernels;
     enter_place(has_kernels                          ? Place::Plan
                 : program_.stage == Stage::Flattened ? Place::Flattened
@@ -333,7 +334,11 @@ class Verifier {
       if (load->buffer->memory == MemoryScope::Local) fact_.varying = true;
     } else if (const auto* texel_load = as<TextureLoad>(e)) {
       use_buffer(texel_load->texture, Access::Read, e);
+      // Once texels are shared a read may stand before the condition that guards its use; outside
+      // the image it yields the border.
+      if (place_ != Place::Flattened) ++guards_;
       texel(e, texel_load->texture, texel_load->x, texel_load->y);
+      if (place_ != Place::Flattened) --guards_;
     }
   }
 
@@ -425,7 +430,7 @@ class Verifier {
     if (!allows(place_, n.loop)) {
       broken(Rule::Nodes, s, "a loop of this kind does not stand in {}", to_string(place_));
     }
-    if (n.loop == LoopKind::Thread) return thread_loop(n);
+    if (n.loop == LoopKind::Thread) return thread_loop(n, s);
     const Stmt* outer_loop = std::exchange(loop_, &n.body);
     divergent_ += extent.varying ? 1 : 0;
     body(n.body, n.var, extent.varying);
@@ -434,14 +439,11 @@ class Verifier {
   }
   // A stage attached below a thread loop may have one over the same tag of its own: cooperative
   // fetching. Both are one index.
-  void thread_loop(const For& n) {
-    const bool outermost = nest_ == 0;
-    // Another kernel uses local memory of its own: what was found of its loads does not hold.
-    if (outermost) facts_.clear();
-    if (outermost) nest_ = ++nests_;
+  void thread_loop(const For& n, const Stmt& s) {
+    if (kernel_ == nullptr && nest_ == 0) {
+      broken(Rule::Nodes, s, "a loop over {} stands outside a nest", to_string(n.tag));
+    }
     body(n.body, n.var, !n.tag.block);
-    if (outermost) facts_.clear();
-    if (outermost) nest_ = 0;
   }
   void check(const If& n, const Stmt&) {
     const bool varying = expr(n.condition).varying;
@@ -458,13 +460,18 @@ class Verifier {
     const bool varying = expr(n.value).varying;
     body(n.body, n.var, varying);
   }
-  // One kernel: local memory and what was found of its loads end with it.
-  void check(const Nest& n, const Stmt&) {
+  // A kernel to be, with local memory of its own: what was found of loads elsewhere does not hold
+  // in it.
+  void check(const Nest& n, const Stmt& s) {
+    if (nest_ != 0) broken(Rule::Nodes, s, "it stands inside another nest");
+    if (!slots_.contains(n.result.get())) {
+      broken(Rule::Definitions, s, "{} is not defined here", n.result->name);
+    }
+    const int outer = std::exchange(nest_, ++nests_);
     facts_.clear();
-    nest_ = ++nests_;
     stmt(n.body);
-    nest_ = 0;
     facts_.clear();
+    nest_ = outer;
   }
   void check(const Allocate& n, const Stmt& s) {
     const bool global = n.buffer->memory == MemoryScope::Global;
@@ -556,7 +563,7 @@ class Verifier {
 
   const Stmt* loop_ = nullptr;  // the body of the innermost one that is no thread loop
   std::unordered_map<const BufferNode*, Allocation> allocations_;
-  int nest_ = 0;  // the outermost thread loop, counted from 1; 0: none
+  int nest_ = 0;  // the Nest around, counted from 1; 0: none
   int nests_ = 0;
   std::unordered_map<const BufferNode*, int> nest_of_;  // of the first access
   std::unordered_map<const BufferNode*, Usage> usage_;  // by the kernel

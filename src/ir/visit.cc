@@ -281,8 +281,8 @@ bool equal(const Expr& a, const Expr& b) {
 }
 
 size_t structural_hash(const Expr& e) {
-  size_t seed = mix(static_cast<size_t>(e->kind),
-                    (static_cast<size_t>(e->type.bits) << 16) + e->type.lanes);
+  size_t seed =
+      mix(static_cast<size_t>(e->kind), (static_cast<size_t>(e->type.bits) << 16) + e->type.lanes);
   visit(
       e, [&](const IntImm& n) { seed = mix(seed, static_cast<size_t>(n.value)); },
       [&](const FloatImm& n) { seed = mix(seed, std::bit_cast<uint64_t>(n.value)); },

@@ -31,7 +31,8 @@ decltype(auto) visit(const Expr& e, Fs&&... fs) {
   Overloaded overloaded{fs...};
   switch (e->kind) {
 #define TL_EXPR(Name, summary) \
-  case ExprKind::Name: return overloaded(static_cast<const Name&>(*e));
+  case ExprKind::Name:         \
+    return overloaded(static_cast<const Name&>(*e));
 #define TL_STMT(Name, summary)
 #include "ir/nodes.def"
 #undef TL_EXPR
@@ -46,7 +47,8 @@ decltype(auto) visit(const Stmt& s, Fs&&... fs) {
   switch (s->kind) {
 #define TL_EXPR(Name, summary)
 #define TL_STMT(Name, summary) \
-  case StmtKind::Name: return overloaded(static_cast<const Name&>(*s));
+  case StmtKind::Name:         \
+    return overloaded(static_cast<const Name&>(*s));
 #include "ir/nodes.def"
 #undef TL_EXPR
 #undef TL_STMT

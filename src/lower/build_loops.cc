@@ -41,9 +41,7 @@ class Builder {
   }
 
  private:
-  const StageBounds& bounds_of(StageId id) const {
-    return bounds_.stages[static_cast<size_t>(id)];
-  }
+  const StageBounds& bounds_of(StageId id) const { return bounds_.stages[static_cast<size_t>(id)]; }
   const Buffer& buffer(StageId id) const { return buffers_.of_stage[static_cast<size_t>(id)]; }
 
   Stmt nest(StageId id) { return loops_from(id, 0); }
@@ -113,7 +111,8 @@ class Builder {
     } else {
       value = reads(stage.op->body, b);
     }
-    if (!may_run_anywhere(id, value)) guards.insert(guards.begin(), b.guards.begin(), b.guards.end());
+    if (!may_run_anywhere(id, value))
+      guards.insert(guards.begin(), b.guards.begin(), b.guards.end());
     return guarded(guards, make_store(buffer(id), b.position, value, stage.op->location));
   }
 

@@ -42,8 +42,12 @@ class Checker {
   template <class... Args>
   void error(const SourceLocation& where, Code code, std::string help,
              fmt::format_string<Args...> format, Args&&... args) {
-    sink_.report({Severity::Error, code, where, fmt::format(format, std::forward<Args>(args)...),
-                  std::move(help), {}});
+    sink_.report({Severity::Error,
+                  code,
+                  where,
+                  fmt::format(format, std::forward<Args>(args)...),
+                  std::move(help),
+                  {}});
   }
 
   void check_arguments() {
@@ -159,13 +163,15 @@ class Checker {
       const SourceLocation& where = stage.attributes_of(leaf)->location;
       const std::string tag = to_string(thread->tag);
       if (std::find(seen.begin(), seen.end(), thread->tag) != seen.end()) {
-        error(where, Code::NestedThread, "bind each thread tag to one axis of a stage, or fuse the axes",
-              "two axes of '{}' are bound to {}, '{}' being the second", stage.name(), tag, leaf->name());
+        error(where, Code::NestedThread,
+              "bind each thread tag to one axis of a stage, or fuse the axes",
+              "two axes of '{}' are bound to {}, '{}' being the second", stage.name(), tag,
+              leaf->name());
       }
       seen.push_back(thread->tag);
-      const bool narrow = memory == MemoryScope::Local ||
-                          (memory == MemoryScope::Shared && thread->tag.block);
-      if (narrow) {
+      const bool narrow =
+          memory == MemoryScope::Local || (memory == MemoryScope::Shared && thread->tag.block);
+      if (narrow && stage.attachment.kind == AttachKind::At) {
         error(where, Code::PartialThreadBinding,
               memory == MemoryScope::Local ? "leave its loops serial, or cache into \"shared\""
                                            : "bind its loops to threadIdx, which share the buffer",
@@ -184,7 +190,8 @@ class Checker {
         return has_constant_extent(stage, r.split->parent);
       }
       if (r.fuse && r.fuse->fused.same_as(axis)) {
-        return has_constant_extent(stage, r.fuse->outer) && has_constant_extent(stage, r.fuse->inner);
+        return has_constant_extent(stage, r.fuse->outer) &&
+               has_constant_extent(stage, r.fuse->inner);
       }
     }
     return axis->extent && int_value(axis->extent) != nullptr;

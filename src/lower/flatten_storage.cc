@@ -104,8 +104,9 @@ class Flattener {
   bool is_whole_texel(const std::vector<Place>& places) const {
     if (places.size() != kTexelLanes) return false;
     for (size_t i = 0; i < places.size(); ++i) {
-      const bool same_texel = arith::constant_difference(places[i].row, places[0].row, ranges_) == 0 &&
-                              arith::constant_difference(places[i].col, places[0].col, ranges_) == 0;
+      const bool same_texel =
+          arith::constant_difference(places[i].row, places[0].row, ranges_) == 0 &&
+          arith::constant_difference(places[i].col, places[0].col, ranges_) == 0;
       if (!same_texel || !is_int(places[i].lane, static_cast<int64_t>(i))) return false;
     }
     return true;

@@ -44,8 +44,8 @@ class KernelBuilder {
       if (added || equal(known->second->extent, loop.extent)) return;
       fail(loop.location, Code::ThreadExtentMismatch,
            "split both axes so that the parts bound to this tag have one extent",
-           "{} has the extent {} here, but {} at {}", to_string(loop.tag),
-           *int_value(loop.extent), *int_value(known->second->extent), place(*known->second));
+           "{} has the extent {} here, but {} at {}", to_string(loop.tag), *int_value(loop.extent),
+           *int_value(known->second->extent), place(*known->second));
     });
     if (first.empty()) {
       fail(kernel_.location, Code::UnboundStage,
@@ -150,8 +150,7 @@ class KernelBuilder {
       if (p.access == Access::ReadWrite) {
         fail(p.buffer->location, Code::TextureReadWrite,
              "write to another tensor, or keep this one in a buffer",
-             "the kernel '{}' would read and write the texture '{}'", kernel_.name,
-             p.buffer->name);
+             "the kernel '{}' would read and write the texture '{}'", kernel_.name, p.buffer->name);
       }
       if (p.buffer->origin.is_zero()) continue;
       words.push_back({{}, Access::Read, p.buffer->origin.x});
@@ -183,8 +182,8 @@ class KernelBuilder {
   }
 
   void check_images(Access access, int64_t limit) const {
-    const auto count = std::count_if(
-        kernel_.params.begin(), kernel_.params.end(), [&](const KernelParam& p) {
+    const auto count =
+        std::count_if(kernel_.params.begin(), kernel_.params.end(), [&](const KernelParam& p) {
           return p.buffer && p.buffer->is_texture() && p.access == access;
         });
     if (count <= limit) return;

@@ -10,8 +10,7 @@ Expr lane_of(const Expr& e, int lane) {
   if (e->type.is_scalar()) return e;
   const auto inner = [lane](const Expr& child) { return lane_of(child, lane); };
   return visit(
-      e,
-      [&](const Binary& n) { return make_binary(n.op, inner(n.a), inner(n.b), n.location); },
+      e, [&](const Binary& n) { return make_binary(n.op, inner(n.a), inner(n.b), n.location); },
       [&](const Not& n) { return make_not(inner(n.value)); },
       [&](const Select& n) {
         return make_select(inner(n.condition), inner(n.if_true), inner(n.if_false));

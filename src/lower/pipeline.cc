@@ -57,8 +57,8 @@ void run(const Pass& pass, Lowering& lowering) {
   } catch (const UserError& error) {
     std::vector<Diagnostic> diagnostics = error.diagnostics();
     for (Diagnostic& d : diagnostics) {
-      d.notes.push_back(fmt::format("found while lowering '{}', in pass {}", lowering.program.name,
-                                    pass.name));
+      d.notes.push_back(
+          fmt::format("found while lowering '{}', in pass {}", lowering.program.name, pass.name));
     }
     throw UserError(std::move(diagnostics));
   }

@@ -37,8 +37,7 @@ void check_size(const Stage& stage, const std::vector<int64_t>& shape) {
 }
 
 Buffer make_stage_buffer(const Stage& stage, const std::string& name, const StorageScope& scope,
-                         const std::vector<int64_t>& shape, bool has_origin,
-                         const Target& target) {
+                         const std::vector<int64_t>& shape, bool has_origin, const Target& target) {
   check_size(stage, shape);
   if (!scope.texture) {
     return make_buffer(name, stage.op->type, shape, scope.memory, stage.op->location);
@@ -60,8 +59,7 @@ Buffer unread_buffer(const Argument& argument) {
 
 bool StageBuffers::is_param(StageId id) const {
   const Buffer& own = of_stage[static_cast<size_t>(id)];
-  return std::any_of(params.begin(), params.end(),
-                     [&](const Buffer& b) { return b.same_as(own); });
+  return std::any_of(params.begin(), params.end(), [&](const Buffer& b) { return b.same_as(own); });
 }
 
 StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) {

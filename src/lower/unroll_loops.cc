@@ -48,8 +48,9 @@ Stmt unrolled(const For& loop, const Stmt& self) {
 }  // namespace
 
 void unroll_loops(Lowering& lowering) {
-  lowering.program.body = rewrite(
-      lowering.program.body, [](const For& loop, const Stmt& self) { return unrolled(loop, self); });
+  lowering.program.body = rewrite(lowering.program.body, [](const For& loop, const Stmt& self) {
+    return unrolled(loop, self);
+  });
 }
 
 }  // namespace texloom::lower

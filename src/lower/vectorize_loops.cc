@@ -46,9 +46,9 @@ class Widener {
   Stmt store(const Store& n) {
     Exprs indices = exprs(n.indices);
     Expr value = expr(n.value);
-    const bool vector = !value->type.is_scalar() ||
-                        std::any_of(indices.begin(), indices.end(),
-                                    [](const Expr& i) { return !i->type.is_scalar(); });
+    const bool vector =
+        !value->type.is_scalar() || std::any_of(indices.begin(), indices.end(),
+                                                [](const Expr& i) { return !i->type.is_scalar(); });
     if (!vector) return make_store(n.buffer, std::move(indices), value, n.location);
     // All lanes would store to one place: the last one wins.
     const bool one_place = std::all_of(indices.begin(), indices.end(),
@@ -73,9 +73,9 @@ class Widener {
     }
     const Expr value = spread(expr(masked->value));
     const auto [all_lanes, by_lane] = split_conjunction(condition);
-    const Stmt store = make_store(masked->buffer, exprs(masked->indices),
-                                  make_select(by_lane, value, make_const(0, value->type)),
-                                  masked->location);
+    const Stmt store =
+        make_store(masked->buffer, exprs(masked->indices),
+                   make_select(by_lane, value, make_const(0, value->type)), masked->location);
     // Guards are upper bounds of an index that grows with the lane: a texel whose first lane is
     // outside belongs to another element, or to none.
     return make_if(all_lanes && lane_of(by_lane, 0), store, n.location);
@@ -119,15 +119,18 @@ class Widener {
           Exprs arguments = exprs(n.arguments);
           const bool vector = std::any_of(arguments.begin(), arguments.end(),
                                           [](const Expr& a) { return !a->type.is_scalar(); });
-          if (vector) std::transform(arguments.begin(), arguments.end(), arguments.begin(),
-                                     [&](const Expr& a) { return spread(a); });
+          if (vector)
+            std::transform(arguments.begin(), arguments.end(), arguments.begin(),
+                           [&](const Expr& a) { return spread(a); });
           return make_call(n.function, std::move(arguments));
         },
         [&](const Load& n) {
           Exprs indices = exprs(n.indices);
           return make_load(n.buffer, std::move(indices), n.location);
         },
-        [&](const auto&) { return map_children(e, [&](const Expr& child) { return expr(child); }); });
+        [&](const auto&) {
+          return map_children(e, [&](const Expr& child) { return expr(child); });
+        });
     wide_.emplace(e, result);
     return result;
   }
@@ -151,9 +154,7 @@ class Widener {
     return make_binary(n.op, a, b, n.location);
   }
 
-  Expr spread(const Expr& e) const {
-    return e->type.is_scalar() ? make_broadcast(e, lanes_) : e;
-  }
+  Expr spread(const Expr& e) const { return e->type.is_scalar() ? make_broadcast(e, lanes_) : e; }
   void match(Expr& a, Expr& b) const {
     if (a->type.lanes == b->type.lanes) return;
     a = spread(a);
@@ -186,8 +187,7 @@ bool has_vectors(const Stmt& s) {
 }
 
 Stmt vectorized(const For& loop) {
-  const Stmt serial =
-      make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
+  const Stmt serial = make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
   const int64_t* extent = int_value(loop.extent);
   if (extent == nullptr || has_vectors(loop.body)) return serial;
   const int width = vector_width(*extent, writes_texture(loop.body));

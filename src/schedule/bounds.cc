@@ -124,9 +124,8 @@ class Inference {
       const int64_t last = std::clamp<int64_t>(*max, first, shape - 1);
       return {make_int(first), last - first + 1};
     }
-    const arith::Interval extent =
-        arith::bounds(arith::simplify(region->max - region->min + 1, bounds_.ranges),
-                      bounds_.ranges);
+    const arith::Interval extent = arith::bounds(
+        arith::simplify(region->max - region->min + 1, bounds_.ranges), bounds_.ranges);
     if (extent.max >= shape) return all;
     return {region->min, std::max<int64_t>(extent.max, 1)};
   }
@@ -161,7 +160,8 @@ class Inference {
 
   static void split_extent(const Stage& stage, const SplitRelation& r, Extents& extents) {
     const int64_t parent = extents.at(r.parent);
-    const bool exact = r.exact || bound_to_thread(stage, r.outer) || bound_to_thread(stage, r.inner);
+    const bool exact =
+        r.exact || bound_to_thread(stage, r.outer) || bound_to_thread(stage, r.inner);
     const int64_t wanted = r.factor > 0 ? r.factor : r.nparts;
     const int64_t given = exact ? wanted : std::min(wanted, parent);
     const int64_t other = (parent + given - 1) / given;
@@ -184,8 +184,8 @@ class Inference {
 
   // -- Where in its index space a stage is, given its loop variables.
 
-  void derive_indices(const Stage& stage, const std::vector<int64_t>& shape,
-                      const Extents& extents, StageBounds& own) {
+  void derive_indices(const Stage& stage, const std::vector<int64_t>& shape, const Extents& extents,
+                      StageBounds& own) {
     std::unordered_map<IterVar, Expr, RefHash, RefSame> value;
     for (const LeafLoop& loop : own.loops) value[loop.axis] = loop.var;
     for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
@@ -198,7 +198,8 @@ class Inference {
         const int64_t inner = extents.at(split.inner);
         value[split.parent] = value.at(split.outer) * inner + value.at(split.inner);
         if (extents.at(split.outer) * inner != extents.at(split.parent)) {
-          guard(split.parent->kind, value.at(split.parent) < make_int(extents.at(split.parent)), own);
+          guard(split.parent->kind, value.at(split.parent) < make_int(extents.at(split.parent)),
+                own);
         }
       }
     }
@@ -219,10 +220,9 @@ class Inference {
   void guard(IterKind kind, const Expr& condition, StageBounds& own) const {
     const Expr simple = arith::simplify(condition, bounds_.ranges);
     if (is_true(simple)) return;
-    std::vector<Expr>& guards =
-        kind == IterKind::Reduction ? own.reduction_guards : own.guards;
-    const bool known = std::any_of(guards.begin(), guards.end(),
-                                   [&](const Expr& g) { return equal(g, simple); });
+    std::vector<Expr>& guards = kind == IterKind::Reduction ? own.reduction_guards : own.guards;
+    const bool known =
+        std::any_of(guards.begin(), guards.end(), [&](const Expr& g) { return equal(g, simple); });
     if (!known) guards.push_back(simple);
   }
 

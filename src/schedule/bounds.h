@@ -42,8 +42,8 @@ struct Bounds {
   ir::arith::Ranges ranges;         // of all loop variables
 };
 
-// Inlined stages have been written into their readers already. Fails with BadShape (a symbolic extent), AttachNotFound,
-// AttachCycle.
+// Inlined stages have been written into their readers already. Fails with BadShape (a symbolic
+// extent), AttachNotFound, AttachCycle.
 Bounds infer_bounds(const Schedule& schedule);
 
 }  // namespace texloom::schedule

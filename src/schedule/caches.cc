@@ -15,8 +15,7 @@ namespace {
 
 StorageScope scope_or_fail(std::string_view text, const SourceLocation& where) {
   if (const auto scope = parse_scope(text)) return *scope;
-  fail(where, Code::UnknownScope,
-       fmt::format("use one of {}", fmt::join(scope_spellings(), ", ")),
+  fail(where, Code::UnknownScope, fmt::format("use one of {}", fmt::join(scope_spellings(), ", ")),
        "unknown memory scope '{}'", text);
 }
 

@@ -52,8 +52,7 @@ size_t Schedule::leaf_position(const Stage& own, const IterVar& axis, const Sour
   for (size_t i = 0; i < own.leaves.size(); ++i) {
     if (own.leaves[i].same_as(axis)) return i;
   }
-  fail(where, Code::ForeignAxis,
-       fmt::format("use a leaf axis of this stage: {}", leaf_names(own)),
+  fail(where, Code::ForeignAxis, fmt::format("use a leaf axis of this stage: {}", leaf_names(own)),
        "{} on the stage of '{}': the axis '{}' {}", directive, own.name(), axis->name(),
        fate_of(own, axis));
 }
@@ -63,8 +62,8 @@ Schedule::Pair Schedule::split(StageId id, const IterVar& parent, std::optional<
   const Stage& own = stage_for(id, where);
   leaf_position(own, parent, where, "split");
   if (factor.has_value() == nparts.has_value()) {
-    fail(where, Code::BadSplitFactor, "give exactly one of factor= and nparts=",
-         "split of '{}' {}", parent->name(),
+    fail(where, Code::BadSplitFactor, "give exactly one of factor= and nparts=", "split of '{}' {}",
+         parent->name(),
          factor ? "is given both a factor and nparts" : "is given neither a factor nor nparts");
   }
   const int64_t value = factor ? *factor : *nparts;
@@ -161,10 +160,13 @@ std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const 
   std::optional<Diagnostic> warning;
   if (attributes.loop == LoopKind::Thread) {
     warning = Diagnostic{
-        Severity::Warning, Code::AxisBoundAlready, where,
+        Severity::Warning,
+        Code::AxisBoundAlready,
+        where,
         fmt::format("the axis '{}' of '{}' was bound to {} and is now bound to {}", axis->name(),
                     own.name(), to_string(attributes.thread->tag), to_string(thread->tag)),
-        "bind each axis once; the last binding holds", {}};
+        "bind each axis once; the last binding holds",
+        {}};
   }
   attributes = {LoopKind::Thread, thread, where};
   return warning;

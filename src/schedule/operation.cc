@@ -92,9 +92,8 @@ std::vector<Tensor> inputs_of(const Op& op) {
   std::vector<Tensor> inputs;
   if (op->is_placeholder()) return inputs;
   walk(op->body, [&](const TensorRead& n) {
-    const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& t) {
-      return t->same_tensor(*n.tensor);
-    });
+    const bool known = std::any_of(inputs.begin(), inputs.end(),
+                                   [&](const Tensor& t) { return t->same_tensor(*n.tensor); });
     if (!known) inputs.push_back(n.tensor);
   });
   return inputs;

@@ -35,9 +35,11 @@ bool wants_integers(BinaryOp op) {
 // The lowest and highest finite value of a type, as constants of it.
 Expr lowest(Type type) {
   if (type.is_float()) {
-    if (type.bits == 16) return make_float(type.code == TypeCode::BFloat ? -3.3895314e38 : -65504.0, type);
+    if (type.bits == 16)
+      return make_float(type.code == TypeCode::BFloat ? -3.3895314e38 : -65504.0, type);
     return make_float(type.bits == 64 ? std::numeric_limits<double>::lowest()
-                                      : std::numeric_limits<float>::lowest(), type);
+                                      : std::numeric_limits<float>::lowest(),
+                      type);
   }
   return make_int(type.is_uint() ? 0 : -(int64_t{1} << (type.bits - 2)) * 2, type);
 }
@@ -54,8 +56,10 @@ Reducer make_reducer(Reduction kind, Type type) {
       const Expr zero = type.is_float() ? make_float(0, type) : make_int(0, type);
       return {lhs, rhs, lhs + rhs, zero, "sum"};
     }
-    case Reduction::Min: return {lhs, rhs, min(lhs, rhs), highest(type), "min"};
-    case Reduction::Max: return {lhs, rhs, max(lhs, rhs), lowest(type), "max"};
+    case Reduction::Min:
+      return {lhs, rhs, min(lhs, rhs), highest(type), "min"};
+    case Reduction::Max:
+      return {lhs, rhs, max(lhs, rhs), lowest(type), "max"};
   }
   TL_UNREACHABLE();
 }
@@ -64,8 +68,8 @@ Reducer make_reducer(Reduction kind, Type type) {
 
 std::pair<Expr, Expr> match_types(Expr a, Expr b, const SourceLocation& where) {
   const Type type = common_type(a->type, b->type);
-  if (type.code == TypeCode::BFloat && a->type.is_float() && b->type.is_float() && a->type != b->type &&
-      a->type.bits == b->type.bits) {
+  if (type.code == TypeCode::BFloat && a->type.is_float() && b->type.is_float() &&
+      a->type != b->type && a->type.bits == b->type.bits) {
     fail(where, Code::BadOperandType, "cast one of the operands to float32",
          "operands of types {} and {} have no common type", to_string(a->type), to_string(b->type));
   }
@@ -149,8 +153,9 @@ Expr reduce(Reduction kind, Expr source, std::vector<IterVar> axes, Expr conditi
   }
   if (source->type.is_bool()) source = make_cast(kInt32, std::move(source));
   if (condition && !condition->type.is_bool()) {
-    fail(where, Code::BadOperandType, "write a comparison as where=",
-         "the condition of a reduction has type {}, not bool", to_string(condition->type));
+    fail(where, Code::BadOperandType,
+         "write a comparison as where=", "the condition of a reduction has type {}, not bool",
+         to_string(condition->type));
   }
   const Reducer reducer = make_reducer(kind, source->type);
   return make_reduce(reducer, std::move(source), std::move(axes), std::move(condition), where);

@@ -27,7 +27,7 @@ ir::Expr call(std::string_view name, ir::Exprs arguments, const SourceLocation& 
 enum class Reduction : uint8_t { Sum, Min, Max };
 // The reduction of `source` over reduce axes, of those points only where `condition` (may be
 // null) holds. The identity of Max is the lowest finite value, as in TVM.
-ir::Expr reduce(Reduction kind, ir::Expr source, std::vector<ir::IterVar> axes,
-                ir::Expr condition, const SourceLocation& where);
+ir::Expr reduce(Reduction kind, ir::Expr source, std::vector<ir::IterVar> axes, ir::Expr condition,
+                const SourceLocation& where);
 
 }  // namespace texloom::schedule

@@ -31,9 +31,12 @@ std::string leaf_text(const Stage& stage, const IterVar& leaf) {
   const AxisAttributes* attributes = stage.attributes_of(leaf);
   if (attributes == nullptr) return leaf->name();
   switch (attributes->loop) {
-    case LoopKind::Serial: return leaf->name();
-    case LoopKind::Unrolled: return "unrolled " + leaf->name();
-    case LoopKind::Vectorized: return "vectorized " + leaf->name();
+    case LoopKind::Serial:
+      return leaf->name();
+    case LoopKind::Unrolled:
+      return "unrolled " + leaf->name();
+    case LoopKind::Vectorized:
+      return "vectorized " + leaf->name();
     case LoopKind::Thread:
       return fmt::format("{} = {}", leaf->name(), ir::to_string(attributes->thread->tag));
   }
@@ -42,8 +45,10 @@ std::string leaf_text(const Stage& stage, const IterVar& leaf) {
 
 std::string place_text(const Schedule& schedule, const Stage& stage) {
   switch (stage.attachment.kind) {
-    case AttachKind::Root: return "root";
-    case AttachKind::Inline: return "inline";
+    case AttachKind::Root:
+      return "root";
+    case AttachKind::Inline:
+      return "inline";
     case AttachKind::At:
       return fmt::format("at {}, {}", schedule.stage(stage.attachment.stage).name(),
                          stage.attachment.axis->name());
@@ -58,12 +63,13 @@ std::string stage_text(const Schedule& schedule, const Stage& stage) {
   const std::string type = fmt::format("{}[{}]", ir::to_string(op.type), shape);
   if (op.is_placeholder()) return fmt::format("placeholder {}: {}\n", op.name, type);
   const std::string scope = ir::to_string(scope_of(schedule, stage.id));
-  std::string text = fmt::format("stage {}: {} in {}, {}\n  {}({}) = {}\n", op.name, type, scope,
-                                 place_text(schedule, stage), op.name, axis_list(op.axes),
-                                 ir::to_string(op.body));
+  std::string text =
+      fmt::format("stage {}: {} in {}, {}\n  {}({}) = {}\n", op.name, type, scope,
+                  place_text(schedule, stage), op.name, axis_list(op.axes), ir::to_string(op.body));
   for (const Relation& r : stage.relations) text += "  " + relation_text(r) + "\n";
   std::string loops;
-  for (const IterVar& leaf : stage.leaves) loops += (loops.empty() ? "" : "; ") + leaf_text(stage, leaf);
+  for (const IterVar& leaf : stage.leaves)
+    loops += (loops.empty() ? "" : "; ") + leaf_text(stage, leaf);
   return text + fmt::format("  loops {}\n", loops);
 }
 

@@ -49,8 +49,8 @@ Schedule Schedule::create(const std::vector<Op>& outputs) {
   Schedule schedule;
   for (const Op& op : topological(outputs)) {
     const StageId id = schedule.add_stage(op, schedule.order_.size());
-    schedule.stage(id).is_output = std::any_of(outputs.begin(), outputs.end(),
-                                               [&](const Op& o) { return o.same_as(op); });
+    schedule.stage(id).is_output =
+        std::any_of(outputs.begin(), outputs.end(), [&](const Op& o) { return o.same_as(op); });
   }
   return schedule;
 }

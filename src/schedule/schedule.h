@@ -57,8 +57,8 @@ struct Attachment {
 
 struct Stage {
   StageId id = -1;
-  Op op;         // as it is now: caches change it
-  Op origin;     // as the user wrote it
+  Op op;      // as it is now: caches change it
+  Op origin;  // as the user wrote it
   bool is_output = false;
   std::vector<ir::IterVar> leaves;  // outermost first
   std::vector<Relation> relations;  // in the order they were made
@@ -105,8 +105,7 @@ class Schedule {
                                  const SourceLocation& where);
   void annotate(StageId id, const ir::IterVar& axis, ir::LoopKind loop,
                 const SourceLocation& where);
-  void compute_at(StageId id, StageId parent, const ir::IterVar& axis,
-                  const SourceLocation& where);
+  void compute_at(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
   void compute_inline(StageId id, const SourceLocation& where);
   void compute_root(StageId id, const SourceLocation& where);
   void set_scope(StageId id, std::string_view scope, const SourceLocation& where);
@@ -130,7 +129,7 @@ class Schedule {
                        std::string_view directive) const;
   StageId stage_of(const ir::Tensor& tensor, const SourceLocation& where) const;
 
-  std::vector<Stage> stages_;   // by id
+  std::vector<Stage> stages_;  // by id
   std::vector<StageId> order_;
   std::unordered_map<Op, StageId, RefHash, RefSame> by_operation_;  // keeps them alive
 };

@@ -18,9 +18,9 @@ class InternalError : public std::logic_error {
 
 }  // namespace texloom
 
-#define TL_CHECK(condition, ...)                                              \
-  do {                                                                        \
-    if (!(condition)) [[unlikely]]                                            \
+#define TL_CHECK(condition, ...)                                                          \
+  do {                                                                                    \
+    if (!(condition)) [[unlikely]]                                                        \
       ::texloom::check_failed(__FILE__, __LINE__, #condition __VA_OPT__(, ) __VA_ARGS__); \
   } while (false)
 

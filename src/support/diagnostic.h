@@ -69,8 +69,12 @@ class UserError : public std::exception {
 template <class... Args>
 [[noreturn]] void fail(const SourceLocation& location, Code code, std::string help,
                        fmt::format_string<Args...> format, Args&&... args) {
-  fail_with({Severity::Error, code, location, fmt::format(format, std::forward<Args>(args)...),
-             std::move(help), {}});
+  fail_with({Severity::Error,
+             code,
+             location,
+             fmt::format(format, std::forward<Args>(args)...),
+             std::move(help),
+             {}});
 }
 
 // Collects diagnostics; a checker reports all it finds and then calls throw_if_errors().

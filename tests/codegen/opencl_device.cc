@@ -11,19 +11,21 @@
 namespace texloom::codegen::opencl::testing {
 namespace {
 
-#define TL_TEST_FUNCTIONS(X)                                                               \
-  X(clGetPlatformIDs)                                                                      \
-  X(clGetDeviceIDs)                                                                        \
-  X(clCreateContext)                                                                       \
-  X(clCreateCommandQueue)                                                                  \
-  X(clCreateProgramWithSource)                                                             \
-  X(clBuildProgram)                                                                        \
-  X(clGetProgramBuildInfo)                                                                 \
-  X(clCreateKernel)                                                                        \
-  X(clCreateBuffer)                                                                        \
-  X(clCreateImage)                                                                         \
-  X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clEnqueueReadBuffer) X(clEnqueueReadImage) \
-      X(clReleaseMemObject) X(clReleaseKernel) X(clReleaseProgram)
+#define TL_TEST_FUNCTIONS(X)   \
+  X(clGetPlatformIDs)          \
+  X(clGetDeviceIDs)            \
+  X(clCreateContext)           \
+  X(clCreateCommandQueue)      \
+  X(clCreateProgramWithSource) \
+  X(clBuildProgram)            \
+  X(clGetProgramBuildInfo)     \
+  X(clCreateKernel)            \
+  X(clCreateBuffer)            \
+  X(clCreateImage)             \
+  X(clSetKernelArg)            \
+  X(clEnqueueNDRangeKernel)    \
+  X(clEnqueueReadBuffer)       \
+  X(clEnqueueReadImage) X(clReleaseMemObject) X(clReleaseKernel) X(clReleaseProgram)
 
 struct Device {
 #define TL_TEST_MEMBER(name) decltype(&::name) name = nullptr;

@@ -27,8 +27,9 @@ TEST(VerifyStages, TheTable) {
       {"Pack", "lf-kg"},         {"TensorRead", "-----"},  {"Reduce", "-----"},
       {"Load", "lf-kg"},         {"TextureLoad", "-f-kg"}, {"Store", "lf-kg"},
       {"TextureStore", "-f-kg"}, {"For", "lfpkg"},         {"If", "lf-kg"},
-      {"Seq", "lfpkg"},          {"Let", "lf-kg"},         {"Allocate", "lfpkg"},
-      {"Free", "--p--"},         {"Barrier", "lf-kg"},     {"Launch", "--p--"},
+      {"Seq", "lfpkg"},          {"Nest", "lf---"},        {"Let", "lf-kg"},
+      {"Allocate", "lfpkg"},     {"Free", "--p--"},        {"Barrier", "lf-kg"},
+      {"Launch", "--p--"},
   };
   size_t rows = 0;
 #define TL_ROW(Name, Kind)                                    \

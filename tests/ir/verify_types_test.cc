@@ -168,11 +168,18 @@ TEST_F(AccessTest, IndicesAreIndexTypes) {
   }
 }
 
-TEST_F(AccessTest, OnlyTheLastIndexIsAVector) {
+TEST_F(AccessTest, VectorsHaveTheLanesOfTheIndices) {
+  const Expr ramp2 = make_ramp(l.j, make_int(1), 2);
   EXPECT_EQ(problem(load(kFloat4, l.a, {l.i, ramp})), "");
-  EXPECT_EQ(problem(load(kFloat4, l.a, {ramp, l.i})), "an index before the last one is a vector");
+  EXPECT_EQ(problem(load(kFloat4, l.a, {ramp, l.i})), "");
+  EXPECT_EQ(problem(load(kFloat4, l.a, {ramp, ramp})), "");
   EXPECT_EQ(problem(load(kFloat32, l.a, {l.i, ramp})), "a value of 1 lanes by an index of 4");
+  EXPECT_EQ(problem(load(kFloat32, l.a, {ramp, l.i})), "a value of 1 lanes by an index of 4");
   EXPECT_EQ(problem(load(kFloat4, l.a, {l.i, l.j})), "a value of 4 lanes by an index of 1");
+  EXPECT_EQ(problem(load(kFloat4, l.a, {ramp2, ramp})),
+            "two indices are vectors of different lanes");
+  EXPECT_EQ(problem(load(kFloat4, l.a, {ramp, ramp2})),
+            "two indices are vectors of different lanes");
 }
 
 TEST_F(AccessTest, ValuesAreWiderThanElementsOnlyWhenLegalised) {

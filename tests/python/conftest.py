@@ -1,9 +1,10 @@
-"""Tests share their generators and tables with the command-line fuzzers in tests/fuzz."""
+"""Devices for the tests, a way to run a schedule, and the tables and generators of tests/fuzz."""
 
 import faulthandler
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import texloom as tvm
@@ -12,14 +13,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 
 
 def pytest_generate_tests(metafunc):
-    """A test with the argument `dev` runs on every OpenCL device at hand."""
+    """Every test that asks for `dev`, or for `run`, runs on every OpenCL device at hand."""
     if "dev" in metafunc.fixturenames:
-        devices = tvm.devices()
-        metafunc.parametrize(
-            "dev",
-            [tvm.opencl(i) for i in range(len(devices))],
-            ids=[f"opencl{i}" for i in range(len(devices))],
-        )
+        count = len(tvm.devices())
+        devices = [tvm.opencl(i) for i in range(count)]
+        metafunc.parametrize("dev", devices, ids=[f"opencl{i}" for i in range(count)])
 
 
 @pytest.fixture(autouse=True)
@@ -28,3 +26,34 @@ def no_hang():
     faulthandler.dump_traceback_later(120, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture
+def run(dev):
+    """``run(s, [X, Y], x)``: builds, runs and returns Y as a NumPy array, a list of several.
+
+    Arguments whose operation reads nothing take the given values, in order; the others are
+    outputs. ``scopes`` puts arguments into textures, ``**options`` go to ``build``.
+    """
+
+    def run_schedule(s, args, *values, scopes=None, **options):
+        scopes = scopes or {}
+        binds = {t: tvm.decl_buffer(t.shape, t.dtype, scope=where) for t, where in scopes.items()}
+        function = tvm.build(s, args, binds=binds, **options)
+        target = options.get("target")
+        rest = list(values)
+        arrays, outputs = [], []
+        for t in args:
+            place = {"device": dev, "mem_scope": scopes.get(t), "target": target}
+            if t.op.input_tensors or t.op.body:
+                shape = [int(n) for n in t.shape]
+                arrays.append(tvm.nd.empty(shape, t.dtype, **place))
+                outputs.append(arrays[-1])
+            else:
+                arrays.append(tvm.nd.array(np.asarray(rest.pop(0), t.dtype), **place))
+        assert not rest
+        function(*arrays)
+        results = [a.numpy() for a in outputs]
+        return results[0] if len(results) == 1 else results
+
+    return run_schedule

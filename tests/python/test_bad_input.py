@@ -8,7 +8,6 @@ from texloom.errors import codes
 # What Python programs cannot bring about (each says why).
 UNREACHABLE = {
     "TL3012": "reductions in textures are refused before, and nothing else reads what it writes",
-    "TL3018": "loops have constant extents, so that all threads of a block go through them",
     "TL5009": "filling the memory of the machine that runs the tests",
     "TL5010": "a device compiler that refuses generated code",
 }

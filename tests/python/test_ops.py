@@ -139,6 +139,13 @@ def test_conv2d_refuses_integers():
         ops.conv2d_nchw4c(x, w)
 
 
+def test_schedule_refuses_an_unknown_storage():
+    x = te.placeholder((1, 1, 8, 8, 4), name="x")
+    w = te.placeholder((1, 4, 3, 3, 4), name="w")
+    with pytest.raises(ValueError, match="storage='image' is none of texture, buffer"):
+        ops.schedule_conv2d_nchw4c(ops.conv2d_nchw4c(x, w), "image")
+
+
 @pytest.mark.parametrize("kernel", [(3, 3), (1, 4), (2, 5)])
 def test_reference_is_a_correlation_over_the_valid_places(kernel):
     rng = np.random.default_rng(4)

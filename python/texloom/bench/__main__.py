@@ -17,7 +17,7 @@ LEGEND = """
 buf/tex      above 1, textures are faster than buffers
 build, first of the texture variant: from tensor expressions to OpenCL C; the first call, in which
              the device's compiler works (most keep what they compiled before)
-All results were held against SciPy's."""
+Checked before: the variants against one another, and some output channels against SciPy's."""
 
 
 def tile(text: str) -> tuple[int, int]:

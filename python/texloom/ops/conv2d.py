@@ -120,7 +120,14 @@ def schedule_conv2d_nchw4c(
     Schedule
         For ``build(schedule, [data, weight, output])``. ``schedule[tensor].scope`` is the scope in
         which the array of a parameter is made.
+
+    Raises
+    ------
+    ValueError
+        For another storage.
     """
+    if storage not in SCOPES:
+        raise ValueError(f"storage={storage!r} is none of {', '.join(SCOPES)}")
     stages = _stages(output)
     n, out_groups, height, width, _ = _shape(output, 5)
     tile_height, tile_width = tile or (1, _tile_width(n * out_groups * height, width))

@@ -81,13 +81,26 @@ class IntegerArithmetic {
   Expr wrapping(const ir::Binary& n, const Expr& self) {
     const Type type = n.type;
     const bool promoted = type.is_scalar() && type.bits < 32;
-    if (!promoted && (type.is_uint() || fits(self))) return self;
+    if (!promoted && (type.is_uint() || fits(n, self))) return self;
     const Type wide = Type::u(promoted ? 32 : type.bits).with_lanes(type.lanes);
     return make_cast(type, make_binary(n.op, cast_to(wide, n.a), cast_to(wide, n.b), n.location));
   }
 
-  // Whether the operation of integers of at least 32 bits is known not to overflow.
-  bool fits(const Expr& e) { return !is_data(e) || holds(e->type, bounds(e, ranges_)); }
+  // Whether the result that does not wrap is one of the type.
+  bool fits(const ir::Binary& n, const Expr& self) {
+    if (n.type.bits >= 32 && !is_data(self)) return true;
+    const Interval a = bounds(n.a, ranges_), b = bounds(n.b, ranges_);
+    switch (n.op) {
+      case BinaryOp::Add:
+        return holds(n.type, a + b);
+      case BinaryOp::Sub:
+        return holds(n.type, a - b);
+      case BinaryOp::Mul:
+        return holds(n.type, a * b);
+      default:
+        return false;
+    }
+  }
 
   Expr division(const ir::Binary& n, const Expr& self) {
     if (n.type.bits >= 32) return floored(n, self);

@@ -123,9 +123,9 @@ class ExprPrinter {
                 spelled.precedence, parent);
   }
 
-  // Only the chosen one of two scalars is evaluated, but both of two vectors.
+  // With a scalar condition only the chosen value is evaluated, with a vector of them both are.
   std::string select(const ir::Select& n, Precedence parent) {
-    if (!n.type.is_scalar()) {
+    if (!n.condition->type.is_scalar()) {
       return fmt::format("select({}, {}, {})", text(n.if_false), text(n.if_true),
                          text(n.condition));
     }

@@ -95,6 +95,8 @@ class LaneSplitter {
   bool loads_too_much(const Expr& e) {
     if (e->type.is_scalar()) return false;
     if (const auto* select = as<ir::Select>(e)) {
+      // A scalar condition chooses between whole vectors, as lazily as between scalars.
+      if (select->condition->type.is_scalar()) return false;
       return reads_.loads(select->if_true) || reads_.loads(select->if_false);
     }
     const auto* binary = as<ir::Binary>(e);

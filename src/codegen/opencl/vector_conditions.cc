@@ -58,7 +58,7 @@ class ConditionShaper {
   }
 
   Expr select(const ir::Select& n, const Expr& self) {
-    if (n.type.is_scalar()) {
+    if (n.condition->type.is_scalar()) {
       return map_children(self, [&](const Expr& child) { return value(child); });
     }
     return make_select(vector_condition(n.condition, n.type), value(n.if_true), value(n.if_false));

@@ -49,11 +49,16 @@ Interval of_binary(const Binary& n, const Ranges& ranges) {
   const Interval b = bounds(n.b, ranges);
   const bool positive_divisor = b.is_point() && b.min > 0;
   switch (n.op) {
-    case BinaryOp::Add: return a + b;
-    case BinaryOp::Sub: return a - b;
-    case BinaryOp::Mul: return a * b;
-    case BinaryOp::Min: return {std::min(a.min, b.min), std::min(a.max, b.max)};
-    case BinaryOp::Max: return {std::max(a.min, b.min), std::max(a.max, b.max)};
+    case BinaryOp::Add:
+      return a + b;
+    case BinaryOp::Sub:
+      return a - b;
+    case BinaryOp::Mul:
+      return a * b;
+    case BinaryOp::Min:
+      return {std::min(a.min, b.min), std::min(a.max, b.max)};
+    case BinaryOp::Max:
+      return {std::max(a.min, b.min), std::max(a.max, b.max)};
     case BinaryOp::FloorDiv:
       return positive_divisor ? floor_div(a, b.min) : Interval::everything();
     case BinaryOp::FloorMod:
@@ -80,13 +85,14 @@ Interval operator+(Interval a, Interval b) {
   return {add_ends(a.min, b.min, -Interval::kNone), add_ends(a.max, b.max, Interval::kNone)};
 }
 
-Interval operator-(Interval a, Interval b) { return a + Interval{-b.max, -b.min}; }
+Interval operator-(Interval a, Interval b) {
+  return a + Interval{clamp(-int128{b.max}), clamp(-int128{b.min})};
+}
 
 Interval operator*(Interval a, Interval b) {
-  const std::initializer_list<int64_t> ends = {multiply_ends(a.min, b.min),
-                                               multiply_ends(a.min, b.max),
-                                               multiply_ends(a.max, b.min),
-                                               multiply_ends(a.max, b.max)};
+  const std::initializer_list<int64_t> ends = {
+      multiply_ends(a.min, b.min), multiply_ends(a.min, b.max), multiply_ends(a.max, b.min),
+      multiply_ends(a.max, b.max)};
   return {std::min(ends), std::max(ends)};
 }
 
@@ -101,9 +107,7 @@ Interval bounds(const Expr& e, const Ranges& ranges) {
         return exact.within(type.min, type.max) ? exact : type;
       },
       [](const Not&) { return Interval{0, 1}; },
-      [&](const Select& n) {
-        return join(bounds(n.if_true, ranges), bounds(n.if_false, ranges));
-      },
+      [&](const Select& n) { return join(bounds(n.if_true, ranges), bounds(n.if_false, ranges)); },
       [&](const Cast& n) {
         // Only a conversion that keeps every value keeps the interval.
         const Interval type = of_type(n.type);

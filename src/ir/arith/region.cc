@@ -38,14 +38,22 @@ class Relaxer {
       return Region{point, point};
     }
     switch (n.op) {
-      case BinaryOp::Add: return Region{simple(a->min + b->min), simple(a->max + b->max)};
-      case BinaryOp::Sub: return Region{simple(a->min - b->max), simple(a->max - b->min)};
-      case BinaryOp::Min: return Region{simple(min(a->min, b->min)), simple(min(a->max, b->max))};
-      case BinaryOp::Max: return Region{simple(max(a->min, b->min)), simple(max(a->max, b->max))};
-      case BinaryOp::Mul: return product(*a, *b, e);
-      case BinaryOp::FloorDiv: return division(*a, *b, e);
-      case BinaryOp::FloorMod: return remainder(*a, *b, e);
-      default: return by_interval(e);
+      case BinaryOp::Add:
+        return Region{simple(a->min + b->min), simple(a->max + b->max)};
+      case BinaryOp::Sub:
+        return Region{simple(a->min - b->max), simple(a->max - b->min)};
+      case BinaryOp::Min:
+        return Region{simple(min(a->min, b->min)), simple(min(a->max, b->max))};
+      case BinaryOp::Max:
+        return Region{simple(max(a->min, b->min)), simple(max(a->max, b->max))};
+      case BinaryOp::Mul:
+        return product(*a, *b, e);
+      case BinaryOp::FloorDiv:
+        return division(*a, *b, e);
+      case BinaryOp::FloorMod:
+        return remainder(*a, *b, e);
+      default:
+        return by_interval(e);
     }
   }
 
@@ -71,7 +79,8 @@ class Relaxer {
   MaybeRegion remainder(const Region& a, const Region& b, const Expr& e) {
     const int64_t* divisor = int_value(b.min);
     if (!is_point(b) || divisor == nullptr || *divisor <= 0) return by_interval(e);
-    const auto quotients = constant_difference(floordiv(a.max, b.min), floordiv(a.min, b.min), ranges_);
+    const auto quotients =
+        constant_difference(floordiv(a.max, b.min), floordiv(a.min, b.min), ranges_);
     if (quotients && *quotients == 0) {
       return Region{simple(floormod(a.min, b.min)), simple(floormod(a.max, b.min))};
     }

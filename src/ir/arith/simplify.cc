@@ -23,6 +23,14 @@ class Simplifier {
   }
 
   LinearSum sum_of(const Expr& e) {
+    if (const auto found = sums_.find(e); found != sums_.end()) return found->second;
+    LinearSum sum = first_sum_of(e);
+    sums_.emplace(e, sum);
+    return sum;
+  }
+
+ private:
+  LinearSum first_sum_of(const Expr& e) {
     if (const int64_t* value = int_value(e)) return LinearSum::constant_sum(*value);
     if (const auto* var = as<Var>(e)) {
       const Interval range = ranges_.of(var);
@@ -31,18 +39,27 @@ class Simplifier {
     const auto* n = as<Binary>(e);
     if (n == nullptr) return LinearSum::atom(other(e));
     switch (n->op) {
-      case BinaryOp::Add: return joined(sum_of(n->a).plus(sum_of(n->b), 1));
-      case BinaryOp::Sub: return joined(sum_of(n->a).plus(sum_of(n->b), -1));
-      case BinaryOp::Mul: return product(sum_of(n->a), sum_of(n->b), e);
-      case BinaryOp::FloorDiv: return quotient(sum_of(n->a), sum_of(n->b), e);
-      case BinaryOp::FloorMod: return remainder(sum_of(n->a), sum_of(n->b), e);
-      case BinaryOp::Div: case BinaryOp::Mod: return truncating(*n, e);
-      case BinaryOp::Min: case BinaryOp::Max: return extremum(*n, e);
-      default: return LinearSum::atom(other(e));
+      case BinaryOp::Add:
+        return joined(sum_of(n->a).plus(sum_of(n->b), 1));
+      case BinaryOp::Sub:
+        return joined(sum_of(n->a).plus(sum_of(n->b), -1));
+      case BinaryOp::Mul:
+        return product(sum_of(n->a), sum_of(n->b), e);
+      case BinaryOp::FloorDiv:
+        return quotient(sum_of(n->a), sum_of(n->b), e);
+      case BinaryOp::FloorMod:
+        return remainder(sum_of(n->a), sum_of(n->b), e);
+      case BinaryOp::Div:
+      case BinaryOp::Mod:
+        return truncating(*n, e);
+      case BinaryOp::Min:
+      case BinaryOp::Max:
+        return extremum(*n, e);
+      default:
+        return LinearSum::atom(other(e));
     }
   }
 
- private:
   static bool is_index_type(Type type) {
     return type.is_scalar() && type.is_int() && type.bits >= 32;
   }
@@ -51,14 +68,16 @@ class Simplifier {
 
   // Not linear: simplified children, and what follows for comparisons.
   Expr other(const Expr& e) {
-    if (const auto* n = as<Binary>(e); n != nullptr && is_comparison(n->op)) return comparison(*n, e);
+    if (const auto* n = as<Binary>(e); n != nullptr && is_comparison(n->op))
+      return comparison(*n, e);
     return map_children(e, [this](const Expr& child) { return run(child); });
   }
 
   Expr comparison(const Binary& n, const Expr& e) {
     if (is_index_type(n.a->type)) {
-      const LinearSum difference = sum_of(n.a).plus(sum_of(n.b), -1);
-      if (!difference.reads_memory()) {
+      const LinearSum a = sum_of(n.a), b = sum_of(n.b);
+      if (!a.reads_memory() && !b.reads_memory()) {
+        const LinearSum difference = a.plus(b, -1);
         const std::optional<bool> decided = decide(n.op, bounds_of(difference));
         if (decided) return make_bool(*decided);
         if (Expr reduced = without_factor(n.op, difference, n.a->type)) return reduced;
@@ -70,15 +89,20 @@ class Simplifier {
   // Whether `d op 0` holds for all d of an interval, or for none.
   static std::optional<bool> decide(BinaryOp op, Interval d) {
     switch (op) {
-      case BinaryOp::Lt: return d.max < 0 ? std::optional(true) : negated(d.min >= 0);
-      case BinaryOp::Le: return d.max <= 0 ? std::optional(true) : negated(d.min > 0);
-      case BinaryOp::Gt: return d.min > 0 ? std::optional(true) : negated(d.max <= 0);
-      case BinaryOp::Ge: return d.min >= 0 ? std::optional(true) : negated(d.max < 0);
+      case BinaryOp::Lt:
+        return d.max < 0 ? std::optional(true) : negated(d.min >= 0);
+      case BinaryOp::Le:
+        return d.max <= 0 ? std::optional(true) : negated(d.min > 0);
+      case BinaryOp::Gt:
+        return d.min > 0 ? std::optional(true) : negated(d.max <= 0);
+      case BinaryOp::Ge:
+        return d.min >= 0 ? std::optional(true) : negated(d.max < 0);
       case BinaryOp::Eq:
         return d == Interval::point(0) ? std::optional(true) : negated(d.min > 0 || d.max < 0);
       case BinaryOp::Ne:
         return d.min > 0 || d.max < 0 ? std::optional(true) : negated(d == Interval::point(0));
-      default: return std::nullopt;
+      default:
+        return std::nullopt;
     }
   }
   static std::optional<bool> negated(bool refuted) {
@@ -106,11 +130,16 @@ class Simplifier {
       return make_binary(o, t, make_int(positive ? bound : -bound, type));
     };
     switch (op) {
-      case BinaryOp::Lt: return compare(positive ? BinaryOp::Lt : BinaryOp::Gt, ceil_bound);
-      case BinaryOp::Le: return compare(positive ? BinaryOp::Le : BinaryOp::Ge, floor_bound);
-      case BinaryOp::Gt: return compare(positive ? BinaryOp::Gt : BinaryOp::Lt, floor_bound);
-      case BinaryOp::Ge: return compare(positive ? BinaryOp::Ge : BinaryOp::Le, ceil_bound);
-      default: return {};
+      case BinaryOp::Lt:
+        return compare(positive ? BinaryOp::Lt : BinaryOp::Gt, ceil_bound);
+      case BinaryOp::Le:
+        return compare(positive ? BinaryOp::Le : BinaryOp::Ge, floor_bound);
+      case BinaryOp::Gt:
+        return compare(positive ? BinaryOp::Gt : BinaryOp::Lt, floor_bound);
+      case BinaryOp::Ge:
+        return compare(positive ? BinaryOp::Ge : BinaryOp::Le, ceil_bound);
+      default:
+        return {};
     }
   }
 
@@ -142,7 +171,8 @@ class Simplifier {
       }
     }
     if (const Expr* atom = rest.single_atom()) {
-      if (const auto* inner = as<Binary>(*atom); inner != nullptr && inner->op == BinaryOp::FloorDiv) {
+      if (const auto* inner = as<Binary>(*atom);
+          inner != nullptr && inner->op == BinaryOp::FloorDiv) {
         const int64_t* d = int_value(inner->b);
         if (d != nullptr && *d > 0 && *d <= kMaxFactor / c) {
           return base.plus(quotient(sum_of(inner->a), *d * c, type), 1);
@@ -216,9 +246,8 @@ class Simplifier {
 
   LinearSum extremum(const Binary& n, const Expr& e) {
     const LinearSum a = sum_of(n.a), b = sum_of(n.b);
-    const LinearSum difference = a.plus(b, -1);
-    if (!difference.reads_memory()) {
-      const Interval d = bounds_of(difference);
+    if (!a.reads_memory() && !b.reads_memory()) {
+      const Interval d = bounds_of(a.plus(b, -1));
       const bool is_min = n.op == BinaryOp::Min;
       if (d.max <= 0) return is_min ? a : b;
       if (d.min >= 0) return is_min ? b : a;
@@ -232,7 +261,8 @@ class Simplifier {
       changed = false;
       for (size_t i = 0; i < sum.terms.size() && !changed; ++i) {
         const auto* low = as<Binary>(sum.terms[i].atom);
-        if (low == nullptr || low->op != BinaryOp::FloorMod || int_value(low->b) == nullptr) continue;
+        if (low == nullptr || low->op != BinaryOp::FloorMod || int_value(low->b) == nullptr)
+          continue;
         for (size_t j = 0; j < sum.terms.size() && !changed; ++j) {
           changed = i != j && join_terms(sum, i, j, *low);
         }
@@ -278,6 +308,7 @@ class Simplifier {
 
   const Ranges& ranges_;
   std::unordered_map<Expr, Expr, RefHash, RefSame> done_;
+  std::unordered_map<Expr, LinearSum, RefHash, RefSame> sums_;
 };
 
 }  // namespace

@@ -10,8 +10,8 @@
 //   (x // a) // b          = x // (a*b)
 //   (c*Q + R) % c          = R % c
 //   (g*X + S) % (g*c)      = g * (X % c) + S
-//   (x % (a*c)) % c        = x % c                      also with a factor: (b*(x % d)) % c, c | b*d
-//   a*(x // a) + x % a     = x                          parts of a fused axis joined again
+//   (x % (a*c)) % c        = x % c                      also with a factor: (b*(x % d)) % c, c |
+//   b*d a*(x // a) + x % a     = x                          parts of a fused axis joined again
 //   a*((x // a) % b) + x % a = x % (a*b)
 //   R // c, R % c          by interval, when R lies between two multiples of c
 //   g*X + k < 0            = X < ceil(-k / g)          and so for <=, >, >=

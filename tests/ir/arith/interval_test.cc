@@ -71,6 +71,7 @@ TEST(Interval, OverflowIsUnbounded) {
   EXPECT_EQ((Interval{-5, 5}) * large, Interval::everything());
   EXPECT_EQ(Interval::point(-kNone + 1) + Interval::point(-2), (Interval{-kNone, -kNone}));
   EXPECT_EQ(Interval::point(kLargest) + Interval::point(kLargest), (Interval{kNone, kNone}));
+  EXPECT_EQ(Interval::point(0) - Interval::point(-kLargest - 1), (Interval{kNone, kNone}));
 }
 
 TEST(FloorDiv, RoundsDown) {

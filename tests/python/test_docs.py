@@ -1,0 +1,100 @@
+"""Documents: every Python block runs, what it is said to print is what it prints, links lead on.
+
+The blocks of one document are one program, in order. A block ```text directly behind one is its
+output; `...` in it stands for anything, and line breaks are spaces.
+"""
+
+import contextlib
+import doctest
+import importlib.util
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+ALIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def programs(text):
+    """The Python blocks as (source with its lines in place, output or None)."""
+    result = []
+    last_end = None
+    for match in BLOCK.finditer(text):
+        language, body = match.groups()
+        if language == "python":
+            blank = "\n" * (text.count("\n", 0, match.start()) + 1)
+            result.append([blank + body, None])
+            last_end = match.end()
+        elif language == "text" and last_end and not text[last_end : match.start()].strip():
+            result[-1][1] = body
+    return result
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+WITH_CODE = [path for path in DOCUMENTS if programs(path.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("path", WITH_CODE, ids=name_of)
+def test_python_blocks_run_and_print_what_is_said(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": path.stem}
+    for source, said in programs(path.read_text(encoding="utf-8")):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(source, str(path), "exec"), namespace)
+        if said is not None:
+            alike = doctest.OutputChecker().check_output(said, printed.getvalue(), ALIKE)
+            assert alike, f"{name_of(path)} says\n{said}\nbut it prints\n{printed.getvalue()}"
+
+
+def test_blocks_and_their_output_are_found():
+    text = "a\n```python\nprint(1)\n```\n\n```text\n1\n```\n```python\n2\n```\nb\n```text\n3\n```\n"
+    assert programs(text) == [["\n\nprint(1)\n", "1\n"], ["\n" * 9 + "2\n", None]]
+    assert name_of(ROOT / "README.md") in map(name_of, WITH_CODE)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_links_lead_to_files(path):
+    for target in LINK.findall(path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), f"{name_of(path)} links to {target}"
+
+
+def generator():
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", ["errors.md", "passes.md"])
+def test_generated_pages_are_up_to_date(page):
+    expected = generator().PAGES[page]()
+    assert (ROOT / "docs" / page).read_text(encoding="utf-8") == expected, (
+        "run .venv/bin/python docs/generate.py"
+    )
+
+
+def test_the_map_names_every_folder_of_sources():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| `([\w/]+/)` \|", text, re.MULTILINE)
+    assert all((ROOT / folder).is_dir() for folder in named)
+    for folder in [*(ROOT / "src").iterdir(), *(ROOT / "python/texloom").iterdir()]:
+        if folder.is_dir() and folder.name != "__pycache__":
+            place = f"{folder.relative_to(ROOT)}/"
+            assert any(f.startswith(place) or place == f for f in named), f"{place} is not named"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_pictures_are_small(path):
+    for target in LINK.findall(path.read_text(encoding="utf-8")):
+        if target.endswith(".png"):
+            assert (path.parent / target).stat().st_size < 200_000

@@ -1,0 +1,273 @@
+"""Expressions: the types that operators give, constants that fold, and values on a device."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+from texloom import te
+
+
+def value_of(dtype, name="a"):
+    return te.var(name, dtype)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "result"),
+    [
+        ("float32", "float32", "float32"),
+        ("float16", "float32", "float32"),  # the wider float
+        ("float32", "float64", "float64"),
+        ("int8", "int32", "int32"),  # the wider integer
+        ("uint8", "uint16", "uint16"),
+        ("uint32", "int32", "uint32"),  # of one width: unsigned
+        ("int64", "uint8", "int64"),
+        ("int64", "float16", "float16"),  # a float wins over any integer
+        ("bool", "int8", "int8"),  # a number wins over a truth value
+        ("float32", "bool", "float32"),
+    ],
+)
+def test_common_type(a, b, result):
+    for first, second in ((a, b), (b, a)):
+        assert (value_of(first) + value_of(second, "b")).dtype == result
+        assert te.max(value_of(first), value_of(second, "b")).dtype == result
+        chosen = te.if_then_else(value_of("bool", "c"), value_of(first), value_of(second, "b"))
+        assert chosen.dtype == result
+
+
+@pytest.mark.parametrize(
+    ("dtype", "literal", "result"),
+    [
+        ("float16", 2, "float16"),
+        ("float16", 2.0, "float32"),  # a Python float is float32, as in te
+        ("int8", 2, "int32"),
+        ("int64", 2, "int64"),
+        ("int32", 2**40, "int64"),
+        ("int32", 0.5, "float32"),
+        ("uint8", True, "uint8"),
+        ("float32", np.float32(2), "float32"),
+        ("int32", np.int64(2), "int32"),
+        ("int32", np.arange(3)[1], "int32"),  # NumPy's integers are numbers like any
+    ],
+)
+def test_type_with_a_literal(dtype, literal, result):
+    assert (value_of(dtype) * literal).dtype == result
+    assert (literal * value_of(dtype)).dtype == result
+
+
+def test_comparisons_are_bool():
+    a, b = value_of("int32"), value_of("float16", "b")
+    for comparison in (a < b, a <= b, a > b, a >= b, a == b, a != b):
+        assert comparison.dtype == "bool"
+    assert te.all(a < 1, b > 2).dtype == "bool"
+    assert te.any(a < 1, b > 2).dtype == "bool"
+
+
+def test_integer_constants_fold():
+    """Scripts compute extents with it and read `.value`."""
+    h, k, p, s = (te.const(n) for n in (56, 3, 1, 2))
+    out = (h - k + 2 * p) // s + 1
+    assert out.value == 28
+    assert int(out) == 28
+    assert te.floordiv(te.const(-7), 2).value == -4
+    assert te.floormod(te.const(-7), 2).value == 1
+    assert te.truncdiv(te.const(-7), 2).value == -3
+    assert te.truncmod(te.const(-7), 2).value == -1
+    assert te.const(2.5).value == 2.5
+
+
+def test_constants_of_a_type():
+    assert te.const(1, "float16").dtype == "float16"
+    assert te.const(1).dtype == "int32"
+    assert te.const(1.0).dtype == "float32"
+    assert te.max_value("int8").value == 127
+    assert te.min_value("int8").value == -128
+    assert te.max_value("uint8").value == 255
+    assert te.min_value("float32").value == np.finfo("float32").min
+    assert te.max_value("float16").value == 65504
+
+
+def test_no_truth_value():
+    """`if`, `and` and chained comparisons would silently drop a condition."""
+    i = value_of("int32")
+    for wrong in (
+        lambda: bool(i < 3),
+        lambda: 0 < i < 3,
+        lambda: (i < 3) and (i > 0),
+        lambda: not (i < 3),
+    ):
+        with pytest.raises(ValueError, match="te.all"):
+            wrong()
+
+
+def test_expressions_are_keys():
+    """An expression can be hashed and looked up: `==` of two of them compares identity then."""
+    i, j = value_of("int32", "i"), value_of("int32", "j")
+    assert {i: 1, j: 2}[i] == 1
+    assert i == i and not (i != i)
+    assert not (i == j)
+
+
+def test_only_constants_have_a_value():
+    with pytest.raises(AttributeError):
+        _ = value_of("int32").value
+    with pytest.raises(TypeError):
+        int(value_of("int32"))
+
+
+def elementwise(run, function, *inputs):
+    """The function of equally long vectors, computed on the device."""
+    n = len(inputs[0])
+    tensors = [te.placeholder((n,), str(x.dtype), name=f"X{i}") for i, x in enumerate(inputs)]
+    y = te.compute((n,), lambda i: function(*(t[i] for t in tensors)), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    return run(s, [*tensors, y], *inputs)
+
+
+SIGNED = np.array([-9, -8, -7, -1, 0, 1, 7, 8, 9, -(2**31), 2**31 - 1], "int32")
+
+
+@pytest.mark.parametrize("divisor", [4, 3, -3])
+def test_integer_division_rounds_as_said(run, divisor):
+    """`//` and `%` round down, truncdiv and truncmod towards zero, for any signs."""
+
+    def every(x):
+        d = te.const(divisor)
+        quotients = te.floordiv(x, d) * 5 + te.floormod(x, d)
+        return quotients + te.truncdiv(x, d) * 7 + te.truncmod(x, d) * 11
+
+    x = SIGNED.astype("int64")
+    truncated = np.sign(x) * np.sign(divisor) * (abs(x) // abs(divisor))
+    expected = x // divisor * 5 + x % divisor
+    expected += truncated * 7 + (x - truncated * divisor) * 11
+    np.testing.assert_array_equal(elementwise(run, every, SIGNED), expected.astype("int32"))
+
+
+def test_bits_and_shifts(run):
+    x, y = SIGNED, np.arange(len(SIGNED), dtype="int32") + 3
+    got = elementwise(run, lambda a, b: ((a & b) ^ (a | 12)) + (a >> 2) + (b << 3), x, y)
+    np.testing.assert_array_equal(got, ((x & y) ^ (x | 12)) + (x >> 2) + (y << 3))
+
+
+def test_choices_and_truth_values(run):
+    """Conditions combine; a comparison used as a number counts as 0 or 1."""
+    x = np.arange(-6, 7, dtype="float32")
+    got = elementwise(
+        run,
+        lambda a: te.if_then_else(te.any(te.all(a > -3, a < 0), a >= 4), a * 2, -a) + (a == 2) * 10,
+        x,
+    )
+    inside = ((x > -3) & (x < 0)) | (x >= 4)
+    np.testing.assert_array_equal(got, np.where(inside, x * 2, -x) + (x == 2) * 10)
+
+
+def test_min_and_max_of_several(run):
+    x, y = np.float32([1, 5, -3]), np.float32([2, -5, -4])
+    got = elementwise(run, lambda a, b: te.max(a, b, 0.0) - te.min(a, b, -1), x, y)
+    np.testing.assert_array_equal(
+        got, np.maximum(np.maximum(x, y), 0) - np.minimum(np.minimum(x, y), -1)
+    )
+
+
+def test_rounding_functions(run):
+    """Ties go away from zero in `round`, to even in `nearbyint`; integers come back as they are."""
+    x = np.float32([-2.5, -1.5, -0.5, -0.2, 0.0, 0.5, 1.5, 2.5, 2.7])
+    away = np.copysign(np.floor(np.abs(x) + np.float32(0.5)), x)
+    for function, expected in (
+        (te.floor, np.floor(x)),
+        (te.ceil, np.ceil(x)),
+        (te.trunc, np.trunc(x)),
+        (te.round, away),
+        (te.nearbyint, np.rint(x)),
+    ):
+        np.testing.assert_array_equal(elementwise(run, function, x), expected)
+        assert function(value_of("int32")).dtype == "int32"
+
+
+def test_abs(run):
+    np.testing.assert_array_equal(elementwise(run, te.abs, np.float32([-2, 0, 3])), [2, 0, 3])
+    np.testing.assert_array_equal(elementwise(run, te.abs, SIGNED[:-2]), np.abs(SIGNED[:-2]))
+    assert te.abs(value_of("uint8")).dtype == "uint8"
+
+
+# OpenCL 1.2 full profile, table 7.1: largest errors in ulp; NumPy's own float32 functions are
+# computed here in float64, so that only the device's error counts. te's composed ones by hand.
+FUNCTIONS = {
+    "exp": (te.exp, np.exp, 3),
+    "exp2": (te.exp2, np.exp2, 3),
+    "log": (te.log, np.log, 3),
+    "log2": (te.log2, np.log2, 3),
+    "log10": (te.log10, np.log10, 3),
+    "sqrt": (te.sqrt, np.sqrt, 3),
+    "rsqrt": (te.rsqrt, lambda x: 1 / np.sqrt(x), 2),
+    "sin": (te.sin, np.sin, 4),
+    "cos": (te.cos, np.cos, 4),
+    "tan": (te.tan, np.tan, 5),
+    "sinh": (te.sinh, np.sinh, 4),
+    "cosh": (te.cosh, np.cosh, 4),
+    "tanh": (te.tanh, np.tanh, 5),
+    "atan": (te.atan, np.arctan, 5),
+    "erf": (te.erf, np.vectorize(math.erf), 16),
+    "asin": (lambda x: te.asin(x / 8), lambda x: np.arcsin(x / 8), 4),
+    "acos": (lambda x: te.acos(x / 8), lambda x: np.arccos(x / 8), 4),
+    "power": (lambda x: te.power(x, 1.5), lambda x: x**1.5, 16),
+    "fmod": (lambda x: te.fmod(x, 0.75), lambda x: np.fmod(x, 0.75), 0),
+    "sigmoid": (te.sigmoid, lambda x: 1 / (1 + np.exp(-x)), 8),
+}
+
+
+def test_functions(run):
+    """All in one kernel, each within OpenCL's bound."""
+    points = np.float32([0.25, 0.5, 0.75, 1.0, 1.125, 2.5, 3.75, 7.0])
+    x = te.placeholder((len(points),), name="X")
+    outs = [
+        te.compute(x.shape, partial(lambda function, i: function(x[i]), function), name=f"Y_{name}")
+        for name, (function, _, _) in FUNCTIONS.items()
+    ]
+    s = te.create_schedule([y.op for y in outs])
+    for y in outs:
+        s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    results = run(s, [x, *outs], points)
+    for (name, (_, reference, ulps)), got in zip(FUNCTIONS.items(), results, strict=True):
+        exact = reference(points.astype("float64"))
+        error = np.abs(got.astype("float64") - exact) / np.spacing(np.abs(exact).astype("float32"))
+        assert error.max() <= ulps + 0.5, f"{name}: {error.max():.2f} ulp"
+
+
+def test_functions_want_floats():
+    """Except the rounding ones and abs, which know what to do with integers."""
+    for name in ("exp", "sqrt", "tanh", "erf"):
+        with pytest.raises(RuntimeError, match="TL1003"):
+            getattr(te, name)(value_of("int32"))
+
+
+def test_index_arithmetic_of_any_integer_type(run):
+    """An index may have any integer type; it is int32 inside."""
+    x = te.placeholder((8,), name="X")
+    y = te.compute((8,), lambda i: x[(7 - i).astype("int64")] + x[i.var.astype("uint8")], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    v = np.arange(8, dtype="float32") ** 2
+    np.testing.assert_array_equal(run(s, [x, y], v), v[::-1] + v)
+
+
+def test_axes_are_values(run):
+    """An axis can be used as a number wherever an expression can."""
+    y = te.compute((3, 4), lambda i, j: i * 10 + j - (i == j), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("blockIdx.x"))
+    i, j = np.indices((3, 4))
+    np.testing.assert_array_equal(run(s, [y]), i * 10 + j - (i == j))
+
+
+def test_gather(run):
+    """An index may be read from a tensor."""
+    x = te.placeholder((10,), name="X")
+    where = te.placeholder((6,), "int32", name="where")
+    y = te.compute((6,), lambda i: x[where[i]] * 2, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    v, w = np.arange(10, dtype="float32"), np.int32([3, 9, 0, 0, 5, 1])
+    np.testing.assert_array_equal(run(s, [x, where, y], v, w), v[w] * 2)
