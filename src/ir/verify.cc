@@ -330,16 +330,22 @@ class Verifier {
       inside(e, lane->index, lane->vector->type.lanes, "a vector");
     } else if (const auto* load = as<Load>(e)) {
       use_buffer(load->buffer, Access::Read, e);
-      element(e, load->buffer, load->indices);
+      read(load->buffer, [&] { element(e, load->buffer, load->indices); });
       if (load->buffer->memory == MemoryScope::Local) fact_.varying = true;
     } else if (const auto* texel_load = as<TextureLoad>(e)) {
       use_buffer(texel_load->texture, Access::Read, e);
-      // Once texels are shared a read may stand before the condition that guards its use; outside
-      // the image it yields the border.
-      if (place_ != Place::Flattened) ++guards_;
-      texel(e, texel_load->texture, texel_load->x, texel_load->y);
-      if (place_ != Place::Flattened) --guards_;
+      read(texel_load->texture,
+           [&] { texel(e, texel_load->texture, texel_load->x, texel_load->y); });
     }
+  }
+
+  // A texture may be read outside its rectangle, where nobody uses the value: passes read texels
+  // before the condition that guards their use, and private copies past the last element.
+  template <class Check>
+  void read(const Buffer& buffer, const Check& check) {
+    guards_ += buffer->is_texture() ? 1 : 0;
+    check();
+    guards_ -= buffer->is_texture() ? 1 : 0;
   }
 
   // -- Accesses to memory.

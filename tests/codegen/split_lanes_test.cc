@@ -171,8 +171,9 @@ TEST_F(SplitLanes, LoadsUnderVectorConditionsAreLazy) {
   const std::string lazy = "pack(select(i < j, x[i], 0.0), select(i + 1 < j + 1, x[i + 1], 0.0))";
   EXPECT_EQ(split(put_vector(y, i, make_select(inside, vector_at(x, i, 2), number(0, 2)))),
             "y[ramp(i, 1, 2)] = " + lazy + "\n");
-  EXPECT_EQ(split(put_vector(y, i, make_select(i < j, number(0, 2), vector_at(x, i, 2)))),
-            "y[ramp(i, 1, 2)] = pack(select(i < j, 0.0, x[i]), select(i < j, 0.0, x[i + 1]))\n");
+  EXPECT_EQ(split(put_vector(y, i, make_select(inside, number(0, 2), vector_at(x, i, 2)))),
+            "y[ramp(i, 1, 2)] = pack(select(i < j, 0.0, x[i]), "
+            "select(i + 1 < j + 1, 0.0, x[i + 1]))\n");
   // Deep inside other operations.
   EXPECT_EQ(split(put_vector(y, i,
                              number(1, 2) + make_select(inside, number(1, 2) * vector_at(x, i, 2),
@@ -193,6 +194,8 @@ TEST_F(SplitLanes, OtherConditionsStayVectors) {
   const Stmt condition =
       put_vector(y, i, make_select(loaded < number(0, 2), number(0, 2), number(1, 2)));
   EXPECT_EQ(split(condition), to_string(condition));
+  const Stmt whole = put_vector(y, i, make_select(i < j, loaded, number(0, 2)));
+  EXPECT_EQ(split(whole), to_string(whole));
   const Stmt scalar = put(y, i, make_select(i < j, at(x, i), ir::make_float(0)));
   EXPECT_EQ(split(scalar), to_string(scalar));
 }

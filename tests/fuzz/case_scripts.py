@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
-import os
 import random
 import sys
 import tempfile
@@ -53,67 +52,67 @@ class Script:
         return "\n".join(self.lines) + "\n"
 
 
-def run_case(case: Case, folder: Path) -> None:
-    """Run the script; raise CaseFailed, with the script, for whatever it raises."""
-    # From a file: a crash leaves it behind, and diagnostics show its lines.
-    path = folder / "case.py"
-    path.write_text(case.text)
-    faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
-    try:
-        exec(compile(case.text, str(path), "exec"), {"__name__": "__main__"})
-    except Exception as error:
-        raise CaseFailed(
-            f"{type(error).__name__}: {error}\n"
-            f"----- {case.title}\n{case.text}----- end of the script"
-        ) from error
-    finally:
-        faulthandler.cancel_dump_traceback_later()
+def run_script(case: Case) -> None:
+    """Run it; raise CaseFailed, with the script, for whatever it raises."""
+    # From a file: diagnostics show its lines, and a crash leaves it behind.
+    with tempfile.TemporaryDirectory(prefix="texloom-fuzz-") as folder:
+        path = Path(folder) / "case.py"
+        path.write_text(case.text)
+        faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
+        try:
+            exec(compile(case.text, str(path), "exec"), {"__name__": "__main__"})
+        except Exception as error:
+            raise CaseFailed(
+                f"{type(error).__name__}: {error}\n"
+                f"----- {case.title}\n{case.text}----- end of the script"
+            ) from error
+        finally:
+            faulthandler.cancel_dump_traceback_later()
 
 
-def run_many(
-    description: str, make: Callable[[random.Random, int], Case], default_count: int
-) -> int:
-    """The command line of a fuzzer; returns the exit status."""
+def parse_options(description: str, default_count: int) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--count", type=int, default=default_count, help="cases to run")
     parser.add_argument("--seed", type=int, default=0, help="of the first case; then seed+1, …")
     parser.add_argument("--device", type=int, default=0, help="number of the OpenCL device")
     parser.add_argument("--keep-going", action="store_true", help="do not stop at a failure")
     parser.add_argument("--print", action="store_true", help="print the scripts, run none")
-    options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix=f"texloom-fuzz-{os.getpid()}-"))
+    return parser.parse_args()
+
+
+def run_many(
+    description: str, make: Callable[[random.Random, int], Case], default_count: int
+) -> int:
+    """The command line of a fuzzer; returns the exit status."""
+    options = parse_options(description, default_count)
+    seeds = range(options.seed, options.seed + options.count)
+    if options.print:
+        for seed in seeds:
+            print(f"# ----- seed {seed}\n{make(random.Random(seed), options.device).text}")
+        return 0
     faulthandler.enable()
     features: Counter[str] = Counter()
-    failures = 0
+    done = failures = 0
     begin = time.monotonic()
-    done = 0
-    for number in range(options.count):
-        seed = options.seed + number
+    for seed in seeds:
         case = make(random.Random(seed), options.device)
-        if options.print:
-            print(f"# ----- seed {seed}\n{case.text}")
-            continue
         try:
-            run_case(case, folder)
+            run_script(case)
         except CaseFailed as failure:
             failures += 1
             print(f"\nseed {seed} FAILED: {failure}", flush=True)
-            if not options.keep_going:
-                break
         features.update(case.features)
         done += 1
         if done % 50 == 0 or sys.stdout.isatty():
             end = "\r" if sys.stdout.isatty() else "\n"
             rate = (time.monotonic() - begin) / done
             print(f"{done} of {options.count} cases, {rate:.2f} s each", end=end, flush=True)
-    if options.print:
-        return 0
+        if failures and not options.keep_going:
+            break
     for feature, count in sorted(features.items()):
         print(f"  {count:5d}  {feature}")
     print(
         f"{Path(sys.argv[0]).stem}: {done} cases on opencl({options.device}) from seed "
         f"{options.seed}, {failures} failed, {time.monotonic() - begin:.0f} s"
     )
-    (folder / "case.py").unlink(missing_ok=True)
-    folder.rmdir()
     return 1 if failures else 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import sys
 
-from case_scripts import Case, Script, run_many
+from case_scripts import Case, Script, run_many, run_script
 from loop_directives import Loop, StageLoops
 
 SCOPES = {
@@ -153,6 +153,11 @@ def origin_of(rng: random.Random, script: Script) -> bool:
         return False
     script.features.add("origin declared")
     return True
+
+
+def run_case(rng: random.Random, device: int = 0) -> None:
+    """One random copy; raises CaseFailed with its script."""
+    run_script(make_case(rng, device))
 
 
 if __name__ == "__main__":

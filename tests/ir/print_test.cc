@@ -192,6 +192,7 @@ TEST(Print, Programs) {
 TEST(Print, LaunchesArePartOfAProgram) { EXPECT_THROW(to_string(make_launch(0)), InternalError); }
 
 TEST(Print, StagesAndAccesses) {
+  EXPECT_EQ(to_string(Stage::Te), "te");
   EXPECT_EQ(to_string(Stage::Loops), "loops");
   EXPECT_EQ(to_string(Stage::Flattened), "flattened");
   EXPECT_EQ(to_string(Stage::Kernels), "kernels");

@@ -120,6 +120,15 @@ TEST_F(StmtTest, Let) {
   EXPECT_THROW(make_let(var, l.i, store), InternalError);
 }
 
+TEST_F(StmtTest, Nest) {
+  const Stmt s = make_nest(l.a, store, kHere);
+  ASSERT_NE(as<Nest>(s), nullptr);
+  EXPECT_TRUE(as<Nest>(s)->result.same_as(l.a));
+  EXPECT_TRUE(as<Nest>(s)->body.same_as(store));
+  EXPECT_EQ(s->location.line, 1);
+  EXPECT_EQ(s->depth, 2);
+}
+
 TEST_F(StmtTest, AllocateAndFree) {
   const Stmt s = make_allocate(l.a, store, kHere);
   ASSERT_NE(as<Allocate>(s), nullptr);
@@ -149,6 +158,7 @@ TEST_F(StmtTest, Locations) {
   EXPECT_EQ(make_if(l.p, store)->location.line, 2);
   EXPECT_EQ(make_let(l.i, l.j, store)->location.line, 2);
   EXPECT_EQ(make_allocate(l.a, store)->location.line, 2);
+  EXPECT_EQ(make_nest(l.a, store)->location.line, 2);
   EXPECT_FALSE(make_barrier()->location.known());
   EXPECT_FALSE(make_empty()->location.known());
 }

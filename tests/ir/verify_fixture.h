@@ -71,6 +71,10 @@ class VerifyTest : public testing::Test {
   Stmt thread(const Expr& var, int64_t extent, ThreadTag tag, Stmt body) {
     return make_thread_for(var, make_int(extent), tag, std::move(body));
   }
+  // The same as the outermost loop of a nest.
+  Stmt nest(const Expr& var, int64_t extent, ThreadTag tag, Stmt body) {
+    return make_nest(b, thread(var, extent, tag, std::move(body)));
+  }
   Stmt serial(const Expr& var, int64_t extent, Stmt body) {
     return make_for(var, make_int(extent), LoopKind::Serial, std::move(body));
   }

@@ -45,32 +45,32 @@ TEST_F(VerifyTest, MemoryIsAllocatedWhereItBelongs) {
               ElementsAre("visibility | S | a shared buffer is a parameter of kernel k"));
 }
 
-// Two nests of thread loops will be two kernels, which share no local memory.
+// Two nests will be two kernels, which share no local memory.
 TEST_F(VerifyTest, NestsShareNoLocalMemory) {
   const Stmt write = zero(shared, {make_int(0)});
   const Expr load = make_load(shared, {make_int(0)});
   const Stmt read = make_store(a, {make_int(0), make_int(0)}, load);
-  const auto nest = [&](const Stmt& body) { return thread(bx, 8, kBlockX, body); };
-  EXPECT_THAT(faults(loops(make_allocate(shared, make_seq({nest(write), nest(read)})))),
+  const auto in_nest = [&](const Stmt& body) { return nest(bx, 8, kBlockX, body); };
+  EXPECT_THAT(faults(loops(make_allocate(shared, make_seq({in_nest(write), in_nest(read)})))),
               ElementsAre("visibility | S[0] | the shared buffer S is used by two kernels"));
-  EXPECT_THAT(faults(loops(make_allocate(shared, make_seq({nest(read), nest(read)})))),
+  EXPECT_THAT(faults(loops(make_allocate(shared, make_seq({in_nest(read), in_nest(read)})))),
               ElementsAre("visibility | S[0] | the shared buffer S is used by two kernels"));
-  EXPECT_THAT(faults(loops(make_allocate(shared, make_seq({nest(write), write})))),
+  EXPECT_THAT(faults(loops(make_allocate(shared, make_seq({in_nest(write), write})))),
               ElementsAre("visibility | S[0] = 0.0 | the shared buffer S is used by two kernels"));
-  EXPECT_THAT(faults(loops(make_allocate(shared, nest(make_seq({write, read}))))), IsEmpty());
+  EXPECT_THAT(faults(loops(make_allocate(shared, in_nest(make_seq({write, read}))))), IsEmpty());
   // Two loops in one nest are one kernel.
   const auto inner = [&](const Stmt& body) { return thread(tx, 16, kThreadX, body); };
   EXPECT_THAT(
-      faults(loops(nest(make_allocate(shared, make_seq({inner(write), inner(read), read}))))),
+      faults(loops(in_nest(make_allocate(shared, make_seq({inner(write), inner(read), read}))))),
       IsEmpty());
-  // Also when the inner one is over the same index.
-  EXPECT_THAT(faults(loops(make_allocate(
-                  shared, thread(tx, 16, kThreadX,
-                                 make_seq({write, thread(i, 16, kThreadX, read), read}))))),
-              IsEmpty());
+  // Also when one is inside another one over the same index.
+  EXPECT_THAT(
+      faults(loops(make_allocate(
+          shared, nest(tx, 16, kThreadX, make_seq({write, thread(i, 16, kThreadX, read), read}))))),
+      IsEmpty());
   // Global memory is for all.
   const Stmt store = zero(a, {bx, make_int(0)});
-  EXPECT_THAT(faults(loops(make_seq({nest(store), nest(store)}))), IsEmpty());
+  EXPECT_THAT(faults(loops(make_seq({in_nest(store), in_nest(store)}))), IsEmpty());
 }
 
 // -- Textures.
@@ -213,12 +213,12 @@ TEST_F(VerifyTest, AllThreadsComeToABarrier) {
 
 TEST_F(VerifyTest, BarriersOfThreadLoops) {
   const Stmt barrier = make_barrier();
-  EXPECT_THAT(faults(loops(thread(bx, 8, kBlockX, thread(tx, 16, kThreadX, barrier)))), IsEmpty());
+  EXPECT_THAT(faults(loops(nest(bx, 8, kBlockX, thread(tx, 16, kThreadX, barrier)))), IsEmpty());
   EXPECT_THAT(
-      faults(loops(thread(bx, 8, kBlockX, thread(tx, 16, kThreadX, make_if(tx < 3, barrier))))),
+      faults(loops(nest(bx, 8, kBlockX, thread(tx, 16, kThreadX, make_if(tx < 3, barrier))))),
       ElementsAre("barriers | Barrier | not all threads of a block come here"));
   EXPECT_THAT(
-      faults(loops(thread(bx, 8, kBlockX, thread(tx, 16, kThreadX, make_if(bx < 3, barrier))))),
+      faults(loops(nest(bx, 8, kBlockX, thread(tx, 16, kThreadX, make_if(bx < 3, barrier))))),
       IsEmpty());
 }
 
@@ -286,9 +286,8 @@ TEST_F(VerifyTest, ConstantTexelsLieInside) {
   EXPECT_THAT(texel(15, 8), ElementsAre("bounds | texture2d.store(T, x=15, y=8, x4(0.0)) | 8 is "
                                         "not below the extent 8 of T"));
   const Expr load = make_texture_load(t, make_int(0), make_int(-1));
-  EXPECT_THAT(faults(flattened(make_texture_store(u, make_int(0), make_int(0), load))),
-              ElementsAre("bounds | texture2d.load(T, x=0, y=-1: float32x4) | -1 is not below the "
-                          "extent 8 of T"));
+  // A read outside is defined, and its value may go unused.
+  EXPECT_THAT(faults(flattened(make_texture_store(u, make_int(0), make_int(0), load))), IsEmpty());
   // Somewhere in its image.
   const Buffer moved = make_texture("M", kFloat32, t->layout, {make_var("ox"), make_var("oy")});
   EXPECT_THAT(

@@ -26,10 +26,10 @@ TEST_F(VerifyTest, GoodProgramsOfLoops) {
       tx2, 16, kThreadX,
       make_allocate(local, make_seq({zero(local, {make_int(0)}), serial(k, 4, sum), write})));
   const Stmt first =
-      thread(bx, 8, kBlockX, make_allocate(shared, make_seq({fetch, make_barrier(), use})));
+      nest(bx, 8, kBlockX, make_allocate(shared, make_seq({fetch, make_barrier(), use})));
   const Stmt guarded =
       make_if(tx < 12, make_store(b, {other_bx, tx}, make_load(t, {other_bx, tx, make_int(3)})));
-  const Stmt second = thread(other_bx, 8, kBlockX, thread(tx, 16, kThreadX, guarded));
+  const Stmt second = nest(other_bx, 8, kBlockX, thread(tx, 16, kThreadX, guarded));
   EXPECT_THAT(faults(loops(make_seq({first, second}))), IsEmpty());
   EXPECT_NO_THROW(verify(loops(make_seq({first, second}))));
   EXPECT_THAT(faults(loops(make_empty())), IsEmpty());
@@ -39,10 +39,10 @@ TEST_F(VerifyTest, GoodProgramsOfFlattened) {
   const Expr index = make_ramp(offset() * 4, make_int(1), 4);
   const Buffer wide = make_buffer("W", kFloat32, {8 * 16 * 4}, MemoryScope::Global);
   Program program =
-      flattened(thread(bx, 8, kBlockX,
-                       thread(tx, 16, kThreadX,
-                              make_seq({make_texture_store(t, tx, bx, make_load(wide, {index})),
-                                        zero(b, {offset()})}))));
+      flattened(nest(bx, 8, kBlockX,
+                     thread(tx, 16, kThreadX,
+                            make_seq({make_texture_store(t, tx, bx, make_load(wide, {index})),
+                                      zero(b, {offset()})}))));
   program.params.push_back(wide);
   EXPECT_THAT(faults(program), IsEmpty());
 }
@@ -144,6 +144,27 @@ TEST_F(VerifyTest, LoopsOfAnotherStage) {
   EXPECT_THAT(faults(kernels(make_for(i, make_int(4), LoopKind::Unrolled, make_empty()), {})),
               ElementsAre("nodes | loop i < 4 | a loop of this kind does not stand in a launch "
                           "plan"));
+}
+
+TEST_F(VerifyTest, NestsHoldAllLoopsOfAKernel) {
+  EXPECT_THAT(faults(loops(thread(tx, 16, kThreadX, make_empty()))),
+              ElementsAre("nodes | loop tx < 16 | a loop over threadIdx.x stands outside a nest"));
+  const Stmt inner = make_nest(a, make_empty());
+  EXPECT_THAT(faults(loops(make_nest(b, serial(i, 4, inner)))),
+              ElementsAre("nodes | nest A | it stands inside another nest"));
+  EXPECT_THAT(faults(loops(make_seq({make_nest(b, make_empty()), inner}))), IsEmpty());
+  EXPECT_THAT(faults(loops(serial(i, 4, inner))), IsEmpty());
+  EXPECT_THAT(faults(loops(make_nest(local, make_empty()))),
+              ElementsAre("definitions | nest L | L is not defined here"));
+  EXPECT_THAT(faults(kernels(inner, {})),
+              ElementsAre("nodes | nest A | Nest does not stand in a launch plan"));
+  // The end of an inner one does not end the outer one.
+  EXPECT_THAT(faults(loops(make_nest(b, make_seq({inner, thread(tx, 16, kThreadX, inner)})))),
+              ElementsAre("nodes | nest A | it stands inside another nest"));
+}
+
+TEST_F(VerifyTest, NothingIsAskedOfTheTeStage) {
+  EXPECT_THAT(faults({"p", Stage::Te, {}, nullptr, {}}), IsEmpty());
 }
 
 // -- Types.

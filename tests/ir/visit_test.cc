@@ -167,7 +167,7 @@ TEST(MapChildren, RebuildsWithEachChild) {
     }
     for (const StmtSample& sample : stmt_samples(l)) {
       if (as<Let>(sample.s) != nullptr || as<Seq>(sample.s) != nullptr) continue;
-      if (as<Allocate>(sample.s) != nullptr) continue;
+      if (as<Allocate>(sample.s) != nullptr || as<Nest>(sample.s) != nullptr) continue;
       Stmt mapped = map_exprs(sample.s, map);
       // The bodies are those of the sample.
       const bool direct = as<Store>(sample.s) != nullptr || as<TextureStore>(sample.s) != nullptr;
@@ -190,7 +190,7 @@ TEST(MapChildren, RebuildsStatements) {
                                  "for k < n {\n  barrier\n}\n", "if p {\n  barrier\n}\n",
                                  "barrier\nbarrier\n", "let b: float32 = z\nbarrier\n",
                                  "buffer.alloca A: global float32[8, 16]\nbarrier\n",
-                                 "buffer.free A\n", "barrier\n"));
+                                 "nest A {\n  barrier\n}\n", "buffer.free A\n", "barrier\n"));
   const Stmt store = make_store(l.a, {l.i, l.j}, l.x);
   EXPECT_EQ(text(make_for(l.i, l.n, LoopKind::Vectorized, store)),
             "vectorized i < n {\n  barrier\n}\n");
@@ -240,12 +240,11 @@ TEST(MapChildren, KeepsLocations) {
     EXPECT_FALSE(mapped.same_as(s));
     EXPECT_EQ(mapped->location.line, 1) << to_string(s);
   }
-  const Stmt allocated = make_allocate(l.a, barrier, kHere);
-  EXPECT_EQ(
-      map_children(
-          allocated, [](const Expr& e) { return e; }, [](const Stmt&) { return make_empty(); })
-          ->location.line,
-      1);
+  for (const Stmt& s : {make_allocate(l.a, barrier, kHere), make_nest(l.a, barrier, kHere)}) {
+    const Stmt mapped =
+        map_children(s, [](const Expr& e) { return e; }, [](const Stmt&) { return make_empty(); });
+    EXPECT_EQ(mapped->location.line, 1);
+  }
 }
 
 // The type that legalisation gave a load stays; its lanes follow the indices.

@@ -3,7 +3,7 @@
 #include <bit>
 #include <unordered_map>
 
-#include "ir/visit.h"
+#include "codegen/opencl/walk_statements.h"
 
 namespace texloom::codegen::opencl {
 
@@ -45,7 +45,7 @@ class IntegerArithmetic {
 
   ir::Stmt run(const ir::Stmt& body) {
     // Variables bound to data are data. A Let comes before its uses.
-    walk(body, [&](const ir::Let& n) { data_.emplace(n.var.get(), is_data(n.value)); });
+    walk_statements(body, [&](const ir::Let& n) { data_.emplace(n.var.get(), is_data(n.value)); });
     return rewrite(
         body, [&](const ir::Binary& n, const Expr& self) { return binary(n, self); },
         [&](const ir::Select& n, const Expr& self) { return select(n, self); },
@@ -169,7 +169,7 @@ Ranges ranges_of(const ir::Kernel& kernel) {
   Ranges ranges;
   for (const ir::ThreadAxis& axis : kernel.axes) ranges.set(axis.var, {0, axis.extent - 1});
   // Parents first: extents and values use variables that are known already.
-  walk(
+  walk_statements(
       kernel.body,
       [&](const ir::For& n) { ranges.set(n.var, {0, bounds(n.extent, ranges).max - 1}); },
       [&](const ir::Let& n) { ranges.set(n.var, bounds(n.value, ranges)); });

@@ -20,23 +20,6 @@ using ir::Type;
 
 namespace {
 
-void check_type(Type type, const SourceLocation& where) {
-  if (type.code != ir::TypeCode::BFloat) return;
-  fail(where, Code::UnsupportedType,
-       "compute in float32 and store as float16 or float32: te.compute(..., x.astype('float32'))",
-       "OpenCL C has no type {}", to_string(type.element()));
-}
-
-void check_types(const ir::Kernel& kernel) {
-  for (const ir::KernelParam& param : kernel.params) {
-    if (param.buffer) check_type(param.buffer->type, param.buffer->location);
-  }
-  walk(
-      kernel.body, [](const ir::Allocate& n) { check_type(n.buffer->type, n.buffer->location); },
-      [](const ir::Cast& n) { check_type(n.type, n.location); },
-      [](const ir::FloatImm& n) { check_type(n.type, n.location); });
-}
-
 void check_access(const ir::Kernel& kernel) {
   for (const ir::KernelParam& param : kernel.params) {
     if (!param.buffer || !param.buffer->is_texture() || param.access != ir::Access::ReadWrite) {
@@ -62,7 +45,6 @@ Stmt hoist_shared_arrays(const Stmt& body) {
 }
 
 ir::Kernel legalize(const ir::Kernel& kernel) {
-  check_types(kernel);
   check_access(kernel);
   ir::Kernel result = kernel;
   // Lets the others remember expressions by their variables.

@@ -18,7 +18,9 @@ namespace texloom::codegen::opencl {
 //   * a scalar operation is of at least 32 bits, so that C's promotions change nothing;
 //   * FloorDiv and FloorMod are left where operands may be negative, on int32 and int64;
 //   * a vector of bools is the condition of a Select, and compares elements of the same width as
-//     the Select's; vector Selects have vector conditions and may evaluate both branches;
+//     the Select's; it may evaluate both branches. A Select with a scalar condition evaluates one
+//     of them, be they vectors or not: so do compilers made from clang, which all known ones are,
+//     though the text of OpenCL C would let them evaluate both of two vectors;
 //   * shared arrays are allocated around everything else.
 //
 // Fails with UnsupportedType or TextureReadWrite.

@@ -34,6 +34,7 @@ std::string_view image_function_suffix(Type value) {
 class ExprPrinter {
  public:
   std::string text(const Expr& e, Precedence parent = Precedence::Conditional) {
+    uses_float64 |= e->type.element() == Type::f(64);
     return visit(
         e, [&](const ir::IntImm& n) { return literal(n); },
         [&](const ir::FloatImm& n) { return literal(n); },
@@ -74,6 +75,7 @@ class ExprPrinter {
   // The element or the aligned vector itself, to be read or assigned.
   std::string place(const Buffer& buffer, const Expr& index) {
     if (index->type.is_scalar()) return fmt::format("{}[{}]", name(buffer), text(index));
+    arrays_of_vectors.insert(buffer.get());
     const Type vector = buffer->type.with_lanes(index->type.lanes);
     return fmt::format("(({} {}*){})[{}]", address_space(buffer->memory), value_type_name(vector),
                        name(buffer), text(*vector_number(*buffer, index)));
@@ -90,6 +92,8 @@ class ExprPrinter {
   Names names;
   Prelude prelude;
   bool uses_sampler = false;
+  bool uses_float64 = false;
+  std::unordered_set<const ir::BufferNode*> arrays_of_vectors;  // accessed as such
 
  private:
   static std::string wrap(std::string inner, Precedence own, Precedence parent) {
@@ -172,14 +176,7 @@ class ExprPrinter {
 
 class KernelPrinter {
  public:
-  explicit KernelPrinter(const ir::Kernel& kernel) : kernel_(kernel) {
-    const auto see = [&](const Buffer& buffer, const Expr& index) {
-      if (!index->type.is_scalar() && vector_number(*buffer, index)) aligned_.insert(buffer.get());
-    };
-    walk(
-        kernel.body, [&](const ir::Load& n) { see(n.buffer, n.indices.front()); },
-        [&](const ir::Store& n) { see(n.buffer, n.indices.front()); });
-  }
+  explicit KernelPrinter(const ir::Kernel& kernel) : kernel_(kernel) {}
 
   PrintedKernel print() {
     const std::string name = exprs_.names.of(&kernel_, kernel_.name);
@@ -195,7 +192,7 @@ class KernelPrinter {
  private:
   std::string preamble() {
     std::string text = "#pragma OPENCL FP_CONTRACT OFF\n";
-    if (uses_float64()) text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
+    if (exprs_.uses_float64) text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
     text += "\n";
     if (exprs_.uses_sampler) text += kSampler;
     return text + exprs_.prelude.text();
@@ -226,18 +223,6 @@ class KernelPrinter {
                        memory_type_name(param.buffer->type), name);
   }
 
-  bool uses_float64() const {
-    bool found = false;
-    const auto see = [&](Type type) { found |= type.is_float() && type.bits == 64; };
-    for (const ir::KernelParam& param : kernel_.params) {
-      if (param.buffer) see(param.buffer->type);
-    }
-    walk(
-        kernel_.body, [&](const ir::Allocate& n) { see(n.buffer->type); },
-        [&](const ir::Cast& n) { see(n.type); }, [&](const ir::FloatImm& n) { see(n.type); });
-    return found;
-  }
-
   void stmt(const Stmt& s) {
     visit(
         s, [&](const ir::Store& n) { store(n); },
@@ -264,21 +249,23 @@ class KernelPrinter {
           stmt(n.body);
         },
         [&](const ir::Allocate& n) {
-          declare(n.buffer);
+          const size_t place = body_.size();
           stmt(n.body);
+          // What the body does with the array decides on its alignment.
+          body_.insert(place, indented(declaration(n.buffer)));
         },
         [&](const ir::Barrier&) { line("barrier(CLK_LOCAL_MEM_FENCE);"); },
         [](const auto&) { TL_UNREACHABLE("a statement of the launch plan inside a kernel"); });
   }
 
-  void declare(const Buffer& buffer) {
-    const bool shared = buffer->memory == ir::MemoryScope::Shared;
+  std::string declaration(const Buffer& buffer) {
+    const std::string_view space = buffer->memory == ir::MemoryScope::Shared ? "__local " : "";
     const std::string alignment =
-        aligned_.contains(buffer.get())
+        exprs_.arrays_of_vectors.contains(buffer.get())
             ? fmt::format(" __attribute__((aligned({})))", kArrayAlignment)
             : "";
-    line(fmt::format("{}{} {}[{}]{};", shared ? "__local " : "", memory_type_name(buffer->type),
-                     exprs_.name(buffer), buffer->layout.col_count(), alignment));
+    return fmt::format("{}{} {}[{}]{};", space, memory_type_name(buffer->type), exprs_.name(buffer),
+                       buffer->layout.col_count(), alignment);
   }
 
   void store(const ir::Store& n) {
@@ -303,11 +290,13 @@ class KernelPrinter {
     line("}");
   }
 
-  void line(std::string_view text) { body_ += fmt::format("{:{}}{}\n", "", 2 * depth_, text); }
+  void line(std::string_view text) { body_ += indented(text); }
+  std::string indented(std::string_view text) const {
+    return fmt::format("{:{}}{}\n", "", 2 * depth_, text);
+  }
 
   const ir::Kernel& kernel_;
   ExprPrinter exprs_;
-  std::unordered_set<const ir::BufferNode*> aligned_;  // arrays accessed as arrays of vectors
   std::string body_;
   int depth_ = 1;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ir/visit.h"
+#include "support/diagnostic.h"
 
 namespace texloom::codegen::opencl {
 
@@ -72,6 +73,13 @@ bool is_exact(const Expr& e) {
   return binary == nullptr || binary->op == BinaryOp::Min || binary->op == BinaryOp::Max;
 }
 
+void check_type(Type type, const SourceLocation& where) {
+  if (type.code != ir::TypeCode::BFloat) return;
+  fail(where, Code::UnsupportedType,
+       "store it as float16 or float32: te.placeholder(..., dtype='float16'), x.astype('float32')",
+       "OpenCL C has no type {}", to_string(type.element()));
+}
+
 class StorageWidener {
  public:
   Stmt stmt(const Stmt& s) {
@@ -89,6 +97,7 @@ class StorageWidener {
  private:
   Expr expr(const Expr& e) {
     if (const auto found = done_.find(e); found != done_.end()) return found->second;
+    check_type(e->type, e->location);
     Expr result = visit(
         e,
         [&](const ir::FloatImm& n) {
@@ -130,6 +139,7 @@ class StorageWidener {
   }
 
   Stmt store(const ir::Store& n) {
+    check_type(n.buffer->type, n.buffer->location);
     Expr value = expr(n.value);
     if (n.buffer->type.is_bool())
       value = make_cast(Type::u(8).with_lanes(value->type.lanes), value);

@@ -17,7 +17,8 @@ namespace texloom::codegen::opencl {
 //     saturate: what it would do is up to the implementation.
 // Why here: after the passes that build on the user's types, before those that choose operators.
 // Before: stage Kernels. After: float16 stands in memory and in roundings, bool vectors are not
-// loaded, TextureLoad and TextureStore have values of 32 bits.
+// loaded, TextureLoad and TextureStore have values of 32 bits. Fails with UnsupportedType where a
+// value is of a type that OpenCL C has not even in memory: bfloat16.
 //
 //     y[i] = x[i] * x[i]    (float16)    ->    y[i] = float32(float16(x[i] * x[i]))
 ir::Stmt widen_storage(const ir::Stmt& body);

@@ -1,0 +1,109 @@
+"""Arrays on devices: copies in and out, for every dtype, shape and scope."""
+
+import numpy as np
+import pytest
+
+import texloom as tvm
+
+DTYPES = ["float32", "float16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32"]
+DTYPES += ["int64", "uint64", "bool"]
+TEXTURE_DTYPES = ["float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "uint32"]
+
+
+def values(shape, dtype):
+    rng = np.random.default_rng(12)
+    if dtype == "bool":
+        return rng.integers(0, 2, size=shape).astype(bool)
+    if dtype.startswith("float"):
+        return rng.standard_normal(shape).astype(dtype)
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max, size=shape, dtype=dtype, endpoint=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_buffers(dev, dtype):
+    host = values((3, 5), dtype)
+    array = tvm.nd.array(host, dev)
+    assert (array.shape, array.dtype, array.scope) == ((3, 5), dtype, "global")
+    assert array.device == dev
+    got = array.numpy()
+    assert got.dtype == host.dtype
+    np.testing.assert_array_equal(got, host)
+
+
+@pytest.mark.parametrize("scope", ["texture", "texture:weight", "texture:nhwc"])
+@pytest.mark.parametrize("dtype", TEXTURE_DTYPES)
+def test_textures(dev, dtype, scope):
+    for shape in ((3, 5), (7,), (2, 3, 2, 4), (1, 2, 3, 2, 1, 6)):
+        host = values(shape, dtype)
+        array = tvm.nd.array(host, dev, scope)
+        assert array.scope == scope
+        np.testing.assert_array_equal(array.numpy(), host)
+
+
+def test_repr(dev):
+    array = tvm.nd.empty((2, 3), "int8", dev, "texture")
+    assert repr(array) == f"NDArray((2, 3), int8, {dev!r}, texture)"
+
+
+def test_what_is_not_contiguous(dev):
+    """Slices, transposes and reversed views arrive as NumPy shows them."""
+    base = values((6, 8), "float32")
+    for view in (base.T, base[::2, 1::3], base[::-1], np.broadcast_to(base[0], (3, 8))):
+        for scope in ("", "texture"):
+            np.testing.assert_array_equal(tvm.nd.array(view, dev, scope).numpy(), view)
+
+
+def test_byte_order_of_the_host(dev):
+    """A big-endian array has the same values, so that is what arrives."""
+    host = np.arange(5, dtype=">i4")
+    np.testing.assert_array_equal(tvm.nd.array(host, dev).numpy(), host)
+
+
+def test_from_lists_and_numbers(dev):
+    np.testing.assert_array_equal(tvm.nd.array([[1.5, 2.5]], dev).numpy(), [[1.5, 2.5]])
+    assert tvm.nd.array(3.0, dev).numpy() == 3.0
+    assert tvm.nd.array(3.0, dev).shape == ()
+
+
+def test_empty_takes_any_shape_spelling(dev):
+    for shape in (4, np.int32(4), [4], (np.int64(4),)):
+        assert tvm.nd.empty(shape, device=dev).shape == (4,)
+    assert tvm.nd.empty((2, 3)).dtype == "float32"
+
+
+def test_copyfrom(dev):
+    """The array keeps its place; its values change."""
+    array = tvm.nd.empty((3, 5), "int32", dev, "texture")
+    for seed in range(2):
+        host = np.random.default_rng(seed).integers(0, 100, (3, 5), dtype="int32")
+        array.copyfrom(host)
+        np.testing.assert_array_equal(array.numpy(), host)
+
+
+def test_copies_are_copies(dev):
+    """Neither side sees later changes of the other."""
+    host = np.zeros(4, "float32")
+    array = tvm.nd.array(host, dev)
+    host[:] = 1
+    first = array.numpy()
+    first[:] = 2
+    np.testing.assert_array_equal(array.numpy(), 0)
+
+
+def test_devices():
+    assert tvm.opencl(0) == tvm.opencl() == tvm.cl(0) == tvm.device("opencl", 0)
+    assert tvm.opencl(0) != tvm.opencl(1)
+    assert len({tvm.opencl(0), tvm.cl(0), tvm.opencl(1)}) == 2
+    assert tvm.device("opencl -device=adreno", 0) == tvm.opencl(0)
+    with pytest.raises(ValueError, match="unknown device kind"):
+        tvm.device("cuda")
+    info = tvm.devices()[0]
+    assert info["name"] and info["platform"]
+    assert info["images"] in (True, False)
+
+
+def test_arrays_are_freed(dev):
+    """Ten thousand arrays of a mebibyte, one after another: far more than there is memory."""
+    for _ in range(10_000):
+        tvm.nd.empty((2**18,), "float32", dev)

@@ -1,0 +1,99 @@
+"""Targets: strings, attributes, and the current one."""
+
+import pytest
+
+import texloom as tvm
+from texloom import te
+from texloom.target import Target
+
+
+def program_limit(target=None):
+    """The limit that a block of 512 threads is held against; None when it is within."""
+    x = te.placeholder((512,), name="X")
+    y = te.compute((512,), lambda i: x[i], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    try:
+        return tvm.build(s, [x, y], target).target
+    except tvm.TVMError as error:
+        assert error.code == "TL4001"
+        return None
+
+
+def test_attributes():
+    assert Target("opencl").attrs["texture_spatial_limit"] == 8192
+    assert Target("opencl -device=adreno").attrs["texture_spatial_limit"] == 16384
+    assert Target("opencl -device=mali").max_num_threads == 256
+    own = Target("opencl -device=mali -max_num_threads=64 -texture_spatial_limit=100")
+    assert (own.max_num_threads, own.attrs["texture_spatial_limit"]) == (64, 100)
+    assert own.attrs["device"] == "mali"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "opencl",
+        "opencl -device=adreno",
+        "opencl -max_num_threads=7 -contract=0",
+        "opencl  -contract=0   -device=intel_graphics",
+    ],
+)
+def test_text_is_canonical(text):
+    """What a target prints parses back to it; the order of attributes does not matter."""
+    target = Target(text)
+    assert Target(str(target)) == target
+    assert hash(Target(str(target))) == hash(target)
+    assert eval(repr(target), {"Target": Target}) == target
+
+
+def test_attributes_override_the_preset_wherever_they_stand():
+    assert Target("opencl -max_num_threads=8 -device=mali").max_num_threads == 8
+
+
+def test_with_a_target():
+    """The innermost holds, and only inside; an argument is stronger."""
+    small, large = Target("opencl -max_num_threads=64"), Target("opencl -max_num_threads=512")
+    assert Target.current() is None
+    with small:
+        assert Target.current() == small
+        assert program_limit() is None
+        with large:
+            assert program_limit() == "opencl -max_num_threads=512"
+        assert program_limit() is None
+        assert program_limit("opencl") == "opencl"
+        assert program_limit(large) == str(large)
+    assert Target.current() is None
+    assert program_limit() == "opencl"
+
+
+def test_with_leaves_after_an_error():
+    with pytest.raises(KeyError), Target("opencl -max_num_threads=64"):
+        raise KeyError
+    assert Target.current() is None
+
+
+def test_one_target_can_be_entered_twice():
+    target = Target("opencl")
+    with target, target:
+        assert Target.current() is target
+    assert Target.current() is None
+
+
+def test_no_current_target():
+    with pytest.raises(ValueError, match="with Target"):
+        Target.current(allow_none=False)
+
+
+def test_target_of_a_build_positional_and_by_name():
+    """Both spellings, and a host that is accepted for the sake of existing scripts."""
+    x = te.placeholder((4,), name="X")
+    y = te.compute((4,), lambda i: x[i], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    for build in (
+        lambda: tvm.build(s, [x, y], "opencl"),
+        lambda: tvm.build(s, [x, y], target="opencl", target_host="llvm", name="fn"),
+        lambda: tvm.build(s, [x, y], Target("opencl"), "llvm"),
+    ):
+        assert build().target == "opencl"
+    assert tvm.build(s, [x, y], "opencl", name="fn").kernels[0].name == "fn_kernel0"
