@@ -14,6 +14,7 @@
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/hal/transfer.h"
 #include "support/diagnostic.h"
+#include "support/int128.h"
 #include "texel_copy.h"
 
 namespace texloom::python {
@@ -123,18 +124,24 @@ hal::Binding allocate(hal::Device& device, const PyArray& array, const Placement
   return hal::TextureBinding{*texture, placement.origin};
 }
 
-// A texture's fold follows the target's limits, or the device's where they are lower, so that
-// arrays and kernels made for one target agree.
+// A texture's fold follows the target's limits alone, as that of an argument of a function built
+// for the target does.
 Layout array_layout(const std::vector<int64_t>& shape, const StorageScope& scope,
                     const Target& target, const hal::DeviceInfo& info) {
   if (!scope.texture) return linear_layout(shape);
   const Layout natural = texture_layout(shape, *scope.texture);
-  const ImageLimits limits{std::min<int64_t>(target.max_image_size, info.limits.max_image_width),
-                           std::min<int64_t>(target.max_image_size, info.limits.max_image_height)};
-  if (const auto folded = best_fold(natural, limits)) return *folded;
-  fail(user_location(), Code::TextureTooLarge, "keep the array in a buffer",
-       "an array of {} x {} texels does not fit the limit of {} x {}, however it is folded",
-       natural.col_count(), natural.row_count(), limits.max_width, limits.max_height);
+  const auto folded = best_fold(natural, target.image_limits());
+  const ImageLimits device{info.limits.max_image_width, info.limits.max_image_height};
+  if (folded && folded->fits(device)) return *folded;
+  fail(user_location(), Code::TextureTooLarge,
+       folded ? fmt::format("build for the device's limit, and name that target here too: "
+                            "target=\"opencl -texture_spatial_limit={}\"",
+                            std::min(device.max_width, device.max_height))
+              : std::string("keep the array in a buffer"),
+       "an array of {} x {} texels does not fit the limits of the target ({} x {}) and the device "
+       "({} x {})",
+       natural.col_count(), natural.row_count(), target.max_image_size, target.max_image_size,
+       device.max_width, device.max_height);
 }
 
 PyArray empty(const std::vector<int64_t>& shape, const std::string& dtype, const PyDevice& device,
@@ -156,6 +163,13 @@ PyArray empty(const std::vector<int64_t>& shape, const std::string& dtype, const
     fail(where, Code::BadShape, "give positive extents; a texture holds 1 to 6 axes",
          "an array cannot have this shape in '{}'", to_string(*scope));
   }
+  int128 bytes = to_type(dtype).bytes();
+  for (const int64_t extent : shape) {
+    bytes *= extent;
+    if (bytes <= INT64_MAX / 8) continue;
+    fail(where, Code::OutOfDeviceMemory, "use smaller arrays",
+         "an array of shape ({}) is too large", fmt::join(shape, ", "));
+  }
   hal::Device& opened = *open_device(device);
   PyArray array;
   array.device = device;
@@ -170,7 +184,7 @@ PyArray empty(const std::vector<int64_t>& shape, const std::string& dtype, const
 
 void check_source(const PyArray& array, const py::array& source) {
   std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
-  if (!source.dtype().is(numpy_dtype(array.type))) {
+  if (!source.dtype().equal(numpy_dtype(array.type))) {
     fail(user_location(), Code::WrongElementType, "convert it with .astype",
          "a NumPy array of dtype {} does not fit an array of dtype {}",
          py::str(py::object(source.dtype())).cast<std::string>(), to_string(array.type));

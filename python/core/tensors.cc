@@ -118,11 +118,18 @@ Exprs checked_shape(const py::handle& shape, const std::string& name, const Sour
   return extents;
 }
 
+// Without this Python would iterate by __getitem__, and never come to an end.
+void forbid_iteration(py::module_& m) {
+  m.attr("Tensor").attr("__iter__") = py::none();
+  m.attr("TensorSlice").attr("__iter__") = py::none();
+}
+
 }  // namespace
 
 void bind_tensors(py::module_& m) {
   bind_tensor(m);
   bind_operation(m);
+  forbid_iteration(m);
   m.def("placeholder",
         [](const py::object& shape, const std::string& dtype, const std::string& name) {
           const SourceLocation where = user_location();

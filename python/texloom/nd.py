@@ -63,6 +63,7 @@ def array(
 ) -> NDArray:
     """A device copy of a NumPy array (or what NumPy makes one of); see :func:`empty`."""
     host = np.asarray(source)
+    host = host.astype(host.dtype.newbyteorder("="), copy=False)
     result = empty(host.shape, host.dtype.name, device, mem_scope, target=target)
     result.copyfrom(host)
     return result

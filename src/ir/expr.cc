@@ -108,9 +108,8 @@ std::optional<int64_t> fold(BinaryOp op, int64_t a, int64_t b, int bits) {
     case BinaryOp::Ge:
       return a >= b;
     case BinaryOp::And:
-      return (a != 0) && (b != 0);
     case BinaryOp::Or:
-      return (a != 0) || (b != 0);
+      return {};  // make_binary has decided them
     case BinaryOp::Shl:
       return static_cast<int64_t>(ua << ub);
     case BinaryOp::Shr:
@@ -125,36 +124,49 @@ std::optional<int64_t> fold(BinaryOp op, int64_t a, int64_t b, int bits) {
   return {};
 }
 
-template <class Node>
-Expr finish(Node* node, SourceLocation location, std::initializer_list<const Expr*> children) {
-  int depth = 0;
-  for (const Expr* child : children) {
-    if (!*child) continue;
-    depth = std::max<int>(depth, (*child)->depth);
-    if (!location.known()) location = (*child)->location;
+// Owns a new node, notes its depth and size, and refuses what is too deep.
+class Finisher {
+ public:
+  explicit Finisher(ExprNode* node) : node_(node), expr_(node) {}
+
+  void see(const Expr& child) {
+    if (!child) return;
+    depth_ = std::max<int>(depth_, child->depth);
+    size_ += child->size;
+    if (!child_location_.known()) child_location_ = child->location;
   }
-  Expr result(node);
-  if (depth >= kMaxDepth) {
-    fail(location, Code::ProgramTooDeep, "split the computation into several te.compute stages",
-         "this expression is nested more than {} levels deep", kMaxDepth);
+
+  Expr finish(SourceLocation location) {
+    node_->location = location.known() ? std::move(location) : child_location_;
+    if (depth_ >= kMaxDepth) {
+      fail(node_->location, Code::ProgramTooDeep,
+           "split the computation into several te.compute stages",
+           "this expression is nested more than {} levels deep", kMaxDepth);
+    }
+    node_->depth = static_cast<uint16_t>(depth_ + 1);
+    node_->size =
+        static_cast<uint32_t>(std::min<uint64_t>(size_, std::numeric_limits<uint32_t>::max()));
+    return expr_;
   }
-  node->depth = static_cast<uint16_t>(depth + 1);
-  node->location = std::move(location);
-  return result;
+
+ private:
+  ExprNode* node_;
+  Expr expr_;
+  int depth_ = 0;
+  uint64_t size_ = 1;
+  SourceLocation child_location_;
+};
+
+Expr finish(ExprNode* node, SourceLocation location, std::initializer_list<const Expr*> children) {
+  Finisher finisher(node);
+  for (const Expr* child : children) finisher.see(*child);
+  return finisher.finish(std::move(location));
 }
 
-template <class Node>
-Expr finish(Node* node, SourceLocation location, const Exprs& children) {
-  int depth = 0;
-  for (const Expr& child : children) depth = std::max<int>(depth, child->depth);
-  if (depth >= kMaxDepth) {
-    Expr drop(node);
-    fail(location, Code::ProgramTooDeep, "split the computation into several te.compute stages",
-         "this expression is nested more than {} levels deep", kMaxDepth);
-  }
-  node->depth = static_cast<uint16_t>(depth + 1);
-  node->location = std::move(location);
-  return Expr(node);
+Expr finish(ExprNode* node, SourceLocation location, const Exprs& children) {
+  Finisher finisher(node);
+  for (const Expr& child : children) finisher.see(child);
+  return finisher.finish(std::move(location));
 }
 
 // The lanes of an access: those of its widest index.

@@ -21,11 +21,15 @@ enum class ExprKind : uint8_t {
 // Deeper expressions and loop nests are refused (ProgramTooDeep), so that recursion over them is
 // safe on every thread's stack.
 inline constexpr int kMaxDepth = 1000;
+// Bodies of computes that are larger are refused (ProgramTooLarge): sharing can make a few lines
+// exponentially large.
+inline constexpr uint32_t kMaxSize = 200'000;
 
 struct ExprNode : RefCounted {
   const ExprKind kind;
   const Type type;
   uint16_t depth = 1;
+  uint32_t size = 1;  // nodes, shared ones counted wherever they occur; saturates
   SourceLocation location;
 
  protected:

@@ -18,8 +18,9 @@ Stmt finish(StmtNode* node, SourceLocation location, std::initializer_list<const
   }
   node->location = std::move(location);
   if (depth >= kMaxDepth) {
-    fail(node->location, Code::ProgramTooDeep, "split the schedule into fewer nested loops",
-         "this loop nest is more than {} levels deep", kMaxDepth);
+    fail(node->location, Code::ProgramTooDeep,
+         "use fewer nested loops, or build stages at the root in several functions",
+         "loops and allocations are nested more than {} levels deep", kMaxDepth);
   }
   node->depth = static_cast<uint16_t>(depth + 1);
   return result;

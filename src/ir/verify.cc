@@ -284,7 +284,8 @@ class Verifier {
   // -- Expressions.
 
   Fact expr(const Expr& e) {
-    if (const auto found = facts_.find(e.get()); found != facts_.end()) {
+    if (const auto found = e->size > 1 ? facts_.find(e.get()) : facts_.end();
+        found != facts_.end()) {
       const Fact& fact = found->second;
       const auto slot = static_cast<size_t>(fact.slot);
       const bool in_force =
@@ -301,7 +302,8 @@ class Verifier {
       accesses(e);
     }
     const Fact result = std::exchange(fact_, outer);
-    facts_[e.get()] = result;
+    // Leaves are quicker looked at than looked up.
+    if (e->size > 1) facts_[e.get()] = result;
     return result;
   }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ir/arith/interval.h"
+#include "ir/arith/simplify.h"
 #include "ir/visit.h"
 #include "schedule/attach.h"
 
@@ -240,12 +240,26 @@ class Checker {
 
   void check_index(const TensorRead& n, size_t i, const Stage& stage, const arith::Ranges& ranges) {
     const int64_t* extent = int_value(n.tensor->shape[i]);
-    const arith::Interval range = arith::bounds(n.indices[i], ranges);
+    const Expr index = arith::simplify(n.indices[i], ranges);
+    const arith::Interval range = arith::bounds(index, ranges);
     if (extent == nullptr || !range.bounded() || range.within(0, *extent - 1)) return;
+    const bool outside = range.max < 0 || range.min >= *extent;
+    if (!outside && !has_exact_bounds(index)) return;
     error(stage.op->location, Code::OutOfBounds,
           "guard the read with te.if_then_else, or shrink the axes",
           "'{}' reads axis {} of '{}' at indices {} to {}, but it has the indices 0 to {}",
           stage.name(), i, n.tensor->name, range.min, range.max, *extent - 1);
+  }
+
+  // Where each variable occurs once, both ends of the interval are reached.
+  static bool has_exact_bounds(const Expr& index) {
+    std::vector<const Var*> seen;
+    bool once = true;
+    walk(index, [&](const Var& v) {
+      once = once && std::find(seen.begin(), seen.end(), &v) == seen.end();
+      seen.push_back(&v);
+    });
+    return once;
   }
 
   const Lowering& lowering_;

@@ -63,7 +63,7 @@ class BarrierInserter {
       return make_seq(std::move(statements));
     }
     if (const auto* n = as<Allocate>(s)) return make_allocate(n->buffer, run(n->body), n->location);
-    if (const auto* loop = as<For>(s)) return run(*loop, Accesses(s));
+    if (const auto* loop = as<For>(s)) return run(*loop, s, Accesses(s));
     if (as<Barrier>(s) != nullptr) {
       reads_.clear();
       writes_.clear();
@@ -75,7 +75,8 @@ class BarrierInserter {
  private:
   // What stands before the loop is met by one barrier in front of it. Its body is gone through
   // twice, the second time with what the end of an iteration leaves behind.
-  Stmt run(const For& loop, const Accesses& accesses) {
+  Stmt run(const For& loop, const Stmt& self, const Accesses& accesses) {
+    if (accesses.reads.empty() && accesses.writes.empty()) return self;
     const bool conflict = meets(accesses);
     const Stmt once = run(loop.body);
     const Stmt whole = make_for(loop.var, loop.extent, loop.loop, run(once), loop.location);

@@ -1,6 +1,7 @@
 #include "lower/share_texels.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -42,6 +43,9 @@ struct Span {
   bool here_only = false;  // in the statement's own expressions, not in those nested in it
 };
 
+// By their first statements; of equal ones in the order in which they are bound.
+using Spans = std::multimap<int, Span>;
+
 Stmts statements_of(const Stmt& s) {
   const auto* seq = as<ir::Seq>(s);
   return seq != nullptr ? seq->statements : Stmts{s};
@@ -65,13 +69,9 @@ class Survey {
   explicit Survey(const Stmt& body) {
     block(body, -1, 0);
     for (const Expr& load : order_) place(load, uses_.at(load));
-    for (std::vector<Span>& spans : spans_) {
-      std::stable_sort(spans.begin(), spans.end(),
-                       [](const Span& a, const Span& b) { return a.first < b.first; });
-    }
   }
 
-  const std::vector<Span>& spans(int block) const { return spans_[static_cast<size_t>(block)]; }
+  const Spans& spans(int block) const { return spans_[static_cast<size_t>(block)]; }
 
  private:
   // Where a texel is read: at this statement of this block.
@@ -102,7 +102,7 @@ class Survey {
     for (const Expr& load : local_order_) {
       const Evaluations& uses = local_.at(load);
       if (uses.count < 2 || !uses.unconditional) continue;
-      spans_[static_cast<size_t>(here.block)].push_back({load, here.index, here.index, true});
+      add(here.block, {load, here.index, here.index, true});
     }
     for_each_child(
         s, [](const Expr&) {}, [&](const Stmt& child) { block(child, here.block, here.index); });
@@ -148,7 +148,11 @@ class Survey {
       span.first = std::min(span.first, index_within(home, use));
       span.last = std::max(span.last, index_within(home, use));
     }
-    spans_[static_cast<size_t>(home)].push_back(std::move(span));
+    add(home, span);
+  }
+
+  void add(int block, const Span& span) {
+    spans_[static_cast<size_t>(block)].emplace(span.first, span);
   }
 
   const Block& at(int block) const { return blocks_[static_cast<size_t>(block)]; }
@@ -173,7 +177,7 @@ class Survey {
   }
 
   std::vector<Block> blocks_;
-  std::vector<std::vector<Span>> spans_;  // of each block
+  std::vector<Spans> spans_;  // of each block
   TexelMap<std::vector<Use>> uses_;
   std::vector<Expr> order_;  // of the texels; those of coordinates before those they belong to
   // Of the statement at hand: all nodes, and the texels whose coordinates may not move.
@@ -184,20 +188,20 @@ class Survey {
 
 // Cuts spans, which come in order, so that no more than about kMaxNested overlap in a chain: those
 // that are cut are read again.
-std::vector<Span> cut_long_chains(const std::vector<Span>& spans) {
+std::vector<Span> cut_long_chains(const Spans& spans) {
   std::vector<Span> result;
   size_t group = 0;  // where the chain begins in `result`
   int end = -1;      // the last statement of the chain
-  for (const Span& span : spans) {
+  for (const auto& [first, span] : spans) {
     const size_t size = result.size();
-    if (span.first > end) {
+    if (first > end) {
       group = size;
-    } else if (size - group >= kMaxNested && span.first > result[group].first) {
+    } else if (size - group >= kMaxNested && first > result[group].first) {
       for (size_t i = group; i < size; ++i) {
-        if (result[i].last < span.first) continue;
+        if (result[i].last < first) continue;
         Span rest = result[i];
-        rest.first = span.first;
-        result[i].last = span.first - 1;
+        rest.first = first;
+        result[i].last = first - 1;
         result.push_back(std::move(rest));
       }
       group = size;

@@ -57,7 +57,9 @@ class DefinitionSplitter {
   template <class Node>
   Stmt scope(const Ref<Node>& definition, const Stmt& body) {
     Stmt result = stmt(body);
-    if (vars_.erase(definition.get()) + buffers_.erase(definition.get()) > 0) memo_.clear();
+    vars_.erase(definition.get());
+    buffers_.erase(definition.get());
+    memo_.clear();
     return result;
   }
 

@@ -1,10 +1,12 @@
 #include "schedule/bounds.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/arith/region.h"
 #include "ir/arith/simplify.h"
 #include "schedule/attach.h"
+#include "support/int128.h"
 
 namespace texloom::schedule {
 
@@ -142,7 +144,8 @@ class Inference {
     }
     for (const Relation& r : stage.relations) {
       if (r.fuse) {
-        extents[r.fuse->fused] = extents.at(r.fuse->outer) * extents.at(r.fuse->inner);
+        extents[r.fuse->fused] = checked_product(stage, r.fuse->fused, extents.at(r.fuse->outer),
+                                                 extents.at(r.fuse->inner));
       } else {
         split_extent(stage, *r.split, extents);
       }
@@ -164,9 +167,19 @@ class Inference {
         r.exact || bound_to_thread(stage, r.outer) || bound_to_thread(stage, r.inner);
     const int64_t wanted = r.factor > 0 ? r.factor : r.nparts;
     const int64_t given = exact ? wanted : std::min(wanted, parent);
-    const int64_t other = (parent + given - 1) / given;
+    const int64_t other = parent / given + (parent % given != 0 ? 1 : 0);
+    checked_product(stage, r.parent, given, other);
     extents[r.outer] = r.factor > 0 ? other : given;
     extents[r.inner] = r.factor > 0 ? given : other;
+  }
+
+  // The points an axis runs over, those past its end included: int32 like all indices.
+  static int64_t checked_product(const Stage& stage, const IterVar& axis, int64_t a, int64_t b) {
+    const int128 points = static_cast<int128>(a) * b;
+    if (points <= std::numeric_limits<int32_t>::max()) return static_cast<int64_t>(points);
+    fail(axis->location, Code::IndexTooLarge, "use smaller factors, or fuse fewer axes",
+         "the axis '{}' of '{}' would run over {} x {} points, too many for a 32-bit index",
+         axis->name(), stage.name(), a, b);
   }
 
   // The axis itself or what it became.

@@ -35,7 +35,13 @@ Exprs vars_of(const std::vector<IterVar>& axes) {
 
 void Schedule::set_scope(StageId id, std::string_view scope, const SourceLocation& where) {
   Stage& own = stage(id);
-  own.scope = scope_or_fail(scope, where);
+  const StorageScope storage = scope_or_fail(scope, where);
+  if (own.op->is_placeholder() && storage.memory != MemoryScope::Global) {
+    fail(where, Code::ScopeTooNarrow, "copy it there with cache_read",
+         "the input '{}' lies in the caller's memory, not in {} memory", own.name(),
+         to_string(storage.memory));
+  }
+  own.scope = storage;
   own.scope_location = where;
 }
 

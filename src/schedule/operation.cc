@@ -1,6 +1,7 @@
 #include "schedule/operation.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/program.h"
 #include "ir/visit.h"
@@ -20,10 +21,36 @@ Op make_placeholder(std::string name, Type type, Exprs shape, SourceLocation loc
   return Op(op);
 }
 
+namespace {
+
+// A body speaks of its own axes only.
+void check_variables(const Operation& op, const Expr& body) {
+  std::unordered_set<const ExprNode*> known;
+  for (const IterVar& axis : op.axes) known.insert(axis->var.get());
+  for (const IterVar& axis : op.reduce_axes) known.insert(axis->var.get());
+  walk(body, [&](const Var& v) {
+    if (known.contains(&v)) return;
+    fail(op.location, Code::BadComputeBody,
+         "use the axes of the function's own parameters and of its reduction; symbolic values are "
+         "not supported yet",
+         "the expression of '{}' uses '{}', which is none of its axes", op.name, v.name);
+  });
+}
+
+}  // namespace
+
+void check_body_size(const Expr& body, std::string_view name, const SourceLocation& location) {
+  if (body->size <= kMaxSize) return;
+  fail(location, Code::ProgramTooLarge,
+       "give a part that is used several times a te.compute of its own",
+       "the expression of '{}' has more than {} parts", name, kMaxSize);
+}
+
 Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Expr body,
                 SourceLocation location) {
   auto* op = new Operation;
   Op result(op);
+  check_body_size(body, name, location);
   op->kind = OperationKind::Compute;
   op->name = std::move(name);
   op->tag = std::move(tag);
@@ -39,6 +66,7 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
          "give the reduction a te.compute of its own and read its result here",
          "'{}' has a reduction inside its expression; it may stand only at the top", op->name);
   });
+  check_variables(*op, body);
   op->body = std::move(body);
   return result;
 }

@@ -34,6 +34,9 @@ Op make_placeholder(std::string name, ir::Type type, ir::Exprs shape, SourceLoca
 Op make_compute(std::string name, std::string tag, std::vector<ir::IterVar> axes, ir::Expr body,
                 SourceLocation location);
 
+// Fails with ProgramTooLarge.
+void check_body_size(const ir::Expr& body, std::string_view name, const SourceLocation& location);
+
 // The tensor that the operation computes.
 ir::Tensor output_of(const Op& op);
 // The operation behind a tensor.

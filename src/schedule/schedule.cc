@@ -95,6 +95,7 @@ std::vector<StageId> Schedule::readers_of(StageId id) const {
 
 void Schedule::set_body(StageId id, Expr body) {
   Stage& own = stage(id);
+  check_body_size(body, own.name(), own.op->location);
   auto* op = new Operation;
   op->kind = own.op->kind;
   op->name = own.op->name;

@@ -51,7 +51,7 @@ void k(
     C_local[0] = C_local[0] + A_texture_texel.x;
     C_local[1] = C_local[1] + A_texture_texel.y;
   }
-  vstore4(((__private float4*)C_local)[0], 0, C + (blockIdx_x * 32 + threadIdx_x * 4));
+  ((__global float4*)C)[blockIdx_x * 8 + threadIdx_x] = ((__private float4*)C_local)[0];
 }
 )");
 }
@@ -277,11 +277,11 @@ TEST(Print, AbsoluteValuesOfIntegers) {
   EXPECT_EQ(code(put(y, ir::make_int(0), min(absolute(at(x, 0)), at(x, 1)))),
             "y[0] = min((int)abs(x[0]), x[1]);\n");
   EXPECT_EQ(code(put_vector(y, ir::make_int(0), absolute(vector_at(x, ir::make_int(0), 4)))),
-            "vstore4(convert_int4(abs(vload4(0, x))), 0, y);\n");
+            "((__global int4*)y)[0] = convert_int4(abs(((__global int4*)x)[0]));\n");
   const ir::Buffer f = global("f", kFloat32, 4);
   const Expr lanes = make_cast(kFloat32.with_lanes(4), vector_at(x, ir::make_int(0), 4));
   EXPECT_EQ(code(put(f, ir::make_int(0), lane(make_call(ir::Intrinsic::Abs, {lanes}), 0))),
-            "f[0] = fabs(convert_float4(vload4(0, x))).x;\n");
+            "f[0] = fabs(convert_float4(((__global int4*)x)[0])).x;\n");
 }
 
 TEST(Print, VectorsOfBuffers) {
@@ -297,12 +297,33 @@ TEST(Print, VectorsOfBuffers) {
             axis + "vstore3(vload3(0, x), 0, y + 5);\n");
 }
 
+// Bools are bytes, also in vectors.
+TEST(Print, VectorsOfBools) {
+  const ir::Buffer x = global("x", ir::kBool, 64);
+  const ir::Buffer q = global("q", ir::kBool, 64);
+  EXPECT_EQ(code(put_vector(q, ir::make_int(4), vector_at(x, ir::make_int(0), 4))),
+            "((__global uchar4*)q)[1] = select((uchar4)((uchar)0), (uchar4)((uchar)1), "
+            "((__global uchar4*)x)[0] != (uchar4)((uchar)0));\n");
+}
+
+TEST(Print, WideThreadAxes) {
+  TestKernel kernel;
+  kernel.axes.push_back({{false, 0}, ir::make_var("t", ir::kInt64), 4});
+  const ir::Buffer y = global("y", kFloat32, 64);
+  EXPECT_EQ(code(kernel, put(y, kernel.axes[0].var, ir::make_float(1))),
+            "const long t = (long)get_local_id(0);\ny[t] = 1.0f;\n");
+}
+
 TEST(Print, HalfMemory) {
   const ir::Buffer x = global("x", Type::f(16), 64), y = global("y", Type::f(16), 64);
   const Expr i = ir::make_int(3);
   EXPECT_EQ(code(put(y, i, at(x, 2))), "vstore_half_rte(vload_half(2, x), 3, y);\n");
   EXPECT_EQ(code(put_vector(y, i, vector_at(x, ir::make_int(0), 4))),
-            "vstore_half4_rte(vload_half4(0, x), 0, y + 3);\n");
+            "vstore_half4_rte(vloada_half4(0, x), 0, y + 3);\n");
+  EXPECT_EQ(code(put_vector(y, ir::make_int(8), vector_at(x, i, 4))),
+            "vstorea_half4_rte(vload_half4(0, x + 3), 2, y);\n");
+  EXPECT_EQ(code(put_vector(y, ir::make_int(0), vector_at(x, ir::make_int(16), 16))),
+            "vstore_half16_rte(vload_half16(0, x + 16), 0, y);\n");
 }
 
 TEST(Print, TexelsOfAllKinds) {

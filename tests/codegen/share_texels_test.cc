@@ -202,6 +202,11 @@ TEST_F(ShareTexels, SharesCoordinatesFromMemoryWithinOneStatement) {
             bound + "indices[0] = 5\n" +
                 "let t.texel.1: float32x4 = texture2d.load(t, x=indices[0], y=y: float32x4)\n"
                 "c[0] = t.texel.1.lane[0] + t.texel.1.lane[1]\n");
+  EXPECT_EQ(
+      shared(make_seq({both, put(indices, make_int(0), make_int(5)), set(1, lane(gathered, 2))})),
+      bound +
+          "indices[0] = 5\n"
+          "c[1] = texture2d.load(t, x=indices[0], y=y: float32x4).lane[2]\n");
   const Stmt apart = make_seq({set(0, lane(gathered, 0)), put(indices, make_int(0), make_int(5)),
                                set(1, lane(gathered, 1))});
   EXPECT_EQ(shared(apart), to_string(apart));

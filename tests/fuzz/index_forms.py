@@ -111,7 +111,7 @@ def random_index(rng: random.Random, axes: list[Axis], size: int) -> Index:
 
 
 def random_read(
-    rng: random.Random, tensor: str, shape: list[int], axes: list[Axis]
+    rng: random.Random, tensor: str, shape: list[int], axes: list[Axis], cast: str = ""
 ) -> tuple[str, set[str]]:
     """The text of one read, and the forms of its indices; prefers axes that are not used yet."""
     left = list(axes)
@@ -121,7 +121,7 @@ def random_read(
         pick = [left.pop()] if left and rng.random() < 0.8 else axes
         index = random_index(rng, pick if rng.random() < 0.8 else axes, size)
         indices.append(index)
-    read = f"{tensor}({', '.join(i.text for i in indices)})"
+    read = f"{tensor}({', '.join(i.text for i in indices)}){cast}"
     guards = [i.guard for i in indices if i.guard]
     if guards:
         condition = guards[0] if len(guards) == 1 else f"te.all({', '.join(guards)})"

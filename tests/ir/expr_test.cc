@@ -360,6 +360,12 @@ TEST(Locations, AreThoseOfTheOperands) {
   EXPECT_EQ(make_pack({here, there})->location.line, 1);
   const Expr x = make_cast(kFloat32, here), y = make_var("y", kFloat32);
   EXPECT_EQ(make_fma(y, y, x)->location.line, 1);
+  EXPECT_EQ(make_call(Intrinsic::Fmod, {y, x})->location.line, 1);
+  const Leaves l;
+  EXPECT_EQ(make_load(l.a, {none, here})->location.line, 1);
+  EXPECT_EQ(make_load(l.a, {there, here})->location.line, 2);
+  EXPECT_EQ(make_texture_load(l.t, none, here)->location.line, 1);
+  EXPECT_EQ(make_tensor_read(l.tensor, {here, there})->location.line, 1);
 }
 
 TEST(Depth, IsThatOfTheDeepestOperand) {
@@ -374,6 +380,23 @@ TEST(Depth, IsThatOfTheDeepestOperand) {
   EXPECT_EQ(make_load(l.a, {deep, l.i})->depth, 4);
   EXPECT_EQ(make_load(l.a, {l.i, deep})->depth, 4);
   EXPECT_EQ(make_pack({l.i, deep})->depth, 4);
+}
+
+// Shared parts count wherever they occur, up to what 32 bits hold.
+TEST(Size, CountsAllParts) {
+  const Leaves l;
+  EXPECT_EQ(l.i->size, 1U);
+  EXPECT_EQ(make_int(3)->size, 1U);
+  const Expr sum = l.i + l.j;
+  EXPECT_EQ(sum->size, 3U);
+  EXPECT_EQ((sum * sum)->size, 7U);
+  EXPECT_EQ(make_load(l.a, {sum, l.i})->size, 5U);
+  EXPECT_EQ(make_reduce(l.sum, l.x, {l.axis}, nullptr)->size, 2U);
+  Expr e = l.i;
+  for (int n = 0; n < 31; ++n) e = e + e;
+  EXPECT_EQ(e->size, 4294967295U);
+  EXPECT_EQ((e + e)->size, 4294967295U);
+  EXPECT_EQ(make_not((e + e) < l.i)->size, 4294967295U);
 }
 
 Expr chain(int length) {
@@ -405,7 +428,7 @@ TEST(Depth, IsLimited) {
   EXPECT_EQ(refused([&] { make_cast(kFloat32, deepest); }), 1);
   const Buffer a = make_buffer("A", kFloat32, {8}, MemoryScope::Global);
   EXPECT_EQ(refused([&] { make_load(a, {deepest}, kThere); }), 2);
-  EXPECT_EQ(refused([&] { make_pack({make_int(1), deepest}); }), 0);
+  EXPECT_EQ(refused([&] { make_pack({make_int(1), deepest}); }), 1);
 }
 
 }  // namespace

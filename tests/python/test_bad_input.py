@@ -18,7 +18,7 @@ def test_diagnostic(case):
     (diagnostic,) = case.diagnostics()
     assert diagnostic["code"] == case.code
     assert diagnostic["severity"] == ("warning" if case.code == "TL2003" else "error")
-    assert diagnostic["file"] == bad_input_cases.__file__
+    assert diagnostic["file"] == case.file
     assert diagnostic["line"] == case.line
     # One sentence: a quotation or a lower-case word first, no full stop at the end.
     message = diagnostic["message"].removeprefix("OpenCL")

@@ -1,11 +1,10 @@
 """Hasty users: wrong values in every argument give a Python error, never a crash or a hang."""
 
-import os
 import signal
 import subprocess
 import sys
 import textwrap
-import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -14,7 +13,15 @@ import texloom as tvm
 from texloom import te
 
 # Misuse of Python gives Python's errors, what is wrong in itself a diagnostic.
-EXPECTED = (TypeError, ValueError, OverflowError, IndexError, AttributeError, KeyError, tvm.TVMError)
+EXPECTED = (
+    TypeError,
+    ValueError,
+    OverflowError,
+    IndexError,
+    AttributeError,
+    KeyError,
+    tvm.TVMError,
+)
 
 
 class Objects:
@@ -198,6 +205,26 @@ CALLS = {
 }
 
 
+class Hang(BaseException):
+    pass
+
+
+@contextmanager
+def at_most(seconds):
+    """Raises Hang in the main thread after so long."""
+
+    def stop(*_):
+        raise Hang(f"still running after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 def test_junk_in_every_argument(call):
     """Whatever is passed: it works, or Python or a diagnostic says why not."""
@@ -205,10 +232,119 @@ def test_junk_in_every_argument(call):
     for name, make in JUNK.items():
         o = Objects()
         try:
-            call(o, make(o))
+            with at_most(2):
+                call(o, make(o))
         except EXPECTED as error:
             if not str(error):
                 wrong.append(f"{name}: an error without words")
-        except Exception as error:
+        except (Hang, Exception) as error:
             wrong.append(f"{name}: {type(error).__name__}: {error}")
     assert not wrong, "\n" + "\n".join(wrong)
+
+
+PROGRAM = """
+import os, signal, sys, threading, time
+import numpy as np
+import texloom as tvm
+from texloom import te
+
+def scaled(n=64, work=1):
+    x = te.placeholder((n,), name="X")
+    k = te.reduce_axis((0, work), name="k")
+    y = te.compute((n,), lambda i: te.sum(te.sin(x[i] * k), axis=k), name="Y")
+    s = te.create_schedule(y.op)
+    cache = s.cache_read(x, "texture", [y])
+    for t in (cache, y):
+        s[t].bind(s[t].fuse(), te.thread_axis("blockIdx.x"))
+    return tvm.build(s, [x, y])
+
+x, y = tvm.nd.array(np.ones(64, "float32")), tvm.nd.empty((64,))
+"""
+
+
+def child(body):
+    """A program in a process of its own: (exit status, stdout, stderr)."""
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", PROGRAM + textwrap.dedent(body)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_exit_with_work_under_way():
+    """A program may end while the device is busy and arrays are alive."""
+    status, _, errors = child("f = scaled(work=100_000)\nfor _ in range(5): f(x, y)")
+    assert (status, errors) == (0, "")
+
+
+def test_exit_by_an_error():
+    status, _, errors = child("f = scaled(); f(x, y); f(x)")
+    assert status == 1
+    assert "error[TL5001]" in errors
+    assert "Fatal" not in errors
+
+
+def test_interrupted_while_building():
+    """Ctrl-C ends a long search as it ends any Python loop."""
+    status, output, errors = child("""
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            while True:
+                scaled()
+        except KeyboardInterrupt:
+            print("interrupted")
+        f = scaled(); f(x, y); y.numpy()  # and all still works
+    """)
+    assert (status, output, errors) == (0, "interrupted\n", "")
+
+
+def test_interrupted_while_waiting():
+    """Ctrl-C is heard while a kernel runs for long; the device may go on, the user does."""
+    status, output, errors = child("""
+        f = scaled(work=30_000_000)
+        f(x, y)
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        begin = time.time()
+        try:
+            y.numpy()
+        except KeyboardInterrupt:
+            print("interrupted", time.time() - begin < 10, flush=True)
+            os._exit(0)
+    """)
+    assert (status, output, errors) == (0, "interrupted True\n", "")
+
+
+def test_other_threads_run_while_one_waits():
+    """Waiting for the device does not hold Python's lock."""
+    status, output, errors = child("""
+        f = scaled(work=200_000)
+        f(x, y); y.numpy()
+        ticks = 0
+        def count():
+            global ticks
+            while True:
+                time.sleep(0.01)
+                ticks += 1
+        threading.Thread(target=count, daemon=True).start()
+        begin, before = time.time(), ticks
+        f(x, y); y.numpy()
+        seconds = time.time() - begin
+        print(ticks - before > seconds / 0.01 / 10, seconds > 0.1)
+    """)
+    assert (status, output, errors) == (0, "True True\n", "")
+
+
+def test_large_arrays_of_one_thread_are_refused():
+    """What no thread's registers or stack can hold is a diagnostic, not a crash of the device."""
+    x = te.placeholder((8,), name="X")
+    p = te.compute((1_000_000,), lambda i: x[i % 8] + i, name="P")
+    y = te.compute((8,), lambda i: p[i * 1000] + p[999_999 - i], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].fuse(), te.thread_axis("blockIdx.x"))
+    s[p].compute_at(s[y], s[y].leaf_iter_vars[0])
+    s[p].set_scope("local")
+    with pytest.raises(tvm.TVMError, match="TL4004"):
+        tvm.build(s, [x, y])

@@ -1,5 +1,8 @@
 #include "codegen/opencl/align_access.h"
 
+#include <set>
+#include <unordered_set>
+
 #include "ir/arith/simplify.h"
 #include "ir/visit.h"
 
@@ -7,29 +10,64 @@ namespace texloom::codegen::opencl {
 
 using ir::BinaryOp;
 using ir::Expr;
-using ir::MemoryScope;
 
 namespace {
 
-// Whether the kernel decides where the buffer lies, and a vector of it is as wide as an alignment
-// that kArrayAlignment gives.
-bool may_align(const ir::BufferNode& buffer, const ir::Type& index) {
-  const bool own = buffer.memory != MemoryScope::Global;
-  const int lanes = index.lanes;
-  return own && lanes != 1 && lanes != 3 && buffer.type.bytes() * lanes <= kArrayAlignment;
+// Whether a vector of that many elements is aligned where its first element is a multiple of them.
+// Three lanes take the place of four.
+bool may_align(const ir::BufferNode& buffer, int lanes) {
+  return lanes != 1 && lanes != 3 && buffer.type.bytes() * lanes <= kAlignment;
 }
 
 Expr aligned_index(const ir::BufferNode& buffer, const Expr& index,
                    const ir::arith::Ranges& ranges) {
   const auto* ramp = as<ir::Ramp>(index);
-  if (ramp == nullptr || !may_align(buffer, index->type)) return index;
+  if (ramp == nullptr || !may_align(buffer, index->type.lanes)) return index;
   const int lanes = index->type.lanes;
   if (!is_int(ir::arith::simplify(floormod(ramp->base, lanes), ranges), 0)) return index;
   const Expr number = ir::arith::simplify(floordiv(ramp->base, lanes), ranges);
   return make_ramp(number * lanes, ramp->stride, lanes);
 }
 
+// The widths of the accesses to each array.
+class AccessWidths {
+ public:
+  void stmt(const ir::Stmt& s) {
+    if (const auto* n = as<ir::Store>(s)) see(n->buffer, n->indices.front());
+    for_each_child(s, [&](const Expr& e) { expr(e); }, [&](const ir::Stmt& child) { stmt(child); });
+  }
+
+  VectorArrays arrays() const {
+    VectorArrays result;
+    for (const auto& [buffer, widths] : widths_) {
+      if (widths.size() == 1 && *widths.begin() > 1) result.emplace(buffer, *widths.begin());
+    }
+    return result;
+  }
+
+ private:
+  void expr(const Expr& e) {
+    if (!seen_.insert(e.get()).second) return;
+    if (const auto* n = as<ir::Load>(e)) see(n->buffer, n->indices.front());
+    for_each_child(e, [&](const Expr& child) { expr(child); });
+  }
+
+  void see(const ir::Buffer& buffer, const Expr& index) {
+    if (buffer->memory == ir::MemoryScope::Global) return;
+    widths_[buffer.get()].insert(vector_number(*buffer, index) ? index->type.lanes : 1);
+  }
+
+  std::unordered_map<const ir::BufferNode*, std::set<int>> widths_;
+  std::unordered_set<const ir::ExprNode*> seen_;
+};
+
 }  // namespace
+
+VectorArrays vector_arrays(const ir::Stmt& body) {
+  AccessWidths widths;
+  widths.stmt(body);
+  return widths.arrays();
+}
 
 ir::Stmt align_accesses(const ir::Stmt& body, const ir::arith::Ranges& ranges) {
   return rewrite(
@@ -46,7 +84,7 @@ ir::Stmt align_accesses(const ir::Stmt& body, const ir::arith::Ranges& ranges) {
 
 std::optional<Expr> vector_number(const ir::BufferNode& buffer, const Expr& index) {
   const auto* ramp = as<ir::Ramp>(index);
-  if (ramp == nullptr || !may_align(buffer, index->type)) return std::nullopt;
+  if (ramp == nullptr || !may_align(buffer, index->type.lanes)) return std::nullopt;
   const int lanes = index->type.lanes;
   if (const int64_t* base = int_value(ramp->base)) {
     if (*base % lanes != 0) return std::nullopt;

@@ -40,6 +40,7 @@ Stmt hoist_shared_arrays(const Stmt& body) {
     if (std::none_of(shared.begin(), shared.end(), same)) shared.push_back(n.buffer);
     return n.body;
   });
+  std::reverse(shared.begin(), shared.end());
   for (const Buffer& buffer : shared) result = make_allocate(buffer, result, buffer->location);
   return result;
 }
@@ -55,10 +56,11 @@ ir::Kernel legalize(const ir::Kernel& kernel) {
   result.body = lower::share_texels_in(result.body);
   result.body = widen_storage(result.body);
   const ir::arith::Ranges ranges = ranges_of(result);
+  // Wants the final types of arrays, and makes divisions.
+  result.body = align_accesses(result.body, ranges);
   result.body = make_integers_explicit(result.body, ranges);
   // Wants final types: its result depends on their widths.
   result.body = shape_vector_conditions(result.body);
-  result.body = align_accesses(result.body, ranges);
   result.body = hoist_shared_arrays(result.body);
   return result;
 }

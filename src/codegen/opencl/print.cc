@@ -75,15 +75,32 @@ class ExprPrinter {
   // The element or the aligned vector itself, to be read or assigned.
   std::string place(const Buffer& buffer, const Expr& index) {
     if (index->type.is_scalar()) return fmt::format("{}[{}]", name(buffer), text(index));
-    arrays_of_vectors.insert(buffer.get());
-    const Type vector = buffer->type.with_lanes(index->type.lanes);
-    return fmt::format("(({} {}*){})[{}]", address_space(buffer->memory), value_type_name(vector),
-                       name(buffer), text(*vector_number(*buffer, index)));
+    const std::string number = text(*vector_number(*buffer, index));
+    if (vector_arrays.contains(buffer.get())) return fmt::format("{}[{}]", name(buffer), number);
+    cast_arrays.insert(buffer.get());
+    return fmt::format("(({} {}{}*){})[{}]", address_space(buffer->memory),
+                       memory_type_name(buffer->type), index->type.lanes, name(buffer), number);
   }
 
-  // "2, x" as the offset and pointer of vload_half, or "0, x + 8" of vload4.
+  // Whether the buffer is accessed like an array of its elements or of vectors of them.
+  static bool is_place(const Buffer& buffer, const Expr& index) {
+    return !is_half(buffer) && (index->type.is_scalar() || vector_number(*buffer, index));
+  }
+
+  // What is between "vload" or "vstore" and the rounding: "4", "_half", "a_half4".
+  static std::string access_form(const Buffer& buffer, const Expr& index) {
+    const bool scalar = index->type.is_scalar();
+    const std::string width = scalar ? "" : std::to_string(index->type.lanes);
+    const bool aligned = is_half(buffer) && vector_number(*buffer, index);
+    return fmt::format("{}{}{}", aligned ? "a" : "", is_half(buffer) ? "_half" : "", width);
+  }
+
+  // "2, x" as the offset and pointer of vload_half or vloada_half4, or "0, x + 8" of vload4.
   std::string offset_and_pointer(const Buffer& buffer, const Expr& index) {
     if (index->type.is_scalar()) return fmt::format("{}, {}", text(index), name(buffer));
+    if (const auto number = vector_number(*buffer, index)) {
+      return fmt::format("{}, {}", text(*number), name(buffer));
+    }
     const Expr& base = as<ir::Ramp>(index)->base;
     if (is_int(base, 0)) return fmt::format("0, {}", name(buffer));
     return fmt::format("0, {} + {}", name(buffer), text(base, Precedence::Product));
@@ -93,10 +110,12 @@ class ExprPrinter {
   Prelude prelude;
   bool uses_sampler = false;
   bool uses_float64 = false;
-  std::unordered_set<const ir::BufferNode*> arrays_of_vectors;  // accessed as such
+  VectorArrays vector_arrays;
+  // Buffers accessed by elements and by vectors.
+  std::unordered_set<const ir::BufferNode*> cast_arrays;
 
  private:
-  static std::string wrap(std::string inner, Precedence own, Precedence parent) {
+  static std::string wrap(const std::string& inner, Precedence own, Precedence parent) {
     return own < parent ? "(" + inner + ")" : inner;
   }
 
@@ -164,26 +183,24 @@ class ExprPrinter {
 
   std::string load(const ir::Load& n) {
     const Expr& index = n.indices.front();
-    const bool vector = !index->type.is_scalar();
-    if (!is_half(n.buffer) && (!vector || vector_number(*n.buffer, index))) {
-      return place(n.buffer, index);
-    }
-    const std::string width = vector ? std::to_string(index->type.lanes) : "";
-    return fmt::format("{}{}({})", is_half(n.buffer) ? "vload_half" : "vload", width,
+    if (is_place(n.buffer, index)) return place(n.buffer, index);
+    return fmt::format("vload{}({})", access_form(n.buffer, index),
                        offset_and_pointer(n.buffer, index));
   }
 };
 
 class KernelPrinter {
  public:
-  explicit KernelPrinter(const ir::Kernel& kernel) : kernel_(kernel) {}
+  explicit KernelPrinter(const ir::Kernel& kernel) : kernel_(kernel) {
+    exprs_.vector_arrays = vector_arrays(kernel.body);
+  }
 
   PrintedKernel print() {
     const std::string name = exprs_.names.of(&kernel_, kernel_.name);
     const std::string head = signature(name);
     for (const ir::ThreadAxis& axis : kernel_.axes) {
-      line(fmt::format("const int {} = (int)get_{}_id({});", exprs_.text(axis.var),
-                       axis.tag.block ? "group" : "local", axis.tag.dim));
+      line(fmt::format("const {0} {1} = ({0})get_{2}_id({3});", value_type_name(axis.var->type),
+                       exprs_.text(axis.var), axis.tag.block ? "group" : "local", axis.tag.dim));
     }
     stmt(kernel_.body);
     return {name, preamble() + head + body_ + "}\n"};
@@ -260,24 +277,27 @@ class KernelPrinter {
 
   std::string declaration(const Buffer& buffer) {
     const std::string_view space = buffer->memory == ir::MemoryScope::Shared ? "__local " : "";
-    const std::string alignment =
-        exprs_.arrays_of_vectors.contains(buffer.get())
-            ? fmt::format(" __attribute__((aligned({})))", kArrayAlignment)
-            : "";
-    return fmt::format("{}{} {}[{}]{};", space, memory_type_name(buffer->type), exprs_.name(buffer),
-                       buffer->layout.col_count(), alignment);
+    const std::string name = exprs_.name(buffer), type = memory_type_name(buffer->type);
+    const int64_t count = buffer->layout.col_count();
+    const auto vectors = exprs_.vector_arrays.find(buffer.get());
+    if (vectors != exprs_.vector_arrays.end()) {
+      const int lanes = vectors->second;
+      return fmt::format("{}{}{} {}[{}];", space, type, lanes, name, (count + lanes - 1) / lanes);
+    }
+    const std::string alignment = exprs_.cast_arrays.contains(buffer.get())
+                                      ? fmt::format(" __attribute__((aligned({})))", kAlignment)
+                                      : "";
+    return fmt::format("{}{} {}[{}]{};", space, type, name, count, alignment);
   }
 
   void store(const ir::Store& n) {
     const Expr& index = n.indices.front();
-    const bool vector = !index->type.is_scalar();
     const std::string value = exprs_.text(n.value);
-    if (!is_half(n.buffer) && (!vector || vector_number(*n.buffer, index))) {
+    if (ExprPrinter::is_place(n.buffer, index)) {
       line(fmt::format("{} = {};", exprs_.place(n.buffer, index), value));
       return;
     }
-    const std::string width = vector ? std::to_string(index->type.lanes) : "";
-    line(fmt::format("vstore{}{}{}({}, {});", is_half(n.buffer) ? "_half" : "", width,
+    line(fmt::format("vstore{}{}({}, {});", ExprPrinter::access_form(n.buffer, index),
                      is_half(n.buffer) ? "_rte" : "", value,
                      exprs_.offset_and_pointer(n.buffer, index)));
   }

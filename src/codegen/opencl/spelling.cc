@@ -85,7 +85,9 @@ std::string literal(const ir::FloatImm& constant) {
   const double value = constant.value;
   if (!std::isfinite(value)) {
     // The macros are of type float.
-    const std::string_view text = std::isnan(value) ? "NAN" : value > 0 ? "INFINITY" : "-INFINITY";
+    const std::string_view text = std::isnan(value)     ? "NAN"
+                                  : std::signbit(value) ? "-INFINITY"
+                                                        : "INFINITY";
     return wide ? fmt::format("(double){}", text) : std::string(text);
   }
   std::string digits =

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -46,18 +47,6 @@ class LaneSplitter {
   }
 
  private:
-  struct LaneKey {
-    Expr vector, index;
-    bool operator==(const LaneKey& other) const {
-      return vector.same_as(other.vector) && index.same_as(other.index);
-    }
-  };
-  struct LaneKeyHash {
-    size_t operator()(const LaneKey& key) const {
-      return RefHash()(key.vector) * 31 + RefHash()(key.index);
-    }
-  };
-
   // Of a scalar, or of a vector of a width that OpenCL C has.
   Expr expr(const Expr& e) {
     if (const auto found = whole_.find(e); found != whole_.end()) return found->second;
@@ -112,7 +101,7 @@ class LaneSplitter {
   // One lane of a vector that has not been rewritten, at an index that has.
   Expr lane(const Expr& e, const Expr& index) {
     if (e->type.is_scalar()) return expr(e);
-    const LaneKey key{e, index};
+    const std::pair key{e.get(), index.get()};
     if (const auto found = lanes_.find(key); found != lanes_.end()) return found->second;
     Expr result = visit(
         e, [&](const ir::Var&) { return chosen_lane(e, index); },
@@ -217,7 +206,8 @@ class LaneSplitter {
   }
 
   std::unordered_map<Expr, Expr, RefHash, RefSame> whole_;
-  std::unordered_map<LaneKey, Expr, LaneKeyHash> lanes_;
+  // By vector and index, which whole_, numbers_ and the statement keep alive.
+  std::map<std::pair<const ir::ExprNode*, const ir::ExprNode*>, Expr> lanes_;
   std::unordered_map<Expr, Exprs, RefHash, RefSame> split_;  // variables, and those of their lanes
   Exprs numbers_;
   MemoryReads reads_;

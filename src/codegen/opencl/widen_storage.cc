@@ -184,10 +184,10 @@ double nearest_half(double value) {
   // Exact: the quotient has few digits before its point, and its rounding is to even.
   const double unit = std::ldexp(1.0, exponent - (kDigits - 1));
   const double nearest = std::nearbyint(value / unit) * unit;
-  constexpr double kLargest = 65504;
-  return std::abs(nearest) > kLargest
-             ? std::copysign(std::numeric_limits<double>::infinity(), value)
-             : nearest;
+  constexpr int kMaxExponent = 15;
+  return std::abs(nearest) < std::ldexp(1.0, kMaxExponent + 1)
+             ? nearest
+             : std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
 Stmt widen_storage(const Stmt& body) { return StorageWidener().stmt(body); }

@@ -44,6 +44,23 @@ Interval of_type(Type type) {
   return type.is_int() ? Interval{-values / 2, values / 2 - 1} : Interval{0, values - 1};
 }
 
+// All values of an integer type of at most 32 bits: what a wrapped result may be.
+Interval values_of(Type type) {
+  if (!type.is_integer() || type.bits != 32) return of_type(type);
+  const int64_t values = int64_t{1} << 32;
+  return type.is_int() ? Interval{-values / 2, values / 2 - 1} : Interval{0, values - 1};
+}
+
+// An exact result outside the type has wrapped. Of 32 bits an open end stays open: nothing is
+// known of it, least of all that it wraps.
+Interval wrapped(Interval exact, Type type) {
+  const Interval values = values_of(type);
+  const bool narrow = of_type(type).bounded();
+  const bool below = exact.min < values.min && (narrow || exact.has_min());
+  const bool above = exact.max > values.max && (narrow || exact.has_max());
+  return below || above ? values : exact;
+}
+
 Interval of_binary(const Binary& n, const Ranges& ranges) {
   const Interval a = bounds(n.a, ranges);
   const Interval b = bounds(n.b, ranges);
@@ -101,20 +118,13 @@ Interval bounds(const Expr& e, const Ranges& ranges) {
   return visit(
       e, [](const IntImm& n) { return Interval::point(n.value); },
       [&](const Var& n) { return ranges.of(&n); },
-      [&](const Binary& n) {
-        // Narrow types wrap.
-        const Interval type = of_type(n.type), exact = of_binary(n, ranges);
-        return exact.within(type.min, type.max) ? exact : type;
-      },
+      [&](const Binary& n) { return wrapped(of_binary(n, ranges), n.type.element()); },
       [](const Not&) { return Interval{0, 1}; },
       [&](const Select& n) { return join(bounds(n.if_true, ranges), bounds(n.if_false, ranges)); },
       [&](const Cast& n) {
-        // Only a conversion that keeps every value keeps the interval.
-        const Interval type = of_type(n.type);
-        const Interval inner = bounds(n.value, ranges);
-        const bool widens = n.value->type.bits <= n.type.bits && !n.value->type.is_float() &&
-                            (n.type.is_int() || inner.min >= 0);
-        return widens || (type.bounded() && inner.within(type.min, type.max)) ? inner : type;
+        // Values that the new type does not hold wrap.
+        const Interval type = values_of(n.type.element()), inner = bounds(n.value, ranges);
+        return inner.within(type.min, type.max) ? inner : type;
       },
       [&](const Ramp& n) {
         const Interval base = bounds(n.base, ranges);

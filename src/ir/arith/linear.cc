@@ -6,6 +6,16 @@
 
 namespace texloom::ir::arith {
 
+namespace {
+
+// a + sign * b modulo 2^64, as the values themselves wrap.
+int64_t wrapping_add(int64_t a, int64_t sign, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                              static_cast<uint64_t>(sign) * static_cast<uint64_t>(b));
+}
+
+}  // namespace
+
 LinearSum LinearSum::atom(Expr e) {
   if (const int64_t* value = int_value(e)) return constant_sum(*value);
   return {{{std::move(e), 1}}, 0};
@@ -29,14 +39,14 @@ bool LinearSum::reads_memory() const {
 
 LinearSum LinearSum::plus(const LinearSum& other, int64_t sign) const {
   LinearSum result = *this;
-  result.constant += sign * other.constant;
+  result.constant = wrapping_add(constant, sign, other.constant);
   for (const LinearTerm& t : other.terms) {
     const auto found = std::find_if(result.terms.begin(), result.terms.end(),
                                     [&](const LinearTerm& own) { return equal(own.atom, t.atom); });
     if (found == result.terms.end()) {
-      result.terms.push_back({t.atom, sign * t.coefficient});
+      result.terms.push_back({t.atom, wrapping_add(0, sign, t.coefficient)});
     } else {
-      found->coefficient += sign * t.coefficient;
+      found->coefficient = wrapping_add(found->coefficient, sign, t.coefficient);
       if (found->coefficient == 0) result.terms.erase(found);
     }
   }

@@ -1,6 +1,7 @@
 #include "ir/arith/simplify.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -238,7 +239,7 @@ class Simplifier {
   // Truncating and floor division agree where nothing is negative.
   LinearSum truncating(const Binary& n, const Expr& e) {
     const LinearSum a = sum_of(n.a), b = sum_of(n.b);
-    if (bounds_of(a).min >= 0 && b.is_constant() && b.constant > 0) {
+    if (!a.reads_memory() && bounds_of(a).min >= 0 && b.is_constant() && b.constant > 0) {
       return n.op == BinaryOp::Div ? quotient(a, b, e) : remainder(a, b, e);
     }
     return LinearSum::atom(make_binary(n.op, a.to_expr(e->type), b.to_expr(e->type)));
@@ -304,7 +305,8 @@ class Simplifier {
     return difference.terms.empty() && difference.constant == 0;
   }
 
-  static constexpr int64_t kMaxFactor = int64_t{1} << 40;
+  // Divisors stay within every index type.
+  static constexpr int64_t kMaxFactor = std::numeric_limits<int32_t>::max();
 
   const Ranges& ranges_;
   std::unordered_map<Expr, Expr, RefHash, RefSame> done_;

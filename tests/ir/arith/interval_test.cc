@@ -16,6 +16,7 @@ void PrintTo(const Interval& i, std::ostream* out) {  // NOLINT: GoogleTest's na
 namespace {
 
 constexpr int64_t kNone = Interval::kNone;
+constexpr Interval kInts{-2147483648, 2147483647};
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
 
 TEST(Interval, Ends) {
@@ -166,16 +167,17 @@ TEST_F(BoundsTest, Vectors) {
 TEST_F(BoundsTest, Casts) {
   const Expr i = variable(-3, 300), n = variable(0, 200), u = make_var("u");
   EXPECT_EQ(of(make_cast(kInt64, i)), (Interval{-3, 300}));
-  EXPECT_EQ(of(make_cast(Type::u(32), i)), Interval::everything());
+  EXPECT_EQ(of(make_cast(Type::u(32), i)), (Interval{0, 4294967295}));
   EXPECT_EQ(of(make_cast(Type::u(32), n)), (Interval{0, 200}));
   EXPECT_EQ(of(make_cast(Type::u(8), n)), (Interval{0, 200}));
   EXPECT_EQ(of(make_cast(Type::u(8), i)), (Interval{0, 255}));
   EXPECT_EQ(of(make_cast(Type::i(8), n)), (Interval{-128, 127}));
   EXPECT_EQ(of(make_cast(Type::i(16), i)), (Interval{-3, 300}));
   EXPECT_EQ(of(make_cast(Type::u(16), u)), (Interval{0, 65535}));
-  EXPECT_EQ(of(make_cast(kInt32, make_var("l", kInt64))), Interval::everything());
+  EXPECT_EQ(of(make_cast(kInt32, make_var("l", kInt64))), kInts);
+  EXPECT_EQ(of(make_cast(kInt64, make_var("l", kInt32))), Interval::everything());
   EXPECT_EQ(of(make_cast(kInt32, i < n)), (Interval{0, 1}));
-  EXPECT_EQ(of(make_cast(kInt32, make_var("x", kFloat32))), Interval::everything());
+  EXPECT_EQ(of(make_cast(kInt32, make_var("x", kFloat32))), kInts);
   EXPECT_EQ(of(make_cast(Type::i(8), make_var("x", kFloat32))), (Interval{-128, 127}));
 }
 
@@ -202,6 +204,27 @@ TEST_F(BoundsTest, NarrowTypesWrap) {
   EXPECT_EQ(of(byte + 250), (Interval{0, 255}));
   EXPECT_EQ(of(byte - 1), (Interval{0, 255}));
   EXPECT_EQ(of(floordiv(byte, 2) + 100), (Interval{100, 227}));
+}
+
+// So do 32 bits, where that is known; an open end says nothing of it.
+TEST_F(BoundsTest, Int32Wraps) {
+  const Expr i = variable(0, 3), u = make_var("u"), n = variable(0, 3, Type::u(32));
+  const Expr l = variable(0, 3, kInt64);
+  const int64_t half = int64_t{1} << 30;
+  EXPECT_EQ(of(i * half), kInts);
+  EXPECT_EQ(of(i * -half), kInts);
+  EXPECT_EQ(of(min(i, make_int(1)) * half), (Interval{0, half}));
+  EXPECT_EQ(of(i - 2147483647 - 1), (Interval{-2147483648, -2147483645}));
+  EXPECT_EQ(of(i - 2147483647 - 2), kInts);
+  EXPECT_EQ(of(i + 2147483644), (Interval{2147483644, 2147483647}));
+  EXPECT_EQ(of(i + 2147483645), kInts);
+  EXPECT_EQ(of(n - 1), (Interval{0, 4294967295}));
+  EXPECT_EQ(of(n + 4294967292), (Interval{4294967292, 4294967295}));
+  EXPECT_EQ(of(n + 4294967293), (Interval{0, 4294967295}));
+  EXPECT_EQ(of(l * half * 4), (Interval{0, 12 * half}));
+  EXPECT_EQ(of(max(u, i) * 2), (Interval{0, kNone}));
+  EXPECT_EQ(of(min(u, i) * 2), (Interval{-kNone, 6}));
+  EXPECT_EQ(of(make_ramp(u, i, 4)), Interval::everything());
 }
 
 }  // namespace

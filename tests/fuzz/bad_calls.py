@@ -1,0 +1,132 @@
+"""Wrong calls of compiled functions, wrong arrays and devices."""
+
+from __future__ import annotations
+
+import numpy as np
+from bad_input import array, case, compiled
+
+import texloom as tvm
+
+
+@case("TL5001")
+def call_with_too_few_arguments() -> None:
+    f = compiled()
+    f(array())  # wrong
+
+
+@case("TL5001")
+def call_with_too_many_arguments() -> None:
+    f = compiled()
+    f(array(), array(), array())  # wrong
+
+
+@case("TL5002")
+def call_with_another_dtype() -> None:
+    f = compiled()
+    f(array(dtype="float64"), array())  # wrong
+
+
+@case("TL5002")
+def copy_from_another_dtype() -> None:
+    a = array()
+    a.copyfrom(np.ones((8, 4)))  # wrong
+
+
+@case("TL5003")
+def call_with_another_shape() -> None:
+    f = compiled()
+    f(array((8, 5)), array())  # wrong
+
+
+@case("TL5003")
+def call_with_another_rank() -> None:
+    f = compiled()
+    f(array(), array((8, 4, 1)))  # wrong
+
+
+@case("TL5003")
+def copy_from_another_shape() -> None:
+    a = array()
+    a.copyfrom(np.ones((4, 8), "float32"))  # wrong
+
+
+@case("TL5003")
+def texture_beyond_its_image() -> None:
+    tvm.nd.empty((8, 4), mem_scope="texture", origin=(4, 4), image=(6, 6))  # wrong
+
+
+@case("TL5004")
+def call_with_a_texture_for_a_buffer() -> None:
+    f = compiled()
+    f(array(scope="texture"), array())  # wrong
+
+
+@case("TL5004")
+def call_with_a_buffer_for_a_texture() -> None:
+    f = compiled("texture")
+    f(array(), array())  # wrong
+
+
+@case("TL5004")
+def call_with_another_texture_layout() -> None:
+    f = compiled("texture")
+    f(array(scope="texture:weight"), array())  # wrong
+
+
+@case("TL5004")
+def call_with_an_origin_that_was_not_declared() -> None:
+    f = compiled("texture")
+    inside = tvm.nd.empty((8, 4), mem_scope="texture", origin=(1, 0))
+    f(inside, array())  # wrong
+
+
+@case("TL5011")
+def one_array_for_input_and_output() -> None:
+    f = compiled()
+    x = array()
+    f(x, x)  # wrong
+
+
+@case("TL5005", POCL_DEVICES="pthread pthread")
+def call_with_arrays_of_two_devices() -> None:
+    f = compiled()
+    x = tvm.nd.empty((8, 4), device=tvm.opencl(0))
+    y = tvm.nd.empty((8, 4), device=tvm.opencl(1))
+    f(x, y)  # wrong
+
+
+@case("TL5006")
+def device_number_that_does_not_exist() -> None:
+    tvm.nd.empty((8, 4), device=tvm.opencl(99))  # wrong
+
+
+@case("TL5006", OCL_ICD_VENDORS="<empty>")
+def no_opencl_device_at_all() -> None:
+    tvm.nd.empty((8, 4))  # wrong
+
+
+@case("TL5006", OCL_ICD_VENDORS="<empty>")
+def list_of_devices_without_a_device() -> None:
+    tvm.devices()  # wrong
+
+
+@case("TL5006", OCL_ICD_VENDORS="<empty>")
+def sync_without_a_device() -> None:
+    tvm.opencl(0).sync()  # wrong
+
+
+@case("TL5008")
+def call_with_a_numpy_array() -> None:
+    f = compiled()
+    f(np.ones((8, 4), "float32"), array())  # wrong
+
+
+@case("TL5008")
+def call_with_none() -> None:
+    f = compiled()
+    f(array(), None)  # wrong
+
+
+@case("TL5007")
+def array_larger_than_the_device_allows() -> None:
+    tvm.nd.empty((2**31 - 1, 2**16), "float64")  # wrong

@@ -1,0 +1,223 @@
+"""Wrong directives, refused when they are written."""
+
+from __future__ import annotations
+
+from bad_input import block, case, chain_of, copy_of, sum_of_rows, thread
+
+import texloom as tvm
+from texloom import te
+
+
+@case("TL2001")
+def unknown_scope() -> None:
+    x, y, s = copy_of((8, 4))
+    s.cache_read(x, "texture:wieght", [y])  # wrong
+
+
+@case("TL2001")
+def unknown_scope_of_a_stage() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].set_scope("registers")  # wrong
+
+
+@case("TL2001")
+def unknown_scope_of_an_array() -> None:
+    tvm.nd.empty((8, 4), mem_scope="textur")  # wrong
+
+
+@case("TL2001")
+def array_in_shared_memory() -> None:
+    tvm.nd.empty((8, 4), mem_scope="shared")  # wrong
+
+
+@case("TL2001")
+def unknown_scope_of_a_declaration() -> None:
+    tvm.decl_buffer((8, 4), scope="image")  # wrong
+
+
+@case("TL2002")
+def cache_for_a_stage_that_does_not_read() -> None:
+    x, _, y, s = chain_of()
+    s.cache_read(x, "texture", [y])  # wrong
+
+
+@case("TL2002")
+def cache_for_no_stage() -> None:
+    x, _, s = copy_of((8, 4))
+    s.cache_read(x, "texture", [])  # wrong
+
+
+@case("TL2003")
+def axis_bound_twice() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].bind(s[y].op.axis[0], thread())  # wrong
+
+
+@case("TL2004")
+def split_by_zero() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0], factor=0)  # wrong
+
+
+@case("TL2004")
+def split_by_a_negative_factor() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0], factor=-4)  # wrong
+
+
+@case("TL2004")
+def split_into_no_parts() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0], nparts=0)  # wrong
+
+
+@case("TL2004")
+def split_by_factor_and_nparts() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0], factor=2, nparts=4)  # wrong
+
+
+@case("TL2004")
+def split_by_nothing() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0])  # wrong
+
+
+@case("TL2004")
+def split_by_a_symbol() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0], factor=te.var("n"))  # wrong
+
+
+@case("TL2004")
+def tile_by_zero() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].tile(*s[y].op.axis, 0, 4)  # wrong
+
+
+@case("TL2005")
+def axis_of_another_stage() -> None:
+    _, p, y, s = chain_of()
+    s[y].split(s[p].op.axis[0], factor=2)  # wrong
+
+
+@case("TL2005")
+def axis_that_is_split_already() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0], factor=2)
+    s[y].bind(s[y].op.axis[0], block())  # wrong
+
+
+@case("TL2005")
+def attached_at_an_axis_of_another_stage() -> None:
+    _, p, y, s = chain_of()
+    s[p].compute_at(s[y], s[p].op.axis[0])  # wrong
+
+
+@case("TL2006")
+def unknown_thread_tag() -> None:
+    te.thread_axis("threadIdx.w")  # wrong
+
+
+@case("TL2006")
+def bound_to_an_axis_that_is_no_thread() -> None:
+    _, y, s = copy_of((8, 4))
+    i, j = s[y].op.axis
+    s[y].bind(i, j)  # wrong
+
+
+@case("TL2007")
+def tensor_of_another_schedule() -> None:
+    _, _, s = copy_of((8, 4))
+    _, other, _ = copy_of((8, 4))
+    s[other]  # wrong
+
+
+@case("TL2007")
+def attached_to_a_stage_of_another_schedule() -> None:
+    _, p, _, s = chain_of()
+    _, _, y, other = chain_of()
+    s[p].compute_at(other[y], other[y].op.axis[0])  # wrong
+
+
+@case("TL2007")
+def cache_of_a_tensor_of_another_schedule() -> None:
+    _, y, s = copy_of((8, 4))
+    x, _, _ = copy_of((8, 4))
+    s.cache_read(x, "texture", [y])  # wrong
+
+
+@case("TL2008")
+def reorder_that_names_an_axis_twice() -> None:
+    _, y, s = copy_of((8, 4))
+    i, _ = s[y].op.axis
+    s[y].reorder(i, i)  # wrong
+
+
+@case("TL2009")
+def fuse_of_axes_that_are_not_adjacent() -> None:
+    _, y, s = copy_of((8, 4, 4))
+    i, _, k = s[y].op.axis
+    s[y].fuse(i, k)  # wrong
+
+
+@case("TL2009")
+def fuse_of_a_data_axis_with_a_reduction_axis() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].fuse(s[r].op.axis[0], k)  # wrong
+
+
+@case("TL2010")
+def vectorize_of_a_reduction_axis() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].vectorize(k)  # wrong
+
+
+@case("TL2011")
+def cache_write_after_a_split() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0], factor=2)
+    s.cache_write(y, "local")  # wrong
+
+
+@case("TL2012")
+def inlined_reduction() -> None:
+    x = te.placeholder((8, 6), name="X")
+    k = te.reduce_axis((0, 6), name="k")
+    r = te.compute((8,), lambda i: te.sum(x[i, k], axis=k), name="R")
+    y = te.compute((8,), lambda i: r[i] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[r].compute_inline()  # wrong
+
+
+@case("TL2013")
+def attached_to_itself() -> None:
+    _, p, _, s = chain_of()
+    s[p].compute_at(s[p], s[p].op.axis[0])  # wrong
+
+
+@case("TL2014")
+def reduction_axis_bound_to_a_thread() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].bind(k, thread())  # wrong
+
+
+@case("TL2015")
+def directive_on_a_placeholder() -> None:
+    x, _, s = copy_of((8, 4))
+    s[x].compute_inline()  # wrong
+
+
+@case("TL2016")
+def unroll_of_a_bound_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].unroll(s[y].op.axis[0])  # wrong
+
+
+@case("TL2016")
+def split_of_a_bound_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].split(s[y].op.axis[0], factor=2)  # wrong

@@ -1,0 +1,109 @@
+"""Targets, and what exceeds their limits."""
+
+from __future__ import annotations
+
+from bad_input import block, case, copy_of, thread
+
+import texloom as tvm
+from texloom import te
+
+
+@case("TL4001")
+def block_larger_than_the_target_allows() -> None:
+    x, y, s = copy_of((8, 2048))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].bind(s[y].op.axis[1], thread())  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL4001")
+def block_too_large_in_two_dimensions() -> None:
+    x, y, s = copy_of((64, 64))
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.y"))  # wrong
+    s[y].bind(s[y].op.axis[1], thread())
+    tvm.lower(s, [x, y])
+
+
+@case("TL4002")
+def texture_that_no_fold_brings_under_the_limit() -> None:
+    x, y, s = copy_of((100, 100, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s.cache_read(x, "texture", [y])  # wrong
+    tvm.lower(s, [x, y], target="opencl -texture_spatial_limit=64")
+
+
+@case("TL4002")
+def array_that_no_fold_brings_under_the_limit() -> None:
+    limited = tvm.target.Target("opencl -texture_spatial_limit=16")
+    tvm.nd.empty((100, 100, 4), mem_scope="texture", target=limited)  # wrong
+
+
+@case("TL4003")
+def unknown_target() -> None:
+    tvm.target.Target("vulkan")  # wrong
+
+
+@case("TL4003")
+def unknown_target_of_a_build() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.build(s, [x, y], "cuda")  # wrong
+
+
+@case("TL4003")
+def unknown_target_attribute() -> None:
+    tvm.target.Target("opencl -texture_limit=16")  # wrong
+
+
+@case("TL4003")
+def target_limit_of_zero() -> None:
+    tvm.target.Target("opencl -max_num_threads=0")  # wrong
+
+
+@case("TL4004")
+def shared_memory_beyond_the_limit() -> None:
+    x, y, s = copy_of((8, 64, 256))
+    cache = s.cache_read(x, "shared", [y])  # wrong
+    s[y].bind(s[y].op.axis[0], block())
+    s[cache].compute_at(s[y], s[y].op.axis[0])
+    tvm.lower(s, [x, y])
+
+
+@case("TL4005")
+def element_type_that_opencl_does_not_have() -> None:
+    x = te.placeholder((8, 4), "bfloat16", name="X")
+    y = te.compute((8, 4), lambda i, j: x[i, j].astype("float32"), name="Y")  # wrong
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.build(s, [x, y], "opencl")
+
+
+@case("TL4006")
+def too_many_textures_in_one_kernel() -> None:
+    xs = [te.placeholder((8, 4), name=f"X{n}") for n in range(3)]
+    y = te.compute((8, 4), lambda i, j: xs[0][i, j] + xs[1][i, j] + xs[2][i, j], name="Y")  # wrong
+    s = te.create_schedule(y.op)
+    for x in xs:
+        cache = s.cache_read(x, "texture", [y])
+        s[cache].bind(s[cache].op.axis[0], block())
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [*xs, y], target="opencl -max_image_reads=2")
+
+
+@case("TL4007")
+def tensor_beyond_32_bit_indices() -> None:
+    x = te.placeholder((65536, 65536), name="X")  # wrong
+    y = te.compute((8, 4), lambda i, j: x[i, j] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y])
+
+
+@case("TL4007")
+def split_beyond_32_bit_indices() -> None:
+    x = te.placeholder((8,), name="X")
+    y = te.compute((8,), lambda i: x[i] + 1, name="Y")  # wrong
+    s = te.create_schedule(y.op)
+    outer, _ = s[y].split(s[y].op.axis[0], factor=2**40)
+    s[y].bind(outer, block())
+    tvm.lower(s, [x, y])

@@ -1,0 +1,159 @@
+"""Wrong tensors and expressions."""
+
+from __future__ import annotations
+
+from bad_input import block, case, copy_of
+
+import texloom as tvm
+from texloom import te
+
+
+@case("TL1001")
+def extent_of_zero() -> None:
+    te.placeholder((4, 0), name="X")  # wrong
+
+
+@case("TL1001")
+def negative_extent_of_a_compute() -> None:
+    te.compute((-3,), lambda i: i, name="Y")  # wrong
+
+
+@case("TL1001")
+def extent_that_is_a_float() -> None:
+    te.placeholder((4, 2.5), name="X")  # wrong
+
+
+@case("TL1001")
+def extent_beyond_32_bits() -> None:
+    te.placeholder((2**40,), name="X")  # wrong
+
+
+@case("TL1001")
+def symbolic_shape() -> None:
+    n = te.var("n")
+    x = te.placeholder((n,), name="X")  # wrong
+    y = te.compute((n,), lambda i: x[i] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y])
+
+
+@case("TL1001")
+def empty_reduction_axis() -> None:
+    te.reduce_axis((3, 3), name="k")  # wrong
+
+
+@case("TL1001")
+def array_with_an_extent_of_zero() -> None:
+    tvm.nd.empty((4, 0))  # wrong
+
+
+@case("TL1001")
+def texture_of_seven_axes() -> None:
+    x, y, s = copy_of((2, 2, 2, 2, 2, 2, 4))
+    s.cache_read(x, "texture", [y])  # wrong
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y])
+
+
+@case("TL1002")
+def too_few_indices() -> None:
+    x = te.placeholder((4, 4), name="X")
+    te.compute((4,), lambda i: x[i] + 1, name="Y")  # wrong
+
+
+@case("TL1002")
+def too_many_indices() -> None:
+    x = te.placeholder((4,), name="X")
+    te.compute((4, 4), lambda i, j: x(i, j), name="Y")  # wrong
+
+
+@case("TL1003")
+def exp_of_an_integer() -> None:
+    x = te.placeholder((4,), "int32", name="X")
+    te.compute((4,), lambda i: te.exp(x[i]), name="Y")  # wrong
+
+
+@case("TL1003")
+def index_that_is_a_float() -> None:
+    x = te.placeholder((4,), name="X")
+    te.compute((4,), lambda i: x[i * 0.5], name="Y")  # wrong
+
+
+@case("TL1003")
+def shift_of_a_float() -> None:
+    x = te.placeholder((4,), name="X")
+    te.compute((4,), lambda i: x[i] << 2, name="Y")  # wrong
+
+
+@case("TL1003")
+def condition_that_is_a_number() -> None:
+    x = te.placeholder((4,), name="X")
+    te.compute((4,), lambda i: te.if_then_else(x[i], 1.0, 2.0), name="Y")  # wrong
+
+
+@case("TL1004")
+def reduction_inside_an_expression() -> None:
+    x = te.placeholder((4, 4), name="X")
+    k = te.reduce_axis((0, 4), name="k")
+    te.compute((4,), lambda i: te.sum(x[i, k], axis=k) + 1, name="Y")  # wrong
+
+
+@case("TL1004")
+def reduction_over_a_data_axis() -> None:
+    x = te.placeholder((4,), name="X")
+    te.compute((4,), lambda i: te.sum(x[i], axis=i), name="Y")  # wrong
+
+
+@case("TL1004")
+def reduction_over_no_axis() -> None:
+    x = te.placeholder((4,), name="X")
+    te.compute((4,), lambda i: te.sum(x[i], axis=[]), name="Y")  # wrong
+
+
+@case("TL1007")
+def reduction_axis_without_a_reduction() -> None:
+    x = te.placeholder((4, 4), name="X")
+    k = te.reduce_axis((0, 4), name="k")
+    te.compute((4,), lambda i: x[i, k], name="Y")  # wrong
+
+
+@case("TL1005")
+def unknown_dtype() -> None:
+    te.placeholder((4,), "float31", name="X")  # wrong
+
+
+@case("TL1005")
+def cast_to_an_unknown_dtype() -> None:
+    x = te.placeholder((4,), name="X")
+    te.compute((4,), lambda i: x[i].astype("int7"), name="Y")  # wrong
+
+
+@case("TL1006")
+def integer_division_that_does_not_say_how_it_rounds() -> None:
+    x = te.placeholder((4,), "int32", name="X")
+    te.compute((4,), lambda i: x[i] / 2, name="Y")  # wrong
+
+
+@case("TL1007")
+def compute_that_returns_nothing() -> None:
+    te.compute((4,), lambda i: None, name="Y")  # wrong
+
+
+@case("TL1007")
+def compute_that_returns_text() -> None:
+    te.compute((4,), lambda i: "i + 1", name="Y")  # wrong
+
+
+@case("TL1007")
+def compute_that_uses_a_symbol_of_nowhere() -> None:
+    x = te.placeholder((4,), name="X")
+    n = te.var("n")
+    te.compute((4,), lambda i: x[i] + n, name="Y")  # wrong
+
+
+@case("TL1007")
+def compute_that_uses_an_axis_of_another() -> None:
+    x = te.placeholder((4,), name="X")
+    p = te.compute((4,), lambda i: x[i] + 1, name="P")
+    te.compute((4,), lambda i: x[p.op.axis[0]], name="Y")  # wrong

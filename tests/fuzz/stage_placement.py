@@ -1,0 +1,299 @@
+"""Random schedules of the computations of reader_programs: caches, places and loops of stages."""
+
+from __future__ import annotations
+
+import random
+
+from case_scripts import Script
+from loop_directives import Loop, StageLoops
+from reader_programs import Computation, Stage
+
+TEXTURES = ("texture", "texture:weight", "texture:nhwc", "global.texture")
+
+
+class Placement:
+    """Writes the schedule, outputs first, so that each stage finds the loops of its readers."""
+
+    def __init__(self, rng: random.Random, script: Script, computation: Computation) -> None:
+        self.rng = rng
+        self.script = script
+        self.computation = computation
+        self.threads: dict[Stage, dict[str, int]] = {}  # of each kernel, by its root stage
+
+    def feature(self, name: str) -> None:
+        self.script.features.add(name)
+
+    def make(self) -> None:
+        outputs = ", ".join(o.var + ".op" for o in self.computation.outputs)
+        self.script.add("")
+        self.script.add(f"s = te.create_schedule([{outputs}])")
+        self.make_caches()
+        for stage in reversed(self.computation.stages):
+            if not stage.is_input:
+                self.place(stage)
+        for stage in self.computation.stages:
+            if stage.loops is not None and self.rng.random() < 0.15:
+                self.split_late(stage)
+
+    def split_late(self, stage: Stage) -> None:
+        """A loop that others are attached to: they move to its inner part."""
+        free = stage.loops.free()
+        hosting = [s.enclosing[-1][1] for s in self.computation.stages if s.host is stage]
+        loops = [each for each in free if each in hosting]
+        if loops:
+            stage.loops.split(self.rng.choice(loops), factor=self.rng.randint(1, 4))
+            self.feature("split after others were attached")
+
+    def make_caches(self) -> None:
+        rng, readers_of = self.rng, self.computation.readers_of
+        shared = self.computation.shared
+        for reader in self.computation.readers:
+            if rng.random() < 0.25:
+                self.cache_write(reader)
+        for stage in [s for s in self.computation.stages if s.var in ("Z", "E")]:
+            if rng.random() < 0.2:
+                self.cache_write(stage)
+        if rng.random() < 0.85:
+            readers = readers_of(shared)
+            if rng.random() < 0.3:
+                readers = [rng.choice(readers)]
+            cache = self.cache_read(shared, readers)
+            if rng.random() < 0.3:
+                self.feature("a cache of a cache")
+                self.cache_read(cache, readers_of(cache))
+        weights = [s for s in self.computation.stages if s.var == "W"]
+        if weights and rng.random() < 0.5:
+            self.cache_read(weights[0], readers_of(weights[0]))
+
+    def cache_read(self, source: Stage, readers: list[Stage]) -> Stage:
+        var = self.script.name(source.var + "c")
+        line = len(self.script.lines)
+        names = ", ".join(r.var for r in readers)
+        self.script.add(f'{var} = s.cache_read({source.var}, "{{scope}}", [{names}])')
+        self.feature(f"cache_read for {len(readers)} readers")
+        cache = Stage(var, source.shape, source.dtype, [source], is_cache=True, line=line)
+        for reader in readers:
+            reader.inputs = [cache if i is source else i for i in reader.inputs]
+        self.computation.stages.insert(self.computation.stages.index(source) + 1, cache)
+        return cache
+
+    def cache_write(self, stage: Stage) -> None:
+        var = self.script.name(stage.var + "l")
+        line = len(self.script.lines)
+        self.script.add(f'{var} = s.cache_write({stage.var}, "{{scope}}")')
+        self.feature("cache_write")
+        cache = Stage(var, stage.shape, stage.dtype, stage.inputs, stage.reductions)
+        cache.is_cache, cache.line, cache.narrow = True, line, True
+        stage.inputs, stage.reductions = [cache], []
+        self.computation.stages.insert(self.computation.stages.index(stage), cache)
+
+    def set_scope(self, stage: Stage, scope: str) -> None:
+        if stage.line >= 0:
+            text = self.script.lines[stage.line]
+            self.script.lines[stage.line] = text.replace("{scope}", scope)
+            self.feature(f"cache scope {scope}")
+        elif scope:
+            self.script.add(f's[{stage.var}].set_scope("{scope}")')
+            self.feature(f"set_scope {scope}")
+
+    def effective_readers(self, stage: Stage) -> list[Stage]:
+        readers = []
+        for reader in self.computation.readers_of(stage):
+            readers += self.effective_readers(reader) if reader.inlined else [reader]
+        return readers
+
+    def attach_points(self, stage: Stage) -> list[int]:
+        """How many loops of the readers' common path may enclose the stage."""
+        paths = [r.path() for r in self.effective_readers(stage)]
+        common = paths[0]
+        for path in paths[1:]:
+            length = 0
+            while length < min(len(common), len(path)) and same(common[length], path[length]):
+                length += 1
+            common = common[:length]
+        # The lanes of a texture's texel stay together.
+        for i, (owner, loop) in enumerate(common):
+            if owner.texture and loop.lane:
+                common = common[:i]
+                break
+        return list(range(1, len(common) + 1))
+
+    def place(self, stage: Stage) -> None:
+        rng = self.rng
+        if stage.is_output:
+            self.place_root(stage)
+            return
+        plain = not stage.reductions and not stage.is_cache
+        points = self.attach_points(stage)
+        choice = rng.random()
+        if plain and choice < 0.3:
+            stage.inlined = True
+            self.script.add(f"s[{stage.var}].compute_inline()")
+            self.feature("compute_inline")
+            if self.is_cached(stage):
+                self.feature("cache_read of an inlined stage")
+        elif points and (choice < 0.75 or stage.narrow):
+            path = self.effective_readers(stage)[0].path()
+            inside = [n for n in points if path[n - 1][1].reduction]
+            self.attach(stage, rng.choice(inside if inside and rng.random() < 0.5 else points))
+        else:
+            self.place_root(stage)
+
+    def is_cached(self, stage: Stage) -> bool:
+        return any(r.is_cache and not r.narrow for r in self.computation.readers_of(stage))
+
+    def place_root(self, stage: Stage) -> None:
+        rng = self.rng
+        if not stage.is_output:
+            may_be_texture = not stage.reductions
+            if stage.line >= 0:
+                scope = rng.choice(TEXTURES) if may_be_texture and rng.random() < 0.9 else "global"
+            else:
+                scope = rng.choice(TEXTURES) if may_be_texture and rng.random() < 0.3 else ""
+            stage.scope = scope
+            self.set_scope(stage, scope)
+        elif not stage.reductions and rng.random() < 0.15:
+            stage.bound_scope = rng.choice(TEXTURES)
+        self.own_loops(stage, list(stage.shape))
+        loops = stage.loops
+        if not [each for each in loops.free() if not each.reduction]:
+            unit = Loop(self.script.name("unit"), 1)
+            self.script.add(f"{unit.name} = s[{stage.var}].fuse()")
+            self.feature("fuse of no axes")
+            loops.loops.insert(0, unit)
+        bound = loops.random_binds(rng)
+        # An extent of 0 here: not known.
+        self.threads[stage] = {
+            each.tag: each.extent * each.exact for each in bound if each.tag.startswith("thread")
+        }
+        self.annotate(stage)
+
+    def own_loops(self, stage: Stage, extents: list[int | None]) -> None:
+        rng = self.rng
+        stem = stage.var.lower()
+        stage.loops = StageLoops.of(
+            self.script,
+            f"s[{stage.var}]",
+            stem,
+            extents,
+            stage.reductions,
+            texture=stage.texture,
+            exact=stage.is_output,  # what readers ask of others may be a part of the tensor
+        )
+        if stage.texture and rng.random() < 0.5:
+            lane = next(each for each in stage.loops.loops if each.lane)
+            stage.loops.split(lane, factor=4)
+        stage.loops.random_splits(rng, chance=0.5)
+        if rng.random() < 0.3:
+            stage.loops.random_fuse(rng)
+        if rng.random() < 0.5:
+            stage.loops.random_reorder(rng)
+
+    def attach(self, stage: Stage, depth: int) -> None:
+        rng = self.rng
+        common = self.effective_readers(stage)[0].path()[:depth]
+        host, loop = common[-1]
+        stage.host, stage.enclosing = host, common
+        tags = {each.tag for _, each in common if each.tag}
+        in_thread = any(t.startswith("thread") for t in tags)
+        inferred = "local" if in_thread else "shared" if tags else ""
+        scope = rng.choice(["local", "shared"])
+        if stage.line < 0 and inferred and rng.random() < 0.6:
+            scope = ""
+        self.set_scope(stage, scope)
+        actual = scope or inferred
+        self.script.add(f"s[{stage.var}].compute_at(s[{host.var}], {loop.name})")
+        self.feature(f"attached {actual} at depth {depth}")
+        levels = 1 if host.host is None else 2 if host.host.host is None else 3
+        self.feature(f"compute_at chain of {levels}")
+        if loop.reduction:
+            self.feature("attached at a reduction loop")
+        if len(set(self.effective_readers(stage))) > 1:
+            self.feature("attached around two readers")
+        self.own_loops(stage, [None] * len(stage.shape))
+        if actual == "shared":
+            self.cooperate(stage)
+        self.annotate(stage)
+
+    def cooperate(self, stage: Stage) -> None:
+        """Threads of the block share the work of a stage in shared memory."""
+        rng = self.rng
+        threads = self.threads[stage.root()]
+        for loop in [each for each in stage.loops.free() if not each.reduction]:
+            if rng.random() < 0.4 or loop not in stage.loops.loops:
+                continue
+            tags = ("threadIdx.x", "threadIdx.y")
+            unused = [t for t in tags if not self.binds(stage, t) and threads.get(t) != 0]
+            if not unused:
+                return
+            tag = rng.choice(unused)
+            count = threads.get(tag) or rng.choice([2, 3, 4])
+            total = count
+            for other, extent in threads.items():
+                total *= (extent or 16) if other != tag else 1
+            if total > 512:
+                return
+            threads[tag] = count
+            outer, _ = stage.loops.split(loop, nparts=count)
+            stage.loops.bind(outer, tag)
+            self.feature("threads cooperate on shared memory")
+
+    def binds(self, stage: Stage, tag: str) -> bool:
+        return any(each.tag == tag for each in stage.loops.loops)
+
+    def annotate(self, stage: Stage) -> None:
+        rng, loops = self.rng, stage.loops
+        for loop in list(loops.loops):
+            known = loop.extent is not None and loop.extent <= 4
+            if loop.taken or loop.lane:
+                continue
+            if known and rng.random() < 0.2:
+                loops.annotate(loop, "unroll")
+            elif not loop.reduction and rng.random() < 0.1:
+                loops.annotate(loop, "vectorize")
+        inner = loops.loops[-1]
+        if not inner.taken and not inner.reduction and rng.random() < 0.3:
+            loops.annotate(inner, "vectorize")
+
+    # -- The end of the script.
+
+    def check(self, device: int) -> None:
+        rng, add = self.rng, self.script.add
+        args = [s for s in self.computation.stages if s.is_input] + self.computation.outputs
+        for stage in self.computation.stages:
+            visible = stage.var in ("P", "R1", "R2", "Z") and not stage.is_output
+            if visible and not stage.inlined and stage.host is None and rng.random() < 0.2:
+                args.append(stage)
+                self.feature("an intermediate tensor is an argument")
+        if rng.random() < 0.2:
+            rng.shuffle(args)
+        for a in args:
+            if a.is_input and rng.random() < 0.15:
+                a.bound_scope = rng.choice(TEXTURES)
+        binds = [
+            f'{a.var}: tvm.decl_buffer({a.shape}, "{a.dtype}", scope="{a.bound_scope}")'
+            for a in args
+            if a.bound_scope
+        ]
+        if binds:
+            self.feature("arguments in textures")
+        add(f"dev = tvm.opencl({device})")
+        add(f"args = [{', '.join(a.var for a in args)}]")
+        add(f'f = tvm.build(s, args, target="opencl", binds={{{", ".join(binds)}}})')
+        for a in args:
+            scope = a.bound_scope or a.scope
+            if a.is_input:
+                add(f'{a.var.lower()}_dev = tvm.nd.array({a.var.lower()}_np, dev, "{scope}")')
+            else:
+                add(f'{a.var.lower()}_dev = tvm.nd.empty({a.shape}, "{a.dtype}", dev, "{scope}")')
+        add(f"f({', '.join(a.var.lower() + '_dev' for a in args)})")
+        add("for name, array, expected in [")
+        for a in args:
+            add(f'    ("{a.var}", {a.var.lower()}_dev, {a.var.lower()}_np),')
+        add("]:")
+        add("    wrong = np.argwhere(array.numpy() != expected)")
+        add('    assert wrong.size == 0, f"{name}: {len(wrong)} wrong, the first at {wrong[0]}"')
+
+
+def same(a: tuple[Stage, Loop], b: tuple[Stage, Loop]) -> bool:
+    return a[0] is b[0] and a[1] is b[1]
