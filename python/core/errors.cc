@@ -70,6 +70,8 @@ void warn(const Diagnostic& d) {
 }
 
 void bind_errors(py::module_& m) {
+  // The signature is pybind11's.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param)
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
@@ -79,6 +81,8 @@ void bind_errors(py::module_& m) {
       } catch (py::error_already_set& failed) {
         failed.restore();
       }
+    } catch (const py::cast_error& error) {
+      PyErr_SetString(PyExc_TypeError, error.what());
     } catch (const InternalError& error) {
       const py::object type = py::module_::import("texloom.errors").attr("InternalError");
       PyErr_SetString(type.ptr(), error.what());

@@ -243,7 +243,9 @@ Expr to_expr(const py::handle& value) {
   if (PyIndex_Check(value.ptr()) != 0) {
     const auto number = py::reinterpret_steal<py::int_>(PyNumber_Index(value.ptr()));
     if (!number) throw py::error_already_set();
-    const auto integer = number.cast<int64_t>();
+    int overflow = 0;
+    const int64_t integer = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow != 0) throw py::value_error("an integer of more than 64 bits");
     const bool small = integer >= INT32_MIN && integer <= INT32_MAX;
     return make_int(integer, small ? kInt32 : kInt64);
   }

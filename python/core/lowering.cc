@@ -58,6 +58,7 @@ std::vector<std::pair<std::string, std::string>> lower_texts(const SharedSchedul
 lower::Lowering make_lowering(const SharedSchedule& schedule, const std::vector<PyTensor>& args,
                               const py::dict& binds, const std::string& name,
                               const std::string& target) {
+  if (!schedule) throw py::type_error("expected a schedule, not None");
   lower::Lowering lowering;
   lowering.schedule = *schedule;
   lowering.location = user_location();

@@ -385,11 +385,11 @@ Expr operator<(Expr a, Expr b) { return make_binary(BinaryOp::Lt, std::move(a), 
 Expr operator<=(Expr a, Expr b) { return make_binary(BinaryOp::Le, std::move(a), std::move(b)); }
 Expr operator>=(Expr a, Expr b) { return make_binary(BinaryOp::Ge, std::move(a), std::move(b)); }
 Expr operator&&(Expr a, Expr b) { return make_binary(BinaryOp::And, std::move(a), std::move(b)); }
-Expr operator+(Expr a, int64_t b) { return a + make_int(b, a->type); }
-Expr operator-(Expr a, int64_t b) { return a - make_int(b, a->type); }
-Expr operator*(Expr a, int64_t b) { return a * make_int(b, a->type); }
-Expr floordiv(Expr a, int64_t b) { return floordiv(a, make_int(b, a->type)); }
-Expr floormod(Expr a, int64_t b) { return floormod(a, make_int(b, a->type)); }
+Expr operator+(const Expr& a, int64_t b) { return a + make_int(b, a->type); }
+Expr operator-(const Expr& a, int64_t b) { return a - make_int(b, a->type); }
+Expr operator*(const Expr& a, int64_t b) { return a * make_int(b, a->type); }
+Expr floordiv(const Expr& a, int64_t b) { return floordiv(a, make_int(b, a->type)); }
+Expr floormod(const Expr& a, int64_t b) { return floormod(a, make_int(b, a->type)); }
 
 const int64_t* int_value(const Expr& e) {
   const auto* imm = as<IntImm>(e);

@@ -226,11 +226,11 @@ Expr operator<=(Expr a, Expr b);
 Expr operator>=(Expr a, Expr b);
 Expr operator&&(Expr a, Expr b);
 // With a constant of the other operand's type.
-Expr operator+(Expr a, int64_t b);
-Expr operator-(Expr a, int64_t b);
-Expr operator*(Expr a, int64_t b);
-Expr floordiv(Expr a, int64_t b);
-Expr floormod(Expr a, int64_t b);
+Expr operator+(const Expr& a, int64_t b);
+Expr operator-(const Expr& a, int64_t b);
+Expr operator*(const Expr& a, int64_t b);
+Expr floordiv(const Expr& a, int64_t b);
+Expr floormod(const Expr& a, int64_t b);
 
 // The constant's value, when it is an integer (or bool) constant.
 const int64_t* int_value(const Expr& e);

@@ -55,7 +55,7 @@ Schedule Schedule::create(const std::vector<Op>& outputs) {
   return schedule;
 }
 
-StageId Schedule::add_stage(Op op, size_t position) {
+StageId Schedule::add_stage(const Op& op, size_t position) {
   const auto id = static_cast<StageId>(stages_.size());
   Stage stage;
   stage.id = id;

@@ -123,7 +123,7 @@ class Schedule {
   Pair split_exactly(StageId id, const ir::IterVar& parent, int64_t factor);
 
  private:
-  StageId add_stage(Op op, size_t position);
+  StageId add_stage(const Op& op, size_t position);
   Stage& stage_for(StageId id, const SourceLocation& where);
   size_t leaf_position(const Stage& stage, const ir::IterVar& axis, const SourceLocation& where,
                        std::string_view directive) const;
