@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import math
 import random
 import sys
 import tempfile
@@ -50,6 +51,17 @@ class Script:
 
     def text(self) -> str:
         return "\n".join(self.lines) + "\n"
+
+
+def small_target(rng: random.Random, script: Script, shapes: list[list[int]]) -> str:
+    """A target that may have images so small that textures of these shapes must be folded."""
+    if rng.random() < 0.75:
+        return "opencl"
+    script.features.add("folded textures")
+    texels = max(math.prod(shape[:-1]) * -(-shape[-1] // 4) for shape in shapes)
+    # An area of four times what is needed leaves room for a fold in one direction, padding too.
+    limit = max(4, 2 * math.isqrt(texels) + 2)
+    return f"opencl -texture_spatial_limit={limit}"
 
 
 def run_script(case: Case) -> None:

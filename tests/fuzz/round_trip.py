@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import sys
 
-from case_scripts import Case, Script, run_many, run_script
+from case_scripts import Case, Script, run_many, run_script, small_target
 from loop_directives import Loop, StageLoops
 
 SCOPES = {
@@ -107,15 +107,11 @@ def make_case(rng: random.Random, device: int = 0) -> Case:
     scope = rng.choice(SCOPES[rule])
     path = rng.choice(["cache", "cache", "input", "output", "both", "cache both"])
     script.features |= {f"dtype {dtype}", f"rank {len(shape)}", f"scope {scope}", f"path: {path}"}
-    script.features.add(
-        f"last extent {'4' if shape[-1] == 4 else 'less' if shape[-1] < 4 else 'more'}"
-    )
+    script.features.add(f"last extent % 4 = {shape[-1] % 4}")
     x_scope = scope if path in ("input", "both", "cache both") else ""
-    y_scope = (
-        rng.choice(SCOPES[rng.choice(list(SCOPES))])
-        if path in ("output", "both", "cache both")
-        else ""
-    )
+    y_scope = ""
+    if path in ("output", "both", "cache both"):
+        y_scope = rng.choice(SCOPES[rng.choice(list(SCOPES))])
 
     extents = f"({', '.join(map(str, shape))},)"
     script.add(HEADER)
@@ -127,18 +123,20 @@ def make_case(rng: random.Random, device: int = 0) -> Case:
         script.add(f'Xt = s.cache_read(X, "{scope}", [Y])')
         random_schedule(rng, script, "Xt", shape, texture=True)
     random_schedule(rng, script, "Y", shape, texture=bool(y_scope))
+    places = {
+        name: random_place(rng, script, where) for name, where in (("X", x_scope), ("Y", y_scope))
+    }
     binds = [
-        f'{name}: tvm.decl_buffer(shape, dtype, name="{name}", scope="{where}", origin={origin})'
-        for name, where, origin in (
-            ("X", x_scope, origin_of(rng, script)),
-            ("Y", y_scope, origin_of(rng, script)),
-        )
+        f'{name}: tvm.decl_buffer(shape, dtype, name="{name}", scope="{where}", origin={bool(place)})'
+        for name, where, place in (("X", x_scope, places["X"]), ("Y", y_scope, places["Y"]))
         if where
     ]
-    script.add(f'f = tvm.build(s, [X, Y], target="opencl", binds={{{", ".join(binds)}}})')
+    script.add(f'target = "{small_target(rng, script, [shape])}"')
+    script.add(f"f = tvm.build(s, [X, Y], target, binds={{{', '.join(binds)}}})")
     script.add(f"expected = values(np.random.default_rng({rng.randrange(10**6)}), shape, dtype)")
-    script.add(f'x = tvm.nd.array(expected, dev, mem_scope="{x_scope}")')
-    script.add(f'y = tvm.nd.empty(shape, dtype, dev, mem_scope="{y_scope}")')
+    script.add(f'x = tvm.nd.empty(shape, dtype, dev, "{x_scope}", target=target{places["X"]})')
+    script.add("x.copyfrom(expected)")
+    script.add(f'y = tvm.nd.empty(shape, dtype, dev, "{y_scope}", target=target{places["Y"]})')
     script.add("f(x, y)")
     script.add("got = y.numpy()")
     script.add("assert got.dtype == expected.dtype and got.shape == expected.shape")
@@ -148,11 +146,12 @@ def make_case(rng: random.Random, device: int = 0) -> Case:
     return Case(script.text(), script.features, f"{dtype} {shape} {scope} {path}")
 
 
-def origin_of(rng: random.Random, script: Script) -> bool:
-    if rng.random() < 0.7:
-        return False
+def random_place(rng: random.Random, script: Script, scope: str) -> str:
+    """Where an array begins in its image, as an argument of nd.empty; empty: at the corner."""
+    if not scope or rng.random() < 0.6:
+        return ""
     script.features.add("origin declared")
-    return True
+    return f", origin=({rng.randint(0, 5)}, {rng.randint(0, 5)})"
 
 
 def run_case(rng: random.Random, device: int = 0) -> None:

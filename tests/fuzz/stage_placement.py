@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from case_scripts import Script
+from case_scripts import Script, small_target
 from loop_directives import Loop, StageLoops
 from reader_programs import Computation, Stage
 
@@ -257,6 +257,13 @@ class Placement:
 
     # -- The end of the script.
 
+    def random_place(self) -> str:
+        """Where an array begins in its image; empty: at the corner."""
+        if self.rng.random() < 0.6:
+            return ""
+        self.feature("origin declared")
+        return f", origin=({self.rng.randint(0, 5)}, {self.rng.randint(0, 5)})"
+
     def check(self, device: int) -> None:
         rng, add = self.rng, self.script.add
         args = [s for s in self.computation.stages if s.is_input] + self.computation.outputs
@@ -270,22 +277,24 @@ class Placement:
         for a in args:
             if a.is_input and rng.random() < 0.15:
                 a.bound_scope = rng.choice(TEXTURES)
+        places = {a: self.random_place() if a.bound_scope else "" for a in args}
         binds = [
-            f'{a.var}: tvm.decl_buffer({a.shape}, "{a.dtype}", scope="{a.bound_scope}")'
+            f'{a.var}: tvm.decl_buffer({a.shape}, "{a.dtype}", scope="{a.bound_scope}", '
+            f"origin={bool(places[a])})"
             for a in args
             if a.bound_scope
         ]
         if binds:
             self.feature("arguments in textures")
-        add(f"dev = tvm.opencl({device})")
+        shapes = [s.shape for s in self.computation.stages if s.shape]
+        add(f'dev, target = tvm.opencl({device}), "{small_target(rng, self.script, shapes)}"')
         add(f"args = [{', '.join(a.var for a in args)}]")
-        add(f'f = tvm.build(s, args, target="opencl", binds={{{", ".join(binds)}}})')
+        add(f"f = tvm.build(s, args, target, binds={{{', '.join(binds)}}})")
         for a in args:
-            scope = a.bound_scope or a.scope
+            place = f'dev, "{a.bound_scope or a.scope}", target=target{places[a]}'
+            add(f'{a.var.lower()}_dev = tvm.nd.empty({a.shape}, "{a.dtype}", {place})')
             if a.is_input:
-                add(f'{a.var.lower()}_dev = tvm.nd.array({a.var.lower()}_np, dev, "{scope}")')
-            else:
-                add(f'{a.var.lower()}_dev = tvm.nd.empty({a.shape}, "{a.dtype}", dev, "{scope}")')
+                add(f"{a.var.lower()}_dev.copyfrom({a.var.lower()}_np)")
         add(f"f({', '.join(a.var.lower() + '_dev' for a in args)})")
         add("for name, array, expected in [")
         for a in args:
