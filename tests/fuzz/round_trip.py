@@ -127,7 +127,8 @@ def make_case(rng: random.Random, device: int = 0) -> Case:
         name: random_place(rng, script, where) for name, where in (("X", x_scope), ("Y", y_scope))
     }
     binds = [
-        f'{name}: tvm.decl_buffer(shape, dtype, name="{name}", scope="{where}", origin={bool(place)})'
+        f'{name}: tvm.decl_buffer(shape, dtype, name="{name}", scope="{where}", '
+        f"origin={bool(place)})"
         for name, where, place in (("X", x_scope, places["X"]), ("Y", y_scope, places["Y"]))
         if where
     ]
