@@ -268,8 +268,9 @@ std::vector<int64_t> interesting_values(Type type) {
   }
   const std::initializer_list<int64_t> ends = {0, 1, -1, 2, -2, 7, -7, 8};
   for (const int64_t v : ends) values.push_back(wrapped(v, type));
+  const uint64_t greatest = (uint64_t{1} << (type.bits - 1)) - 1;
   for (const int64_t v : ends)
-    values.push_back(wrapped((int64_t{1} << (type.bits - 1)) - 1 + v, type));
+    values.push_back(wrapped(static_cast<int64_t>(greatest + static_cast<uint64_t>(v)), type));
   return values;
 }
 
@@ -296,7 +297,10 @@ int64_t shift_left(int64_t a, int64_t b) {
 int64_t shift_right(int64_t a, int64_t b) { return a >> b; }
 int64_t divide(int64_t a, int64_t b) { return a / b; }
 int64_t remainder(int64_t a, int64_t b) { return a % b; }
-int64_t floor_remainder(int64_t a, int64_t b) { return a - b * floor_div(a, b); }
+int64_t floor_remainder(int64_t a, int64_t b) {
+  const int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
 int64_t exclusive_or(int64_t a, int64_t b) { return a ^ b; }
 int64_t minimum(int64_t a, int64_t b) { return std::min(a, b); }
 int64_t maximum(int64_t a, int64_t b) { return std::max(a, b); }
