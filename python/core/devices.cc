@@ -5,8 +5,10 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "arrays.h"
 #include "handles.h"
@@ -76,6 +78,39 @@ std::string help_for(Code code) {
     default:
       return "see the driver's message; texloom.devices() shows the device's limits";
   }
+}
+
+// Runs what may take long without Python's lock, so that other threads go on.
+template <class Work>
+Status without_lock(const Work& work) {
+  const py::gil_scoped_release released;
+  return work();
+}
+
+// Waits for all work on the device. Ctrl-C is heard meanwhile: the device goes on, the user is
+// free. Short work is waited for by asking again and again, as its time may be measured; long work
+// in naps of a hundredth of the time it has taken so far.
+void wait_for(hal::Device& device) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kShort = std::chrono::milliseconds(2), kLongestNap = std::chrono::milliseconds(20);
+  const std::shared_ptr<hal::Queue> queue = device.queue();
+  const Clock::time_point begin = Clock::now();
+  const auto is_idle_soon = [&] {
+    const py::gil_scoped_release released;
+    while (!queue->is_idle()) {
+      const Clock::duration elapsed = Clock::now() - begin;
+      if (elapsed > kShort) {
+        std::this_thread::sleep_for(std::min<Clock::duration>(elapsed / 100, kLongestNap));
+        return false;
+      }
+      std::this_thread::yield();
+    }
+    return true;
+  };
+  while (!is_idle_soon()) {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+  throw_if_error(without_lock([&] { return queue->wait_idle(); }));
 }
 
 std::span<std::byte> bytes_of(py::array& array) {
@@ -200,9 +235,11 @@ void copy_from(const PyArray& array, const py::array& source) {
   check_source(array, source);
   const auto contiguous = py::array::ensure(source, py::array::c_style);
   hal::Device& device = *open_device(array.device);
+  wait_for(device);
   const std::span<const std::byte> elements = bytes_of(contiguous);
   if (const auto* buffer = std::get_if<hal::BufferBinding>(&array.binding)) {
-    throw_if_error(hal::write_buffer(device, buffer->buffer, buffer->offset, elements));
+    throw_if_error(without_lock(
+        [&] { return hal::write_buffer(device, buffer->buffer, buffer->offset, elements); }));
     return;
   }
   const auto& texture = std::get<hal::TextureBinding>(array.binding);
@@ -214,14 +251,18 @@ void copy_from(const PyArray& array, const py::array& source) {
   const hal::TextureRegion region{
       texture.origin,
       {static_cast<uint32_t>(layout.col_count()), static_cast<uint32_t>(layout.row_count())}};
-  throw_if_error(hal::write_texture(device, texture.texture, region, texels));
+  throw_if_error(
+      without_lock([&] { return hal::write_texture(device, texture.texture, region, texels); }));
 }
 
 py::array to_numpy(const PyArray& array) {
   py::array result(numpy_dtype(array.type), array.layout.shape);
   hal::Device& device = *open_device(array.device);
+  wait_for(device);
+  const std::span<std::byte> elements = bytes_of(result);
   if (const auto* buffer = std::get_if<hal::BufferBinding>(&array.binding)) {
-    throw_if_error(hal::read_buffer(device, buffer->buffer, buffer->offset, bytes_of(result)));
+    throw_if_error(without_lock(
+        [&] { return hal::read_buffer(device, buffer->buffer, buffer->offset, elements); }));
     return result;
   }
   const auto& texture = std::get<hal::TextureBinding>(array.binding);
@@ -232,8 +273,9 @@ py::array to_numpy(const PyArray& array) {
   const hal::TextureRegion region{
       texture.origin,
       {static_cast<uint32_t>(layout.col_count()), static_cast<uint32_t>(layout.row_count())}};
-  throw_if_error(hal::read_texture(device, texture.texture, region, texels));
-  unpack_texels(layout, bytes, texels, bytes_of(result));
+  throw_if_error(
+      without_lock([&] { return hal::read_texture(device, texture.texture, region, texels); }));
+  unpack_texels(layout, bytes, texels, elements);
   return result;
 }
 
@@ -316,8 +358,8 @@ void bind_devices(py::module_& m) {
       .def("__hash__", [](const PyDevice& d) { return d.ordinal; })
       .def("__repr__", [](const PyDevice& d) { return fmt::format("opencl({})", d.ordinal); })
       .def(
-          "sync", [](const PyDevice& d) { throw_if_error(open_device(d)->queue()->wait_idle()); },
-          "Waits for all work given to the device.")
+          "sync", [](const PyDevice& d) { wait_for(*open_device(d)); },
+          "Waits for all work given to the device; Ctrl-C is heard.")
       .def_property_readonly("device_id", [](const PyDevice& d) { return d.ordinal; })
       .def_property_readonly("info",
                              [](const PyDevice& d) { return info_dict(open_device(d)->info()); });

@@ -89,16 +89,20 @@ const PyArray& array_of(const py::handle& value, const BufferNode& param,
        py::str(py::type::of(value).attr("__name__")).cast<std::string>());
 }
 
-std::shared_ptr<runtime::PlanExecutor> executor_for(CompiledFunction& f, const PyDevice& device) {
-  const std::shared_ptr<hal::Device>& opened = open_device(device);
-  const std::lock_guard lock(f.mutex);
-  auto& executor = f.executors[opened.get()];
-  if (!executor) {
-    auto created = runtime::PlanExecutor::create(opened, make_launch_plan(f.module));
-    throw_if_error(created.status());
-    executor = *created;
+// Builds the kernels when the function runs on this device for the first time.
+Status run_on(CompiledFunction& f, const std::shared_ptr<hal::Device>& device,
+              const std::vector<hal::Binding>& bindings) {
+  const py::gil_scoped_release released;
+  std::shared_ptr<runtime::PlanExecutor> executor;
+  {
+    const std::lock_guard lock(f.mutex);
+    std::shared_ptr<runtime::PlanExecutor>& made = f.executors[device.get()];
+    if (!made) {
+      TL_ASSIGN_OR_RETURN(made, runtime::PlanExecutor::create(device, make_launch_plan(f.module)));
+    }
+    executor = made;
   }
-  return executor;
+  return executor->run(bindings);
 }
 
 void call(CompiledFunction& f, const py::args& args) {
@@ -127,7 +131,7 @@ void call(CompiledFunction& f, const py::args& args) {
   }
   if (!device) return;
   check_aliases(f, bindings, where);
-  throw_if_error(executor_for(f, *device)->run(bindings));
+  throw_if_error(run_on(f, open_device(*device), bindings));
 }
 
 struct PyKernel {

@@ -108,9 +108,9 @@ void bind_lowering(py::module_& m) {
     const Target t = parse_target(text, user_location());
     py::dict attributes;
     attributes["device"] = t.device;
-    attributes["max_num_threads"] = t.max_threads;
-    attributes["texture_spatial_limit"] = t.max_image_size;
-    attributes["max_local_memory"] = t.local_memory_bytes;
+    for (const auto& [name, value] : numeric_attributes(t)) {
+      attributes[py::str(name.data(), name.size())] = value;
+    }
     attributes["contract"] = t.math.contract;
     return attributes;
   });

@@ -14,15 +14,16 @@ namespace texloom::ir {
 namespace {
 
 // Limits every device of the family has. Sources: the OpenCL 1.2 full profile's minima for the
-// plain target (images 8192, 128 and 8 image arguments, 32 KiB), the vendors' guides for others.
+// plain target (images 8192, 128 and 8 image arguments, 32 KiB) and NVIDIA's 64 threads along z,
+// the vendors' guides for others.
 struct Preset {
   std::string_view device;
-  int64_t max_threads, max_image_size, local_memory_bytes;
+  int64_t max_threads, max_threads_z, max_image_size, local_memory_bytes;
 };
 constexpr std::array kPresets = {
-    Preset{"", 1024, 8192, 32768},        Preset{"adreno", 1024, 16384, 32768},
-    Preset{"mali", 256, 8192, 32768},     Preset{"intel_graphics", 256, 16384, 65536},
-    Preset{"nvidia", 1024, 16384, 49152}, Preset{"pocl", 1024, 8192, 32768},
+    Preset{"", 1024, 64, 8192, 32768},        Preset{"adreno", 1024, 1024, 16384, 32768},
+    Preset{"mali", 256, 256, 8192, 32768},    Preset{"intel_graphics", 256, 256, 16384, 65536},
+    Preset{"nvidia", 1024, 64, 16384, 49152}, Preset{"pocl", 1024, 1024, 8192, 32768},
 };
 
 struct Attribute {
@@ -31,8 +32,10 @@ struct Attribute {
 };
 constexpr std::array kAttributes = {
     Attribute{"max_num_threads", &Target::max_threads},
+    Attribute{"max_num_threads_z", &Target::max_threads_z},
     Attribute{"texture_spatial_limit", &Target::max_image_size},
     Attribute{"max_local_memory", &Target::local_memory_bytes},
+    Attribute{"max_private_memory", &Target::private_memory_bytes},
     Attribute{"max_image_reads", &Target::max_image_reads},
     Attribute{"max_image_writes", &Target::max_image_writes},
 };
@@ -42,6 +45,7 @@ bool apply_preset(Target& target, std::string_view device) {
     if (preset.device != device) continue;
     target.device = device;
     target.max_threads = preset.max_threads;
+    target.max_threads_z = preset.max_threads_z;
     target.max_image_size = preset.max_image_size;
     target.local_memory_bytes = preset.local_memory_bytes;
     return true;
@@ -120,6 +124,12 @@ std::string to_string(const Target& target) {
   }
   if (!target.math.contract) text += " -contract=0";
   return text;
+}
+
+std::vector<std::pair<std::string_view, int64_t>> numeric_attributes(const Target& target) {
+  std::vector<std::pair<std::string_view, int64_t>> values;
+  for (const Attribute& row : kAttributes) values.emplace_back(row.name, target.*row.field);
+  return values;
 }
 
 std::vector<std::string> target_presets() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/layout.h"
@@ -21,12 +22,14 @@ struct MathMode {
 
 struct Target {
   TargetKind kind = TargetKind::OpenCL;
-  std::string device;                  // the preset: "", "adreno", "mali", ...
-  int64_t max_threads = 1024;          // of one block
-  int64_t max_image_size = 8192;       // width and height, in texels
-  int64_t local_memory_bytes = 32768;  // of one block
-  int64_t max_image_reads = 128;       // read-only image arguments of a kernel
-  int64_t max_image_writes = 8;        // write-only ones
+  std::string device;                     // the preset: "", "adreno", "mali", ...
+  int64_t max_threads = 1024;             // of one block
+  int64_t max_threads_z = 64;             // of them along threadIdx.z
+  int64_t max_image_size = 8192;          // width and height, in texels
+  int64_t local_memory_bytes = 32768;     // of one block: OpenCL's local memory, scope "shared"
+  int64_t private_memory_bytes = 262144;  // of one thread: scope "local"
+  int64_t max_image_reads = 128;          // read-only image arguments of a kernel
+  int64_t max_image_writes = 8;           // write-only ones
   MathMode math;
 
   bool operator==(const Target&) const = default;
@@ -39,6 +42,8 @@ struct Target {
 Target parse_target(std::string_view text, const SourceLocation& where);
 // Parses back to the same target.
 std::string to_string(const Target& target);
+// The numbers that the string may set, with their names in it: "max_num_threads", 1024.
+std::vector<std::pair<std::string_view, int64_t>> numeric_attributes(const Target& target);
 // The strings without attributes that parse_target knows: for help texts.
 std::vector<std::string> target_presets();
 

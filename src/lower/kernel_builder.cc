@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/visit.h"
+#include "lower/kernel_limits.h"
 #include "support/diagnostic.h"
 
 namespace texloom::lower {
@@ -28,7 +29,7 @@ class KernelBuilder {
     }
     kernel_.body = body;
     collect_params();
-    check_limits();
+    check_limits(kernel_, block_location_, target_);
     return std::move(kernel_);
   }
 
@@ -157,39 +158,6 @@ class KernelBuilder {
       words.push_back({{}, Access::Read, p.buffer->origin.y});
     }
     kernel_.params.insert(kernel_.params.end(), words.begin(), words.end());
-  }
-
-  void check_limits() const {
-    const int64_t threads = kernel_.block[0] * kernel_.block[1] * kernel_.block[2];
-    if (threads > target_.max_threads) {
-      fail(block_location_, Code::BlockTooLarge,
-           fmt::format("bind smaller parts to threadIdx: at most {} threads in all",
-                       target_.max_threads),
-           "the kernel '{}' has blocks of {} x {} x {} = {} threads; the target '{}' allows {}",
-           kernel_.name, kernel_.block[0], kernel_.block[1], kernel_.block[2], threads,
-           to_string(target_), target_.max_threads);
-    }
-    int64_t bytes = 0;
-    for (const Buffer& b : shared_) bytes += b->layout.col_count() * b->type.bytes();
-    if (bytes > target_.local_memory_bytes) {
-      fail(shared_.front()->location, Code::LocalMemoryTooLarge,
-           "attach the shared stages to inner loops, or split those into smaller tiles",
-           "the shared buffers of the kernel '{}' need {} bytes; the target '{}' has {}",
-           kernel_.name, bytes, to_string(target_), target_.local_memory_bytes);
-    }
-    check_images(Access::Read, target_.max_image_reads);
-    check_images(Access::Write, target_.max_image_writes);
-  }
-
-  void check_images(Access access, int64_t limit) const {
-    const auto count =
-        std::count_if(kernel_.params.begin(), kernel_.params.end(), [&](const KernelParam& p) {
-          return p.buffer && p.buffer->is_texture() && p.access == access;
-        });
-    if (count <= limit) return;
-    fail(kernel_.location, Code::TooManyArguments, "keep some of the tensors in buffers",
-         "the kernel '{}' has {} textures to {}; the target '{}' allows {}", kernel_.name, count,
-         to_string(access), to_string(target_), limit);
   }
 
   const Target& target_;

@@ -69,6 +69,25 @@ def shared_memory_beyond_the_limit() -> None:
     tvm.lower(s, [x, y])
 
 
+@case("TL4004")
+def arrays_of_one_thread_beyond_the_limit() -> None:
+    x = te.placeholder((8,), name="X")
+    p = te.compute((1_000_000,), lambda i: x[i % 8] + i, name="P")  # wrong
+    y = te.compute((8,), lambda i: p[i * 1000] + p[999_999 - i], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    s[p].compute_at(s[y], s[y].op.axis[0])
+    s[p].set_scope("local")
+    tvm.lower(s, [x, y])
+
+
+@case("TL4001")
+def more_threads_along_z_than_any_device_has() -> None:
+    x, y, s = copy_of((128, 4))
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.z"))  # wrong
+    tvm.lower(s, [x, y])
+
+
 @case("TL4005")
 def element_type_that_opencl_does_not_have() -> None:
     x = te.placeholder((8, 4), "bfloat16", name="X")

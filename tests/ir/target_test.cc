@@ -23,21 +23,21 @@ Diagnostic error_of(std::string_view text) {
 const std::string kHelp =
     "use one of opencl, opencl -device=adreno, opencl -device=mali, opencl "
     "-device=intel_graphics, opencl -device=nvidia, opencl -device=pocl, with any of "
-    "-max_num_threads=N, -texture_spatial_limit=N, -max_local_memory=N, -max_image_reads=N, "
-    "-max_image_writes=N, -contract=0 behind it";
+    "-max_num_threads=N, -max_num_threads_z=N, -texture_spatial_limit=N, -max_local_memory=N, "
+    "-max_private_memory=N, -max_image_reads=N, -max_image_writes=N, -contract=0 behind it";
 
 TEST(Target, Presets) {
   struct Row {
     std::string text, device;
-    int64_t threads, image, local;
+    int64_t threads, threads_z, image, local;
   };
   const std::vector<Row> rows = {
-      {"opencl", "", 1024, 8192, 32768},
-      {"opencl -device=adreno", "adreno", 1024, 16384, 32768},
-      {"opencl -device=mali", "mali", 256, 8192, 32768},
-      {"opencl -device=intel_graphics", "intel_graphics", 256, 16384, 65536},
-      {"opencl -device=nvidia", "nvidia", 1024, 16384, 49152},
-      {"opencl -device=pocl", "pocl", 1024, 8192, 32768},
+      {"opencl", "", 1024, 64, 8192, 32768},
+      {"opencl -device=adreno", "adreno", 1024, 1024, 16384, 32768},
+      {"opencl -device=mali", "mali", 256, 256, 8192, 32768},
+      {"opencl -device=intel_graphics", "intel_graphics", 256, 256, 16384, 65536},
+      {"opencl -device=nvidia", "nvidia", 1024, 64, 16384, 49152},
+      {"opencl -device=pocl", "pocl", 1024, 1024, 8192, 32768},
   };
   std::vector<std::string> texts;
   for (const Row& row : rows) {
@@ -46,6 +46,8 @@ TEST(Target, Presets) {
     EXPECT_EQ(target.kind, TargetKind::OpenCL);
     EXPECT_EQ(target.device, row.device);
     EXPECT_EQ(target.max_threads, row.threads) << row.text;
+    EXPECT_EQ(target.max_threads_z, row.threads_z) << row.text;
+    EXPECT_EQ(target.private_memory_bytes, 262144) << row.text;
     EXPECT_EQ(target.max_image_size, row.image) << row.text;
     EXPECT_EQ(target.local_memory_bytes, row.local) << row.text;
     EXPECT_EQ(target.max_image_reads, 128) << row.text;
@@ -63,11 +65,20 @@ TEST(Target, Attributes) {
   EXPECT_EQ(parse("opencl -max_num_threads=512").max_threads, 512);
   EXPECT_EQ(parse("opencl -texture_spatial_limit=1").max_image_size, 1);
   EXPECT_EQ(parse("opencl -max_local_memory=49152").local_memory_bytes, 49152);
+  EXPECT_EQ(parse("opencl -max_num_threads_z=16").max_threads_z, 16);
+  EXPECT_EQ(parse("opencl -max_private_memory=1024").private_memory_bytes, 1024);
   EXPECT_EQ(parse("opencl -max_image_reads=16").max_image_reads, 16);
   EXPECT_EQ(parse("opencl -max_image_writes=4").max_image_writes, 4);
   EXPECT_FALSE(parse("opencl -contract=0").math.contract);
   EXPECT_TRUE(parse("opencl -contract=0 -contract=1").math.contract);
   EXPECT_EQ(parse("opencl -max_num_threads=1 -max_num_threads=2").max_threads, 2);
+}
+
+TEST(Target, NumbersByName) {
+  const auto numbers = numeric_attributes(parse("opencl -max_private_memory=77"));
+  EXPECT_EQ(numbers.size(), 7U);
+  EXPECT_EQ(numbers[0], std::pair(std::string_view("max_num_threads"), int64_t{1024}));
+  EXPECT_EQ(numbers[4], std::pair(std::string_view("max_private_memory"), int64_t{77}));
 }
 
 // Whatever the order, an attribute overrides the preset.

@@ -299,3 +299,39 @@ def test_interrupted_while_building():
         f = scaled(); f(x, y); y.numpy()  # and all still works
     """)
     assert (status, output, errors) == (0, "interrupted\n", "")
+
+
+def test_interrupted_while_waiting():
+    """Ctrl-C is heard while a kernel runs for long; the device may go on, the user does."""
+    status, output, errors = child("""
+        f = scaled(work=30_000_000)
+        f(x, y)
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        begin = time.time()
+        try:
+            y.numpy()
+        except KeyboardInterrupt:
+            print("interrupted", time.time() - begin < 10, flush=True)
+            os._exit(0)
+    """)
+    assert (status, output, errors) == (0, "interrupted True\n", "")
+
+
+def test_other_threads_run_while_one_waits():
+    """Waiting for the device does not hold Python's lock."""
+    status, output, errors = child("""
+        f = scaled(work=200_000)
+        f(x, y); y.numpy()
+        ticks = 0
+        def count():
+            global ticks
+            while True:
+                time.sleep(0.01)
+                ticks += 1
+        threading.Thread(target=count, daemon=True).start()
+        begin, before = time.time(), ticks
+        f(x, y); y.numpy()
+        seconds = time.time() - begin
+        print(ticks - before > seconds / 0.01 / 10, seconds > 0.1)
+    """)
+    assert (status, output, errors) == (0, "True True\n", "")

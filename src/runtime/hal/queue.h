@@ -26,6 +26,10 @@ class Queue {
   // since the last call, once: the queue can be used again.
   virtual Status wait_idle() = 0;
 
+  // Whether everything submitted is complete; does not wait. For callers that have something else
+  // to listen to meanwhile; the errors are still wait_idle's to tell.
+  virtual bool is_idle() = 0;
+
  protected:
   explicit Queue(std::shared_ptr<const DeviceInfo> device_info)
       : device_info_(std::move(device_info)) {}

@@ -68,4 +68,10 @@ Status OpenClQueue::wait_idle() {
   return earlier.ok() ? finished : earlier;
 }
 
+bool OpenClQueue::is_idle() {
+  const std::scoped_lock lock(mutex_);
+  retire_completed();
+  return in_flight_.empty();
+}
+
 }  // namespace texloom::hal::opencl

@@ -18,6 +18,7 @@ class OpenClQueue final : public Queue {
   ~OpenClQueue() override;
 
   Status wait_idle() override;
+  bool is_idle() override;
 
  private:
   // A submission that the device may still be working at.

@@ -1,0 +1,14 @@
+// What a kernel needs against what the target has.
+#pragma once
+
+#include "ir/program.h"
+#include "ir/target.h"
+
+namespace texloom::lower {
+
+// `block_location`: of the loop that gave the block its extent. Fails with BlockTooLarge,
+// LocalMemoryTooLarge (arrays in shared or in local memory) or TooManyArguments (textures).
+void check_limits(const ir::Kernel& kernel, const SourceLocation& block_location,
+                  const ir::Target& target);
+
+}  // namespace texloom::lower
