@@ -31,6 +31,9 @@ lower::Lowering make_lowering(const SharedSchedule& schedule, const std::vector<
                               const py::dict& binds, const std::string& name,
                               const std::string& target);
 
+// Lowers, and shows the warnings to the user.
+ir::Program lowered_program(lower::Lowering lowering);
+
 // The runtime's description of a legalised program.
 runtime::LaunchPlan make_launch_plan(const codegen::opencl::CompiledModule& module);
 

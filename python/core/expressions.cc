@@ -48,6 +48,9 @@ void bind_arithmetic(Class& c) {
   both("__or__", "__ror__", BinaryOp::BitOr);
   both("__xor__", "__rxor__", BinaryOp::BitXor);
   c.def("__neg__", [](const py::object& a) { return apply(BinaryOp::Sub, py::int_(0), a); });
+  c.def("__invert__", [](const py::object& value) {
+    return PyExpr{schedule::invert(to_expr(value), user_location())};
+  });
   c.def("astype", [](const py::object& a, const std::string& dtype) {
     return PyExpr{make_cast(to_type(dtype), to_expr(a))};
   });
@@ -150,11 +153,6 @@ PyIterVar thread_axis(const std::string& tag) {
   return {make_thread_axis(*parsed, where)};
 }
 
-PyExpr make_const_of(double value, const std::string& dtype) {
-  const Type type = to_type(dtype);
-  return {type.is_float() ? make_float(value, type) : make_int(static_cast<int64_t>(value), type)};
-}
-
 std::vector<IterVar> to_axes(const std::vector<PyIterVar>& axes) {
   std::vector<IterVar> list;
   for (const PyIterVar& axis : axes) list.push_back(axis.node);
@@ -165,11 +163,11 @@ void bind_functions_of_te(py::module_& m) {
   m.def("var", [](const std::string& name, const std::string& dtype) {
     return PyExpr{make_var(name, to_type(dtype), user_location())};
   });
-  m.def("const", make_const_of);
+  m.def("const", [](double value, const std::string& dtype) {
+    return PyExpr{schedule::constant(value, to_type(dtype), user_location())};
+  });
   m.def("const_int", [](int64_t value, const std::string& dtype) {
-    const Type type = to_type(dtype);
-    return PyExpr{type.is_float() ? make_float(static_cast<double>(value), type)
-                                  : make_int(value, type)};
+    return PyExpr{schedule::constant(value, to_type(dtype), user_location())};
   });
   m.def("to_expr", [](const py::object& value) { return PyExpr{to_expr(value)}; });
   m.def("reduce_axis", reduce_axis);

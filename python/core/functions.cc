@@ -208,7 +208,7 @@ void bind_functions(py::module_& m) {
     lower::Lowering lowering = make_lowering(s, args, binds, name, target);
     auto f = std::make_shared<CompiledFunction>();
     f->target = lowering.target;
-    f->module = codegen::opencl::compile(lower::lower(std::move(lowering)));
+    f->module = codegen::opencl::compile(lowered_program(std::move(lowering)));
     return f;
   });
 }

@@ -76,6 +76,12 @@ lower::Lowering make_lowering(const SharedSchedule& schedule, const std::vector<
   return lowering;
 }
 
+Program lowered_program(lower::Lowering lowering) {
+  lower::Lowering lowered = lower::lower(std::move(lowering));
+  for (const Diagnostic& warning : lowered.warnings) warn(warning);
+  return std::move(lowered.program);
+}
+
 void bind_lowering(py::module_& m) {
   py::class_<PyBufferDeclaration>(m, "Buffer", "How an argument's array lies in memory.")
       .def_property_readonly("name", [](const PyBufferDeclaration& b) { return b.value.name; })
@@ -91,8 +97,8 @@ void bind_lowering(py::module_& m) {
       .def_property_readonly("name", [](const PyProgram& p) { return p.program->name; });
   m.def("lower", [](const SharedSchedule& s, const std::vector<PyTensor>& args,
                     const py::dict& binds, const std::string& name, const std::string& target) {
-    return PyProgram{
-        std::make_shared<const Program>(lower::lower(make_lowering(s, args, binds, name, target)))};
+    return PyProgram{std::make_shared<const Program>(
+        lowered_program(make_lowering(s, args, binds, name, target)))};
   });
   m.def("lower_texts", lower_texts);
   m.def("passes", [] {

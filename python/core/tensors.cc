@@ -139,6 +139,14 @@ void bind_tensors(py::module_& m) {
   m.def("check_shape", [](const py::object& shape, const std::string& name) {
     return wrap(checked_shape(shape, name, user_location()));
   });
+  m.def(
+      "bad_compute_function",
+      [](const std::string& tensor, const std::string& problem, size_t axes) {
+        fail(user_location(), Code::BadComputeBody,
+             fmt::format("give it one parameter for each of the {} axes of the shape", axes),
+             "the function of '{}' {}, but is called with {} axes", tensor, problem, axes);
+      },
+      "Raises the diagnostic for a function that cannot be called with the axes.");
   m.def("compute", [](const std::string& name, const std::string& tag,
                       const std::vector<PyIterVar>& axes, const py::object& body) {
     std::vector<IterVar> list;

@@ -180,6 +180,7 @@ int access_lanes(const Exprs& indices) {
 
 bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::Ge; }
 bool is_logical(BinaryOp op) { return op == BinaryOp::And || op == BinaryOp::Or; }
+bool is_division(BinaryOp op) { return op >= BinaryOp::Div && op <= BinaryOp::FloorMod; }
 std::string_view spelling(BinaryOp op) { return kOps[static_cast<size_t>(op)].spelling; }
 bool is_infix(BinaryOp op) { return kOps[static_cast<size_t>(op)].infix; }
 

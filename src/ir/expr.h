@@ -40,6 +40,7 @@ enum class BinaryOp : uint8_t {
 };
 bool is_comparison(BinaryOp op);
 bool is_logical(BinaryOp op);
+bool is_division(BinaryOp op);  // quotients and remainders
 // How the text form spells it: "+", "floordiv", ...; infix or as a call.
 std::string_view spelling(BinaryOp op);
 bool is_infix(BinaryOp op);

@@ -149,9 +149,7 @@ class Builder {
           safe = safe && (n.buffer->is_texture() || is_inside(*n.buffer, n.indices));
         },
         [&](const Binary& n) {
-          const bool divides = n.op == BinaryOp::Div || n.op == BinaryOp::Mod ||
-                               n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod;
-          safe = safe && (!divides || n.type.is_float() || int_value(n.b) != nullptr);
+          safe = safe && (!is_division(n.op) || n.type.is_float() || int_value(n.b) != nullptr);
         });
     return safe;
   }

@@ -78,11 +78,13 @@ class Checker {
       if (argument.declaration) check_declaration(argument);
     }
     for (const StageId id : s_.order()) {
-      if (!s_.stage(id).op->is_placeholder()) continue;
+      const Stage& stage = s_.stage(id);
+      if (!stage.op->is_placeholder() && !stage.is_output) continue;
       if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
       error(lowering_.location, Code::BadArguments,
-            fmt::format("add '{}' to the argument list", s_.stage(id).name()),
-            "the input '{}' is not among the arguments", s_.stage(id).name());
+            fmt::format("add '{}' to the argument list", stage.name()),
+            "the {} '{}' is not among the arguments",
+            stage.op->is_placeholder() ? "input" : "output", stage.name());
     }
   }
 

@@ -45,14 +45,13 @@ class Limits {
       if (!largest || bytes_of(*n.buffer) > bytes_of(*largest)) largest = n.buffer;
     });
     if (bytes <= limit) return;
-    fail(
-        largest->location, Code::LocalMemoryTooLarge,
-        fmt::format("attach the {} stages to inner loops, or split those into smaller tiles",
-                    to_string(scope)),
-        "the {} buffers of the kernel '{}' need {} bytes, '{}' most of them; {} the target '{}' "
-        "has {}",
-        to_string(scope), kernel_.name, static_cast<int64_t>(bytes), largest->name, whose,
-        to_string(target_), limit);
+    fail(largest->location, Code::LocalMemoryTooLarge,
+         fmt::format("attach the {} stages to inner loops, or split those into smaller tiles",
+                     to_string(scope)),
+         "the {} buffers of the kernel '{}' need {} bytes, '{}' most of them; {} the target '{}' "
+         "has {}",
+         to_string(scope), kernel_.name, static_cast<int64_t>(bytes), largest->name, whose,
+         to_string(target_), limit);
   }
 
   void check_images(Access access, int64_t limit) const {

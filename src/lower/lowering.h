@@ -8,6 +8,7 @@
 #include "ir/program.h"
 #include "ir/target.h"
 #include "schedule/schedule.h"
+#include "support/diagnostic.h"
 
 namespace texloom::lower {
 
@@ -34,6 +35,7 @@ struct Lowering {
   ir::Target target;
   SourceLocation location;  // of the call of lower or build
   ir::Program program;      // empty until build_loops
+  std::vector<Diagnostic> warnings;
 };
 
 }  // namespace texloom::lower

@@ -70,16 +70,16 @@ void run(const Pass& pass, Lowering& lowering) {
 
 std::span<const Pass> pipeline() { return kPipeline; }
 
-ir::Program lower(Lowering lowering, PassObserver observer) {
+Lowering lower(Lowering lowering, PassObserver observer) {
   lowering.program.stage = Stage::Te;
   for (const Pass& pass : kPipeline) {
     run(pass, lowering);
     observer(pass, lowering);
   }
-  return std::move(lowering.program);
+  return lowering;
 }
 
-ir::Program lower(Lowering lowering) {
+Lowering lower(Lowering lowering) {
   return lower(std::move(lowering), [](const Pass&, const Lowering&) {});
 }
 

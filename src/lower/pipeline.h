@@ -23,8 +23,8 @@ std::span<const Pass> pipeline();
 using PassObserver = FunctionRef<void(const Pass&, const Lowering&)>;
 
 // Runs the pipeline; every program is verified after every pass. UserErrors leave with a note
-// that names the pass. The result is at Stage::Kernels.
-ir::Program lower(Lowering lowering, PassObserver observer);
-ir::Program lower(Lowering lowering);
+// that names the pass. The result holds the program, at Stage::Kernels, and the warnings.
+Lowering lower(Lowering lowering, PassObserver observer);
+Lowering lower(Lowering lowering);
 
 }  // namespace texloom::lower

@@ -1,8 +1,11 @@
 #include "lower/unroll_loops.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ir/visit.h"
+#include "support/int128.h"
 
 namespace texloom::lower {
 
@@ -30,12 +33,24 @@ bool picks_lanes(const Stmt& body, const Expr& var) {
   return found;
 }
 
-Stmt unrolled(const For& loop, const Stmt& self) {
+Stmt unrolled(const For& loop, const Stmt& self, std::vector<Diagnostic>& warnings) {
   const int64_t* extent = int_value(loop.extent);
   if (extent == nullptr || loop.loop == LoopKind::Thread) return self;
   const bool wanted = loop.loop == LoopKind::Unrolled ||
                       (*extent <= kTexelLanes && picks_lanes(loop.body, loop.var));
-  if (!wanted || *extent * std::max<int64_t>(count_stores(loop.body), 1) > kMaxStores) {
+  const int128 stores = int128{*extent} * std::max<int64_t>(count_stores(loop.body), 1);
+  if (!wanted || stores > kMaxStores) {
+    if (loop.loop == LoopKind::Unrolled) {
+      warnings.push_back(
+          {Severity::Warning,
+           Code::AnnotationIgnored,
+           loop.location,
+           fmt::format("the loop '{}' stays a loop: unrolled it would have {} "
+                       "statements, more than {}",
+                       as<Var>(loop.var)->name, static_cast<int64_t>(stores), kMaxStores),
+           "split the axis and unroll the inner part",
+           {}});
+    }
     return make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
   }
   Stmts copies;
@@ -48,8 +63,8 @@ Stmt unrolled(const For& loop, const Stmt& self) {
 }  // namespace
 
 void unroll_loops(Lowering& lowering) {
-  lowering.program.body = rewrite(lowering.program.body, [](const For& loop, const Stmt& self) {
-    return unrolled(loop, self);
+  lowering.program.body = rewrite(lowering.program.body, [&](const For& loop, const Stmt& self) {
+    return unrolled(loop, self, lowering.warnings);
   });
 }
 

@@ -1,9 +1,12 @@
 #include "lower/vectorize_loops.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ir/visit.h"
 #include "lower/lanes.h"
+#include "support/check.h"
 
 namespace texloom::lower {
 
@@ -11,24 +14,26 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// Rebuilds one loop body over `lanes` values of its variable. `ok` turns false where that cannot
-// be done.
+// Rebuilds one loop body over `lanes` values of its variable.
 class Widener {
  public:
   Widener(const Expr& var, int lanes) : lanes_(lanes) {
     wide_.emplace(var, make_ramp(make_int(0, var->type), make_int(1, var->type), lanes));
   }
 
-  bool ok = true;
+  // Why it cannot be done, and the body is not to be used; empty if it can.
+  std::string problem;
 
   Stmt stmt(const Stmt& s) {
+    if (!problem.empty()) return s;
     return visit(
-        s, [&](const Store& n) { return store(n); },
+        s, [&](const Store& n) { return store(n, s); },
         [&](const For& n) {
           const Expr extent = expr(n.extent);
-          if (!extent->type.is_scalar() || n.loop == LoopKind::Thread) ok = false;
+          if (n.loop == LoopKind::Thread) return refused("a loop over threads stands in it", s);
+          if (!extent->type.is_scalar()) return refused("a loop in it ends with the lane", s);
           const Stmt body = stmt(n.body);
-          return ok ? make_for(n.var, extent, n.loop, body, n.location) : s;
+          return make_for(n.var, extent, n.loop, body, n.location);
         },
         [&](const If& n) { return guarded(n, s); },
         [&](const Seq& n) {
@@ -36,14 +41,16 @@ class Widener {
           for (const Stmt& each : n.statements) statements.push_back(stmt(each));
           return make_seq(std::move(statements));
         },
-        [&](const auto&) {
-          ok = false;
-          return s;
-        });
+        [&](const auto&) { return refused("another stage is computed in it", s); });
   }
 
  private:
-  Stmt store(const Store& n) {
+  Stmt refused(std::string_view why, const Stmt& self) {
+    problem = why;
+    return self;
+  }
+
+  Stmt store(const Store& n, const Stmt& self) {
     Exprs indices = exprs(n.indices);
     Expr value = expr(n.value);
     const bool vector =
@@ -53,31 +60,26 @@ class Widener {
     // All lanes would store to one place: the last one wins.
     const bool one_place = std::all_of(indices.begin(), indices.end(),
                                        [](const Expr& i) { return i->type.is_scalar(); });
-    if (one_place) {
-      ok = false;
-      return make_empty();
-    }
+    if (one_place) return refused("all its lanes would be stored to one place", self);
     return make_store(n.buffer, std::move(indices), spread(value), n.location);
   }
 
   Stmt guarded(const If& n, const Stmt& self) {
     const Expr condition = expr(n.condition);
     if (condition->type.is_scalar()) {
-      const Stmt then = stmt(n.then);
-      return ok ? make_if(condition, then, n.location) : self;
+      return make_if(condition, stmt(n.then), n.location);
     }
     const auto* masked = as<Store>(n.then);
     if (masked == nullptr || !masked->buffer->is_texture()) {
-      ok = false;
-      return self;
+      return refused("a guard in it differs by lane: its split does not divide the axis", self);
     }
     const Expr value = spread(expr(masked->value));
     const auto [all_lanes, by_lane] = split_conjunction(condition);
+    TL_CHECK(falls_with_lane(by_lane), "the guard of a texel");
     const Stmt store =
         make_store(masked->buffer, exprs(masked->indices),
                    make_select(by_lane, value, make_const(0, value->type)), masked->location);
-    // Guards are upper bounds of an index that grows with the lane: a texel whose first lane is
-    // outside belongs to another element, or to none.
+    // A texel whose first lane is outside belongs to another element, or to none.
     return make_if(all_lanes && lane_of(by_lane, 0), store, n.location);
   }
 
@@ -92,6 +94,19 @@ class Widener {
     const Expr every_lane = make_broadcast(make_bool(true), lanes_);
     if (const auto* same = as<Broadcast>(condition)) return {same->value, every_lane};
     return {make_bool(true), condition};
+  }
+
+  // Whether it holds for the first lanes and no more from some lane on: upper bounds of indices
+  // that grow with the lane, which is what splits are guarded by.
+  static bool falls_with_lane(const Expr& condition) {
+    if (const auto* same = as<Broadcast>(condition)) return is_true(same->value);
+    const auto* n = as<Binary>(condition);
+    if (n == nullptr) return false;
+    if (n->op == BinaryOp::And) return falls_with_lane(n->a) && falls_with_lane(n->b);
+    const auto* index = as<Ramp>(n->a);
+    const int64_t* stride = index == nullptr ? nullptr : int_value(index->stride);
+    return n->op == BinaryOp::Lt && stride != nullptr && *stride > 0 &&
+           as<Broadcast>(n->b) != nullptr;
   }
 
   Exprs exprs(const Exprs& list) {
@@ -186,31 +201,47 @@ bool has_vectors(const Stmt& s) {
   return found;
 }
 
-Stmt vectorized(const For& loop) {
+// The loop over vectors, or over the same single elements with what stood in the way.
+Stmt vectorized(const For& loop, std::string& problem) {
   const Stmt serial = make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
-  const int64_t* extent = int_value(loop.extent);
-  if (extent == nullptr || has_vectors(loop.body)) return serial;
-  const int width = vector_width(*extent, writes_texture(loop.body));
-  if (width == 1) return serial;
-  if (width == *extent) {
-    Widener widener(loop.var, width);
-    const Stmt body = widener.stmt(loop.body);
-    return widener.ok ? body : serial;
+  const int64_t extent = *int_value(loop.extent);
+  if (extent == 1) return serial;
+  const int width = vector_width(extent, writes_texture(loop.body));
+  if (has_vectors(loop.body)) {
+    problem = "a loop in it is vectorised already";
+  } else if (width == 1) {
+    problem = fmt::format("its extent {} is divided by no width of vectors: 2, 4, 8 or 16", extent);
   }
+  if (!problem.empty()) return serial;
+  const bool whole = width == extent;
   const std::string& name = as<Var>(loop.var)->name;
   const Expr outer = make_var(name + ".vector"), inner = make_var(name + ".lane");
-  const Stmt cut = substitute(loop.body, {{loop.var, outer * width + inner}});
-  Widener widener(inner, width);
-  const Stmt body = widener.stmt(cut);
-  if (!widener.ok) return serial;
-  return make_for(outer, make_int(*extent / width), LoopKind::Serial, body, loop.location);
+  Widener widener(whole ? loop.var : inner, width);
+  const Stmt body =
+      widener.stmt(whole ? loop.body : substitute(loop.body, {{loop.var, outer * width + inner}}));
+  problem = widener.problem;
+  if (!problem.empty()) return serial;
+  if (whole) return body;
+  return make_for(outer, make_int(extent / width), LoopKind::Serial, body, loop.location);
 }
 
 }  // namespace
 
 void vectorize_loops(Lowering& lowering) {
-  lowering.program.body = rewrite(lowering.program.body, [](const For& loop, const Stmt& self) {
-    return loop.loop == LoopKind::Vectorized ? vectorized(loop) : self;
+  lowering.program.body = rewrite(lowering.program.body, [&](const For& loop, const Stmt& self) {
+    if (loop.loop != LoopKind::Vectorized) return self;
+    std::string problem;
+    const Stmt result = vectorized(loop, problem);
+    if (!problem.empty()) {
+      lowering.warnings.push_back(
+          {Severity::Warning,
+           Code::AnnotationIgnored,
+           loop.location,
+           fmt::format("the loop '{}' stays serial: {}", as<Var>(loop.var)->name, problem),
+           "vectorize the innermost axis, of an extent that vectors divide; or leave it out",
+           {}});
+    }
+    return result;
   });
 }
 

@@ -10,7 +10,7 @@ namespace texloom::lower {
 // one is cut into vectors first, into vectors of four where it writes a texture. A guard that
 // differs by lane becomes the mask of a texture store, whose other lanes are zero; around any
 // other statement, and where a buffer is allocated inside the loop, the loop runs serially
-// instead.
+// instead, with the warning AnnotationIgnored.
 //
 // Stands before flattening: four consecutive lanes of an N-d index are a texel.
 //

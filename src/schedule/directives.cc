@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "schedule/schedule.h"
+#include "support/check.h"
 
 namespace texloom::schedule {
 
@@ -29,6 +30,31 @@ std::string fate_of(const Stage& stage, const IterVar& axis) {
     }
   }
   return "is not an axis of this stage";
+}
+
+// What an axis was said to become: "bound to threadIdx.x", "vectorized".
+std::string annotation(const AxisAttributes& attributes) {
+  switch (attributes.loop) {
+    case LoopKind::Thread:
+      return "bound to " + to_string(attributes.thread->tag);
+    case LoopKind::Vectorized:
+      return "vectorized";
+    case LoopKind::Unrolled:
+      return "unrolled";
+    case LoopKind::Serial:
+      break;
+  }
+  TL_UNREACHABLE("a serial loop is not annotated");
+}
+
+// An axis that is split or fused is a loop no more, and what was said of it would be lost.
+void refuse_annotated(const Stage& stage, const IterVar& axis, const SourceLocation& where,
+                      std::string_view directive) {
+  const AxisAttributes* attributes = stage.attributes_of(axis);
+  if (attributes == nullptr || attributes->loop == LoopKind::Serial) return;
+  fail(where, Code::BadAnnotation,
+       fmt::format("{} first, then bind, vectorize or unroll the axes it makes", directive),
+       "{} of '{}', which is {} already", directive, axis->name(), annotation(*attributes));
 }
 
 IterVar derived_axis(const IterVar& from, const std::string& name, const SourceLocation& where) {
@@ -72,12 +98,7 @@ Schedule::Pair Schedule::split(StageId id, const IterVar& parent, std::optional<
          "split of '{}' by {} = {}, which is not positive", parent->name(),
          factor ? "factor" : "nparts", value);
   }
-  const AxisAttributes* attributes = own.attributes_of(parent);
-  if (attributes != nullptr && attributes->loop == LoopKind::Thread) {
-    fail(where, Code::BadAnnotation, "split the axis first, then bind its parts",
-         "split of '{}', which is bound to {} already", parent->name(),
-         to_string(attributes->thread->tag));
-  }
+  refuse_annotated(own, parent, where, "split");
   const Pair parts = split_exactly(id, parent, factor.value_or(0));
   SplitRelation& relation = *stage(id).relations.back().split;
   relation.nparts = nparts.value_or(0);
@@ -104,6 +125,7 @@ IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const Sourc
     own.leaves.insert(own.leaves.begin(), unit);
     return unit;
   }
+  for (const IterVar& axis : axes) refuse_annotated(own, axis, where, "fuse");
   IterVar fused = axes.front();
   size_t at = leaf_position(own, fused, where, "fuse");
   for (size_t i = 1; i < axes.size(); ++i) {
@@ -168,6 +190,11 @@ std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const 
         "bind each axis once; the last binding holds",
         {}};
   }
+  if (attributes.loop == LoopKind::Vectorized || attributes.loop == LoopKind::Unrolled) {
+    fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
+         "bind of '{}' of '{}', which is {} already", axis->name(), own.name(),
+         annotation(attributes));
+  }
   attributes = {LoopKind::Thread, thread, where};
   return warning;
 }
@@ -183,8 +210,7 @@ void Schedule::annotate(StageId id, const IterVar& axis, LoopKind loop,
   AxisAttributes& attributes = own.attributes[axis];
   if (attributes.loop == LoopKind::Thread) {
     fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
-         "the axis '{}' of '{}' is bound to {} already", axis->name(), own.name(),
-         to_string(attributes.thread->tag));
+         "the axis '{}' of '{}' is {} already", axis->name(), own.name(), annotation(attributes));
   }
   attributes = {loop, {}, where};
 }

@@ -1,6 +1,7 @@
 #include "schedule/operators.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "ir/program.h"
@@ -24,6 +25,12 @@ Type common_type(Type a, Type b) {
 bool wants_integers(BinaryOp op) {
   return op == BinaryOp::Mod || op == BinaryOp::FloorDiv || op == BinaryOp::FloorMod ||
          op >= BinaryOp::Shl;
+}
+
+void refuse_zero(BinaryOp op, const Expr& divisor, const SourceLocation& where) {
+  if (!is_division(op) || !divisor->type.is_integer() || !is_int(divisor, 0)) return;
+  fail(where, Code::DivisionByZero, "divide by another number", "operator {} divides by zero",
+       spelling(op));
 }
 
 [[noreturn]] void wrong_type(BinaryOp op, Type type, std::string_view wanted,
@@ -93,13 +100,44 @@ Expr apply(BinaryOp op, Expr a, Expr b, const SourceLocation& where) {
          "float type",
          "operator / between integers does not say how it rounds");
   }
+  refuse_zero(op, y, where);
   return make_binary(op, std::move(x), std::move(y), where);
 }
 
 Expr truncating_div(Expr a, Expr b, const SourceLocation& where) {
   auto [x, y] = match_types(std::move(a), std::move(b), where);
   if (x->type.is_float()) wrong_type(BinaryOp::FloorDiv, x->type, "an integer type", where);
+  refuse_zero(BinaryOp::Div, y, where);
   return make_binary(BinaryOp::Div, std::move(x), std::move(y), where);
+}
+
+Expr invert(Expr value, const SourceLocation& where) {
+  if (value->type.is_bool()) return make_not(std::move(value));
+  if (!value->type.is_integer())
+    wrong_type(BinaryOp::BitXor, value->type, "an integer type", where);
+  const Expr ones = make_int(-1, value->type);
+  return make_binary(BinaryOp::BitXor, std::move(value), ones, where);
+}
+
+Expr constant(int64_t value, Type type, const SourceLocation& where) {
+  if (type.is_float()) return make_float(static_cast<double>(value), type);
+  const Expr result = make_int(value, type);
+  // Of 64 bits, unsigned, are the negative ones that stand for large values.
+  if (*int_value(result) != value || (type.is_uint() && type.bits < 64 && value < 0)) {
+    fail(where, Code::BadConstant, "use a wider type", "the constant {} does not fit {}", value,
+         to_string(type));
+  }
+  return result;
+}
+
+Expr constant(double value, Type type, const SourceLocation& where) {
+  if (type.is_float()) return make_float(value, type);
+  constexpr double kPastInt64 = 9223372036854775808.0;
+  if (!(value >= -kPastInt64 && value < kPastInt64 && value == std::trunc(value))) {
+    fail(where, Code::BadConstant, "round it first, or use a float type",
+         "the constant {} does not fit {}", value, to_string(type));
+  }
+  return constant(static_cast<int64_t>(value), type, where);
 }
 
 Expr logical_not(Expr value, const SourceLocation& where) {
@@ -150,6 +188,12 @@ Expr reduce(Reduction kind, Expr source, std::vector<IterVar> axes, Expr conditi
     if (axis->kind == IterKind::Reduction) continue;
     fail(where, Code::BadReduction, "make the axis with te.reduce_axis((begin, end))",
          "a reduction over '{}', which is not a reduction axis", axis->name());
+  }
+  for (auto axis = axes.begin(); axis != axes.end(); ++axis) {
+    const auto same = [&](const IterVar& other) { return other.same_as(*axis); };
+    if (std::none_of(axes.begin(), axis, same)) continue;
+    fail(where, Code::BadReduction, "name each axis once", "a reduction names the axis '{}' twice",
+         (*axis)->name());
   }
   if (source->type.is_bool()) source = make_cast(kInt32, std::move(source));
   if (condition && !condition->type.is_bool()) {

@@ -19,6 +19,11 @@ std::pair<ir::Expr, ir::Expr> match_types(ir::Expr a, ir::Expr b, const SourceLo
 ir::Expr apply(ir::BinaryOp op, ir::Expr a, ir::Expr b, const SourceLocation& where);
 ir::Expr truncating_div(ir::Expr a, ir::Expr b, const SourceLocation& where);
 ir::Expr logical_not(ir::Expr value, const SourceLocation& where);
+// `~value`: of a bool its negation, of an integer its bits inverted.
+ir::Expr invert(ir::Expr value, const SourceLocation& where);
+// A constant that `type` has; fails with BadConstant for one that it would change.
+ir::Expr constant(int64_t value, ir::Type type, const SourceLocation& where);
+ir::Expr constant(double value, ir::Type type, const SourceLocation& where);
 ir::Expr select(ir::Expr condition, ir::Expr if_true, ir::Expr if_false,
                 const SourceLocation& where);
 // An element function by its te name; integers are returned as they are by the rounding ones.

@@ -210,6 +210,27 @@ def directive_on_a_placeholder() -> None:
 
 
 @case("TL2016")
+def split_of_a_vectorized_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].vectorize(s[y].op.axis[1])
+    s[y].split(s[y].op.axis[1], factor=2)  # wrong
+
+
+@case("TL2016")
+def fuse_of_an_unrolled_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].unroll(s[y].op.axis[1])
+    s[y].fuse(*s[y].op.axis)  # wrong
+
+
+@case("TL2016")
+def bind_of_a_vectorized_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].vectorize(s[y].op.axis[1])
+    s[y].bind(s[y].op.axis[1], thread())  # wrong
+
+
+@case("TL2016")
 def unroll_of_a_bound_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())

@@ -288,3 +288,25 @@ def read_below_zero() -> None:
     s = te.create_schedule(y.op)
     s[y].bind(s[y].op.axis[0], block())
     tvm.lower(s, [x, y])
+
+
+@case("TL3021")
+def vectorize_of_an_axis_that_no_vector_divides() -> None:
+    x, y, s = copy_of((8, 7))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].vectorize(s[y].op.axis[1])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3021")
+def unroll_of_a_very_long_axis() -> None:
+    x, y, s = copy_of((8, 10_000))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].unroll(s[y].op.axis[1])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3010")
+def output_that_is_no_argument() -> None:
+    x, _, s = copy_of((8, 4))
+    tvm.lower(s, [x])  # wrong

@@ -157,3 +157,37 @@ def compute_that_uses_an_axis_of_another() -> None:
     x = te.placeholder((4,), name="X")
     p = te.compute((4,), lambda i: x[i] + 1, name="P")
     te.compute((4,), lambda i: x[p.op.axis[0]], name="Y")  # wrong
+
+
+@case("TL1007")
+def compute_of_too_few_axes() -> None:
+    te.compute((4, 4), lambda i: i, name="Y")  # wrong
+
+
+@case("TL1008")
+def division_by_zero() -> None:
+    x = te.placeholder((4,), "int32", name="X")
+    te.compute((4,), lambda i: x[i // 0], name="Y")  # wrong
+
+
+@case("TL1008")
+def truncating_remainder_by_zero() -> None:
+    x = te.placeholder((4,), "int32", name="X")
+    te.compute((4,), lambda i: te.truncmod(x[i], 0), name="Y")  # wrong
+
+
+@case("TL1009")
+def constant_that_its_type_does_not_hold() -> None:
+    te.const(300, "int8")  # wrong
+
+
+@case("TL1009")
+def fraction_as_an_integer_constant() -> None:
+    te.const(0.5, "int32")  # wrong
+
+
+@case("TL1004")
+def reduction_over_one_axis_twice() -> None:
+    x = te.placeholder((4, 8), name="X")
+    k = te.reduce_axis((0, 8), name="k")
+    te.compute((4,), lambda i: te.sum(x[i, k], axis=[k, k]), name="Y")  # wrong

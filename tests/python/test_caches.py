@@ -138,7 +138,7 @@ def test_cache_write(run):
     cache = s.cache_write(a, "local")
     for t in (a, b):
         s[t].bind(s[t].op.axis[0], block())
-    outer, inner = s[a].split(s[a].op.axis[1], factor=4)
+    outer, inner = s[a].split(s[a].op.axis[1], factor=2)
     s[cache].compute_at(s[a], outer)
     s[cache].unroll(s[cache].op.axis[1])
     s[a].vectorize(inner)

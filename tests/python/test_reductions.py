@@ -106,10 +106,10 @@ def split_unevenly(s, c, i, j, k):
 
 def vectorized(s, c, i, j, k):
     """Vectors across the data axis inside the reduction."""
-    s[c].bind(i, block())
-    _, ji = s[c].split(j, factor=4)
-    s[c].reorder(k, ji)
-    s[c].vectorize(ji)
+    s[c].bind(j, block())
+    _, ii = s[c].split(i, factor=2)
+    s[c].reorder(k, ii)
+    s[c].vectorize(ii)
 
 
 def in_registers(s, c, i, j, k):

@@ -54,17 +54,18 @@ def compute(
     Raises
     ------
     TVMError
-        TL1001 for a bad shape, TL1004 for a nested reduction.
+        TL1001 for a bad shape, TL1004 for a nested reduction, TL1007 for a function that does not
+        take the axes or return an expression.
     """
     extents = _core.check_shape(_shape(shape), name)
     axes = [
         _core.data_axis(axis, extent)
-        for axis, extent in zip(_axis_names(fcompute, len(extents)), extents, strict=True)
+        for axis, extent in zip(_axis_names(fcompute, len(extents), name), extents, strict=True)
     ]
     return _core.compute(name, tag, axes, fcompute(*axes))
 
 
-def _axis_names(fcompute: Callable[..., Any], count: int) -> list[str]:
+def _axis_names(fcompute: Callable[..., Any], count: int, tensor: str) -> list[str]:
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names: list[str] = []
     for parameter in inspect.signature(fcompute).parameters.values():
@@ -74,9 +75,9 @@ def _axis_names(fcompute: Callable[..., Any], count: int) -> list[str]:
         elif parameter.kind in positional and parameter.default is inspect.Parameter.empty:
             names.append(parameter.name)
         else:
-            raise TypeError(f"fcompute has the parameter {parameter}; it takes axes only")
+            _core.bad_compute_function(tensor, f"has the parameter '{parameter}'", count)
     if len(names) != count:
-        raise ValueError(f"fcompute takes {len(names)} axes, but the shape has {count}")
+        _core.bad_compute_function(tensor, f"takes {len(names)} axes", count)
     return names
 
 

@@ -18,10 +18,6 @@ namespace {
 bool may_overflow(BinaryOp op) {
   return op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul || op == BinaryOp::Shl;
 }
-bool is_division(BinaryOp op) {
-  return op == BinaryOp::Div || op == BinaryOp::Mod || op == BinaryOp::FloorDiv ||
-         op == BinaryOp::FloorMod;
-}
 
 // Whether all values of the interval are values of the signed type.
 bool holds(Type type, Interval interval) {
