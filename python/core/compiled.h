@@ -34,7 +34,4 @@ lower::Lowering make_lowering(const SharedSchedule& schedule, const std::vector<
 // Lowers, and shows the warnings to the user.
 ir::Program lowered_program(lower::Lowering lowering);
 
-// The runtime's description of a legalised program.
-runtime::LaunchPlan make_launch_plan(const codegen::opencl::CompiledModule& module);
-
 }  // namespace texloom::python

@@ -13,6 +13,7 @@
 #include "arrays.h"
 #include "handles.h"
 #include "ir/target.h"
+#include "package/launch_plan.h"
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/hal/transfer.h"
 #include "support/diagnostic.h"
@@ -136,17 +137,10 @@ hal::Binding allocate(hal::Device& device, const PyArray& array, const Placement
     throw_if_error(buffer.status());
     return hal::BufferBinding{*buffer, 0};
   }
-  const auto channel = hal::element_type_from_name(to_string(array.type));
-  const auto format = channel ? hal::texel_format_of(*channel) : std::nullopt;
-  if (!format) {
-    fail(user_location(), Code::TextureElementType,
-         "textures hold float16, float32 and integers of 8, 16 and 32 bits",
-         "an array of dtype {} cannot lie in a texture", to_string(array.type));
-  }
   const hal::Extent2D own{static_cast<uint32_t>(array.layout.col_count()),
                           static_cast<uint32_t>(array.layout.row_count())};
   hal::TextureDesc desc;
-  desc.format = *format;
+  desc.format = package::texel_format(array.type);
   desc.extent = placement.image.value_or(
       hal::Extent2D{own.width + placement.origin.x, own.height + placement.origin.y});
   if (!hal::region_fits(placement.origin, own, desc.extent)) {
@@ -194,9 +188,15 @@ PyArray empty(const std::vector<int64_t>& shape, const std::string& dtype, const
          "an array cannot lie in the memory scope '{}'", scope_text);
   }
   const bool bad_shape = std::any_of(shape.begin(), shape.end(), [](int64_t n) { return n < 1; });
-  if (bad_shape || (scope->texture && (shape.empty() || shape.size() > 6))) {
-    fail(where, Code::BadShape, "give positive extents; a texture holds 1 to 6 axes",
+  if (bad_shape || (scope->texture && (shape.empty() || shape.size() > kMaxTextureRank))) {
+    fail(where, Code::BadShape,
+         fmt::format("give positive extents; a texture holds 1 to {} axes", kMaxTextureRank),
          "an array cannot have this shape in '{}'", to_string(*scope));
+  }
+  if (scope->texture && !is_texel_type(to_type(dtype))) {
+    fail(where, Code::TextureElementType,
+         "textures hold float16, float32 and integers of 8, 16 and 32 bits",
+         "an array of dtype {} cannot lie in a texture", dtype);
   }
   int128 bytes = to_type(dtype).bytes();
   for (const int64_t extent : shape) {
@@ -245,8 +245,8 @@ void copy_from(const PyArray& array, const py::array& source) {
   const auto& texture = std::get<hal::TextureBinding>(array.binding);
   const Layout& layout = array.layout;
   const auto bytes = static_cast<size_t>(array.type.bytes());
-  std::vector<std::byte> texels(static_cast<size_t>(layout.row_count() * layout.col_count() * 4) *
-                                bytes);
+  std::vector<std::byte> texels(
+      static_cast<size_t>(layout.row_count() * layout.col_count() * kTexelLanes) * bytes);
   pack_texels(layout, bytes, elements, texels);
   const hal::TextureRegion region{
       texture.origin,
@@ -268,8 +268,8 @@ py::array to_numpy(const PyArray& array) {
   const auto& texture = std::get<hal::TextureBinding>(array.binding);
   const Layout& layout = array.layout;
   const auto bytes = static_cast<size_t>(array.type.bytes());
-  std::vector<std::byte> texels(static_cast<size_t>(layout.row_count() * layout.col_count() * 4) *
-                                bytes);
+  std::vector<std::byte> texels(
+      static_cast<size_t>(layout.row_count() * layout.col_count() * kTexelLanes) * bytes);
   const hal::TextureRegion region{
       texture.origin,
       {static_cast<uint32_t>(layout.col_count()), static_cast<uint32_t>(layout.row_count())}};

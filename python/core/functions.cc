@@ -6,6 +6,7 @@
 #include "compiled.h"
 #include "ir/program.h"
 #include "lower/pipeline.h"
+#include "package/launch_plan.h"
 #include "support/diagnostic.h"
 
 namespace texloom::python {
@@ -51,36 +52,6 @@ void check_argument(const PyArray& array, const BufferNode& param, const SourceL
   }
 }
 
-bool is_written(const CompiledFunction& f, const Buffer& param) {
-  for (const codegen::opencl::CompiledKernel& kernel : f.module.kernels) {
-    for (const KernelParam& p : kernel.params) {
-      if (p.buffer.same_as(param) && p.access != Access::Read) return true;
-    }
-  }
-  return false;
-}
-
-const void* memory_of(const hal::Binding& binding) {
-  if (const auto* buffer = std::get_if<hal::BufferBinding>(&binding)) return buffer->buffer.get();
-  return std::get<hal::TextureBinding>(binding).texture.get();
-}
-
-// Kernels are compiled on the promise that what they write is nobody else's memory.
-void check_aliases(const CompiledFunction& f, const std::vector<hal::Binding>& bindings,
-                   const SourceLocation& where) {
-  const std::vector<Buffer>& params = f.module.program.params;
-  for (size_t i = 0; i < bindings.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (memory_of(bindings[i]) != memory_of(bindings[j])) continue;
-      if (!is_written(f, params[i]) && !is_written(f, params[j])) continue;
-      fail(where, Code::AliasedArguments,
-           "pass an array of its own for each argument that is written",
-           "the arguments '{}' and '{}' lie in one memory object, and one of them is written",
-           params[j]->name, params[i]->name);
-    }
-  }
-}
-
 const PyArray& array_of(const py::handle& value, const BufferNode& param,
                         const SourceLocation& where) {
   if (py::isinstance<PyArray>(value)) return value.cast<const PyArray&>();
@@ -89,20 +60,35 @@ const PyArray& array_of(const py::handle& value, const BufferNode& param,
        py::str(py::type::of(value).attr("__name__")).cast<std::string>());
 }
 
+using Executor = std::shared_ptr<runtime::PlanExecutor>;
+
 // Builds the kernels when the function runs on this device for the first time.
-Status run_on(CompiledFunction& f, const std::shared_ptr<hal::Device>& device,
-              const std::vector<hal::Binding>& bindings) {
+Result<Executor> executor_on(CompiledFunction& f, const std::shared_ptr<hal::Device>& device) {
   const py::gil_scoped_release released;
-  std::shared_ptr<runtime::PlanExecutor> executor;
-  {
-    const std::lock_guard lock(f.mutex);
-    std::shared_ptr<runtime::PlanExecutor>& made = f.executors[device.get()];
-    if (!made) {
-      TL_ASSIGN_OR_RETURN(made, runtime::PlanExecutor::create(device, make_launch_plan(f.module)));
-    }
-    executor = made;
+  const std::lock_guard lock(f.mutex);
+  Executor& made = f.executors[device.get()];
+  if (!made) {
+    TL_ASSIGN_OR_RETURN(made,
+                        runtime::PlanExecutor::create(device, package::make_launch_plan(f.module)));
   }
-  return executor->run(bindings);
+  return made;
+}
+
+void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device,
+         const std::vector<hal::Binding>& bindings, const SourceLocation& where) {
+  const Result<Executor> executor = executor_on(f, device);
+  throw_if_error(executor.status());
+  if (const auto alias = (*executor)->find_alias(bindings)) {
+    const std::vector<Buffer>& params = f.module.program.params;
+    fail(where, Code::AliasedArguments,
+         "pass an array of its own for each argument that is written",
+         "the arguments '{}' and '{}' lie in one memory object, and one of them is written",
+         params[alias->first]->name, params[alias->second]->name);
+  }
+  const py::gil_scoped_release released;
+  const Status status = (*executor)->run(bindings);
+  const py::gil_scoped_acquire acquired;
+  throw_if_error(status);
 }
 
 void call(CompiledFunction& f, const py::args& args) {
@@ -130,8 +116,7 @@ void call(CompiledFunction& f, const py::args& args) {
     bindings.push_back(array.binding);
   }
   if (!device) return;
-  check_aliases(f, bindings, where);
-  throw_if_error(run_on(f, open_device(*device), bindings));
+  run(f, open_device(*device), bindings, where);
 }
 
 struct PyKernel {

@@ -248,11 +248,11 @@ Expr make_binary(BinaryOp op, Expr a, Expr b, SourceLocation location) {
   return finish(node, std::move(location), {&node->a, &node->b});
 }
 
-Expr make_not(Expr value) {
+Expr make_not(Expr value, SourceLocation location) {
   TL_CHECK(value->type.element().is_bool());
   if (const int64_t* v = int_value(value)) return make_bool(*v == 0);
   auto* node = new Not(std::move(value));
-  return finish(node, {}, {&node->value});
+  return finish(node, std::move(location), {&node->value});
 }
 
 Expr make_select(Expr condition, Expr if_true, Expr if_false, SourceLocation location) {
@@ -264,7 +264,7 @@ Expr make_select(Expr condition, Expr if_true, Expr if_false, SourceLocation loc
   return finish(node, std::move(location), {&node->condition, &node->if_true, &node->if_false});
 }
 
-Expr make_cast(Type type, Expr value) {
+Expr make_cast(Type type, Expr value, SourceLocation location) {
   TL_CHECK(type.lanes == value->type.lanes);
   if (type == value->type) return value;
   if (const int64_t* v = int_value(value); v != nullptr && type.is_scalar()) {
@@ -280,7 +280,7 @@ Expr make_cast(Type type, Expr value) {
     return make_float(v->value, type);
   }
   auto* node = new Cast(type, std::move(value));
-  return finish(node, {}, {&node->value});
+  return finish(node, std::move(location), {&node->value});
 }
 
 Expr make_call(Intrinsic function, Exprs arguments, SourceLocation location) {
@@ -292,27 +292,27 @@ Expr make_call(Intrinsic function, Exprs arguments, SourceLocation location) {
   return finish(node, std::move(location), node->arguments);
 }
 
-Expr make_fma(Expr a, Expr b, Expr c) {
+Expr make_fma(Expr a, Expr b, Expr c, SourceLocation location) {
   TL_CHECK(a->type == b->type && b->type == c->type && a->type.is_float());
   auto* node = new Fma(std::move(a), std::move(b), std::move(c));
-  return finish(node, {}, {&node->a, &node->b, &node->c});
+  return finish(node, std::move(location), {&node->a, &node->b, &node->c});
 }
 
-Expr make_ramp(Expr base, Expr stride, int lanes) {
+Expr make_ramp(Expr base, Expr stride, int lanes, SourceLocation location) {
   TL_CHECK(base->type == stride->type && base->type.is_scalar());
   if (lanes == 1) return base;
   auto* node = new Ramp(std::move(base), std::move(stride), lanes);
-  return finish(node, {}, {&node->base, &node->stride});
+  return finish(node, std::move(location), {&node->base, &node->stride});
 }
 
-Expr make_broadcast(Expr value, int lanes) {
+Expr make_broadcast(Expr value, int lanes, SourceLocation location) {
   if (lanes == 1) return value;
   TL_CHECK(value->type.is_scalar());
   auto* node = new Broadcast(std::move(value), lanes);
-  return finish(node, {}, {&node->value});
+  return finish(node, std::move(location), {&node->value});
 }
 
-Expr make_lane(Expr vector, Expr index) {
+Expr make_lane(Expr vector, Expr index, SourceLocation location) {
   if (vector->type.is_scalar()) return vector;
   if (const int64_t* i = int_value(index)) {
     TL_CHECK(*i >= 0 && *i < vector->type.lanes);
@@ -321,16 +321,16 @@ Expr make_lane(Expr vector, Expr index) {
     if (const auto* ramp = as<Ramp>(vector)) return ramp->base + ramp->stride * *i;
   }
   auto* node = new Lane(std::move(vector), std::move(index));
-  return finish(node, {}, {&node->vector, &node->index});
+  return finish(node, std::move(location), {&node->vector, &node->index});
 }
 
-Expr make_pack(Exprs elements) {
+Expr make_pack(Exprs elements, SourceLocation location) {
   TL_CHECK(!elements.empty());
   if (elements.size() == 1) return elements.front();
   for (const Expr& e : elements) TL_CHECK(e->type == elements.front()->type && e->type.is_scalar());
-  const SourceLocation location = elements.front()->location;
+  if (!location.known()) location = elements.front()->location;
   auto* node = new Pack(std::move(elements));
-  return finish(node, location, node->elements);
+  return finish(node, std::move(location), node->elements);
 }
 
 Expr make_tensor_read(Tensor tensor, Exprs indices, SourceLocation location) {
@@ -359,13 +359,13 @@ Expr make_load_as(Type value_type, Buffer buffer, Exprs indices, SourceLocation 
 }
 
 Expr make_texture_load(Buffer texture, Expr x, Expr y, SourceLocation location) {
-  const Type type = texture->type.with_lanes(4);
+  const Type type = texture->type.with_lanes(kTexelLanes);
   return make_texture_load_as(type, std::move(texture), std::move(x), std::move(y),
                               std::move(location));
 }
 Expr make_texture_load_as(Type value_type, Buffer texture, Expr x, Expr y,
                           SourceLocation location) {
-  TL_CHECK(texture->is_texture() && value_type.lanes == 4);
+  TL_CHECK(texture->is_texture() && value_type.lanes == kTexelLanes);
   TL_CHECK(x->type.is_scalar() && y->type.is_scalar());
   auto* node = new TextureLoad(value_type, std::move(texture), std::move(x), std::move(y));
   return finish(node, std::move(location), {&node->x, &node->y});

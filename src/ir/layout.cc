@@ -11,8 +11,6 @@
 namespace texloom::ir {
 namespace {
 
-constexpr int64_t kTexelLanes = 4;
-
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t product(const std::vector<LayoutPart>& parts) {
@@ -79,6 +77,11 @@ std::string parts_text(const Layout& layout, const std::vector<LayoutPart>& part
 }
 
 }  // namespace
+
+bool is_texel_type(Type type) {
+  const bool is_float = type.code == TypeCode::Float && type.bits <= 32;
+  return type.is_scalar() && (is_float || (type.is_integer() && type.bits <= 32));
+}
 
 int64_t Layout::row_count() const { return product(rows); }
 int64_t Layout::col_count() const { return product(cols); }

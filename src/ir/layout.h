@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "ir/scope.h"
+#include "ir/type.h"
 
 namespace texloom::ir {
 
@@ -28,6 +29,13 @@ namespace texloom::ir {
 enum class Padding : unsigned char { Undefined, Zero };
 
 enum class MemoryObject : unsigned char { Buffer, Image2d, Image2dArray, Image1dBuffer };
+
+// A texel's channels: what a texture read returns.
+inline constexpr int kTexelLanes = 4;
+inline constexpr size_t kMaxTextureRank = 6;
+
+// Whether images have channels of this type.
+bool is_texel_type(Type type);
 
 struct LayoutPart {
   int axis = 0;

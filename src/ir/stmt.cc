@@ -40,7 +40,7 @@ Stmt make_store(Buffer buffer, Exprs indices, Expr value, SourceLocation locatio
 }
 
 Stmt make_texture_store(Buffer texture, Expr x, Expr y, Expr value, SourceLocation location) {
-  TL_CHECK(texture->is_texture() && value->type.lanes == 4);
+  TL_CHECK(texture->is_texture() && value->type.lanes == kTexelLanes);
   auto* node = new TextureStore;
   node->texture = std::move(texture);
   node->x = std::move(x);

@@ -9,7 +9,6 @@
 namespace texloom::ir {
 namespace {
 
-constexpr int kTexelLanes = 4;
 constexpr int kMaxLanes = 16;
 
 bool well_formed(Type type) {
@@ -201,8 +200,7 @@ std::string texture_problem(const BufferNode& b) {
   return first(
       when(b.memory != MemoryScope::Global, "a texture is global memory"),
       when(b.layout.lane_count() != kTexelLanes, "a texel has four lanes"),
-      when(b.type.bits > 32 || b.type.is_bool() || b.type.code == TypeCode::BFloat,
-           "no texture holds this type"),
+      when(!is_texel_type(b.type), "no texture holds this type"),
       when(static_cast<bool>(o.x) != static_cast<bool>(o.y), "an origin has two words or none"),
       word(o.x), word(o.y));
 }

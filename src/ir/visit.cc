@@ -33,7 +33,7 @@ struct ChildMapper {
   }
   Expr operator()(const Not& n) const {
     Expr value = map(n.value);
-    return value.same_as(n.value) ? self : make_not(std::move(value));
+    return value.same_as(n.value) ? self : make_not(std::move(value), n.location);
   }
   Expr operator()(const Select& n) const {
     Expr c = map(n.condition), t = map(n.if_true), f = map(n.if_false);
@@ -42,7 +42,7 @@ struct ChildMapper {
   }
   Expr operator()(const Cast& n) const {
     Expr value = map(n.value);
-    return value.same_as(n.value) ? self : make_cast(n.type, std::move(value));
+    return value.same_as(n.value) ? self : make_cast(n.type, std::move(value), n.location);
   }
   Expr operator()(const Call& n) const {
     bool changed = false;
@@ -52,26 +52,27 @@ struct ChildMapper {
   Expr operator()(const Fma& n) const {
     Expr a = map(n.a), b = map(n.b), c = map(n.c);
     if (a.same_as(n.a) && b.same_as(n.b) && c.same_as(n.c)) return self;
-    return make_fma(std::move(a), std::move(b), std::move(c));
+    return make_fma(std::move(a), std::move(b), std::move(c), n.location);
   }
   Expr operator()(const Ramp& n) const {
     Expr base = map(n.base), stride = map(n.stride);
     if (base.same_as(n.base) && stride.same_as(n.stride)) return self;
-    return make_ramp(std::move(base), std::move(stride), n.type.lanes);
+    return make_ramp(std::move(base), std::move(stride), n.type.lanes, n.location);
   }
   Expr operator()(const Broadcast& n) const {
     Expr value = map(n.value);
-    return value.same_as(n.value) ? self : make_broadcast(std::move(value), n.type.lanes);
+    return value.same_as(n.value) ? self
+                                  : make_broadcast(std::move(value), n.type.lanes, n.location);
   }
   Expr operator()(const Lane& n) const {
     Expr vector = map(n.vector), index = map(n.index);
     if (vector.same_as(n.vector) && index.same_as(n.index)) return self;
-    return make_lane(std::move(vector), std::move(index));
+    return make_lane(std::move(vector), std::move(index), n.location);
   }
   Expr operator()(const Pack& n) const {
     bool changed = false;
     Exprs elements = map_all(n.elements, map, changed);
-    return changed ? make_pack(std::move(elements)) : self;
+    return changed ? make_pack(std::move(elements), n.location) : self;
   }
   Expr operator()(const TensorRead& n) const {
     bool changed = false;

@@ -108,20 +108,17 @@ class Checker {
 
   void check_texture(const Stage& stage) {
     if (!scope_of_stage(stage).texture) return;
-    const Type type = stage.op->type;
-    const bool float_channel = type.is_float() && type.code == TypeCode::Float && type.bits <= 32;
-    const bool integer_channel = type.is_integer() && type.bits <= 32;
-    if (!float_channel && !integer_channel) {
+    if (!is_texel_type(stage.op->type)) {
       error(stage.scope_location, Code::TextureElementType,
             "textures hold float16, float32 and integers of 8, 16 and 32 bits: cast the tensor, "
             "or keep it in a buffer",
             "'{}' has elements of type {}, which no texture can hold", stage.name(),
-            to_string(type));
+            to_string(stage.op->type));
     }
-    if (stage.op->shape.empty() || stage.op->shape.size() > 6) {
+    if (stage.op->shape.empty() || stage.op->shape.size() > kMaxTextureRank) {
       error(stage.scope_location, Code::BadShape, "use a buffer for it",
-            "'{}' has {} axes; a texture holds tensors of 1 to 6", stage.name(),
-            stage.op->shape.size());
+            "'{}' has {} axes; a texture holds tensors of 1 to {}", stage.name(),
+            stage.op->shape.size(), kMaxTextureRank);
     }
     if (!stage.op->reduce_axes.empty()) {
       error(stage.scope_location, Code::TextureReduction,

@@ -13,8 +13,6 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-constexpr int kTexelLanes = 4;
-
 // Where one element lies; expressions over the loop variables.
 struct Place {
   Expr row, col, lane;

@@ -13,8 +13,6 @@ using schedule::Stage;     // not the pipeline's
 
 namespace {
 
-constexpr int64_t kTexelLanes = 4;
-
 void apply_declarations(Lowering& lowering) {
   for (const Argument& argument : lowering.arguments) {
     const auto id = lowering.schedule.find(operation_of(argument.tensor));

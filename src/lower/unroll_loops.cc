@@ -14,7 +14,6 @@ using namespace ir;  // the whole file speaks of IR nodes
 namespace {
 
 constexpr int64_t kMaxStores = 4096;
-constexpr int64_t kTexelLanes = 4;
 
 int64_t count_stores(const Stmt& s) {
   int64_t count = 0;

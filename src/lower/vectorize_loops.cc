@@ -189,7 +189,7 @@ bool writes_texture(const Stmt& s) {
 // The widest vector that divides the loop; 1 when there is none.
 int vector_width(int64_t extent, bool texture) {
   for (const int width : {16, 8, 4, 2}) {
-    if (extent % width == 0 && (!texture || width == 4)) return width;
+    if (extent % width == 0 && (!texture || width == kTexelLanes)) return width;
   }
   return 1;
 }

@@ -115,6 +115,7 @@ Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(std::shared_ptr<hal::
   if (device == nullptr) return invalid_argument("the device is null");
   TL_RETURN_IF_ERROR(validate(plan).with_context("launch plan"));
   std::shared_ptr<PlanExecutor> executor(new PlanExecutor(std::move(device), std::move(plan)));
+  executor->written_ = written_arguments(executor->plan_);
   for (const KernelSpec& kernel : executor->plan_.kernels) {
     TL_ASSIGN_OR_RETURN(auto executable,
                         executor->device_->create_executable({.source = kernel.source,
@@ -136,11 +137,19 @@ Status PlanExecutor::run(std::span<const TensorBinding> arguments) {
     if (!status.ok())
       return status.with_context(fmt::format("argument {} \"{}\"", i, plan_.arguments[i].name));
   }
+  if (const std::optional<Alias> alias = find_alias(arguments))
+    return invalid_argument("arguments \"{}\" and \"{}\" share memory, which is written",
+                            plan_.arguments[alias->first].name,
+                            plan_.arguments[alias->second].name);
   const std::shared_ptr<hal::CommandBuffer> commands = device_->create_command_buffer();
   Recorder recorder(plan_, executables_, arguments, temporaries_, *commands);
   TL_RETURN_IF_ERROR(recorder.record(plan_.steps));
   TL_RETURN_IF_ERROR(commands->finish());
   return device_->queue()->submit(commands);
+}
+
+std::optional<Alias> PlanExecutor::find_alias(std::span<const TensorBinding> arguments) const {
+  return runtime::find_alias(plan_, written_, arguments);
 }
 
 }  // namespace texloom::runtime

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "runtime/aliases.h"
 #include "runtime/hal/binding.h"
 #include "runtime/hal/device.h"
 #include "runtime/launch_plan.h"
@@ -27,8 +29,12 @@ class PlanExecutor {
   // Submits the plan's launches on the device's queue and does not wait. The bindings are the
   // plan's arguments in order; the run keeps them. InvalidArgument, naming the argument: another
   // count, kind, format or device, a tensor that lies partly outside its buffer or texture, an
-  // origin or offset that a kernel cannot take. Then nothing was submitted.
+  // origin or offset that a kernel cannot take, two that share memory which is written. Then
+  // nothing was submitted.
   Status run(std::span<const TensorBinding> arguments);
+
+  // What run() refuses of arguments that are right one by one.
+  std::optional<Alias> find_alias(std::span<const TensorBinding> arguments) const;
 
   const LaunchPlan& plan() const { return plan_; }
   const std::shared_ptr<hal::Device>& device() const { return device_; }
@@ -39,6 +45,7 @@ class PlanExecutor {
 
   std::shared_ptr<hal::Device> device_;
   LaunchPlan plan_;
+  std::vector<bool> written_;  // by argument
   std::vector<std::shared_ptr<hal::Executable>> executables_;  // by kernel; entry point 0 of each
   std::vector<hal::Binding> temporaries_;                      // by temporary
 };

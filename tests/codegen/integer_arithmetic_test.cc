@@ -286,8 +286,6 @@ HostArray to_memory(const std::vector<int64_t>& values, Type type) {
 
 using Reference = int64_t (*)(int64_t, int64_t);
 
-bool is_division(BinaryOp o) { return o >= BinaryOp::Div && o <= BinaryOp::FloorMod; }
-
 int64_t add(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) + uint64_t(b)); }
 int64_t subtract(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) - uint64_t(b)); }
 int64_t multiply(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) * uint64_t(b)); }

@@ -112,6 +112,14 @@ TEST_F(PlanExecutorTest, BufferArgumentsAtOffsets) {
   EXPECT_EQ(values_of<float>(output), ramp(kCount, 1));
 }
 
+TEST_F(PlanExecutorTest, ArgumentsThatShareMemory) {
+  const auto executor = make_executor(add_one_plan());
+  ASSERT_NE(executor, nullptr);
+  const auto both = make_buffer(kCount * 4);
+  EXPECT_THAT(executor->run({{BufferBinding{both}, BufferBinding{both}}}),
+              refused("arguments \"X\" and \"Y\" share memory, which is written"));
+}
+
 // A serial loop of the plan: the buffer gathers its variables in order, in base 10.
 TEST_F(PlanExecutorTest, LoopVariablesReachTheKernels) {
   const char* source =

@@ -20,17 +20,6 @@ using ir::Type;
 
 namespace {
 
-void check_access(const ir::Kernel& kernel) {
-  for (const ir::KernelParam& param : kernel.params) {
-    if (!param.buffer || !param.buffer->is_texture() || param.access != ir::Access::ReadWrite) {
-      continue;
-    }
-    fail(param.buffer->location, Code::TextureReadWrite,
-         "write to another tensor, or keep this one in a buffer",
-         "kernel {} would read and write the texture '{}'", kernel.name, param.buffer->name);
-  }
-}
-
 // OpenCL C declares local memory in the outermost block of a kernel only.
 Stmt hoist_shared_arrays(const Stmt& body) {
   std::vector<Buffer> shared;
@@ -46,7 +35,6 @@ Stmt hoist_shared_arrays(const Stmt& body) {
 }
 
 ir::Kernel legalize(const ir::Kernel& kernel) {
-  check_access(kernel);
   ir::Kernel result = kernel;
   // Lets the others remember expressions by their variables.
   result.body = lower::unique_definitions(result.body);

@@ -23,7 +23,7 @@ namespace texloom::codegen::opencl {
 //     though the text of OpenCL C would let them evaluate both of two vectors;
 //   * shared arrays are allocated around everything else.
 //
-// Fails with UnsupportedType or TextureReadWrite.
+// Fails with UnsupportedType.
 ir::Program legalize(const ir::Program& program);
 
 }  // namespace texloom::codegen::opencl

@@ -1,6 +1,7 @@
 #include "runtime/hal/command_check.h"
 
 #include <limits>
+#include <vector>
 
 namespace texloom::hal {
 namespace {
@@ -52,28 +53,50 @@ Status check_constant_argument(const ConstantParam& param, const Constant& const
                           to_string(constant.type()));
 }
 
+// A memory parameter with what is bound to it.
+struct Use {
+  const KernelParam* param;
+  const Binding* binding;
+};
+
+Access access_of(const KernelParam& param) {
+  if (const auto* texture = std::get_if<TextureParam>(&param)) return texture->access;
+  return std::get<BufferParam>(param).access;
+}
+
 // No kernel may read and write one memory object as an image.
-Status check_read_write_hazard(const EntryPoint& entry, std::span<const Binding> bindings) {
-  struct Use {
-    const Texture* texture;
-    const TextureParam* param;
-  };
+bool are_conflicting_textures(const Use& a, const Use& b) {
+  const auto* x = std::get_if<TextureBinding>(a.binding);
+  const auto* y = std::get_if<TextureBinding>(b.binding);
+  return x != nullptr && y != nullptr && x->texture == y->texture &&
+         access_of(*a.param) != access_of(*b.param);
+}
+
+// Kernels are compiled on the promise that what they write is no other parameter's memory.
+bool are_conflicting_buffers(const Use& a, const Use& b) {
+  const auto* x = std::get_if<BufferBinding>(a.binding);
+  const auto* y = std::get_if<BufferBinding>(b.binding);
+  if (x == nullptr || y == nullptr || x->buffer != y->buffer) return false;
+  if (!writes(access_of(*a.param)) && !writes(access_of(*b.param))) return false;
+  const Use& low = x->offset <= y->offset ? a : b;
+  const std::uint64_t gap = x->offset <= y->offset ? y->offset - x->offset : x->offset - y->offset;
+  return gap < std::get<BufferParam>(*low.param).min_bytes;
+}
+
+Status check_aliases(const EntryPoint& entry, std::span<const Binding> bindings) {
   std::vector<Use> uses;
-  std::size_t next_binding = 0;
   for (const KernelParam& param : entry.params) {
     if (std::holds_alternative<ConstantParam>(param)) continue;
-    const Binding& binding = bindings[next_binding++];
-    const auto* texture = std::get_if<TextureParam>(&param);
-    if (texture == nullptr) continue;
-    const Texture* bound = std::get<TextureBinding>(binding).texture.get();
-    for (const Use& use : uses) {
-      if (use.texture == bound && use.param->access != texture->access)
-        return invalid_argument(
-            "kernel \"{}\": arguments \"{}\" ({}) and \"{}\" ({}) are the same texture", entry.name,
-            use.param->name, to_string(use.param->access), texture->name,
-            to_string(texture->access));
+    const Use use{&param, &bindings[uses.size()]};
+    for (const Use& other : uses) {
+      const bool textures = are_conflicting_textures(other, use);
+      if (!textures && !are_conflicting_buffers(other, use)) continue;
+      return invalid_argument(
+          "kernel \"{}\": arguments \"{}\" ({}) and \"{}\" ({}) are the same {}", entry.name,
+          name_of(*other.param), to_string(access_of(*other.param)), name_of(param),
+          to_string(access_of(param)), textures ? "texture" : "memory");
     }
-    uses.push_back({bound, texture});
+    uses.push_back(use);
   }
   return {};
 }
@@ -164,7 +187,7 @@ Status check_dispatch(const DeviceInfo& device, const Executable* executable,
       return status.with_context(
           fmt::format("kernel \"{}\": argument {} \"{}\"", entry.name, i, name_of(param)));
   }
-  return check_read_write_hazard(entry, bindings);
+  return check_aliases(entry, bindings);
 }
 
 }  // namespace texloom::hal

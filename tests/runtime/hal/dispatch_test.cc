@@ -272,5 +272,33 @@ TEST_F(DispatchMisuseTest, OneTextureReadAndWritten) {
               refused("arguments \"in\" (read) and \"out\" (write) are the same texture"));
 }
 
+class BufferAliasTest : public OpenClTest {
+ protected:
+  Status dispatch(const BufferBinding& from, const BufferBinding& to) {
+    const auto executable = make_executable(
+        "__kernel void k(__global const float* from, __global float* to) { to[0] = from[0]; }",
+        {.name = "k",
+         .params = {BufferParam{.name = "from", .access = Access::Read, .min_bytes = 64},
+                    BufferParam{.name = "to", .access = Access::Write, .min_bytes = 64}}});
+    const std::array<Binding, 2> bindings = {from, to};
+    return device_->create_command_buffer()->dispatch(executable, 0, {1, 1, 1}, bindings, {});
+  }
+  std::uint64_t alignment() const { return device_->info().limits.buffer_offset_alignment; }
+};
+
+TEST_F(BufferAliasTest, OneBufferReadAndWritten) {
+  const auto buffer = make_buffer(4 * alignment());
+  EXPECT_THAT(dispatch({buffer}, {buffer}),
+              fails_with(StatusCode::InvalidArgument,
+                         "arguments \"from\" (read) and \"to\" (write) are the same memory"));
+}
+
+TEST_F(BufferAliasTest, PartsOfOneBuffer) {
+  ASSERT_GE(alignment(), 64u);
+  const auto buffer = make_buffer(4 * alignment());
+  TL_ASSERT_OK(dispatch({buffer, 0}, {buffer, alignment()}));
+  TL_ASSERT_OK(dispatch({buffer, alignment()}, {buffer, 0}));
+}
+
 }  // namespace
 }  // namespace texloom::hal

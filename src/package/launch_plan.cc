@@ -1,13 +1,11 @@
-// From a legalised program to the runtime's launch plan. The runtime knows nothing of the IR:
-// this is where the two meet, until packages take its place.
+#include "package/launch_plan.h"
 
 #include <algorithm>
 
-#include "compiled.h"
 #include "ir/visit.h"
 #include "support/check.h"
 
-namespace texloom::python {
+namespace texloom::package {
 
 using namespace ir;  // the whole file speaks of IR nodes
 
@@ -17,12 +15,6 @@ hal::ElementType element_type(Type type) {
   const auto element = hal::element_type_from_name(ir::to_string(type.element()));
   TL_CHECK(element.has_value());
   return *element;
-}
-
-hal::TexelFormat texel_format(const BufferNode& texture) {
-  const auto format = hal::texel_format_of(element_type(texture.type));
-  TL_CHECK(format.has_value());
-  return *format;
 }
 
 hal::Extent2D extent_of(const BufferNode& texture) {
@@ -37,7 +29,7 @@ uint64_t bytes_of(const BufferNode& buffer) {
 runtime::TensorSpec tensor_spec(const BufferNode& buffer) {
   runtime::TensorSpec spec{buffer.name, element_type(buffer.type), buffer.shape, {}};
   if (buffer.is_texture()) {
-    spec.storage = runtime::TextureStorage{extent_of(buffer), texel_format(buffer)};
+    spec.storage = runtime::TextureStorage{extent_of(buffer), texel_format(buffer.type)};
   } else {
     spec.storage = runtime::BufferStorage{bytes_of(buffer)};
   }
@@ -61,7 +53,8 @@ hal::KernelParam kernel_param(const KernelParam& p) {
   const BufferNode& b = *p.buffer;
   if (!b.is_texture()) return hal::BufferParam{b.name, hal_access(p.access), bytes_of(b)};
   const auto origin = b.origin.is_zero() ? hal::TextureOrigin::Zero : hal::TextureOrigin::Constants;
-  return hal::TextureParam{b.name, texel_format(b), hal_access(p.access), extent_of(b), origin};
+  return hal::TextureParam{b.name, texel_format(b.type), hal_access(p.access), extent_of(b),
+                           origin};
 }
 
 class PlanMaker {
@@ -151,8 +144,14 @@ class PlanMaker {
 
 }  // namespace
 
+hal::TexelFormat texel_format(Type type) {
+  const auto format = hal::texel_format_of(element_type(type));
+  TL_CHECK(format.has_value());
+  return *format;
+}
+
 runtime::LaunchPlan make_launch_plan(const codegen::opencl::CompiledModule& module) {
   return PlanMaker(module).make();
 }
 
-}  // namespace texloom::python
+}  // namespace texloom::package

@@ -1,0 +1,16 @@
+// From a compiled module to the runtime's launch plan. The runtime knows nothing of the IR: this
+// is where the two meet.
+#pragma once
+
+#include "codegen/opencl/module.h"
+#include "runtime/launch_plan.h"
+
+namespace texloom::package {
+
+// Plain data: the module may go afterwards.
+runtime::LaunchPlan make_launch_plan(const codegen::opencl::CompiledModule& module);
+
+// The format of a texture whose elements are of this type; is_texel_type(type) holds.
+hal::TexelFormat texel_format(ir::Type type);
+
+}  // namespace texloom::package

@@ -1,0 +1,29 @@
+// Arguments that lie in one another's memory.
+//
+// Kernels are compiled on the promise that what they write is nobody else's (`restrict`), and
+// launches are ordered as if it were so: a program whose argument is overwritten while another one
+// still reads it computes something else.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/hal/binding.h"
+#include "runtime/launch_plan.h"
+
+namespace texloom::runtime {
+
+// By argument: whether a launch of the plan writes it. The plan is valid.
+std::vector<bool> written_arguments(const LaunchPlan& plan);
+
+struct Alias {
+  std::size_t first = 0, second = 0;  // arguments; first < second
+};
+
+// Two arguments that share memory, at least one of which is written; nothing if there are none.
+// The bindings fit the plan's arguments.
+std::optional<Alias> find_alias(const LaunchPlan& plan, const std::vector<bool>& written,
+                                std::span<const hal::Binding> bindings);
+
+}  // namespace texloom::runtime

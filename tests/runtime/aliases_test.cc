@@ -1,0 +1,88 @@
+// Which arguments of a plan lie in one another's memory.
+#include "runtime/aliases.h"
+
+#include "tests/runtime/opencl_fixture.h"
+#include "tests/runtime/plan_fixture.h"
+
+namespace texloom::runtime {
+namespace {
+
+using hal::Access;
+
+// The arguments A, B and C; the kernel writes C, inside two loops.
+LaunchPlan plan_of(std::vector<TensorSpec> arguments, std::vector<hal::KernelParam> params) {
+  LaunchPlan plan;
+  plan.arguments = std::move(arguments);
+  plan.kernels = {{.entry = {.name = "k", .params = std::move(params)}}};
+  const Step step = launch(0, {1, 1, 1}, {argument(0), argument(1), argument(2)});
+  plan.steps = {loop(0, 2, {loop(1, 2, {step})})};
+  return plan;
+}
+
+LaunchPlan buffers() {
+  return plan_of({buffer_tensor("A", 64), buffer_tensor("B", 64), buffer_tensor("C", 128)},
+                 {hal::BufferParam{.name = "A", .access = Access::Read},
+                  hal::BufferParam{.name = "B", .access = Access::Read},
+                  hal::BufferParam{.name = "C", .access = Access::Write}});
+}
+
+LaunchPlan textures() {
+  return plan_of(
+      {texture_tensor("A", {8, 4}), texture_tensor("B", {8, 4}), texture_tensor("C", {2, 2})},
+      {hal::TextureParam{.name = "A", .access = Access::Read},
+       hal::TextureParam{.name = "B", .access = Access::Read},
+       hal::TextureParam{.name = "C", .access = Access::Write}});
+}
+
+TEST(WrittenArguments, ThoseThatALaunchWrites) {
+  EXPECT_EQ(written_arguments(buffers()), (std::vector<bool>{false, false, true}));
+  EXPECT_EQ(written_arguments(textures()), (std::vector<bool>{false, false, true}));
+}
+
+class Aliases : public hal::OpenClTest {
+ protected:
+  // "0 2" of arguments 0 and 2; empty when none share memory.
+  static std::string found(const LaunchPlan& plan, const std::vector<hal::Binding>& bindings) {
+    const auto alias = find_alias(plan, written_arguments(plan), bindings);
+    return alias ? fmt::format("{} {}", alias->first, alias->second) : "";
+  }
+  std::string of_buffers(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    const auto buffer = make_buffer(1024);
+    return found(buffers(), {hal::BufferBinding{buffer, a}, hal::BufferBinding{buffer, b},
+                             hal::BufferBinding{buffer, c}});
+  }
+  std::string of_textures(hal::Offset2D a, hal::Offset2D c) {
+    const auto texture = make_texture({16, 16}, hal::TexelFormat::Rgba32Float);
+    const auto other = make_texture({16, 16}, hal::TexelFormat::Rgba32Float);
+    return found(textures(), {hal::TextureBinding{texture, a}, hal::TextureBinding{other, {}},
+                              hal::TextureBinding{texture, c}});
+  }
+};
+
+TEST_F(Aliases, TwoThatAreReadMayShare) { EXPECT_EQ(of_buffers(0, 0, 64), ""); }
+
+TEST_F(Aliases, RangesOfOneBuffer) {
+  EXPECT_EQ(of_buffers(0, 512, 0), "0 2");
+  EXPECT_EQ(of_buffers(512, 63, 0), "1 2");
+  EXPECT_EQ(of_buffers(512, 127, 0), "1 2");
+  EXPECT_EQ(of_buffers(512, 128, 0), "");
+  EXPECT_EQ(of_buffers(512, 65, 128), "1 2");
+  EXPECT_EQ(of_buffers(512, 64, 128), "");
+}
+
+TEST_F(Aliases, DifferentBuffers) {
+  const auto a = make_buffer(64), b = make_buffer(64), c = make_buffer(128);
+  EXPECT_EQ(found(buffers(), {hal::BufferBinding{a}, hal::BufferBinding{b}, hal::BufferBinding{c}}),
+            "");
+}
+
+TEST_F(Aliases, RectanglesOfOneTexture) {
+  EXPECT_EQ(of_textures({0, 0}, {7, 3}), "0 2");
+  EXPECT_EQ(of_textures({0, 0}, {8, 3}), "");
+  EXPECT_EQ(of_textures({0, 0}, {7, 4}), "");
+  EXPECT_EQ(of_textures({2, 0}, {0, 0}), "");
+  EXPECT_EQ(of_textures({1, 1}, {0, 0}), "0 2");
+}
+
+}  // namespace
+}  // namespace texloom::runtime
