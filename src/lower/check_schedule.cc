@@ -183,14 +183,12 @@ class Checker {
   // An inner part of a split by a factor is constant whatever the axis is.
   static bool has_constant_extent(const Stage& stage, const IterVar& axis) {
     for (const Relation& r : stage.relations) {
-      if (r.split && r.split->inner.same_as(axis) && r.split->factor > 0) return true;
-      if (r.split && r.split->outer.same_as(axis) && r.split->nparts > 0) return true;
-      if (r.split && (r.split->inner.same_as(axis) || r.split->outer.same_as(axis))) {
-        return has_constant_extent(stage, r.split->parent);
-      }
-      if (r.fuse && r.fuse->fused.same_as(axis)) {
-        return has_constant_extent(stage, r.fuse->outer) &&
-               has_constant_extent(stage, r.fuse->inner);
+      if (const auto* split = std::get_if<SplitRelation>(&r)) {
+        const bool inner = split->inner.same_as(axis), outer = split->outer.same_as(axis);
+        if ((inner && split->factor > 0) || (outer && split->nparts > 0)) return true;
+        if (inner || outer) return has_constant_extent(stage, split->parent);
+      } else if (const auto& fuse = std::get<FuseRelation>(r); fuse.fused.same_as(axis)) {
+        return has_constant_extent(stage, fuse.outer) && has_constant_extent(stage, fuse.inner);
       }
     }
     return axis->extent && int_value(axis->extent) != nullptr;

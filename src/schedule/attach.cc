@@ -36,8 +36,10 @@ void append_enclosing(const Schedule& schedule, StageId id, size_t depth, LoopPa
 
 IterVar leaf_of(const Stage& stage, IterVar axis) {
   for (const Relation& r : stage.relations) {
-    if (r.split && r.split->parent.same_as(axis)) axis = r.split->inner;
-    if (r.fuse && r.fuse->inner.same_as(axis)) axis = r.fuse->fused;
+    const auto* split = std::get_if<SplitRelation>(&r);
+    if (split != nullptr && split->parent.same_as(axis)) axis = split->inner;
+    const auto* fuse = std::get_if<FuseRelation>(&r);
+    if (fuse != nullptr && fuse->inner.same_as(axis)) axis = fuse->fused;
   }
   return axis;
 }

@@ -143,11 +143,11 @@ class Inference {
       extents[axis] = constant_shape({axis->extent}, axis->name(), axis->location).front();
     }
     for (const Relation& r : stage.relations) {
-      if (r.fuse) {
-        extents[r.fuse->fused] = checked_product(stage, r.fuse->fused, extents.at(r.fuse->outer),
-                                                 extents.at(r.fuse->inner));
+      if (const auto* fuse = std::get_if<FuseRelation>(&r)) {
+        extents[fuse->fused] =
+            checked_product(stage, fuse->fused, extents.at(fuse->outer), extents.at(fuse->inner));
       } else {
-        split_extent(stage, *r.split, extents);
+        split_extent(stage, std::get<SplitRelation>(r), extents);
       }
     }
     for (const IterVar& leaf : stage.leaves) {
@@ -187,11 +187,12 @@ class Inference {
     const AxisAttributes* attributes = stage.attributes_of(axis);
     if (attributes != nullptr && attributes->loop == LoopKind::Thread) return true;
     return std::any_of(stage.relations.begin(), stage.relations.end(), [&](const Relation& r) {
-      if (r.split && r.split->parent.same_as(axis)) {
-        return bound_to_thread(stage, r.split->outer) || bound_to_thread(stage, r.split->inner);
+      const auto* split = std::get_if<SplitRelation>(&r);
+      if (split != nullptr && split->parent.same_as(axis)) {
+        return bound_to_thread(stage, split->outer) || bound_to_thread(stage, split->inner);
       }
-      const bool fused = r.fuse && (r.fuse->outer.same_as(axis) || r.fuse->inner.same_as(axis));
-      return fused && bound_to_thread(stage, r.fuse->fused);
+      const auto* fuse = std::get_if<FuseRelation>(&r);
+      return fuse != nullptr && fuse->joins(axis) && bound_to_thread(stage, fuse->fused);
     });
   }
 
@@ -202,12 +203,12 @@ class Inference {
     std::unordered_map<IterVar, Expr, RefHash, RefSame> value;
     for (const LeafLoop& loop : own.loops) value[loop.axis] = loop.var;
     for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
-      if (r->fuse) {
-        const int64_t inner = extents.at(r->fuse->inner);
-        value[r->fuse->outer] = floordiv(value.at(r->fuse->fused), inner);
-        value[r->fuse->inner] = floormod(value.at(r->fuse->fused), inner);
+      if (const auto* fuse = std::get_if<FuseRelation>(&*r)) {
+        const int64_t inner = extents.at(fuse->inner);
+        value[fuse->outer] = floordiv(value.at(fuse->fused), inner);
+        value[fuse->inner] = floormod(value.at(fuse->fused), inner);
       } else {
-        const SplitRelation& split = *r->split;
+        const auto& split = std::get<SplitRelation>(*r);
         const int64_t inner = extents.at(split.inner);
         value[split.parent] = value.at(split.outer) * inner + value.at(split.inner);
         if (extents.at(split.outer) * inner != extents.at(split.parent)) {

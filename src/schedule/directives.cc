@@ -21,12 +21,14 @@ std::string leaf_names(const Stage& stage) {
 // Why an axis is no leaf: what became of it, if it was one of this stage.
 std::string fate_of(const Stage& stage, const IterVar& axis) {
   for (const Relation& r : stage.relations) {
-    if (r.split && r.split->parent.same_as(axis)) {
-      return fmt::format("has already been split into '{}' and '{}'", r.split->outer->name(),
-                         r.split->inner->name());
+    const auto* split = std::get_if<SplitRelation>(&r);
+    if (split != nullptr && split->parent.same_as(axis)) {
+      return fmt::format("has already been split into '{}' and '{}'", split->outer->name(),
+                         split->inner->name());
     }
-    if (r.fuse && (r.fuse->outer.same_as(axis) || r.fuse->inner.same_as(axis))) {
-      return fmt::format("has already been fused into '{}'", r.fuse->fused->name());
+    const auto* fuse = std::get_if<FuseRelation>(&r);
+    if (fuse != nullptr && fuse->joins(axis)) {
+      return fmt::format("has already been fused into '{}'", fuse->fused->name());
     }
   }
   return "is not an axis of this stage";
@@ -100,7 +102,7 @@ Schedule::Pair Schedule::split(StageId id, const IterVar& parent, std::optional<
   }
   refuse_annotated(own, parent, where, "split");
   const Pair parts = split_exactly(id, parent, factor.value_or(0));
-  SplitRelation& relation = *stage(id).relations.back().split;
+  auto& relation = std::get<SplitRelation>(stage(id).relations.back());
   relation.nparts = nparts.value_or(0);
   relation.exact = false;
   return parts;
@@ -113,7 +115,7 @@ Schedule::Pair Schedule::split_exactly(StageId id, const IterVar& parent, int64_
                    derived_axis(parent, parent->name() + ".inner", parent->location)};
   own.leaves[at] = parts.outer;
   own.leaves.insert(own.leaves.begin() + static_cast<ptrdiff_t>(at) + 1, parts.inner);
-  own.relations.push_back({SplitRelation{parent, parts.outer, parts.inner, factor, 0, true}, {}});
+  own.relations.emplace_back(SplitRelation{parent, parts.outer, parts.inner, factor, 0, true});
   return parts;
 }
 
@@ -144,7 +146,7 @@ IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const Sourc
            outer->kind == IterKind::Data ? outer->name() : inner->name());
     }
     fused = derived_axis(outer, outer->name() + "." + inner->name() + ".fused", where);
-    own.relations.push_back({{}, FuseRelation{outer, inner, fused}});
+    own.relations.emplace_back(FuseRelation{outer, inner, fused});
     own.leaves.erase(own.leaves.begin() + static_cast<ptrdiff_t>(at) + 1);
     own.leaves[at] = fused;
   }

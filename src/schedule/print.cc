@@ -17,11 +17,11 @@ std::string axis_list(const std::vector<IterVar>& axes) {
 }
 
 std::string relation_text(const Relation& r) {
-  if (r.fuse) {
-    return fmt::format("fuse {}, {} -> {}", r.fuse->outer->name(), r.fuse->inner->name(),
-                       r.fuse->fused->name());
+  if (const auto* fuse = std::get_if<FuseRelation>(&r)) {
+    return fmt::format("fuse {}, {} -> {}", fuse->outer->name(), fuse->inner->name(),
+                       fuse->fused->name());
   }
-  const SplitRelation& s = *r.split;
+  const auto& s = std::get<SplitRelation>(r);
   const bool by_factor = s.factor > 0;
   return fmt::format("split {} {}={} -> {}, {}", s.parent->name(), by_factor ? "factor" : "nparts",
                      by_factor ? s.factor : s.nparts, s.outer->name(), s.inner->name());

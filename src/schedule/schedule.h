@@ -11,6 +11,7 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "ir/scope.h"
@@ -33,11 +34,10 @@ struct SplitRelation {
 // fused = outer * extent(inner) + inner
 struct FuseRelation {
   ir::IterVar outer, inner, fused;
+
+  bool joins(const ir::IterVar& axis) const { return outer.same_as(axis) || inner.same_as(axis); }
 };
-struct Relation {
-  std::optional<SplitRelation> split;
-  std::optional<FuseRelation> fuse;
-};
+using Relation = std::variant<SplitRelation, FuseRelation>;
 
 // What directives said of one leaf axis.
 struct AxisAttributes {
