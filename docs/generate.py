@@ -77,8 +77,17 @@ def passes_page() -> str:
         "",
         *table(("#", "pass", "stage", "what it does"), rows),
         "",
-        "The OpenCL backend then brings the kernels into a form that OpenCL C can spell (stage",
-        "`legalised`, `src/codegen/opencl/legalize.h`), and a printer spells it.",
+        "The OpenCL backend then brings each kernel into a form that OpenCL C can spell (stage",
+        "`legalised`, [`legalize`](../src/codegen/opencl/legalize.h)) in these steps, and a printer",
+        "spells it.",
+        "",
+        *table(
+            ("#", "step", "what it does"),
+            (
+                (str(number), f"`{name}`", summary)
+                for number, (name, summary) in enumerate(_core.legalize_steps(), start=1)
+            ),
+        ),
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,7 +1,8 @@
 """Checks that the #includes in src/ follow the order of the folders.
 
 A folder may include itself and what comes before it in the pipeline; src/runtime, which ships
-without the compiler, may include only src/support; src/package joins the two. The CMake targets say the same, but all share
+without the compiler, may include only src/support; src/package joins the two. The CMake targets say
+the same, but all share
 one include root, so that an #include in the wrong direction would still compile.
 """
 

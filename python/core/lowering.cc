@@ -4,6 +4,7 @@
 
 #include <pybind11/stl.h>
 
+#include "codegen/opencl/legalize.h"
 #include "compiled.h"
 #include "lower/pipeline.h"
 
@@ -105,6 +106,13 @@ void bind_lowering(py::module_& m) {
     py::list rows;
     for (const lower::Pass& pass : lower::pipeline()) {
       rows.append(py::make_tuple(pass.name, to_string(pass.in), to_string(pass.out), pass.summary));
+    }
+    return rows;
+  });
+  m.def("legalize_steps", [] {
+    py::list rows;
+    for (const codegen::opencl::Step& step : codegen::opencl::legalize_steps()) {
+      rows.append(py::make_tuple(step.name, step.summary));
     }
     return rows;
   });

@@ -45,7 +45,7 @@ class PlanExecutor {
 
   std::shared_ptr<hal::Device> device_;
   LaunchPlan plan_;
-  std::vector<bool> written_;  // by argument
+  std::vector<bool> written_;                                  // by argument
   std::vector<std::shared_ptr<hal::Executable>> executables_;  // by kernel; entry point 0 of each
   std::vector<hal::Binding> temporaries_;                      // by temporary
 };

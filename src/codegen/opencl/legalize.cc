@@ -1,6 +1,7 @@
 #include "codegen/opencl/legalize.h"
 
 #include <algorithm>
+#include <array>
 
 #include "codegen/opencl/align_access.h"
 #include "codegen/opencl/integer_arithmetic.h"
@@ -34,32 +35,44 @@ Stmt hoist_shared_arrays(const Stmt& body) {
   return result;
 }
 
-ir::Kernel legalize(const ir::Kernel& kernel) {
-  ir::Kernel result = kernel;
-  // Lets the others remember expressions by their variables.
-  result.body = lower::unique_definitions(result.body);
-  // On the user's types; it makes several reads of a texel out of one.
-  result.body = split_lanes(result.body);
-  // Needs one node for each texel that is equal, so before types are changed.
-  result.body = lower::share_texels_in(result.body);
-  result.body = widen_storage(result.body);
-  const ir::arith::Ranges ranges = ranges_of(result);
-  // Wants the final types of arrays, and makes divisions.
-  result.body = align_accesses(result.body, ranges);
-  result.body = make_integers_explicit(result.body, ranges);
-  // Wants final types: its result depends on their widths.
-  result.body = shape_vector_conditions(result.body);
-  result.body = hoist_shared_arrays(result.body);
-  return result;
-}
+using ir::Kernel;
+
+// The order is forced at these places: definitions are unique before anything remembers
+// expressions by their variables; lanes are split on the user's types, and make several reads of a
+// texel out of one; texels are shared while equal ones are equal nodes, so before types are
+// widened; accesses are aligned on the final types of arrays, and make divisions; the conditions
+// of vectors depend on the final widths of types.
+constexpr std::array kSteps = {
+    Step{"unique_definitions", [](Kernel& k) { k.body = lower::unique_definitions(k.body); },
+         "define each variable and buffer once"},
+    Step{"split_lanes", [](Kernel& k) { k.body = split_lanes(k.body); },
+         "cut vectors into those that OpenCL C has, gather what is not consecutive"},
+    Step{"share_texels", [](Kernel& k) { k.body = lower::share_texels_in(k.body); },
+         "read a texel once where lanes that were split read it several times"},
+    Step{"widen_storage", [](Kernel& k) { k.body = widen_storage(k.body); },
+         "compute in types that OpenCL C computes in; round what is stored"},
+    Step{"align_accesses", [](Kernel& k) { k.body = align_accesses(k.body, ranges_of(k)); },
+         "find the vector accesses that are aligned"},
+    Step{"make_integers_explicit",
+         [](Kernel& k) { k.body = make_integers_explicit(k.body, ranges_of(k)); },
+         "spell divisions and wrapping arithmetic in terms of what OpenCL C defines"},
+    Step{"shape_vector_conditions", [](Kernel& k) { k.body = shape_vector_conditions(k.body); },
+         "give the conditions of vectors the width of what they choose"},
+    Step{"hoist_shared_arrays", [](Kernel& k) { k.body = hoist_shared_arrays(k.body); },
+         "declare shared arrays in the outermost block"},
+};
 
 }  // namespace
+
+std::span<const Step> legalize_steps() { return kSteps; }
 
 ir::Program legalize(const ir::Program& program) {
   TL_CHECK(program.stage == ir::Stage::Kernels);
   ir::Program result = program;
   result.stage = ir::Stage::Legalised;
-  for (ir::Kernel& kernel : result.kernels) kernel = legalize(kernel);
+  for (Kernel& kernel : result.kernels) {
+    for (const Step& step : kSteps) step.run(kernel);
+  }
   ir::verify(result);
   return result;
 }

@@ -1,11 +1,24 @@
 // From a program of kernels to one that OpenCL C can spell.
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "ir/program.h"
 
 namespace texloom::codegen::opencl {
 
-// What it does: takes every decision of code generation, as a list of rewrites (legalize.cc).
+// One rewrite of a kernel. Between them the program is at no stage: only the last one's result is.
+struct Step {
+  std::string_view name;
+  void (*run)(ir::Kernel&);
+  std::string_view summary;
+};
+
+// In the order they run.
+std::span<const Step> legalize_steps();
+
+// What it does: takes every decision of code generation, as a list of rewrites (legalize_steps).
 // Why here: the last pass before print(), which decides nothing.
 // Before: stage Kernels: thread axes are named by the kernel, loads and stores have one linear
 // index, vectors have up to 16 lanes of any type.
