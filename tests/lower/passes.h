@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/visit.h"
 #include "lower/pipeline.h"
 #include "tests/schedule/te.h"
 
@@ -59,6 +60,18 @@ inline std::string in_kernel(void (*pass)(Lowering&), const ir::Stmt& body) {
   lowering.program.kernels.emplace_back().body = body;
   pass(lowering);
   return to_string(lowering.program.kernels.front().body);
+}
+
+// A launch plan, a line for each statement.
+inline std::string plan_of(const ir::Program& program) {
+  std::string text;
+  ir::walk(
+      program.body, [&](const ir::Allocate& n) { text += "allocate " + n.buffer->name + "\n"; },
+      [&](const ir::Launch& n) {
+        text += "launch " + program.kernels.at(static_cast<size_t>(n.kernel)).name + "\n";
+      },
+      [&](const ir::Free& n) { text += "free " + n.buffer->name + "\n"; });
+  return text;
 }
 
 }  // namespace texloom::lower::testing
