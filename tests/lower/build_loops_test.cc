@@ -229,6 +229,27 @@ TEST(BuildLoops, RunsAnywhereWhereNothingCanFault) {
   EXPECT_EQ(attached("shared", {a}, read_from(a)), guarded);
 }
 
+// A[11] is read where i.outer = 2 and i = 3.
+TEST(BuildLoops, FirstElementOutside) {
+  const Tensor a = placeholder("A", {11});
+  EXPECT_NE(attached("local", {a}, [&](const Expr& i) { return at(a, {i}); }).find("if "),
+            std::string::npos);
+}
+
+// The buffer itself ends before its loops do.
+TEST(BuildLoops, LoopsBeyondALocalBuffer) {
+  const Tensor a = placeholder("A", {80});
+  const Tensor b = compute("B", {64}, [&](const Exprs& i) { return at(a, i); });
+  const Tensor c = plus_one(b, "C");
+  Te te({c});
+  const auto [outer, inner] = te.split(c, te.axis(c, 0), 4);
+  te.compute_at(b, c, outer);
+  te.set_scope(b, "local");
+  te.split(b, te.axis(b, 0), 3);
+  const std::string text = built(te, {a, c});
+  EXPECT_NE(text.find("if i.outer.1 * 3 + i.inner < 4 && "), std::string::npos) << text;
+}
+
 TEST(BuildLoops, TexturesMayBeReadAnywhere) {
   const Tensor a = placeholder("A", {10, 4}), b = plus_one(a, "B"), c = plus_one(b, "C");
   Te te({c});

@@ -300,6 +300,10 @@ TEST_F(CheckVectorized, PartsByNumber) {
   EXPECT_EQ(with(parts.inner), refused("i.inner"));
 }
 
+TEST_F(CheckVectorized, PartsOfOne) { EXPECT_EQ(with(te.split(b, i, 1).inner), shape); }
+
+TEST_F(CheckVectorized, OnePart) { EXPECT_EQ(with(te.split_nparts(b, i, 1).outer), shape); }
+
 TEST_F(CheckVectorized, PartsOfConstantAxes) {
   const auto parts = te.split(b, j, 4);
   EXPECT_EQ(with(parts.outer), shape);

@@ -87,6 +87,12 @@ TEST_F(FlattenStorage, Texels) {
             "texture2d.store(t, x=j, y=i, v: float32x4)");
 }
 
+// A lane is a lane even where nothing is known of the index.
+TEST_F(FlattenStorage, LanesAreFourAtMost) {
+  EXPECT_EQ(load(t, {i, j, n}), "texture2d.load(t, x=j, y=i: float32x4).lane[floormod(n, 4)]");
+  EXPECT_EQ(load(t, {i, j, n * 4 + 1}), "texture2d.load(t, x=j, y=i: float32x4).lane[1]");
+}
+
 // What is no texel in order is read lane by lane.
 TEST_F(FlattenStorage, ChoicesOfLanes) {
   EXPECT_EQ(load(t, {i, j, ramp(make_int(0), 2)}),

@@ -118,7 +118,7 @@ TEST_F(KernelBuilder, RepeatedStores) {
   EXPECT_EQ(body(outer),
             "if threadIdx.x == 0 {\n  y[0] = 1.0\n}\ny[threadIdx.x] = a[threadIdx.x]\n");
   const Stmt two = make_seq({put(y, make_int(0), make_float(1)), thread(i, 8, kBlockX, copy),
-                             thread(j, 4, kThreadY, put(y, j, make_float(2)))});
+                             thread(j, 2, kThreadY, put(y, j, make_float(2)))});
   EXPECT_EQ(body(two),
             "if blockIdx.x == 0 && threadIdx.y == 0 {\n  y[0] = 1.0\n}\n"
             "if threadIdx.y == 0 {\n  y[blockIdx.x] = a[blockIdx.x]\n}\n"

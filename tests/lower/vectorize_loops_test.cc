@@ -229,6 +229,10 @@ TEST_F(VectorizeLoops, MixedGuards) {
       "  t[n, n, ramp(0, 1, 4)] = select(x4(true) && ramp(0, 1, 4) < x4(n), x4(x), x4(0.0))\n";
   const std::string scalar_first = four(make_if((m < n) && (i < n), store));
   EXPECT_EQ(scalar_first, "if m < n && 0 < n {\n" + masked + "}\n");
+  EXPECT_EQ(four(make_if((i < n) && (i < m), store)),
+            "if 0 < n && 0 < m {\n"
+            "  t[n, n, ramp(0, 1, 4)] = "
+            "select(ramp(0, 1, 4) < x4(n) && ramp(0, 1, 4) < x4(m), x4(x), x4(0.0))\n}\n");
 }
 
 TEST_F(VectorizeLoops, Locations) {

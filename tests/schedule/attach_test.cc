@@ -96,11 +96,15 @@ TEST_F(Attach, Cycles) {
 
 // As deep as there are computes: no cycle.
 TEST_F(Attach, LongestChain) {
-  te.compute_at(c, d, dj);
-  te.compute_at(b, c, cj);
-  const Tensor e = te.cache_read(a, "local", {b});
-  te.compute_at(e, b, te.axis(b, 1));
-  EXPECT_EQ(enclosing(e), "D.i, D.j, C.i, C.j, B.i, B.j");
+  constexpr int kStages = 8;
+  std::vector<Tensor> chain = {a};
+  for (int n = 0; n < kStages; ++n) chain.push_back(plus_one(chain.back(), fmt::format("T{}", n)));
+  Te deep({chain.back()});
+  for (size_t n = 1; n < kStages; ++n) {
+    deep.compute_at(chain[n], chain[n + 1], deep.axis(chain[n + 1], 0));
+  }
+  EXPECT_EQ(text(deep, enclosing_loops(deep.s, deep.id(chain[1]))),
+            "T7.i, T6.i, T5.i, T4.i, T3.i, T2.i, T1.i");
 }
 
 TEST_F(Attach, InlinedStagesHaveNoLoops) {

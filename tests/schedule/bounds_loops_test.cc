@@ -51,6 +51,12 @@ TEST_F(BoundsLoops, SplitByParts) {
   EXPECT_EQ(indices(te, b), "i.outer * 3 + i.inner, j.outer * 4 + j.inner");
 }
 
+TEST_F(BoundsLoops, SplitByOne) {
+  te.split(b, i, 1);
+  te.split_nparts(b, j, 1);
+  EXPECT_EQ(loops(te, b), "i.outer 10, i.inner 1, j.outer 1, j.inner 12");
+}
+
 // A factor above the extent shrinks to it.
 TEST_F(BoundsLoops, LargeFactorsShrink) {
   te.split(b, i, 16);

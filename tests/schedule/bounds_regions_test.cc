@@ -150,6 +150,15 @@ TEST(BoundsRegions, LargeRegionsAreTheTensor) {
   EXPECT_EQ(window(17), "0 + 16");
 }
 
+// One end is a constant, the other is not.
+TEST(BoundsRegions, HalfConstant) {
+  const IterVar k = reduce_axis("k", 16);
+  Chain chain(64, 16,
+              [&](const Tensor& b, const Expr& i) { return sum(at(b, {max(i, k->var)}), {k}); });
+  chain.te.compute_at(chain.b, chain.c, chain.te.axis(chain.c, 0));
+  EXPECT_EQ(region(chain.te, chain.b), "i + 16");
+}
+
 // Of two axes, one clamped and one not.
 TEST(BoundsRegions, EachAxisByItself) {
   const Tensor a = placeholder("A", {8, 30}), b = plus_one(a, "B");

@@ -55,6 +55,13 @@ TEST(PrintSchedule, LoopsAndPlaces) {
             "vectorized j.inner.inner\n");
 }
 
+TEST(PrintSchedule, FactorOne) {
+  const Tensor a = placeholder("A", {8}), b = plus_one(a, "B");
+  Te te({b});
+  te.split(b, te.axis(b, 0), 1);
+  EXPECT_NE(to_string(te.s).find("split i factor=1 -> i.outer, i.inner\n"), std::string::npos);
+}
+
 TEST(PrintSchedule, Scalars) {
   const Tensor a = placeholder("A", {});
   const Tensor b = plus_one(a, "B");
