@@ -13,7 +13,6 @@ using namespace testing;
 using namespace schedule::testing;
 using ir::Expr;
 using ir::Exprs;
-using ir::IterVar;
 using ir::make_int;
 using ir::Tensor;
 
@@ -218,7 +217,7 @@ std::string attached(std::string_view scope, const std::vector<Tensor>& inputs, 
 TEST(BuildLoops, RunsAnywhereWhereNothingCanFault) {
   const Tensor a = placeholder("A", {12}), small = placeholder("A", {10});
   const auto read_from = [](const Tensor& t) {
-    return [&](const Expr& i) { return at(t, {i}) * ir::make_float(3); };
+    return [t](const Expr& i) { return at(t, {i}) * ir::make_float(3); };
   };
   const std::string store = "B[i] = A[i.outer * 4 + i] * 3.0\n";
   const std::string end = "    }\n    ";

@@ -8,10 +8,8 @@ namespace {
 
 using namespace testing;
 using namespace schedule::testing;
-using ir::Expr;
 using ir::Exprs;
 using ir::IterVar;
-using ir::make_int;
 using ir::Tensor;
 
 std::string built(const Te& te, const std::vector<Tensor>& arguments) {
@@ -26,7 +24,7 @@ class BuildReductions : public ::testing::Test {
   IterVar k = reduce_axis("k", 10);
   Tensor a = placeholder("A", {4, 10});
   Tensor c =
-      compute("C", {4, 6}, [this](const Exprs& i) { return sum(at(a, {i[0], k->var}), {k}); });
+      compute("C", {4, 6}, [this](const Exprs& x) { return sum(at(a, {x[0], k->var}), {k}); });
   Te te{{c}};
   IterVar i = te.axis(c, 0), j = te.axis(c, 1);
 };

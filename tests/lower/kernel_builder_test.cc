@@ -9,7 +9,6 @@
 namespace texloom::lower {
 namespace {
 
-using ir::Access;
 using ir::at;
 using ir::Buffer;
 using ir::Expr;
@@ -18,7 +17,6 @@ using ir::kFloat32;
 using ir::make_float;
 using ir::make_int;
 using ir::make_seq;
-using ir::make_texture;
 using ir::make_var;
 using ir::put;
 using ir::Stmt;
@@ -41,16 +39,7 @@ class KernelBuilder : public ::testing::Test {
   std::string refused(const Stmt& body) const {
     return faults([&] { built(body); });
   }
-  std::string body(const Stmt& s) const { return to_string(built(s).body); }
-  // "name access" of each parameter.
-  static std::string params(const Kernel& kernel) {
-    std::string text;
-    for (const ir::KernelParam& p : kernel.params) {
-      text += (text.empty() ? "" : ", ") + (p.buffer ? p.buffer->name : to_string(p.scalar));
-      text += " " + std::string(to_string(p.access));
-    }
-    return text;
-  }
+  std::string body(const Stmt& of) const { return to_string(built(of).body); }
 
   ir::Target target;
   Expr i = make_var("i"), j = make_var("j"), m = make_var("m");

@@ -21,7 +21,6 @@ using ir::make_texture;
 using ir::make_var;
 using ir::put;
 using ir::Stmt;
-using ir::Stmts;
 using ir::texel;
 using schedule::testing::faults;
 using schedule::testing::line;

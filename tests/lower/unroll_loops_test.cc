@@ -20,7 +20,6 @@ using ir::make_seq;
 using ir::make_var;
 using ir::put;
 using ir::Stmt;
-using ir::Stmts;
 
 class UnrollLoops : public ::testing::Test {
  protected:

@@ -11,14 +11,11 @@ namespace {
 
 using namespace testing;
 using ir::at;
-using ir::BinaryOp;
 using ir::Buffer;
 using ir::Expr;
 using ir::kFloat32;
 using ir::kInt32;
 using ir::LoopKind;
-using ir::make_binary;
-using ir::make_float;
 using ir::make_int;
 using ir::make_select;
 using ir::make_seq;

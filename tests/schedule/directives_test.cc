@@ -22,7 +22,7 @@ class Directives : public ::testing::Test {
   IterVar k = reduce_axis("k", 9);
   Tensor a = placeholder("A", {8, 9}), b = plus_one(a, "B");
   Tensor c =
-      compute("C", {8, 4}, [this](const Exprs& i) { return sum(at(b, {i[0], k->var}), {k}); });
+      compute("C", {8, 4}, [this](const Exprs& x) { return sum(at(b, {x[0], k->var}), {k}); });
   Te te{{c}};
   IterVar i = te.axis(c, 0), j = te.axis(c, 1);
 };

@@ -11,7 +11,6 @@ namespace {
 
 using namespace testing;
 using ir::Exprs;
-using ir::make_int;
 using ir::Tensor;
 
 std::string order(const Te& te) { return names(te.s, te.s.order()); }
