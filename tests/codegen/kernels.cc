@@ -47,40 +47,6 @@ std::pair<std::string, std::string> halves(const std::string& source) {
 
 }  // namespace
 
-Buffer global(std::string name, ir::Type type, int64_t elements) {
-  return make_buffer(std::move(name), type, {elements}, MemoryScope::Global);
-}
-Buffer local(std::string name, ir::Type type, int64_t elements) {
-  return make_buffer(std::move(name), type, {elements}, MemoryScope::Local);
-}
-Buffer shared(std::string name, ir::Type type, int64_t elements) {
-  return make_buffer(std::move(name), type, {elements}, MemoryScope::Shared);
-}
-Buffer texture(std::string name, ir::Type type, int64_t width, int64_t height) {
-  return make_texture(std::move(name), type,
-                      texture_layout({height, width, 4}, ir::TextureRule::Activation));
-}
-
-Expr at(const Buffer& buffer, const Expr& index) { return make_load(buffer, {index}); }
-Expr at(const Buffer& buffer, int64_t index) { return at(buffer, ir::make_int(index)); }
-Expr vector_at(const Buffer& buffer, const Expr& base, int lanes) {
-  return at(buffer, ramp(base, lanes));
-}
-Expr texel(const Buffer& texture, const Expr& x, const Expr& y) {
-  return make_texture_load(texture, x, y);
-}
-Expr lane(const Expr& vector, int64_t index) { return make_lane(vector, ir::make_int(index)); }
-Expr ramp(const Expr& base, int lanes, int64_t stride) {
-  return make_ramp(base, ir::make_int(stride), lanes);
-}
-
-Stmt put(const Buffer& buffer, const Expr& index, const Expr& value) {
-  return make_store(buffer, {index}, value);
-}
-Stmt put_vector(const Buffer& buffer, const Expr& base, const Expr& value) {
-  return make_store(buffer, {ramp(base, value->type.lanes)}, value);
-}
-
 Expr TestKernel::axis(const char* tag, int64_t extent) {
   const ir::ThreadTag parsed = *ir::parse_thread_tag(tag);
   axes.push_back({parsed, ir::make_var(tag), extent});

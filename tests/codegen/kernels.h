@@ -7,26 +7,21 @@
 #include "codegen/opencl/module.h"
 #include "ir/ir.h"
 #include "tests/codegen/opencl_device.h"
+#include "tests/ir/accesses.h"
 
 namespace texloom::codegen::opencl::testing {
 
-// A buffer of the whole grid.
-ir::Buffer global(std::string name, ir::Type type, int64_t elements);
-ir::Buffer local(std::string name, ir::Type type, int64_t elements);
-ir::Buffer shared(std::string name, ir::Type type, int64_t elements);
-// An image of `width` x `height` texels.
-ir::Buffer texture(std::string name, ir::Type type, int64_t width, int64_t height);
-
-ir::Expr at(const ir::Buffer& buffer, const ir::Expr& index);
-ir::Expr at(const ir::Buffer& buffer, int64_t index);
-// The consecutive elements from `base` on.
-ir::Expr vector_at(const ir::Buffer& buffer, const ir::Expr& base, int lanes);
-ir::Expr texel(const ir::Buffer& texture, const ir::Expr& x, const ir::Expr& y);
-ir::Expr lane(const ir::Expr& vector, int64_t index);
-ir::Expr ramp(const ir::Expr& base, int lanes, int64_t stride = 1);
-
-ir::Stmt put(const ir::Buffer& buffer, const ir::Expr& index, const ir::Expr& value);
-ir::Stmt put_vector(const ir::Buffer& buffer, const ir::Expr& base, const ir::Expr& value);
+using ir::at;
+using ir::global;
+using ir::lane;
+using ir::local;
+using ir::put;
+using ir::put_vector;
+using ir::ramp;
+using ir::shared;
+using ir::texel;
+using ir::texture;
+using ir::vector_at;
 
 // A kernel under construction. Parameters are found in the body, in the order of their first use;
 // access is what the body does.

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/codegen/kernels.h"
+#include "tests/ir/accesses.h"
 
 namespace texloom::lower {
 namespace {
@@ -14,9 +14,9 @@ using ir::Type;
 TEST(ContractFma, FourForms) {
   const Expr a = ir::make_var("a", ir::kFloat32), b = ir::make_var("b", ir::kFloat32),
              c = ir::make_var("c", ir::kFloat32);
-  const ir::Buffer y = codegen::opencl::testing::global("y", ir::kFloat32, 1);
+  const ir::Buffer y = ir::global("y", ir::kFloat32, 1);
   const auto contracted = [&](const Expr& value) {
-    return to_string(contract_products(codegen::opencl::testing::put(y, ir::make_int(0), value)));
+    return to_string(contract_products(ir::put(y, ir::make_int(0), value)));
   };
   EXPECT_EQ(contracted(a * b + c), "y[0] = fma(a, b, c)\n");
   EXPECT_EQ(contracted(c + a * b), "y[0] = fma(a, b, c)\n");
@@ -35,10 +35,9 @@ TEST(ContractFma, FourForms) {
 TEST(ContractFma, OnlyFloat32AndFloat64) {
   const auto contracted = [](Type type) {
     const Expr a = ir::make_var("a", type), b = ir::make_var("b", type);
-    const ir::Buffer y = codegen::opencl::testing::global("y", type.element(), 4);
-    const ir::Stmt body = type.is_scalar()
-                              ? codegen::opencl::testing::put(y, ir::make_int(0), a * b + a)
-                              : codegen::opencl::testing::put_vector(y, ir::make_int(0), a * b + a);
+    const ir::Buffer y = ir::global("y", type.element(), 4);
+    const ir::Stmt body = type.is_scalar() ? ir::put(y, ir::make_int(0), a * b + a)
+                                           : ir::put_vector(y, ir::make_int(0), a * b + a);
     return to_string(contract_products(body));
   };
   EXPECT_EQ(contracted(Type::f(64)), "y[0] = fma(a, b, a)\n");
@@ -49,10 +48,9 @@ TEST(ContractFma, OnlyFloat32AndFloat64) {
 
 TEST(ContractFma, ObeysTheMathMode) {
   const Expr a = ir::make_var("a", ir::kFloat32);
-  const ir::Buffer y = codegen::opencl::testing::global("y", ir::kFloat32, 1);
+  const ir::Buffer y = ir::global("y", ir::kFloat32, 1);
   Lowering lowering;
-  lowering.program = codegen::opencl::testing::TestKernel().program(
-      codegen::opencl::testing::put(y, ir::make_int(0), a * a + a));
+  lowering.program.kernels.emplace_back().body = ir::put(y, ir::make_int(0), a * a + a);
   lowering.target.math.contract = false;
   contract_fma(lowering);
   EXPECT_EQ(to_string(lowering.program.kernels[0].body), "y[0] = a * a + a\n");

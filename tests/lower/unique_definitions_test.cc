@@ -3,18 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/codegen/kernels.h"
+#include "tests/ir/accesses.h"
 
 namespace texloom::lower {
 namespace {
 
-using codegen::opencl::testing::at;
-using codegen::opencl::testing::global;
-using codegen::opencl::testing::local;
-using codegen::opencl::testing::put;
-using codegen::opencl::testing::shared;
+using ir::at;
 using ir::Expr;
+using ir::global;
+using ir::local;
 using ir::make_int;
+using ir::put;
+using ir::shared;
 using ir::Stmt;
 
 class UniqueDefinitions : public ::testing::Test {
@@ -105,7 +105,7 @@ TEST_F(UniqueDefinitions, NestedMeanings) {
 
 // A loop between two copies of an array, and conditions.
 TEST_F(UniqueDefinitions, ReplacesInAllStatements) {
-  const ir::Buffer t = codegen::opencl::testing::texture("t", ir::kFloat32, 4, 4);
+  const ir::Buffer t = ir::texture("t", ir::kFloat32, 4, 4);
   const Stmt body = make_let(
       i, at(c, 1),
       ir::make_seq({make_if(i < make_int(3), put(c, i, i)),

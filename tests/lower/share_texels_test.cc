@@ -5,24 +5,24 @@
 
 #include <chrono>
 
-#include "tests/codegen/kernels.h"
+#include "tests/ir/accesses.h"
 
 namespace texloom::lower {
 namespace {
 
-using codegen::opencl::testing::at;
-using codegen::opencl::testing::global;
-using codegen::opencl::testing::lane;
-using codegen::opencl::testing::put;
-using codegen::opencl::testing::texel;
-using codegen::opencl::testing::texture;
+using ir::at;
 using ir::BinaryOp;
 using ir::Expr;
+using ir::global;
 using ir::kFloat32;
 using ir::kInt32;
+using ir::lane;
 using ir::make_int;
 using ir::make_seq;
+using ir::put;
 using ir::Stmt;
+using ir::texel;
+using ir::texture;
 
 class ShareTexels : public ::testing::Test {
  protected:
@@ -351,11 +351,13 @@ TEST_F(ShareTexels, LooksAtSharedNodesTwiceAtMost) {
 
 // The pass proper: all kernels of a program.
 TEST_F(ShareTexels, RunsOnEachKernel) {
+  const Stmt body = make_seq({set(0, lane(load(2), 0)), set(1, lane(load(2), 1))});
   Lowering lowering;
-  lowering.program = codegen::opencl::testing::TestKernel().program(
-      make_seq({set(0, lane(load(2), 0)), set(1, lane(load(2), 1))}));
+  lowering.program.kernels.emplace_back().body = body;
+  lowering.program.kernels.emplace_back().body = body;
   share_texels(lowering);
   EXPECT_NE(as<ir::Let>(lowering.program.kernels.front().body), nullptr);
+  EXPECT_NE(as<ir::Let>(lowering.program.kernels.back().body), nullptr);
 }
 
 }  // namespace

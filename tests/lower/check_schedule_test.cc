@@ -1,0 +1,333 @@
+// What only the whole schedule shows to be wrong, but for reads (check_reads_test.cc).
+#include "lower/check_schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/lower/passes.h"
+
+namespace texloom::lower {
+namespace {
+
+using namespace testing;
+using namespace schedule::testing;
+using ir::Exprs;
+using ir::IterVar;
+using ir::make_int;
+using ir::Tensor;
+using ir::Type;
+using schedule::make_compute;
+using schedule::output_of;
+
+std::string checked(Lowering lowering) {
+  return faults([&] { check_schedule(lowering); });
+}
+std::string checked(const Te& te, const std::vector<Tensor>& arguments) {
+  return checked(lowering_of(te, arguments));
+}
+
+// A -> B -> C over 8 x 16.
+class CheckSchedule : public ::testing::Test {
+ protected:
+  std::string all() const { return checked(te, {a, c}); }
+
+  Tensor a = placeholder("A", {8, 16}), b = plus_one(a, "B"), c = plus_one(b, "C");
+  Te te{{c}};
+  IterVar ci = te.axis(c, 0), cj = te.axis(c, 1), bi = te.axis(b, 0), bj = te.axis(b, 1);
+};
+
+TEST_F(CheckSchedule, Nothing) {
+  EXPECT_EQ(all(), "");
+  EXPECT_EQ(checked(te, {c, b, a}), "");
+  EXPECT_EQ(checked(te, {a}), "");
+}
+
+// -- Arguments.
+
+TEST_F(CheckSchedule, InputsAreArguments) {
+  EXPECT_EQ(checked(te, {c}), "TL3010 te.py:90: the input 'A' is not among the arguments");
+}
+
+TEST_F(CheckSchedule, ArgumentsArePartOfTheSchedule) {
+  EXPECT_EQ(checked(te, {a, plus_one(a, "X"), c}),
+            "TL3010 te.py:90: the argument 'X' is not part of the schedule");
+  EXPECT_EQ(checked(te, {a, placeholder("X", {4}), c}), "");
+}
+
+TEST_F(CheckSchedule, ArgumentsAreNamedOnce) {
+  EXPECT_EQ(checked(te, {a, c, a}), "TL3010 te.py:90: the argument 'A' is named twice");
+}
+
+TEST_F(CheckSchedule, ArgumentsAreWritten) {
+  te.compute_inline(b);
+  EXPECT_EQ(checked(te, {a, b, c}),
+            "TL3010 te.py:90: the argument 'B' is inlined, so that it is never written");
+  te.compute_at(b, c, ci);
+  te.set_scope(b, "local");
+  EXPECT_EQ(checked(te, {a, b, c}),
+            "TL3010 te.py:90: the argument 'B' is computed inside a reader, so that it is never "
+            "written");
+}
+
+// All that is wrong at once.
+TEST_F(CheckSchedule, Several) {
+  te.set_scope(b, "shared");
+  EXPECT_EQ(
+      checked(te, {c, c}),
+      "TL3010 te.py:90: the argument 'C' is named twice\n"
+      "TL3010 te.py:90: the input 'A' is not among the arguments\n"
+      "TL3009 te.py:21: 'B' lies in shared memory but is computed at the root, in a kernel of "
+      "its own that no reader shares");
+}
+
+TEST_F(CheckSchedule, Declarations) {
+  const auto declared = [&](const BufferDeclaration& d) {
+    Lowering lowering = lowering_of(te, {a, c});
+    lowering.arguments[0].declaration = d;
+    return checked(lowering);
+  };
+  const std::string but =
+      "TL3011 te.py:80: the tensor 'A' is float32[8, 16], but its buffer is "
+      "declared as ";
+  EXPECT_EQ(declared(declaration("global", {8, 16})), "");
+  EXPECT_EQ(declared(declaration("texture", {8, 16})), "");
+  EXPECT_EQ(declared(declaration("global", {8, 17})), but + "float32[8, 17] in global");
+  EXPECT_EQ(declared(declaration("global", {8, 16}, Type::f(16))),
+            but + "float16[8, 16] in global");
+  EXPECT_EQ(declared(declaration("local", {8, 16})), but + "float32[8, 16] in local");
+}
+
+TEST_F(CheckSchedule, DeclarationsOfSymbolicShapes) {
+  const Tensor n = output_of(
+      schedule::make_placeholder("N", ir::kFloat32, {make_int(3), ir::make_var("n")}, line(1)));
+  const Tensor d = compute("D", {4}, [&](const Exprs& i) { return at(n, {make_int(0), i[0]}); });
+  Lowering lowering = lowering_of(Te({d}), {n, d});
+  lowering.arguments[0].declaration = declaration("global", {3, 5});
+  EXPECT_EQ(checked(lowering),
+            "TL3011 te.py:80: the tensor 'N' is float32[3, -1], but its buffer is declared as "
+            "float32[3, 5] in global");
+  // A symbolic shape is reported when nothing else is wrong.
+  EXPECT_EQ(checked(Te({d}), {n, d}),
+            "TL1001 te.py:1: the shape of 'N' has the extent n, which is not a positive constant");
+}
+
+// -- Textures.
+
+TEST_F(CheckSchedule, ElementsOfTextures) {
+  const auto of_type = [](Type type) {
+    const Tensor x = placeholder("X", {8, 4}, type), y = plus_one(x, "Y");
+    Te own({y});
+    own.set_scope(x, "texture");
+    return checked(own, {x, y});
+  };
+  for (const Type type : {Type::f(16), Type::f(32), Type::i(8), Type::u(16), Type::i(32)}) {
+    EXPECT_EQ(of_type(type), "");
+  }
+  for (const Type type :
+       {Type::f(64), Type::i(64), Type::u(64), Type{ir::TypeCode::BFloat, 16, 1}}) {
+    EXPECT_EQ(of_type(type), fmt::format("TL3006 te.py:21: 'X' has elements of type {}, which no "
+                                         "texture can hold",
+                                         to_string(type)));
+  }
+  const Tensor x = placeholder("X", {8}, ir::kBool);
+  Te own({compute("Y", {8}, [&](const Exprs& i) { return at(x, i); })});
+  own.set_scope(x, "texture");
+  EXPECT_EQ(checked(own, {x}).substr(0, 16), "TL3006 te.py:21:");
+}
+
+TEST_F(CheckSchedule, AxesOfTextures) {
+  const auto of_rank = [](size_t rank) {
+    const Tensor x = placeholder("X", std::vector<int64_t>(rank, 2)), y = plus_one(x, "Y");
+    Te own({y});
+    own.set_scope(y, "texture");
+    return checked(own, {x, y});
+  };
+  EXPECT_EQ(of_rank(0), "TL1001 te.py:21: 'Y' has 0 axes; a texture holds tensors of 1 to 6");
+  EXPECT_EQ(of_rank(1), "");
+  EXPECT_EQ(of_rank(6), "");
+  EXPECT_EQ(of_rank(7), "TL1001 te.py:21: 'Y' has 7 axes; a texture holds tensors of 1 to 6");
+}
+
+TEST_F(CheckSchedule, ReductionsInTextures) {
+  const IterVar k = reduce_axis("k", 16);
+  const Tensor d =
+      compute("D", {8, 4}, [&](const Exprs& i) { return sum(at(a, {i[0], k->var}), {k}); });
+  Te own({d});
+  EXPECT_EQ(checked(own, {a, d}), "");
+  own.set_scope(d, "texture");
+  EXPECT_EQ(checked(own, {a, d}),
+            "TL3008 te.py:21: the reduction 'D' would read and write its texture for each step");
+}
+
+TEST_F(CheckSchedule, TexturesInsideTheirReaders) {
+  te.set_scope(b, "texture");
+  EXPECT_EQ(all(), "");
+  te.compute_at(b, c, ci);
+  EXPECT_EQ(all(),
+            "TL3004 te.py:18: the texture 'B' is computed inside 'C': a kernel cannot read a "
+            "texture it writes");
+}
+
+// -- Scopes.
+
+TEST_F(CheckSchedule, RootStagesLieInGlobalMemory) {
+  te.set_scope(b, "local");
+  EXPECT_EQ(all(),
+            "TL3009 te.py:21: 'B' lies in local memory but is computed at the root, in a kernel of "
+            "its own that no reader shares");
+  te.set_scope(b, "global");
+  EXPECT_EQ(all(), "");
+}
+
+TEST_F(CheckSchedule, AttachedStagesDoNot) {
+  te.compute_at(b, c, ci);
+  EXPECT_EQ(all(),
+            "TL3013 te.py:18: 'B' lies in global memory, which the whole grid shares, but is "
+            "computed inside 'C'");
+  te.bind(c, ci, "blockIdx.x");
+  EXPECT_EQ(all(), "");
+  te.set_scope(b, "local");
+  EXPECT_EQ(all(), "");
+}
+
+// Inlined stages are not looked at, whatever was said of them before.
+TEST_F(CheckSchedule, InlinedStages) {
+  te.set_scope(b, "shared");
+  te.bind(b, bi, "threadIdx.x");
+  te.bind(b, bj, "threadIdx.x");
+  te.compute_inline(b);
+  EXPECT_EQ(all(), "");
+}
+
+// -- Threads.
+
+TEST_F(CheckSchedule, EachTagOnce) {
+  te.bind(c, ci, "threadIdx.x", 31);
+  te.bind(c, cj, "threadIdx.x", 32);
+  EXPECT_EQ(all(),
+            "TL3015 te.py:32: two axes of 'C' are bound to threadIdx.x, 'j' being the second");
+  te.bind(c, cj, "threadIdx.y");
+  EXPECT_EQ(all(), "");
+}
+
+TEST_F(CheckSchedule, BuffersDividedAmongThreads) {
+  const auto bound_in = [this](std::string_view scope, std::string_view tag) {
+    Te copy = te;
+    copy.bind(c, ci, "blockIdx.x");
+    copy.compute_at(b, c, ci);
+    copy.set_scope(b, scope);
+    copy.bind(b, bj, tag, 33);
+    return checked(copy, {a, c});
+  };
+  EXPECT_EQ(bound_in("shared", "threadIdx.x"), "");
+  EXPECT_EQ(bound_in("local", "threadIdx.x"),
+            "TL3016 te.py:33: the axis 'j' of 'B' is bound to threadIdx.x, but its local buffer is "
+            "not shared along it");
+  EXPECT_EQ(bound_in("local", "blockIdx.y"),
+            "TL3016 te.py:33: the axis 'j' of 'B' is bound to blockIdx.y, but its local buffer is "
+            "not shared along it");
+  EXPECT_EQ(bound_in("shared", "blockIdx.y"),
+            "TL3016 te.py:33: the axis 'j' of 'B' is bound to blockIdx.y, but its shared buffer is "
+            "not shared along it");
+}
+
+TEST_F(CheckSchedule, HelpForDividedBuffers) {
+  te.bind(c, ci, "blockIdx.x");
+  te.compute_at(b, c, ci);
+  te.bind(b, bj, "blockIdx.y");
+  const auto help = [&](std::string_view scope) -> std::string {
+    te.set_scope(b, scope);
+    Lowering lowering = lowering_of(te, {a, c});
+    try {
+      check_schedule(lowering);
+    } catch (const UserError& error) {
+      return error.diagnostics().front().help;
+    }
+    return {};
+  };
+  EXPECT_EQ(help("local"), "leave its loops serial, or cache into \"shared\"");
+  EXPECT_EQ(help("shared"), "bind its loops to threadIdx, which share the buffer");
+}
+
+// At the root the stage is refused for its scope alone.
+TEST_F(CheckSchedule, RootStagesMayBeBound) {
+  te.set_scope(b, "shared");
+  te.bind(b, bi, "blockIdx.x");
+  EXPECT_EQ(all().substr(0, 16), "TL3009 te.py:21:");
+  EXPECT_EQ(all().find('\n'), std::string::npos);
+}
+
+// -- Vectorised axes of symbolic extents.
+
+class CheckVectorized : public ::testing::Test {
+ protected:
+  std::string with(const IterVar& axis) {
+    te.vectorize(b, axis);
+    return checked(te, {});
+  }
+
+  IterVar i =
+      make_iter_var(ir::make_var("i"), make_int(0), ir::make_var("n"), ir::IterKind::Data, line(2));
+  IterVar j = data_axis("j", 8);
+  Tensor b = output_of(make_compute("B", "", {i, j}, make_int(0), line(4)));
+  Te te{{b}};
+  std::string shape =
+      "TL1001 te.py:4: the shape of 'B' has the extent n, which is not a positive constant";
+  static std::string refused(std::string_view axis) {
+    return fmt::format("TL3002 te.py:16: vectorize of '{}' of 'B', whose extent is not constant",
+                       axis);
+  }
+};
+
+TEST_F(CheckVectorized, Whole) {
+  EXPECT_EQ(with(j), shape);
+  EXPECT_EQ(with(i), refused("i"));
+}
+
+TEST_F(CheckVectorized, OtherAnnotationsAreNotVectorized) {
+  te.unroll(b, i);
+  EXPECT_EQ(checked(te, {}), shape);
+}
+
+TEST_F(CheckVectorized, Parts) {
+  const auto parts = te.split(b, i, 4);
+  EXPECT_EQ(with(parts.inner), shape);
+  EXPECT_EQ(with(parts.outer), refused("i.outer"));
+}
+
+TEST_F(CheckVectorized, PartsByNumber) {
+  const auto parts = te.split_nparts(b, i, 4);
+  EXPECT_EQ(with(parts.outer), shape);
+  EXPECT_EQ(with(parts.inner), refused("i.inner"));
+}
+
+TEST_F(CheckVectorized, PartsOfOne) { EXPECT_EQ(with(te.split(b, i, 1).inner), shape); }
+
+TEST_F(CheckVectorized, OnePart) { EXPECT_EQ(with(te.split_nparts(b, i, 1).outer), shape); }
+
+TEST_F(CheckVectorized, PartsOfConstantAxes) {
+  const auto parts = te.split(b, j, 4);
+  EXPECT_EQ(with(parts.outer), shape);
+}
+
+TEST_F(CheckVectorized, InnerPartsOfConstantAxes) {
+  const auto parts = te.split_nparts(b, j, 4);
+  EXPECT_EQ(with(parts.inner), shape);
+}
+
+TEST_F(CheckVectorized, Fused) {
+  const auto [outer, inner] = te.split(b, i, 4);
+  const auto [first, second] = te.split(b, j, 2);
+  EXPECT_EQ(with(te.fuse(b, {inner, first})), shape);
+}
+
+TEST_F(CheckVectorized, FusedWithASymbolicAxis) {
+  EXPECT_EQ(with(te.fuse(b, {i, j})), refused("i.j.fused"));
+}
+
+TEST_F(CheckVectorized, FusedWithASymbolicInnerAxis) {
+  te.reorder(b, {j, i});
+  EXPECT_EQ(with(te.fuse(b, {j, i})), refused("j.i.fused"));
+}
+
+}  // namespace
+}  // namespace texloom::lower

@@ -1,0 +1,182 @@
+// Barriers between the threads' accesses to shared buffers.
+#include "lower/insert_barriers.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/ir/accesses.h"
+#include "tests/lower/passes.h"
+
+namespace texloom::lower {
+namespace {
+
+using namespace testing;
+using ir::at;
+using ir::Buffer;
+using ir::Expr;
+using ir::kFloat32;
+using ir::LoopKind;
+using ir::make_float;
+using ir::make_for;
+using ir::make_if;
+using ir::make_int;
+using ir::make_seq;
+using ir::make_var;
+using ir::put;
+using ir::Stmt;
+
+class InsertBarriers : public ::testing::Test {
+ protected:
+  static std::string inserted(const Stmt& body) { return in_kernel(insert_barriers, body); }
+  Stmt loop(const Stmt& body) const { return make_for(i, make_int(4), LoopKind::Serial, body); }
+  Stmt write_s() const { return put(s, tx, at(a, tx)); }
+  Stmt read_s() const { return put(y, tx, at(s, 0)); }
+
+  Expr i = make_var("i"), tx = make_var("tx");
+  Buffer s = ir::shared("s", kFloat32, 16), r = ir::shared("r", kFloat32, 16);
+  Buffer a = ir::global("a", kFloat32, 16), y = ir::global("y", kFloat32, 16);
+  Buffer t = ir::texture("t", kFloat32, 4, 4);
+  const std::string write = "s[tx] = a[tx]\n", read = "y[tx] = s[0]\n", barrier = "barrier\n";
+};
+
+TEST_F(InsertBarriers, ReadAfterWrite) {
+  EXPECT_EQ(inserted(make_seq({write_s(), read_s()})), write + barrier + read);
+}
+
+TEST_F(InsertBarriers, WriteAfterRead) {
+  EXPECT_EQ(inserted(make_seq({read_s(), write_s()})), read + barrier + write);
+}
+
+TEST_F(InsertBarriers, OneBarrierServesAll) {
+  EXPECT_EQ(inserted(make_seq({write_s(), read_s(), read_s(), write_s(), write_s(), read_s()})),
+            write + barrier + read + read + barrier + write + write + barrier + read);
+}
+
+TEST_F(InsertBarriers, OtherMemoryNeedsNone) {
+  const Stmt body =
+      make_seq({put(a, tx, make_float(1)), put(y, tx, at(a, 0)), put(a, tx, make_float(2))});
+  EXPECT_EQ(inserted(body), to_string(body));
+}
+
+TEST_F(InsertBarriers, BuffersAreToldApart) {
+  const Stmt body = make_seq({write_s(), put(y, tx, at(r, 0)), put(s, tx, at(y, 1))});
+  EXPECT_EQ(inserted(body), to_string(body));
+  EXPECT_EQ(inserted(make_seq({write_s(), put(r, tx, at(y, 0)), put(y, tx, at(r, 1)), read_s()})),
+            write + "r[tx] = y[0]\n" + barrier + "y[tx] = r[1]\n" + read);
+}
+
+// An element that is read and written back is the thread's own; another element is not.
+TEST_F(InsertBarriers, ElementsReadBack) {
+  const Stmt own = make_seq({put(s, tx, make_float(0)), put(s, tx, at(s, tx) + at(a, tx))});
+  EXPECT_EQ(inserted(own), to_string(own));
+  EXPECT_EQ(inserted(make_seq({put(s, tx, make_float(0)), put(s, tx, at(s, tx + 1))})),
+            "s[tx] = 0.0\nbarrier\ns[tx] = s[tx + 1]\n");
+  EXPECT_EQ(inserted(make_seq({put(r, tx, make_float(0)), put(s, tx, at(r, tx))})),
+            "r[tx] = 0.0\nbarrier\ns[tx] = r[tx]\n");
+}
+
+// Wherever a statement reads: indices, conditions, definitions, values of texels.
+TEST_F(InsertBarriers, AllPlacesOfReads) {
+  const Buffer n = ir::shared("n", ir::kInt32, 16);
+  const Stmt write_n = put(n, tx, make_int(1));
+  const auto needs = [&](const Stmt& first, const Stmt& second) {
+    return inserted(make_seq({first, second})) == to_string(first) + barrier + to_string(second);
+  };
+  EXPECT_TRUE(needs(write_n, put(y, at(n, 0), make_float(0))));
+  EXPECT_TRUE(needs(write_n, put(y, tx, at(a, at(n, 0)))));
+  EXPECT_TRUE(needs(write_n, make_if(at(n, 0) < make_int(3), put(y, tx, make_float(0)))));
+  EXPECT_TRUE(needs(write_n, make_let(i, at(n, 0), put(y, i, make_float(0)))));
+  EXPECT_TRUE(needs(write_s(), make_texture_store(t, tx, tx, make_broadcast(at(s, 0), 4))));
+  EXPECT_TRUE(needs(read_s(), make_if(tx < make_int(3), write_s())));
+  EXPECT_FALSE(needs(write_n, make_if(at(s, 0) < make_float(3), put(y, tx, make_float(0)))));
+}
+
+// The barrier stands in front of the guard, which not all threads pass.
+TEST_F(InsertBarriers, NotUnderGuards) {
+  EXPECT_EQ(inserted(make_seq({write_s(), make_if(tx < make_int(3), read_s())})),
+            write + barrier + "if tx < 3 {\n  y[tx] = s[0]\n}\n");
+}
+
+TEST_F(InsertBarriers, LoopsWithoutSharedAccesses) {
+  const Stmt body = make_seq({write_s(), loop(put(y, i, at(a, i)))});
+  EXPECT_EQ(inserted(body), to_string(body));
+  EXPECT_EQ(inserted(make_seq({body, read_s()})), to_string(body) + barrier + read);
+}
+
+// The end of an iteration meets the start of the next.
+TEST_F(InsertBarriers, Loops) {
+  EXPECT_EQ(inserted(loop(make_seq({write_s(), read_s()}))),
+            "for i < 4 {\n  barrier\n  s[tx] = a[tx]\n  barrier\n  y[tx] = s[0]\n}\n");
+  EXPECT_EQ(inserted(loop(write_s())), "for i < 4 {\n  s[tx] = a[tx]\n}\n");
+  EXPECT_EQ(inserted(loop(read_s())), "for i < 4 {\n  y[tx] = s[0]\n}\n");
+}
+
+// What stands before a loop is met in front of it, once.
+TEST_F(InsertBarriers, BeforeLoops) {
+  EXPECT_EQ(inserted(make_seq({write_s(), loop(read_s())})),
+            write + barrier + "for i < 4 {\n  y[tx] = s[0]\n}\n");
+  EXPECT_EQ(inserted(make_seq({read_s(), loop(write_s())})),
+            read + barrier + "for i < 4 {\n  s[tx] = a[tx]\n}\n");
+}
+
+// And what it leaves behind, after it.
+TEST_F(InsertBarriers, AfterLoops) {
+  EXPECT_EQ(inserted(make_seq({loop(write_s()), read_s()})),
+            "for i < 4 {\n  s[tx] = a[tx]\n}\n" + barrier + read);
+}
+
+TEST_F(InsertBarriers, NestedLoops) {
+  const Expr j = make_var("j");
+  const Stmt inner = make_for(j, make_int(2), LoopKind::Serial, read_s());
+  EXPECT_EQ(inserted(loop(make_seq({write_s(), inner}))),
+            "for i < 4 {\n"
+            "  barrier\n"
+            "  s[tx] = a[tx]\n"
+            "  barrier\n"
+            "  for j < 2 {\n"
+            "    y[tx] = s[0]\n"
+            "  }\n"
+            "}\n");
+}
+
+// A barrier that is there already counts.
+TEST_F(InsertBarriers, OwnBarriers) {
+  const Stmt body =
+      make_seq({write_s(), ir::make_barrier(), read_s(), ir::make_barrier(), write_s()});
+  EXPECT_EQ(inserted(body), to_string(body));
+}
+
+TEST_F(InsertBarriers, InsideAllocations) {
+  EXPECT_EQ(inserted(make_allocate(s, make_seq({write_s(), read_s()}))),
+            "buffer.alloca s: shared float32[16]\n" + write + barrier + read);
+}
+
+TEST_F(InsertBarriers, LinesAndKinds) {
+  Lowering lowering;
+  const SourceLocation here = schedule::testing::line(7), there = schedule::testing::line(8);
+  lowering.program.kernels.emplace_back().body =
+      make_seq({write_s(), make_for(i, make_int(2), LoopKind::Unrolled, read_s(), here),
+                make_store(s, {tx}, make_float(0), there)});
+  insert_barriers(lowering);
+  std::vector<int> lines;
+  walk(
+      lowering.program.kernels[0].body,
+      [&](const ir::Barrier& b) { lines.push_back(b.location.line); },
+      [&](const ir::For& loop) {
+        EXPECT_EQ(loop.location.line, 7);
+        EXPECT_EQ(loop.loop, LoopKind::Unrolled);
+      });
+  EXPECT_EQ(lines, (std::vector<int>{7, 8}));
+}
+
+// Kernels do not wait for one another.
+TEST_F(InsertBarriers, EachKernelByItself) {
+  Lowering lowering;
+  lowering.program.kernels.emplace_back().body = write_s();
+  lowering.program.kernels.emplace_back().body = make_seq({read_s(), write_s()});
+  insert_barriers(lowering);
+  EXPECT_EQ(to_string(lowering.program.kernels[0].body), write);
+  EXPECT_EQ(to_string(lowering.program.kernels[1].body), read + barrier + write);
+}
+
+}  // namespace
+}  // namespace texloom::lower

@@ -1,0 +1,77 @@
+// Lowering of small te programs up to a pass.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/visit.h"
+#include "lower/pipeline.h"
+#include "tests/schedule/te.h"
+
+namespace texloom::lower::testing {
+
+using schedule::testing::Te;
+
+inline Lowering lowering_of(const Te& te, const std::vector<ir::Tensor>& arguments) {
+  Lowering lowering;
+  lowering.schedule = te.s;
+  for (const ir::Tensor& tensor : arguments) lowering.arguments.push_back({tensor, {}});
+  lowering.location = schedule::testing::line(90);
+  lowering.program.name = "main";
+  lowering.program.stage = ir::Stage::Te;
+  return lowering;
+}
+
+inline BufferDeclaration declaration(std::string_view scope, std::vector<int64_t> shape,
+                                     ir::Type type = ir::kFloat32) {
+  return {"", type, std::move(shape), *ir::parse_scope(scope), false, schedule::testing::line(80)};
+}
+
+// Runs the passes from the first one to the named one.
+inline void run_to(Lowering& lowering, std::string_view last) {
+  for (const Pass& pass : pipeline()) {
+    pass.run(lowering);
+    lowering.program.stage = pass.out;
+    if (pass.name == last) return;
+  }
+}
+
+// The statements after the named pass.
+inline std::string after(std::string_view pass, Lowering lowering) {
+  run_to(lowering, pass);
+  return to_string(lowering.program.body);
+}
+inline std::string after(std::string_view pass, const Te& te,
+                         const std::vector<ir::Tensor>& arguments) {
+  return after(pass, lowering_of(te, arguments));
+}
+
+// One pass over one statement.
+inline std::string after(void (*pass)(Lowering&), const ir::Stmt& body) {
+  Lowering lowering;
+  lowering.program.body = body;
+  pass(lowering);
+  return to_string(lowering.program.body);
+}
+// One pass over the body of one kernel.
+inline std::string in_kernel(void (*pass)(Lowering&), const ir::Stmt& body) {
+  Lowering lowering;
+  lowering.program.kernels.emplace_back().body = body;
+  pass(lowering);
+  return to_string(lowering.program.kernels.front().body);
+}
+
+// A launch plan, a line for each statement.
+inline std::string plan_of(const ir::Program& program) {
+  std::string text;
+  ir::walk(
+      program.body, [&](const ir::Allocate& n) { text += "allocate " + n.buffer->name + "\n"; },
+      [&](const ir::Launch& n) {
+        text += "launch " + program.kernels.at(static_cast<size_t>(n.kernel)).name + "\n";
+      },
+      [&](const ir::Free& n) { text += "free " + n.buffer->name + "\n"; });
+  return text;
+}
+
+}  // namespace texloom::lower::testing
