@@ -102,16 +102,20 @@ class Builder {
     const StageBounds& b = bounds_of(id);
     Expr value;
     std::vector<Expr> guards;
+    bool anywhere = true;
     if (const auto* reduce = as<Reduce>(stage.op->body)) {
       const Expr partial = make_load(buffer(id), b.position, stage.op->location);
       value = substitute(reduce->reducer.result, {{reduce->reducer.lhs, partial},
                                                   {reduce->reducer.rhs, reads(reduce->source, b)}});
       guards.insert(guards.end(), b.reduction_guards.begin(), b.reduction_guards.end());
-      if (reduce->condition) guards.push_back(reads(reduce->condition, b));
+      if (reduce->condition) {
+        guards.push_back(reads(reduce->condition, b));
+        anywhere = may_run_anywhere(id, guards.back());
+      }
     } else {
       value = reads(stage.op->body, b);
     }
-    if (!may_run_anywhere(id, value))
+    if (!anywhere || !may_run_anywhere(id, value))
       guards.insert(guards.begin(), b.guards.begin(), b.guards.end());
     return guarded(guards, make_store(buffer(id), b.position, value, stage.op->location));
   }

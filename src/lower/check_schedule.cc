@@ -248,7 +248,8 @@ class Checker {
           stage.name(), i, n.tensor->name, range.min, range.max, *extent - 1);
   }
 
-  // Where each variable occurs once, both ends of the interval are reached.
+  // Whether both ends of its interval are reached: each variable occurs once, in operations that
+  // take their extremes at the extremes of their operands.
   static bool has_exact_bounds(const Expr& index) {
     std::vector<const Var*> seen;
     bool once = true;
@@ -256,7 +257,36 @@ class Checker {
       once = once && std::find(seen.begin(), seen.end(), &v) == seen.end();
       seen.push_back(&v);
     });
-    return once;
+    return once && has_exact_operations(index);
+  }
+
+  static bool has_exact_operations(const Expr& e) {
+    if (e->kind == ExprKind::IntImm || e->kind == ExprKind::Var) return true;
+    const auto* n = as<Binary>(e);
+    if (n == nullptr) return false;
+    switch (n->op) {
+      case BinaryOp::Add:
+      case BinaryOp::Sub:
+      case BinaryOp::Mul:
+      case BinaryOp::Min:
+      case BinaryOp::Max:
+        return has_exact_operations(n->a) && has_exact_operations(n->b);
+      case BinaryOp::FloorDiv:
+        return int_value(n->b) != nullptr && has_exact_operations(n->a);
+      case BinaryOp::FloorMod:
+        return int_value(n->b) != nullptr && takes_every_value(n->a);
+      default:
+        return false;
+    }
+  }
+
+  // A variable, or one moved by a constant.
+  static bool takes_every_value(const Expr& e) {
+    if (e->kind == ExprKind::Var) return true;
+    const auto* n = as<Binary>(e);
+    const bool moved = n != nullptr && (n->op == BinaryOp::Add || n->op == BinaryOp::Sub);
+    return moved && ((n->a->kind == ExprKind::Var && int_value(n->b) != nullptr) ||
+                     (n->b->kind == ExprKind::Var && int_value(n->a) != nullptr));
   }
 
   const Lowering& lowering_;

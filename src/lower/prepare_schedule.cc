@@ -77,6 +77,12 @@ void vectorize_lanes(Schedule& s, StageId id) {
   std::erase_if(stage.leaves, [&](const IterVar& l) { return l.same_as(parts.inner); });
   stage.leaves.push_back(parts.inner);
   stage.attributes[parts.inner] = {LoopKind::Vectorized, {}, stage.scope_location};
+  // What is computed at this axis is computed for a whole texel.
+  for (const StageId other : s.order()) {
+    Attachment& at = s.stage(other).attachment;
+    const bool here = at.kind == AttachKind::At && at.stage == id;
+    if (here && leaf_of(stage, at.axis).same_as(parts.inner)) at.axis = parts.outer;
+  }
 }
 
 }  // namespace

@@ -204,10 +204,13 @@ bool has_vectors(const Stmt& s) {
 // The loop over vectors, or over the same single elements with what stood in the way.
 Stmt vectorized(const For& loop, std::string& problem) {
   const Stmt serial = make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
-  const int64_t extent = *int_value(loop.extent);
-  if (extent == 1) return serial;
+  const int64_t* constant = int_value(loop.extent);
+  if (constant != nullptr && *constant == 1) return serial;
+  const int64_t extent = constant == nullptr ? 1 : *constant;
   const int width = vector_width(extent, writes_texture(loop.body));
-  if (has_vectors(loop.body)) {
+  if (constant == nullptr) {
+    problem = "its extent is not constant";
+  } else if (has_vectors(loop.body)) {
     problem = "a loop in it is vectorised already";
   } else if (width == 1) {
     problem = fmt::format("its extent {} is divided by no width of vectors: 2, 4, 8 or 16", extent);

@@ -75,8 +75,8 @@ Reducer make_reducer(Reduction kind, Type type) {
 
 std::pair<Expr, Expr> match_types(Expr a, Expr b, const SourceLocation& where) {
   const Type type = common_type(a->type, b->type);
-  if (type.code == TypeCode::BFloat && a->type.is_float() && b->type.is_float() &&
-      a->type != b->type && a->type.bits == b->type.bits) {
+  const bool floats = a->type.is_float() && b->type.is_float();
+  if (floats && a->type != b->type && a->type.bits == b->type.bits) {  // float16 and bfloat16
     fail(where, Code::BadOperandType, "cast one of the operands to float32",
          "operands of types {} and {} have no common type", to_string(a->type), to_string(b->type));
   }

@@ -202,5 +202,22 @@ TEST_F(BuildReductions, LocalAccumulators) {
             "}\n");
 }
 
+// A condition that reads outside keeps the guard of the data axes, wherever the sum is kept.
+TEST(BuildReductionsOutside, ConditionsThatRead) {
+  const Tensor x = placeholder("X", {10}), m = placeholder("M", {4, 10});
+  const IterVar k = reduce_axis("k", 10);
+  const Tensor d = compute("D", {4}, [&](const Exprs& at_i) {
+    return sum(at(x, {k->var}), {k}, at(m, {at_i[0], k->var}) < ir::make_float(1));
+  });
+  Te te({d});
+  const Tensor cache = te.cache_write(d, "local");
+  const auto [outer, inner] = te.split(d, te.axis(d, 0), 3);
+  te.compute_at(cache, d, outer);
+  const std::string text = built(te, {x, m, d});
+  EXPECT_NE(text.find("if i.outer * 3 + i.c < 4 && M[i.outer * 3 + i.c, k] < 1.0"),
+            std::string::npos)
+      << text;
+}
+
 }  // namespace
 }  // namespace texloom::lower

@@ -74,6 +74,29 @@ TEST_F(CheckReads, UnknownIndices) {
   EXPECT_EQ(faults([&] { check_schedule(lowering); }), "");
 }
 
+// Not every value of the interval need be taken: by what is read from memory, converted, or a
+// remainder of steps.
+TEST_F(CheckReads, IntervalsThatAreTooWide) {
+  const auto by = [&](ir::Type type) {
+    const Tensor x = placeholder("X", {8}, type);
+    const Tensor b = compute("B", {8}, [&](const Exprs& i) {
+      const Expr index = at(x, i);
+      return at(a, {type.is_float() ? make_cast(ir::kInt32, index) : index});
+    });
+    const Lowering lowering = lowering_of(Te({b}), {a, x});
+    return faults([&] { check_schedule(const_cast<Lowering&>(lowering)); });
+  };
+  EXPECT_EQ(by(ir::kFloat32), "");
+  EXPECT_EQ(by(ir::Type::u(8)), "");
+  EXPECT_EQ(reading([&](const Expr& i) { return at(a, {floormod(i * 5, 11)}) + at(n, {i}); }), "");
+  EXPECT_EQ(reading([&](const Expr& i) { return at(a, {floormod(i + 9, 11)}) + at(n, {i}); }),
+            outside(0, 10));
+  EXPECT_EQ(reading([&](const Expr& i) {
+              return at(a, {floordiv(i, 2) + max(i, make_int(20))}) + at(n, {i});
+            }),
+            outside(20, 23));
+}
+
 // A condition guards the read; it is not guarded itself.
 TEST_F(CheckReads, Conditions) {
   EXPECT_EQ(reading([&](const Expr& i) {

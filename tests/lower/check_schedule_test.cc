@@ -47,6 +47,12 @@ TEST_F(CheckSchedule, InputsAreArguments) {
   EXPECT_EQ(checked(te, {c}), "TL3010 te.py:90: the input 'A' is not among the arguments");
 }
 
+TEST_F(CheckSchedule, OutputsAreArguments) {
+  Lowering lowering = lowering_of(te, {a, c});
+  lowering.arguments.pop_back();
+  EXPECT_EQ(checked(lowering), "TL3010 te.py:90: the output 'C' is not among the arguments");
+}
+
 TEST_F(CheckSchedule, ArgumentsArePartOfTheSchedule) {
   EXPECT_EQ(checked(te, {a, plus_one(a, "X"), c}),
             "TL3010 te.py:90: the argument 'X' is not part of the schedule");

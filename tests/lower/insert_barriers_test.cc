@@ -156,6 +156,7 @@ TEST_F(InsertBarriers, LinesAndKinds) {
   lowering.program.kernels.emplace_back().body =
       make_seq({write_s(), make_for(i, make_int(2), LoopKind::Unrolled, read_s(), here),
                 make_store(s, {tx}, make_float(0), there)});
+  lowering.program.kernels.front().block = {4, 1, 1};
   insert_barriers(lowering);
   std::vector<int> lines;
   walk(
@@ -173,9 +174,18 @@ TEST_F(InsertBarriers, EachKernelByItself) {
   Lowering lowering;
   lowering.program.kernels.emplace_back().body = write_s();
   lowering.program.kernels.emplace_back().body = make_seq({read_s(), write_s()});
+  for (ir::Kernel& kernel : lowering.program.kernels) kernel.block = {1, 2, 1};
   insert_barriers(lowering);
   EXPECT_EQ(to_string(lowering.program.kernels[0].body), write);
   EXPECT_EQ(to_string(lowering.program.kernels[1].body), read + barrier + write);
+}
+
+TEST_F(InsertBarriers, OneThreadWaitsForNobody) {
+  Lowering lowering;
+  lowering.program.kernels.emplace_back().body = make_seq({read_s(), write_s()});
+  lowering.program.kernels.front().block = {1, 1, 1};
+  insert_barriers(lowering);
+  EXPECT_EQ(to_string(lowering.program.kernels[0].body), read + write);
 }
 
 }  // namespace

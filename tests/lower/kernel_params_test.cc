@@ -121,8 +121,37 @@ TEST_F(KernelParams, SharedMemory) {
   EXPECT_EQ(refused(body), "");
   target.local_memory_bytes = 75;
   EXPECT_EQ(refused(body),
-            "TL4004 te.py:4: the shared buffers of the kernel 'k' need 76 bytes; the target "
-            "'opencl -max_local_memory=75' has 75");
+            "TL4004 te.py:4: the shared buffers of the kernel 'k' need 76 bytes, 's' most of them; "
+            "a block on the target 'opencl -max_local_memory=75' has 75");
+}
+
+// Of one thread, and of all eight together: 2 MiB.
+TEST_F(KernelParams, PrivateMemory) {
+  const auto with = [&](int64_t elements) {
+    const Buffer p = ir::make_buffer("p", kFloat32, {elements}, ir::MemoryScope::Local, line(4));
+    return refused(make_allocate(p, put(y, i, at(a, i))));
+  };
+  EXPECT_EQ(with(65536), "");
+  EXPECT_EQ(with(65537),
+            "TL4004 te.py:4: the local buffers of the kernel 'k' need 262148 bytes, 'p' most of "
+            "them; each of the block's 8 threads on the target 'opencl' has 262144");
+  target.private_memory_bytes = 1 << 30;
+  EXPECT_EQ(with(65536), "");
+  EXPECT_EQ(with(65537).substr(0, 16), "TL4004 te.py:4: ");
+  target.private_memory_bytes = 400;
+  EXPECT_EQ(with(100), "");
+  EXPECT_EQ(with(101).substr(0, 16), "TL4004 te.py:4: ");
+}
+
+TEST_F(KernelParams, ThreadsAlongZ) {
+  const Expr m = make_var("m");
+  const auto deep = [&](int64_t extent) {
+    return make_thread_for(m, make_int(extent), {false, 2}, put(y, i + m, make_float(0)), line(16));
+  };
+  EXPECT_EQ(refused(deep(64)), "");
+  EXPECT_EQ(refused(deep(65)),
+            "TL4001 te.py:16: the kernel 'k' has blocks of 65 threads along z; the target 'opencl' "
+            "allows 64");
 }
 
 TEST_F(KernelParams, Images) {

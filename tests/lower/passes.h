@@ -1,6 +1,7 @@
 // Lowering of small te programs up to a pass.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +14,18 @@ namespace texloom::lower::testing {
 
 using schedule::testing::Te;
 
-inline Lowering lowering_of(const Te& te, const std::vector<ir::Tensor>& arguments) {
+// The outputs follow the arguments where they are not among them.
+inline Lowering lowering_of(const Te& te, std::vector<ir::Tensor> arguments) {
   Lowering lowering;
   lowering.schedule = te.s;
+  for (const schedule::StageId id : te.s.order()) {
+    const schedule::Stage& stage = te.s.stage(id);
+    if (!stage.is_output) continue;
+    const bool known = std::any_of(
+        arguments.begin(), arguments.end(),
+        [&](const ir::Tensor& tensor) { return te.s.find(schedule::operation_of(tensor)) == id; });
+    if (!known) arguments.push_back(schedule::output_of(stage.op));
+  }
   for (const ir::Tensor& tensor : arguments) lowering.arguments.push_back({tensor, {}});
   lowering.location = schedule::testing::line(90);
   lowering.program.name = "main";
@@ -58,6 +68,7 @@ inline std::string after(void (*pass)(Lowering&), const ir::Stmt& body) {
 inline std::string in_kernel(void (*pass)(Lowering&), const ir::Stmt& body) {
   Lowering lowering;
   lowering.program.kernels.emplace_back().body = body;
+  lowering.program.kernels.front().block = {4, 1, 1};
   pass(lowering);
   return to_string(lowering.program.kernels.front().body);
 }

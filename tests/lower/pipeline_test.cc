@@ -34,7 +34,7 @@ TEST_F(Pipeline, StagesFollowOneAnother) {
 
 TEST_F(Pipeline, RunsAllPassesInOrder) {
   std::string seen;
-  const ir::Program program =
+  const Lowering result =
       lower(lowering_of(te, {a, b}), [&](const Pass& pass, const Lowering& lowering) {
         EXPECT_EQ(lowering.program.stage, pass.out);
         seen += std::string(pass.name) + "\n";
@@ -43,14 +43,14 @@ TEST_F(Pipeline, RunsAllPassesInOrder) {
             "prepare_schedule\ncheck_schedule\nbuild_loops\nvectorize_loops\nunroll_loops\n"
             "flatten_storage\nsimplify_program\nsplit_kernels\ninsert_barriers\nshare_texels\n"
             "contract_fma\n");
-  EXPECT_EQ(program.stage, Stage::Kernels);
-  EXPECT_EQ(program.kernels.size(), 1U);
+  EXPECT_EQ(result.program.stage, Stage::Kernels);
+  EXPECT_EQ(result.program.kernels.size(), 1U);
 }
 
 TEST_F(Pipeline, StartsAtTheBeginning) {
   Lowering lowering = lowering_of(te, {a, b});
   lowering.program.stage = Stage::Flattened;
-  EXPECT_EQ(lower(std::move(lowering)).name, "main");
+  EXPECT_EQ(lower(std::move(lowering)).program.name, "main");
 }
 
 // Errors say where they were found.
@@ -80,7 +80,7 @@ TEST_F(Pipeline, TextureCache) {
   own.bind(b, own.axis(b, 0), "blockIdx.x");
   own.bind(b, outer, "threadIdx.x");
   own.vectorize(b, inner);
-  const ir::Program program = lower(lowering_of(own, {a, b}));
+  const ir::Program program = lower(lowering_of(own, {a, b})).program;
   EXPECT_EQ(to_string(program), R"(program main stage=kernels
   param A: global float32[8, 16]
   param B: global float32[8, 16]

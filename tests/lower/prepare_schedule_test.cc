@@ -104,10 +104,21 @@ struct PrepareTextureOfFour : PrepareTexture {
   PrepareTextureOfFour() : PrepareTexture(4) {}
 };
 
+// What is computed at the lane axis is computed for a whole texel.
+TEST(PrepareSchedule, StagesAtTheLaneAxis) {
+  const Tensor a = placeholder("A", {8, 8}), p = plus_one(a, "P"), b = plus_one(p, "B");
+  Te te({b});
+  te.set_scope(b, "texture");
+  te.compute_at(p, b, te.axis(b, 1));
+  const Te result = prepared(te, {{b, {}}});
+  const auto& split = std::get<schedule::SplitRelation>(result.stage(b).relations.back());
+  EXPECT_TRUE(result.stage(p).attachment.axis.same_as(split.outer));
+}
+
 TEST_F(PrepareTexture, LanesAreVectorised) {
   const Te result = prepared(*te);
   EXPECT_EQ(leaves(result, b), "i, j.outer, j.inner");
-  const auto& split = *result.stage(b).relations.back().split;
+  const auto& split = std::get<schedule::SplitRelation>(result.stage(b).relations.back());
   EXPECT_EQ(split.factor, 4);
   EXPECT_TRUE(split.exact);
   EXPECT_EQ(attributes(result, 0), nullptr);

@@ -88,6 +88,40 @@ TEST_F(VectorizeLoops, SymbolicExtentsStaySerial) {
             "for i < n {\n  y[i] = x\n}\n");
 }
 
+// Whoever asked for vectors is told that there are none, and why.
+TEST_F(VectorizeLoops, Warnings) {
+  const auto warnings = [&](const Stmt& body, int64_t extent = 4) {
+    Lowering lowering;
+    lowering.program.body =
+        make_for(i, make_int(extent), LoopKind::Vectorized, body, schedule::testing::line(7));
+    vectorize_loops(lowering);
+    std::string text;
+    for (const Diagnostic& d : lowering.warnings) {
+      EXPECT_EQ(d.severity, Severity::Warning);
+      EXPECT_EQ(d.code, Code::AnnotationIgnored);
+      EXPECT_EQ(d.location.line, 7);
+      text += d.message;
+    }
+    return text;
+  };
+  const std::string stays = "the loop 'i' stays serial: ";
+  const Expr j = make_var("j");
+  EXPECT_EQ(warnings(put(y, i, x)), "");
+  EXPECT_EQ(warnings(put(y, i, x), 1), "");
+  EXPECT_EQ(warnings(put(y, i, x), 7),
+            stays + "its extent 7 is divided by no width of vectors: 2, 4, 8 or 16");
+  EXPECT_EQ(warnings(put(y, n, at(a, i))), stays + "all its lanes would be stored to one place");
+  EXPECT_EQ(warnings(make_for(j, i, LoopKind::Serial, put(y, j, at(a, i)))),
+            stays + "a loop in it ends with the lane");
+  EXPECT_EQ(warnings(make_thread_for(j, make_int(4), {}, put(y, i + j, x))),
+            stays + "a loop over threads stands in it");
+  EXPECT_EQ(warnings(make_allocate(a, put(y, i, x))), stays + "another stage is computed in it");
+  EXPECT_EQ(warnings(put(y, make_ramp(n, make_int(1), 4), make_broadcast(x, 4))),
+            stays + "a loop in it is vectorised already");
+  EXPECT_EQ(warnings(make_if(i < n, put(y, i, x))),
+            stays + "a guard in it differs by lane: its split does not divide the axis");
+}
+
 // The line of the loop stays with what is left of it.
 TEST_F(VectorizeLoops, Lines) {
   const auto line_of = [&](int64_t extent) {

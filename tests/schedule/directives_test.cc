@@ -49,10 +49,13 @@ TEST_F(Directives, BindTwiceWarns) {
 }
 
 // A binding replaces an annotation without a word.
-TEST_F(Directives, BindAfterUnroll) {
+TEST_F(Directives, BindOfAnAnnotatedAxis) {
   te.unroll(c, i);
-  EXPECT_FALSE(te.bind(c, i, "blockIdx.x").has_value());
-  EXPECT_EQ(attributes(i).loop, LoopKind::Thread);
+  EXPECT_EQ(faults([&] { te.bind(c, i, "blockIdx.x"); }),
+            "TL2016 te.py:15: bind of 'i' of 'C', which is unrolled already");
+  te.vectorize(c, j);
+  EXPECT_EQ(faults([&] { te.bind(c, j, "blockIdx.x"); }),
+            "TL2016 te.py:15: bind of 'j' of 'C', which is vectorized already");
 }
 
 TEST_F(Directives, BadBinds) {

@@ -31,8 +31,7 @@ TEST_F(LoopDirectives, SplitByFactor) {
   EXPECT_TRUE(te.stage(b).leaves[1].same_as(outer));
   EXPECT_TRUE(te.stage(b).leaves[2].same_as(inner));
   ASSERT_EQ(te.stage(b).relations.size(), 1U);
-  const SplitRelation& split = *te.stage(b).relations[0].split;
-  EXPECT_FALSE(te.stage(b).relations[0].fuse.has_value());
+  const SplitRelation& split = std::get<SplitRelation>(te.stage(b).relations[0]);
   EXPECT_TRUE(split.parent.same_as(j));
   EXPECT_TRUE(split.outer.same_as(outer));
   EXPECT_TRUE(split.inner.same_as(inner));
@@ -43,7 +42,7 @@ TEST_F(LoopDirectives, SplitByFactor) {
 
 TEST_F(LoopDirectives, SplitByParts) {
   te.split_nparts(b, j, 1);
-  const SplitRelation& split = *te.stage(b).relations[0].split;
+  const SplitRelation& split = std::get<SplitRelation>(te.stage(b).relations[0]);
   EXPECT_EQ(split.factor, 0);
   EXPECT_EQ(split.nparts, 1);
   EXPECT_FALSE(split.exact);
@@ -52,7 +51,7 @@ TEST_F(LoopDirectives, SplitByParts) {
 TEST_F(LoopDirectives, SplitExactly) {
   te.s.split_exactly(te.id(b), k, 4);
   EXPECT_EQ(leaves(), "i, j, k.outer, k.inner, r, s");
-  const SplitRelation& split = *te.stage(b).relations[0].split;
+  const SplitRelation& split = std::get<SplitRelation>(te.stage(b).relations[0]);
   EXPECT_EQ(split.factor, 4);
   EXPECT_EQ(split.nparts, 0);
   EXPECT_TRUE(split.exact);
@@ -82,12 +81,19 @@ TEST_F(LoopDirectives, BadSplits) {
   EXPECT_EQ(leaves(), "i, j, k, r, s");
 }
 
-TEST_F(LoopDirectives, BoundAxesAreNotSplit) {
+TEST_F(LoopDirectives, AnnotatedAxesAreNotSplit) {
   te.bind(b, i, "blockIdx.x");
   EXPECT_EQ(faults([&] { te.split(b, i, 2); }),
             "TL2016 te.py:11: split of 'i', which is bound to blockIdx.x already");
   te.unroll(b, j);
-  EXPECT_EQ(faults([&] { te.split(b, j, 2); }), "");
+  EXPECT_EQ(faults([&] { te.split(b, j, 2); }),
+            "TL2016 te.py:11: split of 'j', which is unrolled already");
+}
+
+TEST_F(LoopDirectives, AnnotatedAxesAreNotFused) {
+  te.vectorize(b, j);
+  EXPECT_EQ(faults([&] { te.fuse(b, {i, j}); }),
+            "TL2016 te.py:13: fuse of 'j', which is vectorized already");
 }
 
 // What became of an axis that is no leaf.
@@ -128,8 +134,7 @@ TEST_F(LoopDirectives, Fuse) {
   EXPECT_EQ(fused->kind, IterKind::Data);
   EXPECT_EQ(fused->location.line, 13);
   ASSERT_EQ(te.stage(b).relations.size(), 1U);
-  const FuseRelation& fuse = *te.stage(b).relations[0].fuse;
-  EXPECT_FALSE(te.stage(b).relations[0].split.has_value());
+  const FuseRelation& fuse = std::get<FuseRelation>(te.stage(b).relations[0]);
   EXPECT_TRUE(fuse.outer.same_as(j));
   EXPECT_TRUE(fuse.inner.same_as(k));
   EXPECT_TRUE(fuse.fused.same_as(fused));
@@ -139,7 +144,7 @@ TEST_F(LoopDirectives, Fuse) {
 TEST_F(LoopDirectives, FuseInEitherOrder) {
   te.fuse(b, {k, j});
   EXPECT_EQ(leaves(), "i, j.k.fused, r, s");
-  EXPECT_TRUE(te.stage(b).relations[0].fuse->outer.same_as(j));
+  EXPECT_TRUE(std::get<FuseRelation>(te.stage(b).relations[0]).outer.same_as(j));
   te.fuse(b, {r, s});
   EXPECT_EQ(leaves(), "i, j.k.fused, r.s.fused");
 }

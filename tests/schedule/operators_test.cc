@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "support/check.h"
@@ -58,6 +59,8 @@ TEST(Operators, MatchedValuesKeepTheirOrder) {
 TEST(Operators, TwoHalvesWithoutCommonType) {
   EXPECT_EQ(faults([] { match_types(var(kBFloat16), var(Type::f(16)), line(5)); }),
             "TL1003 te.py:5: operands of types bfloat16 and float16 have no common type");
+  EXPECT_EQ(faults([] { match_types(var(Type::f(16)), var(kBFloat16), line(5)); }),
+            "TL1003 te.py:5: operands of types float16 and bfloat16 have no common type");
   EXPECT_EQ(common(kBFloat16, kBFloat16), "bfloat16");
   EXPECT_EQ(common(kBFloat16, Type::i(16)), "bfloat16");
   EXPECT_EQ(common(Type::i(16), kBFloat16), "bfloat16");
@@ -124,6 +127,46 @@ TEST(Operators, TruncatingDiv) {
   EXPECT_EQ(result->location.line, 5);
   EXPECT_EQ(faults([] { truncating_div(var(kInt32), var(kFloat32), line(5)); }),
             "TL1003 te.py:5: operator floordiv does not take operands of type float32");
+}
+
+TEST(Operators, DivisionByZero) {
+  for (const BinaryOp op : {BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::Mod}) {
+    EXPECT_EQ(faults([&] { apply(op, make_var("a"), ir::make_int(0), line(5)); }),
+              fmt::format("TL1008 te.py:5: operator {} divides by zero", spelling(op)));
+  }
+  EXPECT_EQ(faults([] { truncating_div(make_var("a"), ir::make_int(0), line(5)); }),
+            "TL1008 te.py:5: operator / divides by zero");
+  const Expr x = make_var("x", kFloat32);
+  EXPECT_EQ(faults([&] { apply(BinaryOp::Div, x, ir::make_float(0), line(5)); }), "");
+  EXPECT_EQ(faults([] { apply(BinaryOp::Sub, make_var("a"), ir::make_int(0), line(5)); }), "");
+}
+
+TEST(Operators, Invert) {
+  EXPECT_EQ(to_string(invert(make_var("a"), line(5))), "a ^ -1");
+  EXPECT_EQ(to_string(invert(make_var("c", ir::kBool), line(5))), "!c");
+  EXPECT_EQ(faults([] { invert(make_var("x", kFloat32), line(5)); }),
+            "TL1003 te.py:5: operator ^ does not take operands of type float32");
+}
+
+TEST(Operators, Constants) {
+  const auto value = [](auto number, Type type) {
+    return to_string(schedule::constant(number, type, line(5)));
+  };
+  const auto refused = [](auto number, Type type) {
+    return faults([&] { schedule::constant(number, type, line(5)); });
+  };
+  EXPECT_EQ(value(int64_t{127}, Type::i(8)), value(127.0, Type::i(8)));
+  EXPECT_EQ(refused(int64_t{128}, Type::i(8)),
+            "TL1009 te.py:5: the constant 128 does not fit int8");
+  EXPECT_EQ(refused(int64_t{-128}, Type::i(8)), "");
+  EXPECT_EQ(refused(int64_t{255}, Type::u(8)), "");
+  EXPECT_EQ(refused(int64_t{-1}, Type::u(8)), "TL1009 te.py:5: the constant -1 does not fit uint8");
+  EXPECT_EQ(refused(int64_t{-1}, Type::u(32)),
+            "TL1009 te.py:5: the constant -1 does not fit uint32");
+  EXPECT_EQ(refused(0.5, kInt32), "TL1009 te.py:5: the constant 0.5 does not fit int32");
+  EXPECT_EQ(refused(1e30, Type::i(64)), "TL1009 te.py:5: the constant 1e+30 does not fit int64");
+  EXPECT_EQ(refused(std::nan(""), kInt32), "TL1009 te.py:5: the constant nan does not fit int32");
+  EXPECT_EQ(refused(0.5, kFloat32), "");
 }
 
 TEST(Operators, LogicalNot) {
