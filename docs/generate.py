@@ -78,8 +78,8 @@ def passes_page() -> str:
         *table(("#", "pass", "stage", "what it does"), rows),
         "",
         "The OpenCL backend then brings each kernel into a form that OpenCL C can spell (stage",
-        "`legalised`, [`legalize`](../src/codegen/opencl/legalize.h)) in these steps, and a printer",
-        "spells it.",
+        "`legalised`, [`legalize`](../src/codegen/opencl/legalize.h)) in these steps, and a",
+        "printer spells it.",
         "",
         *table(
             ("#", "step", "what it does"),
