@@ -72,7 +72,7 @@ def passes_page() -> str:
         "",
         "How a schedule becomes kernels: these passes, in this order. Each is one free function;",
         "its header says what it does, why it stands at this place, and what holds before and",
-        "after. The verifier checks the program after every pass. The table is the one in",
+        "after. In tests the verifier checks the program after every pass. The table is that in",
         "`src/lower/pipeline.cc`; `texloom.lower_texts(s, args)` returns the program after each.",
         "",
         *table(("#", "pass", "stage", "what it does"), rows),

@@ -12,7 +12,8 @@ namespace texloom::python {
 namespace {
 
 bool is_ours(PyFrameObject* frame) {
-  const auto globals = py::reinterpret_steal<py::dict>(PyFrame_GetGlobals(frame));
+  // As an attribute: PyFrame_GetGlobals came with Python 3.11.
+  const py::dict globals = py::handle(reinterpret_cast<PyObject*>(frame)).attr("f_globals");
   if (!globals.contains("__name__")) return false;
   const auto name = py::str(globals["__name__"]).cast<std::string>();
   return name == "texloom" || name.starts_with("texloom.");

@@ -88,7 +88,7 @@ void bind_operation(py::module_& m) {
                              })
       .def_property_readonly("input_tensors", [](const PyOperation& o) {
         std::vector<PyTensor> inputs;
-        for (const Tensor& t : schedule::inputs_of(o.node)) inputs.push_back({t});
+        for (const Tensor& t : o.node->inputs) inputs.push_back({t});
         return inputs;
       });
 }

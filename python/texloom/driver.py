@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from statistics import fmean, median, pstdev
 from typing import Any
 
@@ -139,7 +140,10 @@ def _time_evaluator(
     repeat: int = 1,
     min_repeat_ms: float = 0,
 ) -> Callable[..., TimeResult]:
-    """A function that runs this one several times and returns the times."""
+    """A function that runs this one `number` times, `repeat` times over, and returns the times.
+
+    `number` is raised until one repetition takes `min_repeat_ms`.
+    """
     del func_name
 
     def timed(runs: int, args: tuple[Any, ...]) -> float:
@@ -148,14 +152,16 @@ def _time_evaluator(
         for _ in range(runs):
             self(*args)
         dev.sync()
-        return (time.perf_counter() - begin) / runs
+        return time.perf_counter() - begin
 
     def evaluate(*args: Any) -> TimeResult:
+        if any(array.device != dev for array in args):
+            raise ValueError(f"the arrays do not lie on {dev}, which is to be timed")
+        timed(1, args)  # a warm-up: kernels are built, memory is there
         runs = number
-        once = timed(1, args)  # a warm-up: kernels are built, memory is there
-        if once > 0:
-            runs = max(runs, int(min_repeat_ms / 1e3 / once) + 1 if min_repeat_ms else 0)
-        return TimeResult(tuple(timed(runs, args) for _ in range(repeat)))
+        while (seconds := timed(runs, args)) * 1e3 < min_repeat_ms:
+            runs = max(2 * runs, ceil(runs * min_repeat_ms / 1e3 / max(seconds, 1e-9)))
+        return TimeResult(tuple(timed(runs, args) / runs for _ in range(repeat)))
 
     return evaluate
 

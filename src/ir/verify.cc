@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ir/evaluation.h"
 #include "ir/verify_stages.h"
 #include "ir/verify_text.h"
 #include "ir/verify_types.h"
@@ -114,6 +115,11 @@ class Verifier {
       if (p.buffer) origin_is_defined(p.buffer);
     }
     axes();
+    const Stmt* inner = &k.body;
+    while (*inner && as<Allocate>(*inner) != nullptr) {
+      outermost_.insert(as<Allocate>(*inner)->buffer.get());
+      inner = &as<Allocate>(*inner)->body;
+    }
     stmt(k.body);
     for (const KernelParam& p : k.params) {
       if (p.buffer) declared_access(p);
@@ -268,18 +274,15 @@ class Verifier {
     return result;
   }
 
-  // Looks at the operands; whether all are there. The first one of a Select and of a logical
-  // operation decides which of the others are evaluated.
+  // Looks at the operands; whether all are there.
   bool operands(const Expr& e) {
-    const auto* binary = as<Binary>(e);
-    const bool decides =
-        e->kind == ExprKind::Select || (binary != nullptr && is_logical(binary->op));
     const int outer_guards = guards_;
     bool complete = true;
+    int operand = 0;
     for_each_child(e, [&](const Expr& child) {
       complete = complete && child;
+      guards_ = outer_guards + (always_evaluates(e, operand++) ? 0 : 1);
       if (child) depend(expr(child));
-      if (decides) ++guards_;
     });
     guards_ = outer_guards;
     if (!complete) broken(Rule::Types, e, "an operand is missing");
@@ -451,6 +454,10 @@ class Verifier {
     if (kernel_ != nullptr && global) {
       broken(Rule::Visibility, s, "global memory is allocated inside a kernel");
     }
+    if (kernel_ != nullptr && n.buffer->memory == MemoryScope::Shared &&
+        !outermost_.contains(n.buffer.get())) {
+      broken(Rule::Visibility, s, "a shared buffer is not allocated around the whole kernel");
+    }
     const size_t depth = scope_.size();
     define_with_origin(n.buffer);
     allocations_[n.buffer.get()] = {.loop = loop_};
@@ -529,6 +536,7 @@ class Verifier {
   SourceLocation location_;  // of the innermost statement that has one
   int guards_ = 0;           // conditions that decide whether we come here
   int divergent_ = 0;        // conditions and extents around that vary within a block
+  std::unordered_set<const BufferNode*> outermost_;  // allocated around the kernel's whole body
 
   const Stmt* loop_ = nullptr;  // the body of the innermost one that is no thread loop
   std::unordered_map<const BufferNode*, Allocation> allocations_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/arith/simplify.h"
+#include "ir/evaluation.h"
 #include "ir/visit.h"
 #include "lower/stage_buffers.h"
 #include "schedule/attach.h"
@@ -152,9 +153,7 @@ class Builder {
         [&](const Load& n) {
           safe = safe && (n.buffer->is_texture() || is_inside(*n.buffer, n.indices));
         },
-        [&](const Binary& n) {
-          safe = safe && (!is_division(n.op) || n.type.is_float() || int_value(n.b) != nullptr);
-        });
+        [&](const Binary& n) { safe = safe && !division_may_fail(n); });
     return safe;
   }
 

@@ -3,8 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
+#include "ir/arith/linear.h"
 #include "ir/arith/simplify.h"
+#include "ir/evaluation.h"
 #include "ir/visit.h"
 #include "schedule/attach.h"
 
@@ -224,15 +227,35 @@ class Checker {
     }
     const auto* reduce = as<Reduce>(stage.op->body);
     if (reduce != nullptr && reduce->condition) return;
-    check_reads_in(stage.op->body, stage, ranges);
+    check_evaluated(stage.op->body, stage, ranges);
   }
 
-  void check_reads_in(const Expr& e, const Stage& stage, const arith::Ranges& ranges) {
-    if (const auto* select = as<Select>(e)) return check_reads_in(select->condition, stage, ranges);
+  // What is evaluated at every point.
+  void check_evaluated(const Expr& e, const Stage& stage, const arith::Ranges& ranges) {
     if (const auto* n = as<TensorRead>(e)) {
       for (size_t i = 0; i < n->indices.size(); ++i) check_index(*n, i, stage, ranges);
     }
-    for_each_child(e, [&](const Expr& child) { check_reads_in(child, stage, ranges); });
+    if (const auto* n = as<Binary>(e)) check_overflow(*n, e, stage, ranges);
+    int operand = 0;
+    for_each_child(e, [&](const Expr& child) {
+      if (always_evaluates(e, operand++)) check_evaluated(child, stage, ranges);
+    });
+  }
+
+  // Arithmetic of axes does not wrap: it is what lowering reasons about. That of values read from
+  // memory may.
+  void check_overflow(const Binary& n, const Expr& self, const Stage& stage,
+                      const arith::Ranges& ranges) {
+    const bool grows = n.op == BinaryOp::Add || n.op == BinaryOp::Sub || n.op == BinaryOp::Mul;
+    if (!grows || n.type != kInt32 || overflowed_.contains(stage.id)) return;
+    const arith::LinearSum sum = arith::linear_sum(self, ranges);
+    const arith::Interval range = sum.bounds(ranges);
+    if (sum.reads_memory() || !range.bounded() || range.within(INT32_MIN, INT32_MAX)) return;
+    overflowed_.insert(stage.id);
+    error(n.location.known() ? n.location : stage.op->location, Code::IndexTooLarge,
+          "cast an axis to int64 first: .astype(\"int64\"); or to uint32 if it shall wrap",
+          "'{}' computes values from {} to {} of its axes, which int32 does not hold", stage.name(),
+          range.min, range.max);
   }
 
   void check_index(const TensorRead& n, size_t i, const Stage& stage, const arith::Ranges& ranges) {
@@ -292,6 +315,7 @@ class Checker {
   const Lowering& lowering_;
   const Schedule& s_;
   DiagnosticSink sink_;
+  std::set<StageId> overflowed_;  // one report is enough
 };
 
 }  // namespace

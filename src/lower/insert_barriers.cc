@@ -32,7 +32,9 @@ struct Accesses {
     });
     walk(
         s, [&](const Store& store) { note_reads(store); },
-        [&](const TextureStore& store) { note_reads(store.value, nullptr); },
+        [&](const TextureStore& store) {
+          for (const Expr& e : {store.x, store.y, store.value}) note_reads(e, nullptr);
+        },
         [&](const Let& let) { note_reads(let.value, nullptr); },
         [&](const If& n) { note_reads(n.condition, nullptr); });
   }
@@ -73,19 +75,24 @@ class BarrierInserter {
   }
 
  private:
-  // What stands before the loop is met by one barrier in front of it. Its body is gone through
-  // twice, the second time with what the end of an iteration leaves behind.
+  // What stands before the loop is met by one barrier in front of it. Its body is gone through a
+  // second time where what the end of an iteration leaves behind meets the next one.
   Stmt run(const For& loop, const Stmt& self, const Accesses& accesses) {
     if (accesses.reads.empty() && accesses.writes.empty()) return self;
     const bool conflict = meets(accesses);
-    const Stmt once = run(loop.body);
-    const Stmt whole = make_for(loop.var, loop.extent, loop.loop, run(once), loop.location);
+    Stmt body = run(loop.body);
+    if (in_conflict(accesses)) body = run(body);
+    const Stmt whole = make_for(loop.var, loop.extent, loop.loop, body, loop.location);
     return conflict ? make_seq({make_barrier(loop.location), whole}) : whole;
+  }
+
+  bool in_conflict(const Accesses& accesses) const {
+    return meet(accesses.reads, writes_) || meet(accesses.writes, reads_);
   }
 
   // Whether a barrier is needed now; if so, it is taken to be there.
   bool meets(const Accesses& accesses) {
-    const bool conflict = meet(accesses.reads, writes_) || meet(accesses.writes, reads_);
+    const bool conflict = in_conflict(accesses);
     if (conflict) {
       reads_.clear();
       writes_.clear();

@@ -36,6 +36,7 @@ struct Lowering {
   SourceLocation location;  // of the call of lower or build
   ir::Program program;      // empty until build_loops
   std::vector<Diagnostic> warnings;
+  bool verify_each = false;  // verify the program after every pass, not only at the end
 };
 
 }  // namespace texloom::lower

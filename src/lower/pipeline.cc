@@ -63,7 +63,7 @@ void run(const Pass& pass, Lowering& lowering) {
     throw UserError(std::move(diagnostics));
   }
   lowering.program.stage = pass.out;
-  if (pass.out != Stage::Te) ir::verify(lowering.program);
+  if (lowering.verify_each && pass.out != Stage::Te) ir::verify(lowering.program);
 }
 
 }  // namespace
@@ -76,6 +76,7 @@ Lowering lower(Lowering lowering, PassObserver observer) {
     run(pass, lowering);
     observer(pass, lowering);
   }
+  if (!lowering.verify_each) ir::verify(lowering.program);
   return lowering;
 }
 

@@ -22,8 +22,8 @@ std::span<const Pass> pipeline();
 // Called after each pass; may be empty.
 using PassObserver = FunctionRef<void(const Pass&, const Lowering&)>;
 
-// Runs the pipeline; every program is verified after every pass. UserErrors leave with a note
-// that names the pass. The result holds the program, at Stage::Kernels, and the warnings.
+// Runs the pipeline; the program is verified, after each pass or at the end. UserErrors leave with
+// a note that names the pass. The result holds the program, at Stage::Kernels, and the warnings.
 Lowering lower(Lowering lowering, PassObserver observer);
 Lowering lower(Lowering lowering);
 

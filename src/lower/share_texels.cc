@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ir/evaluation.h"
 #include "ir/visit.h"
 #include "lower/unique_definitions.h"
 
@@ -53,13 +54,8 @@ Stmts statements_of(const Stmt& s) {
 
 // Whether evaluating it too early or too often could fail or give another value.
 bool may_move(const Expr& texel) {
-  bool movable = true;
-  walk(
-      texel, [&](const ir::Load&) { movable = false; },
-      [&](const ir::Binary& n) {
-        const bool division = n.op >= ir::BinaryOp::Div && n.op <= ir::BinaryOp::FloorMod;
-        movable &= !division || ir::int_value(n.b) != nullptr;
-      });
+  bool movable = !ir::may_fail(texel);
+  for_each_child(texel, [&](const Expr& child) { movable = movable && may_move(child); });
   return movable;
 }
 
@@ -115,13 +111,9 @@ class Survey {
     if (seen.count == 2 && (seen.unconditional || !unconditional)) return;
     seen.count = std::min(seen.count + 1, 2);
     seen.unconditional |= unconditional;
-    bool first = true;
-    const auto* binary = as<ir::Binary>(e);
-    const bool lazy =
-        e->kind == ir::ExprKind::Select || (binary != nullptr && is_logical(binary->op));
+    int operand = 0;
     for_each_child(e, [&](const Expr& child) {
-      expr(child, here, unconditional && (first || !lazy));
-      first = false;
+      expr(child, here, unconditional && ir::always_evaluates(e, operand++));
     });
     if (as<TextureLoad>(e) != nullptr) read(e, here, unconditional);
   }

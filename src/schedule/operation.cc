@@ -67,6 +67,7 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
          "'{}' has a reduction inside its expression; it may stand only at the top", op->name);
   });
   check_variables(*op, body);
+  op->inputs = tensors_read_by(body);
   op->body = std::move(body);
   return result;
 }
@@ -116,10 +117,9 @@ std::vector<int64_t> constant_shape(const Exprs& shape, std::string_view what,
   return extents;
 }
 
-std::vector<Tensor> inputs_of(const Op& op) {
+std::vector<Tensor> tensors_read_by(const Expr& body) {
   std::vector<Tensor> inputs;
-  if (op->is_placeholder()) return inputs;
-  walk(op->body, [&](const TensorRead& n) {
+  walk(body, [&](const TensorRead& n) {
     const bool known = std::any_of(inputs.begin(), inputs.end(),
                                    [&](const Tensor& t) { return t->same_tensor(*n.tensor); });
     if (!known) inputs.push_back(n.tensor);

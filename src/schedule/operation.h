@@ -21,6 +21,7 @@ struct Operation : RefCounted {
   std::vector<ir::IterVar> axes;         // data axes: one for each extent of the shape
   std::vector<ir::IterVar> reduce_axes;  // of the reduction, in its order
   ir::Expr body;                         // null for a placeholder
+  std::vector<ir::Tensor> inputs;        // that the body reads, once, in order of appearance
   SourceLocation location;               // of te.placeholder or te.compute
 
   bool is_placeholder() const { return kind == OperationKind::Placeholder; }
@@ -49,7 +50,7 @@ ir::Expr read(const ir::Tensor& tensor, ir::Exprs indices, const SourceLocation&
 std::vector<int64_t> constant_shape(const ir::Exprs& shape, std::string_view what,
                                     const SourceLocation& location);
 
-// Every tensor the body reads, once, in order of appearance.
-std::vector<ir::Tensor> inputs_of(const Op& op);
+// A compute's inputs.
+std::vector<ir::Tensor> tensors_read_by(const ir::Expr& body);
 
 }  // namespace texloom::schedule

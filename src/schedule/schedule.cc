@@ -29,7 +29,7 @@ std::vector<Op> topological(const std::vector<Op>& outputs) {
     const Op op = stack.back();
     const auto [state, first_visit] = done.try_emplace(op.get(), false);
     if (first_visit) {
-      const std::vector<Tensor> inputs = inputs_of(op);
+      const std::vector<Tensor> inputs = op->inputs;
       for (auto input = inputs.rbegin(); input != inputs.rend(); ++input) {
         const Op source = operation_of(*input);
         if (!done.contains(source.get())) stack.push_back(source);
@@ -84,7 +84,7 @@ StageId Schedule::producer(const Tensor& tensor) const {
 std::vector<StageId> Schedule::readers_of(StageId id) const {
   std::vector<StageId> readers;
   for (const StageId other : order_) {
-    for (const Tensor& input : inputs_of(stage(other).op)) {
+    for (const Tensor& input : stage(other).op->inputs) {
       if (producer(input) != id) continue;
       readers.push_back(other);
       break;
@@ -105,6 +105,7 @@ void Schedule::set_body(StageId id, Expr body) {
   op->axes = own.op->axes;
   op->location = own.op->location;
   if (const auto* reduce = as<Reduce>(body)) op->reduce_axes = reduce->axes;
+  op->inputs = tensors_read_by(body);
   op->body = std::move(body);
   own.op = Op(op);
   by_operation_.emplace(own.op, id);

@@ -133,7 +133,7 @@ TEST_F(AlignAccess, SourceOfAlignedAndOtherArrays) {
                ir::make_seq({put_vector(s, k * 8 + 4, vector_at(s, k * 8, 4)),
                              put_vector(l, k * 2, vector_at(s, k + 1, 2)), put(plain, k, at(s, k)),
                              put_vector(plain, k, vector_at(plain, make_int(1), 2))}));
-  EXPECT_EQ(code(make_allocate(plain, make_allocate(s, make_allocate(l, body)))),
+  EXPECT_EQ(code(make_allocate(s, make_allocate(plain, make_allocate(l, body)))),
             "__local float s[256] __attribute__((aligned(16)));\n"
             "float plain[8];\n"
             "float2 l[128];\n"

@@ -74,31 +74,21 @@ TEST(Legalize, KeepsTheRestOfTheProgram) {
   EXPECT_FALSE(after.kernels[0].body.same_as(before.kernels[0].body));
 }
 
-// OpenCL C declares local memory in the outermost block, once.
-TEST(Legalize, HoistsSharedArrays) {
-  const ir::Buffer a = shared("a", kInt32, 4), b = shared("b", kInt32, 4),
-                   l = local("l", kInt32, 4);
-  const ir::Buffer y = global("y", kInt32, 4);
-  const Expr i = ir::make_var("i"), zero = make_int(0);
-  const auto use = [&](const ir::Buffer& array) {
-    return make_allocate(array,
-                         ir::make_seq({put(array, zero, make_int(1)), put(y, zero, at(array, 0))}));
+// OpenCL C declares local memory in the outermost block alone.
+TEST(Legalize, SharedArraysAreOutermost) {
+  const ir::Buffer a = shared("a", kInt32, 4), y = global("y", kInt32, 4);
+  const Expr zero = make_int(0), i = ir::make_var("i");
+  const Stmt use = ir::make_seq({put(a, zero, make_int(1)), put(y, zero, at(a, 0))});
+  const auto twice = [&](const Stmt& body) {
+    return make_for(i, make_int(2), ir::LoopKind::Serial, body);
   };
-  EXPECT_EQ(code(make_for(i, make_int(2), ir::LoopKind::Serial,
-                          ir::make_seq({use(a), use(b), use(l), use(a)}))),
+  EXPECT_EQ(code(make_allocate(a, twice(use))),
             "__local int a[4];\n"
-            "__local int b[4];\n"
             "for (int i = 0; i < 2; ++i) {\n"
             "  a[0] = 1;\n"
             "  y[0] = a[0];\n"
-            "  b[0] = 1;\n"
-            "  y[0] = b[0];\n"
-            "  int l[4];\n"
-            "  l[0] = 1;\n"
-            "  y[0] = l[0];\n"
-            "  a[0] = 1;\n"
-            "  y[0] = a[0];\n"
             "}\n");
+  EXPECT_THROW(code(twice(make_allocate(a, use))), InternalError);
 }
 
 // Copies of a body share their variables: C wants names of their own.
@@ -156,16 +146,8 @@ TEST(Legalize, KnowsRanges) {
             "vstore4(s[threadIdx_x / 4], 0, y + threadIdx_x % 3);\n");
 }
 
-TEST(MemoryReads, LoadsButNoTexels) {
+TEST(MemoryReads, OfABuffer) {
   const ir::Buffer x = global("x", kFloat32, 4), y = global("y", kFloat32, 4);
-  const ir::Buffer t = texture("t", kFloat32, 4, 4);
-  const Expr zero = make_int(0);
-  MemoryReads reads;
-  EXPECT_TRUE(reads.loads(at(x, 0)));
-  EXPECT_TRUE(reads.loads(at(x, 0) + ir::make_float(1)));
-  EXPECT_TRUE(reads.loads(ir::make_float(1) + at(x, 0)));
-  EXPECT_FALSE(reads.loads(texel(t, zero, zero)));
-  EXPECT_TRUE(reads.loads(texel(t, make_cast(kInt32, at(x, 0)), zero)));
   EXPECT_TRUE(loads_from(ir::make_float(1) + at(x, 0), x));
   EXPECT_FALSE(loads_from(at(x, 0) + at(x, 1), y));
   EXPECT_TRUE(loads_from(at(x, make_cast(kInt32, at(y, 1))) + at(x, 1), y));

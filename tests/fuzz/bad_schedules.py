@@ -310,3 +310,13 @@ def unroll_of_a_very_long_axis() -> None:
 def output_that_is_no_argument() -> None:
     x, _, s = copy_of((8, 4))
     tvm.lower(s, [x])  # wrong
+
+
+@case("TL4007")
+def arithmetic_of_axes_that_overflows() -> None:
+    n = 1 << 16
+    x = te.placeholder((n,), name="X")
+    y = te.compute((n,), lambda i: te.if_then_else(i * 40000 < 0, 1.0, x[i]), name="Y")  # wrong
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y])

@@ -113,6 +113,50 @@ TEST_F(CheckReads, Conditions) {
             outside(3, 10));
 }
 
+// The right side of a conjunction is evaluated only where the left side holds.
+TEST_F(CheckReads, Conjunctions) {
+  const auto guarded_by = [&](const auto& combine) {
+    return reading([&](const Expr& i) {
+      return make_select(combine(i >= make_int(1), at(n, {i - 1}) < make_float(0)), at(a, {i}),
+                         at(n, {i}));
+    });
+  };
+  EXPECT_EQ(guarded_by([](const Expr& x, const Expr& y) { return x && y; }), "");
+  EXPECT_EQ(guarded_by([](const Expr& x, const Expr& y) { return y && x; }),
+            "TL3020 te.py:4: 'B' reads axis 0 of 'N' at indices -1 to 6, but it has the indices 0 "
+            "to 7");
+}
+
+// Lowering reasons about axes as about integers without an end.
+TEST_F(CheckReads, IndicesThatOverflow) {
+  const auto scaled = [&](int64_t factor) {
+    return reading([&](const Expr& i) {
+      return make_select(i * factor < make_int(0), at(n, {i}), at(a, {i}));
+    });
+  };
+  EXPECT_EQ(scaled(306783378), "");  // 7 times it is 2147483646
+  EXPECT_EQ(
+      scaled(306783379),
+      "TL4007 te.py:4: 'B' computes values from 0 to 2147483653 of its axes, which int32 does "
+      "not hold");
+  EXPECT_EQ(scaled(-306783378), "");
+  EXPECT_EQ(scaled(-306783379).substr(0, 6), "TL4007");
+  // Each intermediate value counts, but no two uses of an axis as if they were two axes.
+  EXPECT_EQ(reading([&](const Expr& i) {
+              return at(a, {floordiv(i * 300000000 - i * 299999999, 2)}) + at(n, {i});
+            }),
+            "");
+  // What is read from memory may wrap, and so may what is not evaluated.
+  const Tensor x = placeholder("X", {8}, ir::kInt32);
+  const Tensor b = compute("B", {8}, [&](const Exprs& i) { return at(x, i) * 2000000000 + i[0]; });
+  Lowering lowering = lowering_of(Te({b}), {x});
+  EXPECT_EQ(faults([&] { check_schedule(lowering); }), "");
+  EXPECT_EQ(reading([&](const Expr& i) {
+              return make_select(i < make_int(1), at(a, {i * 2000000000}), at(n, {i}));
+            }),
+            "");
+}
+
 TEST_F(CheckReads, Reductions) {
   const auto summed = [&](int64_t extent, int64_t min, const Expr& where) {
     const IterVar k = reduce_axis("k", extent, min);

@@ -30,6 +30,7 @@ inline Lowering lowering_of(const Te& te, std::vector<ir::Tensor> arguments) {
   lowering.location = schedule::testing::line(90);
   lowering.program.name = "main";
   lowering.program.stage = ir::Stage::Te;
+  lowering.verify_each = true;
   return lowering;
 }
 

@@ -1,6 +1,7 @@
 """Devices for the tests, a way to run a schedule, and the tables and generators of tests/fuzz."""
 
 import faulthandler
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import texloom as tvm
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
+os.environ["TEXLOOM_VERIFY_EACH"] = "1"  # the program after every pass, not only at the end
 
 
 def pytest_generate_tests(metafunc):

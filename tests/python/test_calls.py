@@ -1,6 +1,7 @@
 """Compiled functions: calls, their order, repetition, and time."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -158,5 +159,15 @@ def test_time_evaluator(dev):
 def test_time_evaluator_runs_at_least_so_long(dev):
     f = scaled()
     x, y = tvm.nd.array(np.ones(8, "float32"), dev), tvm.nd.empty((8,), device=dev)
-    times = f.time_evaluator("f", dev, number=1, min_repeat_ms=20)(x, y)
-    assert len(times.results) == 1
+    begin = time.perf_counter()
+    times = f.time_evaluator("f", dev, number=1, repeat=3, min_repeat_ms=30)(x, y)
+    assert len(times.results) == 3
+    assert time.perf_counter() - begin > 3 * 0.03 / 2  # the last batches may be quicker
+    assert max(times.results) < 0.03  # of one run, of which a batch has many
+
+
+def test_time_evaluator_wants_the_arrays_of_its_device(dev):
+    f = scaled()
+    x, y = tvm.nd.array(np.ones(8, "float32"), dev), tvm.nd.empty((8,), device=dev)
+    with pytest.raises(ValueError, match="do not lie on"):
+        f.time_evaluator("f", tvm.opencl(99))(x, y)

@@ -359,3 +359,19 @@ def test_unroll_of_a_very_long_loop_stays_a_loop():
     with stays_serial("10000000 statements"):
         (kernel,) = tvm.build(s, [x, y]).kernels
     assert "for (" in kernel.source
+
+
+def test_vectorize_of_a_guarded_division(run):
+    """A lane that does not divide must not divide by zero on behalf of the others."""
+    n = te.placeholder((4,), "int32", name="N")
+    y = te.compute(
+        (4, 4),
+        lambda i, j: te.if_then_else(j > 0, 100 // j, 7) + te.if_then_else(n[j] != 0, 9 // n[j], 5),
+        name="Y",
+    )
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].vectorize(s[y].op.axis[1])
+    data = np.array([0, 2, 0, 4], "int32")
+    expected = np.array([7 + 5, 100 + 4, 50 + 5, 33 + 2], "int32")
+    np.testing.assert_array_equal(run(s, [n, y], data), np.tile(expected, (4, 1)))

@@ -26,7 +26,7 @@ TEST(Operation, Placeholder) {
   ASSERT_EQ(op->shape.size(), 2U);
   EXPECT_EQ(to_string(op->shape[1]), "6");
   EXPECT_EQ(op->location.line, 7);
-  EXPECT_TRUE(inputs_of(op).empty());
+  EXPECT_TRUE(op->inputs.empty());
 }
 
 TEST(Operation, Compute) {
@@ -138,7 +138,7 @@ TEST(Operation, Inputs) {
   const Tensor c = compute("C", {4}, [&](const Exprs& i) {
     return at(b, {i[0]}) + at(a, {i[0]}) * at(again, {i[0]}) - at(b, {make_int(0)});
   });
-  const std::vector<Tensor> inputs = inputs_of(operation_of(c));
+  const std::vector<Tensor> inputs = operation_of(c)->inputs;
   ASSERT_EQ(inputs.size(), 2U);
   EXPECT_TRUE(inputs[0].same_as(b));
   EXPECT_TRUE(inputs[1].same_as(a));

@@ -21,20 +21,6 @@ using ir::Type;
 
 namespace {
 
-// OpenCL C declares local memory in the outermost block of a kernel only.
-Stmt hoist_shared_arrays(const Stmt& body) {
-  std::vector<Buffer> shared;
-  Stmt result = rewrite(body, [&](const ir::Allocate& n, const Stmt& self) {
-    if (n.buffer->memory != ir::MemoryScope::Shared) return self;
-    const auto same = [&](const Buffer& b) { return b.same_as(n.buffer); };
-    if (std::none_of(shared.begin(), shared.end(), same)) shared.push_back(n.buffer);
-    return n.body;
-  });
-  std::reverse(shared.begin(), shared.end());
-  for (const Buffer& buffer : shared) result = make_allocate(buffer, result, buffer->location);
-  return result;
-}
-
 using ir::Kernel;
 
 // The order is forced at these places: definitions are unique before anything remembers
@@ -58,8 +44,6 @@ constexpr std::array kSteps = {
          "spell divisions and wrapping arithmetic in terms of what OpenCL C defines"},
     Step{"shape_vector_conditions", [](Kernel& k) { k.body = shape_vector_conditions(k.body); },
          "give the conditions of vectors the width of what they choose"},
-    Step{"hoist_shared_arrays", [](Kernel& k) { k.body = hoist_shared_arrays(k.body); },
-         "declare shared arrays in the outermost block"},
 };
 
 }  // namespace

@@ -6,14 +6,6 @@
 
 namespace texloom::codegen::opencl {
 
-bool MemoryReads::loads(const ir::Expr& e) {
-  if (const auto found = known_.find(e); found != known_.end()) return found->second;
-  bool found = e->kind == ir::ExprKind::Load;
-  for_each_child(e, [&](const ir::Expr& child) { found = loads(child) || found; });
-  known_.emplace(e, found);
-  return found;
-}
-
 bool loads_from(const ir::Expr& e, const ir::Buffer& buffer) {
   std::unordered_set<const ir::ExprNode*> seen;
   const auto search = [&](const ir::Expr& node, const auto& self) -> bool {

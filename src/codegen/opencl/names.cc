@@ -92,8 +92,8 @@ const std::string& Names::of(const void* owner, std::string_view name) {
 
 std::string Names::unused(const std::string& identifier) {
   std::string candidate = identifier;
-  for (int count = 1; !used_.insert(candidate).second; ++count) {
-    candidate = fmt::format("{}_{}", identifier, count);
+  while (!used_.insert(candidate).second) {
+    candidate = fmt::format("{}_{}", identifier, ++counts_[identifier]);
   }
   return candidate;
 }

@@ -25,6 +25,7 @@ class Names {
 
   std::unordered_map<const void*, std::string> names_;
   std::unordered_set<std::string> used_;
+  std::unordered_map<std::string, int> counts_;  // the last number behind each
 };
 
 }  // namespace texloom::codegen::opencl

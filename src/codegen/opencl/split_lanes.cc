@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "codegen/opencl/memory_reads.h"
+#include "ir/evaluation.h"
 #include "ir/visit.h"
 
 namespace texloom::codegen::opencl {
@@ -60,7 +61,7 @@ class LaneSplitter {
         },
         [&](const ir::Ramp&) { return lane_by_lane(e); },
         [&](const auto&) {
-          if (loads_too_much(e)) return lane_by_lane(e);
+          if (may_fail_as_vector(e)) return lane_by_lane(e);
           return map_children(e, [&](const Expr& child) { return expr(child); });
         });
     whole_.emplace(e, result);
@@ -80,16 +81,16 @@ class LaneSplitter {
     return n.type.is_scalar() ? make_load(n.buffer, {expr(index)}, n.location) : lane_by_lane(self);
   }
 
-  // Whether vectors would evaluate a load that scalars would not.
-  bool loads_too_much(const Expr& e) {
+  // Whether vectors would evaluate what may fail and scalars would not evaluate.
+  bool may_fail_as_vector(const Expr& e) {
     if (e->type.is_scalar()) return false;
     if (const auto* select = as<ir::Select>(e)) {
       // A scalar condition chooses between whole vectors, as lazily as between scalars.
       if (select->condition->type.is_scalar()) return false;
-      return reads_.loads(select->if_true) || reads_.loads(select->if_false);
+      return failures_.possible_in(select->if_true) || failures_.possible_in(select->if_false);
     }
     const auto* binary = as<ir::Binary>(e);
-    return binary != nullptr && is_logical(binary->op) && reads_.loads(binary->b);
+    return binary != nullptr && is_logical(binary->op) && failures_.possible_in(binary->b);
   }
 
   Expr lane_by_lane(const Expr& e) {
@@ -210,7 +211,7 @@ class LaneSplitter {
   std::map<std::pair<const ir::ExprNode*, const ir::ExprNode*>, Expr> lanes_;
   std::unordered_map<Expr, Exprs, RefHash, RefSame> split_;  // variables, and those of their lanes
   Exprs numbers_;
-  MemoryReads reads_;
+  ir::Failures failures_;
 };
 
 }  // namespace

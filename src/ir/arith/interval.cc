@@ -85,7 +85,7 @@ Interval of_binary(const Binary& n, const Ranges& ranges) {
     case BinaryOp::Mod:
       return positive_divisor && a.min >= 0 ? floor_mod(a, b.min) : Interval::everything();
     default:
-      return is_comparison(n.op) || is_logical(n.op) ? Interval{0, 1} : Interval::everything();
+      return Interval::everything();  // of a bool: 0 or 1, as the caller knows
   }
 }
 

@@ -317,6 +317,8 @@ class Simplifier {
 
 Expr simplify(const Expr& e, const Ranges& ranges) { return Simplifier(ranges).run(e); }
 
+LinearSum linear_sum(const Expr& e, const Ranges& ranges) { return Simplifier(ranges).sum_of(e); }
+
 bool prove(const Expr& condition, const Ranges& ranges) {
   return is_true(simplify(condition, ranges));
 }

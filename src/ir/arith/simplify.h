@@ -22,12 +22,16 @@
 #pragma once
 
 #include "ir/arith/interval.h"
+#include "ir/arith/linear.h"
 #include "ir/expr.h"
 #include "ir/stmt.h"
 
 namespace texloom::ir::arith {
 
 Expr simplify(const Expr& e, const Ranges& ranges = {});
+
+// The simplified expression as a sum. `e` is of an integer type of 32 or 64 bits.
+LinearSum linear_sum(const Expr& e, const Ranges& ranges);
 
 // True only if the condition holds for all values in range.
 bool prove(const Expr& condition, const Ranges& ranges);

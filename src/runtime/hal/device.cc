@@ -1,12 +1,25 @@
 #include "runtime/hal/device.h"
 
+#include <chrono>
+#include <thread>
+
 #include "runtime/hal/creation_check.h"
 
 namespace texloom::hal {
 
+// The queue keeps what submitted work uses until it next hears that the work is complete: memory
+// that the caller has released may still be there.
+template <class Desc>
+auto Device::create_memory(const Desc& desc) -> decltype(create_checked(desc)) {
+  auto created = create_checked(desc);
+  if (created.ok() || created.status().code() != StatusCode::OutOfMemory) return created;
+  while (!queue()->is_idle()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return create_checked(desc);
+}
+
 Result<std::shared_ptr<Buffer>> Device::create_buffer(const BufferDesc& desc) {
   TL_RETURN_IF_ERROR(check_creation(*info_, desc));
-  return create_checked(desc);
+  return create_memory(desc);
 }
 
 Result<std::shared_ptr<Texture>> Device::create_texture(const TextureDesc& desc) {
@@ -14,7 +27,7 @@ Result<std::shared_ptr<Texture>> Device::create_texture(const TextureDesc& desc)
   if (!supports(desc.format, desc.usage))
     return make_error(StatusCode::Unimplemented, "device {} has no textures of {} for this usage",
                       info_->name, to_string(desc.format));
-  return create_checked(desc);
+  return create_memory(desc);
 }
 
 Result<std::shared_ptr<Executable>> Device::create_executable(const ExecutableDesc& desc) {

@@ -28,7 +28,8 @@ class Device {
   virtual bool supports(TexelFormat format, TextureUsage usage) const = 0;
 
   // InvalidArgument: sizes that are zero or over the limits. Unimplemented: a format, or images at
-  // all, that the device does not have. OutOfMemory: the driver's word.
+  // all, that the device does not have. OutOfMemory: the driver's word, also when all submitted
+  // work is complete; then they have waited for it.
   Result<std::shared_ptr<Buffer>> create_buffer(const BufferDesc& desc);
   Result<std::shared_ptr<Texture>> create_texture(const TextureDesc& desc);
 
@@ -50,6 +51,9 @@ class Device {
   virtual Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) = 0;
 
  private:
+  template <class Desc>
+  auto create_memory(const Desc& desc) -> decltype(create_checked(desc));
+
   std::shared_ptr<const DeviceInfo> info_;
 };
 

@@ -300,5 +300,24 @@ TEST_F(BufferAliasTest, PartsOfOneBuffer) {
   TL_ASSERT_OK(dispatch({buffer, alignment()}, {buffer, 0}));
 }
 
+// The kernel copies one element from one half of a buffer to the other.
+TEST_F(BufferAliasTest, HalvesOfOneBuffer) {
+  std::vector<float> values(2 * alignment() / 4, 0.0f);
+  values[0] = 3;
+  const auto buffer = make_buffer(bytes_of(values));
+  const auto executable = make_executable(
+      "__kernel void k(__global const float* from, __global float* to) { to[0] = from[0] + 1; }",
+      {.name = "k",
+       .params = {BufferParam{.name = "from", .access = Access::Read, .min_bytes = 4},
+                  BufferParam{.name = "to", .access = Access::Write, .min_bytes = 4}}});
+  const std::array<Binding, 2> bindings = {BufferBinding{buffer, 0},
+                                           BufferBinding{buffer, alignment()}};
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(commands->dispatch(executable, 0, {1, 1, 1}, bindings, {}));
+  TL_ASSERT_OK(run(commands));
+  values[alignment() / 4] = 4;
+  EXPECT_EQ(values_of<float>(buffer), values);
+}
+
 }  // namespace
 }  // namespace texloom::hal

@@ -169,6 +169,7 @@ TEST_F(TextureTest, MisuseIsRefused) {
   EXPECT_THAT(write(texture, {.extent = {8, 4}, .row_pitch = 31}), refused("pitch of 31 bytes"));
   EXPECT_THAT(write(texture, {.extent = {8, 4}, .row_pitch = 33}), refused("wanted 131"));
   EXPECT_THAT(write(texture, {.extent = {8, 4}, .buffer_offset = 1}), refused("at offset 1"));
+  EXPECT_THAT(write(texture, {.extent = {8, 1}, .buffer_offset = 97}), refused("wanted 32 at"));
   EXPECT_THAT(write(texture, {.extent = {8, 4}, .row_pitch = ~std::uint64_t{0} / 2}),
               refused("too large"));
   EXPECT_THAT(commands->copy_buffer_to_texture(nullptr, texture, {}),

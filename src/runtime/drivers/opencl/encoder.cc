@@ -1,5 +1,6 @@
 #include "runtime/drivers/opencl/encoder.h"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <vector>
@@ -43,6 +44,18 @@ Status set_argument(const Api& api, cl_kernel kernel, cl_uint index, std::size_t
   return to_status(api.clSetKernelArg(kernel, index, size, value), "clSetKernelArg");
 }
 
+// A kernel that accesses a buffer and a part of it at once has undefined results (OpenCL 1.2,
+// clCreateSubBuffer): where several bindings are of one buffer, all are parts.
+bool needs_part(const DispatchSegment& segment, const BufferBinding& bound) {
+  if (bound.offset != 0) return true;
+  const auto of_same_buffer =
+      std::count_if(segment.bindings.begin(), segment.bindings.end(), [&](const Binding& other) {
+        const auto* buffer = std::get_if<BufferBinding>(&other);
+        return buffer != nullptr && buffer->buffer == bound.buffer;
+      });
+  return of_same_buffer > 1;
+}
+
 // Sets all arguments; parts of buffers that are made for it go to `parts`, which must live until
 // the kernel is enqueued.
 Status set_arguments(const Context& context, const DispatchSegment& segment,
@@ -63,9 +76,12 @@ Status set_arguments(const Context& context, const DispatchSegment& segment,
       } else {
         const auto& bound = std::get<BufferBinding>(binding);
         memory = as_opencl(*bound.buffer).get();
-        if (bound.offset != 0) {
+        if (needs_part(segment, bound)) {
+          // What the kernel declares and no more: parts that overlap may not be written.
+          const std::uint64_t bytes =
+              std::max<std::uint64_t>(std::get<BufferParam>(entry.params[i]).min_bytes, 1);
           TL_ASSIGN_OR_RETURN(MemoryHandle part,
-                              create_tail(context, as_opencl(*bound.buffer), bound.offset));
+                              create_part(context, as_opencl(*bound.buffer), bound.offset, bytes));
           memory = part.get();
           parts.push_back(std::move(part));
         }

@@ -15,9 +15,9 @@ Result<MemoryHandle> create_memory(const Context& context, std::uint64_t bytes) 
   return memory;
 }
 
-Result<MemoryHandle> create_tail(const Context& context, const OpenClBuffer& buffer,
-                                 std::uint64_t offset) {
-  const cl_buffer_region region = {offset, buffer.bytes() - offset};
+Result<MemoryHandle> create_part(const Context& context, const OpenClBuffer& buffer,
+                                 std::uint64_t offset, std::uint64_t bytes) {
+  const cl_buffer_region region = {offset, bytes};
   cl_int code = CL_SUCCESS;
   MemoryHandle memory(context.shared_api(), context.api().clCreateSubBuffer(
                                                 buffer.get(), CL_MEM_READ_WRITE,

@@ -42,9 +42,9 @@ class OpenClTexture final : public Texture {
 
 Result<MemoryHandle> create_memory(const Context& context, std::uint64_t bytes);
 
-// The bytes of `buffer` from `offset` on, as an object that a kernel argument can be.
-Result<MemoryHandle> create_tail(const Context& context, const OpenClBuffer& buffer,
-                                 std::uint64_t offset);
+// The bytes [offset, offset + bytes) of `buffer`, as an object that a kernel argument can be.
+Result<MemoryHandle> create_part(const Context& context, const OpenClBuffer& buffer,
+                                 std::uint64_t offset, std::uint64_t bytes);
 
 // A HAL object that is known to be of this driver, since a command buffer takes no other.
 inline const OpenClBuffer& as_opencl(const Buffer& buffer) {

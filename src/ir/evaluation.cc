@@ -1,0 +1,46 @@
+#include "ir/evaluation.h"
+
+#include <algorithm>
+
+#include "ir/visit.h"
+
+namespace texloom::ir {
+namespace {
+
+bool is_nonzero_constant(const Expr& e) {
+  if (const auto* all = as<Broadcast>(e)) return is_nonzero_constant(all->value);
+  if (const auto* pack = as<Pack>(e)) {
+    return std::all_of(pack->elements.begin(), pack->elements.end(), is_nonzero_constant);
+  }
+  const int64_t* value = int_value(e);
+  return value != nullptr && *value != 0;
+}
+
+}  // namespace
+
+bool always_evaluates(const Expr& node, int operand) {
+  if (operand == 0) return true;
+  if (node->kind == ExprKind::Select) return false;
+  const auto* binary = as<Binary>(node);
+  return binary == nullptr || !is_logical(binary->op);
+}
+
+bool division_may_fail(const Binary& n) {
+  return is_division(n.op) && !n.type.is_float() && !is_nonzero_constant(n.b);
+}
+
+bool may_fail(const Expr& node) {
+  if (node->kind == ExprKind::Load) return true;
+  const auto* n = as<Binary>(node);
+  return n != nullptr && division_may_fail(*n);
+}
+
+bool Failures::possible_in(const Expr& e) {
+  if (const auto found = known_.find(e); found != known_.end()) return found->second;
+  bool possible = may_fail(e);
+  for_each_child(e, [&](const Expr& child) { possible = possible_in(child) || possible; });
+  known_.emplace(e, possible);
+  return possible;
+}
+
+}  // namespace texloom::ir
