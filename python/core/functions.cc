@@ -82,7 +82,7 @@ void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device,
     const std::vector<Buffer>& params = f.module.program.params;
     fail(where, Code::AliasedArguments,
          "pass an array of its own for each argument that is written",
-         "the arguments '{}' and '{}' lie in one memory object, and one of them is written",
+         "the arguments '{}' and '{}' overlap in memory, and one of them is written",
          params[alias->first]->name, params[alias->second]->name);
   }
   const py::gil_scoped_release released;

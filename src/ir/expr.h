@@ -147,9 +147,9 @@ struct TensorRead : ExprBase<TensorRead> {
 };
 // How two partial results combine, as data: `result` over the variables lhs and rhs.
 struct Reducer {
-  Expr lhs, rhs;     // Vars
-  Expr result;       // their combination
-  Expr identity;     // combine(identity, x) == x
+  Expr lhs, rhs;  // Vars
+  Expr result;    // their combination
+  Expr identity;  // the start: of max the lowest finite value, as TVM has it, though -inf is lower
   std::string name;  // "sum", "max", ... : for printing only
 };
 struct Reduce : ExprBase<Reduce> {

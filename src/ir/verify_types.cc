@@ -122,8 +122,8 @@ std::string problem_of(const Call& n) {
     return "it has another number of arguments";
   }
   const Type type = n.arguments.front()->type;
-  const bool number = type.is_float() || (n.function == Intrinsic::Abs && type.is_integer());
-  return first(same(n.arguments), when(!number, "an argument is no float"), value(n.type, type));
+  return first(same(n.arguments), when(!type.is_float(), "an argument is no float"),
+               value(n.type, type));
 }
 std::string problem_of(const Fma& n) {
   const Type type = n.a->type;

@@ -24,25 +24,20 @@ void note_written(const LaunchPlan& plan, const std::vector<Step>& steps,
   }
 }
 
-// Whether [a, a + a_size) and [b, b + b_size) meet.
-bool meet(std::uint64_t a, std::uint64_t a_size, std::uint64_t b, std::uint64_t b_size) {
-  return a < b ? b - a < a_size : a - b < b_size;
-}
-
 bool share_memory(const TensorSpec& a, const hal::Binding& at_a, const TensorSpec& b,
                   const hal::Binding& at_b) {
   if (at_a.index() != at_b.index()) return false;
   if (const auto* x = std::get_if<hal::BufferBinding>(&at_a)) {
     const auto& y = std::get<hal::BufferBinding>(at_b);
-    return x->buffer == y.buffer && meet(x->offset, std::get<BufferStorage>(a.storage).bytes,
-                                         y.offset, std::get<BufferStorage>(b.storage).bytes);
+    return x->buffer == y.buffer &&
+           hal::ranges_meet(x->offset, std::get<BufferStorage>(a.storage).bytes, y.offset,
+                            std::get<BufferStorage>(b.storage).bytes);
   }
   const auto& x = std::get<hal::TextureBinding>(at_a);
   const auto& y = std::get<hal::TextureBinding>(at_b);
-  const hal::Extent2D& p = std::get<TextureStorage>(a.storage).extent;
-  const hal::Extent2D& q = std::get<TextureStorage>(b.storage).extent;
-  return x.texture == y.texture && meet(x.origin.x, p.width, y.origin.x, q.width) &&
-         meet(x.origin.y, p.height, y.origin.y, q.height);
+  return x.texture == y.texture &&
+         hal::regions_meet(x.origin, std::get<TextureStorage>(a.storage).extent, y.origin,
+                           std::get<TextureStorage>(b.storage).extent);
 }
 
 }  // namespace

@@ -88,12 +88,19 @@ class Validator {
       return invalid_argument("loops nest deeper than {}", kMaxLoopDepth);
     if (!extents_.emplace(loop.slot, loop.extent).second)
       return invalid_argument("loop variable {} is taken by an outer loop", loop.slot);
+    const std::int64_t outer = repetitions_;
+    const bool too_many = outer > 0 && loop.extent > kMaxLaunches / outer;
+    repetitions_ = too_many ? kMaxLaunches + 1 : outer * loop.extent;
     TL_RETURN_IF_ERROR(check_steps(loop.body));
+    repetitions_ = outer;
     extents_.erase(loop.slot);
     return {};
   }
 
   Status check_launch(const LaunchStep& launch) {
+    launches_ += repetitions_;
+    if (launches_ > kMaxLaunches)
+      return invalid_argument("a run has more than {} launches", kMaxLaunches);
     if (launch.kernel >= plan_.kernels.size())
       return invalid_argument("launch: kernel {} of {}", launch.kernel, plan_.kernels.size());
     const hal::EntryPoint& entry = plan_.kernels[launch.kernel].entry;
@@ -168,6 +175,8 @@ class Validator {
     return invalid_argument("a constant {} cannot hold {}", hal::to_string(param.type), largest);
   }
 
+  std::int64_t repetitions_ = 1;  // of the steps being looked at, in one run
+  std::int64_t launches_ = 0;     // so far
   const LaunchPlan& plan_;
   std::vector<Life> lives_;
   std::map<std::uint32_t, std::int64_t> extents_;  // of the loops around, by slot

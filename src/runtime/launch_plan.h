@@ -101,6 +101,8 @@ struct LaunchPlan {
 };
 
 inline constexpr int kMaxLoopDepth = 32;
+// Of one run, loops included: a run is recorded whole.
+inline constexpr std::int64_t kMaxLaunches = 1'000'000;
 
 // Whether the plan holds together by itself, whatever the device: indices, the lives of
 // temporaries, and operands that fit their parameters in kind, format, extent and value.

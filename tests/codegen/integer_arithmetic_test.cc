@@ -215,13 +215,6 @@ TEST_F(IntegerArithmetic, CastsToBoolAreComparisons) {
   EXPECT_EQ(vector_value(Type::i(8), truth), "a != x4(int8(0))");
 }
 
-TEST_F(IntegerArithmetic, AbsoluteValues) {
-  const auto absolute = [](Expr a, const Expr&) { return make_call(ir::Intrinsic::Abs, {a}); };
-  EXPECT_EQ(value(Type::u(32), absolute), "x[0]");
-  EXPECT_EQ(value(kInt32, absolute), "abs(x[0])");
-  EXPECT_EQ(value(Type::f(32), absolute), "abs(x[0])");
-}
-
 // A deep graph of shared nodes: each once.
 TEST_F(IntegerArithmetic, RemembersExpressions) {
   Expr sum = at(global("x", Type::u(32), 4), 0);

@@ -270,20 +270,6 @@ TEST(Print, IntegerOperators) {
             "(x[0] == x[1]) == (x[0] < x[1]) ? x[0] : x[1]");
 }
 
-// abs() of integers is unsigned.
-TEST(Print, AbsoluteValuesOfIntegers) {
-  const ir::Buffer x = global("x", kInt32, 8), y = global("y", kInt32, 8);
-  const auto absolute = [](const Expr& e) { return make_call(ir::Intrinsic::Abs, {e}); };
-  EXPECT_EQ(code(put(y, ir::make_int(0), min(absolute(at(x, 0)), at(x, 1)))),
-            "y[0] = min((int)abs(x[0]), x[1]);\n");
-  EXPECT_EQ(code(put_vector(y, ir::make_int(0), absolute(vector_at(x, ir::make_int(0), 4)))),
-            "((__global int4*)y)[0] = convert_int4(abs(((__global int4*)x)[0]));\n");
-  const ir::Buffer f = global("f", kFloat32, 4);
-  const Expr lanes = make_cast(kFloat32.with_lanes(4), vector_at(x, ir::make_int(0), 4));
-  EXPECT_EQ(code(put(f, ir::make_int(0), lane(make_call(ir::Intrinsic::Abs, {lanes}), 0))),
-            "f[0] = fabs(convert_float4(((__global int4*)x)[0])).x;\n");
-}
-
 TEST(Print, VectorsOfBuffers) {
   const ir::Buffer x = global("x", kFloat32, 64), y = global("y", kFloat32, 64);
   TestKernel kernel;

@@ -103,7 +103,7 @@ TEST(TypeProblem, Call) {
             "operands are float32 and float64");
   EXPECT_EQ(problem(call(kInt32, Intrinsic::Exp, {var(kInt32)})), "an argument is no float");
   EXPECT_EQ(problem(call(kBool, Intrinsic::Abs, {var(kBool)})), "an argument is no float");
-  EXPECT_EQ(problem(call(kInt32, Intrinsic::Abs, {var(kInt32)})), "");
+  EXPECT_EQ(problem(call(kInt32, Intrinsic::Abs, {var(kInt32)})), "an argument is no float");
   EXPECT_EQ(problem(call(kFloat32, Intrinsic::Abs, {var(kFloat32)})), "");
   EXPECT_EQ(problem(call(kFloat64, Intrinsic::Exp, {var(kFloat32)})),
             "it is float64 and should be float32");

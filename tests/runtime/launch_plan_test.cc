@@ -88,6 +88,19 @@ TEST(LaunchPlan, Loops) {
   EXPECT_THAT(status_of({loop(1000, 1, body)}), refused("deeper than 32"));
 }
 
+// A run is recorded whole: its launches are counted, those of loops as often as they run.
+TEST(LaunchPlan, Launches) {
+  const auto times = [](std::int64_t outer, std::int64_t inner) {
+    const Step count = launch(1, {1, 1, 1}, {Immediate{0}, Immediate{0}});
+    return status_of({loop(0, outer, {loop(1, inner, {count})}), count});
+  };
+  TL_ASSERT_OK(times(27, 37037));  // and one: a million
+  EXPECT_THAT(times(1000, 1000), refused("a run has more than 1000000 launches"));
+  EXPECT_THAT(times(std::int64_t{1} << 40, std::int64_t{1} << 40), refused("more than 1000000"));
+  TL_ASSERT_OK(times(std::int64_t{1} << 40, 0));
+  TL_ASSERT_OK(times(0, std::int64_t{1} << 40));
+}
+
 TEST(LaunchPlan, OperandsOfTensorParameters) {
   const auto copy = [](Operand in, Operand out) {
     return status_of(
@@ -123,8 +136,10 @@ TEST(LaunchPlan, OperandsOfConstants) {
   EXPECT_THAT(status_of_count(origin_x(argument(1))), refused("\"Y\" has no origin"));
   EXPECT_THAT(status_of_count(origin_x(temporary(0))), refused("used while not allocated"));
   const Step use = launch(1, {1, 1, 1}, {LoopVariable{0}, Immediate{0}});
-  TL_ASSERT_OK(status_of({loop(0, kInt32Max + 1, {use})}));
-  EXPECT_THAT(status_of({loop(0, kInt32Max + 2, {use})}), refused("cannot hold 2147483648"));
+  // Inside a loop that never runs, since so many launches would be refused.
+  TL_ASSERT_OK(status_of({loop(1, 0, {loop(0, kInt32Max + 1, {use})})}));
+  EXPECT_THAT(status_of({loop(1, 0, {loop(0, kInt32Max + 2, {use})})}),
+              refused("cannot hold 2147483648"));
   EXPECT_THAT(status_of({loop(0, 1, {}), use}), refused("has no loop around it"));
 
   LaunchPlan plan = plan_with({launch(1, {1, 1, 1}, {Immediate{1}, Immediate{1}})});

@@ -45,10 +45,6 @@ class IntegerArithmetic {
     return rewrite(
         body, [&](const ir::Binary& n, const Expr& self) { return binary(n, self); },
         [&](const ir::Select& n, const Expr& self) { return select(n, self); },
-        [&](const ir::Call& n, const Expr& self) {
-          // The function abs, of signed integers.
-          return n.type.is_uint() ? n.arguments.front() : self;
-        },
         [&](const ir::Cast& n, const Expr& self) {
           if (!n.type.element().is_bool()) return self;
           return make_binary(BinaryOp::Ne, n.value, ir::make_const(0, n.value->type));

@@ -45,7 +45,7 @@ class ExprPrinter {
         },
         [&](const ir::Select& n) { return select(n, parent); },
         [&](const ir::Cast& n) { return cast(n, parent); },
-        [&](const ir::Call& n) { return call(n, parent); },
+        [&](const ir::Call& n) { return call(n); },
         [&](const ir::Fma& n) {
           return fmt::format("fma({}, {}, {})", text(n.a), text(n.b), text(n.c));
         },
@@ -160,6 +160,7 @@ class ExprPrinter {
   std::string cast(const ir::Cast& n, Precedence parent) {
     const auto* inner = as<ir::Cast>(n.value);
     if (inner != nullptr && inner->type.element() == Type::f(16)) {
+      TL_CHECK(n.type.element() == ir::kFloat32, "half is rounded to within float32");
       return fmt::format("{}({})", prelude.round_to_half(inner->value->type), text(inner->value));
     }
     if (!n.type.is_scalar()) {
@@ -169,16 +170,8 @@ class ExprPrinter {
                 Precedence::Unary, parent);
   }
 
-  std::string call(const ir::Call& n, Precedence parent) {
-    if (n.type.is_float()) {
-      return fmt::format("{}({})", info(n.function).opencl_name, list(n.arguments));
-    }
-    // The absolute value of an integer is unsigned in OpenCL C.
-    const std::string absolute = fmt::format("abs({})", text(n.arguments.front()));
-    if (!n.type.is_scalar())
-      return fmt::format("convert_{}({})", value_type_name(n.type), absolute);
-    return wrap(fmt::format("({}){}", value_type_name(n.type), absolute), Precedence::Unary,
-                parent);
+  std::string call(const ir::Call& n) {
+    return fmt::format("{}({})", info(n.function).opencl_name, list(n.arguments));
   }
 
   std::string load(const ir::Load& n) {

@@ -8,14 +8,6 @@
 namespace texloom::hal {
 namespace {
 
-bool overlap(std::uint64_t a, std::uint64_t b, std::uint64_t size) {
-  return std::max(a, b) - std::min(a, b) < size;
-}
-
-bool overlap(Offset2D a, Offset2D b, Extent2D extent) {
-  return overlap(a.x, b.x, extent.width) && overlap(a.y, b.y, extent.height);
-}
-
 bool is_empty(Extent2D extent) { return extent.width == 0 || extent.height == 0; }
 
 }  // namespace
@@ -80,7 +72,7 @@ Status CommandBuffer::copy_buffer(std::shared_ptr<Buffer> source, std::uint64_t 
   TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "copy_buffer: the target", target.get(),
                                         BufferUsage::CopyTarget, target_offset, bytes));
   if (bytes == 0) return {};
-  if (source == target && overlap(source_offset, target_offset, bytes))
+  if (source == target && ranges_meet(source_offset, bytes, target_offset, bytes))
     return invalid_argument("copy_buffer: {} bytes at {} and at {} of one buffer overlap", bytes,
                             source_offset, target_offset);
   segments_.emplace_back(
@@ -134,7 +126,7 @@ Status CommandBuffer::copy_texture(std::shared_ptr<Texture> source, Offset2D sou
     return invalid_argument("copy_texture: the source is {}, the target is {}",
                             to_string(source->format()), to_string(target->format()));
   if (is_empty(extent)) return {};
-  if (source == target && overlap(source_origin, target_origin, extent))
+  if (source == target && regions_meet(source_origin, extent, target_origin, extent))
     return invalid_argument("copy_texture: {} at {} and at {} of one texture overlap",
                             to_string(extent), to_string(source_origin), to_string(target_origin));
   segments_.emplace_back(CopyTextureSegment{std::move(source), source_origin, std::move(target),

@@ -78,9 +78,8 @@ bool are_conflicting_buffers(const Use& a, const Use& b) {
   const auto* y = std::get_if<BufferBinding>(b.binding);
   if (x == nullptr || y == nullptr || x->buffer != y->buffer) return false;
   if (!writes(access_of(*a.param)) && !writes(access_of(*b.param))) return false;
-  const Use& low = x->offset <= y->offset ? a : b;
-  const std::uint64_t gap = x->offset <= y->offset ? y->offset - x->offset : x->offset - y->offset;
-  return gap < std::get<BufferParam>(*low.param).min_bytes;
+  return ranges_meet(x->offset, std::get<BufferParam>(*a.param).min_bytes, y->offset,
+                     std::get<BufferParam>(*b.param).min_bytes);
 }
 
 Status check_aliases(const EntryPoint& entry, std::span<const Binding> bindings) {

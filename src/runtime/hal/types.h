@@ -75,6 +75,10 @@ std::string to_string(Offset2D offset);
 bool region_fits(Offset2D origin, Extent2D extent, Extent2D image);
 // Whether [offset, offset + size) lies inside `total` bytes; never overflows.
 bool range_fits(std::uint64_t offset, std::uint64_t size, std::uint64_t total);
+// Whether [a, a + a_size) and [b, b + b_size) have a byte in common; never overflows.
+bool ranges_meet(std::uint64_t a, std::uint64_t a_size, std::uint64_t b, std::uint64_t b_size);
+// Whether two rectangles of texels have one in common.
+bool regions_meet(Offset2D a, Extent2D a_extent, Offset2D b, Extent2D b_extent);
 
 // What a kernel does with an argument.
 enum class Access : std::uint8_t { Read, Write, ReadWrite };
