@@ -67,7 +67,7 @@ lower::Lowering make_lowering(const SharedSchedule& schedule, const std::vector<
   lowering.location = user_location();
   lowering.target = parse_target(target, lowering.location);
   lowering.program.name = name;
-  lowering.verify_each = std::getenv("TEXLOOM_VERIFY_EACH") != nullptr;
+  lowering.verify_each = std::getenv("TEXLOOM_DEBUG") != nullptr;
   for (const PyTensor& tensor : args) {
     lower::Argument argument{tensor.node, {}};
     const py::object key = py::cast(tensor);

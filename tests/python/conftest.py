@@ -11,7 +11,7 @@ import pytest
 import texloom as tvm
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
-os.environ["TEXLOOM_VERIFY_EACH"] = "1"  # the program after every pass, not only at the end
+os.environ["TEXLOOM_DEBUG"] = "1"  # the program after every pass, not only at the end
 
 
 def pytest_generate_tests(metafunc):

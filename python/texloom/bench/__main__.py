@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NoSuchDeviceError as error:
         print(f"texloom.bench: {error}", file=sys.stderr)
     except ModuleNotFoundError as error:
-        print(f"texloom.bench: the package {error.name} is missing: pip install 'texloom[demo]'")
+        print(f"texloom.bench: the package {error.name} is missing: pip install '.[demo]'")
     return 1
 
 

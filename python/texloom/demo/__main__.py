@@ -48,7 +48,7 @@ def run(out: Output, device: Device, description: str, folder: Path) -> bool:
     folder.mkdir(parents=True, exist_ok=True)
     out.text(f"OpenCL device {description}")
 
-    out.heading("Part 1: a texture cache, from the schedule to the GPU")
+    out.heading("Part 1: a texture cache, from the schedule to OpenCL C")
     right = texture_cache.show(out, device)
 
     out.heading("Part 2: a convolution layer through textures and through buffers")
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         print(
             f"texloom.demo: the package {error.name} is missing\n"
-            "  help: pip install 'texloom[demo]', or ./dev setup in a checkout",
+            "  help: pip install '.[demo]' in a checkout, or ./dev setup and .venv/bin/python",
             file=sys.stderr,
         )
     except BrokenPipeError:  # the reader has seen enough: `| head`
