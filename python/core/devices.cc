@@ -193,6 +193,10 @@ PyArray empty(const std::vector<int64_t>& shape, const std::string& dtype, const
          fmt::format("give positive extents; a texture holds 1 to {} axes", kMaxTextureRank),
          "an array cannot have this shape in '{}'", to_string(*scope));
   }
+  if (!scope->texture && (origin != std::pair(0U, 0U) || image)) {
+    fail(where, Code::WrongScope, "leave them out, or give a texture scope",
+         "an array in '{}' has no origin and no image", to_string(*scope));
+  }
   if (scope->texture && !is_texel_type(to_type(dtype))) {
     fail(where, Code::TextureElementType,
          "textures hold float16, float32 and integers of 8, 16 and 32 bits",

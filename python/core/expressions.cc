@@ -47,7 +47,9 @@ void bind_arithmetic(Class& c) {
   both("__and__", "__rand__", BinaryOp::BitAnd);
   both("__or__", "__ror__", BinaryOp::BitOr);
   both("__xor__", "__rxor__", BinaryOp::BitXor);
-  c.def("__neg__", [](const py::object& a) { return apply(BinaryOp::Sub, py::int_(0), a); });
+  c.def("__neg__", [](const py::object& value) {
+    return PyExpr{schedule::negate(to_expr(value), user_location())};
+  });
   c.def("__invert__", [](const py::object& value) {
     return PyExpr{schedule::invert(to_expr(value), user_location())};
   });
@@ -71,7 +73,10 @@ void bind_operators(Class& c) {
 }
 
 py::object constant_value(const PyExpr& e) {
-  if (const int64_t* value = int_value(e.node)) return py::int_(*value);
+  if (const int64_t* value = int_value(e.node)) {
+    const bool is_uint64 = e.node->type == Type::u(64);
+    return is_uint64 ? py::int_(static_cast<uint64_t>(*value)) : py::int_(*value);
+  }
   if (const auto* value = as<FloatImm>(e.node)) return py::float_(value->value);
   throw py::attribute_error("only a constant has a value; this is " + to_string(e.node));
 }
@@ -166,8 +171,15 @@ void bind_functions_of_te(py::module_& m) {
   m.def("const", [](double value, const std::string& dtype) {
     return PyExpr{schedule::constant(value, to_type(dtype), user_location())};
   });
-  m.def("const_int", [](int64_t value, const std::string& dtype) {
-    return PyExpr{schedule::constant(value, to_type(dtype), user_location())};
+  m.def("const_int", [](const py::int_& value, const std::string& dtype) {
+    const Type type = to_type(dtype);
+    int overflow = 0;
+    const int64_t number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow == 0) return PyExpr{schedule::constant(number, type, user_location())};
+    if (type == Type::u(64) && value >= py::int_(0) && value <= py::int_(UINT64_MAX)) {
+      return PyExpr{make_int(static_cast<int64_t>(value.cast<uint64_t>()), type)};
+    }
+    return PyExpr{schedule::constant(value.cast<double>(), type, user_location())};
   });
   m.def("to_expr", [](const py::object& value) { return PyExpr{to_expr(value)}; });
   m.def("reduce_axis", reduce_axis);

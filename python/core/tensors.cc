@@ -108,7 +108,11 @@ Exprs checked_shape(const py::handle& shape, const std::string& name, const Sour
   Exprs extents;
   for (const Expr& extent : to_exprs(shape)) {
     const int64_t* value = int_value(extent);
-    if (!extent->type.is_integer() || (value != nullptr && (*value < 1 || *value > INT32_MAX))) {
+    if (extent->type.is_integer() && value != nullptr && *value > INT32_MAX) {
+      fail(where, Code::IndexTooLarge, "split the axis: an index is a 32-bit integer",
+           "the shape of '{}' has the extent {}", name, *value);
+    }
+    if (!extent->type.is_integer() || (value != nullptr && *value < 1)) {
       fail(where, Code::BadShape, "give every extent as a positive integer",
            "the shape of '{}' has the extent {}", name,
            value == nullptr ? to_string(extent) : std::to_string(*value));

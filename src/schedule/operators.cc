@@ -111,6 +111,13 @@ Expr truncating_div(Expr a, Expr b, const SourceLocation& where) {
   return make_binary(BinaryOp::Div, std::move(x), std::move(y), where);
 }
 
+Expr negate(Expr value, const SourceLocation& where) {
+  const Type type = value->type.is_bool() ? kInt32 : value->type;
+  // Zero minus a float would lose the sign of zero.
+  if (type.is_float()) return apply(BinaryOp::Mul, std::move(value), make_float(-1, type), where);
+  return apply(BinaryOp::Sub, make_int(0, type), std::move(value), where);
+}
+
 Expr invert(Expr value, const SourceLocation& where) {
   if (value->type.is_bool()) return make_not(std::move(value));
   if (!value->type.is_integer())

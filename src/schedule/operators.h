@@ -19,6 +19,8 @@ std::pair<ir::Expr, ir::Expr> match_types(ir::Expr a, ir::Expr b, const SourceLo
 ir::Expr apply(ir::BinaryOp op, ir::Expr a, ir::Expr b, const SourceLocation& where);
 ir::Expr truncating_div(ir::Expr a, ir::Expr b, const SourceLocation& where);
 ir::Expr logical_not(ir::Expr value, const SourceLocation& where);
+// `-value`, of the same type: -0.0 of 0.0; integers wrap, truth values count.
+ir::Expr negate(ir::Expr value, const SourceLocation& where);
 // `~value`: of a bool its negation, of an integer its bits inverted.
 ir::Expr invert(ir::Expr value, const SourceLocation& where);
 // A constant that `type` has; fails with BadConstant for one that it would change.

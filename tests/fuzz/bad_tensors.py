@@ -23,7 +23,7 @@ def extent_that_is_a_float() -> None:
     te.placeholder((4, 2.5), name="X")  # wrong
 
 
-@case("TL1001")
+@case("TL4007")
 def extent_beyond_32_bits() -> None:
     te.placeholder((2**40,), name="X")  # wrong
 

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import texloom as tvm
 from texloom import te
 
 
@@ -271,3 +272,24 @@ def test_gather(run):
     s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
     v, w = np.arange(10, dtype="float32"), np.int32([3, 9, 0, 0, 5, 1])
     np.testing.assert_array_equal(run(s, [x, where, y], v, w), v[w] * 2)
+
+
+def test_negation_keeps_type_and_sign_of_zero(run):
+    x = te.placeholder((4,), name="X")
+    y = te.compute((4,), lambda i: 1.0 / (-x[i]), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    data = np.array([0.0, -0.0, 1.0, -4.0], "float32")
+    np.testing.assert_array_equal(run(s, [x, y], data), np.float32([-np.inf, np.inf, -1, 0.25]))
+    for dtype in ("int8", "uint16", "int32", "float16", "float64"):
+        assert (-te.placeholder((4,), dtype)[0]).dtype == dtype
+    assert (-(x[0] > 1)).dtype == "int32"
+
+
+def test_constants_of_every_integer():
+    assert te.max_value("uint64").value == 2**64 - 1
+    assert te.const(2**63, "uint64").value == 2**63
+    with pytest.raises(tvm.TVMError, match="TL1009"):
+        te.const(2**64, "uint64")
+    with pytest.raises(tvm.TVMError, match="TL1009"):
+        te.const(2**63, "int64")

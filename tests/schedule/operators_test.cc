@@ -141,6 +141,17 @@ TEST(Operators, DivisionByZero) {
   EXPECT_EQ(faults([] { apply(BinaryOp::Sub, make_var("a"), ir::make_int(0), line(5)); }), "");
 }
 
+TEST(Operators, Negate) {
+  const auto negated = [](Type type) {
+    const Expr value = negate(make_var("v", type), line(5));
+    return to_string(value->type) + ": " + to_string(value);
+  };
+  EXPECT_EQ(negated(kFloat32), "float32: v * -1.0");
+  EXPECT_EQ(negated(Type::i(8)), "int8: int8(0) - v");
+  EXPECT_EQ(negated(Type::u(16)), "uint16: uint16(0) - v");
+  EXPECT_EQ(negated(ir::kBool), "int32: 0 - int32(v)");
+}
+
 TEST(Operators, Invert) {
   EXPECT_EQ(to_string(invert(make_var("a"), line(5))), "a ^ -1");
   EXPECT_EQ(to_string(invert(make_var("c", ir::kBool), line(5))), "!c");

@@ -182,10 +182,14 @@ def _is_axes(value: Any) -> bool:
 
 
 def max(expr: Operand, *others: Operand, axis: Any = None, where: Operand | None = None) -> Expr:
-    """The greatest of several values, or of one expression over reduce axes (``axis=``)."""
+    """The greatest of several values, or of one expression over reduce axes (``axis=``).
+
+    Of a number and a NaN it is the number, as with C's ``fmax``. Over axes it starts from the
+    lowest finite value of the type: the result where all values are NaN or minus infinity.
+    """
     return _extremum(expr, others, axis, where, _core.reduce_max, _core.max)
 
 
 def min(expr: Operand, *others: Operand, axis: Any = None, where: Operand | None = None) -> Expr:
-    """The least of several values, or of one expression over reduce axes (``axis=``)."""
+    """The least of several values, or of one expression over reduce axes; NaN as of :func:`max`."""
     return _extremum(expr, others, axis, where, _core.reduce_min, _core.min)
