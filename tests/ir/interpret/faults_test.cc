@@ -1,0 +1,443 @@
+// Each kind of report, from the smallest program that commits the fault, and next to it the program
+// that does not.
+#include "ir/interpret/interpret.h"
+#include "tests/ir/interpret/programs.h"
+
+namespace texloom::ir {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class Faults : public InterpretTest {
+ protected:
+  Faults() {
+    blocks = 1;
+    threads = 4;
+  }
+  Expr first_thread() const { return make_binary(BinaryOp::Eq, tx, make_int(0)); }
+  // The neighbour on the right, around the end.
+  Expr next() const { return floormod(tx + 1, 4); }
+
+  Buffer a = param("a", kFloat32, 4, {1, 2, 3, 4}), y = param("y", kFloat32, 4);
+  Buffer n = param("n", kInt32, 4, {0, 1, 2, 3});
+  Buffer s = shared("s", kFloat32, 4);
+  const std::string in_first = " in k, block (0, 0, 0) thread (0, 0, 0): ";
+  const std::string in_second = " in k, block (0, 0, 0) thread (1, 0, 0): ";
+};
+
+// -- Races.
+
+TEST_F(Faults, SharedRace) {
+  const Stmt write = put_at(3, s, tx, read_at(2, a, tx));
+  const Stmt read = put_at(5, y, tx, read_at(4, s, next()));
+  EXPECT_EQ(run(make_allocate(s, make_seq({write, read})))[1],
+            "k.py:3: race" + in_second +
+                "s[1] is written here and read by block (0, 0, 0) thread (0, 0, 0) (k.py:4), with "
+                "no barrier between");
+  EXPECT_THAT(run(make_allocate(s, make_seq({write, make_barrier(), read}))), IsEmpty());
+}
+
+// The barrier at the end of an iteration is missing.
+TEST_F(Faults, RaceWithTheNextIteration) {
+  const Stmt write = put_at(3, s, tx, read_at(2, a, tx));
+  const Stmt read = put_at(5, y, tx, read_at(4, s, next()));
+  EXPECT_THAT(
+      run(make_allocate(s, loop(i, 2, make_seq({write, make_barrier(), read})))),
+      ElementsAre("k.py:3: race" + in_second +
+                      "s[1] is written here and read by block (0, 0, 0) thread (0, 0, 0) (k.py:4), "
+                      "with no barrier between",
+                  "k.py:4: race in k, block (0, 0, 0) thread (3, 0, 0): s[0] is read here and "
+                  "written by block (0, 0, 0) thread (0, 0, 0) (k.py:3), with no barrier between"));
+  EXPECT_THAT(
+      run(make_allocate(s, loop(i, 2, make_seq({write, make_barrier(), read, make_barrier()})))),
+      IsEmpty());
+}
+
+TEST_F(Faults, TwoWritersOfOneElement) {
+  EXPECT_THAT(run(put_at(2, y, make_int(0), make_float(1))),
+              ElementsAre("k.py:2: race" + in_second +
+                          "y[0] is written here and written by block (0, 0, 0) thread (0, 0, 0) "
+                          "(k.py:2), with no barrier between"));
+  EXPECT_THAT(run(make_if(first_thread(), put_at(2, y, make_int(0), make_float(1)))), IsEmpty());
+}
+
+// No barrier orders two blocks, and neither does that the first has ended.
+TEST_F(Faults, RaceOfBlocks) {
+  blocks = 2;
+  threads = 1;
+  const Stmt write = put_at(3, y, bx, make_float(1));
+  EXPECT_THAT(run(make_seq({write, make_barrier(),
+                            put_at(5, y, make_int(2) + bx, read_at(4, y, make_int(0)))})),
+              ElementsAre("k.py:4: race in k, block (1, 0, 0) thread (0, 0, 0): y[0] is read here "
+                          "and written by block (0, 0, 0) thread (0, 0, 0) (k.py:3), which is in "
+                          "another block"));
+  EXPECT_THAT(run(make_seq({put_at(4, y, bx + 2, read_at(4, a, make_int(1))),
+                            make_if(make_binary(BinaryOp::Eq, bx, make_int(1)),
+                                    put_at(5, a, make_int(1), make_float(0)))})),
+              ElementsAre("k.py:5: race in k, block (1, 0, 0) thread (0, 0, 0): a[1] is written "
+                          "here and read by block (0, 0, 0) thread (0, 0, 0) (k.py:4), which is in "
+                          "another block"));
+}
+
+TEST_F(Faults, TexelRace) {
+  const Buffer t = param(texture("t", kFloat32, 4, 1));
+  EXPECT_THAT(run(put_texel(2, t, floordiv(tx, 2), make_int(0), four(1))),
+              ElementsAre("k.py:2: race" + in_second +
+                          "t at x=0, y=0 is written here and written by block (0, 0, 0) thread (0, "
+                          "0, 0) (k.py:2), with no barrier between"));
+  EXPECT_THAT(run(put_texel(2, t, tx, make_int(0), four(1))), IsEmpty());
+}
+
+// Two tensors in one image are told apart by their texels, and one texel is one by any name.
+TEST_F(Faults, RaceInASharedImage) {
+  Memory& both = image(kFloat32, 4, 2);
+  const Layout row = texture_layout({1, 4, 4}, TextureRule::Activation);
+  const TextureOrigin origin{make_var("v.x"), make_var("v.y")};
+  const Buffer u = param_in(both, make_texture("u", kFloat32, row), 0, 0);
+  const Buffer v = param_in(both, make_texture("v", kFloat32, row, origin), 0, 1);
+  const Stmt own = make_seq({put_texel(2, u, tx, make_int(0), four(1)),
+                             put_texel(3, v, origin.x + tx, origin.y, four(1))});
+  EXPECT_THAT(run(own), IsEmpty());
+  arguments_.back().y = 0;
+  EXPECT_THAT(run(make_seq({put_texel(2, u, tx, make_int(0), four(1)),
+                            put_texel(3, v, origin.x + next(), origin.y, four(1))})),
+              SizeIs(2));
+}
+
+// -- Barriers.
+
+TEST_F(Faults, BarrierThatSomeSkip) {
+  EXPECT_THAT(run(make_if(first_thread(), make_barrier(line(6)))),
+              ElementsAre("k.py:6: divergence" + in_first +
+                          "it waits at a barrier, and block (0, 0, 0) thread (1, 0, 0) has come to "
+                          "the end of k"));
+}
+
+TEST_F(Faults, TwoBarriers) {
+  EXPECT_THAT(run(make_seq({make_if(first_thread(), make_barrier(line(6))),
+                            make_if(make_not(first_thread()), make_barrier(line(7)))})),
+              ElementsAre("k.py:6: divergence" + in_first +
+                          "it waits at a barrier, and block (0, 0, 0) thread (1, 0, 0) waits at "
+                          "another barrier"));
+}
+
+// One barrier, but thread 1 has skipped it in the first iteration.
+TEST_F(Faults, BarrierInAnotherIteration) {
+  const Expr skipped =
+      make_binary(BinaryOp::Eq, tx, make_int(1)) && make_binary(BinaryOp::Eq, i, make_int(0));
+  EXPECT_THAT(run(loop(i, 2, make_if(make_not(skipped), make_barrier(line(6))))),
+              ElementsAre("k.py:6: divergence" + in_first +
+                          "it waits at a barrier, and block (0, 0, 0) thread (1, 0, 0) waits there "
+                          "in another iteration"));
+  EXPECT_THAT(run(loop(i, 2, make_barrier(line(6)))), IsEmpty());
+}
+
+// -- Out of bounds.
+
+TEST_F(Faults, ElementOneTooFar) {
+  EXPECT_THAT(run(put_at(2, y, tx + 1, read_at(3, a, tx - 1))),
+              ElementsAre("k.py:3: out of bounds" + in_first + "a[-1] lies outside a of extent 4",
+                          "k.py:2: out of bounds in k, block (0, 0, 0) thread (3, 0, 0): y[4] lies "
+                          "outside y of extent 4"));
+}
+
+// An index of the second axis that would still be inside the array.
+TEST_F(Faults, LogicalIndexOneTooFar) {
+  stage = Stage::Loops;
+  const Buffer m = param(make_buffer("m", kFloat32, {2, 3}, MemoryScope::Global));
+  EXPECT_THAT(run(make_store(m, {make_int(0), make_int(3)}, make_float(1), line(2))),
+              ElementsAre("k.py:2: out of bounds: m[0, 3] lies outside m of extent 2 x 3"));
+}
+
+TEST_F(Faults, StoreOneTexelTooFar) {
+  const Buffer t = param(texture("t", kFloat32, 4, 1));
+  EXPECT_THAT(run(put_texel(2, t, tx + 1, make_int(0), four(1))),
+              ElementsAre("k.py:2: out of bounds in k, block (0, 0, 0) thread (3, 0, 0): t at x=4, "
+                          "y=0 lies outside the image of 4 x 1 texels"));
+}
+
+// Inside the image, but another tensor's.
+TEST_F(Faults, StoreIntoAnotherRectangle) {
+  Memory& both = image(kFloat32, 4, 3);
+  const Layout row = texture_layout({1, 4, 4}, TextureRule::Activation);
+  const TextureOrigin origin{make_var("v.x"), make_var("v.y")};
+  const Buffer v = param_in(both, make_texture("v", kFloat32, row, origin), 0, 2);
+  EXPECT_THAT(run(put_texel(2, v, origin.x + tx, origin.y - 1, four(1))),
+              ElementsAre("k.py:2: out of bounds" + in_first +
+                          "v at x=0, y=1 lies outside its rectangle of 4 x 1 texels at x=0, y=2"));
+}
+
+TEST_F(Faults, LaneOutsideItsVector) {
+  threads = 1;
+  EXPECT_THAT(run(put_at(2, y, make_int(0),
+                         make_lane(vector_at(a, make_int(0), 4), at(n, 3) + 1, line(3)))),
+              ElementsAre("k.py:3: out of bounds" + in_first + "lane 4 of a vector of 4"));
+}
+
+// -- Images.
+
+TEST_F(Faults, ImageReadAndWritten) {
+  const Buffer t = param(texture("t", kFloat32, 4, 2));
+  memories_.back().define_all();
+  EXPECT_THAT(run(put_texel(2, t, tx, make_int(1), read_texel(3, t, tx, make_int(0)))),
+              ElementsAre("k.py:2: image read and written" + in_first +
+                              "t at x=0, y=1 is written here, and this kernel reads t in the same "
+                              "image (k.py:3)",
+                          "k.py:3: image read and written" + in_second +
+                              "t at x=1, y=0 is read here, and this kernel writes t in the same "
+                              "image (k.py:2)"));
+}
+
+// By two tensors of one image; of images of their own it is well.
+TEST_F(Faults, SharedImageReadAndWritten) {
+  threads = 1;
+  const Layout row = texture_layout({1, 1, 4}, TextureRule::Activation);
+  const TextureOrigin origin{make_var("v.x"), make_var("v.y")};
+  const Buffer u = make_texture("u", kFloat32, row), v = make_texture("v", kFloat32, row, origin);
+  Memory &both = image(kFloat32, 1, 2), &other = image(kFloat32, 1, 2);
+  param_in(both, u, 0, 0, {1, 2, 3, 4});
+  param_in(both, v, 0, 1);
+  const Stmt copy = put_texel(2, v, origin.x, origin.y, read_texel(3, u, make_int(0), make_int(0)));
+  EXPECT_THAT(run(copy),
+              ElementsAre("k.py:2: image read and written" + in_first +
+                          "v at x=0, y=1 is written here, and this kernel reads u in the "
+                          "same image (k.py:3)"));
+  arguments_.back().memory = &other;
+  EXPECT_THAT(run(copy), IsEmpty());
+}
+
+// -- Undefined values.
+
+class Undefined : public Faults {
+ protected:
+  // What storing this value for the caller reports.
+  Texts stored(const Expr& value) {
+    threads = 1;
+    return run(put_at(2, y, make_int(0), value));
+  }
+};
+
+TEST_F(Undefined, ReadBeforeWrite) {
+  EXPECT_THAT(run(make_allocate(s, put_at(2, y, tx, read_at(3, s, tx)))),
+              ElementsAre("k.py:2: undefined" + in_first +
+                          "y[0] is given an undefined value: s[0] was never written (k.py:3)"));
+  // The caller's array as well.
+  EXPECT_THAT(stored(read_at(3, y, make_int(1))),
+              ElementsAre("k.py:2: undefined" + in_first +
+                          "y[0] is given an undefined value: y[1] was never written (k.py:3)"));
+}
+
+// Each thread has its own; each iteration, too.
+TEST_F(Undefined, PrivateMemory) {
+  const Buffer l = local("l", kFloat32, 1);
+  EXPECT_THAT(
+      run(make_allocate(l, make_seq({make_if(first_thread(), put(l, make_int(0), make_float(1))),
+                                     put_at(2, y, tx, read_at(3, l, make_int(0)))}))),
+      ElementsAre("k.py:2: undefined" + in_second +
+                  "y[1] is given an undefined value: l[0] was never written (k.py:3)"));
+  threads = 1;
+  const Expr first = make_binary(BinaryOp::Eq, i, make_int(0));
+  EXPECT_THAT(
+      run(loop(i, 2,
+               make_allocate(l, make_seq({make_if(first, put(l, make_int(0), make_float(1))),
+                                          put_at(2, y, i, read_at(3, l, make_int(0)))})))),
+      ElementsAre("k.py:2: undefined" + in_first +
+                  "y[1] is given an undefined value: l[0] was never written (k.py:3)"));
+}
+
+// It spreads through operations and temporaries; what nobody is given is no fault.
+TEST_F(Undefined, Spreads) {
+  threads = 1;
+  const Buffer l = local("l", kFloat32, 2);
+  const Expr bad = read_at(3, l, make_int(0)), condition = bad < make_float(1);
+  const Expr vector = make_pack({bad, make_float(1)});
+  const Buffer y2 = param("y2", kFloat32, 2);
+  const std::string origin = " is given an undefined value: l[0] was never written (k.py:3)";
+  const auto given = [&](const Expr& value) {
+    return run(make_allocate(
+        l, make_seq({put(l, make_int(1), make_float(0)), put_at(2, y, make_int(0), value)})));
+  };
+  const auto is_reported = ElementsAre("k.py:2: undefined" + in_first + "y[0]" + origin);
+  EXPECT_THAT(given(bad * make_float(0)), is_reported);
+  EXPECT_THAT(given(make_fma(at(a, 0), at(a, 0), bad)), is_reported);
+  EXPECT_THAT(given(make_call(Intrinsic::Abs, {bad})), is_reported);
+  EXPECT_THAT(given(make_select(condition, at(a, 0), at(a, 1))), is_reported);
+  EXPECT_THAT(given(make_select(make_not(condition), at(a, 0), at(a, 1))), is_reported);
+  EXPECT_THAT(given(make_select(condition && (at(a, 0) < at(a, 1)), at(a, 0), at(a, 1))),
+              is_reported);
+  EXPECT_THAT(given(make_cast(kFloat32, make_cast(kInt32, bad))), is_reported);
+  EXPECT_THAT(given(make_lane(vector, at(n, 0))), is_reported);
+  EXPECT_THAT(given(make_lane(make_broadcast(bad, 2), at(n, 0))), is_reported);
+  EXPECT_THAT(given(make_lane(vector, at(n, 1))), IsEmpty());
+  EXPECT_THAT(given(make_select(at(n, 0) < at(n, 1), at(a, 0), bad)), IsEmpty());
+  const Stmt copy = make_seq({put(l, make_int(1), bad), put_at(4, y, make_int(0), at(l, 1))});
+  EXPECT_THAT(run(make_allocate(l, copy)),
+              ElementsAre("k.py:4: undefined" + in_first + "y[0]" + origin));
+  EXPECT_THAT(run(make_allocate(l, put(l, make_int(1), bad))), IsEmpty());
+}
+
+TEST_F(Undefined, Decides) {
+  threads = 1;
+  const Buffer l = local("l", kInt32, 1);
+  const Expr bad = read_at(3, l, make_int(0));
+  const auto inside = [&](const Stmt& body) { return run(make_allocate(l, body)); };
+  const std::string origin = " an undefined value: l[0] was never written (k.py:3)";
+  const Stmt one = put(y, make_int(0), make_float(1));
+  EXPECT_THAT(inside(make_if(bad < make_int(1), one, line(2))),
+              ElementsAre("k.py:2: undefined" + in_first + "the condition is" + origin));
+  EXPECT_THAT(inside(make_for(i, bad, LoopKind::Serial, one, line(2))),
+              ElementsAre("k.py:2: undefined" + in_first + "the extent of the loop is" + origin));
+  EXPECT_THAT(inside(put_at(2, y, bad, make_float(1))),
+              ElementsAre("k.py:2: undefined" + in_first + "the index into y is" + origin));
+  EXPECT_THAT(inside(put_at(2, l, make_int(0), make_cast(kInt32, read_at(4, a, bad)))),
+              ElementsAre("k.py:4: undefined" + in_first + "the index into a is" + origin));
+  const Buffer t = param(texture("t", kFloat32, 4, 1));
+  EXPECT_THAT(
+      inside(put_texel(2, t, make_int(0), bad, four(1))),
+      ElementsAre("k.py:2: undefined" + in_first + "a coordinate of the store to t is" + origin));
+  // Reading an image anywhere is harmless, if nobody is given the value.
+  const Expr anywhere = make_lane(read_texel(4, t, bad, make_int(0)), make_int(0));
+  EXPECT_THAT(inside(put_at(2, l, make_int(0), make_cast(kInt32, anywhere))), IsEmpty());
+  EXPECT_THAT(inside(put_at(2, y, make_int(0), anywhere)),
+              ElementsAre("k.py:2: undefined" + in_first + "y[0] is given" + origin));
+}
+
+// Reading past a texture is no fault, using what is read is.
+TEST_F(Undefined, CoordinateOneTooFar) {
+  const Buffer t = param(texture("t", kFloat32, 2, 1), {1, 2, 3, 4, 5, 6, 7, 8});
+  const Expr texel = read_texel(3, t, tx + 1, make_int(0));
+  const Stmt use = put_at(2, y, tx, make_lane(texel, make_int(0)));
+  threads = 2;
+  EXPECT_THAT(run(use), ElementsAre("k.py:2: undefined" + in_second +
+                                    "y[1] is given an undefined value: t at x=2, y=0 lies outside "
+                                    "the image of 2 x 1 texels (k.py:3)"));
+  const Expr held = make_var("held", kFloat32.with_lanes(4));
+  const Stmt guarded = make_if(tx < make_int(1), put_at(2, y, tx, make_lane(held, make_int(0))));
+  EXPECT_THAT(run(make_let(held, texel, guarded)), IsEmpty());
+}
+
+TEST_F(Undefined, AnotherRectangle) {
+  threads = 1;
+  Memory& both = image(kFloat32, 4, 4);
+  both.define_all();
+  const Layout row = texture_layout({1, 2, 4}, TextureRule::Activation);
+  const TextureOrigin origin{make_var("v.x"), make_var("v.y")};
+  const Buffer v = param_in(both, make_texture("v", kFloat32, row, origin), 1, 2);
+  const auto lane_at = [&](const Expr& x, const Expr& y_index) {
+    return make_lane(read_texel(3, v, x, y_index), make_int(0));
+  };
+  EXPECT_THAT(stored(lane_at(make_int(0), make_int(0))),
+              ElementsAre("k.py:2: undefined" + in_first +
+                          "y[0] is given an undefined value: v at x=0, y=0 lies outside its "
+                          "rectangle of 2 x 1 texels at x=1, y=2 (k.py:3)"));
+  EXPECT_THAT(stored(lane_at(origin.x + 2, origin.y)), SizeIs(1));
+  EXPECT_THAT(stored(lane_at(origin.x, origin.y + 1)), SizeIs(1));
+  EXPECT_THAT(stored(lane_at(origin.x - 1, origin.y)), SizeIs(1));
+  EXPECT_THAT(stored(lane_at(origin.x + 1, origin.y)), IsEmpty());
+}
+
+// A texel that this program has not written: whatever the image held before.
+TEST_F(Undefined, StaleTexel) {
+  const Buffer t = texture("t", kFloat32, 2, 1);
+  Kernel write, read;
+  write.name = "write";
+  write.params = {{t, Access::Write, nullptr}};
+  write.body = put_texel(2, t, make_int(0), make_int(0), four(1));
+  read.name = "read";
+  read.params = {{t, Access::Read, nullptr}, {y, Access::Write, nullptr}};
+  read.axes = {{{false, 0}, tx, 2}};
+  read.block = {2, 1, 1};
+  read.body = put_at(4, y, tx, make_lane(read_texel(5, t, tx, make_int(0)), make_int(1)));
+  const Stmt plan = make_allocate(t, make_seq({make_launch(0), make_launch(1), make_free(t)}));
+  EXPECT_THAT(run(Program{"p", Stage::Kernels, params_, plan, {write, read}}),
+              ElementsAre("k.py:4: undefined in read, block (0, 0, 0) thread (1, 0, 0): y[1] is "
+                          "given an undefined value: lane 1 of t at x=1, y=0 was never written "
+                          "(k.py:5)"));
+}
+
+// Lanes past the last extent are undefined whoever wrote them, unless the layout says zero.
+TEST_F(Undefined, PaddingLanes) {
+  Layout layout = texture_layout({1, 7}, TextureRule::Activation);
+  const Buffer t = param(make_texture("t", kFloat32, layout), {1, 2, 3, 4, 5, 6, 7});
+  memories_.back().define_all();
+  const auto lane_of = [&](const Buffer& b, int64_t n) {
+    return make_lane(read_texel(3, b, make_int(1), make_int(0)), make_int(n));
+  };
+  EXPECT_THAT(stored(lane_of(t, 3)),
+              ElementsAre("k.py:2: undefined" + in_first +
+                          "y[0] is given an undefined value: lane 3 of t at x=1, y=0 is padding "
+                          "(k.py:3)"));
+  EXPECT_THAT(stored(lane_of(t, 2)), IsEmpty());
+  layout.padding = Padding::Zero;
+  const Buffer zero = param(make_texture("zero", kFloat32, layout), {1, 2, 3, 4, 5, 6, 7});
+  memories_.back().define_all();
+  EXPECT_THAT(stored(lane_of(zero, 3)), IsEmpty());
+  EXPECT_THAT(values(y)[0], 0);
+}
+
+// What is written to padding does not matter, unless readers take it for zero.
+TEST_F(Undefined, StoresToPadding) {
+  threads = 1;
+  Layout layout = texture_layout({1, 3}, TextureRule::Activation);
+  const Buffer t = param(make_texture("t", kFloat32, layout));
+  layout.padding = Padding::Zero;
+  const Buffer zero = param(make_texture("zero", kFloat32, layout));
+  const auto written = [&](const Buffer& b, const Expr& last) {
+    const Expr value = make_pack({at(a, 0), at(a, 1), at(a, 2), last});
+    return run(put_texel(2, b, make_int(0), make_int(0), value));
+  };
+  EXPECT_THAT(written(t, at(a, 3)), IsEmpty());
+  EXPECT_THAT(written(t, at(y, 0)), IsEmpty());  // never written
+  EXPECT_THAT(written(zero, make_float(0)), IsEmpty());
+  for (const Expr& last : {at(a, 3), at(y, 0)}) {
+    EXPECT_THAT(written(zero, last),
+                ElementsAre("k.py:2: padding" + in_first +
+                            "lane 3 of zero at x=0, y=0 is padding, which readers take for zero, "
+                            "and is not written zero"));
+  }
+}
+
+TEST_F(Undefined, OpenResults) {
+  const Expr by = at(n, 3) * 11;
+  EXPECT_THAT(stored(make_cast(kFloat32, make_binary(BinaryOp::Shl, at(n, 1), by, line(3)))),
+              ElementsAre("k.py:2: undefined" + in_first +
+                          "y[0] is given an undefined value: a shift of int32 by 33 (k.py:3)"));
+  const Expr large = at(a, 3) * make_float(1e9);
+  EXPECT_THAT(stored(make_cast(kFloat32, make_cast(kInt32, large, line(3)))),
+              ElementsAre("k.py:2: undefined" + in_first +
+                          "y[0] is given an undefined value: 4000000000 is outside int32 "
+                          "(k.py:3)"));
+}
+
+TEST_F(Faults, DivisionByZero) {
+  threads = 1;
+  EXPECT_THAT(
+      run(put_at(2, n, make_int(1), make_binary(BinaryOp::FloorDiv, at(n, 2), at(n, 0), line(3)))),
+      ElementsAre("k.py:3: division by zero" + in_first + "the divisor of floordiv is 0"));
+}
+
+// -- How reports are given.
+
+// Nodes without a line have that of the statement around them.
+TEST_F(Faults, LinesOfStatements) {
+  const Stmt store = put(y, tx + 4, make_float(1));
+  EXPECT_THAT(run(make_if(tx < make_int(1), store, line(8))),
+              ElementsAre("k.py:8: out of bounds" + in_first + "y[4] lies outside y of extent 4"));
+  EXPECT_THAT(run(store), ElementsAre("an unknown line: out of bounds" + in_first +
+                                      "y[4] lies outside y of extent 4"));
+}
+
+// Each access once, and not more than wanted.
+TEST_F(Faults, AreBounded) {
+  Stmts all;
+  for (int each = 0; each < 10; ++each) all.push_back(put(y, tx + 4, make_float(1)));
+  EXPECT_THAT(run(make_seq(all)), SizeIs(10));
+  max_reports = 3;
+  EXPECT_THAT(run(make_seq(all)), SizeIs(3));
+}
+
+}  // namespace
+}  // namespace texloom::ir
