@@ -119,7 +119,8 @@ TEST_F(InterpretExpr, VectorsAreEagerOnceLegalised) {
 TEST_F(InterpretExpr, WidenedAccesses) {
   stage = Stage::Legalised;
   const Buffer half = param("half", Type::f(16), 2, {0.5}), flag = param("flag", kBool, 2, {1});
-  const Buffer image = param(texture("image", Type::i(8), 2, 1), {-3, 4, 5, 6});
+  const Buffer image = param(texture("image", Type::i(8), 1, 1), {-3, 4, 5, 6});
+  const Buffer copy = param(texture("copy", Type::i(8), 1, 1));
   const Buffer out = param("out", kFloat32, 6);
   const Expr wide = make_load_as(kFloat32, half, {make_int(0)});
   const Expr one = make_load_as(Type::u(8), flag, {make_int(0)});
@@ -128,12 +129,12 @@ TEST_F(InterpretExpr, WidenedAccesses) {
   EXPECT_THAT(run(make_seq({
                   put(half, make_int(1), wide + make_float(2048)),
                   put(flag, make_int(1), one - make_int(1, Type::u(8))),
-                  make_texture_store(image, make_int(1), make_int(0), texel),
+                  make_texture_store(copy, make_int(0), make_int(0), texel),
               })),
-              ElementsAre(::testing::HasSubstr("image read and written in k")));
+              IsEmpty());
   EXPECT_EQ(values(half), Values({0.5, 2048}));
   EXPECT_EQ(values(flag), Values({1, 0}));
-  EXPECT_EQ(values(image), Values({-3, 4, 5, 6, -3, 4, 5, 6}));
+  EXPECT_EQ(values(copy), Values({-3, 4, 5, 6}));
   // float32(float16(x)) rounds.
   const Expr rounded = make_cast(kFloat32, make_cast(Type::f(16), wide + make_float(2048)));
   EXPECT_THAT(
