@@ -201,6 +201,45 @@ TEST_F(UndefinedValues, StoresToPadding) {
   }
 }
 
+// At stage Loops textures are accessed like arrays, and whole texels of a partly filled one too.
+TEST_F(UndefinedValues, LogicalTextures) {
+  stage = Stage::Loops;
+  const Buffer t =
+      param(make_texture("t", kFloat32, texture_layout({2, 3}, TextureRule::Activation)),
+            {1, 2, 3, 4, 5, 6});
+  const auto stored_at = [&](int64_t row, const Expr& column) {
+    return run(make_store(t, {make_int(row), column}, make_const(1, kFloat32), line(2)));
+  };
+  const auto given = [&](const Expr& row, int64_t column) {
+    return run(put_at(2, y, make_int(0), make_load(t, {row, make_int(column)}, line(3))));
+  };
+  const std::string start = "k.py:2: undefined: y[0] is given an undefined value: ";
+  EXPECT_THAT(given(make_int(1), 2), IsEmpty());
+  EXPECT_THAT(given(make_int(1), 3), ElementsAre(start + "t[1, 3] is padding (k.py:3)"));
+  EXPECT_THAT(given(make_int(1), 4),
+              ElementsAre(start + "t[1, 4] lies outside t of extent 2 x 3 (k.py:3)"));
+  EXPECT_THAT(given(make_int(-1), 0),
+              ElementsAre(start + "t[-1, 0] lies outside t of extent 2 x 3 (k.py:3)"));
+  const Buffer never = param("never", kInt32, 1);
+  EXPECT_THAT(given(make_load(never, {make_int(0)}, line(4)), 0),
+              ElementsAre(start + "never[0] was never written (k.py:4)"));
+  EXPECT_THAT(stored_at(1, make_int(3)), IsEmpty());
+  EXPECT_THAT(stored_at(1, make_int(4)),
+              ElementsAre("k.py:2: out of bounds: t[1, 4] lies outside t of extent 2 x 3"));
+  EXPECT_THAT(stored_at(2, make_int(0)),
+              ElementsAre("k.py:2: out of bounds: t[2, 0] lies outside t of extent 2 x 3"));
+}
+
+// What a run leaves undefined in an argument, the next one finds as if it was never written.
+TEST_F(UndefinedValues, LastUntilTheNextRun) {
+  threads = 1;
+  const Buffer z = param("z", kFloat32, 1);
+  EXPECT_THAT(run(put_at(2, z, make_int(0), read_at(3, y, make_int(1)))), SizeIs(1));
+  EXPECT_THAT(run(put_at(2, y, make_int(0), read_at(3, z, make_int(0)))),
+              ElementsAre("k.py:2: undefined" + in_first +
+                          "y[0] is given an undefined value: z[0] was never written (k.py:3)"));
+}
+
 TEST_F(UndefinedValues, OpenResults) {
   const Expr by = at(n, 3) * 11;
   EXPECT_THAT(stored(make_cast(kFloat32, make_binary(BinaryOp::Shl, at(n, 1), by, line(3)))),
