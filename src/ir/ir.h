@@ -23,6 +23,9 @@
 // Rounding is explicit: an addition of a product is rounded twice, Fma once; no printer lets a
 // device compiler choose. Index expressions are int32; lowering refuses what needs more.
 //
+// interpret/interpret.h says what programs mean by running them, at every stage but te, and reports
+// races, divergent barriers, accesses out of bounds and the use of undefined values.
+//
 // Every node knows the line of the user's program it came from; passes hand it on.
 #pragma once
 

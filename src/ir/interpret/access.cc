@@ -1,0 +1,319 @@
+#include "ir/interpret/access.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "support/check.h"
+
+namespace texloom::ir {
+namespace {
+
+// Where a tensor that the program allocates lies in its image, when its kernels are told: away
+// from the corner, so that an access that forgets the origin is outside the rectangle.
+constexpr int64_t kOriginX = 1, kOriginY = 2;
+
+const Scalar& lane_of(const Value& value, int lane) {
+  return value.lanes[value.type.is_scalar() ? 0 : static_cast<size_t>(lane)];
+}
+
+// The first origin of several indices, if any is undefined.
+Undefined undefined_among(const std::vector<Value>& indices, int lane) {
+  for (const Value& index : indices) {
+    if (const Undefined u = lane_of(index, lane).undefined; u != 0) return u;
+  }
+  return 0;
+}
+
+std::vector<int64_t> lane_of(const std::vector<Value>& indices, int lane) {
+  std::vector<int64_t> index;
+  for (const Value& value : indices) index.push_back(lane_of(value, lane).integer);
+  return index;
+}
+
+// Tells places of one access from each other, for the table of origins.
+int64_t number_of(const Coordinates& c) {
+  return (c.row * 16777216 + c.col) * kTexelLanes + c.lane;
+}
+
+std::string element_name(const BufferNode& buffer, const std::vector<int64_t>& index) {
+  return fmt::format("{}[{}]", buffer.name, fmt::join(index, ", "));
+}
+std::string outside_text(const BufferNode& buffer, const std::vector<int64_t>& index,
+                         bool logical) {
+  const std::vector<int64_t> extents =
+      logical ? buffer.shape : std::vector<int64_t>{buffer.layout.col_count()};
+  return fmt::format("{} lies outside {} of extent {}", element_name(buffer, index), buffer.name,
+                     fmt::join(extents, " x "));
+}
+std::string texel_name(const BufferNode& texture, int64_t x, int64_t y) {
+  return fmt::format("{} at x={}, y={}", texture.name, x, y);
+}
+
+// Whether the layout has an element there: else it is padding, or outside.
+bool holds_element(const Layout& layout, const Coordinates& c) {
+  return layout.index_at(c).has_value();
+}
+
+bool is_inside(const Layout& layout, const Coordinates& c) {
+  return c.row >= 0 && c.row < layout.row_count() && c.col >= 0 && c.col < layout.col_count();
+}
+
+std::string outside_text(const BufferNode& texture, const Binding& binding, int64_t x, int64_t y) {
+  const Memory& image = *binding.memory;
+  const std::string name = texel_name(texture, x, y);
+  if (x < 0 || y < 0 || x >= image.width() || y >= image.height()) {
+    return fmt::format("{} lies outside the image of {} x {} texels", name, image.width(),
+                       image.height());
+  }
+  return fmt::format("{} lies outside its rectangle of {} x {} texels at x={}, y={}", name,
+                     texture.layout.col_count(), texture.layout.row_count(), binding.x, binding.y);
+}
+
+}  // namespace
+
+const Binding& View::of(const BufferNode& buffer) const {
+  for (const Bindings* bindings : {&own, static_cast<const Bindings*>(shared), outer}) {
+    if (bindings == nullptr) continue;
+    if (const auto found = bindings->find(&buffer); found != bindings->end()) return found->second;
+  }
+  TL_UNREACHABLE(buffer.name + " has no memory here");
+}
+
+const Binding& View::allocate(const BufferNode& buffer) {
+  if (buffer.memory == MemoryScope::Shared && shared != nullptr) {
+    const auto [known, added] = shared->try_emplace(&buffer);
+    if (added) known->second.memory = std::make_shared<Memory>(memory_for(buffer));
+    return known->second;
+  }
+  Binding binding;
+  if (!buffer.origin.is_zero()) {
+    binding.x = kOriginX;
+    binding.y = kOriginY;
+  }
+  binding.memory = std::make_shared<Memory>(memory_for(buffer, binding.x, binding.y));
+  return own.insert_or_assign(&buffer, std::move(binding)).first->second;
+}
+
+// -- Elements of buffers, and at stage Loops those of textures.
+
+bool Accesses::is_inside(const BufferNode& buffer, const Index& index) const {
+  if (!runner_.state().logical) return index[0] >= 0 && index[0] < buffer.layout.col_count();
+  for (size_t i = 0; i < index.size(); ++i) {
+    int64_t extent = buffer.shape[i];
+    // A whole texel may be accessed where the last one is only partly filled.
+    const bool lanes =
+        buffer.is_texture() && buffer.layout.lanes.front().axis == static_cast<int>(i);
+    if (lanes) extent = (extent + kTexelLanes - 1) / kTexelLanes * kTexelLanes;
+    if (index[i] < 0 || index[i] >= extent) return false;
+  }
+  return true;
+}
+
+Coordinates Accesses::coordinates(const BufferNode& buffer, const Index& index) const {
+  return runner_.state().logical ? buffer.layout.at(index) : Coordinates{0, index[0], 0};
+}
+
+Value Accesses::load(const Load& n, const std::vector<Value>& indices, Mask mask) {
+  const Site site{&n, n.location, *n.buffer, view_.of(*n.buffer), false};
+  Value value{n.type, {}};
+  for (int lane = 0; lane < n.type.lanes; ++lane) {
+    if (has_lane(mask, lane)) value.lanes[lane] = load_lane(site, indices, lane);
+  }
+  return value;
+}
+
+Scalar Accesses::load_lane(const Site& site, const std::vector<Value>& indices, int lane) {
+  const BufferNode& buffer = site.buffer;
+  if (const Undefined u = undefined_among(indices, lane); u != 0) {
+    if (!buffer.is_texture()) {
+      runner_.report_undefined(site.node, site.line, u, "the index into " + buffer.name + " is");
+    }
+    return {.undefined = u};
+  }
+  const Index index = lane_of(indices, lane);
+  const auto name = [&] { return element_name(buffer, index); };
+  if (is_inside(buffer, index)) {
+    const Place place{name, coordinates(buffer, index)};
+    note_access(site, place);
+    return read(site, place);
+  }
+  const auto text = [&] { return outside_text(buffer, index, runner_.state().logical); };
+  if (!buffer.is_texture()) {
+    runner_.report(ReportKind::OutOfBounds, site.node, site.line, text);
+    return {};
+  }
+  int64_t number = 0;
+  for (const int64_t i : index) number = number * 65536 + i;
+  return {.undefined = runner_.note_undefined(site.node, number, site.line, text)};
+}
+
+void Accesses::store(const Store& n, const std::vector<Value>& indices, const Value& value) {
+  const Site site{&n, n.location, *n.buffer, view_.of(*n.buffer), true};
+  for (int lane = 0; lane < value.type.lanes; ++lane) {
+    store_lane(site, indices, lane, value.lanes[lane]);
+  }
+}
+
+void Accesses::store_lane(const Site& site, const std::vector<Value>& indices, int lane,
+                          Scalar value) {
+  const BufferNode& buffer = site.buffer;
+  if (const Undefined u = undefined_among(indices, lane); u != 0) {
+    return runner_.report_undefined(site.node, site.line, u,
+                                    "the index into " + buffer.name + " is");
+  }
+  const Index index = lane_of(indices, lane);
+  const auto name = [&] { return element_name(buffer, index); };
+  if (!is_inside(buffer, index)) {
+    return runner_.report(ReportKind::OutOfBounds, site.node, site.line,
+                          [&] { return outside_text(buffer, index, runner_.state().logical); });
+  }
+  const Place place{name, coordinates(buffer, index)};
+  note_access(site, place);
+  write(site, place, value);
+}
+
+// -- Texels.
+
+Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask mask) {
+  const Site site{&n, n.location, *n.texture, view_.of(*n.texture), false};
+  Value value{n.type, {}};
+  const int64_t column = x.front().integer, row = y.front().integer;
+  const Coordinates at{row - site.binding.y, column - site.binding.x, 0};
+  Undefined undefined = x.front().undefined != 0 ? x.front().undefined : y.front().undefined;
+  if (undefined == 0 && !ir::is_inside(n.texture->layout, at)) {
+    undefined = runner_.note_undefined(&n, number_of(at), n.location, [&] {
+      return outside_text(*n.texture, site.binding, column, row);
+    });
+  }
+  if (undefined != 0) {
+    for (int lane = 0; lane < kTexelLanes; ++lane) value.lanes[lane].undefined = undefined;
+    return value;
+  }
+  const auto texel = [&] { return texel_name(*n.texture, column, row); };
+  note_access(site, {texel, at});
+  for (int lane = 0; lane < kTexelLanes; ++lane) {
+    const auto name = [&] { return fmt::format("lane {} of {}", lane, texel()); };
+    if (has_lane(mask, lane)) value.lanes[lane] = read(site, {name, {at.row, at.col, lane}});
+  }
+  return value;
+}
+
+void Accesses::store(const TextureStore& n, const Value& x, const Value& y, const Value& value) {
+  const Site site{&n, n.location, *n.texture, view_.of(*n.texture), true};
+  for (const Value* coordinate : {&x, &y}) {
+    if (const Undefined u = coordinate->front().undefined; u != 0) {
+      return runner_.report_undefined(&n, n.location, u,
+                                      "a coordinate of the store to " + n.texture->name + " is");
+    }
+  }
+  const int64_t column = x.front().integer, row = y.front().integer;
+  const Coordinates at{row - site.binding.y, column - site.binding.x, 0};
+  if (!ir::is_inside(n.texture->layout, at)) {
+    return runner_.report(ReportKind::OutOfBounds, &n, n.location,
+                          [&] { return outside_text(*n.texture, site.binding, column, row); });
+  }
+  const auto texel = [&] { return texel_name(*n.texture, column, row); };
+  note_access(site, {texel, at});
+  for (int lane = 0; lane < kTexelLanes; ++lane) {
+    const auto name = [&] { return fmt::format("lane {} of {}", lane, texel()); };
+    write(site, {name, {at.row, at.col, lane}}, value.lanes[lane]);
+  }
+}
+
+// -- One element of a memory object.
+
+Scalar Accesses::read(const Site& site, const Place& place) {
+  const Layout& layout = site.buffer.layout;
+  const Binding& binding = site.binding;
+  Scalar value =
+      binding.memory->get(element_at({binding.memory.get(), binding.x, binding.y}, place.at));
+  const auto note = [&](const char* what) {
+    value.undefined = runner_.note_undefined(site.node, number_of(place.at), site.line,
+                                             [&] { return place.name() + what; });
+  };
+  if (site.buffer.is_texture() && layout.padding == Padding::Undefined &&
+      !holds_element(layout, place.at)) {
+    note(" is padding");
+  } else if (value.undefined == kNeverWritten) {
+    note(" was never written");
+  }
+  return value;
+}
+
+void Accesses::write(const Site& site, const Place& place, Scalar value) {
+  const BufferNode& buffer = site.buffer;
+  const Binding& binding = site.binding;
+  const bool padding = buffer.is_texture() && !holds_element(buffer.layout, place.at);
+  if (padding && buffer.layout.padding == Padding::Zero) {
+    const bool zero = value.undefined == 0 && value.integer == 0 && value.number == 0;
+    if (!zero) {
+      runner_.report(ReportKind::Padding, site.node, site.line, [&] {
+        return place.name() + " is padding, which readers take for zero, and is not written zero";
+      });
+    }
+  } else if (!padding && binding.is_param && value.undefined != 0) {
+    runner_.report_undefined(site.node, site.line, value.undefined, place.name() + " is given");
+  }
+  binding.memory->set(element_at({binding.memory.get(), binding.x, binding.y}, place.at), value);
+}
+
+// -- Other threads.
+
+ObjectHistories* Accesses::histories(const BufferNode& buffer) const {
+  switch (buffer.memory) {
+    case MemoryScope::Global:
+      return view_.launch;
+    case MemoryScope::Shared:
+      return view_.block;
+    case MemoryScope::Local:
+      return nullptr;
+  }
+  TL_UNREACHABLE();
+}
+
+void Accesses::note_access(const Site& site, const Place& place) {
+  ObjectHistories* const histories = this->histories(site.buffer);
+  if (histories == nullptr) return;
+  const Memory& memory = *site.binding.memory;
+  const bool image = memory.is_image();
+  if (image) note_image_use(site, place, *histories);
+  // Reads of an image that the kernel writes are reported as such, whoever reads what.
+  if (image && !site.writes) return;
+  int64_t element =
+      element_at({site.binding.memory.get(), site.binding.x, site.binding.y}, place.at);
+  if (image) element /= kTexelLanes;
+  AccessHistory& history = histories->of(memory);
+  const Accessor self = runner_.accessor(site.line);
+  const std::optional<Conflict> conflict =
+      site.writes ? history.write(element, self) : history.read(element, self);
+  if (!conflict) return;
+  runner_.report(ReportKind::Race, site.node, site.line, [&] {
+    const Accessor& other = conflict->earlier;
+    return fmt::format(
+        "{} is {} here and {} by {} ({}), {}", place.name(), site.writes ? "written" : "read",
+        conflict->earlier_writes ? "written" : "read", to_string(other.id), line_text(other.line),
+        other.id.block == self.id.block ? "with no barrier between" : "which is in another block");
+  });
+}
+
+void Accesses::note_image_use(const Site& site, const Place& place, ObjectHistories& histories) {
+  ObjectHistories::ImageUse& use = histories.use_of(*site.binding.memory);
+  const BufferNode*& mine = site.writes ? use.written : use.read;
+  const BufferNode* other = site.writes ? use.read : use.written;
+  SourceLocation& line = site.writes ? use.write_line : use.read_line;
+  const SourceLocation& other_line = site.writes ? use.read_line : use.write_line;
+  if (mine == nullptr) {
+    mine = &site.buffer;
+    line = runner_.line_of(site.line);
+  }
+  if (other == nullptr) return;
+  runner_.report(ReportKind::ReadWriteImage, site.node, site.line, [&] {
+    return fmt::format("{} is {} here, and this kernel {} {} in the same image ({})", place.name(),
+                       site.writes ? "written" : "read", site.writes ? "reads" : "writes",
+                       other->name, line_text(other_line));
+  });
+}
+
+}  // namespace texloom::ir

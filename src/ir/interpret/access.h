@@ -1,0 +1,102 @@
+// Loads and stores of one runner, with every check.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/interpret/memory.h"
+#include "ir/interpret/races.h"
+#include "ir/interpret/runner.h"
+#include "support/function_ref.h"
+
+namespace texloom::ir {
+
+// Which lanes of a vector are evaluated: bit i for lane i.
+using Mask = uint32_t;
+inline constexpr Mask kAllLanes = 0xffff;
+inline bool has_lane(Mask mask, int lane) { return (mask >> lane & 1) != 0; }
+
+struct Binding {
+  std::shared_ptr<Memory> memory;
+  int64_t x = 0, y = 0;   // of a texture's rectangle
+  bool is_param = false;  // of the program: the caller sees it
+};
+using Bindings = std::unordered_map<const BufferNode*, Binding>;
+
+// What has been done to memory objects that several threads see: to global memory in one launch,
+// to shared memory in one block.
+class ObjectHistories {
+ public:
+  AccessHistory& of(const Memory& memory) { return histories_[&memory]; }
+
+  struct ImageUse {
+    const BufferNode* read = nullptr;  // the first tensor of the image that is read
+    const BufferNode* written = nullptr;
+    SourceLocation read_line, write_line;
+  };
+  ImageUse& use_of(const Memory& image) { return uses_[&image]; }
+
+ private:
+  std::unordered_map<const Memory*, AccessHistory> histories_;
+  std::unordered_map<const Memory*, ImageUse> uses_;
+};
+
+// The memory that a runner sees. What it allocates itself hides nothing: definitions are unique.
+struct View {
+  const Bindings* outer = nullptr;  // of the launch; null where there is none
+  Bindings* shared = nullptr;       // of the block; null outside kernels
+  Bindings own;
+  ObjectHistories* launch = nullptr;  // null outside kernels, where one runner does everything
+  ObjectHistories* block = nullptr;
+
+  const Binding& of(const BufferNode& buffer) const;
+  // A new array or image; of shared memory the one that the block has, if it has it.
+  const Binding& allocate(const BufferNode& buffer);
+};
+
+// Indices are of one lane or of as many as the value. Lanes that the mask leaves out are zero.
+class Accesses {
+ public:
+  Accesses(Runner& runner, View& view) : runner_(runner), view_(view) {}
+
+  Value load(const Load& n, const std::vector<Value>& indices, Mask mask);
+  Value load(const TextureLoad& n, const Value& x, const Value& y, Mask mask);
+  void store(const Store& n, const std::vector<Value>& indices, const Value& value);
+  void store(const TextureStore& n, const Value& x, const Value& y, const Value& value);
+
+ private:
+  // What accesses which tensor.
+  struct Site {
+    const void* node;
+    const SourceLocation& line;
+    const BufferNode& buffer;
+    const Binding& binding;
+    bool writes;
+  };
+  // One element, or one texel: its name, and where it lies in the layout.
+  struct Place {
+    FunctionRef<std::string()> name;
+    Coordinates at;
+  };
+  using Index = std::vector<int64_t>;
+
+  Scalar load_lane(const Site& site, const std::vector<Value>& indices, int lane);
+  void store_lane(const Site& site, const std::vector<Value>& indices, int lane, Scalar value);
+  bool is_inside(const BufferNode& buffer, const Index& index) const;
+  Coordinates coordinates(const BufferNode& buffer, const Index& index) const;
+
+  Scalar read(const Site& site, const Place& place);
+  void write(const Site& site, const Place& place, Scalar value);
+
+  ObjectHistories* histories(const BufferNode& buffer) const;
+  void note_access(const Site& site, const Place& place);
+  void note_image_use(const Site& site, const Place& place, ObjectHistories& histories);
+
+  Runner& runner_;
+  View& view_;
+};
+
+}  // namespace texloom::ir

@@ -1,0 +1,85 @@
+#include "ir/interpret/block.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <vector>
+
+#include "ir/interpret/stepper.h"
+
+namespace texloom::ir {
+namespace {
+
+// Not movable: its parts refer to each other.
+struct Thread {
+  Thread(LaunchState& launch, const ThreadId& id, Bindings& shared, ObjectHistories& block)
+      : runner(launch.run, launch.kernel.name, id),
+        view{&launch.memory, &shared, {}, &launch.histories, &block},
+        evaluator(runner, view),
+        stepper(launch.kernel.body, runner, view, evaluator) {
+    for (const KernelParam& param : launch.kernel.params) {
+      if (param.scalar) evaluator.bind(param.scalar, launch.plan.value_of(param.scalar));
+    }
+    for (const ThreadAxis& axis : launch.kernel.axes) {
+      evaluator.bind(axis.var, (axis.tag.block ? id.block : id.thread)[axis.tag.dim]);
+    }
+  }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+  Runner runner;
+  View view;
+  Evaluator evaluator;
+  Stepper stepper;
+  Stepper::Halt halt = Stepper::Halt::End;
+};
+
+using Threads = std::vector<std::unique_ptr<Thread>>;
+
+// Whether all threads are at one place. If not, that is reported for the first that waits.
+bool agree(Threads& threads, const Kernel& kernel) {
+  const auto waits = [](const Thread& t) { return t.halt == Stepper::Halt::Barrier; };
+  Thread* first = nullptr;
+  for (const auto& thread : threads) {
+    if (first == nullptr && waits(*thread)) first = thread.get();
+  }
+  if (first == nullptr) return true;
+  for (const auto& thread : threads) {
+    const bool ended = !waits(*thread);
+    if (!ended && first->stepper.is_where(thread->stepper)) continue;
+    const StmtNode& barrier = first->stepper.halted_at();
+    const bool same = !ended && &thread->stepper.halted_at() == &barrier;
+    first->runner.report(ReportKind::Divergence, &barrier, barrier.location, [&] {
+      return fmt::format("it waits at a barrier, and {} {}", to_string(*thread->runner.id()),
+                         ended  ? "has come to the end of " + kernel.name
+                         : same ? "waits there in another iteration"
+                                : "waits at another barrier");
+    });
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void run_block(LaunchState& launch, const std::array<int64_t, 3>& block) {
+  Bindings shared;
+  ObjectHistories histories;
+  Threads threads;
+  const auto& [nx, ny, nz] = launch.kernel.block;
+  for (int64_t z = 0; z < nz; ++z) {
+    for (int64_t y = 0; y < ny; ++y) {
+      for (int64_t x = 0; x < nx; ++x) {
+        threads.push_back(
+            std::make_unique<Thread>(launch, ThreadId{block, {x, y, z}}, shared, histories));
+      }
+    }
+  }
+  do {
+    for (const auto& thread : threads) thread->halt = thread->stepper.advance();
+    if (!agree(threads, launch.kernel)) return;
+    for (const auto& thread : threads) thread->runner.pass_barrier();
+  } while (threads.front()->halt == Stepper::Halt::Barrier);
+}
+
+}  // namespace texloom::ir

@@ -1,0 +1,26 @@
+// One block of a launch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "ir/interpret/access.h"
+#include "ir/interpret/evaluate.h"
+#include "ir/program.h"
+
+namespace texloom::ir {
+
+// What the blocks of one launch share.
+struct LaunchState {
+  const Kernel& kernel;
+  const Bindings& memory;  // what the plan has, by buffer
+  const Evaluator& plan;   // has the values of the kernel's scalar parameters
+  RunState& run;
+  ObjectHistories histories;
+};
+
+// Runs all threads of the block, in turn, from barrier to barrier. Where some are at a barrier and
+// others are not, or at another one, that is reported and the block is left.
+void run_block(LaunchState& launch, const std::array<int64_t, 3>& block);
+
+}  // namespace texloom::ir

@@ -1,0 +1,48 @@
+// Expressions of the IR as values.
+#pragma once
+
+#include <unordered_map>
+
+#include "ir/interpret/access.h"
+#include "ir/visit.h"
+
+namespace texloom::ir {
+
+// The expressions of one runner: a thread of a kernel, or the code of a program without kernels.
+//
+// An undefined operand makes a result undefined, and so does an undefined condition of a Select.
+// Operations that the IR leaves open (a shift by too much, a float that its integer type does not
+// hold) give undefined results; an integer division by zero is reported.
+class Evaluator {
+ public:
+  Evaluator(Runner& runner, View& view) : runner_(runner), accesses_(runner, view) {}
+
+  void bind(const Expr& var, const Value& value) { variables_[var.get()] = value; }
+  void bind(const Expr& var, int64_t value);
+  // Of a variable that is bound.
+  const Value& value_of(const Expr& var) const;
+
+  Value evaluate(const Expr& e, Mask mask = kAllLanes);
+  // Of an expression that decides what happens next, so that an undefined value is reported:
+  // `effect` is as for Runner::report_undefined.
+  int64_t evaluate_decision(const Expr& e, const void* node, const SourceLocation& line,
+                            const char* effect);
+
+  void store(const Store& n);
+  void store(const TextureStore& n);
+
+ private:
+  std::vector<Value> evaluate(const Exprs& list, Mask mask = kAllLanes);
+  Value logical(const Binary& n, Mask mask);
+  Value binary(const Binary& n, Mask mask);
+  Value select(const Select& n, Mask mask);
+  Value cast(const Cast& n, Mask mask);
+  Value lane(const Lane& n);
+  Value pack(const Pack& n, Mask mask);
+
+  Runner& runner_;
+  Accesses accesses_;
+  std::unordered_map<const ExprNode*, Value> variables_;
+};
+
+}  // namespace texloom::ir

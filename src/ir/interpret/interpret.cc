@@ -1,0 +1,87 @@
+#include "ir/interpret/interpret.h"
+
+#include "ir/interpret/block.h"
+#include "ir/interpret/stepper.h"
+#include "support/check.h"
+
+namespace texloom::ir {
+namespace {
+
+class Interpreter {
+ public:
+  Interpreter(const Program& program, const InterpretOptions& options)
+      : program_(program),
+        state_{.reporter = Reporter(options.max_reports),
+               .origins = {},
+               .logical = program.stage == Stage::Loops,
+               .eager = program.stage == Stage::Legalised},
+        runner_(state_),
+        evaluator_(runner_, view_) {
+    TL_CHECK(program.stage != Stage::Te, "stage te is not interpreted");
+  }
+
+  void bind(const Buffer& param, const Placement& at) {
+    check(*param, at);
+    // The caller keeps the memory.
+    view_.own[param.get()] = {std::shared_ptr<Memory>(at.memory, [](Memory*) {}), at.x, at.y, true};
+    if (param->origin.is_zero()) return;
+    evaluator_.bind(param->origin.x, at.x);
+    evaluator_.bind(param->origin.y, at.y);
+  }
+
+  std::vector<Report> run() {
+    Stepper stepper(program_.body, runner_, view_, evaluator_);
+    while (true) {
+      switch (stepper.advance()) {
+        case Stepper::Halt::End:
+          return state_.reporter.take();
+        case Stepper::Halt::Barrier:
+          break;
+        case Stepper::Halt::Launch:
+          launch(static_cast<const Launch&>(stepper.halted_at()));
+      }
+    }
+  }
+
+ private:
+  static void check(const BufferNode& param, const Placement& at) {
+    TL_CHECK(at.memory != nullptr, param.name);
+    const Memory& memory = *at.memory;
+    TL_CHECK(memory.type() == param.type && memory.is_image() == param.is_texture(), param.name);
+    TL_CHECK(at.x >= 0 && at.y >= 0 && at.x + param.layout.col_count() <= memory.width() &&
+                 at.y + param.layout.row_count() <= memory.height(),
+             param.name + " does not fit into its memory");
+    TL_CHECK(!param.origin.is_zero() || (at.x == 0 && at.y == 0), param.name + " has no origin");
+  }
+
+  void launch(const Launch& n) {
+    const Kernel& kernel = program_.kernels.at(static_cast<size_t>(n.kernel));
+    LaunchState launch{kernel, view_.own, evaluator_, state_, {}};
+    const auto& [nx, ny, nz] = kernel.grid;
+    for (int64_t z = 0; z < nz; ++z) {
+      for (int64_t y = 0; y < ny; ++y) {
+        for (int64_t x = 0; x < nx; ++x) run_block(launch, {x, y, z});
+      }
+    }
+  }
+
+  const Program& program_;
+  RunState state_;
+  Runner runner_;
+  View view_;
+  Evaluator evaluator_;
+};
+
+}  // namespace
+
+std::vector<Report> interpret(const Program& program, const std::vector<Placement>& arguments,
+                              const InterpretOptions& options) {
+  TL_CHECK(arguments.size() == program.params.size(), program.name);
+  Interpreter interpreter(program, options);
+  for (size_t i = 0; i < arguments.size(); ++i) interpreter.bind(program.params[i], arguments[i]);
+  std::vector<Report> reports = interpreter.run();
+  for (const Placement& argument : arguments) argument.memory->forget_origins();
+  return reports;
+}
+
+}  // namespace texloom::ir

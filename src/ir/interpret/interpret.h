@@ -1,0 +1,37 @@
+// The reference interpreter: what a program means, slowly and exactly.
+#pragma once
+
+#include <vector>
+
+#include "ir/interpret/memory.h"
+#include "ir/interpret/report.h"
+#include "ir/program.h"
+
+namespace texloom::ir {
+
+struct InterpretOptions {
+  size_t max_reports = 50;
+};
+
+// What it does: runs a program of any stage but te, and reports every fault that shows (see
+// ReportKind): once for each node that commits it, at its first occurrence. Arithmetic is that of
+// ir/interpret/value.h; what becomes of undefined values is said in ir/interpret/undefined.h.
+//
+//   * Loops, Flattened: one runner goes through all loops in order, those over threads too. There
+//     are no races, and barriers do nothing.
+//   * Kernels, Legalised: the launch plan; of each kernel all blocks one after another, and all
+//     threads of a block in turn, up to a barrier each. A barrier orders what the threads of its
+//     block do to shared and to global memory; nothing orders two blocks of a launch.
+//
+// `arguments` are where the parameters lie, in their order; one image may hold several, and the
+// caller keeps them. They are updated in place. Elements that the caller has not written count as
+// undefined, and so does what the program left undefined in them. A temporary texture whose
+// kernels are given its origin lies away from the corner of its image.
+//
+// The program keeps the rules of ir/verify.h, and an argument is of its parameter's type, at least
+// as large, and has an origin only where the parameter does: else an InternalError is thrown. Not
+// thread safe for arguments in common.
+std::vector<Report> interpret(const Program& program, const std::vector<Placement>& arguments,
+                              const InterpretOptions& options = {});
+
+}  // namespace texloom::ir

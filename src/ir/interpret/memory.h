@@ -1,0 +1,71 @@
+// Memory objects of the interpreter: bytes, and for each element what makes it undefined.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ir/buffer.h"
+#include "ir/interpret/value.h"
+
+namespace texloom::ir {
+
+// Of an element that nothing has been written to.
+inline constexpr Undefined kNeverWritten = 1;
+
+// An array of elements, or an image of texels whose lanes are the elements. An image may be larger
+// than a tensor in it, and hold several. Nothing is written at first.
+class Memory {
+ public:
+  static Memory array(Type element, int64_t elements);
+  static Memory image(Type element, int64_t width, int64_t height);
+
+  Type type() const { return type_; }
+  bool is_image() const { return is_image_; }
+  int64_t width() const { return width_; }    // in texels; of an array: in elements
+  int64_t height() const { return height_; }  // 1 for an array
+  int64_t size() const { return static_cast<int64_t>(undefined_.size()); }
+  // The number of the first lane of a texel.
+  int64_t texel(int64_t x, int64_t y) const { return (y * width_ + x) * kTexelLanes; }
+
+  // Elements are counted from 0 to size() - 1. An undefined element has a value all the same.
+  Scalar get(int64_t element) const;
+  void set(int64_t element, Scalar value);
+
+  // As a device has them. Writing here marks nothing as written: define_all does.
+  std::vector<std::byte>& bytes() { return bytes_; }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+  void define_all();
+  // Origins of undefined values are known within one run alone: afterwards such elements count as
+  // never written.
+  void forget_origins();
+
+ private:
+  Memory(Type element, int64_t width, int64_t height, bool is_image);
+
+  Type type_;
+  int64_t width_, height_;
+  bool is_image_;
+  std::vector<std::byte> bytes_;
+  std::vector<Undefined> undefined_;
+};
+
+// Where a tensor lies: a memory object and, in an image, the first texel of its rectangle.
+struct Placement {
+  Memory* memory = nullptr;  // not owned
+  int64_t x = 0, y = 0;
+};
+
+// A memory object that holds this buffer, with the tensor at (x, y) of an image no larger than
+// needed.
+Memory memory_for(const BufferNode& buffer, int64_t x = 0, int64_t y = 0);
+
+// The element at coordinates of the layout, which are inside the rectangle.
+int64_t element_at(const Placement& placement, const Coordinates& coordinates);
+
+// A tensor's elements in row-major order, as doubles: for tests and small inputs. `fill` writes
+// them all and leaves padding as it is; `contents` fails the check where one is undefined.
+void fill(const BufferNode& buffer, const Placement& placement, const std::vector<double>& values);
+std::vector<double> contents(const BufferNode& buffer, const Placement& placement);
+
+}  // namespace texloom::ir

@@ -1,0 +1,68 @@
+// What the interpreter finds wrong with a program while it runs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/source_location.h"
+
+namespace texloom::ir {
+
+enum class ReportKind : uint8_t {
+  Race,            // two threads access one element or texel, one writes, nothing orders them
+  Divergence,      // some threads of a block are at a barrier, others elsewhere
+  OutOfBounds,     // an access outside its buffer, or a store outside its texture
+  Undefined,       // a value that nothing defines is given to the caller, or decides something
+  ReadWriteImage,  // one kernel reads and writes one image
+  DivisionByZero,  // of integers
+  Padding,         // padding that readers take for zero is written with something else
+};
+// "race", "divergence", ...
+std::string_view to_string(ReportKind kind);
+
+// One thread of a launch.
+struct ThreadId {
+  std::array<int64_t, 3> block{0, 0, 0};
+  std::array<int64_t, 3> thread{0, 0, 0};
+  bool operator==(const ThreadId&) const = default;
+};
+// "block (0, 0, 0) thread (3, 0, 0)"
+std::string to_string(const ThreadId& id);
+
+struct Report {
+  ReportKind kind = ReportKind::Race;
+  std::string message;             // names the access; lower case, without a final stop
+  std::string kernel;              // its name; empty outside kernels
+  std::optional<ThreadId> thread;  // nothing outside kernels
+  SourceLocation location;         // of the access, else of the statement around it
+};
+// "te.py:4: race in k, block (0, 0, 0) thread (1, 0, 0): ..."
+std::string to_string(const Report& report);
+// "te.py:4", or "an unknown line"
+std::string line_text(const SourceLocation& location);
+
+// Collects reports: the first one for each kind and node, and no more than a given number.
+class Reporter {
+ public:
+  explicit Reporter(size_t limit) : limit_(limit) {}
+
+  // Whether a report of this kind about this node would be kept: texts need not be made else.
+  bool wants(ReportKind kind, const void* node) const {
+    return reports_.size() < limit_ && !seen_.contains({kind, node});
+  }
+  void add(Report report, const void* node);
+  std::vector<Report> take() { return std::move(reports_); }
+
+ private:
+  size_t limit_;
+  std::vector<Report> reports_;
+  std::set<std::pair<ReportKind, const void*>> seen_;
+};
+
+}  // namespace texloom::ir

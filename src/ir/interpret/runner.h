@@ -1,0 +1,75 @@
+// One run of code: who runs, and where its reports go.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "ir/interpret/races.h"
+#include "ir/interpret/report.h"
+#include "ir/interpret/undefined.h"
+#include "ir/verify_types.h"
+
+namespace texloom::ir {
+
+// What all code of one run shares.
+struct RunState {
+  Reporter reporter;
+  UndefinedOrigins origins;
+  bool logical = false;  // one index for each axis: stage Loops
+  bool eager = false;    // vector conditions evaluate all lanes of what they choose: Legalised
+};
+
+// A thread of a kernel, or the code of a program that has no kernels.
+class Runner {
+ public:
+  explicit Runner(RunState& state) : state_(&state) {}
+  Runner(RunState& state, std::string kernel, const ThreadId& id)
+      : state_(&state), kernel_(std::move(kernel)), id_(id) {}
+
+  RunState& state() const { return *state_; }
+  const std::optional<ThreadId>& id() const { return id_; }
+  void pass_barrier() { ++interval_; }
+  // Itself, at this line. Only of a thread of a kernel.
+  Accessor accessor(const SourceLocation& own) const {
+    return {id_.value(), interval_, line_of(own)};
+  }
+
+  // The line of the innermost statement around that has one.
+  void enter(const SourceLocation& line) { line_ = line; }
+  // The node's own line, else that of the statement around it.
+  const SourceLocation& line_of(const SourceLocation& own) const {
+    return own.known() ? own : line_;
+  }
+
+  // Reports once for each node; `message` is called when the report is kept.
+  template <class F>
+  void report(ReportKind kind, const void* node, const SourceLocation& own, const F& message) {
+    if (!state_->reporter.wants(kind, node)) return;
+    state_->reporter.add({kind, message(), kernel_, id_, line_of(own)}, node);
+  }
+  // What is undefined does something that shows: "decides the condition".
+  void report_undefined(const void* node, const SourceLocation& own, Undefined undefined,
+                        const std::string& effect) {
+    report(ReportKind::Undefined, node, own, [&] {
+      const UndefinedOrigin& origin = state_->origins.of(undefined);
+      return effect + " an undefined value: " + origin.text + " (" + line_text(origin.location) +
+             ")";
+    });
+  }
+  // `text` is called for a new origin.
+  template <class F>
+  Undefined note_undefined(const void* node, int64_t place, const SourceLocation& own,
+                           const F& text) {
+    return state_->origins.note(node, place, [&] { return UndefinedOrigin{text(), line_of(own)}; });
+  }
+
+ private:
+  RunState* state_;
+  std::string kernel_;
+  std::optional<ThreadId> id_;
+  int64_t interval_ = 0;  // barriers passed
+  SourceLocation line_;
+};
+
+}  // namespace texloom::ir

@@ -1,0 +1,96 @@
+#include "ir/interpret/stepper.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace texloom::ir {
+
+void Stepper::push(const Stmt& s) {
+  const SourceLocation outer = frames_.empty() ? SourceLocation{} : frames_.back().line;
+  frames_.push_back({&s, s->location.known() ? s->location : outer});
+  runner_.enter(frames_.back().line);
+  begin(frames_.back());
+}
+
+// What happens before the first statement inside, and how many times they run.
+void Stepper::begin(Frame& frame) {
+  const Stmt& s = *frame.stmt;
+  frame.extent = 0;
+  visit(
+      s, [&](const Store& n) { evaluator_.store(n); },
+      [&](const TextureStore& n) { evaluator_.store(n); },
+      [&](const For& n) {
+        frame.extent =
+            evaluator_.evaluate_decision(n.extent, &n, n.location, "the extent of the loop is");
+      },
+      [&](const If& n) {
+        const int64_t holds =
+            evaluator_.evaluate_decision(n.condition, &n, n.location, "the condition is");
+        frame.extent = holds != 0 ? 1 : 0;
+      },
+      [&](const Seq& n) { frame.extent = static_cast<int64_t>(n.statements.size()); },
+      [&](const Let& n) {
+        evaluator_.bind(n.var, evaluator_.evaluate(n.value));
+        frame.extent = 1;
+      },
+      [&](const Nest&) { frame.extent = 1; },
+      [&](const Allocate& n) {
+        allocate(n.buffer);
+        frame.extent = 1;
+      },
+      [&](const Free& n) { view_.own.erase(n.buffer.get()); }, [](const Barrier&) {},
+      [](const Launch&) {});
+}
+
+void Stepper::allocate(const Buffer& buffer) {
+  const Binding& binding = view_.allocate(*buffer);
+  if (buffer->origin.is_zero()) return;
+  evaluator_.bind(buffer->origin.x, binding.x);
+  evaluator_.bind(buffer->origin.y, binding.y);
+}
+
+// The statement inside that runs now; null when all have.
+const Stmt* Stepper::next_child(Frame& frame) {
+  if (frame.next >= frame.extent) return nullptr;
+  const int64_t i = frame.next++;
+  return visit(
+      *frame.stmt,
+      [&](const For& n) {
+        evaluator_.bind(n.var, i);
+        return &n.body;
+      },
+      [](const If& n) { return &n.then; },
+      [&](const Seq& n) { return &n.statements[static_cast<size_t>(i)]; },
+      [](const Let& n) { return &n.body; }, [](const Nest& n) { return &n.body; },
+      [](const Allocate& n) { return &n.body; },
+      [](const auto&) -> const Stmt* { return nullptr; });
+}
+
+Stepper::Halt Stepper::advance() {
+  if (start_ != nullptr) push(*std::exchange(start_, nullptr));
+  while (!frames_.empty()) {
+    Frame& frame = frames_.back();
+    const Stmt& s = *frame.stmt;
+    const bool halts = s->kind == StmtKind::Barrier || s->kind == StmtKind::Launch;
+    if (halts && s.get() != halted_at_) {
+      halted_at_ = s.get();
+      return s->kind == StmtKind::Barrier ? Halt::Barrier : Halt::Launch;
+    }
+    halted_at_ = nullptr;
+    if (const Stmt* child = next_child(frame)) {
+      push(*child);
+    } else {
+      frames_.pop_back();
+    }
+  }
+  return Halt::End;
+}
+
+bool Stepper::is_where(const Stepper& other) const {
+  return std::equal(frames_.begin(), frames_.end(), other.frames_.begin(), other.frames_.end(),
+                    [](const Frame& a, const Frame& b) {
+                      return a.stmt->get() == b.stmt->get() && a.next == b.next;
+                    });
+}
+
+}  // namespace texloom::ir

@@ -1,0 +1,47 @@
+// Values that nothing defines. Reading them is no fault: passes read texels before the condition
+// that guards their use, and compute private copies past the last element. They spread through
+// operations and temporaries, and a fault is reported where one is given to the caller, or decides
+// which statements run or which element of a buffer is accessed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/interpret/memory.h"
+#include "support/source_location.h"
+
+namespace texloom::ir {
+
+// What made a value undefined.
+struct UndefinedOrigin {
+  std::string text;  // "S[3] was never written"
+  SourceLocation location;
+};
+
+// All such origins of one run: an `Undefined` is a number in this table.
+class UndefinedOrigins {
+ public:
+  // The origin that `node` makes at a place of its own (an element, a lane); `make` is called for
+  // a new one.
+  template <class F>
+  Undefined note(const void* node, int64_t place, const F& make) {
+    const auto [known, added] = numbers_.try_emplace({node, place}, 0);
+    if (added) {
+      origins_.push_back(make());
+      known->second = static_cast<Undefined>(origins_.size() + kNeverWritten);
+    }
+    return known->second;
+  }
+  const UndefinedOrigin& of(Undefined number) const {
+    return origins_.at(number - kNeverWritten - 1);
+  }
+
+ private:
+  std::vector<UndefinedOrigin> origins_;
+  std::map<std::pair<const void*, int64_t>, Undefined> numbers_;
+};
+
+}  // namespace texloom::ir

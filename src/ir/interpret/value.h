@@ -1,0 +1,60 @@
+// Values of the IR's types, and what its operations do to them, one element at a time.
+//
+// Sums, differences, products, quotients, square roots and Fma are those of IEEE 754 in the type
+// itself, rounded to nearest, ties to even. Integers wrap. The other element functions (exp, sin,
+// ...) are those of <cmath> in float, in double for float64, and their last bits may differ from
+// any device's; those of 16 bits are then rounded to their type.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "ir/expr.h"
+#include "ir/type.h"
+
+namespace texloom::ir {
+
+inline constexpr int kMaxLanes = 16;
+
+// What makes an element undefined: 0 when it is defined; else see ir/interpret/undefined.h.
+using Undefined = uint32_t;
+
+// One element. Integers and bools are in `integer` (of uint64: its bits), floats in `number`.
+struct Scalar {
+  int64_t integer = 0;
+  double number = 0;
+  Undefined undefined = 0;
+};
+inline Scalar scalar_of(int64_t value) { return {.integer = value}; }
+inline Scalar scalar_of(double value) { return {.number = value}; }
+
+struct Value {
+  Type type;
+  std::array<Scalar, kMaxLanes> lanes;
+
+  const Scalar& front() const { return lanes.front(); }
+};
+
+// The value of the floating-point type nearest to this one.
+double rounded(Type type, double value);
+// The integer modulo 2^bits, as a value of the type.
+int64_t wrapped(Type type, int64_t value);
+
+// Elements of `type` may be vectors: one lane of them is meant. Operands are defined.
+
+// Nothing where the IR leaves the result open: an integer division by zero, a shift by a negative
+// number or by the width of the type or more. And and Or are not among the operations.
+std::optional<Scalar> apply(BinaryOp op, Type operands, Scalar a, Scalar b);
+Scalar apply_fma(Type type, Scalar a, Scalar b, Scalar c);
+Scalar apply_call(Intrinsic function, Type type, std::span<const Scalar> arguments);
+// Nothing for a float outside the integer type, NaN included, after truncation.
+std::optional<Scalar> convert(Type from, Type to, Scalar value);
+
+// An element in memory, little endian; a bool is a byte.
+Scalar decode(Type type, const std::byte* bytes);
+void encode(Type type, Scalar value, std::byte* bytes);
+
+}  // namespace texloom::ir
