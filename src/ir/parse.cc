@@ -432,15 +432,17 @@ class ProgramParser {
       diagnostics.push_back(
           {Severity::Error,
            Code::BadProgram,
-           v.location,
+           v.location.known() ? v.location : first_line_,
            fmt::format("{}: {}", v.node, v.problem),
            fmt::format("the rule '{}' of src/ir/verify.h holds at this stage", to_string(v.rule)),
-           {}});
+           {},
+           reader_.line_text(v.location)});
     }
     throw UserError(std::move(diagnostics));
   }
 
   TextReader reader_;
+  SourceLocation first_line_ = reader_.line_of(reader_.peek());
   TextNames names_;
   ExprParser exprs_;
   Program program_;

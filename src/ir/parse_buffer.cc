@@ -16,10 +16,7 @@ class DeclarationParser {
   DeclarationParser(TextReader& reader, TextNames& names) : reader_(reader), names_(names) {}
 
   Declaration declaration() {
-    for (const MemoryScope scope : {MemoryScope::Global, MemoryScope::Shared, MemoryScope::Local}) {
-      if (reader_.accept_word(to_string(scope))) d_.memory = scope;
-    }
-    if (reader_.at_word("texture2d")) {
+    if (reader_.accept_word("texture2d")) {
       texture();
     } else {
       buffer();
@@ -29,15 +26,28 @@ class DeclarationParser {
 
  private:
   void buffer() {
-    element_type("a type or 'texture2d'");
+    d_.memory = memory_scope();
+    element_type();
     shape();
-    d_.layout = reader_.accept(",") ? layout() : linear_layout(d_.shape);
+    d_.layout = linear_layout(d_.shape);
+    if (!reader_.accept(",")) return;
+    const Token at = reader_.peek();
+    d_.layout = layout();
+    if (d_.layout.object == MemoryObject::Image2d) {
+      reader_.wrong(at, "declare it as texture2d<...>", "the layout of a buffer is a texture's");
+    }
+  }
+
+  MemoryScope memory_scope() {
+    for (const MemoryScope scope : {MemoryScope::Global, MemoryScope::Shared, MemoryScope::Local}) {
+      if (reader_.accept_word(to_string(scope))) return scope;
+    }
+    reader_.fail_expected("'global', 'shared', 'local' or 'texture2d'");
   }
 
   void texture() {
-    reader_.next();
     reader_.expect("<");
-    element_type("a type");
+    element_type();
     reader_.expect(">");
     shape();
     const Token at = reader_.peek();
@@ -73,9 +83,7 @@ class DeclarationParser {
     return names_.bind(reader_, name, reader_.accept(":") ? reader_.type() : kInt32);
   }
 
-  void element_type(std::string_view expected) {
-    const bool known = reader_.at_name() && parse_type(reader_.peek().text).has_value();
-    if (!known) reader_.fail_expected(expected);
+  void element_type() {
     const Token at = reader_.peek();
     d_.type = reader_.type();
     if (!d_.type.is_scalar()) {
