@@ -7,27 +7,16 @@
 #include <map>
 #include <set>
 
-#include "ir/verify.h"
 #include "ir/verify_stages.h"
-#include "support/diagnostic.h"
 #include "tests/ir/program_texts.h"
-#include "tests/ir/same_program.h"
+#include "tests/ir/round_trip.h"
 #include "tests/ir/samples.h"
 
 namespace texloom::ir {
 namespace {
 
-// What is parsed from the text of a program is that program, and has that text.
 void round_trip(const Program& program, PrintOptions options = {}) {
-  const std::string text = to_string(program, options);
-  SCOPED_TRACE(text);
-  try {
-    const Program again = parse_program(text, "again.tl");
-    EXPECT_TRUE(same_program(program, again)) << to_string(again);
-    EXPECT_EQ(to_string(again, options), text);
-  } catch (const UserError& error) {
-    FAIL() << error.what();
-  }
+  expect_round_trip(program, options);
 }
 
 // A program that binds all variables of an expression, and the expression to another one. In

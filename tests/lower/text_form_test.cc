@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/parse.h"
-#include "tests/ir/same_program.h"
+#include "tests/ir/round_trip.h"
 #include "tests/lower/passes.h"
 
 namespace texloom::lower {
@@ -25,10 +25,7 @@ void round_trips(const Lowering& lowering) {
   for (size_t i = 0; i < states.size(); ++i) {
     SCOPED_TRACE(pipeline()[first + i].name);
     for (const bool locations : {false, true}) {
-      const std::string text = to_string(states[i].program, {.locations = locations});
-      const ir::Program parsed = ir::parse_program(text, "p.tl");
-      EXPECT_TRUE(same_program(parsed, states[i].program));
-      EXPECT_EQ(to_string(parsed, {.locations = locations}), text);
+      ir::expect_round_trip(states[i].program, {.locations = locations});
     }
     Lowering parsed = states[i];
     parsed.program = ir::parse_program(to_string(states[i].program), "p.tl");
