@@ -80,7 +80,7 @@ def constants():
 
 def convolution(storage):
     data = te.placeholder((1, 2, 9, 8, 4), name="data")
-    weight = te.placeholder((8, 3, 3, 2, 4), name="weight")
+    weight = te.placeholder((2, 8, 3, 3, 4), name="weight")
     output = ops.conv2d_nchw4c(data, weight)
     return ops.schedule_conv2d_nchw4c(output, storage=storage), [data, weight, output]
 
