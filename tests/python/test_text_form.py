@@ -139,6 +139,18 @@ def test_errors_have_a_place():
     )
 
 
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [("TL6001", "A[0] == 1.0"), ("TL6002", "A[0] = i"), ("TL6003", "A[8] = 1.0")],
+)
+def test_each_code(code, line):
+    with pytest.raises(tvm.TVMError) as caught:
+        tvm.parse(f"program p stage=loops\nparam A: global float32[8]\n{line}\n")
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code, diagnostic.file, diagnostic.line) == (code, "<text>", 3)
+    assert line in diagnostic.text
+
+
 BLOCKS = TL_BLOCK.findall((ROOT / "docs/text_form.md").read_text(encoding="utf-8"))
 
 
