@@ -21,6 +21,7 @@ GROUPS = {
     "3": "Whole schedules: refused by `lower`, at the line that caused it",
     "4": "Targets and code generation",
     "5": "Calls and the runtime",
+    "6": "The text form",
 }
 
 

@@ -8,6 +8,7 @@
 
 #include "codegen/opencl/legalize.h"
 #include "compiled.h"
+#include "ir/parse.h"
 #include "lower/pipeline.h"
 
 namespace texloom::python {
@@ -96,8 +97,15 @@ void bind_lowering(py::module_& m) {
       .def("scope", [](const PyBufferDeclaration& b) { return to_string(b.value.scope); });
   m.def("decl_buffer", declare_buffer);
 
-  py::class_<PyProgram>(m, "Program", "A lowered program: kernels and a launch plan.")
+  py::class_<PyProgram>(m, "Program", "A program, as lower and parse return it.")
       .def("__str__", [](const PyProgram& p) { return to_string(*p.program); })
+      .def(
+          "text",
+          [](const PyProgram& p, bool locations) {
+            return to_string(*p.program, {.locations = locations});
+          },
+          py::arg("locations") = false,
+          "The text form; with the lines that statements came from, if asked.")
       .def_property_readonly("name", [](const PyProgram& p) { return p.program->name; });
   m.def("lower", [](const SharedSchedule& s, const std::vector<PyTensor>& args,
                     const py::dict& binds, const std::string& name, const std::string& target) {
@@ -105,6 +113,9 @@ void bind_lowering(py::module_& m) {
         lowered_program(make_lowering(s, args, binds, name, target)))};
   });
   m.def("lower_texts", lower_texts);
+  m.def("parse", [](const std::string& text, const std::string& file) {
+    return PyProgram{std::make_shared<const Program>(parse_program(text, file))};
+  });
   m.def("passes", [] {
     py::list rows;
     for (const lower::Pass& pass : lower::pipeline()) {

@@ -87,6 +87,26 @@ def lower_texts(
     return dict(_core.lower_texts(inp, list(args), dict(binds or {}), name, resolve(target)))
 
 
+def parse(text: str, file: str = "<text>") -> Program:
+    """The program of a text, as :func:`lower_texts` and ``str`` of a program give it.
+
+    The form is that of ``docs/text_form.md``.
+
+    Parameters
+    ----------
+    text : str
+        A program of any stage but ``te``.
+    file : str
+        What messages call it.
+
+    Raises
+    ------
+    TVMError
+        With the line and the column, when the text is no program or the program breaks a rule.
+    """
+    return _core.parse(text, file)
+
+
 def build(
     inputs: Schedule,
     args: Sequence[Tensor],

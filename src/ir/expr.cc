@@ -17,31 +17,31 @@ namespace {
 struct OpRow {
   BinaryOp op;
   std::string_view spelling;
-  bool infix;
+  int precedence;  // of an infix operator; 0: spelt as a call
 };
 constexpr std::array kOps = {
-    OpRow{BinaryOp::Add, "+", true},
-    OpRow{BinaryOp::Sub, "-", true},
-    OpRow{BinaryOp::Mul, "*", true},
-    OpRow{BinaryOp::Div, "/", true},
-    OpRow{BinaryOp::Mod, "truncmod", false},
-    OpRow{BinaryOp::FloorDiv, "floordiv", false},
-    OpRow{BinaryOp::FloorMod, "floormod", false},
-    OpRow{BinaryOp::Min, "min", false},
-    OpRow{BinaryOp::Max, "max", false},
-    OpRow{BinaryOp::Eq, "==", true},
-    OpRow{BinaryOp::Ne, "!=", true},
-    OpRow{BinaryOp::Lt, "<", true},
-    OpRow{BinaryOp::Le, "<=", true},
-    OpRow{BinaryOp::Gt, ">", true},
-    OpRow{BinaryOp::Ge, ">=", true},
-    OpRow{BinaryOp::And, "&&", true},
-    OpRow{BinaryOp::Or, "||", true},
-    OpRow{BinaryOp::Shl, "<<", true},
-    OpRow{BinaryOp::Shr, ">>", true},
-    OpRow{BinaryOp::BitAnd, "&", true},
-    OpRow{BinaryOp::BitOr, "|", true},
-    OpRow{BinaryOp::BitXor, "^", true},
+    OpRow{BinaryOp::Add, "+", 8},
+    OpRow{BinaryOp::Sub, "-", 8},
+    OpRow{BinaryOp::Mul, "*", 9},
+    OpRow{BinaryOp::Div, "/", 9},
+    OpRow{BinaryOp::Mod, "truncmod", 0},
+    OpRow{BinaryOp::FloorDiv, "floordiv", 0},
+    OpRow{BinaryOp::FloorMod, "floormod", 0},
+    OpRow{BinaryOp::Min, "min", 0},
+    OpRow{BinaryOp::Max, "max", 0},
+    OpRow{BinaryOp::Eq, "==", 6},
+    OpRow{BinaryOp::Ne, "!=", 6},
+    OpRow{BinaryOp::Lt, "<", 6},
+    OpRow{BinaryOp::Le, "<=", 6},
+    OpRow{BinaryOp::Gt, ">", 6},
+    OpRow{BinaryOp::Ge, ">=", 6},
+    OpRow{BinaryOp::And, "&&", 2},
+    OpRow{BinaryOp::Or, "||", 1},
+    OpRow{BinaryOp::Shl, "<<", 7},
+    OpRow{BinaryOp::Shr, ">>", 7},
+    OpRow{BinaryOp::BitAnd, "&", 5},
+    OpRow{BinaryOp::BitOr, "|", 3},
+    OpRow{BinaryOp::BitXor, "^", 4},
 };
 
 constexpr std::array kIntrinsics = {
@@ -182,7 +182,13 @@ bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::G
 bool is_logical(BinaryOp op) { return op == BinaryOp::And || op == BinaryOp::Or; }
 bool is_division(BinaryOp op) { return op >= BinaryOp::Div && op <= BinaryOp::FloorMod; }
 std::string_view spelling(BinaryOp op) { return kOps[static_cast<size_t>(op)].spelling; }
-bool is_infix(BinaryOp op) { return kOps[static_cast<size_t>(op)].infix; }
+int precedence(BinaryOp op) { return kOps[static_cast<size_t>(op)].precedence; }
+bool is_infix(BinaryOp op) { return precedence(op) > 0; }
+std::optional<BinaryOp> parse_binary_op(std::string_view text) {
+  const auto* row =
+      std::find_if(kOps.begin(), kOps.end(), [&](const OpRow& r) { return r.spelling == text; });
+  return row == kOps.end() ? std::nullopt : std::optional(row->op);
+}
 
 const IntrinsicInfo& info(Intrinsic function) { return kIntrinsics[static_cast<size_t>(function)]; }
 const IntrinsicInfo* find_intrinsic(std::string_view te_name) {

@@ -5,6 +5,7 @@
 // user's operands first), fold constants and nothing else.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,9 @@ bool is_division(BinaryOp op);  // quotients and remainders
 // How the text form spells it: "+", "floordiv", ...; infix or as a call.
 std::string_view spelling(BinaryOp op);
 bool is_infix(BinaryOp op);
+std::optional<BinaryOp> parse_binary_op(std::string_view text);
+// How tightly an infix operator binds in the text form: 1 is the loosest. All group from the left.
+int precedence(BinaryOp op);
 
 enum class Intrinsic : uint8_t {
 #define TL_INTRINSIC(Name, te_name, cl_name, arity) Name,

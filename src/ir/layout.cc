@@ -64,9 +64,8 @@ std::string part_text(const Layout& layout, const LayoutPart& part) {
   const int64_t extent = layout.shape[static_cast<size_t>(part.axis)];
   std::string text = fmt::format("d{}", part.axis);
   if (part.divisor != 1) text += fmt::format("/{}", part.divisor);
-  if (part.divisor * part.extent < extent || (part.divisor == 1 && part.extent > extent)) {
-    text += fmt::format("%{}", part.extent);
-  }
+  // An outermost digit need not be said to end where the axis does.
+  if (part.extent != ceil_div(extent, part.divisor)) text += fmt::format("%{}", part.extent);
   return text;
 }
 
@@ -77,6 +76,20 @@ std::string parts_text(const Layout& layout, const std::vector<LayoutPart>& part
 }
 
 }  // namespace
+
+std::string_view spelling(MemoryObject object) {
+  switch (object) {
+    case MemoryObject::Buffer:
+      return "buffer";
+    case MemoryObject::Image2d:
+      return "texture";
+    case MemoryObject::Image2dArray:
+      return "image2d_array";
+    case MemoryObject::Image1dBuffer:
+      return "image1d_buffer";
+  }
+  TL_UNREACHABLE();
+}
 
 bool is_texel_type(Type type) {
   const bool is_float = type.code == TypeCode::Float && type.bits <= 32;
@@ -174,10 +187,10 @@ std::string to_string(const Layout& layout) {
   if (layout == linear_layout(layout.shape)) return "linear";
   std::vector<std::string> axes;
   for (size_t i = 0; i < layout.shape.size(); ++i) axes.push_back(fmt::format("d{}", i));
-  return fmt::format("{}[({}) -> rows={}, cols={}, lanes={}]",
-                     layout.object == MemoryObject::Buffer ? "buffer" : "texture",
+  return fmt::format("{}[({}) -> rows={}, cols={}, lanes={}{}]", spelling(layout.object),
                      fmt::join(axes, ", "), parts_text(layout, layout.rows),
-                     parts_text(layout, layout.cols), parts_text(layout, layout.lanes));
+                     parts_text(layout, layout.cols), parts_text(layout, layout.lanes),
+                     layout.padding == Padding::Zero ? ", padding=zero" : "");
 }
 
 }  // namespace texloom::ir

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/scope.h"
@@ -29,6 +30,8 @@ namespace texloom::ir {
 enum class Padding : unsigned char { Undefined, Zero };
 
 enum class MemoryObject : unsigned char { Buffer, Image2d, Image2dArray, Image1dBuffer };
+// As layouts are written: "buffer", "texture", "image2d_array", "image1d_buffer".
+std::string_view spelling(MemoryObject object);
 
 // A texel's channels: what a texture read returns.
 inline constexpr int kTexelLanes = 4;

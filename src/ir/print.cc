@@ -1,15 +1,17 @@
 // The text form of expressions, statements and programs.
 //
-// Variables of one name within one program are told apart by a number behind the name.
+// Variables of one name within one program are told apart by a number behind the name. What the
+// parser can tell from the context is not printed: the type of a loop variable is its extent's, of
+// a load its buffer's, unless they differ.
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <map>
 #include <set>
 #include <unordered_map>
 
 #include "ir/ir.h"
+#include "ir/lexer.h"
 
 namespace texloom::ir {
 namespace {
@@ -25,14 +27,18 @@ struct InOrder {
 
 class Printer {
  public:
-  explicit Printer(const Program* program = nullptr) : program_(program) {}
+  explicit Printer(const Program* program = nullptr, PrintOptions options = {})
+      : program_(program), options_(options) {}
 
   std::string take() { return std::move(out_); }
 
   void program() {
-    out_ += fmt::format("program {} stage={}\n", program_->name, to_string(program_->stage));
+    out_ += fmt::format("program {} stage={}\n", spell_name(program_->name),
+                        to_string(program_->stage));
     for (const Buffer& param : program_->params) {
-      out_ += InOrder{"  param {}: {}\n", name(param), declaration(*param)}.text;
+      out_ +=
+          InOrder{"  param {}: {}{}\n", name(param), declaration(*param), location(param->location)}
+              .text;
     }
     stmt(program_->body, 1);
     for (const Kernel& k : program_->kernels) {
@@ -42,8 +48,8 @@ class Printer {
   }
 
   void kernel(const Kernel& k) {
-    out_ += fmt::format("kernel {} grid=({}, {}, {}) block=({}, {}, {})\n", k.name, k.grid[0],
-                        k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2]);
+    out_ += fmt::format("kernel {} grid={} block={}{}\n", spell_name(k.name), extents(k.grid),
+                        extents(k.block), location(k.location));
     for (const KernelParam& p : k.params) {
       if (p.scalar) {
         out_ += fmt::format("  param {}: {}\n", text(p.scalar), to_string(p.scalar->type));
@@ -54,65 +60,77 @@ class Printer {
       }
     }
     for (const ThreadAxis& axis : k.axes) {
-      out_ +=
-          fmt::format("  axis {} = {} < {}\n", text(axis.var), to_string(axis.tag), axis.extent);
+      out_ += fmt::format("  axis {} = {} < {}\n", index(axis.var, kInt32), to_string(axis.tag),
+                          axis.extent);
     }
     stmt(k.body, 1);
   }
 
   void stmt(const Stmt& s, int depth) {
     const std::string indent(static_cast<size_t>(depth) * 2, ' ');
+    const std::string place = location(s->location);
     visit(
         s,
         [&](const Store& n) {
-          out_ += InOrder{"{}{}[{}] = {}\n", indent, name(n.buffer), list(n.indices), text(n.value)}
+          out_ += InOrder{"{}{}[{}] = {}{}\n", indent,        name(n.buffer),
+                          list(n.indices),     text(n.value), place}
                       .text;
         },
         [&](const TextureStore& n) {
-          out_ += InOrder{"{}texture2d.store({}, x={}, y={}, {}: {})\n",
+          out_ += InOrder{"{}texture2d.store({}, x={}, y={}, {}: {}){}\n",
                           indent,
                           name(n.texture),
                           text(n.x),
                           text(n.y),
                           text(n.value),
-                          to_string(n.value->type)}
+                          to_string(n.value->type),
+                          place}
                       .text;
         },
         [&](const For& n) {
-          out_ +=
-              InOrder{"{}{} {} < {} {{\n", indent, loop_word(n), text(n.var), text(n.extent)}.text;
+          out_ += InOrder{"{}{} {} < {}{} {{\n",        indent,         loop_word(n),
+                          index(n.var, n.extent->type), text(n.extent), place}
+                      .text;
           stmt(n.body, depth + 1);
           out_ += indent + "}\n";
         },
         [&](const If& n) {
-          out_ += fmt::format("{}if {} {{\n", indent, text(n.condition));
+          out_ += fmt::format("{}if {}{} {{\n", indent, text(n.condition), place);
           stmt(n.then, depth + 1);
           out_ += indent + "}\n";
         },
         [&](const Seq& n) {
-          for (const Stmt& each : n.statements) stmt(each, depth);
+          for (const Stmt& each : n.statements) {
+            // What these define reaches to the end of the block, so that one may have to be made.
+            const bool defines = as<Let>(each) != nullptr || as<Allocate>(each) != nullptr;
+            const bool block = defines && &each != &n.statements.back();
+            if (block) out_ += indent + "{\n";
+            stmt(each, block ? depth + 1 : depth);
+            if (block) out_ += indent + "}\n";
+          }
         },
         [&](const Let& n) {
-          out_ += InOrder{"{}let {}: {} = {}\n", indent, text(n.var), to_string(n.var->type),
-                          text(n.value)}
+          out_ += InOrder{"{}let {}: {} = {}{}\n", indent,        text(n.var),
+                          to_string(n.var->type),  text(n.value), place}
                       .text;
           stmt(n.body, depth);
         },
         [&](const Nest& n) {
-          out_ += fmt::format("{}nest {} {{\n", indent, name(n.result));
+          out_ += fmt::format("{}nest {}{} {{\n", indent, name(n.result), place);
           stmt(n.body, depth + 1);
           out_ += indent + "}\n";
         },
         [&](const Allocate& n) {
-          out_ += InOrder{"{}{}.alloca {}: {}\n", indent, object_word(n.buffer), name(n.buffer),
-                          declaration(*n.buffer)}
+          out_ += InOrder{"{}{}.alloca {}: {}{}\n", indent, object_word(n.buffer), name(n.buffer),
+                          declaration(*n.buffer),   place}
                       .text;
           stmt(n.body, depth);
         },
         [&](const Free& n) {
-          out_ += fmt::format("{}{}.free {}\n", indent, object_word(n.buffer), name(n.buffer));
+          out_ +=
+              fmt::format("{}{}.free {}{}\n", indent, object_word(n.buffer), name(n.buffer), place);
         },
-        [&](const Barrier&) { out_ += indent + "barrier\n"; },
+        [&](const Barrier&) { out_ += fmt::format("{}barrier{}\n", indent, place); },
         [&](const Launch& n) { launch(n, indent); });
   }
 
@@ -121,10 +139,14 @@ class Printer {
         e,
         [&](const IntImm& n) {
           if (n.type.is_bool()) return std::string(n.value != 0 ? "true" : "false");
-          return n.type == kInt32 ? fmt::format("{}", n.value)
-                                  : fmt::format("{}({})", to_string(n.type), n.value);
+          if (n.type == kInt32) return fmt::format("{}", n.value);
+          if (n.type.is_int()) return fmt::format("{}({})", to_string(n.type), n.value);
+          return fmt::format("{}({})", to_string(n.type), static_cast<uint64_t>(n.value));
         },
-        [&](const FloatImm& n) { return float_text(n); },
+        [&](const FloatImm& n) {
+          const std::string digits = spell_float(n.value, n.type.bits);
+          return n.type == kFloat32 ? digits : fmt::format("{}({})", to_string(n.type), digits);
+        },
         [&](const Var& n) { return unique(&n, n.name); },
         [&](const Binary& n) { return binary(n, parent); },
         [&](const Not& n) { return "!" + text(n.value, kTightest); },
@@ -132,7 +154,7 @@ class Printer {
           return InOrder{"select({}, {}, {})", text(n.condition), text(n.if_true), text(n.if_false)}
               .text;
         },
-        [&](const Cast& n) { return fmt::format("{}({})", to_string(n.type), text(n.value)); },
+        [&](const Cast& n) { return cast(n); },
         [&](const Call& n) {
           return fmt::format("{}({})", info(n.function).te_name, list(n.arguments));
         },
@@ -144,12 +166,19 @@ class Printer {
         },
         [&](const Broadcast& n) { return fmt::format("x{}({})", n.type.lanes, text(n.value)); },
         [&](const Lane& n) {
-          return InOrder{"{}.lane[{}]", text(n.vector, kTightest), text(n.index)}.text;
+          std::string vector = text(n.vector, kTightest);
+          if (as<Not>(n.vector) != nullptr) vector = "(" + vector + ")";
+          return fmt::format("{}.lane[{}]", vector, text(n.index));
         },
         [&](const Pack& n) { return fmt::format("pack({})", list(n.elements)); },
         [&](const TensorRead& n) { return fmt::format("{}({})", n.tensor->name, list(n.indices)); },
         [&](const Reduce& n) { return reduce(n); },
-        [&](const Load& n) { return InOrder{"{}[{}]", name(n.buffer), list(n.indices)}.text; },
+        [&](const Load& n) {
+          const bool other = n.type.element() != n.buffer->type;
+          return InOrder{"{}[{}{}]", name(n.buffer), list(n.indices),
+                         other ? ": " + to_string(n.type) : std::string()}
+              .text;
+        },
         [&](const TextureLoad& n) {
           return InOrder{"texture2d.load({}, x={}, y={}: {})", name(n.texture), text(n.x),
                          text(n.y), to_string(n.type)}
@@ -164,32 +193,6 @@ class Printer {
     return b->is_texture() ? "texture2d" : "buffer";
   }
 
-  static int precedence(BinaryOp op) {
-    switch (op) {
-      case BinaryOp::Or:
-        return 1;
-      case BinaryOp::And:
-        return 2;
-      case BinaryOp::BitOr:
-        return 3;
-      case BinaryOp::BitXor:
-        return 4;
-      case BinaryOp::BitAnd:
-        return 5;
-      case BinaryOp::Shl:
-      case BinaryOp::Shr:
-        return 7;
-      case BinaryOp::Add:
-      case BinaryOp::Sub:
-        return 8;
-      case BinaryOp::Mul:
-      case BinaryOp::Div:
-        return 9;
-      default:
-        return is_comparison(op) ? 6 : kTightest;
-    }
-  }
-
   std::string binary(const Binary& n, int parent) {
     if (!is_infix(n.op)) {
       return InOrder{"{}({}, {})", spelling(n.op), text(n.a), text(n.b)}.text;
@@ -200,16 +203,13 @@ class Printer {
     return own < parent ? "(" + inner + ")" : inner;
   }
 
-  static std::string float_text(const FloatImm& n) {
-    std::string digits;
-    if (!std::isfinite(n.value)) {
-      digits = std::isnan(n.value) ? "nan" : n.value > 0 ? "inf" : "-inf";
-    } else {
-      digits = n.type.bits == 64 ? fmt::format("{}", n.value)
-                                 : fmt::format("{}", static_cast<float>(n.value));
-      if (digits.find_first_of(".en") == std::string::npos) digits += ".0";
+  std::string cast(const Cast& n) {
+    std::string operand = text(n.value);
+    // float16(0.5) is the constant itself, not a float32 that is rounded.
+    if (n.value->kind == ExprKind::FloatImm && n.value->type == kFloat32 && n.type.is_float()) {
+      operand = fmt::format("float32({})", operand);
     }
-    return n.type == kFloat32 ? digits : fmt::format("{}({})", to_string(n.type), digits);
+    return fmt::format("{}({})", to_string(n.type), operand);
   }
 
   std::string reduce(const Reduce& n) {
@@ -251,9 +251,23 @@ class Printer {
       if (!operands.empty()) operands += ", ";
       operands += p.scalar ? text(p.scalar) : name(p.buffer);
     }
-    out_ +=
-        fmt::format("{}launch {}({}) grid=({}, {}, {}) block=({}, {}, {})\n", indent, k.name,
-                    operands, k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2]);
+    out_ += fmt::format("{}launch {}({}) grid={} block={}{}\n", indent, spell_name(k.name),
+                        operands, extents(k.grid), extents(k.block), location(n.location));
+  }
+
+  static std::string extents(const std::array<int64_t, 3>& e) {
+    return fmt::format("({}, {}, {})", e[0], e[1], e[2]);
+  }
+
+  // A variable where it is bound; `expected` is the type that it is taken to have.
+  std::string index(const Expr& var, Type expected) {
+    const std::string type = var->type == expected ? "" : ": " + to_string(var->type);
+    return text(var) + type;
+  }
+
+  std::string location(const SourceLocation& where) const {
+    if (!options_.locations) return {};
+    return where.known() ? fmt::format(" @{}:{}", quote(*where.file), where.line) : " @?";
   }
 
   std::string declaration(const BufferNode& b) {
@@ -262,13 +276,16 @@ class Printer {
       shape += fmt::format("{}{}", shape.empty() ? "" : ", ", extent);
     }
     if (!b.is_texture()) {
-      return fmt::format("{} {}[{}]", to_string(b.memory), to_string(b.type), shape);
+      const bool linear = b.layout == linear_layout(b.shape);
+      return fmt::format("{} {}[{}]{}", to_string(b.memory), to_string(b.type), shape,
+                         linear ? "" : ", " + to_string(b.layout));
     }
     std::string text_form =
         fmt::format("texture2d<{}>[{}] {} x {} texels, {}", to_string(b.type), shape,
                     b.layout.col_count(), b.layout.row_count(), to_string(b.layout));
     if (!b.origin.is_zero()) {
-      text_form += InOrder{", origin=({}, {})", text(b.origin.x), text(b.origin.y)}.text;
+      text_form +=
+          InOrder{", origin=({}, {})", index(b.origin.x, kInt32), index(b.origin.y, kInt32)}.text;
     }
     return text_form;
   }
@@ -292,10 +309,11 @@ class Printer {
         place->second = fmt::format("{}.{}", base, ++used_[base]);
       }
     }
-    return place->second;
+    return spell_name(place->second);
   }
 
   const Program* program_;
+  PrintOptions options_;
   std::string out_;
   std::unordered_map<const void*, std::string> names_;
   std::map<std::string, int> used_;
@@ -332,8 +350,8 @@ std::string_view to_string(Access access) {
   TL_UNREACHABLE();
 }
 
-std::string to_string(const Program& program) {
-  Printer printer(&program);
+std::string to_string(const Program& program, PrintOptions options) {
+  Printer printer(&program, options);
   printer.program();
   return printer.take();
 }

@@ -57,8 +57,14 @@ struct Program {
   std::vector<Kernel> kernels;  // from stage Kernels on
 };
 
-// The text form (.tl).
-std::string to_string(const Program& program);
+struct PrintOptions {
+  // Behind statements, parameters and kernels ` @"file":line`, or ` @?` where it is not known.
+  bool locations = false;
+};
+
+// The text form (.tl): docs/text_form.md. Of a whole program it holds everything that parse_program
+// (ir/parse.h) needs to make it again.
+std::string to_string(const Program& program, PrintOptions options = {});
 std::string to_string(const Kernel& kernel);
 std::string to_string(const Stmt& stmt);
 std::string to_string(const Expr& expr);

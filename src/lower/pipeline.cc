@@ -50,7 +50,11 @@ constexpr std::array kPipeline = {
          "place fma, if the math mode allows it"},
 };
 
-void run(const Pass& pass, Lowering& lowering) {
+}  // namespace
+
+std::span<const Pass> pipeline() { return kPipeline; }
+
+void run_pass(const Pass& pass, Lowering& lowering) {
   TL_CHECK(lowering.program.stage == pass.in, std::string(pass.name));
   try {
     pass.run(lowering);
@@ -63,17 +67,13 @@ void run(const Pass& pass, Lowering& lowering) {
     throw UserError(std::move(diagnostics));
   }
   lowering.program.stage = pass.out;
-  if (lowering.verify_each && pass.out != Stage::Te) ir::verify(lowering.program);
 }
-
-}  // namespace
-
-std::span<const Pass> pipeline() { return kPipeline; }
 
 Lowering lower(Lowering lowering, PassObserver observer) {
   lowering.program.stage = Stage::Te;
   for (const Pass& pass : kPipeline) {
-    run(pass, lowering);
+    run_pass(pass, lowering);
+    if (lowering.verify_each && pass.out != Stage::Te) ir::verify(lowering.program);
     observer(pass, lowering);
   }
   if (!lowering.verify_each) ir::verify(lowering.program);

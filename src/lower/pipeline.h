@@ -19,6 +19,10 @@ struct Pass {
 // In the order they run.
 std::span<const Pass> pipeline();
 
+// Runs one pass on a program of its stage, and verifies nothing. UserErrors leave with a note that
+// names the pass.
+void run_pass(const Pass& pass, Lowering& lowering);
+
 // Called after each pass; may be empty.
 using PassObserver = FunctionRef<void(const Pass&, const Lowering&)>;
 

@@ -1,5 +1,6 @@
 #include "support/diagnostic.h"
 
+#include <algorithm>
 #include <fstream>
 
 #include "support/check.h"
@@ -20,8 +21,27 @@ std::string line_of_file(const std::string& file, int line) {
   for (int i = 0; i < line; ++i) {
     if (!std::getline(in, text)) return {};
   }
-  const size_t begin = text.find_first_not_of(" \t");
-  return begin == std::string::npos ? std::string() : text.substr(begin);
+  return text;
+}
+
+// A line without its indentation and, below it, a caret; of a long line what is around the column.
+std::string excerpt(std::string_view line, int column) {
+  constexpr size_t kWidth = 100;
+  size_t begin = line.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  const size_t place = column > 0 ? static_cast<size_t>(column) - 1 : begin;
+  if (column > 0 && line.size() - begin > kWidth) {
+    begin = std::max(begin, place > kWidth / 2 ? place - kWidth / 2 : 0);
+    line = line.substr(0, begin + kWidth);
+  }
+  std::string text = fmt::format("   |  {}\n", line.substr(begin));
+  if (column > 0 && place >= begin) {
+    text += "   |  ";
+    // Tabs stay tabs, so that the caret stands below its column.
+    for (size_t i = begin; i < place; ++i) text += i < line.size() && line[i] == '\t' ? '\t' : ' ';
+    text += "^\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -36,9 +56,12 @@ std::string render(const Diagnostic& diagnostic) {
                   code_text(diagnostic.code), diagnostic.message);
   const SourceLocation& where = diagnostic.location;
   if (where.known()) {
-    text += fmt::format("  --> {}:{}\n", *where.file, where.line);
-    const std::string line = line_of_file(*where.file, where.line);
-    if (!line.empty()) text += fmt::format("   |  {}\n", line);
+    text += fmt::format("  --> {}:{}", *where.file, where.line);
+    if (where.column > 0) text += fmt::format(":{}", where.column);
+    text += "\n";
+    text += excerpt(
+        diagnostic.line_text.empty() ? line_of_file(*where.file, where.line) : diagnostic.line_text,
+        where.column);
   }
   for (const std::string& note : diagnostic.notes) text += fmt::format("  note: {}\n", note);
   text += fmt::format("  help: {}", diagnostic.help);

@@ -45,10 +45,12 @@ struct Diagnostic {
   std::string message;             // lower case, without a final stop
   std::string help;                // what to do; never empty
   std::vector<std::string> notes;  // further facts: other lines, the failing directive
+  // The text of the location's line, where it is not to be read from the file.
+  std::string line_text = {};
 };
 
 // The text a user reads: severity and code, message, file and line with that line's text (when
-// the file can be read), notes, help.
+// the file can be read) and a caret below its column, notes, help.
 std::string render(const Diagnostic& diagnostic);
 
 // Carries at least one diagnostic of severity Error.
@@ -74,6 +76,7 @@ template <class... Args>
              location,
              fmt::format(format, std::forward<Args>(args)...),
              std::move(help),
+             {},
              {}});
 }
 

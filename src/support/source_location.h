@@ -11,9 +11,10 @@ namespace texloom {
 struct SourceLocation {
   std::shared_ptr<const std::string> file;  // null when the place is unknown
   int line = 0;                             // from 1
+  int column = 0;                           // from 1; 0: the whole line is meant
 
   static SourceLocation make(std::string_view file_name, int line_number) {
-    return {std::make_shared<const std::string>(file_name), line_number};
+    return {std::make_shared<const std::string>(file_name), line_number, 0};
   }
   bool known() const { return file != nullptr; }
 };

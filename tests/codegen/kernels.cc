@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <sstream>
 
+#include "codegen/opencl/legalize.h"
+#include "tests/ir/round_trip.h"
+
 namespace texloom::codegen::opencl::testing {
 
 using ir::Buffer;
@@ -45,6 +48,12 @@ std::pair<std::string, std::string> halves(const std::string& source) {
   return {source.substr(0, brace), source.substr(brace + 2)};
 }
 
+// Whatever tests of code generation make is there to try the text form, too.
+void expect_round_trips(const ir::Program& program) {
+  ir::expect_round_trip(program);
+  ir::expect_round_trip(legalize(program));
+}
+
 }  // namespace
 
 Expr TestKernel::axis(const char* tag, int64_t extent) {
@@ -73,6 +82,7 @@ ir::Program TestKernel::program(const Stmt& body) const {
 }
 
 std::string source_of(const ir::Program& program) {
+  expect_round_trips(program);
   const std::string source = compile(program).kernels.front().source;
   EXPECT_EQ(build_log(source), "");
   return source;
@@ -94,6 +104,7 @@ std::string head(const TestKernel& kernel, const Stmt& body) {
 }
 
 void run(const ir::Program& program, std::vector<HostArray>& arguments) {
+  expect_round_trips(program);
   run(compile(program).kernels.front(), arguments);
 }
 

@@ -69,30 +69,36 @@ class WidenStorage : public ::testing::Test {
 };
 
 TEST_F(WidenStorage, RoundsInexactOperationsOnly) {
-  EXPECT_EQ(half_value(a), "x[0]");
-  EXPECT_EQ(half_value(a + b), "float32(float16(x[0] + x[1]))");
-  EXPECT_EQ(half_value(a * b - a), "float32(float16(float32(float16(x[0] * x[1])) - x[0]))");
-  EXPECT_EQ(half_value(make_binary(BinaryOp::Div, a, b)), "float32(float16(x[0] / x[1]))");
-  EXPECT_EQ(half_value(min(a, max(b, a))), "min(x[0], max(x[1], x[0]))");
-  EXPECT_EQ(half_value(make_select(a < b, a, b)), "select(x[0] < x[1], x[0], x[1])");
-  EXPECT_EQ(half_value(make_call(Intrinsic::Sqrt, {a})), "float32(float16(sqrt(x[0])))");
-  EXPECT_EQ(half_value(make_call(Intrinsic::Exp, {a})), "float32(float16(exp(x[0])))");
+  EXPECT_EQ(half_value(a), "x[0: float32]");
+  EXPECT_EQ(half_value(a + b), "float32(float16(x[0: float32] + x[1: float32]))");
+  EXPECT_EQ(half_value(a * b - a),
+            "float32(float16(float32(float16(x[0: float32] * x[1: float32])) - x[0: float32]))");
+  EXPECT_EQ(half_value(make_binary(BinaryOp::Div, a, b)),
+            "float32(float16(x[0: float32] / x[1: float32]))");
+  EXPECT_EQ(half_value(min(a, max(b, a))), "min(x[0: float32], max(x[1: float32], x[0: float32]))");
+  EXPECT_EQ(half_value(make_select(a < b, a, b)),
+            "select(x[0: float32] < x[1: float32], x[0: float32], x[1: float32])");
+  EXPECT_EQ(half_value(make_call(Intrinsic::Sqrt, {a})), "float32(float16(sqrt(x[0: float32])))");
+  EXPECT_EQ(half_value(make_call(Intrinsic::Exp, {a})), "float32(float16(exp(x[0: float32])))");
   for (const Intrinsic exact : {Intrinsic::Abs, Intrinsic::Ceil, Intrinsic::Floor,
                                 Intrinsic::Nearbyint, Intrinsic::Round, Intrinsic::Trunc}) {
-    EXPECT_EQ(half_value(make_call(exact, {a})), std::string(info(exact).te_name) + "(x[0])");
+    EXPECT_EQ(half_value(make_call(exact, {a})),
+              std::string(info(exact).te_name) + "(x[0: float32])");
   }
-  EXPECT_EQ(half_value(make_call(Intrinsic::Fmod, {a, b})), "fmod(x[0], x[1])");
+  EXPECT_EQ(half_value(make_call(Intrinsic::Fmod, {a, b})), "fmod(x[0: float32], x[1: float32])");
   EXPECT_THROW(widened(put(y, i, make_fma(a, b, a))), InternalError);
 }
 
 TEST_F(WidenStorage, VectorsOfHalf) {
   const Expr four = vector_at(x, i, 4);
-  EXPECT_EQ(widened(put_vector(y, i, four + ir::make_const(0.1, kHalf.with_lanes(4)))),
-            "y[ramp(i, 1, 4)] = float32x4(float16x4(x[ramp(i, 1, 4)] + x4(0.099975586)))\n");
+  EXPECT_EQ(
+      widened(put_vector(y, i, four + ir::make_const(0.1, kHalf.with_lanes(4)))),
+      "y[ramp(i, 1, 4)] = float32x4(float16x4(x[ramp(i, 1, 4): float32x4] + x4(0.099975586)))\n");
   EXPECT_EQ(widened(put(y, i, lane(four * four, 1))),
-            "y[i] = float32x4(float16x4(x[ramp(i, 1, 4)] * x[ramp(i, 1, 4)])).lane[1]\n");
+            "y[i] = float32x4(float16x4(x[ramp(i, 1, 4): float32x4] * x[ramp(i, 1, 4): "
+            "float32x4])).lane[1]\n");
   EXPECT_EQ(widened(put_vector(y, i, ir::make_pack({a, b}))),
-            "y[ramp(i, 1, 2)] = pack(x[0], x[1])\n");
+            "y[ramp(i, 1, 2)] = pack(x[0: float32], x[1: float32])\n");
 }
 
 TEST_F(WidenStorage, HalfConstantsAreRoundedHere) {
@@ -117,29 +123,30 @@ TEST_F(WidenStorage, CastsToHalfRoundOnce) {
   // Exact: 8 bits fit into 11.
   EXPECT_EQ(half_value(make_cast(kHalf, at(c, 0))), "float32(c[0])");
   EXPECT_EQ(half_value(make_cast(kHalf, at(u, 0))), "float32(u[0])");
-  EXPECT_EQ(half_value(make_cast(kHalf, at(q, 0))), "float32(q[0] != uint8(0))");
+  EXPECT_EQ(half_value(make_cast(kHalf, at(q, 0))), "float32(q[0: uint8] != uint8(0))");
 }
 
 TEST_F(WidenStorage, CastsFromHalf) {
   EXPECT_EQ(widened(put(f, i, make_cast(kFloat32, a * b))),
-            "f[i] = float32(float16(x[0] * x[1]))\n");
-  EXPECT_EQ(widened(put(f, i, make_cast(kFloat32, a))), "f[i] = x[0]\n");
+            "f[i] = float32(float16(x[0: float32] * x[1: float32]))\n");
+  EXPECT_EQ(widened(put(f, i, make_cast(kFloat32, a))), "f[i] = x[0: float32]\n");
   EXPECT_EQ(widened(put(f, i, make_cast(kFloat32, make_cast(kInt32, a)))),
-            "f[i] = float32(int32(x[0]))\n");
+            "f[i] = float32(int32(x[0: float32]))\n");
 }
 
 // Variables and arrays of a thread or block hold float32, and never unrounded values.
 TEST_F(WidenStorage, VariablesAndArraysOfHalf) {
   const Expr v = ir::make_var("v", kHalf);
   const Stmt let = widen_storage(make_let(v, a * b, put(y, i, v)));
-  EXPECT_EQ(to_string(let), "let v: float32 = float32(float16(x[0] * x[1]))\ny[i] = v\n");
+  EXPECT_EQ(to_string(let),
+            "let v: float32 = float32(float16(x[0: float32] * x[1: float32]))\ny[i] = v\n");
   const ir::Buffer l = local("l", kHalf, 4), s = shared("s", kHalf, 8);
   EXPECT_EQ(
       widened(make_allocate(l, make_allocate(s, ir::make_seq({put(l, i, a * b), put(s, i, at(l, i)),
                                                               put(y, i, at(s, 3))})))),
       "buffer.alloca l: local float32[4]\n"
       "buffer.alloca s: shared float32[8]\n"
-      "l[i] = float32(float16(x[0] * x[1]))\n"
+      "l[i] = float32(float16(x[0: float32] * x[1: float32]))\n"
       "s[i] = l[i]\n"
       "y[i] = s[3]\n");
   const Expr w = ir::make_var("w", kFloat32);
@@ -149,15 +156,15 @@ TEST_F(WidenStorage, VariablesAndArraysOfHalf) {
 
 TEST_F(WidenStorage, BoolsAreBytes) {
   const ir::Buffer p = global("p", kBool, 64), q = global("q", kBool, 64), l = local("l", kBool, 4);
-  EXPECT_EQ(widened(put(q, i, at(p, i))), "q[i] = uint8(p[i] != uint8(0))\n");
+  EXPECT_EQ(widened(put(q, i, at(p, i))), "q[i] = uint8(p[i: uint8] != uint8(0))\n");
   EXPECT_EQ(widened(put_vector(q, i, vector_at(p, i, 4))),
-            "q[ramp(i, 1, 4)] = uint8x4(p[ramp(i, 1, 4)] != x4(uint8(0)))\n");
-  EXPECT_EQ(widened(put(q, i, a < b)), "q[i] = uint8(x[0] < x[1])\n");
+            "q[ramp(i, 1, 4)] = uint8x4(p[ramp(i, 1, 4): uint8x4] != x4(uint8(0)))\n");
+  EXPECT_EQ(widened(put(q, i, a < b)), "q[i] = uint8(x[0: float32] < x[1: float32])\n");
   EXPECT_EQ(
       widened(make_allocate(l, ir::make_seq({put(l, i, a < b), make_if(at(l, i), put(y, i, a))}))),
       "buffer.alloca l: local uint8[4]\n"
-      "l[i] = uint8(x[0] < x[1])\n"
-      "if l[i] != uint8(0) {\n  y[i] = x[0]\n}\n");
+      "l[i] = uint8(x[0: float32] < x[1: float32])\n"
+      "if l[i] != uint8(0) {\n  y[i] = x[0: float32]\n}\n");
 }
 
 TEST_F(WidenStorage, TexelsHave32Bits) {
@@ -180,14 +187,14 @@ TEST_F(WidenStorage, TexelsHave32Bits) {
   const ir::Buffer h = texture("h", kHalf, 4, 4);
   const Expr four = vector_at(x, i, 4);
   EXPECT_EQ(widened(make_texture_store(h, i, i, four * four)),
-            "texture2d.store(h, x=i, y=i, float32x4(float16x4(x[ramp(i, 1, 4)] * x[ramp(i, 1, "
-            "4)])): float32x4)\n");
+            "texture2d.store(h, x=i, y=i, float32x4(float16x4(x[ramp(i, 1, 4): float32x4] * "
+            "x[ramp(i, 1, 4): float32x4])): float32x4)\n");
 }
 
 TEST_F(WidenStorage, GoesThroughCoordinatesAndLoops) {
   const ir::Buffer t = texture("t", kFloat32, 4, 4);
   const Expr place = make_cast(kInt32, a * b);
-  const std::string widened_place = "int32(float32(float16(x[0] * x[1])))";
+  const std::string widened_place = "int32(float32(float16(x[0: float32] * x[1: float32])))";
   EXPECT_EQ(widened(make_for(i, place, ir::LoopKind::Serial,
                              make_texture_store(t, place, place, texel(t, place, place)))),
             "for i < " + widened_place + " {\n  texture2d.store(t, x=" + widened_place +

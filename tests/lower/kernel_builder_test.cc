@@ -134,7 +134,8 @@ TEST_F(KernelBuilder, StoresOfTexels) {
 TEST_F(KernelBuilder, LocalStores) {
   const Stmt alone = make_allocate(l, put(l, make_int(0), make_float(1)));
   EXPECT_EQ(body(make_seq({alone, thread(i, 8, kThreadX, copy)})),
-            "buffer.alloca l: local float32[16]\nl[0] = 1.0\ny[threadIdx.x] = a[threadIdx.x]\n");
+            "{\n  buffer.alloca l: local float32[16]\n  l[0] = 1.0\n}\n"
+            "y[threadIdx.x] = a[threadIdx.x]\n");
 }
 
 // Of a shared buffer, each block has one: threads of the loops around its allocation would repeat

@@ -8,6 +8,7 @@
 
 #include "ir/visit.h"
 #include "lower/pipeline.h"
+#include "tests/ir/round_trip.h"
 #include "tests/schedule/te.h"
 
 namespace texloom::lower::testing {
@@ -39,11 +40,12 @@ inline BufferDeclaration declaration(std::string_view scope, std::vector<int64_t
   return {"", type, std::move(shape), *ir::parse_scope(scope), false, schedule::testing::line(80)};
 }
 
-// Runs the passes from the first one to the named one.
+// Runs the passes from the first one to the named one; each program comes back from its text.
 inline void run_to(Lowering& lowering, std::string_view last) {
   for (const Pass& pass : pipeline()) {
     pass.run(lowering);
     lowering.program.stage = pass.out;
+    if (pass.out != ir::Stage::Te) ir::expect_round_trip(lowering.program);
     if (pass.name == last) return;
   }
 }

@@ -42,9 +42,11 @@ TEST_F(ShareTexels, BindsBeforeTheFirstOfSeveralStatements) {
   EXPECT_EQ(shared(make_seq({set(0, ir::make_float(1)), set(1, lane(load(2), 0)),
                              set(2, lane(load(2), 1)), set(3, ir::make_float(2))})),
             "c[0] = 1.0\n"
-            "let t.texel: float32x4 = texture2d.load(t, x=2, y=y: float32x4)\n"
-            "c[1] = t.texel.lane[0]\n"
-            "c[2] = t.texel.lane[1]\n"
+            "{\n"
+            "  let t.texel: float32x4 = texture2d.load(t, x=2, y=y: float32x4)\n"
+            "  c[1] = t.texel.lane[0]\n"
+            "  c[2] = t.texel.lane[1]\n"
+            "}\n"
             "c[3] = 2.0\n");
 }
 
@@ -118,7 +120,20 @@ TEST_F(ShareTexels, BindsAroundTheBlocksThatReadIt) {
       "  c[1] = t.texel.lane[1]\n"
       "}\n";
   EXPECT_EQ(shared(make_seq({ir::make_barrier(), deep, shallow})), "barrier\n" + expected);
-  EXPECT_EQ(shared(make_seq({deep, shallow, ir::make_barrier()})), expected + "barrier\n");
+  EXPECT_EQ(shared(make_seq({deep, shallow, ir::make_barrier()})),
+            "{\n"
+            "  let t.texel: float32x4 = texture2d.load(t, x=2, y=y: float32x4)\n"
+            "  for i < 4 {\n"
+            "    if i < y {\n"
+            "      c[0] = t.texel.lane[0]\n"
+            "      barrier\n"
+            "    }\n"
+            "  }\n"
+            "  for j < 4 {\n"
+            "    c[1] = t.texel.lane[1]\n"
+            "  }\n"
+            "}\n"
+            "barrier\n");
 }
 
 // The extent of a loop and its body: the read goes in front of the loop.
@@ -198,13 +213,18 @@ TEST_F(ShareTexels, SharesCoordinatesFromMemoryWithinOneStatement) {
       "c[0] = t.texel.lane[0] + t.texel.lane[1]\n";
   const Stmt both = set(0, lane(gathered, 0) + lane(gathered, 1));
   EXPECT_EQ(shared(both), bound);
+  const std::string block =
+      "{\n"
+      "  let t.texel: float32x4 = texture2d.load(t, x=indices[0], y=y: float32x4)\n"
+      "  c[0] = t.texel.lane[0] + t.texel.lane[1]\n"
+      "}\n";
   EXPECT_EQ(shared(make_seq({both, put(indices, make_int(0), make_int(5)), both})),
-            bound + "indices[0] = 5\n" +
+            block + "indices[0] = 5\n" +
                 "let t.texel.1: float32x4 = texture2d.load(t, x=indices[0], y=y: float32x4)\n"
                 "c[0] = t.texel.1.lane[0] + t.texel.1.lane[1]\n");
   EXPECT_EQ(
       shared(make_seq({both, put(indices, make_int(0), make_int(5)), set(1, lane(gathered, 2))})),
-      bound +
+      block +
           "indices[0] = 5\n"
           "c[1] = texture2d.load(t, x=indices[0], y=y: float32x4).lane[2]\n");
   const Stmt apart = make_seq({set(0, lane(gathered, 0)), put(indices, make_int(0), make_int(5)),

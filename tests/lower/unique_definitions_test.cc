@@ -44,7 +44,7 @@ TEST_F(UniqueDefinitions, RenamesLoops) {
 TEST_F(UniqueDefinitions, RenamesLets) {
   const Stmt let = make_let(i, at(c, 1), put(c, i, i * i));
   EXPECT_EQ(unique(ir::make_seq({let, let})),
-            "let i: int32 = c[1]\nc[i] = i * i\n"
+            "{\n  let i: int32 = c[1]\n  c[i] = i * i\n}\n"
             "let i.1: int32 = c[1]\nc[i.1] = i.1 * i.1\n");
 }
 
@@ -65,7 +65,7 @@ TEST_F(UniqueDefinitions, RenamesArraysOfAThread) {
   const Stmt body = make_allocate(
       a, ir::make_seq({put(a, make_int(0), at(c, 1)), put(c, make_int(1), at(a, 0) + at(c, 2))}));
   EXPECT_EQ(unique(ir::make_seq({body, body})),
-            "buffer.alloca a: local int32[4]\na[0] = c[1]\nc[1] = a[0] + c[2]\n"
+            "{\n  buffer.alloca a: local int32[4]\n  a[0] = c[1]\n  c[1] = a[0] + c[2]\n}\n"
             "buffer.alloca a.1: local int32[4]\na.1[0] = c[1]\nc[1] = a.1[0] + c[2]\n");
 }
 
@@ -74,7 +74,7 @@ TEST_F(UniqueDefinitions, KeepsSharedArrays) {
   const ir::Buffer a = shared("a", ir::kInt32, 4);
   const Stmt body = make_allocate(a, put(a, make_int(0), at(c, 1)));
   EXPECT_EQ(unique(ir::make_seq({body, body})),
-            "buffer.alloca a: shared int32[4]\na[0] = c[1]\n"
+            "{\n  buffer.alloca a: shared int32[4]\n  a[0] = c[1]\n}\n"
             "buffer.alloca a: shared int32[4]\na[0] = c[1]\n");
 }
 
@@ -86,7 +86,7 @@ TEST_F(UniqueDefinitions, MeaningsEndWithTheirScope) {
   const Stmt let = make_let(i, make_int(7), set);
   EXPECT_EQ(unique(ir::make_seq({loop, let, loop})),
             "for i < 4 {\n  c[0] = i * i\n}\n"
-            "let i.1: int32 = 7\nc[0] = i.1 * i.1\n"
+            "{\n  let i.1: int32 = 7\n  c[0] = i.1 * i.1\n}\n"
             "for i.2 < 4 {\n  c[0] = i.2 * i.2\n}\n");
 }
 
@@ -111,8 +111,8 @@ TEST_F(UniqueDefinitions, ReplacesInAllStatements) {
       ir::make_seq({make_if(i < make_int(3), put(c, i, i)),
                     make_texture_store(t, i, i, make_broadcast(make_cast(ir::kFloat32, i), 4))}));
   EXPECT_EQ(unique(ir::make_seq({body, body})),
-            "let i: int32 = c[1]\nif i < 3 {\n  c[i] = i\n}\n"
-            "texture2d.store(t, x=i, y=i, x4(float32(i)): float32x4)\n"
+            "{\n  let i: int32 = c[1]\n  if i < 3 {\n    c[i] = i\n  }\n"
+            "  texture2d.store(t, x=i, y=i, x4(float32(i)): float32x4)\n}\n"
             "let i.1: int32 = c[1]\nif i.1 < 3 {\n  c[i.1] = i.1\n}\n"
             "texture2d.store(t, x=i.1, y=i.1, x4(float32(i.1)): float32x4)\n");
 }

@@ -10,6 +10,9 @@ UNREACHABLE = {
     "TL3012": "reductions in textures are refused before, and nothing else reads what it writes",
     "TL5009": "filling the memory of the machine that runs the tests",
     "TL5010": "a device compiler that refuses generated code",
+    "TL6001": "a line of a text, not of a Python program: test_text_form.py",
+    "TL6002": "the same",
+    "TL6003": "the same",
 }
 
 WARNINGS = {"TL2003", "TL3021"}

@@ -1,0 +1,22 @@
+// texloom-opt: reads a program in the text form, runs passes over it, and prints it.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace texloom::opt {
+
+// For scripts.
+enum ExitCode : int {
+  kOk = 0,
+  kWrongInput = 1,  // diagnostics are on `err`
+  kUsage = 2,       // an option or a pass that there is not
+  kBug = 3,         // a pass of Texloom failed, or made a program that breaks the rules
+};
+
+// What main does with its arguments (without the program's name). Throws nothing.
+int run(const std::vector<std::string>& arguments, std::istream& in, std::ostream& out,
+        std::ostream& err);
+
+}  // namespace texloom::opt

@@ -1,0 +1,157 @@
+#include "ir/parse.h"
+
+#include <optional>
+#include <utility>
+
+#include "ir/parse_buffer.h"
+#include "ir/parse_expr.h"
+#include "ir/parse_stmt.h"
+#include "ir/verify.h"
+
+namespace texloom::ir {
+namespace {
+
+constexpr int64_t kMaxExtent = int64_t{1} << 48;
+
+class ProgramParser {
+ public:
+  ProgramParser(std::string_view text, std::string_view file)
+      : reader_(text, file), exprs_(reader_, names_), stmts_(reader_, names_, exprs_) {}
+
+  Program program() {
+    try {
+      parse();
+    } catch (const UserError& error) {
+      // The make_ functions do not know the text.
+      const Diagnostic& d = error.diagnostics().front();
+      if (d.location.column > 0 || d.code != Code::ProgramTooDeep) throw;
+      reader_.fail_at(reader_.peek(), d.code, d.message, d.help);
+    }
+    report(find_violations(program_));
+    return std::move(program_);
+  }
+
+ private:
+  void parse() {
+    reader_.expect_word("program");
+    program_.name = reader_.name("the name of the program").name;
+    reader_.expect_word("stage");
+    reader_.expect("=");
+    program_.stage = stage();
+    exprs_.set_form(
+        {.logical = program_.stage == Stage::Loops, .widened = program_.stage == Stage::Legalised});
+    while (reader_.at_word("param") && !reader_.at("[", 1)) param();
+    stmts_.find_kernels();
+    program_.body = stmts_.statements();
+    while (stmts_.at_kernel()) kernel();
+    if (reader_.peek().kind != TokenKind::End) reader_.fail_expected("a statement or a kernel");
+    stmts_.check_launches(program_.kernels);
+  }
+
+  Stage stage() {
+    for (const Stage stage :
+         {Stage::Te, Stage::Loops, Stage::Flattened, Stage::Kernels, Stage::Legalised}) {
+      if (!reader_.at_word(to_string(stage))) continue;
+      const Token at = reader_.next();
+      if (stage != Stage::Te) return stage;
+      reader_.wrong(at, "lower the schedule and write the program of a later stage",
+                    "programs of stage te cannot be read");
+    }
+    reader_.fail_expected("'loops', 'flattened', 'kernels' or 'legalised'");
+  }
+
+  void param() {
+    reader_.next();
+    const NamedToken name = reader_.name("the name of a parameter");
+    reader_.expect(":");
+    const Declaration declaration = parse_declaration(reader_, names_);
+    SourceLocation location = reader_.location(reader_.line_of(name.token));
+    if (names_.find_buffer(name.name)) {
+      reader_.wrong(name.token, "name each parameter once", "{} is a parameter already",
+                    name.token.text);
+    }
+    program_.params.push_back(names_.declare(reader_, name, declaration, std::move(location)));
+  }
+
+  // -- Kernels.
+
+  void kernel() {
+    const Token first = reader_.next();
+    Kernel k;
+    const NamedToken name = reader_.name("the name of a kernel");
+    k.name = name.name;
+    k.grid = stmts_.extents("grid");
+    k.block = stmts_.extents("block");
+    k.location = stmts_.place(first);
+    if (stmts_.kernel_number(k.name) != static_cast<int>(program_.kernels.size())) {
+      reader_.wrong(name.token, "give each kernel a name of its own", "two kernels are named {}",
+                    name.token.text);
+    }
+    while (reader_.at_word("param") && !reader_.at("[", 1)) k.params.push_back(kernel_param());
+    while (reader_.at_word("axis") && !reader_.at("[", 1)) k.axes.push_back(axis());
+    k.body = stmts_.statements();
+    program_.kernels.push_back(std::move(k));
+  }
+
+  KernelParam kernel_param() {
+    reader_.next();
+    const NamedToken name = reader_.name("the name of a parameter");
+    reader_.expect(":");
+    KernelParam p;
+    for (const Access access : {Access::Read, Access::Write, Access::ReadWrite}) {
+      if (!reader_.accept_word(to_string(access))) continue;
+      p.access = access;
+      const Declaration declaration = parse_declaration(reader_, names_);
+      p.buffer = names_.declare(reader_, name, declaration, reader_.line_of(name.token));
+      return p;
+    }
+    const bool scalar = reader_.at_name() && parse_type(reader_.peek().text).has_value();
+    if (!scalar) reader_.fail_expected("'read', 'write', 'read_write' or a type");
+    p.scalar = names_.bind(reader_, name, reader_.type());
+    return p;
+  }
+
+  ThreadAxis axis() {
+    reader_.next();
+    const NamedToken name = reader_.name("the name of an axis");
+    const Type type = reader_.accept(":") ? reader_.type() : kInt32;
+    reader_.expect("=");
+    ThreadAxis a;
+    a.tag = stmts_.tag();
+    reader_.expect("<");
+    a.extent = reader_.integer("an extent", 1, kMaxExtent);
+    a.var = names_.bind(reader_, name, type);
+    return a;
+  }
+
+  void report(const std::vector<Violation>& violations) const {
+    if (violations.empty()) return;
+    std::vector<Diagnostic> diagnostics;
+    for (const Violation& v : violations) {
+      diagnostics.push_back(
+          {Severity::Error,
+           Code::BadProgram,
+           v.location.known() ? v.location : first_line_,
+           fmt::format("{}: {}", v.node, v.problem),
+           fmt::format("the rule '{}' of src/ir/verify.h holds at this stage", to_string(v.rule)),
+           {},
+           reader_.line_text(v.location)});
+    }
+    throw UserError(std::move(diagnostics));
+  }
+
+  TextReader reader_;
+  SourceLocation first_line_ = reader_.line_of(reader_.peek());
+  TextNames names_;
+  ExprParser exprs_;
+  StmtParser stmts_;
+  Program program_;
+};
+
+}  // namespace
+
+Program parse_program(std::string_view text, std::string_view file) {
+  return ProgramParser(text, file).program();
+}
+
+}  // namespace texloom::ir

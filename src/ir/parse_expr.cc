@@ -1,0 +1,373 @@
+#include "ir/parse_expr.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace texloom::ir {
+namespace {
+
+constexpr int kMaxLanes = 16;
+
+// "x4" spells a broadcast to four lanes; 0 for anything else.
+int broadcast_lanes(std::string_view name) {
+  if (name.size() < 2 || name.size() > 3 || name.front() != 'x') return 0;
+  int lanes = 0;
+  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), lanes);
+  const bool all = error == std::errc() && end == name.data() + name.size();
+  return all && lanes >= 2 && lanes <= kMaxLanes ? lanes : 0;
+}
+
+bool is_float_word(std::string_view text) { return parse_float(text, 64).has_value(); }
+
+// Brackets inside one another are parsed by recursion.
+class Nested {
+ public:
+  Nested(const TextReader& reader, int& depth) : depth_(depth) {
+    if (++depth_ > kMaxDepth) {
+      --depth_;
+      reader.fail_at(reader.peek(), Code::ProgramTooDeep,
+                     fmt::format("this expression is nested more than {} levels deep", kMaxDepth),
+                     "bind a part of it to a variable by a let");
+    }
+  }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+  ~Nested() { --depth_; }
+
+ private:
+  int& depth_;
+};
+
+}  // namespace
+
+Exprs ExprParser::list_until(std::string_view close) {
+  Exprs list;
+  if (reader_.accept(close)) return list;
+  do {
+    list.push_back(expr());
+  } while (reader_.accept(","));
+  if (!reader_.accept(close)) reader_.fail_expected(fmt::format("',' or '{}'", close));
+  return list;
+}
+
+void ExprParser::texel(Expr& x, Expr& y) {
+  const auto coordinate = [this](std::string_view name) {
+    reader_.expect_word(name);
+    reader_.expect("=");
+    const Token at = reader_.peek();
+    Expr value = expr();
+    if (!is_scalar_index(value)) {
+      reader_.wrong(at, "use a scalar of type int32 or int64", "{} is {}, no scalar index", name,
+                    to_string(value->type));
+    }
+    return value;
+  };
+  x = coordinate("x");
+  reader_.expect(",");
+  y = coordinate("y");
+}
+
+int ExprParser::access_lanes(const Token& at, const Exprs& indices) const {
+  int lanes = 1;
+  for (const Expr& index : indices) {
+    if (lanes > 1 && index->type.lanes > 1 && index->type.lanes != lanes) {
+      reader_.wrong(at, "use vectors of one length", "two indices are vectors of different lanes");
+    }
+    lanes = std::max<int>(lanes, index->type.lanes);
+  }
+  return lanes;
+}
+
+// Precedence climbing; operators of one precedence group from the left.
+Expr ExprParser::infix(int loosest) {
+  Expr left = prefix();
+  for (;;) {
+    const Token at = reader_.peek();
+    if (at.kind != TokenKind::Punctuation) return left;
+    const std::optional<BinaryOp> op = parse_binary_op(at.text);
+    if (!op || precedence(*op) < loosest) return left;
+    reader_.next();
+    Expr right = infix(precedence(*op) + 1);
+    left = binary(at, *op, std::move(left), std::move(right));
+  }
+}
+
+Expr ExprParser::prefix() { return reader_.at("!") ? negation() : postfix(); }
+
+Expr ExprParser::negation() {
+  const Nested nested(reader_, depth_);
+  const Token at = reader_.next();
+  Expr value = prefix();
+  if (!value->type.element().is_bool()) {
+    reader_.wrong(at, "negate a comparison", "the operand of ! is {}, not bool",
+                  to_string(value->type));
+  }
+  return make_not(std::move(value));
+}
+
+Expr ExprParser::postfix() {
+  Expr value = primary();
+  while (reader_.peek().kind == TokenKind::Lane) value = lane(std::move(value));
+  return value;
+}
+
+Expr ExprParser::lane(Expr vector) {
+  const Nested nested(reader_, depth_);
+  const Token at = reader_.next();
+  reader_.expect("[");
+  Expr index = expr();
+  reader_.expect("]");
+  const int64_t* number = int_value(index);
+  if (vector->type.is_scalar() || !is_scalar_index(index) ||
+      (number != nullptr && (*number < 0 || *number >= vector->type.lanes))) {
+    reader_.wrong(at, "use a vector, and the number of one of its lanes", "{} has no lane {}",
+                  to_string(vector->type),
+                  number == nullptr ? "of this type" : fmt::format("{}", *number));
+  }
+  Expr result = make_lane(std::move(vector), std::move(index));
+  check(at, result);
+  return result;
+}
+
+Expr ExprParser::primary() {
+  if (reader_.at("(")) {
+    const Nested nested(reader_, depth_);
+    reader_.next();
+    Expr value = expr();
+    reader_.expect(")");
+    return value;
+  }
+  if (reader_.at("-") || at_number()) return literal(kInt32, kFloat32);
+  if (reader_.at_name() && reader_.at("(", 1)) {
+    const Nested nested(reader_, depth_);
+    const Token name = reader_.next();
+    reader_.next();
+    return call(name);
+  }
+  if (reader_.accept_word("true")) return make_bool(true);
+  if (reader_.accept_word("false")) return make_bool(false);
+  const NamedToken name = reader_.name("an expression");
+  if (reader_.at("[")) {
+    const Nested nested(reader_, depth_);
+    return load(name);
+  }
+  return names_.variable(reader_, name);
+}
+
+Expr ExprParser::load(const NamedToken& name) {
+  const Buffer buffer = names_.buffer(reader_, name);
+  reader_.expect("[");
+  Exprs indices;
+  while (!reader_.at("]") && !reader_.at(":")) {
+    indices.push_back(expr());
+    if (reader_.at("]") || reader_.at(":")) break;
+    if (!reader_.accept(",")) reader_.fail_expected("',', ':' or ']'");
+  }
+  const int lanes = access_lanes(name.token, indices);
+  Type type = buffer->type.with_lanes(lanes);
+  if (reader_.accept(":")) {
+    const Token at = reader_.peek();
+    type = reader_.type();
+    if (type.lanes != lanes) {
+      reader_.wrong(at, "give it the lanes of the indices", "a value of {} lanes by an index of {}",
+                    type.lanes, lanes);
+    }
+  }
+  reader_.expect("]");
+  Expr result = make_load_as(type, buffer, std::move(indices));
+  check(name.token, result);
+  return result;
+}
+
+// -- Constants.
+
+bool ExprParser::at_number(size_t ahead) const {
+  const Token& token = reader_.peek(ahead);
+  return token.kind == TokenKind::Integer || token.kind == TokenKind::Float ||
+         (token.kind == TokenKind::Name && is_float_word(token.text));
+}
+
+Expr ExprParser::literal(Type integers, Type floats) {
+  const bool negative = reader_.accept("-");
+  if (!at_number()) reader_.fail_expected("a number");
+  const Token digits = reader_.next();
+  if (digits.kind == TokenKind::Integer) return integer_constant(digits, negative, integers);
+  const std::optional<double> value = parse_float(digits.text, floats.bits);
+  if (!value) {
+    reader_.wrong(digits, "write a number that the type holds", "{} is out of range for {}",
+                  digits.text, to_string(floats));
+  }
+  return make_float(negative ? -*value : *value, floats);
+}
+
+Expr ExprParser::integer_constant(const Token& digits, bool negative, Type type) {
+  uint64_t magnitude = 0;
+  const char* end = digits.text.data() + digits.text.size();
+  const bool fits_word = std::from_chars(digits.text.data(), end, magnitude).ec == std::errc();
+  const int value_bits = type.is_int() ? type.bits - 1 : type.bits;
+  uint64_t largest = std::numeric_limits<uint64_t>::max() >> (64 - value_bits);
+  if (negative) largest = type.is_int() ? largest + 1 : 0;
+  if (!fits_word || magnitude > largest) {
+    reader_.wrong(digits, "write it with a wider type, such as int64(5)", "{}{} does not fit {}",
+                  negative ? "-" : "", digits.text, to_string(type));
+  }
+  return make_int(static_cast<int64_t>(negative ? 0 - magnitude : magnitude), type);
+}
+
+// -- Calls. The opening parenthesis is read already.
+
+Expr ExprParser::call(const Token& name) {
+  if (const std::optional<Type> type = parse_type(name.text)) return conversion(name, *type);
+  if (const int lanes = broadcast_lanes(name.text); lanes > 0) return broadcast(name, lanes);
+  if (name.text == "select") return select(name);
+  if (name.text == "fma") return fma(name);
+  if (name.text == "ramp") return ramp(name);
+  if (name.text == "pack") return pack(name);
+  if (name.text == "texture2d.load") return texture_load(name);
+  if (const IntrinsicInfo* info = find_intrinsic(name.text)) return intrinsic(name, *info);
+  if (const std::optional<BinaryOp> op = parse_binary_op(name.text)) {
+    Exprs operands = arguments(name, 2);
+    return binary(name, *op, std::move(operands[0]), std::move(operands[1]));
+  }
+  reader_.wrong(name, "docs/text_form.md lists the functions", "there is no function '{}'",
+                name.text);
+}
+
+Exprs ExprParser::arguments(const Token& name, size_t count) {
+  Exprs list = list_until(")");
+  if (list.size() != count) {
+    reader_.wrong(name, "give it as many arguments as it takes", "{} takes {} {}, not {}",
+                  name.text, count, count == 1 ? "argument" : "arguments", list.size());
+  }
+  return list;
+}
+
+void ExprParser::same_types(const Token& at, const Exprs& operands) const {
+  for (const Expr& e : operands) {
+    if (e->type == operands.front()->type) continue;
+    reader_.wrong(at, "convert one of them, as in float32(i)", "the operands of {} are {} and {}",
+                  at.text, to_string(operands.front()->type), to_string(e->type));
+  }
+}
+
+// A number between the parentheses is a constant of the type itself, when it is of its kind.
+Expr ExprParser::conversion(const Token& name, Type type) {
+  const size_t sign = reader_.at("-") ? 1 : 0;
+  if (at_number(sign) && reader_.at(")", sign + 1) && type.is_scalar()) {
+    const bool integer = reader_.peek(sign).kind == TokenKind::Integer;
+    if (integer ? type.is_integer() : type.is_float()) {
+      Expr constant = literal(type, type);
+      reader_.expect(")");
+      return constant;
+    }
+  }
+  Exprs operands = arguments(name, 1);
+  if (operands[0]->type.lanes != type.lanes) {
+    reader_.wrong(name, "convert to a type of as many lanes", "{} is converted to {}",
+                  to_string(operands[0]->type), to_string(type));
+  }
+  return make_cast(type, std::move(operands[0]));
+}
+
+Expr ExprParser::broadcast(const Token& name, int lanes) {
+  Exprs operands = arguments(name, 1);
+  if (!operands[0]->type.is_scalar()) {
+    reader_.wrong(name, "broadcast a scalar", "the operand of {} is {}, not a scalar", name.text,
+                  to_string(operands[0]->type));
+  }
+  return make_broadcast(std::move(operands[0]), lanes);
+}
+
+Expr ExprParser::select(const Token& name) {
+  Exprs o = arguments(name, 3);
+  same_types(name, {o[1], o[2]});
+  const Type condition = o[0]->type;
+  if (!condition.element().is_bool() ||
+      (!condition.is_scalar() && condition.lanes != o[1]->type.lanes)) {
+    reader_.wrong(name, "use a bool, or one for each lane", "the condition of select is {}",
+                  to_string(condition));
+  }
+  return make_select(std::move(o[0]), std::move(o[1]), std::move(o[2]));
+}
+
+Expr ExprParser::fma(const Token& name) {
+  Exprs o = arguments(name, 3);
+  same_types(name, o);
+  if (!o[0]->type.is_float()) {
+    reader_.wrong(name, "convert them, as in float32(i)", "the operands of fma are {}",
+                  to_string(o[0]->type));
+  }
+  return make_fma(std::move(o[0]), std::move(o[1]), std::move(o[2]));
+}
+
+Expr ExprParser::ramp(const Token& name) {
+  Expr base = expr();
+  reader_.expect(",");
+  Expr stride = expr();
+  reader_.expect(",");
+  const int64_t lanes = reader_.integer("the number of lanes", 2, kMaxLanes);
+  reader_.expect(")");
+  same_types(name, {base, stride});
+  if (!is_scalar_index(base)) {
+    reader_.wrong(name, "use scalars of type int32 or int64", "the operands of ramp are {}",
+                  to_string(base->type));
+  }
+  return make_ramp(std::move(base), std::move(stride), static_cast<int>(lanes));
+}
+
+Expr ExprParser::pack(const Token& name) {
+  Exprs elements = list_until(")");
+  if (elements.size() < 2 || elements.size() > kMaxLanes) {
+    reader_.wrong(name, "a vector has 2 to 16 lanes", "pack is given {} elements", elements.size());
+  }
+  same_types(name, elements);
+  if (!elements[0]->type.is_scalar()) {
+    reader_.wrong(name, "pack scalars", "the elements of pack are {}",
+                  to_string(elements[0]->type));
+  }
+  return make_pack(std::move(elements));
+}
+
+Expr ExprParser::binary(const Token& at, BinaryOp op, Expr a, Expr b) {
+  same_types(at, {a, b});
+  if (is_logical(op) && !a->type.element().is_bool()) {
+    reader_.wrong(at, "use comparisons", "the operands of {} are {}, not bool", at.text,
+                  to_string(a->type));
+  }
+  Expr result = make_binary(op, std::move(a), std::move(b));
+  check(at, result);
+  return result;
+}
+
+Expr ExprParser::intrinsic(const Token& name, const IntrinsicInfo& info) {
+  Exprs operands = arguments(name, static_cast<size_t>(info.arity));
+  same_types(name, operands);
+  Expr result = make_call(info.function, std::move(operands));
+  check(name, result);
+  return result;
+}
+
+Expr ExprParser::texture_load(const Token& name) {
+  const NamedToken texture = reader_.name("the name of a texture");
+  const Buffer buffer = names_.buffer(reader_, texture);
+  if (!buffer->is_texture()) {
+    reader_.wrong(texture.token, "load its elements by A[i]", "{} is no texture",
+                  texture.token.text);
+  }
+  reader_.expect(",");
+  Expr x, y;
+  texel(x, y);
+  reader_.expect(":");
+  const Token at = reader_.peek();
+  const Type type = reader_.type();
+  if (type.lanes != kTexelLanes) {
+    reader_.wrong(at, "a texel has four lanes", "a texel is loaded as {}", to_string(type));
+  }
+  reader_.expect(")");
+  Expr result = make_texture_load_as(type, buffer, std::move(x), std::move(y));
+  check(name, result);
+  return result;
+}
+
+}  // namespace texloom::ir

@@ -1,0 +1,65 @@
+// Expressions of the text form: for ir/parse.h.
+#pragma once
+
+#include "ir/text_names.h"
+#include "ir/text_reader.h"
+#include "ir/verify_types.h"
+
+namespace texloom::ir {
+
+class ExprParser {
+ public:
+  ExprParser(TextReader& reader, TextNames& names) : reader_(reader), names_(names) {}
+
+  // How the program's stage accesses memory.
+  void set_form(AccessForm form) { form_ = form; }
+
+  Expr expr() { return infix(1); }
+  // Expressions up to `close`, which is read, too; none is fine.
+  Exprs list_until(std::string_view close);
+  // "x=column, y=row"
+  void texel(Expr& x, Expr& y);
+  // Fails when a node breaks a rule of types.
+  template <class Node>
+  void check(const Token& at, const Node& node) const {
+    const std::string problem = type_problem(node, form_);
+    if (!problem.empty()) reader_.wrong(at, "make the types fit", "{}", problem);
+  }
+  // The lanes of an access by these indices.
+  int access_lanes(const Token& at, const Exprs& indices) const;
+
+ private:
+  Expr infix(int loosest);
+  Expr prefix();
+  Expr postfix();
+  Expr primary();
+  Expr negation();
+  Expr lane(Expr vector);
+  Expr load(const NamedToken& buffer);
+
+  bool at_number(size_t ahead = 0) const;
+  Expr literal(Type integers, Type floats);
+  Expr integer_constant(const Token& digits, bool negative, Type type);
+
+  Expr call(const Token& name);
+  Expr conversion(const Token& name, Type type);
+  Expr broadcast(const Token& name, int lanes);
+  Expr select(const Token& name);
+  Expr fma(const Token& name);
+  Expr ramp(const Token& name);
+  Expr pack(const Token& name);
+  Expr binary(const Token& at, BinaryOp op, Expr a, Expr b);
+  Expr intrinsic(const Token& name, const IntrinsicInfo& info);
+  Expr texture_load(const Token& name);
+
+  // As many as the function takes.
+  Exprs arguments(const Token& name, size_t count);
+  void same_types(const Token& at, const Exprs& operands) const;
+
+  TextReader& reader_;
+  TextNames& names_;
+  AccessForm form_;
+  int depth_ = 0;  // of brackets and negations around
+};
+
+}  // namespace texloom::ir

@@ -1,0 +1,87 @@
+#include "ir/text_names.h"
+
+#include "ir/verify_types.h"
+
+namespace texloom::ir {
+namespace {
+
+template <class Node>
+Ref<Node> find(const std::map<std::string, Ref<Node>>& all, const std::string& name) {
+  const auto found = all.find(name);
+  return found == all.end() ? nullptr : found->second;
+}
+
+bool same_declaration(const BufferNode& b, const Declaration& d) {
+  return b.type == d.type && b.shape == d.shape && b.memory == d.memory && b.layout == d.layout &&
+         b.origin.x.same_as(d.origin.x) && b.origin.y.same_as(d.origin.y);
+}
+
+constexpr std::string_view kRename = "one name stands for one thing in the whole text: rename this";
+
+}  // namespace
+
+Expr TextNames::find_variable(const std::string& name) const { return find(variables_, name); }
+Buffer TextNames::find_buffer(const std::string& name) const { return find(buffers_, name); }
+
+Expr TextNames::bind(const TextReader& reader, const NamedToken& name, Type type) {
+  if (find_buffer(name.name)) {
+    reader.wrong(name.token, std::string(kRename), "{} is a buffer", name.token.text);
+  }
+  Expr& var = variables_[name.name];
+  if (!var) var = make_var(name.name, type);
+  if (var->type != type) {
+    reader.wrong(name.token, std::string(kRename), "{} is {} here and {} before", name.token.text,
+                 to_string(type), to_string(var->type));
+  }
+  return var;
+}
+
+Buffer TextNames::declare(const TextReader& reader, const NamedToken& name,
+                          const Declaration& declaration, SourceLocation location) {
+  if (find_variable(name.name)) {
+    reader.wrong(name.token, std::string(kRename), "{} is a variable", name.token.text);
+  }
+  Buffer& buffer = buffers_[name.name];
+  if (buffer && !same_declaration(*buffer, declaration)) {
+    reader.wrong(name.token, "declare it in the same way, or rename one of them",
+                 "{} is declared in another way than before", name.token.text);
+  }
+  if (buffer) return buffer;
+  auto* node = new BufferNode;
+  buffer = Buffer(node);
+  node->name = name.name;
+  node->type = declaration.type;
+  node->shape = declaration.shape;
+  node->memory = declaration.memory;
+  node->layout = declaration.layout;
+  node->origin = declaration.origin;
+  node->location = std::move(location);
+  const std::string problem = buffer_problem(*node);
+  if (!problem.empty()) {
+    reader.wrong(name.token, "declare a buffer that a program may have",
+                 "{} cannot be declared so: {}", name.token.text, problem);
+  }
+  return buffer;
+}
+
+Expr TextNames::variable(const TextReader& reader, const NamedToken& name) const {
+  if (Expr var = find_variable(name.name)) return var;
+  if (find_buffer(name.name)) {
+    reader.wrong(name.token, "name its indices in brackets", "{} is a buffer, not a variable",
+                 name.token.text);
+  }
+  reader.wrong(name.token, "bind it by a loop, a let or a parameter before it is used",
+               "there is no variable {} here", name.token.text);
+}
+
+Buffer TextNames::buffer(const TextReader& reader, const NamedToken& name) const {
+  if (Buffer found = find_buffer(name.name)) return found;
+  if (find_variable(name.name)) {
+    reader.wrong(name.token, "only buffers have elements", "{} is a variable, not a buffer",
+                 name.token.text);
+  }
+  reader.wrong(name.token, "declare it as a parameter or by an alloca before it is used",
+               "there is no buffer {} here", name.token.text);
+}
+
+}  // namespace texloom::ir

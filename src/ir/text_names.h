@@ -1,0 +1,45 @@
+// What the names of one text stand for: for the parser of the text form (ir/parse.h).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/buffer.h"
+#include "ir/expr.h"
+#include "ir/text_reader.h"
+
+namespace texloom::ir {
+
+// A buffer as its declaration has it.
+struct Declaration {
+  Type type;
+  std::vector<int64_t> shape;
+  MemoryScope memory = MemoryScope::Global;
+  Layout layout;
+  TextureOrigin origin;
+};
+
+// One name is one variable or buffer in the whole text, as the printer numbers them: what is bound
+// in two places is one node. Where a name may be used, the verifier says.
+class TextNames {
+ public:
+  // The variable that is bound here, for the first time or again.
+  Expr bind(const TextReader& reader, const NamedToken& name, Type type);
+  // The buffer that is declared here. Fails with BadText where no program may have such a buffer.
+  Buffer declare(const TextReader& reader, const NamedToken& name, const Declaration& declaration,
+                 SourceLocation location);
+
+  Expr variable(const TextReader& reader, const NamedToken& name) const;
+  Buffer buffer(const TextReader& reader, const NamedToken& name) const;
+
+  // Null where there is none.
+  Expr find_variable(const std::string& name) const;
+  Buffer find_buffer(const std::string& name) const;
+
+ private:
+  std::map<std::string, Expr> variables_;
+  std::map<std::string, Buffer> buffers_;
+};
+
+}  // namespace texloom::ir

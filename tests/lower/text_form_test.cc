@@ -1,0 +1,61 @@
+// What is parsed from the text of a program is lowered like the program itself.
+#include <gtest/gtest.h>
+
+#include "ir/parse.h"
+#include "tests/ir/round_trip.h"
+#include "tests/lower/passes.h"
+
+namespace texloom::lower {
+namespace {
+
+using namespace testing;
+using namespace schedule::testing;
+using ir::Stage;
+using ir::Tensor;
+
+// After each pass the program comes back from its text, and the rest of the passes make the same
+// of both.
+void round_trips(const Lowering& lowering) {
+  std::vector<Lowering> states;
+  const Lowering last = lower(lowering, [&](const Pass&, const Lowering& state) {
+    if (state.program.stage != Stage::Te) states.push_back(state);
+  });
+  const std::string final_text = to_string(last.program);
+  const size_t first = pipeline().size() - states.size();
+  for (size_t i = 0; i < states.size(); ++i) {
+    SCOPED_TRACE(pipeline()[first + i].name);
+    for (const bool locations : {false, true}) {
+      ir::expect_round_trip(states[i].program, {.locations = locations});
+    }
+    Lowering parsed = states[i];
+    parsed.program = ir::parse_program(to_string(states[i].program), "p.tl");
+    for (const Pass& pass : pipeline().subspan(first + i + 1)) {
+      pass.run(parsed);
+      parsed.program.stage = pass.out;
+    }
+    EXPECT_EQ(to_string(parsed.program), final_text);
+  }
+}
+
+// A texture cache, lanes, threads, an unrolled loop.
+TEST(TextForm, OfATextureCache) {
+  const Tensor a = placeholder("A", {8, 16}), b = plus_one(a, "B");
+  Te te({b});
+  const Tensor texture = te.cache_read(a, "texture", {b});
+  te.bind(texture, te.axis(texture, 0), "blockIdx.x");
+  const auto [outer, inner] = te.split(b, te.axis(b, 1), 4);
+  te.bind(b, te.axis(b, 0), "blockIdx.x");
+  te.bind(b, outer, "threadIdx.x");
+  te.vectorize(b, inner);
+  round_trips(lowering_of(te, {a, b}));
+}
+
+TEST(TextForm, OfANameThatIsNone) {
+  const Tensor a = placeholder("the input", {8}), b = plus_one(a, "");
+  Te te({b});
+  te.bind(b, te.axis(b, 0), "threadIdx.x");
+  round_trips(lowering_of(te, {a, b}));
+}
+
+}  // namespace
+}  // namespace texloom::lower

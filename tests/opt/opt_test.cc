@@ -1,0 +1,162 @@
+#include "apps/texloom-opt/opt.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace texloom::opt {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Result {
+  int code = 0;
+  std::string out, err;
+};
+
+Result opt(const std::vector<std::string>& arguments, const std::string& input = {}) {
+  std::istringstream in(input);
+  std::ostringstream out, err;
+  const int code = run(arguments, in, out, err);
+  return {code, out.str(), err.str()};
+}
+
+const char* const kLoops = R"(program main stage=loops
+  param A: global float32[8]
+  param B: global float32[8]
+  nest B {
+    thread<blockIdx.x> i < 2 {
+      vectorized v < 4 {
+        B[i * 4 + v] = A[i * 4 + v] + 1.0
+      }
+    }
+  }
+)";
+const char* const kFlattened = R"(program main stage=flattened
+  param A: global float32[8]
+  param B: global float32[8]
+  nest B {
+    thread<blockIdx.x> i < 2 {
+      B[ramp(i * 4, 1, 4)] = A[ramp(i * 4, 1, 4)] + x4(1.0)
+    }
+  }
+)";
+const char* const kKernels = R"(program main stage=kernels
+  param A: global float32[8]
+  param B: global float32[8]
+  launch main_kernel0(A, B) grid=(2, 1, 1) block=(1, 1, 1)
+
+kernel main_kernel0 grid=(2, 1, 1) block=(1, 1, 1)
+  param A: read global float32[8]
+  param B: write global float32[8]
+  axis blockIdx.x = blockIdx.x < 2
+  B[ramp(blockIdx.x * 4, 1, 4)] = A[ramp(blockIdx.x * 4, 1, 4)] + x4(1.0)
+)";
+
+TEST(Opt, PrintsWhatItReads) {
+  for (const char* text : {kLoops, kFlattened, kKernels}) {
+    const Result r = opt({"-"}, text);
+    EXPECT_EQ(r.code, kOk);
+    EXPECT_EQ(r.out, text);
+    EXPECT_EQ(r.err, "");
+  }
+}
+
+TEST(Opt, ReadsAFile) {
+  const std::string path = testing::TempDir() + "texloom_opt.tl";
+  std::ofstream(path) << "// a comment\n" << kLoops;
+  EXPECT_EQ(opt({path}).out, kLoops);
+  EXPECT_EQ(opt({path, "--locations"}).out.substr(0, 26), "program main stage=loops\n ");
+  EXPECT_THAT(opt({path, "--locations"}).out, HasSubstr("nest B @\"" + path + "\":5 {\n"));
+}
+
+TEST(Opt, RunsPassesInOrder) {
+  const Result r = opt(
+      {"-", "--pass=vectorize_loops,flatten_storage", "--pass=simplify_program", "--verify-each"},
+      kLoops);
+  EXPECT_EQ(r.code, kOk) << r.err;
+  EXPECT_EQ(r.out, kFlattened);
+  EXPECT_EQ(r.err, "");
+  EXPECT_EQ(opt({"-", "--pass=split_kernels"}, kFlattened).out, kKernels);
+  EXPECT_THAT(opt({"-", "--pass=legalize"}, kKernels).out,
+              StartsWith("program main stage=legalised\n"));
+}
+
+TEST(Opt, PrintsAfterPasses) {
+  const std::string passes = "--pass=split_kernels,insert_barriers";
+  const std::string after_split = std::string("// after split_kernels\n") + kKernels;
+  const std::string after_barriers = std::string("// after insert_barriers\n") + kKernels;
+  EXPECT_EQ(opt({"-", passes, "--print-after=all"}, kFlattened).err, after_split + after_barriers);
+  EXPECT_EQ(opt({"-", passes, "--print-after=split_kernels"}, kFlattened).err, after_split);
+  EXPECT_EQ(opt({"-", passes, "--print-after=contract_fma"}, kFlattened).err, "");
+}
+
+TEST(Opt, TimesPasses) {
+  const Result r = opt({"-", "--pass=split_kernels", "--time-passes"}, kFlattened);
+  EXPECT_EQ(r.out, kKernels);
+  EXPECT_THAT(r.err, testing::MatchesRegex(" +ms  pass\n +[0-9.]+  split_kernels\n"
+                                           " +[0-9.]+  total\n"));
+}
+
+TEST(Opt, ListsPasses) {
+  const Result r = opt({"--list-passes"});
+  EXPECT_EQ(r.code, kOk);
+  EXPECT_THAT(r.out, StartsWith("vectorize_loops   loops      -> loops      turn vectorised"));
+  EXPECT_THAT(r.out, HasSubstr("\nsplit_kernels     flattened  -> kernels    make a kernel"));
+  EXPECT_THAT(r.out, HasSubstr("\nlegalize          kernels    -> legalised  bring kernels"));
+  EXPECT_THAT(opt({"--help"}).out, StartsWith("usage: texloom-opt FILE [OPTION]...\n"));
+}
+
+TEST(Opt, WrongInput) {
+  const Result syntax = opt({"-"}, "program p stage=loops\nfor i {\n");
+  EXPECT_EQ(syntax.code, kWrongInput);
+  EXPECT_EQ(syntax.out, "");
+  EXPECT_EQ(syntax.err,
+            "error[TL6001]: expected '<', found '{'\n"
+            "  --> <stdin>:2:7\n"
+            "   |  for i {\n"
+            "   |        ^\n"
+            "  help: docs/text_form.md has the grammar\n");
+  const Result stage = opt({"-", "--pass=split_kernels"}, kKernels);
+  EXPECT_EQ(stage.code, kWrongInput);
+  EXPECT_EQ(stage.err,
+            "texloom-opt: pass split_kernels reads stage flattened, the program is at stage "
+            "kernels\n");
+  const Result target = opt({"-", "--target=foo"}, kKernels);
+  EXPECT_EQ(target.code, kWrongInput);
+  EXPECT_THAT(target.err, StartsWith("error[TL4003]: "));
+}
+
+// What a pass refuses is told with the pass.
+TEST(Opt, WrongForAPass) {
+  const Result r = opt({"-", "--pass=split_kernels", "--target=opencl -max_num_threads=1"},
+                       "program p stage=flattened param A: global float32[8]\n"
+                       "nest A { thread<threadIdx.x> i < 2 { A[i] = 1.0 } }\n");
+  EXPECT_EQ(r.code, kWrongInput);
+  EXPECT_THAT(r.err, StartsWith("error[TL4001]: "));
+  EXPECT_THAT(r.err, HasSubstr("note: found while lowering 'p', in pass split_kernels\n"));
+}
+
+TEST(Opt, WrongCommandLine) {
+  for (const auto& [arguments, message] :
+       {std::pair<std::vector<std::string>, std::string>{{}, "no file; - is standard input"},
+        {{"-", "x.tl"}, "a second file, 'x.tl'"},
+        {{"/no/such/file.tl"}, "cannot read '/no/such/file.tl'"},
+        {{"-", "--foo"}, "there is no option '--foo'"},
+        {{"-", "--pass"}, "there is no option '--pass'"},
+        {{"-", "--verify-each=1"}, "there is no option '--verify-each=1'"}}) {
+    const Result r = opt(arguments, kLoops);
+    EXPECT_EQ(r.code, kUsage);
+    EXPECT_EQ(r.out, "");
+    EXPECT_EQ(r.err, "texloom-opt: " + message + "\ntexloom-opt --help lists the options\n");
+  }
+  EXPECT_THAT(opt({"-", "--pass=foo"}, kLoops).err,
+              StartsWith("texloom-opt: there is no pass 'foo'; there are vectorize_loops, "));
+  EXPECT_EQ(opt({"-", "--print-after=foo"}, kLoops).code, kUsage);
+}
+
+}  // namespace
+}  // namespace texloom::opt

@@ -1,0 +1,176 @@
+"""The text form: what is printed is read back, at every stage, and prints the same."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import texloom as tvm
+from texloom import ops, te
+
+ROOT = Path(__file__).parents[2]
+TL_BLOCK = re.compile(r"^```tl\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def copy(shape, dtype="float32"):
+    x = te.placeholder(shape, dtype, name="X")
+    y = te.compute(shape, lambda *i: x(*i), name="Y")
+    return x, y, te.create_schedule(y.op)
+
+
+def bound(dtype="float32"):
+    x, y, s = copy((16, 8), dtype)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("blockIdx.x"))
+    return s, [x, y]
+
+
+def cached(scope):
+    x, y, s = copy((6, 5, 9))
+    cache = s.cache_read(x, scope, [y])
+    s[cache].bind(s[cache].fuse(), te.thread_axis("blockIdx.x"))
+    s[y].bind(s[y].fuse(), te.thread_axis("threadIdx.x"))
+    return s, [x, y]
+
+
+def vectors():
+    x, y, s = copy((16, 8), "float16")
+    outer, inner = s[y].split(s[y].op.axis[1], factor=4)
+    s[y].vectorize(inner)
+    s[y].unroll(outer)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    return s, [x, y]
+
+
+def odd_split():
+    x, y, s = copy((10,))
+    outer, inner = s[y].split(s[y].op.axis[0], factor=4)
+    s[y].bind(outer, te.thread_axis("blockIdx.x"))
+    s[y].bind(inner, te.thread_axis("threadIdx.x"))
+    return s, [x, y]
+
+
+def reduction():
+    a = te.placeholder((8, 16), name="A")
+    k = te.reduce_axis((0, 16), name="k")
+    b = te.compute((8,), lambda i: te.sum(a[i, k] * a[i, k], axis=k), name="B")
+    s = te.create_schedule(b.op)
+    local = s.cache_write(b, "local")
+    s[b].bind(s[b].op.axis[0], te.thread_axis("threadIdx.x"))
+    s[local].compute_at(s[b], s[b].op.axis[0])
+    return s, [a, b]
+
+
+def shared_tile():
+    x, y, s = copy((8, 32))
+    tile = s.cache_read(x, "shared", [y])
+    s[y].bind(s[y].op.axis[0], te.thread_axis("blockIdx.x"))
+    s[y].bind(s[y].op.axis[1], te.thread_axis("threadIdx.x"))
+    s[tile].compute_at(s[y], s[y].op.axis[0])
+    s[tile].bind(s[tile].op.axis[1], te.thread_axis("threadIdx.x"))
+    return s, [x, y]
+
+
+def constants():
+    x = te.placeholder((4,), "float16", name="for")
+    y = te.compute((4,), lambda i: x[i] * te.const(0.1, "float16") + te.exp(x[i]), name="a name")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    return s, [x, y]
+
+
+def convolution(storage):
+    data = te.placeholder((1, 2, 9, 8, 4), name="data")
+    weight = te.placeholder((2, 8, 3, 3, 4), name="weight")
+    output = ops.conv2d_nchw4c(data, weight)
+    return ops.schedule_conv2d_nchw4c(output, storage=storage), [data, weight, output]
+
+
+SCHEDULES = {
+    "bound": bound,
+    "bool": lambda: bound("bool"),
+    "int64": lambda: bound("int64"),
+    "texture": lambda: cached("texture"),
+    "texture:weight": lambda: cached("texture:weight"),
+    "texture:nhwc": lambda: cached("texture:nhwc"),
+    "vectors": vectors,
+    "odd split": odd_split,
+    "reduction": reduction,
+    "shared tile": shared_tile,
+    "constants": constants,
+    "convolution": lambda: convolution("texture"),
+}
+
+
+@pytest.mark.parametrize("make", SCHEDULES.values(), ids=SCHEDULES.keys())
+def test_every_stage_comes_back(make):
+    texts = tvm.lower_texts(*make())
+    assert len(texts) == 9
+    for name, text in texts.items():
+        assert str(tvm.parse(text)) == text, name
+
+
+@pytest.mark.parametrize("make", SCHEDULES.values(), ids=SCHEDULES.keys())
+def test_locations_come_back(make):
+    text = tvm.lower(*make()).text(locations=True)
+    assert ' @"' in text
+    assert tvm.parse(text).text(locations=True) == text
+
+
+def test_origins_come_back():
+    x, y, s = copy((6, 8))
+    s[y].bind(s[y].op.axis[0], te.thread_axis("blockIdx.x"))
+    binds = {x: tvm.decl_buffer((6, 8), scope="texture", name="X", origin=True)}
+    for name, text in tvm.lower_texts(s, [x, y], binds=binds).items():
+        assert ", origin=(" in text
+        assert str(tvm.parse(text)) == text, name
+
+
+def test_errors_have_a_place():
+    with pytest.raises(tvm.TVMError) as caught:
+        tvm.parse("program p stage=loops\n  for i {\n", "p.tl")
+    error = caught.value
+    assert error.code == "TL6001"
+    assert str(error) == (
+        "error[TL6001]: expected '<', found '{'\n"
+        "  --> p.tl:2:9\n"
+        "   |  for i {\n"
+        "   |        ^\n"
+        "  help: docs/text_form.md has the grammar"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [("TL6001", "A[0] == 1.0"), ("TL6002", "A[0] = i"), ("TL6003", "A[8] = 1.0")],
+)
+def test_each_code(code, line):
+    with pytest.raises(tvm.TVMError) as caught:
+        tvm.parse(f"program p stage=loops\nparam A: global float32[8]\n{line}\n")
+    (diagnostic,) = caught.value.diagnostics
+    assert (diagnostic.code, diagnostic.file, diagnostic.line) == (code, "<text>", 3)
+    assert line in diagnostic.text
+
+
+BLOCKS = TL_BLOCK.findall((ROOT / "docs/text_form.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
+def test_blocks_of_the_document_are_programs(block):
+    assert str(tvm.parse(block)) == block
+
+
+def test_the_document_has_blocks():
+    assert len(BLOCKS) == 4
+
+
+def test_the_document_names_every_word():
+    """Stages, statements and functions that the grammar forgets."""
+    text = (ROOT / "docs/text_form.md").read_text(encoding="utf-8")
+    parser = "".join(
+        (ROOT / f"src/ir/{n}.cc").read_text()
+        for n in ("parse", "parse_stmt", "parse_expr", "parse_buffer")
+    )
+    words = set(re.findall(r'(?:word|word\.text|name\.text) == "([\w.]+)"', parser))
+    words |= set(re.findall(r'(?:at|accept|expect)_word\("([\w.]+)"', parser))
+    assert len(words) > 20
+    assert {w for w in words if f'"{w}"' not in text} == set()
