@@ -88,7 +88,7 @@ TEST(Legalize, SharedArraysAreOutermost) {
             "  a[0] = 1;\n"
             "  y[0] = a[0];\n"
             "}\n");
-  EXPECT_THROW(code(twice(make_allocate(a, use))), InternalError);
+  EXPECT_THROW(legalize(TestKernel().program(twice(make_allocate(a, use)))), InternalError);
 }
 
 // Copies of a body share their variables: C wants names of their own.
