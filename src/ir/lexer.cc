@@ -206,9 +206,8 @@ namespace {
 template <class Float>
 std::optional<double> parse_digits(std::string_view text) {
   Float value = 0;
-  const char* end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || last != end) return std::nullopt;
+  const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || last != text.data() + text.size()) return std::nullopt;
   return static_cast<double>(value);
 }
 

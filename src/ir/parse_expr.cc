@@ -203,8 +203,9 @@ Expr ExprParser::literal(Type integers, Type floats) {
 
 Expr ExprParser::integer_constant(const Token& digits, bool negative, Type type) {
   uint64_t magnitude = 0;
-  const char* end = digits.text.data() + digits.text.size();
-  const bool fits_word = std::from_chars(digits.text.data(), end, magnitude).ec == std::errc();
+  const std::string_view text = digits.text;
+  const auto error = std::from_chars(text.data(), text.data() + text.size(), magnitude).ec;
+  const bool fits_word = error == std::errc();
   const int value_bits = type.is_int() ? type.bits - 1 : type.bits;
   uint64_t largest = std::numeric_limits<uint64_t>::max() >> (64 - value_bits);
   if (negative) largest = type.is_int() ? largest + 1 : 0;

@@ -96,9 +96,10 @@ int64_t TextReader::integer(std::string_view what, int64_t min, int64_t max) {
   if (peek().kind != TokenKind::Integer) fail_expected(what);
   const Token token = next();
   int64_t value = 0;
-  const char* end = token.text.data() + token.text.size();
-  const auto [last, error] = std::from_chars(token.text.data(), end, value);
-  if (error != std::errc() || last != end || value < min || value > max) {
+  const std::string_view text = token.text;
+  const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && last == text.data() + text.size();
+  if (!whole || value < min || value > max) {
     wrong(token, fmt::format("write a number from {} to {}", min, max), "{} is out of range for {}",
           described(token), what);
   }
