@@ -69,9 +69,8 @@ int64_t floor_quotient(int64_t a, int64_t b) {
 std::optional<int64_t> fold(BinaryOp op, int64_t a, int64_t b, int bits) {
   const auto ua = static_cast<uint64_t>(a);
   const auto ub = static_cast<uint64_t>(b);
-  const bool division = op == BinaryOp::Div || op == BinaryOp::Mod || op == BinaryOp::FloorDiv ||
-                        op == BinaryOp::FloorMod;
-  if (division && (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min()))) return {};
+  if (is_division(op) && (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min())))
+    return {};
   const bool shift = op == BinaryOp::Shl || op == BinaryOp::Shr;
   if (shift && (b < 0 || b >= bits)) return {};
   switch (op) {
