@@ -72,17 +72,20 @@ struct IntImm : ExprBase<IntImm> {
   static constexpr ExprKind kKind = ExprKind::IntImm;
   IntImm(Type t, int64_t v) : ExprBase(t), value(v) {}
   int64_t value;
+  auto fields() const { return field_list(value); }
 };
 struct FloatImm : ExprBase<FloatImm> {
   static constexpr ExprKind kKind = ExprKind::FloatImm;
   FloatImm(Type t, double v) : ExprBase(t), value(v) {}
   double value;
+  auto fields() const { return field_list(value); }
 };
 // Identity is the node's address: two variables of one name are two variables.
 struct Var : ExprBase<Var> {
   static constexpr ExprKind kKind = ExprKind::Var;
   Var(Type t, std::string n) : ExprBase(t), name(std::move(n)) {}
   std::string name;
+  auto fields() const { return field_list(name); }
 };
 struct Binary : ExprBase<Binary> {
   static constexpr ExprKind kKind = ExprKind::Binary;
@@ -90,11 +93,13 @@ struct Binary : ExprBase<Binary> {
       : ExprBase(t), op(o), a(std::move(l)), b(std::move(r)) {}
   BinaryOp op;
   Expr a, b;
+  auto fields() const { return field_list(op, a, b); }
 };
 struct Not : ExprBase<Not> {
   static constexpr ExprKind kKind = ExprKind::Not;
   explicit Not(Expr v) : ExprBase(v->type), value(std::move(v)) {}
   Expr value;
+  auto fields() const { return field_list(value); }
 };
 struct Select : ExprBase<Select> {
   static constexpr ExprKind kKind = ExprKind::Select;
@@ -102,45 +107,53 @@ struct Select : ExprBase<Select> {
       : ExprBase(t->type), condition(std::move(c)), if_true(std::move(t)), if_false(std::move(f)) {}
   Expr condition;  // bool; its lanes are the value's, or one
   Expr if_true, if_false;
+  auto fields() const { return field_list(condition, if_true, if_false); }
 };
 struct Cast : ExprBase<Cast> {
   static constexpr ExprKind kKind = ExprKind::Cast;
   Cast(Type t, Expr v) : ExprBase(t), value(std::move(v)) {}
   Expr value;
+  auto fields() const { return field_list(value); }
 };
 struct Call : ExprBase<Call> {
   static constexpr ExprKind kKind = ExprKind::Call;
   Call(Type t, Intrinsic f, Exprs a) : ExprBase(t), function(f), arguments(std::move(a)) {}
   Intrinsic function;
   Exprs arguments;
+  auto fields() const { return field_list(function, arguments); }
 };
 struct Fma : ExprBase<Fma> {
   static constexpr ExprKind kKind = ExprKind::Fma;
   Fma(Expr x, Expr y, Expr z)
       : ExprBase(x->type), a(std::move(x)), b(std::move(y)), c(std::move(z)) {}
   Expr a, b, c;
+  auto fields() const { return field_list(a, b, c); }
 };
 struct Ramp : ExprBase<Ramp> {
   static constexpr ExprKind kKind = ExprKind::Ramp;
   Ramp(Expr b, Expr s, int n)
       : ExprBase(b->type.with_lanes(n)), base(std::move(b)), stride(std::move(s)) {}
   Expr base, stride;  // scalars
+  auto fields() const { return field_list(base, stride); }
 };
 struct Broadcast : ExprBase<Broadcast> {
   static constexpr ExprKind kKind = ExprKind::Broadcast;
   Broadcast(Expr v, int n) : ExprBase(v->type.with_lanes(n)), value(std::move(v)) {}
   Expr value;  // a scalar
+  auto fields() const { return field_list(value); }
 };
 struct Lane : ExprBase<Lane> {
   static constexpr ExprKind kKind = ExprKind::Lane;
   Lane(Expr v, Expr i) : ExprBase(v->type.element()), vector(std::move(v)), index(std::move(i)) {}
   Expr vector, index;
+  auto fields() const { return field_list(vector, index); }
 };
 struct Pack : ExprBase<Pack> {
   static constexpr ExprKind kKind = ExprKind::Pack;
   explicit Pack(Exprs e)
       : ExprBase(e.front()->type.with_lanes(static_cast<int>(e.size()))), elements(std::move(e)) {}
   Exprs elements;  // scalars of one type
+  auto fields() const { return field_list(elements); }
 };
 struct TensorRead : ExprBase<TensorRead> {
   static constexpr ExprKind kKind = ExprKind::TensorRead;
@@ -148,6 +161,7 @@ struct TensorRead : ExprBase<TensorRead> {
       : ExprBase(t), tensor(std::move(x)), indices(std::move(i)) {}
   Tensor tensor;
   Exprs indices;
+  auto fields() const { return field_list(tensor, indices); }
 };
 // How two partial results combine, as data: `result` over the variables lhs and rhs.
 struct Reducer {
@@ -168,6 +182,7 @@ struct Reduce : ExprBase<Reduce> {
   Expr source;
   std::vector<IterVar> axes;
   Expr condition;  // null, or the bool under which a point takes part
+  auto fields() const { return field_list(reducer, source, axes, Optional{condition}); }
 };
 // Before flattening one index for each axis of the buffer, after it one offset in elements. A
 // Ramp as the last index loads a vector. The value's type is the buffer's element type, until
@@ -177,6 +192,7 @@ struct Load : ExprBase<Load> {
   Load(Type t, Buffer b, Exprs i) : ExprBase(t), buffer(std::move(b)), indices(std::move(i)) {}
   Buffer buffer;
   Exprs indices;
+  auto fields() const { return field_list(buffer, indices); }
 };
 // x is the texel's column, y its row, both within the image.
 struct TextureLoad : ExprBase<TextureLoad> {
@@ -185,6 +201,7 @@ struct TextureLoad : ExprBase<TextureLoad> {
       : ExprBase(t), texture(std::move(b)), x(std::move(column)), y(std::move(row)) {}
   Buffer texture;
   Expr x, y;
+  auto fields() const { return field_list(texture, x, y); }
 };
 
 // The node, if it is of that kind; else null.

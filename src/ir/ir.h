@@ -30,6 +30,7 @@
 #pragma once
 
 #include "ir/buffer.h"
+#include "ir/equal.h"
 #include "ir/expr.h"
 #include "ir/program.h"
 #include "ir/stmt.h"

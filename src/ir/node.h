@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "ir/type.h"
@@ -37,5 +39,30 @@ struct ExprNode : RefCounted {
 };
 using Expr = Ref<ExprNode>;
 using Exprs = std::vector<Expr>;
+
+// -- Fields. Every node lists all that it holds, in the order of its text, by a member `fields()`:
+// children, rewriting, equality and hashes are made from that list (visit.h, equal.h). Fields of
+// type Expr, Exprs, Stmt and Stmts are children.
+
+// A variable or buffer that the node defines for its body: no child.
+template <class T>
+struct Definition {
+  const T& what;
+};
+// A child that may be missing.
+struct Optional {
+  const Expr& child;
+};
+template <class T>
+inline constexpr bool kIsMarkedField = std::is_same_v<T, Optional>;
+template <class T>
+inline constexpr bool kIsMarkedField<Definition<T>> = true;
+template <class T>
+using FieldOf = std::conditional_t<kIsMarkedField<T>, T, const T&>;
+
+template <class... Ts>
+std::tuple<FieldOf<Ts>...> field_list(const Ts&... fields) {
+  return {fields...};
+}
 
 }  // namespace texloom::ir

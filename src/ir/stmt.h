@@ -37,12 +37,14 @@ struct Store : StmtBase<Store> {
   Buffer buffer;
   Exprs indices;  // as of a Load
   Expr value;
+  auto fields() const { return field_list(buffer, indices, value); }
 };
 struct TextureStore : StmtBase<TextureStore> {
   static constexpr StmtKind kKind = StmtKind::TextureStore;
   Buffer texture;
   Expr x, y;
   Expr value;  // four lanes
+  auto fields() const { return field_list(texture, x, y, value); }
 };
 enum class LoopKind : uint8_t { Serial, Unrolled, Vectorized, Thread };
 struct For : StmtBase<For> {
@@ -52,44 +54,53 @@ struct For : StmtBase<For> {
   LoopKind loop = LoopKind::Serial;
   ThreadTag tag;  // of a thread axis
   Stmt body;
+  auto fields() const { return field_list(Definition{var}, extent, loop, tag, body); }
 };
 struct If : StmtBase<If> {
   static constexpr StmtKind kKind = StmtKind::If;
   Expr condition;
   Stmt then;
+  auto fields() const { return field_list(condition, then); }
 };
 struct Seq : StmtBase<Seq> {
   static constexpr StmtKind kKind = StmtKind::Seq;
   Stmts statements;
+  auto fields() const { return field_list(statements); }
 };
 struct Let : StmtBase<Let> {
   static constexpr StmtKind kKind = StmtKind::Let;
   Expr var;
   Expr value;
   Stmt body;
+  auto fields() const { return field_list(Definition{var}, value, body); }
 };
 // Until kernels are split off; the boundary is stated, not guessed from the shape of the loops.
 struct Nest : StmtBase<Nest> {
   static constexpr StmtKind kKind = StmtKind::Nest;
   Buffer result;  // what the stage computes
   Stmt body;
+  auto fields() const { return field_list(result, body); }
 };
 struct Allocate : StmtBase<Allocate> {
   static constexpr StmtKind kKind = StmtKind::Allocate;
   Buffer buffer;
   Stmt body;
+  auto fields() const { return field_list(Definition{buffer}, body); }
 };
 // Only in a launch plan: lifetimes there need not be nested.
 struct Free : StmtBase<Free> {
   static constexpr StmtKind kKind = StmtKind::Free;
   Buffer buffer;
+  auto fields() const { return field_list(buffer); }
 };
 struct Barrier : StmtBase<Barrier> {
   static constexpr StmtKind kKind = StmtKind::Barrier;
+  auto fields() const { return field_list(); }
 };
 struct Launch : StmtBase<Launch> {
   static constexpr StmtKind kKind = StmtKind::Launch;
   int kernel = 0;  // its place in Program::kernels
+  auto fields() const { return field_list(kernel); }
 };
 
 template <class Node>

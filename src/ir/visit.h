@@ -153,9 +153,4 @@ Stmt substitute(const Stmt& s, const Substitution& values);
 
 bool uses_var(const Expr& e, const Expr& var);
 
-// Same structure, same constants, same variables, buffers and tensors.
-bool equal(const Expr& a, const Expr& b);
-// Equal expressions have equal hashes.
-size_t structural_hash(const Expr& e);
-
 }  // namespace texloom::ir

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/equal.h"
 #include "ir/visit.h"
 
 namespace texloom::lower {
@@ -18,7 +19,9 @@ bool meet(const Buffers& a, const Buffers& b) {
 }
 
 bool same_place(const Exprs& a, const Exprs& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), equal);
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(),
+                    [](const Expr& x, const Expr& y) { return equal(x, y); });
 }
 
 // The shared buffers that one statement reads and writes, apart from elements read back by the

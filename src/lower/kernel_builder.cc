@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "ir/equal.h"
 #include "ir/visit.h"
 #include "lower/kernel_limits.h"
 #include "support/diagnostic.h"

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ir/equal.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
 #include "lower/unique_definitions.h"

@@ -5,6 +5,7 @@
 
 #include "ir/arith/region.h"
 #include "ir/arith/simplify.h"
+#include "ir/equal.h"
 #include "schedule/attach.h"
 #include "support/int128.h"
 

@@ -1,9 +1,10 @@
+#include "ir/equal.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "ir/visit.h"
 #include "tests/ir/samples.h"
 
 namespace texloom::ir {
@@ -145,6 +146,116 @@ TEST(Equal, OfVariables) {
   const Expr x = make_var("x");
   EXPECT_TRUE(equal(x + 1, x + 1));
   EXPECT_FALSE(equal(x + 1, make_var("x") + 1));
+}
+
+// for v in 0..n: if (p) A[v, j] = x
+Stmt loop_over(const Leaves& l, const Expr& v, const Expr& inner) {
+  return make_for(v, l.n, LoopKind::Serial, make_if(l.p, make_store(l.a, {inner, l.j}, l.x)));
+}
+
+// What a statement defines need only correspond; what it uses from outside is what it is.
+TEST(EqualStatements, UpToTheirOwnVariables) {
+  const Leaves l;
+  const Expr v = make_var("v"), w = make_var("w");
+  const Stmt a = loop_over(l, v, v), b = loop_over(l, w, w);
+  EXPECT_TRUE(equal(a, b));
+  EXPECT_EQ(structural_hash(a), structural_hash(b));
+  EXPECT_FALSE(equal(a, loop_over(l, v, l.i))) << "one uses a variable from outside";
+  EXPECT_FALSE(equal(loop_over(l, v, l.i), loop_over(l, l.i, l.i)));
+  EXPECT_FALSE(equal(loop_over(l, v, l.i), loop_over(l, v, l.n)));
+}
+
+TEST(EqualStatements, OneVariableInTwoLoopsOrTwo) {
+  const Leaves l;
+  const Expr v = make_var("v"), w = make_var("w");
+  const Stmt once = make_seq({loop_over(l, v, v), loop_over(l, v, v)});
+  const Stmt twice = make_seq({loop_over(l, v, v), loop_over(l, w, w)});
+  EXPECT_TRUE(equal(once, twice));
+  EXPECT_TRUE(equal(twice, once));
+  EXPECT_EQ(structural_hash(once), structural_hash(twice));
+}
+
+// Two loops whose variables change places inside are not equal.
+TEST(EqualStatements, TellDefinedVariablesApart) {
+  const Leaves l;
+  const auto nest = [&](const Expr& outer, const Expr& inner, const Expr& row, const Expr& col) {
+    return make_for(outer, l.n, LoopKind::Serial,
+                    make_for(inner, l.n, LoopKind::Serial, make_store(l.a, {row, col}, l.x)));
+  };
+  const Expr u = make_var("u"), v = make_var("v");
+  EXPECT_TRUE(equal(nest(u, v, u, v), nest(v, u, v, u)));
+  EXPECT_FALSE(equal(nest(u, v, u, v), nest(u, v, v, u)));
+  EXPECT_NE(structural_hash(nest(u, v, u, v)), structural_hash(nest(u, v, v, u)));
+}
+
+TEST(EqualStatements, EachFieldMatters) {
+  const Leaves l;
+  const Stmt store = make_store(l.a, {l.i, l.j}, l.x);
+  const Buffer local = make_buffer("L", kFloat32, {8}, MemoryScope::Local);
+  const Buffer wider = make_buffer("L", kFloat32, {9}, MemoryScope::Local);
+  const std::vector<Stmt> all = {
+      store,
+      make_store(l.a, {l.i, l.j}, l.y),
+      make_for(l.n, make_int(4), LoopKind::Serial, store),
+      make_for(l.n, make_int(5), LoopKind::Serial, store),
+      make_for(l.n, make_int(4), LoopKind::Unrolled, store),
+      make_thread_for(l.n, make_int(4), {.block = true, .dim = 0}, store),
+      make_thread_for(l.n, make_int(4), {.block = true, .dim = 1}, store),
+      make_if(l.p, store),
+      make_if(l.q, store),
+      make_seq({store, store}),
+      make_seq({store, store, store}),
+      make_let(l.z, l.y, store),
+      make_let(l.z, l.x, store),
+      make_nest(l.a, store),
+      make_nest(l.t, store),
+      make_allocate(local, store),
+      make_allocate(wider, store),
+      make_free(l.a),
+      make_free(local),
+      make_barrier(),
+      make_launch(0),
+      make_launch(1),
+  };
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (size_t j = 0; j < all.size(); ++j) {
+      EXPECT_EQ(equal(all[i], all[j]), i == j) << to_string(all[i]) << to_string(all[j]);
+      EXPECT_EQ(structural_hash(all[i]) == structural_hash(all[j]),
+                equal(all[i], all[j]) ||
+                    // Of buffers that are defined inside only the places count.
+                    (as<Allocate>(all[i]) != nullptr && as<Allocate>(all[j]) != nullptr));
+    }
+  }
+}
+
+// A copy of a program, with variables and buffers of its own, equals it; one that differs in any
+// part does not.
+TEST(EqualPrograms, UpToWhatTheyDefine) {
+  const auto program = [](int64_t extent, Access access, std::string name) {
+    const Buffer x = make_buffer("X", kFloat32, {64}, MemoryScope::Global);
+    const Expr t = make_var("t");
+    Kernel k;
+    k.name = "copy";
+    k.params = {{.buffer = x, .access = access, .scalar = {}}};
+    k.axes = {{{.block = false, .dim = 0}, t, extent}};
+    k.block = {extent, 1, 1};
+    k.body = make_store(x, {t}, make_float(1));
+    Program p;
+    p.name = std::move(name);
+    p.stage = Stage::Kernels;
+    p.params = {x};
+    p.body = make_launch(0);
+    p.kernels = {k};
+    return p;
+  };
+  const Program p = program(4, Access::Write, "main");
+  EXPECT_TRUE(equal(p, program(4, Access::Write, "main")));
+  EXPECT_FALSE(equal(p, program(8, Access::Write, "main")));
+  EXPECT_FALSE(equal(p, program(4, Access::Read, "main")));
+  EXPECT_FALSE(equal(p, program(4, Access::Write, "other")));
+  Program without = p;
+  without.kernels.clear();
+  EXPECT_FALSE(equal(p, without));
 }
 
 }  // namespace

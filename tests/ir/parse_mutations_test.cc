@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "ir/equal.h"
 #include "ir/lexer.h"
 #include "ir/parse.h"
 #include "support/diagnostic.h"
 #include "tests/ir/program_texts.h"
-#include "tests/ir/same_program.h"
 
 namespace texloom::ir {
 namespace {
@@ -99,7 +99,7 @@ TEST(ParseMutations, AreProgramsOrDiagnostics) {
       ++programs;
       const std::string printed = to_string(program, {.locations = i % 2 == 1});
       const Program again = parse_program(printed, "p.tl");
-      ASSERT_TRUE(same_program(program, again)) << printed;
+      ASSERT_TRUE(equal(program, again)) << printed;
       ASSERT_EQ(to_string(again, {.locations = i % 2 == 1}), printed);
     } catch (const UserError& error) {
       const Diagnostic& d = error.diagnostics().front();

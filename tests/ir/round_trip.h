@@ -5,9 +5,9 @@
 
 #include <string>
 
+#include "ir/equal.h"
 #include "ir/parse.h"
 #include "support/diagnostic.h"
-#include "tests/ir/same_program.h"
 
 namespace texloom::ir {
 
@@ -16,7 +16,7 @@ inline void expect_round_trip(const Program& program, PrintOptions options = {})
   SCOPED_TRACE(text);
   try {
     const Program again = parse_program(text, "again.tl");
-    EXPECT_TRUE(same_program(program, again)) << to_string(again);
+    EXPECT_TRUE(equal(program, again)) << to_string(again);
     EXPECT_EQ(to_string(again, options), text);
   } catch (const UserError& error) {
     ADD_FAILURE() << error.what();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/equal.h"
 #include "ir/visit.h"
 
 namespace texloom::ir::arith {

@@ -1,6 +1,7 @@
 #include "ir/arith/region.h"
 
 #include "ir/arith/simplify.h"
+#include "ir/equal.h"
 #include "ir/visit.h"
 
 namespace texloom::ir::arith {

@@ -1,0 +1,182 @@
+#include "ir/equal.h"
+
+#include <bit>
+#include <concepts>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+
+#include "ir/visit.h"
+
+namespace texloom::ir {
+namespace {
+
+// -- Equality. same() has an overload for every type of field (ir/node.h).
+class Equality {
+ public:
+  bool same(const Expr& a, const Expr& b) {
+    if (!a || !b) return !a && !b;
+    // What holds no definition of its own and uses none is equal to itself.
+    if (a.same_as(b) && to_.empty()) return true;
+    if (a->kind != b->kind || a->type != b->type) return false;
+    if (a->kind == ExprKind::Var) return correspond(a.get(), b.get());
+    return visit(a, [&](const auto& n) { return same_fields(n, *b); });
+  }
+  bool same(const Stmt& a, const Stmt& b) {
+    if (!a || !b) return !a && !b;
+    if (a->kind != b->kind) return false;
+    return visit(a, [&](const auto& n) { return same_fields(n, *b); });
+  }
+  bool same(Optional a, Optional b) { return same(a.child, b.child); }
+
+  bool same(Definition<Expr> a, Definition<Expr> b) {
+    if (!a.what || !b.what) return !a.what && !b.what;
+    pair(a.what.get(), b.what.get());
+    return a.what->type == b.what->type;
+  }
+  bool same(Definition<Buffer> a, Definition<Buffer> b) {
+    if (!a.what || !b.what) return !a.what && !b.what;
+    const BufferNode &x = *a.what, &y = *b.what;
+    pair(&x, &y);
+    return x.type == y.type && x.shape == y.shape && x.memory == y.memory && x.layout == y.layout &&
+           same(Definition{x.origin.x}, Definition{y.origin.x}) &&
+           same(Definition{x.origin.y}, Definition{y.origin.y});
+  }
+
+  bool same(const Buffer& a, const Buffer& b) { return correspond(a.get(), b.get()); }
+  bool same(const Tensor& a, const Tensor& b) { return a->same_tensor(*b); }
+  bool same(const IterVar& a, const IterVar& b) { return a.same_as(b); }
+  bool same(const Reducer& a, const Reducer& b) { return a.result.same_as(b.result); }
+  // 0.0 and -0.0 are two constants, and a nan equals itself.
+  bool same(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
+  template <std::equality_comparable T>
+  bool same(const T& a, const T& b) {
+    return a == b;
+  }
+  template <class T>
+  bool same(const std::vector<T>& a, const std::vector<T>& b) {
+    if (a.size() != b.size()) return false;
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (!same(a[i], b[i])) return false;
+    }
+    return true;
+  }
+
+  bool same(const KernelParam& a, const KernelParam& b) {
+    return same(Definition{a.buffer}, Definition{b.buffer}) &&
+           same(Definition{a.scalar}, Definition{b.scalar}) && a.access == b.access;
+  }
+  bool same(const ThreadAxis& a, const ThreadAxis& b) {
+    return a.tag == b.tag && a.extent == b.extent && same(Definition{a.var}, Definition{b.var});
+  }
+  bool same(const Kernel& a, const Kernel& b) {
+    return a.name == b.name && a.grid == b.grid && a.block == b.block && same(a.params, b.params) &&
+           same(a.axes, b.axes) && same(a.body, b.body);
+  }
+  bool same(const Program& a, const Program& b) {
+    if (a.name != b.name || a.stage != b.stage || a.params.size() != b.params.size()) return false;
+    for (size_t i = 0; i < a.params.size(); ++i) {
+      if (!same(Definition{a.params[i]}, Definition{b.params[i]})) return false;
+    }
+    return same(a.body, b.body) && same(a.kernels, b.kernels);
+  }
+
+ private:
+  template <class Node, class Base>
+  bool same_fields(const Node& a, const Base& base) {
+    return std::apply(
+        [&](const auto&... of_a) {
+          return std::apply([&](const auto&... of_b) { return (same(of_a, of_b) && ...); },
+                            static_cast<const Node&>(base).fields());
+        },
+        a.fields());
+  }
+
+  void pair(const void* a, const void* b) {
+    to_[a] = b;
+    from_[b] = a;
+  }
+  bool correspond(const void* a, const void* b) const {
+    const auto there = to_.find(a);
+    const auto back = from_.find(b);
+    if (there == to_.end() && back == from_.end()) return a == b;
+    return there != to_.end() && back != from_.end() && there->second == b && back->second == a;
+  }
+
+  std::unordered_map<const void*, const void*> to_, from_;  // what the two sides define
+};
+
+// -- Hashes. add() has an overload for every type of field; what is not told from another by
+// equality adds nothing.
+class Hash {
+ public:
+  size_t result() const { return seed_; }
+
+  void add(const Expr& e) {
+    mix(static_cast<size_t>(e->kind));
+    mix((static_cast<size_t>(e->type.bits) << 16) + e->type.lanes);
+    if (e->kind == ExprKind::Var) return add_identity(e.get());
+    visit(e, [&](const auto& n) { add_fields(n); });
+  }
+  void add(const Stmt& s) {
+    mix(static_cast<size_t>(s->kind));
+    visit(s, [&](const auto& n) { add_fields(n); });
+  }
+  void add(Optional e) {
+    if (e.child) add(e.child);
+  }
+  template <class T>
+  void add(Definition<T> definition) {
+    defined_.insert_or_assign(definition.what.get(), ++definitions_);
+  }
+  void add(const Buffer& buffer) { add_identity(buffer.get()); }
+  void add(const Tensor& tensor) { mix(std::hash<const void*>()(tensor->producer.get())); }
+  void add(const IterVar&) {}
+  void add(const Reducer&) {}
+  void add(ThreadTag tag) { mix((tag.block ? 4U : 0U) + tag.dim); }
+  void add(double value) { mix(std::bit_cast<uint64_t>(value)); }
+  void add(const std::string& text) { mix(std::hash<std::string>()(text)); }
+  template <class T>
+    requires(std::integral<T> || std::is_enum_v<T>)
+  void add(T value) {
+    mix(static_cast<size_t>(value));
+  }
+  template <class T>
+  void add(const std::vector<T>& list) {
+    mix(list.size());
+    for (const T& each : list) add(each);
+  }
+
+ private:
+  template <class Node>
+  void add_fields(const Node& n) {
+    std::apply([&](const auto&... fields) { (add(fields), ...); }, n.fields());
+  }
+  void add_identity(const void* what) {
+    const auto found = defined_.find(what);
+    mix(found == defined_.end() ? std::hash<const void*>()(what) : found->second);
+  }
+  void mix(size_t value) { seed_ ^= value + 0x9e3779b97f4a7c15ULL + (seed_ << 6) + (seed_ >> 2); }
+
+  size_t seed_ = 0;
+  size_t definitions_ = 0;
+  std::unordered_map<const void*, size_t> defined_;  // to the place of the definition
+};
+
+template <class T>
+size_t hash_of(const T& what) {
+  Hash hash;
+  hash.add(what);
+  return hash.result();
+}
+
+}  // namespace
+
+bool equal(const Expr& a, const Expr& b) { return Equality().same(a, b); }
+bool equal(const Stmt& a, const Stmt& b) { return Equality().same(a, b); }
+bool equal(const Program& a, const Program& b) { return Equality().same(a, b); }
+
+size_t structural_hash(const Expr& e) { return hash_of(e); }
+size_t structural_hash(const Stmt& s) { return hash_of(s); }
+
+}  // namespace texloom::ir

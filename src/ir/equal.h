@@ -1,0 +1,21 @@
+// Structural equality, and hashes that agree with it: same structure, same constants, same tensors.
+// Variables and buffers that a node or program defines need only correspond to one another, so that
+// a program equals its copy; all others are told apart by identity. Names and locations do not
+// matter.
+#pragma once
+
+#include <cstddef>
+
+#include "ir/program.h"
+
+namespace texloom::ir {
+
+bool equal(const Expr& a, const Expr& b);
+bool equal(const Stmt& a, const Stmt& b);
+// Here the names of the program and of its kernels do matter.
+bool equal(const Program& a, const Program& b);
+
+size_t structural_hash(const Expr& e);
+size_t structural_hash(const Stmt& s);
+
+}  // namespace texloom::ir
