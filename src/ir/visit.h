@@ -9,6 +9,7 @@
 //                           context down
 #pragma once
 
+#include <memory_resource>
 #include <type_traits>
 #include <unordered_map>
 
@@ -95,13 +96,10 @@ class Rewriter {
   explicit Rewriter(F& f) : f_(f) {}
 
   Expr expr(const Expr& e) {
+    if (e->size == 1) return replacement(e);  // leaves are quicker looked at than looked up
     if (const auto found = done_.find(e); found != done_.end()) return found->second;
     const Expr rebuilt = map_children(e, [this](const Expr& child) { return expr(child); });
-    Expr result = visit(rebuilt, [&](const auto& node) -> Expr {
-      using Node = std::decay_t<decltype(node)>;
-      if constexpr (std::is_invocable_v<F&, const Node&, const Expr&>) return f_(node, rebuilt);
-      return rebuilt;
-    });
+    Expr result = replacement(rebuilt);
     done_.emplace(e, result);
     return result;
   }
@@ -110,16 +108,22 @@ class Rewriter {
     const Stmt rebuilt = map_children(
         s, [this](const Expr& child) { return expr(child); },
         [this](const Stmt& child) { return stmt(child); });
-    return visit(rebuilt, [&](const auto& node) -> Stmt {
-      using Node = std::decay_t<decltype(node)>;
-      if constexpr (std::is_invocable_v<F&, const Node&, const Stmt&>) return f_(node, rebuilt);
-      return rebuilt;
-    });
+    return replacement(rebuilt);
   }
 
  private:
+  template <class Handle>
+  Handle replacement(const Handle& self) {
+    return visit(self, [&](const auto& node) -> Handle {
+      using Node = std::decay_t<decltype(node)>;
+      if constexpr (std::is_invocable_v<F&, const Node&, const Handle&>) return f_(node, self);
+      return self;
+    });
+  }
+
   F& f_;
-  std::unordered_map<Expr, Expr, RefHash, RefSame> done_;
+  std::pmr::monotonic_buffer_resource memory_;  // thousands of entries, all dropped together
+  std::pmr::unordered_map<Expr, Expr, RefHash, RefSame> done_{&memory_};
 };
 
 }  // namespace detail

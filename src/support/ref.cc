@@ -1,25 +1,21 @@
 #include "support/ref.h"
 
-#include <vector>
-
 namespace texloom {
 
 void RefCounted::destroy_later(const RefCounted* object) noexcept {
-  // A pointer, so that handles may outlive the destructors of thread-local objects.
-  thread_local std::vector<const RefCounted*>* pending = nullptr;
-  if (pending != nullptr) {
-    pending->push_back(object);
-    return;
-  }
-  std::vector<const RefCounted*> queue;
-  pending = &queue;
-  delete object;
-  while (!queue.empty()) {
-    const RefCounted* next = queue.back();
-    queue.pop_back();
+  // Trivial, so that handles may outlive the destructors of thread-local objects.
+  thread_local const RefCounted* waiting = nullptr;
+  thread_local bool destroying = false;
+  object->count_.store(reinterpret_cast<intptr_t>(waiting), std::memory_order_relaxed);
+  waiting = object;
+  if (destroying) return;
+  destroying = true;
+  while (waiting != nullptr) {
+    const RefCounted* next = waiting;
+    waiting = reinterpret_cast<const RefCounted*>(next->count_.load(std::memory_order_relaxed));
     delete next;
   }
-  pending = nullptr;
+  destroying = false;
 }
 
 }  // namespace texloom

@@ -2,8 +2,8 @@
 //
 // Nodes derive from RefCounted and are held by Ref<T>. Counts are atomic, so handles may be
 // shared between threads. Destruction is not recursive: a node whose count drops to zero is put
-// on a queue of the thread, which is drained by the outermost release, so that a chain of a
-// million nodes is freed with constant stack.
+// on a list of the thread, which is emptied by the outermost release, so that a chain of a
+// million nodes is freed with constant stack and without allocating.
 #pragma once
 
 #include <atomic>
@@ -12,6 +12,8 @@
 #include <functional>
 #include <utility>
 
+#include "support/node_pool.h"
+
 namespace texloom {
 
 class RefCounted {
@@ -19,6 +21,11 @@ class RefCounted {
   RefCounted() = default;
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
+
+  static void* operator new(size_t bytes) { return node_pool::allocate(bytes); }
+  static void operator delete(void* memory, size_t bytes) noexcept {
+    node_pool::release(memory, bytes);
+  }
 
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() const noexcept {
@@ -31,7 +38,8 @@ class RefCounted {
  private:
   static void destroy_later(const RefCounted* object) noexcept;
 
-  mutable std::atomic<int32_t> count_{0};
+  // Of handles; of a dead object that waits for its destruction, the address of the next one.
+  mutable std::atomic<intptr_t> count_{0};
 };
 
 template <class T>
