@@ -9,8 +9,8 @@ from PIL import Image
 
 import texloom
 from texloom.bench import __main__ as bench_command
+from texloom.bench import compilation, growth, timing
 from texloom.bench import convolution as bench_convolution
-from texloom.bench import timing
 from texloom.demo import __main__ as demo_command
 from texloom.demo import console, convolution, filters, photographs, pictures, texture_cache
 
@@ -223,6 +223,29 @@ def test_bench_prints_one_table(capsys):
 def test_bench_fails_when_a_result_is_wrong(capsys):
     assert bench_command.main(["--quick"]) == 1
     assert capsys.readouterr().out.count("WRONG") == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "kernels"), [("one kernel", 1), ("many kernels", 4)], ids=["one", "many"]
+)
+def test_programs_of_the_growth_table_have_the_size_they_say(kind, kernels):
+    schedule, arguments = growth.KINDS[kind](200)
+    source = texloom.build(schedule, arguments, "opencl").get_source()
+    assert source.count("__kernel") == kernels
+    stores = [line for line in source.splitlines() if "] = " in line]
+    assert len(stores) == 200
+
+
+def test_bench_compile_measures_convolution_and_growth(capsys, monkeypatch):
+    monkeypatch.setattr(compilation, "SIZES", (100,))
+    assert bench_command.main(["compile", "--quick"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    times = {row[0]: float(row[1]) for row in rows if row and row[0] in ("texture", "buffer")}
+    assert len(times) == 2
+    assert all(milliseconds > 0 for milliseconds in times.values())
+    growing = {row[0]: row[2:] for row in rows if row[1:2] in (["kernel"], ["kernels"])}
+    assert set(growing) == {"one", "many"}
+    assert all(float(row[1]) > 0 and float(row[3]) >= 0 for row in growing.values())
 
 
 @pytest.mark.parametrize("text", ["2", "0x4", "2x", "axb", "2x-4"])

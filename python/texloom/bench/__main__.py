@@ -28,12 +28,13 @@ def tile(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The command line, checked."""
     parser = argparse.ArgumentParser(
         prog="python -m texloom.bench",
         description="Times of the 3x3 convolutions of ResNet-50 through textures and through "
         "buffers (and cuDNN, where PyTorch finds a CUDA device), float32, batch 1.",
+        epilog="`compile` as the first argument measures compilation instead.",
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
     parser.add_argument(
@@ -91,6 +92,11 @@ def run(options: argparse.Namespace) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks; 0, or 1 when a result was wrong, 130 after Ctrl-C."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["compile"]:
+        from . import compilation
+
+        return compilation.main(arguments[1:])
     options = parse(arguments)
     try:
         if run(options):

@@ -1,0 +1,103 @@
+"""``./dev bench compile``: how long lowering and printing take, and how that grows."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+
+import texloom
+
+from .. import te
+from ..ops import conv2d_nchw4c, schedule_conv2d_nchw4c
+from ..ops.conv2d import Storage
+from ..ops.packing import LANES
+from . import growth, halide_convolution
+
+CHANNELS, SIZE = 64, 56
+SIZES = (100, 1_000, 10_000)
+
+Preparation = Callable[[], Callable[[], object]]
+
+
+def _texloom_arm(storage: Storage) -> Preparation:
+    data = te.placeholder((1, CHANNELS // LANES, SIZE, SIZE, LANES), name="data")
+    weight = te.placeholder((CHANNELS // LANES, CHANNELS, 3, 3, LANES), name="weight")
+    output = conv2d_nchw4c(data, weight)
+
+    def prepare() -> Callable[[], object]:
+        schedule = schedule_conv2d_nchw4c(output, storage)
+        return lambda: texloom.build(schedule, [data, weight, output], "opencl")
+
+    return prepare
+
+
+def interleaved(arms: dict[str, Preparation], rounds: int) -> dict[str, float]:
+    """Median seconds of what each arm prepares, in turns; the preparation is not measured."""
+    samples: dict[str, list[float]] = {name: [] for name in arms}
+    for number in range(rounds + 1):
+        for name, prepare in arms.items():
+            run = prepare()
+            begin = time.perf_counter()
+            run()
+            if number > 0:  # the first is a warm-up
+                samples[name].append(time.perf_counter() - begin)
+    return {name: median(times) for name, times in samples.items()}
+
+
+def _print_convolution(rounds: int) -> None:
+    print(
+        f"A scheduled 3x3 convolution, {CHANNELS} channels, {SIZE} x {SIZE} pixels, constant "
+        f"shapes:\nfrom the schedule to OpenCL C; one thread, medians of {rounds}\n"
+    )
+    arms: dict[str, Preparation] = {
+        "texture": _texloom_arm("texture"),
+        "buffer": _texloom_arm("buffer"),
+    }
+    peer = halide_convolution.name()
+    if peer:
+        arms[peer] = lambda: halide_convolution.lowering(CHANNELS, SIZE)
+    times = interleaved(arms, rounds)
+    print(f"{'':16}{'ms':>10}" + (f"{'of Halide':>12}" if peer else ""))
+    for name, seconds in times.items():
+        share = f"{seconds / times[peer]:>12.2f}" if peer else ""
+        print(f"{name:16}{seconds * 1e3:>10.2f}{share}")
+    if not peer:
+        print("\nHalide is not measured: pip install -r requirements-bench.txt")
+
+
+def _print_growth() -> None:
+    print(f"\nGrowth: stores, each of another element; medians of {growth.ROUNDS}\n", flush=True)
+    print(f"{'':16}{'statements':>12}{'ms':>10}{'µs each':>10}{'MiB':>8}", flush=True)
+    for kind in growth.KINDS:
+        for statements in SIZES:
+            command = [sys.executable, "-m", growth.__name__, kind, str(statements)]
+            child = subprocess.run(command, check=True, capture_output=True, text=True)
+            row = json.loads(child.stdout)
+            each = row["seconds"] / statements * 1e6
+            print(
+                f"{kind:16}{statements:>12,}{row['seconds'] * 1e3:>10.1f}{each:>10.1f}"
+                f"{row['mebibytes']:>8.1f}",
+                flush=True,
+            )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        prog="python -m texloom.bench compile",
+        description="Times of compilation: a convolution beside Halide, and how they grow.",
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
+    options = parser.parse_args(arguments)
+    try:
+        _print_convolution(3 if options.quick else 15)
+        _print_growth()
+    except KeyboardInterrupt:
+        print("\ntexloom.bench: interrupted", file=sys.stderr)
+        return 130
+    return 0
