@@ -145,10 +145,10 @@ class Runner {
         return kWrongInput;
       }
       timed(pass);
-      if (options_.verify_each) ir::verify(lowering_.program);
+      if (options_.verify_each) ir::verify(lowering_.program, &lowering_.target);
       if (prints(pass)) err_ << fmt::format("// after {}\n{}", pass.name, text_of_program());
     }
-    ir::verify(lowering_.program);
+    ir::verify(lowering_.program, &lowering_.target);
     out_ << text_of_program();
     if (options_.time_passes) print_times();
     return kOk;

@@ -14,8 +14,8 @@ namespace texloom::ir {
 namespace {
 
 // Limits every device of the family has. Sources: the OpenCL 1.2 full profile's minima for the
-// plain target (images 8192, 128 and 8 image arguments, 32 KiB) and NVIDIA's 64 threads along z,
-// the vendors' guides for others.
+// plain target (images 8192, 128 and 8 image arguments, 32 KiB, 1024 bytes of arguments) and
+// NVIDIA's 64 threads along z, the vendors' guides for others.
 struct Preset {
   std::string_view device;
   int64_t max_threads, max_threads_z, max_image_size, local_memory_bytes;
@@ -38,6 +38,7 @@ constexpr std::array kAttributes = {
     Attribute{"max_private_memory", &Target::private_memory_bytes},
     Attribute{"max_image_reads", &Target::max_image_reads},
     Attribute{"max_image_writes", &Target::max_image_writes},
+    Attribute{"max_parameter_size", &Target::max_parameter_bytes},
 };
 
 bool apply_preset(Target& target, std::string_view device) {

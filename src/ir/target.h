@@ -30,6 +30,7 @@ struct Target {
   int64_t private_memory_bytes = 262144;  // of one thread: scope "local"
   int64_t max_image_reads = 128;          // read-only image arguments of a kernel
   int64_t max_image_writes = 8;           // write-only ones
+  int64_t max_parameter_bytes = 1024;     // all arguments of a kernel
   MathMode math;
 
   bool operator==(const Target&) const = default;

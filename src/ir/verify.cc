@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <set>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "ir/evaluation.h"
+#include "ir/limits.h"
+#include "ir/verify_bounds.h"
+#include "ir/verify_scope.h"
 #include "ir/verify_stages.h"
 #include "ir/verify_text.h"
 #include "ir/verify_types.h"
@@ -21,30 +22,9 @@ namespace texloom::ir {
 namespace {
 
 constexpr size_t kMaxViolations = 50;
-struct Range {
-  int64_t min, max;
-};
-
-// All lanes of an index that is constant.
-std::optional<Range> constant_range(const Expr& e) {
-  if (const int64_t* value = int_value(e)) return Range{*value, *value};
-  if (const auto* n = as<Broadcast>(e)) return constant_range(n->value);
-  const auto* ramp = as<Ramp>(e);
-  if (ramp == nullptr) return std::nullopt;
-  const int64_t* base = int_value(ramp->base);
-  const int64_t* stride = int_value(ramp->stride);
-  int64_t last = 0;
-  if (base == nullptr || stride == nullptr ||
-      __builtin_mul_overflow(*stride, int64_t{ramp->type.lanes} - 1, &last) ||
-      __builtin_add_overflow(*base, last, &last)) {
-    return std::nullopt;
-  }
-  return Range{std::min(*base, last), std::max(*base, last)};
-}
-
 class Verifier {
  public:
-  explicit Verifier(const Program& program) : program_(program) {}
+  Verifier(const Program& program, const Target* target) : program_(program), target_(target) {}
 
   std::vector<Violation> run() {
     if (program_.stage == Stage::Te) return {};  // the program is still empty
@@ -74,20 +54,6 @@ class Verifier {
   }
 
  private:
-  // A definition in force; `serial` tells it from others that stood in the same slot.
-  struct Definition {
-    const void* what;
-    uint64_t serial;
-    bool varying;  // has not the same value in all threads of a block
-  };
-  // What an expression was found to be. It holds while the innermost definition that the
-  // expression uses is in force, since that one stands inside all others.
-  struct Fact {
-    int slot = -1;  // of that definition; -1: none
-    uint64_t serial = 0;
-    bool varying = false;
-    bool guarded = false;  // seen only where a condition guards it
-  };
   struct Allocation {
     const Stmt* loop = nullptr;  // the innermost loop around it
     bool freed = false;
@@ -105,8 +71,8 @@ class Verifier {
 
   void kernel(const Kernel& k) {
     enter_place(program_.stage == Stage::Legalised ? Place::Legalised : Place::Kernel);
-    leave(0);
-    facts_.clear();
+    scope_.leave(0);
+    scope_.forget_facts();
     usage_.clear();
     location_ = k.location;
     kernel_ = &k;
@@ -123,6 +89,17 @@ class Verifier {
     stmt(k.body);
     for (const KernelParam& p : k.params) {
       if (p.buffer) declared_access(p);
+    }
+    if (target_ != nullptr) within_limits();
+  }
+
+  void within_limits() {
+    for (const Excess& excess : exceeded_limits(*kernel_, *target_)) {
+      const void* blamed = kernel_;
+      if (excess.buffer) blamed = excess.buffer.get();
+      broken(Rule::Limits, blamed, kernel_->name, kernel_->location,
+             "it needs {} {}, the target has {}", excess.need, to_string(excess.limit),
+             excess.have);
     }
   }
 
@@ -146,7 +123,7 @@ class Verifier {
 
   void origin_is_defined(const Buffer& b) {
     for (const Expr* word : {&b->origin.x, &b->origin.y}) {
-      if (*word && !slots_.contains(word->get())) {
+      if (*word && !scope_.contains(word->get())) {
         broken(Rule::Definitions, b, "its origin {} is no parameter", text_of(*word));
       }
     }
@@ -166,6 +143,7 @@ class Verifier {
         broken(Rule::Types, axis.var, "a thread axis is no index variable");
       }
       (axis.tag.block ? grid : block)[axis.tag.dim] = axis.extent;
+      bounds_.run_over(axis.var, axis.extent);
       define(axis.var, !axis.tag.block);
     }
     if (grid != kernel_->grid) axis_error("its grid is not the extents of its blockIdx axes");
@@ -198,42 +176,20 @@ class Verifier {
       const std::string problem = buffer_problem(*node);
       if (!problem.empty()) broken(Rule::Buffers, node, "{}", problem);
     }
-    const auto slot = static_cast<int>(scope_.size());
-    if (!slots_.try_emplace(node.get(), slot).second) {
-      return broken(Rule::Definitions, node, "it is defined again inside its scope");
+    if (!scope_.define(node.get(), varying)) {
+      broken(Rule::Definitions, node, "it is defined again inside its scope");
     }
-    scope_.push_back({node.get(), ++serial_, varying});
   }
   void define_with_origin(const Buffer& buffer) {
     define(buffer);
     if (buffer->origin.x) define(buffer->origin.x);
     if (buffer->origin.y) define(buffer->origin.y);
   }
-  void leave(size_t depth) {
-    for (; scope_.size() > depth; scope_.pop_back()) slots_.erase(scope_.back().what);
-  }
-
-  // Whether it is defined. If so, the expression being looked at depends on it.
-  bool use(const void* what) {
-    const auto found = slots_.find(what);
-    if (found == slots_.end()) return false;
-    const Definition& definition = scope_[static_cast<size_t>(found->second)];
-    depend({found->second, definition.serial, definition.varying, false});
-    return true;
-  }
-  void depend(const Fact& fact) {
-    if (fact.slot > fact_.slot) {
-      fact_.slot = fact.slot;
-      fact_.serial = fact.serial;
-    }
-    fact_.varying |= fact.varying;
-  }
-
   template <class Node>
   void use_buffer(const Buffer& buffer, Access access, const Ref<Node>& user) {
     Usage& usage = usage_[buffer.get()];
     (access == Access::Read ? usage.read : usage.write) = true;
-    if (!use(buffer.get())) {
+    if (!scope_.use(buffer.get())) {
       if (kernel_ == nullptr) {
         broken(Rule::Definitions, user, "{} is not defined here", buffer->name);
       } else {
@@ -251,15 +207,8 @@ class Verifier {
   // -- Expressions.
 
   Fact expr(const Expr& e) {
-    if (const auto found = e->size > 1 ? facts_.find(e.get()) : facts_.end();
-        found != facts_.end()) {
-      const Fact& fact = found->second;
-      const auto slot = static_cast<size_t>(fact.slot);
-      const bool in_force =
-          fact.slot < 0 || (slot < scope_.size() && scope_[slot].serial == fact.serial);
-      if (in_force && (!fact.guarded || guards_ > 0)) return fact;
-    }
-    const Fact outer = std::exchange(fact_, Fact{.guarded = guards_ > 0});
+    if (const Fact* fact = scope_.known(e, guards_ > 0)) return *fact;
+    const Fact outer = scope_.begin(guards_ > 0);
     if (!allows(place_, e->kind)) {
       broken(Rule::Nodes, e, "{} does not stand in {}", name_of(e->kind), to_string(place_));
     }
@@ -268,10 +217,7 @@ class Verifier {
       if (!problem.empty()) broken(Rule::Types, e, "{}", problem);
       accesses(e);
     }
-    const Fact result = std::exchange(fact_, outer);
-    // Leaves are quicker looked at than looked up.
-    if (e->size > 1) facts_[e.get()] = result;
-    return result;
+    return scope_.end(e, outer);
   }
 
   // Looks at the operands; whether all are there.
@@ -282,7 +228,7 @@ class Verifier {
     for_each_child(e, [&](const Expr& child) {
       complete = complete && child;
       guards_ = outer_guards + (always_evaluates(e, operand++) ? 0 : 1);
-      if (child) depend(expr(child));
+      if (child) scope_.depend(expr(child));
     });
     guards_ = outer_guards;
     if (!complete) broken(Rule::Types, e, "an operand is missing");
@@ -290,14 +236,14 @@ class Verifier {
   }
 
   void accesses(const Expr& e) {
-    if (e->kind == ExprKind::Var && !use(e.get())) {
+    if (e->kind == ExprKind::Var && !scope_.use(e.get())) {
       broken(Rule::Definitions, e, "it is not defined here");
     } else if (const auto* lane = as<Lane>(e)) {
       inside(e, lane->index, lane->vector->type.lanes, "a vector");
     } else if (const auto* load = as<Load>(e)) {
       use_buffer(load->buffer, Access::Read, e);
       read(load->buffer, [&] { element(e, load->buffer, load->indices); });
-      if (load->buffer->memory == MemoryScope::Local) fact_.varying = true;
+      if (load->buffer->memory == MemoryScope::Local) scope_.set_varying();
     } else if (const auto* texel_load = as<TextureLoad>(e)) {
       use_buffer(texel_load->texture, Access::Read, e);
       read(texel_load->texture,
@@ -346,17 +292,21 @@ class Verifier {
     if (!texture->is_texture()) {
       broken(Rule::Textures, node, "the buffer {} is accessed like a texture", texture->name);
     }
-    if (!texture->origin.is_zero()) return;
-    inside(node, x, texture->layout.col_count(), texture->name);
-    inside(node, y, texture->layout.row_count(), texture->name);
+    const auto within_rectangle = [&](const Expr& coordinate, const Expr& origin) {
+      return origin ? coordinate - make_cast(coordinate->type, origin) : coordinate;
+    };
+    const TextureOrigin& origin = texture->origin;
+    inside(node, within_rectangle(x, origin.x), texture->layout.col_count(), texture->name);
+    inside(node, within_rectangle(y, origin.y), texture->layout.row_count(), texture->name);
   }
 
   template <class Node>
   void inside(const Ref<Node>& node, const Expr& index, int64_t extent, std::string_view what) {
-    if (guards_ > 0) return;
-    const std::optional<Range> range = constant_range(index);
-    if (range && (range->min < 0 || range->max >= extent)) {
-      broken(Rule::Bounds, node, "{} is not below the extent {} of {}", text_of(index), extent,
+    if (guards_ > 0 || bounds_.inside(index, extent)) return;
+    bool defined = true;  // else that is what is wrong, and it is said already
+    walk(index, [&](const Var& v) { defined = defined && scope_.contains(&v); });
+    if (defined) {
+      broken(Rule::Bounds, node, "{} is not proven to lie in 0..{} of {}", text_of(index), extent,
              what);
     }
   }
@@ -404,6 +354,7 @@ class Verifier {
     }
     if (n.loop == LoopKind::Thread) return thread_loop(n, s);
     const Stmt* outer_loop = std::exchange(loop_, &n.body);
+    bounds_.run_over(n.var, n.extent);
     divergent_ += extent.varying ? 1 : 0;
     body(n.body, n.var, extent.varying);
     divergent_ -= extent.varying ? 1 : 0;
@@ -415,6 +366,7 @@ class Verifier {
     if (kernel_ == nullptr && nest_ == 0) {
       broken(Rule::Nodes, s, "a loop over {} stands outside a nest", to_string(n.tag));
     }
+    bounds_.run_over(n.var, n.extent);
     body(n.body, n.var, !n.tag.block);
   }
   void check(const If& n, const Stmt&) {
@@ -430,19 +382,20 @@ class Verifier {
   }
   void check(const Let& n, const Stmt&) {
     const bool varying = expr(n.value).varying;
+    bounds_.let(n.var, n.value);
     body(n.body, n.var, varying);
   }
   // A kernel to be, with local memory of its own: what was found of loads elsewhere does not hold
   // in it.
   void check(const Nest& n, const Stmt& s) {
     if (nest_ != 0) broken(Rule::Nodes, s, "it stands inside another nest");
-    if (!slots_.contains(n.result.get())) {
+    if (!scope_.contains(n.result.get())) {
       broken(Rule::Definitions, s, "{} is not defined here", n.result->name);
     }
     const int outer = std::exchange(nest_, ++nests_);
-    facts_.clear();
+    scope_.forget_facts();
     stmt(n.body);
-    facts_.clear();
+    scope_.forget_facts();
     nest_ = outer;
   }
   void check(const Allocate& n, const Stmt& s) {
@@ -458,15 +411,15 @@ class Verifier {
         !outermost_.contains(n.buffer.get())) {
       broken(Rule::Visibility, s, "a shared buffer is not allocated around the whole kernel");
     }
-    const size_t depth = scope_.size();
+    const size_t depth = scope_.depth();
     define_with_origin(n.buffer);
     allocations_[n.buffer.get()] = {.loop = loop_};
     stmt(n.body);
-    leave(depth);
+    scope_.leave(depth);
   }
   void check(const Free& n, const Stmt& s) {
     const auto found = allocations_.find(n.buffer.get());
-    if (found == allocations_.end() || !slots_.contains(n.buffer.get())) {
+    if (found == allocations_.end() || !scope_.contains(n.buffer.get())) {
       return broken(Rule::Plan, s, "{} is not allocated here", n.buffer->name);
     }
     Allocation& allocation = found->second;
@@ -485,11 +438,11 @@ class Verifier {
     }
     const Kernel& launched = program_.kernels[static_cast<size_t>(n.kernel)];
     for (const KernelParam& p : launched.params) {
-      if (p.scalar && !slots_.contains(p.scalar.get())) {
+      if (p.scalar && !scope_.contains(p.scalar.get())) {
         broken(Rule::Plan, s, "the plan does not define {} of kernel {}", text_of(p.scalar),
                launched.name);
       }
-      if (p.buffer && !slots_.contains(p.buffer.get())) {
+      if (p.buffer && !scope_.contains(p.buffer.get())) {
         broken(Rule::Plan, s, "the plan does not define {} of kernel {}", p.buffer->name,
                launched.name);
       }
@@ -501,10 +454,10 @@ class Verifier {
   }
 
   void body(const Stmt& s, const Expr& var, bool varying) {
-    const size_t depth = scope_.size();
+    const size_t depth = scope_.depth();
     define(var, varying);
     stmt(s);
-    leave(depth);
+    scope_.leave(depth);
   }
 
   // -- Reports: each rule once for each node.
@@ -524,15 +477,13 @@ class Verifier {
   }
 
   const Program& program_;
+  const Target* target_;
   Place place_ = Place::Loops;
   AccessForm form_;
   const Kernel* kernel_ = nullptr;
 
-  std::vector<Definition> scope_;
-  std::unordered_map<const void*, int> slots_;  // of scope_
-  uint64_t serial_ = 0;
-  std::unordered_map<const ExprNode*, Fact> facts_;
-  Fact fact_;                // of the expression being looked at
+  VerifyScope scope_;
+  BoundsProof bounds_;
   SourceLocation location_;  // of the innermost statement that has one
   int guards_ = 0;           // conditions that decide whether we come here
   int divergent_ = 0;        // conditions and extents around that vary within a block
@@ -551,10 +502,12 @@ class Verifier {
 
 }  // namespace
 
-std::vector<Violation> find_violations(const Program& program) { return Verifier(program).run(); }
+std::vector<Violation> find_violations(const Program& program, const Target* target) {
+  return Verifier(program, target).run();
+}
 
-void verify(const Program& program) {
-  const std::vector<Violation> violations = find_violations(program);
+void verify(const Program& program, const Target* target) {
+  const std::vector<Violation> violations = find_violations(program, target);
   if (violations.empty()) return;
   std::string text = fmt::format(
       "internal error: program {} breaks the rules of stage {}; this is a bug in Texloom, please "

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/program.h"
+#include "ir/target.h"
 #include "support/source_location.h"
 
 namespace texloom::ir {
@@ -30,10 +31,11 @@ enum class Rule : uint8_t {
   Axes,         // a kernel has each thread tag once, in order, and its grid and block are their
                 // extents
   Barriers,     // no barrier stands where some threads of a block pass and others do not
-  Bounds,       // a constant index that no condition guards lies inside its buffer
+  Bounds,       // an index that no condition guards is proven to lie inside its buffer
   Plan,         // kernels exist from stage Kernels on, have names of their own, and are launched
                 // with what the plan can see; what it allocates is freed once, in the same loop,
                 // and not used afterwards
+  Limits,       // a kernel needs no more than the target has
 };
 // "nodes", "types", ...
 std::string_view to_string(Rule rule);
@@ -45,10 +47,11 @@ struct Violation {
   SourceLocation location;  // of the node, else of the statement around it
 };
 
-// What is wrong with `program`, in the order of its text: the first 50 of it.
-std::vector<Violation> find_violations(const Program& program);
+// What is wrong with `program`, in the order of its text: the first 50 of it. Without a target
+// nothing is said of limits.
+std::vector<Violation> find_violations(const Program& program, const Target* target = nullptr);
 
 // Throws an InternalError that lists them when there are any.
-void verify(const Program& program);
+void verify(const Program& program, const Target* target = nullptr);
 
 }  // namespace texloom::ir

@@ -1,10 +1,10 @@
 #include "lower/kernel_limits.h"
 
-#include <algorithm>
+#include <string>
 
-#include "ir/visit.h"
+#include "ir/limits.h"
+#include "support/check.h"
 #include "support/diagnostic.h"
-#include "support/int128.h"
 
 namespace texloom::lower {
 
@@ -12,81 +12,73 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// What all threads of a block together may have in arrays of their own. On a processor they lie
-// on the stack of the thread that runs the block, of which there are commonly 8 MiB, next to what
-// the implementation keeps there itself.
-constexpr int64_t kBlockPrivateBytes = 2 << 20;
-
-class Limits {
+class Refusal {
  public:
-  Limits(const Kernel& kernel, const Target& target) : kernel_(kernel), target_(target) {}
+  Refusal(const Kernel& kernel, const SourceLocation& block, const Target& target)
+      : kernel_(kernel), block_location_(block), target_(to_string(target)) {}
 
-  void check_block(const SourceLocation& where) const {
+  [[noreturn]] void refuse(const Excess& e) const {
     const auto& [x, y, z] = kernel_.block;
-    if (z > target_.max_threads_z) {
-      fail(where, Code::BlockTooLarge, "bind a smaller part to threadIdx.z, or use threadIdx.x",
-           "the kernel '{}' has blocks of {} threads along z; the target '{}' allows {}",
-           kernel_.name, z, to_string(target_), target_.max_threads_z);
+    switch (e.limit) {
+      case Limit::BlockDepth:
+        fail(block_location_, Code::BlockTooLarge,
+             "bind a smaller part to threadIdx.z, or use threadIdx.x",
+             "the kernel '{}' has blocks of {} threads along z; the target '{}' allows {}",
+             kernel_.name, e.need, target_, e.have);
+      case Limit::BlockThreads:
+        fail(block_location_, Code::BlockTooLarge,
+             fmt::format("bind smaller parts to threadIdx: at most {} threads in all", e.have),
+             "the kernel '{}' has blocks of {} x {} x {} = {} threads; the target '{}' allows {}",
+             kernel_.name, x, y, z, e.need, target_, e.have);
+      case Limit::SharedBytes:
+        refuse_arrays(e, "a block on");
+      case Limit::PrivateBytes:
+        refuse_arrays(e, fmt::format("each of the block's {} threads on", x * y * z));
+      case Limit::ImageReads:
+        refuse_images(e, Access::Read);
+      case Limit::ImageWrites:
+        refuse_images(e, Access::Write);
+      case Limit::ImageSize:
+        fail(e.buffer->location, Code::TextureTooLarge, "split the tensor, or keep it in a buffer",
+             "the texture '{}' has {} texels along an axis; the target '{}' allows {}",
+             e.buffer->name, e.need, target_, e.have);
+      case Limit::ParameterBytes:
+        fail(kernel_.location, Code::TooManyArguments,
+             "compute the stage in steps that read fewer tensors each",
+             "the kernel '{}' has {} arguments, {} bytes; the target '{}' allows {}", kernel_.name,
+             kernel_.params.size(), e.need, target_, e.have);
     }
-    if (int128{x} * y * z <= target_.max_threads) return;
-    fail(where, Code::BlockTooLarge,
-         fmt::format("bind smaller parts to threadIdx: at most {} threads in all",
-                     target_.max_threads),
-         "the kernel '{}' has blocks of {} x {} x {} = {} threads; the target '{}' allows {}",
-         kernel_.name, x, y, z, x * y * z, to_string(target_), target_.max_threads);
-  }
-
-  void check_arrays(MemoryScope scope, int64_t limit, std::string_view whose) const {
-    int128 bytes = 0;
-    Buffer largest;
-    walk(kernel_.body, [&](const Allocate& n) {
-      if (n.buffer->memory != scope) return;
-      bytes += bytes_of(*n.buffer);
-      if (!largest || bytes_of(*n.buffer) > bytes_of(*largest)) largest = n.buffer;
-    });
-    if (bytes <= limit) return;
-    fail(largest->location, Code::LocalMemoryTooLarge,
-         fmt::format("attach the {} stages to inner loops, or split those into smaller tiles",
-                     to_string(scope)),
-         "the {} buffers of the kernel '{}' need {} bytes, '{}' most of them; {} the target '{}' "
-         "has {}",
-         to_string(scope), kernel_.name, static_cast<int64_t>(bytes), largest->name, whose,
-         to_string(target_), limit);
-  }
-
-  void check_images(Access access, int64_t limit) const {
-    const auto count =
-        std::count_if(kernel_.params.begin(), kernel_.params.end(), [&](const KernelParam& p) {
-          return p.buffer && p.buffer->is_texture() && p.access == access;
-        });
-    if (count <= limit) return;
-    fail(kernel_.location, Code::TooManyArguments, "keep some of the tensors in buffers",
-         "the kernel '{}' has {} textures to {}; the target '{}' allows {}", kernel_.name, count,
-         to_string(access), to_string(target_), limit);
+    TL_UNREACHABLE();
   }
 
  private:
-  static int128 bytes_of(const BufferNode& buffer) {
-    return int128{buffer.layout.col_count()} * buffer.type.bytes();
+  [[noreturn]] void refuse_arrays(const Excess& e, const std::string& whose) const {
+    const std::string scope(to_string(e.buffer->memory));
+    fail(e.buffer->location, Code::LocalMemoryTooLarge,
+         fmt::format("attach the {} stages to inner loops, or split those into smaller tiles",
+                     scope),
+         "the {} buffers of the kernel '{}' need {} bytes, '{}' most of them; {} the target '{}' "
+         "has {}",
+         scope, kernel_.name, e.need, e.buffer->name, whose, target_, e.have);
+  }
+  [[noreturn]] void refuse_images(const Excess& e, Access access) const {
+    fail(kernel_.location, Code::TooManyArguments, "keep some of the tensors in buffers",
+         "the kernel '{}' has {} textures to {}; the target '{}' allows {}", kernel_.name, e.need,
+         to_string(access), target_, e.have);
   }
 
   const Kernel& kernel_;
-  const Target& target_;
+  const SourceLocation& block_location_;
+  std::string target_;
 };
 
 }  // namespace
 
 void check_limits(const Kernel& kernel, const SourceLocation& block_location,
                   const Target& target) {
-  const Limits limits(kernel, target);
-  limits.check_block(block_location);
-  limits.check_arrays(MemoryScope::Shared, target.local_memory_bytes, "a block on");
-  const int64_t threads = kernel.block[0] * kernel.block[1] * kernel.block[2];
-  limits.check_arrays(MemoryScope::Local,
-                      std::min(target.private_memory_bytes, kBlockPrivateBytes / threads),
-                      fmt::format("each of the block's {} threads on", threads));
-  limits.check_images(Access::Read, target.max_image_reads);
-  limits.check_images(Access::Write, target.max_image_writes);
+  for (const Excess& excess : exceeded_limits(kernel, target)) {
+    Refusal(kernel, block_location, target).refuse(excess);
+  }
 }
 
 }  // namespace texloom::lower

@@ -1,4 +1,4 @@
-// What a kernel needs against what the target has.
+// Refuses kernels that need more than the target has.
 #pragma once
 
 #include "ir/program.h"
@@ -7,7 +7,7 @@
 namespace texloom::lower {
 
 // `block_location`: of the loop that gave the block its extent. Fails with BlockTooLarge,
-// LocalMemoryTooLarge (arrays in shared or in local memory) or TooManyArguments (textures).
+// LocalMemoryTooLarge (arrays in shared or in local memory), TextureTooLarge or TooManyArguments.
 void check_limits(const ir::Kernel& kernel, const SourceLocation& block_location,
                   const ir::Target& target);
 

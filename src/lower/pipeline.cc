@@ -73,10 +73,10 @@ Lowering lower(Lowering lowering, PassObserver observer) {
   lowering.program.stage = Stage::Te;
   for (const Pass& pass : kPipeline) {
     run_pass(pass, lowering);
-    if (lowering.verify_each && pass.out != Stage::Te) ir::verify(lowering.program);
+    if (lowering.verify_each && pass.out != Stage::Te) ir::verify(lowering.program, &lowering.target);
     observer(pass, lowering);
   }
-  if (!lowering.verify_each) ir::verify(lowering.program);
+  if (!lowering.verify_each) ir::verify(lowering.program, &lowering.target);
   return lowering;
 }
 

@@ -256,13 +256,13 @@ TEST(ParseErrors, OfStatements) {
        "TL6002 5:1 T holds float32, the value is int32"},
       {"texture2d.store(T, x=v, y=0, v: float32x4)", "TL6002 5:22 x is float32x4, no scalar index"},
       {"texture2d.store(T, x=2, y=0, v: float32x4)",
-       "TL6003 5:0 texture2d.store(T, x=2, y=0, v): 2 is not below the extent 2 of T"},
+       "TL6003 5:0 texture2d.store(T, x=2, y=0, v): 2 is not proven to lie in 0..2 of T"},
       {"barrier @", "TL6001 5:10 expected a file in quotes or '?', found the end of the text"},
       {"barrier @\"a.py\"", "TL6001 5:16 expected ':', found the end of the text"},
       {"barrier @\"a.py\":x", "TL6001 5:17 expected a line, found 'x'"},
       {"barrier @\"a.py\":99999999999", "TL6002 5:17 '99999999999' is out of range for a line"},
       {"barrier @3", "TL6001 5:10 expected a file in quotes or '?', found '3'"},
-      {"A[8] = 1.0", "TL6003 5:0 A[8] = 1.0: 8 is not below the extent 8 of A"},
+      {"A[8] = 1.0", "TL6003 5:0 A[8] = 1.0: 8 is not proven to lie in 0..8 of A"},
       {"for i < 3 {}", "TL6003 5:0 i: it is defined again inside its scope"},
       {"{ let q: int32 = 1 }\nA[q] = 1.0", "TL6003 6:0 q: it is not defined here"},
       {"kernel k grid=(1, 1, 1) block=(1, 1, 1)",
@@ -430,11 +430,11 @@ TEST(ParseErrors, OfRules) {
     FAIL();
   } catch (const UserError& error) {
     EXPECT_STREQ(error.what(),
-                 "error[TL6003]: A[8] = 1.0: 8 is not below the extent 8 of A\n"
+                 "error[TL6003]: A[8] = 1.0: 8 is not proven to lie in 0..8 of A\n"
                  "  --> p.tl:3\n"
                  "   |  A[8] = 1.0\n"
                  "  help: the rule 'bounds' of src/ir/verify.h holds at this stage\n"
-                 "error[TL6003]: A[9] = 1.0: 9 is not below the extent 8 of A\n"
+                 "error[TL6003]: A[9] = 1.0: 9 is not proven to lie in 0..8 of A\n"
                  "  --> p.tl:4\n"
                  "   |  A[9] = 1.0\n"
                  "  help: the rule 'bounds' of src/ir/verify.h holds at this stage");

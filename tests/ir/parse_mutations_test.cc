@@ -110,7 +110,7 @@ TEST(ParseMutations, AreProgramsOrDiagnostics) {
     }
   }
   // Both happen.
-  EXPECT_GT(programs, kMutations / 20);
+  EXPECT_GT(programs, kMutations / 25);
   EXPECT_LT(programs, kMutations / 2);
 }
 

@@ -41,7 +41,9 @@ inline constexpr std::string_view kLoopsText =
   }
   nest A {
     A[0, 0] = float32("the image"[1, 2])
-    A[0, ramp(0, 1, 2)] = pack(A[1, 1], C[floordiv(ox, 3), 2])
+    for third < 24 {
+      A[0, ramp(0, 1, 2)] = pack(A[1, 1], C[floordiv(third, 3), 2])
+    }
   }
 )";
 

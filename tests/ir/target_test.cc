@@ -24,7 +24,9 @@ const std::string kHelp =
     "use one of opencl, opencl -device=adreno, opencl -device=mali, opencl "
     "-device=intel_graphics, opencl -device=nvidia, opencl -device=pocl, with any of "
     "-max_num_threads=N, -max_num_threads_z=N, -texture_spatial_limit=N, -max_local_memory=N, "
-    "-max_private_memory=N, -max_image_reads=N, -max_image_writes=N, -contract=0 behind it";
+    "-max_private_memory=N, -max_image_reads=N, -max_image_writes=N, -max_parameter_size=N, "
+    "-contract=0 behind "
+    "it";
 
 TEST(Target, Presets) {
   struct Row {
@@ -76,7 +78,7 @@ TEST(Target, Attributes) {
 
 TEST(Target, NumbersByName) {
   const auto numbers = numeric_attributes(parse("opencl -max_private_memory=77"));
-  EXPECT_EQ(numbers.size(), 7U);
+  EXPECT_EQ(numbers.size(), 8U);
   EXPECT_EQ(numbers[0], std::pair(std::string_view("max_num_threads"), int64_t{1024}));
   EXPECT_EQ(numbers[4], std::pair(std::string_view("max_private_memory"), int64_t{77}));
 }

@@ -170,9 +170,9 @@ TEST_F(VerifyTest, NothingIsAskedOfTheTeStage) {
 // -- Types.
 
 TEST_F(VerifyTest, Types) {
-  const Expr wrong(new Binary(kInt32, BinaryOp::Add, i, make_int(1, kInt64)));
+  const Expr wrong(new Binary(kInt32, BinaryOp::Add, i, make_int(0, kInt64)));
   EXPECT_THAT(faults(loops(serial(i, 8, zero(a, {wrong, i})))),
-              ElementsAre("types | i + int64(1) | operands are int32 and int64"));
+              ElementsAre("types | i + int64(0) | operands are int32 and int64"));
   EXPECT_THAT(faults(loops(serial(i, 8, zero(a, {i})))),
               ElementsAre("types | A[i] = 0.0 | A takes 2 indices here"));
   EXPECT_THAT(faults(flattened(serial(i, 8, zero(a, {i, i})))),
@@ -319,7 +319,7 @@ TEST_F(VerifyTest, TheErrorListsAllOfThem) {
                  "internal error: program p breaks the rules of stage loops; this is a bug in "
                  "Texloom, please report it with the script that shows it\n"
                  "  [definitions] i: it is not defined here (a.py:2)\n"
-                 "  [bounds] A[i, 16] = 0.0: 16 is not below the extent 16 of A (a.py:2)");
+                 "  [bounds] A[i, 16] = 0.0: 16 is not proven to lie in 0..16 of A (a.py:2)");
   }
   try {
     verify(loops(zero(a, {i, make_int(0)})));

@@ -1,0 +1,71 @@
+#include "ir/verify_bounds.h"
+
+#include <algorithm>
+
+#include "ir/arith/linear.h"
+#include "ir/arith/simplify.h"
+#include "ir/visit.h"
+
+namespace texloom::ir {
+namespace {
+
+// Larger indices are not judged: shared parts make them exponentially large, and proofs look at
+// each occurrence.
+constexpr uint32_t kMaxJudgedSize = 10'000;
+
+// How often a minimum or maximum is looked into, one inside the other.
+constexpr int kMaxExtrema = 4;
+
+// The bounds of a sum, extrema resolved: r + c * min(a, b) is min(r + c * a, r + c * b) for c > 0,
+// max(...) for c < 0, and what r shares with a or b cancels there.
+arith::Interval bounds_of(const arith::LinearSum& sum, const arith::Ranges& ranges, int depth) {
+  const auto extremum = [](const arith::LinearTerm& t) {
+    const auto* n = as<Binary>(t.atom);
+    return n != nullptr && (n->op == BinaryOp::Min || n->op == BinaryOp::Max);
+  };
+  const auto term = std::find_if(sum.terms.begin(), sum.terms.end(), extremum);
+  if (term == sum.terms.end() || depth == kMaxExtrema) return sum.bounds(ranges);
+  const auto& n = *as<Binary>(term->atom);
+  arith::LinearSum rest = sum;
+  rest.terms.erase(rest.terms.begin() + (term - sum.terms.begin()));
+  const auto with = [&](const Expr& operand) {
+    const auto scaled = arith::linear_sum(operand, ranges).times(term->coefficient);
+    return scaled ? bounds_of(rest.plus(*scaled, 1), ranges, depth + 1)
+                  : arith::Interval::everything();
+  };
+  const arith::Interval a = with(n.a), b = with(n.b);
+  const bool is_min = (n.op == BinaryOp::Min) == (term->coefficient > 0);
+  if (is_min) return {std::min(a.min, b.min), std::min(a.max, b.max)};
+  return {std::max(a.min, b.min), std::max(a.max, b.max)};
+}
+
+bool reads_memory(const Expr& e) {
+  bool reads = false;
+  walk(e, [&](const Load&) { reads = true; }, [&](const TextureLoad&) { reads = true; });
+  return reads;
+}
+
+}  // namespace
+
+void BoundsProof::run_over(const Expr& var, const Expr& extent) {
+  const arith::Interval length = arith::bounds(extent, ranges_);
+  ranges_.set(
+      var, length.has_max() ? arith::Interval{0, length.max - 1} : arith::Interval::everything());
+}
+void BoundsProof::run_over(const Expr& var, int64_t extent) { ranges_.set(var, {0, extent - 1}); }
+
+void BoundsProof::let(const Expr& var, const Expr& value) {
+  ranges_.set(var, arith::bounds(value, ranges_));
+}
+
+bool BoundsProof::inside(const Expr& index, int64_t extent) const {
+  if (index->size > kMaxJudgedSize) return true;
+  if (arith::bounds(index, ranges_).within(0, extent - 1)) return true;
+  if (reads_memory(index)) return true;
+  if (!index->type.is_scalar() || !index->type.is_int() || index->type.bits < 32) {
+    return arith::bounds(arith::simplify(index, ranges_), ranges_).within(0, extent - 1);
+  }
+  return bounds_of(arith::linear_sum(index, ranges_), ranges_, 0).within(0, extent - 1);
+}
+
+}  // namespace texloom::ir
