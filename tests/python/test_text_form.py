@@ -1,5 +1,6 @@
 """The text form: what is printed is read back, at every stage, and prints the same."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -174,3 +175,32 @@ def test_the_document_names_every_word():
     words |= set(re.findall(r'(?:at|accept|expect)_word\("([\w.]+)"', parser))
     assert len(words) > 20
     assert {w for w in words if f'"{w}"' not in text} == set()
+
+
+def test_every_store_names_the_line_of_its_compute():
+    """Through an inlined stage, caches, a reduction, guards, vectors and unrolled loops."""
+    here = inspect.currentframe().f_lineno
+    x = te.placeholder((10, 24), name="X")
+    k = te.reduce_axis((0, 24), name="k")
+    doubled = te.compute((10, 24), lambda i, j: x[i, j] * 2.0, name="doubled")
+    total = te.compute((10,), lambda i: te.sum(doubled[i, k], axis=k), name="total")
+    spread = te.compute((10, 8), lambda i, j: total[i] + x[i, j], name="spread")
+    s = te.create_schedule(spread.op)
+    texture = s.cache_read(x, "texture", [doubled, spread])
+    s[doubled].compute_inline()
+    s[texture].bind(s[texture].op.axis[0], te.thread_axis("blockIdx.x"))
+    outer, inner = s[spread].split(s[spread].op.axis[0], factor=4)
+    s[spread].bind(outer, te.thread_axis("blockIdx.x"))
+    s[spread].bind(inner, te.thread_axis("threadIdx.x"))
+    s[spread].vectorize(s[spread].op.axis[1])
+    s[total].compute_at(s[spread], inner)
+    s[total].unroll(s[total].split(k, factor=4)[1])
+    text = tvm.lower(s, [x, spread]).text(locations=True)
+
+    stores = re.findall(
+        r'^ +(?:texture2d\.store\(([\w.]+)|([\w.]+)\[.*\] =).* @"(.*)":(\d+)$', text, re.MULTILINE
+    )
+    assert len(stores) == len(re.findall(r"\.store\(|\] = ", text))
+    lines = {(texture or buffer, path, int(line) - here) for texture, buffer, path, line in stores}
+    # The cache has the line of the directive that made it.
+    assert lines == {("X.texture", __file__, 7), ("total", __file__, 4), ("spread", __file__, 5)}
