@@ -127,6 +127,14 @@ Interval operator*(Interval a, Interval b) {
   return {std::min(ends), std::max(ends)};
 }
 
+Interval quotient_range(Interval product, int64_t factor) {
+  if (factor < 0) return quotient_range(product * Interval::point(-1), -factor);
+  Interval result;
+  if (product.has_min()) result.min = -floor_div(-product.min, factor);
+  if (product.has_max()) result.max = floor_div(product.max, factor);
+  return result;
+}
+
 Interval bounds(const Expr& e, const Ranges& ranges) {
   if (e->type.is_float()) return Interval::everything();
   return visit(

@@ -32,6 +32,8 @@ Interval meet(Interval a, Interval b);  // what is in both; min > max when nothi
 Interval operator+(Interval a, Interval b);
 Interval operator-(Interval a, Interval b);
 Interval operator*(Interval a, Interval b);
+// All integers whose product with the factor, which is not 0, lies in the interval.
+Interval quotient_range(Interval product, int64_t factor);
 
 // An interval that holds all values the expression takes. Vectors: those of all lanes. Values of
 // memory are bounded by their type alone when it has at most 16 bits.

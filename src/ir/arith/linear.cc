@@ -5,6 +5,7 @@
 
 #include "ir/arith/modular.h"
 #include "ir/arith/ranges.h"
+#include "ir/arith/simplify.h"
 #include "ir/visit.h"
 #include "support/floor_division.h"
 
@@ -110,9 +111,21 @@ bool reads_memory(const Expr& e) {
     case ExprKind::Load:
     case ExprKind::TextureLoad:
     case ExprKind::TensorRead:
-    case ExprKind::Cast:
     case ExprKind::Call:
       return true;
+    case ExprKind::Cast: {
+      const Expr& value = as<Cast>(e)->value;
+      const bool widens =
+          is_index_type(e->type) && is_index_type(value->type) && e->type.bits >= value->type.bits;
+      return !widens || reads_memory(value);
+    }
+    case ExprKind::IntImm:
+    case ExprKind::Var:
+      return false;
+    case ExprKind::Binary: {
+      const auto& n = *as<Binary>(e);
+      return reads_memory(n.a) || reads_memory(n.b);
+    }
     default:
       break;
   }

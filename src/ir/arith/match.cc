@@ -48,7 +48,8 @@ bool with_expr(const Expr*& slot, const Expr& e, Bindings& b, FunctionRef<bool(B
 // -- Guards.
 
 Interval interval_of(const Bindings::Integer& x, const Ranges& ranges) {
-  return x.sum ? x.sum->bounds(ranges) : bounds(*x.expr, ranges);
+  if (!x.interval) x.interval = x.sum ? x.sum->bounds(ranges) : bounds(*x.expr, ranges);
+  return *x.interval;
 }
 
 Interval interval_of(TermView t, const Bindings& b, const Ranges& ranges) {
@@ -216,8 +217,9 @@ bool Matcher::match(TermView t, const Subject& s, Bindings& b, Then then) const 
       if (s.expr != nullptr && !(*s.expr)->type.is_integer()) return false;
       auto& slot = b.integers[t->value];
       if (slot.bound()) return is_bound_to(slot, s) && then(b);
-      if (s.sum != nullptr) return with(slot, Bindings::Integer{SumPart(*s.sum), nullptr}, b, then);
-      return with(slot, Bindings::Integer{{}, s.expr}, b, then);
+      if (s.sum != nullptr)
+        return with(slot, Bindings::Integer{SumPart(*s.sum), nullptr, {}}, b, then);
+      return with(slot, Bindings::Integer{{}, s.expr, {}}, b, then);
     }
     case TermKind::Condition:
       return s.expr != nullptr && (*s.expr)->type.element().is_bool() &&
@@ -330,7 +332,7 @@ bool Matcher::match_part(TermView t, const SumPart& part, Bindings& b, Then then
     return part.is_constant() && match_number(t, part.constant(), b, then);
   auto& slot = b.integers[t->value];
   if (slot.bound()) return is_bound_to(slot, part.copy()) && then(b);
-  return with(slot, Bindings::Integer{part, nullptr}, b, then);
+  return with(slot, Bindings::Integer{part, nullptr, {}}, b, then);
 }
 
 bool Matcher::match_number(TermView t, int64_t value, Bindings& b, Then then) const {

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "ir/arith/interval.h"
 #include "ir/arith/linear.h"
 #include "ir/arith/rules.h"
 #include "support/function_ref.h"
@@ -26,6 +27,7 @@ struct Bindings {
   struct Integer {
     std::optional<SumPart> sum;  // or
     const Expr* expr = nullptr;
+    mutable std::optional<Interval> interval;  // once a guard has asked for it
     bool bound() const { return sum.has_value() || expr != nullptr; }
   };
   std::array<Integer, 3> integers;

@@ -111,6 +111,10 @@ Modular modular(const Expr& e, const Ranges& ranges) {
       [&](const Select& n) {
         return join(modular(n.if_true, ranges), modular(n.if_false, ranges));
       },
+      [&](const Cast& n) {
+        const bool widens = n.value->type.bits <= n.type.bits;
+        return widens ? modular(n.value, ranges) : Modular::everything();
+      },
       [](const auto&) { return Modular::everything(); });
 }
 

@@ -1,21 +1,9 @@
 #include "ir/arith/ranges.h"
 
 #include "ir/arith/simplify.h"
-#include "support/floor_division.h"
 
 namespace texloom::ir::arith {
 namespace {
-
-// All x with factor * x + constant in the interval.
-Interval solved(Interval interval, int64_t factor, int64_t constant) {
-  Interval shifted = interval - Interval::point(constant);
-  if (factor < 0) shifted = shifted * Interval::point(-1);
-  const int64_t magnitude = factor < 0 ? -factor : factor;
-  Interval result;
-  if (shifted.has_min()) result.min = -floor_div(-shifted.min, magnitude);
-  if (shifted.has_max()) result.max = floor_div(shifted.max, magnitude);
-  return result;
-}
 
 // How many times all terms of `part` are in the sum; 0 when they are not.
 int64_t times_in(const LinearSum& sum, const LinearSum& part) {
@@ -73,12 +61,13 @@ void Ranges::limit(const LinearSum& sum, Interval interval) {
   if (factor == 0) return;
   if (const Expr& first = sum.terms.front().atom; sum.terms.size() == 1 && as<Var>(first)) {
     Interval& known = known_[first.get()].interval;
-    known = meet(known, solved(interval, factor, sum.constant));
+    known = meet(known, quotient_range(interval - Interval::point(sum.constant), factor));
     return;
   }
   KnownSum known{SumPart(sum, SumPart::Kind::Multiples, factor < 0 ? -factor : factor).copy(), {}};
   known.sum.constant = 0;
-  known.interval = solved(interval, factor < 0 ? -factor : factor, sum.constant);
+  known.interval =
+      quotient_range(interval - Interval::point(sum.constant), factor < 0 ? -factor : factor);
   sums_.push_back(std::move(known));
 }
 

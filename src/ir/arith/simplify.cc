@@ -48,6 +48,7 @@ class Simplifier final : public Normalizer {
       : ranges_(ranges), rules_(rules), matcher_(ranges, *this) {}
 
   Expr run(const Expr& e) {
+    if (e->size == 1) return leaf(e);  // quicker looked at than looked up
     if (const auto found = done_.find(e); found != done_.end()) return found->second;
     Expr result = is_index_type(e->type) ? sum_of(e).to_expr(e->type) : other(e);
     done_.emplace(e, result);
@@ -67,12 +68,14 @@ class Simplifier final : public Normalizer {
   }
 
  private:
+  Expr leaf(const Expr& e) const {
+    const auto* var = is_index_type(e->type) ? as<Var>(e) : nullptr;
+    const Interval range = var != nullptr ? ranges_.of(var) : Interval::everything();
+    return range.is_point() ? make_int(range.min, e->type) : e;
+  }
+
   LinearSum first_sum_of(const Expr& e) {
-    if (const int64_t* value = int_value(e)) return LinearSum::constant_sum(*value);
-    if (const auto* var = as<Var>(e)) {
-      const Interval range = ranges_.of(var);
-      return range.is_point() ? LinearSum::constant_sum(range.min) : LinearSum::atom(e);
-    }
+    if (e->size == 1) return LinearSum::atom(leaf(e));
     if (const auto* n = as<Binary>(e)) {
       return operation(n->op, sum_of(n->a), sum_of(n->b), e->type);
     }
@@ -152,13 +155,17 @@ class Simplifier final : public Normalizer {
   }
 
   Expr comparison(const Binary& n, const Expr& e) {
+    const auto operands = [&] {
+      return map_children(e, [this](const Expr& child) { return run(child); });
+    };
     if (is_index_type(n.a->type)) {
       const LinearSum &a = sum_of(n.a), &b = sum_of(n.b);
       if (!reads_memory(a) && !reads_memory(b)) {
-        if (Expr result = comparison_with_zero(n.op, a.plus(b, -1), n.a->type)) return result;
+        const Expr result = comparison_with_zero(n.op, a.plus(b, -1), n.a->type);
+        return result ? result : operands();
       }
     }
-    const Expr rebuilt = map_children(e, [this](const Expr& child) { return run(child); });
+    const Expr rebuilt = operands();
     const auto* operation = as<Binary>(rebuilt);
     if (operation == nullptr) return rebuilt;
     return ruled(rules_.of(operation->op), {operation->a, operation->b}, rebuilt);

@@ -51,6 +51,14 @@ TEST(Interval, Arithmetic) {
   EXPECT_EQ(meet(a, Interval{0, 9}), (Interval{0, 3}));
 }
 
+TEST(Interval, QuotientRanges) {
+  EXPECT_EQ(quotient_range({-5, 13}, 4), (Interval{-1, 3}));
+  EXPECT_EQ(quotient_range({-5, 13}, -4), (Interval{-3, 1}));
+  EXPECT_EQ(quotient_range({-8, 12}, 4), (Interval{-2, 3}));
+  EXPECT_EQ(quotient_range({-kNone, 13}, -4), (Interval{-3, kNone}));
+  EXPECT_EQ(quotient_range(Interval::everything(), 4), Interval::everything());
+}
+
 TEST(Interval, UnboundedEndsStayUnbounded) {
   const Interval all, below{-kNone, 3}, above{-2, kNone};
   EXPECT_EQ(all + Interval::point(5), all);

@@ -140,6 +140,9 @@ TEST_F(LinearTest, KnowsWhatIsReadFromMemory) {
     EXPECT_TRUE(reads_memory(LinearSum::atom(min(y, e + 1)).plus(sum(1, 0, 0), 1)));
     EXPECT_TRUE(reads_memory(sum(1, 0, 0).plus(LinearSum::atom(e), 1)));
   }
+  EXPECT_FALSE(reads_memory(make_cast(kInt64, x + 1)));
+  EXPECT_TRUE(reads_memory(make_cast(kInt64, make_load(a, {x}))));
+  EXPECT_TRUE(reads_memory(make_cast(kInt32, make_var("l", kInt64))));
   EXPECT_FALSE(reads_memory(sum(1, 2, 3)));
   EXPECT_FALSE(reads_memory(LinearSum::atom(min(x, y))));
 }

@@ -92,6 +92,8 @@ TEST_F(ModularTest, OtherTypesSayNothing) {
   EXPECT_EQ(of(byte * 4), Modular::everything());
   EXPECT_EQ(of(make_ramp(x * 4, make_int(4), 4)), Modular::everything());
   EXPECT_EQ(of(make_cast(kInt32, byte)), Modular::everything());
+  EXPECT_EQ(of(make_cast(kInt64, x * 4 + 1)), Modular::of(4, 1));
+  EXPECT_EQ(of(make_cast(kInt32, make_var("l", kInt64) * 4)), Modular::everything());
   EXPECT_EQ(of(make_var("l", kInt64) * 4), Modular::of(4, 0));
 }
 
