@@ -39,12 +39,6 @@ arith::Interval bounds_of(const arith::LinearSum& sum, const arith::Ranges& rang
   return {std::max(a.min, b.min), std::max(a.max, b.max)};
 }
 
-bool reads_memory(const Expr& e) {
-  bool reads = false;
-  walk(e, [&](const Load&) { reads = true; }, [&](const TextureLoad&) { reads = true; });
-  return reads;
-}
-
 }  // namespace
 
 void BoundsProof::run_over(const Expr& var, const Expr& extent) {
@@ -61,8 +55,8 @@ void BoundsProof::let(const Expr& var, const Expr& value) {
 bool BoundsProof::inside(const Expr& index, int64_t extent) const {
   if (index->size > kMaxJudgedSize) return true;
   if (arith::bounds(index, ranges_).within(0, extent - 1)) return true;
-  if (reads_memory(index)) return true;
-  if (!index->type.is_scalar() || !index->type.is_int() || index->type.bits < 32) {
+  if (arith::reads_memory(index)) return true;
+  if (!arith::is_index_type(index->type)) {
     return arith::bounds(arith::simplify(index, ranges_), ranges_).within(0, extent - 1);
   }
   return bounds_of(arith::linear_sum(index, ranges_), ranges_, 0).within(0, extent - 1);

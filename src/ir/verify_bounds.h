@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ir/arith/interval.h"
+#include "ir/arith/ranges.h"
 
 namespace texloom::ir {
 
