@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "codegen/opencl/legalize.h"
+#include "codegen/opencl/print.h"
 #include "ir/target.h"
 #include "ir/verify.h"
 #include "lower/pipeline.h"
@@ -33,6 +34,7 @@ prints it. FILE is - for standard input.
   --time-passes           print how long each pass took, on standard error
   --target=TARGET         for passes that ask for one: by default the program's own, which a
                           program of stage te names, or "opencl"
+  --emit=opencl           print the OpenCL C of the kernels instead, which are legalised then
   --locations             print the source locations of statements
   --list-passes           print the passes, with the stages they lead from and to, and stop
   --help                  print this, and stop
@@ -61,6 +63,7 @@ struct Options {
   std::vector<Pass> passes;
   std::vector<std::string> print_after;
   std::optional<std::string> target;
+  bool emit_opencl = false;
   bool verify_each = false, time_passes = false, list_passes = false, locations = false;
   bool help = false;
 };
@@ -102,6 +105,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
       }
     } else if (name == "--target" && equals < argument.size()) {
       o.target = value;
+    } else if (argument == "--emit=opencl") {
+      o.emit_opencl = true;
     } else if (argument == "--verify-each") {
       o.verify_each = true;
     } else if (argument == "--time-passes") {
@@ -148,7 +153,18 @@ class Runner {
       if (prints(pass)) err_ << fmt::format("// after {}\n{}", pass.name, text_of_program());
     }
     verify();
-    out_ << text_of_program();
+    if (!options_.emit_opencl) {
+      out_ << text_of_program();
+    } else if (lowering_.program.stage == Stage::Legalised) {
+      for (const ir::Kernel& kernel : lowering_.program.kernels) {
+        out_ << codegen::opencl::print(kernel).source;
+      }
+    } else {
+      err_ << fmt::format(
+          "texloom-opt: --emit=opencl takes stage legalised, the program is at {}\n",
+          to_string(lowering_.program.stage));
+      return kWrongInput;
+    }
     if (options_.time_passes) print_times();
     return kOk;
   }
