@@ -7,12 +7,14 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <optional>
 
 #include "codegen/opencl/legalize.h"
-#include "ir/parse.h"
+#include "codegen/opencl/print.h"
 #include "ir/target.h"
 #include "ir/verify.h"
 #include "lower/pipeline.h"
+#include "lower/text.h"
 
 namespace texloom::opt {
 namespace {
@@ -30,7 +32,9 @@ prints it. FILE is - for standard input.
   --print-after=NAME,...  print the program after these passes, or after all, on standard error
   --verify-each           check the rules of the IR after each pass, not only after the last
   --time-passes           print how long each pass took, on standard error
-  --target=TARGET         for passes that ask for one: "opencl" by default
+  --target=TARGET         for passes that ask for one: by default the program's own, which a
+                          program of stage te names, or "opencl"
+  --emit=opencl           print the OpenCL C of the kernels instead, which are legalised then
   --locations             print the source locations of statements
   --list-passes           print the passes, with the stages they lead from and to, and stop
   --help                  print this, and stop
@@ -42,12 +46,9 @@ void legalize(Lowering& lowering) {
   lowering.program = codegen::opencl::legalize(lowering.program);
 }
 
-// The passes that read a program, not a schedule.
+// The pipeline, and what a backend does behind it.
 std::vector<Pass> all_passes() {
-  std::vector<Pass> passes;
-  for (const Pass& pass : lower::pipeline()) {
-    if (pass.in != Stage::Te) passes.push_back(pass);
-  }
+  std::vector<Pass> passes(lower::pipeline().begin(), lower::pipeline().end());
   passes.push_back({"legalize", legalize, Stage::Kernels, Stage::Legalised,
                     "bring kernels into a form that OpenCL C can spell"});
   return passes;
@@ -61,7 +62,8 @@ struct Options {
   std::string file;
   std::vector<Pass> passes;
   std::vector<std::string> print_after;
-  std::string target = "opencl";
+  std::optional<std::string> target;
+  bool emit_opencl = false;
   bool verify_each = false, time_passes = false, list_passes = false, locations = false;
   bool help = false;
 };
@@ -103,6 +105,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
       }
     } else if (name == "--target" && equals < argument.size()) {
       o.target = value;
+    } else if (argument == "--emit=opencl") {
+      o.emit_opencl = true;
     } else if (argument == "--verify-each") {
       o.verify_each = true;
     } else if (argument == "--time-passes") {
@@ -136,8 +140,8 @@ class Runner {
       : options_(options), out_(out), err_(err) {}
 
   int run(std::string_view text) {
-    lowering_.target = ir::parse_target(options_.target, {});
-    lowering_.program = ir::parse_program(text, options_.file == "-" ? "<stdin>" : options_.file);
+    lowering_ = lower::parse_lowering(text, options_.file == "-" ? "<stdin>" : options_.file);
+    if (options_.target) lowering_.target = ir::parse_target(*options_.target, {});
     for (const Pass& pass : options_.passes) {
       if (lowering_.program.stage != pass.in) {
         err_ << fmt::format("texloom-opt: pass {} reads stage {}, the program is at stage {}\n",
@@ -145,11 +149,22 @@ class Runner {
         return kWrongInput;
       }
       timed(pass);
-      if (options_.verify_each) ir::verify(lowering_.program, &lowering_.target);
+      if (options_.verify_each) verify();
       if (prints(pass)) err_ << fmt::format("// after {}\n{}", pass.name, text_of_program());
     }
-    ir::verify(lowering_.program, &lowering_.target);
-    out_ << text_of_program();
+    verify();
+    if (!options_.emit_opencl) {
+      out_ << text_of_program();
+    } else if (lowering_.program.stage == Stage::Legalised) {
+      for (const ir::Kernel& kernel : lowering_.program.kernels) {
+        out_ << codegen::opencl::print(kernel).source;
+      }
+    } else {
+      err_ << fmt::format(
+          "texloom-opt: --emit=opencl takes stage legalised, the program is at {}\n",
+          to_string(lowering_.program.stage));
+      return kWrongInput;
+    }
     if (options_.time_passes) print_times();
     return kOk;
   }
@@ -162,13 +177,18 @@ class Runner {
     times_.push_back(took.count());
   }
 
+  // Of stage te, check_schedule is a pass.
+  void verify() const {
+    if (lowering_.program.stage != Stage::Te) ir::verify(lowering_.program, &lowering_.target);
+  }
+
   bool prints(const Pass& pass) const {
     return std::any_of(options_.print_after.begin(), options_.print_after.end(),
                        [&](const std::string& name) { return name == "all" || name == pass.name; });
   }
 
   std::string text_of_program() const {
-    return to_string(lowering_.program, {.locations = options_.locations});
+    return to_string(lowering_, {.locations = options_.locations});
   }
 
   void print_times() const {

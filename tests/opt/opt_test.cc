@@ -35,6 +35,18 @@ const char* const kLoops = R"(program main stage=loops
     }
   }
 )";
+const char* const kTe = R"(program main stage=te target="opencl -device=mali"
+  param A
+  param B
+
+placeholder A: float32[8]
+
+compute B(i < 8): float32 = A[i] + 1.0
+  output
+  split i factor=4 -> i.outer, v
+  bind i.outer blockIdx.x
+  vectorize v
+)";
 const char* const kFlattened = R"(program main stage=flattened
   param A: global float32[8]
   param B: global float32[8]
@@ -57,7 +69,7 @@ kernel main_kernel0 grid=(2, 1, 1) block=(1, 1, 1)
 )";
 
 TEST(Opt, PrintsWhatItReads) {
-  for (const char* text : {kLoops, kFlattened, kKernels}) {
+  for (const char* text : {kTe, kLoops, kFlattened, kKernels}) {
     const Result r = opt({"-"}, text);
     EXPECT_EQ(r.code, kOk);
     EXPECT_EQ(r.out, text);
@@ -85,6 +97,27 @@ TEST(Opt, RunsPassesInOrder) {
               StartsWith("program main stage=legalised\n"));
 }
 
+// A schedule with its arguments, from the first pass to the last.
+TEST(Opt, RunsPassesOverSchedules) {
+  const Result checked =
+      opt({"-", "--pass=prepare_schedule,check_schedule", "--print-after=all"}, kTe);
+  EXPECT_EQ(checked.out, kTe);
+  EXPECT_EQ(checked.err,
+            std::string("// after prepare_schedule\n") + kTe + "// after check_schedule\n" + kTe);
+  const std::string to_loops = "--pass=prepare_schedule,check_schedule,build_loops";
+  const Result kernels =
+      opt({"-", to_loops, "--pass=vectorize_loops,unroll_loops,flatten_storage,simplify_program",
+           "--pass=split_kernels", "--verify-each"},
+          kTe);
+  EXPECT_EQ(kernels.code, kOk) << kernels.err;
+  EXPECT_EQ(kernels.out, kKernels);
+}
+
+// The target is the program's own, unless the command line has another.
+TEST(Opt, TargetsOfSchedules) {
+  EXPECT_THAT(opt({"-", "--target=opencl"}, kTe).out, HasSubstr("stage=te target=\"opencl\"\n"));
+}
+
 TEST(Opt, PrintsAfterPasses) {
   const std::string passes = "--pass=split_kernels,insert_barriers";
   const std::string after_split = std::string("// after split_kernels\n") + kKernels;
@@ -92,6 +125,17 @@ TEST(Opt, PrintsAfterPasses) {
   EXPECT_EQ(opt({"-", passes, "--print-after=all"}, kFlattened).err, after_split + after_barriers);
   EXPECT_EQ(opt({"-", passes, "--print-after=split_kernels"}, kFlattened).err, after_split);
   EXPECT_EQ(opt({"-", passes, "--print-after=contract_fma"}, kFlattened).err, "");
+}
+
+TEST(Opt, EmitsOpenCL) {
+  const Result r = opt({"-", "--pass=legalize", "--emit=opencl"}, kKernels);
+  EXPECT_EQ(r.code, kOk) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("void main_kernel0("));
+  EXPECT_THAT(r.out, testing::Not(HasSubstr("program main")));
+  const Result early = opt({"-", "--emit=opencl"}, kKernels);
+  EXPECT_EQ(early.code, kWrongInput);
+  EXPECT_EQ(early.err,
+            "texloom-opt: --emit=opencl takes stage legalised, the program is at kernels\n");
 }
 
 TEST(Opt, TimesPasses) {
@@ -104,7 +148,7 @@ TEST(Opt, TimesPasses) {
 TEST(Opt, ListsPasses) {
   const Result r = opt({"--list-passes"});
   EXPECT_EQ(r.code, kOk);
-  EXPECT_THAT(r.out, StartsWith("vectorize_loops   loops      -> loops      turn vectorised"));
+  EXPECT_THAT(r.out, StartsWith("prepare_schedule  te         -> te         apply argument"));
   EXPECT_THAT(r.out, HasSubstr("\nsplit_kernels     flattened  -> kernels    make a kernel"));
   EXPECT_THAT(r.out, HasSubstr("\nlegalize          kernels    -> legalised  bring kernels"));
   EXPECT_THAT(opt({"--help"}).out, StartsWith("usage: texloom-opt FILE [OPTION]...\n"));
@@ -154,7 +198,7 @@ TEST(Opt, WrongCommandLine) {
     EXPECT_EQ(r.err, "texloom-opt: " + message + "\ntexloom-opt --help lists the options\n");
   }
   EXPECT_THAT(opt({"-", "--pass=foo"}, kLoops).err,
-              StartsWith("texloom-opt: there is no pass 'foo'; there are vectorize_loops, "));
+              StartsWith("texloom-opt: there is no pass 'foo'; there are prepare_schedule, "));
   EXPECT_EQ(opt({"-", "--print-after=foo"}, kLoops).code, kUsage);
 }
 
