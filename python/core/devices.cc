@@ -161,7 +161,7 @@ Layout array_layout(const std::vector<int64_t>& shape, const StorageScope& scope
   const Layout natural = texture_layout(shape, *scope.texture);
   const auto folded = best_fold(natural, target.image_limits());
   const ImageLimits device{info.limits.max_image_width, info.limits.max_image_height};
-  if (folded && folded->fits(device)) return *folded;
+  if (folded && fits(*folded, device)) return *folded;
   fail(user_location(), Code::TextureTooLarge,
        folded ? fmt::format("build for the device's limit, and name that target here too: "
                             "target=\"opencl -texture_spatial_limit={}\"",

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/layout.h"
+#include "ir/layout_fold.h"
 #include "support/source_location.h"
 
 namespace texloom::ir {

@@ -324,21 +324,12 @@ class Verifier {
     if (form_.logical) {
       const size_t axes = std::min(indices.size(), buffer->shape.size());
       for (size_t i = 0; i < axes; ++i) {
-        inside(node, indices[i], padded_extent(*buffer, i), buffer->name);
+        // A whole texel may be accessed where the last one is only partly filled.
+        inside(node, indices[i], buffer->layout.extent_with_lanes(i), buffer->name);
       }
     } else if (!indices.empty()) {
       inside(node, indices.front(), buffer->layout.col_count(), buffer->name);
     }
-  }
-
-  // A whole texel may be accessed where the last one is only partly filled.
-  static int64_t padded_extent(const BufferNode& buffer, size_t axis) {
-    const int64_t extent = buffer.shape[axis];
-    const bool lanes =
-        buffer.is_texture() && buffer.layout.lanes.front().axis == static_cast<int>(axis);
-    if (!lanes) return extent;
-    const int64_t texel = buffer.layout.lane_count();
-    return (extent + texel - 1) / texel * texel;
   }
 
   template <class Node>
