@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "ir/evaluation.h"
+#include "ir/verify_padding.h"
 #include "ir/verify_stages.h"
 #include "ir/verify_text.h"
 #include "ir/verify_types.h"
@@ -542,7 +543,10 @@ class Verifier {
 
 }  // namespace
 
-std::vector<Violation> find_violations(const Program& program) { return Verifier(program).run(); }
+std::vector<Violation> find_violations(const Program& program) {
+  std::vector<Violation> found = Verifier(program).run();
+  return found.empty() ? find_padding_violations(program) : found;
+}
 
 void verify(const Program& program) {
   const std::vector<Violation> violations = find_violations(program);

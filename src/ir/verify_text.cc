@@ -75,6 +75,8 @@ std::string_view to_string(Rule rule) {
       return "barriers";
     case Rule::Bounds:
       return "bounds";
+    case Rule::Padding:
+      return "padding";
     case Rule::Plan:
       return "plan";
   }
