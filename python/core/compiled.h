@@ -21,6 +21,7 @@ struct PyProgram {
 // What build() returns. Executors are made for each device at the first call with its arrays.
 struct CompiledFunction {
   codegen::opencl::CompiledModule module;
+  std::vector<ir::Layout> array_layouts;  // of the arguments
   ir::Target target;
   std::mutex mutex;
   std::map<const hal::Device*, std::shared_ptr<runtime::PlanExecutor>> executors;
@@ -32,6 +33,6 @@ lower::Lowering make_lowering(const SharedSchedule& schedule, const std::vector<
                               const std::string& target);
 
 // Lowers, and shows the warnings to the user.
-ir::Program lowered_program(lower::Lowering lowering);
+lower::Lowering lowered(lower::Lowering lowering);
 
 }  // namespace texloom::python

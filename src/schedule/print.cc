@@ -62,10 +62,12 @@ std::string stage_text(const Schedule& schedule, const Stage& stage) {
   for (const Expr& extent : op.shape) shape += (shape.empty() ? "" : ", ") + ir::to_string(extent);
   const std::string type = fmt::format("{}[{}]", ir::to_string(op.type), shape);
   if (op.is_placeholder()) return fmt::format("placeholder {}: {}\n", op.name, type);
-  const std::string scope = ir::to_string(scope_of(schedule, stage.id));
+  std::string scope = ir::to_string(scope_of(schedule, stage.id));
+  if (stage.layout) scope += " as " + ir::to_string(*stage.layout);
   std::string text =
       fmt::format("stage {}: {} in {}, {}\n  {}({}) = {}\n", op.name, type, scope,
                   place_text(schedule, stage), op.name, axis_list(op.axes), ir::to_string(op.body));
+  if (stage.transform) text += "  transform " + ir::to_string(stage.transform->map) + "\n";
   for (const Relation& r : stage.relations) text += "  " + relation_text(r) + "\n";
   std::string loops;
   for (const IterVar& leaf : stage.leaves)
