@@ -25,11 +25,12 @@ const std::shared_ptr<hal::Device>& open_device(const PyDevice& device);
 struct PyArray {
   PyDevice device;
   ir::Type type;
-  ir::Layout layout;  // of a buffer: linear
+  ir::Layout layout;
   ir::StorageScope scope;
   hal::Binding binding;
 
-  uint64_t element_count() const;
+  // Of the whole object, or of the array's rectangle in an image: padding included.
+  uint64_t bytes() const;
 };
 
 // Fails with the diagnostic that fits the status, unless it is ok.

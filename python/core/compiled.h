@@ -22,6 +22,7 @@ struct PyProgram {
 // What build() returns. Executors are made for each device at the first call with its arrays.
 struct CompiledFunction {
   codegen::opencl::CompiledModule module;
+  std::vector<ir::Layout> array_layouts;  // of the arguments
   ir::Target target;
   std::mutex mutex;
   std::map<const hal::Device*, std::shared_ptr<runtime::PlanExecutor>> executors;

@@ -13,9 +13,11 @@
 #include "arrays.h"
 #include "handles.h"
 #include "ir/target.h"
+#include "package/device_target.h"
 #include "package/launch_plan.h"
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/hal/transfer.h"
+#include "schedule/storage.h"
 #include "support/diagnostic.h"
 #include "support/int128.h"
 #include "texel_copy.h"
@@ -132,7 +134,7 @@ struct Placement {
 hal::Binding allocate(hal::Device& device, const PyArray& array, const Placement& placement) {
   if (array.layout.object == MemoryObject::Buffer) {
     hal::BufferDesc desc;
-    desc.bytes = array.element_count() * static_cast<uint64_t>(array.type.bytes());
+    desc.bytes = array.bytes();
     auto buffer = device.create_buffer(desc);
     throw_if_error(buffer.status());
     return hal::BufferBinding{*buffer, 0};
@@ -153,31 +155,40 @@ hal::Binding allocate(hal::Device& device, const PyArray& array, const Placement
   return hal::TextureBinding{*texture, placement.origin};
 }
 
+hal::TextureRegion region_of(const PyArray& array) {
+  return {std::get<hal::TextureBinding>(array.binding).origin,
+          {static_cast<uint32_t>(array.layout.col_count()),
+           static_cast<uint32_t>(array.layout.row_count())}};
+}
+
 // A texture's fold follows the target's limits alone, as that of an argument of a function built
-// for the target does.
-Layout array_layout(const std::vector<int64_t>& shape, const StorageScope& scope,
-                    const Target& target, const hal::DeviceInfo& info) {
-  if (!scope.texture) return linear_layout(shape);
-  const Layout natural = texture_layout(shape, *scope.texture);
-  const auto folded = best_fold(natural, target.image_limits());
+// for the target does. A layout that the user wrote is taken as it is.
+Layout array_layout(const Shape& shape, const schedule::Storage& storage, const Target& target,
+                    const hal::DeviceInfo& info) {
+  const bool stated = storage.layout.has_value();
+  if (!storage.scope.texture) {
+    return stated ? layout_for(*storage.layout, shape) : linear_layout(shape);
+  }
+  const Layout natural =
+      stated ? layout_for(*storage.layout, shape) : texture_layout(shape, *storage.scope.texture);
+  const std::optional<Layout> folded = !stated || fits(natural, target.image_limits())
+                                           ? best_fold(natural, target.image_limits())
+                                           : std::nullopt;
   const ImageLimits device{info.limits.max_image_width, info.limits.max_image_height};
-  if (folded && folded->fits(device)) return *folded;
+  if (folded && fits(*folded, device)) return *folded;
   fail(user_location(), Code::TextureTooLarge,
        folded ? fmt::format("build for the device's limit, and name that target here too: "
                             "target=\"opencl -texture_spatial_limit={}\"",
                             std::min(device.max_width, device.max_height))
-              : std::string("keep the array in a buffer"),
+              : std::string(stated ? "fold its layout" : "keep the array in a buffer"),
        "an array of {} x {} texels does not fit the limits of the target ({} x {}) and the device "
        "({} x {})",
        natural.col_count(), natural.row_count(), target.max_image_size, target.max_image_size,
        device.max_width, device.max_height);
 }
 
-PyArray empty(const std::vector<int64_t>& shape, const std::string& dtype, const PyDevice& device,
-              const std::string& scope_text, const std::string& target,
-              const std::pair<uint32_t, uint32_t>& origin,
-              const std::optional<std::pair<uint32_t, uint32_t>>& image) {
-  const SourceLocation where = user_location();
+schedule::Storage array_storage(const std::string& scope_text, const std::string& layout,
+                                const Shape& shape, const SourceLocation& where) {
   const auto scope = parse_scope(scope_text);
   if (!scope || scope->memory != MemoryScope::Global) {
     std::string known;
@@ -187,37 +198,77 @@ PyArray empty(const std::vector<int64_t>& shape, const std::string& dtype, const
     fail(where, Code::UnknownScope, "use one of " + known,
          "an array cannot lie in the memory scope '{}'", scope_text);
   }
+  return schedule::parse_storage(scope_text, layout, shape, where);
+}
+
+void check_shape(const Shape& shape, const schedule::Storage& storage, Type type,
+                 const SourceLocation& where) {
   const bool bad_shape = std::any_of(shape.begin(), shape.end(), [](int64_t n) { return n < 1; });
-  if (bad_shape || (scope->texture && (shape.empty() || shape.size() > kMaxTextureRank))) {
+  const bool by_rule = storage.scope.texture && !storage.layout;
+  if (bad_shape || (by_rule && (shape.empty() || shape.size() > kMaxTextureRank))) {
     fail(where, Code::BadShape,
          fmt::format("give positive extents; a texture holds 1 to {} axes", kMaxTextureRank),
-         "an array cannot have this shape in '{}'", to_string(*scope));
+         "an array cannot have this shape in '{}'", to_string(storage.scope));
   }
-  if (!scope->texture && (origin != std::pair(0U, 0U) || image)) {
-    fail(where, Code::WrongScope, "leave them out, or give a texture scope",
-         "an array in '{}' has no origin and no image", to_string(*scope));
-  }
-  if (scope->texture && !is_texel_type(to_type(dtype))) {
-    fail(where, Code::TextureElementType,
-         "textures hold float16, float32 and integers of 8, 16 and 32 bits",
-         "an array of dtype {} cannot lie in a texture", dtype);
-  }
-  int128 bytes = to_type(dtype).bytes();
+  int128 bytes = type.bytes();
   for (const int64_t extent : shape) {
     bytes *= extent;
     if (bytes <= INT64_MAX / 8) continue;
     fail(where, Code::OutOfDeviceMemory, "use smaller arrays",
          "an array of shape ({}) is too large", fmt::join(shape, ", "));
   }
+}
+
+// What lies in the array's object, or rectangle, with the elements at their places.
+void upload(const PyArray& array, std::span<const std::byte> places) {
+  hal::Device& device = *open_device(array.device);
+  throw_if_error(without_lock([&] {
+    if (const auto* buffer = std::get_if<hal::BufferBinding>(&array.binding)) {
+      return hal::write_buffer(device, buffer->buffer, buffer->offset, places);
+    }
+    const auto& texture = std::get<hal::TextureBinding>(array.binding);
+    return hal::write_texture(device, texture.texture, region_of(array), places);
+  }));
+}
+void download(const PyArray& array, std::span<std::byte> places) {
+  hal::Device& device = *open_device(array.device);
+  throw_if_error(without_lock([&] {
+    if (const auto* buffer = std::get_if<hal::BufferBinding>(&array.binding)) {
+      return hal::read_buffer(device, buffer->buffer, buffer->offset, places);
+    }
+    const auto& texture = std::get<hal::TextureBinding>(array.binding);
+    return hal::read_texture(device, texture.texture, region_of(array), places);
+  }));
+}
+
+PyArray empty(const Shape& shape, const std::string& dtype, const PyDevice& device,
+              const std::string& scope, const std::string& target,
+              const std::pair<uint32_t, uint32_t>& origin,
+              const std::optional<std::pair<uint32_t, uint32_t>>& image,
+              const std::string& layout) {
+  const SourceLocation where = user_location();
+  const schedule::Storage storage = array_storage(scope, layout, shape, where);
+  const bool is_texture = storage.scope.texture.has_value();
+  if (!is_texture && (origin != std::pair(0U, 0U) || image)) {
+    fail(where, Code::WrongScope, "leave them out, or give a texture scope",
+         "an array in '{}' has no origin and no image", to_string(storage.scope));
+  }
+  if (is_texture && !is_texel_type(to_type(dtype))) {
+    fail(where, Code::TextureElementType,
+         "textures hold float16, float32 and integers of 8, 16 and 32 bits",
+         "an array of dtype {} cannot lie in a texture", dtype);
+  }
+  check_shape(shape, storage, to_type(dtype), where);
   hal::Device& opened = *open_device(device);
   PyArray array;
   array.device = device;
   array.type = to_type(dtype);
-  array.scope = *scope;
-  array.layout = array_layout(shape, *scope, parse_target(target, where), opened.info());
+  array.scope = storage.scope;
+  array.layout = array_layout(shape, storage, parse_target(target, where), opened.info());
   Placement placement{{origin.first, origin.second}, {}};
   if (image) placement.image = hal::Extent2D{image->first, image->second};
   array.binding = allocate(opened, array, placement);
+  if (array.layout.padding == Padding::Zero) upload(array, std::vector<std::byte>(array.bytes()));
   return array;
 }
 
@@ -238,48 +289,25 @@ void check_source(const PyArray& array, const py::array& source) {
 void copy_from(const PyArray& array, const py::array& source) {
   check_source(array, source);
   const auto contiguous = py::array::ensure(source, py::array::c_style);
-  hal::Device& device = *open_device(array.device);
-  wait_for(device);
+  wait_for(*open_device(array.device));
   const std::span<const std::byte> elements = bytes_of(contiguous);
-  if (const auto* buffer = std::get_if<hal::BufferBinding>(&array.binding)) {
-    throw_if_error(without_lock(
-        [&] { return hal::write_buffer(device, buffer->buffer, buffer->offset, elements); }));
-    return;
-  }
-  const auto& texture = std::get<hal::TextureBinding>(array.binding);
-  const Layout& layout = array.layout;
-  const auto bytes = static_cast<size_t>(array.type.bytes());
-  std::vector<std::byte> texels(
-      static_cast<size_t>(layout.row_count() * layout.col_count() * kTexelLanes) * bytes);
-  pack_texels(layout, bytes, elements, texels);
-  const hal::TextureRegion region{
-      texture.origin,
-      {static_cast<uint32_t>(layout.col_count()), static_cast<uint32_t>(layout.row_count())}};
-  throw_if_error(
-      without_lock([&] { return hal::write_texture(device, texture.texture, region, texels); }));
+  if (array.layout == linear_layout(array.layout.shape)) return upload(array, elements);
+  std::vector<std::byte> places(array.bytes());
+  pack_elements(array.layout, static_cast<size_t>(array.type.bytes()), elements, places);
+  upload(array, places);
 }
 
 py::array to_numpy(const PyArray& array) {
   py::array result(numpy_dtype(array.type), array.layout.shape);
-  hal::Device& device = *open_device(array.device);
-  wait_for(device);
+  wait_for(*open_device(array.device));
   const std::span<std::byte> elements = bytes_of(result);
-  if (const auto* buffer = std::get_if<hal::BufferBinding>(&array.binding)) {
-    throw_if_error(without_lock(
-        [&] { return hal::read_buffer(device, buffer->buffer, buffer->offset, elements); }));
+  if (array.layout == linear_layout(array.layout.shape)) {
+    download(array, elements);
     return result;
   }
-  const auto& texture = std::get<hal::TextureBinding>(array.binding);
-  const Layout& layout = array.layout;
-  const auto bytes = static_cast<size_t>(array.type.bytes());
-  std::vector<std::byte> texels(
-      static_cast<size_t>(layout.row_count() * layout.col_count() * kTexelLanes) * bytes);
-  const hal::TextureRegion region{
-      texture.origin,
-      {static_cast<uint32_t>(layout.col_count()), static_cast<uint32_t>(layout.row_count())}};
-  throw_if_error(
-      without_lock([&] { return hal::read_texture(device, texture.texture, region, texels); }));
-  unpack_texels(layout, bytes, texels, elements);
+  std::vector<std::byte> places(array.bytes());
+  download(array, places);
+  unpack_elements(array.layout, static_cast<size_t>(array.type.bytes()), places, elements);
   return result;
 }
 
@@ -325,10 +353,9 @@ void bind_array(py::module_& m) {
 
 }  // namespace
 
-uint64_t PyArray::element_count() const {
-  uint64_t count = 1;
-  for (const int64_t extent : layout.shape) count *= static_cast<uint64_t>(extent);
-  return count;
+uint64_t PyArray::bytes() const {
+  return static_cast<uint64_t>(layout.row_count() * layout.col_count() * layout.lane_count() *
+                               type.bytes());
 }
 
 void throw_if_error(const Status& status) {
@@ -364,6 +391,9 @@ void bind_devices(py::module_& m) {
       .def(
           "sync", [](const PyDevice& d) { wait_for(*open_device(d)); },
           "Waits for all work given to the device; Ctrl-C is heard.")
+      .def_property_readonly(
+          "_target",
+          [](const PyDevice& d) { return to_string(package::target_of(open_device(d)->info())); })
       .def_property_readonly("device_id", [](const PyDevice& d) { return d.ordinal; })
       .def_property_readonly("info",
                              [](const PyDevice& d) { return info_dict(open_device(d)->info()); });

@@ -22,26 +22,28 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 }
 
 std::string place_text(const Layout& layout) {
-  return layout.object == MemoryObject::Buffer ? "a buffer" : to_string(layout);
+  return layout == linear_layout(layout.shape) ? "a buffer" : to_string(layout);
 }
 
-void check_argument(const PyArray& array, const BufferNode& param, const SourceLocation& where) {
+void check_argument(const PyArray& array, const BufferNode& param, const Layout& layout,
+                    const SourceLocation& where) {
   if (array.type != param.type) {
     fail(where, Code::WrongElementType,
          fmt::format("pass an array of dtype {}", to_string(param.type)),
          "the argument '{}' has dtype {}, but the array has {}", param.name, to_string(param.type),
          to_string(array.type));
   }
-  if (array.layout.shape != param.shape) {
-    fail(where, Code::WrongShape, fmt::format("pass an array of shape {}", shape_text(param.shape)),
+  if (array.layout.shape != layout.shape) {
+    fail(where, Code::WrongShape,
+         fmt::format("pass an array of shape {}", shape_text(layout.shape)),
          "the argument '{}' has shape {}, but the array has {}", param.name,
-         shape_text(param.shape), shape_text(array.layout.shape));
+         shape_text(layout.shape), shape_text(array.layout.shape));
   }
-  if (array.layout != param.layout) {
+  if (!same_places(array.layout, layout)) {
     fail(where, Code::WrongScope,
-         "make the array with the argument's scope (nd.empty(..., mem_scope=...)) and the target "
-         "that the function was built for",
-         "the argument '{}' lies in {}, but the array in {}", param.name, place_text(param.layout),
+         "make the array with the argument's scope or layout (nd.empty(..., mem_scope=..., "
+         "layout=...)) and the target that the function was built for",
+         "the argument '{}' lies in {}, but the array in {}", param.name, place_text(layout),
          place_text(array.layout));
   }
   const auto* texture = std::get_if<hal::TextureBinding>(&array.binding);
@@ -106,7 +108,7 @@ void call(CompiledFunction& f, const py::args& args) {
   std::optional<PyDevice> device;
   for (size_t i = 0; i < params.size(); ++i) {
     const PyArray& array = array_of(args[i], *params[i], where);
-    check_argument(array, *params[i], where);
+    check_argument(array, *params[i], f.array_layouts[i], where);
     if (device && device->ordinal != array.device.ordinal) {
       fail(where, Code::WrongDevice, "copy all arguments to one device",
            "the argument '{}' lies on opencl({}), but those before it on opencl({})",
@@ -189,9 +191,11 @@ void bind_functions(py::module_& m) {
         return kernels;
       });
   m.def("build", [](const PyProgram& program) {
+    lower::Lowering lowering = lowered(program);
     auto f = std::make_shared<CompiledFunction>();
-    f->target = program.state->target;
-    f->module = codegen::opencl::compile(lowered(program).program);
+    f->target = lowering.target;
+    f->array_layouts = std::move(lowering.array_layouts);
+    f->module = codegen::opencl::compile(std::move(lowering.program));
     return f;
   });
 }

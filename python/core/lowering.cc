@@ -21,23 +21,17 @@ struct PyBufferDeclaration {
   lower::BufferDeclaration value;
 };
 
-StorageScope to_scope(const std::string& text) {
-  if (const auto scope = parse_scope(text)) return *scope;
-  std::string known;
-  for (const std::string& spelling : scope_spellings())
-    known += (known.empty() ? "" : ", ") + spelling;
-  fail(user_location(), Code::UnknownScope, "use one of " + known, "unknown memory scope '{}'",
-       text);
-}
-
 PyBufferDeclaration declare_buffer(const py::object& shape, const std::string& dtype,
-                                   const std::string& name, const std::string& scope, bool origin) {
+                                   const std::string& name, const std::string& scope, bool origin,
+                                   const std::string& layout) {
   const SourceLocation where = user_location();
   lower::BufferDeclaration d;
   d.name = name;
   d.type = to_type(dtype);
   d.shape = schedule::constant_shape(to_exprs(shape), name, where);
-  d.scope = to_scope(scope);
+  schedule::Storage storage = schedule::parse_storage(scope, layout, d.shape, where);
+  d.scope = storage.scope;
+  d.layout = std::move(storage.layout);
   d.has_origin = origin;
   d.location = where;
   return {d};
@@ -154,7 +148,9 @@ void bind_lowering(py::module_& m) {
     for (const auto& [name, value] : numeric_attributes(t)) {
       attributes[py::str(name.data(), name.size())] = value;
     }
-    attributes["contract"] = t.math.contract;
+    for (const auto& [name, is_on] : flag_attributes(t)) {
+      attributes[py::str(name.data(), name.size())] = is_on;
+    }
     return attributes;
   });
 }

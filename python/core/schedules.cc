@@ -143,10 +143,20 @@ void bind_stage_directives(py::class_<PyStage>& c) {
       "Compute the stage on its own, before its readers.");
   c.def(
       "set_scope",
-      [](const PyStage& s, const std::string& scope) {
-        s.schedule->set_scope(s.id, scope, user_location());
+      [](const PyStage& s, const std::string& scope, const std::string& layout) {
+        s.schedule->set_scope(s.id, scope, user_location(), layout);
       },
-      py::arg("scope"), "Say where the stage's result lies.");
+      py::arg("scope"), py::kw_only(), py::arg("layout") = "",
+      "Say where the stage's result lies, and how: texture[...] or buffer[...].");
+  c.def_property_readonly("_layout_rank", [](const PyStage& s) {
+    const schedule::Stage& stage = s.get();
+    return stage.transform ? stage.transform->map.axes.size() : stage.op->shape.size();
+  });
+  c.def("_transform_layout", [](const PyStage& s, const py::object& axes, const py::object& indices,
+                                const std::vector<size_t>& separators) {
+    return wrap(s.schedule->transform_layout(s.id, to_exprs(axes), to_exprs(indices), separators,
+                                             user_location()));
+  });
 }
 
 void bind_stage(py::module_& m) {
@@ -199,18 +209,20 @@ void bind_schedules(py::module_& m) {
       .def(
           "cache_read",
           [](Schedule& s, const PyTensor& tensor, const std::string& scope,
-             const py::object& readers) {
+             const py::object& readers, const std::string& layout) {
             return PyTensor{
-                s.cache_read(tensor.node, scope, operations_in(readers), user_location())};
+                s.cache_read(tensor.node, scope, operations_in(readers), user_location(), layout)};
           },
-          py::arg("tensor"), py::arg("scope"), py::arg("readers"),
+          py::arg("tensor"), py::arg("scope"), py::arg("readers"), py::kw_only(),
+          py::arg("layout") = "",
           "Copy a tensor into a memory scope for some of its readers; returns the copy.")
       .def(
           "cache_write",
-          [](Schedule& s, const PyTensor& tensor, const std::string& scope) {
-            return PyTensor{s.cache_write(tensor.node, scope, user_location())};
+          [](Schedule& s, const PyTensor& tensor, const std::string& scope,
+             const std::string& layout) {
+            return PyTensor{s.cache_write(tensor.node, scope, user_location(), layout)};
           },
-          py::arg("tensor"), py::arg("scope"),
+          py::arg("tensor"), py::arg("scope"), py::kw_only(), py::arg("layout") = "",
           "Compute a tensor in a memory scope and copy it out; returns what is computed there.");
   m.def("create_schedule", [](const py::object& ops) {
     return std::make_shared<Schedule>(Schedule::create(operations_in(ops)));

@@ -10,16 +10,11 @@ namespace {
 
 // Every number of a part list as its index along each axis, row-major by number.
 std::vector<std::vector<int64_t>> indices_by_number(const ir::Layout& layout,
-                                                    const std::vector<ir::LayoutPart>& parts,
-                                                    int64_t count) {
+                                                    const ir::LayoutParts& parts, int64_t count) {
   std::vector<std::vector<int64_t>> result;
   for (int64_t number = 0; number < count; ++number) {
     std::vector<int64_t> index(layout.shape.size(), 0);
-    int64_t rest = number;
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-      index[static_cast<size_t>(part->axis)] += rest % part->extent * part->divisor;
-      rest /= part->extent;
-    }
+    scatter(parts, number, index);
     result.push_back(std::move(index));
   }
   return result;
@@ -67,8 +62,8 @@ void copy_element(std::byte* target, const std::byte* source, size_t bytes) {
 
 }  // namespace
 
-void pack_texels(const ir::Layout& layout, size_t element_bytes,
-                 std::span<const std::byte> elements, std::span<std::byte> texels) {
+void pack_elements(const ir::Layout& layout, size_t element_bytes,
+                   std::span<const std::byte> elements, std::span<std::byte> texels) {
   std::memset(texels.data(), 0, texels.size());
   for_each_element(layout, [&](int64_t offset, int64_t place) {
     copy_element(texels.data() + static_cast<size_t>(place) * element_bytes,
@@ -76,8 +71,8 @@ void pack_texels(const ir::Layout& layout, size_t element_bytes,
   });
 }
 
-void unpack_texels(const ir::Layout& layout, size_t element_bytes,
-                   std::span<const std::byte> texels, std::span<std::byte> elements) {
+void unpack_elements(const ir::Layout& layout, size_t element_bytes,
+                     std::span<const std::byte> texels, std::span<std::byte> elements) {
   for_each_element(layout, [&](int64_t offset, int64_t place) {
     copy_element(elements.data() + static_cast<size_t>(offset) * element_bytes,
                  texels.data() + static_cast<size_t>(place) * element_bytes, element_bytes);

@@ -9,9 +9,9 @@
 namespace texloom::python {
 
 // `texels` holds rows * columns * lanes elements, row by row; padding becomes zero.
-void pack_texels(const ir::Layout& layout, size_t element_bytes,
+void pack_elements(const ir::Layout& layout, size_t element_bytes,
                  std::span<const std::byte> elements, std::span<std::byte> texels);
-void unpack_texels(const ir::Layout& layout, size_t element_bytes,
+void unpack_elements(const ir::Layout& layout, size_t element_bytes,
                    std::span<const std::byte> texels, std::span<std::byte> elements);
 
 }  // namespace texloom::python

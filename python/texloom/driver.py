@@ -21,6 +21,7 @@ def decl_buffer(
     *,
     scope: str = "",
     origin: bool = False,
+    layout: str = "",
 ) -> Buffer:
     """How an argument's array lies in memory, for ``binds=`` of :func:`lower` and :func:`build`.
 
@@ -35,9 +36,13 @@ def decl_buffer(
     origin : bool
         Whether a texture may begin anywhere in its image: the kernel then takes the place of its
         corner as two constants.
+    layout : str
+        How the array lies there, where the scope's own rule is not wanted:
+        ``"texture[(h, w, c) -> rows=(h), cols=(c/4, w), lanes=c%4]"``; the names stand for the
+        axes, in order.
     """
     extents = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
-    return _core.decl_buffer(extents, dtype or "float32", name, scope, origin)
+    return _core.decl_buffer(extents, dtype or "float32", name, scope, origin, layout)
 
 
 def program(

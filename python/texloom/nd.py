@@ -21,6 +21,7 @@ def empty(
     target: str | Target | None = None,
     origin: tuple[int, int] = (0, 0),
     image: tuple[int, int] | None = None,
+    layout: str = "",
 ) -> NDArray:
     """A new array; its values are undefined.
 
@@ -41,16 +42,27 @@ def empty(
         declared with an origin.
     image : (int, int), optional
         Width and height of the image in texels; by default origin and array just fit.
+    layout : str
+        How the array lies in the scope, where the scope's own rule is not wanted:
+        ``"texture[(h, w, c) -> rows=(h), cols=(c/4, w), lanes=c%4]"``; the scope may then be left
+        out.
 
     Raises
     ------
     TVMError
-        TL2001 for an unknown scope, TL1001 for a bad shape, TL4002 for a texture that no fold
-        makes fit, TL5006 when there is no such device.
+        TL2001 for an unknown scope, TL2017 for a bad layout, TL1001 for a bad shape, TL4002 for a
+        texture that no fold makes fit, TL5006 when there is no such device.
     """
     extents = [int(shape)] if isinstance(shape, (int, np.integer)) else [int(n) for n in shape]
     return _core.empty(
-        extents, str(dtype), device or Device(0), mem_scope or "", resolve(target), origin, image
+        extents,
+        str(dtype),
+        device or Device(0),
+        mem_scope or "",
+        resolve(target),
+        origin,
+        image,
+        layout,
     )
 
 
@@ -60,11 +72,12 @@ def array(
     mem_scope: str | None = None,
     *,
     target: str | Target | None = None,
+    layout: str = "",
 ) -> NDArray:
     """A device copy of a NumPy array (or what NumPy makes one of); see :func:`empty`."""
     host = np.asarray(source)
     host = host.astype(host.dtype.newbyteorder("="), copy=False)
-    result = empty(host.shape, host.dtype.name, device, mem_scope, target=target)
+    result = empty(host.shape, host.dtype.name, device, mem_scope, target=target, layout=layout)
     result.copyfrom(host)
     return result
 

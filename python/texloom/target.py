@@ -6,6 +6,7 @@ from contextvars import ContextVar, Token
 from typing import Any
 
 from . import _core
+from ._core import Device
 
 _current: ContextVar[Target | None] = ContextVar("texloom_target", default=None)
 
@@ -27,6 +28,11 @@ class Target:
         self._text = _core.check_target(str(target))
         self._tokens: list[Token[Target | None]] = []
 
+    @classmethod
+    def from_device(cls, device: Device) -> Target:
+        """The target that a device at hand is, with its own limits and features."""
+        return cls(device._target)
+
     def __str__(self) -> str:
         return self._text
 
@@ -41,7 +47,10 @@ class Target:
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """Limits and features: ``texture_spatial_limit``, ``max_num_threads`` and others."""
+        """The preset, limits and features by the names of the string.
+
+        ``device``, ``texture_spatial_limit``, ``max_num_threads``, ``images`` and others.
+        """
         return _core.target_attributes(self._text)
 
     @property

@@ -6,11 +6,18 @@ namespace texloom::ir {
 
 Buffer make_buffer(std::string name, Type type, std::vector<int64_t> shape, MemoryScope memory,
                    SourceLocation location) {
+  return make_buffer_with_layout(std::move(name), type, linear_layout(std::move(shape)), memory,
+                                 std::move(location));
+}
+
+Buffer make_buffer_with_layout(std::string name, Type type, Layout layout, MemoryScope memory,
+                               SourceLocation location) {
+  TL_CHECK(layout.object == MemoryObject::Buffer);
   auto* node = new BufferNode;
   node->name = std::move(name);
   node->type = type;
-  node->layout = linear_layout(shape);
-  node->shape = std::move(shape);
+  node->shape = layout.shape;
+  node->layout = std::move(layout);
   node->memory = memory;
   node->location = std::move(location);
   return Buffer(node);

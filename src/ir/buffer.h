@@ -34,6 +34,9 @@ using Buffer = Ref<BufferNode>;
 // A row-major buffer.
 Buffer make_buffer(std::string name, Type type, std::vector<int64_t> shape, MemoryScope memory,
                    SourceLocation location = {});
+// In another order: a layout of an object of kind Buffer.
+Buffer make_buffer_with_layout(std::string name, Type type, Layout layout, MemoryScope memory,
+                               SourceLocation location = {});
 // A texture: global memory, one origin.
 Buffer make_texture(std::string name, Type type, Layout layout, TextureOrigin origin = {},
                     SourceLocation location = {});

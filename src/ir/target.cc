@@ -41,6 +41,16 @@ constexpr std::array kAttributes = {
     Attribute{"max_parameter_size", &Target::max_parameter_bytes},
 };
 
+struct Flag {
+  std::string_view name;
+  bool& (*field)(Target&);
+};
+constexpr std::array kFlags = {
+    Flag{"images", [](Target& t) -> bool& { return t.images; }},
+    Flag{"float64", [](Target& t) -> bool& { return t.float64; }},
+    Flag{"contract", [](Target& t) -> bool& { return t.math.contract; }},
+};
+
 bool apply_preset(Target& target, std::string_view device) {
   for (const Preset& preset : kPresets) {
     if (preset.device != device) continue;
@@ -57,8 +67,9 @@ bool apply_preset(Target& target, std::string_view device) {
 std::string attribute_help() {
   std::vector<std::string> names;
   for (const Attribute& row : kAttributes) names.push_back(fmt::format("-{}=N", row.name));
-  return fmt::format("use one of {}, with any of {}, -contract=0 behind it",
-                     fmt::join(target_presets(), ", "), fmt::join(names, ", "));
+  for (const Flag& row : kFlags) names.push_back(fmt::format("-{}=0", row.name));
+  return fmt::format("use one of {}, with any of {} behind it", fmt::join(target_presets(), ", "),
+                     fmt::join(names, ", "));
 }
 
 void apply_attribute(Target& target, std::string_view word, const SourceLocation& where) {
@@ -68,8 +79,9 @@ void apply_attribute(Target& target, std::string_view word, const SourceLocation
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool number = !text.empty() && error == std::errc() && end == text.data() + text.size();
-  if (name == "contract" && number && (value == 0 || value == 1)) {
-    target.math.contract = value == 1;
+  for (const Flag& row : kFlags) {
+    if (row.name != name || !number || (value != 0 && value != 1)) continue;
+    row.field(target) = value == 1;
     return;
   }
   for (const Attribute& row : kAttributes) {
@@ -123,8 +135,17 @@ std::string to_string(const Target& target) {
       text += fmt::format(" -{}={}", row.name, target.*row.field);
     }
   }
-  if (!target.math.contract) text += " -contract=0";
+  for (const auto& [name, is_on] : flag_attributes(target)) {
+    if (!is_on) text += fmt::format(" -{}=0", name);
+  }
   return text;
+}
+
+std::vector<std::pair<std::string_view, bool>> flag_attributes(const Target& target) {
+  Target copy = target;
+  std::vector<std::pair<std::string_view, bool>> values;
+  for (const Flag& row : kFlags) values.emplace_back(row.name, row.field(copy));
+  return values;
 }
 
 std::vector<std::pair<std::string_view, int64_t>> numeric_attributes(const Target& target) {

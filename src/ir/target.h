@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/layout.h"
+#include "ir/layout_fold.h"
 #include "support/source_location.h"
 
 namespace texloom::ir {
@@ -31,6 +31,9 @@ struct Target {
   int64_t max_image_reads = 128;          // read-only image arguments of a kernel
   int64_t max_image_writes = 8;           // write-only ones
   int64_t max_parameter_bytes = 1024;     // all arguments of a kernel
+  // Features. What a target lacks is refused where the user asks for it.
+  bool images = true;
+  bool float64 = true;
   MathMode math;
 
   bool operator==(const Target&) const = default;
@@ -39,10 +42,13 @@ struct Target {
 };
 
 // "opencl -device=adreno -texture_spatial_limit=16384 -max_num_threads=512 -contract=0".
-// Attributes override those of the preset. Fails with UnknownTarget.
+// Attributes override those of the preset. Fails with UnknownTarget. Of a device that is there:
+// package/device_target.h.
 Target parse_target(std::string_view text, const SourceLocation& where);
 // Parses back to the same target.
 std::string to_string(const Target& target);
+// What the string may turn off, with the names there: "images", true.
+std::vector<std::pair<std::string_view, bool>> flag_attributes(const Target& target);
 // The numbers that the string may set, with their names in it: "max_num_threads", 1024.
 std::vector<std::pair<std::string_view, int64_t>> numeric_attributes(const Target& target);
 // The strings without attributes that parse_target knows: for help texts.

@@ -11,6 +11,7 @@
 #include "ir/evaluation.h"
 #include "ir/limits.h"
 #include "ir/verify_bounds.h"
+#include "ir/verify_padding.h"
 #include "ir/verify_scope.h"
 #include "ir/verify_stages.h"
 #include "ir/verify_text.h"
@@ -270,21 +271,12 @@ class Verifier {
     if (form_.logical) {
       const size_t axes = std::min(indices.size(), buffer->shape.size());
       for (size_t i = 0; i < axes; ++i) {
-        inside(node, indices[i], padded_extent(*buffer, i), buffer->name);
+        // A whole texel may be accessed where the last one is only partly filled.
+        inside(node, indices[i], buffer->layout.extent_with_lanes(i), buffer->name);
       }
     } else if (!indices.empty()) {
       inside(node, indices.front(), buffer->layout.col_count(), buffer->name);
     }
-  }
-
-  // A whole texel may be accessed where the last one is only partly filled.
-  static int64_t padded_extent(const BufferNode& buffer, size_t axis) {
-    const int64_t extent = buffer.shape[axis];
-    const bool lanes =
-        buffer.is_texture() && buffer.layout.lanes.front().axis == static_cast<int>(axis);
-    if (!lanes) return extent;
-    const int64_t texel = buffer.layout.lane_count();
-    return (extent + texel - 1) / texel * texel;
   }
 
   template <class Node>
@@ -503,7 +495,8 @@ class Verifier {
 }  // namespace
 
 std::vector<Violation> find_violations(const Program& program, const Target* target) {
-  return Verifier(program, target).run();
+  std::vector<Violation> found = Verifier(program, target).run();
+  return found.empty() ? find_padding_violations(program) : found;
 }
 
 void verify(const Program& program, const Target* target) {

@@ -32,6 +32,8 @@ enum class Rule : uint8_t {
                 // extents
   Barriers,     // no barrier stands where some threads of a block pass and others do not
   Bounds,       // an index that no condition guards is proven to lie inside its buffer
+  Padding,      // nothing is computed from padding that is undefined, and padding that is stated
+                // to be zero is written so: see verify_padding.h for how far that is looked into
   Plan,         // kernels exist from stage Kernels on, have names of their own, and are launched
                 // with what the plan can see; what it allocates is freed once, in the same loop,
                 // and not used afterwards

@@ -77,6 +77,8 @@ std::string_view to_string(Rule rule) {
       return "bounds";
     case Rule::Limits:
       return "limits";
+    case Rule::Padding:
+      return "padding";
     case Rule::Plan:
       return "plan";
   }

@@ -199,7 +199,6 @@ std::string texture_problem(const BufferNode& b) {
   };
   return first(
       when(b.memory != MemoryScope::Global, "a texture is global memory"),
-      when(b.layout.lane_count() != kTexelLanes, "a texel has four lanes"),
       when(!is_texel_type(b.type), "no texture holds this type"),
       when(static_cast<bool>(o.x) != static_cast<bool>(o.y), "an origin has two words or none"),
       word(o.x), word(o.y));
@@ -221,16 +220,13 @@ std::string type_problem(const Stmt& s, AccessForm form) {
 
 std::string buffer_problem(const BufferNode& b) {
   const Layout& layout = b.layout;
-  const bool extents = std::all_of(b.shape.begin(), b.shape.end(), [](int64_t e) { return e > 0; });
   const std::string problem = first(
       when(b.shape != layout.shape, "its layout is of another shape"),
-      when(!extents, "an extent is less than 1"),
       when(!b.type.is_scalar() || !well_formed(b.type), "its element type is no scalar type"));
   if (!problem.empty()) return problem;
+  if (const auto found = find_problem(layout, axis_names(layout.shape.size()))) return found->text;
   if (b.is_texture()) return texture_problem(b);
   return first(when(layout.object != MemoryObject::Buffer, "no access knows its memory object"),
-               when(layout.row_count() != 1 || layout.lane_count() != 1,
-                    "the layout of a buffer has rows or lanes"),
                when(b.origin.x || b.origin.y, "only a texture has an origin"));
 }
 

@@ -201,6 +201,7 @@ void build_loops(Lowering& lowering) {
   const Bounds bounds = infer_bounds(lowering.schedule);
   const StageBuffers buffers = make_stage_buffers(lowering, bounds);
   lowering.program.params = buffers.params;
+  lowering.array_layouts = array_layouts(lowering, buffers);
   lowering.program.body = Builder(lowering.schedule, bounds, buffers).program_body();
 }
 

@@ -28,6 +28,7 @@ class Checker {
     for (const StageId id : s_.order()) {
       const Stage& stage = s_.stage(id);
       check_texture(stage);
+      check_types(stage);
       if (stage.op->is_placeholder() || stage.attachment.kind == AttachKind::Inline) continue;
       check_vectorized(stage);
       check_threads(stage);
@@ -111,6 +112,11 @@ class Checker {
 
   void check_texture(const Stage& stage) {
     if (!scope_of_stage(stage).texture) return;
+    if (!lowering_.target.images) {
+      error(stage.scope_location, Code::NoImages, "keep the tensor in a buffer",
+            "'{}' is to lie in a texture, but the target '{}' has no images", stage.name(),
+            to_string(lowering_.target));
+    }
     if (!is_texel_type(stage.op->type)) {
       error(stage.scope_location, Code::TextureElementType,
             "textures hold float16, float32 and integers of 8, 16 and 32 bits: cast the tensor, "
@@ -118,7 +124,8 @@ class Checker {
             "'{}' has elements of type {}, which no texture can hold", stage.name(),
             to_string(stage.op->type));
     }
-    if (stage.op->shape.empty() || stage.op->shape.size() > kMaxTextureRank) {
+    const bool any_rank = stage.layout.has_value();
+    if (stage.op->shape.empty() || (stage.op->shape.size() > kMaxTextureRank && !any_rank)) {
       error(stage.scope_location, Code::BadShape, "use a buffer for it",
             "'{}' has {} axes; a texture holds tensors of 1 to {}", stage.name(),
             stage.op->shape.size(), kMaxTextureRank);
@@ -136,6 +143,23 @@ class Checker {
             "the texture '{}' is computed inside '{}': a kernel cannot read a texture it writes",
             stage.name(), s_.stage(stage.attachment.stage).name());
     }
+  }
+
+  // Reported where the type comes in, not at everything that is computed from it.
+  void check_types(const Stage& stage) {
+    const auto is_double = [](Type type) { return type.element() == Type::f(64); };
+    const std::vector<Tensor>& inputs = stage.op->inputs;
+    const bool comes_in = std::none_of(inputs.begin(), inputs.end(),
+                                       [&](const Tensor& t) { return is_double(t->type); });
+    if (lowering_.target.float64 || !comes_in) return;
+    bool found = is_double(stage.op->type);
+    if (stage.op->body) {
+      walk(stage.op->body, [&](const auto& n) { found = found || is_double(n.type); });
+    }
+    if (!found) return;
+    error(stage.op->location, Code::UnsupportedType, "compute it in float32",
+          "'{}' is in float64, which the target '{}' does not have", stage.name(),
+          to_string(lowering_.target));
   }
 
   StorageScope scope_of_stage(const Stage& stage) const {

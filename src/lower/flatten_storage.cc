@@ -53,8 +53,8 @@ class Flattener {
     }
     if (!is_whole_texel(places)) {
       fail(n.location, Code::LanesSplitOverThreads,
-           "let one loop of four, split from the last axis by 4, be the innermost, and leave it "
-           "unbound: it is vectorised by itself",
+           "let one loop of four, split by 4 from the axis of the lanes, be the innermost, and "
+           "leave it unbound: it is vectorised by itself",
            "'{}' is written one part of a texel at a time; a texture store writes all four lanes",
            n.buffer->name);
     }

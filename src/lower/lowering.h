@@ -22,6 +22,7 @@ struct BufferDeclaration {
   // A texture whose place in its image is given at each call.
   bool has_origin = false;
   SourceLocation location;
+  std::optional<ir::LayoutPattern> layout = {};  // instead of the scope's own rule
 };
 
 struct Argument {
@@ -35,6 +36,9 @@ struct Lowering {
   ir::Target target;
   SourceLocation location;  // of the call of lower or build
   ir::Program program;      // empty until build_loops
+  // How the caller's arrays lie, in the order of the arguments: as the parameters of the program,
+  // but of the shape that transform_layout gave.
+  std::vector<ir::Layout> array_layouts;
   std::vector<Diagnostic> warnings;
   bool verify_each = false;  // verify the program after every pass, not only at the end
 };

@@ -27,8 +27,32 @@ void apply_declarations(Lowering& lowering) {
         (!stage.op->is_placeholder() || argument.declaration->scope.memory == MemoryScope::Global);
     if (fits) {
       stage.scope = argument.declaration->scope;
+      stage.layout = argument.declaration->layout;
       stage.scope_location = argument.declaration->location;
     }
+  }
+}
+
+// From here on a transform_layout is the layout that it means.
+void apply_transforms(Schedule& s) {
+  for (const StageId id : s.order()) {
+    Stage& stage = s.stage(id);
+    if (!stage.transform || stage.attachment.kind == AttachKind::Inline) continue;
+    const SourceLocation& where = stage.transform->location;
+    if (stage.layout) {
+      fail(where, Code::BadLayout, "leave out one of them",
+           "'{}' has both a layout= and a transform_layout", stage.name());
+    }
+    if (stage.attachment.kind == AttachKind::At) {
+      fail(where, Code::BadLayout, "give it a layout=, which is one of the part that is computed",
+           "transform_layout of '{}', of which only a part is computed at once, inside '{}'",
+           stage.name(), s.stage(stage.attachment.stage).name());
+    }
+    const StorageScope scope =
+        stage.op->is_placeholder() ? stage.scope.value_or(StorageScope{}) : scope_of(s, id);
+    const Layout layout = transformed_layout(*stage.transform, scope, stage.name()).tensor;
+    stage.layout = pattern_of(layout, axis_names(layout.shape.size()));
+    if (!stage.scope_location.known()) stage.scope_location = where;
   }
 }
 
@@ -52,21 +76,30 @@ void inline_stages(Schedule& s) {
   }
 }
 
-// The leaf whose consecutive values are consecutive lanes: the innermost part of the last axis.
-IterVar lane_leaf(const Stage& stage) { return leaf_of(stage, stage.op->axes.back()); }
+// The axis of which a texel's lanes are consecutive indices: by the rules of scopes the last one.
+// A layout without such an axis is left to make_stage_buffers.
+IterVar lane_axis_of(const Stage& stage) {
+  if (!stage.layout) return stage.op->axes.back();
+  const Shape shape = constant_shape(stage.op->shape, stage.name(), stage.op->location);
+  const auto axis = layout_for(*stage.layout, shape).lane_axis();
+  return axis ? stage.op->axes[static_cast<size_t>(*axis)] : IterVar();
+}
 
 // The loop over the lanes of one texel must be a vector of four, whole texels apart from the next.
 void vectorize_lanes(Schedule& s, StageId id) {
-  const IterVar lane_axis = s.stage(id).op->axes.back();
-  const IterVar leaf = lane_leaf(s.stage(id));
+  const IterVar lane_axis = lane_axis_of(s.stage(id));
+  if (!lane_axis) return;
+  // The leaf whose consecutive values are consecutive lanes.
+  const IterVar leaf = leaf_of(s.stage(id), lane_axis);
   const AxisAttributes* found = s.stage(id).attributes_of(leaf);
   const AxisAttributes attributes = found == nullptr ? AxisAttributes{} : *found;
   const bool is_whole_axis = leaf.same_as(lane_axis);
   const bool whole_texel = is_whole_axis && is_int(lane_axis->extent, kTexelLanes);
   if (attributes.loop == LoopKind::Thread && (whole_texel || !is_whole_axis)) {
     fail(attributes.location, Code::LanesSplitOverThreads,
-         "leave the last axis to one thread: split it by 4 and bind the outer part, or bind the "
-         "other axes",
+         fmt::format("leave the axis '{}' to one thread: split it by 4 and bind the outer part, or "
+                     "bind other axes",
+                     lane_axis->name()),
          "the axis '{}' of the texture '{}' is bound to {}, so that several threads would write "
          "lanes of one texel",
          leaf->name(), s.stage(id).name(), to_string(attributes.thread->tag));
@@ -94,6 +127,7 @@ void vectorize_lanes(Schedule& s, StageId id) {
 void prepare_schedule(Lowering& lowering) {
   Schedule& s = lowering.schedule;
   apply_declarations(lowering);
+  apply_transforms(s);
   inline_stages(s);
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);

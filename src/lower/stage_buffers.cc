@@ -1,5 +1,7 @@
 #include "lower/stage_buffers.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -14,8 +16,43 @@ using schedule::Stage;     // not the pipeline's
 
 namespace {
 
-Layout layout_for(const Stage& stage, const std::vector<int64_t>& shape, TextureRule rule,
-                  const Target& target) {
+// Stores write whole texels, lanes past the last extent as zero, and nothing else.
+void check_written_layout(const Stage& stage, Layout layout) {
+  if (layout.object == MemoryObject::Image2d && !layout.lane_axis()) {
+    fail(stage.scope_location, Code::BadLayout,
+         "let the lanes be the innermost digit of one axis, as lanes=c%4",
+         "'{}' is written a texel at a time, but the lanes of its layout are not four consecutive "
+         "indices of one axis",
+         stage.name());
+  }
+  for (size_t i = 0; i < layout.shape.size(); ++i) layout.shape[i] = layout.extent_with_lanes(i);
+  if (layout.padding == Padding::Undefined || !layout.has_padding()) return;
+  fail(stage.scope_location, Code::BadLayout,
+       "leave out padding=zero, or choose digits that divide their axes",
+       "the layout of '{}' has padding that nothing writes, so that it would not be zero",
+       stage.name());
+}
+
+// The layout that the user wrote is taken as it is, or refused.
+Layout stated_layout(const Stage& stage, const Shape& shape, const Target& target) {
+  const std::vector<std::string>& names = stage.layout->names;
+  Layout layout = layout_for(*stage.layout, shape);
+  if (const auto problem = find_problem(layout, names)) {
+    fail(stage.scope_location, Code::BadLayout, problem->help,
+         "the layout of '{}', of which [{}] is computed at once: {}", stage.name(),
+         fmt::join(shape, ", "), problem->text);
+  }
+  if (!stage.op->is_placeholder()) check_written_layout(stage, layout);
+  if (layout.object != MemoryObject::Image2d || fits(layout, target.image_limits())) return layout;
+  const auto folded = best_fold(layout, target.image_limits());
+  fail(stage.scope_location, Code::TextureTooLarge,
+       folded ? fmt::format("fold it: layout=\"{}\"", to_string(*folded, names))
+              : std::string("keep the tensor in a buffer, or split it into several textures"),
+       "the layout of '{}' has {} x {} texels, the target allows {} x {}", stage.name(),
+       layout.col_count(), layout.row_count(), target.max_image_size, target.max_image_size);
+}
+
+Layout rule_layout(const Stage& stage, const Shape& shape, TextureRule rule, const Target& target) {
   const Layout natural = texture_layout(shape, rule);
   if (const auto fitting = best_fold(natural, target.image_limits())) return *fitting;
   fail(stage.scope_location, Code::TextureTooLarge,
@@ -26,9 +63,9 @@ Layout layout_for(const Stage& stage, const std::vector<int64_t>& shape, Texture
 }
 
 // Each axis is indexed in 32 bits, the whole in 64.
-void check_size(const Stage& stage, const std::vector<int64_t>& shape) {
+void check_size(const Stage& stage, const Shape& extents) {
   int128 bytes = stage.op->type.bytes();
-  for (const int64_t extent : shape) {
+  for (const int64_t extent : extents) {
     bytes *= extent;
     if (extent <= std::numeric_limits<int32_t>::max() &&
         bytes <= std::numeric_limits<int64_t>::max()) {
@@ -43,13 +80,16 @@ void check_size(const Stage& stage, const std::vector<int64_t>& shape) {
 Buffer make_stage_buffer(const Stage& stage, const std::string& name, const StorageScope& scope,
                          const std::vector<int64_t>& shape, bool has_origin, const Target& target) {
   check_size(stage, shape);
+  const Layout layout = stage.layout    ? stated_layout(stage, shape, target)
+                        : scope.texture ? rule_layout(stage, shape, *scope.texture, target)
+                                        : linear_layout(shape);
+  check_size(stage, {layout.row_count(), layout.col_count()});
   if (!scope.texture) {
-    return make_buffer(name, stage.op->type, shape, scope.memory, stage.op->location);
+    return make_buffer_with_layout(name, stage.op->type, layout, scope.memory, stage.op->location);
   }
   TextureOrigin origin;
   if (has_origin) origin = {make_var(name + ".x"), make_var(name + ".y")};
-  return make_texture(name, stage.op->type, layout_for(stage, shape, *scope.texture, target),
-                      origin, stage.scope_location);
+  return make_texture(name, stage.op->type, layout, origin, stage.scope_location);
 }
 
 // The parameter of an input that nothing reads.
@@ -96,6 +136,21 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
                           bounds.stages[static_cast<size_t>(id)].extent, false, lowering.target);
   }
   return buffers;
+}
+
+std::vector<Layout> array_layouts(const Lowering& lowering, const StageBuffers& buffers) {
+  std::vector<Layout> layouts;
+  for (size_t i = 0; i < buffers.params.size(); ++i) {
+    const auto id = lowering.schedule.find(operation_of(lowering.arguments[i].tensor));
+    const Stage* stage = id ? &lowering.schedule.stage(*id) : nullptr;
+    if (stage == nullptr || !stage->transform) {
+      layouts.push_back(buffers.params[i]->layout);
+      continue;
+    }
+    const StorageScope scope = stage->scope.value_or(StorageScope{});
+    layouts.push_back(transformed_layout(*stage->transform, scope, stage->name()).array);
+  }
+  return layouts;
 }
 
 }  // namespace texloom::lower

@@ -14,8 +14,13 @@ struct StageBuffers {
   bool is_param(schedule::StageId id) const;
 };
 
-// Layouts are decided here: a texture that exceeds the target's limits is folded; fails with
-// TextureTooLarge when no fold fits, with IndexTooLarge when an axis has 2^31 indices or a buffer 2^63 bytes.
+// Layouts are decided here: a texture that exceeds the target's limits is folded, unless the user
+// wrote its layout. Fails with TextureTooLarge when no fold fits, with BadLayout when a layout is
+// none of the part of the tensor that is computed at once, with IndexTooLarge when an axis
+// has 2^31 indices or a buffer 2^63 bytes.
 StageBuffers make_stage_buffers(const Lowering& lowering, const schedule::Bounds& bounds);
+
+// Of the caller's arrays, argument by argument.
+std::vector<ir::Layout> array_layouts(const Lowering& lowering, const StageBuffers& buffers);
 
 }  // namespace texloom::lower

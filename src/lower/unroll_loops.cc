@@ -26,8 +26,9 @@ bool picks_lanes(const Stmt& body, const Expr& var) {
   bool found = false;
   walk(body, [&](const Load& n) {
     if (!n.buffer->is_texture()) return;
-    const int axis = n.buffer->layout.lanes.front().axis;
-    found |= uses_var(n.indices[static_cast<size_t>(axis)], var);
+    for (const LayoutPart& part : n.buffer->layout.lanes) {
+      found |= uses_var(n.indices[static_cast<size_t>(part.axis)], var);
+    }
   });
   return found;
 }

@@ -1,7 +1,5 @@
 // The directives on storage: scopes and caches.
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "ir/visit.h"
@@ -12,12 +10,6 @@ namespace texloom::schedule {
 using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
-
-StorageScope scope_or_fail(std::string_view text, const SourceLocation& where) {
-  if (const auto scope = parse_scope(text)) return *scope;
-  fail(where, Code::UnknownScope, fmt::format("use one of {}", fmt::join(scope_spellings(), ", ")),
-       "unknown memory scope '{}'", text);
-}
 
 // A data axis of the same domain.
 IterVar axis_like(const IterVar& axis, const std::string& name, const SourceLocation& where) {
@@ -33,21 +25,28 @@ Exprs vars_of(const std::vector<IterVar>& axes) {
 
 }  // namespace
 
-void Schedule::set_scope(StageId id, std::string_view scope, const SourceLocation& where) {
+void Schedule::put(Stage& stage, Storage storage, const SourceLocation& where) {
+  stage.scope = storage.scope;
+  stage.layout = std::move(storage.layout);
+  stage.scope_location = where;
+}
+
+void Schedule::set_scope(StageId id, std::string_view scope, const SourceLocation& where,
+                         std::string_view layout) {
   Stage& own = stage(id);
-  const StorageScope storage = scope_or_fail(scope, where);
-  if (own.op->is_placeholder() && storage.memory != MemoryScope::Global) {
+  Storage storage = parse_storage(scope, layout, own.op->shape, own.name(), where);
+  if (own.op->is_placeholder() && storage.scope.memory != MemoryScope::Global) {
     fail(where, Code::ScopeTooNarrow, "copy it there with cache_read",
          "the input '{}' lies in the caller's memory, not in {} memory", own.name(),
-         to_string(storage.memory));
+         to_string(storage.scope.memory));
   }
-  own.scope = storage;
-  own.scope_location = where;
+  put(own, std::move(storage), where);
 }
 
 Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
-                            const std::vector<Op>& readers, const SourceLocation& where) {
-  const StorageScope storage = scope_or_fail(scope, where);
+                            const std::vector<Op>& readers, const SourceLocation& where,
+                            std::string_view layout) {
+  Storage storage = parse_storage(scope, layout, tensor->shape, tensor->name, where);
   const StageId source = stage_of(tensor, where);
   const std::vector<StageId> actual = readers_of(source);
   std::vector<StageId> targets;
@@ -74,12 +73,11 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
                                     tensor->shape[i], IterKind::Data, where);
     axes.push_back(axis);
   }
-  const std::string name = fmt::format("{}.{}", tensor->name, to_string(storage));
+  const std::string name = fmt::format("{}.{}", tensor->name, to_string(storage.scope));
   const Op copy = make_compute(name, "", axes, read(tensor, vars_of(axes), where), where);
   const auto place = std::find(order_.begin(), order_.end(), source);
   const StageId id = add_stage(copy, static_cast<size_t>(place - order_.begin()) + 1);
-  stage(id).scope = storage;
-  stage(id).scope_location = where;
+  put(stage(id), std::move(storage), where);
 
   const Tensor cache = output_of(copy);
   for (const StageId target : targets) {
@@ -93,8 +91,8 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
 }
 
 Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
-                             const SourceLocation& where) {
-  const StorageScope storage = scope_or_fail(scope, where);
+                             const SourceLocation& where, std::string_view layout) {
+  Storage storage = parse_storage(scope, layout, tensor->shape, tensor->name, where);
   const StageId id = stage_of(tensor, where);
   stage_for(id, where);
   if (!stage(id).relations.empty() || !stage(id).attributes.empty()) {
@@ -109,12 +107,11 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
     renamed.emplace(axis->var, axes.back()->var);
   }
   // The cache keeps the line of the compute: that is where its expression stands.
-  const Op compute = make_compute(fmt::format("{}.{}", old->name, to_string(storage)), old->tag,
-                                  axes, substitute(old->body, renamed), old->location);
+  const Op compute = make_compute(fmt::format("{}.{}", old->name, to_string(storage.scope)),
+                                  old->tag, axes, substitute(old->body, renamed), old->location);
   const auto place = std::find(order_.begin(), order_.end(), id);
   const StageId cache_id = add_stage(compute, static_cast<size_t>(place - order_.begin()));
-  stage(cache_id).scope = storage;
-  stage(cache_id).scope_location = where;
+  put(stage(cache_id), std::move(storage), where);
 
   const Tensor cache = output_of(compute);
   set_body(id, read(cache, vars_of(old->axes), where));

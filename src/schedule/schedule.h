@@ -17,6 +17,8 @@
 #include "ir/scope.h"
 #include "ir/stmt.h"
 #include "schedule/operation.h"
+#include "schedule/storage.h"
+#include "schedule/transform_layout.h"
 #include "support/diagnostic.h"
 
 namespace texloom::schedule {
@@ -66,7 +68,9 @@ struct Stage {
   Attachment attachment;
   // Unset: inferred from where the stage is attached.
   std::optional<ir::StorageScope> scope;
+  std::optional<ir::LayoutPattern> layout;  // instead of the scope's own rule
   SourceLocation scope_location;
+  std::optional<AxisTransform> transform;  // instead of a layout
 
   const std::string& name() const { return op->name; }
   // Null when the axis has none.
@@ -108,13 +112,22 @@ class Schedule {
   void compute_at(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
   void compute_inline(StageId id, const SourceLocation& where);
   void compute_root(StageId id, const SourceLocation& where);
-  void set_scope(StageId id, std::string_view scope, const SourceLocation& where);
+  // `layout`, here and below: texture[...] or buffer[...], as in schedule/storage.h.
+  void set_scope(StageId id, std::string_view scope, const SourceLocation& where,
+                 std::string_view layout = {});
   // A stage that copies the tensor into the scope; the readers then read the copy.
   ir::Tensor cache_read(const ir::Tensor& tensor, std::string_view scope,
-                        const std::vector<Op>& readers, const SourceLocation& where);
+                        const std::vector<Op>& readers, const SourceLocation& where,
+                        std::string_view layout = {});
   // A stage in the scope that computes what the tensor's stage computed; that one then copies.
   ir::Tensor cache_write(const ir::Tensor& tensor, std::string_view scope,
-                         const SourceLocation& where);
+                         const SourceLocation& where, std::string_view layout = {});
+  // Lays the result out by other axes: `indices` over the variables `axes`, one for each axis of
+  // the tensor, or of an earlier transform_layout. Returns a compute's loops over the new axes.
+  std::vector<ir::IterVar> transform_layout(StageId id, const ir::Exprs& axes,
+                                            const ir::Exprs& indices,
+                                            std::vector<size_t> separators,
+                                            const SourceLocation& where);
 
   // -- For lowering.
   // Replaces the stage's operation by one with the same axes and this body.
@@ -138,6 +151,8 @@ class Schedule {
   Stage& stage_for(StageId id, const SourceLocation& where);
   size_t leaf_position(const Stage& stage, const ir::IterVar& axis, const SourceLocation& where,
                        std::string_view directive) const;
+  std::vector<ir::IterVar> transform_loops(StageId id, size_t earlier, const SourceLocation& where);
+  static void put(Stage& stage, Storage storage, const SourceLocation& where);
   StageId stage_of(const ir::Tensor& tensor, const SourceLocation& where) const;
   // Appends the relation and changes the leaves. Operands are leaves.
   static void apply(Stage& stage, const Relation& relation);

@@ -242,3 +242,67 @@ def split_of_a_bound_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
     s[y].split(s[y].op.axis[0], factor=2)  # wrong
+
+
+@case("TL2017")
+def layout_without_an_axis() -> None:
+    x, y, s = copy_of((8, 4))
+    s.cache_read(x, "texture", [y], layout="texture[(h, c) -> lanes=c]")  # wrong
+
+
+@case("TL2017")
+def layout_of_an_unknown_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].set_scope("texture", layout="texture[(h, c) -> rows=w, lanes=c]")  # wrong
+
+
+@case("TL2017")
+def layout_with_a_digit_twice() -> None:
+    _, y, s = copy_of((8, 8))
+    s.cache_write(y, "texture", layout="texture[(h, c) -> rows=h, cols=c, lanes=c%4]")  # wrong
+
+
+@case("TL2017")
+def layout_of_eight_lanes() -> None:
+    tvm.nd.empty((8, 8), layout="texture[(h, c) -> rows=h, lanes=c]")  # wrong
+
+
+@case("TL2017")
+def layout_of_another_rank() -> None:
+    tvm.decl_buffer((8, 4), layout="texture[(h, w, c) -> rows=h, cols=w, lanes=c]")  # wrong
+
+
+@case("TL2017")
+def layout_of_an_object_that_the_scope_is_not() -> None:
+    x, y, s = copy_of((8, 4))
+    s.cache_read(x, "shared", [y], layout="texture[(h, c) -> rows=h, lanes=c]")  # wrong
+
+
+@case("TL2017")
+def layout_of_an_object_that_no_kernel_accesses() -> None:
+    tvm.decl_buffer((8, 4), layout="image2d_array[(h, c) -> rows=h, lanes=c]")  # wrong
+
+
+@case("TL2017")
+def transform_layout_by_no_digits() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].transform_layout(lambda h, c: [h + c])  # wrong
+
+
+@case("TL2017")
+def transform_layout_that_loses_elements() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].transform_layout(lambda h, c: [h // 2, c])  # wrong
+
+
+@case("TL2017")
+def transform_layout_of_too_many_axes() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].transform_layout(lambda n, h, c: [n, h, c])  # wrong
+
+
+@case("TL2017")
+def transform_layout_of_scheduled_loops() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0], 2)
+    s[y].transform_layout(lambda h, c: [c, h])  # wrong

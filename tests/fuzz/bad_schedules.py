@@ -320,3 +320,44 @@ def arithmetic_of_axes_that_overflows() -> None:
     s = te.create_schedule(y.op)
     s[y].bind(s[y].op.axis[0], block())
     tvm.lower(s, [x, y])
+
+
+@case("TL2017")
+def stage_written_into_lanes_of_two_axes() -> None:
+    x, y, s = copy_of((8, 4))
+    layout = "texture[(h, c) -> rows=h/2, cols=c/2, lanes=(h%2, c%2)]"
+    s.cache_read(x, "texture", [y], layout=layout)  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2017")
+def padding_that_nothing_writes() -> None:
+    x, y, s = copy_of((7, 4))
+    layout = "texture[(h, c) -> rows=h%4, cols=h/4, lanes=c, padding=zero]"
+    s.cache_read(x, "texture", [y], layout=layout)  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2017")
+def separator_in_a_buffer() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].transform_layout(lambda h, c: [h, te.AXIS_SEPARATOR, c])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2017")
+def layout_and_transform_layout() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].set_scope("texture", layout="texture[(h, c) -> rows=h, lanes=c]")
+    s[y].transform_layout(lambda h, c: [h, te.AXIS_SEPARATOR, c])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2017")
+def transform_layout_of_a_part() -> None:
+    x, y, s = copy_of((8, 4))
+    cache = s.cache_read(x, "local", [y])
+    s[cache].transform_layout(lambda h, c: [c, h])  # wrong
+    s[y].bind(s[y].op.axis[0], block())
+    s[cache].compute_at(s[y], s[y].op.axis[0])
+    tvm.lower(s, [x, y])

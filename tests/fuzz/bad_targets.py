@@ -127,3 +127,26 @@ def split_beyond_32_bit_indices() -> None:
     outer, _ = s[y].split(s[y].op.axis[0], factor=2**40)
     s[y].bind(outer, block())
     tvm.lower(s, [x, y])
+
+
+@case("TL4002")
+def layout_over_the_limit() -> None:
+    x, y, s = copy_of((100, 4))
+    s.cache_read(x, "texture", [y], layout="texture[(h, c) -> rows=h, lanes=c]")  # wrong
+    tvm.lower(s, [x, y], target="opencl -texture_spatial_limit=64")
+
+
+@case("TL4008")
+def texture_on_a_target_without_images() -> None:
+    x, y, s = copy_of((8, 4))
+    s.cache_read(x, "texture", [y])  # wrong
+    tvm.lower(s, [x, y], target="opencl -images=0")
+
+
+@case("TL4005")
+def float64_on_a_target_without() -> None:
+    x = te.placeholder((8,), "float64", name="X")  # wrong
+    y = te.compute((8,), lambda i: x[i] * 2, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y], target="opencl -float64=0")

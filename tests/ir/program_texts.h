@@ -11,7 +11,7 @@ inline constexpr std::string_view kLoopsText =
     R"(program main stage=loops
   param A: global float32[8, 16]
   param "the image": texture2d<float16>[4, 16] 4 x 4 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)], origin=(ox, oy)
-  param B: global int8[8, 16], buffer[(d0, d1) -> rows=(), cols=(d1, d0), lanes=(), padding=zero]
+  param B: global int8[8, 16], buffer[(d0, d1) -> cols=(d1, d0), padding=zero]
   buffer.alloca C: global float32[8, 16]
   nest C {
     thread<blockIdx.x> bx < 8 {

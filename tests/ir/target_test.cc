@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "support/diagnostic.h"
 
 namespace texloom::ir {
@@ -25,8 +27,8 @@ const std::string kHelp =
     "-device=intel_graphics, opencl -device=nvidia, opencl -device=pocl, with any of "
     "-max_num_threads=N, -max_num_threads_z=N, -texture_spatial_limit=N, -max_local_memory=N, "
     "-max_private_memory=N, -max_image_reads=N, -max_image_writes=N, -max_parameter_size=N, "
-    "-contract=0 behind "
-    "it";
+    "-images=0, -float64=0, "
+    "-contract=0 behind it";
 
 TEST(Target, Presets) {
   struct Row {
@@ -106,6 +108,36 @@ TEST(Target, RoundTrip) {
         "opencl -device=pocl -contract=0", "opencl -max_image_reads=127"}) {
     EXPECT_EQ(to_string(parse(text)), text);
     EXPECT_EQ(parse(to_string(parse(text))), parse(text));
+  }
+}
+
+TEST(Target, FeaturesAreTurnedOff) {
+  EXPECT_FALSE(parse("opencl -images=0").images);
+  EXPECT_FALSE(parse("opencl -float64=0").float64);
+  EXPECT_EQ(parse("opencl -images=1"), Target());
+  EXPECT_EQ(to_string(parse("opencl -contract=0 -float64=0 -images=0")),
+            "opencl -images=0 -float64=0 -contract=0");
+  const auto flags = flag_attributes(parse("opencl -float64=0"));
+  ASSERT_EQ(flags.size(), 3U);
+  EXPECT_EQ(flags[1], std::pair(std::string_view("float64"), false));
+}
+
+TEST(Target, EveryTargetComesBackFromItsText) {
+  std::mt19937_64 engine(7);
+  const auto from = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(engine);
+  };
+  const std::vector<std::string> presets = target_presets();
+  for (int i = 0; i < 2'000; ++i) {
+    Target t = parse(presets[static_cast<size_t>(from(0, std::ssize(presets) - 1))]);
+    for (int64_t* limit :
+         {&t.max_threads, &t.max_threads_z, &t.max_image_size, &t.local_memory_bytes,
+          &t.private_memory_bytes, &t.max_image_reads, &t.max_image_writes}) {
+      if (from(0, 2) == 0) *limit = from(1, from(0, 1) == 0 ? 100'000 : INT64_MAX);
+    }
+    for (bool* flag : {&t.images, &t.float64, &t.math.contract}) *flag = from(0, 1) == 0;
+    ASSERT_EQ(parse(to_string(t)), t) << to_string(t);
+    ASSERT_EQ(to_string(parse(to_string(t))), to_string(t));
   }
 }
 

@@ -378,7 +378,7 @@ TEST_F(VerifyTest, SharedPartsAreLookedAtOnce) {
 TEST(Rules, HaveNames) {
   const std::string names[] = {"nodes",      "types",    "buffers", "definitions",
                                "visibility", "textures", "access",  "axes",
-                               "barriers",   "bounds",   "plan"};
+                               "barriers",   "bounds",   "padding", "plan"};
   for (size_t i = 0; i < std::size(names); ++i) {
     EXPECT_EQ(to_string(static_cast<Rule>(i)), names[i]);
   }

@@ -289,8 +289,10 @@ TEST(BufferProblem, OfBuffers) {
             "its element type is no scalar type");
   EXPECT_EQ(broken(false, [](BufferNode& b) { b.type = Type::f(24); }),
             "its element type is no scalar type");
-  EXPECT_EQ(broken(false, [](BufferNode& b) { b.layout.object = MemoryObject::Image1dBuffer; }),
+  EXPECT_EQ(broken(true, [](BufferNode& b) { b.layout.object = MemoryObject::Image1dBuffer; }),
             "no access knows its memory object");
+  EXPECT_EQ(broken(false, [](BufferNode& b) { b.layout.cols.pop_back(); }),
+            "the parts of axis d1 leave out d1");
   EXPECT_EQ(broken(false, [](BufferNode& b) { std::swap(b.layout.rows, b.layout.cols); }),
             "the layout of a buffer has rows or lanes");
   EXPECT_EQ(broken(false, [](BufferNode& b) { std::swap(b.layout.lanes, b.layout.cols); }),
@@ -304,7 +306,8 @@ TEST(BufferProblem, OfBuffers) {
 TEST(BufferProblem, OfTextures) {
   EXPECT_EQ(broken(true, [](BufferNode& b) { b.memory = MemoryScope::Shared; }),
             "a texture is global memory");
-  EXPECT_EQ(broken(true, [](BufferNode& b) { b.layout.lanes.clear(); }), "a texel has four lanes");
+  EXPECT_EQ(broken(true, [](BufferNode& b) { std::swap(b.layout.lanes, b.layout.cols); }),
+            "a texel has 4 lanes, not 8");
   for (const Type type : {Type::f(64), kInt64, kBool, Type{TypeCode::BFloat, 16, 1}}) {
     EXPECT_EQ(broken(true, [&](BufferNode& b) { b.type = type; }), "no texture holds this type");
   }

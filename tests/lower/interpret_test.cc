@@ -1,15 +1,11 @@
 // The reference interpreter on a schedule's computes, and on what each pass makes of the schedule:
 // the results stay the same, and no program of ours commits a fault.
-#include "ir/interpret/interpret.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <deque>
 
-#include "lower/unscheduled.h"
-#include "tests/lower/passes.h"
+#include "tests/lower/interpreted.h"
 
 namespace texloom::lower {
 namespace {
@@ -21,66 +17,14 @@ using ir::Expr;
 using ir::Exprs;
 using ir::kFloat32;
 using ir::kInt32;
-using ir::Memory;
-using ir::Placement;
 using ir::Tensor;
 using ir::Type;
-using Values = std::vector<double>;
-
-// Small integers, none of which repeats along an axis.
-Values numbers(size_t count, int step = 7, int modulus = 23) {
-  Values values;
-  for (size_t n = 0; n < count; ++n) {
-    values.push_back(static_cast<double>(static_cast<int>(n) * step % modulus - modulus / 2));
-  }
-  return values;
-}
 
 template <class F>
 Values tabulate(size_t count, F value) {
   Values values;
   for (size_t n = 0; n < count; ++n) values.push_back(value(n));
   return values;
-}
-
-// What is wrong with the program: reports, or results that are not the expected ones.
-std::string problem(const ir::Program& program, const std::vector<Values>& inputs,
-                    const Values& expected) {
-  std::deque<Memory> memories;
-  std::vector<Placement> arguments;
-  for (size_t i = 0; i < program.params.size(); ++i) {
-    const ir::BufferNode& param = *program.params[i];
-    const bool placed = !param.origin.is_zero();
-    const int64_t x = placed ? 3 : 0, y = placed ? 1 : 0;
-    memories.push_back(memory_for(param, x, y));
-    arguments.push_back({&memories.back(), x, y});
-    if (i < inputs.size()) fill(param, arguments.back(), inputs[i]);
-  }
-  std::string text;
-  for (const ir::Report& report : interpret(program, arguments)) text += to_string(report) + "\n";
-  if (!text.empty()) return text;
-  const Values actual = contents(*program.params.back(), arguments.back());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    if (actual[i] != expected[i]) {
-      return fmt::format("element {} is {}, not {}\n", i, actual[i], expected[i]);
-    }
-  }
-  return {};
-}
-
-// Runs the computes as they stand, then the program after every pass that leaves one. The output is
-// the last parameter; arguments before it are inputs. The passes that are right are not named.
-// Between split_kernels and insert_barriers threads share memory with no barriers yet: that program
-// is not run.
-std::string problems(Lowering lowering, const std::vector<Values>& inputs, const Values& expected) {
-  std::string text = problem(unscheduled_program(lowering), inputs, expected);
-  if (!text.empty()) text = "unscheduled: " + text;
-  lower(std::move(lowering), [&](const Pass& pass, const Lowering& at) {
-    if (pass.out == ir::Stage::Te || pass.name == "split_kernels") return;
-    const std::string wrong = problem(at.program, inputs, expected);
-    if (!wrong.empty()) text += std::string(pass.name) + ": " + wrong;
-  });
-  return text;
 }
 
 // Binds the fused axes of a stage of its own.

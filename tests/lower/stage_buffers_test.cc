@@ -154,6 +154,49 @@ TEST_F(StageTextures, TooLarge) {
             "limit of 7 x 7");
 }
 
+// -- Layouts that the user wrote.
+
+TEST_F(StageTextures, StatedLayouts) {
+  te.s.set_scope(te.id(a), "texture", line(40), "texture[(h, w, c) -> rows=w, cols=(h), lanes=c]");
+  Lowering lowering = lowering_of(te, {a, b});
+  EXPECT_EQ(to_string(texture(lowering)->layout),
+            "texture[(d0, d1, d2) -> rows=(d1), cols=(d0), lanes=(d2)]");
+  // Not folded silently.
+  lowering.target.max_image_size = 10;
+  EXPECT_EQ(faults([&] { texture(lowering); }),
+            "TL4002 te.py:40: the layout of 'A' has 12 x 5 texels, the target allows 10 x 10");
+}
+
+// What is computed at once is smaller than the tensor: the digits are of that.
+TEST_F(StageBuffersTest, StatedLayoutOfAPart) {
+  te.s.set_scope(te.id(b), "shared", line(40), "buffer[(i, j) -> cols=(j%4, i, j/4)]");
+  EXPECT_EQ(to_string(of(buffers_of(lowering_of(te, {a, c})), b)->layout),
+            "buffer[(d0, d1) -> cols=(d1%4, d0, d1/4)]");
+  te.s.set_scope(te.id(b), "shared", line(41), "buffer[(i, j) -> cols=(j, i/2%4, i%2)]");
+  EXPECT_EQ(of(buffers_of(lowering_of(te, {a, c})), b)->layout.col_count(), 128);
+}
+
+TEST_F(StageTextures, WrittenLayouts) {
+  const auto written = [&](const Shape& shape, std::string_view layout) {
+    const Tensor x = compute("X", shape, [](const Exprs&) { return make_int(0); });
+    Te own({x});
+    own.s.set_scope(own.id(x), "texture", line(40), layout);
+    return faults([&] { buffers_of(lowering_of(own, {x})); });
+  };
+  EXPECT_EQ(written({4, 6}, "texture[(i, j) -> rows=i/2, cols=j/2, lanes=(i%2, j%2)]"),
+            "TL2017 te.py:40: 'X' is written a texel at a time, but the lanes of its layout are "
+            "not four consecutive indices of one axis");
+  EXPECT_EQ(written({4, 8}, "texture[(i, j) -> rows=i, cols=j%2, lanes=j/2]"),
+            "TL2017 te.py:40: 'X' is written a texel at a time, but the lanes of its layout are "
+            "not four consecutive indices of one axis");
+  EXPECT_EQ(written({4, 7}, "texture[(i, j) -> rows=i, cols=j/4, lanes=j%4, padding=zero]"), "");
+  EXPECT_EQ(written({5, 7}, "texture[(i, j) -> rows=i%2, cols=(i/2, j/4), lanes=j%4]"), "");
+  EXPECT_EQ(
+      written({5, 7}, "texture[(i, j) -> rows=i%2, cols=(i/2, j/4), lanes=j%4, padding=zero]"),
+      "TL2017 te.py:40: the layout of 'X' has padding that nothing writes, so that it would not be "
+      "zero");
+}
+
 // -- Sizes.
 
 std::string of_shape(const Shape& shape) {

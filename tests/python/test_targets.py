@@ -97,3 +97,16 @@ def test_target_of_a_build_positional_and_by_name():
     ):
         assert build().target == "opencl"
     assert tvm.build(s, [x, y], "opencl", name="fn").kernels[0].name == "fn_kernel0"
+
+
+def test_target_of_a_device(dev):
+    """Its own limits, in a text that parses; what it is built for runs there."""
+    target = Target.from_device(dev)
+    assert Target(str(target)) == target
+    assert target.attrs["texture_spatial_limit"] == min(
+        dev.info["max_image_width"], dev.info["max_image_height"]
+    )
+    assert target.max_num_threads == dev.info["max_threads_per_block"]
+    assert target.attrs["images"] == dev.info["images"]
+    assert target.attrs["float64"] == dev.info["float64"]
+    assert program_limit(target) == str(target)

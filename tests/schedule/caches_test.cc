@@ -52,6 +52,27 @@ TEST_F(Caches, BadScopes) {
   }
 }
 
+TEST_F(Caches, Layouts) {
+  const std::string_view packed = "texture[(h, c) -> rows=h, cols=c/4, lanes=c%4]";
+  const Tensor copy = te.s.cache_read(a, "texture", Te::ops({b}), line(40), packed);
+  ASSERT_TRUE(te.stage(copy).layout.has_value());
+  EXPECT_EQ(to_string(*te.stage(copy).layout),
+            "texture[(h, c) -> rows=(h), cols=(c/4), lanes=(c%4)]");
+  // The last word holds.
+  te.s.set_scope(te.id(b), "", line(41), packed);
+  EXPECT_TRUE(te.stage(b).scope->texture.has_value());
+  te.set_scope(b, "texture");
+  EXPECT_FALSE(te.stage(b).layout.has_value());
+  EXPECT_EQ(faults([&] { te.s.set_scope(te.id(b), "shared", line(42), packed); }),
+            "TL2017 te.py:42: a layout of kind 'texture' in the scope 'shared'");
+  EXPECT_EQ(faults([&] {
+              te.s.set_scope(te.id(b), "texture", line(42), "buffer[(h, c) -> cols=(c, h)]");
+            }),
+            "TL2017 te.py:42: a layout of kind 'buffer' in the scope 'texture'");
+  EXPECT_EQ(faults([&] { te.s.cache_write(d, "global", line(43), "buffer[(h) -> cols=h]"); }),
+            "TL2017 te.py:43: the layout has 1 axes, the shape 2");
+}
+
 TEST_F(Caches, CacheRead) {
   const Tensor copy = te.cache_read(a, "shared", {b});
   EXPECT_EQ(order(), "A, A.shared, B, C, D, E");

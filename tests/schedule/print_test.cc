@@ -65,6 +65,18 @@ TEST(PrintSchedule, FactorOne) {
   EXPECT_NE(to_string(te.s).find("split i factor=1 -> i.outer, i.inner\n"), std::string::npos);
 }
 
+TEST(PrintSchedule, Layouts) {
+  const Tensor a = placeholder("A", {8, 4}), b = plus_one(a, "B");
+  Te te({b});
+  te.s.set_scope(te.id(b), "texture", line(5), "texture[(h, c) -> rows=h, lanes=c]");
+  EXPECT_NE(to_string(te.s).find("in texture as texture[(h, c) -> rows=(h), cols=(), lanes=(c)]"),
+            std::string::npos);
+  const ir::Exprs axes = {ir::make_var("h"), ir::make_var("c")};
+  te.s.transform_layout(te.id(b), axes, {axes[1], axes[0]}, {}, line(6));
+  EXPECT_NE(to_string(te.s).find("  transform (d0, d1) -> (d1, d0)\n  loops j; i\n"),
+            std::string::npos);
+}
+
 TEST(PrintSchedule, Scalars) {
   const Tensor a = placeholder("A", {});
   const Tensor b = plus_one(a, "B");

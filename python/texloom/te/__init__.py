@@ -49,9 +49,11 @@ from .expressions import (
     truncmod,
     var,
 )
+from .layouts import AXIS_SEPARATOR
 from .tensors import compute, create_schedule, placeholder, reduce_axis, thread_axis
 
 __all__ = [
+    "AXIS_SEPARATOR",
     "IterVar",
     "Operation",
     "PrimExpr",

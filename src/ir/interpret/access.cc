@@ -101,11 +101,8 @@ const Binding& View::allocate(const BufferNode& buffer) {
 bool Accesses::is_inside(const BufferNode& buffer, const Index& index) const {
   if (!runner_.state().logical) return index[0] >= 0 && index[0] < buffer.layout.col_count();
   for (size_t i = 0; i < index.size(); ++i) {
-    int64_t extent = buffer.shape[i];
     // A whole texel may be accessed where the last one is only partly filled.
-    const bool lanes =
-        buffer.is_texture() && buffer.layout.lanes.front().axis == static_cast<int>(i);
-    if (lanes) extent = (extent + kTexelLanes - 1) / kTexelLanes * kTexelLanes;
+    const int64_t extent = buffer.layout.extent_with_lanes(i);
     if (index[i] < 0 || index[i] >= extent) return false;
   }
   return true;

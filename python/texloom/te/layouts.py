@@ -1,0 +1,78 @@
+"""``transform_layout``: other axes for where a tensor lies."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .._core import IterVar, Stage
+from .expressions import var
+
+
+class _AxisSeparator:
+    """What stands between the axes of rows and those of columns."""
+
+    def __repr__(self) -> str:
+        return "AXIS_SEPARATOR"
+
+
+AXIS_SEPARATOR = _AxisSeparator()
+
+
+def _parameters(function: Callable[..., Any], rank: int) -> tuple[list[Any], dict[str, Any]]:
+    """Variables for the parameters, ``*names`` taking as many as make up the rank."""
+    parameters = list(inspect.signature(function).parameters.values())
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        raise ValueError("the function of transform_layout takes **parameters")
+    named = sum(p.kind is not p.VAR_POSITIONAL for p in parameters)
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for p in parameters:
+        if p.kind is p.VAR_POSITIONAL:
+            positional += [var(f"{p.name}{i}") for i in range(rank - named)]
+        elif p.kind is p.KEYWORD_ONLY:  # behind *names: the last axes
+            keywords[p.name] = var(p.name)
+        else:
+            positional.append(var(p.name))
+    return positional, keywords
+
+
+def _transform_layout(self: Stage, mapping_function: Callable[..., Iterable[Any]]) -> list[IterVar]:
+    """Lay the stage's result out by other axes.
+
+    In a buffer the new axes are row-major. In a texture those before ``AXIS_SEPARATOR`` make rows,
+    those after it columns and, last, the lanes; without it the scope's rule holds. An array for an
+    argument has the new shape.
+
+    Parameters
+    ----------
+    mapping_function : callable
+        Takes the tensor's axes (or those of an earlier call; ``lambda *i, last:`` names some) and
+        returns the new ones: axes, their quotients and remainders by constants, fusions such as
+        ``h * 8 + w``, and ``AXIS_SEPARATOR``.
+
+    Returns
+    -------
+    list of IterVar
+        The loops over the new axes; none of a placeholder.
+
+    Raises
+    ------
+    TVMError
+        TL2017 when that is no layout.
+    """
+    positional, keywords = _parameters(mapping_function, self._layout_rank)
+    indices: list[Any] = []
+    separators: list[int] = []
+    for entry in mapping_function(*positional, **keywords):
+        if entry is AXIS_SEPARATOR:
+            separators.append(len(indices))
+        else:
+            indices.append(entry)
+    return self._transform_layout(positional + list(keywords.values()), indices, separators)
+
+
+Stage.transform_layout = _transform_layout
+
+__all__ = ["AXIS_SEPARATOR"]

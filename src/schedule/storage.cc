@@ -1,0 +1,53 @@
+#include "schedule/storage.h"
+
+#include <fmt/ranges.h>
+
+#include "support/diagnostic.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of layouts
+
+namespace {
+
+StorageScope scope_or_fail(std::string_view text, const SourceLocation& where) {
+  if (const auto scope = parse_scope(text)) return *scope;
+  fail(where, Code::UnknownScope, fmt::format("use one of {}", fmt::join(scope_spellings(), ", ")),
+       "unknown memory scope '{}'", text);
+}
+
+void check_object(std::string_view scope_text, const Storage& storage,
+                  const SourceLocation& where) {
+  const MemoryObject object = storage.layout->object;
+  if (object != MemoryObject::Buffer && object != MemoryObject::Image2d) {
+    fail(where, Code::BadLayout, "begin the layout with 'texture' or 'buffer'",
+         "no kernel accesses an object of kind '{}'", spelling(object));
+  }
+  if ((object == MemoryObject::Image2d) == storage.scope.texture.has_value()) return;
+  fail(where, Code::BadLayout,
+       fmt::format("begin the layout with '{}', or give it another scope",
+                   spelling(storage.scope.texture ? MemoryObject::Image2d : MemoryObject::Buffer)),
+       "a layout of kind '{}' in the scope '{}'", spelling(object), scope_text);
+}
+
+}  // namespace
+
+Storage parse_storage(std::string_view scope, std::string_view layout, const Shape& shape,
+                      const SourceLocation& where) {
+  Storage storage{scope_or_fail(scope, where), {}};
+  if (layout.empty()) return storage;
+  storage.layout = parse_layout(layout, shape, where);
+  if (scope.empty() && storage.layout->object == MemoryObject::Image2d) {
+    storage.scope.texture = TextureRule::Activation;
+  }
+  check_object(scope, storage, where);
+  return storage;
+}
+
+Storage parse_storage(std::string_view scope, std::string_view layout, const Exprs& shape,
+                      std::string_view tensor, const SourceLocation& where) {
+  if (layout.empty()) return {scope_or_fail(scope, where), {}};
+  return parse_storage(scope, layout, constant_shape(shape, std::string(tensor), where), where);
+}
+
+}  // namespace texloom::schedule

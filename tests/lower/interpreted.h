@@ -1,0 +1,67 @@
+// Schedules in the reference interpreter: the computes as they stand, what each pass makes of them,
+// and faults.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "ir/interpret/interpret.h"
+#include "lower/unscheduled.h"
+#include "tests/lower/passes.h"
+
+namespace texloom::lower::testing {
+
+using Values = std::vector<double>;
+
+// Small integers, none of which repeats along an axis.
+inline Values numbers(size_t count, int step = 7, int modulus = 23) {
+  Values values;
+  for (size_t n = 0; n < count; ++n) {
+    values.push_back(static_cast<double>(static_cast<int>(n) * step % modulus - modulus / 2));
+  }
+  return values;
+}
+
+// What is wrong with the program: reports, or results that are not the expected ones.
+inline std::string problem(const ir::Program& program, const std::vector<Values>& inputs,
+                           const Values& expected) {
+  std::deque<ir::Memory> memories;
+  std::vector<ir::Placement> arguments;
+  for (size_t i = 0; i < program.params.size(); ++i) {
+    const ir::BufferNode& param = *program.params[i];
+    const bool placed = !param.origin.is_zero();
+    const int64_t x = placed ? 3 : 0, y = placed ? 1 : 0;
+    memories.push_back(memory_for(param, x, y));
+    arguments.push_back({&memories.back(), x, y});
+    if (i < inputs.size()) fill(param, arguments.back(), inputs[i]);
+  }
+  std::string text;
+  for (const ir::Report& report : interpret(program, arguments)) text += to_string(report) + "\n";
+  if (!text.empty()) return text;
+  const Values actual = contents(*program.params.back(), arguments.back());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (actual[i] != expected[i]) {
+      return fmt::format("element {} is {}, not {}\n", i, actual[i], expected[i]);
+    }
+  }
+  return {};
+}
+
+// Runs the computes as they stand, then the program after every pass that leaves one. The output is
+// the last parameter; arguments before it are inputs. The passes that are right are not named.
+// Between split_kernels and insert_barriers threads share memory with no barriers yet: that program
+// is not run.
+inline std::string problems(Lowering lowering, const std::vector<Values>& inputs,
+                            const Values& expected) {
+  std::string text = problem(unscheduled_program(lowering), inputs, expected);
+  if (!text.empty()) text = "unscheduled: " + text;
+  lower(std::move(lowering), [&](const Pass& pass, const Lowering& at) {
+    if (pass.out == ir::Stage::Te || pass.name == "split_kernels") return;
+    const std::string wrong = problem(at.program, inputs, expected);
+    if (!wrong.empty()) text += std::string(pass.name) + ": " + wrong;
+  });
+  return text;
+}
+
+}  // namespace texloom::lower::testing
