@@ -159,14 +159,12 @@ std::string values_of(const BufferNode& buffer, const Placement& placement) {
 }  // namespace
 
 Interpretation interpret_random(const Program& program, const InterpretationOptions& options) {
-  ir::InterpretOptions limits{.max_steps = options.max_steps};
+  int64_t left = options.max_steps;
   for (const Buffer& param : program.params) {
-    const int64_t elements = element_count(*param);
-    if (elements > limits.max_steps) {
-      fail(param->location, Code::InterpreterLimit, "give it more steps, or smaller extents",
-           "the parameters alone take more than {} steps", options.max_steps);
-    }
-    limits.max_steps -= elements;
+    left -= std::min(left + 1, element_count(*param));
+    if (left >= 0) continue;
+    fail(param->location, Code::InterpreterLimit, "give it more steps, or smaller extents",
+         "the parameters have more than {} elements", options.max_steps);
   }
   Arguments arguments(program, options);
   const std::set<const BufferNode*> written = written_buffers(program);
@@ -178,7 +176,8 @@ Interpretation interpret_random(const Program& program, const InterpretationOpti
       arguments.fill(i, random);
     }
   }
-  Interpretation result{interpret(program, arguments.placements(), limits), {}};
+  Interpretation result{
+      interpret(program, arguments.placements(), {.max_steps = options.max_steps}), {}};
   for (size_t i = 0; i < program.params.size(); ++i) {
     const BufferNode& param = *program.params[i];
     if (written.contains(&param)) result.values += values_of(param, arguments.placements()[i]);

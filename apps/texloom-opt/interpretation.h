@@ -16,7 +16,7 @@ struct InterpretationOptions {
   // lies in an image of its own. Either way its rectangle does not fill the image, and what lies
   // around it is written.
   bool one_image = false;
-  int64_t max_steps = 0;  // InterpretOptions; the elements of parameters count as well
+  int64_t max_steps = 0;  // InterpretOptions; parameters may have as many elements besides
 };
 
 struct Interpretation {

@@ -97,7 +97,7 @@ TEST(Interpretation, IsBounded) {
     return std::string("none");
   };
   EXPECT_THAT(limit_of("program p stage=loops param A: global float32[1001] A[0] = 1.0"),
-              HasSubstr("error[TL6004]: the parameters alone take more than 1000 steps"));
+              HasSubstr("error[TL6004]: the parameters have more than 1000 elements"));
   EXPECT_THAT(limit_of("program p stage=loops\nbuffer.alloca C: local float32[281474976710656]"),
               HasSubstr("error[TL6004]: the program takes more than 1000 steps\n  --> p.tl:2"));
   EXPECT_THAT(limit_of("program p stage=loops\nfor i < 2000000000 {\n}"),

@@ -229,11 +229,12 @@ TEST(Opt, ReportsFaults) {
 }
 
 TEST(Opt, GivesUp) {
-  const Result r = opt({"-", "--interpret", "--max-steps=20"}, kLoops);
+  const Result r = opt({"-", "--interpret", "--max-steps=20"},
+                       "program p stage=loops\nfor i < 30 {\n  barrier\n}\n");
   EXPECT_EQ(r.code, kWrongInput);
-  EXPECT_THAT(r.err, StartsWith("error[TL6004]: the program takes more than 4 steps\n"));
+  EXPECT_THAT(r.err, StartsWith("error[TL6004]: the program takes more than 20 steps\n"));
   EXPECT_THAT(opt({"-", "--interpret", "--max-steps=10"}, kLoops).err,
-              StartsWith("error[TL6004]: the parameters alone take more than 10 steps\n"));
+              StartsWith("error[TL6004]: the parameters have more than 10 elements\n"));
 }
 
 TEST(Opt, WrongCommandLine) {
