@@ -11,9 +11,9 @@
 #include "apps/texloom-opt/findings.h"
 #include "apps/texloom-opt/interpretation.h"
 #include "apps/texloom-opt/options.h"
-#include "ir/parse.h"
 #include "ir/target.h"
 #include "ir/verify.h"
+#include "lower/text.h"
 
 namespace texloom::opt {
 namespace {
@@ -67,8 +67,8 @@ class Runner {
 
  private:
   ExitCode run_passes() {
-    lowering_.target = ir::parse_target(options_.target, {});
-    lowering_.program = ir::parse_program(text_, file_);
+    lowering_ = lower::parse_lowering(text_, file_);
+    if (options_.target) lowering_.target = ir::parse_target(*options_.target, {});
     for (const NamedPass& pass : options_.passes) {
       if (lowering_.program.stage != pass.in) {
         err_ << fmt::format("texloom-opt: pass {} reads stage {}, the program is at stage {}\n",
@@ -76,10 +76,14 @@ class Runner {
         return kWrongInput;
       }
       timed(pass);
-      if (options_.verify_each) ir::verify(lowering_.program);
+      if (options_.verify_each) verify();
       if (prints(pass)) err_ << fmt::format("// after {}\n{}", pass.name, text_of_program());
     }
-    ir::verify(lowering_.program);
+    verify();
+    if (options_.interpret && lowering_.program.stage == ir::Stage::Te) {
+      err_ << "texloom-opt: --interpret runs loops and kernels, the program is at stage te\n";
+      return kWrongInput;
+    }
     if (options_.interpret) {
       interpret();
     } else {
@@ -94,6 +98,11 @@ class Runner {
     pass.run(lowering_);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     times_.push_back(took.count());
+  }
+
+  // Of stage te, check_schedule is a pass.
+  void verify() const {
+    if (lowering_.program.stage != ir::Stage::Te) ir::verify(lowering_.program);
   }
 
   void interpret() {
@@ -113,7 +122,7 @@ class Runner {
   }
 
   std::string text_of_program() const {
-    return to_string(lowering_.program, {.locations = options_.locations});
+    return to_string(lowering_, {.locations = options_.locations});
   }
 
   void print_times() const {

@@ -17,7 +17,8 @@ prints it. FILE is - for standard input.
   --print-after=NAME,...  print the program after these passes, or after all, on standard error
   --verify-each           check the rules of the IR after each pass, not only after the last
   --time-passes           print how long each pass took, on standard error
-  --target=TARGET         for passes that ask for one: "opencl" by default
+  --target=TARGET         for passes that ask for one: by default the program's own, which a
+                          program of stage te names, or "opencl"
   --locations             print the source locations of statements
   --split-input-file      FILE holds several programs, divided by lines "// -----"
   --verify-diagnostics    what is reported has to be what the comments of FILE expect:

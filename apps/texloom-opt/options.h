@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,7 @@ struct Options {
   std::string file;  // "-": standard input
   std::vector<NamedPass> passes;
   std::vector<std::string> print_after;  // names of passes, or "all"
-  std::string target = "opencl";
+  std::optional<std::string> target;     // else the program's own, or "opencl"
   bool split_input = false, verify_each = false, verify_diagnostics = false;
   bool time_passes = false, list_passes = false, locations = false, help = false;
   bool interpret = false, one_image = false;

@@ -27,7 +27,6 @@ void run_step(const Step& step, Lowering& lowering) {
 std::vector<NamedPass> all_passes() {
   std::vector<NamedPass> passes;
   for (const lower::Pass& pass : lower::pipeline()) {
-    if (pass.in == Stage::Te) continue;
     passes.push_back({std::string(pass.name),
                       [&pass](Lowering& lowering) { lower::run_pass(pass, lowering); }, pass.in,
                       pass.out, pass.summary});

@@ -18,8 +18,8 @@ struct NamedPass {
   std::string_view summary;
 };
 
-// Those of the pipeline that read a program, not a schedule; `legalize`; and its steps one by one,
-// as `legalize.split_lanes`.
+// Those of the pipeline; what a backend does behind it, `legalize`; and its steps one by one, as
+// `legalize.split_lanes`.
 std::vector<NamedPass> all_passes();
 
 std::optional<NamedPass> find_pass(std::string_view name);

@@ -54,8 +54,8 @@ class ProgramParser {
       if (!reader_.at_word(to_string(stage))) continue;
       const Token at = reader_.next();
       if (stage != Stage::Te) return stage;
-      reader_.wrong(at, "lower the schedule and write the program of a later stage",
-                    "programs of stage te cannot be read");
+      reader_.wrong(at, "read it by what reads schedules, too",
+                    "a program of stage te is a schedule with its arguments");
     }
     reader_.fail_expected("'loops', 'flattened', 'kernels' or 'legalised'");
   }
@@ -117,7 +117,7 @@ class ProgramParser {
     const Type type = reader_.accept(":") ? reader_.type() : kInt32;
     reader_.expect("=");
     ThreadAxis a;
-    a.tag = stmts_.tag();
+    a.tag = reader_.thread_tag();
     reader_.expect("<");
     a.extent = reader_.integer("an extent", 1, kMaxExtent);
     a.var = names_.bind(reader_, name, type);

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <limits>
 
+#include "ir/visit.h"
+
 namespace texloom::ir {
 namespace {
 
@@ -150,7 +152,7 @@ Expr ExprParser::primary() {
   const NamedToken name = reader_.name("an expression");
   if (reader_.at("[")) {
     const Nested nested(reader_, depth_);
-    return load(name);
+    return reads_tensors_ ? tensor_read(name) : load(name);
   }
   return names_.variable(reader_, name);
 }
@@ -226,6 +228,7 @@ Expr ExprParser::call(const Token& name) {
   if (name.text == "ramp") return ramp(name);
   if (name.text == "pack") return pack(name);
   if (name.text == "texture2d.load") return texture_load(name);
+  if (name.text == "reduce" && reads_tensors_) return reduce(name);
   if (const IntrinsicInfo* info = find_intrinsic(name.text)) return intrinsic(name, *info);
   if (const std::optional<BinaryOp> op = parse_binary_op(name.text)) {
     Exprs operands = arguments(name, 2);
@@ -369,6 +372,100 @@ Expr ExprParser::texture_load(const Token& name) {
   Expr result = make_texture_load_as(type, buffer, std::move(x), std::move(y));
   check(name, result);
   return result;
+}
+
+// -- Stage te.
+
+Expr ExprParser::tensor_read(const NamedToken& name) {
+  Tensor tensor = names_.tensor(reader_, name);
+  reader_.expect("[");
+  Exprs indices = list_until("]");
+  if (indices.size() != tensor->shape.size()) {
+    reader_.wrong(name.token, "give it one index for each axis", "{} has {} axes, not {}",
+                  name.token.text, tensor->shape.size(), indices.size());
+  }
+  for (const Expr& index : indices) {
+    if (index->type.is_integer() && index->type.is_scalar()) continue;
+    reader_.wrong(name.token, "convert it, as in int32(x)", "an index of {} is {}, no integer",
+                  name.token.text, to_string(index->type));
+  }
+  return make_tensor_read(std::move(tensor), std::move(indices));
+}
+
+Expr ExprParser::domain(std::string_view what) {
+  const Token at = reader_.peek();
+  Expr value = expr();
+  const int64_t* number = int_value(value);
+  const bool fits = number == nullptr || (*number >= INT32_MIN && *number <= INT32_MAX);
+  if (!is_scalar_index(value) || !fits) {
+    reader_.wrong(at, "write an integer of 32 bits", "{} is {}, which no axis has", what,
+                  fits ? to_string(value->type) : std::to_string(*number));
+  }
+  walk(value, [&](const TensorRead&) {
+    reader_.wrong(at, "use constants and symbols", "{} depends on a tensor", what);
+  });
+  return value;
+}
+
+IterVar ExprParser::axis(IterKind kind) {
+  const NamedToken name = reader_.name("the name of an axis");
+  const Token at = reader_.peek();
+  const Type type = reader_.accept(":") ? reader_.type() : kInt32;
+  if (!type.is_integer() || !type.is_scalar()) {
+    reader_.wrong(at, "use an integer type", "the axis {} is {}", name.token.text, to_string(type));
+  }
+  Expr min = make_int(0), extent;
+  if (reader_.accept("<")) {
+    extent = domain("the extent");
+  } else {
+    if (!reader_.accept_word("from")) reader_.fail_expected("'<' or 'from'");
+    min = domain("the first index");
+    reader_.expect_word("extent");
+    extent = domain("the extent");
+  }
+  Expr var = names_.bind(reader_, name, type);
+  return make_iter_var(std::move(var), std::move(min), std::move(extent), kind,
+                       reader_.location(reader_.line_of(name.token)));
+}
+
+std::vector<IterVar> ExprParser::reduce_axes() {
+  std::vector<IterVar> axes;
+  reader_.expect("[");
+  do {
+    const Token at = reader_.peek();
+    IterVar axis = this->axis(IterKind::Reduction);
+    for (const IterVar& other : axes) {
+      if (!other->var.same_as(axis->var)) continue;
+      reader_.wrong(at, "name each axis once", "{} is an axis of this reduction already", at.text);
+    }
+    axes.push_back(std::move(axis));
+  } while (reader_.accept(","));
+  if (!reader_.accept("]")) reader_.fail_expected("',' or ']'");
+  return axes;
+}
+
+Expr ExprParser::reduce(const Token& name) {
+  const Reducer& reducer = names_.reducer(reader_, reader_.name("the name of a reducer"));
+  reader_.expect(",");
+  std::vector<IterVar> axes = reduce_axes();
+  reader_.expect(",");
+  Expr source = expr(), condition;
+  if (source->type != reducer.result->type) {
+    reader_.wrong(name, "convert it, or declare a reducer of this type",
+                  "the reducer combines {}, not {}", to_string(reducer.result->type),
+                  to_string(source->type));
+  }
+  if (reader_.accept(",")) {
+    reader_.expect_word("where");
+    reader_.expect("=");
+    condition = expr();
+    if (condition->type != kBool) {
+      reader_.wrong(name, "write a comparison", "the condition of reduce is {}, not bool",
+                    to_string(condition->type));
+    }
+  }
+  reader_.expect(")");
+  return make_reduce(reducer, std::move(source), std::move(axes), std::move(condition));
 }
 
 }  // namespace texloom::ir

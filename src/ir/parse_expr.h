@@ -13,6 +13,8 @@ class ExprParser {
 
   // How the program's stage accesses memory.
   void set_form(AccessForm form) { form_ = form; }
+  // From now on what has indices in brackets is a tensor of stage te, no buffer.
+  void read_tensors() { reads_tensors_ = true; }
 
   Expr expr() { return infix(1); }
   // Expressions up to `close`, which is read, too; none is fine.
@@ -25,6 +27,10 @@ class ExprParser {
     const std::string problem = type_problem(node, form_);
     if (!problem.empty()) reader_.wrong(at, "make the types fit", "{}", problem);
   }
+  // "k < 16" or "k from 2 extent 16", with its location: binds k.
+  IterVar axis(IterKind kind);
+  // An extent or a first index: a constant that int32 holds, or made of variables.
+  Expr domain(std::string_view what);
   // The lanes of an access by these indices.
   int access_lanes(const Token& at, const Exprs& indices) const;
 
@@ -36,6 +42,7 @@ class ExprParser {
   Expr negation();
   Expr lane(Expr vector);
   Expr load(const NamedToken& buffer);
+  Expr tensor_read(const NamedToken& name);
 
   bool at_number(size_t ahead = 0) const;
   Expr literal(Type integers, Type floats);
@@ -51,6 +58,8 @@ class ExprParser {
   Expr binary(const Token& at, BinaryOp op, Expr a, Expr b);
   Expr intrinsic(const Token& name, const IntrinsicInfo& info);
   Expr texture_load(const Token& name);
+  Expr reduce(const Token& name);
+  std::vector<IterVar> reduce_axes();
 
   // As many as the function takes.
   Exprs arguments(const Token& name, size_t count);
@@ -59,6 +68,7 @@ class ExprParser {
   TextReader& reader_;
   TextNames& names_;
   AccessForm form_;
+  bool reads_tensors_ = false;
   int depth_ = 0;  // of brackets and negations around
 };
 

@@ -71,7 +71,7 @@ StmtParser::Close StmtParser::loop(LoopKind kind) {
   ThreadTag thread;
   if (kind == LoopKind::Thread) {
     reader_.expect("<");
-    thread = tag();
+    thread = reader_.thread_tag();
     reader_.expect(">");
   }
   const NamedToken name = reader_.name("the name of a loop variable");
@@ -105,14 +105,6 @@ StmtParser::Close StmtParser::nest() {
   const Buffer result = names_.buffer(reader_, reader_.name("the name of a buffer"));
   const SourceLocation location = place(first);
   return [result, location](Stmt body) { return make_nest(result, std::move(body), location); };
-}
-
-ThreadTag StmtParser::tag() {
-  const std::optional<ThreadTag> tag =
-      reader_.at_name() ? parse_thread_tag(reader_.peek().text) : std::nullopt;
-  if (!tag) reader_.fail_expected("a thread index such as 'blockIdx.x'");
-  reader_.next();
-  return *tag;
 }
 
 // -- Statements without a block.

@@ -33,8 +33,6 @@ class StmtParser {
 
   // "grid=(8, 1, 1)"
   Extents extents(std::string_view what);
-  // "blockIdx.x"
-  ThreadTag tag();
   // Of the statement or kernel that begins with this word.
   SourceLocation place(const Token& first) { return reader_.location(reader_.line_of(first)); }
 

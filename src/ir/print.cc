@@ -6,12 +6,9 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <set>
-#include <unordered_map>
-
 #include "ir/ir.h"
 #include "ir/lexer.h"
+#include "ir/print_names.h"
 
 namespace texloom::ir {
 namespace {
@@ -29,6 +26,9 @@ class Printer {
  public:
   explicit Printer(const Program* program = nullptr, PrintOptions options = {})
       : program_(program), options_(options) {}
+  // Takes names from the text around, and keeps new ones there.
+  Printer(PrintNames& names, PrintOptions options)
+      : program_(nullptr), options_(options), names_(names) {}
 
   std::string take() { return std::move(out_); }
 
@@ -134,6 +134,17 @@ class Printer {
         [&](const Launch& n) { launch(n, indent); });
   }
 
+  // Of an axis that has a domain.
+  std::string iter_var(const IterVarNode& axis) {
+    const std::string place = location(axis.location);
+    if (is_int(axis.min, 0)) {
+      return InOrder{"{} < {}{}", index(axis.var, kInt32), text(axis.extent), place}.text;
+    }
+    return InOrder{"{} from {} extent {}{}", index(axis.var, kInt32), text(axis.min),
+                   text(axis.extent), place}
+        .text;
+  }
+
   std::string text(const Expr& e, int parent = 0) {
     return visit(
         e,
@@ -147,7 +158,7 @@ class Printer {
           const std::string digits = spell_float(n.value, n.type.bits);
           return n.type == kFloat32 ? digits : fmt::format("{}({})", to_string(n.type), digits);
         },
-        [&](const Var& n) { return unique(&n, n.name); },
+        [&](const Var& n) { return names_.name(&n, n.name); },
         [&](const Binary& n) { return binary(n, parent); },
         [&](const Not& n) { return "!" + text(n.value, kTightest); },
         [&](const Select& n) {
@@ -171,7 +182,9 @@ class Printer {
           return fmt::format("{}.lane[{}]", vector, text(n.index));
         },
         [&](const Pack& n) { return fmt::format("pack({})", list(n.elements)); },
-        [&](const TensorRead& n) { return fmt::format("{}({})", n.tensor->name, list(n.indices)); },
+        [&](const TensorRead& n) {
+          return InOrder{"{}[{}]", tensor(*n.tensor), list(n.indices)}.text;
+        },
         [&](const Reduce& n) { return reduce(n); },
         [&](const Load& n) {
           const bool other = n.type.element() != n.buffer->type;
@@ -214,13 +227,11 @@ class Printer {
 
   std::string reduce(const Reduce& n) {
     std::string axes;
-    for (const IterVar& axis : n.axes) {
-      if (!axes.empty()) axes += ", ";
-      axes +=
-          InOrder{"{} in {}..{}", text(axis->var), text(axis->min), text(axis->min + axis->extent)}
-              .text;
-    }
-    std::string out = fmt::format("{}({}, axis=[{}]", n.reducer.name, text(n.source), axes);
+    for (const IterVar& axis : n.axes) axes += (axes.empty() ? "" : ", ") + iter_var(*axis);
+    std::string out =
+        InOrder{"reduce({}, [{}], {}", names_.name(n.reducer.lhs.get(), n.reducer.name), axes,
+                text(n.source)}
+            .text;
     if (n.condition) out += ", where=" + text(n.condition);
     return out + ")";
   }
@@ -265,10 +276,7 @@ class Printer {
     return text(var) + type;
   }
 
-  std::string location(const SourceLocation& where) const {
-    if (!options_.locations) return {};
-    return where.known() ? fmt::format(" @{}:{}", quote(*where.file), where.line) : " @?";
-  }
+  std::string location(const SourceLocation& where) const { return location_text(where, options_); }
 
   std::string declaration(const BufferNode& b) {
     std::string shape;
@@ -299,25 +307,18 @@ class Printer {
     return joined;
   }
 
-  std::string name(const Buffer& b) { return unique(b.get(), b->name); }
-
-  // The name itself for its first owner, then name.1, name.2, ... (those that are not taken).
-  std::string unique(const void* owner, const std::string& base) {
-    const auto [place, added] = names_.try_emplace(owner, base);
-    if (added) {
-      while (!taken_.insert(place->second).second) {
-        place->second = fmt::format("{}.{}", base, ++used_[base]);
-      }
-    }
-    return spell_name(place->second);
+  // Tensors of one producer are one.
+  std::string tensor(const TensorNode& t) {
+    const void* producer = t.producer.get();
+    return names_.name(producer == nullptr ? &t : producer, t.name);
   }
+  std::string name(const Buffer& b) { return names_.name(b.get(), b->name); }
 
   const Program* program_;
   PrintOptions options_;
   std::string out_;
-  std::unordered_map<const void*, std::string> names_;
-  std::map<std::string, int> used_;
-  std::set<std::string> taken_;
+  PrintNames own_names_;
+  PrintNames& names_ = own_names_;
 };
 
 }  // namespace
@@ -366,5 +367,12 @@ std::string to_string(const Stmt& stmt) {
   return printer.take();
 }
 std::string to_string(const Expr& expr) { return Printer().text(expr); }
+
+std::string to_string(const Expr& expr, PrintNames& names, PrintOptions options) {
+  return Printer(names, options).text(expr);
+}
+std::string to_string(const IterVar& axis, PrintNames& names, PrintOptions options) {
+  return Printer(names, options).iter_var(*axis);
+}
 
 }  // namespace texloom::ir

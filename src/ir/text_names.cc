@@ -20,7 +20,10 @@ constexpr std::string_view kRename = "one name stands for one thing in the whole
 
 }  // namespace
 
-Expr TextNames::find_variable(const std::string& name) const { return find(variables_, name); }
+Expr TextNames::find_variable(const std::string& name) const {
+  const Expr found = find(variables_, name);
+  return !found && outer_ != nullptr ? outer_->find_variable(name) : found;
+}
 Buffer TextNames::find_buffer(const std::string& name) const { return find(buffers_, name); }
 
 Expr TextNames::bind(const TextReader& reader, const NamedToken& name, Type type) {
@@ -82,6 +85,33 @@ Buffer TextNames::buffer(const TextReader& reader, const NamedToken& name) const
   }
   reader.wrong(name.token, "declare it as a parameter or by an alloca before it is used",
                "there is no buffer {} here", name.token.text);
+}
+
+// -- Stage te.
+
+void TextNames::add_tensor(const TextReader& reader, const NamedToken& name, Tensor tensor) {
+  if (tensors_.try_emplace(name.name, std::move(tensor)).second) return;
+  reader.wrong(name.token, std::string(kRename), "{} is a tensor already", name.token.text);
+}
+
+void TextNames::add_reducer(const TextReader& reader, const NamedToken& name, Reducer reducer) {
+  if (reducers_.try_emplace(name.name, std::move(reducer)).second) return;
+  reader.wrong(name.token, std::string(kRename), "{} is a reducer already", name.token.text);
+}
+
+Tensor TextNames::tensor(const TextReader& reader, const NamedToken& name) const {
+  if (const auto found = tensors_.find(name.name); found != tensors_.end()) return found->second;
+  if (outer_ != nullptr) return outer_->tensor(reader, name);
+  reader.wrong(name.token, "write its placeholder or compute in front of what reads it",
+               "there is no tensor {} here", name.token.text);
+}
+
+const Reducer& TextNames::reducer(const TextReader& reader, const NamedToken& name) const {
+  if (const auto found = reducers_.find(name.name); found != reducers_.end()) return found->second;
+  if (outer_ != nullptr) return outer_->reducer(reader, name);
+  reader.wrong(name.token,
+               "declare it at the head, as in reducer sum(a, b): float32 = a + b, identity=0.0",
+               "there is no reducer {}", name.token.text);
 }
 
 }  // namespace texloom::ir

@@ -21,9 +21,13 @@ struct Declaration {
 };
 
 // One name is one variable or buffer in the whole text, as the printer numbers them: what is bound
-// in two places is one node. Where a name may be used, the verifier says.
+// in two places is one node. Where a name may be used, the verifier says. Of stage te, each
+// operation has variables of its own, which hide those of the text around.
 class TextNames {
  public:
+  TextNames() = default;
+  // Names inside a part of a text; `outer` stays where it is.
+  explicit TextNames(const TextNames* outer) : outer_(outer) {}
   // The variable that is bound here, for the first time or again.
   Expr bind(const TextReader& reader, const NamedToken& name, Type type);
   // The buffer that is declared here. Fails with BadText where no program may have such a buffer.
@@ -33,6 +37,12 @@ class TextNames {
   Expr variable(const TextReader& reader, const NamedToken& name) const;
   Buffer buffer(const TextReader& reader, const NamedToken& name) const;
 
+  // Of stage te. Each name once; names of the three kinds do not meet.
+  void add_tensor(const TextReader& reader, const NamedToken& name, Tensor tensor);
+  void add_reducer(const TextReader& reader, const NamedToken& name, Reducer reducer);
+  Tensor tensor(const TextReader& reader, const NamedToken& name) const;
+  const Reducer& reducer(const TextReader& reader, const NamedToken& name) const;
+
   // Null where there is none.
   Expr find_variable(const std::string& name) const;
   Buffer find_buffer(const std::string& name) const;
@@ -40,6 +50,9 @@ class TextNames {
  private:
   std::map<std::string, Expr> variables_;
   std::map<std::string, Buffer> buffers_;
+  std::map<std::string, Tensor> tensors_;
+  std::map<std::string, Reducer> reducers_;
+  const TextNames* outer_ = nullptr;
 };
 
 }  // namespace texloom::ir

@@ -113,6 +113,13 @@ Type TextReader::type() {
   return *type;
 }
 
+ThreadTag TextReader::thread_tag() {
+  const std::optional<ThreadTag> tag = at_name() ? parse_thread_tag(peek().text) : std::nullopt;
+  if (!tag) fail_expected("a thread index such as 'blockIdx.x'");
+  next();
+  return *tag;
+}
+
 int TextReader::line_number(const Token& token) const {
   const auto offset = static_cast<size_t>(token.text.data() - text_.data());
   const auto after = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);

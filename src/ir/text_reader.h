@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/lexer.h"
+#include "ir/tensor.h"
 #include "ir/type.h"
 #include "support/diagnostic.h"
 
@@ -45,6 +46,8 @@ class TextReader {
   NamedToken name(std::string_view what);
   int64_t integer(std::string_view what, int64_t min, int64_t max);
   Type type();
+  // "blockIdx.x"
+  ThreadTag thread_tag();
 
   // The line that the token stands in, as the location of a node.
   SourceLocation line_of(const Token& token) const;

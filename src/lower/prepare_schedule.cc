@@ -21,7 +21,11 @@ void apply_declarations(Lowering& lowering) {
     if (!stage.op->is_placeholder() && stage.attachment.kind == AttachKind::Root) {
       stage.is_output = true;
     }
-    if (argument.declaration) {
+    // An input lies in global memory; check_schedule refuses what says otherwise.
+    const bool fits =
+        argument.declaration &&
+        (!stage.op->is_placeholder() || argument.declaration->scope.memory == MemoryScope::Global);
+    if (fits) {
       stage.scope = argument.declaration->scope;
       stage.scope_location = argument.declaration->location;
     }

@@ -6,22 +6,18 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-void append_enclosing(const Schedule& schedule, StageId id, size_t depth, LoopPath& path) {
-  const Stage& stage = schedule.stage(id);
-  if (stage.attachment.kind != AttachKind::At) return;
+void refuse_inlined_host(const Schedule& schedule, const Stage& stage) {
+  const Stage& host = schedule.stage(stage.attachment.stage);
+  if (host.attachment.kind != AttachKind::Inline) return;
+  fail(stage.attachment.location, Code::AttachNotFound, "attach it to a stage that is not inlined",
+       "'{}' is computed at a loop of '{}', which is inlined and has no loops", stage.name(),
+       host.name());
+}
+
+// The loops of the host that enclose the stage.
+void append_loops(const Schedule& schedule, const Stage& stage, LoopPath& path) {
   const Attachment& at = stage.attachment;
-  if (depth > schedule.order().size()) {
-    fail(at.location, Code::AttachCycle, "attach each stage to one that reads it",
-         "'{}' is computed inside itself, by way of '{}'", stage.name(),
-         schedule.stage(at.stage).name());
-  }
   const Stage& host = schedule.stage(at.stage);
-  if (host.attachment.kind == AttachKind::Inline) {
-    fail(at.location, Code::AttachNotFound, "attach it to a stage that is not inlined",
-         "'{}' is computed at a loop of '{}', which is inlined and has no loops", stage.name(),
-         host.name());
-  }
-  append_enclosing(schedule, at.stage, depth + 1, path);
   const IterVar target = leaf_of(host, at.axis);
   for (const IterVar& leaf : host.leaves) {
     path.push_back({at.stage, leaf});
@@ -44,9 +40,24 @@ IterVar leaf_of(const Stage& stage, IterVar axis) {
   return axis;
 }
 
+// Without recursion: chains of attached stages may be long.
 LoopPath enclosing_loops(const Schedule& schedule, StageId id) {
+  std::vector<StageId> chain;  // of attached stages, innermost first
+  for (StageId at = id; schedule.stage(at).attachment.kind == AttachKind::At;) {
+    const Stage& stage = schedule.stage(at);
+    if (chain.size() > schedule.order().size()) {
+      fail(stage.attachment.location, Code::AttachCycle, "attach each stage to one that reads it",
+           "'{}' is computed inside itself, by way of '{}'", stage.name(),
+           schedule.stage(stage.attachment.stage).name());
+    }
+    refuse_inlined_host(schedule, stage);
+    chain.push_back(at);
+    at = stage.attachment.stage;
+  }
   LoopPath path;
-  append_enclosing(schedule, id, 0, path);
+  for (auto at = chain.rbegin(); at != chain.rend(); ++at) {
+    append_loops(schedule, schedule.stage(*at), path);
+  }
   return path;
 }
 

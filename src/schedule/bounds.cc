@@ -6,6 +6,7 @@
 #include "ir/arith/region.h"
 #include "ir/arith/simplify.h"
 #include "schedule/attach.h"
+#include "schedule/derived_axes.h"
 #include "support/int128.h"
 
 namespace texloom::schedule {
@@ -142,6 +143,7 @@ class Inference {
     for (const IterVar& axis : stage.op->reduce_axes) {
       extents[axis] = constant_shape({axis->extent}, axis->name(), axis->location).front();
     }
+    for (const IterVar& axis : unit_axes(stage)) extents[axis] = 1;
     for (const Relation& r : stage.relations) {
       if (const auto* fuse = std::get_if<FuseRelation>(&r)) {
         extents[fuse->fused] =
@@ -151,9 +153,7 @@ class Inference {
       }
     }
     for (const IterVar& leaf : stage.leaves) {
-      // fuse() of no axes makes one that no relation knows: its extent is its own.
-      const auto known = extents.find(leaf);
-      const int64_t extent = known != extents.end() ? known->second : *int_value(leaf->extent);
+      const int64_t extent = extents.at(leaf);
       const LeafLoop loop{leaf, make_var(leaf->name(), kInt32, leaf->location), extent};
       bounds_.ranges.set(loop.var, {0, extent - 1});
       own.loops.push_back(loop);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "schedule/derived_axes.h"
 #include "schedule/schedule.h"
 #include "support/check.h"
 
@@ -63,6 +64,11 @@ IterVar derived_axis(const IterVar& from, const std::string& name, const SourceL
   return make_iter_var(make_var(name, kInt32, where), Expr(), Expr(), from->kind, where);
 }
 
+Schedule::Pair parts_of(const IterVar& parent) {
+  return {derived_axis(parent, parent->name() + ".outer", parent->location),
+          derived_axis(parent, parent->name() + ".inner", parent->location)};
+}
+
 }  // namespace
 
 Stage& Schedule::stage_for(StageId id, const SourceLocation& where) {
@@ -100,23 +106,51 @@ Schedule::Pair Schedule::split(StageId id, const IterVar& parent, std::optional<
          "split of '{}' by {} = {}, which is not positive", parent->name(),
          factor ? "factor" : "nparts", value);
   }
-  refuse_annotated(own, parent, where, "split");
-  const Pair parts = split_exactly(id, parent, factor.value_or(0));
-  auto& relation = std::get<SplitRelation>(stage(id).relations.back());
-  relation.nparts = nparts.value_or(0);
-  relation.exact = false;
+  const Pair parts = parts_of(parent);
+  add_relation(id,
+               SplitRelation{parent, parts.outer, parts.inner, factor.value_or(0),
+                             nparts.value_or(0), false},
+               where);
   return parts;
 }
 
 Schedule::Pair Schedule::split_exactly(StageId id, const IterVar& parent, int64_t factor) {
-  Stage& own = stage(id);
-  const size_t at = leaf_position(own, parent, parent->location, "split");
-  const Pair parts{derived_axis(parent, parent->name() + ".outer", parent->location),
-                   derived_axis(parent, parent->name() + ".inner", parent->location)};
-  own.leaves[at] = parts.outer;
-  own.leaves.insert(own.leaves.begin() + static_cast<ptrdiff_t>(at) + 1, parts.inner);
-  own.relations.emplace_back(SplitRelation{parent, parts.outer, parts.inner, factor, 0, true});
+  const Pair parts = parts_of(parent);
+  apply(stage(id), SplitRelation{parent, parts.outer, parts.inner, factor, 0, true});
   return parts;
+}
+
+void Schedule::apply(Stage& own, const Relation& relation) {
+  replace_operands(own.leaves, relation);
+  own.relations.push_back(relation);
+}
+
+void Schedule::add_relation(StageId id, const Relation& relation, const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  if (const auto* split = std::get_if<SplitRelation>(&relation)) {
+    leaf_position(own, split->parent, where, "split");
+    refuse_annotated(own, split->parent, where, "split");
+  } else {
+    const auto& [outer, inner, fused] = std::get<FuseRelation>(relation);
+    for (const IterVar& axis : {outer, inner}) {
+      leaf_position(own, axis, where, "fuse");
+      refuse_annotated(own, axis, where, "fuse");
+    }
+    if (outer.same_as(inner)) {
+      fail(where, Code::BadFuse, "name two axes", "fuse of '{}' with itself", outer->name());
+    }
+    if (outer->kind != inner->kind) {
+      fail(where, Code::BadFuse, "fuse data axes with data axes and reduction axes with their like",
+           "fuse of the data axis '{}' with a reduction axis",
+           outer->kind == IterKind::Data ? outer->name() : inner->name());
+    }
+  }
+  apply(own, relation);
+}
+
+void Schedule::add_unit_axis(StageId id, const IterVar& axis, const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  own.leaves.insert(own.leaves.begin(), axis);
 }
 
 IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const SourceLocation& where) {
@@ -124,7 +158,7 @@ IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const Sourc
   if (axes.empty()) {
     const IterVar unit = make_iter_var(make_var("singleton", kInt32, where), make_int(0),
                                        make_int(1), IterKind::Data, where);
-    own.leaves.insert(own.leaves.begin(), unit);
+    add_unit_axis(id, unit, where);
     return unit;
   }
   for (const IterVar& axis : axes) refuse_annotated(own, axis, where, "fuse");
@@ -140,15 +174,8 @@ IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const Sourc
       fail(where, Code::BadFuse, "reorder the axes so that they stand side by side",
            "fuse of '{}' and '{}', which are not adjacent", outer->name(), inner->name());
     }
-    if (outer->kind != inner->kind) {
-      fail(where, Code::BadFuse, "fuse data axes with data axes and reduction axes with their like",
-           "fuse of the data axis '{}' with a reduction axis",
-           outer->kind == IterKind::Data ? outer->name() : inner->name());
-    }
     fused = derived_axis(outer, outer->name() + "." + inner->name() + ".fused", where);
-    own.relations.emplace_back(FuseRelation{outer, inner, fused});
-    own.leaves.erase(own.leaves.begin() + static_cast<ptrdiff_t>(at) + 1);
-    own.leaves[at] = fused;
+    add_relation(id, FuseRelation{outer, inner, fused}, where);
   }
   return fused;
 }
@@ -180,7 +207,8 @@ std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const 
     fail(where, Code::ReductionBound, "bind a data axis, and keep the reduction in a serial loop",
          "bind of the reduction axis '{}' to {}", axis->name(), to_string(thread->tag));
   }
-  AxisAttributes& attributes = own.attributes[axis];
+  const AxisAttributes* old = own.attributes_of(axis);
+  const AxisAttributes attributes = old == nullptr ? AxisAttributes{} : *old;
   std::optional<Diagnostic> warning;
   if (attributes.loop == LoopKind::Thread) {
     warning = Diagnostic{
@@ -197,7 +225,7 @@ std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const 
          "bind of '{}' of '{}', which is {} already", axis->name(), own.name(),
          annotation(attributes));
   }
-  attributes = {LoopKind::Thread, thread, where};
+  own.attributes[axis] = {LoopKind::Thread, thread, where};
   return warning;
 }
 
@@ -209,19 +237,24 @@ void Schedule::annotate(StageId id, const IterVar& axis, LoopKind loop,
     fail(where, Code::VectorizedReduction, "vectorize a data axis; unroll the reduction",
          "vectorize of the reduction axis '{}' of '{}'", axis->name(), own.name());
   }
-  AxisAttributes& attributes = own.attributes[axis];
-  if (attributes.loop == LoopKind::Thread) {
+  const AxisAttributes* old = own.attributes_of(axis);
+  if (old != nullptr && old->loop == LoopKind::Thread) {
     fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
-         "the axis '{}' of '{}' is {} already", axis->name(), own.name(), annotation(attributes));
+         "the axis '{}' of '{}' is {} already", axis->name(), own.name(), annotation(*old));
   }
-  attributes = {loop, {}, where};
+  own.attributes[axis] = {loop, {}, where};
 }
 
 void Schedule::compute_at(StageId id, StageId parent, const IterVar& axis,
                           const SourceLocation& where) {
+  leaf_position(stage_for(parent, where), axis, where, "compute_at");
+  attach(id, parent, axis, where);
+}
+
+void Schedule::attach(StageId id, StageId parent, const IterVar& axis,
+                      const SourceLocation& where) {
   Stage& own = stage_for(id, where);
   const Stage& host = stage_for(parent, where);
-  leaf_position(host, axis, where, "compute_at");
   if (id == parent) {
     fail(where, Code::CannotAttach, "attach the stage to a loop of one that reads it",
          "'{}' is computed at its own loop '{}'", own.name(), axis->name());

@@ -1,84 +1,233 @@
 #include "schedule/print.h"
 
-#include "ir/program.h"
-#include "schedule/attach.h"
+#include <algorithm>
+
+#include "ir/lexer.h"
+#include "ir/visit.h"
+#include "schedule/derived_axes.h"
 #include "support/check.h"
 
 namespace texloom::schedule {
 
 using namespace ir;  // the whole file speaks of IR nodes
 
-namespace {
+SchedulePrinter::SchedulePrinter(const Schedule& schedule, PrintOptions options)
+    : schedule_(schedule), options_(options) {
+  const size_t count = schedule.order().size();
+  names_.resize(count);
+  axis_names_.resize(count);
+  PrintNames tensors;
+  PrintNames reducers;
+  for (const StageId id : schedule.order()) {
+    const Stage& stage = schedule.stage(id);
+    names_[static_cast<size_t>(id)] = tensors.name(&stage, stage.name());
+    for (const auto* axes : {&stage.op->axes, &stage.op->reduce_axes, &stage.origin->reduce_axes}) {
+      for (const IterVar& axis : *axes) axis_vars_.insert(axis->var.get());
+    }
+  }
+  for (const StageId id : schedule.order()) {
+    for (const Op& op : {schedule.stage(id).op, schedule.stage(id).origin}) {
+      note_operation(*op);
+      const auto* reduce = op->is_placeholder() ? nullptr : as<Reduce>(op->body);
+      if (reduce == nullptr) continue;
+      const auto [known, added] = reducer_names_.try_emplace(key_of(reduce->reducer));
+      if (!added) continue;
+      known->second = reducers.name(&known->second, reduce->reducer.name);
+      reducers_.push_back(known->first);
+    }
+  }
+  for (const StageId id : schedule.order()) {
+    axis_names_[static_cast<size_t>(id)] = axis_names(schedule.stage(id));
+  }
+}
 
-std::string axis_list(const std::vector<IterVar>& axes) {
+void SchedulePrinter::note_operation(const Operation& op) {
+  note_symbols(op.shape);
+  for (const IterVar& axis : op.reduce_axes) note_symbols({axis->min, axis->extent});
+}
+
+void SchedulePrinter::note_symbols(const Exprs& extents) {
+  for (const Expr& extent : extents) {
+    walk(extent, [&](const Var& v) {
+      const auto known = [&](const Expr& symbol) { return symbol.get() == &v; };
+      if (axis_vars_.contains(&v) || std::any_of(symbols_.begin(), symbols_.end(), known)) return;
+      symbols_.emplace_back(&v);
+      symbol_names_.name(&v, v.name);
+    });
+  }
+}
+
+SchedulePrinter::ReducerKey SchedulePrinter::key_of(const Reducer& r) {
+  PrintNames names;
+  const std::string lhs = to_string(r.lhs, names, {}), rhs = to_string(r.rhs, names, {});
+  const std::string result = to_string(r.result, names, {});
+  return {r.name,
+          fmt::format("({}, {}): {} = {}, identity={}", lhs, rhs, ir::to_string(r.lhs->type),
+                      result, to_string(r.identity, names, {}))};
+}
+
+// All axes of the stage, in the order of its text, and what its expressions read. Tensors and
+// reducers do not keep an axis from a name: they never stand where a variable may.
+PrintNames SchedulePrinter::axis_names(const Stage& stage) const {
+  PrintNames names = symbol_names_;
+  for (const auto* axes : {&stage.op->axes, &stage.op->reduce_axes, &stage.origin->reduce_axes}) {
+    for (const IterVar& axis : *axes) names.name(axis->var.get(), axis->name());
+  }
+  for (const IterVar& axis : unit_axes(stage)) names.name(axis->var.get(), axis->name());
+  for (const Relation& relation : stage.relations) {
+    for (const IterVar& axis : results_of(relation)) names.name(axis->var.get(), axis->name());
+  }
+  for (const Op& op : {stage.op, stage.origin}) {
+    if (op->is_placeholder()) continue;
+    walk(op->body, [&](const TensorRead& n) {
+      names.alias(n.tensor->producer.get(), name(schedule_.producer(n.tensor)));
+    });
+    if (const auto* n = as<Reduce>(op->body)) {
+      names.alias(n->reducer.lhs.get(), reducer_names_.at(key_of(n->reducer)));
+    }
+  }
+  return names;
+}
+
+std::string SchedulePrinter::head() const {
   std::string text;
-  for (const IterVar& axis : axes) text += (text.empty() ? "" : ", ") + axis->name();
+  PrintNames names = symbol_names_;
+  for (const Expr& symbol : symbols_) {
+    text +=
+        fmt::format("  symbol {}: {}\n", to_string(symbol, names, {}), ir::to_string(symbol->type));
+  }
+  for (const ReducerKey& key : reducers_) {
+    text += fmt::format("  reducer {}{}\n", reducer_names_.at(key), key.second);
+  }
   return text;
 }
 
-std::string relation_text(const Relation& r) {
-  if (const auto* fuse = std::get_if<FuseRelation>(&r)) {
-    return fmt::format("fuse {}, {} -> {}", fuse->outer->name(), fuse->inner->name(),
-                       fuse->fused->name());
+std::string SchedulePrinter::operations() {
+  std::string text;
+  bool after_placeholder = false;
+  for (const StageId id : schedule_.order()) {
+    const Stage& stage = schedule_.stage(id);
+    const bool placeholder = stage.op->is_placeholder();
+    if (!placeholder || !after_placeholder) text += "\n";
+    text += header(stage) + directives(stage);
+    after_placeholder = placeholder;
   }
-  const auto& s = std::get<SplitRelation>(r);
-  const bool by_factor = s.factor > 0;
-  return fmt::format("split {} {}={} -> {}, {}", s.parent->name(), by_factor ? "factor" : "nparts",
-                     by_factor ? s.factor : s.nparts, s.outer->name(), s.inner->name());
+  return text;
 }
 
-std::string leaf_text(const Stage& stage, const IterVar& leaf) {
-  const AxisAttributes* attributes = stage.attributes_of(leaf);
-  if (attributes == nullptr) return leaf->name();
-  switch (attributes->loop) {
-    case LoopKind::Serial:
-      return leaf->name();
-    case LoopKind::Unrolled:
-      return "unrolled " + leaf->name();
-    case LoopKind::Vectorized:
-      return "vectorized " + leaf->name();
-    case LoopKind::Thread:
-      return fmt::format("{} = {}", leaf->name(), ir::to_string(attributes->thread->tag));
+std::string SchedulePrinter::type_and_shape(Type type, const Exprs& shape) {
+  std::string extents;
+  for (const Expr& extent : shape) {
+    extents += (extents.empty() ? "" : ", ") + to_string(extent, symbol_names_, {});
   }
-  TL_UNREACHABLE();
+  return fmt::format("{}[{}]", ir::to_string(type), extents);
 }
 
-std::string place_text(const Schedule& schedule, const Stage& stage) {
-  switch (stage.attachment.kind) {
-    case AttachKind::Root:
-      return "root";
-    case AttachKind::Inline:
-      return "inline";
-    case AttachKind::At:
-      return fmt::format("at {}, {}", schedule.stage(stage.attachment.stage).name(),
-                         stage.attachment.axis->name());
-  }
-  TL_UNREACHABLE();
+std::string SchedulePrinter::body(const Stage& stage, const Expr& e) {
+  return to_string(e, axis_names_[static_cast<size_t>(stage.id)], options_);
 }
 
-std::string stage_text(const Schedule& schedule, const Stage& stage) {
+std::string SchedulePrinter::header(const Stage& stage) {
   const Operation& op = *stage.op;
-  std::string shape;
-  for (const Expr& extent : op.shape) shape += (shape.empty() ? "" : ", ") + ir::to_string(extent);
-  const std::string type = fmt::format("{}[{}]", ir::to_string(op.type), shape);
-  if (op.is_placeholder()) return fmt::format("placeholder {}: {}\n", op.name, type);
-  const std::string scope = ir::to_string(scope_of(schedule, stage.id));
-  std::string text =
-      fmt::format("stage {}: {} in {}, {}\n  {}({}) = {}\n", op.name, type, scope,
-                  place_text(schedule, stage), op.name, axis_list(op.axes), ir::to_string(op.body));
-  for (const Relation& r : stage.relations) text += "  " + relation_text(r) + "\n";
-  std::string loops;
-  for (const IterVar& leaf : stage.leaves)
-    loops += (loops.empty() ? "" : "; ") + leaf_text(stage, leaf);
-  return text + fmt::format("  loops {}\n", loops);
+  if (op.is_placeholder()) {
+    return fmt::format("placeholder {}: {}{}\n", name(stage.id), type_and_shape(op.type, op.shape),
+                       at(op.location));
+  }
+  std::string axes;
+  for (const IterVar& axis : op.axes) {
+    axes += (axes.empty() ? "" : ", ") +
+            to_string(axis, axis_names_[static_cast<size_t>(stage.id)], options_);
+  }
+  return fmt::format("compute {}({}): {} = {}{}\n", name(stage.id), axes, ir::to_string(op.type),
+                     body(stage, op.body), at(op.location));
 }
 
-}  // namespace
+std::string SchedulePrinter::axis_name(StageId id, const IterVar& axis) {
+  return axis_names_[static_cast<size_t>(id)].name(axis->var.get(), axis->name());
+}
+
+std::string SchedulePrinter::axis_list(const Stage& stage, const std::vector<IterVar>& axes) {
+  std::string text;
+  for (const IterVar& axis : axes) text += (text.empty() ? "" : ", ") + axis_name(stage.id, axis);
+  return text;
+}
+
+std::string SchedulePrinter::directives(const Stage& stage) {
+  std::string text;
+  const auto line = [&](const std::string& words, const std::string& place = {}) {
+    text += "  " + words + place + "\n";
+  };
+  if (!stage.origin.same_as(stage.op)) line("origin = " + body(stage, stage.origin->body));
+  if (!stage.op->tag.empty()) line("tag " + spell_name(stage.op->tag));
+  if (stage.is_output) line("output");
+  if (stage.scope) {
+    line("scope " + spell_name(ir::to_string(*stage.scope)), at(stage.scope_location));
+  }
+  const Attachment& attached = stage.attachment;
+  if (attached.kind == AttachKind::Inline) line("inline", at(attached.location));
+  if (attached.kind == AttachKind::At) {
+    line(fmt::format("compute_at {}, {}", name(attached.stage),
+                     axis_name(attached.stage, attached.axis)),
+         at(attached.location));
+  }
+  for (const IterVar& axis : unit_axes(stage)) {
+    line("fuse -> " + axis_name(stage.id, axis), at(axis->location));
+  }
+  return text + relations(stage) + leaves(stage);
+}
+
+std::string SchedulePrinter::relations(const Stage& stage) {
+  std::string text;
+  for (const Relation& relation : stage.relations) {
+    const std::vector<IterVar> results = results_of(relation);
+    const std::string made = axis_list(stage, results) + at(results.front()->location) + "\n";
+    if (const auto* fuse = std::get_if<FuseRelation>(&relation)) {
+      text += fmt::format("  fuse {} -> {}", axis_list(stage, {fuse->outer, fuse->inner}), made);
+      continue;
+    }
+    const auto& split = std::get<SplitRelation>(relation);
+    const bool by_factor = split.factor > 0;
+    text += fmt::format("  split {} {}={}{} -> {}", axis_name(stage.id, split.parent),
+                        by_factor ? "factor" : "nparts", by_factor ? split.factor : split.nparts,
+                        split.exact ? " exact" : "", made);
+  }
+  return text;
+}
+
+// The order of the loops where the relations alone do not say it, and what each loop is.
+std::string SchedulePrinter::leaves(const Stage& stage) {
+  std::string text;
+  const auto same = [](const IterVar& a, const IterVar& b) { return a.same_as(b); };
+  const std::vector<IterVar> natural = leaves_in_order_of_relations(stage);
+  if (!std::equal(natural.begin(), natural.end(), stage.leaves.begin(), stage.leaves.end(), same)) {
+    text += fmt::format("  reorder {}\n", axis_list(stage, stage.leaves));
+  }
+  for (const IterVar& leaf : stage.leaves) {
+    const AxisAttributes* attributes = stage.attributes_of(leaf);
+    if (attributes == nullptr) continue;
+    const std::string axis = axis_name(stage.id, leaf), place = at(attributes->location);
+    switch (attributes->loop) {
+      case LoopKind::Serial:
+        text += fmt::format("  serial {}{}\n", axis, place);
+        break;
+      case LoopKind::Unrolled:
+        text += fmt::format("  unroll {}{}\n", axis, place);
+        break;
+      case LoopKind::Vectorized:
+        text += fmt::format("  vectorize {}{}\n", axis, place);
+        break;
+      case LoopKind::Thread:
+        text +=
+            fmt::format("  bind {} {}{}\n", axis, ir::to_string(attributes->thread->tag), place);
+        break;
+    }
+  }
+  return text;
+}
 
 std::string to_string(const Schedule& schedule) {
-  std::string text;
-  for (const StageId id : schedule.order()) text += stage_text(schedule, schedule.stage(id));
-  return text;
+  const std::string text = SchedulePrinter(schedule, {}).operations();
+  return text.substr(std::min<size_t>(1, text.size()));
 }
 
 }  // namespace texloom::schedule

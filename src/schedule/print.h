@@ -1,12 +1,62 @@
-// The text of a schedule: each stage with its computation, loops and place.
+// The text form of a schedule: docs/text_form.md. It shows the state that directives have left, not
+// the calls that led there.
 #pragma once
 
+#include <map>
 #include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
+#include "ir/print_names.h"
 #include "schedule/schedule.h"
 
 namespace texloom::schedule {
 
+// The schedule outlives its printer, and does not change meanwhile.
+class SchedulePrinter {
+ public:
+  SchedulePrinter(const Schedule& schedule, ir::PrintOptions options);
+
+  // Declares the symbols of shapes, and the reducers.
+  std::string head() const;
+  // Each operation with how it is scheduled; what is read stands before what reads it.
+  std::string operations();
+
+  // For texts that name the schedule's tensors, or have shapes of their own.
+  const std::string& name(StageId id) const { return names_[static_cast<size_t>(id)]; }
+  void note_symbols(const ir::Exprs& extents);
+  std::string type_and_shape(ir::Type type, const ir::Exprs& shape);
+
+ private:
+  // A reducer is known by its name and by what it does.
+  using ReducerKey = std::pair<std::string, std::string>;
+  static ReducerKey key_of(const ir::Reducer& reducer);
+
+  void note_operation(const Operation& op);
+  ir::PrintNames axis_names(const Stage& stage) const;
+
+  std::string header(const Stage& stage);
+  std::string directives(const Stage& stage);
+  std::string relations(const Stage& stage);
+  std::string leaves(const Stage& stage);
+  std::string axis_list(const Stage& stage, const std::vector<ir::IterVar>& axes);
+  std::string axis_name(StageId id, const ir::IterVar& axis);
+  std::string body(const Stage& stage, const ir::Expr& e);
+  std::string at(const SourceLocation& where) const { return ir::location_text(where, options_); }
+
+  const Schedule& schedule_;
+  ir::PrintOptions options_;
+  std::vector<std::string> names_;          // by stage id
+  std::vector<ir::PrintNames> axis_names_;  // by stage id
+  std::unordered_set<const ir::ExprNode*> axis_vars_;
+  ir::PrintNames symbol_names_;
+  ir::Exprs symbols_;
+  std::map<ReducerKey, std::string> reducer_names_;
+  std::vector<ReducerKey> reducers_;
+};
+
+// The operations alone, for people.
 std::string to_string(const Schedule& schedule);
 
 }  // namespace texloom::schedule

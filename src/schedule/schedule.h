@@ -122,12 +122,25 @@ class Schedule {
   // split() without checks, by a constant that the inner extent keeps.
   Pair split_exactly(StageId id, const ir::IterVar& parent, int64_t factor);
 
+  // -- For the text form (schedule/parse.h), which gives axes names of their own. Checked like the
+  // directives.
+  // A stage of its own at the end of the order: what the operation reads has stages already.
+  StageId append_stage(const Op& op) { return add_stage(op, order_.size()); }
+  // A split, whose outer axis takes the parent's place, or a fuse, whose axis takes the outer's.
+  void add_relation(StageId id, const Relation& relation, const SourceLocation& where);
+  // What fuse() of no axes makes: the outermost loop, of one iteration.
+  void add_unit_axis(StageId id, const ir::IterVar& axis, const SourceLocation& where);
+  // compute_at() an axis that may be no leaf any more.
+  void attach(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
+
  private:
   StageId add_stage(const Op& op, size_t position);
   Stage& stage_for(StageId id, const SourceLocation& where);
   size_t leaf_position(const Stage& stage, const ir::IterVar& axis, const SourceLocation& where,
                        std::string_view directive) const;
   StageId stage_of(const ir::Tensor& tensor, const SourceLocation& where) const;
+  // Appends the relation and changes the leaves. Operands are leaves.
+  static void apply(Stage& stage, const Relation& relation);
 
   std::vector<Stage> stages_;  // by id
   std::vector<StageId> order_;

@@ -2,16 +2,16 @@
 
 #include <string>
 
-#include "ir/parse.h"
+#include "lower/text.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
 
 namespace texloom::fuzz {
 
-std::optional<ir::Program> checked_program(std::string_view text) {
-  std::optional<ir::Program> program;
+std::optional<lower::Lowering> checked_program(std::string_view text) {
+  std::optional<lower::Lowering> program;
   try {
-    program = ir::parse_program(text, "p.tl");
+    program = lower::parse_lowering(text, "p.tl");
   } catch (const UserError& error) {
     for (const Diagnostic& d : error.diagnostics()) {
       TL_CHECK(!d.message.empty() && !d.help.empty(), error.what());
@@ -22,7 +22,7 @@ std::optional<ir::Program> checked_program(std::string_view text) {
   for (const bool locations : {false, true}) {
     const std::string printed = to_string(*program, {.locations = locations});
     try {
-      const std::string again = to_string(ir::parse_program(printed, "p.tl"), {locations});
+      const std::string again = to_string(lower::parse_lowering(printed, "p.tl"), {locations});
       TL_CHECK(again == printed, printed + "\nis read back as\n" + again);
     } catch (const UserError& error) {
       throw InternalError(printed + "\nis not read back: " + error.what());

@@ -24,8 +24,9 @@ DEPTH = 1000  # kMaxDepth of src/ir/expr.h
 
 def programs() -> Iterator[tuple[str, str]]:
     """Each program with a name for its file."""
-    texts = (ROOT / "tests/ir/program_texts.h").read_text(encoding="utf-8")
-    yield from ((f"program_texts_{i}", t) for i, t in enumerate(RAW_STRING.findall(texts)))
+    for header in ("ir/program_texts.h", "lower/te_texts.h"):
+        texts = RAW_STRING.findall((ROOT / "tests" / header).read_text(encoding="utf-8"))
+        yield from ((f"{Path(header).stem}_{i}", text) for i, text in enumerate(texts))
     document = (ROOT / "docs/text_form.md").read_text(encoding="utf-8")
     yield from ((f"text_form_{i}", t) for i, t in enumerate(TL_BLOCK.findall(document)))
     for file in sorted((ROOT / "tests/lit").rglob("*.tl")):

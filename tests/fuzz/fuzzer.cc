@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
+#include "tests/ir/mutator.h"
 #include "tests/ir/program_texts.h"
-#include "tests/ir/text_mutator.h"
 
 extern "C" {
 
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  static texloom::ir::testing::TextMutator mutator(texloom::ir::kProgramTexts, seed);
+  static texloom::ir::Mutator mutator(seed, texloom::ir::kProgramTexts);
   if (size == 0 || mutator.below(3) == 0) return LLVMFuzzerMutate(data, size, max_size);
   std::string text(reinterpret_cast<const char*>(data), size);
   mutator.change_word(text);

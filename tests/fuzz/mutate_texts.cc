@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/fuzz/checked_text.h"
-#include "tests/ir/text_mutator.h"
+#include "tests/ir/mutator.h"
 
 namespace texloom::fuzz {
 namespace {
@@ -38,11 +38,11 @@ int run(const std::vector<std::string>& arguments) {
   const std::vector<std::string> texts = texts_of(arguments[0]);
   const int count = arguments.size() > 1 ? std::stoi(arguments[1]) : 100'000;
   const uint64_t seed = arguments.size() > 2 ? std::stoull(arguments[2]) : 1;
-  ir::testing::TextMutator mutator(texts, seed);
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  ir::Mutator mutator(seed, views);
   int programs = 0;
   for (int i = 0; i < count; ++i) {
-    std::string text = texts.at(mutator.below(texts.size()));
-    mutator.change(text);
+    const std::string text = mutator.changed();
     try {
       programs += checked_program(text).has_value() ? 1 : 0;
     } catch (const std::exception& error) {

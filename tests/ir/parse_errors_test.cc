@@ -66,7 +66,7 @@ TEST(ParseErrors, OfPrograms) {
       {"program p stage loops", "TL6001 1:17 expected '=', found 'loops'"},
       {"program p stage=foo",
        "TL6001 1:17 expected 'loops', 'flattened', 'kernels' or 'legalised', found 'foo'"},
-      {"program p stage=te", "TL6002 1:17 programs of stage te cannot be read"},
+      {"program p stage=te", "TL6002 1:17 a program of stage te is a schedule with its arguments"},
       {"program p stage=loops kernel k grid=(1, 1, 1) block=(1, 1, 1)",
        "TL6003 1:0 p: it has kernels before stage kernels"},
       {"program p stage=loops\nparam A: global float32[8]\nparam A: global float32[8]",

@@ -6,9 +6,9 @@
 
 #include "ir/parse.h"
 #include "support/diagnostic.h"
+#include "tests/ir/mutator.h"
 #include "tests/ir/program_texts.h"
 #include "tests/ir/same_program.h"
-#include "tests/ir/text_mutator.h"
 
 namespace texloom::ir {
 namespace {
@@ -16,11 +16,10 @@ namespace {
 constexpr int kMutations = 20'000;
 
 TEST(ParseMutations, AreProgramsOrDiagnostics) {
-  testing::TextMutator mutator(kProgramTexts, 1);
+  Mutator mutator(1, kProgramTexts);
   int programs = 0;
   for (int i = 0; i < kMutations; ++i) {
-    std::string text(kProgramTexts[mutator.below(kProgramTexts.size())]);
-    mutator.change(text);
+    const std::string text = mutator.changed();
     SCOPED_TRACE(text);
     try {
       const Program program = parse_program(text, "p.tl");

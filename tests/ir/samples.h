@@ -53,8 +53,8 @@ inline std::vector<ExprSample> expr_samples(const Leaves& l) {
       {make_broadcast(l.x, 4), "x4(x)"},
       {make_lane(l.v, l.i), "v.lane[i]"},
       {make_pack({l.x, l.y, l.z}), "pack(x, y, z)"},
-      {make_tensor_read(l.tensor, {l.i, l.j}), "B(i, j)"},
-      {make_reduce(l.sum, l.x, {l.axis}, l.p), "sum(x, axis=[k in 0..8], where=p)"},
+      {make_tensor_read(l.tensor, {l.i, l.j}), "B[i, j]"},
+      {make_reduce(l.sum, l.x, {l.axis}, l.p), "reduce(sum, [k < 8], x, where=p)"},
       {make_load(l.a, {l.i, l.j}), "A[i, j]"},
       {make_texture_load(l.t, l.i, l.j), "texture2d.load(T, x=i, y=j: float32x4)"},
   };

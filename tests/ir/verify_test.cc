@@ -112,11 +112,11 @@ TEST_F(VerifyTest, OnlyLegalisedCodeWidens) {
 TEST_F(VerifyTest, NodesOfAnotherStage) {
   const Expr read = make_tensor_read(Leaves::make_tensor("X", {make_int(8)}), {make_int(0)});
   EXPECT_THAT(faults(loops(make_store(a, {make_int(0), make_int(0)}, read))),
-              ElementsAre("nodes | X(0) | TensorRead does not stand in stage loops"));
+              ElementsAre("nodes | X[0] | TensorRead does not stand in stage loops"));
   const IterVar axis = make_iter_var(make_var("k"), make_int(0), make_int(4), IterKind::Reduction);
   const Expr sum = make_reduce(Leaves::make_sum(), make_float(1), {axis}, nullptr);
   EXPECT_THAT(faults(flattened(make_store(a, {make_int(0)}, sum))),
-              ElementsAre("nodes | sum(1.0, axis=[k in 0..4]) | Reduce does not stand in stage "
+              ElementsAre("nodes | reduce(sum, [k < 4], 1.0) | Reduce does not stand in stage "
                           "flattened"));
   EXPECT_THAT(
       faults(loops(make_texture_store(t, make_int(0), make_int(0), make_const(0, kFloat4)))),

@@ -9,6 +9,7 @@
 #include "ir/visit.h"
 #include "lower/pipeline.h"
 #include "tests/ir/round_trip.h"
+#include "tests/lower/te_round_trip.h"
 #include "tests/schedule/te.h"
 
 namespace texloom::lower::testing {
@@ -40,12 +41,19 @@ inline BufferDeclaration declaration(std::string_view scope, std::vector<int64_t
   return {"", type, std::move(shape), *ir::parse_scope(scope), false, schedule::testing::line(80)};
 }
 
+inline void expect_round_trip(const Lowering& lowering, ir::PrintOptions options = {}) {
+  if (lowering.program.stage == ir::Stage::Te) return expect_te_round_trip(lowering, options);
+  ir::expect_round_trip(lowering.program, options);
+}
+
 // Runs the passes from the first one to the named one; each program comes back from its text.
 inline void run_to(Lowering& lowering, std::string_view last) {
+  lowering.program.stage = ir::Stage::Te;
+  expect_round_trip(lowering, {.locations = true});
   for (const Pass& pass : pipeline()) {
     pass.run(lowering);
     lowering.program.stage = pass.out;
-    if (pass.out != ir::Stage::Te) ir::expect_round_trip(lowering.program);
+    expect_round_trip(lowering);
     if (pass.name == last) return;
   }
 }

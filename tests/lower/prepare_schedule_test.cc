@@ -67,8 +67,8 @@ TEST(PrepareSchedule, InlinedStages) {
   te.compute_inline(b);
   te.compute_inline(c);
   const Te result = prepared(te);
-  EXPECT_EQ(to_string(result.stage(c).op->body), "A(i, i + 1) * A(2, i)");
-  EXPECT_EQ(to_string(result.stage(d).op->body), "A(i, i + 1) * A(2, i) + 1.0");
+  EXPECT_EQ(to_string(result.stage(c).op->body), "A[i, i + 1] * A[2, i]");
+  EXPECT_EQ(to_string(result.stage(d).op->body), "A[i, i + 1] * A[2, i] + 1.0");
   EXPECT_TRUE(result.stage(b).op.same_as(te.stage(b).op));
 }
 

@@ -37,6 +37,18 @@ const char* const kLoops = R"(program main stage=loops
     }
   }
 )";
+const char* const kTe = R"(program main stage=te target="opencl -device=mali"
+  param A
+  param B
+
+placeholder A: float32[8]
+
+compute B(i < 8): float32 = A[i] + 1.0
+  output
+  split i factor=4 -> i.outer, v
+  bind i.outer blockIdx.x
+  vectorize v
+)";
 const char* const kFlattened = R"(program main stage=flattened
   param A: global float32[8]
   param B: global float32[8]
@@ -59,7 +71,7 @@ kernel main_kernel0 grid=(2, 1, 1) block=(1, 1, 1)
 )";
 
 TEST(Opt, PrintsWhatItReads) {
-  for (const char* text : {kLoops, kFlattened, kKernels}) {
+  for (const char* text : {kTe, kLoops, kFlattened, kKernels}) {
     const Result r = opt({"-"}, text);
     EXPECT_EQ(r.code, kOk);
     EXPECT_EQ(r.out, text);
@@ -87,6 +99,27 @@ TEST(Opt, RunsPassesInOrder) {
               StartsWith("program main stage=legalised\n"));
 }
 
+// A schedule with its arguments, from the first pass to the last.
+TEST(Opt, RunsPassesOverSchedules) {
+  const Result checked =
+      opt({"-", "--pass=prepare_schedule,check_schedule", "--print-after=all"}, kTe);
+  EXPECT_EQ(checked.out, kTe);
+  EXPECT_EQ(checked.err,
+            std::string("// after prepare_schedule\n") + kTe + "// after check_schedule\n" + kTe);
+  const std::string to_loops = "--pass=prepare_schedule,check_schedule,build_loops";
+  const Result kernels =
+      opt({"-", to_loops, "--pass=vectorize_loops,unroll_loops,flatten_storage,simplify_program",
+           "--pass=split_kernels", "--verify-each"},
+          kTe);
+  EXPECT_EQ(kernels.code, kOk) << kernels.err;
+  EXPECT_EQ(kernels.out, kKernels);
+}
+
+// The target is the program's own, unless the command line has another.
+TEST(Opt, TargetsOfSchedules) {
+  EXPECT_THAT(opt({"-", "--target=opencl"}, kTe).out, HasSubstr("stage=te target=\"opencl\"\n"));
+}
+
 TEST(Opt, PrintsAfterPasses) {
   const std::string passes = "--pass=split_kernels,insert_barriers";
   const std::string after_split = std::string("// after split_kernels\n") + kKernels;
@@ -106,7 +139,8 @@ TEST(Opt, TimesPasses) {
 TEST(Opt, ListsPasses) {
   const Result r = opt({"--list-passes"});
   EXPECT_EQ(r.code, kOk);
-  EXPECT_THAT(r.out, StartsWith("vectorize_loops                   loops      -> loops      turn"));
+  EXPECT_THAT(r.out,
+              StartsWith("prepare_schedule                  te         -> te         apply"));
   EXPECT_THAT(r.out, HasSubstr("\nsplit_kernels                     flattened  -> kernels    "));
   EXPECT_THAT(r.out, HasSubstr("\nlegalize                          kernels    -> legalised  "));
   EXPECT_THAT(r.out, HasSubstr("\nlegalize.align_accesses           legalised  -> legalised  "));
@@ -228,6 +262,12 @@ TEST(Opt, ReportsFaults) {
   EXPECT_THAT(r.out, StartsWith("A: float32[8] = 1 1 1 1 1 1 1 1  hash "));
 }
 
+TEST(Opt, InterpretsNoSchedules) {
+  const Result r = opt({"-", "--interpret"}, kTe);
+  EXPECT_EQ(r.code, kWrongInput);
+  EXPECT_EQ(r.err, "texloom-opt: --interpret runs loops and kernels, the program is at stage te\n");
+}
+
 TEST(Opt, GivesUp) {
   const Result r = opt({"-", "--interpret", "--max-steps=20"},
                        "program p stage=loops\nfor i < 30 {\n  barrier\n}\n");
@@ -253,7 +293,7 @@ TEST(Opt, WrongCommandLine) {
     EXPECT_EQ(r.err, "texloom-opt: " + message + "\ntexloom-opt --help lists the options\n");
   }
   EXPECT_THAT(opt({"-", "--pass=foo"}, kLoops).err,
-              StartsWith("texloom-opt: there is no pass 'foo'; there are vectorize_loops, "));
+              StartsWith("texloom-opt: there is no pass 'foo'; there are prepare_schedule, "));
   EXPECT_EQ(opt({"-", "--print-after=foo"}, kLoops).code, kUsage);
 }
 

@@ -101,16 +101,24 @@ def test_lowering_leaves_the_schedule_alone(example):
 
 
 def test_printed_schedule(example):
-    """The printed schedule shows each stage's computation, loops and place."""
+    """The printed schedule shows each stage's computation and what directives made of it."""
     s, _, _ = example
     assert str(s).splitlines() == [
         "placeholder X: float32[32, 32, 4]",
-        "stage X.texture: float32[32, 32, 4] in texture, root",
-        "  X.texture(ax0, ax1, ax2) = X(ax0, ax1, ax2)",
-        "  loops ax0 = blockIdx.x; ax1 = threadIdx.x; vectorized ax2",
-        "stage Y: float32[32, 32, 4] in global, root",
-        "  Y(i, j, k) = X.texture(i, j, k) + 1.0",
+        "",
+        "compute X.texture(ax0 < 32, ax1 < 32, ax2 < 4): float32 = X[ax0, ax1, ax2]",
+        "  scope texture",
+        "  bind ax0 blockIdx.x",
+        "  bind ax1 threadIdx.x",
+        "  vectorize ax2",
+        "",
+        "compute Y(i < 32, j < 32, k < 4): float32 = X.texture[i, j, k] + 1.0",
+        "  origin = X[i, j, k] + 1.0",
+        "  output",
         "  split i factor=4 -> i.outer, i.inner",
         "  split j factor=4 -> j.outer, j.inner",
-        "  loops i.outer = blockIdx.x; j.outer = threadIdx.x; i.inner; j.inner; vectorized k",
+        "  reorder i.outer, j.outer, i.inner, j.inner, k",
+        "  bind i.outer blockIdx.x",
+        "  bind j.outer threadIdx.x",
+        "  vectorize k",
     ]

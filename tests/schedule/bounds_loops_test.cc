@@ -143,6 +143,12 @@ TEST_F(BoundsLoops, FuseOfNone) {
   EXPECT_EQ(loops(te, b), "singleton 1, i 10, j 12");
 }
 
+TEST_F(BoundsLoops, SplitOfAUnitAxis) {
+  te.split(b, te.fuse(b, {}), 4);
+  EXPECT_EQ(loops(te, b), "singleton.outer 1, singleton.inner 1, i 10, j 12");
+  EXPECT_EQ(guards(te, b), " | ");
+}
+
 TEST_F(BoundsLoops, Reductions) {
   const IterVar k = reduce_axis("k", 10, 2);
   const Tensor c =

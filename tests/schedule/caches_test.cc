@@ -56,9 +56,9 @@ TEST_F(Caches, CacheRead) {
   const Tensor copy = te.cache_read(a, "shared", {b});
   EXPECT_EQ(order(), "A, A.shared, B, C, D, E");
   EXPECT_EQ(copy->name, "A.shared");
-  EXPECT_EQ(body(copy), "A(ax0, ax1)");
-  EXPECT_EQ(body(b), "A.shared(i, j) + 1.0");
-  EXPECT_EQ(body(d), "A(i, j) + 1.0");
+  EXPECT_EQ(body(copy), "A[ax0, ax1]");
+  EXPECT_EQ(body(b), "A.shared[i, j] + 1.0");
+  EXPECT_EQ(body(d), "A[i, j] + 1.0");
   const Stage& stage = te.stage(copy);
   EXPECT_EQ(names(stage.leaves), "ax0, ax1");
   EXPECT_EQ(to_string(stage.op->shape[1]), "9");
@@ -77,11 +77,11 @@ TEST_F(Caches, CacheRead) {
 // The copy stands directly behind what it copies, and further ones before it.
 TEST_F(Caches, CacheReadOfSeveralReaders) {
   te.cache_read(a, "local", {b, d});
-  EXPECT_EQ(body(b), "A.local(i, j) + 1.0");
-  EXPECT_EQ(body(d), "A.local(i, j) + 1.0");
+  EXPECT_EQ(body(b), "A.local[i, j] + 1.0");
+  EXPECT_EQ(body(d), "A.local[i, j] + 1.0");
   te.cache_read(d, "texture", {e});
   EXPECT_EQ(order(), "A, A.local, B, C, D, D.texture, E");
-  EXPECT_EQ(body(e), "C(i, j) * D.texture(i, j)");
+  EXPECT_EQ(body(e), "C[i, j] * D.texture[i, j]");
 }
 
 // The cache of a cache: its only reader is the first cache.
@@ -90,7 +90,7 @@ TEST_F(Caches, CacheReadTwice) {
   const Tensor local = te.cache_read(texture, "local", {b});
   EXPECT_EQ(local->name, "A.texture.local");
   EXPECT_EQ(order(), "A, A.texture, A.texture.local, B, C, D, E");
-  EXPECT_EQ(body(b), "A.texture.local(i, j) + 1.0");
+  EXPECT_EQ(body(b), "A.texture.local[i, j] + 1.0");
 }
 
 TEST_F(Caches, CacheReadWantsReaders) {
@@ -119,9 +119,9 @@ TEST_F(Caches, CacheWrite) {
   const Tensor cache = te.cache_write(b, "local");
   EXPECT_EQ(order(), "A, B.local, B, C, D, E");
   EXPECT_EQ(cache->name, "B.local");
-  EXPECT_EQ(body(cache), "A(i.c, j.c) + 1.0");
-  EXPECT_EQ(body(b), "B.local(i, j)");
-  EXPECT_EQ(body(c), "B(i, j) + 1.0");
+  EXPECT_EQ(body(cache), "A[i.c, j.c] + 1.0");
+  EXPECT_EQ(body(b), "B.local[i, j]");
+  EXPECT_EQ(body(c), "B[i, j] + 1.0");
   const Stage& stage = te.stage(cache);
   EXPECT_EQ(names(stage.leaves), "i.c, j.c");
   EXPECT_EQ(to_string(stage.op->axes[1]->extent), "9");

@@ -269,10 +269,10 @@ TEST(Operators, Reductions) {
   const ir::IterVar k = reduce_axis("k", 4), r = reduce_axis("r", 2, 3);
   const Expr x = make_var("x", kFloat32), p = make_var("p", kBool);
   const Expr result = reduce(Reduction::Max, x, {k, r}, p, line(5));
-  EXPECT_EQ(to_string(result), "max(x, axis=[k in 0..4, r in 3..5], where=p)");
+  EXPECT_EQ(to_string(result), "reduce(max, [k < 4, r from 3 extent 2], x, where=p)");
   EXPECT_EQ(result->location.line, 5);
   EXPECT_EQ(to_string(reduce(Reduction::Sum, p, {k}, nullptr, line(5))),
-            "sum(int32(p), axis=[k in 0..4])");
+            "reduce(sum, [k < 4], int32(p))");
 }
 
 TEST(Operators, BadReductions) {

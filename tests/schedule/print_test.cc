@@ -20,9 +20,9 @@ TEST(PrintSchedule, PlainStages) {
       compute("B", {8}, [&](const Exprs& i) { return sum(at(a, {i[0], k->var}), {k}); });
   EXPECT_EQ(to_string(Te({b}).s),
             "placeholder A: int8[8, 6]\n"
-            "stage B: int8[8] in global, root\n"
-            "  B(i) = sum(A(i, k), axis=[k in 0..6])\n"
-            "  loops i; k\n");
+            "\n"
+            "compute B(i < 8): int8 = reduce(sum, [k < 6], A[i, k])\n"
+            "  output\n");
 }
 
 TEST(PrintSchedule, LoopsAndPlaces) {
@@ -40,19 +40,22 @@ TEST(PrintSchedule, LoopsAndPlaces) {
   te.s.annotate(te.id(c), te.axis(c, 0), ir::LoopKind::Serial, line(5));
   EXPECT_EQ(to_string(te.s),
             "placeholder A: float32[8, 6]\n"
-            "stage B: float32[8, 6] in global, inline\n"
-            "  B(i, j) = A(i, j) + 1.0\n"
-            "  loops i; j\n"
-            "stage C: float32[8, 6] in shared, at D, i.j.outer.fused\n"
-            "  C(i, j) = B(i, j) + 1.0\n"
-            "  loops i; j\n"
-            "stage D: float32[8, 6] in global, root\n"
-            "  D(i, j) = C(i, j) + 1.0\n"
+            "\n"
+            "compute B(i < 8, j < 6): float32 = A[i, j] + 1.0\n"
+            "  inline\n"
+            "\n"
+            "compute C(i < 8, j < 6): float32 = B[i, j] + 1.0\n"
+            "  compute_at D, i.j.outer.fused\n"
+            "  serial i\n"
+            "\n"
+            "compute D(i < 8, j < 6): float32 = C[i, j] + 1.0\n"
+            "  output\n"
             "  split j factor=3 -> j.outer, j.inner\n"
             "  split j.inner nparts=1 -> j.inner.outer, j.inner.inner\n"
             "  fuse i, j.outer -> i.j.outer.fused\n"
-            "  loops i.j.outer.fused = blockIdx.x; unrolled j.inner.outer; "
-            "vectorized j.inner.inner\n");
+            "  bind i.j.outer.fused blockIdx.x\n"
+            "  unroll j.inner.outer\n"
+            "  vectorize j.inner.inner\n");
 }
 
 TEST(PrintSchedule, FactorOne) {
@@ -69,9 +72,10 @@ TEST(PrintSchedule, Scalars) {
   te.set_scope(b, "texture");
   EXPECT_EQ(to_string(te.s),
             "placeholder A: float32[]\n"
-            "stage B: float32[] in texture, root\n"
-            "  B() = A() + 1.0\n"
-            "  loops \n");
+            "\n"
+            "compute B(): float32 = A[] + 1.0\n"
+            "  output\n"
+            "  scope texture\n");
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ TEST(Schedule, SetBody) {
   ASSERT_EQ(op->shape.size(), 1U);
   EXPECT_EQ(names(op->axes), "i");
   EXPECT_EQ(names(op->reduce_axes), "r");
-  EXPECT_EQ(to_string(op->body), "sum(A(r), axis=[r in 0..2])");
+  EXPECT_EQ(to_string(op->body), "reduce(sum, [r < 2], A[r])");
   EXPECT_EQ(op->location.line, 8);
   EXPECT_EQ(te.s.find(op), std::optional(te.id(b)));
   te.s.set_body(te.id(b), at(a, {i->var}));

@@ -8,8 +8,8 @@
 
 namespace texloom::codegen::opencl {
 
-// One rewrite of a kernel. It keeps the rules of the stages (ir/verify.h) that it leads from and to;
-// what the printer relies on besides (legalize) holds after the last one.
+// One rewrite of a kernel. It keeps the rules of the stages (ir/verify.h) that it leads from and
+// to; what the printer relies on besides (legalize) holds after the last one.
 struct Step {
   std::string_view name;
   void (*run)(ir::Kernel&);

@@ -1,22 +1,22 @@
-// Random changes of texts, byte by byte and word by word: for tests of the parser and for fuzzers.
+// Texts of programs, changed at random.
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ir/lexer.h"
 
-namespace texloom::ir::testing {
+namespace texloom::ir {
 
-class TextMutator {
+// Bytes and words are changed, left out, repeated and put in; words are those of all the texts,
+// which outlive it.
+class Mutator {
  public:
-  // The words that are put into texts are those of `texts`, and some that break rules.
-  template <class Texts>
-  TextMutator(const Texts& texts, uint64_t seed) : random_(seed) {
+  Mutator(uint64_t seed, std::span<const std::string_view> texts) : random_(seed), texts_(texts) {
     for (const std::string_view text : texts) {
       for (const Token& token : lex(text)) words_.emplace_back(token.text);
     }
@@ -27,32 +27,14 @@ class TextMutator {
     }
   }
 
-  size_t below(size_t n) { return random_() % n; }
-
   // One to three changes.
-  void change(std::string& text) {
+  std::string changed() {
+    std::string text(texts_[below(texts_.size())]);
     for (size_t i = 0; i <= below(3); ++i) below(2) == 0 ? change_byte(text) : change_word(text);
+    return text;
   }
 
-  void change_byte(std::string& text) {
-    if (text.empty()) return;
-    const size_t at = below(text.size());
-    const char byte = static_cast<char>(below(4) == 0 ? below(256) : ' ' + below(95));
-    switch (below(4)) {
-      case 0:
-        text[at] = byte;
-        break;
-      case 1:
-        text.insert(at, 1, byte);
-        break;
-      case 2:
-        text.erase(at, 1 + below(3));
-        break;
-      default:
-        text.resize(below(8) == 0 ? at : text.size());  // cut off
-    }
-  }
-
+  size_t below(size_t n) { return random_() % n; }
   void change_word(std::string& text) {
     const std::vector<Token> tokens = lex(text);
     const auto place = [&](const Token& t) {
@@ -80,8 +62,28 @@ class TextMutator {
   }
 
  private:
+  void change_byte(std::string& text) {
+    if (text.empty()) return;
+    const size_t at = below(text.size());
+    const char byte = static_cast<char>(below(4) == 0 ? below(256) : ' ' + below(95));
+    switch (below(4)) {
+      case 0:
+        text[at] = byte;
+        break;
+      case 1:
+        text.insert(at, 1, byte);
+        break;
+      case 2:
+        text.erase(at, 1 + below(3));
+        break;
+      default:
+        text.resize(below(8) == 0 ? at : text.size());  // cut off
+    }
+  }
+
   std::mt19937_64 random_;
+  std::span<const std::string_view> texts_;
   std::vector<std::string> words_;
 };
 
-}  // namespace texloom::ir::testing
+}  // namespace texloom::ir

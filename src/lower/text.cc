@@ -1,0 +1,207 @@
+#include "lower/text.h"
+
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "ir/lexer.h"
+#include "ir/parse.h"
+#include "schedule/parse.h"
+#include "schedule/print.h"
+
+namespace texloom::lower {
+
+using namespace ir;        // the whole file speaks of IR nodes
+using namespace schedule;  // and of a schedule's stages
+using ir::Stage;           // the pipeline's
+
+namespace {
+
+// -- Printing.
+
+class Printer {
+ public:
+  Printer(const Lowering& lowering, PrintOptions options)
+      : lowering_(lowering), options_(options), schedule_(lowering.schedule, options) {}
+
+  std::string text() {
+    std::string params;
+    for (const Argument& argument : lowering_.arguments) params += param(argument);
+    return fmt::format("program {} stage=te target={}{}\n", spell_name(lowering_.program.name),
+                       quote(ir::to_string(lowering_.target)),
+                       location_text(lowering_.location, options_)) +
+           schedule_.head() + params + schedule_.operations();
+  }
+
+ private:
+  std::string param(const Argument& argument) {
+    const Op op = operation_of(argument.tensor);
+    const auto id = lowering_.schedule.find(op);
+    std::string text = "  param ";
+    if (id) {
+      text += schedule_.name(*id);
+    } else {
+      schedule_.note_symbols(op->shape);
+      text += fmt::format("{} {} {}", spell_name(op->name),
+                          op->is_placeholder() ? "placeholder" : "compute",
+                          schedule_.type_and_shape(op->type, op->shape));
+      text += location_text(op->location, options_);
+    }
+    return text + (argument.declaration ? declaration(*argument.declaration) : "") + "\n";
+  }
+
+  std::string declaration(const BufferDeclaration& d) const {
+    std::string text = fmt::format(": {}[{}] in {}", ir::to_string(d.type),
+                                   fmt::join(d.shape, ", "), spell_name(ir::to_string(d.scope)));
+    if (d.has_origin) text += ", origin";
+    if (!d.name.empty()) text += ", name=" + spell_name(d.name);
+    return text + location_text(d.location, options_);
+  }
+
+  const Lowering& lowering_;
+  PrintOptions options_;
+  SchedulePrinter schedule_;
+};
+
+// -- Parsing.
+
+class Parser {
+ public:
+  Parser(std::string_view text, std::string_view file) : reader_(text, file), schedule_(reader_) {}
+
+  Lowering lowering() {
+    try {
+      parse();
+    } catch (const UserError& error) {
+      // The make_ functions do not know the text.
+      const Diagnostic& d = error.diagnostics().front();
+      if (d.location.column > 0 || d.code != Code::ProgramTooDeep) throw;
+      reader_.fail_at(reader_.peek(), d.code, d.message, d.help);
+    }
+    return std::move(lowering_);
+  }
+
+  bool at_stage_te() const {
+    return reader_.at_word("program") && reader_.at_word("stage", 2) && reader_.at("=", 3) &&
+           reader_.at_word("te", 4);
+  }
+
+ private:
+  // Of a tensor that the operations behind declare.
+  struct Param {
+    NamedToken name;
+    Op other;  // set where it is no part of the schedule
+    std::optional<BufferDeclaration> declaration;
+  };
+
+  void parse() {
+    const Token first = reader_.next();
+    lowering_.program.name = reader_.name("the name of the program").name;
+    for (int i = 0; i < 3; ++i) reader_.next();  // stage=te
+    lowering_.program.stage = Stage::Te;
+    target();
+    lowering_.location = reader_.location(reader_.line_of(first));
+    schedule_.head();
+    std::vector<Param> params;
+    while (reader_.at_word("param")) params.push_back(param());
+    lowering_.schedule = schedule_.operations();
+    for (Param& p : params) {
+      const Op op = p.other ? p.other : lowering_.schedule.stage(schedule_.stage(p.name)).origin;
+      lowering_.arguments.push_back({output_of(op), std::move(p.declaration)});
+    }
+  }
+
+  void target() {
+    reader_.expect_word("target");
+    reader_.expect("=");
+    const NamedToken text = reader_.name("a target in quotes");
+    try {
+      lowering_.target = parse_target(text.name, {});
+    } catch (const UserError& error) {
+      const Diagnostic& d = error.diagnostics().front();
+      reader_.fail_at(text.token, d.code, d.message, d.help);
+    }
+  }
+
+  Param param() {
+    const Token first = reader_.next();
+    Param p;
+    p.name = reader_.name("the name of a tensor");
+    const bool placeholder = reader_.at_word("placeholder") && !next_is_operation();
+    const bool compute = reader_.at_word("compute") && !next_is_operation();
+    if (placeholder || compute) p.other = other(p.name.name, compute);
+    if (reader_.accept(":")) p.declaration = declaration(first);
+    return p;
+  }
+
+  // "placeholder A: float32[8]" begins an operation, "placeholder float32[8]" is about a parameter.
+  bool next_is_operation() const { return reader_.at(":", 2) || reader_.at("(", 2); }
+
+  Op other(const std::string& name, bool compute) {
+    const Token first = reader_.next();
+    ScheduleParser::TensorType t = schedule_.tensor_type();
+    SourceLocation location = reader_.location(reader_.line_of(first));
+    if (!compute) return make_placeholder(name, t.type, std::move(t.shape), std::move(location));
+    // That it is computed is all that matters: lowering refuses it.
+    std::vector<IterVar> axes;
+    for (const Expr& extent : t.shape) {
+      axes.push_back(make_iter_var(make_var("i"), make_int(0), extent, IterKind::Data, location));
+    }
+    return make_compute(name, "", std::move(axes), make_const(0, t.type), std::move(location));
+  }
+
+  BufferDeclaration declaration(const Token& first) {
+    BufferDeclaration d;
+    d.type = reader_.type();
+    reader_.expect("[");
+    if (!reader_.accept("]")) {
+      do {
+        d.shape.push_back(reader_.integer("an extent", 1, kLargestExtent));
+      } while (reader_.accept(","));
+      if (!reader_.accept("]")) reader_.fail_expected("',' or ']'");
+    }
+    reader_.expect_word("in");
+    const NamedToken scope = reader_.name("a memory scope");
+    const auto parsed = parse_scope(scope.name);
+    if (!parsed) {
+      reader_.wrong(scope.token, fmt::format("use one of {}", fmt::join(scope_spellings(), ", ")),
+                    "unknown memory scope {}", scope.token.text);
+    }
+    d.scope = *parsed;
+    while (reader_.accept(",")) {
+      if (reader_.accept_word("origin")) {
+        d.has_origin = true;
+      } else if (reader_.accept_word("name")) {
+        reader_.expect("=");
+        d.name = reader_.name("the name of a buffer").name;
+      } else {
+        reader_.fail_expected("'origin' or 'name'");
+      }
+    }
+    d.location = reader_.location(reader_.line_of(first));
+    return d;
+  }
+
+  static constexpr int64_t kLargestExtent = INT32_MAX;
+
+  TextReader reader_;
+  ScheduleParser schedule_;
+  Lowering lowering_;
+};
+
+}  // namespace
+
+std::string to_string(const Lowering& lowering, PrintOptions options) {
+  if (lowering.program.stage != Stage::Te) return ir::to_string(lowering.program, options);
+  return Printer(lowering, options).text();
+}
+
+Lowering parse_lowering(std::string_view text, std::string_view file) {
+  Parser parser(text, file);
+  if (parser.at_stage_te()) return parser.lowering();
+  Lowering lowering;
+  lowering.program = parse_program(text, file);
+  return lowering;
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,92 @@
+// From the text form back to a schedule: the inverse of schedule/print.h. The grammar is
+// docs/text_form.md.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/parse_expr.h"
+#include "schedule/schedule.h"
+
+namespace texloom::schedule {
+
+// Reads the parts of a text that speak of operations and how they are scheduled. What directives
+// refuse is refused here, with the code that they give it; what lowering refuses is left to it.
+class ScheduleParser {
+ public:
+  explicit ScheduleParser(ir::TextReader& reader) : reader_(reader) {}
+
+  // Symbols and reducers.
+  void head();
+  // Placeholders and computes, up to the end of the text.
+  Schedule operations();
+
+  // Of operations that have been read.
+  StageId stage(const ir::NamedToken& name) const;
+  struct TensorType {
+    ir::Type type;
+    ir::Exprs shape;
+  };
+  // "float32[8, n]"
+  TensorType tensor_type();
+
+ private:
+  // Names, and expressions that use them.
+  struct Scope {
+    explicit Scope(ir::TextReader& reader, const ir::TextNames* outer = nullptr)
+        : names(outer), exprs(reader, names) {
+      exprs.read_tensors();
+    }
+    ir::TextNames names;
+    ir::ExprParser exprs;
+  };
+  // Of one stage, by their names in the text.
+  using Axes = std::map<std::string, ir::IterVar>;
+  // Stages are attached to loops of stages that follow.
+  struct PendingAttachment {
+    StageId stage;
+    ir::NamedToken host, axis;
+    SourceLocation location;
+  };
+
+  void symbol();
+  void reducer();
+  void placeholder();
+  void compute();
+  std::vector<ir::IterVar> data_axes(Scope& scope);
+  ir::Expr body(Scope& scope, const std::vector<ir::IterVar>& axes);
+  void begin_stage(const ir::NamedToken& name, const Op& origin);
+
+  // -- Directives of the last stage. Whether one stands here.
+  bool directive();
+  bool placement(const ir::Token& word);
+  bool loop_directive(const ir::Token& word);
+  void scope(const ir::Token& word);
+  void compute_at(const ir::Token& word);
+  void split(const ir::Token& word);
+  void fuse(const ir::Token& word);
+  void reorder(const ir::Token& word);
+  void loop(const ir::Token& word, ir::LoopKind kind);
+  void attach(const PendingAttachment& pending);
+  void refuse_second_place(const ir::Token& word);
+
+  ir::NamedToken new_name();
+  ir::IterVar add_axis(const ir::NamedToken& name, ir::IterKind kind, ir::Expr min, ir::Expr extent,
+                       const SourceLocation& location);
+  ir::IterVar axis(StageId id, const ir::NamedToken& name) const;
+  ir::IterVar own_axis();
+  SourceLocation place(const ir::Token& word) { return reader_.location(reader_.line_of(word)); }
+  Stage& own() { return schedule_.stage(current_); }
+
+  ir::TextReader& reader_;
+  Scope head_{reader_};
+  Schedule schedule_;
+  StageId current_ = -1;
+  std::map<std::string, StageId> stages_;
+  std::vector<Axes> axes_;  // by stage id
+  std::vector<PendingAttachment> pending_;
+};
+
+}  // namespace texloom::schedule

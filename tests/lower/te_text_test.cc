@@ -1,0 +1,298 @@
+// The text form of stage te: what is printed is read back, and what is wrong has its place.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/print_names.h"
+#include "tests/ir/mutator.h"
+#include "tests/lower/passes.h"
+#include "tests/lower/te_texts.h"
+
+namespace texloom::lower {
+namespace {
+
+using namespace testing;
+using namespace schedule::testing;
+using ir::Exprs;
+using ir::IterVar;
+using ir::Tensor;
+
+TEST(TeText, PrintsWhatItReads) {
+  for (const std::string_view text : kTeTexts) {
+    EXPECT_EQ(to_string(parse_lowering(text, "p.tl")), text);
+  }
+}
+
+// Comments, white space, a partial reorder: only what they mean is kept.
+TEST(TeText, ByHand) {
+  const char* text = R"(program p stage=te target="opencl" param A param B  // both
+placeholder A: int32[4, 4]  compute B(i < 4, j < 2 + 2): int32 = A[j, i] + (1 + 2)
+output reorder j, i bind j threadIdx.x)";
+  EXPECT_EQ(to_string(parse_lowering(text, "p.tl")), R"(program p stage=te target="opencl"
+  param A
+  param B
+
+placeholder A: int32[4, 4]
+
+compute B(i < 4, j < 4): int32 = A[j, i] + 3
+  output
+  reorder j, i
+  bind j threadIdx.x
+)");
+}
+
+// Two stages, two axes, two reducers of one name.
+TEST(TeText, TellsNamesApart) {
+  const Tensor a = placeholder("A", {8, 8}), other = placeholder("A", {8, 8}, ir::kInt32);
+  const auto sum_over = [](const Tensor& t, const ir::Expr& i) {
+    const IterVar k = reduce_axis("i", 8);
+    return sum(at(t, {i, k->var}), {k});
+  };
+  const Tensor b = compute("B", {8}, [&](const Exprs& i) { return sum_over(a, i[0]); });
+  const Tensor c = compute("B", {8}, [&](const Exprs& i) { return sum_over(other, i[0]); });
+  Te te({b, c});
+  te.split(c, te.axis(c, 0), 4);
+  te.split(c, te.reduction(c), 2);
+  const Lowering lowering = lowering_of(te, {a, other});
+  EXPECT_EQ(to_string(lowering), R"(program main stage=te target="opencl"
+  reducer sum(lhs, rhs): float32 = lhs + rhs, identity=0.0
+  reducer sum.1(lhs, rhs): int32 = lhs + rhs, identity=0
+  param A
+  param A.1
+  param B
+  param B.1
+
+placeholder A: float32[8, 8]
+
+compute B(i < 8): float32 = reduce(sum, [i.1 < 8], A[i, i.1])
+  output
+
+placeholder A.1: int32[8, 8]
+
+compute B.1(i < 8): int32 = reduce(sum.1, [i.1 < 8], A.1[i, i.1])
+  output
+  split i factor=4 -> i.outer, i.inner
+  split i.1 factor=2 -> i.outer.1, i.inner.1
+)");
+  expect_te_round_trip(lowering, {.locations = true});
+}
+
+TEST(TeText, Locations) {
+  const Tensor a = placeholder("A", {8}), b = plus_one(a, "B"), c = plus_one(b, "C");
+  Te te({c});
+  te.split(c, te.axis(c, 0), 4);
+  te.compute_at(b, c, te.stage(c).leaves[0]);
+  te.unroll(b, te.axis(b, 0));
+  te.set_scope(b, "local");
+  Lowering lowering = lowering_of(te, {a});
+  lowering.arguments[0].declaration = declaration("texture", {8});
+  EXPECT_EQ(to_string(lowering, {.locations = true}),
+            R"(program main stage=te target="opencl" @"te.py":90
+  param A: float32[8] in texture @"te.py":80
+  param C
+
+placeholder A: float32[8] @"te.py":1
+
+compute B(i < 8 @"te.py":2): float32 = A[i] + 1.0 @"te.py":4
+  scope local @"te.py":21
+  compute_at C, i.outer @"te.py":18
+  unroll i @"te.py":17
+
+compute C(i < 8 @"te.py":2): float32 = B[i] + 1.0 @"te.py":4
+  output
+  split i factor=4 -> i.outer, i.inner @"te.py":2
+)");
+  expect_te_round_trip(lowering, {.locations = true});
+}
+
+// An argument of another schedule, and a loop that is gone: lowering refuses both, not the text.
+TEST(TeText, OfSchedulesThatLoweringRefuses) {
+  const Tensor a = placeholder("A", {8, 6}), b = plus_one(a, "B"), c = plus_one(b, "C");
+  Te te({c});
+  te.compute_at(b, c, te.axis(c, 0));
+  te.fuse(c, {te.axis(c, 0), te.axis(c, 1)});
+  const Lowering lowering = lowering_of(te, {a, plus_one(a, "other")});
+  expect_te_round_trip(lowering, {.locations = true});
+  EXPECT_THAT(to_string(lowering), ::testing::HasSubstr("  param other compute float32[8, 6]\n"));
+  EXPECT_EQ(faults([&] { lower(lowering); }), faults([&] {
+              lower(parse_lowering(to_string(lowering, {.locations = true}), "p.tl"));
+            }));
+}
+
+// -- Errors.
+
+// "code line:column message"
+std::string error_of(const std::string& text) {
+  try {
+    parse_lowering(text, "p.tl");
+  } catch (const UserError& error) {
+    const Diagnostic& d = error.diagnostics().front();
+    EXPECT_FALSE(d.help.empty());
+    EXPECT_FALSE(d.line_text.empty() && d.location.line > 1) << error.what();
+    return fmt::format("{} {}:{} {}", code_text(d.code), d.location.line, d.location.column,
+                       d.message);
+  }
+  return "no error";
+}
+// In line 2 of a program.
+std::string error_in_head(const std::string& words) {
+  return error_of("program p stage=te target=\"opencl\"\n" + words + "\n");
+}
+// In line 5: behind the compute B(i < 8, j < 4) of A, as line 4 has it, and in front of C.
+std::string error_in(const std::string& directive) {
+  return error_of(
+      "program p stage=te target=\"opencl\"\n"
+      "reducer sum(a, b): float32 = a + b, identity=0.0\n"
+      "placeholder A: float32[8, 4]\n"
+      "compute B(i < 8, j < 4): float32 = reduce(sum, [k < 4], A[i, k])\n" +
+      directive + "\ncompute C(i < 8, j < 4): float32 = B[i, j]\n");
+}
+
+struct Case {
+  std::string text, error;
+};
+
+TEST(TeTextErrors, OfTheHead) {
+  EXPECT_EQ(error_of("program p stage=te\n"),
+            "TL6001 1:19 expected 'target', found the end of the text");
+  EXPECT_EQ(error_of("program p stage=te target=\"cuda\"\n"), "TL4003 1:27 unknown target 'cuda'");
+  const Case cases[] = {
+      {"symbol n: float32", "TL6002 2:11 the symbol n is float32"},
+      {"reducer r(a, a): int32 = a + a, identity=0", "TL6002 2:14 both are named a"},
+      {"reducer r(a, b): int32 = a < b, identity=0", "TL6002 2:26 the result is bool, not int32"},
+      {"reducer r(a, b): int32 = a + c, identity=0", "TL6002 2:30 there is no variable c here"},
+      {"reducer r(a, b): int32 = a + b, identity=a", "TL6002 2:42 there is no variable a here"},
+      {"reducer r(a, b): int32x4 = a + b, identity=0", "TL6002 2:18 the reducer combines vectors"},
+      {"reducer r(a, b): int32 = a + b", "TL6001 2:31 expected ',', found the end of the text"},
+      {"reducer r(a, b): int32 = a, identity=0 reducer r(a, b): int32 = b, identity=0",
+       "TL6002 2:48 r is a reducer already"},
+      {"param A", "TL6002 2:7 there is no tensor A here"},
+      {"param A: float32[8] in textures", "TL6002 2:24 unknown memory scope textures"},
+      {"param A: float32[8] in texture, fold",
+       "TL6001 2:33 expected 'origin' or 'name', found 'fold'"},
+      {"param A: float32[8]", "TL6001 2:20 expected 'in', found the end of the text"},
+      {"param A compute float32x4[8]", "TL6002 2:17 an element is float32x4, not a scalar"},
+      {"for i < 3 { }", "TL6001 2:1 expected 'placeholder' or 'compute', found 'for'"},
+      {"placeholder A: float32[8] placeholder A: float32[8]", "TL6002 2:39 A is a tensor already"},
+      {"placeholder A: float32[m]", "TL6002 2:24 there is no variable m here"},
+      {"placeholder A: float32[2147483648]", "TL6002 2:24 2147483648 does not fit int32"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(error_in_head(c.text), c.error) << c.text;
+  }
+}
+
+TEST(TeTextErrors, OfComputes) {
+  const Case cases[] = {
+      {"compute D(i < 8): float32 = X[i]", "TL6002 5:29 there is no tensor X here"},
+      {"compute D(i < 8): float32 = D[i]", "TL6002 5:29 there is no tensor D here"},
+      {"compute D(i < 8): float32 = C[i, 0]", "TL6002 5:29 there is no tensor C here"},
+      {"compute D(i < 8): float32 = A[i]", "TL6002 5:29 A has 2 axes, not 1"},
+      {"compute D(i < 8): float32 = A[i, 1.0]", "TL6002 5:29 an index of A is float32, no integer"},
+      {"compute D(i < 8): int32 = A[i, 0]",
+       "TL6002 5:19 D is declared int32, its expression is float32"},
+      {"compute D(i < 8, i < 8): int32 = i", "TL6002 5:18 i is an axis already"},
+      {"compute D(i: float32 < 8): int32 = 1", "TL6002 5:12 the axis i is float32"},
+      {"compute D(i = 8): int32 = 1", "TL6001 5:13 expected '<' or 'from', found '='"},
+      {"compute D(i from 2 extent 8): int32 = 1", "TL6002 5:11 the axis i does not begin at 0"},
+      {"compute D(i < 8.0): int32 = 1", "TL6002 5:15 the extent is float32, which no axis has"},
+      {"compute D(i < int32(A[0, 0])): int32 = 1", "TL6002 5:15 the extent depends on a tensor"},
+      {"compute D(i < 8): float32 = k", "TL6002 5:29 there is no variable k here"},
+      {"compute D(i < 8): float32 = reduce(max, [k < 8], A[i, k])",
+       "TL6002 5:36 there is no reducer max"},
+      {"compute D(i < 8): float32 = reduce(sum, [], A[i, k])",
+       "TL6001 5:42 expected the name of an axis, found ']'"},
+      {"compute D(i < 8): float32 = reduce(sum, [k < 8, k < 8], A[i, k])",
+       "TL6002 5:49 k is an axis of this reduction already"},
+      {"compute D(i < 8): float32 = reduce(sum, [i < 8], A[i, 0])",
+       "TL6002 5:29 i is an axis already"},
+      {"compute D(i < 8): int32 = reduce(sum, [k < 8], k)",
+       "TL6002 5:27 the reducer combines float32, not int32"},
+      {"compute D(i < 8): float32 = reduce(sum, [k < 8], A[i, k], where=k)",
+       "TL6002 5:29 the condition of reduce is int32, not bool"},
+      {"compute D(i < 8): float32 = 1.0 + reduce(sum, [k < 8], A[i, k])",
+       "TL1004 5:29 'D' has a reduction inside its expression; it may stand only at the top"},
+      {"compute D(i < 8): float32 = A[i, 0] origin = i",
+       "TL6002 5:46 D is float32, its origin int32"},
+      {"compute D(i < 8): float32 = reduce(sum, [k < 8], A[i, k]) origin = A[i, k]",
+       "TL1007 5:68 the expression of 'D' uses 'k', which is none of its axes"},
+      {"compute D(i < 8): float32 = x4(1.0).lane[i]",
+       "TL6002 5:29 the expression computes vectors"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(error_in(c.text), c.error) << c.text;
+}
+
+TEST(TeTextErrors, OfDirectives) {
+  const Case cases[] = {
+      {"tile i", "TL6001 5:1 expected a directive, 'placeholder' or 'compute', found 'tile'"},
+      {"scope textures", "TL6002 5:7 unknown memory scope textures"},
+      {"inline", "TL2012 5:1 'B' is a reduction and cannot be inlined"},
+      {"output compute_at C, i",
+       "TL3017 5:19 'B' is an output of the schedule and cannot be computed inside 'C'"},
+      {"compute_at D, i", "TL6002 5:12 there is no tensor D here"},
+      {"compute_at A, i", "TL6002 5:15 'A' has no axis i"},
+      {"compute_at C, k", "TL6002 5:15 'C' has no axis k"},
+      {"compute_at B, i", "TL2013 5:12 'B' is computed at its own loop 'i'"},
+      {"compute_at C, i compute_at C, j", "TL6002 5:17 'B' is attached already"},
+      {"compute_at C, i output", "TL6002 5:17 'B' is attached already"},
+      {"split x factor=4 -> a, b", "TL6002 5:7 'B' has no axis x"},
+      {"split i by=4 -> a, b", "TL6001 5:9 expected 'factor' or 'nparts', found 'by'"},
+      {"split i factor=0 -> a, b", "TL6002 5:16 '0' is out of range for factor"},
+      {"split i factor=4 -> j, b", "TL6002 5:21 j is an axis already"},
+      {"split i factor=4 -> a, a", "TL6002 5:24 both parts are named a"},
+      {"split i factor=4 -> a, b split i factor=2 -> c, d",
+       "TL2005 5:26 split on the stage of 'B': the axis 'i' has already been split into 'a' and "
+       "'b'"},
+      {"bind i blockIdx.x split i factor=4 -> a, b",
+       "TL2016 5:19 split of 'i', which is bound to blockIdx.x already"},
+      {"fuse i, k -> f", "TL2009 5:1 fuse of the data axis 'i' with a reduction axis"},
+      {"fuse i, i -> f", "TL2009 5:1 fuse of 'i' with itself"},
+      {"fuse i -> f", "TL6001 5:8 expected ',', found '->'"},
+      {"reorder i, i", "TL2008 5:1 reorder names the axis 'i' twice"},
+      {"bind k blockIdx.x", "TL2014 5:1 bind of the reduction axis 'k' to blockIdx.x"},
+      {"bind i threadIdx",
+       "TL6001 5:8 expected a thread index such as 'blockIdx.x', found 'threadIdx'"},
+      {"vectorize k", "TL2010 5:1 vectorize of the reduction axis 'k' of 'B'"},
+      {"unroll i bind i blockIdx.x", "TL6002 5:15 another directive speaks of i already"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(error_in(c.text), c.error) << c.text;
+  }
+  EXPECT_EQ(error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nscope local\n"),
+            "TL3009 3:7 the input 'A' lies in the caller's memory, not in local memory");
+  EXPECT_EQ(error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nfuse -> x\n"),
+            "TL2015 3:1 'A' is a placeholder: it has no loops to schedule");
+}
+
+// -- Mutations.
+
+constexpr int kMutations = 20'000;  // 100'000 were tried once
+
+// Texts that are changed at random are schedules or diagnostics, never crashes; lowering them gives
+// a program or a diagnostic, too.
+TEST(TeTextMutations, AreSchedulesOrDiagnostics) {
+  ir::Mutator mutator(1, kTeTexts);
+  int schedules = 0;
+  for (int i = 0; i < kMutations; ++i) {
+    const std::string text = mutator.changed();
+    SCOPED_TRACE(text);
+    try {
+      Lowering lowering = parse_lowering(text, "p.tl");
+      ++schedules;
+      const ir::PrintOptions options{.locations = i % 2 == 1};
+      const std::string printed = to_string(lowering, options);
+      ASSERT_EQ(to_string(parse_lowering(printed, "p.tl"), options), printed);
+      lower(std::move(lowering));
+    } catch (const UserError& error) {
+      const Diagnostic& d = error.diagnostics().front();
+      ASSERT_FALSE(d.message.empty());
+    } catch (const std::exception& error) {
+      FAIL() << error.what();
+    }
+  }
+  // Both happen.
+  EXPECT_GT(schedules, kMutations / 20);
+  EXPECT_LT(schedules, kMutations / 2);
+}
+
+}  // namespace
+}  // namespace texloom::lower

@@ -1,0 +1,80 @@
+// Programs of stage te in the text form. Together they hold every part of the grammar.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace texloom::lower {
+
+// Caches, tiles, an argument in a texture.
+inline constexpr std::string_view kTiledText =
+    R"(program matmul stage=te target="opencl -device=mali -max_num_threads=128"
+  reducer sum(lhs, rhs): float32 = lhs + rhs, identity=0.0
+  param A: float32[8, 16] in "texture:weight", origin, name="A in an image"
+  param B
+  param C
+  param unread placeholder float32[3]
+
+placeholder A: float32[8, 16]
+placeholder B: float32[16, 8]
+
+compute B.shared(ax0 < 16, ax1 < 8): float32 = B[ax0, ax1]
+  scope shared
+  compute_at C.local, k.outer
+  fuse ax0, ax1 -> ax0.ax1.fused
+  split ax0.ax1.fused nparts=4 -> t, rest
+  bind t threadIdx.x
+
+compute C.local(i.c < 8, j.c < 8): float32 = reduce(sum, [k < 16], A[i.c, k] * B.shared[k, j.c])
+  tag gemm
+  scope local
+  compute_at C, j.inner
+  split k factor=4 -> k.outer, k.inner
+  reorder k.outer, k.inner, i.c, j.c
+  unroll k.inner
+
+compute C(i < 8, j < 8): float32 = C.local[i, j]
+  origin = reduce(sum, [k < 16], A[i, k] * B[k, j])
+  tag gemm
+  output
+  split j factor=4 exact -> j.outer, j.inner
+  bind i blockIdx.y
+  bind j.outer blockIdx.x
+  bind j.inner threadIdx.x
+)";
+
+// Conditions, integers, stages that are inlined, names that are none.
+inline constexpr std::string_view kOddText =
+    R"(program "an odd one" stage=te target="opencl"
+  symbol n: int32
+  reducer max(lhs, rhs): int8 = max(lhs, rhs), identity=int8(-128)
+  reducer sum(a, b): int32 = a + b, identity=0
+  param "an input"
+  param S
+  param D
+
+placeholder "an input": int8[6, 7]
+placeholder n: float16[n, n * 2]
+
+compute P(i < 8, j < 7): int8 = select(i >= 1 && i < 7, "an input"[i - 1, j], int8(0))
+  inline
+
+compute M(i < 6): int8 = reduce(max, [r < 3, "a b" from 2 extent 4], P[i + r, "a b"], where=r != 1 || "a b" < 4)
+  scope texture
+  fuse -> unit
+  split i factor=2 -> i.outer, i.inner
+  reorder i.outer, unit, i.inner, r, "a b"
+  bind i.outer blockIdx.x
+  serial unit
+
+compute S(): int32 = reduce(sum, [k: int64 < 6], int32(M[k]))
+  output
+
+compute D(i < 6): float32 = float32(S[]) / float32(M[i] + int8(1))
+  output
+  vectorize i
+)";
+
+inline constexpr std::array kTeTexts = {kTiledText, kOddText};
+
+}  // namespace texloom::lower
