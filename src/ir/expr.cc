@@ -10,6 +10,7 @@
 #include "ir/tensor.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
+#include "support/floor_division.h"
 
 namespace texloom::ir {
 namespace {
@@ -60,11 +61,6 @@ int64_t wrap(int64_t value, Type type) {
   return static_cast<int64_t>(bits);
 }
 
-int64_t floor_quotient(int64_t a, int64_t b) {
-  const int64_t q = a / b;
-  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
-}
-
 // The folded value, unless it is undefined (division by zero, a shift out of range).
 std::optional<int64_t> fold(BinaryOp op, int64_t a, int64_t b, int bits) {
   const auto ua = static_cast<uint64_t>(a);
@@ -85,11 +81,9 @@ std::optional<int64_t> fold(BinaryOp op, int64_t a, int64_t b, int bits) {
     case BinaryOp::Mod:
       return a % b;
     case BinaryOp::FloorDiv:
-      return floor_quotient(a, b);
-    case BinaryOp::FloorMod: {
-      const int64_t remainder = a % b;
-      return remainder != 0 && ((remainder < 0) != (b < 0)) ? remainder + b : remainder;
-    }
+      return floor_div(a, b);
+    case BinaryOp::FloorMod:
+      return floor_mod(a, b);
     case BinaryOp::Min:
       return std::min(a, b);
     case BinaryOp::Max:

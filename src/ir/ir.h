@@ -21,7 +21,8 @@
 // stage allows; lower/pipeline.h the table of passes.
 //
 // Rounding is explicit: an addition of a product is rounded twice, Fma once; no printer lets a
-// device compiler choose. Index expressions are int32; lowering refuses what needs more.
+// device compiler choose. Index expressions are int32; the linear offset into a buffer is int64
+// where int32 is not known to suffice.
 //
 // interpret/interpret.h says what programs mean by running them, at every stage but te, and reports
 // races, divergent barriers, accesses out of bounds and the use of undefined values.

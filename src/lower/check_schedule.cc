@@ -250,7 +250,7 @@ class Checker {
     if (!grows || n.type != kInt32 || overflowed_.contains(stage.id)) return;
     const arith::LinearSum sum = arith::linear_sum(self, ranges);
     const arith::Interval range = sum.bounds(ranges);
-    if (sum.reads_memory() || !range.bounded() || range.within(INT32_MIN, INT32_MAX)) return;
+    if (arith::reads_memory(sum) || !range.bounded() || range.within(INT32_MIN, INT32_MAX)) return;
     overflowed_.insert(stage.id);
     error(n.location.known() ? n.location : stage.op->location, Code::IndexTooLarge,
           "cast an axis to int64 first: .astype(\"int64\"); or to uint32 if it shall wrap",

@@ -1,11 +1,13 @@
 #include "lower/flatten_storage.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/arith/simplify.h"
 #include "ir/visit.h"
 #include "lower/lanes.h"
 #include "lower/loop_ranges.h"
+#include "support/int128.h"
 
 namespace texloom::lower {
 
@@ -17,6 +19,17 @@ namespace {
 struct Place {
   Expr row, col, lane;
 };
+
+// The same value in 64 bits. Index arithmetic does not wrap, so that its sums may be made there.
+Expr widened(const Expr& e) {
+  const auto* n = as<Binary>(e);
+  const bool sum =
+      n != nullptr && (n->op == BinaryOp::Add || n->op == BinaryOp::Sub || n->op == BinaryOp::Mul);
+  if (!sum || arith::reads_memory(e)) return make_cast(kInt64, e);
+  return make_binary(n->op, widened(n->a), widened(n->b));
+}
+
+constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 
 class Flattener {
  public:
@@ -67,10 +80,12 @@ class Flattener {
     return places;
   }
 
-  // The mixed-radix number of the parts; see ir/layout.h.
+  // The mixed-radix number of the parts; see ir/layout.h. In 32 bits where that is known to be
+  // enough: because the buffer has no more elements, or this access does not go further.
   Expr number(const Layout& layout, const std::vector<LayoutPart>& parts,
               const Exprs& indices) const {
-    Expr result = make_int(0);
+    Exprs digits;
+    int128 numbers = 1;
     for (const LayoutPart& part : parts) {
       const auto axis = static_cast<size_t>(part.axis);
       Expr digit = floordiv(indices[axis], part.divisor);
@@ -78,7 +93,20 @@ class Flattener {
       // shows as a constant.
       const bool outermost = part.divisor * part.extent >= layout.shape[axis];
       if (!outermost || &parts == &layout.lanes) digit = floormod(digit, part.extent);
-      result = result * part.extent + digit;
+      digits.push_back(std::move(digit));
+      numbers *= part.extent;
+    }
+    if (numbers - 1 <= kMaxInt32) return combined(parts, digits, kInt32);
+    const Expr wide = combined(parts, digits, kInt64);
+    const bool narrow = arith::bounds(wide, ranges_).within(0, kMaxInt32);
+    return narrow ? combined(parts, digits, kInt32) : wide;
+  }
+
+  Expr combined(const std::vector<LayoutPart>& parts, const Exprs& digits, Type type) const {
+    Expr result = make_int(0, type);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const Expr digit = type == kInt64 ? widened(digits[i]) : digits[i];
+      result = result * parts[i].extent + digit;
     }
     return simple(result);
   }
@@ -96,7 +124,7 @@ class Flattener {
       regular = regular && distance == static_cast<int64_t>(i) * *stride;
     }
     if (!regular) return make_pack(std::move(offsets));
-    return make_ramp(first, make_int(*stride), static_cast<int>(places.size()));
+    return make_ramp(first, make_int(*stride, first->type), static_cast<int>(places.size()));
   }
 
   bool is_whole_texel(const std::vector<Place>& places) const {

@@ -1,7 +1,7 @@
 // What is known of all loop variables of a body: constant extents make constant ranges.
 #pragma once
 
-#include "ir/arith/interval.h"
+#include "ir/arith/ranges.h"
 #include "ir/stmt.h"
 
 namespace texloom::lower {

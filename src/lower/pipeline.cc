@@ -7,7 +7,9 @@
 #include "lower/check_schedule.h"
 #include "lower/contract_fma.h"
 #include "lower/flatten_storage.h"
+#include "lower/hoist_divisions.h"
 #include "lower/insert_barriers.h"
+#include "lower/partition_loops.h"
 #include "lower/prepare_schedule.h"
 #include "lower/share_texels.h"
 #include "lower/simplify_program.h"
@@ -44,6 +46,10 @@ constexpr std::array kPipeline = {
          "make a kernel of each root nest and a launch plan of the rest"},
     Pass{"insert_barriers", insert_barriers, Stage::Kernels, Stage::Kernels,
          "separate writes and reads of shared buffers"},
+    Pass{"partition_loops", partition_loops, Stage::Kernels, Stage::Kernels,
+         "take the bounds tests out of interior tiles"},
+    Pass{"hoist_divisions", hoist_divisions, Stage::Kernels, Stage::Kernels,
+         "divide outside of loops what they do not change"},
     Pass{"share_texels", share_texels, Stage::Kernels, Stage::Kernels,
          "read a texel once where several expressions want it"},
     Pass{"contract_fma", contract_fma, Stage::Kernels, Stage::Kernels,

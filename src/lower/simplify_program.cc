@@ -2,7 +2,6 @@
 
 #include "ir/arith/simplify.h"
 #include "ir/visit.h"
-#include "lower/loop_ranges.h"
 
 namespace texloom::lower {
 
@@ -10,20 +9,37 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-Stmt simplified(const Stmt& s, const arith::Ranges& ranges) {
-  const Stmt result = map_children(
-      s, [&](const Expr& e) { return arith::simplify(e, ranges); },
-      [&](const Stmt& child) { return simplified(child, ranges); });
-  const auto* loop = as<For>(result);
-  if (loop == nullptr || loop->loop == LoopKind::Thread) return result;
-  return is_int(loop->extent, 1) || is_empty(loop->body) ? loop->body : result;
+// What holds inside the statement, once its own expressions are simplified.
+arith::Ranges inside(const Stmt& s, const arith::Ranges& outside) {
+  arith::Ranges ranges = outside;
+  if (const auto* loop = as<For>(s)) ranges.enter(*loop);
+  if (const auto* let = as<Let>(s)) ranges.enter(*let);
+  if (const auto* guard = as<If>(s)) ranges.assume(guard->condition);
+  return ranges;
+}
+
+bool has_context(const Stmt& s) {
+  return s->kind == StmtKind::For || s->kind == StmtKind::Let || s->kind == StmtKind::If;
 }
 
 }  // namespace
 
+Stmt simplified(const Stmt& s, const arith::Ranges& ranges) {
+  const Stmt result = map_children(
+      s, [&](const Expr& e) { return arith::simplify(e, ranges); },
+      [&](const Stmt& child) {
+        return has_context(s) ? simplified(child, inside(s, ranges)) : simplified(child, ranges);
+      });
+  if (const auto* guard = as<If>(result)) return is_empty(guard->then) ? guard->then : result;
+  const auto* loop = as<For>(result);
+  if (loop == nullptr || loop->loop == LoopKind::Thread) return result;
+  const int64_t* extent = int_value(loop->extent);
+  if (extent != nullptr && *extent <= 0) return make_empty();
+  return is_int(loop->extent, 1) || is_empty(loop->body) ? loop->body : result;
+}
+
 void simplify_program(Lowering& lowering) {
-  Stmt& body = lowering.program.body;
-  body = simplified(body, loop_ranges(body));
+  lowering.program.body = simplified(lowering.program.body, {});
 }
 
 }  // namespace texloom::lower

@@ -25,14 +25,18 @@ Layout layout_for(const Stage& stage, const std::vector<int64_t>& shape, Texture
        target.max_image_size);
 }
 
+// Each axis is indexed in 32 bits, the whole in 64.
 void check_size(const Stage& stage, const std::vector<int64_t>& shape) {
-  int128 elements = 1;
+  int128 bytes = stage.op->type.bytes();
   for (const int64_t extent : shape) {
-    elements *= extent;
-    if (elements <= std::numeric_limits<int32_t>::max()) continue;
+    bytes *= extent;
+    if (extent <= std::numeric_limits<int32_t>::max() &&
+        bytes <= std::numeric_limits<int64_t>::max()) {
+      continue;
+    }
     fail(stage.op->location, Code::IndexTooLarge,
-         "split the tensor; a buffer holds fewer than 2^31 elements",
-         "'{}' has too many elements for a 32-bit index", stage.name());
+         "split the tensor: an axis has fewer than 2^31 indices, a buffer fewer than 2^63 bytes",
+         "'{}' has too many elements for the target's integers", stage.name());
   }
 }
 

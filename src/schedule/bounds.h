@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "ir/arith/interval.h"
+#include "ir/arith/ranges.h"
 #include "ir/visit.h"
 #include "schedule/schedule.h"
 

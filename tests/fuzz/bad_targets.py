@@ -110,8 +110,9 @@ def too_many_textures_in_one_kernel() -> None:
 
 
 @case("TL4007")
-def tensor_beyond_32_bit_indices() -> None:
-    x = te.placeholder((65536, 65536), name="X")  # wrong
+def tensor_beyond_64_bit_sizes() -> None:
+    n = 2**31 - 1
+    x = te.placeholder((n, n), name="X")  # wrong
     y = te.compute((8, 4), lambda i, j: x[i, j] + 1, name="Y")
     s = te.create_schedule(y.op)
     s[y].bind(s[y].op.axis[0], block())

@@ -56,6 +56,24 @@ class FlattenStorage : public ::testing::Test {
   Buffer t = make_texture("t", kFloat32, texture_layout({8, 6, 4}, TextureRule::Activation));
 };
 
+// Offsets beyond 2^31 - 1 take 64 bits; 2^31 elements do with 32. An access that is known to stay
+// below does so in a larger buffer, too.
+TEST_F(FlattenStorage, WideOffsets) {
+  const auto buffer = [](int64_t rows, int64_t columns) {
+    return ir::make_buffer("b", kFloat32, {rows, columns}, ir::MemoryScope::Global);
+  };
+  EXPECT_EQ(load(buffer(1, 2147483647), {make_int(0), n}), "b[n]");
+  EXPECT_EQ(load(buffer(65536, 32768), {n, j}), "b[n * 32768 + j]");
+  EXPECT_EQ(load(buffer(65536, 32769), {n, j}), "b[int64(n) * int64(32769) + int64(j)]");
+  EXPECT_EQ(load(buffer(65536, 32769), {i, j}), "b[i * 32769 + j]");
+  EXPECT_EQ(load(buffer(65536, 65536), {n * 2 + 1, n - 1}),
+            "b[int64(n) * int64(131073) + int64(65535)]");
+  EXPECT_EQ(load(buffer(65536, 65536), {n, ramp(j * 4, 4)}),
+            "b[ramp(int64(n) * int64(65536) + int64(j) * int64(4), int64(1), 4)]");
+  EXPECT_EQ(load(buffer(65536, 65536), {n, ramp(floordiv(n, 3), 4)}),
+            "b[ramp(int64(n) * int64(65536) + int64(floordiv(n, 3)), int64(1), 4)]");
+}
+
 TEST_F(FlattenStorage, Offsets) {
   EXPECT_EQ(load(a, {i, j, n}), "a[i * 48 + j * 16 + n]");
   EXPECT_EQ(flat(make_store(a, {i, make_int(2), j}, x)), "a[i * 48 + j + 32] = x");

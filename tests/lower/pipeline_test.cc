@@ -41,7 +41,8 @@ TEST_F(Pipeline, RunsAllPassesInOrder) {
       });
   EXPECT_EQ(seen,
             "prepare_schedule\ncheck_schedule\nbuild_loops\nvectorize_loops\nunroll_loops\n"
-            "flatten_storage\nsimplify_program\nsplit_kernels\ninsert_barriers\nshare_texels\n"
+            "flatten_storage\nsimplify_program\nsplit_kernels\ninsert_barriers\n"
+            "partition_loops\nhoist_divisions\nshare_texels\n"
             "contract_fma\n");
   EXPECT_EQ(result.program.stage, Stage::Kernels);
   EXPECT_EQ(result.program.kernels.size(), 1U);

@@ -1,7 +1,7 @@
 // Integer arithmetic that means the same in OpenCL C.
 #pragma once
 
-#include "ir/arith/interval.h"
+#include "ir/arith/ranges.h"
 #include "ir/program.h"
 
 namespace texloom::codegen::opencl {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "ir/arith/ranges.h"
 #include "ir/visit.h"
+#include "support/floor_division.h"
 #include "support/int128.h"
 
 namespace texloom::ir::arith {
@@ -21,20 +23,35 @@ int64_t add_ends(int64_t a, int64_t b, int64_t none) {
 
 int64_t multiply_ends(int64_t a, int64_t b) { return clamp(static_cast<int128>(a) * b); }
 
-Interval floor_div(Interval a, int64_t divisor) {
+// By positive divisors. Both quotients grow with the dividend.
+Interval floor_quotient(Interval a, int64_t divisor) {
   Interval result;
-  if (a.has_min()) result.min = arith::floor_div(a.min, divisor);
-  if (a.has_max()) result.max = arith::floor_div(a.max, divisor);
+  if (a.has_min()) result.min = floor_div(a.min, divisor);
+  if (a.has_max()) result.max = floor_div(a.max, divisor);
+  return result;
+}
+Interval truncated_quotient(Interval a, int64_t divisor) {
+  Interval result;
+  if (a.has_min()) result.min = a.min / divisor;
+  if (a.has_max()) result.max = a.max / divisor;
   return result;
 }
 
-// Remainders have the divisor's sign (floor) or the dividend's (truncating).
-Interval floor_mod(Interval a, int64_t divisor) {
-  if (a.bounded() && arith::floor_div(a.min, divisor) == arith::floor_div(a.max, divisor)) {
-    const int64_t base = arith::floor_div(a.min, divisor) * divisor;
-    return {a.min - base, a.max - base};
+// Remainders have the divisor's sign (floor) or the dividend's (truncating). Between two multiples
+// they are as wide as the dividend.
+Interval floor_remainder(Interval a, int64_t divisor) {
+  if (a.bounded() && floor_div(a.min, divisor) == floor_div(a.max, divisor)) {
+    return {floor_mod(a.min, divisor), floor_mod(a.max, divisor)};
   }
   return {0, divisor - 1};
+}
+Interval truncated_remainder(Interval a, int64_t divisor) {
+  if (a.min >= 0) return floor_remainder(a, divisor);
+  if (a.bounded() && a.min / divisor == a.max / divisor && a.max <= 0) {
+    return {a.min % divisor, a.max % divisor};
+  }
+  return meet({1 - divisor, divisor - 1},
+              {std::min<int64_t>(a.min, 0), std::max<int64_t>(a.max, 0)});
 }
 
 Interval of_type(Type type) {
@@ -77,13 +94,13 @@ Interval of_binary(const Binary& n, const Ranges& ranges) {
     case BinaryOp::Max:
       return {std::max(a.min, b.min), std::max(a.max, b.max)};
     case BinaryOp::FloorDiv:
-      return positive_divisor ? floor_div(a, b.min) : Interval::everything();
+      return positive_divisor ? floor_quotient(a, b.min) : Interval::everything();
     case BinaryOp::FloorMod:
-      return positive_divisor ? floor_mod(a, b.min) : Interval::everything();
+      return positive_divisor ? floor_remainder(a, b.min) : Interval::everything();
     case BinaryOp::Div:
-      return positive_divisor && a.min >= 0 ? floor_div(a, b.min) : Interval::everything();
+      return positive_divisor ? truncated_quotient(a, b.min) : Interval::everything();
     case BinaryOp::Mod:
-      return positive_divisor && a.min >= 0 ? floor_mod(a, b.min) : Interval::everything();
+      return positive_divisor ? truncated_remainder(a, b.min) : Interval::everything();
     default:
       return Interval::everything();  // of a bool: 0 or 1, as the caller knows
   }
@@ -91,12 +108,9 @@ Interval of_binary(const Binary& n, const Ranges& ranges) {
 
 }  // namespace
 
-int64_t floor_div(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return a % b != 0 && ((a < 0) != (b < 0)) ? quotient - 1 : quotient;
-}
-
 Interval join(Interval a, Interval b) { return {std::min(a.min, b.min), std::max(a.max, b.max)}; }
+
+Interval meet(Interval a, Interval b) { return {std::max(a.min, b.min), std::min(a.max, b.max)}; }
 
 Interval operator+(Interval a, Interval b) {
   return {add_ends(a.min, b.min, -Interval::kNone), add_ends(a.max, b.max, Interval::kNone)};
@@ -111,6 +125,14 @@ Interval operator*(Interval a, Interval b) {
       multiply_ends(a.min, b.min), multiply_ends(a.min, b.max), multiply_ends(a.max, b.min),
       multiply_ends(a.max, b.max)};
   return {std::min(ends), std::max(ends)};
+}
+
+Interval quotient_range(Interval product, int64_t factor) {
+  if (factor < 0) return quotient_range(product * Interval::point(-1), -factor);
+  Interval result;
+  if (product.has_min()) result.min = -floor_div(-product.min, factor);
+  if (product.has_max()) result.max = floor_div(product.max, factor);
+  return result;
 }
 
 Interval bounds(const Expr& e, const Ranges& ranges) {

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <limits>
-#include <unordered_map>
 
 #include "ir/expr.h"
 
 namespace texloom::ir::arith {
+
+class Ranges;
 
 // All integers from min to max, both included. An end beyond the limits is unbounded.
 struct Interval {
@@ -26,30 +27,16 @@ struct Interval {
   bool within(int64_t low, int64_t high) const { return min >= low && max <= high; }
 };
 
-Interval join(Interval a, Interval b);
+Interval join(Interval a, Interval b);  // the smallest that holds both
+Interval meet(Interval a, Interval b);  // what is in both; min > max when nothing is
 Interval operator+(Interval a, Interval b);
 Interval operator-(Interval a, Interval b);
 Interval operator*(Interval a, Interval b);
-
-// What is known of variables: loop variables run over [0, extent - 1].
-class Ranges {
- public:
-  void set(const Expr& var, Interval interval) { known_[var.get()] = interval; }
-  void forget(const Expr& var) { known_.erase(var.get()); }
-  // Everything when nothing is known.
-  Interval of(const ExprNode* var) const {
-    const auto found = known_.find(var);
-    return found == known_.end() ? Interval::everything() : found->second;
-  }
-
- private:
-  std::unordered_map<const ExprNode*, Interval> known_;
-};
+// All integers whose product with the factor, which is not 0, lies in the interval.
+Interval quotient_range(Interval product, int64_t factor);
 
 // An interval that holds all values the expression takes. Vectors: those of all lanes. Values of
 // memory are bounded by their type alone when it has at most 16 bits.
 Interval bounds(const Expr& e, const Ranges& ranges);
-
-int64_t floor_div(int64_t a, int64_t b);
 
 }  // namespace texloom::ir::arith

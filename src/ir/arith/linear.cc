@@ -1,8 +1,13 @@
 #include "ir/arith/linear.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "ir/arith/modular.h"
+#include "ir/arith/ranges.h"
+#include "ir/arith/simplify.h"
 #include "ir/visit.h"
+#include "support/floor_division.h"
 
 namespace texloom::ir::arith {
 
@@ -26,23 +31,30 @@ const Expr* LinearSum::single_atom() const {
   return single ? &terms.front().atom : nullptr;
 }
 
-bool LinearSum::reads_memory() const {
-  bool found = false;
+int64_t LinearSum::coefficient_of(const Expr& atom) const {
   for (const LinearTerm& t : terms) {
-    walk(
-        t.atom, [&](const Load&) { found = true; }, [&](const TextureLoad&) { found = true; },
-        [&](const TensorRead&) { found = true; }, [&](const Cast&) { found = true; },
-        [&](const Call&) { found = true; });
+    if (ir::equal(t.atom, atom)) return t.coefficient;
   }
-  return found;
+  return 0;
+}
+
+int64_t LinearSum::common_factor() const {
+  int64_t factor = 0;
+  bool negative = true;
+  for (const LinearTerm& t : terms) {
+    factor = std::gcd(factor, t.coefficient);
+    negative = negative && t.coefficient < 0;
+  }
+  return negative ? -factor : factor;
 }
 
 LinearSum LinearSum::plus(const LinearSum& other, int64_t sign) const {
   LinearSum result = *this;
   result.constant = wrapping_add(constant, sign, other.constant);
   for (const LinearTerm& t : other.terms) {
-    const auto found = std::find_if(result.terms.begin(), result.terms.end(),
-                                    [&](const LinearTerm& own) { return equal(own.atom, t.atom); });
+    const auto found =
+        std::find_if(result.terms.begin(), result.terms.end(),
+                     [&](const LinearTerm& own) { return ir::equal(own.atom, t.atom); });
     if (found == result.terms.end()) {
       result.terms.push_back({t.atom, wrapping_add(0, sign, t.coefficient)});
     } else {
@@ -63,27 +75,8 @@ std::optional<LinearSum> LinearSum::times(int64_t factor) const {
   return result;
 }
 
-std::pair<LinearSum, LinearSum> LinearSum::split_multiples(int64_t c) const {
-  LinearSum whole = constant_sum(floor_div(constant, c) * c);
-  LinearSum rest = constant_sum(constant - whole.constant);
-  for (const LinearTerm& t : terms) (t.coefficient % c == 0 ? whole : rest).terms.push_back(t);
-  return {std::move(whole), std::move(rest)};
-}
-
-LinearSum LinearSum::divided(int64_t c) const {
-  LinearSum result = *this;
-  result.constant /= c;
-  for (LinearTerm& t : result.terms) t.coefficient /= c;
-  return result;
-}
-
-Interval LinearSum::bounds(const Ranges& ranges) const {
-  Interval sum = Interval::point(constant);
-  for (const LinearTerm& t : terms) {
-    sum = sum + arith::bounds(t.atom, ranges) * Interval::point(t.coefficient);
-  }
-  return sum;
-}
+Interval LinearSum::bounds(const Ranges& ranges) const { return SumPart(*this).bounds(ranges); }
+Modular LinearSum::modular(const Ranges& ranges) const { return SumPart(*this).modular(ranges); }
 
 Expr LinearSum::to_expr(Type type) const {
   // A positive term first, so that the text reads a - b and not -b + a.
@@ -104,6 +97,112 @@ Expr LinearSum::to_expr(Type type) const {
   if (!result) return make_int(constant, type);
   if (constant < 0) return result - make_int(-constant, type);
   return constant > 0 ? result + make_int(constant, type) : result;
+}
+
+bool equal(const LinearSum& a, const LinearSum& b) {
+  return a.constant == b.constant && a.terms.size() == b.terms.size() &&
+         std::all_of(a.terms.begin(), a.terms.end(), [&](const LinearTerm& t) {
+           return t.coefficient == b.coefficient_of(t.atom);
+         });
+}
+
+bool reads_memory(const Expr& e) {
+  switch (e->kind) {
+    case ExprKind::Load:
+    case ExprKind::TextureLoad:
+    case ExprKind::TensorRead:
+    case ExprKind::Call:
+      return true;
+    case ExprKind::Cast: {
+      const Expr& value = as<Cast>(e)->value;
+      const bool widens =
+          is_index_type(e->type) && is_index_type(value->type) && e->type.bits >= value->type.bits;
+      return !widens || reads_memory(value);
+    }
+    case ExprKind::IntImm:
+    case ExprKind::Var:
+      return false;
+    case ExprKind::Binary: {
+      const auto& n = *as<Binary>(e);
+      return reads_memory(n.a) || reads_memory(n.b);
+    }
+    default:
+      break;
+  }
+  bool found = false;
+  for_each_child(e, [&](const Expr& child) { found = found || reads_memory(child); });
+  return found;
+}
+
+bool reads_memory(const LinearSum& sum) {
+  return std::any_of(sum.terms.begin(), sum.terms.end(),
+                     [](const LinearTerm& t) { return reads_memory(t.atom); });
+}
+
+// -- Parts.
+
+template <class F>
+void SumPart::for_each(const F& see) const {
+  for (size_t i = 0; i < sum_->terms.size(); ++i) {
+    const auto& [atom, coefficient] = sum_->terms[i];
+    switch (kind_) {
+      case Kind::Whole:
+        see(atom, coefficient);
+        break;
+      case Kind::Multiples:
+        if (coefficient % parameter_ == 0) see(atom, coefficient / parameter_);
+        break;
+      case Kind::Rest:
+        if (coefficient % parameter_ != 0) see(atom, coefficient);
+        break;
+      case Kind::Terms:
+        see(atom, coefficient / parameter_);
+        break;
+      case Kind::Except:
+        if (static_cast<int64_t>(i) != parameter_) see(atom, coefficient);
+        break;
+    }
+  }
+}
+
+bool SumPart::is_constant() const {
+  bool found = false;
+  for_each([&](const Expr&, int64_t) { found = true; });
+  return !found;
+}
+
+int64_t SumPart::constant() const {
+  const int64_t whole = sum_->constant;
+  if (kind_ == Kind::Multiples) return floor_div(whole, parameter_);
+  if (kind_ == Kind::Rest) return whole - floor_div(whole, parameter_) * parameter_;
+  return kind_ == Kind::Terms ? 0 : whole;
+}
+
+Interval SumPart::bounds(const Ranges& ranges) const {
+  Interval sum = Interval::point(constant());
+  size_t terms = 0;
+  for_each([&](const Expr& atom, int64_t coefficient) {
+    sum = sum + arith::bounds(atom, ranges) * Interval::point(coefficient);
+    ++terms;
+  });
+  if (terms > 0 && ranges.knows_sums()) sum = meet(sum, ranges.of_sum(copy()));
+  return sum;
+}
+
+Modular SumPart::modular(const Ranges& ranges) const {
+  Modular sum = Modular::point(constant());
+  for_each([&](const Expr& atom, int64_t coefficient) {
+    sum = sum + arith::modular(atom, ranges) * Modular::point(coefficient);
+  });
+  return sum;
+}
+
+LinearSum SumPart::copy() const {
+  if (kind_ == Kind::Whole) return *sum_;
+  LinearSum result = LinearSum::constant_sum(constant());
+  for_each(
+      [&](const Expr& atom, int64_t coefficient) { result.terms.push_back({atom, coefficient}); });
+  return result;
 }
 
 }  // namespace texloom::ir::arith

@@ -3,13 +3,15 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include "ir/arith/interval.h"
 #include "ir/expr.h"
 
 namespace texloom::ir::arith {
+
+struct Interval;
+struct Modular;
+class Ranges;
 
 struct LinearTerm {
   Expr atom;
@@ -22,25 +24,62 @@ struct LinearSum {
 
   static LinearSum constant_sum(int64_t value) { return {{}, value}; }
   static LinearSum atom(Expr e);
-  static LinearSum term(LinearTerm t) { return {{std::move(t)}, 0}; }
 
   bool is_constant() const { return terms.empty(); }
   // The atom of a sum that is nothing but that atom.
   const Expr* single_atom() const;
-  // Whether an atom holds a value of memory or of a function of one.
-  bool reads_memory() const;
+  // The coefficient of an atom; 0 where it has none.
+  int64_t coefficient_of(const Expr& atom) const;
+  // The greatest common divisor of all coefficients, negative when they all are; 0 of a constant.
+  int64_t common_factor() const;
 
   // this + sign * other
   LinearSum plus(const LinearSum& other, int64_t sign) const;
   // Nothing when a coefficient would overflow.
   std::optional<LinearSum> times(int64_t factor) const;
-  // Into a part whose coefficients are multiples of c, its constant rounded down, and the rest.
-  std::pair<LinearSum, LinearSum> split_multiples(int64_t c) const;
-  // Every coefficient is a multiple of c.
-  LinearSum divided(int64_t c) const;
 
   Interval bounds(const Ranges& ranges) const;
+  Modular modular(const Ranges& ranges) const;
   Expr to_expr(Type type) const;
+};
+
+bool equal(const LinearSum& a, const LinearSum& b);
+
+// Whether the expression holds a value of memory or of a function of one: such values may be
+// anything, so that sums of them may overflow. Everything else is index arithmetic.
+bool reads_memory(const Expr& e);
+bool reads_memory(const LinearSum& sum);
+
+// Some of the terms of a sum, without a copy of them.
+class SumPart {
+ public:
+  enum class Kind : uint8_t {
+    Whole,
+    Multiples,  // the terms that `parameter` divides, and the multiple of it in the constant;
+                // all divided by it
+    Rest,       // what Multiples leaves
+    Terms,      // all terms, divided by the parameter, without the constant
+    Except,     // all but the term of that number
+  };
+
+  SumPart() = default;
+  SumPart(const LinearSum& sum, Kind kind = Kind::Whole, int64_t parameter = 1)
+      : sum_(&sum), kind_(kind), parameter_(parameter) {}
+
+  bool is_zero() const { return constant() == 0 && is_constant(); }
+  bool is_constant() const;
+  int64_t constant() const;
+  Interval bounds(const Ranges& ranges) const;
+  Modular modular(const Ranges& ranges) const;
+  LinearSum copy() const;
+
+ private:
+  template <class F>
+  void for_each(const F& see) const;  // (atom, coefficient)
+
+  const LinearSum* sum_ = nullptr;
+  Kind kind_ = Kind::Whole;
+  int64_t parameter_ = 1;
 };
 
 }  // namespace texloom::ir::arith

@@ -4,7 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "ir/arith/interval.h"
+#include "ir/arith/ranges.h"
 #include "ir/expr.h"
 
 namespace texloom::ir::arith {

@@ -1,15 +1,14 @@
-#include "ir/arith/interval.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "tests/ir/arith/random_index.h"
+#include "ir/arith/ranges.h"
+#include "ir/ir.h"
 
 namespace texloom::ir::arith {
 
 // Shown when a comparison fails.
-void PrintTo(const Interval& i, std::ostream* out) {  // NOLINT: GoogleTest's name
+inline void PrintTo(const Interval& i, std::ostream* out) {  // NOLINT: GoogleTest's name
   *out << i.min << ".." << i.max;
 }
 
@@ -48,6 +47,16 @@ TEST(Interval, Arithmetic) {
   EXPECT_EQ(join(a, b), (Interval{-2, 7}));
   EXPECT_EQ(join(b, a), (Interval{-2, 7}));
   EXPECT_EQ(join(Interval{0, 9}, a), (Interval{-2, 9}));
+  EXPECT_EQ(meet(Interval{0, 9}, a), (Interval{0, 3}));
+  EXPECT_EQ(meet(a, Interval{0, 9}), (Interval{0, 3}));
+}
+
+TEST(Interval, QuotientRanges) {
+  EXPECT_EQ(quotient_range({-5, 13}, 4), (Interval{-1, 3}));
+  EXPECT_EQ(quotient_range({-5, 13}, -4), (Interval{-3, 1}));
+  EXPECT_EQ(quotient_range({-8, 12}, 4), (Interval{-2, 3}));
+  EXPECT_EQ(quotient_range({-kNone, 13}, -4), (Interval{-3, kNone}));
+  EXPECT_EQ(quotient_range(Interval::everything(), 4), Interval::everything());
 }
 
 TEST(Interval, UnboundedEndsStayUnbounded) {
@@ -73,15 +82,6 @@ TEST(Interval, OverflowIsUnbounded) {
   EXPECT_EQ(Interval::point(-kNone + 1) + Interval::point(-2), (Interval{-kNone, -kNone}));
   EXPECT_EQ(Interval::point(kLargest) + Interval::point(kLargest), (Interval{kNone, kNone}));
   EXPECT_EQ(Interval::point(0) - Interval::point(-kLargest - 1), (Interval{kNone, kNone}));
-}
-
-TEST(FloorDiv, RoundsDown) {
-  for (int64_t a = -20; a <= 20; ++a) {
-    for (int64_t b = -6; b <= 6; ++b) {
-      if (b == 0) continue;
-      EXPECT_EQ(floor_div(a, b), floor_quotient(a, b)) << a << " " << b;
-    }
-  }
 }
 
 class BoundsTest : public testing::Test {
@@ -125,14 +125,19 @@ TEST_F(BoundsTest, Operations) {
   // Between two multiples a remainder is as wide as its operand.
   EXPECT_EQ(of(floormod(variable(5, 7), 4)), (Interval{1, 3}));
   EXPECT_EQ(of(floormod(variable(-3, -2), 4)), (Interval{1, 2}));
-  // Truncating division is bounded where nothing is negative.
+  // Truncating division rounds to zero; its remainders have the sign of the dividend.
   EXPECT_EQ(binary(BinaryOp::Div, j, make_int(2)), (Interval{0, 2}));
   EXPECT_EQ(binary(BinaryOp::Mod, j, make_int(3)), (Interval{0, 2}));
   EXPECT_EQ(binary(BinaryOp::Mod, j, make_int(8)), (Interval{1, 5}));
   EXPECT_EQ(binary(BinaryOp::Div, variable(0, 5), make_int(2)), (Interval{0, 2}));
   EXPECT_EQ(binary(BinaryOp::Mod, variable(0, 5), make_int(2)), (Interval{0, 1}));
-  EXPECT_EQ(binary(BinaryOp::Div, i, make_int(2)), Interval::everything());
-  EXPECT_EQ(binary(BinaryOp::Mod, i, make_int(2)), Interval::everything());
+  EXPECT_EQ(binary(BinaryOp::Div, i, make_int(2)), (Interval{-1, 4}));
+  EXPECT_EQ(binary(BinaryOp::Mod, i, make_int(2)), (Interval{-1, 1}));
+  EXPECT_EQ(binary(BinaryOp::Mod, i, make_int(20)), (Interval{-3, 8}));
+  EXPECT_EQ(binary(BinaryOp::Mod, variable(-7, -5), make_int(4)), (Interval{-3, -1}));
+  EXPECT_EQ(binary(BinaryOp::Mod, variable(-9, -7), make_int(8)), (Interval{-7, 0}));
+  EXPECT_EQ(binary(BinaryOp::Div, u, make_int(2)), Interval::everything());
+  EXPECT_EQ(binary(BinaryOp::Mod, u, make_int(4)), (Interval{-3, 3}));
   // Only by positive constants.
   for (const BinaryOp op : {BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::Div, BinaryOp::Mod}) {
     EXPECT_EQ(binary(op, j, make_int(-2)), Interval::everything());

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "ir/arith/ranges.h"
 #include "ir/ir.h"
 
 namespace texloom::ir::arith {
@@ -14,8 +15,8 @@ class LinearTest : public testing::Test {
   static std::string text(const LinearSum& sum) { return to_string(sum.to_expr(kInt32)); }
   LinearSum sum(int64_t of_x, int64_t of_y, int64_t constant) {
     LinearSum result = LinearSum::constant_sum(constant);
-    if (of_x != 0) result = result.plus(LinearSum::term({x, of_x}), 1);
-    if (of_y != 0) result = result.plus(LinearSum::term({y, of_y}), 1);
+    if (of_x != 0) result = result.plus(LinearSum{{{x, of_x}}, 0}, 1);
+    if (of_y != 0) result = result.plus(LinearSum{{{y, of_y}}, 0}, 1);
     return result;
   }
   Expr x = make_var("x"), y = make_var("y");
@@ -58,15 +59,50 @@ TEST_F(LinearTest, Times) {
   EXPECT_FALSE(sum(0, 0, 3).times(large).has_value());
 }
 
-TEST_F(LinearTest, Division) {
-  const auto [whole, rest] = sum(8, 3, 10).split_multiples(4);
-  EXPECT_EQ(text(whole), "x * 8 + 8");
-  EXPECT_EQ(text(rest), "y * 3 + 2");
-  EXPECT_EQ(text(whole.divided(4)), "x * 2 + 2");
-  const auto [below, above] = sum(-8, 0, -10).split_multiples(4);
-  EXPECT_EQ(text(below), "x * -8 - 12");
-  EXPECT_EQ(text(above), "2");
-  EXPECT_EQ(text(below.divided(4)), "x * -2 - 3");
+TEST_F(LinearTest, Parts) {
+  using Kind = SumPart::Kind;
+  const auto part = [&](const LinearSum& whole, Kind kind, int64_t parameter) {
+    const SumPart result(whole, kind, parameter);
+    EXPECT_EQ(result.constant(), result.copy().constant);
+    EXPECT_EQ(result.is_constant(), result.copy().is_constant());
+    EXPECT_EQ(result.is_zero(), text(result.copy()) == "0");
+    return text(result.copy());
+  };
+  EXPECT_EQ(part(sum(8, 3, 10), Kind::Whole, 1), "x * 8 + y * 3 + 10");
+  EXPECT_EQ(part(sum(8, 3, 10), Kind::Multiples, 4), "x * 2 + 2");
+  EXPECT_EQ(part(sum(8, 3, 10), Kind::Rest, 4), "y * 3 + 2");
+  EXPECT_EQ(part(sum(-8, 0, -10), Kind::Multiples, 4), "x * -2 - 3");
+  EXPECT_EQ(part(sum(-8, 0, -10), Kind::Rest, 4), "2");
+  EXPECT_EQ(part(sum(0, 3, 2), Kind::Multiples, 4), "0");
+  EXPECT_EQ(part(sum(-8, -6, 10), Kind::Terms, -2), "x * 4 + y * 3");
+  EXPECT_EQ(part(sum(8, 3, 10), Kind::Except, 0), "y * 3 + 10");
+  EXPECT_EQ(part(sum(8, 3, 10), Kind::Except, 1), "x * 8 + 10");
+}
+
+TEST_F(LinearTest, PartsAreBounded) {
+  Ranges ranges;
+  ranges.set(x, {0, 7});
+  ranges.set(y, {-1, 2});
+  const LinearSum whole = sum(8, 3, 10);
+  EXPECT_EQ(SumPart(whole, SumPart::Kind::Rest, 4).bounds(ranges), (Interval{-1, 8}));
+  EXPECT_EQ(SumPart(whole, SumPart::Kind::Multiples, 4).bounds(ranges), (Interval{2, 16}));
+  EXPECT_EQ(SumPart(whole, SumPart::Kind::Multiples, 4).modular(ranges), Modular::of(2, 0));
+}
+
+TEST_F(LinearTest, CommonFactors) {
+  EXPECT_EQ(sum(8, 12, 3).common_factor(), 4);
+  EXPECT_EQ(sum(8, -12, 3).common_factor(), 4);
+  EXPECT_EQ(sum(-8, -12, 3).common_factor(), -4);
+  EXPECT_EQ(sum(0, 0, 3).common_factor(), 0);
+  EXPECT_EQ(sum(8, -12, 3).coefficient_of(y), -12);
+  EXPECT_EQ(sum(8, 0, 3).coefficient_of(y), 0);
+}
+
+TEST_F(LinearTest, Equality) {
+  EXPECT_TRUE(equal(sum(2, 3, 4), LinearSum{{{y, 3}, {x, 2}}, 4}));
+  EXPECT_FALSE(equal(sum(2, 3, 4), sum(2, 3, 5)));
+  EXPECT_FALSE(equal(sum(2, 3, 4), sum(2, 4, 4)));
+  EXPECT_FALSE(equal(sum(2, 3, 4), sum(2, 0, 4)));
 }
 
 TEST_F(LinearTest, Bounds) {
@@ -100,12 +136,15 @@ TEST_F(LinearTest, KnowsWhatIsReadFromMemory) {
   const Expr converted = make_cast(kInt32, make_var("f", kFloat32));
   const Expr called = make_call(Intrinsic::Abs, {x});
   for (const Expr& e : {make_load(a, {x}), texel, read, converted, called}) {
-    EXPECT_TRUE(LinearSum::atom(e).reads_memory()) << to_string(e);
-    EXPECT_TRUE(LinearSum::atom(min(y, e + 1)).plus(sum(1, 0, 0), 1).reads_memory());
-    EXPECT_TRUE(sum(1, 0, 0).plus(LinearSum::atom(e), 1).reads_memory());
+    EXPECT_TRUE(reads_memory(LinearSum::atom(e))) << to_string(e);
+    EXPECT_TRUE(reads_memory(LinearSum::atom(min(y, e + 1)).plus(sum(1, 0, 0), 1)));
+    EXPECT_TRUE(reads_memory(sum(1, 0, 0).plus(LinearSum::atom(e), 1)));
   }
-  EXPECT_FALSE(sum(1, 2, 3).reads_memory());
-  EXPECT_FALSE(LinearSum::atom(min(x, y)).reads_memory());
+  EXPECT_FALSE(reads_memory(make_cast(kInt64, x + 1)));
+  EXPECT_TRUE(reads_memory(make_cast(kInt64, make_load(a, {x}))));
+  EXPECT_TRUE(reads_memory(make_cast(kInt32, make_var("l", kInt64))));
+  EXPECT_FALSE(reads_memory(sum(1, 2, 3)));
+  EXPECT_FALSE(reads_memory(LinearSum::atom(min(x, y))));
 }
 
 }  // namespace

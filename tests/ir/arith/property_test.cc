@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/arith/interval.h"
+#include "ir/arith/ranges.h"
 #include "ir/arith/region.h"
 #include "ir/arith/simplify.h"
+#include "support/floor_division.h"
 #include "tests/ir/arith/random_index.h"
 
 namespace texloom::ir::arith {
@@ -53,6 +54,56 @@ TEST(ArithProperty, SimplifyKeepsTheValue) {
   // The draw is worth something only when most points are defined and much is simplified.
   EXPECT_GT(compared, kExpressions * kSamples * 3 / 4);
   EXPECT_GT(shortened, kExpressions / 3);
+}
+
+TEST(ArithProperty, RemaindersAreLeft) {
+  RandomIndex random(6);
+  int known = 0;
+  for (int n = 0; n < kExpressions; ++n) {
+    random.draw_variables();
+    const Expr e = random.integer(4);
+    const Modular m = modular(e, random.ranges());
+    if (m == Modular::everything()) continue;
+    ++known;
+    for (int s = 0; s < kSamples; ++s) {
+      const Values values = random.draw_values();
+      const auto value = evaluate(e, values);
+      if (!value) continue;
+      const int64_t left = m.modulus == 0 ? *value : floor_mod(*value, m.modulus);
+      ASSERT_EQ(left, m.residue) << to_string(e) << " = " << *value << " mod " << m.modulus
+                                 << text_of(values, random.variables());
+    }
+  }
+  EXPECT_GT(known, kExpressions / 4);
+}
+
+// What is true where a condition holds, or does not, is proved there.
+TEST(ArithProperty, AssumptionsHold) {
+  RandomIndex random(7);
+  int narrowed = 0;
+  for (int n = 0; n < kExpressions; ++n) {
+    random.draw_variables();
+    const Expr condition = random.boolean(2), e = random.integer(2);
+    const bool holds = n % 3 != 0;
+    Ranges ranges = random.ranges();
+    ranges.assume(condition, holds);
+    const Expr simple = simplify(e, ranges), decided = simplify(condition, ranges);
+    narrowed += is_true(decided) || is_false(decided) ? 1 : 0;
+    for (int s = 0; s < kSamples; ++s) {
+      const Values values = random.draw_values();
+      const auto outcome = evaluate(condition, values), value = evaluate(e, values);
+      if (!outcome || (*outcome != 0) != holds) continue;
+      ASSERT_EQ(evaluate(decided, values, int64_t{1} << 60), outcome)
+          << to_string(condition) << "\n"
+          << to_string(decided) << text_of(values, random.variables());
+      if (!value) continue;
+      ASSERT_EQ(evaluate(simple, values, int64_t{1} << 60), value)
+          << to_string(condition) << " is " << holds << "\n"
+          << to_string(e) << "\n"
+          << to_string(simple) << text_of(values, random.variables());
+    }
+  }
+  EXPECT_GT(narrowed, kExpressions / 3);
 }
 
 TEST(ArithProperty, WhatIsProvedIsTrue) {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ir/arith/interval.h"
+#include "ir/arith/ranges.h"
 #include "ir/ir.h"
 
 namespace texloom::ir::arith {

@@ -80,7 +80,7 @@ TEST_F(RegionTest, Choices) {
 TEST_F(RegionTest, OtherOperationsByTheirInterval) {
   EXPECT_EQ(of(make_binary(BinaryOp::Div, r, make_int(2))), "0 .. 3");
   EXPECT_EQ(of(make_binary(BinaryOp::Shl, r, make_int(2))), "unknown");
-  EXPECT_EQ(of(make_binary(BinaryOp::Mod, r + x, make_int(2))), "unknown");
+  EXPECT_EQ(of(make_binary(BinaryOp::Mod, r + x, make_int(2))), "-1 .. 1");
   const Buffer a = make_buffer("A", kInt32, {8}, MemoryScope::Global);
   EXPECT_EQ(of(make_load(a, {x})), "unknown");
   EXPECT_EQ(of(make_load(a, {x}) + 1), "unknown");

@@ -1,0 +1,119 @@
+#include "ir/arith/ranges.h"
+
+#include "ir/arith/simplify.h"
+
+namespace texloom::ir::arith {
+namespace {
+
+// How many times all terms of `part` are in the sum; 0 when they are not.
+int64_t times_in(const LinearSum& sum, const LinearSum& part) {
+  int64_t factor = 0;
+  for (const LinearTerm& t : part.terms) {
+    const int64_t other = sum.coefficient_of(t.atom);
+    if (other % t.coefficient != 0) return 0;
+    const int64_t own = other / t.coefficient;
+    if (own == 0 || (factor != 0 && own != factor)) return 0;
+    factor = own;
+  }
+  return factor;
+}
+
+// Of `sum op 0`.
+Interval where_true(BinaryOp op) {
+  constexpr int64_t kNone = Interval::kNone;
+  switch (op) {
+    case BinaryOp::Lt:
+      return {-kNone, -1};
+    case BinaryOp::Le:
+      return {-kNone, 0};
+    case BinaryOp::Gt:
+      return {1, kNone};
+    case BinaryOp::Ge:
+      return {0, kNone};
+    case BinaryOp::Eq:
+      return {0, 0};
+    default:
+      return Interval::everything();
+  }
+}
+
+BinaryOp opposite(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Lt:
+      return BinaryOp::Ge;
+    case BinaryOp::Le:
+      return BinaryOp::Gt;
+    case BinaryOp::Gt:
+      return BinaryOp::Le;
+    case BinaryOp::Ge:
+      return BinaryOp::Lt;
+    case BinaryOp::Eq:
+      return BinaryOp::Ne;
+    default:
+      return BinaryOp::Eq;
+  }
+}
+
+}  // namespace
+
+void Ranges::limit(const LinearSum& sum, Interval interval) {
+  const int64_t factor = sum.common_factor();
+  if (factor == 0) return;
+  if (const Expr& first = sum.terms.front().atom; sum.terms.size() == 1 && as<Var>(first)) {
+    Interval& known = known_[first.get()].interval;
+    known = meet(known, quotient_range(interval - Interval::point(sum.constant), factor));
+    return;
+  }
+  KnownSum known{SumPart(sum, SumPart::Kind::Multiples, factor < 0 ? -factor : factor).copy(), {}};
+  known.sum.constant = 0;
+  known.interval =
+      quotient_range(interval - Interval::point(sum.constant), factor < 0 ? -factor : factor);
+  sums_.push_back(std::move(known));
+}
+
+Interval Ranges::of_sum(const LinearSum& sum) const {
+  Interval all;
+  for (const KnownSum& known : sums_) {
+    const int64_t factor = times_in(sum, known.sum);
+    if (factor == 0) continue;
+    Interval interval = known.interval * Interval::point(factor) + Interval::point(sum.constant);
+    for (const LinearTerm& t : sum.terms) {
+      if (known.sum.coefficient_of(t.atom) != 0) continue;
+      interval = interval + bounds(t.atom, *this) * Interval::point(t.coefficient);
+    }
+    all = meet(all, interval);
+  }
+  return all;
+}
+
+void Ranges::enter(const For& loop) {
+  set(loop.var, Interval{0, bounds(loop.extent, *this).max - 1});
+}
+
+void Ranges::enter(const Let& let) {
+  if (!let.var->type.is_integer() || !let.var->type.is_scalar()) return;
+  set(let.var, bounds(let.value, *this));
+  if (!reads_memory(let.value)) set_modular(let.var, modular(let.value, *this));
+}
+
+void Ranges::assume(const Expr& condition, bool holds) {
+  if (const auto* n = as<Not>(condition)) return assume(n->value, !holds);
+  const auto* n = as<Binary>(condition);
+  if (n == nullptr) return;
+  if (is_logical(n->op)) {
+    if ((n->op == BinaryOp::And) != holds) return;  // one of the two: it is not known which
+    assume(n->a, holds);
+    assume(n->b, holds);
+  } else if (is_comparison(n->op)) {
+    assume_comparison(holds ? n->op : opposite(n->op), *n);
+  }
+}
+
+void Ranges::assume_comparison(BinaryOp op, const Binary& n) {
+  if (!is_index_type(n.a->type)) return;
+  const LinearSum difference = linear_sum(n.a, *this).plus(linear_sum(n.b, *this), -1);
+  if (reads_memory(difference)) return;
+  limit(difference, where_true(op));
+}
+
+}  // namespace texloom::ir::arith

@@ -1,0 +1,252 @@
+#include "lower/partition_loops.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "ir/arith/simplify.h"
+#include "ir/visit.h"
+#include "lower/bounds_tests.h"
+#include "lower/simplify_program.h"
+#include "support/floor_division.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+using arith::Interval;
+using arith::Ranges;
+
+namespace {
+
+constexpr int64_t kMaxAddedStores = 256;  // to one kernel
+constexpr int64_t kMaxStoresForATest = 4;
+constexpr int64_t kMaxPieces = 5;  // of a loop
+
+int64_t count_stores(const Stmt& s) {
+  int64_t count = 0;
+  walk(s, [&](const Store&) { ++count; }, [&](const TextureStore&) { ++count; });
+  return count;
+}
+
+// Quotients and remainders by positive constants.
+bool is_division_by_constant(const Binary& n) {
+  const int64_t* divisor = int_value(n.b);
+  return (n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod) && divisor != nullptr &&
+         *divisor > 0 && arith::is_index_type(n.type);
+}
+
+bool has_divisions(const Stmt& s) {
+  bool found = false;
+  walk(s, [&](const Binary& n) { found = found || is_division_by_constant(n); });
+  return found;
+}
+
+// Where a loop is cut: each of them begins a piece.
+using Points = std::set<int64_t>;
+
+// The iterations up to `extent` at which floor((factor * i + offset) / divisor) changes. Nothing
+// when there are too many.
+std::optional<Points> steps(int64_t factor, int64_t offset, int64_t divisor, int64_t extent) {
+  const auto quotient = [&](int64_t i) { return floor_div(factor * i + offset, divisor); };
+  const int64_t first = std::min(quotient(0), quotient(extent - 1));
+  const int64_t last = std::max(quotient(0), quotient(extent - 1));
+  if (last - first >= kMaxPieces) return std::nullopt;
+  Points points;
+  for (int64_t q = first + 1; q <= last; ++q) {
+    const Interval beyond = arith::quotient_range({q * divisor - offset, Interval::kNone}, factor);
+    points.insert(factor > 0 ? beyond.min : beyond.max + 1);
+  }
+  return points;
+}
+
+// How many integers of an interval with two ends there are.
+int64_t size(Interval i) { return std::max<int64_t>(i.max - i.min + 1, 0); }
+
+class Partitioner {
+ public:
+  explicit Partitioner(const Kernel& kernel) : axes_(kernel.axes) {
+    for (const ThreadAxis& axis : axes_) known_.set(axis.var, Interval{0, axis.extent - 1});
+    everywhere_ = known_;
+    walk(kernel.body, [&](const For& loop) { everywhere_.enter(loop); });
+    has_divisions_ = has_divisions(kernel.body);
+  }
+
+  // Statements that stand in no serial loop.
+  Stmt outside_loops(const Stmt& s) {
+    if (const auto* n = as<Allocate>(s)) {
+      return make_allocate(n->buffer, outside_loops(n->body), n->location);
+    }
+    const auto* seq = as<Seq>(s);
+    const Stmts statements = seq != nullptr ? seq->statements : Stmts{s};
+    Stmts result, run;
+    const auto end_run = [&] {
+      if (!run.empty()) result.push_back(versioned(make_seq(std::exchange(run, {}))));
+    };
+    for (const Stmt& each : statements) {
+      if (as<Allocate>(each) != nullptr) {
+        end_run();
+        result.push_back(outside_loops(each));
+      } else if (const BoundsTests tests(each); interior_blocks(tests.all()).empty()) {
+        end_run();
+        result.push_back(cut(each, tests, known_));
+      } else {
+        run.push_back(each);
+      }
+    }
+    end_run();
+    return make_seq(std::move(result));
+  }
+
+ private:
+  struct Limit {
+    Expr var;
+    int64_t extent;
+    Interval interior;
+  };
+
+  // -- Blocks of the grid.
+
+  // For which blockIdx the tests hold, those that hold for most; axes without any are left out.
+  std::vector<Limit> interior_blocks(std::span<const BoundsTest> tests) const {
+    std::vector<Limit> limits;
+    for (const ThreadAxis& axis : axes_) {
+      if (!axis.tag.block) continue;
+      const Interval interior = interior_of(axis.var, axis.extent, tests);
+      if (size(interior) < axis.extent) limits.push_back({axis.var, axis.extent, interior});
+    }
+    return limits;
+  }
+
+  // Whether more blocks are in the interior than are not.
+  static bool are_most(const std::vector<Limit>& limits) {
+    double share = 1;
+    for (const Limit& l : limits) share *= double(size(l.interior)) / double(l.extent);
+    return share > 0.5;
+  }
+
+  Stmt versioned(const Stmt& s) {
+    const BoundsTests tests(s);
+    const std::vector<Limit> limits = interior_blocks(tests.all());
+    const bool repeated = as<For>(s) != nullptr || as<Seq>(s) != nullptr;
+    if (limits.empty() || !repeated || !are_most(limits) || !pays(s, tests) ||
+        !take(count_stores(s))) {
+      return cut(s, tests, known_);
+    }
+    Expr interior = make_bool(true);
+    for (const Limit& l : limits) {
+      if (l.interior.min > 0) interior = interior && l.var >= make_int(l.interior.min, l.var->type);
+      if (l.interior.max < l.extent - 1) {
+        interior = interior && l.var < make_int(l.interior.max + 1, l.var->type);
+      }
+    }
+    Ranges inside = known_;
+    inside.assume(interior);
+    const Stmt without_tests = simplified(s, inside);
+    return make_seq(
+        {make_if(interior, cut(without_tests, BoundsTests(without_tests), inside), s->location),
+         make_if(make_not(interior), s, s->location)});
+  }
+
+  // Not where tests are rare among what would be copied.
+  static bool pays(const Stmt& s, const BoundsTests& tests) {
+    return count_stores(s) <= kMaxStoresForATest * static_cast<int64_t>(tests.all().size());
+  }
+
+  // -- Serial loops.
+
+  // `tests` are those of the statement or of one around it.
+  Stmt cut(const Stmt& s, const BoundsTests& tests, const Ranges& known) {
+    if (tests.all().empty() && !has_divisions_) return s;
+    const auto* loop = as<For>(s);
+    const int64_t* extent = loop == nullptr ? nullptr : int_value(loop->extent);
+    if (extent == nullptr || *extent < 2) return inner_loops(s, tests, known);
+    const Interval interior = interior_of(loop->var, *extent, tests.inside(*loop));
+    Points points{0, interior.min, interior.max + 1, *extent};
+    const Points changes = division_steps(*loop, *extent);
+    points.insert(changes.begin(), changes.end());
+    const auto pieces = static_cast<int64_t>(points.size()) - 1;
+    if (pieces == 1 || pieces > kMaxPieces || !take((pieces - 1) * count_stores(loop->body))) {
+      return inner_loops(s, tests, known);
+    }
+    Stmts result;
+    for (auto begin = points.begin(), end = std::next(begin); end != points.end(); ++begin, ++end) {
+      result.push_back(piece(*loop, {*begin, *end - 1}, known));
+    }
+    return make_seq(std::move(result));
+  }
+
+  // Between them all quotients of the loop's variable alone are constant, where there are few: the
+  // folds of a texture.
+  Points division_steps(const For& loop, int64_t extent) const {
+    Points points;
+    if (!has_divisions_) return points;
+    walk(loop.body, [&](const Binary& n) {
+      if (!is_division_by_constant(n) || !uses_var(n.a, loop.var)) return;
+      const arith::LinearSum sum = arith::linear_sum(n.a, {});
+      const bool alone = sum.terms.size() == 1 && sum.terms.front().atom.same_as(loop.var);
+      if (!alone) return;
+      const auto more = steps(sum.terms.front().coefficient, sum.constant, *int_value(n.b), extent);
+      if (more) points.insert(more->begin(), more->end());
+    });
+    return points;
+  }
+
+  Stmt inner_loops(const Stmt& s, const BoundsTests& tests, const Ranges& known) {
+    Ranges inside = known;
+    if (const auto* loop = as<For>(s)) inside.enter(*loop);
+    if (const auto* guard = as<If>(s)) inside.assume(guard->condition);
+    return map_children(
+        s, [](const Expr& e) { return e; },
+        [&](const Stmt& child) { return cut(child, tests, inside); });
+  }
+
+  // The iterations in the interval, without what is decided there.
+  Stmt piece(const For& loop, Interval iterations, const Ranges& known) {
+    const Stmt body = iterations.min == 0
+                          ? loop.body
+                          : substitute(loop.body, {{loop.var, loop.var + iterations.min}});
+    const Stmt result = simplified(make_for(loop.var, make_int(size(iterations), loop.extent->type),
+                                            loop.loop, body, loop.location),
+                                   known);
+    const BoundsTests tests(result);
+    const auto* shorter = as<For>(result);
+    const bool same_loop = shorter != nullptr && shorter->var.same_as(loop.var);
+    return same_loop ? inner_loops(result, tests, known) : cut(result, tests, known);
+  }
+
+  // -- Both.
+
+  // The longest stretch from 0 to extent - 1 in which all those tests hold that hold for more than
+  // half of it; all of it, if that is not more than half.
+  Interval interior_of(const Expr& var, int64_t extent, std::span<const BoundsTest> tests) const {
+    const Interval all{0, extent - 1};
+    Interval interior = all;
+    for (const BoundsTest& test : tests) {
+      const Interval certain = meet(where_certain(test, var, everywhere_), all);
+      if (size(certain) > extent / 2) interior = meet(interior, certain);
+    }
+    return size(interior) > extent / 2 ? interior : all;
+  }
+
+  bool take(int64_t stores) {
+    if (added_ + stores > kMaxAddedStores) return false;
+    added_ += stores;
+    return true;
+  }
+
+  const std::vector<ThreadAxis>& axes_;
+  Ranges known_;       // outside of all loops
+  Ranges everywhere_;  // of all loops of the kernel
+  bool has_divisions_ = false;
+  int64_t added_ = 0;
+};
+
+}  // namespace
+
+void partition_loops(Lowering& lowering) {
+  for (Kernel& kernel : lowering.program.kernels) {
+    kernel.body = Partitioner(kernel).outside_loops(kernel.body);
+  }
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,18 @@
+// Division of integers that rounds to minus infinity; the remainder has the divisor's sign.
+#pragma once
+
+#include <cstdint>
+
+namespace texloom {
+
+// `b` is not 0; the quotient is one of the type (all are but that of the least number by -1).
+constexpr int64_t floor_div(int64_t a, int64_t b) {
+  const int64_t quotient = a / b;
+  return a % b != 0 && ((a < 0) != (b < 0)) ? quotient - 1 : quotient;
+}
+constexpr int64_t floor_mod(int64_t a, int64_t b) {
+  const int64_t remainder = a % b;
+  return remainder != 0 && ((remainder < 0) != (b < 0)) ? remainder + b : remainder;
+}
+
+}  // namespace texloom
