@@ -48,7 +48,16 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -Wshadow=local -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-free-nonheap-object)
 else()
-  target_compile_options(texloom_options INTERFACE -Wshadow)
+  # libstdc++ 12 deprecates what its own stable algorithms use.
+  target_compile_options(texloom_options INTERFACE -Wshadow -Wno-deprecated-declarations)
+endif()
+
+if(TEXLOOM_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "TEXLOOM_FUZZERS needs clang, for libFuzzer: cmake --preset fuzz")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-static-libstdc++ -static-libgcc)
 endif()
 
 if(TEXLOOM_SANITIZE)

@@ -10,6 +10,8 @@ find_package(fmt 9 QUIET)
 if(NOT fmt_FOUND)
   texloom_missing("the library {fmt}, version 9 or newer" libfmt-dev)
 endif()
+# Fuzzers run on machines that have nothing installed.
+set(TEXLOOM_FMT $<IF:$<BOOL:${TEXLOOM_FUZZERS}>,fmt::fmt-header-only,fmt::fmt>)
 
 # Headers only: the loader (libOpenCL.so.1) is opened at run time.
 find_path(TEXLOOM_OPENCL_INCLUDE CL/cl.h)

@@ -6,12 +6,16 @@ with what this script makes.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from texloom import _core, errors
-
 FOLDER = Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER))
+
+import error_examples  # noqa: E402
+
+from texloom import _core, errors  # noqa: E402
 
 NOTE = "<!-- Made by docs/generate.py: change its source, then run it. -->"
 
@@ -35,6 +39,31 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
     return [line(names), line("---" for _ in names), *(line(row) for row in rows)]
 
 
+def fenced(language: str, text: str) -> list[str]:
+    """Return a code block."""
+    return [f"```{language}", *text.rstrip("\n").split("\n"), "```"]
+
+
+def entry(code: str, name: str, summary: str) -> list[str]:
+    """Return what the catalogue says of one code: meaning, example, way out."""
+    heading = f'### <a id="{code.lower()}"></a>{code} {name}'
+    lines = ["", heading, "", f"{summary[0].upper()}{summary[1:]}."]
+    reason = error_examples.why_no_script(code)
+    if reason is not None:
+        lines += ["", f"No Python script brings it about: {reason}."]
+    example = error_examples.of_code(code)
+    if example is not None:
+        # Not "python": blocks of that name are run as one program by tests/python/test_docs.py.
+        lines += ["", *fenced(example.language, example.source)]
+        if example.output:
+            lines += ["", *fenced("text", example.output)]
+    said = example.output if example else ""
+    others = [row for row in error_examples.ways_out(code) if row[1] not in said]
+    if others:
+        lines += ["", *table(("it may also say", "then"), others)]
+    return lines
+
+
 def errors_page() -> str:
     """Return the page of all diagnostic codes."""
     codes = errors.codes()
@@ -46,17 +75,21 @@ def errors_page() -> str:
         "A mistake in a program, a schedule or a call is one diagnostic: a stable code, the line",
         "of your program, what is wrong, and what to do about it. It is raised as",
         "`texloom.TVMError`, whose `code` and `diagnostics` hold the same as values. A warning is",
-        "a `texloom.TexloomWarning`. Source: `src/support/codes.def`.",
+        "a `texloom.TexloomWarning`. Source: `src/support/codes.def`. Each example is run, and",
+        "what follows it is what it prints.",
     ]
-    for digit, title in GROUPS.items():
-        rows = [
-            (f"`{code}`", name, summary)
-            for code, name, summary in codes
-            if code.removeprefix("TL").startswith(digit)
-        ]
-        lines += ["", f"## {title}", "", *table(("code", "name", "when"), rows)]
-    shown = sum(line.startswith("| `TL") for line in lines)
-    assert shown == len(codes), "a code belongs to no group"
+    groups = {
+        title: [row for row in codes if row[0].removeprefix("TL").startswith(digit)]
+        for digit, title in GROUPS.items()
+    }
+    assert sum(map(len, groups.values())) == len(codes), "a code belongs to no group"
+    for title, rows in groups.items():
+        index = ((f"[`{code}`](#{code.lower()})", name, summary) for code, name, summary in rows)
+        lines += ["", f"## {title}", "", *table(("code", "name", "when"), index)]
+    for title, rows in groups.items():
+        lines += ["", f"## {title.partition(':')[0]}: examples and ways out"]
+        for row in rows:
+            lines += entry(*row)
     return "\n".join(lines) + "\n"
 
 

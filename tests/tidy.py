@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CHECKED = ("src/", "python/core/")
+CHECKED = ("apps/", "src/", "python/core/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 WARNING = re.compile(r"^(/\S+?:\d+:\d+: (?:warning|error): .*)$", re.MULTILINE)
 
@@ -27,7 +27,7 @@ def closure(file: Path, seen: set[Path]) -> set[Path]:
     if file not in seen:
         seen.add(file)
         for name in INCLUDE.findall(file.read_text()):
-            for base in (ROOT / "src", ROOT / "python", file.parent):
+            for base in (ROOT / "src", ROOT / "python", ROOT, file.parent):
                 if (base / name).is_file():
                     closure((base / name).resolve(), seen)
                     break

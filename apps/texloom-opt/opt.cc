@@ -7,125 +7,19 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <optional>
 
-#include "codegen/opencl/legalize.h"
+#include "apps/texloom-opt/findings.h"
+#include "apps/texloom-opt/interpretation.h"
+#include "apps/texloom-opt/options.h"
 #include "codegen/opencl/print.h"
 #include "ir/target.h"
 #include "ir/verify.h"
-#include "lower/pipeline.h"
 #include "lower/text.h"
 
 namespace texloom::opt {
 namespace {
 
-using ir::Stage;
-using lower::Lowering;
-using lower::Pass;
-
-constexpr std::string_view kHelp = R"(usage: texloom-opt FILE [OPTION]...
-
-Reads a program in the text form (docs/text_form.md), runs passes over it in the order given, and
-prints it. FILE is - for standard input.
-
-  --pass=NAME,...         the passes to run; none by default
-  --print-after=NAME,...  print the program after these passes, or after all, on standard error
-  --verify-each           check the rules of the IR after each pass, not only after the last
-  --time-passes           print how long each pass took, on standard error
-  --target=TARGET         for passes that ask for one: by default the program's own, which a
-                          program of stage te names, or "opencl"
-  --emit=opencl           print the OpenCL C of the kernels instead, which are legalised then
-  --locations             print the source locations of statements
-  --list-passes           print the passes, with the stages they lead from and to, and stop
-  --help                  print this, and stop
-
-exit codes: 0 all is well, 1 the input is wrong, 2 the command line is, 3 Texloom is
-)";
-
-void legalize(Lowering& lowering) {
-  lowering.program = codegen::opencl::legalize(lowering.program);
-}
-
-// The pipeline, and what a backend does behind it.
-std::vector<Pass> all_passes() {
-  std::vector<Pass> passes(lower::pipeline().begin(), lower::pipeline().end());
-  passes.push_back({"legalize", legalize, Stage::Kernels, Stage::Legalised,
-                    "bring kernels into a form that OpenCL C can spell"});
-  return passes;
-}
-
-struct UsageError {
-  std::string message;
-};
-
-struct Options {
-  std::string file;
-  std::vector<Pass> passes;
-  std::vector<std::string> print_after;
-  std::optional<std::string> target;
-  bool emit_opencl = false;
-  bool verify_each = false, time_passes = false, list_passes = false, locations = false;
-  bool help = false;
-};
-
-std::vector<std::string> split(std::string_view list) {
-  std::vector<std::string> parts;
-  while (!list.empty()) {
-    const size_t end = std::min(list.find(','), list.size());
-    if (end > 0) parts.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return parts;
-}
-
-Pass find_pass(const std::string& name) {
-  std::string known;
-  for (const Pass& pass : all_passes()) {
-    if (pass.name == name) return pass;
-    known += (known.empty() ? "" : ", ") + std::string(pass.name);
-  }
-  throw UsageError{fmt::format("there is no pass '{}'; there are {}", name, known)};
-}
-
-Options parse_options(const std::vector<std::string>& arguments) {
-  Options o;
-  for (const std::string& argument : arguments) {
-    const size_t equals = std::min(argument.find('='), argument.size());
-    const std::string name = argument.substr(0, equals);
-    const std::string value = argument.substr(std::min(equals + 1, argument.size()));
-    if (argument == "-" || !argument.starts_with("-")) {
-      if (!o.file.empty()) throw UsageError{fmt::format("a second file, '{}'", argument)};
-      o.file = argument;
-    } else if (name == "--pass" && equals < argument.size()) {
-      for (const std::string& pass : split(value)) o.passes.push_back(find_pass(pass));
-    } else if (name == "--print-after" && equals < argument.size()) {
-      for (const std::string& pass : split(value)) {
-        if (pass != "all") find_pass(pass);
-        o.print_after.push_back(pass);
-      }
-    } else if (name == "--target" && equals < argument.size()) {
-      o.target = value;
-    } else if (argument == "--emit=opencl") {
-      o.emit_opencl = true;
-    } else if (argument == "--verify-each") {
-      o.verify_each = true;
-    } else if (argument == "--time-passes") {
-      o.time_passes = true;
-    } else if (argument == "--list-passes") {
-      o.list_passes = true;
-    } else if (argument == "--locations") {
-      o.locations = true;
-    } else if (argument == "--help") {
-      o.help = true;
-    } else {
-      throw UsageError{fmt::format("there is no option '{}'", argument)};
-    }
-  }
-  if (o.file.empty() && !o.help && !o.list_passes) {
-    throw UsageError{"no file; - is standard input"};
-  }
-  return o;
-}
+constexpr std::string_view kDivider = "// -----";
 
 std::string read(const std::string& file, std::istream& in) {
   if (file == "-") return {std::istreambuf_iterator<char>(in), {}};
@@ -134,15 +28,49 @@ std::string read(const std::string& file, std::istream& in) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+// The texts between the lines that divide them. Each begins with as many empty lines as stand in
+// front of it, so that its lines have the numbers of the file.
+std::vector<std::string> split_input(const std::string& text) {
+  std::vector<std::string> parts(1);
+  size_t line = 0;
+  for (size_t begin = 0; begin < text.size(); ++line) {
+    const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    const std::string_view each = std::string_view(text).substr(begin, end - begin);
+    if (each.starts_with(kDivider)) {
+      parts.emplace_back(line + 1, '\n');
+    } else {
+      parts.back() += each;
+    }
+    begin = end;
+  }
+  return parts;
+}
+
+// Goes through one program.
 class Runner {
  public:
-  Runner(const Options& options, std::ostream& out, std::ostream& err)
-      : options_(options), out_(out), err_(err) {}
+  Runner(const Options& options, std::string text, std::ostream& out, std::ostream& err)
+      : options_(options),
+        text_(std::move(text)),
+        file_(options.file == "-" ? "<stdin>" : options.file),
+        out_(out),
+        err_(err) {}
 
-  int run(std::string_view text) {
-    lowering_ = lower::parse_lowering(text, options_.file == "-" ? "<stdin>" : options_.file);
+  ExitCode run() {
+    try {
+      if (const ExitCode code = run_passes(); code != kOk) return code;
+    } catch (const UserError& error) {
+      for (const Diagnostic& d : error.diagnostics()) findings_.push_back(finding_of(d));
+    }
+    for (const Diagnostic& d : lowering_.warnings) findings_.push_back(finding_of(d));
+    return options_.verify_diagnostics ? compare() : tell();
+  }
+
+ private:
+  ExitCode run_passes() {
+    lowering_ = lower::parse_lowering(text_, file_);
     if (options_.target) lowering_.target = ir::parse_target(*options_.target, {});
-    for (const Pass& pass : options_.passes) {
+    for (const NamedPass& pass : options_.passes) {
       if (lowering_.program.stage != pass.in) {
         err_ << fmt::format("texloom-opt: pass {} reads stage {}, the program is at stage {}\n",
                             pass.name, to_string(pass.in), to_string(lowering_.program.stage));
@@ -153,36 +81,53 @@ class Runner {
       if (prints(pass)) err_ << fmt::format("// after {}\n{}", pass.name, text_of_program());
     }
     verify();
-    if (!options_.emit_opencl) {
-      out_ << text_of_program();
-    } else if (lowering_.program.stage == Stage::Legalised) {
-      for (const ir::Kernel& kernel : lowering_.program.kernels) {
-        out_ << codegen::opencl::print(kernel).source;
-      }
-    } else {
+    if (options_.interpret && lowering_.program.stage == ir::Stage::Te) {
+      err_ << "texloom-opt: --interpret runs loops and kernels, the program is at stage te\n";
+      return kWrongInput;
+    }
+    if (options_.emit_opencl && lowering_.program.stage != ir::Stage::Legalised) {
       err_ << fmt::format(
           "texloom-opt: --emit=opencl takes stage legalised, the program is at {}\n",
           to_string(lowering_.program.stage));
       return kWrongInput;
     }
+    if (options_.interpret) {
+      interpret();
+    } else if (options_.emit_opencl) {
+      for (const ir::Kernel& kernel : lowering_.program.kernels) {
+        out_ << codegen::opencl::print(kernel).source;
+      }
+    } else {
+      out_ << text_of_program();
+    }
     if (options_.time_passes) print_times();
     return kOk;
   }
 
- private:
-  void timed(const Pass& pass) {
+  void timed(const NamedPass& pass) {
     const auto begin = std::chrono::steady_clock::now();
-    lower::run_pass(pass, lowering_);
+    pass.run(lowering_);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     times_.push_back(took.count());
   }
 
   // Of stage te, check_schedule is a pass.
   void verify() const {
-    if (lowering_.program.stage != Stage::Te) ir::verify(lowering_.program, &lowering_.target);
+    if (lowering_.program.stage != ir::Stage::Te) ir::verify(lowering_.program, &lowering_.target);
   }
 
-  bool prints(const Pass& pass) const {
+  void interpret() {
+    const Interpretation result =
+        interpret_random(lowering_.program, {.seed = static_cast<uint64_t>(options_.seed),
+                                             .one_image = options_.one_image,
+                                             .max_steps = options_.max_steps});
+    for (const ir::Report& report : result.reports) {
+      findings_.push_back(finding_of(report, text_, file_));
+    }
+    out_ << result.values;
+  }
+
+  bool prints(const NamedPass& pass) const {
     return std::any_of(options_.print_after.begin(), options_.print_after.end(),
                        [&](const std::string& name) { return name == "all" || name == pass.name; });
   }
@@ -201,18 +146,46 @@ class Runner {
     err_ << fmt::format("{:>12.3f}  total\n", total);
   }
 
+  // Warnings alone are no failure.
+  ExitCode tell() const {
+    for (const Finding& f : findings_) err_ << f.rendered << "\n";
+    const bool wrong = std::any_of(findings_.begin(), findings_.end(),
+                                   [](const Finding& f) { return f.kind != "warning"; });
+    return wrong ? kWrongInput : kOk;
+  }
+
+  ExitCode compare() const {
+    const std::vector<std::string> problems = unexpected(findings_, text_, file_);
+    for (const std::string& problem : problems) err_ << problem << "\n";
+    return problems.empty() ? kOk : kWrongInput;
+  }
+
   const Options& options_;
+  const std::string text_, file_;
   std::ostream& out_;
   std::ostream& err_;
-  Lowering lowering_;
+  lower::Lowering lowering_;
   std::vector<double> times_;
+  std::vector<Finding> findings_;
 };
 
 void list_passes(std::ostream& out) {
-  for (const Pass& pass : all_passes()) {
-    out << fmt::format("{:<18}{:<11}-> {:<11}{}\n", pass.name, to_string(pass.in),
+  for (const NamedPass& pass : all_passes()) {
+    out << fmt::format("{:<34}{:<11}-> {:<11}{}\n", pass.name, to_string(pass.in),
                        to_string(pass.out), pass.summary);
   }
+}
+
+ExitCode run_file(const Options& options, std::istream& in, std::ostream& out, std::ostream& err) {
+  const std::string text = read(options.file, in);
+  if (!options.split_input) return Runner(options, text, out, err).run();
+  ExitCode worst = kOk;
+  bool first = true;
+  for (std::string& part : split_input(text)) {
+    if (!std::exchange(first, false)) out << kDivider << "\n";
+    worst = std::max(worst, Runner(options, std::move(part), out, err).run());
+  }
+  return worst;
 }
 
 }  // namespace
@@ -224,7 +197,7 @@ int run(const std::vector<std::string>& arguments, std::istream& in, std::ostrea
     if (options.help) out << kHelp;
     if (options.list_passes) list_passes(out);
     if (options.help || options.list_passes) return kOk;
-    return Runner(options, out, err).run(read(options.file, in));
+    return run_file(options, in, out, err);
   } catch (const UsageError& error) {
     err << "texloom-opt: " << error.message << "\n" << "texloom-opt --help lists the options\n";
     return kUsage;

@@ -42,6 +42,11 @@ class KernelBuilder {
     std::map<ThreadTag, const For*> first;
     walk(nest.body, [&](const For& loop) {
       if (loop.loop != LoopKind::Thread) return;
+      if (const int64_t* extent = int_value(loop.extent); extent == nullptr || *extent < 1) {
+        fail(loop.location, Code::ThreadExtentMismatch, "give the loop a constant extent",
+             "the extent of {} is no positive constant: {}", to_string(loop.tag),
+             to_string(loop.extent));
+      }
       const auto [known, added] = first.try_emplace(loop.tag, &loop);
       if (added || equal(known->second->extent, loop.extent)) return;
       fail(loop.location, Code::ThreadExtentMismatch,
@@ -66,7 +71,7 @@ class KernelBuilder {
 
   void add_axis(const For& loop) {
     const int64_t extent = *int_value(loop.extent);
-    kernel_.axes.push_back({loop.tag, make_var(to_string(loop.tag)), extent});
+    kernel_.axes.push_back({loop.tag, make_var(to_string(loop.tag), loop.var->type), extent});
     (loop.tag.block ? kernel_.grid : kernel_.block)[loop.tag.dim] = extent;
     if (!loop.tag.block) block_location_ = loop.location;
   }
@@ -117,7 +122,7 @@ class KernelBuilder {
     Expr first = make_bool(true);
     for (const ThreadAxis& a : kernel_.axes) {
       const bool repeated = a.extent > 1 && !covered.contains(a.tag) && !(shared && a.tag.block);
-      if (repeated) first = first && make_binary(BinaryOp::Eq, a.var, make_int(0));
+      if (repeated) first = first && make_binary(BinaryOp::Eq, a.var, make_int(0, a.var->type));
     }
     return make_if(first, store, store->location);
   }

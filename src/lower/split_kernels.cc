@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "ir/verify_stages.h"
 #include "ir/visit.h"
 #include "lower/kernel_builder.h"
+#include "support/diagnostic.h"
 
 namespace texloom::lower {
 
@@ -17,16 +19,37 @@ class PlanBuilder {
   explicit PlanBuilder(Lowering& lowering) : lowering_(lowering) {}
 
   Stmt plan(const Stmt& s) {
+    if (const auto* n = as<Nest>(s)) return launch(*n);
+    check_belongs(s);
     if (const auto* n = as<Allocate>(s)) {
       const Stmt body = plan(n->body);
       return make_allocate(n->buffer, with_free(n->buffer, body), n->location);
     }
-    if (const auto* n = as<Nest>(s)) return launch(*n);
     return map_children(
         s, [](const Expr& e) { return e; }, [this](const Stmt& child) { return plan(child); });
   }
 
  private:
+  // What is outside every nest is in no kernel: it has to be something that a plan can do.
+  static void check_belongs(const Stmt& s) {
+    const auto* alloca = as<Allocate>(s);
+    if (alloca != nullptr && alloca->buffer->memory != MemoryScope::Global) {
+      fail(s->location, Code::ScopeTooNarrow, "allocate it inside the nest that uses it",
+           "the {} buffer '{}' is allocated outside every kernel",
+           to_string(alloca->buffer->memory), alloca->buffer->name);
+    }
+    const auto* loop = as<For>(s);
+    bool belongs =
+        allows(Place::Plan, s->kind) && (loop == nullptr || allows(Place::Plan, loop->loop));
+    if (loop != nullptr) {
+      walk(loop->extent,
+           [&](const ExprNode& e) { belongs = belongs && allows(Place::Plan, e.kind); });
+    }
+    if (belongs) return;
+    fail(s->location, Code::UnboundStage, "put it into a nest with a loop over threads",
+         "a statement outside every nest is in no kernel, and has no thread to run it");
+  }
+
   Stmt launch(const Nest& nest) {
     auto& kernels = lowering_.program.kernels;
     const auto number = static_cast<int>(kernels.size());

@@ -15,7 +15,7 @@ namespace texloom::lower {
 // kernel (texels, fma).
 //
 // Before: stage Flattened. After: stage Kernels. Fails with UnboundStage, ThreadExtentMismatch,
-// BlockTooLarge, LocalMemoryTooLarge, TooManyArguments, TextureReadWrite.
+// ScopeTooNarrow, BlockTooLarge, LocalMemoryTooLarge, TooManyArguments, TextureReadWrite.
 //
 //   thread<blockIdx.x> i < 8 { ... }   ->   launch main_kernel0(X, Y) grid=(8, 1, 1) ...
 void split_kernels(Lowering& lowering);

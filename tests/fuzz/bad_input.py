@@ -1,10 +1,11 @@
 """What a bad-input case is: a function that makes one mistake, and the code it must give.
 
-The line at fault ends with the comment ``# wrong``.
+The line at fault ends with the comment ``# wrong``; in a text that is parsed, with ``// wrong``.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import os
@@ -30,6 +31,8 @@ class Case:
     run: Callable[[], object]
     # Set in a process of its own; "<empty>" stands for an empty folder.
     environment: dict[str, str] = field(default_factory=dict)
+    # Of a program in the text form, which `run` parses.
+    program: str = ""
 
     @property
     def name(self) -> str:
@@ -37,13 +40,17 @@ class Case:
 
     @property
     def file(self) -> str:
-        return inspect.getfile(self.run)
+        return "<text>" if self.program else inspect.getfile(self.run)
 
     @property
     def line(self) -> int:
         """The number of the line with the mistake."""
-        lines, first = inspect.getsourcelines(self.run)
-        (place,) = [i for i, text in enumerate(lines) if text.rstrip().endswith("# wrong")]
+        if self.program:
+            lines, first, mark = self.program.splitlines(), 1, "// wrong"
+        else:
+            lines, first = inspect.getsourcelines(self.run)
+            mark = "# wrong"
+        (place,) = [i for i, text in enumerate(lines) if text.rstrip().endswith(mark)]
         return first + place
 
     def diagnostics(self) -> list[dict]:
@@ -93,6 +100,20 @@ CASES: list[Case] = []
 def case(code: str, **environment: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
     def add(function: Callable[[], object]) -> Callable[[], object]:
         CASES.append(Case(code, function, environment))
+        return function
+
+    return add
+
+
+def text_case(code: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
+    """A function that returns a program in the text form with a mistake."""
+
+    def add(function: Callable[[], str]) -> Callable[[], str]:
+        @functools.wraps(function)
+        def run() -> object:
+            return tvm.parse(function())
+
+        CASES.append(Case(code, run, program=function()))
         return function
 
     return add

@@ -11,9 +11,19 @@ import bad_input
 import bad_schedules
 import bad_targets
 import bad_tensors
+import bad_texts
 
-FILES = (bad_tensors, bad_directives, bad_schedules, bad_targets, bad_calls)
+FILES = (bad_tensors, bad_directives, bad_schedules, bad_targets, bad_calls, bad_texts)
 CASES = [c for file in FILES for c in bad_input.CASES if c.run.__module__ == file.__name__]
+
+# The codes that no Python script brings about by itself, and why.
+UNREACHABLE = {
+    "TL3012": "reductions in textures are refused before, and nothing else reads what it writes; "
+    "a text of stage flattened shows it",
+    "TL5009": "it takes more memory than the device has",
+    "TL5010": "it takes a device compiler that refuses code that Texloom makes",
+    "TL6004": "the interpreter is run by texloom-opt",
+}
 
 if __name__ == "__main__":
     # In a process of its own, for a case with an environment.

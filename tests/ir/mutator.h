@@ -12,7 +12,8 @@
 
 namespace texloom::ir {
 
-// Bytes and words are changed, left out, repeated and put in; words are those of all the texts.
+// Bytes and words are changed, left out, repeated and put in; words are those of all the texts,
+// which outlive it.
 class Mutator {
  public:
   Mutator(uint64_t seed, std::span<const std::string_view> texts) : random_(seed), texts_(texts) {
@@ -33,28 +34,7 @@ class Mutator {
     return text;
   }
 
- private:
   size_t below(size_t n) { return random_() % n; }
-
-  void change_byte(std::string& text) {
-    if (text.empty()) return;
-    const size_t at = below(text.size());
-    const char byte = static_cast<char>(below(4) == 0 ? below(256) : ' ' + below(95));
-    switch (below(4)) {
-      case 0:
-        text[at] = byte;
-        break;
-      case 1:
-        text.insert(at, 1, byte);
-        break;
-      case 2:
-        text.erase(at, 1 + below(3));
-        break;
-      default:
-        text.resize(below(8) == 0 ? at : text.size());  // cut off
-    }
-  }
-
   void change_word(std::string& text) {
     const std::vector<Token> tokens = lex(text);
     const auto place = [&](const Token& t) {
@@ -78,6 +58,26 @@ class Mutator {
         const std::string part = text.substr(begin, end - begin);
         below(2) == 0 ? text.insert(begin, part) : text.erase(begin, part.size());
       }
+    }
+  }
+
+ private:
+  void change_byte(std::string& text) {
+    if (text.empty()) return;
+    const size_t at = below(text.size());
+    const char byte = static_cast<char>(below(4) == 0 ? below(256) : ' ' + below(95));
+    switch (below(4)) {
+      case 0:
+        text[at] = byte;
+        break;
+      case 1:
+        text.insert(at, 1, byte);
+        break;
+      case 2:
+        text.erase(at, 1 + below(3));
+        break;
+      default:
+        text.resize(below(8) == 0 ? at : text.size());  // cut off
     }
   }
 

@@ -1,4 +1,5 @@
 // Texts that are changed at random are programs or diagnostics, never crashes.
+// tests/fuzz/mutate_texts.cc does the same for other texts, and as often as it is told to.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +13,7 @@
 namespace texloom::ir {
 namespace {
 
-constexpr int kMutations = 20'000;  // 100'000 were tried once
+constexpr int kMutations = 20'000;
 
 TEST(ParseMutations, AreProgramsOrDiagnostics) {
   Mutator mutator(1, kProgramTexts);

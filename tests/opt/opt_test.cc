@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "apps/texloom-opt/passes.h"
+
 namespace texloom::opt {
 namespace {
 
@@ -148,9 +150,11 @@ TEST(Opt, TimesPasses) {
 TEST(Opt, ListsPasses) {
   const Result r = opt({"--list-passes"});
   EXPECT_EQ(r.code, kOk);
-  EXPECT_THAT(r.out, StartsWith("prepare_schedule  te         -> te         apply argument"));
-  EXPECT_THAT(r.out, HasSubstr("\nsplit_kernels     flattened  -> kernels    make a kernel"));
-  EXPECT_THAT(r.out, HasSubstr("\nlegalize          kernels    -> legalised  bring kernels"));
+  EXPECT_THAT(r.out,
+              StartsWith("prepare_schedule                  te         -> te         apply"));
+  EXPECT_THAT(r.out, HasSubstr("\nsplit_kernels                     flattened  -> kernels    "));
+  EXPECT_THAT(r.out, HasSubstr("\nlegalize                          kernels    -> legalised  "));
+  EXPECT_THAT(r.out, HasSubstr("\nlegalize.align_accesses           legalised  -> legalised  "));
   EXPECT_THAT(opt({"--help"}).out, StartsWith("usage: texloom-opt FILE [OPTION]...\n"));
 }
 
@@ -184,6 +188,106 @@ TEST(Opt, WrongForAPass) {
   EXPECT_THAT(r.err, HasSubstr("note: found while lowering 'p', in pass split_kernels\n"));
 }
 
+// Steps of legalize keep the rules of their stages, and together make what legalize makes.
+TEST(Opt, StepsOfLegalize) {
+  std::string steps;
+  for (const NamedPass& pass : all_passes()) {
+    if (pass.name.starts_with("legalize.")) steps += (steps.empty() ? "" : ",") + pass.name;
+  }
+  const Result one_by_one = opt({"-", "--pass=" + steps, "--verify-each"}, kKernels);
+  EXPECT_EQ(one_by_one.err, "");
+  EXPECT_EQ(one_by_one.out, opt({"-", "--pass=legalize"}, kKernels).out);
+}
+
+// -- Several programs in one file.
+
+const char* const kTwo = R"(program one stage=loops
+  param A: global float32[8]
+  A[0] = 0.0
+
+// ----- the rest of the line is for readers
+program two stage=loops
+  param A: global float32[8]
+  A[8] = 0.0
+)";
+
+TEST(Opt, SplitsItsInput) {
+  const Result whole = opt({"-"}, kTwo);
+  EXPECT_THAT(whole.err, HasSubstr("<stdin>:6:"));  // a second program is no statement
+  const Result r = opt({"-", "--split-input-file"}, kTwo);
+  EXPECT_EQ(r.code, kWrongInput);
+  EXPECT_EQ(r.out,
+            "program one stage=loops\n  param A: global float32[8]\n  A[0] = 0.0\n// -----\n");
+  // With the line of the file.
+  EXPECT_THAT(r.err, HasSubstr("  --> <stdin>:8\n   |  A[8] = 0.0\n"));
+  EXPECT_EQ(opt({"-", "--split-input-file"}, "").code, kWrongInput);  // one empty program
+}
+
+// -- What is expected.
+
+TEST(Opt, VerifiesDiagnostics) {
+  const std::vector<std::string> arguments = {"-", "--split-input-file", "--verify-diagnostics"};
+  const Result nothing = opt(arguments, kTwo);
+  EXPECT_EQ(nothing.code, kWrongInput);
+  EXPECT_EQ(nothing.err,
+            "<stdin>:8: unexpected error: TL6003: A[8] = 0.0: 8 is not below the extent 8 of A\n");
+  std::string expected = kTwo;
+  expected.insert(expected.size() - 1, " // expected-error {{TL6003}}");
+  const Result all = opt(arguments, expected);
+  EXPECT_EQ(all.code, kOk) << all.err;
+}
+
+TEST(Opt, TellsWarnings) {
+  const std::string text =
+      "program p stage=loops param B: global float32[8]\n"
+      "unrolled i < 5000 { B[0] = 1.0 }\n";
+  const Result r = opt({"-", "--pass=unroll_loops"}, text);
+  EXPECT_EQ(r.code, kOk);
+  EXPECT_THAT(r.err, StartsWith("warning[TL3021]: the loop 'i' stays a loop"));
+  EXPECT_EQ(opt({"-", "--pass=unroll_loops", "--verify-diagnostics"}, text).code, kWrongInput);
+}
+
+// -- Interpretation.
+
+TEST(Opt, Interprets) {
+  const Result r = opt({"-", "--interpret"}, kLoops);
+  EXPECT_EQ(r.code, kOk);
+  EXPECT_EQ(r.err, "");
+  EXPECT_THAT(r.out, testing::MatchesRegex("B: float32\\[8\\] =( -?[0-9.]+)+  hash [0-9a-f]+\n"));
+  EXPECT_EQ(opt({"-", "--interpret=0"}, kLoops).out, r.out);
+  EXPECT_NE(opt({"-", "--interpret=1"}, kLoops).out, r.out);
+  // Lowering changes no result.
+  const Result lowered =
+      opt({"-", "--pass=vectorize_loops,flatten_storage,split_kernels,legalize", "--interpret"},
+          kLoops);
+  EXPECT_EQ(lowered.out, r.out);
+}
+
+TEST(Opt, ReportsFaults) {
+  const Result r = opt({"-", "--interpret"},
+                       "program p stage=loops\nparam A: global float32[8]\n"
+                       "for i < 9 {\n  A[i] = 1.0\n}\n");
+  EXPECT_EQ(r.code, kWrongInput);
+  EXPECT_EQ(r.err,
+            "out of bounds: A[8] lies outside A of extent 8\n  --> <stdin>:4\n   |  A[i] = 1.0\n");
+  EXPECT_THAT(r.out, StartsWith("A: float32[8] = 1 1 1 1 1 1 1 1  hash "));
+}
+
+TEST(Opt, InterpretsNoSchedules) {
+  const Result r = opt({"-", "--interpret"}, kTe);
+  EXPECT_EQ(r.code, kWrongInput);
+  EXPECT_EQ(r.err, "texloom-opt: --interpret runs loops and kernels, the program is at stage te\n");
+}
+
+TEST(Opt, GivesUp) {
+  const Result r = opt({"-", "--interpret", "--max-steps=20"},
+                       "program p stage=loops\nfor i < 30 {\n  barrier\n}\n");
+  EXPECT_EQ(r.code, kWrongInput);
+  EXPECT_THAT(r.err, StartsWith("error[TL6004]: the program takes more than 20 steps\n"));
+  EXPECT_THAT(opt({"-", "--interpret", "--max-steps=10"}, kLoops).err,
+              StartsWith("error[TL6004]: the parameters have more than 10 elements\n"));
+}
+
 TEST(Opt, WrongCommandLine) {
   for (const auto& [arguments, message] :
        {std::pair<std::vector<std::string>, std::string>{{}, "no file; - is standard input"},
@@ -191,7 +295,9 @@ TEST(Opt, WrongCommandLine) {
         {{"/no/such/file.tl"}, "cannot read '/no/such/file.tl'"},
         {{"-", "--foo"}, "there is no option '--foo'"},
         {{"-", "--pass"}, "there is no option '--pass'"},
-        {{"-", "--verify-each=1"}, "there is no option '--verify-each=1'"}}) {
+        {{"-", "--verify-each=1"}, "there is no option '--verify-each=1'"},
+        {{"-", "--interpret=x"}, "--interpret takes a number, not 'x'"},
+        {{"-", "--max-steps=-1"}, "--max-steps takes a number, not '-1'"}}) {
     const Result r = opt(arguments, kLoops);
     EXPECT_EQ(r.code, kUsage);
     EXPECT_EQ(r.out, "");

@@ -15,13 +15,10 @@
 
 namespace texloom::codegen::opencl {
 
-using ir::Buffer;
-using ir::Stmt;
-using ir::Type;
-
 namespace {
 
 using ir::Kernel;
+using ir::Stage;
 
 // The order is forced at these places: definitions are unique before anything remembers
 // expressions by their variables; lanes are split on the user's types, and make several reads of a
@@ -30,19 +27,22 @@ using ir::Kernel;
 // of vectors depend on the final widths of types.
 constexpr std::array kSteps = {
     Step{"unique_definitions", [](Kernel& k) { k.body = lower::unique_definitions(k.body); },
-         "define each variable and buffer once"},
-    Step{"split_lanes", [](Kernel& k) { k.body = split_lanes(k.body); },
+         Stage::Kernels, Stage::Kernels, "define each variable and buffer once"},
+    Step{"split_lanes", [](Kernel& k) { k.body = split_lanes(k.body); }, Stage::Kernels,
+         Stage::Kernels,
          "cut vectors into those that OpenCL C has, gather what is not consecutive"},
-    Step{"share_texels", [](Kernel& k) { k.body = lower::share_texels_in(k.body); },
-         "read a texel once where lanes that were split read it several times"},
-    Step{"widen_storage", [](Kernel& k) { k.body = widen_storage(k.body); },
-         "compute in types that OpenCL C computes in; round what is stored"},
+    Step{"share_texels", [](Kernel& k) { k.body = lower::share_texels_in(k.body); }, Stage::Kernels,
+         Stage::Kernels, "read a texel once where lanes that were split read it several times"},
+    Step{"widen_storage", [](Kernel& k) { k.body = widen_storage(k.body); }, Stage::Kernels,
+         Stage::Legalised, "compute in types that OpenCL C computes in; round what is stored"},
     Step{"align_accesses", [](Kernel& k) { k.body = align_accesses(k.body, ranges_of(k)); },
-         "find the vector accesses that are aligned"},
+         Stage::Legalised, Stage::Legalised, "find the vector accesses that are aligned"},
     Step{"make_integers_explicit",
-         [](Kernel& k) { k.body = make_integers_explicit(k.body, ranges_of(k)); },
+         [](Kernel& k) { k.body = make_integers_explicit(k.body, ranges_of(k)); }, Stage::Legalised,
+         Stage::Legalised,
          "spell divisions and wrapping arithmetic in terms of what OpenCL C defines"},
     Step{"shape_vector_conditions", [](Kernel& k) { k.body = shape_vector_conditions(k.body); },
+         Stage::Legalised, Stage::Legalised,
          "give the conditions of vectors the width of what they choose"},
 };
 

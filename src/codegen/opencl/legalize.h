@@ -8,10 +8,12 @@
 
 namespace texloom::codegen::opencl {
 
-// One rewrite of a kernel. Between them the program is at no stage: only the last one's result is.
+// One rewrite of a kernel. It keeps the rules of the stages (ir/verify.h) that it leads from and
+// to; what the printer relies on besides (legalize) holds after the last one.
 struct Step {
   std::string_view name;
   void (*run)(ir::Kernel&);
+  ir::Stage in, out;
   std::string_view summary;
 };
 

@@ -32,9 +32,24 @@ std::vector<int64_t> lane_of(const std::vector<Value>& indices, int lane) {
   return index;
 }
 
-// Tells places of one access from each other, for the table of origins.
+// Tells places of one access from each other, for the table of origins. A program may ask for any
+// place, so that numbers wrap.
+int64_t number_of(const std::vector<int64_t>& index) {
+  uint64_t number = 0;
+  for (const int64_t i : index) number = number * 65536 + static_cast<uint64_t>(i);
+  return static_cast<int64_t>(number);
+}
 int64_t number_of(const Coordinates& c) {
-  return (c.row * 16777216 + c.col) * kTexelLanes + c.lane;
+  const uint64_t texel = static_cast<uint64_t>(c.row) * 16777216 + static_cast<uint64_t>(c.col);
+  return static_cast<int64_t>(texel * kTexelLanes + static_cast<uint64_t>(c.lane));
+}
+
+// Relative to the first texel of the rectangle. What wraps is far outside of it.
+Coordinates in_rectangle(const Binding& binding, int64_t x, int64_t y) {
+  const auto minus = [](int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+  };
+  return {minus(y, binding.y), minus(x, binding.x), 0};
 }
 
 std::string element_name(const BufferNode& buffer, const std::vector<int64_t>& index) {
@@ -141,9 +156,7 @@ Scalar Accesses::load_lane(const Site& site, const std::vector<Value>& indices, 
     runner_.report(ReportKind::OutOfBounds, site.node, site.line, text);
     return {};
   }
-  int64_t number = 0;
-  for (const int64_t i : index) number = number * 65536 + i;
-  return {.undefined = runner_.note_undefined(site.node, number, site.line, text)};
+  return {.undefined = runner_.note_undefined(site.node, number_of(index), site.line, text)};
 }
 
 void Accesses::store(const Store& n, const std::vector<Value>& indices, const Value& value) {
@@ -177,7 +190,7 @@ Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask 
   const Site site{&n, n.location, *n.texture, view_.of(*n.texture), false};
   Value value{n.type, {}};
   const int64_t column = x.front().integer, row = y.front().integer;
-  const Coordinates at{row - site.binding.y, column - site.binding.x, 0};
+  const Coordinates at = in_rectangle(site.binding, column, row);
   Undefined undefined = x.front().undefined != 0 ? x.front().undefined : y.front().undefined;
   if (undefined == 0 && !ir::is_inside(n.texture->layout, at)) {
     undefined = runner_.note_undefined(&n, number_of(at), n.location, [&] {
@@ -206,7 +219,7 @@ void Accesses::store(const TextureStore& n, const Value& x, const Value& y, cons
     }
   }
   const int64_t column = x.front().integer, row = y.front().integer;
-  const Coordinates at{row - site.binding.y, column - site.binding.x, 0};
+  const Coordinates at = in_rectangle(site.binding, column, row);
   if (!ir::is_inside(n.texture->layout, at)) {
     return runner_.report(ReportKind::OutOfBounds, &n, n.location,
                           [&] { return outside_text(*n.texture, site.binding, column, row); });

@@ -70,6 +70,7 @@ void run_block(LaunchState& launch, const std::array<int64_t, 3>& block) {
   for (int64_t z = 0; z < nz; ++z) {
     for (int64_t y = 0; y < ny; ++y) {
       for (int64_t x = 0; x < nx; ++x) {
+        launch.run.steps.take(1, launch.kernel.location);
         threads.push_back(
             std::make_unique<Thread>(launch, ThreadId{block, {x, y, z}}, shared, histories));
       }

@@ -12,6 +12,7 @@ class Interpreter {
   Interpreter(const Program& program, const InterpretOptions& options)
       : program_(program),
         state_{.reporter = Reporter(options.max_reports),
+               .steps = StepBudget(options.max_steps),
                .origins = {},
                .logical = program.stage == Stage::Loops,
                .eager = program.stage == Stage::Legalised},

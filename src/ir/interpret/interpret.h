@@ -1,6 +1,8 @@
 // The reference interpreter: what a program means, slowly and exactly.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "ir/interpret/memory.h"
@@ -11,6 +13,8 @@ namespace texloom::ir {
 
 struct InterpretOptions {
   size_t max_reports = 50;
+  // A step is a statement, a thread, or an element that is allocated: a bound for time and memory.
+  int64_t max_steps = std::numeric_limits<int64_t>::max();
 };
 
 // What it does: runs a program of any stage but te, and reports every fault that shows (see
@@ -29,8 +33,8 @@ struct InterpretOptions {
 // kernels are given its origin lies away from the corner of its image.
 //
 // The program keeps the rules of ir/verify.h, and an argument is of its parameter's type, at least
-// as large, and has an origin only where the parameter does: else an InternalError is thrown. Not
-// thread safe for arguments in common.
+// as large, and has an origin only where the parameter does: else an InternalError is thrown. Fails
+// with InterpreterLimit after max_steps. Not thread safe for arguments in common.
 std::vector<Report> interpret(const Program& program, const std::vector<Placement>& arguments,
                               const InterpretOptions& options = {});
 

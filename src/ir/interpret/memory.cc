@@ -5,21 +5,6 @@
 #include "support/check.h"
 
 namespace texloom::ir {
-namespace {
-
-// Calls `see` with the element number of each point of the tensor, the last axis fastest.
-template <class F>
-void for_each_element(const BufferNode& buffer, const Placement& placement, const F& see) {
-  std::vector<int64_t> index(buffer.shape.size(), 0);
-  while (true) {
-    see(element_at(placement, buffer.layout.at(index)));
-    size_t axis = index.size();
-    while (axis > 0 && ++index[axis - 1] == buffer.shape[axis - 1]) index[--axis] = 0;
-    if (axis == 0) return;
-  }
-}
-
-}  // namespace
 
 Memory::Memory(Type element, int64_t width, int64_t height, bool is_image)
     : type_(element), width_(width), height_(height), is_image_(is_image) {
@@ -63,6 +48,17 @@ int64_t element_at(const Placement& placement, const Coordinates& c) {
   const Memory& memory = *placement.memory;
   if (!memory.is_image()) return c.col;
   return memory.texel(placement.x + c.col, placement.y + c.row) + c.lane;
+}
+
+void for_each_element(const BufferNode& buffer, const Placement& placement,
+                      FunctionRef<void(int64_t)> see) {
+  std::vector<int64_t> index(buffer.shape.size(), 0);
+  while (true) {
+    see(element_at(placement, buffer.layout.at(index)));
+    size_t axis = index.size();
+    while (axis > 0 && ++index[axis - 1] == buffer.shape[axis - 1]) index[--axis] = 0;
+    if (axis == 0) return;
+  }
 }
 
 void fill(const BufferNode& buffer, const Placement& placement, const std::vector<double>& values) {

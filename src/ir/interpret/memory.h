@@ -7,6 +7,7 @@
 
 #include "ir/buffer.h"
 #include "ir/interpret/value.h"
+#include "support/function_ref.h"
 
 namespace texloom::ir {
 
@@ -62,6 +63,10 @@ Memory memory_for(const BufferNode& buffer, int64_t x = 0, int64_t y = 0);
 
 // The element at coordinates of the layout, which are inside the rectangle.
 int64_t element_at(const Placement& placement, const Coordinates& coordinates);
+
+// Calls `see` with the element of each point of the tensor, in row-major order.
+void for_each_element(const BufferNode& buffer, const Placement& placement,
+                      FunctionRef<void(int64_t)> see);
 
 // A tensor's elements in row-major order, as doubles: for tests and small inputs. `fill` writes
 // them all and leaves padding as it is; `contents` fails the check where one is undefined.

@@ -37,12 +37,15 @@ std::string line_text(const SourceLocation& location) {
   return fmt::format("{}:{}", *location.file, location.line);
 }
 
-std::string to_string(const Report& report) {
+std::string report_text(const Report& report) {
   std::string where;
   if (!report.kernel.empty()) where += " in " + report.kernel;
   if (report.thread) where += ", " + to_string(*report.thread);
-  return fmt::format("{}: {}{}: {}", line_text(report.location), to_string(report.kind), where,
-                     report.message);
+  return fmt::format("{}{}: {}", to_string(report.kind), where, report.message);
+}
+
+std::string to_string(const Report& report) {
+  return line_text(report.location) + ": " + report_text(report);
 }
 
 void Reporter::add(Report report, const void* node) {

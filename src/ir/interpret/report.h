@@ -44,6 +44,8 @@ struct Report {
 };
 // "te.py:4: race in k, block (0, 0, 0) thread (1, 0, 0): ..."
 std::string to_string(const Report& report);
+// The same without the line.
+std::string report_text(const Report& report);
 // "te.py:4", or "an unknown line"
 std::string line_text(const SourceLocation& location);
 

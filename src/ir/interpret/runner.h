@@ -9,12 +9,31 @@
 #include "ir/interpret/report.h"
 #include "ir/interpret/undefined.h"
 #include "ir/verify_types.h"
+#include "support/diagnostic.h"
 
 namespace texloom::ir {
+
+// How many steps are left (InterpretOptions::max_steps).
+class StepBudget {
+ public:
+  explicit StepBudget(int64_t steps) : all_(steps), left_(steps) {}
+  // Fails with InterpreterLimit, at this line, when they are not left.
+  void take(int64_t steps, const SourceLocation& line) {
+    if (steps > left_) {
+      fail(line, Code::InterpreterLimit, "give it more steps, or smaller extents",
+           "the program takes more than {} steps", all_);
+    }
+    left_ -= steps;
+  }
+
+ private:
+  int64_t all_, left_;
+};
 
 // What all code of one run shares.
 struct RunState {
   Reporter reporter;
+  StepBudget steps;
   UndefinedOrigins origins;
   bool logical = false;  // one index for each axis: stage Loops
   bool eager = false;    // vector conditions evaluate all lanes of what they choose: Legalised
@@ -37,6 +56,7 @@ class Runner {
 
   // The line of the innermost statement around that has one.
   void enter(const SourceLocation& line) { line_ = line; }
+  void take_steps(int64_t steps) { state_->steps.take(steps, line_); }
   // The node's own line, else that of the statement around it.
   const SourceLocation& line_of(const SourceLocation& own) const {
     return own.known() ? own : line_;

@@ -9,6 +9,7 @@ void Stepper::push(const Stmt& s) {
   const SourceLocation outer = frames_.empty() ? SourceLocation{} : frames_.back().line;
   frames_.push_back({&s, s->location.known() ? s->location : outer});
   runner_.enter(frames_.back().line);
+  runner_.take_steps(1);
   begin(frames_.back());
 }
 
@@ -43,6 +44,8 @@ void Stepper::begin(Frame& frame) {
 }
 
 void Stepper::allocate(const Buffer& buffer) {
+  const Layout& layout = buffer->layout;
+  runner_.take_steps(layout.row_count() * layout.col_count() * layout.lane_count());
   const Binding& binding = view_.allocate(*buffer);
   if (buffer->origin.is_zero()) return;
   evaluator_.bind(buffer->origin.x, binding.x);

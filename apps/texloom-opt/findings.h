@@ -1,0 +1,33 @@
+// What is found in one program, and what the comments of its text expect to be found.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/interpret/report.h"
+#include "support/diagnostic.h"
+
+namespace texloom::opt {
+
+struct Finding {
+  std::string kind;  // "error", "warning", or "report" of the interpreter
+  SourceLocation location;
+  std::string text;      // "TL6001: expected '='", "race in k, block (0, 0, 0) ...: ..."
+  std::string rendered;  // as a user reads it
+};
+
+Finding finding_of(const Diagnostic& diagnostic);
+// `text` is the program's, whose name in locations is `file`.
+Finding finding_of(const ir::Report& report, std::string_view text, std::string_view file);
+
+// Expectations are comments: `// expected-error {{TL6001: expected}}`, of any kind of finding.
+// `@+2` or `@-1` behind the kind counts lines from the comment's own. Each expects one finding,
+// in that line of the text, that has this part in its text.
+//
+// One line for each finding that nothing expects, each expectation that nothing meets, and each
+// comment that begins like one and is none; no lines when all is as expected.
+std::vector<std::string> unexpected(const std::vector<Finding>& findings, std::string_view text,
+                                    std::string_view file);
+
+}  // namespace texloom::opt

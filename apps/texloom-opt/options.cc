@@ -1,0 +1,149 @@
+#include "apps/texloom-opt/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace texloom::opt {
+
+constexpr std::string_view kHelp = R"(usage: texloom-opt FILE [OPTION]...
+
+Reads a program in the text form (docs/text_form.md), runs passes over it in the order given, and
+prints it. FILE is - for standard input.
+
+  --pass=NAME,...         the passes to run; none by default
+  --print-after=NAME,...  print the program after these passes, or after all, on standard error
+  --verify-each           check the rules of the IR after each pass, not only after the last
+  --time-passes           print how long each pass took, on standard error
+  --target=TARGET         for passes that ask for one: by default the program's own, which a
+                          program of stage te names, or "opencl"
+  --emit=opencl           print the OpenCL C of the kernels instead, which are legalised then
+  --locations             print the source locations of statements
+  --split-input-file      FILE holds several programs, divided by lines "// -----"
+  --verify-diagnostics    what is reported has to be what the comments of FILE expect:
+                          // expected-error {{TL6001: expected}}     in this line
+                          // expected-warning@+1 {{part of a text}}  in the next one
+                          // expected-report@-1 {{race}}             of --interpret
+  --interpret[=SEED]      run the program and print what it computes, not the program. What it
+                          does not write are inputs: random numbers. What is wrong is reported
+  --one-image             for --interpret: textures with an origin lie in one image
+  --max-steps=N           for --interpret: give up after N statements, threads and elements
+  --list-passes           print the passes, with the stages they lead from and to, and stop
+  --help                  print this, and stop
+
+exit codes: 0 all is well, 1 the input is wrong, 2 the command line is, 3 Texloom is
+)";
+
+namespace {
+
+// One argument: "--name=value", "--name", or a file.
+struct Argument {
+  std::string_view text, name;
+  std::optional<std::string_view> value;
+};
+
+Argument cut(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return {text, text, std::nullopt};
+  return {text, text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> parts;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(','), list.size());
+    if (end > 0) parts.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return parts;
+}
+
+NamedPass known_pass(const std::string& name) {
+  if (std::optional<NamedPass> pass = find_pass(name)) return *std::move(pass);
+  std::string known;
+  for (const NamedPass& pass : all_passes()) known += (known.empty() ? "" : ", ") + pass.name;
+  throw UsageError{fmt::format("there is no pass '{}'; there are {}", name, known)};
+}
+
+int64_t number(const Argument& argument) {
+  int64_t value = 0;
+  const std::string_view digits = *argument.value;
+  const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || last != digits.data() + digits.size() || value < 0) {
+    throw UsageError{fmt::format("{} takes a number, not '{}'", argument.name, digits)};
+  }
+  return value;
+}
+
+// Options that are there or not.
+struct Flag {
+  std::string_view name;
+  bool Options::* set;
+};
+constexpr Flag kFlags[] = {
+    {"--verify-each", &Options::verify_each},
+    {"--time-passes", &Options::time_passes},
+    {"--locations", &Options::locations},
+    {"--split-input-file", &Options::split_input},
+    {"--verify-diagnostics", &Options::verify_diagnostics},
+    {"--emit=opencl", &Options::emit_opencl},
+    {"--interpret", &Options::interpret},
+    {"--one-image", &Options::one_image},
+    {"--list-passes", &Options::list_passes},
+    {"--help", &Options::help},
+};
+
+bool take_flag(const Argument& argument, Options& o) {
+  for (const Flag& flag : kFlags) {
+    if (argument.text != flag.name) continue;
+    o.*flag.set = true;
+    return true;
+  }
+  return false;
+}
+
+// Whether this is one of the options with a value.
+bool take_value(const Argument& argument, Options& o) {
+  if (!argument.value) return false;
+  if (argument.name == "--pass") {
+    for (const std::string& pass : split(*argument.value)) o.passes.push_back(known_pass(pass));
+  } else if (argument.name == "--print-after") {
+    for (const std::string& pass : split(*argument.value)) {
+      if (pass != "all") known_pass(pass);
+      o.print_after.push_back(pass);
+    }
+  } else if (argument.name == "--target") {
+    o.target = *argument.value;
+  } else if (argument.name == "--interpret") {
+    o.interpret = true;
+    o.seed = number(argument);
+  } else if (argument.name == "--max-steps") {
+    o.max_steps = number(argument);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Options parse_options(const std::vector<std::string>& arguments) {
+  Options o;
+  for (const std::string& text : arguments) {
+    const Argument argument = cut(text);
+    if (text == "-" || !text.starts_with("-")) {
+      if (!o.file.empty()) throw UsageError{fmt::format("a second file, '{}'", text)};
+      o.file = text;
+    } else if (!take_flag(argument, o) && !take_value(argument, o)) {
+      throw UsageError{fmt::format("there is no option '{}'", text)};
+    }
+  }
+  if (o.file.empty() && !o.help && !o.list_passes) {
+    throw UsageError{"no file; - is standard input"};
+  }
+  return o;
+}
+
+}  // namespace texloom::opt

@@ -1,0 +1,36 @@
+// The command line of texloom-opt.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/texloom-opt/passes.h"
+
+namespace texloom::opt {
+
+// What --help prints.
+extern const std::string_view kHelp;
+
+struct UsageError {
+  std::string message;
+};
+
+struct Options {
+  std::string file;  // "-": standard input
+  std::vector<NamedPass> passes;
+  std::vector<std::string> print_after;  // names of passes, or "all"
+  std::optional<std::string> target;     // else the program's own, or "opencl"
+  bool split_input = false, verify_each = false, verify_diagnostics = false;
+  bool time_passes = false, list_passes = false, locations = false, help = false;
+  bool emit_opencl = false, interpret = false, one_image = false;
+  int64_t seed = 0;
+  int64_t max_steps = 10'000'000;
+};
+
+// `arguments` are without the program's name. Throws a UsageError.
+Options parse_options(const std::vector<std::string>& arguments);
+
+}  // namespace texloom::opt

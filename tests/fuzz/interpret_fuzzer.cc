@@ -1,0 +1,22 @@
+// libFuzzer: the interpreter runs any program, and reports what is wrong with it.
+#include "apps/texloom-opt/interpretation.h"
+#include "ir/parse.h"
+#include "support/diagnostic.h"
+#include "tests/fuzz/fuzzer.h"
+
+namespace texloom::fuzz {
+
+// An expression may be large, so that a step takes a millisecond.
+constexpr int64_t kMaxSteps = 5'000;
+
+void run_one(std::string_view text) {
+  try {
+    const ir::Program program = ir::parse_program(text, "p.tl");
+    opt::interpret_random(program,
+                          {.seed = 1, .one_image = text.size() % 2 == 1, .max_steps = kMaxSteps});
+  } catch (const UserError&) {
+    // No program, or one that takes too long.
+  }
+}
+
+}  // namespace texloom::fuzz

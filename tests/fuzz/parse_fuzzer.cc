@@ -1,0 +1,9 @@
+// libFuzzer: any text is a program or a diagnostic, and a program is printed and read back.
+#include "tests/fuzz/checked_text.h"
+#include "tests/fuzz/fuzzer.h"
+
+namespace texloom::fuzz {
+
+void run_one(std::string_view text) { checked_program(text); }
+
+}  // namespace texloom::fuzz

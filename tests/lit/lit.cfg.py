@@ -1,0 +1,24 @@
+"""The tests of texloom-opt: passes, the verifier, the interpreter, on programs in the text form.
+
+After ./dev build: .venv/bin/lit -sv tests/lit [--param build=FOLDER]
+"""
+
+import sys
+from pathlib import Path
+
+import lit.formats
+
+# lit gives this file the names `config` and `lit_config`.
+ROOT = Path(__file__).resolve().parents[2]
+build = Path(lit_config.params.get("build", ROOT / "build")).resolve()
+
+config.name = "texloom"
+config.suffixes = [".tl"]
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_source_root = str(ROOT / "tests/lit")
+config.test_exec_root = str(build / "lit")
+config.substitutions += [
+    (r"\btexloom-opt\b", str(build / "apps/texloom-opt")),
+    # PyPI's filecheck. A CHECK line is a whole line, but for its indentation.
+    (r"\bFileCheck\b", f"{sys.executable} -m filecheck --match-full-lines"),
+]
