@@ -12,10 +12,9 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// What all threads of a block together may have in arrays of their own. On a processor they lie
-// on the stack of the thread that runs the block, of which there are commonly 8 MiB, next to what
-// the implementation keeps there itself.
-constexpr int64_t kBlockPrivateBytes = 2 << 20;
+// What all threads of a block together may have in arrays of their own, where these lie on one
+// stack: of the commonly 8 MiB there, next to what the implementation keeps there itself.
+constexpr int64_t kBlockStackBytes = 2 << 20;
 
 class Limits {
  public:
@@ -82,8 +81,9 @@ void check_limits(const Kernel& kernel, const SourceLocation& block_location,
   limits.check_block(block_location);
   limits.check_arrays(MemoryScope::Shared, target.local_memory_bytes, "a block on");
   const int64_t threads = kernel.block[0] * kernel.block[1] * kernel.block[2];
-  limits.check_arrays(MemoryScope::Local,
-                      std::min(target.private_memory_bytes, kBlockPrivateBytes / threads),
+  const int64_t on_stack =
+      target.block_stack ? kBlockStackBytes / threads : target.private_memory_bytes;
+  limits.check_arrays(MemoryScope::Local, std::min(target.private_memory_bytes, on_stack),
                       fmt::format("each of the block's {} threads on", threads));
   limits.check_images(Access::Read, target.max_image_reads);
   limits.check_images(Access::Write, target.max_image_writes);

@@ -1,7 +1,6 @@
-#include "ir/layout_fold.h"
-
 #include <gtest/gtest.h>
 
+#include "ir/layout_fold.h"
 #include "support/check.h"
 
 namespace texloom::ir {
