@@ -13,6 +13,7 @@
 #include "arrays.h"
 #include "handles.h"
 #include "ir/target.h"
+#include "layout_copy.h"
 #include "package/device_target.h"
 #include "package/launch_plan.h"
 #include "runtime/drivers/opencl/driver.h"
@@ -20,7 +21,6 @@
 #include "schedule/storage.h"
 #include "support/diagnostic.h"
 #include "support/int128.h"
-#include "texel_copy.h"
 
 namespace texloom::python {
 

@@ -195,7 +195,7 @@ void bind_functions(py::module_& m) {
     auto f = std::make_shared<CompiledFunction>();
     f->target = lowering.target;
     f->array_layouts = std::move(lowering.array_layouts);
-    f->module = codegen::opencl::compile(std::move(lowering.program));
+    f->module = codegen::opencl::compile(lowering.program);
     return f;
   });
 }

@@ -11,7 +11,8 @@
 // to rows, columns and lanes. A layout of the object kind Image2d makes the buffer a texture:
 // it is accessed by TextureLoad and TextureStore alone, a whole texel of four lanes at a time,
 // at column x and row y. A texture also has an *origin*, the place of its rectangle in its
-// image, known to be zero or two constants of the kernel. Scope strings such as
+// image, known to be zero or two constants of the kernel. What padding holds, where no element
+// lies, is part of the layout: zeros, or nothing that is known. Scope strings such as
 // "texture:weight" are spellings (scope.h) of a memory scope and a layout rule; only their
 // parser knows them.
 //

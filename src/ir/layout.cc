@@ -80,6 +80,7 @@ bool Layout::has_padding() const {
 }
 
 std::optional<int> Layout::lane_axis() const {
+  if (lanes.empty()) return std::nullopt;
   const LayoutParts digits = simplified(lanes);
   if (digits.size() != 1 || digits.front().divisor != 1) return std::nullopt;
   return digits.front().axis;

@@ -10,10 +10,9 @@
 namespace texloom::ir {
 namespace {
 
-// What all threads of a block together may have in arrays of their own. On a processor they lie
-// on the stack of the thread that runs the block, of which there are commonly 8 MiB, next to what
-// the implementation keeps there itself.
-constexpr int64_t kBlockPrivateBytes = 2 << 20;
+// What all threads of a block together may have in arrays of their own, where these lie on one
+// stack: of the commonly 8 MiB there, next to what the implementation keeps there itself.
+constexpr int64_t kBlockStackBytes = 2 << 20;
 // A buffer, a texture or a constant: drivers count at least a register's worth for each.
 constexpr int64_t kParameterBytes = 8;
 
@@ -31,8 +30,11 @@ class LimitCheck {
     check(Limit::BlockThreads, threads, target_.max_threads);
     check(Limit::BlockDepth, z, target_.max_threads_z);
     arrays(Limit::SharedBytes, MemoryScope::Shared, target_.local_memory_bytes);
-    const int64_t share = saturated(kBlockPrivateBytes / std::max<int128>(threads, 1));
-    arrays(Limit::PrivateBytes, MemoryScope::Local, std::min(target_.private_memory_bytes, share));
+    int64_t own = target_.private_memory_bytes;
+    if (target_.block_stack) {
+      own = std::min(own, saturated(kBlockStackBytes / std::max<int128>(threads, 1)));
+    }
+    arrays(Limit::PrivateBytes, MemoryScope::Local, own);
     images(Limit::ImageReads, Access::Read, target_.max_image_reads);
     images(Limit::ImageWrites, Access::Write, target_.max_image_writes);
     for (const KernelParam& p : kernel_.params) {

@@ -19,11 +19,15 @@ namespace {
 struct Preset {
   std::string_view device;
   int64_t max_threads, max_threads_z, max_image_size, local_memory_bytes;
+  bool block_stack;
 };
 constexpr std::array kPresets = {
-    Preset{"", 1024, 64, 8192, 32768},        Preset{"adreno", 1024, 1024, 16384, 32768},
-    Preset{"mali", 256, 256, 8192, 32768},    Preset{"intel_graphics", 256, 256, 16384, 65536},
-    Preset{"nvidia", 1024, 64, 16384, 49152}, Preset{"pocl", 1024, 1024, 8192, 32768},
+    Preset{"", 1024, 64, 8192, 32768, true},
+    Preset{"adreno", 1024, 1024, 16384, 32768, false},
+    Preset{"mali", 256, 256, 8192, 32768, false},
+    Preset{"intel_graphics", 256, 256, 16384, 65536, false},
+    Preset{"nvidia", 1024, 64, 16384, 49152, false},
+    Preset{"pocl", 1024, 1024, 8192, 32768, true},
 };
 
 struct Attribute {
@@ -48,6 +52,7 @@ struct Flag {
 constexpr std::array kFlags = {
     Flag{"images", [](Target& t) -> bool& { return t.images; }},
     Flag{"float64", [](Target& t) -> bool& { return t.float64; }},
+    Flag{"block_stack", [](Target& t) -> bool& { return t.block_stack; }},
     Flag{"contract", [](Target& t) -> bool& { return t.math.contract; }},
 };
 
@@ -59,6 +64,7 @@ bool apply_preset(Target& target, std::string_view device) {
     target.max_threads_z = preset.max_threads_z;
     target.max_image_size = preset.max_image_size;
     target.local_memory_bytes = preset.local_memory_bytes;
+    target.block_stack = preset.block_stack;
     return true;
   }
   return false;
@@ -135,8 +141,10 @@ std::string to_string(const Target& target) {
       text += fmt::format(" -{}={}", row.name, target.*row.field);
     }
   }
-  for (const auto& [name, is_on] : flag_attributes(target)) {
-    if (!is_on) text += fmt::format(" -{}=0", name);
+  const auto flags = flag_attributes(target), usual = flag_attributes(preset);
+  for (size_t i = 0; i < flags.size(); ++i) {
+    const auto [name, is_on] = flags[i];
+    if (is_on != usual[i].second) text += fmt::format(" -{}={}", name, is_on ? 1 : 0);
   }
   return text;
 }

@@ -34,6 +34,9 @@ struct Target {
   // Features. What a target lacks is refused where the user asks for it.
   bool images = true;
   bool float64 = true;
+  // A quirk of processors: the threads of a block take turns on one thread of the machine, and all
+  // their private arrays lie on its stack.
+  bool block_stack = true;
   MathMode math;
 
   bool operator==(const Target&) const = default;
@@ -47,7 +50,7 @@ struct Target {
 Target parse_target(std::string_view text, const SourceLocation& where);
 // Parses back to the same target.
 std::string to_string(const Target& target);
-// What the string may turn off, with the names there: "images", true.
+// What the string may turn on and off, with the names there: "images", true.
 std::vector<std::pair<std::string_view, bool>> flag_attributes(const Target& target);
 // The numbers that the string may set, with their names in it: "max_num_threads", 1024.
 std::vector<std::pair<std::string_view, int64_t>> numeric_attributes(const Target& target);

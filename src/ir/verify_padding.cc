@@ -23,8 +23,13 @@ std::optional<int64_t> constant_lane(const Expr& e, int lane) {
   if (const auto* n = as<Pack>(e)) return constant_lane(n->elements[static_cast<size_t>(lane)], 0);
   if (const auto* n = as<Ramp>(e)) {
     const int64_t *base = int_value(n->base), *stride = int_value(n->stride);
-    if (base == nullptr || stride == nullptr) return std::nullopt;
-    return *base + *stride * lane;
+    int64_t value = 0;
+    if (base == nullptr || stride == nullptr ||
+        __builtin_mul_overflow(*stride, int64_t{lane}, &value) ||
+        __builtin_add_overflow(*base, value, &value)) {
+      return std::nullopt;
+    }
+    return value;
   }
   const auto* n = as<Binary>(e);
   if (n == nullptr) return std::nullopt;
@@ -36,6 +41,34 @@ std::optional<int64_t> constant_lane(const Expr& e, int lane) {
   const int64_t* value = int_value(folded);
   return value == nullptr ? std::nullopt : std::optional(*value);
 }
+
+// Expressions with values for their variables. Nothing where a lane would be chosen that the vector
+// does not have, which only a condition keeps from happening.
+class Evaluation {
+ public:
+  explicit Evaluation(const Substitution& values) : values_(values) {}
+
+  std::optional<Expr> of(const Expr& e) {
+    failed_ = failed_ || !has_lanes(e);
+    return failed_ ? std::nullopt : std::optional(substitute(e, values_));
+  }
+
+ private:
+  bool has_lanes(const Expr& e) {
+    if (!seen_.insert(e.get()).second) return true;
+    bool all = true;
+    for_each_child(e, [&](const Expr& child) { all = all && has_lanes(child); });
+    const auto* n = as<Lane>(e);
+    if (!all || n == nullptr || int_value(n->index) != nullptr) return all;
+    const Expr index = substitute(n->index, values_);
+    const int64_t* lane = int_value(index);
+    return lane == nullptr || (*lane >= 0 && *lane < n->vector->type.lanes);
+  }
+
+  const Substitution& values_;
+  std::unordered_set<const ExprNode*> seen_;  // right, unless one of all failed
+  bool failed_ = false;
+};
 
 // The texel of a load or a store whose coordinates are constant and inside the rectangle.
 std::optional<Coordinates> constant_texel(const Buffer& texture, const Expr& x, const Expr& y) {
@@ -166,7 +199,9 @@ class PaddingCheck {
     if (!padded) return;
     points_ = {Point{false, origins}, Point{true, origins}};
     for (const ThreadAxis& axis : kernel.axes) {
-      for (Point& p : points_) p.values[axis.var] = make_int(p.last ? axis.extent - 1 : 0);
+      for (Point& p : points_) {
+        p.values[axis.var] = make_int(p.last ? axis.extent - 1 : 0, axis.var->type);
+      }
     }
     stmt(kernel.body);
   }
@@ -192,7 +227,8 @@ class PaddingCheck {
                  [&](const Point& p) { return make_int(p.last ? *extent - 1 : 0, n.var->type); });
         },
         [&](const Let& n) {
-          inside(n.body, n.var, [&](const Point& p) { return substitute(n.value, p.values); });
+          inside(n.body, n.var,
+                 [&](const Point& p) { return Evaluation(p.values).of(n.value).value_or(n.var); });
         },
         [&](const If& n) { guarded(n); },
         [&](const auto&) {
@@ -210,33 +246,37 @@ class PaddingCheck {
   void guarded(const If& n) {
     const std::array outer = {points_[0].comes_here, points_[1].comes_here};
     for (Point& p : points_) {
-      p.comes_here = p.comes_here && is_true(substitute(n.condition, p.values));
+      const auto condition = Evaluation(p.values).of(n.condition);
+      p.comes_here = p.comes_here && condition && is_true(*condition);
     }
     stmt(n.then);
     for (size_t i = 0; i < points_.size(); ++i) points_[i].comes_here = outer[i];
   }
 
   void texture_store(const TextureStore& n, const Stmt& s, const Substitution& point) {
-    const auto at = constant_texel(n.texture, substitute(n.x, point), substitute(n.y, point));
-    if (!at) return;
-    const Expr value = substitute(n.value, point);
-    const LaneMask undefined = UndefinedLanes().of(value);
+    Evaluation evaluation(point);
+    const auto x = evaluation.of(n.x), y = evaluation.of(n.y), value = evaluation.of(n.value);
+    const auto at = x && y ? constant_texel(n.texture, *x, *y) : std::nullopt;
+    if (!at || !value) return;
+    const LaneMask undefined = UndefinedLanes().of(*value);
     for (int lane = 0; lane < kTexelLanes; ++lane) {
       const std::string place =
           fmt::format("lane {} of {} at x={}, y={}", lane, n.texture->name, at->col, at->row);
-      lane_is_right(s, n.texture->layout, {at->row, at->col, lane}, value, lane, undefined, place);
+      lane_is_right(s, n.texture->layout, {at->row, at->col, lane}, *value, lane, undefined, place);
     }
   }
 
   void store(const Store& n, const Stmt& s, const Substitution& point) {
     if (n.buffer->memory != MemoryScope::Global) return;
-    const Expr index = substitute(n.indices.front(), point), value = substitute(n.value, point);
-    const LaneMask undefined = UndefinedLanes().of(value);
-    for (int lane = 0; lane < value->type.lanes; ++lane) {
-      const auto element = constant_lane(index, lane);
+    Evaluation evaluation(point);
+    const auto index = evaluation.of(n.indices.front()), value = evaluation.of(n.value);
+    if (!index || !value) return;
+    const LaneMask undefined = UndefinedLanes().of(*value);
+    for (int lane = 0; lane < n.value->type.lanes; ++lane) {
+      const auto element = constant_lane(*index, lane);
       if (!element || *element < 0 || *element >= n.buffer->layout.col_count()) continue;
       const std::string place = fmt::format("{}[{}]", n.buffer->name, *element);
-      lane_is_right(s, n.buffer->layout, {0, *element, 0}, value, lane, undefined, place);
+      lane_is_right(s, n.buffer->layout, {0, *element, 0}, *value, lane, undefined, place);
     }
   }
 

@@ -91,8 +91,9 @@ class Flattener {
       Expr digit = floordiv(indices[axis], part.divisor);
       // Guards may keep an index below its extent where no range proves it; a lane then still
       // shows as a constant.
-      const bool outermost = part.divisor * part.extent >= layout.shape[axis];
-      if (!outermost || &parts == &layout.lanes) digit = floormod(digit, part.extent);
+      if (!is_outermost(part, layout.shape) || &parts == &layout.lanes) {
+        digit = floormod(digit, part.extent);
+      }
       digits.push_back(std::move(digit));
       numbers *= part.extent;
     }

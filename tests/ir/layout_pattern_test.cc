@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "support/diagnostic.h"
 
 namespace texloom::ir {
@@ -92,6 +94,37 @@ TEST(LayoutPattern, ErrorsShowThePieceAndAWayOut) {
     EXPECT_EQ(found.code, Code::BadLayout) << row.text;
     EXPECT_FALSE(found.help.empty()) << row.text;
   }
+}
+
+// Whatever the text, it is a layout without a problem or a diagnostic.
+TEST(LayoutPattern, ChangedTexts) {
+  const std::string text = "texture[(n, c, h) -> rows=(n, h%8), cols=(c/4, h/8), lanes=c%4]";
+  const Shape shape = {2, 7, 20};
+  std::mt19937_64 engine(3);
+  const auto from = [&](size_t low, size_t high) {
+    return std::uniform_int_distribution<size_t>(low, high)(engine);
+  };
+  int accepted = 0;
+  for (int i = 0; i < 5'000; ++i) {
+    std::string changed = text;
+    for (size_t edits = from(1, 3); edits > 0; --edits) {
+      const size_t at = from(0, changed.size() - 1);
+      if (from(0, 1) == 0) {
+        changed.replace(at, from(0, 2), 1, text[from(0, text.size() - 1)]);
+      } else {
+        changed.insert(at, text.substr(from(0, text.size() - 1), from(1, 9)));
+      }
+    }
+    try {
+      const LayoutPattern pattern = parse(changed, shape);
+      ASSERT_FALSE(find_problem(layout_for(pattern, shape), pattern.names)) << changed;
+      ASSERT_EQ(parse(to_string(pattern), shape), pattern) << changed;
+      ++accepted;
+    } catch (const UserError& error) {
+      ASSERT_EQ(error.diagnostics().front().code, Code::BadLayout) << changed;
+    }
+  }
+  EXPECT_GT(accepted, 50);
 }
 
 }  // namespace

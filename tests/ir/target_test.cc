@@ -27,8 +27,7 @@ const std::string kHelp =
     "-device=intel_graphics, opencl -device=nvidia, opencl -device=pocl, with any of "
     "-max_num_threads=N, -max_num_threads_z=N, -texture_spatial_limit=N, -max_local_memory=N, "
     "-max_private_memory=N, -max_image_reads=N, -max_image_writes=N, -max_parameter_size=N, "
-    "-images=0, -float64=0, "
-    "-contract=0 behind it";
+    "-images=0, -float64=0, -block_stack=0, -contract=0 behind it";
 
 TEST(Target, Presets) {
   struct Row {
@@ -118,8 +117,18 @@ TEST(Target, FeaturesAreTurnedOff) {
   EXPECT_EQ(to_string(parse("opencl -contract=0 -float64=0 -images=0")),
             "opencl -images=0 -float64=0 -contract=0");
   const auto flags = flag_attributes(parse("opencl -float64=0"));
-  ASSERT_EQ(flags.size(), 3U);
+  ASSERT_EQ(flags.size(), 4U);
   EXPECT_EQ(flags[1], std::pair(std::string_view("float64"), false));
+}
+
+// What a preset turns off, the string may turn on.
+TEST(Target, Quirks) {
+  EXPECT_TRUE(parse("opencl").block_stack);
+  EXPECT_TRUE(parse("opencl -device=pocl").block_stack);
+  EXPECT_FALSE(parse("opencl -device=adreno").block_stack);
+  EXPECT_EQ(to_string(parse("opencl -block_stack=1 -device=adreno")),
+            "opencl -device=adreno -block_stack=1");
+  EXPECT_EQ(to_string(parse("opencl -device=pocl -block_stack=1")), "opencl -device=pocl");
 }
 
 TEST(Target, EveryTargetComesBackFromItsText) {
@@ -135,7 +144,8 @@ TEST(Target, EveryTargetComesBackFromItsText) {
           &t.private_memory_bytes, &t.max_image_reads, &t.max_image_writes}) {
       if (from(0, 2) == 0) *limit = from(1, from(0, 1) == 0 ? 100'000 : INT64_MAX);
     }
-    for (bool* flag : {&t.images, &t.float64, &t.math.contract}) *flag = from(0, 1) == 0;
+    for (bool* flag : {&t.images, &t.float64, &t.block_stack, &t.math.contract})
+      *flag = from(0, 1) == 0;
     ASSERT_EQ(parse(to_string(t)), t) << to_string(t);
     ASSERT_EQ(to_string(parse(to_string(t))), to_string(t));
   }

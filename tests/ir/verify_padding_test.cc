@@ -81,6 +81,21 @@ TEST(VerifyPadding, InTheFirstAndLastIterations) {
               HasSubstr(kUnknown));
 }
 
+// Lanes that a condition keeps from being chosen, and variables of other types.
+TEST(VerifyPadding, WhereNothingIsClaimed) {
+  const std::string texel = "let v: float32x4 = texture2d.load(T, x=1, y=bx: float32x4) ";
+  const auto given = [&](std::string_view value) {
+    return problem_of("T", "Y", texel + fmt::format("for i < 8 {{ Y[bx * 8 + i] = {} }}", value));
+  };
+  EXPECT_EQ(given("select(i < 3, v.lane[i], 0.0)"), "");
+  EXPECT_THAT(given("v.lane[i / 8 + 3]"), HasSubstr("Y[0] " + kUnknown));
+  EXPECT_THAT(given("select(int64(i) < int64(9), v.lane[3], 0.0)"), HasSubstr(kUnknown));
+  EXPECT_EQ(problem_of("T", "Y",
+                       texel + "for i: int64 < int64(2) { if v.lane[int32(i) + 3] < 1.0 { Y[bx] = "
+                               "v.lane[3] } }"),
+            "");
+}
+
 // Padding may be copied to padding, not to an element.
 TEST(VerifyPadding, WholeTexels) {
   const std::string texel = "texture2d.load(T, x=1, y=bx: float32x4)";

@@ -138,6 +138,8 @@ TEST_F(KernelParams, PrivateMemory) {
   target.private_memory_bytes = 1 << 30;
   EXPECT_EQ(with(65536), "");
   EXPECT_EQ(with(65537).substr(0, 16), "TL4004 te.py:4: ");
+  target.block_stack = false;
+  EXPECT_EQ(with(65537), "");
   target.private_memory_bytes = 400;
   EXPECT_EQ(with(100), "");
   EXPECT_EQ(with(101).substr(0, 16), "TL4004 te.py:4: ");

@@ -1,4 +1,4 @@
-#include "texel_copy.h"
+#include "layout_copy.h"
 
 #include <cstring>
 #include <vector>
@@ -20,7 +20,7 @@ std::vector<std::vector<int64_t>> indices_by_number(const ir::Layout& layout,
   return result;
 }
 
-// Calls see(offset of the element, offset of the texel's lane) for all elements.
+// Calls see(offset of the element, offset of the place) for all elements.
 template <class See>
 void for_each_element(const ir::Layout& layout, const See& see) {
   const auto rows = indices_by_number(layout, layout.rows, layout.row_count());
@@ -63,19 +63,19 @@ void copy_element(std::byte* target, const std::byte* source, size_t bytes) {
 }  // namespace
 
 void pack_elements(const ir::Layout& layout, size_t element_bytes,
-                   std::span<const std::byte> elements, std::span<std::byte> texels) {
-  std::memset(texels.data(), 0, texels.size());
+                   std::span<const std::byte> elements, std::span<std::byte> places) {
+  std::memset(places.data(), 0, places.size());
   for_each_element(layout, [&](int64_t offset, int64_t place) {
-    copy_element(texels.data() + static_cast<size_t>(place) * element_bytes,
+    copy_element(places.data() + static_cast<size_t>(place) * element_bytes,
                  elements.data() + static_cast<size_t>(offset) * element_bytes, element_bytes);
   });
 }
 
 void unpack_elements(const ir::Layout& layout, size_t element_bytes,
-                     std::span<const std::byte> texels, std::span<std::byte> elements) {
+                     std::span<const std::byte> places, std::span<std::byte> elements) {
   for_each_element(layout, [&](int64_t offset, int64_t place) {
     copy_element(elements.data() + static_cast<size_t>(offset) * element_bytes,
-                 texels.data() + static_cast<size_t>(place) * element_bytes, element_bytes);
+                 places.data() + static_cast<size_t>(place) * element_bytes, element_bytes);
   });
 }
 
