@@ -1,5 +1,7 @@
 #include "lower/bounds_tests.h"
 
+#include <limits>
+
 #include "ir/arith/simplify.h"
 #include "ir/visit.h"
 
@@ -86,6 +88,7 @@ Interval where_certain(const BoundsTest& test, const Expr& var, const arith::Ran
   }
   const Interval others = rest.bounds(ranges);
   constexpr Interval kNowhere{0, -1};
+  if (factor == std::numeric_limits<int64_t>::min()) return kNowhere;
   const bool from_below = test.holds.has_max();
   if (from_below ? !others.has_max() : !others.has_min()) return kNowhere;
   const Interval product = from_below ? Interval{-Interval::kNone, test.holds.max - others.max}

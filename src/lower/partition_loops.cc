@@ -47,6 +47,9 @@ using Points = std::set<int64_t>;
 // The iterations up to `extent` at which floor((factor * i + offset) / divisor) changes. Nothing
 // when there are too many.
 std::optional<Points> steps(int64_t factor, int64_t offset, int64_t divisor, int64_t extent) {
+  for (const int64_t number : {factor, offset, divisor, extent}) {
+    if (number != static_cast<int32_t>(number)) return std::nullopt;  // products stay exact
+  }
   const auto quotient = [&](int64_t i) { return floor_div(factor * i + offset, divisor); };
   const int64_t first = std::min(quotient(0), quotient(extent - 1));
   const int64_t last = std::max(quotient(0), quotient(extent - 1));
@@ -163,9 +166,11 @@ class Partitioner {
     const Interval interior = interior_of(loop->var, *extent, tests.inside(*loop));
     Points points{0, interior.min, interior.max + 1, *extent};
     const Points changes = division_steps(*loop, *extent);
-    points.insert(changes.begin(), changes.end());
+    if (points.size() + changes.size() - 1 <= kMaxPieces) {
+      points.insert(changes.begin(), changes.end());
+    }
     const auto pieces = static_cast<int64_t>(points.size()) - 1;
-    if (pieces == 1 || pieces > kMaxPieces || !take((pieces - 1) * count_stores(loop->body))) {
+    if (pieces == 1 || !take((pieces - 1) * count_stores(loop->body))) {
       return inner_loops(s, tests, known);
     }
     Stmts result;

@@ -32,7 +32,8 @@ Interval meet(Interval a, Interval b);  // what is in both; min > max when nothi
 Interval operator+(Interval a, Interval b);
 Interval operator-(Interval a, Interval b);
 Interval operator*(Interval a, Interval b);
-// All integers whose product with the factor, which is not 0, lies in the interval.
+// All integers whose product with the factor lies in the interval. The factor is not 0, nor the
+// least int64, which cannot be negated.
 Interval quotient_range(Interval product, int64_t factor);
 
 // An interval that holds all values the expression takes. Vectors: those of all lanes. Values of

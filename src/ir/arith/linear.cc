@@ -1,6 +1,7 @@
 #include "ir/arith/linear.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "ir/arith/modular.h"
@@ -13,6 +14,8 @@
 namespace texloom::ir::arith {
 
 namespace {
+
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 // a + sign * b modulo 2^64, as the values themselves wrap.
 int64_t wrapping_add(int64_t a, int64_t sign, int64_t b) {
@@ -46,6 +49,7 @@ int64_t LinearSum::common_factor() const {
     factor = std::gcd(factor, t.coefficient);
     negative = negative && t.coefficient < 0;
   }
+  if (factor == kLeast) return 0;
   return negative ? -factor : factor;
 }
 

@@ -30,7 +30,8 @@ struct LinearSum {
   const Expr* single_atom() const;
   // The coefficient of an atom; 0 where it has none.
   int64_t coefficient_of(const Expr& atom) const;
-  // The greatest common divisor of all coefficients, negative when they all are; 0 of a constant.
+  // The greatest common divisor of all coefficients, negative when they all are; 0 of a constant,
+  // and where it is no int64.
   int64_t common_factor() const;
 
   // this + sign * other

@@ -183,7 +183,9 @@ bool Matcher::applies_to_pair(const Rule& rule, const LinearSum& sum, size_t a, 
     return number_of(rule.guard, g, ranges_).value_or(0) != 0;
   };
   const LinearTerm &first = sum.terms[a], &second = sum.terms[b];
-  if (first.coefficient % second.coefficient != 0) return false;
+  const bool divides = first.coefficient != std::numeric_limits<int64_t>::min() &&
+                       first.coefficient % second.coefficient == 0;
+  if (!divides) return false;
   const int64_t ratio = first.coefficient / second.coefficient;
   const TermView pattern(rule.pattern), scaled = pattern.child(0);
   const bool has_factor = scaled.is(BinaryOp::Mul);

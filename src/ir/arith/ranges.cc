@@ -1,5 +1,7 @@
 #include "ir/arith/ranges.h"
 
+#include <limits>
+
 #include "ir/arith/simplify.h"
 
 namespace texloom::ir::arith {
@@ -10,7 +12,7 @@ int64_t times_in(const LinearSum& sum, const LinearSum& part) {
   int64_t factor = 0;
   for (const LinearTerm& t : part.terms) {
     const int64_t other = sum.coefficient_of(t.atom);
-    if (other % t.coefficient != 0) return 0;
+    if (other == std::numeric_limits<int64_t>::min() || other % t.coefficient != 0) return 0;
     const int64_t own = other / t.coefficient;
     if (own == 0 || (factor != 0 && own != factor)) return 0;
     factor = own;
@@ -91,9 +93,9 @@ void Ranges::enter(const For& loop) {
 }
 
 void Ranges::enter(const Let& let) {
-  if (!let.var->type.is_integer() || !let.var->type.is_scalar()) return;
+  if (!is_index_type(let.var->type) || reads_memory(let.value)) return;
   set(let.var, bounds(let.value, *this));
-  if (!reads_memory(let.value)) set_modular(let.var, modular(let.value, *this));
+  set_modular(let.var, modular(let.value, *this));
 }
 
 void Ranges::assume(const Expr& condition, bool holds) {

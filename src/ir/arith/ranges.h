@@ -36,7 +36,7 @@ class Ranges {
 
   // The variable of a loop: from 0 to what is known of the extent.
   void enter(const For& loop);
-  // The variable of a Let has what its value has.
+  // The variable of a Let has what its value has, if that is index arithmetic.
   void enter(const Let& let);
   // That the condition holds, or that it does not: what follows for the sums of index arithmetic
   // in it. The rest of it, and what it reads from memory, is passed over.

@@ -10,30 +10,32 @@ using namespace terms;  // the whole table is written in them
 constexpr Term kAlways = 1;
 constexpr Domain kAny = Domain::Any, kIndex = Domain::Index;
 
+// clang-format off: it takes `p && q` for a reference
+// NOLINTBEGIN(misc-redundant-expression): these are what rows are about
 constexpr Rule kRules[] = {
     // -- Sums of a quotient and a remainder: the parts of a fused axis joined again.
     {kAny, simplified(floordiv(x, c0)) * c0 + floormod(x, c0), c0 > 0, x},
     {kAny, floormod(simplified(floordiv(x, c0)), c1) * c0 + floormod(x, c0), c0 > 0 && c1 > 0,
-     floormod(x, c0* c1)},
+     floormod(x, c0 * c1)},
     {kAny, min(x, y) + max(x, y), kAlways, x + y},
 
     // -- Floor division by a positive constant.
-    {kIndex, floordiv(x* c0 + y, c0), c0 > 0, x + floordiv(y, c0)},
+    {kIndex, floordiv(x * c0 + y, c0), c0 > 0, x + floordiv(y, c0)},
     {kIndex, floordiv(x, c0), c0 > 0 && floordiv(low(x), c0) == floordiv(high(x), c0),
      floordiv(low(x), c0)},
-    {kIndex, floordiv(x* c0 + y, c1),
+    {kIndex, floordiv(x * c0 + y, c1),
      c0 > 1 && c1 > 0 && floormod(c1, c0) == 0 && low(y) >= 0 && high(y) < c0,
      floordiv(x, floordiv(c1, c0))},
-    {kIndex, floordiv(floordiv(x, c0) + c1, c2), c0 > 0 && c2 > 0, floordiv(x + c0 * c1, c0* c2)},
+    {kIndex, floordiv(floordiv(x, c0) + c1, c2), c0 > 0 && c2 > 0, floordiv(x + c0 * c1, c0 * c2)},
 
     // -- Its remainder.
-    {kIndex, floormod(x* c0 + y, c0), c0 > 0, floormod(y, c0)},
+    {kIndex, floormod(x * c0 + y, c0), c0 > 0, floormod(y, c0)},
     {kIndex, floormod(x, c0), c0 > 0 && floordiv(low(x), c0) == floordiv(high(x), c0),
      x - floordiv(low(x), c0) * c0},
     {kIndex, floormod(x, c0), c0 > 0 && floormod(modulus(x), c0) == 0, floormod(residue(x), c0)},
-    {kIndex, floormod(floormod(x, c0) * c1 + y, c2), c0 > 0 && c2 > 0 && floormod(c0* c1, c2) == 0,
-     floormod(x* c1 + y, c2)},
-    {kIndex, floormod(x* c0 + y, c1),
+    {kIndex, floormod(floormod(x, c0) * c1 + y, c2), c0 > 0 && c2 > 0 && floormod(c0 * c1, c2) == 0,
+     floormod(x * c1 + y, c2)},
+    {kIndex, floormod(x * c0 + y, c1),
      c0 > 1 && c1 > 0 && floormod(c1, c0) == 0 && low(y) >= 0 && high(y) < c0,
      floormod(x, floordiv(c1, c0)) * c0 + y},
 
@@ -41,7 +43,7 @@ constexpr Rule kRules[] = {
     // least value is asked for, so that the result can be negated), not at all where it divides.
     {kIndex, truncdiv(x, y), low(x) >= 0 && low(y) > 0, floordiv(x, y)},
     {kIndex, truncdiv(x, c0), c0 > 0 && high(x) <= 0 && low(x) <= 0, 0 - floordiv(0 - x, c0)},
-    {kIndex, truncdiv(x* c0 + 0, c0), c0 > 0, x},
+    {kIndex, truncdiv(x * c0 + 0, c0), c0 > 0, x},
     {kIndex, truncmod(x, y), low(x) >= 0 && low(y) > 0, floormod(x, y)},
     {kIndex, truncmod(x, c0), c0 > 0 && high(x) <= 0 && low(x) <= 0, 0 - floormod(0 - x, c0)},
     {kIndex, truncmod(x, c0),
@@ -60,31 +62,31 @@ constexpr Rule kRules[] = {
     {kAny, max(max(x, c0), c1), kAlways, max(x, max(c0, c1))},
 
     // -- Comparisons that the values decide.
-    {kAny, x < y, high(x) < low(y), 1},
-    {kAny, x < y, low(x) >= high(y), 0},
-    {kAny, x <= y, high(x) <= low(y), 1},
-    {kAny, x <= y, low(x) > high(y), 0},
-    {kAny, x > y, low(x) > high(y), 1},
-    {kAny, x > y, high(x) <= low(y), 0},
-    {kAny, x >= y, low(x) >= high(y), 1},
-    {kAny, x >= y, high(x) < low(y), 0},
-    {kAny, x == y, low(x) == high(y) && high(x) == low(y), 1},
-    {kAny, x == y, low(x) > high(y), 0},
-    {kAny, x != y, low(x) == high(y) && high(x) == low(y), 0},
-    {kAny, x != y, low(x) > high(y), 1},
+    {kIndex, x < y, high(x) < low(y), 1},
+    {kIndex, x < y, low(x) >= high(y), 0},
+    {kIndex, x <= y, high(x) <= low(y), 1},
+    {kIndex, x <= y, low(x) > high(y), 0},
+    {kIndex, x > y, low(x) > high(y), 1},
+    {kIndex, x > y, high(x) <= low(y), 0},
+    {kIndex, x >= y, low(x) >= high(y), 1},
+    {kIndex, x >= y, high(x) < low(y), 0},
+    {kIndex, x == y, low(x) == high(y) && high(x) == low(y), 1},
+    {kIndex, x == y, low(x) > high(y), 0},
+    {kIndex, x != y, low(x) == high(y) && high(x) == low(y), 0},
+    {kIndex, x != y, low(x) > high(y), 1},
     {kIndex, x == 0, residue(x) != 0, 0},
     {kIndex, x != 0, residue(x) != 0, 1},
 
     // -- Comparisons without a common factor.
-    {kIndex, x* c0 + c1 <= 0, c0 > 1, x <= floordiv(0 - c1, c0)},
-    {kIndex, x* c0 + c1 <= 0, c0 < -1, x >= 0 - floordiv(0 - c1, 0 - c0)},
-    {kIndex, x* c0 + c1 > 0, c0 > 1, x > floordiv(0 - c1, c0)},
-    {kIndex, x* c0 + c1 > 0, c0 < -1, x < 0 - floordiv(0 - c1, 0 - c0)},
-    {kIndex, x* c0 + c1 == 0, c0* c0 > 1 && floormod(c1, c0) == 0, x == 0 - floordiv(c1, c0)},
-    {kIndex, x* c0 + c1 != 0, c0* c0 > 1 && floormod(c1, c0) == 0, x != 0 - floordiv(c1, c0)},
+    {kIndex, x * c0 + c1 <= 0, c0 > 1, x <= floordiv(0 - c1, c0)},
+    {kIndex, x * c0 + c1 <= 0, c0 < -1, x >= 0 - floordiv(0 - c1, 0 - c0)},
+    {kIndex, x * c0 + c1 > 0, c0 > 1, x > floordiv(0 - c1, c0)},
+    {kIndex, x * c0 + c1 > 0, c0 < -1, x < 0 - floordiv(0 - c1, 0 - c0)},
+    {kIndex, x * c0 + c1 == 0, c0 * c0 > 1 && floormod(c1, c0) == 0, x == 0 - floordiv(c1, c0)},
+    {kIndex, x * c0 + c1 != 0, c0 * c0 > 1 && floormod(c1, c0) == 0, x != 0 - floordiv(c1, c0)},
     // A part that does not reach the next multiple decides nothing.
-    {kIndex, x* c0 + y < 0, c0 > 1 && low(y) >= 0 && high(y) < c0, x < 0},
-    {kIndex, x* c0 + y >= 0, c0 > 1 && low(y) >= 0 && high(y) < c0, x >= 0},
+    {kIndex, x * c0 + y < 0, c0 > 1 && low(y) >= 0 && high(y) < c0, x < 0},
+    {kIndex, x * c0 + y >= 0, c0 > 1 && low(y) >= 0 && high(y) < c0, x >= 0},
 
     // -- Negation.
     {kAny, !!p, kAlways, p},
@@ -100,14 +102,14 @@ constexpr Rule kRules[] = {
     {kAny, 1 && p, kAlways, p},
     {kAny, p && 0, kAlways, 0},
     {kAny, 0 && p, kAlways, 0},
-    {kAny, p&& p, kAlways, p},
+    {kAny, p && p, kAlways, p},
     {kAny, p && !p, kAlways, 0},
-    {kAny, (p && q) && p, kAlways, p&& q},
-    {kAny, (p && q) && q, kAlways, p&& q},
+    {kAny, (p && q) && p, kAlways, p && q},
+    {kAny, (p && q) && q, kAlways, p && q},
     {kAny, (p || q) && p, kAlways, p},
-    {kAny, x < c0&& x < c1, kAlways, x < min(c0, c1)},
-    {kAny, x >= c0&& x >= c1, kAlways, x >= max(c0, c1)},
-    {kAny, x >= c0&& x < c1, c0 >= c1, 0},
+    {kAny, x < c0 && x < c1, kAlways, x < min(c0, c1)},
+    {kAny, x >= c0 && x >= c1, kAlways, x >= max(c0, c1)},
+    {kAny, x >= c0 && x < c1, c0 >= c1, 0},
     {kAny, p || 0, kAlways, p},
     {kAny, 0 || p, kAlways, p},
     {kAny, p || 1, kAlways, 1},
@@ -126,13 +128,15 @@ constexpr Rule kRules[] = {
     {kAny, select(!p, v, w), kAlways, select(p, w, v)},
     {kAny, select(p, select(p, u, v), w), kAlways, select(p, u, w)},
     {kAny, select(p, u, select(p, v, w)), kAlways, select(p, u, w)},
-    {kAny, select(p, q, 0), kAlways, p&& q},
+    {kAny, select(p, q, 0), kAlways, p && q},
     {kAny, select(p, 1, q), kAlways, p || q},
     {kAny, select(x < y, x, y), kAlways, min(x, y)},
     {kAny, select(x <= y, x, y), kAlways, min(x, y)},
     {kAny, select(x > y, x, y), kAlways, max(x, y)},
     {kAny, select(x >= y, x, y), kAlways, max(x, y)},
 };
+// NOLINTEND(misc-redundant-expression)
+// clang-format on
 
 std::string to_string(TermView t) {
   const auto child = [&](int number) { return to_string(t.child(number)); };

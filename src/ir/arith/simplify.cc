@@ -1,6 +1,6 @@
 #include "ir/arith/simplify.h"
 
-#include <limits>
+#include <algorithm>
 #include <unordered_map>
 
 #include "ir/arith/match.h"
@@ -41,6 +41,13 @@ Expr compare_with_zero(BinaryOp op, const LinearSum& difference, Type type) {
   }
   negative.constant = -difference.constant;
   return make_binary(op, positive.to_expr(type), negative.to_expr(type));
+}
+
+// Whether what bounds() says of it, open ends included, takes account of sums that wrap: those of
+// narrow types, and index arithmetic in vectors too.
+bool is_bounded_soundly(const Expr& e) {
+  if (!e->type.is_integer()) return false;
+  return e->type.bits <= 16 || (e->type.is_int() && !reads_memory(e));
 }
 
 class Simplifier final : public Normalizer {
@@ -186,9 +193,13 @@ class Simplifier final : public Normalizer {
   // `self` where no row applies. Operands are simplified.
   Expr ruled(std::span<const Rule* const> rules, std::initializer_list<Subject> operands,
              const Expr& self) {
+    const bool index = std::all_of(operands.begin(), operands.end(),
+                                   [](const Subject& s) { return is_bounded_soundly(*s.expr); });
     for (const Rule* rule : rules) {
       Bindings bindings;
-      if (rule->domain != Domain::Any || !matcher_.applies(*rule, operands, bindings)) continue;
+      const bool fits =
+          (index || rule->domain == Domain::Any) && matcher_.applies(*rule, operands, bindings);
+      if (!fits) continue;
       if (Expr result = expr_result(rule->result, bindings, self->type, {})) return result;
     }
     return self;

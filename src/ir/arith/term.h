@@ -82,6 +82,7 @@ class TermView {
 // The names that rows are written with; to be imported by those who write rows.
 namespace terms {
 
+// NOLINTBEGIN(readability-identifier-naming): letters, as in formulas
 constexpr Term x = Term::leaf(TermKind::Integer, 0), y = Term::leaf(TermKind::Integer, 1),
                z = Term::leaf(TermKind::Integer, 2);
 constexpr Term c0 = Term::leaf(TermKind::Constant, 0), c1 = Term::leaf(TermKind::Constant, 1),
@@ -89,6 +90,7 @@ constexpr Term c0 = Term::leaf(TermKind::Constant, 0), c1 = Term::leaf(TermKind:
 constexpr Term p = Term::leaf(TermKind::Condition, 0), q = Term::leaf(TermKind::Condition, 1);
 constexpr Term u = Term::leaf(TermKind::Value, 0), v = Term::leaf(TermKind::Value, 1),
                w = Term::leaf(TermKind::Value, 2);
+// NOLINTEND(readability-identifier-naming)
 
 constexpr Term binary(BinaryOp op, const Term& a, const Term& b) {
   return Term::of({TermKind::Binary, op}, a, b);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/ir/arith/random_index.h"
 
 namespace texloom::ir::arith {
@@ -253,6 +255,36 @@ TEST_F(SimplifyTest, KeepsTypes) {
   EXPECT_EQ(simple(v + v), "ramp(x, 1, 4) + ramp(x, 1, 4)");
 }
 
+// Tests of all lanes at once, and of types whose bounds are known.
+TEST_F(SimplifyTest, ComparisonsOfOtherTypes) {
+  const auto spread = [](int64_t value) { return make_broadcast(make_int(value), 4); };
+  const Expr ramp = make_ramp(i4 * 4, make_int(1), 4);
+  EXPECT_EQ(simple(ramp < spread(16)), "x4(true)");
+  EXPECT_EQ(simple(ramp < spread(15)), "ramp(i4 * 4, 1, 4) < x4(15)");
+  const Expr byte = make_load(make_buffer("B", Type::u(8), {4}, MemoryScope::Global), {x});
+  EXPECT_EQ(simple(make_cast(kInt32, byte) < make_int(256)), "int32(B[x]) < 256");
+  EXPECT_EQ(simple(floordiv(byte, 2) < make_int(200, Type::u(8))), "true");
+  EXPECT_EQ(simple(byte + 1 < byte), "B[x] + uint8(1) < B[x]");
+}
+
+// Coefficients and constants at the end of 64 bits crash nothing.
+TEST_F(SimplifyTest, LeastInteger) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  const Expr l = make_var("l", kInt64), k = make_var("k", kInt64);
+  const auto zero = make_int(0, kInt64);
+  for (const Expr& sum : {l * kLeast, l * kLeast - k, l * kLeast + k * kLeast + kLeast,
+                          floordiv(l, 7) * kLeast - floormod(l, 7), l + kLeast, l * -1 + kLeast}) {
+    for (const auto op : {BinaryOp::Lt, BinaryOp::Le, BinaryOp::Gt, BinaryOp::Ge, BinaryOp::Eq}) {
+      Ranges ranges;
+      ranges.assume(make_binary(op, sum, zero));
+      EXPECT_EQ(simplify(make_binary(op, sum, zero), ranges)->type, kBool);
+      EXPECT_EQ(simplify(min(floordiv(sum, 6), floormod(sum, kLeast)), ranges)->type, kInt64);
+      EXPECT_EQ(simplify(make_binary(BinaryOp::Div, sum, make_int(-1, kInt64)), ranges)->type,
+                kInt64);
+    }
+  }
+}
+
 // What is read may be any value, so that a product of it may overflow.
 TEST_F(SimplifyTest, ValuesOfMemoryMayOverflow) {
   const Buffer a = make_buffer("A", kInt32, {64}, MemoryScope::Global);
@@ -262,6 +294,7 @@ TEST_F(SimplifyTest, ValuesOfMemoryMayOverflow) {
   EXPECT_EQ(simple(m < m + 1), "A[x] < A[x] + 1");
   EXPECT_EQ(simple(min(m, m + 1)), "min(A[x], A[x] + 1)");
   EXPECT_EQ(simple(m * 4 < make_int(10)), "A[x] * 4 < 10");
+  EXPECT_EQ(simple(make_int(0) < max(m, make_int(0)) + 1), "0 < max(A[x], 0) + 1");
   EXPECT_EQ(simple(m + m - m), "A[x]");
   const Expr c = make_cast(kInt32, make_var("f", kFloat32));
   EXPECT_EQ(simple(floordiv(c * 4, 4)), "floordiv(int32(f) * 4, 4)");
