@@ -23,8 +23,9 @@
 // Rounding is explicit: an addition of a product is rounded twice, Fma once; no printer lets a
 // device compiler choose. Index expressions are int32; lowering refuses what needs more.
 //
-// interpret/interpret.h says what programs mean by running them, at every stage but te, and reports
-// races, divergent barriers, accesses out of bounds and the use of undefined values.
+// interpret/interpret.h says what programs mean by running them, and reports races, divergent
+// barriers, accesses out of bounds and the use of undefined values. Of stage te it runs the
+// computes as they stand (lower/unscheduled.h): the oracle for what schedules make of them.
 //
 // Every node knows the line of the user's program it came from; passes hand it on.
 #pragma once

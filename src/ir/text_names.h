@@ -28,6 +28,7 @@ class TextNames {
   TextNames() = default;
   // Names inside a part of a text; `outer` stays where it is.
   explicit TextNames(const TextNames* outer) : outer_(outer) {}
+
   // The variable that is bound here, for the first time or again.
   Expr bind(const TextReader& reader, const NamedToken& name, Type type);
   // The buffer that is declared here. Fails with BadText where no program may have such a buffer.
