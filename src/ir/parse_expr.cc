@@ -401,9 +401,10 @@ Expr ExprParser::domain(std::string_view what) {
     reader_.wrong(at, "write an integer of 32 bits", "{} is {}, which no axis has", what,
                   fits ? to_string(value->type) : std::to_string(*number));
   }
-  walk(value, [&](const TensorRead&) {
+  const auto refuse = [&](const auto&) {
     reader_.wrong(at, "use constants and symbols", "{} depends on a tensor", what);
-  });
+  };
+  walk(value, [&](const TensorRead& n) { refuse(n); }, [&](const Reduce& n) { refuse(n); });
   return value;
 }
 

@@ -39,8 +39,8 @@ class TextNames {
   Buffer buffer(const TextReader& reader, const NamedToken& name) const;
 
   // Of stage te. Each name once; names of the three kinds do not meet.
-  void add_tensor(const TextReader& reader, const NamedToken& name, Tensor tensor);
-  void add_reducer(const TextReader& reader, const NamedToken& name, Reducer reducer);
+  void add_tensor(const TextReader& reader, const NamedToken& name, const Tensor& tensor);
+  void add_reducer(const TextReader& reader, const NamedToken& name, const Reducer& reducer);
   Tensor tensor(const TextReader& reader, const NamedToken& name) const;
   const Reducer& reducer(const TextReader& reader, const NamedToken& name) const;
 

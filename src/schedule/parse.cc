@@ -96,7 +96,7 @@ void ScheduleParser::reducer() {
   reader_.expect(",");
   reader_.expect_word("identity");
   r.identity = value(nothing, "identity");
-  head_.names.add_reducer(reader_, name, std::move(r));
+  head_.names.add_reducer(reader_, name, r);
 }
 
 ScheduleParser::TensorType ScheduleParser::tensor_type() {

@@ -196,6 +196,8 @@ TEST(TeTextErrors, OfComputes) {
       {"compute D(i from 2 extent 8): int32 = 1", "TL6002 5:11 the axis i does not begin at 0"},
       {"compute D(i < 8.0): int32 = 1", "TL6002 5:15 the extent is float32, which no axis has"},
       {"compute D(i < int32(A[0, 0])): int32 = 1", "TL6002 5:15 the extent depends on a tensor"},
+      {"compute D(i < reduce(sum, [k < 2], A[0, k])): int32 = 1",
+       "TL6002 5:15 the extent is float32, which no axis has"},
       {"compute D(i < 8): float32 = k", "TL6002 5:29 there is no variable k here"},
       {"compute D(i < 8): float32 = reduce(max, [k < 8], A[i, k])",
        "TL6002 5:36 there is no reducer max"},
