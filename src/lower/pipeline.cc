@@ -59,27 +59,6 @@ constexpr std::array kPipeline = {
          "place fma, if the math mode allows it"},
 };
 
-}  // namespace
-
-std::span<const Pass> pipeline() { return kPipeline; }
-
-void run_pass(const Pass& pass, Lowering& lowering) {
-  TL_CHECK(lowering.program.stage == pass.in, std::string(pass.name));
-  try {
-    pass.run(lowering);
-  } catch (const UserError& error) {
-    std::vector<Diagnostic> diagnostics = error.diagnostics();
-    for (Diagnostic& d : diagnostics) {
-      d.notes.push_back(
-          fmt::format("found while lowering '{}', in pass {}", lowering.program.name, pass.name));
-    }
-    throw UserError(std::move(diagnostics));
-  }
-  lowering.program.stage = pass.out;
-}
-
-namespace {
-
 // What the text of the pass's input needs.
 Lowering printable(const Lowering& lowering) {
   if (lowering.program.stage == Stage::Te) return lowering;
@@ -108,6 +87,23 @@ void verify(const Lowering& lowering) {
 
 }  // namespace
 
+std::span<const Pass> pipeline() { return kPipeline; }
+
+void run_pass(const Pass& pass, Lowering& lowering) {
+  TL_CHECK(lowering.program.stage == pass.in, std::string(pass.name));
+  try {
+    pass.run(lowering);
+  } catch (const UserError& error) {
+    std::vector<Diagnostic> diagnostics = error.diagnostics();
+    for (Diagnostic& d : diagnostics) {
+      d.notes.push_back(
+          fmt::format("found while lowering '{}', in pass {}", lowering.program.name, pass.name));
+    }
+    throw UserError(std::move(diagnostics));
+  }
+  lowering.program.stage = pass.out;
+}
+
 Lowering run_passes(std::span<const Pass> passes, Lowering lowering, PassObserver observer) {
   lowering.program.stage = Stage::Te;
   const Lowering first = lowering;
@@ -122,7 +118,7 @@ Lowering run_passes(std::span<const Pass> passes, Lowering lowering, PassObserve
     }
     observer(pass, lowering);
   }
-  if (lowering.verify_each) return lowering;
+  if (lowering.verify_each || lowering.program.stage == Stage::Te) return lowering;
   try {
     ir::verify(lowering.program, &lowering.target);
   } catch (const InternalError& error) {

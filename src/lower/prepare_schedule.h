@@ -6,11 +6,11 @@ namespace texloom::lower {
 
 // Brings the schedule into the form that the rest of lowering expects.
 //
-// Does: gives each argument's stage the scope its declaration states and makes it an output (the
-// caller sees it), makes layouts of axes that transform_layout gave, replaces reads of inlined
-// stages by their expressions, and vectorises the lane axis of each texture stage: the innermost
-// part of the last axis, or of the one that its layout makes lanes, is split by 4 unless it is
-// vectorised by 4 already.
+// Does: gives each argument's stage the scope its declaration states (an input's lies in global
+// memory, or is refused later) and makes it an output (the caller sees it), makes layouts of axes
+// that transform_layout gave, replaces reads of inlined stages by their expressions, and vectorises
+// the lane axis of each texture stage: the innermost part of the last axis, or of the one that its
+// layout makes lanes, is split by 4 unless it is vectorised by 4 already.
 //
 // Stands first because bound inference sees splits as relations and reads as they will be.
 //

@@ -55,12 +55,14 @@ std::optional<std::string> write_dump(const std::exception& error, const std::st
 
 InternalError with_dump(const std::exception& error, const std::string& options,
                         FunctionRef<std::string()> text) {
-  std::optional<std::string> path;
-  try {
-    path = write_dump(error, options, text());
-  } catch (const std::exception&) {
-    // The error at hand is the one to report.
-  }
+  // Whatever goes wrong here, the error at hand is the one to report.
+  const auto path = [&]() -> std::optional<std::string> {
+    try {
+      return write_dump(error, options, text());
+    } catch (const std::exception&) {
+      return std::nullopt;
+    }
+  }();
   if (!path) return InternalError(error.what());
   return InternalError(fmt::format(
       "{}\n  note: the program that shows it is in {}: please attach it\n  note: {} shows it again",

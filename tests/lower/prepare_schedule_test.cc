@@ -55,6 +55,15 @@ TEST(PrepareSchedule, DeclaredScopes) {
   EXPECT_FALSE(result.stage(b).scope.has_value());
 }
 
+// An input is where the caller has it: what says otherwise is left for check_schedule to refuse.
+TEST(PrepareSchedule, DeclaredScopesOfInputs) {
+  const Tensor a = placeholder("A", {8, 4}), b = plus_one(a, "B");
+  const Te result =
+      prepared(Te({b}), {{a, declaration("local", {8, 4})}, {b, declaration("local", {8, 4})}});
+  EXPECT_FALSE(result.stage(a).scope.has_value());
+  EXPECT_EQ(result.stage(b).scope, ir::parse_scope("local"));
+}
+
 // Transitively, each read with its own indices.
 TEST(PrepareSchedule, InlinedStages) {
   const Tensor a = placeholder("A", {8, 9});

@@ -52,7 +52,7 @@ def test_demo_shows_every_step_and_writes_pictures(tmp_path, capsys):
     assert demo_command.main(["--out", str(tmp_path / "new"), "--device", "0"]) == 0
     shown = capsys.readouterr().out
     for step in (
-        "loops ax0 = blockIdx.x; ax1 = threadIdx.x; vectorized ax2",
+        "  bind ax0 blockIdx.x\n  bind ax1 threadIdx.x\n  vectorize ax2\n",
         "texture2d.store(X.texture, x=ax1, y=ax0",
         "launch main_kernel1(X.texture, Y) grid=(8, 1, 1) block=(8, 1, 1)",
         "write_imagef(X_texture",
