@@ -46,6 +46,23 @@ TEST(Module, OneSourceForEachKernel) {
   EXPECT_EQ(arguments[0].as<float>(), expected);
 }
 
+// An offset that is larger on its way than any int32.
+TEST(Module, OffsetsOfSixtyFourBits) {
+  const ir::Buffer x = global("x", kFloat32, 64), y = global("y", kFloat32, 64);
+  TestKernel kernel;
+  const Expr t = make_cast(ir::kInt64, kernel.axis("threadIdx.x", 16));
+  constexpr int64_t kFar = int64_t{1} << 33;
+  const Expr offset = t * (kFar + 1) - t * kFar;
+  const ir::Program program = kernel.program(put(y, offset, at(x, offset + 1)));
+  EXPECT_NE(source_of(program).find("y[(long)threadIdx_x * 8589934593L"), std::string::npos)
+      << source_of(program);
+  std::vector<float> values(64);
+  for (size_t i = 0; i < 64; ++i) values[i] = static_cast<float>(i);
+  std::vector<HostArray> arguments = {HostArray::of(std::vector<float>(64)), HostArray::of(values)};
+  run(program, arguments);
+  EXPECT_EQ(arguments[0].as<float>()[15], 16);
+}
+
 // A scalar parameter, as origins of textures are.
 TEST(Module, ScalarsAreArguments) {
   TestKernel kernel;

@@ -97,7 +97,7 @@ TEST(PartitionLoops, LeavesShortInteriors) {
 // Where a quotient changes, the loop is cut, so that none is left.
 TEST(PartitionLoops, Folds) {
   EXPECT_EQ(serial("  for k < 40 {\n"
-                   "    Y[floordiv(k, 16) + floormod(k, 16) * 8] = X[floordiv(-k + 2, 32) + 2]\n"
+                   "    Y[floordiv(k, 16) + floormod(k, 16) * 8] = X[floordiv(2 - k, 32) + 2]\n"
                    "  }\n"),
             "for k < 3 {\n"
             "  Y[k * 8] = X[2]\n"
