@@ -11,6 +11,7 @@
 #include "apps/texloom-opt/findings.h"
 #include "apps/texloom-opt/interpretation.h"
 #include "apps/texloom-opt/options.h"
+#include "codegen/opencl/print.h"
 #include "ir/target.h"
 #include "ir/verify.h"
 #include "lower/text.h"
@@ -80,16 +81,33 @@ class Runner {
       if (prints(pass)) err_ << fmt::format("// after {}\n{}", pass.name, text_of_program());
     }
     verify();
-    if (options_.interpret && lowering_.program.stage == ir::Stage::Te) {
+    if (const ExitCode code = show_result(); code != kOk) return code;
+    if (options_.time_passes) print_times();
+    return kOk;
+  }
+
+  // What is asked for: the program, what it computes, or its kernels in OpenCL C.
+  ExitCode show_result() {
+    const ir::Stage stage = lowering_.program.stage;
+    if (options_.interpret && stage == ir::Stage::Te) {
       err_ << "texloom-opt: --interpret runs loops and kernels, the program is at stage te\n";
+      return kWrongInput;
+    }
+    if (options_.emit_opencl && stage != ir::Stage::Legalised) {
+      err_ << fmt::format(
+          "texloom-opt: --emit=opencl takes stage legalised, the program is at {}\n",
+          to_string(stage));
       return kWrongInput;
     }
     if (options_.interpret) {
       interpret();
+    } else if (options_.emit_opencl) {
+      for (const ir::Kernel& kernel : lowering_.program.kernels) {
+        out_ << codegen::opencl::print(kernel).source;
+      }
     } else {
       out_ << text_of_program();
     }
-    if (options_.time_passes) print_times();
     return kOk;
   }
 

@@ -19,6 +19,7 @@ prints it. FILE is - for standard input.
   --time-passes           print how long each pass took, on standard error
   --target=TARGET         for passes that ask for one: by default the program's own, which a
                           program of stage te names, or "opencl"
+  --emit=opencl           print the OpenCL C of the kernels instead, which are legalised then
   --locations             print the source locations of statements
   --split-input-file      FILE holds several programs, divided by lines "// -----"
   --verify-diagnostics    what is reported has to be what the comments of FILE expect:
@@ -85,6 +86,7 @@ constexpr Flag kFlags[] = {
     {"--verify-each", &Options::verify_each},
     {"--time-passes", &Options::time_passes},
     {"--locations", &Options::locations},
+    {"--emit=opencl", &Options::emit_opencl},
     {"--split-input-file", &Options::split_input},
     {"--verify-diagnostics", &Options::verify_diagnostics},
     {"--interpret", &Options::interpret},

@@ -25,7 +25,7 @@ struct Options {
   std::optional<std::string> target;     // else the program's own, or "opencl"
   bool split_input = false, verify_each = false, verify_diagnostics = false;
   bool time_passes = false, list_passes = false, locations = false, help = false;
-  bool interpret = false, one_image = false;
+  bool emit_opencl = false, interpret = false, one_image = false;
   int64_t seed = 0;
   int64_t max_steps = 10'000'000;
 };

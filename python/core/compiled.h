@@ -14,8 +14,9 @@
 
 namespace texloom::python {
 
+// A program of any stage: of stage te a schedule with its arguments.
 struct PyProgram {
-  std::shared_ptr<const ir::Program> program;
+  std::shared_ptr<const lower::Lowering> state;
 };
 
 // What build() returns. Executors are made for each device at the first call with its arrays.
@@ -26,12 +27,8 @@ struct CompiledFunction {
   std::map<const hal::Device*, std::shared_ptr<runtime::PlanExecutor>> executors;
 };
 
-// What lower() and build() are given: arguments, buffers of `binds`, target text.
-lower::Lowering make_lowering(const SharedSchedule& schedule, const std::vector<PyTensor>& args,
-                              const py::dict& binds, const std::string& name,
-                              const std::string& target);
-
-// Lowers, and shows the warnings to the user.
-ir::Program lowered_program(lower::Lowering lowering);
+// Lowers a program of stage te, and shows the warnings to the user. Throws a Python ValueError for
+// another stage.
+lower::Lowering lowered(const PyProgram& program);
 
 }  // namespace texloom::python

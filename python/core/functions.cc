@@ -188,12 +188,10 @@ void bind_functions(py::module_& m) {
         for (size_t i = 0; i < f->module.kernels.size(); ++i) kernels.push_back({f, i});
         return kernels;
       });
-  m.def("build", [](const SharedSchedule& s, const std::vector<PyTensor>& args,
-                    const py::dict& binds, const std::string& name, const std::string& target) {
-    lower::Lowering lowering = make_lowering(s, args, binds, name, target);
+  m.def("build", [](const PyProgram& program) {
     auto f = std::make_shared<CompiledFunction>();
-    f->target = lowering.target;
-    f->module = codegen::opencl::compile(lowered_program(std::move(lowering)));
+    f->target = program.state->target;
+    f->module = codegen::opencl::compile(lowered(program).program);
     return f;
   });
 }

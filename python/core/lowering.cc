@@ -8,8 +8,8 @@
 
 #include "codegen/opencl/legalize.h"
 #include "compiled.h"
-#include "ir/parse.h"
 #include "lower/pipeline.h"
+#include "lower/text.h"
 
 namespace texloom::python {
 
@@ -43,32 +43,20 @@ PyBufferDeclaration declare_buffer(const py::object& shape, const std::string& d
   return {d};
 }
 
-std::vector<std::pair<std::string, std::string>> lower_texts(const SharedSchedule& schedule,
-                                                             const std::vector<PyTensor>& args,
-                                                             const py::dict& binds,
-                                                             const std::string& name,
-                                                             const std::string& target) {
-  std::vector<std::pair<std::string, std::string>> texts;
-  lower::lower(make_lowering(schedule, args, binds, name, target),
-               [&](const lower::Pass& pass, const lower::Lowering& state) {
-                 if (pass.out == ir::Stage::Te) return;
-                 texts.emplace_back(std::string(pass.name), to_string(state.program));
-               });
-  return texts;
+PyProgram keep(lower::Lowering lowering) {
+  return {std::make_shared<const lower::Lowering>(std::move(lowering))};
 }
 
-}  // namespace
-
-lower::Lowering make_lowering(const SharedSchedule& schedule, const std::vector<PyTensor>& args,
-                              const py::dict& binds, const std::string& name,
-                              const std::string& target) {
+// What lower() and build() are given: arguments, buffers of `binds`, target text.
+PyProgram make_program(const SharedSchedule& schedule, const std::vector<PyTensor>& args,
+                       const py::dict& binds, const std::string& name, const std::string& target) {
   if (!schedule) throw py::type_error("expected a schedule, not None");
   lower::Lowering lowering;
   lowering.schedule = *schedule;
   lowering.location = user_location();
   lowering.target = parse_target(target, lowering.location);
   lowering.program.name = name;
-  lowering.verify_each = std::getenv("TEXLOOM_DEBUG") != nullptr;
+  lowering.program.stage = Stage::Te;
   for (const PyTensor& tensor : args) {
     lower::Argument argument{tensor.node, {}};
     const py::object key = py::cast(tensor);
@@ -78,13 +66,35 @@ lower::Lowering make_lowering(const SharedSchedule& schedule, const std::vector<
     }
     lowering.arguments.push_back(std::move(argument));
   }
+  return keep(std::move(lowering));
+}
+
+// A copy, to be lowered.
+lower::Lowering schedule_in(const PyProgram& program) {
+  lower::Lowering lowering = *program.state;
+  if (lowering.program.stage != Stage::Te) {
+    throw py::value_error(
+        fmt::format("program '{}' is at stage {}; only one of stage te is lowered",
+                    lowering.program.name, to_string(lowering.program.stage)));
+  }
+  lowering.verify_each = std::getenv("TEXLOOM_DEBUG") != nullptr;
   return lowering;
 }
 
-Program lowered_program(lower::Lowering lowering) {
-  lower::Lowering lowered = lower::lower(std::move(lowering));
-  for (const Diagnostic& warning : lowered.warnings) warn(warning);
-  return std::move(lowered.program);
+std::vector<std::pair<std::string, std::string>> lower_texts(const PyProgram& program) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  lower::lower(schedule_in(program), [&](const lower::Pass& pass, const lower::Lowering& state) {
+    texts.emplace_back(std::string(pass.name), lower::to_string(state));
+  });
+  return texts;
+}
+
+}  // namespace
+
+lower::Lowering lowered(const PyProgram& program) {
+  lower::Lowering result = lower::lower(schedule_in(program));
+  for (const Diagnostic& warning : result.warnings) warn(warning);
+  return result;
 }
 
 void bind_lowering(py::module_& m) {
@@ -97,24 +107,29 @@ void bind_lowering(py::module_& m) {
       .def("scope", [](const PyBufferDeclaration& b) { return to_string(b.value.scope); });
   m.def("decl_buffer", declare_buffer);
 
-  py::class_<PyProgram>(m, "Program", "A program, as lower and parse return it.")
-      .def("__str__", [](const PyProgram& p) { return to_string(*p.program); })
+  py::class_<PyProgram>(m, "Program", "A program, as program, lower and parse return it.")
+      .def("__str__", [](const PyProgram& p) { return lower::to_string(*p.state); })
       .def(
           "text",
           [](const PyProgram& p, bool locations) {
-            return to_string(*p.program, {.locations = locations});
+            return lower::to_string(*p.state, {.locations = locations});
           },
           py::arg("locations") = false,
           "The text form; with the lines that statements came from, if asked.")
-      .def_property_readonly("name", [](const PyProgram& p) { return p.program->name; });
-  m.def("lower", [](const SharedSchedule& s, const std::vector<PyTensor>& args,
-                    const py::dict& binds, const std::string& name, const std::string& target) {
-    return PyProgram{std::make_shared<const Program>(
-        lowered_program(make_lowering(s, args, binds, name, target)))};
+      .def_property_readonly("name", [](const PyProgram& p) { return p.state->program.name; })
+      .def_property_readonly(
+          "stage", [](const PyProgram& p) { return to_string(p.state->program.stage); },
+          "How far it is lowered: \"te\" is a schedule, \"kernels\" what lower returns.");
+  m.def("program", make_program);
+  m.def("lower", [](const PyProgram& p) {
+    lower::Lowering lowering = lowered(p);
+    lowering.schedule = {};
+    lowering.arguments.clear();
+    return keep(std::move(lowering));
   });
   m.def("lower_texts", lower_texts);
   m.def("parse", [](const std::string& text, const std::string& file) {
-    return PyProgram{std::make_shared<const Program>(parse_program(text, file))};
+    return keep(lower::parse_lowering(text, file));
   });
   m.def("passes", [] {
     py::list rows;

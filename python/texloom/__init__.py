@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from . import errors, nd, target, te
 from ._core import Device, devices
-from .driver import build, decl_buffer, lower, lower_texts, parse
+from .driver import build, decl_buffer, lower, lower_texts, parse, program
 from .errors import TexloomWarning, TVMError
 
 __version__ = "0.1.0"
@@ -44,6 +44,7 @@ __all__ = [
     "nd",
     "opencl",
     "parse",
+    "program",
     "target",
     "te",
 ]

@@ -40,9 +40,41 @@ def decl_buffer(
     return _core.decl_buffer(extents, dtype or "float32", name, scope, origin)
 
 
-def lower(
+def program(
     inp: Schedule,
     args: Sequence[Tensor],
+    name: str = "main",
+    binds: Mapping[Tensor, Buffer] | None = None,
+    *,
+    target: str | Target | None = None,
+) -> Program:
+    """A schedule with all that lowering it needs: a program of stage ``te``.
+
+    Its text is complete, so that it can be kept, shared and reduced: :func:`parse` reads it,
+    :func:`lower` and :func:`build` take what it returns. Parameters as of :func:`lower`.
+    """
+    return _core.program(inp, list(args), dict(binds or {}), name, resolve(target))
+
+
+def _program_of(
+    inp: Schedule | Program,
+    args: Sequence[Tensor] | None,
+    name: str,
+    binds: Mapping[Tensor, Buffer] | None,
+    target: str | Target | None,
+) -> Program:
+    if not isinstance(inp, Program):
+        if args is None:
+            raise TypeError("a schedule is lowered with its arguments: pass args=[...]")
+        return program(inp, args, name, binds, target=target)
+    if args is not None or binds is not None or target is not None:
+        raise TypeError("a program has its arguments and its target already")
+    return inp
+
+
+def lower(
+    inp: Schedule | Program,
+    args: Sequence[Tensor] | None = None,
     name: str = "main",
     binds: Mapping[Tensor, Buffer] | None = None,
     simple_mode: bool = False,
@@ -53,8 +85,9 @@ def lower(
 
     Parameters
     ----------
-    inp : Schedule
-        It is not changed.
+    inp : Schedule or Program
+        It is not changed. A program of stage ``te``, as :func:`parse` and :func:`program` return
+        it, has its name, arguments and target: nothing else is given then.
     args : sequence of Tensor
         The parameters, in order: all inputs, and every tensor that the caller wants to see.
     name : str
@@ -72,30 +105,32 @@ def lower(
         With a diagnostic that names the line of the directive at fault.
     """
     del simple_mode
-    return _core.lower(inp, list(args), dict(binds or {}), name, resolve(target))
+    return _core.lower(_program_of(inp, args, name, binds, target))
 
 
 def lower_texts(
-    inp: Schedule,
-    args: Sequence[Tensor],
+    inp: Schedule | Program,
+    args: Sequence[Tensor] | None = None,
     name: str = "main",
     binds: Mapping[Tensor, Buffer] | None = None,
     *,
     target: str | Target | None = None,
 ) -> dict[str, str]:
     """The text of the program after each pass, by the pass's name."""
-    return dict(_core.lower_texts(inp, list(args), dict(binds or {}), name, resolve(target)))
+    return dict(_core.lower_texts(_program_of(inp, args, name, binds, target)))
 
 
 def parse(text: str, file: str = "<text>") -> Program:
     """The program of a text, as :func:`lower_texts` and ``str`` of a program give it.
+
+    A schedule, which is a program of stage ``te``, can then be lowered.
 
     The form is that of ``docs/text_form.md``.
 
     Parameters
     ----------
     text : str
-        A program of any stage but ``te``.
+        A program of any stage.
     file : str
         What messages call it.
 
@@ -108,8 +143,8 @@ def parse(text: str, file: str = "<text>") -> Program:
 
 
 def build(
-    inputs: Schedule,
-    args: Sequence[Tensor],
+    inputs: Schedule | Program,
+    args: Sequence[Tensor] | None = None,
     target: str | Target | None = None,
     target_host: Any = None,
     name: str = "default_function",
@@ -117,7 +152,7 @@ def build(
 ) -> Function:
     """Compile a schedule; needs no device. Parameters as of :func:`lower`."""
     del target_host
-    return _core.build(inputs, list(args), dict(binds or {}), name, resolve(target))
+    return _core.build(_program_of(inputs, args, name, binds, target))
 
 
 @dataclass(frozen=True)

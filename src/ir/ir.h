@@ -24,8 +24,9 @@
 // device compiler choose. Index expressions are int32; the linear offset into a buffer is int64
 // where int32 is not known to suffice.
 //
-// interpret/interpret.h says what programs mean by running them, at every stage but te, and reports
-// races, divergent barriers, accesses out of bounds and the use of undefined values.
+// interpret/interpret.h says what programs mean by running them, and reports races, divergent
+// barriers, accesses out of bounds and the use of undefined values. Of stage te it runs the
+// computes as they stand (lower/unscheduled.h): the oracle for what schedules make of them.
 //
 // Every node knows the line of the user's program it came from; passes hand it on.
 #pragma once

@@ -401,9 +401,10 @@ Expr ExprParser::domain(std::string_view what) {
     reader_.wrong(at, "write an integer of 32 bits", "{} is {}, which no axis has", what,
                   fits ? to_string(value->type) : std::to_string(*number));
   }
-  walk(value, [&](const TensorRead&) {
+  const auto refuse = [&](const auto&) {
     reader_.wrong(at, "use constants and symbols", "{} depends on a tensor", what);
-  });
+  };
+  walk(value, [&](const TensorRead& n) { refuse(n); }, [&](const Reduce& n) { refuse(n); });
   return value;
 }
 
@@ -428,26 +429,29 @@ IterVar ExprParser::axis(IterKind kind) {
                        reader_.location(reader_.line_of(name.token)));
 }
 
-std::vector<IterVar> ExprParser::reduce_axes() {
+std::vector<IterVar> ExprParser::axes_until(std::string_view close, IterKind kind) {
   std::vector<IterVar> axes;
-  reader_.expect("[");
   do {
     const Token at = reader_.peek();
-    IterVar axis = this->axis(IterKind::Reduction);
+    IterVar axis = this->axis(kind);
     for (const IterVar& other : axes) {
       if (!other->var.same_as(axis->var)) continue;
-      reader_.wrong(at, "name each axis once", "{} is an axis of this reduction already", at.text);
+      reader_.wrong(at, "name each axis once", "{} is an axis already", at.text);
     }
     axes.push_back(std::move(axis));
+    if (axes.size() > kMaxDepth) {
+      reader_.wrong(at, "fuse some of them", "more than {} axes are loops too deep", kMaxDepth);
+    }
   } while (reader_.accept(","));
-  if (!reader_.accept("]")) reader_.fail_expected("',' or ']'");
+  if (!reader_.accept(close)) reader_.fail_expected(fmt::format("',' or '{}'", close));
   return axes;
 }
 
 Expr ExprParser::reduce(const Token& name) {
   const Reducer& reducer = names_.reducer(reader_, reader_.name("the name of a reducer"));
   reader_.expect(",");
-  std::vector<IterVar> axes = reduce_axes();
+  reader_.expect("[");
+  std::vector<IterVar> axes = axes_until("]", IterKind::Reduction);
   reader_.expect(",");
   Expr source = expr(), condition;
   if (source->type != reducer.result->type) {

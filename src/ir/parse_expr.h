@@ -29,6 +29,8 @@ class ExprParser {
   }
   // "k < 16" or "k from 2 extent 16", with its location: binds k.
   IterVar axis(IterKind kind);
+  // Up to `close`, which is read, too; of names of their own.
+  std::vector<IterVar> axes_until(std::string_view close, IterKind kind);
   // An extent or a first index: a constant that int32 holds, or made of variables.
   Expr domain(std::string_view what);
   // The lanes of an access by these indices.
@@ -59,7 +61,6 @@ class ExprParser {
   Expr intrinsic(const Token& name, const IntrinsicInfo& info);
   Expr texture_load(const Token& name);
   Expr reduce(const Token& name);
-  std::vector<IterVar> reduce_axes();
 
   // As many as the function takes.
   Exprs arguments(const Token& name, size_t count);

@@ -89,13 +89,14 @@ Buffer TextNames::buffer(const TextReader& reader, const NamedToken& name) const
 
 // -- Stage te.
 
-void TextNames::add_tensor(const TextReader& reader, const NamedToken& name, Tensor tensor) {
-  if (tensors_.try_emplace(name.name, std::move(tensor)).second) return;
+void TextNames::add_tensor(const TextReader& reader, const NamedToken& name, const Tensor& tensor) {
+  if (tensors_.try_emplace(name.name, tensor).second) return;
   reader.wrong(name.token, std::string(kRename), "{} is a tensor already", name.token.text);
 }
 
-void TextNames::add_reducer(const TextReader& reader, const NamedToken& name, Reducer reducer) {
-  if (reducers_.try_emplace(name.name, std::move(reducer)).second) return;
+void TextNames::add_reducer(const TextReader& reader, const NamedToken& name,
+                            const Reducer& reducer) {
+  if (reducers_.try_emplace(name.name, reducer).second) return;
   reader.wrong(name.token, std::string(kRename), "{} is a reducer already", name.token.text);
 }
 

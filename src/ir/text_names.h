@@ -28,6 +28,7 @@ class TextNames {
   TextNames() = default;
   // Names inside a part of a text; `outer` stays where it is.
   explicit TextNames(const TextNames* outer) : outer_(outer) {}
+
   // The variable that is bound here, for the first time or again.
   Expr bind(const TextReader& reader, const NamedToken& name, Type type);
   // The buffer that is declared here. Fails with BadText where no program may have such a buffer.
@@ -38,8 +39,8 @@ class TextNames {
   Buffer buffer(const TextReader& reader, const NamedToken& name) const;
 
   // Of stage te. Each name once; names of the three kinds do not meet.
-  void add_tensor(const TextReader& reader, const NamedToken& name, Tensor tensor);
-  void add_reducer(const TextReader& reader, const NamedToken& name, Reducer reducer);
+  void add_tensor(const TextReader& reader, const NamedToken& name, const Tensor& tensor);
+  void add_reducer(const TextReader& reader, const NamedToken& name, const Reducer& reducer);
   Tensor tensor(const TextReader& reader, const NamedToken& name) const;
   const Reducer& reducer(const TextReader& reader, const NamedToken& name) const;
 

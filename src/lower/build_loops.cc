@@ -43,7 +43,11 @@ class Builder {
 
  private:
   const StageBounds& bounds_of(StageId id) const { return bounds_.stages[static_cast<size_t>(id)]; }
-  const Buffer& buffer(StageId id) const { return buffers_.of_stage[static_cast<size_t>(id)]; }
+  const Buffer& buffer(StageId id) const {
+    const Buffer& own = buffers_.of_stage[static_cast<size_t>(id)];
+    TL_CHECK(own, s_.stage(id).name() + " has no buffer: the schedule was not prepared or checked");
+    return own;
+  }
 
   Stmt nest(StageId id) { return loops_from(id, 0); }
 

@@ -1,6 +1,7 @@
 #include "lower/pipeline.h"
 
 #include <array>
+#include <stdexcept>
 
 #include "ir/verify.h"
 #include "lower/build_loops.h"
@@ -14,9 +15,11 @@
 #include "lower/share_texels.h"
 #include "lower/simplify_program.h"
 #include "lower/split_kernels.h"
+#include "lower/text.h"
 #include "lower/unroll_loops.h"
 #include "lower/vectorize_loops.h"
 #include "support/check.h"
+#include "support/dump.h"
 
 namespace texloom::lower {
 namespace {
@@ -75,15 +78,61 @@ void run_pass(const Pass& pass, Lowering& lowering) {
   lowering.program.stage = pass.out;
 }
 
-Lowering lower(Lowering lowering, PassObserver observer) {
+namespace {
+
+// What the text of the pass's input needs.
+Lowering printable(const Lowering& lowering) {
+  if (lowering.program.stage == Stage::Te) return lowering;
+  Lowering copy;
+  copy.program = lowering.program;
+  copy.target = lowering.target;
+  return copy;
+}
+
+InternalError with_input(const std::exception& error, std::span<const Pass> passes,
+                         const Lowering& input) {
+  std::string names;
+  for (const Pass& pass : passes) names += (names.empty() ? "" : ",") + std::string(pass.name);
+  // A program of stage te names its target.
+  const bool has_target = input.program.stage == Stage::Te;
+  const std::string target =
+      has_target ? "" : fmt::format(" --target='{}'", ir::to_string(input.target));
+  return with_dump(error, fmt::format("--pass={} --verify-each{}", names, target),
+                   [&] { return to_string(input, {.locations = true}); });
+}
+
+void verify(const Lowering& lowering) {
+  if (lowering.program.stage != Stage::Te) ir::verify(lowering.program);
+  check_text(lowering);
+}
+
+}  // namespace
+
+Lowering run_passes(std::span<const Pass> passes, Lowering lowering, PassObserver observer) {
   lowering.program.stage = Stage::Te;
-  for (const Pass& pass : kPipeline) {
-    run_pass(pass, lowering);
-    if (lowering.verify_each && pass.out != Stage::Te) ir::verify(lowering.program);
+  const Lowering first = lowering;
+  if (lowering.verify_each) check_text(lowering);
+  for (const Pass& pass : passes) {
+    const Lowering input = printable(lowering);
+    try {
+      run_pass(pass, lowering);
+      if (lowering.verify_each) verify(lowering);
+    } catch (const std::logic_error& error) {  // an InternalError, or one of the library's
+      throw with_input(error, {&pass, 1}, input);
+    }
     observer(pass, lowering);
   }
-  if (!lowering.verify_each) ir::verify(lowering.program);
+  if (lowering.verify_each) return lowering;
+  try {
+    ir::verify(lowering.program);
+  } catch (const InternalError& error) {
+    throw with_input(error, passes, first);
+  }
   return lowering;
+}
+
+Lowering lower(Lowering lowering, PassObserver observer) {
+  return run_passes(kPipeline, std::move(lowering), observer);
 }
 
 Lowering lower(Lowering lowering) {

@@ -26,8 +26,12 @@ void run_pass(const Pass& pass, Lowering& lowering);
 // Called after each pass; may be empty.
 using PassObserver = FunctionRef<void(const Pass&, const Lowering&)>;
 
-// Runs the pipeline; the program is verified, after each pass or at the end. UserErrors leave with
-// a note that names the pass. The result holds the program, at Stage::Kernels, and the warnings.
+// Runs these passes, of which the first takes a program of stage Te; the program is verified, after
+// each pass or at the end. UserErrors leave with a note that names the pass, bugs of ours with a
+// file that holds what the pass was given (support/dump.h).
+Lowering run_passes(std::span<const Pass> passes, Lowering lowering, PassObserver observer);
+
+// Runs the pipeline. The result holds the program, at Stage::Kernels, and the warnings.
 Lowering lower(Lowering lowering, PassObserver observer);
 Lowering lower(Lowering lowering);
 

@@ -8,6 +8,7 @@
 #include "ir/parse.h"
 #include "schedule/parse.h"
 #include "schedule/print.h"
+#include "support/check.h"
 
 namespace texloom::lower {
 
@@ -202,6 +203,17 @@ Lowering parse_lowering(std::string_view text, std::string_view file) {
   Lowering lowering;
   lowering.program = parse_program(text, file);
   return lowering;
+}
+
+void check_text(const Lowering& lowering) {
+  const std::string text = to_string(lowering, {.locations = true});
+  std::string again;
+  try {
+    again = to_string(parse_lowering(text, lowering.program.name), {.locations = true});
+  } catch (const UserError& error) {
+    TL_UNREACHABLE(std::string("the text is not read back: ") + error.what());
+  }
+  TL_CHECK(again == text, "what is read back prints as\n" + again);
 }
 
 }  // namespace texloom::lower

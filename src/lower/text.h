@@ -16,4 +16,7 @@ std::string to_string(const Lowering& lowering, ir::PrintOptions options = {});
 // directives.
 Lowering parse_lowering(std::string_view text, std::string_view file);
 
+// Throws an InternalError unless the text, parsed, prints the same.
+void check_text(const Lowering& lowering);
+
 }  // namespace texloom::lower

@@ -14,6 +14,11 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
+// Far more than loops can stand inside one another. Looking for a leaf takes time.
+constexpr size_t kMaxAxes = 4'000;
+// Reducers are told from one another by their text.
+constexpr uint32_t kMaxReducerSize = 1'000;
+
 // What a directive or an operation refuses, it refuses at this word.
 template <class F>
 auto at_word(const TextReader& reader, const Token& word, F&& call) {
@@ -79,6 +84,10 @@ void ScheduleParser::reducer() {
     reader_.expect("=");
     const Token first = reader_.peek();
     Expr e = scope.exprs.expr();
+    if (e->size > kMaxReducerSize) {
+      reader_.wrong(first, "combine two values only", "the {} has more than {} parts", what,
+                    kMaxReducerSize);
+    }
     if (e->type == type) return e;
     reader_.wrong(first, "convert it, as in float32(x)", "the {} is {}, not {}", what,
                   to_string(e->type), to_string(type));
@@ -87,7 +96,7 @@ void ScheduleParser::reducer() {
   reader_.expect(",");
   reader_.expect_word("identity");
   r.identity = value(nothing, "identity");
-  head_.names.add_reducer(reader_, name, std::move(r));
+  head_.names.add_reducer(reader_, name, r);
 }
 
 ScheduleParser::TensorType ScheduleParser::tensor_type() {
@@ -147,23 +156,15 @@ void ScheduleParser::placeholder() {
 }
 
 std::vector<IterVar> ScheduleParser::data_axes(Scope& scope) {
-  std::vector<IterVar> axes;
   reader_.expect("(");
-  if (reader_.accept(")")) return axes;
-  do {
-    const Token at = reader_.peek();
-    IterVar axis = scope.exprs.axis(IterKind::Data);
-    for (const IterVar& other : axes) {
-      if (!other->var.same_as(axis->var)) continue;
-      reader_.wrong(at, "name each axis once", "{} is an axis already", at.text);
-    }
-    if (!is_int(axis->min, 0)) {
-      reader_.wrong(at, "write i < n, and add to the index instead",
-                    "the axis {} does not begin at 0", at.text);
-    }
-    axes.push_back(std::move(axis));
-  } while (reader_.accept(","));
-  if (!reader_.accept(")")) reader_.fail_expected("',' or ')'");
+  if (reader_.accept(")")) return {};
+  const Token at = reader_.peek();
+  std::vector<IterVar> axes = scope.exprs.axes_until(")", IterKind::Data);
+  for (const IterVar& axis : axes) {
+    if (is_int(axis->min, 0)) continue;
+    reader_.wrong(at, "write i < n, and add to the index instead",
+                  "the axis {} does not begin at 0", spell_name(axis->name()));
+  }
   return axes;
 }
 
@@ -207,7 +208,8 @@ void ScheduleParser::compute() {
   const SourceLocation location = place(word);
   Expr first = now;
   Token first_at = body_at;
-  if (reader_.accept_word("origin")) {
+  const bool has_origin = reader_.accept_word("origin");
+  if (has_origin) {
     reader_.expect("=");
     first_at = reader_.peek();
     first = body(scope, axes);
@@ -221,12 +223,8 @@ void ScheduleParser::compute() {
     return at_word(reader_, at, [&] { return make_compute(name.name, tag, axes, e, location); });
   };
   const Op op = operation(body_at, now);
-  begin_stage(name, first.same_as(now) ? op : operation(first_at, first));
-  if (!first.same_as(now)) {
-    schedule_.set_body(current_, now);
-    own().leaves = axes;
-    own().leaves.insert(own().leaves.end(), op->reduce_axes.begin(), op->reduce_axes.end());
-  }
+  begin_stage(name, has_origin ? operation(first_at, first) : op);
+  if (has_origin) schedule_.set_body(current_, now);
   for (const IterVar& leaf : own().leaves) axes_.back().emplace(leaf->name(), leaf);
 }
 
@@ -312,6 +310,10 @@ void ScheduleParser::attach(const PendingAttachment& pending) {
 
 NamedToken ScheduleParser::new_name() {
   NamedToken name = reader_.name("the name of a new axis");
+  if (axes_.back().size() > kMaxAxes) {
+    reader_.wrong(name.token, "use fewer directives", "'{}' has more than {} axes", own().name(),
+                  kMaxAxes);
+  }
   if (axes_.back().contains(name.name)) {
     reader_.wrong(name.token, "give it a name of its own", "{} is an axis already",
                   name.token.text);

@@ -43,6 +43,12 @@ std::vector<Op> topological(const std::vector<Op>& outputs) {
   return order;
 }
 
+std::vector<IterVar> loops_of(const Operation& op) {
+  std::vector<IterVar> loops = op.axes;
+  loops.insert(loops.end(), op.reduce_axes.begin(), op.reduce_axes.end());
+  return loops;
+}
+
 }  // namespace
 
 Schedule Schedule::create(const std::vector<Op>& outputs) {
@@ -61,8 +67,7 @@ StageId Schedule::add_stage(const Op& op, size_t position) {
   stage.id = id;
   stage.op = op;
   stage.origin = op;
-  stage.leaves = op->axes;
-  stage.leaves.insert(stage.leaves.end(), op->reduce_axes.begin(), op->reduce_axes.end());
+  stage.leaves = loops_of(*op);
   stages_.push_back(std::move(stage));
   order_.insert(order_.begin() + static_cast<ptrdiff_t>(position), id);
   by_operation_.emplace(op, id);
@@ -107,7 +112,12 @@ void Schedule::set_body(StageId id, Expr body) {
   if (const auto* reduce = as<Reduce>(body)) op->reduce_axes = reduce->axes;
   op->inputs = tensors_read_by(body);
   op->body = std::move(body);
+  const auto& before = own.op->reduce_axes;
+  const bool same_axes = std::equal(before.begin(), before.end(), op->reduce_axes.begin(),
+                                    op->reduce_axes.end(), RefSame());
+  TL_CHECK(same_axes || own.relations.empty(), own.name());
   own.op = Op(op);
+  if (!same_axes) own.leaves = loops_of(*op);
   by_operation_.emplace(own.op, id);
 }
 

@@ -117,7 +117,8 @@ class Schedule {
                          const SourceLocation& where);
 
   // -- For lowering.
-  // Replaces the stage's operation by one with the same axes and this body.
+  // Replaces the stage's operation by one with the same axes and this body. Where the reduction
+  // axes change, no relation has been made, and the leaves are the axes again.
   void set_body(StageId id, ir::Expr body);
   // split() without checks, by a constant that the inner extent keeps.
   Pair split_exactly(StageId id, const ir::IterVar& parent, int64_t factor);

@@ -1,5 +1,5 @@
-// The reference interpreter on what each pass makes of a schedule: the results stay the same, and
-// no program of ours commits a fault.
+// The reference interpreter on a schedule's computes, and on what each pass makes of the schedule:
+// the results stay the same, and no program of ours commits a fault.
 #include "ir/interpret/interpret.h"
 
 #include <gmock/gmock.h>
@@ -8,6 +8,7 @@
 #include <cmath>
 #include <deque>
 
+#include "lower/unscheduled.h"
 #include "tests/lower/passes.h"
 
 namespace texloom::lower {
@@ -67,11 +68,13 @@ std::string problem(const ir::Program& program, const std::vector<Values>& input
   return {};
 }
 
-// Runs the program after every pass that leaves one. The output is the last parameter; arguments
-// before it are inputs. The passes that are right are not named. Between split_kernels and
-// insert_barriers threads share memory with no barriers yet: that program is not run.
+// Runs the computes as they stand, then the program after every pass that leaves one. The output is
+// the last parameter; arguments before it are inputs. The passes that are right are not named.
+// Between split_kernels and insert_barriers threads share memory with no barriers yet: that program
+// is not run.
 std::string problems(Lowering lowering, const std::vector<Values>& inputs, const Values& expected) {
-  std::string text;
+  std::string text = problem(unscheduled_program(lowering), inputs, expected);
+  if (!text.empty()) text = "unscheduled: " + text;
   lower(std::move(lowering), [&](const Pass& pass, const Lowering& at) {
     if (pass.out == ir::Stage::Te || pass.name == "split_kernels") return;
     const std::string wrong = problem(at.program, inputs, expected);

@@ -196,13 +196,15 @@ TEST(TeTextErrors, OfComputes) {
       {"compute D(i from 2 extent 8): int32 = 1", "TL6002 5:11 the axis i does not begin at 0"},
       {"compute D(i < 8.0): int32 = 1", "TL6002 5:15 the extent is float32, which no axis has"},
       {"compute D(i < int32(A[0, 0])): int32 = 1", "TL6002 5:15 the extent depends on a tensor"},
+      {"compute D(i < reduce(sum, [k < 2], A[0, k])): int32 = 1",
+       "TL6002 5:15 the extent is float32, which no axis has"},
       {"compute D(i < 8): float32 = k", "TL6002 5:29 there is no variable k here"},
       {"compute D(i < 8): float32 = reduce(max, [k < 8], A[i, k])",
        "TL6002 5:36 there is no reducer max"},
       {"compute D(i < 8): float32 = reduce(sum, [], A[i, k])",
        "TL6001 5:42 expected the name of an axis, found ']'"},
       {"compute D(i < 8): float32 = reduce(sum, [k < 8, k < 8], A[i, k])",
-       "TL6002 5:49 k is an axis of this reduction already"},
+       "TL6002 5:49 k is an axis already"},
       {"compute D(i < 8): float32 = reduce(sum, [i < 8], A[i, 0])",
        "TL6002 5:29 i is an axis already"},
       {"compute D(i < 8): int32 = reduce(sum, [k < 8], k)",
@@ -261,6 +263,22 @@ TEST(TeTextErrors, OfDirectives) {
             "TL3009 3:7 the input 'A' lies in the caller's memory, not in local memory");
   EXPECT_EQ(error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nfuse -> x\n"),
             "TL2015 3:1 'A' is a placeholder: it has no loops to schedule");
+}
+
+// Loops deeper than lowering takes, and searches that would take long.
+TEST(TeTextErrors, OfSize) {
+  std::string axes = "i < 1", splits, sum = "a + b";
+  for (int i = 0; i < 1000; ++i) axes += fmt::format(", i{} < 1", i);
+  EXPECT_THAT(error_in("compute D(" + axes + "): int32 = 1"),
+              ::testing::EndsWith(" more than 1000 axes are loops too deep"));
+  for (int i = 0; i < 2500; ++i) {
+    splits += fmt::format("split {} factor=1 -> o{}, x{}\n",
+                          i == 0 ? "i" : fmt::format("x{}", i - 1), i, i);
+  }
+  EXPECT_THAT(error_in(splits), ::testing::EndsWith(" 'B' has more than 4000 axes"));
+  for (int i = 0; i < 500; ++i) sum += " + a";
+  EXPECT_EQ(error_in_head("reducer r(a, b): int32 = " + sum + ", identity=0"),
+            "TL6002 2:26 the result has more than 1000 parts");
 }
 
 // -- Mutations.

@@ -129,6 +129,17 @@ TEST(Opt, PrintsAfterPasses) {
   EXPECT_EQ(opt({"-", passes, "--print-after=contract_fma"}, kFlattened).err, "");
 }
 
+TEST(Opt, EmitsOpenCL) {
+  const Result r = opt({"-", "--pass=legalize", "--emit=opencl"}, kKernels);
+  EXPECT_EQ(r.code, kOk) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("void main_kernel0("));
+  EXPECT_THAT(r.out, testing::Not(HasSubstr("program main")));
+  const Result early = opt({"-", "--emit=opencl"}, kKernels);
+  EXPECT_EQ(early.code, kWrongInput);
+  EXPECT_EQ(early.err,
+            "texloom-opt: --emit=opencl takes stage legalised, the program is at kernels\n");
+}
+
 TEST(Opt, TimesPasses) {
   const Result r = opt({"-", "--pass=split_kernels", "--time-passes"}, kFlattened);
   EXPECT_EQ(r.out, kKernels);

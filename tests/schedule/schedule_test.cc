@@ -112,8 +112,10 @@ TEST(Schedule, SetBody) {
   EXPECT_EQ(to_string(op->body), "reduce(sum, [r < 2], A[r])");
   EXPECT_EQ(op->location.line, 8);
   EXPECT_EQ(te.s.find(op), std::optional(te.id(b)));
+  EXPECT_EQ(names(te.stage(b).leaves), "i, r");
   te.s.set_body(te.id(b), at(a, {i->var}));
   EXPECT_TRUE(te.stage(b).op->reduce_axes.empty());
+  EXPECT_EQ(names(te.stage(b).leaves), "i");
 }
 
 TEST(Schedule, SetBodyIsBounded) {

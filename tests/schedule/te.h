@@ -1,12 +1,16 @@
 // Small te programs: tensors, computes and schedules, each directive on a line of its own.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ir/program.h"
 #include "schedule/operators.h"
+#include "schedule/parse.h"
+#include "schedule/print.h"
 #include "schedule/schedule.h"
 
 namespace texloom::schedule::testing {
@@ -61,11 +65,32 @@ inline ir::Tensor plus_one(const ir::Tensor& tensor, std::string name) {
   });
 }
 
-// A schedule whose directives name tensors; each takes the line of the call last.
+// What is parsed from the text of a schedule has that text.
+inline void expect_round_trip(const Schedule& s) {
+  const auto text_of = [](const Schedule& schedule) {
+    SchedulePrinter printer(schedule, {.locations = true});
+    return printer.head() + printer.operations();
+  };
+  try {
+    const std::string text = text_of(s);
+    ir::TextReader reader(text, "again.tl");
+    ScheduleParser parser(reader);
+    parser.head();
+    EXPECT_EQ(text_of(parser.operations()), text);
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+// A schedule whose directives name tensors; each takes the line of the call last. In the end it
+// comes back from its text.
 struct Te {
   Schedule s;
 
   explicit Te(const std::vector<ir::Tensor>& outputs) : s(Schedule::create(ops(outputs))) {}
+  Te(const Te&) = default;
+  Te& operator=(const Te&) = default;
+  ~Te() { expect_round_trip(s); }
 
   static std::vector<Op> ops(const std::vector<ir::Tensor>& tensors) {
     std::vector<Op> list;

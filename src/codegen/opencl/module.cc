@@ -1,13 +1,17 @@
 #include "codegen/opencl/module.h"
 
+#include <stdexcept>
 #include <utility>
 
 #include "codegen/opencl/legalize.h"
 #include "codegen/opencl/print.h"
+#include "support/dump.h"
 
 namespace texloom::codegen::opencl {
 
-CompiledModule compile(const ir::Program& program) {
+namespace {
+
+CompiledModule generate(const ir::Program& program) {
   CompiledModule result{legalize(program), {}};
   for (const ir::Kernel& kernel : result.program.kernels) {
     PrintedKernel printed = print(kernel);
@@ -15,6 +19,17 @@ CompiledModule compile(const ir::Program& program) {
                               std::move(printed.source)});
   }
   return result;
+}
+
+}  // namespace
+
+CompiledModule compile(const ir::Program& program) {
+  try {
+    return generate(program);
+  } catch (const std::logic_error& error) {  // an InternalError, or one of the library's
+    throw with_dump(error, "--pass=legalize --emit=opencl",
+                    [&] { return to_string(program, {.locations = true}); });
+  }
 }
 
 }  // namespace texloom::codegen::opencl

@@ -22,7 +22,8 @@ struct CompiledModule {
   std::vector<CompiledKernel> kernels;  // in the order of program.kernels
 };
 
-// `program` is at stage Kernels. Needs no device. Fails like legalize().
+// `program` is at stage Kernels. Needs no device. Fails like legalize(); a bug of ours
+// leaves with a file that holds the program (support/dump.h).
 CompiledModule compile(const ir::Program& program);
 
 }  // namespace texloom::codegen::opencl

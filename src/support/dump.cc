@@ -1,0 +1,72 @@
+#include "support/dump.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+namespace texloom {
+namespace {
+
+constexpr std::string_view kSuffix = ".tl";
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+std::string as_comment(std::string_view text) {
+  std::string comment = "// ";
+  for (const char c : text) {
+    comment += c;
+    if (c == '\n') comment += "// ";
+  }
+  return comment + "\n";
+}
+
+std::string command(const std::string& path, const std::string& options) {
+  return fmt::format("texloom-opt {} {}", path, options);
+}
+
+// To a file that did not exist, which this user alone can read; its path.
+std::optional<std::string> write_dump(const std::exception& error, const std::string& options,
+                                      const std::string& text) {
+  std::string path = (std::filesystem::temp_directory_path() / "texloom-XXXXXX").string();
+  path += kSuffix;
+  const int file = ::mkstemps(path.data(), static_cast<int>(kSuffix.size()));
+  if (file < 0) return std::nullopt;
+  const bool written =
+      write_all(file, as_comment(error.what()) + as_comment(command(path, options)) + text);
+  if (::close(file) != 0 || !written) {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+    return std::nullopt;
+  }
+  return path;
+}
+
+}  // namespace
+
+InternalError with_dump(const std::exception& error, const std::string& options,
+                        FunctionRef<std::string()> text) {
+  // Whatever goes wrong here, the error at hand is the one to report.
+  const auto path = [&]() -> std::optional<std::string> {
+    try {
+      return write_dump(error, options, text());
+    } catch (const std::exception&) {
+      return std::nullopt;
+    }
+  }();
+  if (!path) return InternalError(error.what());
+  return InternalError(fmt::format(
+      "{}\n  note: the program that shows it is in {}: please attach it\n  note: {} shows it again",
+      error.what(), *path, command(*path, options)));
+}
+
+}  // namespace texloom

@@ -1,0 +1,163 @@
+// A bug of ours leaves a file, which is read and shows the bug again.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "apps/texloom-opt/opt.h"
+#include "codegen/opencl/module.h"
+#include "ir/parse.h"
+#include "ir/visit.h"
+#include "lower/pipeline.h"
+#include "lower/text.h"
+
+namespace texloom::opt {
+namespace {
+
+using lower::Lowering;
+using lower::Pass;
+using testing::HasSubstr;
+
+const char* const kSchedule = R"(program main stage=te target="opencl -device=mali"
+  param A
+  param B
+
+placeholder A: float32[8]
+
+compute B(i < 8): float32 = A[i] + 1.0
+  output
+  bind i threadIdx.x
+)";
+
+struct Dump {
+  std::string message;               // of the error
+  std::string path, text;            // of the file
+  std::vector<std::string> options;  // that show it again
+};
+
+// Of the InternalError that `run` throws.
+template <class F>
+Dump dump_of(const F& run) {
+  Dump dump;
+  try {
+    run();
+  } catch (const InternalError& error) {
+    dump.message = error.what();
+  }
+  const std::string before = "note: texloom-opt ", behind = " shows it again";
+  const size_t begin = dump.message.find(before) + before.size();
+  const size_t end = dump.message.find(behind);
+  if (end == std::string::npos) {
+    ADD_FAILURE() << "no file: " << dump.message;
+    return dump;
+  }
+  std::istringstream words(dump.message.substr(begin, end - begin));
+  words >> dump.path;
+  for (std::string word; words >> word;) {
+    std::erase(word, '\'');
+    dump.options.push_back(word);
+  }
+  std::ifstream file(dump.path);
+  dump.text = {std::istreambuf_iterator<char>(file), {}};
+  std::remove(dump.path.c_str());
+  return dump;
+}
+
+// The file without its comments, and what texloom-opt makes of it.
+std::string program_in(const Dump& dump) {
+  std::string text = dump.text;
+  while (text.starts_with("//")) text.erase(0, text.find('\n') + 1);
+  return text;
+}
+struct Outcome {
+  int code = 0;
+  std::string out, err;
+};
+Outcome again(const Dump& dump) {
+  std::vector<std::string> arguments{"-"};
+  arguments.insert(arguments.end(), dump.options.begin(), dump.options.end());
+  std::istringstream in(dump.text);
+  std::ostringstream out, err;
+  const int code = run(arguments, in, out, err);
+  return {code, out.str(), err.str()};
+}
+
+void run_passes(const std::vector<Pass>& passes, bool verify_each = true) {
+  Lowering lowering = lower::parse_lowering(kSchedule, "s.tl");
+  lowering.verify_each = verify_each;
+  lower::run_passes(passes, std::move(lowering), [](const Pass&, const Lowering&) {});
+}
+
+std::vector<Pass> first_passes(size_t count) {
+  return {lower::pipeline().begin(), lower::pipeline().begin() + static_cast<ptrdiff_t>(count)};
+}
+
+void fail_check(Lowering&) { TL_CHECK(false, "on purpose"); }
+void fail_in_the_library(Lowering&) { std::ignore = std::vector<int>().at(1); }
+// A variable that nothing defines.
+void break_a_rule(Lowering& lowering) {
+  lowering.program.body =
+      make_store(lowering.program.params[0], {ir::make_var("stray")}, ir::make_float(0));
+}
+
+// What the pass was given: the schedule as the passes before have left it, or the loops.
+TEST(Dump, HoldsTheInputOfThePass) {
+  const Dump te = dump_of([] {
+    std::vector<Pass> passes = first_passes(1);
+    passes.push_back({"broken", fail_check, ir::Stage::Te, ir::Stage::Te, ""});
+    run_passes(passes);
+  });
+  EXPECT_THAT(te.message, HasSubstr("on purpose"));
+  EXPECT_THAT(te.text, HasSubstr("// internal error: check failed: false: on purpose"));
+  EXPECT_EQ(te.options, (std::vector<std::string>{"--pass=broken", "--verify-each"}));
+  EXPECT_EQ(to_string(lower::parse_lowering(te.text, "t.tl")),
+            to_string(lower::parse_lowering(kSchedule, "s.tl")));
+
+  const Dump loops = dump_of([] {
+    std::vector<Pass> passes = first_passes(3);
+    passes.push_back({"broken", fail_in_the_library, ir::Stage::Loops, ir::Stage::Loops, ""});
+    run_passes(passes);
+  });
+  EXPECT_EQ(ir::to_string(ir::parse_program(loops.text, "t.tl"), {.locations = true}),
+            program_in(loops));
+  EXPECT_THAT(program_in(loops), HasSubstr(" @\"s.tl\":7"));
+}
+
+// A fault in what a pass has made, found at once or at the end.
+TEST(Dump, OfWhatTheVerifierFinds) {
+  std::vector<Pass> passes = first_passes(3);
+  passes.push_back({"broken", break_a_rule, ir::Stage::Loops, ir::Stage::Loops, ""});
+  const Dump at_once = dump_of([&] { run_passes(passes); });
+  EXPECT_THAT(program_in(at_once), testing::StartsWith("program main stage=loops\n"));
+  EXPECT_EQ(at_once.options[0], "--pass=broken");
+  const Dump at_the_end = dump_of([&] { run_passes(passes, false); });
+  EXPECT_THAT(program_in(at_the_end), testing::StartsWith("program main stage=te "));
+  EXPECT_EQ(at_the_end.options[0], "--pass=prepare_schedule,check_schedule,build_loops,broken");
+}
+
+// build_loops without the passes in front of it fails where an argument is missing.
+TEST(Dump, ShowsTheFailureAgain) {
+  const Dump dump = dump_of([] {
+    Lowering lowering = lower::parse_lowering(kSchedule, "s.tl");
+    lowering.arguments.erase(lowering.arguments.begin());
+    lower::run_passes(lower::pipeline().subspan(2, 1), std::move(lowering),
+                      [](const Pass&, const Lowering&) {});
+  });
+  EXPECT_THAT(dump.message, HasSubstr("A has no buffer"));
+  const Outcome outcome = again(dump);
+  EXPECT_EQ(outcome.code, kBug);
+  EXPECT_THAT(outcome.err, HasSubstr("A has no buffer"));
+}
+
+// Behind the pipeline, too: a program that lowering does not make.
+TEST(Dump, OfCodeGeneration) {
+  const char* const text = "program p stage=legalised\n";
+  const Dump dump = dump_of([&] { codegen::opencl::compile(ir::parse_program(text, "p.tl")); });
+  EXPECT_EQ(program_in(dump), text);
+  EXPECT_EQ(dump.options, (std::vector<std::string>{"--pass=legalize", "--emit=opencl"}));
+}
+
+}  // namespace
+}  // namespace texloom::opt

@@ -1,0 +1,76 @@
+// The file that an internal error leaves.
+#include "support/dump.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace texloom {
+namespace {
+
+using testing::MatchesRegex;
+namespace fs = std::filesystem;
+
+// A temporary directory of the test's own.
+class Dump : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+    setenv("TMPDIR", folder_.c_str(), 1);
+  }
+  void TearDown() override {
+    unsetenv("TMPDIR");
+    fs::remove_all(folder_);
+  }
+
+  static InternalError dump(const std::string& text) {
+    return with_dump(InternalError("it\nfailed"), "--pass=p", [&] { return text; });
+  }
+  std::vector<fs::path> files() const {
+    std::vector<fs::path> paths;
+    for (const auto& entry : fs::directory_iterator(folder_)) paths.push_back(entry.path());
+    return paths;
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / "texloom_dump_test";
+};
+
+TEST_F(Dump, HoldsTheProgramAndHowItFailed) {
+  const std::string message = dump("program p\n").what();
+  ASSERT_EQ(files().size(), 1U);
+  const std::string path = files().front();
+  EXPECT_THAT(path, MatchesRegex(".*/texloom-......\\.tl"));
+  EXPECT_EQ(message, "it\nfailed\n  note: the program that shows it is in " + path +
+                         ": please attach it\n  note: texloom-opt " + path +
+                         " --pass=p shows it again");
+  std::ifstream in(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}),
+            "// it\n// failed\n// texloom-opt " + path + " --pass=p\nprogram p\n");
+}
+
+// Nobody's file is written over, and nobody else reads what may be a secret.
+TEST_F(Dump, IsAFileOfItsOwn) {
+  dump("one");
+  dump("other");
+  ASSERT_EQ(files().size(), 2U);
+  for (const fs::path& path : files()) {
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  }
+}
+
+// Where there is no place for it, or no text, the error is what it was.
+TEST_F(Dump, DoesNotHideTheError) {
+  const auto fails = []() -> std::string { throw InternalError("nor can it be printed"); };
+  EXPECT_STREQ(with_dump(InternalError("it failed"), "", fails).what(), "it failed");
+  EXPECT_TRUE(files().empty());
+  fs::remove_all(folder_);
+  EXPECT_STREQ(dump("program p\n").what(), "it\nfailed");
+}
+
+}  // namespace
+}  // namespace texloom
