@@ -15,6 +15,7 @@
 #include "ir/target.h"
 #include "ir/verify.h"
 #include "lower/text.h"
+#include "lower/unscheduled.h"
 
 namespace texloom::opt {
 namespace {
@@ -81,14 +82,18 @@ class Runner {
       if (prints(pass)) err_ << fmt::format("// after {}\n{}", pass.name, text_of_program());
     }
     verify();
-    if (options_.interpret && lowering_.program.stage == ir::Stage::Te) {
-      err_ << "texloom-opt: --interpret runs loops and kernels, the program is at stage te\n";
-      return kWrongInput;
-    }
-    if (options_.emit_opencl && lowering_.program.stage != ir::Stage::Legalised) {
+    if (const ExitCode code = show_result(); code != kOk) return code;
+    if (options_.time_passes) print_times();
+    return kOk;
+  }
+
+  // What is asked for: the program, what it computes, or its kernels in OpenCL C.
+  ExitCode show_result() {
+    const ir::Stage stage = lowering_.program.stage;
+    if (options_.emit_opencl && stage != ir::Stage::Legalised) {
       err_ << fmt::format(
           "texloom-opt: --emit=opencl takes stage legalised, the program is at {}\n",
-          to_string(lowering_.program.stage));
+          to_string(stage));
       return kWrongInput;
     }
     if (options_.interpret) {
@@ -100,7 +105,6 @@ class Runner {
     } else {
       out_ << text_of_program();
     }
-    if (options_.time_passes) print_times();
     return kOk;
   }
 
@@ -117,10 +121,14 @@ class Runner {
   }
 
   void interpret() {
+    // Of a schedule its computes run as they stand.
+    const ir::Program program = lowering_.program.stage == ir::Stage::Te
+                                    ? lower::unscheduled_program(lowering_)
+                                    : lowering_.program;
     const Interpretation result =
-        interpret_random(lowering_.program, {.seed = static_cast<uint64_t>(options_.seed),
-                                             .one_image = options_.one_image,
-                                             .max_steps = options_.max_steps});
+        interpret_random(program, {.seed = static_cast<uint64_t>(options_.seed),
+                                   .one_image = options_.one_image,
+                                   .max_steps = options_.max_steps});
     for (const ir::Report& report : result.reports) {
       findings_.push_back(finding_of(report, text_, file_));
     }

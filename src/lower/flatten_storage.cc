@@ -28,6 +28,10 @@ Expr widened(const Expr& e) {
   if (!sum || arith::reads_memory(e)) return make_cast(kInt64, e);
   return make_binary(n->op, widened(n->a), widened(n->b));
 }
+Expr as_index(const Expr& e, Type type) {
+  if (e->type == type) return e;
+  return type == kInt64 ? widened(e) : make_cast(type, e);
+}
 
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 
@@ -106,26 +110,28 @@ class Flattener {
   Expr combined(const std::vector<LayoutPart>& parts, const Exprs& digits, Type type) const {
     Expr result = make_int(0, type);
     for (size_t i = 0; i < parts.size(); ++i) {
-      const Expr digit = type == kInt64 ? widened(digits[i]) : digits[i];
-      result = result * parts[i].extent + digit;
+      result = result * parts[i].extent + as_index(digits[i], type);
     }
     return simple(result);
   }
 
   // One offset, a ramp of offsets with one stride, or a vector of single ones.
   Expr offset_of(const std::vector<Place>& places) const {
-    const Expr& first = places.front().col;
-    if (places.size() == 1) return first;
-    const auto stride = arith::constant_difference(places[1].col, first, ranges_);
-    bool regular = stride.has_value();
+    if (places.size() == 1) return places.front().col;
+    const bool wide = std::any_of(places.begin(), places.end(),
+                                  [](const Place& place) { return place.col->type == kInt64; });
     Exprs offsets;
-    for (size_t i = 0; i < places.size(); ++i) {
-      offsets.push_back(places[i].col);
-      const auto distance = arith::constant_difference(places[i].col, first, ranges_);
+    for (const Place& place : places)
+      offsets.push_back(as_index(place.col, wide ? kInt64 : kInt32));
+    const Expr& first = offsets.front();
+    const auto stride = arith::constant_difference(offsets[1], first, ranges_);
+    bool regular = stride.has_value();
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      const auto distance = arith::constant_difference(offsets[i], first, ranges_);
       regular = regular && distance == static_cast<int64_t>(i) * *stride;
     }
     if (!regular) return make_pack(std::move(offsets));
-    return make_ramp(first, make_int(*stride, first->type), static_cast<int>(places.size()));
+    return make_ramp(first, make_int(*stride, first->type), static_cast<int>(offsets.size()));
   }
 
   bool is_whole_texel(const std::vector<Place>& places) const {
@@ -141,7 +147,8 @@ class Flattener {
 
   static std::pair<Expr, Expr> coordinates(const BufferNode& texture, const Place& place) {
     if (texture.origin.is_zero()) return {place.col, place.row};
-    return {place.col + texture.origin.x, place.row + texture.origin.y};
+    const auto moved = [](const Expr& e, const Expr& by) { return e + as_index(by, e->type); };
+    return {moved(place.col, texture.origin.x), moved(place.row, texture.origin.y)};
   }
 
   static Expr texel(const Load& n, const Place& place) {

@@ -2,6 +2,8 @@
 // them.
 #include "ir/interpret/undefined.h"
 
+#include <limits>
+
 #include "tests/ir/interpret/faults.h"
 
 namespace texloom::ir {
@@ -138,6 +140,12 @@ TEST_F(UndefinedValues, AnotherRectangle) {
   EXPECT_THAT(stored(lane_at(origin.x, origin.y + 1)), SizeIs(1));
   EXPECT_THAT(stored(lane_at(origin.x - 1, origin.y)), SizeIs(1));
   EXPECT_THAT(stored(lane_at(origin.x + 1, origin.y)), IsEmpty());
+  // As far away as numbers go.
+  for (const int64_t far :
+       {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
+    EXPECT_THAT(stored(lane_at(make_int(far, kInt64), origin.y)), SizeIs(1));
+    EXPECT_THAT(stored(lane_at(origin.x, make_int(far, kInt64))), SizeIs(1));
+  }
 }
 
 // A texel that this program has not written: whatever the image held before.
@@ -218,6 +226,7 @@ TEST_F(UndefinedValues, LogicalTextures) {
   EXPECT_THAT(given(make_int(1), 3), ElementsAre(start + "t[1, 3] is padding (k.py:3)"));
   EXPECT_THAT(given(make_int(1), 4),
               ElementsAre(start + "t[1, 4] lies outside t of extent 2 x 3 (k.py:3)"));
+  EXPECT_THAT(given(make_int(std::numeric_limits<int64_t>::max(), kInt64), 0), SizeIs(1));
   EXPECT_THAT(given(make_int(-1), 0),
               ElementsAre(start + "t[-1, 0] lies outside t of extent 2 x 3 (k.py:3)"));
   const Buffer never = param("never", kInt32, 1);
