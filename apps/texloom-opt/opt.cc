@@ -69,7 +69,7 @@ class Runner {
 
  private:
   ExitCode run_passes() {
-    lowering_ = lower::parse_lowering(text_, file_);
+    lowering_ = lower::parse_lowering(text_, file_, {.prove_accesses = !options_.interpret});
     if (options_.target) lowering_.target = ir::parse_target(*options_.target, {});
     for (const NamedPass& pass : options_.passes) {
       if (lowering_.program.stage != pass.in) {
@@ -117,7 +117,9 @@ class Runner {
 
   // Of stage te, check_schedule is a pass.
   void verify() const {
-    if (lowering_.program.stage != ir::Stage::Te) ir::verify(lowering_.program, &lowering_.target);
+    if (lowering_.program.stage == ir::Stage::Te) return;
+    ir::verify(lowering_.program,
+               {.target = &lowering_.target, .prove_accesses = !options_.interpret});
   }
 
   void interpret() {

@@ -6,7 +6,6 @@
 #include "ir/parse_buffer.h"
 #include "ir/parse_expr.h"
 #include "ir/parse_stmt.h"
-#include "ir/verify.h"
 
 namespace texloom::ir {
 namespace {
@@ -18,7 +17,7 @@ class ProgramParser {
   ProgramParser(std::string_view text, std::string_view file)
       : reader_(text, file), exprs_(reader_, names_), stmts_(reader_, names_, exprs_) {}
 
-  Program program() {
+  Program program(VerifyOptions options) {
     try {
       parse();
     } catch (const UserError& error) {
@@ -27,7 +26,7 @@ class ProgramParser {
       if (d.location.column > 0 || d.code != Code::ProgramTooDeep) throw;
       reader_.fail_at(reader_.peek(), d.code, d.message, d.help);
     }
-    report(find_violations(program_));
+    report(find_violations(program_, options));
     return std::move(program_);
   }
 
@@ -150,8 +149,8 @@ class ProgramParser {
 
 }  // namespace
 
-Program parse_program(std::string_view text, std::string_view file) {
-  return ProgramParser(text, file).program();
+Program parse_program(std::string_view text, std::string_view file, VerifyOptions options) {
+  return ProgramParser(text, file).program(options);
 }
 
 }  // namespace texloom::ir

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "ir/program.h"
+#include "ir/verify.h"
 
 namespace texloom::ir {
 
@@ -19,6 +20,6 @@ namespace texloom::ir {
 //   BadText        an unknown name, operands that do not fit, a number out of range
 //   BadProgram     a rule of the stage is broken; all that are found
 //   ProgramTooDeep more than kMaxDepth expressions or statements inside one another
-Program parse_program(std::string_view text, std::string_view file);
+Program parse_program(std::string_view text, std::string_view file, VerifyOptions options = {});
 
 }  // namespace texloom::ir

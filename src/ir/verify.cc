@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kMaxViolations = 50;
 class Verifier {
  public:
-  Verifier(const Program& program, const Target* target) : program_(program), target_(target) {}
+  Verifier(const Program& program, VerifyOptions options) : program_(program), options_(options) {}
 
   std::vector<Violation> run() {
     if (program_.stage == Stage::Te) return {};  // the program is still empty
@@ -91,11 +91,11 @@ class Verifier {
     for (const KernelParam& p : k.params) {
       if (p.buffer) declared_access(p);
     }
-    if (target_ != nullptr) within_limits();
+    if (options_.target != nullptr) within_limits();
   }
 
   void within_limits() {
-    for (const Excess& excess : exceeded_limits(*kernel_, *target_)) {
+    for (const Excess& excess : exceeded_limits(*kernel_, *options_.target)) {
       const void* blamed = kernel_;
       if (excess.buffer) blamed = excess.buffer.get();
       broken(Rule::Limits, blamed, kernel_->name, kernel_->location,
@@ -294,7 +294,7 @@ class Verifier {
 
   template <class Node>
   void inside(const Ref<Node>& node, const Expr& index, int64_t extent, std::string_view what) {
-    if (guards_ > 0 || bounds_.inside(index, extent)) return;
+    if (guards_ > 0 || !options_.prove_accesses || bounds_.inside(index, extent)) return;
     bool defined = true;  // else that is what is wrong, and it is said already
     walk(index, [&](const Var& v) { defined = defined && scope_.contains(&v); });
     if (defined) {
@@ -469,7 +469,7 @@ class Verifier {
   }
 
   const Program& program_;
-  const Target* target_;
+  const VerifyOptions options_;
   Place place_ = Place::Loops;
   AccessForm form_;
   const Kernel* kernel_ = nullptr;
@@ -494,13 +494,13 @@ class Verifier {
 
 }  // namespace
 
-std::vector<Violation> find_violations(const Program& program, const Target* target) {
-  std::vector<Violation> found = Verifier(program, target).run();
-  return found.empty() ? find_padding_violations(program) : found;
+std::vector<Violation> find_violations(const Program& program, VerifyOptions options) {
+  std::vector<Violation> found = Verifier(program, options).run();
+  return found.empty() && options.prove_accesses ? find_padding_violations(program) : found;
 }
 
-void verify(const Program& program, const Target* target) {
-  const std::vector<Violation> violations = find_violations(program, target);
+void verify(const Program& program, VerifyOptions options) {
+  const std::vector<Violation> violations = find_violations(program, options);
   if (violations.empty()) return;
   std::string text = fmt::format(
       "internal error: program {} breaks the rules of stage {}; this is a bug in Texloom, please "

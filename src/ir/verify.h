@@ -49,11 +49,17 @@ struct Violation {
   SourceLocation location;  // of the node, else of the statement around it
 };
 
-// What is wrong with `program`, in the order of its text: the first 50 of it. Without a target
-// nothing is said of limits.
-std::vector<Violation> find_violations(const Program& program, const Target* target = nullptr);
+struct VerifyOptions {
+  const Target* target = nullptr;  // whose Limits hold; null: of none
+  // Without it Bounds and Padding are not asked: of a program that the interpreter is to run, which
+  // looks at every access.
+  bool prove_accesses = true;
+};
+
+// What is wrong with `program`, in the order of its text: the first 50 of it.
+std::vector<Violation> find_violations(const Program& program, VerifyOptions options = {});
 
 // Throws an InternalError that lists them when there are any.
-void verify(const Program& program, const Target* target = nullptr);
+void verify(const Program& program, VerifyOptions options = {});
 
 }  // namespace texloom::ir

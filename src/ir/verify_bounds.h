@@ -16,8 +16,8 @@ class BoundsProof {
   void let(const Expr& var, const Expr& value);
 
   // Whether all lanes of `index` are at least 0 and less than `extent`: by intervals, else by
-  // those of the sum that it simplifies to. Indices that are read from memory are trusted: nobody but the
-  // program's user knows what stands there. So are indices of more than 10,000 nodes.
+  // those of the sum that it simplifies to. Indices that are read from memory are trusted: nobody
+  // but the program's user knows what stands there. So are indices of more than 10,000 nodes.
   bool inside(const Expr& index, int64_t extent) const;
 
  private:

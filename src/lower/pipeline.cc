@@ -81,7 +81,8 @@ InternalError with_input(const std::exception& error, std::span<const Pass> pass
 }
 
 void verify(const Lowering& lowering) {
-  if (lowering.program.stage != Stage::Te) ir::verify(lowering.program, &lowering.target);
+  if (lowering.program.stage != Stage::Te)
+    ir::verify(lowering.program, {.target = &lowering.target});
   check_text(lowering);
 }
 
@@ -120,7 +121,7 @@ Lowering run_passes(std::span<const Pass> passes, Lowering lowering, PassObserve
   }
   if (lowering.verify_each || lowering.program.stage == Stage::Te) return lowering;
   try {
-    ir::verify(lowering.program, &lowering.target);
+    ir::verify(lowering.program, {.target = &lowering.target});
   } catch (const InternalError& error) {
     throw with_input(error, passes, first);
   }

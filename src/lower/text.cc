@@ -197,11 +197,11 @@ std::string to_string(const Lowering& lowering, PrintOptions options) {
   return Printer(lowering, options).text();
 }
 
-Lowering parse_lowering(std::string_view text, std::string_view file) {
+Lowering parse_lowering(std::string_view text, std::string_view file, VerifyOptions options) {
   Parser parser(text, file);
   if (parser.at_stage_te()) return parser.lowering();
   Lowering lowering;
-  lowering.program = parse_program(text, file);
+  lowering.program = parse_program(text, file, options);
   return lowering;
 }
 

@@ -358,11 +358,11 @@ TEST_F(VerifyTest, KernelsStayWithinTheTarget) {
   Target target;
   target.max_threads = 16;
   target.max_parameter_bytes = 16;
-  EXPECT_THAT(find_violations(program, &target), IsEmpty());
+  EXPECT_THAT(find_violations(program, {.target = &target}), IsEmpty());
   target.max_threads = 15;
   target.max_parameter_bytes = 15;
   std::vector<std::string> found;
-  for (const Violation& v : find_violations(program, &target)) {
+  for (const Violation& v : find_violations(program, {.target = &target})) {
     EXPECT_EQ(v.rule, Rule::Limits);
     EXPECT_EQ(v.node, "k");
     found.push_back(v.problem);

@@ -229,8 +229,9 @@ TEST(Opt, VerifiesDiagnostics) {
   const std::vector<std::string> arguments = {"-", "--split-input-file", "--verify-diagnostics"};
   const Result nothing = opt(arguments, kTwo);
   EXPECT_EQ(nothing.code, kWrongInput);
-  EXPECT_EQ(nothing.err,
-            "<stdin>:8: unexpected error: TL6003: A[8] = 0.0: 8 is not proven to lie in 0..8 of A\n");
+  EXPECT_EQ(
+      nothing.err,
+      "<stdin>:8: unexpected error: TL6003: A[8] = 0.0: 8 is not proven to lie in 0..8 of A\n");
   std::string expected = kTwo;
   expected.insert(expected.size() - 1, " // expected-error {{TL6003}}");
   const Result all = opt(arguments, expected);
