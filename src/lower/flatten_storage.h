@@ -8,9 +8,9 @@ namespace texloom::lower {
 //
 // Does: an access to a linear buffer gets one offset; a vector of consecutive offsets stays a
 // ramp. A read of a texture becomes a texture2d.load of the texel and, unless it wants all four
-// lanes, a choice of lanes. Offsets are int32 where that is known to be enough, else int64; coordinates of texels are
-// int32. A store to a texture must write one whole texel (lanes past the last
-// extent are padding): texture2d.store. Origins are added to the coordinates.
+// lanes, a choice of lanes. Offsets are int32 where that is known to be enough, else int64;
+// coordinates of texels are int32. A store to a texture must write one whole texel (lanes past the
+// last extent are padding): texture2d.store. Origins are added to the coordinates.
 //
 // Stands after vectorising and unrolling, which show what belongs to one texel.
 //

@@ -18,8 +18,8 @@
 //               constants that leaves the type.
 //
 // min, max, == and != are matched both ways round, sums in any order; && and || are not, since the
-// first operand may guard the second. Rows are tried in their
-// order; the first that fits is applied, and its result simplified.
+// first operand may guard the second. Rows are tried in their order; the first that fits is
+// applied, and its result simplified.
 //
 // Each row has a domain: rows of `Index` are wrong where a sum wraps, and are for index arithmetic
 // (linear.h), its vectors, and types of at most 16 bits, whose intervals know of wrapping; never
