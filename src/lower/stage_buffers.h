@@ -15,7 +15,8 @@ struct StageBuffers {
 };
 
 // Layouts are decided here: a texture that exceeds the target's limits is folded; fails with
-// TextureTooLarge when no fold fits, with IndexTooLarge when an axis has 2^31 indices or a buffer 2^63 bytes.
+// TextureTooLarge when no fold fits, with IndexTooLarge when an axis has 2^31 indices or a buffer
+// 2^63 bytes.
 StageBuffers make_stage_buffers(const Lowering& lowering, const schedule::Bounds& bounds);
 
 }  // namespace texloom::lower
