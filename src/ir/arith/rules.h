@@ -18,12 +18,12 @@
 //               constants that leaves the type.
 //
 // min, max, == and != are matched both ways round, sums in any order; && and || are not, since the
-// first operand may guard the second. Rows are tried in their
-// order; the first that fits is applied, and its result simplified.
+// first operand may guard the second. Rows are tried in their order; the first that fits is
+// applied, and its result simplified.
 //
 // Each row has a domain: rows of `Index` are wrong where a sum wraps, and are for index arithmetic
-// (linear.h), its vectors, and types of at most 16 bits, whose intervals know of wrapping; never for
-// other values of memory. Those of `Any` hold for all values of a type.
+// (linear.h), its vectors, and types of at most 16 bits, whose intervals know of wrapping; never
+// for other values of memory. Those of `Any` hold for all values of a type.
 //
 // Simplification ends: a result has fewer operations other than sums than the pattern, or as many
 // of them, of smaller operands: fewer terms, smaller divisors, or (of Not, Select) constants
