@@ -105,7 +105,7 @@ SCHEDULES = {
 @pytest.mark.parametrize("make", SCHEDULES.values(), ids=SCHEDULES.keys())
 def test_every_stage_comes_back(make):
     texts = tvm.lower_texts(*make())
-    assert len(texts) == 11
+    assert list(texts) == [name for name, *_ in tvm._core.passes()]
     for name, text in texts.items():
         assert str(tvm.parse(text)) == text, name
 

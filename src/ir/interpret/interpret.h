@@ -19,8 +19,8 @@ struct InterpretOptions {
 
 // What it does: runs a program of any stage but te (of a schedule's computes, lower/unscheduled.h
 // makes one), and reports every fault that shows (see ReportKind): once for each node that commits
-// it, at its first occurrence. Arithmetic is that of ir/interpret/value.h; what becomes of undefined
-// values is said in ir/interpret/undefined.h.
+// it, at its first occurrence. Arithmetic is that of ir/interpret/value.h; what becomes of
+// undefined values is said in ir/interpret/undefined.h.
 //
 //   * Loops, Flattened: one runner goes through all loops in order, those over threads too. There
 //     are no races, and barriers do nothing.
