@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_set>
 
 #include "ir/arith/ranges.h"
 
@@ -21,7 +22,11 @@ class BoundsProof {
   bool inside(const Expr& index, int64_t extent) const;
 
  private:
+  // Whether a value of memory takes part, bound by a let or not.
+  bool holds_memory(const Expr& e) const;
+
   arith::Ranges ranges_;
+  std::unordered_set<const ExprNode*> from_memory_;  // variables bound or run up to such values
 };
 
 }  // namespace texloom::ir

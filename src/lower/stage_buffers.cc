@@ -83,7 +83,7 @@ Buffer make_stage_buffer(const Stage& stage, const std::string& name, const Stor
   const Layout layout = stage.layout    ? stated_layout(stage, shape, target)
                         : scope.texture ? rule_layout(stage, shape, *scope.texture, target)
                                         : linear_layout(shape);
-  check_size(stage, {layout.row_count(), layout.col_count()});
+  if (scope.texture) check_size(stage, {layout.row_count(), layout.col_count()});
   if (!scope.texture) {
     return make_buffer_with_layout(name, stage.op->type, layout, scope.memory, stage.op->location);
   }

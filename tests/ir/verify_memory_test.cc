@@ -332,6 +332,10 @@ TEST_F(VerifyTest, IndicesAreProvenByTheirRanges) {
 TEST_F(VerifyTest, IndicesReadFromMemoryAreTrusted) {
   const Expr index = make_cast(kInt32, make_load(a, {i}));
   EXPECT_THAT(faults(flattened(serial(i, 128, zero(b, {index})))), IsEmpty());
+  const Expr v = make_var("v"), w = make_var("w");
+  EXPECT_THAT(
+      faults(flattened(serial(i, 128, make_let(v, index, make_let(w, v + 1, zero(b, {w + i})))))),
+      IsEmpty());
 }
 
 // Threads and kernels' constants that are loops of the plan have ranges too.
