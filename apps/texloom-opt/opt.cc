@@ -13,7 +13,7 @@
 #include "apps/texloom-opt/options.h"
 #include "codegen/opencl/print.h"
 #include "ir/target.h"
-#include "ir/verify.h"
+#include "lower/pipeline.h"
 #include "lower/text.h"
 #include "lower/unscheduled.h"
 
@@ -69,7 +69,7 @@ class Runner {
 
  private:
   ExitCode run_passes() {
-    lowering_ = lower::parse_lowering(text_, file_, {.prove_accesses = !options_.interpret});
+    lowering_ = lower::parse_lowering(text_, file_, {.check_accesses = !options_.interpret});
     if (options_.target) lowering_.target = ir::parse_target(*options_.target, {});
     for (const NamedPass& pass : options_.passes) {
       if (lowering_.program.stage != pass.in) {
@@ -115,12 +115,7 @@ class Runner {
     times_.push_back(took.count());
   }
 
-  // Of stage te, check_schedule is a pass.
-  void verify() const {
-    if (lowering_.program.stage == ir::Stage::Te) return;
-    ir::verify(lowering_.program,
-               {.target = &lowering_.target, .prove_accesses = !options_.interpret});
-  }
+  void verify() const { lower::verify(lowering_, !options_.interpret); }
 
   void interpret() {
     // Of a schedule its computes run as they stand.

@@ -86,7 +86,6 @@ constexpr Flag kFlags[] = {
     {"--verify-each", &Options::verify_each},
     {"--time-passes", &Options::time_passes},
     {"--locations", &Options::locations},
-    {"--emit=opencl", &Options::emit_opencl},
     {"--split-input-file", &Options::split_input},
     {"--verify-diagnostics", &Options::verify_diagnostics},
     {"--emit=opencl", &Options::emit_opencl},

@@ -45,8 +45,16 @@ class Equality {
 
   bool same(const Buffer& a, const Buffer& b) { return correspond(a.get(), b.get()); }
   bool same(const Tensor& a, const Tensor& b) { return a->same_tensor(*b); }
-  bool same(const IterVar& a, const IterVar& b) { return a.same_as(b); }
-  bool same(const Reducer& a, const Reducer& b) { return a.result.same_as(b.result); }
+  // Reductions define their axes and the operands of their reducers.
+  bool same(const IterVar& a, const IterVar& b) {
+    return a->kind == b->kind && a->tag == b->tag && same(a->min, b->min) &&
+           same(a->extent, b->extent) && same(Definition{a->var}, Definition{b->var});
+  }
+  bool same(const Reducer& a, const Reducer& b) {
+    return same(Definition{a.lhs}, Definition{b.lhs}) &&
+           same(Definition{a.rhs}, Definition{b.rhs}) && same(a.result, b.result) &&
+           same(a.identity, b.identity);
+  }
   // 0.0 and -0.0 are two constants, and a nan equals itself.
   bool same(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
   template <std::equality_comparable T>
@@ -131,8 +139,13 @@ class Hash {
   }
   void add(const Buffer& buffer) { add_identity(buffer.get()); }
   void add(const Tensor& tensor) { mix(std::hash<const void*>()(tensor->producer.get())); }
-  void add(const IterVar&) {}
-  void add(const Reducer&) {}
+  void add(const IterVar& axis) { add(Definition{axis->var}); }
+  void add(const Reducer& reducer) {
+    add(Definition{reducer.lhs});
+    add(Definition{reducer.rhs});
+    add(reducer.result);
+    add(reducer.identity);
+  }
   void add(ThreadTag tag) { mix((tag.block ? 4U : 0U) + tag.dim); }
   void add(double value) { mix(std::bit_cast<uint64_t>(value)); }
   void add(const std::string& text) { mix(std::hash<std::string>()(text)); }

@@ -182,7 +182,7 @@ struct Reduce : ExprBase<Reduce> {
   Expr source;
   std::vector<IterVar> axes;
   Expr condition;  // null, or the bool under which a point takes part
-  auto fields() const { return field_list(reducer, source, axes, Optional{condition}); }
+  auto fields() const { return field_list(reducer, axes, source, Optional{condition}); }
 };
 // Before flattening one index for each axis of the buffer, after it one offset in elements. A
 // Ramp as the last index loads a vector. The value's type is the buffer's element type, until

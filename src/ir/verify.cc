@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -145,6 +146,7 @@ class Verifier {
       }
       (axis.tag.block ? grid : block)[axis.tag.dim] = axis.extent;
       bounds_.run_over(axis.var, axis.extent);
+      if (axis.tag.block) block_axes_.insert(axis.var.get());
       define(axis.var, !axis.tag.block);
     }
     if (grid != kernel_->grid) axis_error("its grid is not the extents of its blockIdx axes");
@@ -294,13 +296,34 @@ class Verifier {
 
   template <class Node>
   void inside(const Ref<Node>& node, const Expr& index, int64_t extent, std::string_view what) {
-    if (guards_ > 0 || !options_.prove_accesses || bounds_.inside(index, extent)) return;
+    if (guards_ > 0 || !options_.check_accesses || bounds_.inside(index, extent)) return;
+    if (is_guarded(index)) return;
     bool defined = true;  // else that is what is wrong, and it is said already
     walk(index, [&](const Var& v) { defined = defined && scope_.contains(&v); });
     if (defined) {
       broken(Rule::Bounds, node, "{} is not proven to lie in 0..{} of {}", text_of(index), extent,
              what);
     }
+  }
+
+  // Whether a condition around speaks of what the index does, if in words that no proof follows. Of
+  // blocks alone it does not: their interiors are to be proven.
+  bool is_guarded(const Expr& index) const {
+    bool guarded = false;
+    walk(index, [&](const Var& v) {
+      guarded = guarded || (!block_axes_.contains(&v) && is_restricted(v));
+    });
+    return guarded;
+  }
+  bool is_restricted(const Var& v) const {
+    const auto let = lets_.find(&v);
+    if (let != lets_.end() && is_guarded(let->second)) return true;
+    const auto speaks_of_it = [&](const Expr& condition) {
+      bool uses = false;
+      walk(condition, [&](const Var& used) { uses = uses || &used == &v; });
+      return uses;
+    };
+    return std::any_of(conditions_.begin(), conditions_.end(), speaks_of_it);
   }
 
   // -- Statements.
@@ -359,15 +382,22 @@ class Verifier {
       broken(Rule::Nodes, s, "a loop over {} stands outside a nest", to_string(n.tag));
     }
     bounds_.run_over(n.var, n.extent);
+    if (n.tag.block) block_axes_.insert(n.var.get());
     body(n.body, n.var, !n.tag.block);
   }
   void check(const If& n, const Stmt&) {
     const bool varying = expr(n.condition).varying;
-    ++guards_;
+    const size_t depth = scope_.depth();
+    scope_.enter_condition(&n);
+    conditions_.push_back(n.condition);
+    const BoundsProof outside = bounds_;
+    bounds_.assume(n.condition);
     divergent_ += varying ? 1 : 0;
     stmt(n.then);
     divergent_ -= varying ? 1 : 0;
-    --guards_;
+    bounds_ = outside;
+    conditions_.pop_back();
+    scope_.leave(depth);
   }
   void check(const Seq& n, const Stmt&) {
     for (const Stmt& each : n.statements) stmt(each);
@@ -375,6 +405,7 @@ class Verifier {
   void check(const Let& n, const Stmt&) {
     const bool varying = expr(n.value).varying;
     bounds_.let(n.var, n.value);
+    lets_.insert_or_assign(n.var.get(), n.value);
     body(n.body, n.var, varying);
   }
   // A kernel to be, with local memory of its own: what was found of loads elsewhere does not hold
@@ -477,8 +508,11 @@ class Verifier {
   VerifyScope scope_;
   BoundsProof bounds_;
   SourceLocation location_;  // of the innermost statement that has one
-  int guards_ = 0;           // conditions that decide whether we come here
-  int divergent_ = 0;        // conditions and extents around that vary within a block
+  int guards_ = 0;           // operands around that may go unevaluated
+  Exprs conditions_;         // of the statements around
+  std::unordered_map<const ExprNode*, Expr> lets_;
+  std::unordered_set<const ExprNode*> block_axes_;
+  int divergent_ = 0;  // conditions and extents around that vary within a block
   std::unordered_set<const BufferNode*> outermost_;  // allocated around the kernel's whole body
 
   const Stmt* loop_ = nullptr;  // the body of the innermost one that is no thread loop
@@ -496,7 +530,7 @@ class Verifier {
 
 std::vector<Violation> find_violations(const Program& program, VerifyOptions options) {
   std::vector<Violation> found = Verifier(program, options).run();
-  return found.empty() && options.prove_accesses ? find_padding_violations(program) : found;
+  return found.empty() && options.check_accesses ? find_padding_violations(program) : found;
 }
 
 void verify(const Program& program, VerifyOptions options) {

@@ -31,7 +31,8 @@ enum class Rule : uint8_t {
   Axes,         // a kernel has each thread tag once, in order, and its grid and block are their
                 // extents
   Barriers,     // no barrier stands where some threads of a block pass and others do not
-  Bounds,       // an index that no condition guards is proven to lie inside its buffer
+  Bounds,       // an index is proven to lie inside its buffer, or guarded: it is an operand that
+                // may go unevaluated, or a condition around speaks of a variable of it
   Padding,      // nothing is computed from padding that is undefined, and padding that is stated
                 // to be zero is written so: see verify_padding.h for how far that is looked into
   Plan,         // kernels exist from stage Kernels on, have names of their own, and are launched
@@ -53,7 +54,7 @@ struct VerifyOptions {
   const Target* target = nullptr;  // whose Limits hold; null: of none
   // Without it Bounds and Padding are not asked: of a program that the interpreter is to run, which
   // looks at every access.
-  bool prove_accesses = true;
+  bool check_accesses = true;
 };
 
 // What is wrong with `program`, in the order of its text: the first 50 of it.

@@ -38,7 +38,7 @@ Expr rebuild(const Pack& n, Exprs elements) { return make_pack(std::move(element
 Expr rebuild(const TensorRead& n, const Tensor& tensor, Exprs indices) {
   return make_tensor_read(tensor, std::move(indices), n.location);
 }
-Expr rebuild(const Reduce& n, const Reducer& reducer, Expr source, const std::vector<IterVar>& axes,
+Expr rebuild(const Reduce& n, const Reducer& reducer, const std::vector<IterVar>& axes, Expr source,
              Expr condition) {
   return make_reduce(reducer, std::move(source), axes, std::move(condition), n.location);
 }

@@ -80,13 +80,13 @@ InternalError with_input(const std::exception& error, std::span<const Pass> pass
                    [&] { return to_string(input, {.locations = true}); });
 }
 
-void verify(const Lowering& lowering) {
-  if (lowering.program.stage != Stage::Te)
-    ir::verify(lowering.program, {.target = &lowering.target});
-  check_text(lowering);
-}
-
 }  // namespace
+
+void verify(const Lowering& lowering, bool check_accesses) {
+  const ir::VerifyOptions options{.target = &lowering.target, .check_accesses = check_accesses};
+  if (lowering.program.stage != Stage::Te) ir::verify(lowering.program, options);
+  check_text(lowering, options);
+}
 
 std::span<const Pass> pipeline() { return kPipeline; }
 

@@ -23,6 +23,10 @@ std::span<const Pass> pipeline();
 // names the pass.
 void run_pass(const Pass& pass, Lowering& lowering);
 
+// Throws an InternalError when the program breaks the rules of its stage (of Te, where
+// check_schedule is a pass, nothing is asked), or is not what its text says.
+void verify(const Lowering& lowering, bool check_accesses = true);
+
 // Called after each pass; may be empty.
 using PassObserver = FunctionRef<void(const Pass&, const Lowering&)>;
 

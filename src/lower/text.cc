@@ -205,11 +205,11 @@ Lowering parse_lowering(std::string_view text, std::string_view file, VerifyOpti
   return lowering;
 }
 
-void check_text(const Lowering& lowering) {
+void check_text(const Lowering& lowering, VerifyOptions options) {
   const std::string text = to_string(lowering, {.locations = true});
   std::string again;
   try {
-    again = to_string(parse_lowering(text, lowering.program.name), {.locations = true});
+    again = to_string(parse_lowering(text, lowering.program.name, options), {.locations = true});
   } catch (const UserError& error) {
     TL_UNREACHABLE(std::string("the text is not read back: ") + error.what());
   }

@@ -19,6 +19,6 @@ Lowering parse_lowering(std::string_view text, std::string_view file,
                         ir::VerifyOptions options = {});
 
 // Throws an InternalError unless the text, parsed, prints the same.
-void check_text(const Lowering& lowering);
+void check_text(const Lowering& lowering, ir::VerifyOptions options = {});
 
 }  // namespace texloom::lower

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <new>
+#include <utility>
 
 namespace texloom::node_pool {
 namespace {
@@ -15,61 +16,55 @@ constexpr bool kKeeps = true;
 #endif
 
 constexpr size_t kGranule = 16;
-constexpr size_t kLargest = 256;      // larger ones are rare
-constexpr size_t kMostKept = 65'536;  // of one size: at most 16 MiB
+constexpr size_t kLargest = 256;         // larger ones are rare
+constexpr size_t kMostKept = 16U << 20;  // bytes, of all sizes together
 
 struct Block {
   Block* next;
 };
-struct FreeList {
-  Block* first = nullptr;
-  size_t count = 0;
-};
-
 constexpr size_t size_class(size_t bytes) { return (bytes + kGranule - 1) / kGranule; }
 
 // Nodes may be released while a thread's variables are destroyed, after its lists.
 thread_local bool lists_are_gone = false;
 
 struct FreeLists {
-  std::array<FreeList, size_class(kLargest) + 1> by_class;
+  std::array<Block*, size_class(kLargest) + 1> by_class{};
+  size_t bytes = 0;
 
   ~FreeLists() {
     lists_are_gone = true;
-    for (const FreeList& list : by_class) {
-      for (Block* block = list.first; block != nullptr;) {
-        Block* next = block->next;
-        ::operator delete(block);
-        block = next;
-      }
+    for (Block* block : by_class) {
+      while (block != nullptr) ::operator delete(std::exchange(block, block->next));
     }
   }
 };
 
-FreeList* list_for(size_t bytes) {
+// Null for what is not kept.
+FreeLists* lists_for(size_t bytes) {
   if (!kKeeps || bytes > kLargest || lists_are_gone) return nullptr;
   thread_local FreeLists lists;
-  return &lists.by_class[size_class(bytes)];
+  return &lists;
 }
 
 }  // namespace
 
 void* allocate(size_t bytes) {
-  FreeList* list = list_for(bytes);
-  if (list != nullptr && list->first != nullptr) {
-    --list->count;
-    Block* block = list->first;
-    list->first = block->next;
-    return block;
-  }
-  return ::operator new(size_class(bytes) * kGranule);
+  const size_t rounded = size_class(bytes) * kGranule;
+  FreeLists* lists = lists_for(bytes);
+  if (lists == nullptr) return ::operator new(rounded);
+  Block*& first = lists->by_class[size_class(bytes)];
+  if (first == nullptr) return ::operator new(rounded);
+  lists->bytes -= rounded;
+  return std::exchange(first, first->next);
 }
 
 void release(void* memory, size_t bytes) noexcept {
-  FreeList* list = list_for(bytes);
-  if (list == nullptr || list->count == kMostKept) return ::operator delete(memory);
-  list->first = new (memory) Block{list->first};
-  ++list->count;
+  const size_t rounded = size_class(bytes) * kGranule;
+  FreeLists* lists = lists_for(bytes);
+  if (lists == nullptr || lists->bytes + rounded > kMostKept) return ::operator delete(memory);
+  Block*& first = lists->by_class[size_class(bytes)];
+  first = new (memory) Block{first};
+  lists->bytes += rounded;
 }
 
 }  // namespace texloom::node_pool

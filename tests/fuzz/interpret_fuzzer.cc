@@ -11,7 +11,7 @@ constexpr int64_t kMaxSteps = 5'000;
 
 void run_one(std::string_view text) {
   try {
-    const ir::Program program = ir::parse_program(text, "p.tl", {.prove_accesses = false});
+    const ir::Program program = ir::parse_program(text, "p.tl", {.check_accesses = false});
     opt::interpret_random(program,
                           {.seed = 1, .one_image = text.size() % 2 == 1, .max_steps = kMaxSteps});
   } catch (const UserError&) {

@@ -26,8 +26,12 @@ std::vector<Expr> different(const Leaves& l) {
     return Tensor(node);
   }();
   static const IterVar kAxis =
-      make_iter_var(make_var("k"), make_int(0), make_int(8), IterKind::Reduction);
-  static const Reducer kSum = Leaves::make_sum();
+      make_iter_var(make_var("k"), make_int(0), make_int(9), IterKind::Reduction);
+  static const Reducer kSum = [] {
+    Reducer other = Leaves::make_sum();
+    other.identity = make_float(1);
+    return other;
+  }();
 
   std::vector<Expr> all;
   for (const ExprSample& sample : expr_samples(l)) all.push_back(sample.e);
@@ -256,6 +260,22 @@ TEST(EqualPrograms, UpToWhatTheyDefine) {
   Program without = p;
   without.kernels.clear();
   EXPECT_FALSE(equal(p, without));
+}
+
+// Each reduction has axes and a reducer of its own.
+TEST(Equal, OfReductionsUpToTheirOwnVariables) {
+  const Leaves l;
+  const auto sum_of = [&](int64_t extent, const auto& body) {
+    const IterVar k =
+        make_iter_var(make_var("k"), make_int(0), make_int(extent), IterKind::Reduction);
+    return make_reduce(Leaves::make_sum(), body(k->var), {k}, nullptr);
+  };
+  const auto element = [&](const Expr& k) { return make_load(l.a, {l.i, k}); };
+  const auto other = [&](const Expr&) { return make_load(l.a, {l.i, l.j}); };
+  EXPECT_TRUE(equal(sum_of(8, element), sum_of(8, element)));
+  EXPECT_EQ(structural_hash(sum_of(8, element)), structural_hash(sum_of(8, element)));
+  EXPECT_FALSE(equal(sum_of(8, element), sum_of(9, element)));
+  EXPECT_FALSE(equal(sum_of(8, element), sum_of(8, other)));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using testing::StartsWith;
 
 Interpretation interpreted(std::string_view text, InterpretationOptions options = {}) {
   if (options.max_steps == 0) options.max_steps = 1000;
-  return interpret_random(ir::parse_program(text, "p.tl", {.prove_accesses = false}), options);
+  return interpret_random(ir::parse_program(text, "p.tl", {.check_accesses = false}), options);
 }
 
 // What is written is an output, and undefined at first.
