@@ -116,6 +116,18 @@ void wait_for(hal::Device& device) {
   throw_if_error(without_lock([&] { return queue->wait_idle(); }));
 }
 
+// At exit: what is under way may be in an implementation's own compiler (PoCL compiles kernels when
+// they first run), which crashes when the process destroys its globals meanwhile.
+void wait_for_open_devices() {
+  std::vector<std::shared_ptr<hal::Device>> open;
+  {
+    OpenDevices& state = open_devices();
+    const std::lock_guard lock(state.mutex);
+    for (const auto& [ordinal, device] : state.devices) open.push_back(device);
+  }
+  for (const auto& device : open) wait_for(*device);
+}
+
 std::span<std::byte> bytes_of(py::array& array) {
   return {static_cast<std::byte*>(array.mutable_data()), static_cast<size_t>(array.nbytes())};
 }
@@ -380,6 +392,7 @@ const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
 }
 
 void bind_devices(py::module_& m) {
+  py::module_::import("atexit").attr("register")(py::cpp_function(wait_for_open_devices));
   py::class_<PyDevice>(m, "Device", "An OpenCL device by number; opened when it is first used.")
       .def(py::init<size_t>())
       .def("__eq__",
