@@ -185,6 +185,7 @@ std::string SchedulePrinter::relations(const Stage& stage) {
     if (!t || t->relations != relations) return;
     text += fmt::format("  transform {}{}\n", to_string(t->map, t->separators), at(t->location));
   };
+  TL_CHECK(!stage.transform || stage.transform->relations <= stage.relations.size());
   transform(0);
   for (size_t i = 0; i < stage.relations.size(); ++i) {
     text += relation(stage, stage.relations[i]);
