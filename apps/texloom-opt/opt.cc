@@ -69,8 +69,12 @@ class Runner {
 
  private:
   ExitCode run_passes() {
-    lowering_ = lower::parse_lowering(text_, file_, {.check_accesses = !options_.interpret});
-    if (options_.target) lowering_.target = ir::parse_target(*options_.target, {});
+    const ir::Target target =
+        options_.target ? ir::parse_target(*options_.target, {}) : ir::Target{};
+    lowering_ = lower::parse_lowering(text_, file_,
+                                      {.target = &target, .check_accesses = !options_.interpret});
+    // A program of stage te names its own.
+    if (options_.target || lowering_.program.stage != ir::Stage::Te) lowering_.target = target;
     for (const NamedPass& pass : options_.passes) {
       if (lowering_.program.stage != pass.in) {
         err_ << fmt::format("texloom-opt: pass {} reads stage {}, the program is at stage {}\n",

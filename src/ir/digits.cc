@@ -141,6 +141,14 @@ LayoutPart open_ended(LayoutPart part, const Shape& shape) {
   return part;
 }
 
+LayoutParts with_extents(LayoutParts parts, const Shape& shape) {
+  for (LayoutPart& part : parts) {
+    if (part.extent != kToTheEnd) continue;
+    part.extent = ceil_div(shape[static_cast<size_t>(part.axis)], part.divisor);
+  }
+  return parts;
+}
+
 std::string to_string(const LayoutPart& part, const std::string& name) {
   std::string text = name;
   if (part.divisor != 1) text += fmt::format("/{}", part.divisor);

@@ -66,6 +66,8 @@ std::optional<DigitFault> find_fault(const LayoutParts& all, const Shape& shape,
 
 // The part as a pattern has it: kToTheEnd where it does, and no further.
 LayoutPart open_ended(LayoutPart part, const Shape& shape);
+// The inverse, of all of them.
+LayoutParts with_extents(LayoutParts parts, const Shape& shape);
 // "d1/4%3"; without the modulo of one that reaches to the end.
 std::string to_string(const LayoutPart& part, const std::string& name);
 

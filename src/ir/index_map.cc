@@ -153,18 +153,37 @@ std::optional<Layout> compose(const IndexMap& map, const Layout& layout) {
   return result;
 }
 
-std::string to_string(const IndexMap& map) {
+std::optional<LayoutProblem> find_problem(const IndexMap& map,
+                                          const std::vector<std::string>& names) {
+  LayoutParts all;
+  for (const LayoutParts& axis : map.axes) all.insert(all.end(), axis.begin(), axis.end());
+  const std::string help = "let every element have one new index, and no two the same";
+  if (!checked_count(all)) return LayoutProblem{"there are too many elements", help, {}};
+  const auto fault = find_fault(all, map.shape, names);
+  if (!fault) return std::nullopt;
+  return LayoutProblem{fmt::format("the parts of axis {} {}",
+                                   names[static_cast<size_t>(fault->axis)], fault->problem),
+                       help, fault->axis};
+}
+
+std::string to_string(const IndexMap& map, const std::vector<size_t>& separators) {
   const std::vector<std::string> names = axis_names(map.shape.size());
   std::vector<std::string> axes;
-  for (const LayoutParts& axis : map.axes) {
+  auto separator = separators.begin();
+  const auto separate = [&](size_t axis) {
+    for (; separator != separators.end() && *separator == axis; ++separator) axes.emplace_back("|");
+  };
+  for (size_t i = 0; i < map.axes.size(); ++i) {
+    separate(i);
     std::vector<std::string> digits;
-    for (const LayoutPart& part : axis) {
+    for (const LayoutPart& part : map.axes[i]) {
       digits.push_back(
           to_string(open_ended(part, map.shape), names[static_cast<size_t>(part.axis)]));
     }
     const std::string text = fmt::format("{}", fmt::join(digits, ", "));
     axes.push_back(digits.size() == 1 ? text : "(" + text + ")");
   }
+  separate(map.axes.size());
   return fmt::format("({}) -> ({})", fmt::join(names, ", "), fmt::join(axes, ", "));
 }
 

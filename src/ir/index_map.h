@@ -64,7 +64,13 @@ IndexMap as_map(const Layout& layout);
 // as of compose.
 std::optional<Layout> compose(const IndexMap& map, const Layout& layout);
 
-// (d0, d1, d2) -> (d0, d1/4, d2, d1%4); a new axis of several digits is in brackets.
-std::string to_string(const IndexMap& map);
+// What is wrong with a map, with the names of its old axes: elements without a new index, or with
+// two.
+std::optional<LayoutProblem> find_problem(const IndexMap& map,
+                                          const std::vector<std::string>& names);
+
+// (d0, d1, d2) -> (d0, d1/4, d2, d1%4); a new axis of several digits is in brackets. Separators,
+// each in front of the new axis of this number, are bars: (d0, d1/4, |, d2, d1%4).
+std::string to_string(const IndexMap& map, const std::vector<size_t>& separators = {});
 
 }  // namespace texloom::ir

@@ -32,16 +32,9 @@ Layout layout_for(const LayoutPattern& pattern, const Shape& shape) {
   layout.shape = shape;
   layout.object = pattern.object;
   layout.padding = pattern.padding;
-  const auto bound = [&](LayoutParts parts) {
-    for (LayoutPart& part : parts) {
-      if (part.extent != kToTheEnd) continue;
-      part.extent = ceil_div(shape[static_cast<size_t>(part.axis)], part.divisor);
-    }
-    return parts;
-  };
-  layout.rows = bound(pattern.rows);
-  layout.cols = bound(pattern.cols);
-  layout.lanes = bound(pattern.lanes);
+  layout.rows = with_extents(pattern.rows, shape);
+  layout.cols = with_extents(pattern.cols, shape);
+  layout.lanes = with_extents(pattern.lanes, shape);
   return layout;
 }
 
@@ -59,7 +52,8 @@ std::string to_string(const LayoutPattern& pattern) {
   for (const std::string& name : pattern.names) names.push_back(spell_name(name));
   const auto list = [&](std::string_view word, const LayoutParts& parts) {
     // A buffer has columns alone.
-    if (pattern.object == MemoryObject::Buffer && parts.empty()) return;
+    const bool only_cols = pattern.object == MemoryObject::Buffer && word != "cols";
+    if (only_cols && parts.empty()) return;
     std::vector<std::string> texts;
     for (const LayoutPart& part : parts) {
       texts.push_back(to_string(part, names[static_cast<size_t>(part.axis)]));

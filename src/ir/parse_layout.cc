@@ -1,6 +1,5 @@
 #include "ir/parse_layout.h"
 
-#include <algorithm>
 #include <array>
 
 #include "support/check.h"
@@ -8,10 +7,11 @@
 namespace texloom::ir {
 
 LayoutParser::LayoutParser(TextReader& reader)
-    : reader_(reader), start_(reader.peek()), lanes_token_(start_) {
+    : reader_(reader), digits_(reader), start_(reader.peek()), lanes_token_(start_) {
   object();
   reader_.expect("[");
-  axes();
+  digits_.axes();
+  pattern_.names = digits_.names();
   reader_.expect("->");
   lists();
   if (!reader_.accept("]")) reader_.fail_expected("',' or ']'");
@@ -24,21 +24,6 @@ void LayoutParser::object() {
     if (reader_.accept_word(spelling(object))) return;
   }
   reader_.fail_expected("a layout: 'texture[...]' or 'buffer[...]'");
-}
-
-void LayoutParser::axes() {
-  reader_.expect("(");
-  if (reader_.accept(")")) return;
-  do {
-    const NamedToken name = reader_.name("the name of an axis");
-    std::vector<std::string>& names = pattern_.names;
-    if (std::find(names.begin(), names.end(), name.name) != names.end()) {
-      reader_.wrong(name.token, "name each axis once", "{} is there twice", name.token.text);
-    }
-    names.push_back(name.name);
-    axis_tokens_.push_back(name.token);
-  } while (reader_.accept(","));
-  if (!reader_.accept(")")) reader_.fail_expected("',' or ')'");
 }
 
 void LayoutParser::lists() {
@@ -60,37 +45,10 @@ void LayoutParser::lists() {
       padding();
     } else {
       if (lists[next].parts == &pattern_.lanes) lanes_token_ = word;
-      list(*lists[next].parts);
+      *lists[next].parts = digits_.digits();
     }
     ++next;
   } while (reader_.accept(","));
-}
-
-void LayoutParser::list(LayoutParts& parts) {
-  if (!reader_.accept("(")) {
-    parts.push_back(part());
-    return;
-  }
-  if (reader_.accept(")")) return;
-  do {
-    parts.push_back(part());
-  } while (reader_.accept(","));
-  if (!reader_.accept(")")) reader_.fail_expected("',' or ')'");
-}
-
-LayoutPart LayoutParser::part() {
-  const NamedToken name = reader_.name("an axis");
-  const auto found = std::find(pattern_.names.begin(), pattern_.names.end(), name.name);
-  if (found == pattern_.names.end()) {
-    reader_.wrong(name.token, "use the names in front of '->'", "there is no axis {}",
-                  name.token.text);
-  }
-  LayoutPart part;
-  part.axis = static_cast<int>(found - pattern_.names.begin());
-  axis_tokens_[static_cast<size_t>(part.axis)] = name.token;
-  if (reader_.accept("/")) part.divisor = reader_.integer("a divisor", 1, kMaxElements);
-  part.extent = reader_.accept("%") ? reader_.integer("an extent", 1, kMaxElements) : kToTheEnd;
-  return part;
 }
 
 void LayoutParser::padding() {
@@ -101,18 +59,20 @@ void LayoutParser::padding() {
   }
 }
 
-Layout LayoutParser::bind(const Shape& shape) const {
+Layout LayoutParser::bind(const Shape& shape, Code code) const {
   if (pattern_.names.size() != shape.size()) {
-    reader_.wrong(start_, "name each axis of the shape", "the layout has {} axes, the shape {}",
-                  pattern_.names.size(), shape.size());
+    reader_.fail_at(
+        start_, code,
+        fmt::format("the layout has {} axes, the shape {}", pattern_.names.size(), shape.size()),
+        "name each axis of the shape");
   }
   Layout layout = layout_for(pattern_, shape);
   const std::optional<LayoutProblem> problem = find_problem(layout, pattern_.names);
   if (!problem) return layout;
-  const Token& token = problem->axis    ? axis_tokens_[static_cast<size_t>(*problem->axis)]
+  const Token& token = problem->axis    ? digits_.token_of(*problem->axis)
                        : problem->lanes ? lanes_token_
                                         : start_;
-  reader_.wrong(token, problem->help, "{}", problem->text);
+  reader_.fail_at(token, code, problem->text, problem->help);
 }
 
 }  // namespace texloom::ir

@@ -1,12 +1,8 @@
 // Layouts in texts: for the parser of declarations (ir/parse_buffer.h) and for `layout=`.
 #pragma once
 
-#include <map>
-#include <string>
-#include <vector>
-
 #include "ir/layout_pattern.h"
-#include "ir/text_reader.h"
+#include "ir/parse_digits.h"
 
 namespace texloom::ir {
 
@@ -20,22 +16,18 @@ class LayoutParser {
   explicit LayoutParser(TextReader& reader);
 
   const LayoutPattern& pattern() const { return pattern_; }
-  // Of this shape. Fails with BadText at the name of the axis or the list at fault.
-  Layout bind(const Shape& shape) const;
+  // Of this shape. Fails with the code at the name of the axis or the list at fault.
+  Layout bind(const Shape& shape, Code code = Code::BadText) const;
 
  private:
   void object();
-  void axes();
   void lists();
-  void list(LayoutParts& parts);
-  LayoutPart part();
   void padding();
 
   TextReader& reader_;
+  DigitParser digits_;
   LayoutPattern pattern_;
-  Token start_;
-  std::vector<Token> axis_tokens_;  // where each axis is named last
-  Token lanes_token_;
+  Token start_, lanes_token_;
 };
 
 }  // namespace texloom::ir

@@ -54,6 +54,7 @@ class Printer {
   std::string declaration(const BufferDeclaration& d) const {
     std::string text = fmt::format(": {}[{}] in {}", ir::to_string(d.type),
                                    fmt::join(d.shape, ", "), spell_name(ir::to_string(d.scope)));
+    if (d.layout) text += ", layout=" + ir::to_string(*d.layout);
     if (d.has_origin) text += ", origin";
     if (!d.name.empty()) text += ", name=" + spell_name(d.name);
     return text + location_text(d.location, options_);
@@ -162,21 +163,17 @@ class Parser {
       if (!reader_.accept("]")) reader_.fail_expected("',' or ']'");
     }
     reader_.expect_word("in");
-    const NamedToken scope = reader_.name("a memory scope");
-    const auto parsed = parse_scope(scope.name);
-    if (!parsed) {
-      reader_.wrong(scope.token, fmt::format("use one of {}", fmt::join(scope_spellings(), ", ")),
-                    "unknown memory scope {}", scope.token.text);
-    }
-    d.scope = *parsed;
+    d.scope = schedule_.memory_scope();
     while (reader_.accept(",")) {
-      if (reader_.accept_word("origin")) {
+      if (reader_.accept_word("layout")) {
+        d.layout = schedule_.layout(d.scope, d.shape);
+      } else if (reader_.accept_word("origin")) {
         d.has_origin = true;
       } else if (reader_.accept_word("name")) {
         reader_.expect("=");
         d.name = reader_.name("the name of a buffer").name;
       } else {
-        reader_.fail_expected("'origin' or 'name'");
+        reader_.fail_expected("'layout', 'origin' or 'name'");
       }
     }
     d.location = reader_.location(reader_.line_of(first));

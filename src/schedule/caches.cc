@@ -33,8 +33,12 @@ void Schedule::put(Stage& stage, Storage storage, const SourceLocation& where) {
 
 void Schedule::set_scope(StageId id, std::string_view scope, const SourceLocation& where,
                          std::string_view layout) {
+  const Stage& own = stage(id);
+  set_storage(id, parse_storage(scope, layout, own.op->shape, own.name(), where), where);
+}
+
+void Schedule::set_storage(StageId id, Storage storage, const SourceLocation& where) {
   Stage& own = stage(id);
-  Storage storage = parse_storage(scope, layout, own.op->shape, own.name(), where);
   if (own.op->is_placeholder() && storage.scope.memory != MemoryScope::Global) {
     fail(where, Code::ScopeTooNarrow, "copy it there with cache_read",
          "the input '{}' lies in the caller's memory, not in {} memory", own.name(),

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "ir/parse_layout.h"
 #include "ir/scope.h"
 #include "ir/visit.h"
 
@@ -112,6 +113,22 @@ ScheduleParser::TensorType ScheduleParser::tensor_type() {
   } while (reader_.accept(","));
   if (!reader_.accept("]")) reader_.fail_expected("',' or ']'");
   return t;
+}
+
+StorageScope ScheduleParser::memory_scope() {
+  const NamedToken name = reader_.name("a memory scope");
+  if (const std::optional<StorageScope> scope = parse_scope(name.name)) return *scope;
+  reader_.wrong(name.token, fmt::format("use one of {}", fmt::join(scope_spellings(), ", ")),
+                "unknown memory scope {}", name.token.text);
+}
+
+LayoutPattern ScheduleParser::layout(const StorageScope& scope, const Shape& shape) {
+  reader_.expect("=");
+  const Token at = reader_.peek();
+  const LayoutParser layout(reader_);
+  layout.bind(shape, Code::BadLayout);
+  at_word(reader_, at, [&] { check_storage({scope, layout.pattern()}, {}); });
+  return layout.pattern();
 }
 
 // -- Operations.
@@ -261,6 +278,8 @@ bool ScheduleParser::loop_directive(const Token& word) {
     fuse(word);
   } else if (reader_.accept_word("reorder")) {
     reorder(word);
+  } else if (reader_.accept_word("transform")) {
+    transform(word);
   } else if (reader_.accept_word("bind")) {
     loop(word, LoopKind::Thread);
   } else if (reader_.accept_word("vectorize")) {
@@ -282,14 +301,15 @@ void ScheduleParser::refuse_second_place(const Token& word) {
 }
 
 void ScheduleParser::scope(const Token& word) {
-  const NamedToken name = reader_.name("a memory scope");
-  const std::optional<StorageScope> scope = parse_scope(name.name);
-  if (!scope) {
-    reader_.wrong(name.token, fmt::format("use one of {}", fmt::join(scope_spellings(), ", ")),
-                  "unknown memory scope {}", name.token.text);
-  }
+  const Token at = reader_.peek();
+  Storage storage{memory_scope(), {}};
+  if (reader_.accept_word("layout")) storage.layout = layout(storage.scope, own_shape(word));
   const SourceLocation location = place(word);
-  at_word(reader_, name.token, [&] { schedule_.set_scope(current_, name.name, location); });
+  at_word(reader_, at, [&] { schedule_.set_storage(current_, std::move(storage), location); });
+}
+
+Shape ScheduleParser::own_shape(const Token& word) {
+  return at_word(reader_, word, [&] { return constant_shape(own().op->shape, own().name(), {}); });
 }
 
 void ScheduleParser::compute_at(const Token& word) {
@@ -381,6 +401,41 @@ void ScheduleParser::fuse(const Token& word) {
   const SourceLocation location = place(word);
   r.fused = add_axis(name, r.outer->kind, {}, {}, location);
   at_word(reader_, word, [&] { schedule_.add_relation(current_, r, location); });
+}
+
+// What stands in front of it was made for it.
+void ScheduleParser::transform(const Token& word) {
+  if (own().transform) {
+    reader_.wrong(word, "say both in one transform", "'{}' is transformed already", own().name());
+  }
+  AxisTransform t{{own_shape(word), {}}, {}, own().relations.size(), {}};
+  const Token start = reader_.peek();
+  DigitParser old_axes(reader_);
+  old_axes.axes();
+  if (old_axes.names().size() != t.map.shape.size()) {
+    reader_.fail_at(start, Code::BadLayout,
+                    fmt::format("the transform takes {} axes, the tensor has {}",
+                                old_axes.names().size(), t.map.shape.size()),
+                    "name each axis of the tensor");
+  }
+  reader_.expect("->");
+  reader_.expect("(");
+  if (!reader_.accept(")")) {
+    do {
+      if (reader_.accept("|")) {
+        t.separators.push_back(t.map.axes.size());
+      } else {
+        t.map.axes.push_back(with_extents(old_axes.digits(), t.map.shape));
+      }
+    } while (reader_.accept(","));
+    if (!reader_.accept(")")) reader_.fail_expected("',' or ')'");
+  }
+  if (const auto problem = find_problem(t.map, old_axes.names())) {
+    const Token& at = problem->axis ? old_axes.token_of(*problem->axis) : start;
+    reader_.fail_at(at, Code::BadLayout, problem->text, problem->help);
+  }
+  t.location = place(word);
+  own().transform = std::move(t);
 }
 
 void ScheduleParser::reorder(const Token& word) {

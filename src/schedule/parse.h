@@ -31,6 +31,10 @@ class ScheduleParser {
   };
   // "float32[8, n]"
   TensorType tensor_type();
+  // "texture:weight"
+  ir::StorageScope memory_scope();
+  // "=texture[(h, c) -> rows=(h), lanes=(c)]", in this scope, of a tensor of this shape.
+  ir::LayoutPattern layout(const ir::StorageScope& scope, const ir::Shape& shape);
 
  private:
   // Names, and expressions that use them.
@@ -67,6 +71,7 @@ class ScheduleParser {
   void compute_at(const ir::Token& word);
   void split(const ir::Token& word);
   void fuse(const ir::Token& word);
+  void transform(const ir::Token& word);
   void reorder(const ir::Token& word);
   void loop(const ir::Token& word, ir::LoopKind kind);
   void attach(const PendingAttachment& pending);
@@ -78,6 +83,7 @@ class ScheduleParser {
   ir::IterVar axis(StageId id, const ir::NamedToken& name) const;
   ir::IterVar own_axis();
   SourceLocation place(const ir::Token& word) { return reader_.location(reader_.line_of(word)); }
+  ir::Shape own_shape(const ir::Token& word);
   Stage& own() { return schedule_.stage(current_); }
 
   ir::TextReader& reader_;

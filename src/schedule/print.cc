@@ -161,7 +161,8 @@ std::string SchedulePrinter::directives(const Stage& stage) {
   if (!stage.op->tag.empty()) line("tag " + spell_name(stage.op->tag));
   if (stage.is_output) line("output");
   if (stage.scope) {
-    line("scope " + spell_name(ir::to_string(*stage.scope)), at(stage.scope_location));
+    const std::string layout = stage.layout ? " layout=" + ir::to_string(*stage.layout) : "";
+    line("scope " + spell_name(ir::to_string(*stage.scope)) + layout, at(stage.scope_location));
   }
   const Attachment& attached = stage.attachment;
   if (attached.kind == AttachKind::Inline) line("inline", at(attached.location));
@@ -176,22 +177,34 @@ std::string SchedulePrinter::directives(const Stage& stage) {
   return text + relations(stage) + leaves(stage);
 }
 
+// A transform stands behind the relations that were made for it.
 std::string SchedulePrinter::relations(const Stage& stage) {
   std::string text;
-  for (const Relation& relation : stage.relations) {
-    const std::vector<IterVar> results = results_of(relation);
-    const std::string made = axis_list(stage, results) + at(results.front()->location) + "\n";
-    if (const auto* fuse = std::get_if<FuseRelation>(&relation)) {
-      text += fmt::format("  fuse {} -> {}", axis_list(stage, {fuse->outer, fuse->inner}), made);
-      continue;
-    }
-    const auto& split = std::get<SplitRelation>(relation);
-    const bool by_factor = split.factor > 0;
-    text += fmt::format("  split {} {}={}{} -> {}", axis_name(stage.id, split.parent),
-                        by_factor ? "factor" : "nparts", by_factor ? split.factor : split.nparts,
-                        split.exact ? " exact" : "", made);
+  const auto transform = [&](size_t relations) {
+    const std::optional<AxisTransform>& t = stage.transform;
+    if (!t || t->relations != relations) return;
+    text += fmt::format("  transform {}{}\n", to_string(t->map, t->separators), at(t->location));
+  };
+  TL_CHECK(!stage.transform || stage.transform->relations <= stage.relations.size());
+  transform(0);
+  for (size_t i = 0; i < stage.relations.size(); ++i) {
+    text += relation(stage, stage.relations[i]);
+    transform(i + 1);
   }
   return text;
+}
+
+std::string SchedulePrinter::relation(const Stage& stage, const Relation& relation) {
+  const std::vector<IterVar> results = results_of(relation);
+  const std::string made = axis_list(stage, results) + at(results.front()->location) + "\n";
+  if (const auto* fuse = std::get_if<FuseRelation>(&relation)) {
+    return fmt::format("  fuse {} -> {}", axis_list(stage, {fuse->outer, fuse->inner}), made);
+  }
+  const auto& split = std::get<SplitRelation>(relation);
+  const bool by_factor = split.factor > 0;
+  return fmt::format("  split {} {}={}{} -> {}", axis_name(stage.id, split.parent),
+                     by_factor ? "factor" : "nparts", by_factor ? split.factor : split.nparts,
+                     split.exact ? " exact" : "", made);
 }
 
 // The order of the loops where the relations alone do not say it, and what each loop is.

@@ -39,6 +39,7 @@ class SchedulePrinter {
   std::string header(const Stage& stage);
   std::string directives(const Stage& stage);
   std::string relations(const Stage& stage);
+  std::string relation(const Stage& stage, const Relation& relation);
   std::string leaves(const Stage& stage);
   std::string axis_list(const Stage& stage, const std::vector<ir::IterVar>& axes);
   std::string axis_name(StageId id, const ir::IterVar& axis);

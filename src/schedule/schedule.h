@@ -138,6 +138,8 @@ class Schedule {
 
   // -- For the text form (schedule/parse.h), which gives axes names of their own. Checked like the
   // directives.
+  // set_scope() to storage that check_storage() has passed.
+  void set_storage(StageId id, Storage storage, const SourceLocation& where);
   // A stage of its own at the end of the order: what the operation reads has stages already.
   StageId append_stage(const Op& op) { return add_stage(op, order_.size()); }
   // A split, whose outer axis takes the parent's place, or a fuse, whose axis takes the outer's.

@@ -16,8 +16,10 @@ StorageScope scope_or_fail(std::string_view text, const SourceLocation& where) {
        "unknown memory scope '{}'", text);
 }
 
-void check_object(std::string_view scope_text, const Storage& storage,
-                  const SourceLocation& where) {
+}  // namespace
+
+void check_storage(const Storage& storage, const SourceLocation& where) {
+  if (!storage.layout) return;
   const MemoryObject object = storage.layout->object;
   if (object != MemoryObject::Buffer && object != MemoryObject::Image2d) {
     fail(where, Code::BadLayout, "begin the layout with 'texture' or 'buffer'",
@@ -27,10 +29,8 @@ void check_object(std::string_view scope_text, const Storage& storage,
   fail(where, Code::BadLayout,
        fmt::format("begin the layout with '{}', or give it another scope",
                    spelling(storage.scope.texture ? MemoryObject::Image2d : MemoryObject::Buffer)),
-       "a layout of kind '{}' in the scope '{}'", spelling(object), scope_text);
+       "a layout of kind '{}' in the scope '{}'", spelling(object), to_string(storage.scope));
 }
-
-}  // namespace
 
 Storage parse_storage(std::string_view scope, std::string_view layout, const Shape& shape,
                       const SourceLocation& where) {
@@ -40,7 +40,7 @@ Storage parse_storage(std::string_view scope, std::string_view layout, const Sha
   if (scope.empty() && storage.layout->object == MemoryObject::Image2d) {
     storage.scope.texture = TextureRule::Activation;
   }
-  check_object(scope, storage, where);
+  check_storage(storage, where);
   return storage;
 }
 

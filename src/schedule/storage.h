@@ -14,6 +14,10 @@ struct Storage {
   std::optional<ir::LayoutPattern> layout;  // instead of the scope's own rule
 };
 
+// Fails with BadLayout unless kernels access objects of the layout's kind, and the scope is one of
+// them.
+void check_storage(const Storage& storage, const SourceLocation& where);
+
 // Of a scope string and what `layout=` says, each empty where nothing is said; the scope is then
 // the one of the layout's object. Fails at `where` with UnknownScope or BadLayout.
 Storage parse_storage(std::string_view scope, std::string_view layout, const ir::Shape& shape,

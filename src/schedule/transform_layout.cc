@@ -95,20 +95,11 @@ IndexMap index_map_of(const Shape& shape, const Exprs& axes, const Exprs& indice
                       const SourceLocation& where) {
   const DigitReader reader(shape, axes, where);
   IndexMap map{shape, {}};
-  LayoutParts all;
-  for (const Expr& index : indices) {
-    map.axes.push_back(reader.read(index));
-    all.insert(all.end(), map.axes.back().begin(), map.axes.back().end());
-  }
+  for (const Expr& index : indices) map.axes.push_back(reader.read(index));
   std::vector<std::string> names;
   for (const Expr& axis : axes) names.push_back(to_string(axis));
-  const auto fault = checked_count(all) ? find_fault(all, shape, names) : std::nullopt;
-  if (fault || !checked_count(all)) {
-    fail(where, Code::BadLayout, "let every element have one new index, and no two the same",
-         "transform_layout to ({}): {}", fmt::join(map.new_shape(), ", "),
-         fault ? fmt::format("the parts of axis {} {}", names[static_cast<size_t>(fault->axis)],
-                             fault->problem)
-               : std::string("there are too many elements"));
+  if (const auto problem = find_problem(map, names)) {
+    fail(where, Code::BadLayout, problem->help, "transform_layout: {}", problem->text);
   }
   return map;
 }

@@ -7,6 +7,7 @@
 // shape.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "ir/index_map.h"

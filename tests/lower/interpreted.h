@@ -51,16 +51,18 @@ inline std::string problem(const ir::Program& program, const std::vector<Values>
 // Runs the computes as they stand, then the program after every pass that leaves one. The output is
 // the last parameter; arguments before it are inputs. The passes that are right are not named.
 // Between split_kernels and insert_barriers threads share memory with no barriers yet: that program
-// is not run.
-inline std::string problems(Lowering lowering, const std::vector<Values>& inputs,
+// is not run. The text of the schedule is lowered to the same.
+inline std::string problems(const Lowering& lowering, const std::vector<Values>& inputs,
                             const Values& expected) {
   std::string text = problem(unscheduled_program(lowering), inputs, expected);
   if (!text.empty()) text = "unscheduled: " + text;
-  lower(std::move(lowering), [&](const Pass& pass, const Lowering& at) {
+  expect_te_round_trip(lowering, {.locations = true});
+  const Lowering last = lower(lowering, [&](const Pass& pass, const Lowering& at) {
     if (pass.out == ir::Stage::Te || pass.name == "split_kernels") return;
     const std::string wrong = problem(at.program, inputs, expected);
     if (!wrong.empty()) text += std::string(pass.name) + ": " + wrong;
   });
+  expect_text_is_lowered_to(last.program, lowering, pipeline().back().name);
   return text;
 }
 

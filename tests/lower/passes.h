@@ -46,16 +46,19 @@ inline void expect_round_trip(const Lowering& lowering, ir::PrintOptions options
   ir::expect_round_trip(lowering.program, options);
 }
 
-// Runs the passes from the first one to the named one; each program comes back from its text.
+// Runs the passes from the first one to the named one; each program comes back from its text, and
+// the schedule's is lowered to the same.
 inline void run_to(Lowering& lowering, std::string_view last) {
   lowering.program.stage = ir::Stage::Te;
   expect_round_trip(lowering, {.locations = true});
+  const Lowering first = lowering;
   for (const Pass& pass : pipeline()) {
     pass.run(lowering);
     lowering.program.stage = pass.out;
     expect_round_trip(lowering);
-    if (pass.name == last) return;
+    if (pass.name == last) break;
   }
+  expect_text_is_lowered_to(lowering.program, first, last);
 }
 
 // The statements after the named pass.

@@ -1,10 +1,13 @@
-// What is parsed from the text of a schedule with its arguments has that text.
+// What is parsed from the text of a schedule with its arguments has that text, and is lowered to an
+// equal program.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "ir/equal.h"
+#include "lower/pipeline.h"
 #include "lower/text.h"
 #include "support/diagnostic.h"
 
@@ -15,6 +18,23 @@ inline void expect_te_round_trip(const Lowering& lowering, ir::PrintOptions opti
   SCOPED_TRACE(text);
   try {
     EXPECT_EQ(to_string(parse_lowering(text, "again.tl"), options), text);
+  } catch (const UserError& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+// `program` is what passes up to the named one made of `lowering`.
+inline void expect_text_is_lowered_to(const ir::Program& program, const Lowering& lowering,
+                                      std::string_view last) {
+  const std::string text = to_string(lowering, {.locations = true});
+  SCOPED_TRACE(text);
+  try {
+    Lowering again = parse_lowering(text, "again.tl");
+    for (const Pass& pass : pipeline()) {
+      run_pass(pass, again);
+      if (pass.name == last) break;
+    }
+    EXPECT_TRUE(equal(again.program, program)) << ir::to_string(again.program);
   } catch (const UserError& error) {
     ADD_FAILURE() << error.what();
   }

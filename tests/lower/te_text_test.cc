@@ -104,6 +104,15 @@ compute C(i < 8 @"te.py":2): float32 = B[i] + 1.0 @"te.py":4
   expect_te_round_trip(lowering, {.locations = true});
 }
 
+TEST(TeText, OfLayoutsIsLoweredToTheSame) {
+  Lowering lowering = parse_lowering(kLayoutText, "p.tl");
+  const Lowering first = lowering;
+  run_to(lowering, pipeline().back().name);
+  EXPECT_EQ(ir::to_string(lowering.program.params[0]->layout),
+            "texture[(d0, d1) -> rows=(d1/4), cols=(d0), lanes=(d1%4)]");
+  EXPECT_EQ(lowering.array_layouts[1].shape, (ir::Shape{1, 10, 6}));
+}
+
 // An argument of another schedule, and a loop that is gone: lowering refuses both, not the text.
 TEST(TeText, OfSchedulesThatLoweringRefuses) {
   const Tensor a = placeholder("A", {8, 6}), b = plus_one(a, "B"), c = plus_one(b, "C");
@@ -168,10 +177,14 @@ TEST(TeTextErrors, OfTheHead) {
       {"param A", "TL6002 2:7 there is no tensor A here"},
       {"param A: float32[8] in textures", "TL6002 2:24 unknown memory scope textures"},
       {"param A: float32[8] in texture, fold",
-       "TL6001 2:33 expected 'origin' or 'name', found 'fold'"},
+       "TL6001 2:33 expected 'layout', 'origin' or 'name', found 'fold'"},
       {"param A: float32[8]", "TL6001 2:20 expected 'in', found the end of the text"},
       {"param A compute float32x4[8]", "TL6002 2:17 an element is float32x4, not a scalar"},
       {"for i < 3 { }", "TL6001 2:1 expected 'placeholder' or 'compute', found 'for'"},
+      {"param A: float32[8] in texture, layout=texture[(c) -> cols=(c/4)]",
+       "TL2017 2:61 the parts of axis c leave out c%4"},
+      {"param A: float32[8] in global, layout=texture[(c) -> cols=(c/4), lanes=(c%4)]",
+       "TL2017 2:39 a layout of kind 'texture' in the scope 'global'"},
       {"placeholder A: float32[8] placeholder A: float32[8]", "TL6002 2:39 A is a tensor already"},
       {"placeholder A: float32[m]", "TL6002 2:24 there is no variable m here"},
       {"placeholder A: float32[2147483648]", "TL6002 2:24 2147483648 does not fit int32"},
@@ -254,6 +267,31 @@ TEST(TeTextErrors, OfDirectives) {
       {"bind i threadIdx",
        "TL6001 5:8 expected a thread index such as 'blockIdx.x', found 'threadIdx'"},
       {"vectorize k", "TL2010 5:1 vectorize of the reduction axis 'k' of 'B'"},
+      {"scope local layout buffer[(i, j) -> cols=(j, i)]",
+       "TL6001 5:20 expected '=', found 'buffer'"},
+      {"scope local layout=buffer[(i, i) -> cols=(i)]", "TL6002 5:31 i is there twice"},
+      {"scope local layout=buffer[(i, j) -> cols=(j, k)]", "TL6002 5:46 there is no axis k"},
+      {"scope local layout=buffer[(i) -> cols=(i)]",
+       "TL2017 5:20 the layout has 1 axes, the shape 2"},
+      {"scope local layout=buffer[(i, j) -> cols=(j)]",
+       "TL2017 5:28 the parts of axis i leave out i"},
+      {"scope texture layout=texture[(i, j) -> rows=(i), cols=(j/2), lanes=(j%2)]",
+       "TL2017 5:62 a texel has 4 lanes, not 2"},
+      {"scope texture layout=image1d_buffer[(i, j) -> cols=(i), lanes=(j)]",
+       "TL2017 5:22 no kernel accesses an object of kind 'image1d_buffer'"},
+      {"scope shared layout=texture[(i, j) -> rows=(i), lanes=(j)]",
+       "TL2017 5:21 a layout of kind 'texture' in the scope 'shared'"},
+      {"transform (i) -> (i)", "TL2017 5:11 the transform takes 1 axes, the tensor has 2"},
+      {"transform (i, i) -> (i)", "TL6002 5:15 i is there twice"},
+      {"transform (i, j) -> (j, k)", "TL6002 5:25 there is no axis k"},
+      {"transform (i, j) -> (j, i || j)", "TL6001 5:27 expected ',' or ')', found '||'"},
+      {"transform (i, j) -> (j, i/0)", "TL6002 5:27 '0' is out of range for a divisor"},
+      {"transform (i, j) -> (j)", "TL2017 5:12 the parts of axis i leave out i"},
+      {"transform (i, j) -> (i/4, j, i)", "TL2017 5:30 the parts of axis i overlap: i and i/4"},
+      {"transform (i, j) -> (i%281474976710656, j%281474976710656)",
+       "TL2017 5:11 there are too many elements"},
+      {"transform (i, j) -> (j, i) transform (i, j) -> (j, i)",
+       "TL6002 5:28 'B' is transformed already"},
       {"unroll i bind i blockIdx.x", "TL6002 5:15 another directive speaks of i already"},
   };
   for (const Case& c : cases) {
@@ -263,6 +301,20 @@ TEST(TeTextErrors, OfDirectives) {
             "TL3009 3:7 the input 'A' lies in the caller's memory, not in local memory");
   EXPECT_EQ(error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nfuse -> x\n"),
             "TL2015 3:1 'A' is a placeholder: it has no loops to schedule");
+}
+
+// A layout of extents that are not constant.
+TEST(TeTextErrors, OfSymbolicShapes) {
+  const auto error_of_n = [](const std::string& directive) {
+    return error_of(
+        "program p stage=te target=\"opencl\" symbol n: int32\n"
+        "placeholder A: float32[n, 4]\n" +
+        directive + "\n");
+  };
+  const char* error =
+      "TL1001 3:1 the shape of 'A' has the extent n, which is not a positive constant";
+  EXPECT_EQ(error_of_n("scope global layout=buffer[(i, j) -> cols=(j, i)]"), error);
+  EXPECT_EQ(error_of_n("transform (i, j) -> (j, i)"), error);
 }
 
 // Loops deeper than lowering takes, and searches that would take long.

@@ -75,6 +75,42 @@ compute D(i < 6): float32 = float32(S[]) / float32(M[i] + int8(1))
   vectorize i
 )";
 
-inline constexpr std::array kTeTexts = {kTiledText, kOddText};
+// Layouts that the user chose: of an argument, a cache, a stage; axes that are transformed.
+inline constexpr std::string_view kLayoutText =
+    R"(program layouts stage=te target="opencl"
+  param A: float32[6, 10] in texture, layout=texture[(h, w) -> rows=(w/4), cols=(h), lanes=(w%4)], origin
+  param D
+
+placeholder A: float32[6, 10]
+
+compute A.shared(i < 6, j < 10): float32 = A[i, j]
+  scope shared layout=buffer[("an axis", j) -> cols=(j/2, "an axis", j%2)]
+  compute_at B, f
+  bind i threadIdx.x
+
+compute B(i < 6, j < 10): float32 = A.shared[i, j]
+  scope "texture:weight"
+  split j factor=4 exact -> j.outer, j.inner
+  fuse j.outer, i -> f
+  transform (d0, d1) -> ((d1/4, d0), |, d1%4)
+  bind f blockIdx.x
+
+compute C(i < 6, j < 10): float32 = B[i, j] * 2.0
+  scope texture layout=texture[(r, c) -> rows=(c), cols=(r/4), lanes=(r%4), padding=zero]
+  bind j threadIdx.x
+
+compute E(): float32 = C[0, 0]
+  scope global layout=buffer[() -> cols=()]
+  fuse -> unit
+  bind unit blockIdx.x
+
+compute D(i < 6, j < 10): float32 = C[i, j] + E[]
+  output
+  fuse -> unit
+  transform (d0, d1) -> ((), d1, d0)
+  bind i blockIdx.x
+)";
+
+inline constexpr std::array kTeTexts = {kTiledText, kOddText, kLayoutText};
 
 }  // namespace texloom::lower

@@ -36,7 +36,7 @@ def test_each_step_of_legalize_has_a_file(name):
 
 
 def test_each_rule_of_the_verifier_has_a_file():
-    assert len(rules()) == 11
+    assert len(rules()) == 13
     assert {file.stem for file in LIT.glob("verify/*.tl")} == set(rules())
 
 

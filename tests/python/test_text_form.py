@@ -33,6 +33,25 @@ def cached(scope):
     return s, [x, y]
 
 
+def laid_out(scope, layout):
+    x, y, s = copy((6, 5, 9))
+    cache = s.cache_read(x, scope, [y], layout=layout)
+    s[cache].bind(s[cache].op.axis[1], te.thread_axis("blockIdx.x"))
+    s[y].bind(s[y].fuse(), te.thread_axis("threadIdx.x"))
+    return s, [x, y]
+
+
+def transformed(scope, indices):
+    x, y, s = copy((6, 5, 9))
+    cache = s.cache_read(x, scope, [y])
+    s[x].transform_layout(lambda h, w, c: [c, h, w])
+    loops = s[cache].transform_layout(indices)
+    s[cache].bind(loops[0], te.thread_axis("blockIdx.x"))
+    s[cache].unroll(s[cache].split(loops[1], factor=2)[1])
+    s[y].bind(s[y].fuse(), te.thread_axis("threadIdx.x"))
+    return s, [x, y]
+
+
 def vectors():
     x, y, s = copy((16, 8), "float16")
     outer, inner = s[y].split(s[y].op.axis[1], factor=4)
@@ -93,6 +112,14 @@ SCHEDULES = {
     "texture": lambda: cached("texture"),
     "texture:weight": lambda: cached("texture:weight"),
     "texture:nhwc": lambda: cached("texture:nhwc"),
+    "layout": lambda: laid_out(
+        "texture", "texture[(h, w, c) -> rows=w, cols=(c, h/4), lanes=h%4, padding=zero]"
+    ),
+    "layout of a buffer": lambda: laid_out("global", "buffer[(i, j, k) -> cols=(k, i/2, j, i%2)]"),
+    "transform": lambda: transformed(
+        "texture", lambda h, w, c: [w, h // 4, te.AXIS_SEPARATOR, c, h % 4]
+    ),
+    "transform of a buffer": lambda: transformed("global", lambda h, w, c: [c * 6 + h, 0, w]),
     "vectors": vectors,
     "odd split": odd_split,
     "reduction": reduction,
@@ -156,6 +183,18 @@ def test_origins_come_back():
         assert str(tvm.parse(text)) == text, name
 
 
+def test_layouts_of_arguments_come_back():
+    x, y, s = copy((6, 8))
+    s[y].bind(s[y].op.axis[1], te.thread_axis("blockIdx.x"))
+    layout = "texture[(h, w) -> rows=(w), cols=(h/4), lanes=(h%4)]"
+    binds = {x: tvm.decl_buffer((6, 8), layout=layout), y: tvm.decl_buffer((6, 8), layout=layout)}
+    program = tvm.program(s, [x, y], binds=binds)
+    assert str(program).count(f" in texture, layout={layout}\n") == 2
+    again = tvm.parse(program.text(locations=True))
+    assert again.text(locations=True) == program.text(locations=True)
+    assert str(tvm.lower(again)) == str(tvm.lower(program))
+
+
 def test_errors_have_a_place():
     with pytest.raises(tvm.TVMError) as caught:
         tvm.parse("program p stage=loops\n  for i {\n", "p.tl")
@@ -198,6 +237,7 @@ def test_the_document_names_every_word():
     """Stages, statements and functions that the grammar forgets."""
     text = (ROOT / "docs/text_form.md").read_text(encoding="utf-8")
     files = [f"ir/{n}" for n in ("parse", "parse_stmt", "parse_expr", "parse_buffer")]
+    files += [f"ir/{n}" for n in ("parse_layout", "parse_digits")]
     files += ["schedule/parse", "lower/text"]
     parser = "".join((ROOT / f"src/{n}.cc").read_text() for n in files)
     words = set(re.findall(r'(?:word|word\.text|name\.text) == "([\w.]+)"', parser))

@@ -69,12 +69,39 @@ TEST(PrintSchedule, Layouts) {
   const Tensor a = placeholder("A", {8, 4}), b = plus_one(a, "B");
   Te te({b});
   te.s.set_scope(te.id(b), "texture", line(5), "texture[(h, c) -> rows=h, lanes=c]");
-  EXPECT_NE(to_string(te.s).find("in texture as texture[(h, c) -> rows=(h), cols=(), lanes=(c)]"),
-            std::string::npos);
-  const ir::Exprs axes = {ir::make_var("h"), ir::make_var("c")};
-  te.s.transform_layout(te.id(b), axes, {axes[1], axes[0]}, {}, line(6));
-  EXPECT_NE(to_string(te.s).find("  transform (d0, d1) -> (d1, d0)\n  loops j; i\n"),
-            std::string::npos);
+  EXPECT_EQ(to_string(te.s),
+            "placeholder A: float32[8, 4]\n"
+            "\n"
+            "compute B(i < 8, j < 4): float32 = A[i, j] + 1.0\n"
+            "  output\n"
+            "  scope texture layout=texture[(h, c) -> rows=(h), cols=(), lanes=(c)]\n");
+}
+
+// The relations that were made for a transform stand in front of it, others behind.
+TEST(PrintSchedule, Transforms) {
+  const Tensor a = placeholder("A", {8, 4}), b = plus_one(a, "B");
+  Te te({b});
+  const Exprs axes = {ir::make_var("h"), ir::make_var("c")};
+  const auto transform = [&](const Tensor& t, const Exprs& indices,
+                             std::vector<size_t> separators) {
+    return te.s.transform_layout(te.id(t), axes, indices, std::move(separators), line(6));
+  };
+  transform(a, {axes[1], axes[0]}, {0, 1, 2});
+  const auto loops =
+      transform(b, {axes[1], ir::make_int(0), floordiv(axes[0], 2) * 2 + floormod(axes[0], 2)}, {});
+  te.split(b, loops.front(), 2);
+  EXPECT_EQ(to_string(te.s),
+            "placeholder A: float32[8, 4]\n"
+            "  transform (d0, d1) -> (|, d1, |, d0, |)\n"
+            "\n"
+            "compute B(i < 8, j < 4): float32 = A[i, j] + 1.0\n"
+            "  output\n"
+            "  fuse -> singleton\n"
+            "  split i factor=2 exact -> i.outer, i.inner\n"
+            "  fuse i.outer, i.inner -> i.outer.i.inner.fused\n"
+            "  transform (d0, d1) -> (d1, (), (d0/2, d0%2))\n"
+            "  split j factor=2 -> j.outer, j.inner\n"
+            "  reorder j.outer, j.inner, singleton, i.outer.i.inner.fused\n");
 }
 
 TEST(PrintSchedule, Scalars) {
