@@ -25,6 +25,13 @@
 // device compiler choose. Index expressions are int32; the linear offset into a buffer is int64
 // where int32 is not known to suffice.
 //
+// Index arithmetic does not overflow: no sum or product of signed integers of 32 or 64 bits leaves
+// its type, unless a value of memory is in it (arith/linear.h says what counts as one), which
+// wraps. Who makes a program sees to it: lower/check_schedule.h refuses what is known to overflow,
+// and a variable of which nothing is known is taken to be far from the ends of its type. All that
+// is proved of indices, and signed arithmetic in printed code, rests on it; so every rewriting
+// keeps it, and makes no sum that may leave a type where none did before.
+//
 // interpret/interpret.h says what programs mean by running them, and reports races, divergent
 // barriers, accesses out of bounds and the use of undefined values. Of stage te it runs the
 // computes as they stand (lower/unscheduled.h): the oracle for what schedules make of them.

@@ -1,4 +1,4 @@
-// What is known of all loop variables of a body: constant extents make constant ranges.
+// What is known of all loop variables of a body: what holds in all loops over one of them.
 #pragma once
 
 #include "ir/arith/ranges.h"

@@ -70,7 +70,7 @@ class Partitioner {
   explicit Partitioner(const Kernel& kernel) : axes_(kernel.axes) {
     for (const ThreadAxis& axis : axes_) known_.set(axis.var, Interval{0, axis.extent - 1});
     everywhere_ = known_;
-    walk(kernel.body, [&](const For& loop) { everywhere_.enter(loop); });
+    walk(kernel.body, [&](const For& loop) { everywhere_.enter_also(loop); });
     has_divisions_ = has_divisions(kernel.body);
   }
 

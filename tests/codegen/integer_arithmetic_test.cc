@@ -109,8 +109,9 @@ TEST_F(IntegerArithmetic, IndexArithmeticStaysSigned) {
   // A variable bound to data is data; one bound to an index is not.
   const ir::Buffer x = global("x", kInt32, 4), y = global("y", kInt32, 4);
   const Expr v = ir::make_var("v"), w = ir::make_var("w");
-  EXPECT_EQ(to_string(make_integers_explicit(
-                make_let(v, at(x, 0), make_let(w, v, put(y, i, w + 1))), {})),
+  ir::Kernel kernel;
+  kernel.body = make_let(v, at(x, 0), make_let(w, v, put(y, i, w + 1)));
+  EXPECT_EQ(to_string(make_integers_explicit(kernel.body, ranges_of(kernel))),
             "let v: int32 = x[0]\nlet w: int32 = v\ny[i] = int32(uint32(w) + uint32(1))\n");
   EXPECT_EQ(to_string(make_integers_explicit(make_let(v, i, put(y, i, v + n)), {})),
             "let v: int32 = i\ny[i] = v + n\n");

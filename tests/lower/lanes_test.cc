@@ -58,14 +58,17 @@ TEST_F(LaneOf, KeepsLines) {
   EXPECT_EQ(lane_of(make_load(a, {ramp(n, 4)}, here), 1)->location.line, 5);
 }
 
-TEST(LoopRanges, OfConstantExtents) {
+TEST(LoopRanges, WhatHoldsInAllLoops) {
   const Expr i = make_var("i"), j = make_var("j"), n = make_var("n");
   const ir::Buffer y = ir::global("y", kInt32, 64);
   const ir::Stmt body =
       make_for(i, make_int(7), LoopKind::Serial, make_for(j, n, LoopKind::Unrolled, put(y, i, j)));
   const ir::arith::Ranges ranges = loop_ranges(body);
   EXPECT_EQ(ranges.of(i.get()), (ir::arith::Interval{0, 6}));
-  EXPECT_EQ(ranges.of(j.get()), ir::arith::Interval::everything());
+  EXPECT_EQ(ranges.of(j.get()), (ir::arith::Interval{0, ir::arith::Interval::kNone}));
+  const ir::Stmt twice =
+      ir::make_seq({body, make_for(i, make_int(3), LoopKind::Serial, put(y, i, i))});
+  EXPECT_EQ(loop_ranges(twice).of(i.get()), (ir::arith::Interval{0, 6}));
   const ir::Stmt threads = make_thread_for(j, make_int(1), {true, 0}, put(y, i, j));
   EXPECT_EQ(loop_ranges(threads).of(j.get()), (ir::arith::Interval{0, 0}));
 }

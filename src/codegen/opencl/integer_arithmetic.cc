@@ -21,9 +21,8 @@ bool may_overflow(BinaryOp op) {
 
 // Whether all values of the interval are values of the signed type.
 bool holds(Type type, Interval interval) {
-  if (!interval.bounded()) return false;
-  const int64_t half = int64_t{1} << (type.bits - 1);
-  return type.bits == 64 || interval.within(-half, half - 1);
+  const Interval values = ir::arith::values_of(type.element());
+  return interval.bounded() && interval.within(values.min, values.max);
 }
 
 // A cast that undoes a cast between integers of the same width is left out.
@@ -40,8 +39,6 @@ class IntegerArithmetic {
   explicit IntegerArithmetic(const Ranges& ranges) : ranges_(ranges) {}
 
   ir::Stmt run(const ir::Stmt& body) {
-    // Variables bound to data are data. A Let comes before its uses.
-    walk_statements(body, [&](const ir::Let& n) { data_.emplace(n.var.get(), is_data(n.value)); });
     return rewrite(
         body, [&](const ir::Binary& n, const Expr& self) { return binary(n, self); },
         [&](const ir::Select& n, const Expr& self) { return select(n, self); },
@@ -139,7 +136,8 @@ class IntegerArithmetic {
   // Whether a value of memory is in it: else it is index arithmetic.
   bool is_data(const Expr& e) {
     if (const auto found = data_.find(e.get()); found != data_.end()) return found->second;
-    bool found = e->kind == ir::ExprKind::Load || e->kind == ir::ExprKind::TextureLoad;
+    bool found = e->kind == ir::ExprKind::Load || e->kind == ir::ExprKind::TextureLoad ||
+                 ranges_.holds_memory(e.get());
     for_each_child(e, [&](const Expr& child) { found = is_data(child) || found; });
     keep_.push_back(e);
     data_.emplace(e.get(), found);
@@ -162,9 +160,11 @@ Ranges ranges_of(const ir::Kernel& kernel) {
   for (const ir::ThreadAxis& axis : kernel.axes) ranges.set(axis.var, {0, axis.extent - 1});
   // Parents first: extents and values use variables that are known already.
   walk_statements(
-      kernel.body,
-      [&](const ir::For& n) { ranges.set(n.var, {0, bounds(n.extent, ranges).max - 1}); },
-      [&](const ir::Let& n) { ranges.set(n.var, bounds(n.value, ranges)); });
+      kernel.body, [&](const ir::For& n) { ranges.enter_also(n); },
+      [&](const ir::Let& n) {
+        ranges.widen(n.var, bounds(n.value, ranges));
+        if (reads_memory(n.value, ranges)) ranges.set_memory(n.var);
+      });
   return ranges;
 }
 

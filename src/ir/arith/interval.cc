@@ -61,13 +61,6 @@ Interval of_type(Type type) {
   return type.is_int() ? Interval{-values / 2, values / 2 - 1} : Interval{0, values - 1};
 }
 
-// All values of an integer type of at most 32 bits: what a wrapped result may be.
-Interval values_of(Type type) {
-  if (!type.is_integer() || type.bits != 32) return of_type(type);
-  const int64_t values = int64_t{1} << 32;
-  return type.is_int() ? Interval{-values / 2, values / 2 - 1} : Interval{0, values - 1};
-}
-
 // An exact result outside the type has wrapped. Of 32 bits an open end stays open: nothing is
 // known of it, least of all that it wraps.
 Interval wrapped(Interval exact, Type type) {
@@ -107,6 +100,12 @@ Interval of_binary(const Binary& n, const Ranges& ranges) {
 }
 
 }  // namespace
+
+Interval values_of(Type type) {
+  if (!type.is_integer() || type.bits != 32) return of_type(type);
+  const int64_t values = int64_t{1} << 32;
+  return type.is_int() ? Interval{-values / 2, values / 2 - 1} : Interval{0, values - 1};
+}
 
 Interval join(Interval a, Interval b) { return {std::min(a.min, b.min), std::max(a.max, b.max)}; }
 

@@ -36,6 +36,9 @@ Interval operator*(Interval a, Interval b);
 // least int64, which cannot be negated.
 Interval quotient_range(Interval product, int64_t factor);
 
+// All values of an integer or bool type of at most 32 bits; everything for others.
+Interval values_of(Type type);
+
 // An interval that holds all values the expression takes. Vectors: those of all lanes. Values of
 // memory are bounded by their type alone when it has at most 16 bits.
 Interval bounds(const Expr& e, const Ranges& ranges);

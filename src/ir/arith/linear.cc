@@ -91,7 +91,8 @@ Expr LinearSum::to_expr(Type type) const {
                         [](const LinearTerm* t) { return t->coefficient > 0; });
   Expr result;
   for (const LinearTerm* t : order) {
-    const int64_t magnitude = t->coefficient < 0 ? -t->coefficient : t->coefficient;
+    const int64_t magnitude =
+        t->coefficient < 0 ? wrapping_add(0, -1, t->coefficient) : t->coefficient;
     const Expr scaled = t->atom * make_int(magnitude, type);
     if (!result) {
       result = t->coefficient > 0 ? scaled : t->atom * make_int(t->coefficient, type);
@@ -100,7 +101,7 @@ Expr LinearSum::to_expr(Type type) const {
     }
   }
   if (!result) return make_int(constant, type);
-  if (constant < 0) return result - make_int(-constant, type);
+  if (constant < 0) return result - make_int(wrapping_add(0, -1, constant), type);
   return constant > 0 ? result + make_int(constant, type) : result;
 }
 
@@ -111,7 +112,7 @@ bool equal(const LinearSum& a, const LinearSum& b) {
          });
 }
 
-bool reads_memory(const Expr& e) {
+bool reads_memory(const Expr& e, const Ranges& ranges) {
   switch (e->kind) {
     case ExprKind::Load:
     case ExprKind::TextureLoad:
@@ -122,27 +123,31 @@ bool reads_memory(const Expr& e) {
       const Expr& value = as<Cast>(e)->value;
       const bool widens =
           is_index_type(e->type) && is_index_type(value->type) && e->type.bits >= value->type.bits;
-      return !widens || reads_memory(value);
+      return !widens || reads_memory(value, ranges);
     }
     case ExprKind::IntImm:
-    case ExprKind::Var:
       return false;
+    case ExprKind::Var:
+      return ranges.holds_memory(e.get());
     case ExprKind::Binary: {
       const auto& n = *as<Binary>(e);
-      return reads_memory(n.a) || reads_memory(n.b);
+      return reads_memory(n.a, ranges) || reads_memory(n.b, ranges);
     }
     default:
       break;
   }
   bool found = false;
-  for_each_child(e, [&](const Expr& child) { found = found || reads_memory(child); });
+  for_each_child(e, [&](const Expr& child) { found = found || reads_memory(child, ranges); });
   return found;
 }
 
-bool reads_memory(const LinearSum& sum) {
+bool reads_memory(const LinearSum& sum, const Ranges& ranges) {
   return std::any_of(sum.terms.begin(), sum.terms.end(),
-                     [](const LinearTerm& t) { return reads_memory(t.atom); });
+                     [&](const LinearTerm& t) { return reads_memory(t.atom, ranges); });
 }
+
+bool reads_memory(const Expr& e) { return reads_memory(e, Ranges()); }
+bool reads_memory(const LinearSum& sum) { return reads_memory(sum, Ranges()); }
 
 // -- Parts.
 

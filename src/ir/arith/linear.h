@@ -46,8 +46,13 @@ struct LinearSum {
 
 bool equal(const LinearSum& a, const LinearSum& b);
 
-// Whether the expression holds a value of memory or of a function of one: such values may be
-// anything, so that sums of them may overflow. Everything else is index arithmetic.
+// Whether the expression holds a value of memory, directly or through a variable of which the
+// ranges say so, or the result of a call or of a cast that may change a value: these may be
+// anything, so that sums of them may overflow. Integers of at least 32 bits made of anything else
+// are index arithmetic, which does not overflow (ir.h).
+bool reads_memory(const Expr& e, const Ranges& ranges);
+bool reads_memory(const LinearSum& sum, const Ranges& ranges);
+// The same where no variable is known to be bound to a value of memory.
 bool reads_memory(const Expr& e);
 bool reads_memory(const LinearSum& sum);
 
@@ -67,6 +72,7 @@ class SumPart {
   SumPart(const LinearSum& sum, Kind kind = Kind::Whole, int64_t parameter = 1)
       : sum_(&sum), kind_(kind), parameter_(parameter) {}
 
+  bool is_whole() const { return kind_ == Kind::Whole; }
   bool is_zero() const { return constant() == 0 && is_constant(); }
   bool is_constant() const;
   int64_t constant() const;

@@ -29,8 +29,8 @@ Modular join(Modular a, Modular b);  // holds for the values of both
 Modular operator+(Modular a, Modular b);
 Modular operator*(Modular a, Modular b);
 
-// Of index arithmetic (linear.h): sums that wrap would leave other remainders. Everything, for
-// vectors and for types of fewer than 32 bits.
+// Right of index arithmetic alone (linear.h), which the caller makes sure of: sums that wrap leave
+// other remainders. Everything, for vectors, unsigned types, and types of fewer than 32 bits.
 Modular modular(const Expr& e, const Ranges& ranges);
 
 }  // namespace texloom::ir::arith

@@ -56,7 +56,18 @@ BinaryOp opposite(BinaryOp op) {
   }
 }
 
+// From 0, whatever the extent is.
+Interval iterations(const For& loop, const Ranges& ranges) {
+  const Interval extent = bounds(loop.extent, ranges);
+  return {0, extent.has_max() ? extent.max - 1 : Interval::kNone};
+}
+
 }  // namespace
+
+void Ranges::widen(const Expr& var, Interval interval) {
+  const auto [known, first] = known_.try_emplace(var.get(), Known{interval, {}});
+  if (!first) known->second.interval = join(known->second.interval, interval);
+}
 
 void Ranges::limit(const LinearSum& sum, Interval interval) {
   const int64_t factor = sum.common_factor();
@@ -88,12 +99,12 @@ Interval Ranges::of_sum(const LinearSum& sum) const {
   return all;
 }
 
-void Ranges::enter(const For& loop) {
-  set(loop.var, Interval{0, bounds(loop.extent, *this).max - 1});
-}
+void Ranges::enter(const For& loop) { set(loop.var, iterations(loop, *this)); }
+void Ranges::enter_also(const For& loop) { widen(loop.var, iterations(loop, *this)); }
 
 void Ranges::enter(const Let& let) {
-  if (!is_index_type(let.var->type) || reads_memory(let.value)) return;
+  if (reads_memory(let.value, *this)) return set_memory(let.var);
+  if (!is_index_type(let.var->type)) return;
   set(let.var, bounds(let.value, *this));
   set_modular(let.var, modular(let.value, *this));
 }
@@ -114,7 +125,7 @@ void Ranges::assume(const Expr& condition, bool holds) {
 void Ranges::assume_comparison(BinaryOp op, const Binary& n) {
   if (!is_index_type(n.a->type)) return;
   const LinearSum difference = linear_sum(n.a, *this).plus(linear_sum(n.b, *this), -1);
-  if (reads_memory(difference)) return;
+  if (reads_memory(difference, *this)) return;
   limit(difference, where_true(op));
 }
 

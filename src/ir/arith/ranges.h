@@ -2,6 +2,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/arith/interval.h"
@@ -16,6 +17,8 @@ class Ranges {
  public:
   void set(const Expr& var, Interval interval) { known_[var.get()].interval = interval; }
   void set_modular(const Expr& var, Modular modular) { known_[var.get()].modular = modular; }
+  // Of a variable of several loops or Lets: the values of this one too.
+  void widen(const Expr& var, Interval interval);
   void forget(const Expr& var) { known_.erase(var.get()); }
   // Everything when nothing is known.
   Interval of(const ExprNode* var) const {
@@ -34,8 +37,14 @@ class Ranges {
   // From what is known of other sums, a multiple of which is the sum or a part of it.
   Interval of_sum(const LinearSum& sum) const;
 
+  // Variables that hold a value of memory: arithmetic of them may overflow (linear.h).
+  void set_memory(const Expr& var) { memory_.insert(var.get()); }
+  bool holds_memory(const ExprNode* var) const { return memory_.contains(var); }
+
   // The variable of a loop: from 0 to what is known of the extent.
   void enter(const For& loop);
+  // The same for what holds in all loops over the variable, of which this is one.
+  void enter_also(const For& loop);
   // The variable of a Let has what its value has, if that is index arithmetic.
   void enter(const Let& let);
   // That the condition holds, or that it does not: what follows for the sums of index arithmetic
@@ -56,6 +65,7 @@ class Ranges {
 
   std::unordered_map<const ExprNode*, Known> known_;
   std::vector<KnownSum> sums_;
+  std::unordered_set<const ExprNode*> memory_;
 };
 
 }  // namespace texloom::ir::arith

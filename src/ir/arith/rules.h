@@ -21,9 +21,12 @@
 // first operand may guard the second. Rows are tried in their order; the first that fits is
 // applied, and its result simplified.
 //
-// Each row has a domain: rows of `Index` are wrong where a sum wraps, and are for index arithmetic
-// (linear.h), its vectors, and types of at most 16 bits, whose intervals know of wrapping; never
-// for other values of memory. Those of `Any` hold for all values of a type.
+// Each row has a domain. Rows of `Any` hold for all values of a type, sums that wrap included.
+// Rows of `Index` are wrong where a sum wraps: they are for index arithmetic (linear.h), its
+// vectors, and integers of at most 16 bits, of memory too, whose intervals know of wrapping; never
+// for larger values of memory, nor for uint32 and uint64. As index arithmetic does not overflow
+// and is to stay so (ir.h), such a row does not apply where a sum of its result, or a product in
+// it, may leave the type: where its bounds do, or are not known while those of the pattern are.
 //
 // Simplification ends: a result has fewer operations other than sums than the pattern, or as many
 // of them, of smaller operands: fewer terms, smaller divisors, or (of Not, Select) constants

@@ -26,28 +26,16 @@ BinaryOp mirrored(BinaryOp op) {
   }
 }
 
-// `difference op 0`, with no negative term on either side.
-Expr compare_with_zero(BinaryOp op, const LinearSum& difference, Type type) {
-  LinearSum positive, negative;
-  for (const LinearTerm& t : difference.terms) {
-    if (t.coefficient > 0) {
-      positive.terms.push_back(t);
-    } else {
-      negative.terms.push_back({t.atom, -t.coefficient});
-    }
-  }
-  if (positive.is_constant() && !negative.is_constant()) {
-    return make_binary(mirrored(op), negative.to_expr(type), make_int(difference.constant, type));
-  }
-  negative.constant = -difference.constant;
-  return make_binary(op, positive.to_expr(type), negative.to_expr(type));
-}
-
 // Whether what bounds() says of it, open ends included, takes account of sums that wrap: those of
 // narrow types, and index arithmetic in vectors too.
-bool is_bounded_soundly(const Expr& e) {
+bool is_bounded_soundly(const Expr& e, const Ranges& ranges) {
   if (!e->type.is_integer()) return false;
-  return e->type.bits <= 16 || (e->type.is_int() && !reads_memory(e));
+  return e->type.bits <= 16 || (e->type.is_int() && !reads_memory(e, ranges));
+}
+
+bool fits(int64_t value, Type type) {
+  const Interval values = values_of(type);
+  return type.bits == 64 || (value >= values.min && value <= values.max);
 }
 
 class Simplifier final : public Normalizer {
@@ -71,7 +59,7 @@ class Simplifier final : public Normalizer {
 
   bool comes_to(TermView term, const Bindings& bindings, const Expr& e) override {
     if (!is_index_type(e->type)) return false;
-    const auto sum = sum_result(term, bindings, e->type);
+    const auto sum = sum_result(term, bindings, e->type, nullptr);
     return sum && equal(*sum, LinearSum::atom(e));
   }
 
@@ -98,13 +86,16 @@ class Simplifier final : public Normalizer {
     if (op == BinaryOp::Add) return joined(a.plus(b, 1), type);
     if (op == BinaryOp::Sub) return joined(a.plus(b, -1), type);
     if (op == BinaryOp::Mul) return product(a, b, type);
-    const bool index = !reads_memory(a) && !reads_memory(b);
+    const bool index = !reads_memory(a, ranges_) && !reads_memory(b, ranges_);
     for (const Rule* rule : rules_.of(op)) {
       Bindings bindings;
       const bool fits =
           (index || rule->domain == Domain::Any) && matcher_.applies(*rule, {a, b}, bindings);
       if (!fits) continue;
-      if (auto result = sum_result(rule->result, bindings, type)) return *std::move(result);
+      const LinearSum* pattern = rule->domain == Domain::Index ? &a : nullptr;
+      if (auto result = sum_result(rule->result, bindings, type, pattern)) {
+        return *std::move(result);
+      }
     }
     return LinearSum::atom(make_binary(op, a.to_expr(type), b.to_expr(type)));
   }
@@ -131,7 +122,7 @@ class Simplifier final : public Normalizer {
         for (const Rule* rule : rules_.of(BinaryOp::Add)) {
           Bindings bindings;
           if (!matcher_.applies_to_pair(*rule, sum, a, b, bindings)) continue;
-          const auto pair = sum_result(rule->result, bindings, type);
+          const auto pair = sum_result(rule->result, bindings, type, nullptr);
           const auto scaled = pair ? pair->times(sum.terms[b].coefficient) : std::nullopt;
           if (!scaled) continue;
           LinearSum rest = LinearSum::constant_sum(sum.constant);
@@ -168,7 +159,7 @@ class Simplifier final : public Normalizer {
     };
     if (is_index_type(n.a->type)) {
       const LinearSum &a = sum_of(n.a), &b = sum_of(n.b);
-      if (!reads_memory(a) && !reads_memory(b)) {
+      if (!reads_memory(a, ranges_) && !reads_memory(b, ranges_)) {
         const Expr result = comparison_with_zero(n.op, a.plus(b, -1), n.a->type);
         return result ? result : operands();
       }
@@ -185,7 +176,10 @@ class Simplifier final : public Normalizer {
     for (const Rule* rule : rules_.of(op)) {
       Bindings bindings;
       if (!matcher_.applies(*rule, {difference, zero}, bindings)) continue;
-      if (Expr result = expr_result(rule->result, bindings, kBool, type)) return result;
+      Expr result = is_number(rule->result)
+                        ? expr_result(rule->result, bindings, kBool, rule->domain)
+                        : comparison_result(rule->result, bindings, difference, type);
+      if (result) return result;
     }
     return {};
   }
@@ -193,21 +187,51 @@ class Simplifier final : public Normalizer {
   // `self` where no row applies. Operands are simplified.
   Expr ruled(std::span<const Rule* const> rules, std::initializer_list<Subject> operands,
              const Expr& self) {
-    const bool index = std::all_of(operands.begin(), operands.end(),
-                                   [](const Subject& s) { return is_bounded_soundly(*s.expr); });
+    const bool index = std::all_of(operands.begin(), operands.end(), [&](const Subject& s) {
+      return is_bounded_soundly(*s.expr, ranges_);
+    });
     for (const Rule* rule : rules) {
       Bindings bindings;
       const bool fits =
           (index || rule->domain == Domain::Any) && matcher_.applies(*rule, operands, bindings);
       if (!fits) continue;
-      if (Expr result = expr_result(rule->result, bindings, self->type, {})) return result;
+      if (Expr result = expr_result(rule->result, bindings, self->type, rule->domain)) {
+        return result;
+      }
     }
     return self;
   }
 
-  // -- Results. Nothing where a number is not known or does not fit its type.
+  // -- Results. Nothing where a number is not known or does not fit its type, and nothing where a
+  // row of Index would make a sum that may leave its type, though no sum of the pattern does.
 
-  std::optional<LinearSum> sum_result(TermView t, const Bindings& b, Type type) {
+  // Whether a sum that a row makes of `pattern` may leave the type: its value, or one of its
+  // products. Where nothing is known of a value that the pattern has too, the row adds nothing.
+  bool may_overflow(const LinearSum& sum, const LinearSum& pattern, Type type) const {
+    if (sum.single_atom() != nullptr) return false;
+    const Interval values = values_of(type);
+    const auto leaves = [&](const Interval& i) {
+      return (i.has_min() && i.min < values.min) || (i.has_max() && i.max > values.max);
+    };
+    const auto overflows = [&](const LinearTerm& t) {
+      const Interval product = bounds(t.atom, ranges_) * Interval::point(t.coefficient);
+      if (product.bounded() || t.coefficient == 1 || t.coefficient == -1) return leaves(product);
+      return leaves(product) || pattern.coefficient_of(t.atom) / t.coefficient == 0;
+    };
+    if (!fits(sum.constant, type) || std::any_of(sum.terms.begin(), sum.terms.end(), overflows)) {
+      return true;
+    }
+    const Interval whole = sum.bounds(ranges_);
+    return leaves(whole) || (!whole.bounded() && pattern.bounds(ranges_).bounded());
+  }
+
+  // `pattern` is the sum that a row of Index was held against, null for rows of Any.
+  std::optional<LinearSum> sum_result(TermView t, const Bindings& b, Type type,
+                                      const LinearSum* pattern) {
+    const auto checked = [&](LinearSum sum) {
+      const bool wrong = pattern != nullptr && may_overflow(sum, *pattern, type);
+      return wrong ? std::nullopt : std::optional(std::move(sum));
+    };
     if (is_number(t)) {
       const auto value = number_of(t, b, ranges_);
       return value && fits(*value, type) ? std::optional(LinearSum::constant_sum(*value))
@@ -215,15 +239,16 @@ class Simplifier final : public Normalizer {
     }
     if (t.is(TermKind::Integer)) {
       const auto& x = b.integers[t->value];
-      return x.sum ? x.sum->copy() : sum_of(*x.expr);
+      if (!x.sum) return sum_of(*x.expr);
+      return x.sum->is_whole() ? x.sum->copy() : checked(x.sum->copy());
     }
-    const auto first = sum_result(t.child(0), b, type), second = sum_result(t.child(1), b, type);
+    const auto first = sum_result(t.child(0), b, type, pattern);
+    const auto second = sum_result(t.child(1), b, type, pattern);
     if (!first || !second) return std::nullopt;
-    return operation(t->op, *first, *second, type);
+    return checked(operation(t->op, *first, *second, type));
   }
 
-  // `type` is that of the result, `operands` that of the sums in it.
-  Expr expr_result(TermView t, const Bindings& b, Type type, Type operands) {
+  Expr expr_result(TermView t, const Bindings& b, Type type, Domain domain) {
     if (is_number(t)) {
       const auto value = number_of(t, b, ranges_);
       if (!value || !fits(*value, type)) return {};
@@ -241,45 +266,63 @@ class Simplifier final : public Normalizer {
       default:
         break;
     }
-    if (is_comparison(t->op)) return comparison_result(t, b, type, operands);
-    const Expr first = expr_result(t.child(0), b, type, operands);
-    const Expr second = expr_result(t.child(1), b, type, operands);
+    const bool compares = is_comparison(t->op);
+    const Type operand = compares ? (*b.integers[t.child(0)->value].expr)->type : type;
+    const Expr first = expr_result(t.child(0), b, operand, domain);
+    const Expr second = expr_result(t.child(1), b, operand, domain);
     if (!first || !second) return {};
+    if (compares) return of_type(type, make_binary(t->op, first, second));
+    // Rows of Index that fit without sums make nothing but differences.
+    if (t->op == BinaryOp::Sub && domain == Domain::Index) {
+      const Interval values = values_of(type.element());
+      const Interval exact = bounds(first, ranges_) - bounds(second, ranges_);
+      if (!exact.within(values.min, values.max)) return {};
+    }
     return other(make_binary(t->op, first, second));
   }
 
-  Expr comparison_result(TermView t, const Bindings& b, Type type, Type operands) {
-    const auto& x = b.integers[t.child(0)->value];
-    if (x.sum) {
-      const auto left = sum_result(t.child(0), b, operands),
-                 right = sum_result(t.child(1), b, operands);
-      if (!left || !right) return {};
-      const LinearSum difference = left->plus(*right, -1);
-      const Expr result = comparison_with_zero(t->op, difference, operands);
-      return result ? result : compare_with_zero(t->op, difference, operands);
-    }
-    const Type compared = (*x.expr)->type;
-    const Expr left = expr_result(t.child(0), b, compared, {});
-    const Expr right = expr_result(t.child(1), b, compared, {});
+  // Of sums that a row makes of `pattern`.
+  Expr comparison_result(TermView t, const Bindings& b, const LinearSum& pattern, Type type) {
+    const auto left = sum_result(t.child(0), b, type, nullptr);
+    const auto right = sum_result(t.child(1), b, type, nullptr);
     if (!left || !right) return {};
-    return of_type(type, make_binary(t->op, left, right));
+    const LinearSum difference = left->plus(*right, -1);
+    const Expr result = comparison_with_zero(t->op, difference, type);
+    return result ? result : compare_with_zero(t->op, difference, pattern, type);
+  }
+
+  // `difference op 0`, with no negative term on either side. No number of it is -2^63: rows of
+  // comparisons divide.
+  Expr compare_with_zero(BinaryOp op, const LinearSum& difference, const LinearSum& pattern,
+                         Type type) const {
+    LinearSum positive, negative;
+    for (const LinearTerm& t : difference.terms) {
+      if (t.coefficient > 0) {
+        positive.terms.push_back(t);
+      } else {
+        negative.terms.push_back({t.atom, -t.coefficient});
+      }
+    }
+    const bool mirror = positive.is_constant() && !negative.is_constant();
+    if (mirror) {
+      positive.constant = difference.constant;
+    } else {
+      negative.constant = -difference.constant;
+    }
+    if (may_overflow(positive, pattern, type) || may_overflow(negative, pattern, type)) return {};
+    const Expr left = positive.to_expr(type), right = negative.to_expr(type);
+    return mirror ? make_binary(mirrored(op), right, left) : make_binary(op, left, right);
   }
 
   Expr select_result(TermView t, const Bindings& b, Type type) {
-    const Expr if_true = expr_result(t.child(1), b, type, {});
-    const Expr if_false = expr_result(t.child(2), b, type, {});
+    const Expr if_true = expr_result(t.child(1), b, type, Domain::Any);
+    const Expr if_false = expr_result(t.child(2), b, type, Domain::Any);
     if (!if_true || !if_false) return {};
     const Expr result = make_select(*b.conditions[t.child(0)->value], if_true, if_false);
     return as<Select>(result) != nullptr ? other(result) : result;
   }
 
   static Expr of_type(Type type, const Expr& e) { return e->type == type ? e : Expr(); }
-
-  static bool fits(int64_t value, Type type) {
-    if (type.bits == 64) return true;
-    const int64_t most = type.is_int() ? int64_t{1} << (type.bits - 1) : int64_t{1} << type.bits;
-    return value < most && value >= (type.is_int() ? -most : 0);
-  }
 
   const Ranges& ranges_;
   const RuleTable& rules_;
@@ -308,7 +351,7 @@ bool prove_equal(const Expr& a, const Expr& b, const Ranges& ranges) {
 
 bool prove_divides(int64_t divisor, const Expr& e, const Ranges& ranges) {
   const LinearSum sum = linear_sum(e, ranges);
-  return !reads_memory(sum) && sum.modular(ranges).is_multiple_of(divisor);
+  return !reads_memory(sum, ranges) && sum.modular(ranges).is_multiple_of(divisor);
 }
 
 std::optional<int64_t> constant_difference(const Expr& a, const Expr& b, const Ranges& ranges) {

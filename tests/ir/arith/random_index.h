@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <random>
 #include <unordered_map>
@@ -19,29 +20,30 @@ inline int64_t floor_quotient(int64_t a, int64_t b) {
   return (a - remainder) / b;
 }
 
-// The value of an integer or bool expression in exact arithmetic. Nothing when a part that is
-// evaluated is undefined (division by zero) or larger than `limit`: there an int32 would overflow.
-inline std::optional<int64_t> evaluate(const Expr& e, const Values& values,
-                                       int64_t limit = int64_t{1} << 30) {
+// The value of an integer or bool expression. Each exact result of a part goes through `finish`,
+// (part, result), which may wrap or refuse it. Nothing when a part that is evaluated is undefined
+// (division by zero) or refused.
+template <class Finish>
+std::optional<int64_t> evaluate_with(const Expr& e, const Values& values, const Finish& finish) {
   const auto result = visit(
       e, [&](const IntImm& n) { return std::optional(n.value); },
       [&](const Var& n) { return std::optional(values.at(&n)); },
       [&](const Not& n) {
-        const auto value = evaluate(n.value, values, limit);
+        const auto value = evaluate_with(n.value, values, finish);
         return value ? std::optional<int64_t>(*value == 0 ? 1 : 0) : std::nullopt;
       },
       [&](const Select& n) {
-        const auto condition = evaluate(n.condition, values, limit);
+        const auto condition = evaluate_with(n.condition, values, finish);
         if (!condition) return condition;
-        return evaluate(*condition != 0 ? n.if_true : n.if_false, values, limit);
+        return evaluate_with(*condition != 0 ? n.if_true : n.if_false, values, finish);
       },
-      [&](const Cast& n) { return evaluate(n.value, values, limit); },
+      [&](const Cast& n) { return evaluate_with(n.value, values, finish); },
       [&](const Binary& n) -> std::optional<int64_t> {
-        const auto x = evaluate(n.a, values, limit);
+        const auto x = evaluate_with(n.a, values, finish);
         if (!x) return x;
         if (n.op == BinaryOp::And && *x == 0) return 0;
         if (n.op == BinaryOp::Or && *x != 0) return 1;
-        const auto y = evaluate(n.b, values, limit);
+        const auto y = evaluate_with(n.b, values, finish);
         if (!y) return y;
         const int64_t a = *x, b = *y;
         const bool division = n.op >= BinaryOp::Div && n.op <= BinaryOp::FloorMod;
@@ -86,8 +88,22 @@ inline std::optional<int64_t> evaluate(const Expr& e, const Values& values,
         }
       },
       [](const auto&) { return std::optional<int64_t>(); });
-  if (result && (*result > limit || *result < -limit)) return std::nullopt;
-  return result;
+  return result ? finish(e, *result) : result;
+}
+
+// In exact arithmetic; nothing where a part is not from -limit - 1 to limit.
+inline std::optional<int64_t> evaluate(const Expr& e, const Values& values,
+                                       int64_t limit = int64_t{1} << 30) {
+  return evaluate_with(e, values, [limit](const Expr&, int64_t result) {
+    return result > limit || result < -limit - 1 ? std::nullopt : std::optional(result);
+  });
+}
+
+// In the arithmetic of the types.
+inline std::optional<int64_t> evaluate_wrapping(const Expr& e, const Values& values) {
+  return evaluate_with(e, values, [](const Expr& part, int64_t result) {
+    return std::optional(as<IntImm>(make_int(result, part->type))->value);
+  });
 }
 
 // Draws variables with ranges, expressions over them, and values in the ranges.
@@ -104,7 +120,8 @@ class RandomIndex {
   }
 
   // Loop variables, one that may be negative, one of a single value, one of which nothing is known.
-  void draw_variables() {
+  // Large ones come near the ends of int32.
+  void draw_variables(bool large = false) {
     variables_.clear();
     ranges_ = {};
     for (const char* name : {"i", "j", "k"}) {
@@ -112,6 +129,11 @@ class RandomIndex {
     }
     const int64_t low = from(-20, 5);
     add("n", {low, low + from(0, 20)}, true);
+    if (large) {
+      constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+      add("l", {0, one_of<int64_t>({3'000'000, kMost / 4, kMost})}, true);
+      add("g", {-kMost - 1, one_of<int64_t>({-kMost / 2, 0, kMost})}, true);
+    }
     const int64_t only = from(-3, 9);
     add("p", {only, only}, true);
     add("u", {-40, 40}, false);
@@ -122,7 +144,9 @@ class RandomIndex {
   Values draw_values() {
     Values values;
     for (size_t i = 0; i < variables_.size(); ++i) {
-      values[variables_[i].get()] = from(intervals_[i].min, intervals_[i].max);
+      values[variables_[i].get()] = from(0, 3) != 0   ? from(intervals_[i].min, intervals_[i].max)
+                                    : from(0, 1) != 0 ? intervals_[i].min
+                                                      : intervals_[i].max;
     }
     return values;
   }

@@ -40,7 +40,19 @@ TEST_F(RangesTest, Loops) {
   const Expr i = loop("i", make_int(8));
   EXPECT_EQ(of(i), (Interval{0, 7}));
   EXPECT_EQ(of(loop("j", i + 1)), (Interval{0, 7}));
-  EXPECT_EQ(of(loop("k", x)), (Interval{0, Interval::kNone - 1}));
+  EXPECT_EQ(of(loop("k", x)), (Interval{0, Interval::kNone}));
+  EXPECT_FALSE(of(loop("k", x)).has_max());
+}
+
+// Of loops over one variable, one after the other.
+TEST_F(RangesTest, SeveralLoops) {
+  for (const int64_t extent : {4, 8, 2}) {
+    const Stmt s = make_for(x, make_int(extent), LoopKind::Serial, make_empty());
+    ranges_.enter_also(*as<For>(s));
+  }
+  EXPECT_EQ(of(x), (Interval{0, 7}));
+  ranges_.enter_also(*as<For>(make_for(x, y, LoopKind::Serial, make_empty())));
+  EXPECT_EQ(of(x), (Interval{0, Interval::kNone}));
 }
 
 TEST_F(RangesTest, Lets) {

@@ -300,6 +300,65 @@ TEST_F(SimplifyTest, ValuesOfMemoryMayOverflow) {
   EXPECT_EQ(simple(floordiv(c * 4, 4)), "floordiv(int32(f) * 4, 4)");
 }
 
+// A row whose result would leave the type where its pattern does not is not applied.
+TEST_F(SimplifyTest, NoOverflowIsIntroduced) {
+  const Expr i = loop("i", 3'000'000), most = loop("most", std::numeric_limits<int32_t>::max());
+  const auto unchanged = [&](const Expr& e) { EXPECT_EQ(simple(e), to_string(e)); };
+  unchanged(floormod(floormod(i, 3) * 1000 + floormod(i, 1500), 3000));
+  unchanged(floormod(floormod(i, 3) * 1000 + x, 3000));
+  unchanged(floormod(floormod(x, 3) * 1000 + y, 3000));
+  unchanged(floordiv(floordiv(most, 4) + 1, 2));
+  // The sum fits, what is left of it by itself does not.
+  ranges_.set(x, {-1'000'000'000, -500'000'000});
+  unchanged(floordiv(x * 2 + most + i, 2));
+  ranges_.set(x, {std::numeric_limits<int32_t>::min(), -1});
+  for (const BinaryOp op : {BinaryOp::Div, BinaryOp::Mod}) {
+    unchanged(make_binary(op, x, make_int(3)));
+    unchanged(make_binary(op, make_broadcast(x, 2), make_broadcast(make_int(3), 2)));
+  }
+  const Expr small = loop("small", 2'000'000), j = loop("j", 3000);
+  EXPECT_EQ(simple(floormod(floormod(small, 3) * 1000 + j, 3000)),
+            "floormod(small * 1000 + j, 3000)");
+}
+
+// Narrow types wrap: the least value has no negative.
+TEST_F(SimplifyTest, TruncatingDivisionOfTheLeastValue) {
+  for (const Type type : {Type::i(8), Type::i(16)}) {
+    const Expr m = make_load(make_buffer("A", type, {8}, MemoryScope::Global), {i4});
+    const Expr zero = make_int(0, type), three = make_int(3, type);
+    for (const BinaryOp op : {BinaryOp::Div, BinaryOp::Mod}) {
+      const Expr least = make_binary(op, min(m, zero), three);
+      EXPECT_EQ(simple(least), to_string(least));
+    }
+    const Expr above = make_binary(BinaryOp::Div, max(min(m, zero), make_int(-9, type)), three);
+    EXPECT_NE(simple(above), to_string(above));
+  }
+}
+
+// -2^63 has no negative either.
+TEST_F(SimplifyTest, LeastCoefficient) {
+  const Expr w = make_var("w", kInt64), v = make_var("v", kInt64);
+  const Expr least = make_int(std::numeric_limits<int64_t>::min(), kInt64);
+  for (const Expr& e : {w * least, v + w * least, w + least, w * least < v, w + least < v}) {
+    const Expr once = simplify(e, ranges_);
+    EXPECT_EQ(to_string(simplify(once, ranges_)), to_string(once));
+  }
+  EXPECT_EQ(simple(w * least < make_int(0, kInt64)), to_string(w * least < make_int(0, kInt64)));
+}
+
+// So may a variable bound to one, and one bound to that.
+TEST_F(SimplifyTest, VariablesMayHoldValuesOfMemory) {
+  const Expr m = make_load(make_buffer("A", kInt32, {8}, MemoryScope::Global), {i4});
+  const Expr v = make_var("v"), w = make_var("w");
+  ranges_.enter(*as<Let>(make_let(v, m, make_empty())));
+  ranges_.enter(*as<Let>(make_let(w, v + i4, make_empty())));
+  for (const Expr& e : {v, w}) {
+    EXPECT_EQ(simple(e < e + 1), to_string(e < e + 1));
+    EXPECT_EQ(simple(floordiv(e * 4, 4)), to_string(floordiv(e * 4, 4)));
+  }
+  EXPECT_EQ(simple(x < x + 1), "true");
+}
+
 TEST_F(SimplifyTest, Proofs) {
   EXPECT_TRUE(prove(i4 < make_int(4), ranges_));
   EXPECT_FALSE(prove(i4 < make_int(3), ranges_));
