@@ -5,6 +5,7 @@
 
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"
+#include "ir/evaluation.h"
 #include "ir/visit.h"
 
 namespace texloom::lower {
@@ -15,14 +16,14 @@ namespace {
 
 bool is_quotient(BinaryOp op) { return op == BinaryOp::FloorDiv || op == BinaryOp::Div; }
 
-// By a constant that nothing is wrong with, so that it may be evaluated where it was not.
+// By a positive constant, of what cannot fail: it may be evaluated where it was not.
 bool may_move(const Binary& n) {
   const int64_t* divisor = int_value(n.b);
   return is_division(n.op) && arith::is_index_type(n.type) && divisor != nullptr && *divisor > 0 &&
-         !arith::reads_memory(n.a);
+         !arith::reads_memory(n.a) && !Failures().possible_in(n.a);
 }
 
-bool has_divisions(const Stmt& s) {
+bool has_movable_divisions(const Stmt& s) {
   bool found = false;
   walk(s, [&](const Binary& n) { found = found || may_move(n); });
   return found;
@@ -104,7 +105,7 @@ Stmt hoisted(const Stmt& s) {
 
 void hoist_divisions(Lowering& lowering) {
   for (Kernel& kernel : lowering.program.kernels) {
-    if (has_divisions(kernel.body)) kernel.body = hoisted(kernel.body);
+    if (has_movable_divisions(kernel.body)) kernel.body = hoisted(kernel.body);
   }
 }
 

@@ -35,7 +35,7 @@ bool is_division_by_constant(const Binary& n) {
          *divisor > 0 && arith::is_index_type(n.type);
 }
 
-bool has_divisions(const Stmt& s) {
+bool divides_by_constants(const Stmt& s) {
   bool found = false;
   walk(s, [&](const Binary& n) { found = found || is_division_by_constant(n); });
   return found;
@@ -71,7 +71,7 @@ class Partitioner {
     for (const ThreadAxis& axis : axes_) known_.set(axis.var, Interval{0, axis.extent - 1});
     everywhere_ = known_;
     walk(kernel.body, [&](const For& loop) { everywhere_.enter_also(loop); });
-    has_divisions_ = has_divisions(kernel.body);
+    divides_by_constants_ = divides_by_constants(kernel.body);
   }
 
   // Statements that stand in no serial loop.
@@ -159,7 +159,7 @@ class Partitioner {
 
   // `tests` are those of the statement or of one around it.
   Stmt cut(const Stmt& s, const BoundsTests& tests, const Ranges& known) {
-    if (tests.all().empty() && !has_divisions_) return s;
+    if (tests.all().empty() && !divides_by_constants_) return s;
     const auto* loop = as<For>(s);
     const int64_t* extent = loop == nullptr ? nullptr : int_value(loop->extent);
     if (extent == nullptr || *extent < 2) return inner_loops(s, tests, known);
@@ -184,7 +184,7 @@ class Partitioner {
   // folds of a texture.
   Points division_steps(const For& loop, int64_t extent) const {
     Points points;
-    if (!has_divisions_) return points;
+    if (!divides_by_constants_) return points;
     walk(loop.body, [&](const Binary& n) {
       if (!is_division_by_constant(n) || !uses_var(n.a, loop.var)) return;
       const arith::LinearSum sum = arith::linear_sum(n.a, {});
@@ -242,7 +242,7 @@ class Partitioner {
   const std::vector<ThreadAxis>& axes_;
   Ranges known_;       // outside of all loops
   Ranges everywhere_;  // of all loops of the kernel
-  bool has_divisions_ = false;
+  bool divides_by_constants_ = false;
   int64_t added_ = 0;
 };
 

@@ -29,7 +29,8 @@ std::string excerpt(std::string_view line, int column) {
   constexpr size_t kWidth = 100;
   size_t begin = line.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return {};
-  const size_t place = column > 0 ? static_cast<size_t>(column) - 1 : begin;
+  // A line that was read again may be shorter than it was, or be cut off by a carriage return.
+  const size_t place = column > 0 ? std::min(static_cast<size_t>(column) - 1, line.size()) : begin;
   if (column > 0 && line.size() - begin > kWidth) {
     begin = std::max(begin, place > kWidth / 2 ? place - kWidth / 2 : 0);
     line = line.substr(0, begin + kWidth);

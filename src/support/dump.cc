@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -15,6 +16,7 @@ constexpr std::string_view kSuffix = ".tl";
 bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
     text.remove_prefix(static_cast<size_t>(written));
   }
@@ -30,8 +32,18 @@ std::string as_comment(std::string_view text) {
   return comment + "\n";
 }
 
+// As one word of a shell.
+std::string shell_word(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
+  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string word = "'";
+  for (const char c : path) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
 std::string command(const std::string& path, const std::string& options) {
-  return fmt::format("texloom-opt {} {}", path, options);
+  return fmt::format("texloom-opt {} {}", shell_word(path), options);
 }
 
 // To a file that did not exist, which this user alone can read; its path.

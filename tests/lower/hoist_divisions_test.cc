@@ -66,6 +66,7 @@ TEST_F(HoistDivisions, LeavesTheRest) {
   const std::pair<Expr, const char*> rows[] = {
       {floordiv(make_int(7), t), "floordiv(7, t)"},
       {floordiv(t, 0), "floordiv(t, 0)"},
+      {floormod(floordiv(make_int(100), t), 4), "floormod(floordiv(100, t), 4)"},
       {floordiv(make_load(m, {t}), 3), "floordiv(M[t], 3)"},
   };
   for (const auto& [index, text] : rows) {

@@ -12,6 +12,7 @@
 namespace texloom {
 namespace {
 
+using testing::HasSubstr;
 using testing::MatchesRegex;
 namespace fs = std::filesystem;
 
@@ -51,6 +52,15 @@ TEST_F(Dump, HoldsTheProgramAndHowItFailed) {
   std::ifstream in(path);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}),
             "// it\n// failed\n// texloom-opt " + path + " --pass=p\nprogram p\n");
+}
+
+// The command can be pasted into a shell, whatever the folder is called.
+TEST_F(Dump, QuotesThePathInTheCommand) {
+  const fs::path odd = folder_ / "a user's folder";
+  fs::create_directory(odd);
+  setenv("TMPDIR", odd.c_str(), 1);
+  EXPECT_THAT(dump("program p\n").what(),
+              HasSubstr("texloom-opt '" + folder_.string() + "/a user'\\''s folder/texloom-"));
 }
 
 // Nobody's file is written over, and nobody else reads what may be a secret.
