@@ -84,6 +84,19 @@ TEST(Render, LeavesOutALineItCannotShow) {
             "error[TL2001]: unknown scope 'texure'\n  help: use 'texture'");
 }
 
+// A column beyond the line, as a carriage return in the middle of one makes: at its end.
+TEST(Render, ShowsAColumnBehindTheLine) {
+  const std::string line(200, 'x');
+  for (const int column : {1, 150, 200, 201, 260, 100'000}) {
+    Diagnostic d = unknown_scope(SourceLocation::make("t.tl", 3));
+    d.location.column = column;
+    d.line_text = line;
+    const std::string text = render(d);
+    EXPECT_NE(text.find("^\n"), std::string::npos) << column;
+    EXPECT_LT(text.size(), 400U) << column;
+  }
+}
+
 TEST(Render, ShowsNotesBetweenLineAndHelp) {
   Diagnostic warning = unknown_scope({}, Severity::Warning);
   warning.notes = {"in s.lower()", "called from main"};
