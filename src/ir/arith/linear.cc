@@ -10,12 +10,11 @@
 #include "ir/equal.h"
 #include "ir/visit.h"
 #include "support/floor_division.h"
+#include "support/magnitude.h"
 
 namespace texloom::ir::arith {
 
 namespace {
-
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 // a + sign * b modulo 2^64, as the values themselves wrap.
 int64_t wrapping_add(int64_t a, int64_t sign, int64_t b) {
@@ -43,14 +42,14 @@ int64_t LinearSum::coefficient_of(const Expr& atom) const {
 }
 
 int64_t LinearSum::common_factor() const {
-  int64_t factor = 0;
+  uint64_t factor = 0;
   bool negative = true;
   for (const LinearTerm& t : terms) {
-    factor = std::gcd(factor, t.coefficient);
+    factor = std::gcd(factor, magnitude(t.coefficient));
     negative = negative && t.coefficient < 0;
   }
-  if (factor == kLeast) return 0;
-  return negative ? -factor : factor;
+  if (factor > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return 0;
+  return negative ? -static_cast<int64_t>(factor) : static_cast<int64_t>(factor);
 }
 
 LinearSum LinearSum::plus(const LinearSum& other, int64_t sign) const {

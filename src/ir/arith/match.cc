@@ -9,6 +9,7 @@
 #include "ir/equal.h"
 #include "ir/visit.h"
 #include "support/floor_division.h"
+#include "support/magnitude.h"
 
 namespace texloom::ir::arith {
 namespace {
@@ -302,8 +303,10 @@ bool Matcher::match_split(TermView factor, TermView quotient, TermView rest, con
   for (int64_t last = std::numeric_limits<int64_t>::max();;) {
     int64_t largest = 0;
     const auto consider = [&](int64_t coefficient) {
-      const int64_t common = std::gcd(coefficient, whole);
-      if (common < last) largest = std::max(largest, common);
+      const uint64_t common = std::gcd(magnitude(coefficient), magnitude(whole));
+      if (common < static_cast<uint64_t>(last)) {
+        largest = std::max(largest, static_cast<int64_t>(common));
+      }
     };
     for (const LinearTerm& t : sum.terms) consider(t.coefficient);
     consider(all);
