@@ -146,7 +146,6 @@ class Verifier {
       }
       (axis.tag.block ? grid : block)[axis.tag.dim] = axis.extent;
       bounds_.run_over(axis.var, axis.extent);
-      if (axis.tag.block) block_axes_.insert(axis.var.get());
       define(axis.var, !axis.tag.block);
     }
     if (grid != kernel_->grid) axis_error("its grid is not the extents of its blockIdx axes");
@@ -296,34 +295,15 @@ class Verifier {
 
   template <class Node>
   void inside(const Ref<Node>& node, const Expr& index, int64_t extent, std::string_view what) {
-    if (guards_ > 0 || !options_.check_accesses || bounds_.inside(index, extent)) return;
-    if (is_guarded(index)) return;
+    // What a condition guards may be out of reach of our proofs.
+    const bool guarded = guards_ > 0 || conditions_ > 0;
+    if (guarded || !options_.check_accesses || bounds_.inside(index, extent)) return;
     bool defined = true;  // else that is what is wrong, and it is said already
     walk(index, [&](const Var& v) { defined = defined && scope_.contains(&v); });
     if (defined) {
       broken(Rule::Bounds, node, "{} is not proven to lie in 0..{} of {}", text_of(index), extent,
              what);
     }
-  }
-
-  // Whether a condition around speaks of what the index does, if in words that no proof follows. Of
-  // blocks alone it does not: their interiors are to be proven.
-  bool is_guarded(const Expr& index) const {
-    bool guarded = false;
-    walk(index, [&](const Var& v) {
-      guarded = guarded || (!block_axes_.contains(&v) && is_restricted(v));
-    });
-    return guarded;
-  }
-  bool is_restricted(const Var& v) const {
-    const auto let = lets_.find(&v);
-    if (let != lets_.end() && is_guarded(let->second)) return true;
-    const auto speaks_of_it = [&](const Expr& condition) {
-      bool uses = false;
-      walk(condition, [&](const Var& used) { uses = uses || &used == &v; });
-      return uses;
-    };
-    return std::any_of(conditions_.begin(), conditions_.end(), speaks_of_it);
   }
 
   // -- Statements.
@@ -382,21 +362,17 @@ class Verifier {
       broken(Rule::Nodes, s, "a loop over {} stands outside a nest", to_string(n.tag));
     }
     bounds_.run_over(n.var, n.extent);
-    if (n.tag.block) block_axes_.insert(n.var.get());
     body(n.body, n.var, !n.tag.block);
   }
   void check(const If& n, const Stmt&) {
     const bool varying = expr(n.condition).varying;
     const size_t depth = scope_.depth();
     scope_.enter_condition(&n);
-    conditions_.push_back(n.condition);
-    const BoundsProof outside = bounds_;
-    bounds_.assume(n.condition);
+    ++conditions_;
     divergent_ += varying ? 1 : 0;
     stmt(n.then);
     divergent_ -= varying ? 1 : 0;
-    bounds_ = outside;
-    conditions_.pop_back();
+    --conditions_;
     scope_.leave(depth);
   }
   void check(const Seq& n, const Stmt&) {
@@ -405,7 +381,6 @@ class Verifier {
   void check(const Let& n, const Stmt&) {
     const bool varying = expr(n.value).varying;
     bounds_.let(n.var, n.value);
-    lets_.insert_or_assign(n.var.get(), n.value);
     body(n.body, n.var, varying);
   }
   // A kernel to be, with local memory of its own: what was found of loads elsewhere does not hold
@@ -509,10 +484,8 @@ class Verifier {
   BoundsProof bounds_;
   SourceLocation location_;  // of the innermost statement that has one
   int guards_ = 0;           // operands around that may go unevaluated
-  Exprs conditions_;         // of the statements around
-  std::unordered_map<const ExprNode*, Expr> lets_;
-  std::unordered_set<const ExprNode*> block_axes_;
-  int divergent_ = 0;  // conditions and extents around that vary within a block
+  int conditions_ = 0;       // of the statements around
+  int divergent_ = 0;        // conditions and extents around that vary within a block
   std::unordered_set<const BufferNode*> outermost_;  // allocated around the kernel's whole body
 
   const Stmt* loop_ = nullptr;  // the body of the innermost one that is no thread loop

@@ -16,9 +16,6 @@ class BoundsProof {
   // `var` is `value`.
   void let(const Expr& var, const Expr& value);
 
-  // `condition` holds from here on.
-  void assume(const Expr& condition) { ranges_.assume(condition); }
-
   // Whether all lanes of `index` are at least 0 and less than `extent`: by intervals, else by
   // those of the sum that it simplifies to. Indices that are read from memory are trusted: nobody
   // but the program's user knows what stands there. So are indices of more than 10,000 nodes.

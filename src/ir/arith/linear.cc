@@ -183,7 +183,7 @@ bool SumPart::is_constant() const {
 int64_t SumPart::constant() const {
   const int64_t whole = sum_->constant;
   if (kind_ == Kind::Multiples) return floor_div(whole, parameter_);
-  if (kind_ == Kind::Rest) return whole - floor_div(whole, parameter_) * parameter_;
+  if (kind_ == Kind::Rest) return floor_mod(whole, parameter_);
   return kind_ == Kind::Terms ? 0 : whole;
 }
 
