@@ -115,7 +115,7 @@ struct FieldMapper {
   }
   template <class Field>
   const Field& operator()(const Field& field) {
-    return field;
+    return field;  // NOLINT(bugprone-return-const-ref-from-parameter): a field of a node
   }
 
  private:
