@@ -296,8 +296,7 @@ class Verifier {
   template <class Node>
   void inside(const Ref<Node>& node, const Expr& index, int64_t extent, std::string_view what) {
     // What a condition guards may be out of reach of our proofs.
-    const bool guarded = guards_ > 0 || conditions_ > 0;
-    if (guarded || !options_.check_accesses || bounds_.inside(index, extent)) return;
+    if (guards_ > 0 || !options_.check_accesses || bounds_.inside(index, extent)) return;
     bool defined = true;  // else that is what is wrong, and it is said already
     walk(index, [&](const Var& v) { defined = defined && scope_.contains(&v); });
     if (defined) {
@@ -366,14 +365,11 @@ class Verifier {
   }
   void check(const If& n, const Stmt&) {
     const bool varying = expr(n.condition).varying;
-    const size_t depth = scope_.depth();
-    scope_.enter_condition(&n);
-    ++conditions_;
+    ++guards_;
     divergent_ += varying ? 1 : 0;
     stmt(n.then);
     divergent_ -= varying ? 1 : 0;
-    --conditions_;
-    scope_.leave(depth);
+    --guards_;
   }
   void check(const Seq& n, const Stmt&) {
     for (const Stmt& each : n.statements) stmt(each);
@@ -483,8 +479,7 @@ class Verifier {
   VerifyScope scope_;
   BoundsProof bounds_;
   SourceLocation location_;  // of the innermost statement that has one
-  int guards_ = 0;           // operands around that may go unevaluated
-  int conditions_ = 0;       // of the statements around
+  int guards_ = 0;           // conditions that decide whether we come here
   int divergent_ = 0;        // conditions and extents around that vary within a block
   std::unordered_set<const BufferNode*> outermost_;  // allocated around the kernel's whole body
 

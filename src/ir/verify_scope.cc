@@ -13,23 +13,6 @@ void VerifyScope::leave(size_t depth) {
   for (; definitions_.size() > depth; definitions_.pop_back()) {
     slots_.erase(definitions_.back().what);
   }
-  while (!conditions_.empty() && static_cast<size_t>(conditions_.back()) >= depth) {
-    conditions_.pop_back();
-  }
-}
-
-void VerifyScope::enter_condition(const void* statement) {
-  conditions_.push_back(static_cast<int>(definitions_.size()));
-  define(statement, false);
-}
-
-Fact VerifyScope::begin(bool guarded) {
-  Fact fact{.guarded = guarded};
-  if (!conditions_.empty()) {
-    fact.slot = conditions_.back();
-    fact.serial = definitions_[static_cast<size_t>(fact.slot)].serial;
-  }
-  return std::exchange(fact_, fact);
 }
 
 bool VerifyScope::use(const void* what) {

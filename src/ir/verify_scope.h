@@ -25,14 +25,12 @@ class VerifyScope {
   size_t depth() const { return definitions_.size(); }
   // False when it is defined already.
   bool define(const void* what, bool varying);
-  // What is found of expressions from here on holds only while this statement's condition does.
-  void enter_condition(const void* statement);
-  // Ends the definitions and conditions made since the scope was that deep.
+  // Ends the definitions made since the scope was that deep.
   void leave(size_t depth);
   bool contains(const void* what) const { return slots_.contains(what); }
 
   // -- The expression being looked at.
-  Fact begin(bool guarded);
+  Fact begin(bool guarded) { return std::exchange(fact_, Fact{.guarded = guarded}); }
   // Whether `what` is defined. If so, the expression depends on it.
   bool use(const void* what);
   void depend(const Fact& fact);
@@ -54,7 +52,6 @@ class VerifyScope {
   };
 
   std::vector<Definition> definitions_;
-  std::vector<int> conditions_;                 // slots of those that are conditions
   std::unordered_map<const void*, int> slots_;  // of definitions_
   uint64_t serial_ = 0;
   std::unordered_map<const ExprNode*, Fact> facts_;
