@@ -145,7 +145,7 @@ class Verifier {
         broken(Rule::Types, axis.var, "a thread axis is no index variable");
       }
       (axis.tag.block ? grid : block)[axis.tag.dim] = axis.extent;
-      bounds_.run_over(axis.var, axis.extent);
+      bounds_.enter(axis);
       define(axis.var, !axis.tag.block);
     }
     if (grid != kernel_->grid) axis_error("its grid is not the extents of its blockIdx axes");
@@ -348,7 +348,7 @@ class Verifier {
     }
     if (n.loop == LoopKind::Thread) return thread_loop(n, s);
     const Stmt* outer_loop = std::exchange(loop_, &n.body);
-    bounds_.run_over(n.var, n.extent);
+    bounds_.enter(n);
     divergent_ += extent.varying ? 1 : 0;
     body(n.body, n.var, extent.varying);
     divergent_ -= extent.varying ? 1 : 0;
@@ -360,7 +360,7 @@ class Verifier {
     if (kernel_ == nullptr && nest_ == 0) {
       broken(Rule::Nodes, s, "a loop over {} stands outside a nest", to_string(n.tag));
     }
-    bounds_.run_over(n.var, n.extent);
+    bounds_.enter(n);
     body(n.body, n.var, !n.tag.block);
   }
   void check(const If& n, const Stmt&) {
@@ -376,7 +376,7 @@ class Verifier {
   }
   void check(const Let& n, const Stmt&) {
     const bool varying = expr(n.value).varying;
-    bounds_.let(n.var, n.value);
+    bounds_.enter(n);
     body(n.body, n.var, varying);
   }
   // A kernel to be, with local memory of its own: what was found of loads elsewhere does not hold

@@ -41,29 +41,16 @@ arith::Interval bounds_of(const arith::LinearSum& sum, const arith::Ranges& rang
 
 }  // namespace
 
-void BoundsProof::run_over(const Expr& var, const Expr& extent) {
-  if (holds_memory(extent)) from_memory_.insert(var.get());
-  const arith::Interval length = arith::bounds(extent, ranges_);
-  ranges_.set(
-      var, length.has_max() ? arith::Interval{0, length.max - 1} : arith::Interval::everything());
-}
-void BoundsProof::run_over(const Expr& var, int64_t extent) { ranges_.set(var, {0, extent - 1}); }
-
-void BoundsProof::let(const Expr& var, const Expr& value) {
-  ranges_.set(var, arith::bounds(value, ranges_));
-  if (holds_memory(value)) from_memory_.insert(var.get());
-}
-
-bool BoundsProof::holds_memory(const Expr& e) const {
-  bool holds = arith::reads_memory(e);
-  walk(e, [&](const Var& v) { holds = holds || from_memory_.contains(&v); });
-  return holds;
+void BoundsProof::enter(const For& loop) {
+  const bool up_to_memory = arith::reads_memory(loop.extent, ranges_);
+  ranges_.enter(loop);
+  if (up_to_memory) ranges_.set_memory(loop.var);
 }
 
 bool BoundsProof::inside(const Expr& index, int64_t extent) const {
   if (index->size > kMaxJudgedSize) return true;
   if (arith::bounds(index, ranges_).within(0, extent - 1)) return true;
-  if (holds_memory(index)) return true;
+  if (arith::reads_memory(index, ranges_)) return true;
   if (!arith::is_index_type(index->type)) {
     return arith::bounds(arith::simplify(index, ranges_), ranges_).within(0, extent - 1);
   }

@@ -53,13 +53,6 @@ Stmts statements_of(const Stmt& s) {
   return seq != nullptr ? seq->statements : Stmts{s};
 }
 
-// Whether evaluating it too early or too often could fail or give another value.
-bool may_move(const Expr& texel) {
-  bool movable = !ir::may_fail(texel);
-  for_each_child(texel, [&](const Expr& child) { movable = movable && may_move(child); });
-  return movable;
-}
-
 // Finds the texels to bind, and where.
 class Survey {
  public:
@@ -120,7 +113,8 @@ class Survey {
   }
 
   void read(const Expr& load, Use here, bool unconditional) {
-    if (may_move(load)) {
+    // Evaluated earlier or more often it must neither fail nor give another value.
+    if (!failures_.possible_in(load)) {
       auto [found, added] = uses_.try_emplace(load);
       if (added) order_.push_back(load);
       found->second.push_back(here);
@@ -177,6 +171,7 @@ class Survey {
   std::unordered_map<const ir::ExprNode*, Evaluations> visits_;
   TexelMap<Evaluations> local_;
   std::vector<Expr> local_order_;
+  ir::Failures failures_;
 };
 
 // Cuts spans, which come in order, so that no more than about kMaxNested overlap in a chain: those
