@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/arith/simplify.h"
+#include "ir/limits.h"
 #include "ir/visit.h"
 #include "lower/bounds_tests.h"
 #include "lower/simplify_program.h"
@@ -250,7 +251,10 @@ class Partitioner {
 
 void partition_loops(Lowering& lowering) {
   for (Kernel& kernel : lowering.program.kernels) {
-    kernel.body = Partitioner(kernel).outside_loops(kernel.body);
+    Kernel partitioned = kernel;
+    partitioned.body = Partitioner(kernel).outside_loops(kernel.body);
+    // A copy's arrays are its own: they may be too many.
+    if (exceeded_limits(partitioned, lowering.target).empty()) kernel = std::move(partitioned);
   }
 }
 

@@ -375,6 +375,26 @@ TEST_F(VerifyTest, KernelsStayWithinTheTarget) {
   EXPECT_THAT(found, ElementsAre("it needs 16 threads in a block, the target has 15"));
 }
 
+TEST_F(VerifyTest, EachTextureFitsTheTarget) {
+  const auto columns = [](const char* name, int64_t count) {
+    return make_texture(name, kFloat32, texture_layout({1, count, 4}, TextureRule::Activation));
+  };
+  const Program program =
+      kernels(make_launch(0), {kernel("k",
+                                      {{columns("R", 9), Access::Read, nullptr},
+                                       {columns("S", 8), Access::Read, nullptr},
+                                       {columns("W", 10), Access::Write, nullptr}},
+                                      make_barrier())});
+  Target target;
+  target.max_image_size = 8;
+  std::vector<std::string> found;
+  for (const Violation& v : find_violations(program, {.target = &target})) {
+    if (v.rule == Rule::Limits) found.push_back(v.problem);
+  }
+  EXPECT_THAT(found, ElementsAre("it needs 9 texels along an axis, the target has 8",
+                                 "it needs 10 texels along an axis, the target has 8"));
+}
+
 TEST_F(VerifyTest, ConstantLanesLieInside) {
   const Expr lane(new Lane(make_const(0, kFloat4), make_int(4)));
   EXPECT_THAT(faults(loops(make_store(a, {make_int(0), make_int(0)}, lane))),

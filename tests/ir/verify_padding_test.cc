@@ -118,6 +118,11 @@ TEST(VerifyPadding, WhatIsStatedToBeZeroIsWrittenSo) {
               HasSubstr(kNotZero));
   EXPECT_EQ(stored("Y", "pack(Y[0], Y[1], Y[2], 0.0)"), "");
   EXPECT_EQ(stored("Y", "pack(Y[0], Y[1], Y[2], float32(int32(0)))"), "");
+  const std::string lane = "pack(Y[0], Y[1], Y[2], pack(Y[0], 0.0, 1.0, 0.0).lane[{}])";
+  EXPECT_EQ(stored("Y", fmt::format(fmt::runtime(lane), "1")), "");
+  EXPECT_THAT(stored("Y", fmt::format(fmt::runtime(lane), "2")), HasSubstr(kNotZero));
+  EXPECT_THAT(stored("Y", fmt::format(fmt::runtime(lane), "min(int32(Y[8]), 3)")),
+              HasSubstr(kNotZero));
   // From where it is zero, lane by lane.
   const auto copied = [&](std::string_view from) {
     return stored(from, fmt::format("texture2d.load({}, x=i, y=bx: float32x4)", from));

@@ -21,8 +21,9 @@ std::string kernel_text(std::string_view grid, std::string_view axes, std::strin
 }
 
 // The lines of the body after the pass.
-std::string partitioned(const std::string& text) {
+std::string partitioned(const std::string& text, const ir::Target& target = {}) {
   Lowering lowering;
+  lowering.target = target;
   lowering.program = ir::parse_program(text, "test.tl");
   partition_loops(lowering);
   ir::verify(lowering.program);
@@ -51,6 +52,28 @@ TEST(PartitionLoops, CutsTheEndOff) {
             "  Y[k * 2 + 1] = X[k]\n"
             "}\n"
             "Y[64] = X[32]\n");
+}
+
+// An array in the loop is there once for each piece.
+TEST(PartitionLoops, CopiesFitIntoTheTarget) {
+  const std::string body =
+      "  for k < 33 {\n"
+      "    buffer.alloca P: local float32[4]\n"
+      "    for i < 4 {\n"
+      "      P[i] = X[k * 4 + i]\n"
+      "    }\n"
+      "    if k < 32 {\n"
+      "      Y[k] = P[0] + P[3]\n"
+      "    }\n"
+      "    Y[k + 64] = P[1]\n"
+      "  }\n";
+  const std::string text =
+      kernel_text("grid=(1, 1, 1) block=(4, 1, 1)", "  axis tx = threadIdx.x < 4\n", body);
+  ir::Target target;
+  target.private_memory_bytes = 32;
+  EXPECT_EQ(partitioned(text, target).find("if"), std::string::npos);
+  target.private_memory_bytes = 31;
+  EXPECT_NE(partitioned(text, target).find("if k < 32"), std::string::npos);
 }
 
 // Padding on both sides: the interior reads without a choice, for all threads.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "ir/arith/match.h"
 #include "ir/arith/simplify.h"
@@ -160,6 +161,19 @@ TEST(Rules, DoNotOverflow) {
     }
     EXPECT_GE(compared, 100) << to_string(rule);
   }
+}
+
+// Each names in words what it matches: a failure of a test shows the row.
+TEST(Rules, Print) {
+  std::set<std::string> texts;
+  for (const Rule& rule : all_rules()) {
+    const std::string text = to_string(rule);
+    EXPECT_NE(text.find(" -> "), std::string::npos) << text;
+    EXPECT_TRUE(texts.insert(text).second) << text;
+  }
+  EXPECT_TRUE(
+      texts.contains("floormod(x, c0) -> floormod(residue(x), c0)  if ((c0 > 0) && "
+                     "(floormod(modulus(x), c0) == 0))"));
 }
 
 // Rows that fit without sums serve types of 8 bits, whose arithmetic wraps.
