@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include "ir/visit.h"
+#include "support/check.h"
 
 namespace texloom::ir {
 namespace {
@@ -20,7 +20,35 @@ int broadcast_lanes(std::string_view name) {
   return all && lanes >= 2 && lanes <= kMaxLanes ? lanes : 0;
 }
 
-bool is_float_word(std::string_view text) { return parse_float(text, 64).has_value(); }
+// The words of expressions that have one of their own. A node of nodes.def without a row here does
+// not compile; nor does one with a word that ExprParser::node lacks.
+namespace words {
+constexpr std::string_view kIntImm, kFloatImm, kVar;
+constexpr std::string_view kBinary, kNot;              // a sign; min and max are called
+constexpr std::string_view kCast, kBroadcast;          // the type; "x" and the number of lanes
+constexpr std::string_view kCall;                      // intrinsics.def has them
+constexpr std::string_view kLane, kTensorRead, kLoad;  // brackets behind
+constexpr std::string_view kSelect = "select";
+constexpr std::string_view kFma = "fma";
+constexpr std::string_view kRamp = "ramp";
+constexpr std::string_view kPack = "pack";
+constexpr std::string_view kReduce = "reduce";
+constexpr std::string_view kTextureLoad = "texture2d.load";
+}  // namespace words
+
+std::optional<ExprKind> kind_of(std::string_view word) {
+  static constexpr std::pair<ExprKind, std::string_view> kTable[] = {
+#define TL_EXPR(Name, summary) {ExprKind::Name, words::k##Name},
+#define TL_STMT(Name, summary)
+#include "ir/nodes.def"
+#undef TL_EXPR
+#undef TL_STMT
+  };
+  for (const auto& [kind, own] : kTable) {
+    if (!own.empty() && own == word) return kind;
+  }
+  return std::nullopt;
+}
 
 // Brackets inside one another are parsed by recursion.
 class Nested {
@@ -182,53 +210,14 @@ Expr ExprParser::load(const NamedToken& name) {
   return result;
 }
 
-// -- Constants.
-
-bool ExprParser::at_number(size_t ahead) const {
-  const Token& token = reader_.peek(ahead);
-  return token.kind == TokenKind::Integer || token.kind == TokenKind::Float ||
-         (token.kind == TokenKind::Name && is_float_word(token.text));
-}
-
-Expr ExprParser::literal(Type integers, Type floats) {
-  const bool negative = reader_.accept("-");
-  if (!at_number()) reader_.fail_expected("a number");
-  const Token digits = reader_.next();
-  if (digits.kind == TokenKind::Integer) return integer_constant(digits, negative, integers);
-  const std::optional<double> value = parse_float(digits.text, floats.bits);
-  if (!value) {
-    reader_.wrong(digits, "write a number that the type holds", "{} is out of range for {}",
-                  digits.text, to_string(floats));
-  }
-  return make_float(negative ? -*value : *value, floats);
-}
-
-Expr ExprParser::integer_constant(const Token& digits, bool negative, Type type) {
-  uint64_t magnitude = 0;
-  const std::string_view text = digits.text;
-  const auto error = std::from_chars(text.data(), text.data() + text.size(), magnitude).ec;
-  const bool fits_word = error == std::errc();
-  const int value_bits = type.is_int() ? type.bits - 1 : type.bits;
-  uint64_t largest = std::numeric_limits<uint64_t>::max() >> (64 - value_bits);
-  if (negative) largest = type.is_int() ? largest + 1 : 0;
-  if (!fits_word || magnitude > largest) {
-    reader_.wrong(digits, "write it with a wider type, such as int64(5)", "{}{} does not fit {}",
-                  negative ? "-" : "", digits.text, to_string(type));
-  }
-  return make_int(static_cast<int64_t>(negative ? 0 - magnitude : magnitude), type);
-}
-
 // -- Calls. The opening parenthesis is read already.
 
 Expr ExprParser::call(const Token& name) {
   if (const std::optional<Type> type = parse_type(name.text)) return conversion(name, *type);
   if (const int lanes = broadcast_lanes(name.text); lanes > 0) return broadcast(name, lanes);
-  if (name.text == "select") return select(name);
-  if (name.text == "fma") return fma(name);
-  if (name.text == "ramp") return ramp(name);
-  if (name.text == "pack") return pack(name);
-  if (name.text == "texture2d.load") return texture_load(name);
-  if (name.text == "reduce" && reads_tensors_) return reduce(name);
+  if (const std::optional<ExprKind> kind = kind_of(name.text)) {
+    if (Expr result = node(name, *kind)) return result;
+  }
   if (const IntrinsicInfo* info = find_intrinsic(name.text)) return intrinsic(name, *info);
   if (const std::optional<BinaryOp> op = parse_binary_op(name.text)) {
     Exprs operands = arguments(name, 2);
@@ -236,6 +225,36 @@ Expr ExprParser::call(const Token& name) {
   }
   reader_.wrong(name, "docs/text_form.md lists the functions", "there is no function '{}'",
                 name.text);
+}
+
+Expr ExprParser::node(const Token& name, ExprKind kind) {
+  switch (kind) {
+    case ExprKind::Select:
+      return select(name);
+    case ExprKind::Fma:
+      return fma(name);
+    case ExprKind::Ramp:
+      return ramp(name);
+    case ExprKind::Pack:
+      return pack(name);
+    case ExprKind::TextureLoad:
+      return texture_load(name);
+    case ExprKind::Reduce:
+      return reads_tensors_ ? reduce(name) : nullptr;
+    case ExprKind::IntImm:
+    case ExprKind::FloatImm:
+    case ExprKind::Var:
+    case ExprKind::Binary:
+    case ExprKind::Not:
+    case ExprKind::Cast:
+    case ExprKind::Call:
+    case ExprKind::Broadcast:
+    case ExprKind::Lane:
+    case ExprKind::TensorRead:
+    case ExprKind::Load:
+      break;  // have no word of their own
+  }
+  TL_UNREACHABLE();
 }
 
 Exprs ExprParser::arguments(const Token& name, size_t count) {

@@ -46,11 +46,14 @@ class ExprParser {
   Expr load(const NamedToken& buffer);
   Expr tensor_read(const NamedToken& name);
 
+  // Constants (parse_constant.cc).
   bool at_number(size_t ahead = 0) const;
   Expr literal(Type integers, Type floats);
   Expr integer_constant(const Token& digits, bool negative, Type type);
 
   Expr call(const Token& name);
+  // A node with a word of its own; null where the stage has none.
+  Expr node(const Token& name, ExprKind kind);
   Expr conversion(const Token& name, Type type);
   Expr broadcast(const Token& name, int lanes);
   Expr select(const Token& name);

@@ -1,14 +1,50 @@
 #include "ir/parse_stmt.h"
 
-#include <optional>
+#include <algorithm>
 #include <utility>
 
 #include "ir/parse_buffer.h"
+#include "support/check.h"
 
 namespace texloom::ir {
 namespace {
 
 constexpr int64_t kMaxExtent = int64_t{1} << 48;
+
+using Words = std::array<std::string_view, 4>;
+
+// The words that statements begin with. A node of nodes.def without a row here does not compile.
+namespace words {
+constexpr Words kStore = {};  // the name of the buffer
+constexpr Words kTextureStore = {"texture2d.store"};
+constexpr Words kFor = {"for", "unrolled", "vectorized", "thread"};  // in the order of LoopKind
+constexpr Words kIf = {"if"};
+constexpr Words kSeq = {};  // what stands in a row
+constexpr Words kLet = {"let"};
+constexpr Words kNest = {"nest"};
+constexpr Words kAllocate = {"buffer.alloca", "texture2d.alloca"};
+constexpr Words kFree = {"buffer.free", "texture2d.free"};
+constexpr Words kBarrier = {"barrier"};
+constexpr Words kLaunch = {"launch"};
+}  // namespace words
+
+std::optional<StmtKind> kind_of(std::string_view word) {
+  static constexpr std::pair<StmtKind, Words> kTable[] = {
+#define TL_EXPR(Name, summary)
+#define TL_STMT(Name, summary) {StmtKind::Name, words::k##Name},
+#include "ir/nodes.def"
+#undef TL_EXPR
+#undef TL_STMT
+  };
+  for (const auto& [kind, words] : kTable) {
+    if (!word.empty() && std::ranges::find(words, word) != words.end()) return kind;
+  }
+  return std::nullopt;
+}
+
+LoopKind loop_kind_of(std::string_view word) {
+  return static_cast<LoopKind>(std::ranges::find(words::kFor, word) - words::kFor.begin());
+}
 
 }  // namespace
 
@@ -21,7 +57,7 @@ Stmt StmtParser::statements() {
       reader_.next();
       Stmt closed = open.back().close(body_of(open.back().items));
       open.pop_back();
-      open.back().items.push_back({std::move(closed), {}, {}, {}, {}});
+      open.back().items.push_back(statement(std::move(closed)));
     } else if (reader_.at("}") || reader_.peek().kind == TokenKind::End || at_kernel()) {
       if (open.size() > 1) reader_.fail_expected("a statement or '}'");
       return body_of(open.back().items);
@@ -53,21 +89,26 @@ Stmt StmtParser::body_of(std::vector<Item>& items) {
   return make_seq({reversed.rbegin(), reversed.rend()});
 }
 
+std::optional<StmtKind> StmtParser::kind_here() const {
+  const bool name = reader_.at_name();
+  if (reader_.peek().kind == TokenKind::Quoted || (name && reader_.at("[", 1))) {
+    return StmtKind::Store;
+  }
+  return name ? kind_of(reader_.peek().text) : std::nullopt;
+}
+
 StmtParser::Close StmtParser::opening() {
   if (reader_.at("{")) return [](Stmt body) { return body; };
-  if (!reader_.at_name() || reader_.at("[", 1)) return nullptr;
-  const std::string_view word = reader_.peek().text;
-  if (word == "for") return loop(LoopKind::Serial);
-  if (word == "unrolled") return loop(LoopKind::Unrolled);
-  if (word == "vectorized") return loop(LoopKind::Vectorized);
-  if (word == "thread") return loop(LoopKind::Thread);
-  if (word == "if") return condition();
-  if (word == "nest") return nest();
+  const std::optional<StmtKind> kind = kind_here();
+  if (kind == StmtKind::For) return loop();
+  if (kind == StmtKind::If) return condition();
+  if (kind == StmtKind::Nest) return nest();
   return nullptr;
 }
 
-StmtParser::Close StmtParser::loop(LoopKind kind) {
+StmtParser::Close StmtParser::loop() {
   const Token first = reader_.next();
+  const LoopKind kind = loop_kind_of(first.text);
   ThreadTag thread;
   if (kind == LoopKind::Thread) {
     reader_.expect("<");
@@ -110,21 +151,30 @@ StmtParser::Close StmtParser::nest() {
 // -- Statements without a block.
 
 StmtParser::Item StmtParser::item() {
-  const bool quoted = reader_.peek().kind == TokenKind::Quoted;
-  if (quoted || (reader_.at_name() && reader_.at("[", 1))) return {store(), {}, {}, {}, {}};
-  if (!reader_.at_name()) reader_.fail_expected("a statement");
-  const Token word = reader_.peek();
-  if (word.text == "let") return let();
-  if (word.text == "buffer.alloca" || word.text == "texture2d.alloca") return allocate();
-  return {simple(word), {}, {}, {}, {}};
-}
-
-Stmt StmtParser::simple(const Token& word) {
-  if (word.text == "barrier") return barrier();
-  if (word.text == "launch") return launch();
-  if (word.text == "texture2d.store") return texture_store();
-  if (word.text == "buffer.free" || word.text == "texture2d.free") return free();
-  reader_.fail_expected("a statement");
+  const std::optional<StmtKind> kind = kind_here();
+  if (!kind) reader_.fail_expected("a statement");
+  switch (*kind) {
+    case StmtKind::Store:
+      return statement(store());
+    case StmtKind::TextureStore:
+      return statement(texture_store());
+    case StmtKind::Let:
+      return let();
+    case StmtKind::Allocate:
+      return allocate();
+    case StmtKind::Free:
+      return statement(free());
+    case StmtKind::Barrier:
+      return statement(barrier());
+    case StmtKind::Launch:
+      return statement(launch());
+    case StmtKind::For:
+    case StmtKind::If:
+    case StmtKind::Nest:
+    case StmtKind::Seq:
+      break;  // opening() and statements() have them
+  }
+  TL_UNREACHABLE();
 }
 
 Stmt StmtParser::store() {

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,17 +58,19 @@ class StmtParser {
     Extents grid, block;
   };
 
+  static Item statement(Stmt s) { return {std::move(s), {}, {}, {}, {}}; }
   static Stmt body_of(std::vector<Item>& items);
+  // What the statement that begins here is, by its first words.
+  std::optional<StmtKind> kind_here() const;
   // What stands in front of a brace; null where no block begins.
   Close opening();
-  Close loop(LoopKind kind);
+  Close loop();
   Close condition();
   Close nest();
 
   Item item();
   Item let();
   Item allocate();
-  Stmt simple(const Token& word);
   Stmt store();
   Stmt texture_store();
   Stmt free();
