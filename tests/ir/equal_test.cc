@@ -260,6 +260,10 @@ TEST(EqualPrograms, UpToWhatTheyDefine) {
   Program without = p;
   without.kernels.clear();
   EXPECT_FALSE(equal(p, without));
+  // As a program of stage te is.
+  without.body = nullptr;
+  EXPECT_TRUE(equal(without, without));
+  EXPECT_FALSE(equal(without, p));
 }
 
 // Each reduction has axes and a reducer of its own.

@@ -294,6 +294,7 @@ TEST(ParseErrors, OfExpressions) {
       {"truncmod(1.0, 2.0)", "TL6002 5:8 an operand is no integer"},
       {"p + p", "TL6002 5:1 A holds float32, the value is bool"},
       {"!i", "TL6002 5:8 the operand of ! is int32, not bool"},
+      {"A[ramp(0, 1, 4), ramp(0, 1, 2)]", "TL6002 5:8 two indices are vectors of different lanes"},
       {"3000000000", "TL6002 5:8 3000000000 does not fit int32"},
       {"-2147483649", "TL6002 5:9 -2147483649 does not fit int32"},
       {"99999999999999999999", "TL6002 5:8 99999999999999999999 does not fit int32"},
@@ -396,6 +397,8 @@ TEST(ParseErrors, OfDeepTexts) {
   EXPECT_EQ(error_in(nested("if p {", "", "}", 990)), "no error");
   EXPECT_EQ(error_in(nested("if p {", "", "", 100'000)),
             "TL3019 5:6006 loops are nested more than 1000 levels deep");
+  EXPECT_EQ(error_in(nested("{\n", "", "", 100'000)),
+            "TL3019 1005:1 loops are nested more than 1000 levels deep");
   EXPECT_EQ(error_in(nested("{", "", "", 100'000)),
             "TL3019 5:1001 loops are nested more than 1000 levels deep");
   std::string lets;

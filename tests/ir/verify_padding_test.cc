@@ -75,6 +75,7 @@ TEST(VerifyPadding, InTheFirstAndLastIterations) {
               HasSubstr("Y[15] " + kUnknown));
   EXPECT_EQ(problem_of("T", "Y", "for i < 2 { if i < 1 { Y[bx * 2 + i] = " + use + " } }"), "");
   EXPECT_EQ(problem_of("T", "Y", "for i < 1 { Y[bx * 2 + i] = " + use + " }"), "");
+  EXPECT_EQ(problem_of("T", "Y", "for i < bx { Y[bx * 2 + i] = " + use + " }"), "");
   EXPECT_THAT(problem_of("T", "Y",
                          "for i < 2 { let v: float32x4 = texture2d.load(T, x=i, y=bx: float32x4) "
                          "Y[bx * 2 + i] = v.lane[0] + v.lane[3] }"),

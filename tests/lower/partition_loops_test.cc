@@ -54,6 +54,16 @@ TEST(PartitionLoops, CutsTheEndOff) {
             "Y[64] = X[32]\n");
 }
 
+TEST(PartitionLoops, CutsWhereverAComparisonSays) {
+  for (const std::string_view test : {"k < 32", "k <= 31", "32 > k", "31 >= k"}) {
+    EXPECT_EQ(serial(fmt::format("  for k < 33 {{ if {} {{ Y[k] = X[k] }} }}\n", test)),
+              "for k < 32 {\n"
+              "  Y[k] = X[k]\n"
+              "}\n")
+        << test;
+  }
+}
+
 // An array in the loop is there once for each piece.
 TEST(PartitionLoops, CopiesFitIntoTheTarget) {
   const std::string body =
