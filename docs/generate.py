@@ -76,7 +76,7 @@ def errors_page() -> str:
         "of your program, what is wrong, and what to do about it. It is raised as",
         "`texloom.TVMError`, whose `code` and `diagnostics` hold the same as values. A warning is",
         "a `texloom.TexloomWarning`. Source: `src/support/codes.def`. Each example is run, and",
-        "what follows it is what it prints.",
+        "what follows it is what it prints, on a machine with two devices.",
     ]
     groups = {
         title: [row for row in codes if row[0].removeprefix("TL").startswith(digit)]

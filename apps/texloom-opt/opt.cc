@@ -91,13 +91,19 @@ class Runner {
     return kOk;
   }
 
+  static std::string_view way_to_legalised(ir::Stage stage) {
+    if (stage == ir::Stage::Te) return "--pass=lower,legalize leads there";
+    if (stage == ir::Stage::Kernels) return "--pass=legalize leads there";
+    return "--list-passes shows the way there";
+  }
+
   // What is asked for: the program, what it computes, or its kernels in OpenCL C.
   ExitCode show_result() {
     const ir::Stage stage = lowering_.program.stage;
     if (options_.emit_opencl && stage != ir::Stage::Legalised) {
       err_ << fmt::format(
-          "texloom-opt: --emit=opencl takes stage legalised, the program is at {}\n",
-          to_string(stage));
+          "texloom-opt: --emit=opencl takes stage legalised, the program is at {}; {}\n",
+          to_string(stage), way_to_legalised(stage));
       return kWrongInput;
     }
     if (options_.interpret) {

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <optional>
 
+#include "lower/pipeline.h"
+
 namespace texloom::opt {
 
 constexpr std::string_view kHelp = R"(usage: texloom-opt FILE [OPTION]...
@@ -13,13 +15,14 @@ constexpr std::string_view kHelp = R"(usage: texloom-opt FILE [OPTION]...
 Reads a program in the text form (docs/text_form.md), runs passes over it in the order given, and
 prints it. FILE is - for standard input.
 
-  --pass=NAME,...         the passes to run; none by default
+  --pass=NAME,...         the passes to run; none by default. lower: all that make kernels of
+                          a program of stage te
   --print-after=NAME,...  print the program after these passes, or after all, on standard error
   --verify-each           check the rules of the IR after each pass, not only after the last
   --time-passes           print how long each pass took, on standard error
   --target=TARGET         for passes that ask for one: by default the program's own, which a
                           program of stage te names, or "opencl"
-  --emit=opencl           print the OpenCL C of the kernels instead, which are legalised then
+  --emit=opencl           print the OpenCL C of the kernels instead: behind the pass legalize
   --locations             print the source locations of statements
   --split-input-file      FILE holds several programs, divided by lines "// -----"
   --verify-diagnostics    what is reported has to be what the comments of FILE expect:
@@ -64,7 +67,15 @@ NamedPass known_pass(const std::string& name) {
   if (std::optional<NamedPass> pass = find_pass(name)) return *std::move(pass);
   std::string known;
   for (const NamedPass& pass : all_passes()) known += (known.empty() ? "" : ", ") + pass.name;
-  throw UsageError{fmt::format("there is no pass '{}'; there are {}", name, known)};
+  throw UsageError{fmt::format("there is no pass '{}'; there are lower, {}", name, known)};
+}
+
+// A name of --pass: of one pass, or of the whole pipeline.
+void add_passes(const std::string& name, std::vector<NamedPass>& passes) {
+  if (name != "lower") return passes.push_back(known_pass(name));
+  for (const lower::Pass& pass : lower::pipeline()) {
+    passes.push_back(known_pass(std::string(pass.name)));
+  }
 }
 
 int64_t number(const Argument& argument) {
@@ -108,7 +119,7 @@ bool take_flag(const Argument& argument, Options& o) {
 bool take_value(const Argument& argument, Options& o) {
   if (!argument.value) return false;
   if (argument.name == "--pass") {
-    for (const std::string& pass : split(*argument.value)) o.passes.push_back(known_pass(pass));
+    for (const std::string& name : split(*argument.value)) add_passes(name, o.passes);
   } else if (argument.name == "--print-after") {
     for (const std::string& pass : split(*argument.value)) {
       if (pass != "all") known_pass(pass);

@@ -137,7 +137,14 @@ TEST(Opt, EmitsOpenCL) {
   const Result early = opt({"-", "--emit=opencl"}, kKernels);
   EXPECT_EQ(early.code, kWrongInput);
   EXPECT_EQ(early.err,
-            "texloom-opt: --emit=opencl takes stage legalised, the program is at kernels\n");
+            "texloom-opt: --emit=opencl takes stage legalised, the program is at kernels; "
+            "--pass=legalize leads there\n");
+  // From a schedule to what a device's compiler gets.
+  const Result whole = opt({"-", "--pass=lower,legalize", "--emit=opencl"}, kTe);
+  EXPECT_EQ(whole.code, kOk) << whole.err;
+  EXPECT_THAT(whole.out, HasSubstr("void main_kernel0("));
+  EXPECT_THAT(opt({"-", "--emit=opencl"}, kTe).err, HasSubstr("--pass=lower,legalize leads there"));
+  EXPECT_THAT(opt({"-", "--emit=opencl"}, kLoops).err, HasSubstr("--list-passes shows the way"));
 }
 
 TEST(Opt, TimesPasses) {
@@ -306,8 +313,9 @@ TEST(Opt, WrongCommandLine) {
     EXPECT_EQ(r.out, "");
     EXPECT_EQ(r.err, "texloom-opt: " + message + "\ntexloom-opt --help lists the options\n");
   }
-  EXPECT_THAT(opt({"-", "--pass=foo"}, kLoops).err,
-              StartsWith("texloom-opt: there is no pass 'foo'; there are prepare_schedule, "));
+  EXPECT_THAT(
+      opt({"-", "--pass=foo"}, kLoops).err,
+      StartsWith("texloom-opt: there is no pass 'foo'; there are lower, prepare_schedule, "));
   EXPECT_EQ(opt({"-", "--print-after=foo"}, kLoops).code, kUsage);
 }
 
