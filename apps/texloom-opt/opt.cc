@@ -31,6 +31,9 @@ std::string read(const std::string& file, std::istream& in) {
 
 // The texts between the lines that divide them. Each begins with as many empty lines as stand in
 // front of it, so that its lines have the numbers of the file.
+// Each keeps its lines' numbers by empty lines in front: time grows with the square of their number.
+constexpr size_t kMaxPrograms = 1000;
+
 std::vector<std::string> split_input(const std::string& text) {
   std::vector<std::string> parts(1);
   size_t line = 0;
@@ -38,6 +41,9 @@ std::vector<std::string> split_input(const std::string& text) {
     const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
     const std::string_view each = std::string_view(text).substr(begin, end - begin);
     if (each.starts_with(kDivider)) {
+      if (parts.size() == kMaxPrograms) {
+        throw UsageError{fmt::format("the file holds more than {} programs", kMaxPrograms)};
+      }
       parts.emplace_back(line + 1, '\n');
     } else {
       parts.back() += each;

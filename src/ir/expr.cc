@@ -313,8 +313,8 @@ Expr make_broadcast(Expr value, int lanes, SourceLocation location) {
 
 Expr make_lane(Expr vector, Expr index, SourceLocation location) {
   if (vector->type.is_scalar()) return vector;
-  if (const int64_t* i = int_value(index)) {
-    TL_CHECK(*i >= 0 && *i < vector->type.lanes);
+  // One that the vector does not have stands where it is never evaluated, if the program is right.
+  if (const int64_t* i = int_value(index); i != nullptr && *i >= 0 && *i < vector->type.lanes) {
     if (const auto* broadcast = as<Broadcast>(vector)) return broadcast->value;
     if (const auto* pack = as<Pack>(vector)) return pack->elements[static_cast<size_t>(*i)];
     if (const auto* ramp = as<Ramp>(vector)) return ramp->base + ramp->stride * *i;

@@ -7,7 +7,6 @@
 namespace texloom::ir {
 namespace {
 
-constexpr size_t kMaxTextSize = size_t{1} << 24;
 constexpr std::string_view kGrammar = "docs/text_form.md has the grammar";
 
 std::string described(const Token& token) {

@@ -17,6 +17,9 @@
 
 namespace texloom::ir {
 
+// Longer texts, in bytes, are refused.
+inline constexpr size_t kMaxTextSize = size_t{1} << 24;
+
 // A name with its place in the text.
 struct NamedToken {
   Token token;

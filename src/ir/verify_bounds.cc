@@ -41,20 +41,41 @@ arith::Interval bounds_of(const arith::LinearSum& sum, const arith::Ranges& rang
 
 }  // namespace
 
+void BoundsProof::enter(const Let& let) {
+  ranges_.enter(let);
+  if (!is_reached(let.value)) overestimated_.insert(let.var.get());
+}
+
 void BoundsProof::enter(const For& loop) {
   const bool up_to_memory = arith::reads_memory(loop.extent, ranges_);
   ranges_.enter(loop);
   if (up_to_memory) ranges_.set_memory(loop.var);
+  if (!is_reached(loop.extent)) overestimated_.insert(loop.var.get());
+}
+
+bool BoundsProof::is_reached(const Expr& e) const {
+  bool reached = true;
+  walk(
+      e,
+      [&](const Binary& n) {
+        const bool linear = n.op == BinaryOp::Add || n.op == BinaryOp::Sub || n.op == BinaryOp::Mul;
+        reached = reached && linear;
+      },
+      [&](const Select&) { reached = false; },
+      [&](const Var& n) { reached = reached && !overestimated_.contains(&n); });
+  return reached;
 }
 
 bool BoundsProof::inside(const Expr& index, int64_t extent) const {
   if (index->size > kMaxJudgedSize) return true;
   if (arith::bounds(index, ranges_).within(0, extent - 1)) return true;
   if (arith::reads_memory(index, ranges_)) return true;
-  if (!arith::is_index_type(index->type)) {
-    return arith::bounds(arith::simplify(index, ranges_), ranges_).within(0, extent - 1);
-  }
-  return bounds_of(arith::linear_sum(index, ranges_), ranges_, 0).within(0, extent - 1);
+  const Expr simple = arith::simplify(index, ranges_);
+  const arith::Interval values = arith::is_index_type(index->type)
+                                     ? bounds_of(arith::linear_sum(simple, ranges_), ranges_, 0)
+                                     : arith::bounds(simple, ranges_);
+  if (values.within(0, extent - 1)) return true;
+  return !is_reached(simple) && values.max >= 0 && values.min < extent;
 }
 
 }  // namespace texloom::ir

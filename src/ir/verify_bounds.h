@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_set>
 
 #include "ir/arith/ranges.h"
 #include "ir/program.h"
@@ -11,16 +12,23 @@ namespace texloom::ir {
 class BoundsProof {
  public:
   void enter(const For& loop);
-  void enter(const Let& let) { ranges_.enter(let); }
+  void enter(const Let& let);
   void enter(const ThreadAxis& axis) { ranges_.set(axis.var, {0, axis.extent - 1}); }
 
-  // Whether all lanes of `index` are at least 0 and less than `extent`: by intervals, else by
-  // those of the sum that it simplifies to. Indices that are read from memory are trusted: nobody
-  // but the program's user knows what stands there. So are indices of more than 10,000 nodes.
+  // Whether all lanes of `index` are at least 0 and less than `extent`, as far as intervals tell:
+  // its own, else those of the sum that it simplifies to. Of minima, quotients and the like they
+  // may hold too much: such an index is outside where none of them is inside. Indices that are read
+  // from memory are trusted: nobody but the program's user knows what stands there. So are indices
+  // of more than 10,000 nodes.
   bool inside(const Expr& index, int64_t extent) const;
 
  private:
+  // Whether the ends of the expression's interval are values of it: those of sums and products of
+  // variables are; of extrema, quotients or choices that hang together they may be further out.
+  bool is_reached(const Expr& e) const;
+
   arith::Ranges ranges_;
+  std::unordered_set<const ExprNode*> overestimated_;  // variables bound to such
 };
 
 }  // namespace texloom::ir

@@ -9,10 +9,16 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// What holds inside the statement, once its own expressions are simplified.
+// What holds inside the statement.
 arith::Ranges inside(const Stmt& s, const arith::Ranges& outside) {
   arith::Ranges ranges = outside;
-  if (const auto* loop = as<For>(s)) ranges.enter(*loop);
+  if (const auto* loop = as<For>(s)) {
+    ranges.enter(*loop);
+    // A loop that turns out to run once is left out, whatever is known of its extent otherwise.
+    if (is_int(arith::simplify(loop->extent, outside), 1)) {
+      ranges.set(loop->var, arith::Interval::point(0));
+    }
+  }
   if (const auto* let = as<Let>(s)) ranges.enter(*let);
   if (const auto* guard = as<If>(s)) ranges.assume(guard->condition);
   return ranges;

@@ -75,7 +75,9 @@ class Widener {
     }
     const Expr value = spread(expr(masked->value));
     const auto [all_lanes, by_lane] = split_conjunction(condition);
-    TL_CHECK(falls_with_lane(by_lane), "the guard of a texel");
+    if (!falls_with_lane(by_lane)) {
+      return refused("a guard in it holds for other lanes than the first ones of a texel", self);
+    }
     const Stmt store =
         make_store(masked->buffer, exprs(masked->indices),
                    make_select(by_lane, value, make_const(0, value->type)), masked->location);
@@ -139,12 +141,23 @@ class Widener {
                            [&](const Expr& a) { return spread(a); });
           return make_call(n.function, std::move(arguments));
         },
+        [&](const Fma& n) {
+          Expr a = expr(n.a), b = expr(n.b), c = expr(n.c);
+          const bool vector = !a->type.is_scalar() || !b->type.is_scalar() || !c->type.is_scalar();
+          if (vector) a = spread(a), b = spread(b), c = spread(c);
+          return make_fma(a, b, c, n.location);
+        },
+        [&](const Not& n) { return make_not(expr(n.value), n.location); },
         [&](const Load& n) {
           Exprs indices = exprs(n.indices);
           return make_load(n.buffer, std::move(indices), n.location);
         },
         [&](const auto&) {
-          return map_children(e, [&](const Expr& child) { return expr(child); });
+          // Variables, constants, and vectors of one lane's own.
+          for_each_child(e, [&](const Expr& child) {
+            if (expr(child)->type.lanes != child->type.lanes) problem = "a vector is made in it";
+          });
+          return e;
         });
     wide_.emplace(e, result);
     return result;
@@ -218,14 +231,16 @@ Stmt vectorized(const For& loop, std::string& problem) {
   if (!problem.empty()) return serial;
   const bool whole = width == extent;
   const std::string& name = as<Var>(loop.var)->name;
-  const Expr outer = make_var(name + ".vector"), inner = make_var(name + ".lane");
+  const Expr outer = make_var(name + ".vector", loop.var->type);
+  const Expr inner = make_var(name + ".lane", loop.var->type);
   Widener widener(whole ? loop.var : inner, width);
   const Stmt body =
       widener.stmt(whole ? loop.body : substitute(loop.body, {{loop.var, outer * width + inner}}));
   problem = widener.problem;
   if (!problem.empty()) return serial;
   if (whole) return body;
-  return make_for(outer, make_int(extent / width), LoopKind::Serial, body, loop.location);
+  return make_for(outer, make_int(extent / width, loop.extent->type), LoopKind::Serial, body,
+                  loop.location);
 }
 
 }  // namespace

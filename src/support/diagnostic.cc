@@ -45,6 +45,17 @@ std::string excerpt(std::string_view line, int column) {
   return text;
 }
 
+// Names come from users: what no terminal shows, or C ends a string at, is spelt.
+std::string printable(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool shown = (byte >= 0x20 && byte != 0x7f) || c == '\n' || c == '\t';
+    result += shown ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string code_text(Code code) { return fmt::format("TL{:04}", static_cast<int>(code)); }
@@ -54,7 +65,7 @@ std::span<const CodeInfo> all_codes() { return kCodes; }
 std::string render(const Diagnostic& diagnostic) {
   std::string text =
       fmt::format("{}[{}]: {}\n", diagnostic.severity == Severity::Error ? "error" : "warning",
-                  code_text(diagnostic.code), diagnostic.message);
+                  code_text(diagnostic.code), printable(diagnostic.message));
   const SourceLocation& where = diagnostic.location;
   if (where.known()) {
     text += fmt::format("  --> {}:{}", *where.file, where.line);
@@ -64,8 +75,10 @@ std::string render(const Diagnostic& diagnostic) {
         diagnostic.line_text.empty() ? line_of_file(*where.file, where.line) : diagnostic.line_text,
         where.column);
   }
-  for (const std::string& note : diagnostic.notes) text += fmt::format("  note: {}\n", note);
-  text += fmt::format("  help: {}", diagnostic.help);
+  for (const std::string& note : diagnostic.notes) {
+    text += fmt::format("  note: {}\n", printable(note));
+  }
+  text += fmt::format("  help: {}", printable(diagnostic.help));
   return text;
 }
 

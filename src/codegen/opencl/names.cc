@@ -64,8 +64,17 @@ bool is_identifier_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+// Drivers put a kernel's name into that of a file.
+constexpr size_t kMaxLength = 128;
+
+// What tells names apart is often their end: kernels' numbers.
+std::string shortened(std::string_view name) {
+  if (name.size() <= kMaxLength) return std::string(name);
+  return fmt::format("{}_{}", name.substr(0, kMaxLength / 2), name.substr(name.size() - 32));
+}
+
 std::string to_identifier(std::string_view name) {
-  std::string identifier(name);
+  std::string identifier = shortened(name);
   for (char& c : identifier) {
     if (!is_identifier_character(c)) c = '_';
   }

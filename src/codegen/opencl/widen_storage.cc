@@ -111,7 +111,10 @@ class StorageWidener {
         },
         [&](const ir::Cast& n) { return cast(n); },
         [&](const auto&) {
-          TL_CHECK(e->kind != ir::ExprKind::Fma || !is_half(e->type), "an fma of float16");
+          if (e->kind == ir::ExprKind::Fma && is_half(e->type)) {
+            fail(e->location, Code::UnsupportedType, "compute a * b + c, or convert to float32",
+                 "an fma of float16, which is rounded once, is not computed in float32");
+          }
           const Expr rebuilt = map_children(e, [&](const Expr& child) { return expr(child); });
           return is_half(e->type) && !is_exact(e) ? rounded(rebuilt) : rebuilt;
         });

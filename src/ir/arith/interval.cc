@@ -64,11 +64,23 @@ Interval of_type(Type type) {
 // An exact result outside the type has wrapped. Of 32 bits an open end stays open: nothing is
 // known of it, least of all that it wraps.
 Interval wrapped(Interval exact, Type type) {
+  // From 2^63 on an interval cannot hold them.
+  if (type.is_uint() && type.bits == 64) {
+    return exact.min >= 0 && exact.has_max() ? exact : Interval::everything();
+  }
   const Interval values = values_of(type);
   const bool narrow = of_type(type).bounded();
   const bool below = exact.min < values.min && (narrow || exact.has_min());
   const bool above = exact.max > values.max && (narrow || exact.has_max());
   return below || above ? values : exact;
+}
+
+// Of an operand that is not negative no more than its own bits are left.
+Interval masked(Interval a, Interval b) {
+  if (a.min < 0 && b.min < 0) return Interval::everything();
+  const int64_t by_a = a.min < 0 ? Interval::kNone : a.max,
+                by_b = b.min < 0 ? Interval::kNone : b.max;
+  return {0, std::min(by_a, by_b)};
 }
 
 Interval of_binary(const Binary& n, const Ranges& ranges) {
@@ -94,6 +106,11 @@ Interval of_binary(const Binary& n, const Ranges& ranges) {
       return positive_divisor ? truncated_quotient(a, b.min) : Interval::everything();
     case BinaryOp::Mod:
       return positive_divisor ? truncated_remainder(a, b.min) : Interval::everything();
+    case BinaryOp::BitAnd:
+      return masked(a, b);
+    case BinaryOp::Shr:
+      return b.is_point() && b.min >= 0 && b.min < 62 ? floor_quotient(a, int64_t{1} << b.min)
+                                                      : Interval::everything();
     default:
       return Interval::everything();  // of a bool: 0 or 1, as the caller knows
   }
@@ -137,7 +154,7 @@ Interval quotient_range(Interval product, int64_t factor) {
 Interval bounds(const Expr& e, const Ranges& ranges) {
   if (e->type.is_float()) return Interval::everything();
   return visit(
-      e, [](const IntImm& n) { return Interval::point(n.value); },
+      e, [](const IntImm& n) { return wrapped(Interval::point(n.value), n.type); },
       [&](const Var& n) { return ranges.of(&n); },
       [&](const Binary& n) { return wrapped(of_binary(n, ranges), n.type.element()); },
       [](const Not&) { return Interval{0, 1}; },
@@ -145,7 +162,7 @@ Interval bounds(const Expr& e, const Ranges& ranges) {
       [&](const Cast& n) {
         // Values that the new type does not hold wrap.
         const Interval type = values_of(n.type.element()), inner = bounds(n.value, ranges);
-        return inner.within(type.min, type.max) ? inner : type;
+        return wrapped(inner.within(type.min, type.max) ? inner : type, n.type.element());
       },
       [&](const Ramp& n) {
         const Interval base = bounds(n.base, ranges);
