@@ -6,7 +6,7 @@ Scripts written for TVM's ``te`` run after ``import texloom as tvm`` and
 
 from __future__ import annotations
 
-from . import errors, nd, target, te
+from . import error, errors, ir, nd, runtime, target, te, tir, transform
 from ._core import Device, devices
 from .driver import build, decl_buffer, lower, lower_texts, parse, program
 from .errors import TexloomWarning, TVMError
@@ -38,13 +38,18 @@ __all__ = [
     "decl_buffer",
     "device",
     "devices",
+    "error",
     "errors",
+    "ir",
     "lower",
     "lower_texts",
     "nd",
     "opencl",
     "parse",
     "program",
+    "runtime",
     "target",
     "te",
+    "tir",
+    "transform",
 ]
