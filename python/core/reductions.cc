@@ -4,6 +4,7 @@
 
 #include "handles.h"
 #include "schedule/operators.h"
+#include "support/diagnostic.h"
 
 namespace texloom::python {
 
@@ -11,10 +12,16 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-schedule::ReductionDomain domain(const std::vector<PyIterVar>& axes, const py::object& where,
+IterVar axis_of(const py::handle& value) {
+  if (py::isinstance<PyIterVar>(value)) return value.cast<const PyIterVar&>().node;
+  fail(user_location(), Code::BadReduction, "make the axis with te.reduce_axis((begin, end))",
+       "a reduction over '{}', which is not a reduction axis", py::str(value).cast<std::string>());
+}
+
+schedule::ReductionDomain domain(const py::list& axes, const py::object& where,
                                  const py::object& init) {
   schedule::ReductionDomain d;
-  for (const PyIterVar& axis : axes) d.axes.push_back(axis.node);
+  for (const py::handle& axis : axes) d.axes.push_back(axis_of(axis));
   if (!where.is_none()) d.condition = to_expr(where);
   if (!init.is_none()) d.init = to_exprs(init);
   return d;

@@ -8,26 +8,12 @@ from __future__ import annotations
 
 from . import error, errors, ir, nd, runtime, target, te, tir, transform
 from ._core import Device, devices
-from .driver import build, decl_buffer, lower, lower_texts, parse, program
+from .device_kinds import cl, cpu, cuda, device, metal, opencl, vulkan
+from .driver import build, lower, lower_texts, parse, program
 from .errors import TexloomWarning, TVMError
+from .tir.buffer import decl_buffer
 
 __version__ = "0.1.0"
-
-
-def opencl(index: int = 0) -> Device:
-    """The OpenCL device of this number, GPUs first; see :func:`devices`."""
-    return Device(index)
-
-
-def device(kind: str, index: int = 0) -> Device:
-    """A device by the first word of a target string and its number."""
-    word = kind.split()[0] if kind.split() else kind
-    if word not in ("opencl", "cl"):
-        raise ValueError(f"unknown device kind {kind!r}: use 'opencl'")
-    return Device(index)
-
-
-cl = opencl
 
 __all__ = [
     "Device",
@@ -35,6 +21,8 @@ __all__ = [
     "TexloomWarning",
     "build",
     "cl",
+    "cpu",
+    "cuda",
     "decl_buffer",
     "device",
     "devices",
@@ -43,6 +31,7 @@ __all__ = [
     "ir",
     "lower",
     "lower_texts",
+    "metal",
     "nd",
     "opencl",
     "parse",
@@ -52,4 +41,5 @@ __all__ = [
     "te",
     "tir",
     "transform",
+    "vulkan",
 ]

@@ -20,7 +20,7 @@ OfValues = Callable[[Any, Any], Any]
 
 
 def _domain(axis: Any, where: Any, init: Any) -> _core.ReductionDomain:
-    axes = [axis] if isinstance(axis, IterVar) else list(axis)
+    axes = list(axis) if isinstance(axis, (list, tuple)) else [axis]
     if init is not None and not isinstance(init, (list, tuple)):
         init = [init]
     return _core.ReductionDomain(axes, where, init)
@@ -29,19 +29,24 @@ def _domain(axis: Any, where: Any, init: Any) -> _core.ReductionDomain:
 def _reducer(name: str, over_axes: OverAxes, of_values: OfValues, doc: str) -> Callable[..., Any]:
     def reducer(
         expr: Operand,
-        axis: IterVar | Sequence[IterVar] | Operand = None,
+        *others: Operand,
+        axis: IterVar | Sequence[IterVar] | None = None,
         where: Operand | None = None,
         init: Operand | None = None,
-        *others: Operand,
     ) -> Any:
-        if isinstance(axis, (IterVar, list, tuple)):
+        if axis is None and others and isinstance(others[0], (IterVar, list, tuple)):
+            axis, *others = others
+            if others:
+                where, *others = others
+            if others:
+                init, *others = others
+        if axis is not None:
             if others:
                 raise TypeError(f"{name}: give either several values or one value and its axis")
             return over_axes(expr, _domain(axis, where, init))
-        values = [v for v in (expr, axis, where, init, *others) if v is not None]
-        if len(values) < 2:
+        if not others:
             raise TypeError(f"{name}: give a second value, or the axis= of a reduction")
-        return _fold(of_values, values)
+        return _fold(of_values, others, expr)
 
     reducer.__name__ = reducer.__qualname__ = name
     reducer.__doc__ = doc
