@@ -33,11 +33,11 @@ PyTensorSlice indexed(const PyTensorSlice& slice, const py::object& index) {
   return longer;
 }
 
-// "A, shape=(8, 16)"
+// "(8, 16)"
 std::string shape_text(const TensorNode& t) {
   std::string shape;
   for (const Expr& e : t.shape) shape += (shape.empty() ? "" : ", ") + to_string(e);
-  return fmt::format("{}, shape=({})", t.name, shape);
+  return fmt::format("({})", shape);
 }
 
 // Of two tensors without axes it is not known whether they or their elements are meant.
@@ -73,7 +73,7 @@ void bind_tensor(py::module_& m) {
            })
       .def("__repr__",
            [](const PyTensor& t) {
-             return fmt::format("Tensor({}, dtype={})", shape_text(*t.node),
+             return fmt::format("Tensor({}, shape={}, dtype={})", t.node->name, shape_text(*t.node),
                                 to_string(t.node->type));
            })
       .def_property_readonly("name", [](const PyTensor& t) { return t.node->name; })
@@ -229,7 +229,8 @@ void bind_tensors(py::module_& m) {
       [](const PyTensor& a, const PyTensor& b) {
         fail(user_location(), Code::BadShape,
              "give axes of equal extents, counted from the last one, or of extent 1",
-             "{} and {} do not broadcast", shape_text(*a.node), shape_text(*b.node));
+             "the shapes {} of '{}' and {} of '{}' do not broadcast", shape_text(*a.node),
+             a.node->name, shape_text(*b.node), b.node->name);
       },
       "Raises the diagnostic for two tensors whose shapes do not fit.");
   m.def(

@@ -128,7 +128,7 @@ def reducer_that_uses_more_than_its_operands() -> None:
 @case("TL1001")
 def tensors_that_do_not_broadcast() -> None:
     x, y = te.placeholder((4, 4), name="X"), te.placeholder((3,), name="Y")
-    x + y  # wrong  # noqa: B018
+    x + y  # wrong
 
 
 @case("TL1004")
