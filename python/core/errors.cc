@@ -40,7 +40,9 @@ py::list as_list(const std::vector<Diagnostic>& diagnostics) {
 }
 
 void raise(const UserError& error) {
-  const py::object type = py::module_::import("texloom.errors").attr("TVMError");
+  const Code code = error.diagnostics().front().code;
+  const py::object type =
+      py::module_::import("texloom.errors").attr("exception_type")(code_text(code));
   const py::object value = type(error.what(), as_list(error.diagnostics()));
   PyErr_SetObject(type.ptr(), value.ptr());
 }

@@ -30,10 +30,15 @@ bool truth(const PyExpr& e) {
       "or, not, if and chained comparisons");
 }
 
+py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
+
+// Arithmetic with a whole tensor is the tensor's own.
 template <class Class>
 void bind_arithmetic(Class& c) {
   const auto both = [&c](const char* name, const char* reflected, BinaryOp op) {
-    c.def(name, [op](const py::object& a, const py::object& b) { return apply(op, a, b); });
+    c.def(name, [op](const py::object& a, const py::object& b) {
+      return py::isinstance<PyTensor>(b) ? not_implemented() : py::cast(apply(op, a, b));
+    });
     c.def(reflected, [op](const py::object& a, const py::object& b) { return apply(op, b, a); });
   };
   both("__add__", "__radd__", BinaryOp::Add);
@@ -59,8 +64,7 @@ void bind_arithmetic(Class& c) {
 }
 
 template <class Class>
-void bind_operators(Class& c) {
-  bind_arithmetic(c);
+void bind_order(Class& c) {
   const auto compare = [&c](const char* name, BinaryOp op) {
     c.def(name, [op](const py::object& a, const py::object& b) { return apply(op, a, b); });
   };
@@ -68,40 +72,54 @@ void bind_operators(Class& c) {
   compare("__le__", BinaryOp::Le);
   compare("__gt__", BinaryOp::Gt);
   compare("__ge__", BinaryOp::Ge);
-  compare("__eq__", BinaryOp::Eq);
-  compare("__ne__", BinaryOp::Ne);
 }
 
-py::object constant_value(const PyExpr& e) {
-  if (const int64_t* value = int_value(e.node)) {
-    const bool is_uint64 = e.node->type == Type::u(64);
-    return is_uint64 ? py::int_(static_cast<uint64_t>(*value)) : py::int_(*value);
-  }
-  if (const auto* value = as<FloatImm>(e.node)) return py::float_(value->value);
-  throw py::attribute_error("only a constant has a value; this is " + to_string(e.node));
+template <class Class>
+void bind_operators(Class& c) {
+  bind_arithmetic(c);
+  bind_order(c);
+  // With what is no value, identity decides, as everywhere in Python.
+  const auto equality = [&c](const char* name, BinaryOp op) {
+    c.def(name, [op](const py::object& a, const py::object& b) {
+      return is_expr(b) ? py::cast(apply(op, a, b)) : not_implemented();
+    });
+  };
+  equality("__eq__", BinaryOp::Eq);
+  equality("__ne__", BinaryOp::Ne);
+  c.def("__bool__", [](const py::object& value) {
+     return truth({to_expr(value)});
+   }).def("equal", [](const py::object& a, const py::object& b) {
+    return apply(BinaryOp::Eq, a, b);
+  });
 }
 
 void bind_expr(py::module_& m) {
   py::class_<PyExpr> c(m, "Expr", "An expression of the te language.");
   bind_operators(c);
-  c.def("__bool__", truth)
-      .def("__hash__", [](const PyExpr& e) { return RefHash()(e.node); })
+  c.def("__hash__", [](const PyExpr& e) { return RefHash()(e.node); })
       .def("__int__",
            [](const PyExpr& e) {
              const int64_t* value = int_value(e.node);
              if (value == nullptr) throw py::type_error("not a constant: " + to_string(e.node));
              return *value;
            })
+      .def("__float__",
+           [](const PyExpr& e) {
+             if (const auto* value = as<FloatImm>(e.node)) return value->value;
+             const int64_t* value = int_value(e.node);
+             if (value == nullptr) throw py::type_error("not a constant: " + to_string(e.node));
+             return static_cast<double>(*value);
+           })
       .def("__repr__", [](const PyExpr& e) { return to_string(e.node); })
-      .def("same_as", [](const PyExpr& a, const PyExpr& b) { return a.node.same_as(b.node); })
-      .def("equal",
-           [](const PyExpr& a, const py::object& b) { return apply(BinaryOp::Eq, py::cast(a), b); })
-      .def_property_readonly("value", constant_value, "The value of a constant.")
-      .def_property_readonly("dtype", [](const PyExpr& e) { return to_string(e.node->type); })
-      .def_property_readonly("name", [](const PyExpr& e) {
-        const auto* var = as<Var>(e.node);
-        if (var == nullptr) throw py::attribute_error("only a variable has a name");
-        return var->name;
+      .def("same_as",
+           [](const PyExpr& a, const py::object& b) {
+             if (!py::isinstance<PyExpr>(b)) return false;
+             const auto& other = b.cast<const PyExpr&>();
+             return a.node.same_as(other.node) && a.output == other.output;
+           })
+      .def_property_readonly("dtype", [](const PyExpr& e) {
+        const auto* reduce = as<Reduce>(e.node);
+        return to_string(reduce == nullptr ? e.node->type : reduce->sources[e.output]->type);
       });
 }
 
@@ -110,8 +128,22 @@ void bind_iter_var(py::module_& m) {
   bind_operators(c);
   c.def("__hash__", [](const PyIterVar& a) { return RefHash()(a.node); })
       .def("__repr__", [](const PyIterVar& a) { return "axis " + a.node->name(); })
-      .def("same_as", [](const PyIterVar& a, const PyIterVar& b) { return a.node.same_as(b.node); })
+      .def("same_as",
+           [](const PyIterVar& a, const py::object& b) {
+             return py::isinstance<PyIterVar>(b) && a.node.same_as(b.cast<const PyIterVar&>().node);
+           })
       .def_property_readonly("var", [](const PyIterVar& a) { return PyExpr{a.node->var}; })
+      .def_property_readonly("dtype",
+                             [](const PyIterVar& a) { return to_string(a.node->var->type); })
+      .def_property_readonly("iter_type",
+                             [](const PyIterVar& a) {
+                               const IterKind kind = a.node->kind;
+                               return kind == IterKind::Data ? 0 : kind == IterKind::Thread ? 1 : 2;
+                             })
+      .def_property_readonly("_min",
+                             [](const PyIterVar& a) -> py::object {
+                               return a.node->min ? py::cast(PyExpr{a.node->min}) : py::none();
+                             })
       .def_property_readonly("name", [](const PyIterVar& a) { return a.node->name(); })
       .def_property_readonly("is_reduction",
                              [](const PyIterVar& a) { return a.node->kind == IterKind::Reduction; })
@@ -125,13 +157,26 @@ void bind_iter_var(py::module_& m) {
       });
 }
 
+std::string slice_text(const PyTensorSlice& s) {
+  std::string text;
+  for (const Expr& e : s.indices) text += (text.empty() ? "" : ", ") + to_string(e);
+  return fmt::format("{}[{}]", s.tensor->name, text);
+}
+
 // As operands a tensor without axes and a slice with all its indices are elements; others are
-// refused with the number of their axes.
+// refused with the number of their axes. te/tensor.py gives tensors their arithmetic.
 void bind_tensor_operands(py::module_& m) {
   py::class_<PyTensor> tensor(m, "Tensor", "The result of an operation.");
-  bind_arithmetic(tensor);
+  bind_order(tensor);
   py::class_<PyTensorSlice> slice(m, "TensorSlice", "A tensor with its first indices given.");
   bind_operators(slice);
+  slice.def("__hash__", [](const py::object& s) { return std::hash<const void*>()(s.ptr()); })
+      .def("same_as", [](const py::object& a, const py::object& b) { return a.is(b); })
+      .def("__repr__", [](const PyTensorSlice& s) { return slice_text(s); })
+      .def_property_readonly("tensor", [](const PyTensorSlice& s) { return PyTensor{s.tensor}; })
+      .def_property_readonly("indices", [](const PyTensorSlice& s) { return wrap(s.indices); })
+      .def_property_readonly("dtype",
+                             [](const PyTensorSlice& s) { return to_string(s.tensor->type); });
 }
 
 PyIterVar reduce_axis(const py::handle& begin, const py::handle& end, const std::string& name) {
@@ -156,12 +201,6 @@ PyIterVar thread_axis(const std::string& tag) {
          "unknown thread tag '{}'", tag);
   }
   return {make_thread_axis(*parsed, where)};
-}
-
-std::vector<IterVar> to_axes(const std::vector<PyIterVar>& axes) {
-  std::vector<IterVar> list;
-  for (const PyIterVar& axis : axes) list.push_back(axis.node);
-  return list;
 }
 
 void bind_functions_of_te(py::module_& m) {
@@ -199,6 +238,12 @@ void bind_functions_of_te(py::module_& m) {
 #undef TL_INTRINSIC
     return names;
   });
+  m.def("popcount", [](const py::object& value) {
+    return PyExpr{schedule::popcount(to_expr(value), user_location())};
+  });
+  m.def("leading_zeros", [](const py::object& value) {
+    return PyExpr{schedule::leading_zeros(to_expr(value), user_location())};
+  });
   m.def("if_then_else", [](const py::object& c, const py::object& t, const py::object& f) {
     return PyExpr{schedule::select(to_expr(c), to_expr(t), to_expr(f), user_location())};
   });
@@ -216,16 +261,6 @@ void bind_functions_of_te(py::module_& m) {
   binary("max", BinaryOp::Max);
   binary("logical_and", BinaryOp::And);
   binary("logical_or", BinaryOp::Or);
-  const auto reduction = [&m](const char* name, schedule::Reduction kind) {
-    m.def(name, [kind](const py::object& source, const std::vector<PyIterVar>& axes,
-                       const py::object& where) {
-      return PyExpr{schedule::reduce(kind, to_expr(source), to_axes(axes),
-                                     where.is_none() ? Expr() : to_expr(where), user_location())};
-    });
-  };
-  reduction("reduce_sum", schedule::Reduction::Sum);
-  reduction("reduce_min", schedule::Reduction::Min);
-  reduction("reduce_max", schedule::Reduction::Max);
 }
 
 }  // namespace
@@ -235,6 +270,14 @@ Type to_type(const std::string& name) {
   fail(user_location(), Code::UnknownType,
        "use bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or float64",
        "unknown dtype '{}'", name);
+}
+
+bool is_expr(const py::handle& value) {
+  return py::isinstance<PyExpr>(value) || py::isinstance<PyIterVar>(value) ||
+         py::isinstance<PyTensorSlice>(value) || py::isinstance<PyTensor>(value) ||
+         py::isinstance<py::bool_>(value) || py::isinstance<py::float_>(value) ||
+         PyIndex_Check(value.ptr()) != 0 ||
+         (py::hasattr(value, "dtype") && py::hasattr(value, "item"));
 }
 
 Expr to_expr(const py::handle& value) {

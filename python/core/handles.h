@@ -15,6 +15,7 @@ namespace py = pybind11;
 
 struct PyExpr {
   ir::Expr node;
+  size_t output = 0;  // of a reduction of several values: which of them
 };
 struct PyIterVar {
   ir::IterVar node;
@@ -43,8 +44,9 @@ struct PyStage {
 SourceLocation user_location();
 
 // An expression from a number, an expression, an axis, a full slice or a tensor without axes.
-// Throws a Python TypeError for anything else.
+// Throws a Python TypeError for anything else; is_expr says whether it would.
 ir::Expr to_expr(const py::handle& value);
+bool is_expr(const py::handle& value);
 ir::Exprs to_exprs(const py::handle& values);
 // A dtype string; fails with UnknownType.
 ir::Type to_type(const std::string& name);
@@ -57,6 +59,8 @@ void warn(const Diagnostic& diagnostic);
 
 void bind_errors(py::module_& m);
 void bind_expressions(py::module_& m);
+void bind_nodes(py::module_& m);
+void bind_reductions(py::module_& m);
 void bind_tensors(py::module_& m);
 void bind_schedules(py::module_& m);
 void bind_lowering(py::module_& m);

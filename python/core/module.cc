@@ -7,6 +7,8 @@ PYBIND11_MODULE(_core, m) {
   m.doc() = "The C++ core of Texloom; use it through the package texloom.";
   python::bind_errors(m);
   python::bind_expressions(m);
+  python::bind_nodes(m);
+  python::bind_reductions(m);
   python::bind_tensors(m);
   python::bind_schedules(m);
   python::bind_lowering(m);

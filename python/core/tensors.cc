@@ -12,14 +12,44 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// Further indices of a tensor: a slice while some are missing, then an expression.
-py::object indexed(const PyTensorSlice& slice, const py::object& index) {
+// What scripts hang on an operation.
+struct Attributes : RefCounted {
+  explicit Attributes(py::object given) : values(std::move(given)) {}
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  ~Attributes() {
+    const py::gil_scoped_acquire gil;  // the last reference may be dropped without it
+    values = {};
+  }
+  py::object values;
+};
+
+// Further indices of a tensor. How many there are is looked at where the element is used.
+PyTensorSlice indexed(const PyTensorSlice& slice, const py::object& index) {
   PyTensorSlice longer = slice;
   const bool several = py::isinstance<py::tuple>(index) || py::isinstance<py::list>(index);
   const Exprs more = several ? to_exprs(index) : Exprs{to_expr(index)};
   longer.indices.insert(longer.indices.end(), more.begin(), more.end());
-  if (longer.indices.size() < longer.tensor->shape.size()) return py::cast(longer);
-  return py::cast(PyExpr{schedule::read(longer.tensor, longer.indices, user_location())});
+  return longer;
+}
+
+// "(8, 16)"
+std::string shape_text(const TensorNode& t) {
+  std::string shape;
+  for (const Expr& e : t.shape) shape += (shape.empty() ? "" : ", ") + to_string(e);
+  return fmt::format("({})", shape);
+}
+
+// Of two tensors without axes it is not known whether they or their elements are meant.
+bool is_equal(const PyTensor& a, const py::object& b) {
+  if (!py::isinstance<PyTensor>(b)) return false;
+  const auto& other = b.cast<const PyTensor&>();
+  if (a.node->shape.empty() && other.node->shape.empty()) {
+    throw py::value_error(
+        "== of two tensors without axes: compare A() == B() for their elements, or "
+        "A.same_as(B) for the tensors");
+  }
+  return a.node->same_tensor(*other.node);
 }
 
 void bind_tensor(py::module_& m) {
@@ -31,22 +61,26 @@ void bind_tensor(py::module_& m) {
            [](const PyTensor& t, const py::args& indices) {
              return PyExpr{schedule::read(t.node, to_exprs(indices), user_location())};
            })
-      .def("__eq__",
+      .def("__eq__", is_equal)
+      .def("__hash__",
+           [](const PyTensor& t) {
+             return RefHash()(t.node->producer) + static_cast<size_t>(t.node->output);
+           })
+      .def("same_as",
            [](const PyTensor& a, const py::object& b) {
              return py::isinstance<PyTensor>(b) &&
                     a.node->same_tensor(*b.cast<const PyTensor&>().node);
            })
-      .def("__hash__", [](const PyTensor& t) { return RefHash()(t.node->producer); })
       .def("__repr__",
            [](const PyTensor& t) {
-             std::string shape;
-             for (const Expr& e : t.node->shape)
-               shape += (shape.empty() ? "" : ", ") + to_string(e);
-             return fmt::format("Tensor({}, shape=({}), dtype={})", t.node->name, shape,
+             return fmt::format("Tensor({}, shape={}, dtype={})", t.node->name, shape_text(*t.node),
                                 to_string(t.node->type));
            })
       .def_property_readonly("name", [](const PyTensor& t) { return t.node->name; })
       .def_property_readonly("dtype", [](const PyTensor& t) { return to_string(t.node->type); })
+      .def_property_readonly("value_index", [](const PyTensor& t) { return t.node->output; })
+      .def_property_readonly(
+          "axis", [](const PyTensor& t) { return wrap(schedule::operation_of(t.node)->axes); })
       .def_property_readonly("ndim", [](const PyTensor& t) { return t.node->shape.size(); })
       .def_property_readonly(
           "shape", [](const PyTensor& t) { return py::tuple(py::cast(wrap(t.node->shape))); })
@@ -71,19 +105,43 @@ void bind_operation(py::module_& m) {
            })
       .def("output",
            [](const PyOperation& o, int index) {
-             if (index != 0) throw py::index_error("the operation has one output");
-             return PyTensor{schedule::output_of(o.node)};
+             const auto outputs = static_cast<int>(o.node->types.size());
+             if (index < 0 || index >= outputs) {
+               throw py::index_error(
+                   fmt::format("the operation has the outputs 0 to {}", outputs - 1));
+             }
+             return PyTensor{schedule::output_of(o.node, static_cast<size_t>(index))};
            })
+      .def("same_as",
+           [](const PyOperation& a, const py::object& b) {
+             return py::isinstance<PyOperation>(b) &&
+                    a.node.same_as(b.cast<const PyOperation&>().node);
+           })
+      .def_property_readonly("_is_placeholder",
+                             [](const PyOperation& o) { return o.node->is_placeholder(); })
+      .def_property_readonly("_attributes",
+                             [](const PyOperation& o) -> py::object {
+                               const auto* own =
+                                   static_cast<const Attributes*>(o.node->attributes.get());
+                               return own == nullptr ? py::none() : own->values;
+                             })
       .def_property_readonly("name", [](const PyOperation& o) { return o.node->name; })
       .def_property_readonly("tag", [](const PyOperation& o) { return o.node->tag; })
-      .def_property_readonly("num_outputs", [](const PyOperation&) { return 1; })
+      .def_property_readonly("num_outputs",
+                             [](const PyOperation& o) { return o.node->types.size(); })
       .def_property_readonly("axis", [](const PyOperation& o) { return wrap(o.node->axes); })
       .def_property_readonly("reduce_axis",
                              [](const PyOperation& o) { return wrap(o.node->reduce_axes); })
       .def_property_readonly("body",
                              [](const PyOperation& o) {
                                std::vector<PyExpr> body;
-                               if (o.node->body) body.push_back({o.node->body});
+                               if (o.node->is_placeholder()) return body;
+                               if (o.node->body->kind != ExprKind::Reduce) {
+                                 return wrap(schedule::values_of(o.node->body));
+                               }
+                               for (size_t i = 0; i < o.node->types.size(); ++i) {
+                                 body.push_back({o.node->body, i});
+                               }
                                return body;
                              })
       .def_property_readonly("input_tensors", [](const PyOperation& o) {
@@ -93,15 +151,38 @@ void bind_operation(py::module_& m) {
       });
 }
 
-Expr body_of(const std::string& name, const py::object& body) {
+Expr value_of(const std::string& name, const py::handle& body) {
   try {
     return to_expr(body);
   } catch (const py::builtin_exception&) {
     fail(user_location(), Code::BadComputeBody,
-         "return one expression over the axes from the function",
+         "return an expression over the axes from the function, or a list of them",
          "the function of '{}' returns a {}, not an expression", name,
          py::str(py::type::of(body).attr("__name__")).cast<std::string>());
   }
+}
+
+// Several values: those of one reduction, all of them in order, or expressions without reductions.
+Expr body_of(const std::string& name, const std::vector<py::object>& values) {
+  if (values.empty()) {
+    fail(user_location(), Code::BadComputeBody, "return an expression for each output",
+         "the function of '{}' returns an empty list", name);
+  }
+  Exprs exprs;
+  bool in_order = true;
+  const Reduce* reduce = nullptr;
+  for (size_t i = 0; i < values.size(); ++i) {
+    exprs.push_back(value_of(name, values[i]));
+    if (const auto* n = as<Reduce>(exprs.back())) reduce = n;
+    in_order = in_order && exprs.back().same_as(exprs.front()) &&
+               py::isinstance<PyExpr>(values[i]) && values[i].cast<const PyExpr&>().output == i;
+  }
+  if (reduce == nullptr) return exprs.size() == 1 ? exprs.front() : make_tuple(std::move(exprs));
+  if (in_order && reduce->sources.size() == exprs.size()) return exprs.front();
+  fail(user_location(), Code::BadReduction,
+       "return what one reducer gives, as in argmax((k, A[i, k]), axis=k), or give each reduction "
+       "a te.compute of its own",
+       "the {} values of '{}' are not those of one reduction", exprs.size(), name);
 }
 
 Exprs checked_shape(const py::handle& shape, const std::string& name, const SourceLocation& where) {
@@ -144,6 +225,15 @@ void bind_tensors(py::module_& m) {
     return wrap(checked_shape(shape, name, user_location()));
   });
   m.def(
+      "bad_broadcast",
+      [](const PyTensor& a, const PyTensor& b) {
+        fail(user_location(), Code::BadShape,
+             "give axes of equal extents, counted from the last one, or of extent 1",
+             "the shapes {} of '{}' and {} of '{}' do not broadcast", shape_text(*a.node),
+             a.node->name, shape_text(*b.node), b.node->name);
+      },
+      "Raises the diagnostic for two tensors whose shapes do not fit.");
+  m.def(
       "bad_compute_function",
       [](const std::string& tensor, const std::string& problem, size_t axes) {
         fail(user_location(), Code::BadComputeBody,
@@ -151,13 +241,19 @@ void bind_tensors(py::module_& m) {
              "the function of '{}' {}, but is called with {} axes", tensor, problem, axes);
       },
       "Raises the diagnostic for a function that cannot be called with the axes.");
-  m.def("compute", [](const std::string& name, const std::string& tag,
-                      const std::vector<PyIterVar>& axes, const py::object& body) {
-    std::vector<IterVar> list;
-    for (const PyIterVar& axis : axes) list.push_back(axis.node);
-    return PyTensor{schedule::output_of(
-        schedule::make_compute(name, tag, list, body_of(name, body), user_location()))};
-  });
+  m.def("compute",
+        [](const std::string& name, const std::string& tag, const std::vector<PyIterVar>& axes,
+           const std::vector<py::object>& values, const py::object& attributes) {
+          std::vector<IterVar> list;
+          for (const PyIterVar& axis : axes) list.push_back(axis.node);
+          Ref<RefCounted> kept;
+          if (!attributes.is_none()) kept = Ref<RefCounted>(new Attributes(attributes));
+          const schedule::Op op = schedule::make_compute(name, tag, list, body_of(name, values),
+                                                         user_location(), std::move(kept));
+          std::vector<PyTensor> outputs;
+          for (const Tensor& t : schedule::outputs_of(op)) outputs.push_back({t});
+          return outputs;
+        });
 }
 
 }  // namespace texloom::python

@@ -6,28 +6,14 @@ Scripts written for TVM's ``te`` run after ``import texloom as tvm`` and
 
 from __future__ import annotations
 
-from . import errors, nd, target, te
+from . import error, errors, ir, nd, runtime, target, te, tir, transform
 from ._core import Device, devices
-from .driver import build, decl_buffer, lower, lower_texts, parse, program
+from .device_kinds import cl, cpu, cuda, device, metal, opencl, vulkan
+from .driver import build, lower, lower_texts, parse, program
 from .errors import TexloomWarning, TVMError
+from .tir.buffer import decl_buffer
 
 __version__ = "0.1.0"
-
-
-def opencl(index: int = 0) -> Device:
-    """The OpenCL device of this number, GPUs first; see :func:`devices`."""
-    return Device(index)
-
-
-def device(kind: str, index: int = 0) -> Device:
-    """A device by the first word of a target string and its number."""
-    word = kind.split()[0] if kind.split() else kind
-    if word not in ("opencl", "cl"):
-        raise ValueError(f"unknown device kind {kind!r}: use 'opencl'")
-    return Device(index)
-
-
-cl = opencl
 
 __all__ = [
     "Device",
@@ -35,16 +21,25 @@ __all__ = [
     "TexloomWarning",
     "build",
     "cl",
+    "cpu",
+    "cuda",
     "decl_buffer",
     "device",
     "devices",
+    "error",
     "errors",
+    "ir",
     "lower",
     "lower_texts",
+    "metal",
     "nd",
     "opencl",
     "parse",
     "program",
+    "runtime",
     "target",
     "te",
+    "tir",
+    "transform",
+    "vulkan",
 ]

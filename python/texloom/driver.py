@@ -14,37 +14,6 @@ from ._core import Buffer, Device, Function, Program, Schedule, Tensor
 from .target import Target, resolve
 
 
-def decl_buffer(
-    shape: Any,
-    dtype: str | None = None,
-    name: str = "",
-    *,
-    scope: str = "",
-    origin: bool = False,
-    layout: str = "",
-) -> Buffer:
-    """How an argument's array lies in memory, for ``binds=`` of :func:`lower` and :func:`build`.
-
-    Parameters
-    ----------
-    shape, dtype
-        Those of the tensor; dtype is float32 by default.
-    name : str
-        The argument's name in kernels; the tensor's own by default.
-    scope : str
-        ``global`` by default, or a texture scope.
-    origin : bool
-        Whether a texture may begin anywhere in its image: the kernel then takes the place of its
-        corner as two constants.
-    layout : str
-        How the array lies there, where the scope's own rule is not wanted:
-        ``"texture[(h, w, c) -> rows=(h), cols=(c/4, w), lanes=c%4]"``; the names stand for the
-        axes, in order.
-    """
-    extents = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
-    return _core.decl_buffer(extents, dtype or "float32", name, scope, origin, layout)
-
-
 def program(
     inp: Schedule,
     args: Sequence[Tensor],
@@ -152,11 +121,16 @@ def build(
     args: Sequence[Tensor] | None = None,
     target: str | Target | None = None,
     target_host: Any = None,
+    runtime: Any = None,
     name: str = "default_function",
     binds: Mapping[Tensor, Buffer] | None = None,
 ) -> Function:
-    """Compile a schedule; needs no device. Parameters as of :func:`lower`."""
-    del target_host
+    """Compile a schedule; needs no device. Parameters as of :func:`lower`.
+
+    What runs on the host is not compiled: `target_host` and `runtime` are accepted for the sake of
+    existing scripts.
+    """
+    del target_host, runtime
     return _core.build(_program_of(inputs, args, name, binds, target))
 
 
@@ -199,12 +173,15 @@ def _time_evaluator(
     number: int = 10,
     repeat: int = 1,
     min_repeat_ms: float = 0,
+    cooldown_interval_ms: float = 0,
+    repeats_to_cooldown: int = 1,
 ) -> Callable[..., TimeResult]:
     """A function that runs this one `number` times, `repeat` times over, and returns the times.
 
-    `number` is raised until one repetition takes `min_repeat_ms`.
+    `number` is raised until one repetition takes `min_repeat_ms`. After every
+    `repeats_to_cooldown` repetitions the device rests for `cooldown_interval_ms`.
     """
-    del func_name
+    _named(self, func_name)
 
     def timed(runs: int, args: tuple[Any, ...]) -> float:
         dev.sync()
@@ -221,9 +198,32 @@ def _time_evaluator(
         runs = number
         while (seconds := timed(runs, args)) * 1e3 < min_repeat_ms:
             runs = max(2 * runs, ceil(runs * min_repeat_ms / 1e3 / max(seconds, 1e-9)))
-        return TimeResult(tuple(timed(runs, args) / runs for _ in range(repeat)))
+        results = []
+        for number_so_far in range(repeat):
+            if number_so_far > 0 and number_so_far % repeats_to_cooldown == 0:
+                time.sleep(cooldown_interval_ms / 1e3)
+            results.append(timed(runs, args) / runs)
+        return TimeResult(tuple(results))
 
     return evaluate
 
 
+def _named(self: Function, name: str) -> Function:
+    """The function of this name: the only one of the module."""
+    if name not in (self.name, self.entry_name, "__tvm_main__"):
+        raise AttributeError(f"the module has the function {self.name!r}, no {name!r}")
+    return self
+
+
+def _get_function(self: Function, name: str, query_imports: bool = False) -> Function:
+    """The function of this name."""
+    del query_imports
+    return _named(self, name)
+
+
+# A compiled function is a module of one function, and the module of its kernels.
+Function.entry_func = property(lambda self: self, doc="The function itself.")
+Function.get_function = _get_function
+Function.__getitem__ = _named
+Function.imported_modules = property(lambda self: [self], doc="Where the kernels' source is.")
 Function.time_evaluator = _time_evaluator

@@ -54,6 +54,23 @@ class TVMError(RuntimeError):
         return self.diagnostics[0].code if self.diagnostics else None
 
 
+class MisuseError(TVMError, ValueError):
+    """What scripts know as a ``ValueError``: a wrong number of indices, and the like."""
+
+
+class ComputeFunctionError(TVMError, AssertionError):
+    """A function that ``te.compute`` cannot call with the indices of a tensor."""
+
+
+# Wrong numbers of indices, factors of split, thread tags, tensors of other schedules.
+_MISUSE = frozenset({"TL1002", "TL2004", "TL2006", "TL2007"})
+
+
+def exception_type(code: str) -> type[TVMError]:
+    """What a diagnostic with this code is raised as."""
+    return MisuseError if code in _MISUSE else TVMError
+
+
 class InternalError(RuntimeError):
     """A bug in Texloom itself, never the user's mistake."""
 

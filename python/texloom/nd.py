@@ -9,6 +9,8 @@ import numpy as np
 
 from . import _core
 from ._core import Device, NDArray
+from .device_kinds import AbsentDevice
+from .errors import TVMError
 from .target import Target, resolve
 
 
@@ -53,6 +55,10 @@ def empty(
         TL2001 for an unknown scope, TL2017 for a bad layout, TL1001 for a bad shape, TL4002 for a
         texture that no fold makes fit, TL5006 when there is no such device.
     """
+    if isinstance(device, AbsentDevice):
+        raise TVMError(
+            f"there is no driver for {device}\n  help: use texloom.opencl(); PoCL is the host"
+        )
     extents = [int(shape)] if isinstance(shape, (int, np.integer)) else [int(n) for n in shape]
     return _core.empty(
         extents,
@@ -82,4 +88,29 @@ def array(
     return result
 
 
-__all__ = ["NDArray", "array", "empty"]
+def from_dlpack(source: Any) -> NDArray:
+    """A device copy of an array of the host that speaks DLPack."""
+    return array(np.from_dlpack(source))
+
+
+def _copyto(self: NDArray, target: NDArray | Device, mem_scope: str | None = None) -> NDArray:
+    """Copies to another array, or to a new one on a device; returns it. Through the host."""
+    if isinstance(target, NDArray):
+        target.copyfrom(self.numpy())
+        return target
+    return array(self.numpy(), target, mem_scope)
+
+
+def _setitem(self: NDArray, key: Any, value: Any) -> None:
+    """``a[:] = value``."""
+    if key != slice(None):
+        raise ValueError("an array is assigned as a whole: a[:] = value")
+    source = value.numpy() if isinstance(value, NDArray) else np.asarray(value)
+    self.copyfrom(np.ascontiguousarray(np.broadcast_to(source, self.shape).astype(self.dtype)))
+
+
+NDArray.asnumpy = NDArray.numpy
+NDArray.copyto = _copyto
+NDArray.__setitem__ = _setitem
+
+__all__ = ["NDArray", "array", "empty", "from_dlpack"]

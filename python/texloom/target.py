@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import ContextVar, Token
+from types import SimpleNamespace
 from typing import Any
 
 from . import _core
@@ -24,8 +26,10 @@ class Target:
         TL4003 for an unknown target or attribute.
     """
 
-    def __init__(self, target: str | Target) -> None:
-        self._text = _core.check_target(str(target))
+    def __init__(self, target: str | Target | Mapping[str, Any], host: Any = None) -> None:
+        del host  # nothing is compiled for it
+        text = _text_of(target) if isinstance(target, Mapping) else str(target)
+        self._text = _core.check_target(text)
         self._tokens: list[Token[Target | None]] = []
 
     @classmethod
@@ -54,6 +58,26 @@ class Target:
         return _core.target_attributes(self._text)
 
     @property
+    def kind(self) -> SimpleNamespace:
+        """By ``.name`` the first word of the string."""
+        return SimpleNamespace(name=self._text.split()[0])
+
+    @property
+    def device_name(self) -> str:
+        """What ``-device=`` says; empty without it."""
+        return self.attrs.get("device", "")
+
+    @property
+    def keys(self) -> list[str]:
+        """The device and what every GPU is, as TVM's schedules look for them."""
+        return [key for key in (self.device_name, self.kind.name, "gpu") if key]
+
+    @property
+    def host(self) -> None:
+        """None: nothing is compiled for the host."""
+        return None
+
+    @property
     def max_num_threads(self) -> int:
         """Threads that a block may have."""
         return self.attrs["max_num_threads"]
@@ -72,6 +96,33 @@ class Target:
         if target is None and not allow_none:
             raise ValueError("no target is set: use `with Target(...):`")
         return target
+
+
+def _text_of(config: Mapping[str, Any]) -> str:
+    """``{"kind": "opencl", "device": "adreno"}`` as a string."""
+    options = {key: value for key, value in config.items() if key not in ("kind", "keys", "tag")}
+    words = (f"-{key}={int(v) if isinstance(v, bool) else v}" for key, v in options.items())
+    return " ".join([str(config["kind"]), *words])
+
+
+def create(target: str | Target | Mapping[str, Any]) -> Target:
+    """:class:`Target`."""
+    return Target(target)
+
+
+def adreno(options: str = "") -> Target:
+    """Qualcomm's GPUs."""
+    return Target(f"opencl -device=adreno {options}".strip())
+
+
+def mali(options: str = "") -> Target:
+    """Arm's GPUs."""
+    return Target(f"opencl -device=mali {options}".strip())
+
+
+def intel_graphics(options: str = "") -> Target:
+    """Intel's integrated GPUs."""
+    return Target(f"opencl -device=intel_graphics {options}".strip())
 
 
 def resolve(target: str | Target | None) -> str:

@@ -51,9 +51,15 @@ class Equality {
            same(a->extent, b->extent) && same(Definition{a->var}, Definition{b->var});
   }
   bool same(const Reducer& a, const Reducer& b) {
-    return same(Definition{a.lhs}, Definition{b.lhs}) &&
-           same(Definition{a.rhs}, Definition{b.rhs}) && same(a.result, b.result) &&
-           same(a.identity, b.identity);
+    return same_definitions(a.lhs, b.lhs) && same_definitions(a.rhs, b.rhs) &&
+           same(a.results, b.results) && same(a.identities, b.identities);
+  }
+  bool same_definitions(const Exprs& a, const Exprs& b) {
+    if (a.size() != b.size()) return false;
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (!same(Definition{a[i]}, Definition{b[i]})) return false;
+    }
+    return true;
   }
   // 0.0 and -0.0 are two constants, and a nan equals itself.
   bool same(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
@@ -138,13 +144,16 @@ class Hash {
     defined_.insert_or_assign(definition.what.get(), ++definitions_);
   }
   void add(const Buffer& buffer) { add_identity(buffer.get()); }
-  void add(const Tensor& tensor) { mix(std::hash<const void*>()(tensor->producer.get())); }
+  void add(const Tensor& tensor) {
+    mix(std::hash<const void*>()(tensor->producer.get()));
+    mix(static_cast<size_t>(tensor->output));
+  }
   void add(const IterVar& axis) { add(Definition{axis->var}); }
   void add(const Reducer& reducer) {
-    add(Definition{reducer.lhs});
-    add(Definition{reducer.rhs});
-    add(reducer.result);
-    add(reducer.identity);
+    for (const Expr& var : reducer.lhs) add(Definition{var});
+    for (const Expr& var : reducer.rhs) add(Definition{var});
+    add(reducer.results);
+    add(reducer.identities);
   }
   void add(ThreadTag tag) { mix((tag.block ? 4U : 0U) + tag.dim); }
   void add(double value) { mix(std::bit_cast<uint64_t>(value)); }

@@ -183,6 +183,14 @@ std::optional<BinaryOp> parse_binary_op(std::string_view text) {
   return row == kOps.end() ? std::nullopt : std::optional(row->op);
 }
 
+bool takes(Intrinsic function, Type type) {
+  if (function == Intrinsic::Popcount || function == Intrinsic::Clz) {
+    return type.is_uint() && type.bits >= 32;
+  }
+  const bool native = function >= Intrinsic::NativeExp && function <= Intrinsic::NativePowr;
+  return type.is_float() && !(native && type.bits == 64);
+}
+
 const IntrinsicInfo& info(Intrinsic function) { return kIntrinsics[static_cast<size_t>(function)]; }
 const IntrinsicInfo* find_intrinsic(std::string_view te_name) {
   const auto* row = std::find_if(kIntrinsics.begin(), kIntrinsics.end(),
@@ -339,12 +347,26 @@ Expr make_tensor_read(Tensor tensor, Exprs indices, SourceLocation location) {
   return finish(node, std::move(location), node->indices);
 }
 
-Expr make_reduce(Reducer reducer, Expr source, std::vector<IterVar> axes, Expr condition,
-                 SourceLocation location) {
-  TL_CHECK(reducer.result->type == source->type);
-  auto* node =
-      new Reduce(std::move(reducer), std::move(source), std::move(axes), std::move(condition));
-  return finish(node, std::move(location), {&node->source, &node->condition});
+Expr make_reduce(Reducer reducer, Exprs sources, std::vector<IterVar> axes, Expr condition,
+                 Exprs init, SourceLocation location) {
+  TL_CHECK(!sources.empty() && reducer.results.size() == sources.size());
+  TL_CHECK(init.empty() || init.size() == sources.size());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    TL_CHECK(reducer.results[i]->type == sources[i]->type);
+    TL_CHECK(init.empty() || init[i]->type == sources[i]->type);
+  }
+  auto* node = new Reduce(std::move(reducer), std::move(sources), std::move(axes),
+                          std::move(condition), std::move(init));
+  Exprs children = node->sources;
+  children.insert(children.end(), node->init.begin(), node->init.end());
+  if (node->condition) children.push_back(node->condition);
+  return finish(node, std::move(location), children);
+}
+
+Expr make_tuple(Exprs elements, SourceLocation location) {
+  TL_CHECK(!elements.empty());
+  auto* node = new Tuple(std::move(elements));
+  return finish(node, std::move(location), node->elements);
 }
 
 Expr make_load(Buffer buffer, Exprs indices, SourceLocation location) {

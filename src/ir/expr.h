@@ -62,6 +62,8 @@ struct IntrinsicInfo {
 };
 const IntrinsicInfo& info(Intrinsic function);
 const IntrinsicInfo* find_intrinsic(std::string_view te_name);
+// Whether the function takes a value of this type, a vector or a scalar.
+bool takes(Intrinsic function, Type type);
 
 template <class Node>
 struct ExprBase : ExprNode {
@@ -163,26 +165,38 @@ struct TensorRead : ExprBase<TensorRead> {
   Exprs indices;
   auto fields() const { return field_list(tensor, indices); }
 };
-// How two partial results combine, as data: `result` over the variables lhs and rhs.
+// How two partial results combine, as data. A partial result is one value, or several that are
+// combined together (of argmax an index and a value); all lists have an element for each.
 struct Reducer {
-  Expr lhs, rhs;  // Vars
-  Expr result;    // their combination
-  Expr identity;  // the start: of max the lowest finite value, as TVM has it, though -inf is lower
+  Exprs lhs, rhs;  // Vars
+  Exprs results;   // over lhs and rhs: their combination
+  Exprs
+      identities;  // the start: of max the lowest finite value, as TVM has it, though -inf is lower
   std::string name;  // "sum", "max", ... : for printing only
 };
+// As a node its type is that of its first value.
 struct Reduce : ExprBase<Reduce> {
   static constexpr ExprKind kKind = ExprKind::Reduce;
-  Reduce(Reducer r, Expr s, std::vector<IterVar> x, Expr c)
-      : ExprBase(s->type),
+  Reduce(Reducer r, Exprs s, std::vector<IterVar> x, Expr c, Exprs i)
+      : ExprBase(s.front()->type),
         reducer(std::move(r)),
-        source(std::move(s)),
+        sources(std::move(s)),
         axes(std::move(x)),
-        condition(std::move(c)) {}
+        condition(std::move(c)),
+        init(std::move(i)) {}
   Reducer reducer;
-  Expr source;
+  Exprs sources;
   std::vector<IterVar> axes;
   Expr condition;  // null, or the bool under which a point takes part
-  auto fields() const { return field_list(reducer, axes, source, Optional{condition}); }
+  Exprs init;      // empty, or what is started from instead of the identities; not over `axes`
+  auto fields() const { return field_list(reducer, axes, sources, Optional{condition}, init); }
+};
+// The body of a compute with several outputs. As a node its type is that of the first.
+struct Tuple : ExprBase<Tuple> {
+  static constexpr ExprKind kKind = ExprKind::Tuple;
+  explicit Tuple(Exprs e) : ExprBase(e.front()->type), elements(std::move(e)) {}
+  Exprs elements;
+  auto fields() const { return field_list(elements); }
 };
 // Before flattening one index for each axis of the buffer, after it one offset in elements. A
 // Ramp as the last index loads a vector. The value's type is the buffer's element type, until
@@ -228,8 +242,9 @@ Expr make_broadcast(Expr value, int lanes, SourceLocation location = {});
 Expr make_lane(Expr vector, Expr index, SourceLocation location = {});
 Expr make_pack(Exprs elements, SourceLocation location = {});
 Expr make_tensor_read(Tensor tensor, Exprs indices, SourceLocation location = {});
-Expr make_reduce(Reducer reducer, Expr source, std::vector<IterVar> axes, Expr condition,
-                 SourceLocation location = {});
+Expr make_reduce(Reducer reducer, Exprs sources, std::vector<IterVar> axes, Expr condition,
+                 Exprs init = {}, SourceLocation location = {});
+Expr make_tuple(Exprs elements, SourceLocation location = {});
 Expr make_load(Buffer buffer, Exprs indices, SourceLocation location = {});
 Expr make_load_as(Type value_type, Buffer buffer, Exprs indices, SourceLocation location = {});
 Expr make_texture_load(Buffer texture, Expr x, Expr y, SourceLocation location = {});

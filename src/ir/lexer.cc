@@ -16,9 +16,9 @@ constexpr std::string_view kNanBits = "nan_";
 constexpr size_t kNanDigits = 16;
 
 // Longer ones first.
-constexpr std::array<std::string_view, 31> kPunctuation = {
+constexpr std::array<std::string_view, 32> kPunctuation = {
     "->", "<=", ">=", "==", "!=", "&&", "||", "<<", ">>", "(", ")", "[", "]", "{", "}", ",",
-    ":",  "=",  "<",  ">",  "&",  "|",  "^",  "+",  "-",  "*", "/", "%", "!", "@", "?"};
+    ":",  "=",  "<",  ">",  "&",  "|",  "^",  "+",  "-",  "*", "/", "%", "!", "@", "?", "#"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) {

@@ -178,7 +178,7 @@ Expr ExprParser::primary() {
   if (reader_.accept_word("true")) return make_bool(true);
   if (reader_.accept_word("false")) return make_bool(false);
   const NamedToken name = reader_.name("an expression");
-  if (reader_.at("[")) {
+  if (reader_.at("[") || (reads_tensors_ && reader_.at("#"))) {
     const Nested nested(reader_, depth_);
     return reads_tensors_ ? tensor_read(name) : load(name);
   }
@@ -391,104 +391,6 @@ Expr ExprParser::texture_load(const Token& name) {
   Expr result = make_texture_load_as(type, buffer, std::move(x), std::move(y));
   check(name, result);
   return result;
-}
-
-// -- Stage te.
-
-Expr ExprParser::tensor_read(const NamedToken& name) {
-  Tensor tensor = names_.tensor(reader_, name);
-  reader_.expect("[");
-  Exprs indices = list_until("]");
-  if (indices.size() != tensor->shape.size()) {
-    reader_.wrong(name.token, "give it one index for each axis", "{} has {} axes, not {}",
-                  name.token.text, tensor->shape.size(), indices.size());
-  }
-  for (const Expr& index : indices) {
-    if (index->type.is_integer() && index->type.is_scalar()) continue;
-    reader_.wrong(name.token, "convert it, as in int32(x)", "an index of {} is {}, no integer",
-                  name.token.text, to_string(index->type));
-  }
-  return make_tensor_read(std::move(tensor), std::move(indices));
-}
-
-Expr ExprParser::domain(std::string_view what) {
-  const Token at = reader_.peek();
-  Expr value = expr();
-  const int64_t* number = int_value(value);
-  const bool fits = number == nullptr || (*number >= INT32_MIN && *number <= INT32_MAX);
-  if (!is_scalar_index(value) || !fits) {
-    reader_.wrong(at, "write an integer of 32 bits", "{} is {}, which no axis has", what,
-                  fits ? to_string(value->type) : std::to_string(*number));
-  }
-  const auto refuse = [&](const auto&) {
-    reader_.wrong(at, "use constants and symbols", "{} depends on a tensor", what);
-  };
-  walk(value, [&](const TensorRead& n) { refuse(n); }, [&](const Reduce& n) { refuse(n); });
-  return value;
-}
-
-IterVar ExprParser::axis(IterKind kind) {
-  const NamedToken name = reader_.name("the name of an axis");
-  const Token at = reader_.peek();
-  const Type type = reader_.accept(":") ? reader_.type() : kInt32;
-  if (!type.is_integer() || !type.is_scalar()) {
-    reader_.wrong(at, "use an integer type", "the axis {} is {}", name.token.text, to_string(type));
-  }
-  Expr min = make_int(0), extent;
-  if (reader_.accept("<")) {
-    extent = domain("the extent");
-  } else {
-    if (!reader_.accept_word("from")) reader_.fail_expected("'<' or 'from'");
-    min = domain("the first index");
-    reader_.expect_word("extent");
-    extent = domain("the extent");
-  }
-  Expr var = names_.bind(reader_, name, type);
-  return make_iter_var(std::move(var), std::move(min), std::move(extent), kind,
-                       reader_.location(reader_.line_of(name.token)));
-}
-
-std::vector<IterVar> ExprParser::axes_until(std::string_view close, IterKind kind) {
-  std::vector<IterVar> axes;
-  do {
-    const Token at = reader_.peek();
-    IterVar axis = this->axis(kind);
-    for (const IterVar& other : axes) {
-      if (!other->var.same_as(axis->var)) continue;
-      reader_.wrong(at, "name each axis once", "{} is an axis already", at.text);
-    }
-    axes.push_back(std::move(axis));
-    if (axes.size() > kMaxDepth) {
-      reader_.wrong(at, "fuse some of them", "more than {} axes are loops too deep", kMaxDepth);
-    }
-  } while (reader_.accept(","));
-  if (!reader_.accept(close)) reader_.fail_expected(fmt::format("',' or '{}'", close));
-  return axes;
-}
-
-Expr ExprParser::reduce(const Token& name) {
-  const Reducer& reducer = names_.reducer(reader_, reader_.name("the name of a reducer"));
-  reader_.expect(",");
-  reader_.expect("[");
-  std::vector<IterVar> axes = axes_until("]", IterKind::Reduction);
-  reader_.expect(",");
-  Expr source = expr(), condition;
-  if (source->type != reducer.result->type) {
-    reader_.wrong(name, "convert it, or declare a reducer of this type",
-                  "the reducer combines {}, not {}", to_string(reducer.result->type),
-                  to_string(source->type));
-  }
-  if (reader_.accept(",")) {
-    reader_.expect_word("where");
-    reader_.expect("=");
-    condition = expr();
-    if (condition->type != kBool) {
-      reader_.wrong(name, "write a comparison", "the condition of reduce is {}, not bool",
-                    to_string(condition->type));
-    }
-  }
-  reader_.expect(")");
-  return make_reduce(reducer, std::move(source), std::move(axes), std::move(condition));
 }
 
 }  // namespace texloom::ir

@@ -19,6 +19,10 @@ class ExprParser {
   Expr expr() { return infix(1); }
   // Expressions up to `close`, which is read, too; none is fine.
   Exprs list_until(std::string_view close);
+  // One expression, or those of "tuple(x, y)".
+  Exprs values();
+  // The number of "#1" behind the name of an operation; 0 where there is none.
+  size_t output_number();
   // "x=column, y=row"
   void texel(Expr& x, Expr& y);
   // Fails when a node breaks a rule of types.
@@ -64,6 +68,7 @@ class ExprParser {
   Expr intrinsic(const Token& name, const IntrinsicInfo& info);
   Expr texture_load(const Token& name);
   Expr reduce(const Token& name);
+  Exprs reducer_values(const Token& name, const Reducer& reducer);
 
   // As many as the function takes.
   Exprs arguments(const Token& name, size_t count);

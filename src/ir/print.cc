@@ -186,6 +186,7 @@ class Printer {
           return InOrder{"{}[{}]", tensor(*n.tensor), list(n.indices)}.text;
         },
         [&](const Reduce& n) { return reduce(n); },
+        [&](const Tuple& n) { return fmt::format("tuple({})", list(n.elements)); },
         [&](const Load& n) {
           const bool other = n.type.element() != n.buffer->type;
           return InOrder{"{}[{}{}]", name(n.buffer), list(n.indices),
@@ -229,11 +230,17 @@ class Printer {
     std::string axes;
     for (const IterVar& axis : n.axes) axes += (axes.empty() ? "" : ", ") + iter_var(*axis);
     std::string out =
-        InOrder{"reduce({}, [{}], {}", names_.name(n.reducer.lhs.get(), n.reducer.name), axes,
-                text(n.source)}
+        InOrder{"reduce({}, [{}], {}", names_.name(n.reducer.lhs.front().get(), n.reducer.name),
+                axes, values(n.sources)}
             .text;
     if (n.condition) out += ", where=" + text(n.condition);
+    if (!n.init.empty()) out += ", init=" + values(n.init);
     return out + ")";
+  }
+  // One value, or several as a tuple.
+  std::string values(const Exprs& list_of_values) {
+    if (list_of_values.size() == 1) return text(list_of_values.front());
+    return fmt::format("tuple({})", list(list_of_values));
   }
 
   static std::string_view loop_word_of(LoopKind kind) {
@@ -307,10 +314,9 @@ class Printer {
     return joined;
   }
 
-  // Tensors of one producer are one.
   std::string tensor(const TensorNode& t) {
     const void* producer = t.producer.get();
-    return names_.name(producer == nullptr ? &t : producer, t.name);
+    return names_.name(producer == nullptr ? &t : producer, t.name) + output_text(t.output);
   }
   std::string name(const Buffer& b) { return names_.name(b.get(), b->name); }
 

@@ -25,4 +25,6 @@ std::string location_text(const SourceLocation& where, PrintOptions options) {
   return where.known() ? fmt::format(" @{}:{}", quote(*where.file), where.line) : " @?";
 }
 
+std::string output_text(int output) { return output == 0 ? "" : fmt::format("#{}", output); }
+
 }  // namespace texloom::ir

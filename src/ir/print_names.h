@@ -31,6 +31,9 @@ class PrintNames {
 std::string to_string(const Expr& expr, PrintNames& names, PrintOptions options);
 // "k < 16", "k: int64 from 2 extent 16"
 std::string to_string(const IterVar& axis, PrintNames& names, PrintOptions options);
+// What stands behind the name of an operation for its output of this number: nothing for the
+// first, then "#1", "#2", ...
+std::string output_text(int output);
 // " @"file":line", " @?", or nothing where the options do not ask for it.
 std::string location_text(const SourceLocation& where, PrintOptions options);
 

@@ -27,6 +27,9 @@ struct TensorNode : RefCounted {
 
 using Tensor = Ref<TensorNode>;
 
+// Of one operation.
+inline constexpr size_t kMaxOutputs = 64;
+
 enum class IterKind : uint8_t { Data, Reduction, Thread };
 
 // One of the thread indices of a GPU kernel: blockIdx.{x,y,z} and threadIdx.{x,y,z}.

@@ -89,8 +89,9 @@ Buffer TextNames::buffer(const TextReader& reader, const NamedToken& name) const
 
 // -- Stage te.
 
-void TextNames::add_tensor(const TextReader& reader, const NamedToken& name, const Tensor& tensor) {
-  if (tensors_.try_emplace(name.name, tensor).second) return;
+void TextNames::add_tensors(const TextReader& reader, const NamedToken& name,
+                            std::vector<Tensor> outputs) {
+  if (tensors_.try_emplace(name.name, std::move(outputs)).second) return;
   reader.wrong(name.token, std::string(kRename), "{} is a tensor already", name.token.text);
 }
 
@@ -100,9 +101,15 @@ void TextNames::add_reducer(const TextReader& reader, const NamedToken& name,
   reader.wrong(name.token, std::string(kRename), "{} is a reducer already", name.token.text);
 }
 
-Tensor TextNames::tensor(const TextReader& reader, const NamedToken& name) const {
-  if (const auto found = tensors_.find(name.name); found != tensors_.end()) return found->second;
-  if (outer_ != nullptr) return outer_->tensor(reader, name);
+Tensor TextNames::tensor(const TextReader& reader, const NamedToken& name, size_t output) const {
+  if (const auto found = tensors_.find(name.name); found != tensors_.end()) {
+    const std::vector<Tensor>& outputs = found->second;
+    if (output < outputs.size()) return outputs[output];
+    reader.wrong(name.token, "number the outputs from 0", "{} has {} {}, no number {}",
+                 name.token.text, outputs.size(), outputs.size() == 1 ? "output" : "outputs",
+                 output);
+  }
+  if (outer_ != nullptr) return outer_->tensor(reader, name, output);
   reader.wrong(name.token, "write its placeholder or compute in front of what reads it",
                "there is no tensor {} here", name.token.text);
 }

@@ -39,9 +39,10 @@ class TextNames {
   Buffer buffer(const TextReader& reader, const NamedToken& name) const;
 
   // Of stage te. Each name once; names of the three kinds do not meet.
-  void add_tensor(const TextReader& reader, const NamedToken& name, const Tensor& tensor);
+  // The outputs of the operation of this name.
+  void add_tensors(const TextReader& reader, const NamedToken& name, std::vector<Tensor> outputs);
   void add_reducer(const TextReader& reader, const NamedToken& name, const Reducer& reducer);
-  Tensor tensor(const TextReader& reader, const NamedToken& name) const;
+  Tensor tensor(const TextReader& reader, const NamedToken& name, size_t output) const;
   const Reducer& reducer(const TextReader& reader, const NamedToken& name) const;
 
   // Null where there is none.
@@ -51,7 +52,7 @@ class TextNames {
  private:
   std::map<std::string, Expr> variables_;
   std::map<std::string, Buffer> buffers_;
-  std::map<std::string, Tensor> tensors_;
+  std::map<std::string, std::vector<Tensor>> tensors_;
   std::map<std::string, Reducer> reducers_;
   const TextNames* outer_ = nullptr;
 };

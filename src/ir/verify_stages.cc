@@ -32,6 +32,7 @@ constexpr Places kLane = kCode;
 constexpr Places kPack = kCode;
 constexpr Places kTensorRead = kNowhere;
 constexpr Places kReduce = kNowhere;
+constexpr Places kTuple = kNowhere;
 constexpr Places kLoad = kCode;
 constexpr Places kTextureLoad = kTexels;
 

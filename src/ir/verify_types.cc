@@ -122,7 +122,8 @@ std::string problem_of(const Call& n) {
     return "it has another number of arguments";
   }
   const Type type = n.arguments.front()->type;
-  return first(same(n.arguments), when(!type.is_float(), "an argument is no float"),
+  return first(same(n.arguments),
+               when(!takes(n.function, type), "an argument is of a type that it does not take"),
                value(n.type, type));
 }
 std::string problem_of(const Fma& n) {
@@ -147,9 +148,10 @@ std::string problem_of(const Pack& n) {
   return first(same(n.elements),
                vector_of(n.type, n.elements.front()->type, static_cast<int>(n.elements.size())));
 }
-// No stage that is verified has these two.
+// No stage that is verified has these.
 std::string problem_of(const TensorRead&) { return {}; }
 std::string problem_of(const Reduce&) { return {}; }
+std::string problem_of(const Tuple&) { return {}; }
 
 std::string problem_of(const Load& n, AccessForm form) {
   return access_problem(n.buffer, n.indices, n.type, form);

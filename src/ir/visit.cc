@@ -38,10 +38,12 @@ Expr rebuild(const Pack& n, Exprs elements) { return make_pack(std::move(element
 Expr rebuild(const TensorRead& n, const Tensor& tensor, Exprs indices) {
   return make_tensor_read(tensor, std::move(indices), n.location);
 }
-Expr rebuild(const Reduce& n, const Reducer& reducer, const std::vector<IterVar>& axes, Expr source,
-             Expr condition) {
-  return make_reduce(reducer, std::move(source), axes, std::move(condition), n.location);
+Expr rebuild(const Reduce& n, const Reducer& reducer, const std::vector<IterVar>& axes,
+             Exprs sources, Expr condition, Exprs init) {
+  return make_reduce(reducer, std::move(sources), axes, std::move(condition), std::move(init),
+                     n.location);
 }
+Expr rebuild(const Tuple& n, Exprs elements) { return make_tuple(std::move(elements), n.location); }
 // A scalar load whose index became a vector is a load of a vector.
 Expr rebuild(const Load& n, const Buffer& buffer, Exprs indices) {
   int lanes = 1;

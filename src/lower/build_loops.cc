@@ -33,20 +33,29 @@ class Builder {
     }
     Stmt body = make_empty();
     for (auto id = roots.rbegin(); id != roots.rend(); ++id) {
-      const Stmt own = make_nest(buffer(*id), nest(*id), s_.stage(*id).op->location);
-      body = make_seq({own, body});
-      if (buffers_.is_param(*id)) continue;
-      body = make_allocate(buffer(*id), body, s_.stage(*id).op->location);
+      const Stmt own = make_nest(buffers(*id).front(), nest(*id), s_.stage(*id).op->location);
+      body = allocated(*id, make_seq({own, body}));
     }
     return body;
   }
 
  private:
   const StageBounds& bounds_of(StageId id) const { return bounds_.stages[static_cast<size_t>(id)]; }
-  const Buffer& buffer(StageId id) const {
-    const Buffer& own = buffers_.of_stage[static_cast<size_t>(id)];
-    TL_CHECK(own, s_.stage(id).name() + " has no buffer: the schedule was not prepared or checked");
+  // One for each output of the stage.
+  const std::vector<Buffer>& buffers(StageId id) const {
+    const std::vector<Buffer>& own = buffers_.of_stage[static_cast<size_t>(id)];
+    TL_CHECK(own.front(), s_.stage(id).name() + " has no buffer: the schedule was not checked");
     return own;
+  }
+
+  // The body, within which those of the stage's buffers live that are no parameters.
+  Stmt allocated(StageId id, Stmt body) const {
+    const std::vector<Buffer>& own = buffers(id);
+    for (auto buffer = own.rbegin(); buffer != own.rend(); ++buffer) {
+      if (buffers_.is_param(*buffer)) continue;
+      body = make_allocate(*buffer, std::move(body), s_.stage(id).op->location);
+    }
+    return body;
   }
 
   Stmt nest(StageId id) { return loops_from(id, 0); }
@@ -96,7 +105,7 @@ class Builder {
       const Attachment& at = s_.stage(*id).attachment;
       if (at.kind != AttachKind::At || at.stage != host) continue;
       if (!leaf_of(s_.stage(host), at.axis).same_as(axis)) continue;
-      body = make_allocate(buffer(*id), make_seq({nest(*id), body}), s_.stage(*id).op->location);
+      body = allocated(*id, make_seq({nest(*id), body}));
     }
     return body;
   }
@@ -105,33 +114,65 @@ class Builder {
   Stmt update(StageId id) {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_of(id);
-    Expr value;
+    const auto* reduce = as<Reduce>(stage.op->body);
+    const Exprs values = reduce == nullptr ? reads(values_of(stage.op->body), b)
+                                           : combined(id, *reduce, reads(reduce->sources, b));
     std::vector<Expr> guards;
     bool anywhere = true;
-    if (const auto* reduce = as<Reduce>(stage.op->body)) {
-      const Expr partial = make_load(buffer(id), b.position, stage.op->location);
-      value = substitute(reduce->reducer.result, {{reduce->reducer.lhs, partial},
-                                                  {reduce->reducer.rhs, reads(reduce->source, b)}});
+    if (reduce != nullptr) {
       guards.insert(guards.end(), b.reduction_guards.begin(), b.reduction_guards.end());
       if (reduce->condition) {
         guards.push_back(reads(reduce->condition, b));
-        anywhere = may_run_anywhere(id, guards.back());
+        anywhere = may_run_anywhere(id, {guards.back()});
       }
-    } else {
-      value = reads(stage.op->body, b);
     }
-    if (!anywhere || !may_run_anywhere(id, value))
+    if (!anywhere || !may_run_anywhere(id, values))
       guards.insert(guards.begin(), b.guards.begin(), b.guards.end());
-    return guarded(guards, make_store(buffer(id), b.position, value, stage.op->location));
+    return guarded(guards, stores(id, values, reduce != nullptr));
   }
 
-  // The identity, over the data loops at and inside `position`, with variables of their own.
+  // The partial results after one more step.
+  Exprs combined(StageId id, const Reduce& reduce, const Exprs& sources) const {
+    Substitution operands;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      operands.emplace(reduce.reducer.lhs[i], make_load(buffers(id)[i], bounds_of(id).position,
+                                                        s_.stage(id).op->location));
+      operands.emplace(reduce.reducer.rhs[i], sources[i]);
+    }
+    Exprs values;
+    for (const Expr& result : reduce.reducer.results)
+      values.push_back(substitute(result, operands));
+    return values;
+  }
+
+  // A value for each output, at the point of the loops. Values that read what the stores write are
+  // all computed before the first store.
+  Stmt stores(StageId id, Exprs values, bool read_outputs) const {
+    const SourceLocation& where = s_.stage(id).op->location;
+    const bool lets = read_outputs && values.size() > 1;
+    const Exprs computed = values;
+    Stmts list;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Buffer& own = buffers(id)[i];
+      if (lets) values[i] = make_var(own->name + ".next", values[i]->type, where);
+      list.push_back(make_store(own, bounds_of(id).position, values[i], where));
+    }
+    Stmt body = make_seq(std::move(list));
+    for (size_t i = values.size(); lets && i-- > 0;) {
+      body = make_let(values[i], computed[i], std::move(body), where);
+    }
+    return body;
+  }
+
+  // What the reduction starts from, over the data loops at and inside `position`, with variables
+  // of their own.
   Stmt initialisation(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_of(id);
-    const Reducer& reducer = as<Reduce>(stage.op->body)->reducer;
-    Stmt body = make_store(buffer(id), b.position, reducer.identity, stage.op->location);
-    if (!may_run_anywhere(id, reducer.identity)) body = guarded(b.guards, body);
+    const auto& reduce = *as<Reduce>(stage.op->body);
+    const Exprs start = reduce.init.empty() ? reduce.reducer.identities : reads(reduce.init, b);
+    Stmt body = stores(id, start, false);
+    if (!may_run_anywhere(id, start)) body = guarded(b.guards, body);
     Substitution renamed;
     std::vector<LeafLoop> loops;
     for (size_t i = position; i < b.loops.size(); ++i) {
@@ -149,15 +190,18 @@ class Builder {
 
   // Whether a point outside the tensor may be computed all the same: nobody reads what a thread
   // keeps for itself there, and neither computing nor storing it can fault.
-  bool may_run_anywhere(StageId id, const Expr& value) const {
-    if (buffer(id)->memory != MemoryScope::Local) return false;
-    bool safe = is_inside(*buffer(id), bounds_of(id).position);
-    walk(
-        value,
-        [&](const Load& n) {
-          safe = safe && (n.buffer->is_texture() || is_inside(*n.buffer, n.indices));
-        },
-        [&](const Binary& n) { safe = safe && !division_may_fail(n); });
+  bool may_run_anywhere(StageId id, const Exprs& values) const {
+    const BufferNode& own = *buffers(id).front();  // its outputs all lie alike
+    if (own.memory != MemoryScope::Local) return false;
+    bool safe = is_inside(own, bounds_of(id).position);
+    for (const Expr& value : values) {
+      walk(
+          value,
+          [&](const Load& n) {
+            safe = safe && (n.buffer->is_texture() || is_inside(*n.buffer, n.indices));
+          },
+          [&](const Binary& n) { safe = safe && !division_may_fail(n); });
+    }
     return safe;
   }
 
@@ -186,8 +230,14 @@ class Builder {
         if (i < min.size()) indices[i] = indices[i] - min[i];
         indices[i] = arith::simplify(indices[i], bounds_.ranges);
       }
-      return make_load(buffer(source), std::move(indices), n.location);
+      const Buffer& buffer = buffers(source)[static_cast<size_t>(n.tensor->output)];
+      return make_load(buffer, std::move(indices), n.location);
     });
+  }
+  Exprs reads(const Exprs& list, const StageBounds& b) {
+    Exprs values;
+    for (const Expr& e : list) values.push_back(reads(e, b));
+    return values;
   }
 
   const Schedule& s_;

@@ -56,6 +56,7 @@ class Checker {
 
   void check_arguments() {
     std::vector<StageId> seen;
+    std::set<std::pair<StageId, int>> outputs;
     for (const Argument& argument : lowering_.arguments) {
       const std::string& name = argument.tensor->name;
       const auto id = s_.find(operation_of(argument.tensor));
@@ -67,7 +68,7 @@ class Checker {
               "the argument '{}' is not part of the schedule", name);
         continue;
       }
-      if (std::find(seen.begin(), seen.end(), *id) != seen.end()) {
+      if (!outputs.emplace(*id, argument.tensor->output).second) {
         error(lowering_.location, Code::BadArguments, "name each argument once",
               "the argument '{}' is named twice", name);
       }
@@ -117,12 +118,13 @@ class Checker {
             "'{}' is to lie in a texture, but the target '{}' has no images", stage.name(),
             to_string(lowering_.target));
     }
-    if (!is_texel_type(stage.op->type)) {
+    for (const Type type : stage.op->types) {
+      if (is_texel_type(type)) continue;
       error(stage.scope_location, Code::TextureElementType,
             "textures hold float16, float32 and integers of 8, 16 and 32 bits: cast the tensor, "
             "or keep it in a buffer",
             "'{}' has elements of type {}, which no texture can hold", stage.name(),
-            to_string(stage.op->type));
+            to_string(type));
     }
     const bool any_rank = stage.layout.has_value();
     if (stage.op->shape.empty() || (stage.op->shape.size() > kMaxTextureRank && !any_rank)) {
@@ -152,7 +154,7 @@ class Checker {
     const bool comes_in = std::none_of(inputs.begin(), inputs.end(),
                                        [&](const Tensor& t) { return is_double(t->type); });
     if (lowering_.target.float64 || !comes_in) return;
-    bool found = is_double(stage.op->type);
+    bool found = std::any_of(stage.op->types.begin(), stage.op->types.end(), is_double);
     if (stage.op->body) {
       walk(stage.op->body, [&](const auto& n) { found = found || is_double(n.type); });
     }

@@ -70,6 +70,12 @@ void inline_stages(Schedule& s) {
     const Expr body = rewrite(s.stage(id).op->body, [&](const TensorRead& n, const Expr& self) {
       const Stage& source = s.stage(s.producer(n.tensor));
       if (source.attachment.kind != AttachKind::Inline) return self;
+      if (source.op->types.size() > 1) {
+        fail(source.attachment.location, Code::CannotInline,
+             "leave it where it is, or compute each output by a te.compute of its own",
+             "'{}' has {} outputs, which are computed together", source.name(),
+             source.op->types.size());
+      }
       return expression_at(*source.op, n.indices);
     });
     if (!body.same_as(s.stage(id).op->body)) s.set_body(id, body);

@@ -63,8 +63,8 @@ Layout rule_layout(const Stage& stage, const Shape& shape, TextureRule rule, con
 }
 
 // Each axis is indexed in 32 bits, the whole in 64.
-void check_size(const Stage& stage, const Shape& extents) {
-  int128 bytes = stage.op->type.bytes();
+void check_size(const Stage& stage, Type type, const Shape& extents) {
+  int128 bytes = type.bytes();
   for (const int64_t extent : extents) {
     bytes *= extent;
     if (extent <= std::numeric_limits<int32_t>::max() &&
@@ -77,19 +77,26 @@ void check_size(const Stage& stage, const Shape& extents) {
   }
 }
 
-Buffer make_stage_buffer(const Stage& stage, const std::string& name, const StorageScope& scope,
+// What the buffer of an output is called, and what it holds.
+struct Contents {
+  std::string name;
+  Type type;
+};
+
+Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const StorageScope& scope,
                          const std::vector<int64_t>& shape, bool has_origin, const Target& target) {
-  check_size(stage, shape);
+  const auto& [name, type] = contents;
+  check_size(stage, type, shape);
   const Layout layout = stage.layout    ? stated_layout(stage, shape, target)
                         : scope.texture ? rule_layout(stage, shape, *scope.texture, target)
                                         : linear_layout(shape);
-  if (scope.texture) check_size(stage, {layout.row_count(), layout.col_count()});
+  if (scope.texture) check_size(stage, type, {layout.row_count(), layout.col_count()});
   if (!scope.texture) {
-    return make_buffer_with_layout(name, stage.op->type, layout, scope.memory, stage.op->location);
+    return make_buffer_with_layout(name, type, layout, scope.memory, stage.op->location);
   }
   TextureOrigin origin;
   if (has_origin) origin = {make_var(name + ".x"), make_var(name + ".y")};
-  return make_texture(name, stage.op->type, layout, origin, stage.scope_location);
+  return make_texture(name, type, layout, origin, stage.scope_location);
 }
 
 // The parameter of an input that nothing reads.
@@ -101,15 +108,17 @@ Buffer unread_buffer(const Argument& argument) {
 
 }  // namespace
 
-bool StageBuffers::is_param(StageId id) const {
-  const Buffer& own = of_stage[static_cast<size_t>(id)];
-  return std::any_of(params.begin(), params.end(), [&](const Buffer& b) { return b.same_as(own); });
+bool StageBuffers::is_param(const Buffer& buffer) const {
+  return std::any_of(params.begin(), params.end(),
+                     [&](const Buffer& b) { return b.same_as(buffer); });
 }
 
 StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) {
   const Schedule& s = lowering.schedule;
   StageBuffers buffers;
-  buffers.of_stage.resize(s.order().size());
+  for (size_t id = 0; id < s.order().size(); ++id) {
+    buffers.of_stage.emplace_back(s.stage(static_cast<StageId>(id)).op->types.size());
+  }
   for (const Argument& argument : lowering.arguments) {
     const auto id = s.find(operation_of(argument.tensor));
     if (!id) {
@@ -117,23 +126,29 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
       continue;
     }
     const Stage& stage = s.stage(*id);
-    const std::string& name = argument.declaration && !argument.declaration->name.empty()
-                                  ? argument.declaration->name
-                                  : stage.name();
+    const auto output = static_cast<size_t>(argument.tensor->output);
+    Contents contents{output_of(stage.op, output)->name, argument.tensor->type};
+    if (argument.declaration && !argument.declaration->name.empty()) {
+      contents.name = argument.declaration->name;
+    }
     const Buffer buffer = make_stage_buffer(
-        stage, name, stage.scope.value_or(StorageScope{}),
+        stage, contents, stage.scope.value_or(StorageScope{}),
         constant_shape(stage.op->shape, stage.name(), stage.op->location),
         argument.declaration && argument.declaration->has_origin, lowering.target);
-    buffers.of_stage[static_cast<size_t>(*id)] = buffer;
+    buffers.of_stage[static_cast<size_t>(*id)][output] = buffer;
     buffers.params.push_back(buffer);
   }
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);
     const bool needed = stage.attachment.kind != AttachKind::Inline && !stage.op->is_placeholder();
-    if (!needed || buffers.of_stage[static_cast<size_t>(id)]) continue;
-    buffers.of_stage[static_cast<size_t>(id)] =
-        make_stage_buffer(stage, stage.name(), scope_of(s, id),
-                          bounds.stages[static_cast<size_t>(id)].extent, false, lowering.target);
+    if (!needed) continue;
+    for (const Tensor& t : outputs_of(stage.op)) {
+      Buffer& own = buffers.of_stage[static_cast<size_t>(id)][static_cast<size_t>(t->output)];
+      if (own) continue;
+      own =
+          make_stage_buffer(stage, {t->name, t->type}, scope_of(s, id),
+                            bounds.stages[static_cast<size_t>(id)].extent, false, lowering.target);
+    }
   }
   return buffers;
 }

@@ -9,9 +9,9 @@
 namespace texloom::lower {
 
 struct StageBuffers {
-  std::vector<ir::Buffer> of_stage;  // by stage id
-  std::vector<ir::Buffer> params;    // in the order of the arguments
-  bool is_param(schedule::StageId id) const;
+  std::vector<std::vector<ir::Buffer>> of_stage;  // by stage id, one for each output
+  std::vector<ir::Buffer> params;                 // in the order of the arguments
+  bool is_param(const ir::Buffer& buffer) const;
 };
 
 // Layouts are decided here: a texture that exceeds the target's limits is folded, unless the user

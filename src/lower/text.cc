@@ -41,12 +41,12 @@ class Printer {
     const auto id = lowering_.schedule.find(op);
     std::string text = "  param ";
     if (id) {
-      text += schedule_.name(*id);
+      text += schedule_.name(*id) + output_text(argument.tensor->output);
     } else {
       schedule_.note_symbols(op->shape);
       text += fmt::format("{} {} {}", spell_name(op->name),
                           op->is_placeholder() ? "placeholder" : "compute",
-                          schedule_.type_and_shape(op->type, op->shape));
+                          schedule_.type_and_shape(argument.tensor->type, op->shape));
       text += location_text(op->location, options_);
     }
     return text + (argument.declaration ? declaration(*argument.declaration) : "") + "\n";
@@ -93,6 +93,7 @@ class Parser {
   // Of a tensor that the operations behind declare.
   struct Param {
     NamedToken name;
+    size_t output = 0;
     Op other;  // set where it is no part of the schedule
     std::optional<BufferDeclaration> declaration;
   };
@@ -110,7 +111,11 @@ class Parser {
     lowering_.schedule = schedule_.operations();
     for (Param& p : params) {
       const Op op = p.other ? p.other : lowering_.schedule.stage(schedule_.stage(p.name)).origin;
-      lowering_.arguments.push_back({output_of(op), std::move(p.declaration)});
+      if (p.output >= op->types.size()) {
+        reader_.wrong(p.name.token, "number the outputs from 0", "{} has no output {}",
+                      p.name.token.text, p.output);
+      }
+      lowering_.arguments.push_back({output_of(op, p.output), std::move(p.declaration)});
     }
   }
 
@@ -130,6 +135,7 @@ class Parser {
     const Token first = reader_.next();
     Param p;
     p.name = reader_.name("the name of a tensor");
+    p.output = schedule_.output_number();
     const bool placeholder = reader_.at_word("placeholder") && !next_is_operation();
     const bool compute = reader_.at_word("compute") && !next_is_operation();
     if (placeholder || compute) p.other = other(p.name.name, compute);

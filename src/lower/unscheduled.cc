@@ -1,5 +1,6 @@
 #include "lower/unscheduled.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "ir/visit.h"
@@ -22,17 +23,16 @@ class Builder {
     Program p;
     p.name = lowering_.program.name;
     p.stage = ir::Stage::Loops;
-    std::unordered_set<StageId> params;
+    std::unordered_set<StageId> wanted;
     for (const Argument& argument : lowering_.arguments) {
-      const Op op = operation_of(argument.tensor);
-      p.params.push_back(buffer_for(*op));
-      const auto id = s_.find(op);
+      const Tensor& tensor = argument.tensor;
+      p.params.push_back(buffer_for(tensor));
+      const auto id = s_.find(operation_of(tensor));
       if (!id) continue;
-      params.insert(*id);
-      buffers_[static_cast<size_t>(*id)] = p.params.back();
+      wanted.insert(*id);
+      own_buffers(*id)[static_cast<size_t>(tensor->output)] = p.params.back();
     }
     // Readers first: what nobody asks for, such as a cache, is not computed.
-    std::unordered_set<StageId> wanted = params;
     Stmt body = make_empty();
     for (auto id = s_.order().rbegin(); id != s_.order().rend(); ++id) {
       const Operation& op = *s_.stage(*id).origin;
@@ -40,25 +40,37 @@ class Builder {
       for (const Tensor& input : op.inputs) want(s_.producer(input), wanted);
       want(*id, wanted);
       if (!op.is_placeholder()) {
-        body = make_seq({make_nest(buffer(*id), nest(*id, op), op.location), body});
+        body = make_seq({make_nest(buffers(*id).front(), nest(*id, op), op.location), body});
       }
-      if (!params.contains(*id)) body = make_allocate(buffer(*id), body, op.location);
+      for (const Buffer& own : buffers(*id)) {
+        const auto same = [&](const Buffer& param) { return param.same_as(own); };
+        if (std::any_of(p.params.begin(), p.params.end(), same)) continue;
+        body = make_allocate(own, body, op.location);
+      }
     }
     p.body = body;
     return p;
   }
 
  private:
-  static Buffer buffer_for(const Operation& op) {
-    return make_buffer(op.name, op.type, constant_shape(op.shape, op.name, op.location),
-                       MemoryScope::Global, op.location);
+  static Buffer buffer_for(const Tensor& t) {
+    return make_buffer(t->name, t->type, constant_shape(t->shape, t->name, t->location),
+                       MemoryScope::Global, t->location);
   }
-  const Buffer& buffer(StageId id) const { return buffers_[static_cast<size_t>(id)]; }
+  // One for each output.
+  const std::vector<Buffer>& buffers(StageId id) const { return buffers_[static_cast<size_t>(id)]; }
+  std::vector<Buffer>& own_buffers(StageId id) {
+    std::vector<Buffer>& own = buffers_[static_cast<size_t>(id)];
+    own.resize(s_.stage(id).origin->types.size());
+    return own;
+  }
 
   void want(StageId id, std::unordered_set<StageId>& wanted) {
     wanted.insert(id);
-    Buffer& own = buffers_[static_cast<size_t>(id)];
-    if (!own) own = buffer_for(*s_.stage(id).origin);
+    for (const Tensor& t : outputs_of(s_.stage(id).origin)) {
+      Buffer& own = own_buffers(id)[static_cast<size_t>(t->output)];
+      if (!own) own = buffer_for(t);
+    }
   }
 
   struct Loop {
@@ -86,25 +98,48 @@ class Builder {
   }
 
   Stmt nest(StageId id, const Operation& op) const {
-    Substitution values;
-    const std::vector<Loop> loops = loops_over(op.axes, values);
+    Substitution axes;
+    const std::vector<Loop> loops = loops_over(op.axes, axes);
     Exprs index;
     for (const Loop& loop : loops) index.push_back(loop.var);
-    const auto store = [&](const Expr& value) {
-      return make_store(buffer(id), index, value, op.location);
-    };
     const auto* reduce = as<Reduce>(op.body);
-    if (reduce == nullptr) return inside(loops, store(reads(op.body, values)));
+    if (reduce == nullptr) return inside(loops, stores(id, index, reads(values_of(op.body), axes)));
 
-    const std::vector<Loop> steps = loops_over(reduce->axes, values);
-    const Reducer& reducer = reduce->reducer;
-    const Expr partial = make_load(buffer(id), index, op.location);
-    Stmt step = store(substitute(
-        reducer.result, {{reducer.lhs, partial}, {reducer.rhs, reads(reduce->source, values)}}));
-    if (reduce->condition) {
-      step = make_if(reads(reduce->condition, values), std::move(step), op.location);
+    const Exprs& identities = reduce->reducer.identities;
+    Stmt start = stores(id, index, reduce->init.empty() ? identities : reads(reduce->init, axes));
+    const std::vector<Loop> steps = loops_over(reduce->axes, axes);
+    Stmt step = this->step(id, index, *reduce, axes);
+    return inside(loops, make_seq({std::move(start), inside(steps, std::move(step))}));
+  }
+
+  Stmt stores(StageId id, const Exprs& index, const Exprs& values) const {
+    Stmts list;
+    for (size_t i = 0; i < values.size(); ++i) {
+      list.push_back(make_store(buffers(id)[i], index, values[i], s_.stage(id).origin->location));
     }
-    return inside(loops, make_seq({store(reducer.identity), inside(steps, std::move(step))}));
+    return make_seq(std::move(list));
+  }
+
+  // Several values are all computed before the first is stored.
+  Stmt step(StageId id, const Exprs& index, const Reduce& reduce, const Substitution& axes) const {
+    const SourceLocation& where = s_.stage(id).origin->location;
+    const Reducer& reducer = reduce.reducer;
+    Substitution operands;
+    for (size_t i = 0; i < reduce.sources.size(); ++i) {
+      operands.emplace(reducer.lhs[i], make_load(buffers(id)[i], index, where));
+      operands.emplace(reducer.rhs[i], reads(reduce.sources[i], axes));
+    }
+    Exprs values, next;
+    for (const Expr& result : reducer.results) {
+      values.push_back(substitute(result, operands));
+      next.push_back(make_var("next", result->type));
+    }
+    const bool several = values.size() > 1;
+    Stmt body = stores(id, index, several ? next : values);
+    for (size_t i = next.size(); several && i-- > 0;) {
+      body = make_let(next[i], values[i], std::move(body), where);
+    }
+    return reduce.condition ? make_if(reads(reduce.condition, axes), std::move(body), where) : body;
   }
 
   // The expression with the axes' values, reading buffers.
@@ -114,13 +149,19 @@ class Builder {
       for (Expr& index : indices) {
         if (index->type != kInt32) index = make_cast(kInt64, index);
       }
-      return make_load(buffer(s_.producer(n.tensor)), std::move(indices), n.location);
+      const Buffer& own = buffers(s_.producer(n.tensor))[static_cast<size_t>(n.tensor->output)];
+      return make_load(own, std::move(indices), n.location);
     });
+  }
+  Exprs reads(const Exprs& list, const Substitution& values) const {
+    Exprs result;
+    for (const Expr& e : list) result.push_back(reads(e, values));
+    return result;
   }
 
   const Lowering& lowering_;
   const Schedule& s_;
-  std::vector<Buffer> buffers_;  // by stage id
+  std::vector<std::vector<Buffer>> buffers_;  // by stage id
 };
 
 }  // namespace

@@ -86,7 +86,7 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
   const Tensor cache = output_of(copy);
   for (const StageId target : targets) {
     const Expr body = rewrite(stage(target).op->body, [&](const TensorRead& n, const Expr& self) {
-      if (producer(n.tensor) != source) return self;
+      if (producer(n.tensor) != source || n.tensor->output != tensor->output) return self;
       return make_tensor_read(cache, n.indices, n.location);
     });
     set_body(target, body);
@@ -104,6 +104,10 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
          "cache_write of '{}', whose loops are scheduled already", tensor->name);
   }
   const Op old = stage(id).op;
+  if (old->types.size() > 1) {
+    fail(where, Code::BadCacheWrite, "set its scope, or compute each output by a te.compute",
+         "cache_write of '{}', which has {} outputs", old->name, old->types.size());
+  }
   std::vector<IterVar> axes;
   Substitution renamed;
   for (const IterVar& axis : old->axes) {

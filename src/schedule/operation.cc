@@ -15,13 +15,32 @@ Op make_placeholder(std::string name, Type type, Exprs shape, SourceLocation loc
   auto* op = new Operation;
   op->kind = OperationKind::Placeholder;
   op->name = std::move(name);
-  op->type = type;
+  op->types = {type};
   op->shape = std::move(shape);
   op->location = std::move(location);
   return Op(op);
 }
 
 namespace {
+
+// The start of a reduction is one for all its steps.
+void check_start(const Operation& op, const Reduce& reduce) {
+  for (const Expr& start : reduce.init) {
+    walk(start, [&](const Var& v) {
+      for (const IterVar& axis : reduce.axes) {
+        if (axis->var.get() != &v) continue;
+        fail(op.location, Code::BadReduction, "use the axes of the tensor alone in init=",
+             "the reduction of '{}' starts from a value that uses its axis '{}'", op.name, v.name);
+      }
+    });
+  }
+}
+
+std::vector<Type> types_of(const Expr& body) {
+  std::vector<Type> types;
+  for (const Expr& value : values_of(body)) types.push_back(value->type);
+  return types;
+}
 
 // A body speaks of its own axes only.
 void check_variables(const Operation& op, const Expr& body) {
@@ -39,6 +58,12 @@ void check_variables(const Operation& op, const Expr& body) {
 
 }  // namespace
 
+Exprs values_of(const Expr& body) {
+  if (const auto* tuple = as<Tuple>(body)) return tuple->elements;
+  if (const auto* reduce = as<Reduce>(body)) return reduce->sources;
+  return {body};
+}
+
 void check_body_size(const Expr& body, std::string_view name, const SourceLocation& location) {
   if (body->size <= kMaxSize) return;
   fail(location, Code::ProgramTooLarge,
@@ -47,19 +72,28 @@ void check_body_size(const Expr& body, std::string_view name, const SourceLocati
 }
 
 Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Expr body,
-                SourceLocation location) {
+                SourceLocation location, Ref<RefCounted> attributes) {
   auto* op = new Operation;
   Op result(op);
+  op->attributes = std::move(attributes);
   check_body_size(body, name, location);
   op->kind = OperationKind::Compute;
   op->name = std::move(name);
   op->tag = std::move(tag);
-  op->type = body->type;
+  op->types = types_of(body);
   op->location = std::move(location);
+  if (op->types.size() > kMaxOutputs) {
+    fail(op->location, Code::BadComputeBody, "compute some of them by a te.compute of their own",
+         "'{}' has {} outputs; at most {} are computed at once", op->name, op->types.size(),
+         kMaxOutputs);
+  }
   for (const IterVar& axis : axes) op->shape.push_back(axis->extent);
   op->axes = std::move(axes);
   const auto* top = as<Reduce>(body);
-  if (top != nullptr) op->reduce_axes = top->axes;
+  if (top != nullptr) {
+    op->reduce_axes = top->axes;
+    check_start(*op, *top);
+  }
   walk(body, [&](const Reduce& inner) {
     if (&inner == top) return;
     fail(op->location, Code::BadReduction,
@@ -72,14 +106,21 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
   return result;
 }
 
-Tensor output_of(const Op& op) {
+Tensor output_of(const Op& op, size_t output) {
   auto* tensor = new TensorNode;
-  tensor->name = op->name;
-  tensor->type = op->type;
+  tensor->name = op->types.size() == 1 ? op->name : fmt::format("{}.v{}", op->name, output);
+  tensor->type = op->types[output];
   tensor->shape = op->shape;
   tensor->producer = op;
+  tensor->output = static_cast<int>(output);
   tensor->location = op->location;
   return Tensor(tensor);
+}
+
+std::vector<Tensor> outputs_of(const Op& op) {
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < op->types.size(); ++i) outputs.push_back(output_of(op, i));
+  return outputs;
 }
 
 Op operation_of(const Tensor& tensor) {

@@ -10,19 +10,21 @@ namespace texloom::schedule {
 
 enum class OperationKind : uint8_t { Placeholder, Compute };
 
-// Immutable. A placeholder is an input; a compute gives one expression over its axes, with at
-// most one reduction, at the top.
+// Immutable. A placeholder is an input; a compute gives one expression over its axes for each of
+// its outputs: a Tuple where there are several. A reduction stands at the top of the body, and
+// may have several outputs itself.
 struct Operation : RefCounted {
   OperationKind kind = OperationKind::Placeholder;
   std::string name;
-  std::string tag;  // the user's own word, kept and shown
-  ir::Type type;
+  std::string tag;              // the user's own word, kept and shown
+  std::vector<ir::Type> types;  // of the outputs, one for a placeholder
   ir::Exprs shape;
   std::vector<ir::IterVar> axes;         // data axes: one for each extent of the shape
   std::vector<ir::IterVar> reduce_axes;  // of the reduction, in its order
   ir::Expr body;                         // null for a placeholder
-  std::vector<ir::Tensor> inputs;        // that the body reads, once, in order of appearance
+  std::vector<ir::Tensor> inputs;        // that the body reads, each once, in order of appearance
   SourceLocation location;               // of te.placeholder or te.compute
+  Ref<RefCounted> attributes;            // the front end's own: kept, and never looked at
 
   bool is_placeholder() const { return kind == OperationKind::Placeholder; }
 };
@@ -30,16 +32,20 @@ using Op = Ref<Operation>;
 
 Op make_placeholder(std::string name, ir::Type type, ir::Exprs shape, SourceLocation location);
 
-// Fails with BadReduction when a reduction stands anywhere but at the top of the body, or reads
-// an axis of neither the compute nor the reduction.
+// Fails with BadReduction when a reduction stands anywhere but at the top of the body, or its
+// start uses its axes; with BadComputeBody when the body uses what is none of its axes.
 Op make_compute(std::string name, std::string tag, std::vector<ir::IterVar> axes, ir::Expr body,
-                SourceLocation location);
+                SourceLocation location, Ref<RefCounted> attributes = {});
 
 // Fails with ProgramTooLarge.
 void check_body_size(const ir::Expr& body, std::string_view name, const SourceLocation& location);
 
-// The tensor that the operation computes.
-ir::Tensor output_of(const Op& op);
+// The values of a body: one for each output of the compute. Of a reduction what is reduced.
+ir::Exprs values_of(const ir::Expr& body);
+
+// A tensor that the operation computes, and all of them.
+ir::Tensor output_of(const Op& op, size_t output = 0);
+std::vector<ir::Tensor> outputs_of(const Op& op);
 // The operation behind a tensor.
 Op operation_of(const ir::Tensor& tensor);
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/program.h"
+#include "ir/visit.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
 
@@ -61,12 +62,12 @@ Reducer make_reducer(Reduction kind, Type type) {
   switch (kind) {
     case Reduction::Sum: {
       const Expr zero = type.is_float() ? make_float(0, type) : make_int(0, type);
-      return {lhs, rhs, lhs + rhs, zero, "sum"};
+      return {{lhs}, {rhs}, {lhs + rhs}, {zero}, "sum"};
     }
     case Reduction::Min:
-      return {lhs, rhs, min(lhs, rhs), highest(type), "min"};
+      return {{lhs}, {rhs}, {min(lhs, rhs)}, {highest(type)}, "min"};
     case Reduction::Max:
-      return {lhs, rhs, max(lhs, rhs), lowest(type), "max"};
+      return {{lhs}, {rhs}, {max(lhs, rhs)}, {lowest(type)}, "max"};
   }
   TL_UNREACHABLE();
 }
@@ -164,6 +165,30 @@ Expr select(Expr condition, Expr if_true, Expr if_false, const SourceLocation& w
   return make_select(std::move(condition), std::move(x), std::move(y), where);
 }
 
+namespace {
+
+// The bits of an integer, as uint32 or uint64.
+Expr bits_of(std::string_view function, const Expr& x, const SourceLocation& where) {
+  if (!x->type.is_integer()) {
+    fail(where, Code::BadOperandType, "cast the operand to an integer type",
+         "te.{} does not take a value of type {}", function, to_string(x->type));
+  }
+  const int bits = x->type.is_bool() ? 8 : x->type.bits;
+  return make_cast(Type::u(std::max(bits, 32)), make_cast(Type::u(bits), x));
+}
+
+}  // namespace
+
+Expr popcount(const Expr& x, const SourceLocation& where) {
+  return make_cast(x->type, make_call(Intrinsic::Popcount, {bits_of("popcount", x, where)}, where));
+}
+
+Expr leading_zeros(const Expr& x, const SourceLocation& where) {
+  const Expr bits = bits_of("clz", x, where);
+  const Expr zeros = make_cast(kInt32, make_call(Intrinsic::Clz, {bits}, where));
+  return zeros - make_int(bits->type.bits - x->type.bits);
+}
+
 Expr call(std::string_view name, Exprs arguments, const SourceLocation& where) {
   const IntrinsicInfo* row = find_intrinsic(name);
   TL_CHECK(row != nullptr && row->arity == static_cast<int>(arguments.size()));
@@ -178,15 +203,18 @@ Expr call(std::string_view name, Exprs arguments, const SourceLocation& where) {
   }
   const bool rounding = row->function >= Intrinsic::Floor && row->function <= Intrinsic::Nearbyint;
   if (rounding && type.is_integer()) return arguments[0];
-  if (!type.is_float()) {
+  // The step to the next float16 is none that float32 arithmetic could make.
+  const bool steps_in_half = row->function == Intrinsic::Nextafter && type.bits == 16;
+  if (!takes(row->function, type) || steps_in_half) {
     fail(where, Code::BadOperandType, "cast the operand to float32 with .astype(\"float32\")",
          "te.{} does not take a value of type {}", name, to_string(type));
   }
   return make_call(row->function, std::move(arguments), where);
 }
 
-Expr reduce(Reduction kind, Expr source, std::vector<IterVar> axes, Expr condition,
-            const SourceLocation& where) {
+namespace {
+
+void check_axes(const std::vector<IterVar>& axes, const SourceLocation& where) {
   if (axes.empty()) {
     fail(where, Code::BadReduction, "pass axis=te.reduce_axis((begin, end), name=\"k\")",
          "a reduction needs at least one axis");
@@ -202,14 +230,64 @@ Expr reduce(Reduction kind, Expr source, std::vector<IterVar> axes, Expr conditi
     fail(where, Code::BadReduction, "name each axis once", "a reduction names the axis '{}' twice",
          (*axis)->name());
   }
+}
+
+// A reducer speaks of its operands alone, its identities of nothing.
+void check_closed(const Reducer& reducer, const SourceLocation& where) {
+  const auto is_operand = [&](const Var& v) {
+    const auto same = [&](const Expr& operand) { return operand.get() == &v; };
+    return std::any_of(reducer.lhs.begin(), reducer.lhs.end(), same) ||
+           std::any_of(reducer.rhs.begin(), reducer.rhs.end(), same);
+  };
+  const auto refuse = [&](std::string_view what) {
+    fail(where, Code::BadReduction, "put it into the expression that is reduced",
+         "the reducer '{}' uses '{}', which is none of its operands", reducer.name, what);
+  };
+  const auto check = [&](const Expr& e, bool operands) {
+    walk(
+        e,
+        [&](const Var& v) {
+          if (!operands || !is_operand(v)) refuse(v.name);
+        },
+        [&](const TensorRead& n) { refuse(n.tensor->name); },
+        [&](const Reduce& n) { refuse(n.reducer.name); });
+  };
+  for (const Expr& e : reducer.results) check(e, true);
+  for (const Expr& e : reducer.identities) check(e, false);
+}
+
+// One for each source, of its type.
+void convert(Exprs& values, const Exprs& sources, std::string_view what, const Reducer& reducer,
+             const SourceLocation& where) {
+  if (values.size() != sources.size()) {
+    fail(where, Code::BadReduction, "give one for each value that is reduced",
+         "the reducer '{}' combines {} values at once, but has {} {}", reducer.name, sources.size(),
+         values.size(), what);
+  }
+  for (size_t i = 0; i < values.size(); ++i) values[i] = make_cast(sources[i]->type, values[i]);
+}
+
+}  // namespace
+
+Expr reduce(Reduction kind, Expr source, ReductionDomain domain, const SourceLocation& where) {
   if (source->type.is_bool()) source = make_cast(kInt32, std::move(source));
-  if (condition && !condition->type.is_bool()) {
+  Reducer reducer = make_reducer(kind, source->type);
+  return reduce(std::move(reducer), {std::move(source)}, std::move(domain), where);
+}
+
+Expr reduce(Reducer reducer, Exprs sources, ReductionDomain domain, const SourceLocation& where) {
+  check_axes(domain.axes, where);
+  if (domain.condition && !domain.condition->type.is_bool()) {
     fail(where, Code::BadOperandType,
          "write a comparison as where=", "the condition of a reduction has type {}, not bool",
-         to_string(condition->type));
+         to_string(domain.condition->type));
   }
-  const Reducer reducer = make_reducer(kind, source->type);
-  return make_reduce(reducer, std::move(source), std::move(axes), std::move(condition), where);
+  check_closed(reducer, where);
+  convert(reducer.results, sources, "results", reducer, where);
+  convert(reducer.identities, sources, "identities", reducer, where);
+  if (!domain.init.empty()) convert(domain.init, sources, "starts", reducer, where);
+  return make_reduce(std::move(reducer), std::move(sources), std::move(domain.axes),
+                     std::move(domain.condition), std::move(domain.init), where);
 }
 
 }  // namespace texloom::schedule

@@ -28,13 +28,28 @@ ir::Expr constant(int64_t value, ir::Type type, const SourceLocation& where);
 ir::Expr constant(double value, ir::Type type, const SourceLocation& where);
 ir::Expr select(ir::Expr condition, ir::Expr if_true, ir::Expr if_false,
                 const SourceLocation& where);
-// An element function by its te name; integers are returned as they are by the rounding ones.
+// How many bits of an integer are set, in its own type.
+ir::Expr popcount(const ir::Expr& x, const SourceLocation& where);
+// How many of an integer's bits precede the first that is set, all of them of 0; int32.
+ir::Expr leading_zeros(const ir::Expr& x, const SourceLocation& where);
+// An element function of floats by its te name; integers are returned as they are by the rounding
+// ones.
 ir::Expr call(std::string_view name, ir::Exprs arguments, const SourceLocation& where);
 
 enum class Reduction : uint8_t { Sum, Min, Max };
-// The reduction of `source` over reduce axes, of those points only where `condition` (may be
-// null) holds. The identity of Max is the lowest finite value, as in TVM.
-ir::Expr reduce(Reduction kind, ir::Expr source, std::vector<ir::IterVar> axes, ir::Expr condition,
+// What is reduced over which axes; of those points only where `condition` (may be null) holds,
+// and from `init` on (empty: from the reducer's identities).
+struct ReductionDomain {
+  std::vector<ir::IterVar> axes;
+  ir::Expr condition = nullptr;
+  ir::Exprs init = {};
+};
+// The identity of Max is the lowest finite value, as in TVM.
+ir::Expr reduce(Reduction kind, ir::Expr source, ReductionDomain domain,
+                const SourceLocation& where);
+// By a reducer of the user's own, with a source for each value that it combines. Results,
+// identities and starts are converted to the types of the sources.
+ir::Expr reduce(ir::Reducer reducer, ir::Exprs sources, ReductionDomain domain,
                 const SourceLocation& where);
 
 }  // namespace texloom::schedule

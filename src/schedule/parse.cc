@@ -17,8 +17,6 @@ namespace {
 
 // Far more than loops can stand inside one another. Looking for a leaf takes time.
 constexpr size_t kMaxAxes = 4'000;
-// Reducers are told from one another by their text.
-constexpr uint32_t kMaxReducerSize = 1'000;
 
 // What a directive or an operation refuses, it refuses at this word.
 template <class F>
@@ -33,72 +31,6 @@ auto at_word(const TextReader& reader, const Token& word, F&& call) {
 }
 
 }  // namespace
-
-// -- The head.
-
-void ScheduleParser::head() {
-  for (;;) {
-    if (reader_.accept_word("symbol")) {
-      symbol();
-    } else if (reader_.accept_word("reducer")) {
-      reducer();
-    } else {
-      return;
-    }
-  }
-}
-
-void ScheduleParser::symbol() {
-  const NamedToken name = reader_.name("the name of a symbol");
-  reader_.expect(":");
-  const Token at = reader_.peek();
-  const Type type = reader_.type();
-  if (!type.is_integer() || !type.is_scalar()) {
-    reader_.wrong(at, "use an integer type", "the symbol {} is {}", name.token.text,
-                  to_string(type));
-  }
-  head_.names.bind(reader_, name, type);
-}
-
-void ScheduleParser::reducer() {
-  const NamedToken name = reader_.name("the name of a reducer");
-  reader_.expect("(");
-  const NamedToken lhs = reader_.name("a variable");
-  reader_.expect(",");
-  const NamedToken rhs = reader_.name("a variable");
-  reader_.expect(")");
-  reader_.expect(":");
-  const Token at = reader_.peek();
-  const Type type = reader_.type();
-  if (!type.is_scalar()) reader_.wrong(at, "use a scalar type", "the reducer combines vectors");
-  if (lhs.name == rhs.name) {
-    reader_.wrong(rhs.token, "give the two values names of their own", "both are named {}",
-                  rhs.token.text);
-  }
-  // It speaks of nothing but its two values, its identity of nothing at all.
-  Scope values(reader_), nothing(reader_);
-  Reducer r;
-  r.name = name.name;
-  r.lhs = values.names.bind(reader_, lhs, type);
-  r.rhs = values.names.bind(reader_, rhs, type);
-  const auto value = [&](Scope& scope, std::string_view what) {
-    reader_.expect("=");
-    const Token first = reader_.peek();
-    Expr e = scope.exprs.expr();
-    if (e->size > kMaxReducerSize) {
-      reader_.wrong(first, "combine two values only", "the {} has more than {} parts", what,
-                    kMaxReducerSize);
-    }
-    if (e->type == type) return e;
-    reader_.wrong(first, "convert it, as in float32(x)", "the {} is {}, not {}", what,
-                  to_string(e->type), to_string(type));
-  };
-  r.result = value(values, "result");
-  reader_.expect(",");
-  reader_.expect_word("identity");
-  r.identity = value(nothing, "identity");
-  head_.names.add_reducer(reader_, name, r);
-}
 
 ScheduleParser::TensorType ScheduleParser::tensor_type() {
   const Token at = reader_.peek();
@@ -159,7 +91,7 @@ StageId ScheduleParser::stage(const NamedToken& name) const {
 
 void ScheduleParser::begin_stage(const NamedToken& name, const Op& origin) {
   current_ = schedule_.append_stage(origin);
-  head_.names.add_tensor(reader_, name, output_of(origin));
+  head_.names.add_tensors(reader_, name, outputs_of(origin));
   stages_.emplace(name.name, current_);
   axes_.emplace_back();
 }
@@ -187,7 +119,8 @@ std::vector<IterVar> ScheduleParser::data_axes(Scope& scope) {
 
 Expr ScheduleParser::body(Scope& scope, const std::vector<IterVar>& axes) {
   const Token at = reader_.peek();
-  Expr e = scope.exprs.expr();
+  Exprs values = scope.exprs.values();
+  Expr e = values.size() == 1 ? values.front() : make_tuple(std::move(values));
   const auto refuse = [&](const auto&) {
     reader_.wrong(at, "vectorize a loop instead", "the expression computes vectors");
   };
@@ -206,6 +139,22 @@ Expr ScheduleParser::body(Scope& scope, const std::vector<IterVar>& axes) {
   return e;
 }
 
+// The values of a compute are of the types it is declared with.
+void ScheduleParser::check_types(const Token& at, const NamedToken& name,
+                                 const std::vector<Type>& types, const Expr& body) const {
+  const Exprs values = values_of(body);
+  if (values.size() != types.size()) {
+    reader_.wrong(at, "declare a type for each value", "{} has {} types, its expression {} values",
+                  name.token.text, types.size(), values.size());
+  }
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (values[i]->type == types[i]) continue;
+    reader_.wrong(at, "convert the expression, as in float32(x)",
+                  "{} is declared {}, its expression is {}", name.token.text, to_string(types[i]),
+                  to_string(values[i]->type));
+  }
+}
+
 void ScheduleParser::compute() {
   const Token word = reader_.next();
   const NamedToken name = reader_.name("the name of a compute");
@@ -213,15 +162,11 @@ void ScheduleParser::compute() {
   const std::vector<IterVar> axes = data_axes(scope);
   reader_.expect(":");
   const Token type_at = reader_.peek();
-  const Type type = reader_.type();
+  const std::vector<Type> types = this->types();
   reader_.expect("=");
   const Token body_at = reader_.peek();
   const Expr now = body(scope, axes);
-  if (now->type != type) {
-    reader_.wrong(type_at, "convert the expression, as in float32(x)",
-                  "{} is declared {}, its expression is {}", name.token.text, to_string(type),
-                  to_string(now->type));
-  }
+  check_types(type_at, name, types, now);
   const SourceLocation location = place(word);
   Expr first = now;
   Token first_at = body_at;
@@ -230,10 +175,7 @@ void ScheduleParser::compute() {
     reader_.expect("=");
     first_at = reader_.peek();
     first = body(scope, axes);
-    if (first->type != type) {
-      reader_.wrong(first_at, "the two expressions have one type", "{} is {}, its origin {}",
-                    name.token.text, to_string(type), to_string(first->type));
-    }
+    check_types(first_at, name, types, first);
   }
   const std::string tag = reader_.accept_word("tag") ? reader_.name("a tag").name : "";
   const auto operation = [&](const Token& at, const Expr& e) {

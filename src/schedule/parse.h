@@ -25,6 +25,8 @@ class ScheduleParser {
 
   // Of operations that have been read.
   StageId stage(const ir::NamedToken& name) const;
+  // The number behind the name of an operation that has several outputs.
+  size_t output_number() { return head_.exprs.output_number(); }
   struct TensorType {
     ir::Type type;
     ir::Exprs shape;
@@ -57,8 +59,13 @@ class ScheduleParser {
 
   void symbol();
   void reducer();
+  std::vector<ir::NamedToken> operand_names();
+  std::vector<ir::Type> types();
+  ir::Exprs reducer_part(Scope& scope, std::string_view what, const std::vector<ir::Type>& types);
   void placeholder();
   void compute();
+  void check_types(const ir::Token& at, const ir::NamedToken& name,
+                   const std::vector<ir::Type>& types, const ir::Expr& body) const;
   std::vector<ir::IterVar> data_axes(Scope& scope);
   ir::Expr body(Scope& scope, const std::vector<ir::IterVar>& axes);
   void begin_stage(const ir::NamedToken& name, const Op& origin);

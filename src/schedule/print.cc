@@ -1,5 +1,7 @@
 #include "schedule/print.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "ir/lexer.h"
@@ -10,6 +12,22 @@
 namespace texloom::schedule {
 
 using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+// "x", or "tuple(x, y)" of several.
+std::string one_or_tuple(const std::vector<std::string>& texts) {
+  if (texts.size() == 1) return texts.front();
+  return fmt::format("tuple({})", fmt::join(texts, ", "));
+}
+
+std::string types_text(const std::vector<Type>& types) {
+  std::vector<std::string> texts;
+  for (const Type type : types) texts.push_back(ir::to_string(type));
+  return one_or_tuple(texts);
+}
+
+}  // namespace
 
 SchedulePrinter::SchedulePrinter(const Schedule& schedule, PrintOptions options)
     : schedule_(schedule), options_(options) {
@@ -59,11 +77,16 @@ void SchedulePrinter::note_symbols(const Exprs& extents) {
 
 SchedulePrinter::ReducerKey SchedulePrinter::key_of(const Reducer& r) {
   PrintNames names;
-  const std::string lhs = to_string(r.lhs, names, {}), rhs = to_string(r.rhs, names, {});
-  const std::string result = to_string(r.result, names, {});
-  return {r.name,
-          fmt::format("({}, {}): {} = {}, identity={}", lhs, rhs, ir::to_string(r.lhs->type),
-                      result, to_string(r.identity, names, {}))};
+  const auto text = [&](const Exprs& values) {
+    std::vector<std::string> texts;
+    for (const Expr& e : values) texts.push_back(to_string(e, names, {}));
+    return one_or_tuple(texts);
+  };
+  std::vector<Type> types;
+  for (const Expr& var : r.lhs) types.push_back(var->type);
+  const std::string lhs = text(r.lhs), rhs = text(r.rhs), results = text(r.results);
+  return {r.name, fmt::format("({}, {}): {} = {}, identity={}", lhs, rhs, types_text(types),
+                              results, text(r.identities))};
 }
 
 // All axes of the stage, in the order of its text, and what its expressions read. Tensors and
@@ -83,7 +106,7 @@ PrintNames SchedulePrinter::axis_names(const Stage& stage) const {
       names.alias(n.tensor->producer.get(), name(schedule_.producer(n.tensor)));
     });
     if (const auto* n = as<Reduce>(op->body)) {
-      names.alias(n->reducer.lhs.get(), reducer_names_.at(key_of(n->reducer)));
+      names.alias(n->reducer.lhs.front().get(), reducer_names_.at(key_of(n->reducer)));
     }
   }
   return names;
@@ -130,15 +153,15 @@ std::string SchedulePrinter::body(const Stage& stage, const Expr& e) {
 std::string SchedulePrinter::header(const Stage& stage) {
   const Operation& op = *stage.op;
   if (op.is_placeholder()) {
-    return fmt::format("placeholder {}: {}{}\n", name(stage.id), type_and_shape(op.type, op.shape),
-                       at(op.location));
+    return fmt::format("placeholder {}: {}{}\n", name(stage.id),
+                       type_and_shape(op.types.front(), op.shape), at(op.location));
   }
   std::string axes;
   for (const IterVar& axis : op.axes) {
     axes += (axes.empty() ? "" : ", ") +
             to_string(axis, axis_names_[static_cast<size_t>(stage.id)], options_);
   }
-  return fmt::format("compute {}({}): {} = {}{}\n", name(stage.id), axes, ir::to_string(op.type),
+  return fmt::format("compute {}({}): {} = {}{}\n", name(stage.id), axes, types_text(op.types),
                      body(stage, op.body), at(op.location));
 }
 

@@ -105,10 +105,11 @@ void Schedule::set_body(StageId id, Expr body) {
   op->kind = own.op->kind;
   op->name = own.op->name;
   op->tag = own.op->tag;
-  op->type = own.op->type;
+  op->types = own.op->types;
   op->shape = own.op->shape;
   op->axes = own.op->axes;
   op->location = own.op->location;
+  op->attributes = own.op->attributes;
   if (const auto* reduce = as<Reduce>(body)) op->reduce_axes = reduce->axes;
   op->inputs = tensors_read_by(body);
   op->body = std::move(body);

@@ -181,6 +181,25 @@ def cache_write_after_a_split() -> None:
     s.cache_write(y, "local")  # wrong
 
 
+@case("TL2011")
+def cache_write_of_several_outputs() -> None:
+    x = te.placeholder((8,), name="X")
+    y, _ = te.compute((8,), lambda i: (x[i], x[i] + 1), name="Y")
+    s = te.create_schedule(y.op)
+    s.cache_write(y, "local")  # wrong
+
+
+@case("TL2012")
+def inlined_stage_of_several_outputs() -> None:
+    x = te.placeholder((8,), name="X")
+    pair, _ = te.compute((8,), lambda i: (x[i], x[i] + 1), name="P")
+    y = te.compute((8,), lambda i: pair[i] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[pair].compute_inline()  # wrong
+    tvm.lower(s, [x, y])
+
+
 @case("TL2012")
 def inlined_reduction() -> None:
     x = te.placeholder((8, 6), name="X")

@@ -106,6 +106,32 @@ def reduction_over_a_data_axis() -> None:
 
 
 @case("TL1004")
+def values_of_two_reductions() -> None:
+    x, k = te.placeholder((4, 4), name="X"), te.reduce_axis((0, 4), name="k")
+    body = te.sum(x[0, k], axis=k), te.max(x[0, k], axis=k)
+    te.compute((4,), lambda i: body, name="Y")  # wrong
+
+
+@case("TL1004")
+def start_over_the_reduced_axis() -> None:
+    x, k = te.placeholder((4, 4), name="X"), te.reduce_axis((0, 4), name="k")
+    te.compute((4,), lambda i: te.sum(x[i, k], axis=k, init=x[i, k]), name="Y")  # wrong
+
+
+@case("TL1004")
+def reducer_that_uses_more_than_its_operands() -> None:
+    x, k = te.placeholder((4, 4), name="X"), te.reduce_axis((0, 4), name="k")
+    last = te.comm_reducer(lambda a, b: b + x[0, 0], lambda t: te.const(0, t), name="last")
+    te.compute((4,), lambda i: last(x[i, k], axis=k), name="Y")  # wrong
+
+
+@case("TL1001")
+def tensors_that_do_not_broadcast() -> None:
+    x, y = te.placeholder((4, 4), name="X"), te.placeholder((3,), name="Y")
+    x + y  # wrong
+
+
+@case("TL1004")
 def reduction_over_no_axis() -> None:
     x = te.placeholder((4,), name="X")
     te.compute((4,), lambda i: te.sum(x[i], axis=[]), name="Y")  # wrong
@@ -160,8 +186,8 @@ def compute_that_uses_an_axis_of_another() -> None:
 
 
 @case("TL1007")
-def compute_of_too_few_axes() -> None:
-    te.compute((4, 4), lambda i: i, name="Y")  # wrong
+def compute_of_too_many_axes() -> None:
+    te.compute((4, 4), lambda i, j, k: i, name="Y")  # wrong
 
 
 @case("TL1008")

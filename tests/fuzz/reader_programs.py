@@ -43,6 +43,12 @@ class NumPy:
 
 COMBINE = {"sum": np.sum, "max": np.max, "min": np.min}
 
+sum_and_max = te.comm_reducer(
+    lambda a, b: (a[0] + b[0], te.max(a[1], b[1])),
+    lambda t0, t1: (te.const(0, t0), te.min_value(t1)),
+    name="sum_and_max",
+)
+
 
 def reference(body, shape, dtype, arrays, reduced=(), begins=(), how=None, where=None):
     """What a compute of this body holds."""
@@ -77,6 +83,7 @@ class Stage:
     full_range: bool = False  # else small values, so that float sums are exact
     is_output: bool = False
     is_cache: bool = False
+    several: bool = False  # one of two outputs of its operation
     line: int = -1  # of the cache's directive in the script, with {scope} in it
     narrow: bool = False  # a cache_write: local or shared only
     scope: str = ""  # of a root stage
@@ -198,12 +205,14 @@ class Computation:
         arrays = f"[{', '.join(s.var.lower() + '_np' for s in inputs)}]"
         call = f"{function}({', '.join(['te', *tensors, *names])})"
         parameters = ", ".join(a.name for a in axes)
+        several = bool(reductions) and rng.random() < 0.3
         if not reductions:
             add(f'{name} = te.compute({shape}, lambda {parameters}: {call}, name="{name}")')
             add(f'{name.lower()}_np = reference({function}, {shape}, "{dtype}", {arrays})')
         else:
-            self.reduction(name, shape, axes, reductions, call, function, arrays)
-        stage = Stage(name, shape, dtype, list(inputs), [a.extent for a in reductions])
+            self.reduction(name, shape, axes, reductions, call, function, arrays, several=several)
+        extents = [a.extent for a in reductions]
+        stage = Stage(name, shape, dtype, list(inputs), extents, several=several)
         self.stages.append(stage)
         return stage
 
@@ -216,9 +225,11 @@ class Computation:
         call: str,
         function: str,
         arrays: str,
+        *,
+        several: bool,
     ) -> None:
         rng, add = self.rng, self.script.add
-        how = rng.choice(["sum", "sum", "max", "min"])
+        how = rng.choice(["sum", "max"] if several else ["sum", "sum", "max", "min"])
         self.feature(f"te.{how} over {len(reductions)} axes")
         for a in reductions:
             # One variable per axis and tensor: bodies of two computes may use equal names.
@@ -234,9 +245,14 @@ class Computation:
             where_te = f", where={condition.format(k=f'{name}_{reductions[0].name}')}"
             where = f", where=lambda te, {everything}: {condition.format(k=reductions[0].name)}"
         parameters = ", ".join(a.name for a in axes)
+        target, reduction = name, f"te.{how}({call}"
+        if several:
+            self.feature("reduction of two values")
+            target = f"{name}, {name}_other" if how == "sum" else f"{name}_other, {name}"
+            reduction = f"sum_and_max(({call}, {call})"
         add(
-            f"{name} = te.compute({shape}, lambda {parameters}: "
-            f'te.{how}({call}, axis=[{over}]{where_te}), name="{name}")'
+            f"{target} = te.compute({shape}, lambda {parameters}: "
+            f'{reduction}, axis=[{over}]{where_te}), name="{name}")'
         )
         add(
             f'{name.lower()}_np = reference({function}, {shape}, "{self.dtype}", {arrays}, '

@@ -48,7 +48,7 @@ class Placement:
         rng, readers_of = self.rng, self.computation.readers_of
         shared = self.computation.shared
         for reader in self.computation.readers:
-            if rng.random() < 0.25:
+            if rng.random() < 0.25 and not reader.several:
                 self.cache_write(reader)
         for stage in [s for s in self.computation.stages if s.var in ("Z", "E")]:
             if rng.random() < 0.2:

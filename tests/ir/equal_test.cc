@@ -29,7 +29,7 @@ std::vector<Expr> different(const Leaves& l) {
       make_iter_var(make_var("k"), make_int(0), make_int(9), IterKind::Reduction);
   static const Reducer kSum = [] {
     Reducer other = Leaves::make_sum();
-    other.identity = make_float(1);
+    other.identities = {make_float(1)};
     return other;
   }();
 
@@ -74,12 +74,17 @@ std::vector<Expr> different(const Leaves& l) {
            make_pack({l.x, l.y}),
            make_tensor_read(kTensor, {l.i, l.j}),
            make_tensor_read(l.tensor, {l.j, l.i}),
-           make_reduce(kSum, l.x, {l.axis}, l.p),
-           make_reduce(l.sum, l.y, {l.axis}, l.p),
-           make_reduce(l.sum, l.x, {kAxis}, l.p),
-           make_reduce(l.sum, l.x, {l.axis, kAxis}, l.p),
-           make_reduce(l.sum, l.x, {l.axis}, l.q),
-           make_reduce(l.sum, l.x, {l.axis}, nullptr),
+           make_reduce(kSum, {l.x}, {l.axis}, l.p),
+           make_reduce(l.sum, {l.y}, {l.axis}, l.p),
+           make_reduce(l.sum, {l.x}, {kAxis}, l.p),
+           make_reduce(l.sum, {l.x}, {l.axis, kAxis}, l.p),
+           make_reduce(l.sum, {l.x}, {l.axis}, l.q),
+           make_reduce(l.sum, {l.x}, {l.axis}, nullptr),
+           make_reduce(l.sum, {l.x}, {l.axis}, nullptr, {l.z}),
+           make_reduce(l.pair, {l.i, l.x}, {l.axis}, l.p, {l.i, l.y}),
+           make_reduce(l.pair, {l.j, l.x}, {l.axis}, l.p, {l.j, l.y}),
+           make_tuple({l.i, l.y}),
+           make_tuple({l.i}),
            make_load(kBuffer, {l.i, l.j}),
            make_load(l.a, {l.j, l.i}),
            make_load(l.a, {l.i}),
@@ -272,7 +277,7 @@ TEST(Equal, OfReductionsUpToTheirOwnVariables) {
   const auto sum_of = [&](int64_t extent, const auto& body) {
     const IterVar k =
         make_iter_var(make_var("k"), make_int(0), make_int(extent), IterKind::Reduction);
-    return make_reduce(Leaves::make_sum(), body(k->var), {k}, nullptr);
+    return make_reduce(Leaves::make_sum(), {body(k->var)}, {k}, nullptr);
   };
   const auto element = [&](const Expr& k) { return make_load(l.a, {l.i, k}); };
   const auto other = [&](const Expr&) { return make_load(l.a, {l.i, l.j}); };

@@ -295,16 +295,16 @@ TEST(MakeTensorRead, WantsAnIndexForEachAxis) {
 
 TEST(MakeReduce, WantsAReducerOfItsType) {
   const Leaves l;
-  const Expr e = make_reduce(l.sum, l.x, {l.axis}, nullptr, kHere);
+  const Expr e = make_reduce(l.sum, {l.x}, {l.axis}, nullptr, {}, kHere);
   const auto* n = as<Reduce>(e);
   ASSERT_NE(n, nullptr);
-  EXPECT_TRUE(n->source.same_as(l.x));
+  EXPECT_TRUE(n->sources.at(0).same_as(l.x));
   EXPECT_TRUE(n->axes.at(0).same_as(l.axis));
   EXPECT_FALSE(n->condition);
   EXPECT_EQ(n->reducer.name, "sum");
   EXPECT_EQ(e->type, kFloat32);
   EXPECT_EQ(e->location.line, 1);
-  EXPECT_THROW(make_reduce(l.sum, l.i, {l.axis}, nullptr), InternalError);
+  EXPECT_THROW(make_reduce(l.sum, {l.i}, {l.axis}, nullptr), InternalError);
 }
 
 TEST(MakeLoad, HasTheLanesOfItsWidestIndex) {
@@ -392,7 +392,7 @@ TEST(Size, CountsAllParts) {
   EXPECT_EQ(sum->size, 3U);
   EXPECT_EQ((sum * sum)->size, 7U);
   EXPECT_EQ(make_load(l.a, {sum, l.i})->size, 5U);
-  EXPECT_EQ(make_reduce(l.sum, l.x, {l.axis}, nullptr)->size, 2U);
+  EXPECT_EQ(make_reduce(l.sum, {l.x}, {l.axis}, nullptr)->size, 2U);
   Expr e = l.i;
   for (int n = 0; n < 31; ++n) e = e + e;
   EXPECT_EQ(e->size, 4294967295U);

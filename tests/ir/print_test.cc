@@ -92,7 +92,7 @@ TEST(Print, Precedence) {
 TEST(Print, Reductions) {
   const Leaves l;
   const IterVar other = make_iter_var(make_var("r"), make_int(2), make_int(5), IterKind::Reduction);
-  EXPECT_EQ(to_string(make_reduce(l.sum, l.x, {l.axis, other}, nullptr)),
+  EXPECT_EQ(to_string(make_reduce(l.sum, {l.x}, {l.axis, other}, nullptr)),
             "reduce(sum, [k < 8, r from 2 extent 5], x)");
 }
 

@@ -18,7 +18,7 @@ struct Leaves {
   Buffer t = make_texture("T", kFloat32, texture_layout({8, 16, 4}, TextureRule::Activation));
   Tensor tensor = make_tensor("B", {make_int(8), make_int(16)});
   IterVar axis = make_iter_var(make_var("k"), make_int(0), make_int(8), IterKind::Reduction);
-  Reducer sum = make_sum();
+  Reducer sum = make_sum(), pair = make_pair();
 
   static Tensor make_tensor(std::string name, Exprs shape) {
     auto* node = new TensorNode;
@@ -29,7 +29,17 @@ struct Leaves {
   }
   static Reducer make_sum() {
     const Expr lhs = make_var("lhs", kFloat32), rhs = make_var("rhs", kFloat32);
-    return {lhs, rhs, lhs + rhs, make_float(0), "sum"};
+    return {{lhs}, {rhs}, {lhs + rhs}, {make_float(0)}, "sum"};
+  }
+  // Counts and sums.
+  static Reducer make_pair() {
+    const Expr n = make_var("n"), m = make_var("m");
+    const Reducer sum = make_sum();
+    return {{n, sum.lhs[0]},
+            {m, sum.rhs[0]},
+            {n + m, sum.results[0]},
+            {make_int(0), make_float(0)},
+            "pair"};
   }
 };
 
@@ -54,7 +64,11 @@ inline std::vector<ExprSample> expr_samples(const Leaves& l) {
       {make_lane(l.v, l.i), "v.lane[i]"},
       {make_pack({l.x, l.y, l.z}), "pack(x, y, z)"},
       {make_tensor_read(l.tensor, {l.i, l.j}), "B[i, j]"},
-      {make_reduce(l.sum, l.x, {l.axis}, l.p), "reduce(sum, [k < 8], x, where=p)"},
+      {make_reduce(l.sum, {l.x}, {l.axis}, l.p), "reduce(sum, [k < 8], x, where=p)"},
+      {make_reduce(l.sum, {l.x}, {l.axis}, nullptr, {l.y}), "reduce(sum, [k < 8], x, init=y)"},
+      {make_reduce(l.pair, {l.i, l.x}, {l.axis}, l.p, {l.j, l.y}),
+       "reduce(pair, [k < 8], tuple(i, x), where=p, init=tuple(j, y))"},
+      {make_tuple({l.i, l.x}), "tuple(i, x)"},
       {make_load(l.a, {l.i, l.j}), "A[i, j]"},
       {make_texture_load(l.t, l.i, l.j), "texture2d.load(T, x=i, y=j: float32x4)"},
   };

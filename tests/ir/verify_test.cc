@@ -114,7 +114,7 @@ TEST_F(VerifyTest, NodesOfAnotherStage) {
   EXPECT_THAT(faults(loops(make_store(a, {make_int(0), make_int(0)}, read))),
               ElementsAre("nodes | X[0] | TensorRead does not stand in stage loops"));
   const IterVar axis = make_iter_var(make_var("k"), make_int(0), make_int(4), IterKind::Reduction);
-  const Expr sum = make_reduce(Leaves::make_sum(), make_float(1), {axis}, nullptr);
+  const Expr sum = make_reduce(Leaves::make_sum(), {make_float(1)}, {axis}, nullptr);
   EXPECT_THAT(faults(flattened(make_store(a, {make_int(0)}, sum))),
               ElementsAre("nodes | reduce(sum, [k < 4], 1.0) | Reduce does not stand in stage "
                           "flattened"));

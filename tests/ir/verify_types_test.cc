@@ -101,10 +101,18 @@ TEST(TypeProblem, Call) {
             "it has another number of arguments");
   EXPECT_EQ(problem(call(kFloat32, Intrinsic::Power, {var(kFloat32), var(kFloat64)})),
             "operands are float32 and float64");
-  EXPECT_EQ(problem(call(kInt32, Intrinsic::Exp, {var(kInt32)})), "an argument is no float");
-  EXPECT_EQ(problem(call(kBool, Intrinsic::Abs, {var(kBool)})), "an argument is no float");
-  EXPECT_EQ(problem(call(kInt32, Intrinsic::Abs, {var(kInt32)})), "an argument is no float");
+  EXPECT_EQ(problem(call(kInt32, Intrinsic::Exp, {var(kInt32)})),
+            "an argument is of a type that it does not take");
+  EXPECT_EQ(problem(call(kBool, Intrinsic::Abs, {var(kBool)})),
+            "an argument is of a type that it does not take");
+  EXPECT_EQ(problem(call(kInt32, Intrinsic::Abs, {var(kInt32)})),
+            "an argument is of a type that it does not take");
   EXPECT_EQ(problem(call(kFloat32, Intrinsic::Abs, {var(kFloat32)})), "");
+  EXPECT_EQ(problem(call(Type::u(32), Intrinsic::Clz, {var(Type::u(32))})), "");
+  EXPECT_EQ(problem(call(kInt32, Intrinsic::Clz, {var(kInt32)})),
+            "an argument is of a type that it does not take");
+  EXPECT_EQ(problem(call(kFloat64, Intrinsic::NativeExp, {var(kFloat64)})),
+            "an argument is of a type that it does not take");
   EXPECT_EQ(problem(call(kFloat64, Intrinsic::Exp, {var(kFloat32)})),
             "it is float64 and should be float32");
 }

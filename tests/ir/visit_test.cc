@@ -100,6 +100,9 @@ TEST(Children, AreSeenInOrder) {
                                                           {"x", "y", "z"},
                                                           {"i", "j"},
                                                           {"x", "p"},
+                                                          {"x", "y"},
+                                                          {"i", "x", "p", "j", "y"},
+                                                          {"i", "x"},
                                                           {"i", "j"},
                                                           {"i", "j"}};
   const std::vector<ExprSample> samples = expr_samples(l);
@@ -115,7 +118,7 @@ TEST(Children, AreSeenInOrder) {
   for (size_t i = 0; i < stmts.size(); ++i) {
     EXPECT_EQ(children_of(stmts[i].s), expected_stmts[i]) << stmts[i].text;
   }
-  EXPECT_THAT(children_of(make_reduce(l.sum, l.x, {l.axis}, nullptr)), ElementsAre("x"));
+  EXPECT_THAT(children_of(make_reduce(l.sum, {l.x}, {l.axis}, nullptr)), ElementsAre("x"));
 }
 
 Stmt map_exprs(const Stmt& s, ExprMap map) {
@@ -132,7 +135,7 @@ TEST(MapChildren, KeepsWhatDoesNotChange) {
   for (const StmtSample& sample : stmt_samples(l)) {
     EXPECT_TRUE(map_exprs(sample.s, same).same_as(sample.s)) << sample.text;
   }
-  const Expr no_condition = make_reduce(l.sum, l.x, {l.axis}, nullptr);
+  const Expr no_condition = make_reduce(l.sum, {l.x}, {l.axis}, nullptr);
   EXPECT_TRUE(map_children(no_condition, same).same_as(no_condition));
 }
 
@@ -228,7 +231,7 @@ TEST(MapChildren, KeepsLocations) {
     EXPECT_FALSE(mapped.same_as(e));
     EXPECT_EQ(mapped->location.line, 1) << to_string(e);
   }
-  const Expr reduce = make_reduce(l.sum, l.x, {l.axis}, nullptr, kHere);
+  const Expr reduce = make_reduce(l.sum, {l.x}, {l.axis}, nullptr, {}, kHere);
   EXPECT_EQ(map_children(reduce, [&](const Expr&) { return l.y; })->location.line, 1);
   const Stmt barrier = make_barrier();
   for (const Stmt& s :

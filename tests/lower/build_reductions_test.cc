@@ -109,8 +109,8 @@ TEST_F(BuildReductions, Guards) {
 
 TEST_F(BuildReductions, Conditions) {
   const Tensor d = compute("D", {4}, [&](const Exprs& x) {
-    return reduce(schedule::Reduction::Max, at(a, {x[0], k->var}), {k},
-                  at(a, {x[0], k->var}) < ir::make_float(5), line(4));
+    return reduce(schedule::Reduction::Max, at(a, {x[0], k->var}),
+                  {{k}, at(a, {x[0], k->var}) < ir::make_float(5)}, line(4));
   });
   Te own({d});
   own.split(d, k, 4);

@@ -31,7 +31,7 @@ class StageBuffersTest : public ::testing::Test {
     te.compute_at(b, c, te.axis(c, 0));
   }
   const Buffer& of(const StageBuffers& buffers, const Tensor& t) const {
-    return buffers.of_stage[static_cast<size_t>(te.id(t))];
+    return buffers.of_stage[static_cast<size_t>(te.id(t))].front();
   }
 
   Tensor a = placeholder("A", {8, 16}, ir::Type::i(8)), b = plus_one(a, "B"), c = plus_one(b, "C");
@@ -44,9 +44,9 @@ TEST_F(StageBuffersTest, Parameters) {
   ASSERT_EQ(buffers.params.size(), 3U);
   EXPECT_TRUE(buffers.params[0].same_as(of(buffers, c)));
   EXPECT_TRUE(buffers.params[2].same_as(of(buffers, a)));
-  EXPECT_TRUE(buffers.is_param(te.id(a)));
-  EXPECT_TRUE(buffers.is_param(te.id(c)));
-  EXPECT_FALSE(buffers.is_param(te.id(b)));
+  EXPECT_TRUE(buffers.is_param(of(buffers, a)));
+  EXPECT_TRUE(buffers.is_param(of(buffers, c)));
+  EXPECT_FALSE(buffers.is_param(of(buffers, b)));
   EXPECT_EQ(buffers.params[1]->name, "X");
   EXPECT_EQ(buffers.params[1]->type, ir::Type::f(16));
   EXPECT_EQ(buffers.params[1]->shape, (Shape{3, 5}));
@@ -99,7 +99,7 @@ class StageTextures : public ::testing::Test {
   StageTextures() { te.set_scope(a, "texture"); }
 
   Buffer texture(const Lowering& lowering) const {
-    return buffers_of(lowering).of_stage[static_cast<size_t>(te.id(a))];
+    return buffers_of(lowering).of_stage[static_cast<size_t>(te.id(a))].front();
   }
 
   Tensor a = placeholder("A", {12, 5, 4}), b = plus_one(a, "B");
@@ -131,7 +131,7 @@ TEST_F(StageTextures, TemporariesAndOrigins) {
   EXPECT_EQ(to_string(buffer->origin.x), "A.x");
   EXPECT_EQ(to_string(buffer->origin.y), "A.y");
   lowering.arguments.pop_back();
-  const Buffer temporary = buffers_of(lowering).of_stage[static_cast<size_t>(te.id(b))];
+  const Buffer temporary = buffers_of(lowering).of_stage[static_cast<size_t>(te.id(b))].front();
   EXPECT_TRUE(temporary->is_texture());
   EXPECT_TRUE(temporary->origin.is_zero());
 }

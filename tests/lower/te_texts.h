@@ -111,6 +111,30 @@ compute D(i < 6, j < 10): float32 = C[i, j] + E[]
   bind i blockIdx.x
 )";
 
-inline constexpr std::array kTeTexts = {kTiledText, kOddText, kLayoutText};
+// Operations with several outputs, and reductions of several values, that start from elements.
+inline constexpr std::string_view kTupleText =
+    R"(program tuples stage=te target="opencl"
+  reducer argmax(tuple(i, v), tuple(j, w)): tuple(int32, float32) = tuple(select(v < w, j, i), max(v, w)), identity=tuple(-1, -1e+30)
+  reducer sum(lhs, rhs): float32 = lhs + rhs, identity=0.0
+  param A
+  param T
+  param S
+  param P#1
+
+placeholder A: float32[8, 16]
+
+compute P(i < 8, k < 16): tuple(float32, float32) = tuple(A[i, k] * 2.0, A[i, k] + 1.0)
+
+compute T(i < 8): tuple(int32, float32) = reduce(argmax, [k < 16], tuple(k, P#1[i, k]), where=k != i, init=tuple(0, A[i, 0]))
+  output
+  split i factor=4 -> i.outer, i.inner
+  bind i.outer blockIdx.x
+  vectorize i.inner
+
+compute S(i < 8): float32 = reduce(sum, [k < 16], P[i, k], init=T#1[i])
+  output
+)";
+
+inline constexpr std::array kTeTexts = {kTiledText, kOddText, kLayoutText, kTupleText};
 
 }  // namespace texloom::lower

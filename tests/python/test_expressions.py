@@ -247,7 +247,7 @@ def test_functions_want_floats():
 def test_index_arithmetic_of_any_integer_type(run):
     """An index may have any integer type; it is int32 inside."""
     x = te.placeholder((8,), name="X")
-    y = te.compute((8,), lambda i: x[(7 - i).astype("int64")] + x[i.var.astype("uint8")], name="Y")
+    y = te.compute((8,), lambda i: x[(7 - i).astype("int64")] + x[i.astype("uint8")], name="Y")
     s = te.create_schedule(y.op)
     s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
     v = np.arange(8, dtype="float32") ** 2

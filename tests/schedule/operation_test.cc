@@ -22,7 +22,7 @@ TEST(Operation, Placeholder) {
   const Op op = make_placeholder("A", ir::Type::i(8), {make_int(4), make_int(6)}, line(7));
   EXPECT_TRUE(op->is_placeholder());
   EXPECT_EQ(op->name, "A");
-  EXPECT_EQ(op->type, ir::Type::i(8));
+  EXPECT_EQ(op->types, std::vector<ir::Type>{ir::Type::i(8)});
   ASSERT_EQ(op->shape.size(), 2U);
   EXPECT_EQ(to_string(op->shape[1]), "6");
   EXPECT_EQ(op->location.line, 7);
@@ -36,7 +36,7 @@ TEST(Operation, Compute) {
   EXPECT_FALSE(op->is_placeholder());
   EXPECT_EQ(op->name, "B");
   EXPECT_EQ(op->tag, "tagged");
-  EXPECT_EQ(op->type, kInt32);
+  EXPECT_EQ(op->types, std::vector<ir::Type>{kInt32});
   ASSERT_EQ(op->shape.size(), 1U);
   EXPECT_EQ(to_string(op->shape[0]), "4");
   EXPECT_EQ(names(op->axes), "i");

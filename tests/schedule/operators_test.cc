@@ -225,8 +225,8 @@ TEST(Operators, CallsOfIntegers) {
 }
 
 Expr identity(Reduction kind, Type type) {
-  const Expr e = reduce(kind, var(type), {reduce_axis("k", 4)}, nullptr, line(5));
-  return ir::as<ir::Reduce>(e)->reducer.identity;
+  const Expr e = reduce(kind, var(type), {{reduce_axis("k", 4)}}, line(5));
+  return ir::as<ir::Reduce>(e)->reducer.identities.at(0);
 }
 double number(const Expr& e) { return ir::as<ir::FloatImm>(e)->value; }
 
@@ -255,10 +255,10 @@ TEST(Operators, IdentitiesOfIntegers) {
 
 TEST(Operators, Reducers) {
   const auto reducer = [](Reduction kind) {
-    const Expr e = reduce(kind, var(kFloat32), {reduce_axis("k", 4)}, nullptr, line(5));
+    const Expr e = reduce(kind, var(kFloat32), {{reduce_axis("k", 4)}}, line(5));
     const ir::Reducer& r = ir::as<ir::Reduce>(e)->reducer;
-    EXPECT_EQ(to_string(r.lhs) + ", " + to_string(r.rhs), "lhs, rhs");
-    return r.name + ": " + to_string(r.result);
+    EXPECT_EQ(to_string(r.lhs.at(0)) + ", " + to_string(r.rhs.at(0)), "lhs, rhs");
+    return r.name + ": " + to_string(r.results.at(0));
   };
   EXPECT_EQ(reducer(Reduction::Sum), "sum: lhs + rhs");
   EXPECT_EQ(reducer(Reduction::Min), "min: min(lhs, rhs)");
@@ -268,11 +268,10 @@ TEST(Operators, Reducers) {
 TEST(Operators, Reductions) {
   const ir::IterVar k = reduce_axis("k", 4), r = reduce_axis("r", 2, 3);
   const Expr x = make_var("x", kFloat32), p = make_var("p", kBool);
-  const Expr result = reduce(Reduction::Max, x, {k, r}, p, line(5));
+  const Expr result = reduce(Reduction::Max, x, {{k, r}, p}, line(5));
   EXPECT_EQ(to_string(result), "reduce(max, [k < 4, r from 3 extent 2], x, where=p)");
   EXPECT_EQ(result->location.line, 5);
-  EXPECT_EQ(to_string(reduce(Reduction::Sum, p, {k}, nullptr, line(5))),
-            "reduce(sum, [k < 4], int32(p))");
+  EXPECT_EQ(to_string(reduce(Reduction::Sum, p, {{k}}, line(5))), "reduce(sum, [k < 4], int32(p))");
 }
 
 TEST(Operators, BadReductions) {

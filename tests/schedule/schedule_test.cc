@@ -105,7 +105,7 @@ TEST(Schedule, SetBody) {
   EXPECT_EQ(op->kind, OperationKind::Compute);
   EXPECT_EQ(op->name, "B");
   EXPECT_EQ(op->tag, "tagged");
-  EXPECT_EQ(op->type, ir::kFloat32);
+  EXPECT_EQ(op->types, std::vector<ir::Type>{ir::kFloat32});
   ASSERT_EQ(op->shape.size(), 1U);
   EXPECT_EQ(names(op->axes), "i");
   EXPECT_EQ(names(op->reduce_axes), "r");

@@ -53,7 +53,7 @@ inline ir::Expr at(const ir::Tensor& tensor, ir::Exprs indices) {
 }
 
 inline ir::Expr sum(ir::Expr source, std::vector<ir::IterVar> axes, ir::Expr where = nullptr) {
-  return reduce(Reduction::Sum, std::move(source), std::move(axes), std::move(where), line(4));
+  return reduce(Reduction::Sum, std::move(source), {std::move(axes), std::move(where)}, line(4));
 }
 
 // A copy of the tensor plus one: the simplest compute.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._core import IterVar, Stage
-from .expressions import var
+from ..tir.op import var
 
 
 class _AxisSeparator:

@@ -106,6 +106,7 @@ Value Evaluator::evaluate(const Expr& e, Mask mask) {
       [&](const Lane& n) { return lane(n); }, [&](const Pack& n) { return pack(n, mask); },
       [&](const TensorRead&) -> Value { TL_UNREACHABLE("stage te is not interpreted"); },
       [&](const Reduce&) -> Value { TL_UNREACHABLE("stage te is not interpreted"); },
+      [&](const Tuple&) -> Value { TL_UNREACHABLE("stage te is not interpreted"); },
       [&](const Load& n) {
         return accesses_.load(n, evaluate(n.indices, type.is_scalar() ? kAllLanes : mask), mask);
       },

@@ -162,24 +162,39 @@ template <class Number>
 Number element_function(Intrinsic function, Number x, Number y) {
   switch (function) {
     case Intrinsic::Exp:
+    case Intrinsic::NativeExp:
       return std::exp(x);
     case Intrinsic::Exp2:
+    case Intrinsic::NativeExp2:
       return std::exp2(x);
+    case Intrinsic::Exp10:
+    case Intrinsic::NativeExp10:
+      return std::pow(Number{10}, x);
     case Intrinsic::Log:
+    case Intrinsic::NativeLog:
       return std::log(x);
     case Intrinsic::Log2:
+    case Intrinsic::NativeLog2:
       return std::log2(x);
     case Intrinsic::Log10:
+    case Intrinsic::NativeLog10:
       return std::log10(x);
+    case Intrinsic::Log1p:
+      return std::log1p(x);
     case Intrinsic::Sqrt:
+    case Intrinsic::NativeSqrt:
       return std::sqrt(x);
     case Intrinsic::Rsqrt:
+    case Intrinsic::NativeRsqrt:
       return Number{1} / std::sqrt(x);
     case Intrinsic::Sin:
+    case Intrinsic::NativeSin:
       return std::sin(x);
     case Intrinsic::Cos:
+    case Intrinsic::NativeCos:
       return std::cos(x);
     case Intrinsic::Tan:
+    case Intrinsic::NativeTan:
       return std::tan(x);
     case Intrinsic::Sinh:
       return std::sinh(x);
@@ -193,6 +208,12 @@ Number element_function(Intrinsic function, Number x, Number y) {
       return std::acos(x);
     case Intrinsic::Atan:
       return std::atan(x);
+    case Intrinsic::Asinh:
+      return std::asinh(x);
+    case Intrinsic::Acosh:
+      return std::acosh(x);
+    case Intrinsic::Atanh:
+      return std::atanh(x);
     case Intrinsic::Erf:
       return std::erf(x);
     case Intrinsic::Floor:
@@ -208,9 +229,25 @@ Number element_function(Intrinsic function, Number x, Number y) {
     case Intrinsic::Abs:
       return std::abs(x);
     case Intrinsic::Power:
+    case Intrinsic::NativePowr:
       return std::pow(x, y);
     case Intrinsic::Fmod:
       return std::fmod(x, y);
+    case Intrinsic::Atan2:
+      return std::atan2(x, y);
+    case Intrinsic::Hypot:
+      return std::hypot(x, y);
+    case Intrinsic::Copysign:
+      return std::copysign(x, y);
+    case Intrinsic::Nextafter:
+      return std::nextafter(x, y);
+    case Intrinsic::NativeRecip:
+      return Number{1} / x;
+    case Intrinsic::NativeDivide:
+      return x / y;
+    case Intrinsic::Popcount:
+    case Intrinsic::Clz:
+      break;  // of integers
   }
   TL_UNREACHABLE();
 }
@@ -295,9 +332,14 @@ Scalar apply_fma(Type type, Scalar a, Scalar b, Scalar c) {
 Scalar apply_call(Intrinsic function, Type type, std::span<const Scalar> arguments) {
   const Scalar& x = arguments.front();
   if (!type.is_float()) {
+    const auto bits = static_cast<uint64_t>(x.integer);
+    if (function == Intrinsic::Popcount) return scalar_of(int64_t{std::popcount(bits)});
+    if (function == Intrinsic::Clz) {
+      return scalar_of(int64_t{std::countl_zero(bits) - (64 - type.bits)});
+    }
     TL_CHECK(function == Intrinsic::Abs);
     const bool negative = type.is_int() && x.integer < 0;
-    return negative ? of_integer(type, -static_cast<uint64_t>(x.integer)) : scalar_of(x.integer);
+    return negative ? of_integer(type, -bits) : scalar_of(x.integer);
   }
   const double y = arguments.back().number;
   if (type.bits == 64) return scalar_of(element_function(function, x.number, y));

@@ -152,7 +152,7 @@ TEST_F(InterpretArguments, NodesOfStageTe) {
   const Leaves l;
   stage = Stage::Loops;
   for (const Expr& e : {make_tensor_read(l.tensor, {make_int(0), make_int(0)}),
-                        make_reduce(l.sum, make_float(1), {l.axis}, nullptr)}) {
+                        make_reduce(l.sum, {make_float(1)}, {l.axis}, nullptr)}) {
     const Buffer out = param("out", kFloat32, 1);
     EXPECT_THROW(run(put(out, make_int(0), e)), InternalError);
   }

@@ -203,25 +203,60 @@ struct CallCase {
 // Each function where its value is exact.
 TEST(Scalars, Calls) {
   const std::vector<CallCase> cases = {
-      {Intrinsic::Exp, 0, 0, 1},      {Intrinsic::Exp2, 3, 0, 8},
-      {Intrinsic::Log, 1, 0, 0},      {Intrinsic::Log2, 8, 0, 3},
-      {Intrinsic::Log10, 100, 0, 2},  {Intrinsic::Sqrt, 2.25, 0, 1.5},
-      {Intrinsic::Rsqrt, 0.25, 0, 2}, {Intrinsic::Sin, 0, 0, 0},
-      {Intrinsic::Cos, 0, 0, 1},      {Intrinsic::Tan, 0, 0, 0},
-      {Intrinsic::Sinh, 0, 0, 0},     {Intrinsic::Cosh, 0, 0, 1},
-      {Intrinsic::Tanh, 0, 0, 0},     {Intrinsic::Asin, 0, 0, 0},
-      {Intrinsic::Acos, 1, 0, 0},     {Intrinsic::Atan, 0, 0, 0},
-      {Intrinsic::Erf, 0, 0, 0},      {Intrinsic::Floor, -1.5, 0, -2},
-      {Intrinsic::Ceil, -1.5, 0, -1}, {Intrinsic::Trunc, -1.5, 0, -1},
-      {Intrinsic::Round, 2.5, 0, 3},  {Intrinsic::Nearbyint, 2.5, 0, 2},
-      {Intrinsic::Abs, -2.5, 0, 2.5}, {Intrinsic::Power, 2, 10, 1024},
+      {Intrinsic::Exp, 0, 0, 1},
+      {Intrinsic::Exp2, 3, 0, 8},
+      {Intrinsic::Log, 1, 0, 0},
+      {Intrinsic::Log2, 8, 0, 3},
+      {Intrinsic::Log10, 100, 0, 2},
+      {Intrinsic::Sqrt, 2.25, 0, 1.5},
+      {Intrinsic::Rsqrt, 0.25, 0, 2},
+      {Intrinsic::Sin, 0, 0, 0},
+      {Intrinsic::Cos, 0, 0, 1},
+      {Intrinsic::Tan, 0, 0, 0},
+      {Intrinsic::Sinh, 0, 0, 0},
+      {Intrinsic::Cosh, 0, 0, 1},
+      {Intrinsic::Tanh, 0, 0, 0},
+      {Intrinsic::Asin, 0, 0, 0},
+      {Intrinsic::Acos, 1, 0, 0},
+      {Intrinsic::Atan, 0, 0, 0},
+      {Intrinsic::Erf, 0, 0, 0},
+      {Intrinsic::Floor, -1.5, 0, -2},
+      {Intrinsic::Ceil, -1.5, 0, -1},
+      {Intrinsic::Trunc, -1.5, 0, -1},
+      {Intrinsic::Round, 2.5, 0, 3},
+      {Intrinsic::Nearbyint, 2.5, 0, 2},
+      {Intrinsic::Abs, -2.5, 0, 2.5},
+      {Intrinsic::Power, 2, 10, 1024},
       {Intrinsic::Fmod, -7, 4, -3},
+      {Intrinsic::Exp10, 2, 0, 100},
+      {Intrinsic::Log1p, 0, 0, 0},
+      {Intrinsic::Asinh, 0, 0, 0},
+      {Intrinsic::Acosh, 1, 0, 0},
+      {Intrinsic::Atanh, 0, 0, 0},
+      {Intrinsic::Atan2, 0, 1, 0},
+      {Intrinsic::Hypot, 3, 4, 5},
+      {Intrinsic::Copysign, 3, -1, -3},
+      {Intrinsic::Nextafter, 2, 2, 2},
+      {Intrinsic::NativeExp, 0, 0, 1},
+      {Intrinsic::NativeExp2, 3, 0, 8},
+      {Intrinsic::NativeExp10, 2, 0, 100},
+      {Intrinsic::NativeLog, 1, 0, 0},
+      {Intrinsic::NativeLog2, 8, 0, 3},
+      {Intrinsic::NativeLog10, 100, 0, 2},
+      {Intrinsic::NativeSin, 0, 0, 0},
+      {Intrinsic::NativeCos, 0, 0, 1},
+      {Intrinsic::NativeTan, 0, 0, 0},
+      {Intrinsic::NativeSqrt, 2.25, 0, 1.5},
+      {Intrinsic::NativeRsqrt, 0.25, 0, 2},
+      {Intrinsic::NativeRecip, 4, 0, 0.25},
+      {Intrinsic::NativeDivide, 3, 4, 0.75},
+      {Intrinsic::NativePowr, 2, 10, 1024},
   };
   size_t functions = 0;
 #define TL_INTRINSIC(Name, te_name, cl_name, arity) ++functions;
 #include "ir/intrinsics.def"
 #undef TL_INTRINSIC
-  EXPECT_EQ(cases.size(), functions);
+  EXPECT_EQ(cases.size() + 2, functions);  // popcount and clz are of integers
   for (const CallCase& c : cases) {
     for (const Type type : {kHalf, kBFloat, kFloat32, kDouble}) {
       EXPECT_EQ(call(c.function, type, c.x, c.y), c.expected)
@@ -231,6 +266,18 @@ TEST(Scalars, Calls) {
   EXPECT_EQ(call(Intrinsic::Sqrt, kFloat32, 2), double{std::sqrt(2.0F)});
   EXPECT_EQ(call(Intrinsic::Sqrt, kDouble, 2), std::sqrt(2.0));
   EXPECT_EQ(call(Intrinsic::Sqrt, kHalf, 2), 1.4140625);
+}
+
+TEST(Scalars, BitsOfIntegers) {
+  const auto bits = [](Intrinsic function, Type type, int64_t x) {
+    const Scalar argument = scalar_of(x);
+    return apply_call(function, type, std::span(&argument, 1)).integer;
+  };
+  EXPECT_EQ(bits(Intrinsic::Popcount, Type::u(32), 0xF0F0F0F0), 16);
+  EXPECT_EQ(bits(Intrinsic::Popcount, Type::u(64), -1), 64);
+  EXPECT_EQ(bits(Intrinsic::Clz, Type::u(32), 1), 31);
+  EXPECT_EQ(bits(Intrinsic::Clz, Type::u(32), 0), 32);
+  EXPECT_EQ(bits(Intrinsic::Clz, Type::u(64), 1), 63);
 }
 
 TEST(Scalars, AbsOfIntegers) {

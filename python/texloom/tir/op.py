@@ -1,18 +1,18 @@
 """Functions of expressions.
 
 Operands are expressions, axes, indexed tensors or Python numbers (int32 and float32); the wider
-type wins. Wrong types raise :class:`texloom.TVMError` with the caller's line.
+type wins. ``te`` has those that TVM's ``te`` has, ``tir`` all of them. Wrong types raise
+:class:`texloom.TVMError` with the caller's line.
 """
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import reduce as _fold
 from typing import Any
 
 from .. import _core
-from .._core import Expr, IterVar
+from .._core import Expr
 
 Operand = Any  # an expression, an axis, a full slice of a tensor or a number
 
@@ -31,6 +31,8 @@ exp2 = _unary("exp2")
 log = _unary("log")
 log2 = _unary("log2")
 log10 = _unary("log10")
+log1p = _unary("log1p")
+exp10 = _unary("exp10")
 sqrt = _unary("sqrt")
 rsqrt = _unary("rsqrt")
 sin = _unary("sin")
@@ -42,6 +44,9 @@ tanh = _unary("tanh")
 asin = _unary("asin")
 acos = _unary("acos")
 atan = _unary("atan")
+asinh = _unary("asinh")
+acosh = _unary("acosh")
+atanh = _unary("atanh")
 erf = _unary("erf")
 floor = _unary("floor")
 ceil = _unary("ceil")
@@ -49,6 +54,38 @@ trunc = _unary("trunc")
 round = _unary("round")
 nearbyint = _unary("nearbyint")
 abs = _unary("abs")
+
+
+def popcount(x: Operand) -> Expr:
+    """How many bits of an integer are set, in the integer's own type."""
+    return _core.popcount(x)
+
+
+def clz(x: Operand) -> Expr:
+    """How many zeros the bits of an integer begin with; int32."""
+    return _core.leading_zeros(x)
+
+
+def isnan(x: Operand) -> Expr:
+    """Whether the value is not a number; false of integers."""
+    x = _core.to_expr(x)
+    return x != x if _is_float(x) else const(False)
+
+
+def isinf(x: Operand) -> Expr:
+    """Whether the value is infinite; false of integers."""
+    x = _core.to_expr(x)
+    return abs(x) == const(float("inf"), x.dtype) if _is_float(x) else const(False)
+
+
+def isfinite(x: Operand) -> Expr:
+    """Whether the value is a number and not infinite; true of integers."""
+    x = _core.to_expr(x)
+    return abs(x) < const(float("inf"), x.dtype) if _is_float(x) else const(True)
+
+
+def _is_float(x: Expr) -> bool:
+    return "float" in x.dtype
 
 
 def sigmoid(x: Operand) -> Expr:
@@ -68,15 +105,53 @@ def fmod(x: Operand, y: Operand) -> Expr:
     return _core.call("fmod", x, y)
 
 
+def pow(x: Operand, y: Operand) -> Expr:
+    """:func:`power`."""
+    return power(x, y)
+
+
+def atan2(x: Operand, y: Operand) -> Expr:
+    """The angle of the point (y, x), from -pi to pi; floating point."""
+    return _core.call("atan2", x, y)
+
+
+def hypot(x: Operand, y: Operand) -> Expr:
+    """sqrt(x * x + y * y), without overflow on the way; floating point."""
+    return _core.call("hypot", x, y)
+
+
+def copysign(x: Operand, y: Operand) -> Expr:
+    """The magnitude of `x` with the sign of `y`; floating point."""
+    return _core.call("copysign", x, y)
+
+
+def nextafter(x: Operand, y: Operand) -> Expr:
+    """The value next to `x` in the direction of `y`; float32 and float64."""
+    return _core.call("nextafter", x, y)
+
+
 def var(name: str = "tindex", dtype: str = "int32") -> Expr:
     """A symbol."""
     return _core.var(name, dtype)
 
 
+def size_var(name: str = "size", dtype: str = "int32") -> Expr:
+    """A symbol for an extent, which is never negative."""
+    return _core.var(name, dtype)
+
+
 def const(value: float, dtype: str | None = None) -> Expr:
-    """A constant; of the type that Python's number has as an operand when `dtype` is None."""
+    """A constant.
+
+    Without `dtype` a value of NumPy's keeps its own; a Python number has the type that it has as
+    an operand.
+    """
     if dtype is None:
-        return _core.to_expr(value)
+        own = getattr(value, "dtype", None)
+        if own is None or isinstance(value, Expr):
+            return _core.to_expr(value)
+        dtype = str(own)
+        value = value.item()
     if isinstance(value, int):
         return _core.const_int(value, dtype)
     return _core.const(value, dtype)
@@ -117,6 +192,11 @@ def if_then_else(condition: Operand, true_value: Operand, false_value: Operand) 
     return _core.if_then_else(condition, true_value, false_value)
 
 
+def likely(condition: Operand) -> Expr:
+    """The condition itself: which branch is likely makes no difference here."""
+    return _core.to_expr(condition)
+
+
 def all(*conditions: Operand) -> Expr:
     """Whether all conditions hold."""
     return _fold(_core.logical_and, conditions, _core.to_expr(True))
@@ -153,43 +233,62 @@ def min_value(dtype: str) -> Expr:
     return const(_integer_range(dtype)[0], dtype)
 
 
-def _axes(axis: IterVar | Sequence[IterVar]) -> list[IterVar]:
-    return [axis] if isinstance(axis, IterVar) else list(axis)
-
-
-def sum(expr: Operand, axis: IterVar | Sequence[IterVar], where: Operand | None = None) -> Expr:
-    """The sum of `expr` over reduce axes, of the points where `where` holds."""
-    return _core.reduce_sum(expr, _axes(axis), where)
-
-
-def _extremum(
-    first: Operand, rest: tuple[Any, ...], axis: Any, where: Any, over_axes: Any, of_values: Any
-) -> Expr:
-    if axis is None and builtins.len(rest) == 1 and _is_axes(rest[0]):
-        axis, rest = rest[0], ()
-    if axis is not None:
-        if rest:
-            raise TypeError("give either several values or one value and its axis")
-        return over_axes(first, _axes(axis), where)
-    if not rest:
-        raise TypeError("give a second value, or the axis= of a reduction")
-    return _fold(of_values, rest, _core.to_expr(first))
-
-
-def _is_axes(value: Any) -> bool:
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return builtins.all(isinstance(v, IterVar) and v.is_reduction for v in values)
-
-
-def max(expr: Operand, *others: Operand, axis: Any = None, where: Operand | None = None) -> Expr:
-    """The greatest of several values, or of one expression over reduce axes (``axis=``).
-
-    Of a number and a NaN it is the number, as with C's ``fmax``. Over axes it starts from the
-    lowest finite value of the type: the result where all values are NaN or minus infinity.
-    """
-    return _extremum(expr, others, axis, where, _core.reduce_max, _core.max)
-
-
-def min(expr: Operand, *others: Operand, axis: Any = None, where: Operand | None = None) -> Expr:
-    """The least of several values, or of one expression over reduce axes; NaN as of :func:`max`."""
-    return _extremum(expr, others, axis, where, _core.reduce_min, _core.min)
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "all",
+    "any",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "ceil",
+    "clz",
+    "const",
+    "copysign",
+    "cos",
+    "cosh",
+    "div",
+    "erf",
+    "exp",
+    "exp10",
+    "exp2",
+    "floor",
+    "floordiv",
+    "floormod",
+    "fmod",
+    "hypot",
+    "if_then_else",
+    "indexdiv",
+    "indexmod",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "likely",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "max_value",
+    "min_value",
+    "nearbyint",
+    "nextafter",
+    "popcount",
+    "pow",
+    "power",
+    "round",
+    "rsqrt",
+    "sigmoid",
+    "sin",
+    "sinh",
+    "size_var",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+    "truncdiv",
+    "truncmod",
+    "var",
+]

@@ -1,0 +1,1 @@
+"""Where scripts of TVM look for its exception."""

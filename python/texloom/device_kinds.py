@@ -1,0 +1,89 @@
+"""Devices by kind and number, and what scripts ask of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import _core
+from ._core import Device
+
+# TVM's numbers of device kinds.
+_KINDS = {"cpu": 1, "cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10}
+_OTHER_NAMES = {"llvm": "cpu", "c": "cpu", "cl": "opencl", "gpu": "cuda", "nvptx": "cuda"}
+
+
+@dataclass(frozen=True)
+class AbsentDevice:
+    """A device of a kind that Texloom has no driver for: to be asked whether it is there."""
+
+    kind: str
+    device_id: int = 0
+
+    exist = False
+
+    @property
+    def device_type(self) -> int:
+        """TVM's number of the kind."""
+        return _KINDS[self.kind]
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.device_id})"
+
+
+def device(kind: str, index: int = 0) -> Device | AbsentDevice:
+    """A device by the first word of a target string and its number.
+
+    Of the kinds that TVM knows only OpenCL's devices can be used; the others do not ``exist``.
+    """
+    word = kind.split()[0] if kind.split() else kind
+    word = _OTHER_NAMES.get(word, word)
+    if word not in _KINDS:
+        raise ValueError(f"unknown device kind {kind!r}: use 'opencl'")
+    return Device(index) if word == "opencl" else AbsentDevice(word, index)
+
+
+def opencl(index: int = 0) -> Device:
+    """The OpenCL device of this number, GPUs first; see :func:`devices`."""
+    return Device(index)
+
+
+cl = opencl
+
+
+def cpu(index: int = 0) -> AbsentDevice:
+    """The host: Texloom has no driver for it, but PoCL makes it an OpenCL device."""
+    return AbsentDevice("cpu", index)
+
+
+def cuda(index: int = 0) -> AbsentDevice:
+    """A CUDA device: Texloom reaches it through OpenCL alone."""
+    return AbsentDevice("cuda", index)
+
+
+def metal(index: int = 0) -> AbsentDevice:
+    """A Metal device."""
+    return AbsentDevice("metal", index)
+
+
+def vulkan(index: int = 0) -> AbsentDevice:
+    """A Vulkan device."""
+    return AbsentDevice("vulkan", index)
+
+
+def _exist(self: Device) -> bool:
+    """Whether there is a device of this number."""
+    return self.device_id < len(_core.devices())
+
+
+Device.exist = property(_exist)
+Device.device_type = property(lambda _: _KINDS["opencl"], doc="TVM's number of the kind.")
+Device.device_name = property(lambda self: self.info["name"])
+Device.max_threads_per_block = property(lambda self: self.info["max_threads_per_block"])
+Device.max_shared_memory_per_block = property(lambda self: self.info["max_shared_memory_per_block"])
+Device.multi_processor_count = property(lambda self: self.info["compute_units"])
+Device.texture_spatial_limit = property(
+    lambda self: min(self.info["max_image_width"], self.info["max_image_height"]),
+    doc="Texels that an image may have along each side.",
+)
+
+__all__ = ["AbsentDevice", "Device", "cl", "cpu", "cuda", "device", "metal", "opencl", "vulkan"]

@@ -1,0 +1,51 @@
+"""Ranges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._core import Expr, IterVar
+
+
+class Range:
+    """Integers from `min` on, `extent` of them: ``Range(end)`` or ``Range(begin, end)``."""
+
+    def __init__(self, begin: Any, end: Any = None) -> None:
+        if end is None:
+            begin, end = 0, begin
+        self.min: Expr = _core.to_expr(begin)
+        self.extent: Expr = _core.to_expr(end) - self.min
+
+    @classmethod
+    def from_min_extent(cls, min_value: Any, extent: Any) -> Range:
+        """The range of this many integers."""
+        made = cls(min_value, min_value)
+        made.extent = _core.to_expr(extent)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Range):
+            return False
+        return bool(self.min == other.min) and bool(self.extent == other.extent)
+
+    def __hash__(self) -> int:
+        return hash((self.min, self.extent))
+
+    def __repr__(self) -> str:
+        return f"range(min={self.min}, ext={self.extent})"
+
+
+def _dom(self: IterVar) -> Range | None:
+    """What the axis runs over; None while it is not known."""
+    return None if self.extent is None else Range.from_min_extent(self._min, self.extent)
+
+
+IterVar.dom = property(_dom)
+_KINDS = (
+    "DataPar ThreadIndex CommReduce Ordered DimInfo Unrolled Vectorized Parallelized Tensorized"
+)
+for _number, _kind in enumerate(_KINDS.split()):
+    setattr(IterVar, _kind, _number)
+
+__all__ = ["Range"]

@@ -1,0 +1,46 @@
+"""What users hang on a compute: ``te.compute(..., attrs={...})``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .._core import Expr, Operation
+from ..runtime import convert
+from ..tir.expr import StringImm
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value.value if isinstance(value, (Expr, StringImm)) else value
+
+
+class Attributes(Mapping[str, Any]):
+    """Constants by name; each has a ``.value``. Prints as JSON."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = {key: convert(value) for key, value in values.items()}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return json.dumps({key: _plain(value) for key, value in self._values.items()})
+
+
+def _attrs(self: Operation) -> Attributes:
+    """What the compute was given as ``attrs=``."""
+    return self._attributes or Attributes({})
+
+
+Operation.attrs = property(_attrs)
+
+__all__ = ["Attributes"]

@@ -1,0 +1,153 @@
+"""Placeholders, computes, axes and schedules."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from .. import _core
+from .._core import IterVar, Operation, Schedule, Tensor
+from ..errors import ComputeFunctionError, TVMError
+from ..ir import Range
+from .attributes import Attributes
+from .tag import tag_of
+
+
+def _extents(shape: Any) -> tuple[Any, ...]:
+    return tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
+
+
+def placeholder(shape: Any, dtype: str | None = None, name: str = "placeholder") -> Tensor:
+    """An input tensor.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Extents, all positive.
+    dtype : str, optional
+        Element type; float32 by default.
+    name : str
+        For messages, texts and kernel arguments.
+
+    Raises
+    ------
+    TVMError
+        TL1001 for an extent that is not positive, TL1005 for an unknown dtype.
+    """
+    return _core.placeholder(_extents(shape), dtype or "float32", name)
+
+
+def compute(
+    shape: Any,
+    fcompute: Callable[..., Any],
+    name: str = "compute",
+    tag: str = "",
+    attrs: Mapping[str, Any] | None = None,
+    varargs_names: Sequence[str] | None = None,
+) -> Any:
+    """A tensor whose elements are given by a function of their indices.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Extents, all positive; what is no integer is cut to one.
+    fcompute : callable
+        Takes one index for each extent and returns an expression, or a list of them; its
+        parameters name the axes (``*i``: i0, i1, ...). Extents that it takes no index for are
+        dropped. A reduction (``te.sum`` and its like) may stand only at the top.
+    name : str
+        For messages, texts and stages.
+    tag : str
+        The user's own word; kept and shown. That of an enclosing ``te.tag_scope`` otherwise.
+    attrs : mapping, optional
+        Numbers, strings and lists of them, kept as the operation's ``attrs``.
+    varargs_names : sequence of str, optional
+        Names for the indices that ``*i`` takes.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+        A tuple when the function returns several expressions: outputs of one operation.
+
+    Raises
+    ------
+    TVMError
+        TL1001 for a bad shape, TL1004 for a nested reduction, TL1007 for a function that does not
+        take the axes or return expressions (also an ``AssertionError``, when its parameters are at
+        fault).
+    """
+    whole = [int(n) if isinstance(n, float) else n for n in _extents(shape)]
+    extents = _core.check_shape(whole, name)
+    names = _axis_names(fcompute, len(extents), name, varargs_names)
+    axes = [
+        _core.data_axis(axis, extent)
+        for axis, extent in zip(names, extents[: len(names)], strict=True)
+    ]
+    body = fcompute(*(axis.var for axis in axes))
+    values = list(body) if isinstance(body, (list, tuple)) else [body]
+    kept = None if attrs is None else Attributes(attrs)
+    outputs = _core.compute(name, tag_of(tag), axes, values, kept)
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+def _axis_names(
+    fcompute: Callable[..., Any], count: int, tensor: str, varargs_names: Sequence[str] | None
+) -> list[str]:
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names: list[str] = []
+    for parameter in inspect.signature(fcompute).parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            given = varargs_names or [f"{parameter.name}{i}" for i in range(count - len(names))]
+            names += given
+        elif parameter.kind in positional and parameter.default is inspect.Parameter.empty:
+            names.append(parameter.name)
+        else:
+            _refuse_function(tensor, f"has the parameter '{parameter}'", count)
+    if len(names) > count:
+        _refuse_function(tensor, f"takes {len(names)} axes", count)
+    return names
+
+
+def _refuse_function(tensor: str, problem: str, axes: int) -> NoReturn:
+    try:
+        _core.bad_compute_function(tensor, problem, axes)
+    except TVMError as error:
+        raise ComputeFunctionError(str(error), error.diagnostics) from None
+    raise AssertionError
+
+
+def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "") -> IterVar:
+    """An axis to reduce over, from ``dom[0]`` to ``dom[1] - 1``; `dom` may be a Range."""
+    if thread_tag:
+        raise ValueError("bind the axis to a thread with s[C].bind(axis, te.thread_axis(tag))")
+    begin, end = (dom.min, dom.min + dom.extent) if isinstance(dom, Range) else dom
+    return _core.reduce_axis(begin, end, name)
+
+
+def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
+    """A thread index: ``blockIdx.x`` to ``blockIdx.z``, ``threadIdx.x`` to ``threadIdx.z``.
+
+    A string in the first place is the tag. Each call makes a new object; within one kernel those
+    of one tag are one index. `dom` and `name` are accepted for the sake of existing scripts.
+    """
+    del name
+    if isinstance(dom, str):
+        tag = dom
+    if not tag:
+        raise ValueError("a thread axis needs a tag such as 'blockIdx.x'")
+    return _core.thread_axis(tag)
+
+
+def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:
+    """A schedule of these outputs and everything they read, each stage at the root."""
+    return _core.create_schedule(ops)
+
+
+__all__ = [
+    "compute",
+    "create_schedule",
+    "placeholder",
+    "reduce_axis",
+    "thread_axis",
+]

@@ -1,0 +1,14 @@
+"""Expressions: their classes, constants and functions, with TVM's names."""
+
+from __future__ import annotations
+
+from .._core import max, min
+from .buffer import decl_buffer
+from .calls import *  # noqa: F403
+from .calls import __all__ as _calls
+from .expr import *  # noqa: F403
+from .expr import __all__ as _classes
+from .op import *  # noqa: F403
+from .op import __all__ as _functions
+
+__all__ = [*_calls, *_classes, *_functions, "decl_buffer", "max", "min"]

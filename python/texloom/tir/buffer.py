@@ -1,0 +1,63 @@
+"""How arguments lie in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from .._core import Buffer
+
+
+def decl_buffer(
+    shape: Any,
+    dtype: str | None = None,
+    name: str = "",
+    data: None = None,
+    strides: None = None,
+    elem_offset: None = None,
+    scope: str = "",
+    data_alignment: int = -1,
+    offset_factor: int = 0,
+    buffer_type: str = "",
+    *,
+    origin: bool = False,
+    layout: str = "",
+) -> Buffer:
+    """How an argument's array lies in memory, for ``binds=`` of :func:`lower` and :func:`build`.
+
+    Parameters
+    ----------
+    shape, dtype
+        Those of the tensor; dtype is float32 by default.
+    name : str
+        The argument's name in kernels; the tensor's own by default.
+    data, strides, elem_offset
+        None: an array is compact and begins where its memory does.
+    scope : str
+        ``global`` by default, or a texture scope.
+    data_alignment, offset_factor, buffer_type
+        Accepted for the sake of existing scripts: no use is made of what they promise.
+    origin : bool
+        Whether a texture may begin anywhere in its image: the kernel then takes the place of its
+        corner as two constants.
+    layout : str
+        How the array lies there, where the scope's own rule is not wanted:
+        ``"texture[(h, w, c) -> rows=(h), cols=(c/4, w), lanes=c%4]"``; the names stand for the
+        axes, in order.
+
+    Raises
+    ------
+    ValueError
+        For `data`, `strides` or `elem_offset`.
+    """
+    del data_alignment, offset_factor, buffer_type
+    if not (data is None and strides is None and elem_offset is None):
+        raise ValueError(
+            "decl_buffer takes no data, strides or elem_offset: arrays are compact; a layout= "
+            "says how their elements lie"
+        )
+    extents = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
+    return _core.decl_buffer(extents, dtype or "float32", name, scope, origin, layout)
+
+
+__all__ = ["decl_buffer"]

@@ -1,0 +1,81 @@
+"""Calls of functions by name, as scripts reach ``native_exp`` and its like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core
+from .._core import Expr
+from ..errors import TVMError
+from . import op
+
+# What OpenCL C, C and TVM call functions that are named otherwise here.
+_OTHER_NAMES = {"fabs": "abs", "pow": "power", "rint": "nearbyint", "native_pow": "native_powr"}
+
+_OPERATORS: dict[str, Callable[..., Expr]] = {
+    "popcount": op.popcount,
+    "clz": op.clz,
+    "isnan": op.isnan,
+    "isinf": op.isinf,
+    "isfinite": op.isfinite,
+    "likely": op.likely,
+    "if_then_else": op.if_then_else,
+    "fmax": _core.max,
+    "fmin": _core.min,
+    "max": _core.max,
+    "min": _core.min,
+    "floordiv": op.floordiv,
+    "floormod": op.floormod,
+}
+
+
+def _element_name(name: str) -> str:
+    """The name of the table for exp, expf, fabs, ..."""
+    known = _core.intrinsics()
+    name = _OTHER_NAMES.get(name, name)
+    if name not in known and name.endswith("f"):  # C's names for float32
+        name = _OTHER_NAMES.get(name[:-1], name[:-1])
+    return name
+
+
+def _call(dtype: str, name: str, args: tuple[Any, ...]) -> Expr:
+    if name in _OPERATORS:
+        return _OPERATORS[name](*args).astype(dtype)
+    element = _element_name(name)
+    if element not in _core.intrinsics():
+        known = ", ".join(sorted({*_core.intrinsics(), *_OPERATORS}))
+        raise TVMError(
+            f"there is no function {name!r} that kernels may call\n  help: use one of {known}"
+        )
+    # As in C, arguments are converted to what the function takes.
+    return _core.call(element, *(_core.to_expr(x).astype(dtype) for x in args))
+
+
+def call_pure_extern(dtype: str, func_name: str, *args: Any) -> Expr:
+    """A function of OpenCL C by its name, such as ``native_exp`` or ``fabs``.
+
+    Known are the functions of ``te`` and ``tir`` by their names here and in OpenCL C, those with an
+    ``f`` behind them, and the ``native_`` ones: there is no call of what Texloom does not know.
+
+    Parameters
+    ----------
+    dtype : str
+        The type of the result; arguments are converted to it.
+    func_name : str
+        The name.
+    """
+    return _call(dtype, func_name, args)
+
+
+def call_extern(dtype: str, func_name: str, *args: Any) -> Expr:
+    """:func:`call_pure_extern`: no function that is known has effects."""
+    return _call(dtype, func_name, args)
+
+
+def call_intrin(dtype: str, func_name: str, *args: Any) -> Expr:
+    """A function of ``tir`` by its name there, such as ``tir.exp``."""
+    return _call(dtype, func_name.removeprefix("tir."), args)
+
+
+__all__ = ["call_extern", "call_intrin", "call_pure_extern"]

@@ -1,0 +1,131 @@
+// The head of a schedule's text: symbols and reducers.
+
+#include <algorithm>
+#include <set>
+
+#include "schedule/parse.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+// Reducers are told from one another by their text.
+constexpr uint32_t kMaxReducerSize = 1'000;
+
+}  // namespace
+
+void ScheduleParser::head() {
+  for (;;) {
+    if (reader_.accept_word("symbol")) {
+      symbol();
+    } else if (reader_.accept_word("reducer")) {
+      reducer();
+    } else {
+      return;
+    }
+  }
+}
+
+void ScheduleParser::symbol() {
+  const NamedToken name = reader_.name("the name of a symbol");
+  reader_.expect(":");
+  const Token at = reader_.peek();
+  const Type type = reader_.type();
+  if (!type.is_integer() || !type.is_scalar()) {
+    reader_.wrong(at, "use an integer type", "the symbol {} is {}", name.token.text,
+                  to_string(type));
+  }
+  head_.names.bind(reader_, name, type);
+}
+
+// "name", or "tuple(name, name)".
+std::vector<NamedToken> ScheduleParser::operand_names() {
+  if (!reader_.at_word("tuple") || !reader_.at("(", 1)) return {reader_.name("a variable")};
+  reader_.next();
+  std::vector<NamedToken> names;
+  do {
+    reader_.next();
+    names.push_back(reader_.name("a variable"));
+  } while (reader_.at(","));
+  reader_.expect(")");
+  return names;
+}
+
+// "float32", or "tuple(int32, float32)".
+std::vector<Type> ScheduleParser::types() {
+  if (!reader_.accept_word("tuple")) return {reader_.type()};
+  if (!reader_.at("(")) reader_.fail_expected("'('");
+  std::vector<Type> list;
+  do {
+    reader_.next();
+    list.push_back(reader_.type());
+  } while (reader_.at(","));
+  reader_.expect(")");
+  return list;
+}
+
+void ScheduleParser::reducer() {
+  const NamedToken name = reader_.name("the name of a reducer");
+  reader_.expect("(");
+  const std::vector<NamedToken> lhs = operand_names();
+  reader_.expect(",");
+  const std::vector<NamedToken> rhs = operand_names();
+  reader_.expect(")");
+  reader_.expect(":");
+  const Token at = reader_.peek();
+  const std::vector<Type> types = this->types();
+  if (std::any_of(types.begin(), types.end(), [](Type t) { return !t.is_scalar(); })) {
+    reader_.wrong(at, "use a scalar type", "the reducer combines vectors");
+  }
+  if (lhs.size() != types.size() || rhs.size() != types.size() || types.size() > kMaxOutputs) {
+    reader_.wrong(at, "give two operands for each type",
+                  "the reducer has {} and {} operands, and {} types", lhs.size(), rhs.size(),
+                  types.size());
+  }
+  // It speaks of nothing but its operands, its identities of nothing at all.
+  Scope values(reader_), nothing(reader_);
+  Reducer r;
+  r.name = name.name;
+  std::set<std::string> known;
+  const auto bind = [&](const std::vector<NamedToken>& names, Exprs& operands) {
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (!known.insert(names[i].name).second) {
+        reader_.wrong(names[i].token, "give the operands names of their own",
+                      "two of them are named {}", names[i].token.text);
+      }
+      operands.push_back(values.names.bind(reader_, names[i], types[i]));
+    }
+  };
+  bind(lhs, r.lhs);
+  bind(rhs, r.rhs);
+  r.results = reducer_part(values, "result", types);
+  reader_.expect(",");
+  reader_.expect_word("identity");
+  r.identities = reducer_part(nothing, "identity", types);
+  head_.names.add_reducer(reader_, name, r);
+}
+
+Exprs ScheduleParser::reducer_part(Scope& scope, std::string_view what,
+                                   const std::vector<Type>& types) {
+  reader_.expect("=");
+  const Token first = reader_.peek();
+  Exprs values = scope.exprs.values();
+  if (values.size() != types.size()) {
+    reader_.wrong(first, "give one for each type", "the {} has {} values, not {}", what,
+                  values.size(), types.size());
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i]->size > kMaxReducerSize) {
+      reader_.wrong(first, "combine two values only", "the {} has more than {} parts", what,
+                    kMaxReducerSize);
+    }
+    if (values[i]->type == types[i]) continue;
+    reader_.wrong(first, "convert it, as in float32(x)", "the {} is {}, not {}", what,
+                  to_string(values[i]->type), to_string(types[i]));
+  }
+  return values;
+}
+
+}  // namespace texloom::schedule

@@ -1,0 +1,139 @@
+"""What scripts rely on beside te: modules, arrays, devices, targets, contexts."""
+
+import numpy as np
+import pytest
+
+import texloom as tvm
+from texloom import te
+
+
+def doubled(n=8, name="double"):
+    x = te.placeholder((n,), name="X")
+    y = te.compute((n,), lambda i: x[i] * 2, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("threadIdx.x"))
+    return tvm.build(s, [x, y], "opencl", None, None, name)
+
+
+def test_module(dev):
+    """`m(...)`, `m["f"]`, `get_function`, `entry_func`: one function."""
+    m = doubled()
+    x, y = tvm.nd.array(np.arange(8, dtype="float32"), dev), tvm.nd.empty((8,), device=dev)
+    for f in (m, m["double"], m.get_function("double"), m.entry_func):
+        y[:] = 0
+        f(x, y)
+        np.testing.assert_array_equal(y.numpy(), np.arange(8) * 2)
+    with pytest.raises(AttributeError, match="'double', no 'other'"):
+        m["other"]
+    assert "void double_kernel0(" in m.imported_modules[0].get_source()
+
+
+def test_time_evaluator(dev):
+    m = doubled()
+    x, y = tvm.nd.array(np.arange(8, dtype="float32"), dev), tvm.nd.empty((8,), device=dev)
+    timer = m.time_evaluator(m.entry_name, dev, number=2, repeat=3, cooldown_interval_ms=1)
+    times = timer(x, y)
+    assert len(times.results) == 3 and times.min <= times.median <= times.max
+    assert times.min <= times.mean <= times.max and times.std >= 0
+    with pytest.raises(AttributeError, match="no 'other'"):
+        m.time_evaluator("other", dev)
+
+
+def test_arrays(dev):
+    a = tvm.nd.array(np.arange(6, dtype="float64").reshape(2, 3), dev)
+    assert a.dtype == "float64"  # NumPy's
+    np.testing.assert_array_equal(a.asnumpy(), a.numpy())
+    b = tvm.nd.empty((2, 3), "float64", dev)
+    assert a.copyto(b) is b
+    c = a.copyto(dev)
+    b[:] = b.numpy() + 1
+    np.testing.assert_array_equal(b.numpy(), c.numpy() + 1)
+    with pytest.raises(ValueError, match="as a whole"):
+        b[0] = 1
+    np.testing.assert_array_equal(tvm.nd.from_dlpack(np.arange(3)).numpy(), [0, 1, 2])
+
+
+def test_devices(dev):
+    assert dev.exist and not tvm.opencl(1000).exist
+    assert dev.device_type == 4 and dev.device_id == tvm.device("opencl", dev.device_id).device_id
+    assert dev.device_name and dev.max_threads_per_block > 0
+    assert dev.max_shared_memory_per_block > 0 and dev.texture_spatial_limit > 0
+    dev.sync()
+
+
+def test_devices_without_a_driver():
+    """They do not exist, and say so when they are used."""
+    for absent in (tvm.cuda(), tvm.device("cuda"), tvm.cpu(0), tvm.device("llvm -mcpu=x", 0)):
+        assert not absent.exist
+        with pytest.raises(tvm.TVMError, match="no driver for"):
+            tvm.nd.array(np.zeros(2), absent)
+    assert tvm.device("llvm") == tvm.cpu() and str(tvm.cuda(1)) == "cuda(1)"
+    with pytest.raises(ValueError, match="unknown device kind"):
+        tvm.device("abacus")
+
+
+def test_targets():
+    target = tvm.target.Target({"kind": "opencl", "device": "adreno", "max_num_threads": 128})
+    assert str(target) == "opencl -device=adreno -max_num_threads=128"
+    assert target.kind.name == "opencl" and target.device_name == "adreno" and target.host is None
+    assert "adreno" in target.keys and "gpu" in target.keys and target.max_num_threads == 128
+    assert target.attrs["texture_spatial_limit"] > 0
+    assert tvm.target.adreno() == tvm.target.create("opencl -device=adreno")
+    assert str(tvm.target.mali("-contract=0")) == "opencl -device=mali -contract=0"
+    assert tvm.target.Target.current() is None
+    with target:
+        assert tvm.target.Target.current() == target
+    with pytest.raises(ValueError, match="no target"):
+        tvm.target.Target.current(allow_none=False)
+
+
+def test_names_of_the_error():
+    from texloom._ffi.base import TVMError
+
+    assert TVMError is tvm.TVMError is tvm.error.TVMError and issubclass(TVMError, RuntimeError)
+
+
+def test_misuse_is_a_value_error():
+    x = te.placeholder((8,), name="X")
+    y = te.compute((8,), lambda i: x[i], name="Y")
+    s, other = te.create_schedule(y.op), te.compute((8,), lambda i: i, name="Z")
+    for misuse in (
+        lambda: s[y].split(y.op.axis[0]),
+        lambda: s[y].split(y.op.axis[0], factor=2, nparts=2),
+        lambda: s[other],
+        lambda: te.thread_axis(),
+        lambda: te.thread_axis((0, 4)),
+    ):
+        with pytest.raises(ValueError):
+            misuse()
+
+
+def test_values():
+    assert tvm.runtime.convert(3).value == 3 and tvm.runtime.const(1.5, "float16").value == 1.5
+    numbers = tvm.runtime.convert([1, (2.5, "word")])
+    assert numbers[0].value == 1 and numbers[1][1].value == "word"
+    assert tvm.runtime.enabled("opencl -device=mali") and not tvm.runtime.enabled("cuda")
+
+
+def test_ranges():
+    r = tvm.ir.Range(2, 6)
+    assert (r.min.value, r.extent.value) == (2, 4) and r == tvm.ir.Range.from_min_extent(2, 4)
+    assert tvm.ir.Range(3).extent.value == 3 and r != tvm.ir.Range(2, 5)
+
+
+def test_pass_context():
+    """Keys are kept; those that would change the program are refused."""
+    config = {"tir.UnrollLoop": {"auto_max_step": 16}}
+    with tvm.transform.PassContext(opt_level=3, config=config):
+        assert tvm.transform.PassContext.current().config == config
+        assert doubled().name == "double"
+    assert tvm.transform.PassContext.current().config == {}
+    with pytest.raises(ValueError, match=r"tir\.add_lower_pass"):
+        tvm.transform.PassContext(config={"tir.add_lower_pass": []})
+
+
+def test_declared_buffers():
+    declared = tvm.tir.decl_buffer((4, 4), "float16", scope="global.texture", data_alignment=64)
+    assert declared.scope() == "texture" and declared.dtype == "float16"
+    with pytest.raises(ValueError, match="strides"):
+        tvm.tir.decl_buffer((4, 4), strides=[4, 1])
