@@ -60,6 +60,7 @@ StmtParser::Close StmtParser::opening() {
   if (word == "for") return loop(LoopKind::Serial);
   if (word == "unrolled") return loop(LoopKind::Unrolled);
   if (word == "vectorized") return loop(LoopKind::Vectorized);
+  if (word == "virtual") return loop(LoopKind::Virtual);
   if (word == "thread") return loop(LoopKind::Thread);
   if (word == "if") return condition();
   if (word == "nest") return nest();

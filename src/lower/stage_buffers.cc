@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lower/double_buffers.h"
 #include "schedule/attach.h"
 #include "support/int128.h"
 
@@ -77,12 +78,44 @@ void check_size(const Stage& stage, const Shape& extents) {
   }
 }
 
+// Row-major, with indices of the aligned axes as far apart as was asked for: the axis behind each
+// is lengthened. `first` axes stand in front of the stage's own.
+Layout aligned_layout(const Stage& stage, const Shape& shape, size_t first) {
+  Layout layout = linear_layout(shape);
+  int64_t stride = 1;  // of the axis being looked at
+  for (size_t i = shape.size(); i-- > first;) {
+    const IterVar& axis = stage.op->axes[i - first];
+    const auto found = std::find_if(stage.alignments.begin(), stage.alignments.end(),
+                                    [&](const Alignment& a) { return a.axis.same_as(axis); });
+    if (found != stage.alignments.end()) {
+      const bool last = i + 1 == shape.size();
+      const int64_t step = last ? 1 : stride / layout.cols[i + 1].extent;
+      const int64_t wanted = found->offset % found->factor;
+      int64_t more = 0;
+      while (more < found->factor && (stride + more * step) % found->factor != wanted) ++more;
+      if (more == found->factor || (last && more > 0)) {
+        fail(found->location, Code::BadAlignment,
+             "align an axis further in as well, or choose a factor and an offset that the distance "
+             "can have",
+             "indices of the axis '{}' of '{}' lie a multiple of {} elements apart, which is never "
+             "k * {} + {}",
+             axis->name(), stage.name(), step, found->factor, found->offset);
+      }
+      if (more > 0) layout.cols[i + 1].extent += more;
+      stride += more * step;
+    }
+    stride *= shape[i];
+  }
+  return layout;
+}
+
 Buffer make_stage_buffer(const Stage& stage, const std::string& name, const StorageScope& scope,
                          const std::vector<int64_t>& shape, bool has_origin, const Target& target) {
   check_size(stage, shape);
-  const Layout layout = stage.layout    ? stated_layout(stage, shape, target)
-                        : scope.texture ? rule_layout(stage, shape, *scope.texture, target)
-                                        : linear_layout(shape);
+  const Layout layout = stage.layout ? stated_layout(stage, shape, target)
+                        : scope.texture
+                            ? rule_layout(stage, shape, *scope.texture, target)
+                            : aligned_layout(stage, shape, shape.size() - stage.op->axes.size());
   if (scope.texture) check_size(stage, {layout.row_count(), layout.col_count()});
   if (!scope.texture) {
     return make_buffer_with_layout(name, stage.op->type, layout, scope.memory, stage.op->location);
@@ -131,9 +164,10 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
     const Stage& stage = s.stage(id);
     const bool needed = stage.attachment.kind != AttachKind::Inline && !stage.op->is_placeholder();
     if (!needed || buffers.of_stage[static_cast<size_t>(id)]) continue;
+    Shape shape = bounds.stages[static_cast<size_t>(id)].extent;
+    if (has_two_buffers(s, id)) shape.insert(shape.begin(), 2);
     buffers.of_stage[static_cast<size_t>(id)] =
-        make_stage_buffer(stage, stage.name(), scope_of(s, id),
-                          bounds.stages[static_cast<size_t>(id)].extent, false, lowering.target);
+        make_stage_buffer(stage, stage.name(), scope_of(s, id), shape, false, lowering.target);
   }
   return buffers;
 }

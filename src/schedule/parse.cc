@@ -265,6 +265,13 @@ bool ScheduleParser::placement(const Token& word) {
     at_word(reader_, word, [&] { schedule_.compute_inline(current_, location); });
   } else if (reader_.accept_word("compute_at")) {
     compute_at(word);
+  } else if (reader_.accept_word("predicate")) {
+    predicate(word);
+  } else if (reader_.accept_word("align")) {
+    align(word);
+  } else if (reader_.accept_word("double_buffer")) {
+    const SourceLocation location = place(word);
+    at_word(reader_, word, [&] { schedule_.double_buffer(current_, location); });
   } else {
     return false;
   }
@@ -288,6 +295,10 @@ bool ScheduleParser::loop_directive(const Token& word) {
     loop(word, LoopKind::Unrolled);
   } else if (reader_.accept_word("serial")) {
     loop(word, LoopKind::Serial);
+  } else if (reader_.accept_word("parallel")) {
+    parallel(word);
+  } else if (reader_.accept_word("pragma")) {
+    pragma(word);
   } else {
     return false;
   }
@@ -306,6 +317,43 @@ void ScheduleParser::scope(const Token& word) {
   if (reader_.accept_word("layout")) storage.layout = layout(storage.scope, own_shape(word));
   const SourceLocation location = place(word);
   at_word(reader_, at, [&] { schedule_.set_storage(current_, std::move(storage), location); });
+}
+
+void ScheduleParser::align(const Token& word) {
+  constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
+  const IterVar axis = own_axis();
+  const int64_t factor = reader_.integer("a factor", 1, kLargest);
+  reader_.expect(",");
+  const int64_t offset = reader_.integer("an offset", 0, kLargest);
+  const SourceLocation location = place(word);
+  at_word(reader_, word,
+          [&] { schedule_.storage_align(current_, axis, factor, offset, location); });
+}
+
+void ScheduleParser::parallel(const Token& word) {
+  const IterVar axis = own_axis();
+  const SourceLocation location = place(word);
+  at_word(reader_, word, [&] { schedule_.parallel(current_, axis, location); });
+}
+
+void ScheduleParser::pragma(const Token& word) {
+  const IterVar axis = own_axis();
+  const NamedToken key = reader_.name("the key of a pragma");
+  reader_.expect("=");
+  const NamedToken value = reader_.name("a value in quotes");
+  const SourceLocation location = place(word);
+  at_word(reader_, word, [&] { schedule_.pragma(current_, axis, key.name, value.name, location); });
+}
+
+// Over the thread indices of a block.
+void ScheduleParser::predicate(const Token& word) {
+  Scope scope(reader_);
+  for (const char* name : {"threadIdx.x", "threadIdx.y", "threadIdx.z"}) {
+    scope.names.bind(reader_, {word, name}, kInt32);
+  }
+  const Expr e = scope.exprs.expr();
+  const SourceLocation location = place(word);
+  at_word(reader_, word, [&] { schedule_.set_store_predicate(current_, e, location); });
 }
 
 Shape ScheduleParser::own_shape(const Token& word) {
@@ -399,7 +447,8 @@ void ScheduleParser::fuse(const Token& word) {
   reader_.expect("->");
   const NamedToken name = new_name();
   const SourceLocation location = place(word);
-  r.fused = add_axis(name, r.outer->kind, {}, {}, location);
+  const bool reduces = r.outer->kind == IterKind::Reduction || r.inner->kind == IterKind::Reduction;
+  r.fused = add_axis(name, reduces ? IterKind::Reduction : IterKind::Data, {}, {}, location);
   at_word(reader_, word, [&] { schedule_.add_relation(current_, r, location); });
 }
 
@@ -446,6 +495,15 @@ void ScheduleParser::reorder(const Token& word) {
   at_word(reader_, word, [&] { schedule_.reorder(current_, axes, reader_.line_of(word)); });
 }
 
+// One name is one axis of virtual threads in the whole text.
+IterVar ScheduleParser::thread_axis() {
+  if (!reader_.accept_word("vthread")) return make_thread_axis(reader_.thread_tag());
+  const NamedToken name = reader_.name("the name of virtual threads");
+  IterVar& thread = virtual_threads_[name.name];
+  if (!thread) thread = make_virtual_thread_axis(name.name, reader_.line_of(name.token));
+  return thread;
+}
+
 void ScheduleParser::loop(const Token& word, LoopKind kind) {
   const NamedToken name = reader_.name("the name of an axis");
   const IterVar axis = this->axis(current_, name);
@@ -454,7 +512,7 @@ void ScheduleParser::loop(const Token& word, LoopKind kind) {
                   name.token.text);
   }
   IterVar thread;
-  if (kind == LoopKind::Thread) thread = make_thread_axis(reader_.thread_tag());
+  if (kind == LoopKind::Thread) thread = thread_axis();
   const SourceLocation location = place(word);
   at_word(reader_, word, [&] {
     if (thread) {

@@ -69,6 +69,10 @@ class ScheduleParser {
   bool loop_directive(const ir::Token& word);
   void scope(const ir::Token& word);
   void compute_at(const ir::Token& word);
+  void predicate(const ir::Token& word);
+  void align(const ir::Token& word);
+  void parallel(const ir::Token& word);
+  void pragma(const ir::Token& word);
   void split(const ir::Token& word);
   void fuse(const ir::Token& word);
   void transform(const ir::Token& word);
@@ -82,6 +86,7 @@ class ScheduleParser {
                        const SourceLocation& location);
   ir::IterVar axis(StageId id, const ir::NamedToken& name) const;
   ir::IterVar own_axis();
+  ir::IterVar thread_axis();
   SourceLocation place(const ir::Token& word) { return reader_.location(reader_.line_of(word)); }
   ir::Shape own_shape(const ir::Token& word);
   Stage& own() { return schedule_.stage(current_); }
@@ -93,6 +98,7 @@ class ScheduleParser {
   std::map<std::string, StageId> stages_;
   std::vector<Axes> axes_;  // by stage id
   std::vector<PendingAttachment> pending_;
+  std::map<std::string, ir::IterVar> virtual_threads_;
 };
 
 }  // namespace texloom::schedule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._core import Expr as PrimExpr
 from .._core import IterVar, Operation, Schedule, Stage, Tensor, TensorSlice
+from . import schedule, tracing
 from .expressions import (
     abs,
     acos,
@@ -97,6 +98,7 @@ __all__ = [
     "reduce_axis",
     "round",
     "rsqrt",
+    "schedule",
     "sigmoid",
     "sin",
     "sinh",
@@ -105,6 +107,7 @@ __all__ = [
     "tan",
     "tanh",
     "thread_axis",
+    "tracing",
     "trunc",
     "truncdiv",
     "truncmod",
