@@ -79,8 +79,9 @@ void check_size(const Stage& stage, const Shape& extents) {
 }
 
 // Row-major, with indices of the aligned axes as far apart as was asked for: the axis behind each
-// is lengthened. `first` axes stand in front of the stage's own.
-Layout aligned_layout(const Stage& stage, const Shape& shape, size_t first) {
+// is lengthened. Another axis may stand in front of the stage's own.
+Layout aligned_layout(const Stage& stage, const Shape& shape) {
+  const size_t first = shape.size() - stage.op->axes.size();
   Layout layout = linear_layout(shape);
   int64_t stride = 1;  // of the axis being looked at
   for (size_t i = shape.size(); i-- > first;) {
@@ -109,18 +110,22 @@ Layout aligned_layout(const Stage& stage, const Shape& shape, size_t first) {
   return layout;
 }
 
+// `argument`: whose it is, if it is the caller's; that one is row-major whatever is aligned.
 Buffer make_stage_buffer(const Stage& stage, const std::string& name, const StorageScope& scope,
-                         const std::vector<int64_t>& shape, bool has_origin, const Target& target) {
+                         const std::vector<int64_t>& shape, const Argument* argument,
+                         const Target& target) {
   check_size(stage, shape);
-  const Layout layout = stage.layout ? stated_layout(stage, shape, target)
-                        : scope.texture
-                            ? rule_layout(stage, shape, *scope.texture, target)
-                            : aligned_layout(stage, shape, shape.size() - stage.op->axes.size());
+  const Layout layout = stage.layout    ? stated_layout(stage, shape, target)
+                        : scope.texture ? rule_layout(stage, shape, *scope.texture, target)
+                        : argument      ? linear_layout(shape)
+                                        : aligned_layout(stage, shape);
   if (scope.texture) check_size(stage, {layout.row_count(), layout.col_count()});
   if (!scope.texture) {
     return make_buffer_with_layout(name, stage.op->type, layout, scope.memory, stage.op->location);
   }
   TextureOrigin origin;
+  const bool has_origin =
+      argument != nullptr && argument->declaration && argument->declaration->has_origin;
   if (has_origin) origin = {make_var(name + ".x"), make_var(name + ".y")};
   return make_texture(name, stage.op->type, layout, origin, stage.scope_location);
 }
@@ -153,10 +158,10 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
     const std::string& name = argument.declaration && !argument.declaration->name.empty()
                                   ? argument.declaration->name
                                   : stage.name();
-    const Buffer buffer = make_stage_buffer(
-        stage, name, stage.scope.value_or(StorageScope{}),
-        constant_shape(stage.op->shape, stage.name(), stage.op->location),
-        argument.declaration && argument.declaration->has_origin, lowering.target);
+    const Buffer buffer =
+        make_stage_buffer(stage, name, stage.scope.value_or(StorageScope{}),
+                          constant_shape(stage.op->shape, stage.name(), stage.op->location),
+                          &argument, lowering.target);
     buffers.of_stage[static_cast<size_t>(*id)] = buffer;
     buffers.params.push_back(buffer);
   }
@@ -167,7 +172,7 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
     Shape shape = bounds.stages[static_cast<size_t>(id)].extent;
     if (has_two_buffers(s, id)) shape.insert(shape.begin(), 2);
     buffers.of_stage[static_cast<size_t>(id)] =
-        make_stage_buffer(stage, stage.name(), scope_of(s, id), shape, false, lowering.target);
+        make_stage_buffer(stage, stage.name(), scope_of(s, id), shape, nullptr, lowering.target);
   }
   return buffers;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/parse_expr.h"
@@ -80,6 +81,18 @@ class ScheduleParser {
   void loop(const ir::Token& word, ir::LoopKind kind);
   void attach(const PendingAttachment& pending);
   void refuse_second_place(const ir::Token& word);
+
+  // What a directive or an operation refuses, it refuses at this word.
+  template <class F>
+  static auto at_word(const ir::TextReader& reader, const ir::Token& word, F&& call) {
+    try {
+      return std::forward<F>(call)();
+    } catch (const UserError& error) {
+      const Diagnostic& d = error.diagnostics().front();
+      if (d.location.column > 0) throw;  // has its place in the text
+      reader.fail_at(word, d.code, d.message, d.help);
+    }
+  }
 
   ir::NamedToken new_name();
   ir::IterVar add_axis(const ir::NamedToken& name, ir::IterKind kind, ir::Expr min, ir::Expr extent,

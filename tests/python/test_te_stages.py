@@ -275,6 +275,13 @@ def test_storage_align_of_shared_memory(run, factor, offset, row):
     assert str(tvm.lower(again)) == text
 
 
+def test_storage_align_leaves_the_caller_s_arrays_as_they_are(run):
+    x, c, s = scaled()
+    s[c].bind(s[c].op.axis[0], block())
+    s[c].storage_align(s[c].op.axis[0], 32, 1)
+    np.testing.assert_array_equal(run(s, [x, c], VALUES), VALUES * 2)
+
+
 # -- double_buffer
 
 
@@ -357,3 +364,93 @@ def test_parallel_stays_serial_on_a_gpu(run):
         tvm.lower(s, [x, c])
     text = str(tvm.program(s, [x, c]))
     assert "parallel j" in text and str(tvm.parse(text)) == text
+
+
+# -- Order of directives
+
+
+def test_the_order_of_directives_is_free(run):
+    """compute_at, compute_root and compute_inline replace one another; the last one holds."""
+    x = te.placeholder((12, 30), name="X")
+    p = te.compute((12, 30), lambda i, j: x[i, j] * 2, name="P")
+    c = te.compute((12, 30), lambda i, j: p[i, 29 - j] + 1, name="C")
+    s = te.create_schedule(c.op)
+    i, j = s[c].op.axis
+    s[c].bind(i, block())
+    s[p].compute_inline()
+    s[p].compute_at(s[c], j)
+    s[p].compute_root()
+    s[p].compute_at(s[c], i)
+    s[p].set_scope("local")
+    assert s[p].attach_type == 4
+    assert "P: local float32[1, 30]" in str(tvm.lower(s, [x, c]))
+    np.testing.assert_array_equal(run(s, [x, c], VALUES), VALUES[:, ::-1] * 2 + 1)
+
+
+def test_factor_above_the_extent_shrinks(run):
+    """A factor shrinks the inner part to the extent, nparts the outer one; threads keep theirs."""
+    for how, extents in (({"factor": 50}, (1, 30)), ({"nparts": 50}, (30, 1))):
+        x, c, s = scaled()
+        i, j = s[c].op.axis
+        outer, inner = s[c].split(j, **how)
+        s[c].bind(i, block())
+        bounds = s.bounds()
+        assert (int(bounds[outer].extent), int(bounds[inner].extent)) == extents
+        s[c].bind(inner if "factor" in how else outer, thread())
+        (kernel,) = tvm.build(s, [x, c]).kernels
+        assert kernel.block == (50, 1, 1)
+        np.testing.assert_array_equal(run(s, [x, c], VALUES), VALUES * 2)
+
+
+def test_thread_axes_of_one_tag_merge(run):
+    """Different objects of one tag are one index of a kernel; two kernels may differ in extent."""
+    x = te.placeholder((12, 30), name="X")
+    p = te.compute((12, 30), lambda i, j: x[i, j] * 2, name="P")
+    c = te.compute((12, 30), lambda i, j: p[i, 29 - j] + 1, name="C")
+    s = te.create_schedule(c.op)
+    cache = s.cache_read(p, "shared", [c])
+    for t in (c, p):
+        s[t].bind(s[t].op.axis[0], block())
+    s[c].bind(s[c].op.axis[1], thread())
+    s[cache].compute_at(s[c], s[c].op.axis[0])
+    s[cache].bind(s[cache].op.axis[1], thread())
+    s[p].bind(s[p].split(s[p].op.axis[1], factor=8)[1], thread())
+    blocks = [kernel.block for kernel in tvm.build(s, [x, c]).kernels]
+    assert blocks == [(8, 1, 1), (30, 1, 1)]
+    np.testing.assert_array_equal(run(s, [x, c], VALUES), VALUES[:, ::-1] * 2 + 1)
+
+
+def test_binding_a_bound_axis_warns_and_the_last_one_holds():
+    x, c, s = scaled()
+    i, _ = s[c].op.axis
+    s[c].bind(i, thread("x"))
+    with pytest.warns(tvm.TexloomWarning, match="TL2003"):
+        s[c].bind(i, thread("y"))
+    (kernel,) = tvm.build(s, [x, c]).kernels
+    assert kernel.block == (1, 12, 1)
+
+
+def test_loops_of_extent_1_disappear():
+    x, c, s = scaled()
+    i, j = s[c].op.axis
+    s[c].bind(i, block())
+    outer, _ = s[c].split(j, factor=30)
+    assert "j.outer" not in str(tvm.lower(s, [x, c]))
+
+
+def test_attachments_move_with_split_and_fuse(run):
+    """To the inner part of a split; as innermost operand of a fuse to the fused loop."""
+    x = te.placeholder((12, 30), name="X")
+    p = te.compute((12, 30), lambda i, j: x[i, j] * 2, name="P")
+    c = te.compute((12, 30), lambda i, j: p[i, j] + 1, name="C")
+    s = te.create_schedule(c.op)
+    i, j = s[c].op.axis
+    s[p].compute_at(s[c], j)
+    _, inner = s[c].split(j, factor=8)
+    assert s[p].attach_ivar.same_as(inner)
+    outer = s[c].leaf_iter_vars[1]
+    fused = s[c].fuse(outer, inner)
+    assert s[p].attach_ivar.same_as(fused)
+    s[c].bind(i, block())
+    s[p].set_scope("local")
+    np.testing.assert_array_equal(run(s, [x, c], VALUES), VALUES * 2 + 1)
