@@ -149,8 +149,9 @@ void bind_iter_var(py::module_& m) {
                              [](const PyIterVar& a) { return a.node->kind == IterKind::Reduction; })
       .def_property_readonly("thread_tag",
                              [](const PyIterVar& a) {
-                               return a.node->kind == IterKind::Thread ? to_string(a.node->tag)
-                                                                       : std::string();
+                               const bool thread = a.node->kind == IterKind::Thread ||
+                                                   a.node->kind == IterKind::VirtualThread;
+                               return thread ? a.node->name() : std::string();
                              })
       .def_property_readonly("extent", [](const PyIterVar& a) -> py::object {
         return a.node->extent ? py::cast(PyExpr{a.node->extent}) : py::none();
@@ -194,10 +195,13 @@ PyIterVar reduce_axis(const py::handle& begin, const py::handle& end, const std:
 
 PyIterVar thread_axis(const std::string& tag) {
   const SourceLocation where = user_location();
+  if (tag == "vthread" || tag.starts_with("vthread.")) {
+    return {make_virtual_thread_axis(tag, where)};
+  }
   const auto parsed = parse_thread_tag(tag);
   if (!parsed) {
     fail(where, Code::BadThreadAxis,
-         "use blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y or threadIdx.z",
+         "use blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z or vthread",
          "unknown thread tag '{}'", tag);
   }
   return {make_thread_axis(*parsed, where)};

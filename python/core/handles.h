@@ -63,6 +63,7 @@ void bind_nodes(py::module_& m);
 void bind_reductions(py::module_& m);
 void bind_tensors(py::module_& m);
 void bind_schedules(py::module_& m);
+void bind_stage_state(py::module_& m);
 void bind_lowering(py::module_& m);
 void bind_devices(py::module_& m);
 void bind_functions(py::module_& m);

@@ -11,6 +11,7 @@ PYBIND11_MODULE(_core, m) {
   python::bind_reductions(m);
   python::bind_tensors(m);
   python::bind_schedules(m);
+  python::bind_stage_state(m);
   python::bind_lowering(m);
   python::bind_devices(m);
   python::bind_functions(m);

@@ -121,6 +121,30 @@ void bind_loop_directives(py::class_<PyStage>& c) {
   };
   annotation("vectorize", LoopKind::Vectorized, "Compute all iterations of a loop as one vector.");
   annotation("unroll", LoopKind::Unrolled, "Copy the body for each iteration of a loop.");
+  c.def(
+      "parallel",
+      [](const PyStage& s, const PyIterVar& axis) {
+        s.schedule->parallel(s.id, axis.node, user_location());
+      },
+      py::arg("var"),
+      "Run the iterations of a loop at once; on a GPU, bind it to threads instead.");
+  c.def(
+      "pragma",
+      [](const PyStage& s, const PyIterVar& axis, const std::string& key, const py::object& value) {
+        if (key == "unroll" || key == "vectorize") {
+          const LoopKind kind = key == "unroll" ? LoopKind::Unrolled : LoopKind::Vectorized;
+          return s.schedule->annotate(s.id, axis.node, kind, user_location());
+        }
+        std::string text;
+        if (py::isinstance<py::bool_>(value)) {
+          text = value.cast<bool>() ? "1" : "0";
+        } else if (!value.is_none()) {
+          text = py::str(value).cast<std::string>();
+        }
+        s.schedule->pragma(s.id, axis.node, key, text, user_location());
+      },
+      py::arg("var"), py::arg("pragma_type"), py::arg("pragma_value") = py::none(),
+      "Remark on a loop: auto_unroll_max_step, unroll_explicit; other keys are kept.");
 }
 
 void bind_stage_directives(py::class_<PyStage>& c) {
@@ -148,6 +172,22 @@ void bind_stage_directives(py::class_<PyStage>& c) {
       },
       py::arg("scope"), py::kw_only(), py::arg("layout") = "",
       "Say where the stage's result lies, and how: texture[...] or buffer[...].");
+  c.def(
+      "storage_align",
+      [](const PyStage& s, const PyIterVar& axis, int64_t factor, int64_t offset) {
+        s.schedule->storage_align(s.id, axis.node, factor, offset, user_location());
+      },
+      py::arg("axis"), py::arg("factor"), py::arg("offset"),
+      "Put indices of an axis k * factor + offset elements apart.");
+  c.def(
+      "double_buffer", [](const PyStage& s) { s.schedule->double_buffer(s.id, user_location()); },
+      "Compute the next iteration's values while those of this one are read.");
+  c.def(
+      "set_store_predicate",
+      [](const PyStage& s, const py::object& predicate) {
+        s.schedule->set_store_predicate(s.id, to_expr(predicate), user_location());
+      },
+      py::arg("predicate"), "Say which of the threads that share a reduction store its result.");
   c.def_property_readonly("_layout_rank", [](const PyStage& s) {
     const schedule::Stage& stage = s.get();
     return stage.transform ? stage.transform->map.axes.size() : stage.op->shape.size();
@@ -189,7 +229,8 @@ void bind_stage(py::module_& m) {
 
 void bind_schedules(py::module_& m) {
   bind_stage(m);
-  py::class_<Schedule, SharedSchedule>(m, "Schedule", "How a set of outputs is computed.")
+  py::class_<Schedule, SharedSchedule>(m, "Schedule", py::dynamic_attr(),
+                                       "How a set of outputs is computed.")
       .def("__getitem__", &stage_of)
       .def("__str__", [](const Schedule& s) { return schedule::to_string(s); })
       .def_property_readonly("stages",
@@ -218,12 +259,32 @@ void bind_schedules(py::module_& m) {
           "Copy a tensor into a memory scope for some of its readers; returns the copy.")
       .def(
           "cache_write",
-          [](Schedule& s, const PyTensor& tensor, const std::string& scope,
-             const std::string& layout) {
-            return PyTensor{s.cache_write(tensor.node, scope, user_location(), layout)};
+          [](Schedule& s, const py::object& tensor, const std::string& scope,
+             const std::string& layout) -> py::object {
+            const SourceLocation where = user_location();
+            if (!py::isinstance<py::list>(tensor) && !py::isinstance<py::tuple>(tensor)) {
+              const Tensor& one = tensor.cast<const PyTensor&>().node;
+              return py::cast(PyTensor{s.cache_write(one, scope, where, layout)});
+            }
+            const auto tensors = tensor.cast<std::vector<PyTensor>>();
+            if (tensors.size() != 1) {
+              fail(where, Code::BadCacheWrite, "call cache_write once for each operation",
+                   "cache_write of {} tensors, which are not the outputs of one operation",
+                   tensors.size());
+            }
+            py::list caches;
+            caches.append(PyTensor{s.cache_write(tensors.front().node, scope, where, layout)});
+            return caches;
           },
           py::arg("tensor"), py::arg("scope"), py::kw_only(), py::arg("layout") = "",
-          "Compute a tensor in a memory scope and copy it out; returns what is computed there.");
+          "Compute a tensor in a memory scope and copy it out; returns what is computed there.")
+      .def(
+          "rfactor",
+          [](Schedule& s, const PyTensor& tensor, const PyIterVar& axis, int factor_axis) {
+            return PyTensor{s.rfactor(tensor.node, axis.node, factor_axis, user_location())};
+          },
+          py::arg("tensor"), py::arg("axis"), py::arg("factor_axis") = 0,
+          "Make partial results along an axis of a reduction; returns them.");
   m.def("create_schedule", [](const py::object& ops) {
     return std::make_shared<Schedule>(Schedule::create(operations_in(ops)));
   });

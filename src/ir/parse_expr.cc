@@ -28,6 +28,7 @@ constexpr std::string_view kBinary, kNot;              // a sign; min and max ar
 constexpr std::string_view kCast, kBroadcast;          // the type; "x" and the number of lanes
 constexpr std::string_view kCall;                      // intrinsics.def has them
 constexpr std::string_view kLane, kTensorRead, kLoad;  // brackets behind
+constexpr std::string_view kTuple;                     // a whole body, of stage te
 constexpr std::string_view kSelect = "select";
 constexpr std::string_view kFma = "fma";
 constexpr std::string_view kRamp = "ramp";
@@ -251,6 +252,7 @@ Expr ExprParser::node(const Token& name, ExprKind kind) {
     case ExprKind::Broadcast:
     case ExprKind::Lane:
     case ExprKind::TensorRead:
+    case ExprKind::Tuple:
     case ExprKind::Load:
       break;  // have no word of their own
   }

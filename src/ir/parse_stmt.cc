@@ -11,13 +11,14 @@ namespace {
 
 constexpr int64_t kMaxExtent = int64_t{1} << 48;
 
-using Words = std::array<std::string_view, 4>;
+using Words = std::array<std::string_view, 5>;
 
 // The words that statements begin with. A node of nodes.def without a row here does not compile.
 namespace words {
 constexpr Words kStore = {};  // the name of the buffer
 constexpr Words kTextureStore = {"texture2d.store"};
-constexpr Words kFor = {"for", "unrolled", "vectorized", "thread"};  // in the order of LoopKind
+constexpr Words kFor = {"for", "unrolled", "vectorized", "thread",
+                        "virtual"};  // in the order of LoopKind
 constexpr Words kIf = {"if"};
 constexpr Words kSeq = {};  // what stands in a row
 constexpr Words kLet = {"let"};

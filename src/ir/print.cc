@@ -251,6 +251,8 @@ class Printer {
         return "unrolled";
       case LoopKind::Vectorized:
         return "vectorized";
+      case LoopKind::Virtual:
+        return "virtual";
       case LoopKind::Thread:
         return "thread";
     }

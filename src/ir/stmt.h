@@ -46,7 +46,9 @@ struct TextureStore : StmtBase<TextureStore> {
   Expr value;  // four lanes
   auto fields() const { return field_list(texture, x, y, value); }
 };
-enum class LoopKind : uint8_t { Serial, Unrolled, Vectorized, Thread };
+// Virtual: iterations that behave as threads of the block do, one after the other in each statement
+// (lower/inject_virtual_threads.h).
+enum class LoopKind : uint8_t { Serial, Unrolled, Vectorized, Thread, Virtual };
 struct For : StmtBase<For> {
   static constexpr StmtKind kKind = StmtKind::For;
   Expr var;  // a Var, from 0 to extent - 1

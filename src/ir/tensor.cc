@@ -40,4 +40,9 @@ IterVar make_thread_axis(ThreadTag tag, SourceLocation location) {
   return IterVar(node);
 }
 
+IterVar make_virtual_thread_axis(std::string name, SourceLocation location) {
+  return make_iter_var(make_var(std::move(name), kInt32, location), {}, {}, IterKind::VirtualThread,
+                       std::move(location));
+}
+
 }  // namespace texloom::ir

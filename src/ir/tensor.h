@@ -30,7 +30,7 @@ using Tensor = Ref<TensorNode>;
 // Of one operation.
 inline constexpr size_t kMaxOutputs = 64;
 
-enum class IterKind : uint8_t { Data, Reduction, Thread };
+enum class IterKind : uint8_t { Data, Reduction, Thread, VirtualThread };
 
 // One of the thread indices of a GPU kernel: blockIdx.{x,y,z} and threadIdx.{x,y,z}.
 struct ThreadTag {
@@ -58,5 +58,7 @@ using IterVar = Ref<IterVarNode>;
 
 IterVar make_iter_var(Expr var, Expr min, Expr extent, IterKind kind, SourceLocation location = {});
 IterVar make_thread_axis(ThreadTag tag, SourceLocation location = {});
+// Each is an axis of its own: virtual threads have no tag by which they would be one.
+IterVar make_virtual_thread_axis(std::string name, SourceLocation location = {});
 
 }  // namespace texloom::ir

@@ -74,6 +74,8 @@ Places places_of(LoopKind loop) {
       return kCode | kPlan;
     case LoopKind::Unrolled:
       return kCode;
+    case LoopKind::Virtual:
+      return kLoops;
     case LoopKind::Vectorized:
     case LoopKind::Thread:
       return kLoops | place_bit(Place::Flattened);

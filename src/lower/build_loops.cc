@@ -5,8 +5,13 @@
 #include "ir/arith/simplify.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
+#include "lower/auto_unroll.h"
+#include "lower/double_buffers.h"
+#include "lower/places.h"
 #include "lower/stage_buffers.h"
+#include "lower/thread_reduction.h"
 #include "schedule/attach.h"
+#include "schedule/axis_values.h"
 #include "schedule/bounds.h"
 
 namespace texloom::lower {
@@ -19,8 +24,9 @@ namespace {
 
 class Builder {
  public:
-  Builder(const Schedule& s, const Bounds& bounds, const StageBuffers& buffers)
-      : s_(s), bounds_(bounds), buffers_(buffers) {}
+  Builder(const Schedule& s, const Bounds& bounds, const StageBuffers& buffers,
+          std::vector<Diagnostic>& warnings)
+      : s_(s), bounds_(bounds), buffers_(buffers), warnings_(warnings) {}
 
   // All root stages in order, temporaries around all that follows their own nest.
   Stmt program_body() {
@@ -33,7 +39,7 @@ class Builder {
     }
     Stmt body = make_empty();
     for (auto id = roots.rbegin(); id != roots.rend(); ++id) {
-      const Stmt own = make_nest(buffers(*id).front(), nest(*id), s_.stage(*id).op->location);
+      const Stmt own = make_nest(buffers(*id).front(), root_nest(*id), s_.stage(*id).op->location);
       body = allocated(*id, make_seq({own, body}));
     }
     return body;
@@ -60,11 +66,21 @@ class Builder {
 
   Stmt nest(StageId id) { return loops_from(id, 0); }
 
+  // With the memory in which threads put their parts of reductions: outside of all thread loops,
+  // since all of them use it.
+  Stmt root_nest(StageId id) {
+    Stmt body = nest(id);
+    for (const Buffer& parts : parts_) body = make_allocate(parts, body, parts->location);
+    parts_.clear();
+    return body;
+  }
+
   // The loops from this position inwards, with what is attached to them.
   Stmt loops_from(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_of(id);
     if (position == first_reduction(b) && !stage.op->reduce_axes.empty()) {
+      if (is_shared_by_threads(id)) return across_threads(id, position);
       return make_seq({initialisation(id, position), loops_inside(id, position)});
     }
     return loops_inside(id, position);
@@ -74,8 +90,49 @@ class Builder {
     const StageBounds& b = bounds_of(id);
     if (position == b.loops.size()) return update(id);
     const LeafLoop& loop = b.loops[position];
-    const Stmt body = with_attached(id, loop.axis, loops_from(id, position + 1));
-    return make_loop(s_.stage(id), loop.axis, loop.var, loop.extent, body);
+    const std::vector<StageId> doubled = double_buffered_at(s_, {id, loop.axis});
+    const Stmt whole = doubled.empty() ? make_loop(id, loop, body_of(id, position, {}))
+                                       : ahead_by_one(id, position, doubled);
+    return apply_unroll_pragmas(s_.stage(id), loop.axis, whole);
+  }
+
+  // Inside the loop; without the stages that are computed elsewhere.
+  Stmt body_of(StageId id, size_t position, const std::vector<StageId>& elsewhere) {
+    const IterVar& axis = bounds_of(id).loops[position].axis;
+    return with_attached(id, axis, loops_from(id, position + 1), elsewhere);
+  }
+
+  // The loop with stages of which each iteration computes the next one's values, into the buffer
+  // of two that it does not read itself. The last iteration stands behind the loop.
+  Stmt ahead_by_one(StageId id, size_t position, const std::vector<StageId>& doubled) {
+    const LeafLoop& loop = bounds_of(id).loops[position];
+    for (const StageId each : doubled) slot_[each] = floormod(loop.var, 2);
+    Stmts nests;
+    for (const StageId each : doubled) nests.push_back(nest(each));
+    const Stmt produce = make_seq(std::move(nests));
+    const Stmt consume = body_of(id, position, doubled);
+    const auto at = [&](const Stmt& s, const Expr& iteration) {
+      return substitute(s, {{loop.var, iteration}});
+    };
+    LeafLoop all_but_last = loop;
+    --all_but_last.extent;
+    Stmts statements{at(produce, make_int(0))};
+    if (all_but_last.extent > 0) {
+      statements.push_back(
+          make_loop(id, all_but_last, make_seq({at(produce, loop.var + 1), consume})));
+    }
+    statements.push_back(at(consume, make_int(loop.extent - 1)));
+    Stmt whole = make_seq(std::move(statements));
+    for (const StageId each : doubled) whole = allocated(each, std::move(whole));
+    return whole;
+  }
+
+  // Where the stage puts the element at this point of its loops.
+  Place place_of(StageId id) const { return {buffers(id), in_slot(id, bounds_of(id).position)}; }
+  Exprs in_slot(StageId id, Exprs indices) const {
+    const auto slot = slot_.find(id);
+    if (slot != slot_.end()) indices.insert(indices.begin(), slot->second);
+    return indices;
   }
 
   static size_t first_reduction(const StageBounds& b) {
@@ -84,27 +141,139 @@ class Builder {
     return i;
   }
 
-  static Stmt make_loop(const Stage& stage, const IterVar& axis, const Expr& var, int64_t extent,
-                        Stmt body) {
-    const AxisAttributes* attributes = stage.attributes_of(axis);
-    const Expr count = make_int(extent);
+  bool is_shared_by_threads(StageId id) const {
+    const std::vector<LeafLoop>& loops = bounds_of(id).loops;
+    return std::any_of(loops.begin(), loops.end(), [&](const LeafLoop& loop) {
+      return loop.axis->kind == IterKind::Reduction && thread_of(s_, {id, loop.axis});
+    });
+  }
+
+  // The reduction from `position` on: each thread's own steps, then all of them together.
+  Stmt across_threads(StageId id, size_t position) {
+    const Stage& stage = s_.stage(id);
+    const StageBounds& b = bounds_of(id);
+    const ThreadReduction reduction(stage, groups(id), sharing_threads(id));
+    const Place& parts = reduction.parts;
+    parts_.insert(parts_.end(), parts.buffers.begin(), parts.buffers.end());
+    part_of_.emplace(id, reduction.part);
+    const Stmt steps = loops_inside(id, position);
+    const Exprs result = reduction.result();
+    Stmt store = stores(place_of(id), result, false, stage.op->location);
+    if (!may_run_anywhere(id, result)) store = guarded(b.guards, store);
+    const Stmt start =
+        stores(reduction.part, reduction.reducer.identities, false, stage.op->location);
+    Stmt body = make_seq({start, steps, reduction.combination(), reduction.stored(stage, store)});
+    for (const Buffer& part : reduction.part.buffers) {
+      body = make_allocate(part, std::move(body), stage.op->location);
+    }
+    return body;
+  }
+
+  // The threads that share each result of the stage.
+  std::vector<ThreadLoop> sharing_threads(StageId id) const {
+    std::vector<ThreadLoop> threads;
+    for (const LeafLoop& loop : bounds_of(id).loops) {
+      const IterVar thread = thread_of(s_, {id, loop.axis});
+      if (loop.axis->kind != IterKind::Reduction || !thread) continue;
+      threads.push_back({make_var(loop.axis->name() + ".thread"), loop.extent, thread->tag,
+                         s_.stage(id).attributes_of(loop.axis)->location});
+    }
+    return threads;
+  }
+
+  // The loops around over other threads of the block, virtual ones too, each once.
+  std::vector<ThreadLoop> groups(StageId id) const {
+    std::vector<IterVar> seen;
+    for (const LeafLoop& loop : bounds_of(id).loops) {
+      if (loop.axis->kind == IterKind::Reduction) seen.push_back(thread_of(s_, {id, loop.axis}));
+    }
+    std::vector<ThreadLoop> found;
+    for (const LoopRef& ref : all_loops(s_, id)) {
+      const IterVar thread = thread_of(s_, ref);
+      if (!thread || thread->tag.block) continue;
+      const bool known = std::any_of(seen.begin(), seen.end(), [&](const IterVar& other) {
+        return other && is_one_thread_axis(thread, other);
+      });
+      if (known) continue;
+      seen.push_back(thread);
+      const LeafLoop& loop = loop_of(ref);
+      found.push_back({loop.var, loop.extent, thread->tag, {}});
+    }
+    return found;
+  }
+
+  Stmt make_loop(StageId id, const LeafLoop& loop, Stmt body) const {
+    const AxisAttributes* attributes = s_.stage(id).attributes_of(loop.axis);
+    const Expr count = make_int(loop.extent);
     if (attributes == nullptr) {
-      return make_for(var, count, LoopKind::Serial, std::move(body), axis->location);
+      return make_for(loop.var, count, LoopKind::Serial, std::move(body), loop.axis->location);
+    }
+    const SourceLocation& where = attributes->location;
+    if (attributes->parallel) ignored(id, loop.axis, where);
+    if (!attributes->thread) {
+      return make_for(loop.var, count, attributes->loop, std::move(body), where);
+    }
+    if (!thread_of(s_, {id, loop.axis})) {
+      return make_for(loop.var, count, LoopKind::Serial, std::move(body), where);
     }
     if (attributes->loop == LoopKind::Thread) {
-      return make_thread_for(var, count, attributes->thread->tag, std::move(body),
-                             attributes->location);
+      return make_thread_for(loop.var, count, attributes->thread->tag, std::move(body), where);
     }
-    return make_for(var, count, attributes->loop, std::move(body), attributes->location);
+    if (const LeafLoop* outer = same_virtual_threads(id, attributes->thread)) {
+      check_virtual_threads(*outer, loop, where);
+      return substitute(body, {{loop.var, outer->var}});
+    }
+    return make_for(loop.var, count, LoopKind::Virtual, std::move(body), where);
+  }
+
+  void ignored(StageId id, const IterVar& axis, const SourceLocation& where) const {
+    warnings_.push_back(
+        {Severity::Warning,
+         Code::AnnotationIgnored,
+         where,
+         fmt::format("the loop '{}' of '{}' stays serial: on a GPU the threads that "
+                     "loops are bound to run in parallel",
+                     axis->name(), s_.stage(id).name()),
+         "bind the axis to te.thread_axis(\"blockIdx.x\") or threadIdx.x",
+         {}});
+  }
+
+  // The loop over these virtual threads that encloses the stage; null when there is none.
+  const LeafLoop* same_virtual_threads(StageId id, const IterVar& thread) const {
+    for (const LoopRef& ref : enclosing_loops(s_, id)) {
+      const AxisAttributes* attributes = s_.stage(ref.stage).attributes_of(ref.leaf);
+      if (attributes == nullptr || !thread.same_as(attributes->thread)) continue;
+      if (!thread_of(s_, ref)) continue;
+      return &loop_of(ref);
+    }
+    return nullptr;
+  }
+
+  const LeafLoop& loop_of(const LoopRef& ref) const {
+    const std::vector<LeafLoop>& loops = bounds_of(ref.stage).loops;
+    return *std::find_if(loops.begin(), loops.end(),
+                         [&](const LeafLoop& l) { return l.axis.same_as(ref.leaf); });
+  }
+
+  static void check_virtual_threads(const LeafLoop& outer, const LeafLoop& inner,
+                                    const SourceLocation& where) {
+    if (outer.extent == inner.extent) return;
+    fail(where, Code::ThreadExtentMismatch,
+         "split both axes so that the parts bound to the thread axis have one extent, or bind them "
+         "to virtual threads of their own",
+         "the virtual threads of '{}' have the extent {} here, but {} at the axis '{}' around it",
+         inner.axis->name(), inner.extent, outer.extent, outer.axis->name());
   }
 
   // Producers before readers at the start of the loop's body.
-  Stmt with_attached(StageId host, const IterVar& axis, Stmt body) {
+  Stmt with_attached(StageId host, const IterVar& axis, Stmt body,
+                     const std::vector<StageId>& elsewhere) {
     const std::vector<StageId>& order = s_.order();
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
       const Attachment& at = s_.stage(*id).attachment;
       if (at.kind != AttachKind::At || at.stage != host) continue;
       if (!leaf_of(s_.stage(host), at.axis).same_as(axis)) continue;
+      if (std::find(elsewhere.begin(), elsewhere.end(), *id) != elsewhere.end()) continue;
       body = allocated(*id, make_seq({nest(*id), body}));
     }
     return body;
@@ -115,8 +284,12 @@ class Builder {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_of(id);
     const auto* reduce = as<Reduce>(stage.op->body);
+    const SourceLocation& where = stage.op->location;
+    const auto own_part = part_of_.find(id);
+    const Place place = own_part == part_of_.end() ? place_of(id) : own_part->second;
     const Exprs values = reduce == nullptr ? reads(values_of(stage.op->body), b)
-                                           : combined(id, *reduce, reads(reduce->sources, b));
+                                           : combined(reduce->reducer, loads(place, where),
+                                                      reads(reduce->sources, b));
     std::vector<Expr> guards;
     bool anywhere = true;
     if (reduce != nullptr) {
@@ -128,40 +301,7 @@ class Builder {
     }
     if (!anywhere || !may_run_anywhere(id, values))
       guards.insert(guards.begin(), b.guards.begin(), b.guards.end());
-    return guarded(guards, stores(id, values, reduce != nullptr));
-  }
-
-  // The partial results after one more step.
-  Exprs combined(StageId id, const Reduce& reduce, const Exprs& sources) const {
-    Substitution operands;
-    for (size_t i = 0; i < sources.size(); ++i) {
-      operands.emplace(reduce.reducer.lhs[i], make_load(buffers(id)[i], bounds_of(id).position,
-                                                        s_.stage(id).op->location));
-      operands.emplace(reduce.reducer.rhs[i], sources[i]);
-    }
-    Exprs values;
-    for (const Expr& result : reduce.reducer.results)
-      values.push_back(substitute(result, operands));
-    return values;
-  }
-
-  // A value for each output, at the point of the loops. Values that read what the stores write are
-  // all computed before the first store.
-  Stmt stores(StageId id, Exprs values, bool read_outputs) const {
-    const SourceLocation& where = s_.stage(id).op->location;
-    const bool lets = read_outputs && values.size() > 1;
-    const Exprs computed = values;
-    Stmts list;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const Buffer& own = buffers(id)[i];
-      if (lets) values[i] = make_var(own->name + ".next", values[i]->type, where);
-      list.push_back(make_store(own, bounds_of(id).position, values[i], where));
-    }
-    Stmt body = make_seq(std::move(list));
-    for (size_t i = values.size(); lets && i-- > 0;) {
-      body = make_let(values[i], computed[i], std::move(body), where);
-    }
-    return body;
+    return guarded(guards, stores(place, values, reduce != nullptr, where));
   }
 
   // What the reduction starts from, over the data loops at and inside `position`, with variables
@@ -171,19 +311,19 @@ class Builder {
     const StageBounds& b = bounds_of(id);
     const auto& reduce = *as<Reduce>(stage.op->body);
     const Exprs start = reduce.init.empty() ? reduce.reducer.identities : reads(reduce.init, b);
-    Stmt body = stores(id, start, false);
+    Stmt body = stores(place_of(id), start, false, stage.op->location);
     if (!may_run_anywhere(id, start)) body = guarded(b.guards, body);
     Substitution renamed;
     std::vector<LeafLoop> loops;
     for (size_t i = position; i < b.loops.size(); ++i) {
-      if (b.loops[i].axis->kind == IterKind::Reduction) continue;
+      if (!comes_from_data(stage, b.loops[i].axis)) continue;
       loops.push_back(b.loops[i]);
       loops.back().var = make_var(b.loops[i].axis->name() + ".init");
       renamed.emplace(b.loops[i].var, loops.back().var);
     }
     body = substitute(body, renamed);
     for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
-      body = make_loop(stage, loop->axis, loop->var, loop->extent, body);
+      body = make_loop(id, *loop, body);
     }
     return body;
   }
@@ -193,7 +333,7 @@ class Builder {
   bool may_run_anywhere(StageId id, const Exprs& values) const {
     const BufferNode& own = *buffers(id).front();  // its outputs all lie alike
     if (own.memory != MemoryScope::Local) return false;
-    bool safe = is_inside(own, bounds_of(id).position);
+    bool safe = is_inside(own, place_of(id).indices);
     for (const Expr& value : values) {
       walk(
           value,
@@ -231,7 +371,7 @@ class Builder {
         indices[i] = arith::simplify(indices[i], bounds_.ranges);
       }
       const Buffer& buffer = buffers(source)[static_cast<size_t>(n.tensor->output)];
-      return make_load(buffer, std::move(indices), n.location);
+      return make_load(buffer, in_slot(source, std::move(indices)), n.location);
     });
   }
   Exprs reads(const Exprs& list, const StageBounds& b) {
@@ -243,6 +383,10 @@ class Builder {
   const Schedule& s_;
   const Bounds& bounds_;
   const StageBuffers& buffers_;
+  std::vector<Diagnostic>& warnings_;
+  std::unordered_map<StageId, Expr> slot_;      // of stages with two buffers: which one, now
+  std::unordered_map<StageId, Place> part_of_;  // of reductions that threads share
+  std::vector<Buffer> parts_;                   // of this root nest
 };
 
 }  // namespace
@@ -252,7 +396,8 @@ void build_loops(Lowering& lowering) {
   const StageBuffers buffers = make_stage_buffers(lowering, bounds);
   lowering.program.params = buffers.params;
   lowering.array_layouts = array_layouts(lowering, buffers);
-  lowering.program.body = Builder(lowering.schedule, bounds, buffers).program_body();
+  lowering.program.body =
+      Builder(lowering.schedule, bounds, buffers, lowering.warnings).program_body();
 }
 
 }  // namespace texloom::lower

@@ -9,7 +9,9 @@
 #include "ir/arith/simplify.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
+#include "lower/double_buffers.h"
 #include "schedule/attach.h"
+#include "schedule/axis_values.h"
 
 namespace texloom::lower {
 
@@ -32,6 +34,7 @@ class Checker {
       if (stage.op->is_placeholder() || stage.attachment.kind == AttachKind::Inline) continue;
       check_vectorized(stage);
       check_threads(stage);
+      check_shared_reduction(stage);
       check_visibility(stage);
       check_reads(stage);
     }
@@ -180,32 +183,76 @@ class Checker {
     }
   }
 
-  // The stage's own loops: each thread tag once, and none that divides a buffer among those that
-  // cannot see one another's parts.
+  // The stage's own loops: each thread tag once, and each axis of virtual threads.
   void check_threads(const Stage& stage) {
-    const MemoryScope memory = scope_of_stage(stage).memory;
-    std::vector<ThreadTag> seen;
+    std::vector<IterVar> seen;
     for (const IterVar& leaf : stage.leaves) {
       const IterVar thread = thread_of(s_, {stage.id, leaf});
       if (!thread) continue;
+      const bool twice = std::any_of(seen.begin(), seen.end(), [&](const IterVar& other) {
+        return is_one_thread_axis(thread, other);
+      });
+      if (twice) {
+        error(stage.attributes_of(leaf)->location, Code::NestedThread,
+              "bind each thread axis to one axis of a stage, or fuse the axes",
+              "two axes of '{}' are bound to {}, '{}' being the second", stage.name(),
+              thread->name(), leaf->name());
+      }
+      seen.push_back(thread);
+    }
+  }
+
+  // Of a reduction that threads share: they meet once for each element, all data loops outside.
+  void check_shared_reduction(const Stage& stage) {
+    for (const IterVar& leaf : stage.leaves) {
+      const IterVar thread = thread_of(s_, {stage.id, leaf});
+      if (!thread || leaf->kind != IterKind::Reduction) continue;
       const SourceLocation& where = stage.attributes_of(leaf)->location;
-      const std::string tag = to_string(thread->tag);
-      if (std::find(seen.begin(), seen.end(), thread->tag) != seen.end()) {
-        error(where, Code::NestedThread,
-              "bind each thread tag to one axis of a stage, or fuse the axes",
-              "two axes of '{}' are bound to {}, '{}' being the second", stage.name(), tag,
-              leaf->name());
+      check_data_outside(stage, leaf, *thread, where);
+      if (scope_of_stage(stage).memory != MemoryScope::Local) continue;
+      if (stage.predicate) {
+        error(stage.predicate_location, Code::BadPredicate,
+              "leave the predicate out, or set it on the stage that writes to global memory",
+              "'{}' lies in local memory, where every thread keeps the result for itself",
+              stage.name());
       }
-      seen.push_back(thread->tag);
-      const bool narrow =
-          memory == MemoryScope::Local || (memory == MemoryScope::Shared && thread->tag.block);
-      if (narrow && stage.attachment.kind == AttachKind::At) {
-        error(where, Code::PartialThreadBinding,
-              memory == MemoryScope::Local ? "leave its loops serial, or cache into \"shared\""
-                                           : "bind its loops to threadIdx, which share the buffer",
-              "the axis '{}' of '{}' is bound to {}, but its {} buffer is not shared along it",
-              leaf->name(), stage.name(), tag, to_string(memory));
+      for (const LoopRef& outer : enclosing_loops(s_, stage.id)) {
+        const IterVar other = thread_of(s_, outer);
+        if (!other || !is_one_thread_axis(thread, other)) continue;
+        error(where, Code::ThreadReductionOrder,
+              "attach it outside of that loop, or set its scope to \"shared\"",
+              "the reduction axis '{}' of '{}' is bound to {}, but '{}' is computed inside a loop "
+              "of '{}' over the same threads, each of which wants elements of its own",
+              leaf->name(), stage.name(), thread->name(), stage.name(),
+              s_.stage(outer.stage).name());
       }
+    }
+    if (stage.predicate && !has_shared_reduction(stage)) {
+      error(stage.predicate_location, Code::BadPredicate,
+            "bind a reduction axis of the stage to threads, or leave the predicate out",
+            "the store predicate of '{}' would leave elements out: no threads share a reduction",
+            stage.name());
+    }
+  }
+
+  bool has_shared_reduction(const Stage& stage) const {
+    return std::any_of(stage.leaves.begin(), stage.leaves.end(), [&](const IterVar& leaf) {
+      return leaf->kind == IterKind::Reduction && thread_of(s_, {stage.id, leaf});
+    });
+  }
+
+  void check_data_outside(const Stage& stage, const IterVar& reduction, const IterVarNode& thread,
+                          const SourceLocation& where) {
+    bool inside = false;
+    for (const IterVar& leaf : stage.leaves) {
+      inside = inside || leaf->kind == IterKind::Reduction;
+      if (!inside || !comes_from_data(stage, leaf)) continue;
+      error(where, Code::ThreadReductionOrder,
+            "reorder the axes so that all data axes stand outside of the reduction",
+            "the reduction axis '{}' of '{}' is bound to {}, but the data axis '{}' stands inside "
+            "the reduction",
+            reduction->name(), stage.name(), thread.name(), leaf->name());
+      return;
     }
   }
 
@@ -346,6 +393,9 @@ class Checker {
 
 }  // namespace
 
-void check_schedule(Lowering& lowering) { Checker(lowering).run(); }
+void check_schedule(Lowering& lowering) {
+  Checker(lowering).run();
+  check_double_buffers(lowering);
+}
 
 }  // namespace texloom::lower

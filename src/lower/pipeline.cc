@@ -9,6 +9,7 @@
 #include "lower/contract_fma.h"
 #include "lower/flatten_storage.h"
 #include "lower/hoist_divisions.h"
+#include "lower/inject_virtual_threads.h"
 #include "lower/insert_barriers.h"
 #include "lower/partition_loops.h"
 #include "lower/prepare_schedule.h"
@@ -39,6 +40,8 @@ constexpr std::array kPipeline = {
          "infer bounds, choose layouts and make the loop nests"},
     Pass{"vectorize_loops", vectorize_loops, Stage::Loops, Stage::Loops,
          "turn vectorised loops into vector expressions"},
+    Pass{"inject_virtual_threads", inject_virtual_threads, Stage::Loops, Stage::Loops,
+         "run virtual threads one after the other inside each statement"},
     Pass{"unroll_loops", unroll_loops, Stage::Loops, Stage::Loops,
          "copy the bodies of unrolled loops and of loops over lanes"},
     Pass{"flatten_storage", flatten_storage, Stage::Loops, Stage::Flattened,

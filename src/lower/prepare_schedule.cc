@@ -56,6 +56,33 @@ void apply_transforms(Schedule& s) {
   }
 }
 
+bool is_copy(const Operation& op) {
+  const auto* read = op.is_placeholder() ? nullptr : as<TensorRead>(op.body);
+  return read != nullptr && std::equal(read->indices.begin(), read->indices.end(), op.axes.begin(),
+                                       op.axes.end(), [](const Expr& index, const IterVar& axis) {
+                                         return index.same_as(axis->var);
+                                       });
+}
+
+// A cache of an argument that lies in the same texture already is no copy: its readers read the
+// argument.
+void drop_copies_of_textures(Schedule& s) {
+  for (const StageId id : s.order()) {
+    Stage& stage = s.stage(id);
+    if (stage.is_output || stage.attachment.kind != AttachKind::Root || !is_copy(*stage.op)) {
+      continue;
+    }
+    const Stage& source = s.stage(s.producer(as<TensorRead>(stage.op->body)->tensor));
+    const bool same_place = source.op->is_placeholder() && source.scope && stage.scope &&
+                            source.scope->texture && *source.scope == *stage.scope &&
+                            source.layout.has_value() == stage.layout.has_value() &&
+                            !source.transform && !stage.transform;
+    if (!same_place) continue;
+    if (source.layout && ir::to_string(*source.layout) != ir::to_string(*stage.layout)) continue;
+    stage.attachment.kind = AttachKind::Inline;
+  }
+}
+
 // A stage's expression at given indices.
 Expr expression_at(const Operation& op, const Exprs& indices) {
   Substitution values;
@@ -101,19 +128,19 @@ void vectorize_lanes(Schedule& s, StageId id) {
   const AxisAttributes attributes = found == nullptr ? AxisAttributes{} : *found;
   const bool is_whole_axis = leaf.same_as(lane_axis);
   const bool whole_texel = is_whole_axis && is_int(lane_axis->extent, kTexelLanes);
-  if (attributes.loop == LoopKind::Thread && (whole_texel || !is_whole_axis)) {
+  if (attributes.thread && (whole_texel || !is_whole_axis)) {
     fail(attributes.location, Code::LanesSplitOverThreads,
          fmt::format("leave the axis '{}' to one thread: split it by 4 and bind the outer part, or "
                      "bind other axes",
                      lane_axis->name()),
          "the axis '{}' of the texture '{}' is bound to {}, so that several threads would write "
          "lanes of one texel",
-         leaf->name(), s.stage(id).name(), to_string(attributes.thread->tag));
+         leaf->name(), s.stage(id).name(), attributes.thread->name());
   }
   const Schedule::Pair parts = s.split_exactly(id, leaf, kTexelLanes);
   Stage& stage = s.stage(id);
   stage.attributes.erase(leaf);
-  if (attributes.loop == LoopKind::Thread || attributes.loop == LoopKind::Unrolled) {
+  if (attributes.thread || attributes.loop == LoopKind::Unrolled) {
     stage.attributes[parts.outer] = attributes;
   }
   // Innermost: whatever loops stood inside it now run over whole texels.
@@ -133,6 +160,7 @@ void vectorize_lanes(Schedule& s, StageId id) {
 void prepare_schedule(Lowering& lowering) {
   Schedule& s = lowering.schedule;
   apply_declarations(lowering);
+  drop_copies_of_textures(s);
   apply_transforms(s);
   inline_stages(s);
   for (const StageId id : s.order()) {

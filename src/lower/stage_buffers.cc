@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lower/double_buffers.h"
 #include "schedule/attach.h"
 #include "support/int128.h"
 
@@ -77,24 +78,61 @@ void check_size(const Stage& stage, Type type, const Shape& extents) {
   }
 }
 
+// Row-major, with indices of the aligned axes as far apart as was asked for: the axis behind each
+// is lengthened. Another axis may stand in front of the stage's own.
+Layout aligned_layout(const Stage& stage, const Shape& shape) {
+  const size_t first = shape.size() - stage.op->axes.size();
+  Layout layout = linear_layout(shape);
+  int64_t stride = 1;  // of the axis being looked at
+  for (size_t i = shape.size(); i-- > first;) {
+    const IterVar& axis = stage.op->axes[i - first];
+    const auto found = std::find_if(stage.alignments.begin(), stage.alignments.end(),
+                                    [&](const Alignment& a) { return a.axis.same_as(axis); });
+    if (found != stage.alignments.end()) {
+      const bool last = i + 1 == shape.size();
+      const int64_t step = last ? 1 : stride / layout.cols[i + 1].extent;
+      const int64_t wanted = found->offset % found->factor;
+      int64_t more = 0;
+      while (more < found->factor && (stride + more * step) % found->factor != wanted) ++more;
+      if (more == found->factor || (last && more > 0)) {
+        fail(found->location, Code::BadAlignment,
+             "align an axis further in as well, or choose a factor and an offset that the distance "
+             "can have",
+             "indices of the axis '{}' of '{}' lie a multiple of {} elements apart, which is never "
+             "k * {} + {}",
+             axis->name(), stage.name(), step, found->factor, found->offset);
+      }
+      if (more > 0) layout.cols[i + 1].extent += more;
+      stride += more * step;
+    }
+    stride *= shape[i];
+  }
+  return layout;
+}
+
 // What the buffer of an output is called, and what it holds.
 struct Contents {
   std::string name;
   Type type;
 };
 
+// `argument`: whose it is, if it is the caller's; that one is row-major whatever is aligned.
 Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const StorageScope& scope,
-                         const std::vector<int64_t>& shape, bool has_origin, const Target& target) {
+                         const std::vector<int64_t>& shape, const Argument* argument,
+                         const Target& target) {
   const auto& [name, type] = contents;
   check_size(stage, type, shape);
   const Layout layout = stage.layout    ? stated_layout(stage, shape, target)
                         : scope.texture ? rule_layout(stage, shape, *scope.texture, target)
-                                        : linear_layout(shape);
+                        : argument      ? linear_layout(shape)
+                                        : aligned_layout(stage, shape);
   if (scope.texture) check_size(stage, type, {layout.row_count(), layout.col_count()});
   if (!scope.texture) {
     return make_buffer_with_layout(name, type, layout, scope.memory, stage.op->location);
   }
   TextureOrigin origin;
+  const bool has_origin =
+      argument != nullptr && argument->declaration && argument->declaration->has_origin;
   if (has_origin) origin = {make_var(name + ".x"), make_var(name + ".y")};
   return make_texture(name, type, layout, origin, stage.scope_location);
 }
@@ -131,10 +169,10 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
     if (argument.declaration && !argument.declaration->name.empty()) {
       contents.name = argument.declaration->name;
     }
-    const Buffer buffer = make_stage_buffer(
-        stage, contents, stage.scope.value_or(StorageScope{}),
-        constant_shape(stage.op->shape, stage.name(), stage.op->location),
-        argument.declaration && argument.declaration->has_origin, lowering.target);
+    const Buffer buffer =
+        make_stage_buffer(stage, contents, stage.scope.value_or(StorageScope{}),
+                          constant_shape(stage.op->shape, stage.name(), stage.op->location),
+                          &argument, lowering.target);
     buffers.of_stage[static_cast<size_t>(*id)][output] = buffer;
     buffers.params.push_back(buffer);
   }
@@ -142,12 +180,13 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
     const Stage& stage = s.stage(id);
     const bool needed = stage.attachment.kind != AttachKind::Inline && !stage.op->is_placeholder();
     if (!needed) continue;
+    Shape shape = bounds.stages[static_cast<size_t>(id)].extent;
+    if (has_two_buffers(s, id)) shape.insert(shape.begin(), 2);
     for (const Tensor& t : outputs_of(stage.op)) {
       Buffer& own = buffers.of_stage[static_cast<size_t>(id)][static_cast<size_t>(t->output)];
       if (own) continue;
-      own =
-          make_stage_buffer(stage, {t->name, t->type}, scope_of(s, id),
-                            bounds.stages[static_cast<size_t>(id)].extent, false, lowering.target);
+      own = make_stage_buffer(stage, {t->name, t->type}, scope_of(s, id), shape, nullptr,
+                              lowering.target);
     }
   }
   return buffers;

@@ -50,8 +50,8 @@ class DefinitionSplitter {
       return buffer;
     }
     memo_.clear();
-    return buffers_[buffer.get()] = make_buffer(buffer->name, buffer->type, buffer->shape,
-                                                buffer->memory, buffer->location);
+    return buffers_[buffer.get()] = make_buffer_with_layout(
+               buffer->name, buffer->type, buffer->layout, buffer->memory, buffer->location);
   }
 
   template <class Node>

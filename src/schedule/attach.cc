@@ -1,5 +1,7 @@
 #include "schedule/attach.h"
 
+#include <utility>
+
 namespace texloom::schedule {
 
 using namespace ir;  // the whole file speaks of IR nodes
@@ -67,22 +69,43 @@ LoopPath all_loops(const Schedule& schedule, StageId id) {
   return path;
 }
 
-IterVar thread_of(const Schedule& schedule, const LoopRef& loop) {
-  const AxisAttributes* attributes = schedule.stage(loop.stage).attributes_of(loop.leaf);
-  return attributes != nullptr ? attributes->thread : IterVar();
+bool is_one_thread_axis(const IterVar& a, const IterVar& b) {
+  return a.same_as(b) ||
+         (a->kind == IterKind::Thread && b->kind == IterKind::Thread && a->tag == b->tag);
 }
 
+bool share_buffer(MemoryScope memory, const IterVar& thread) {
+  if (memory == MemoryScope::Local) return false;
+  return memory == MemoryScope::Global || !thread->tag.block;
+}
+
+IterVar thread_of(const Schedule& schedule, const LoopRef& loop) {
+  const AxisAttributes* attributes = schedule.stage(loop.stage).attributes_of(loop.leaf);
+  if (attributes == nullptr || !attributes->thread) return {};
+  const bool dealt_out = loop.leaf->kind == IterKind::Reduction ||
+                         share_buffer(scope_of(schedule, loop.stage).memory, attributes->thread);
+  return dealt_out ? attributes->thread : IterVar();
+}
+
+// From the outermost loop inwards, so that each host's own scope is known before its loops.
 StorageScope scope_of(const Schedule& schedule, StageId id) {
-  const Stage& stage = schedule.stage(id);
-  if (stage.scope) return *stage.scope;
-  MemoryScope memory = MemoryScope::Global;
+  if (schedule.stage(id).scope) return *schedule.stage(id).scope;
+  MemoryScope inferred = MemoryScope::Global;
+  StageId host = -1;
+  MemoryScope of_host = MemoryScope::Global;
   for (const LoopRef& loop : enclosing_loops(schedule, id)) {
-    const IterVar thread = thread_of(schedule, loop);
-    if (!thread) continue;
+    const Stage& stage = schedule.stage(loop.stage);
+    if (std::exchange(host, loop.stage) != loop.stage) {
+      of_host = stage.scope ? stage.scope->memory : inferred;
+    }
+    const AxisAttributes* attributes = stage.attributes_of(loop.leaf);
+    if (attributes == nullptr || !attributes->thread) continue;
+    const IterVar& thread = attributes->thread;
+    if (loop.leaf->kind != IterKind::Reduction && !share_buffer(of_host, thread)) continue;
     if (!thread->tag.block) return {MemoryScope::Local, {}};
-    memory = MemoryScope::Shared;
+    inferred = MemoryScope::Shared;
   }
-  return {memory, {}};
+  return {inferred, {}};
 }
 
 }  // namespace texloom::schedule

@@ -29,11 +29,20 @@ LoopPath all_loops(const Schedule& schedule, StageId id);
 // The leaf that an axis of the stage has become.
 ir::IterVar leaf_of(const Stage& stage, ir::IterVar axis);
 
-// The thread axis that a loop is bound to; null for a serial loop.
+// Whether both are one index of a kernel: real threads of one tag are, virtual ones only if they
+// are one object.
+bool is_one_thread_axis(const ir::IterVar& a, const ir::IterVar& b);
+
+// Whether all threads along this axis, virtual ones too, see one buffer of that scope.
+bool share_buffer(ir::MemoryScope memory, const ir::IterVar& thread);
+
+// The thread axis that the iterations of a loop are dealt out to; null for a serial loop. A loop
+// over data that is bound to threads of which each has its own part of the stage's buffer is
+// serial: each thread runs it for itself.
 ir::IterVar thread_of(const Schedule& schedule, const LoopRef& loop);
 
 // The scope the user set, or the one inferred from the enclosing loops: `local` under a
-// threadIdx, `shared` under a blockIdx alone, else `global`.
+// threadIdx or virtual threads, `shared` under a blockIdx alone, else `global`.
 ir::StorageScope scope_of(const Schedule& schedule, StageId id);
 
 }  // namespace texloom::schedule

@@ -1,14 +1,12 @@
 #include "schedule/bounds.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "ir/arith/region.h"
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"
 #include "schedule/attach.h"
-#include "schedule/derived_axes.h"
-#include "support/int128.h"
+#include "schedule/axis_values.h"
 
 namespace texloom::schedule {
 
@@ -17,8 +15,6 @@ using arith::Region;
 using arith::RegionMap;
 
 namespace {
-
-using Extents = std::unordered_map<IterVar, int64_t, RefHash, RefSame>;
 
 class Inference {
  public:
@@ -43,7 +39,7 @@ class Inference {
     const std::vector<int64_t> shape =
         constant_shape(stage.op->shape, stage.name(), stage.op->location);
     demand(stage, shape, own);
-    const Extents extents = make_loops(stage, own);
+    const AxisExtents extents = make_loops(stage, own);
     derive_indices(stage, shape, extents, own);
   }
 
@@ -98,17 +94,14 @@ class Inference {
     const MemoryScope memory = scope_of(schedule_, stage.id).memory;
     RegionMap running;
     for (size_t i = 0; i < path.size(); ++i) {
-      if (i < fixed.size() && !is_shared_by(memory, thread_of(schedule_, path[i]))) continue;
+      if (i < fixed.size()) {
+        const IterVar thread = thread_of(schedule_, path[i]);
+        if (!thread || !share_buffer(memory, thread)) continue;
+      }
       const LeafLoop& loop = loop_of(path[i]);
       running.emplace(loop.var, Region{make_int(0), make_int(loop.extent - 1)});
     }
     return running;
-  }
-
-  // Whether all threads along this axis see one buffer of that scope.
-  static bool is_shared_by(MemoryScope memory, const IterVar& thread) {
-    if (!thread || memory == MemoryScope::Local) return false;
-    return memory == MemoryScope::Global || !thread->tag.block;
   }
 
   const LeafLoop& loop_of(const LoopRef& ref) const {
@@ -136,23 +129,15 @@ class Inference {
 
   // -- What the loops run over.
 
-  Extents make_loops(const Stage& stage, StageBounds& own) {
-    Extents extents;
+  AxisExtents make_loops(const Stage& stage, StageBounds& own) {
+    AxisExtents extents;
     for (size_t i = 0; i < stage.op->axes.size(); ++i) {
       extents[stage.op->axes[i]] = own.extent[i];
     }
     for (const IterVar& axis : stage.op->reduce_axes) {
       extents[axis] = constant_shape({axis->extent}, axis->name(), axis->location).front();
     }
-    for (const IterVar& axis : unit_axes(stage)) extents[axis] = 1;
-    for (const Relation& r : stage.relations) {
-      if (const auto* fuse = std::get_if<FuseRelation>(&r)) {
-        extents[fuse->fused] =
-            checked_product(stage, fuse->fused, extents.at(fuse->outer), extents.at(fuse->inner));
-      } else {
-        split_extent(stage, std::get<SplitRelation>(r), extents);
-      }
-    }
+    add_derived_extents(schedule_, stage, extents);
     for (const IterVar& leaf : stage.leaves) {
       const int64_t extent = extents.at(leaf);
       const LeafLoop loop{leaf, make_var(leaf->name(), kInt32, leaf->location), extent};
@@ -162,62 +147,17 @@ class Inference {
     return extents;
   }
 
-  static void split_extent(const Stage& stage, const SplitRelation& r, Extents& extents) {
-    const int64_t parent = extents.at(r.parent);
-    const bool exact =
-        r.exact || bound_to_thread(stage, r.outer) || bound_to_thread(stage, r.inner);
-    const int64_t wanted = r.factor > 0 ? r.factor : r.nparts;
-    const int64_t given = exact ? wanted : std::min(wanted, parent);
-    const int64_t other = parent / given + (parent % given != 0 ? 1 : 0);
-    checked_product(stage, r.parent, given, other);
-    extents[r.outer] = r.factor > 0 ? other : given;
-    extents[r.inner] = r.factor > 0 ? given : other;
-  }
-
-  // The points an axis runs over, those past its end included: int32 like all indices.
-  static int64_t checked_product(const Stage& stage, const IterVar& axis, int64_t a, int64_t b) {
-    const int128 points = static_cast<int128>(a) * b;
-    if (points <= std::numeric_limits<int32_t>::max()) return static_cast<int64_t>(points);
-    fail(axis->location, Code::IndexTooLarge, "use smaller factors, or fuse fewer axes",
-         "the axis '{}' of '{}' would run over {} x {} points, too many for a 32-bit index",
-         axis->name(), stage.name(), a, b);
-  }
-
-  // The axis itself or what it became.
-  static bool bound_to_thread(const Stage& stage, const IterVar& axis) {
-    const AxisAttributes* attributes = stage.attributes_of(axis);
-    if (attributes != nullptr && attributes->loop == LoopKind::Thread) return true;
-    return std::any_of(stage.relations.begin(), stage.relations.end(), [&](const Relation& r) {
-      const auto* split = std::get_if<SplitRelation>(&r);
-      if (split != nullptr && split->parent.same_as(axis)) {
-        return bound_to_thread(stage, split->outer) || bound_to_thread(stage, split->inner);
-      }
-      const auto* fuse = std::get_if<FuseRelation>(&r);
-      return fuse != nullptr && fuse->joins(axis) && bound_to_thread(stage, fuse->fused);
-    });
-  }
-
   // -- Where in its index space a stage is, given its loop variables.
 
-  void derive_indices(const Stage& stage, const std::vector<int64_t>& shape, const Extents& extents,
-                      StageBounds& own) {
-    std::unordered_map<IterVar, Expr, RefHash, RefSame> value;
+  void derive_indices(const Stage& stage, const std::vector<int64_t>& shape,
+                      const AxisExtents& extents, StageBounds& own) {
+    AxisValues value;
     for (const LeafLoop& loop : own.loops) value[loop.axis] = loop.var;
-    for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
-      if (const auto* fuse = std::get_if<FuseRelation>(&*r)) {
-        const int64_t inner = extents.at(fuse->inner);
-        value[fuse->outer] = floordiv(value.at(fuse->fused), inner);
-        value[fuse->inner] = floormod(value.at(fuse->fused), inner);
-      } else {
-        const auto& split = std::get<SplitRelation>(*r);
-        const int64_t inner = extents.at(split.inner);
-        value[split.parent] = value.at(split.outer) * inner + value.at(split.inner);
-        if (extents.at(split.outer) * inner != extents.at(split.parent)) {
-          guard(split.parent->kind, value.at(split.parent) < make_int(extents.at(split.parent)),
-                own);
-        }
-      }
-    }
+    add_values_above(stage, extents, value, [&](const IterVar& axis, const Expr& condition) {
+      // A fusion of both kinds reaches past both ends.
+      if (axis->kind == IterKind::Reduction) guard(IterKind::Reduction, condition, own);
+      if (comes_from_data(stage, axis)) guard(IterKind::Data, condition, own);
+    });
     for (size_t i = 0; i < shape.size(); ++i) {
       const IterVar& axis = stage.op->axes[i];
       own.position.push_back(arith::simplify(value.at(axis), bounds_.ranges));

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "ir/visit.h"
+#include "schedule/axis_values.h"
+#include "schedule/derived_axes.h"
 #include "schedule/schedule.h"
 
 namespace texloom::schedule {
@@ -21,6 +23,78 @@ Exprs vars_of(const std::vector<IterVar>& axes) {
   Exprs vars;
   for (const IterVar& axis : axes) vars.push_back(axis->var);
   return vars;
+}
+
+// Of the cache of a stage: its axes, what it computes, and where the stage finds its elements.
+struct CacheAxes {
+  std::vector<IterVar> axes;
+  Expr body;
+  Exprs places;
+};
+
+bool has_own_axes(const Stage& stage) {
+  const std::vector<IterVar>& axes = stage.op->axes;
+  if (!stage.relations.empty() || stage.leaves.size() < axes.size()) return false;
+  return std::equal(axes.begin(), axes.end(), stage.leaves.begin(), RefSame()) &&
+         unit_axes(stage).empty();
+}
+
+// The loops over data, each an axis. Points that a split adds to its axis are left out of a
+// reduction, and zero elsewhere: nothing reads them.
+CacheAxes axes_of_loops(const Schedule& schedule, const Stage& stage, const SourceLocation& where) {
+  AxisExtents extents;
+  AxisValues inside, places;
+  for (const auto* roots : {&stage.op->axes, &stage.op->reduce_axes}) {
+    for (const IterVar& root : *roots) {
+      extents[root] = constant_shape({root->extent}, root->name(), root->location).front();
+      places[root] = root->var;
+    }
+  }
+  add_derived_extents(schedule, stage, extents);
+  add_values_below(stage, extents, places);
+  CacheAxes result;
+  for (const IterVar& leaf : stage.leaves) {
+    inside[leaf] = leaf->var;
+    if (leaf->kind != IterKind::Data) {
+      if (!comes_from_data(stage, leaf)) continue;
+      fail(where, Code::BadCacheWrite, "call cache_write before fusing axes of both kinds",
+           "cache_write of '{}', whose loop '{}' is over data and over the reduction", stage.name(),
+           leaf->name());
+    }
+    const Expr var = make_var(leaf->name() + ".c", kInt32, where);
+    result.axes.push_back(
+        make_iter_var(var, make_int(0), make_int(extents.at(leaf)), IterKind::Data, where));
+    inside[leaf] = var;
+    result.places.push_back(places.at(leaf));
+  }
+  Expr condition;
+  add_values_above(stage, extents, inside, [&](const IterVar& split, const Expr& holds) {
+    if (split->kind == IterKind::Data) condition = condition ? condition && holds : holds;
+  });
+  Substitution values;
+  for (const IterVar& axis : stage.op->axes) values.emplace(axis->var, inside.at(axis));
+  result.body = substitute(stage.op->body, values);
+  if (!condition) return result;
+  if (const auto* n = as<Reduce>(result.body)) {
+    const Expr both = n->condition ? condition && n->condition : condition;
+    result.body = make_reduce(n->reducer, n->sources, n->axes, both, n->init, n->location);
+  } else {
+    result.body = make_select(condition, result.body, make_const(0, result.body->type));
+  }
+  return result;
+}
+
+CacheAxes cache_axes(const Schedule& schedule, const Stage& stage, const SourceLocation& where) {
+  if (!has_own_axes(stage)) return axes_of_loops(schedule, stage, where);
+  CacheAxes result;
+  Substitution renamed;
+  for (const IterVar& axis : stage.op->axes) {
+    result.axes.push_back(axis_like(axis, axis->name() + ".c", where));
+    renamed.emplace(axis->var, result.axes.back()->var);
+  }
+  result.body = substitute(stage.op->body, renamed);
+  result.places = vars_of(stage.op->axes);
+  return result;
 }
 
 }  // namespace
@@ -45,6 +119,34 @@ void Schedule::set_storage(StageId id, Storage storage, const SourceLocation& wh
          to_string(storage.scope.memory));
   }
   put(own, std::move(storage), where);
+}
+
+void Schedule::storage_align(StageId id, const IterVar& axis, int64_t factor, int64_t offset,
+                             const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  const auto is_axis = [&](const IterVar& other) { return other.same_as(axis); };
+  if (std::none_of(own.op->axes.begin(), own.op->axes.end(), is_axis)) {
+    fail(where, Code::ForeignAxis, "name one of s[T].op.axis, as they are before any split",
+         "storage_align on the stage of '{}': '{}' is not a data axis of its tensor", own.name(),
+         axis->name());
+  }
+  if (factor < 1 || offset < 0) {
+    fail(where, Code::BadAlignment, "give a positive factor and an offset of at least 0",
+         "storage_align of '{}' of '{}' by the factor {} and the offset {}", axis->name(),
+         own.name(), factor, offset);
+  }
+  std::erase_if(own.alignments, [&](const Alignment& a) { return is_axis(a.axis); });
+  own.alignments.push_back({axis, factor, offset, where});
+}
+
+void Schedule::double_buffer(StageId id, const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  if (own.is_output) {
+    fail(where, Code::BadDoubleBuffer, "call it on a cache that is attached to a loop",
+         "double_buffer of '{}', which is an output of the schedule", own.name());
+  }
+  own.double_buffered = true;
+  own.double_buffer_location = where;
 }
 
 Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
@@ -96,34 +198,32 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
 
 Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
                              const SourceLocation& where, std::string_view layout) {
-  Storage storage = parse_storage(scope, layout, tensor->shape, tensor->name, where);
   const StageId id = stage_of(tensor, where);
   stage_for(id, where);
-  if (!stage(id).relations.empty() || !stage(id).attributes.empty()) {
-    fail(where, Code::BadCacheWrite, "call cache_write before any directive on the stage's loops",
-         "cache_write of '{}', whose loops are scheduled already", tensor->name);
-  }
   const Op old = stage(id).op;
   if (old->types.size() > 1) {
     fail(where, Code::BadCacheWrite, "set its scope, or compute each output by a te.compute",
          "cache_write of '{}', which has {} outputs", old->name, old->types.size());
   }
-  std::vector<IterVar> axes;
-  Substitution renamed;
-  for (const IterVar& axis : old->axes) {
-    axes.push_back(axis_like(axis, axis->name() + ".c", where));
-    renamed.emplace(axis->var, axes.back()->var);
-  }
+  const CacheAxes loops = cache_axes(*this, stage(id), where);
+  Exprs shape;
+  for (const IterVar& axis : loops.axes) shape.push_back(axis->extent);
+  Storage storage = parse_storage(scope, layout, shape, tensor->name, where);
   // The cache keeps the line of the compute: that is where its expression stands.
   const Op compute = make_compute(fmt::format("{}.{}", old->name, to_string(storage.scope)),
-                                  old->tag, axes, substitute(old->body, renamed), old->location);
+                                  old->tag, loops.axes, loops.body, old->location);
   const auto place = std::find(order_.begin(), order_.end(), id);
   const StageId cache_id = add_stage(compute, static_cast<size_t>(place - order_.begin()));
   put(stage(cache_id), std::move(storage), where);
 
   const Tensor cache = output_of(compute);
-  set_body(id, read(cache, vars_of(old->axes), where));
   Stage& own = stage(id);
+  own.relations.clear();
+  std::erase_if(own.attributes, [&](const auto& each) {
+    return std::none_of(old->axes.begin(), old->axes.end(),
+                        [&](const IterVar& axis) { return axis.same_as(each.first); });
+  });
+  set_body(id, read(cache, loops.places, where));
   own.leaves = own.op->axes;
   return cache;
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/visit.h"
+#include "schedule/axis_values.h"
 #include "schedule/derived_axes.h"
 #include "schedule/schedule.h"
 #include "support/check.h"
@@ -39,7 +41,8 @@ std::string fate_of(const Stage& stage, const IterVar& axis) {
 std::string annotation(const AxisAttributes& attributes) {
   switch (attributes.loop) {
     case LoopKind::Thread:
-      return "bound to " + to_string(attributes.thread->tag);
+    case LoopKind::Virtual:
+      return "bound to " + attributes.thread->name();
     case LoopKind::Vectorized:
       return "vectorized";
     case LoopKind::Unrolled:
@@ -60,13 +63,28 @@ void refuse_annotated(const Stage& stage, const IterVar& axis, const SourceLocat
        "{} of '{}', which is {} already", directive, axis->name(), annotation(*attributes));
 }
 
-IterVar derived_axis(const IterVar& from, const std::string& name, const SourceLocation& where) {
-  return make_iter_var(make_var(name, kInt32, where), Expr(), Expr(), from->kind, where);
+// Threads of a block can put their partial results together; blocks and virtual threads cannot.
+void check_reduction_bound(const Stage& stage, const IterVar& axis, const IterVar& thread,
+                           const SourceLocation& where) {
+  if (comes_from_data(stage, axis)) {
+    fail(where, Code::ReductionBound, "bind the data axis and the reduction axis separately",
+         "bind of '{}', in which a data axis is fused with a reduction axis, to {}", axis->name(),
+         thread->name());
+  }
+  if (thread->kind == IterKind::Thread && !thread->tag.block) return;
+  fail(where, Code::ReductionBound,
+       "bind it to threadIdx.x, threadIdx.y or threadIdx.z, or make partial results with rfactor",
+       "bind of the reduction axis '{}' to {}, along which no results can be combined",
+       axis->name(), thread->name());
+}
+
+IterVar derived_axis(IterKind kind, const std::string& name, const SourceLocation& where) {
+  return make_iter_var(make_var(name, kInt32, where), Expr(), Expr(), kind, where);
 }
 
 Schedule::Pair parts_of(const IterVar& parent) {
-  return {derived_axis(parent, parent->name() + ".outer", parent->location),
-          derived_axis(parent, parent->name() + ".inner", parent->location)};
+  return {derived_axis(parent->kind, parent->name() + ".outer", parent->location),
+          derived_axis(parent->kind, parent->name() + ".inner", parent->location)};
 }
 
 }  // namespace
@@ -123,6 +141,14 @@ Schedule::Pair Schedule::split_exactly(StageId id, const IterVar& parent, int64_
 void Schedule::apply(Stage& own, const Relation& relation) {
   replace_operands(own.leaves, relation);
   own.relations.push_back(relation);
+  // What was remarked on an operand holds for the inner part, or for the fused loop.
+  const std::vector<IterVar> operands = operands_of(relation);
+  const IterVar heir = results_of(relation).back();
+  for (const IterVar& operand : operands) {
+    for (Pragma& p : own.pragmas) {
+      if (p.axis.same_as(operand)) p.axis = heir;
+    }
+  }
 }
 
 void Schedule::add_relation(StageId id, const Relation& relation, const SourceLocation& where) {
@@ -138,11 +164,6 @@ void Schedule::add_relation(StageId id, const Relation& relation, const SourceLo
     }
     if (outer.same_as(inner)) {
       fail(where, Code::BadFuse, "name two axes", "fuse of '{}' with itself", outer->name());
-    }
-    if (outer->kind != inner->kind) {
-      fail(where, Code::BadFuse, "fuse data axes with data axes and reduction axes with their like",
-           "fuse of the data axis '{}' with a reduction axis",
-           outer->kind == IterKind::Data ? outer->name() : inner->name());
     }
   }
   apply(own, relation);
@@ -174,7 +195,9 @@ IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const Sourc
       fail(where, Code::BadFuse, "reorder the axes so that they stand side by side",
            "fuse of '{}' and '{}', which are not adjacent", outer->name(), inner->name());
     }
-    fused = derived_axis(outer, outer->name() + "." + inner->name() + ".fused", where);
+    // With a data axis it is still a loop that the reduction runs inside.
+    const IterKind kind = outer->kind == IterKind::Reduction ? IterKind::Reduction : inner->kind;
+    fused = derived_axis(kind, outer->name() + "." + inner->name() + ".fused", where);
     add_relation(id, FuseRelation{outer, inner, fused}, where);
   }
   return fused;
@@ -199,46 +222,47 @@ std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const 
                                          const SourceLocation& where) {
   Stage& own = stage_for(id, where);
   leaf_position(own, axis, where, "bind");
-  if (thread->kind != IterKind::Thread) {
+  const bool is_virtual = thread->kind == IterKind::VirtualThread;
+  if (thread->kind != IterKind::Thread && !is_virtual) {
     fail(where, Code::BadThreadAxis, "bind to te.thread_axis(\"blockIdx.x\") or its like",
          "bind of '{}' to '{}', which is not a thread axis", axis->name(), thread->name());
   }
-  if (axis->kind == IterKind::Reduction) {
-    fail(where, Code::ReductionBound, "bind a data axis, and keep the reduction in a serial loop",
-         "bind of the reduction axis '{}' to {}", axis->name(), to_string(thread->tag));
-  }
+  if (axis->kind == IterKind::Reduction) check_reduction_bound(own, axis, thread, where);
   const AxisAttributes* old = own.attributes_of(axis);
   const AxisAttributes attributes = old == nullptr ? AxisAttributes{} : *old;
   std::optional<Diagnostic> warning;
-  if (attributes.loop == LoopKind::Thread) {
-    warning = Diagnostic{
-        Severity::Warning,
-        Code::AxisBoundAlready,
-        where,
-        fmt::format("the axis '{}' of '{}' was bound to {} and is now bound to {}", axis->name(),
-                    own.name(), to_string(attributes.thread->tag), to_string(thread->tag)),
-        "bind each axis once; the last binding holds",
-        {}};
+  if (attributes.thread) {
+    warning =
+        Diagnostic{Severity::Warning,
+                   Code::AxisBoundAlready,
+                   where,
+                   fmt::format("the axis '{}' of '{}' was bound to {} and is now bound to {}",
+                               axis->name(), own.name(), attributes.thread->name(), thread->name()),
+                   "bind each axis once; the last binding holds",
+                   {}};
   }
   if (attributes.loop == LoopKind::Vectorized || attributes.loop == LoopKind::Unrolled) {
     fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
          "bind of '{}' of '{}', which is {} already", axis->name(), own.name(),
          annotation(attributes));
   }
-  own.attributes[axis] = {LoopKind::Thread, thread, where};
+  own.attributes[axis] = {is_virtual ? LoopKind::Virtual : LoopKind::Thread, thread, where};
   return warning;
 }
 
 void Schedule::annotate(StageId id, const IterVar& axis, LoopKind loop,
                         const SourceLocation& where) {
   Stage& own = stage_for(id, where);
-  leaf_position(own, axis, where, loop == LoopKind::Vectorized ? "vectorize" : "unroll");
+  leaf_position(own, axis, where,
+                loop == LoopKind::Vectorized ? "vectorize"
+                : loop == LoopKind::Unrolled ? "unroll"
+                                             : "parallel");
   if (loop == LoopKind::Vectorized && axis->kind == IterKind::Reduction) {
     fail(where, Code::VectorizedReduction, "vectorize a data axis; unroll the reduction",
          "vectorize of the reduction axis '{}' of '{}'", axis->name(), own.name());
   }
   const AxisAttributes* old = own.attributes_of(axis);
-  if (old != nullptr && old->loop == LoopKind::Thread) {
+  if (old != nullptr && old->thread) {
     fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
          "the axis '{}' of '{}' is {} already", axis->name(), own.name(), annotation(*old));
   }
@@ -283,6 +307,38 @@ void Schedule::compute_inline(StageId id, const SourceLocation& where) {
 
 void Schedule::compute_root(StageId id, const SourceLocation& where) {
   stage_for(id, where).attachment = {AttachKind::Root, -1, {}, where};
+}
+
+void Schedule::parallel(StageId id, const IterVar& axis, const SourceLocation& where) {
+  annotate(id, axis, LoopKind::Serial, where);
+  stage(id).attributes.at(axis).parallel = true;
+}
+
+void Schedule::pragma(StageId id, const IterVar& axis, const std::string& key,
+                      const std::string& value, const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  leaf_position(own, axis, where, "pragma");
+  std::erase_if(own.pragmas, [&](const Pragma& p) { return p.axis.same_as(axis) && p.key == key; });
+  own.pragmas.push_back({axis, key, value, where});
+}
+
+void Schedule::set_store_predicate(StageId id, const Expr& predicate, const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  if (predicate->type != kBool) {
+    fail(where, Code::BadPredicate, "give a comparison such as tx.var.equal(0)",
+         "the store predicate of '{}' is {}, not bool", own.name(), to_string(predicate->type));
+  }
+  // Axes of one tag are one index, so that the tag in the variable's name stands for all of them.
+  walk(predicate, [&](const Var& v) {
+    const auto tag = parse_thread_tag(v.name);
+    if (!tag || tag->block) {
+      fail(where, Code::BadPredicate, "use the thread axes that the reduction is bound to: tx.var",
+           "the store predicate of '{}' speaks of '{}', which is no thread of a block", own.name(),
+           v.name);
+    }
+  });
+  own.predicate = predicate;
+  own.predicate_location = where;
 }
 
 }  // namespace texloom::schedule

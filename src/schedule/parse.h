@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/parse_expr.h"
@@ -76,6 +77,10 @@ class ScheduleParser {
   bool loop_directive(const ir::Token& word);
   void scope(const ir::Token& word);
   void compute_at(const ir::Token& word);
+  void predicate(const ir::Token& word);
+  void align(const ir::Token& word);
+  void parallel(const ir::Token& word);
+  void pragma(const ir::Token& word);
   void split(const ir::Token& word);
   void fuse(const ir::Token& word);
   void transform(const ir::Token& word);
@@ -84,11 +89,24 @@ class ScheduleParser {
   void attach(const PendingAttachment& pending);
   void refuse_second_place(const ir::Token& word);
 
+  // What a directive or an operation refuses, it refuses at this word.
+  template <class F>
+  static auto at_word(const ir::TextReader& reader, const ir::Token& word, F&& call) {
+    try {
+      return std::forward<F>(call)();
+    } catch (const UserError& error) {
+      const Diagnostic& d = error.diagnostics().front();
+      if (d.location.column > 0) throw;  // has its place in the text
+      reader.fail_at(word, d.code, d.message, d.help);
+    }
+  }
+
   ir::NamedToken new_name();
   ir::IterVar add_axis(const ir::NamedToken& name, ir::IterKind kind, ir::Expr min, ir::Expr extent,
                        const SourceLocation& location);
   ir::IterVar axis(StageId id, const ir::NamedToken& name) const;
   ir::IterVar own_axis();
+  ir::IterVar thread_axis();
   SourceLocation place(const ir::Token& word) { return reader_.location(reader_.line_of(word)); }
   ir::Shape own_shape(const ir::Token& word);
   Stage& own() { return schedule_.stage(current_); }
@@ -100,6 +118,7 @@ class ScheduleParser {
   std::map<std::string, StageId> stages_;
   std::vector<Axes> axes_;  // by stage id
   std::vector<PendingAttachment> pending_;
+  std::map<std::string, ir::IterVar> virtual_threads_;
 };
 
 }  // namespace texloom::schedule

@@ -150,6 +150,19 @@ std::string SchedulePrinter::body(const Stage& stage, const Expr& e) {
   return to_string(e, axis_names_[static_cast<size_t>(stage.id)], options_);
 }
 
+namespace {
+
+// The user's expression over the axes that the stage has now.
+Expr origin_body(const Stage& stage) {
+  Substitution axes;
+  for (size_t i = 0; i < stage.op->axes.size(); ++i) {
+    axes.emplace(stage.origin->axes[i]->var, stage.op->axes[i]->var);
+  }
+  return substitute(stage.origin->body, axes);
+}
+
+}  // namespace
+
 std::string SchedulePrinter::header(const Stage& stage) {
   const Operation& op = *stage.op;
   if (op.is_placeholder()) {
@@ -169,6 +182,10 @@ std::string SchedulePrinter::axis_name(StageId id, const IterVar& axis) {
   return axis_names_[static_cast<size_t>(id)].name(axis->var.get(), axis->name());
 }
 
+std::string SchedulePrinter::virtual_thread(const IterVar& thread) {
+  return virtual_names_.name(thread.get(), thread->name());
+}
+
 std::string SchedulePrinter::axis_list(const Stage& stage, const std::vector<IterVar>& axes) {
   std::string text;
   for (const IterVar& axis : axes) text += (text.empty() ? "" : ", ") + axis_name(stage.id, axis);
@@ -180,7 +197,7 @@ std::string SchedulePrinter::directives(const Stage& stage) {
   const auto line = [&](const std::string& words, const std::string& place = {}) {
     text += "  " + words + place + "\n";
   };
-  if (!stage.origin.same_as(stage.op)) line("origin = " + body(stage, stage.origin->body));
+  if (!stage.origin.same_as(stage.op)) line("origin = " + body(stage, origin_body(stage)));
   if (!stage.op->tag.empty()) line("tag " + spell_name(stage.op->tag));
   if (stage.is_output) line("output");
   if (stage.scope) {
@@ -193,6 +210,15 @@ std::string SchedulePrinter::directives(const Stage& stage) {
     line(fmt::format("compute_at {}, {}", name(attached.stage),
                      axis_name(attached.stage, attached.axis)),
          at(attached.location));
+  }
+  for (const Alignment& a : stage.alignments) {
+    line(fmt::format("align {} {}, {}", axis_name(stage.id, a.axis), a.factor, a.offset),
+         at(a.location));
+  }
+  if (stage.double_buffered) line("double_buffer", at(stage.double_buffer_location));
+  if (stage.predicate) {
+    line("predicate " + to_string(stage.predicate, axis_names_[static_cast<size_t>(stage.id)], {}),
+         at(stage.predicate_location));
   }
   for (const IterVar& axis : unit_axes(stage)) {
     line("fuse -> " + axis_name(stage.id, axis), at(axis->location));
@@ -244,7 +270,8 @@ std::string SchedulePrinter::leaves(const Stage& stage) {
     const std::string axis = axis_name(stage.id, leaf), place = at(attributes->location);
     switch (attributes->loop) {
       case LoopKind::Serial:
-        text += fmt::format("  serial {}{}\n", axis, place);
+        text +=
+            fmt::format("  {} {}{}\n", attributes->parallel ? "parallel" : "serial", axis, place);
         break;
       case LoopKind::Unrolled:
         text += fmt::format("  unroll {}{}\n", axis, place);
@@ -253,10 +280,17 @@ std::string SchedulePrinter::leaves(const Stage& stage) {
         text += fmt::format("  vectorize {}{}\n", axis, place);
         break;
       case LoopKind::Thread:
-        text +=
-            fmt::format("  bind {} {}{}\n", axis, ir::to_string(attributes->thread->tag), place);
+        text += fmt::format("  bind {} {}{}\n", axis, attributes->thread->name(), place);
+        break;
+      case LoopKind::Virtual:
+        text += fmt::format("  bind {} vthread {}{}\n", axis, virtual_thread(attributes->thread),
+                            place);
         break;
     }
+  }
+  for (const Pragma& p : stage.pragmas) {
+    text += fmt::format("  pragma {} {}={}{}\n", axis_name(stage.id, p.axis), spell_name(p.key),
+                        quote(p.value), at(p.location));
   }
   return text;
 }

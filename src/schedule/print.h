@@ -43,6 +43,7 @@ class SchedulePrinter {
   std::string leaves(const Stage& stage);
   std::string axis_list(const Stage& stage, const std::vector<ir::IterVar>& axes);
   std::string axis_name(StageId id, const ir::IterVar& axis);
+  std::string virtual_thread(const ir::IterVar& thread);
   std::string body(const Stage& stage, const ir::Expr& e);
   std::string at(const SourceLocation& where) const { return ir::location_text(where, options_); }
 
@@ -51,7 +52,7 @@ class SchedulePrinter {
   std::vector<std::string> names_;          // by stage id
   std::vector<ir::PrintNames> axis_names_;  // by stage id
   std::unordered_set<const ir::ExprNode*> axis_vars_;
-  ir::PrintNames symbol_names_;
+  ir::PrintNames symbol_names_, virtual_names_;
   ir::Exprs symbols_;
   std::map<ReducerKey, std::string> reducer_names_;
   std::vector<ReducerKey> reducers_;

@@ -44,8 +44,24 @@ using Relation = std::variant<SplitRelation, FuseRelation>;
 // What directives said of one leaf axis.
 struct AxisAttributes {
   ir::LoopKind loop = ir::LoopKind::Serial;
-  ir::IterVar thread;       // bound to, when loop == Thread
+  ir::IterVar thread;       // bound to, when loop is Thread or Virtual
   SourceLocation location;  // of the directive
+  bool parallel = false;    // for targets that run iterations of serial loops at once
+};
+
+// A remark on what a loop encloses. Keys that nothing knows are kept and shown.
+struct Pragma {
+  ir::IterVar axis;
+  std::string key;
+  std::string value;  // as the user wrote it: a number or a word
+  SourceLocation location;
+};
+
+// Indices of the axis lie k * factor + offset elements apart, with the smallest k that fits.
+struct Alignment {
+  ir::IterVar axis;
+  int64_t factor = 1, offset = 0;
+  SourceLocation location;
 };
 
 enum class AttachKind : uint8_t { Root, Inline, At };
@@ -71,6 +87,15 @@ struct Stage {
   std::optional<ir::LayoutPattern> layout;  // instead of the scope's own rule
   SourceLocation scope_location;
   std::optional<AxisTransform> transform;  // instead of a layout
+  std::vector<Pragma> pragmas;
+  std::vector<Alignment> alignments;  // one for an axis
+  // The next iteration's values are computed while those of this one are read.
+  bool double_buffered = false;
+  SourceLocation double_buffer_location;
+  // Over variables named like thread tags: which of the threads that share a reduction store the
+  // result; null: the first.
+  ir::Expr predicate;
+  SourceLocation predicate_location;
 
   const std::string& name() const { return op->name; }
   // Null when the axis has none.
@@ -120,8 +145,22 @@ class Schedule {
                         const std::vector<Op>& readers, const SourceLocation& where,
                         std::string_view layout = {});
   // A stage in the scope that computes what the tensor's stage computed; that one then copies.
+  // Where its loops over data are split, fused or reordered already, they are the axes of the
+  // cache, in their order, and it has its own axes for loops again.
   ir::Tensor cache_write(const ir::Tensor& tensor, std::string_view scope,
                          const SourceLocation& where, std::string_view layout = {});
+  // A stage that computes the reduction without one of its axes, which becomes a data axis at this
+  // position (negative: counted from the end); the tensor's own stage then reduces over it alone.
+  ir::Tensor rfactor(const ir::Tensor& tensor, const ir::IterVar& axis, int factor_axis,
+                     const SourceLocation& where);
+  // Of the threads among which a reduction is divided, those that store its result.
+  void set_store_predicate(StageId id, const ir::Expr& predicate, const SourceLocation& where);
+  void storage_align(StageId id, const ir::IterVar& axis, int64_t factor, int64_t offset,
+                     const SourceLocation& where);
+  void double_buffer(StageId id, const SourceLocation& where);
+  void pragma(StageId id, const ir::IterVar& axis, const std::string& key, const std::string& value,
+              const SourceLocation& where);
+  void parallel(StageId id, const ir::IterVar& axis, const SourceLocation& where);
   // Lays the result out by other axes: `indices` over the variables `axes`, one for each axis of
   // the tensor, or of an earlier transform_layout. Returns a compute's loops over the new axes.
   std::vector<ir::IterVar> transform_layout(StageId id, const ir::Exprs& axes,
@@ -150,6 +189,9 @@ class Schedule {
   void attach(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
 
  private:
+  void check_rfactor(const Stage& stage, const ir::IterVar& axis, int factor_axis,
+                     const SourceLocation& where) const;
+  void replace_operation(StageId id, Op op);
   StageId add_stage(const Op& op, size_t position);
   Stage& stage_for(StageId id, const SourceLocation& where);
   size_t leaf_position(const Stage& stage, const ir::IterVar& axis, const SourceLocation& where,

@@ -162,12 +162,6 @@ def fuse_of_axes_that_are_not_adjacent() -> None:
     s[y].fuse(i, k)  # wrong
 
 
-@case("TL2009")
-def fuse_of_a_data_axis_with_a_reduction_axis() -> None:
-    _, r, k, s = sum_of_rows()
-    s[r].fuse(s[r].op.axis[0], k)  # wrong
-
-
 @case("TL2010")
 def vectorize_of_a_reduction_axis() -> None:
     _, r, k, s = sum_of_rows()
@@ -175,10 +169,16 @@ def vectorize_of_a_reduction_axis() -> None:
 
 
 @case("TL2011")
-def cache_write_after_a_split() -> None:
-    _, y, s = copy_of((8, 4))
-    s[y].split(s[y].op.axis[0], factor=2)
-    s.cache_write(y, "local")  # wrong
+def cache_write_of_a_loop_over_both_kinds_of_axes() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].fuse(s[r].op.axis[0], k)
+    s.cache_write(r, "local")  # wrong
+
+
+@case("TL2011")
+def cache_write_of_two_operations() -> None:
+    _, p, y, s = chain_of()
+    s.cache_write([p, y], "local")  # wrong
 
 
 @case("TL2011")
@@ -217,9 +217,21 @@ def attached_to_itself() -> None:
 
 
 @case("TL2014")
-def reduction_axis_bound_to_a_thread() -> None:
+def reduction_axis_bound_to_blocks() -> None:
     _, r, k, s = sum_of_rows()
-    s[r].bind(k, thread())  # wrong
+    s[r].bind(k, block())  # wrong
+
+
+@case("TL2014")
+def reduction_axis_bound_to_virtual_threads() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].bind(k, te.thread_axis("vthread"))  # wrong
+
+
+@case("TL2014")
+def axis_of_both_kinds_bound_to_threads() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].bind(s[r].fuse(s[r].op.axis[0], k), thread())  # wrong
 
 
 @case("TL2015")
@@ -325,3 +337,88 @@ def transform_layout_of_scheduled_loops() -> None:
     _, y, s = copy_of((8, 4))
     s[y].split(s[y].op.axis[0], 2)
     s[y].transform_layout(lambda h, c: [c, h])  # wrong
+
+
+@case("TL2005")
+def axis_that_rfactor_took_away() -> None:
+    _, r, k, s = sum_of_rows()
+    i = s[r].op.axis[0]
+    s.rfactor(r, k)
+    s[r].bind(i, block())  # wrong
+
+
+@case("TL2005")
+def alignment_of_a_part_of_an_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    _, inner = s[y].split(s[y].op.axis[0], 2)
+    s[y].storage_align(inner, 8, 1)  # wrong
+
+
+@case("TL2005")
+def pragma_on_an_axis_that_is_split_already() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0], 2)
+    s[y].pragma(s[y].op.axis[0], "auto_unroll_max_step", 16)  # wrong
+
+
+@case("TL2010")
+def vectorize_pragma_of_a_reduction_axis() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].pragma(k, "vectorize")  # wrong
+
+
+@case("TL2016")
+def parallel_of_a_bound_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].parallel(s[y].op.axis[0])  # wrong
+
+
+@case("TL2030")
+def rfactor_of_no_reduction() -> None:
+    _, y, s = copy_of((8, 4))
+    s.rfactor(y, s[y].op.axis[0])  # wrong
+
+
+@case("TL2030")
+def rfactor_along_a_data_axis() -> None:
+    _, r, _, s = sum_of_rows()
+    s.rfactor(r, s[r].op.axis[0])  # wrong
+
+
+@case("TL2030")
+def rfactor_to_a_place_that_is_none() -> None:
+    _, r, k, s = sum_of_rows()
+    s.rfactor(r, k, 2)  # wrong
+
+
+@case("TL2030")
+def rfactor_of_what_is_fused_with_a_data_axis() -> None:
+    _, r, k, s = sum_of_rows()
+    outer, inner = s[r].split(k, 2)
+    s[r].fuse(s[r].op.axis[0], outer)
+    s.rfactor(r, inner)  # wrong
+
+
+@case("TL2031")
+def store_predicate_that_is_a_number() -> None:
+    _, r, _, s = sum_of_rows()
+    s[r].set_store_predicate(thread().var + 1)  # wrong
+
+
+@case("TL2031")
+def store_predicate_on_blocks() -> None:
+    _, r, _, s = sum_of_rows()
+    s[r].set_store_predicate(block().var < 1)  # wrong
+
+
+@case("TL2032")
+def alignment_by_zero() -> None:
+    _, p, _, s = chain_of()
+    s[p].storage_align(s[p].op.axis[0], 0, 1)  # wrong
+
+
+@case("TL2033")
+def double_buffer_of_an_output() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].double_buffer()  # wrong

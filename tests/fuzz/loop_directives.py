@@ -195,4 +195,29 @@ class StageLoops:
                 self.bind(loop, threads.pop(0))
             elif blocks:
                 self.bind(loop, blocks.pop(0))
+        self.random_virtual_threads(rng)
         return chosen
+
+    def random_virtual_threads(self, rng: random.Random) -> None:
+        for loop in [each for each in self.free() if not each.reduction]:
+            if loop.extent is not None and loop.extent <= 6 and rng.random() < 0.15:
+                self.bind(loop, "vthread")
+
+    def bind_reduction(self, rng: random.Random, tag: str, room: int) -> Loop | None:
+        """Threads share the steps of one reduction loop, inside all loops over data."""
+        loops = [
+            each for each in self.free() if each.reduction and each.extent and each.extent <= room
+        ]
+        if not loops:
+            return None
+        order = self.data() + [each for each in self.loops if each.reduction]
+        if order != self.loops:
+            self.reorder(order)
+        loop = rng.choice(loops)
+        self.bind(loop, tag)
+        self.script.features.add("a reduction over threads")
+        if rng.random() < 0.3:
+            self.script.add(
+                f'{self.stage}.set_store_predicate(te.thread_axis("{tag}").var.equal(0))'
+            )
+        return loop

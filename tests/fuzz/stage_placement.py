@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from case_scripts import Script, small_target
-from loop_directives import Loop, StageLoops
+from loop_directives import MAX_THREADS, THREAD_TAGS, Loop, StageLoops
 from reader_programs import Computation, Stage
 
 TEXTURES = ("texture", "texture:weight", "texture:nhwc", "global.texture")
@@ -32,6 +32,11 @@ class Placement:
             if not stage.is_input:
                 self.place(stage)
         for stage in self.computation.stages:
+            if stage.host is not None and self.rng.random() < 0.25:
+                self.double_buffer(stage)
+            if stage.loops is not None and self.rng.random() < 0.1:
+                self.unroll_automatically(stage)
+        for stage in self.computation.stages:
             if stage.loops is not None and self.rng.random() < 0.15:
                 self.split_late(stage)
 
@@ -44,10 +49,75 @@ class Placement:
             stage.loops.split(self.rng.choice(loops), factor=self.rng.randint(1, 4))
             self.feature("split after others were attached")
 
+    def double_buffer(self, stage: Stage) -> None:
+        """Unless it would be ahead of something that it reads."""
+        inputs = [each for each in self.effective_inputs(stage) if each.host is not None]
+        if all(each.enclosing[-1][1] is not stage.enclosing[-1][1] for each in inputs):
+            self.script.add(f"s[{stage.var}].double_buffer()")
+            self.feature("double_buffer")
+
+    def effective_inputs(self, stage: Stage) -> list[Stage]:
+        inputs = []
+        for source in stage.inputs:
+            inputs += self.effective_inputs(source) if source.inlined else [source]
+        return inputs
+
+    def unroll_automatically(self, stage: Stage) -> None:
+        loop = self.rng.choice(stage.loops.loops)
+        steps = self.rng.choice([1, 4, 16, 64])
+        self.script.add(f's[{stage.var}].pragma({loop.name}, "auto_unroll_max_step", {steps})')
+        self.feature("auto_unroll_max_step")
+
+    def rfactor(self, stage: Stage) -> None:
+        """Partial results along one axis of the reduction, or along a part of it."""
+        rng = self.rng
+        at = rng.randrange(len(stage.reductions))
+        count, rest = stage.reductions[at], stage.reductions[:at] + stage.reductions[at + 1 :]
+        axis = f"s[{stage.var}].op.reduce_axis[{at}]"
+        if rng.random() < 0.5:
+            factor = rng.randint(1, 4)
+            outer = self.script.name("ko")
+            axis = self.script.name("ki")
+            self.script.add(
+                f"{outer}, {axis} = s[{stage.var}].split("
+                f"s[{stage.var}].op.reduce_axis[{at}], factor={factor})"
+            )
+            rest = [-(-count // factor), *rest]
+            count = min(count, factor)
+        place = rng.randrange(len(stage.shape) + 1)
+        var = self.script.name(stage.var + "f")
+        self.script.add(f"{var} = s.rfactor({stage.var}, {axis}, {place})")
+        self.feature("rfactor")
+        shape = [*stage.shape[:place], count, *stage.shape[place:]]
+        partial = Stage(var, shape, stage.dtype, stage.inputs, rest, is_cache=True)
+        stage.inputs, stage.reductions = [partial], [count]
+        self.computation.stages.insert(self.computation.stages.index(stage), partial)
+
+    def relayout(self, stage: Stage) -> list[int]:
+        """Loops made before cache_write: the axes of the cache, whose extents are returned."""
+        rng = self.rng
+        at = rng.randrange(len(stage.shape))
+        size = rng.randint(1, 5)
+        outer, inner = self.script.name("ro"), self.script.name("ri")
+        axis = f"s[{stage.var}].op.axis"
+        names = [f"{axis}[{i}]" for i in range(len(stage.shape))]
+        self.script.add(f"{outer}, {inner} = s[{stage.var}].split({names[at]}, factor={size})")
+        self.feature("cache_write of scheduled loops")
+        names[at : at + 1] = [outer, inner]
+        shape = list(stage.shape)
+        shape[at : at + 1] = [-(-shape[at] // size), min(size, shape[at])]
+        if rng.random() < 0.5:
+            order = rng.sample(range(len(names)), len(names))
+            self.script.add(f"s[{stage.var}].reorder({', '.join(names[i] for i in order)})")
+            shape = [shape[i] for i in order]
+        return shape
+
     def make_caches(self) -> None:
         rng, readers_of = self.rng, self.computation.readers_of
         shared = self.computation.shared
         for reader in self.computation.readers:
+            if reader.reductions and not reader.several and rng.random() < 0.25:
+                self.rfactor(reader)
             if rng.random() < 0.25 and not reader.several:
                 self.cache_write(reader)
         for stage in [s for s in self.computation.stages if s.var in ("Z", "E")]:
@@ -79,10 +149,11 @@ class Placement:
 
     def cache_write(self, stage: Stage) -> None:
         var = self.script.name(stage.var + "l")
+        shape = self.relayout(stage) if self.rng.random() < 0.25 else stage.shape
         line = len(self.script.lines)
         self.script.add(f'{var} = s.cache_write({stage.var}, "{{scope}}")')
         self.feature("cache_write")
-        cache = Stage(var, stage.shape, stage.dtype, stage.inputs, stage.reductions)
+        cache = Stage(var, shape, stage.dtype, stage.inputs, stage.reductions)
         cache.is_cache, cache.line, cache.narrow = True, line, True
         stage.inputs, stage.reductions = [cache], []
         self.computation.stages.insert(self.computation.stages.index(stage), cache)
@@ -166,7 +237,20 @@ class Placement:
         self.threads[stage] = {
             each.tag: each.extent * each.exact for each in bound if each.tag.startswith("thread")
         }
+        if stage.reductions and rng.random() < 0.3:
+            self.share_reduction(stage)
         self.annotate(stage)
+
+    def share_reduction(self, stage: Stage) -> None:
+        """Among threads along an axis that nothing is bound to."""
+        threads = self.threads[stage]
+        tag = next((t for t in THREAD_TAGS[:2] if t not in threads), None)
+        room = MAX_THREADS
+        for extent in threads.values():
+            room //= extent or 16
+        loop = stage.loops.bind_reduction(self.rng, tag, room) if tag else None
+        if loop is not None:
+            threads[tag] = loop.extent
 
     def own_loops(self, stage: Stage, extents: list[int | None]) -> None:
         rng = self.rng
@@ -195,7 +279,7 @@ class Placement:
         host, loop = common[-1]
         stage.host, stage.enclosing = host, common
         tags = {each.tag for _, each in common if each.tag}
-        in_thread = any(t.startswith("thread") for t in tags)
+        in_thread = any("thread" in t for t in tags)
         inferred = "local" if in_thread else "shared" if tags else ""
         scope = rng.choice(["local", "shared"])
         if stage.line < 0 and inferred and rng.random() < 0.6:
@@ -213,7 +297,27 @@ class Placement:
         self.own_loops(stage, [None] * len(stage.shape))
         if actual == "shared":
             self.cooperate(stage)
+        elif rng.random() < 0.15:
+            self.bind_to_own_threads(stage)
+        if len(stage.shape) > 1 and rng.random() < 0.2:
+            self.align(stage)
         self.annotate(stage)
+
+    def bind_to_own_threads(self, stage: Stage) -> None:
+        """Each thread computes the whole of its local memory, whatever its loops are bound to."""
+        loops = [each for each in stage.loops.free() if not each.reduction]
+        if loops:
+            loop = self.rng.choice(loops)
+            tag = self.rng.choice(["threadIdx.x", "blockIdx.y", "vthread"])
+            self.script.add(f's[{stage.var}].bind({loop.name}, te.thread_axis("{tag}"))')
+            loop.taken = True
+            self.feature("a local stage bound to threads")
+
+    def align(self, stage: Stage) -> None:
+        at, factor = len(stage.shape) - 2, self.rng.randint(2, 9)
+        axis, offset = f"s[{stage.var}].op.axis[{at}]", self.rng.randint(0, factor)
+        self.script.add(f"s[{stage.var}].storage_align({axis}, {factor}, {offset})")
+        self.feature("storage_align")
 
     def cooperate(self, stage: Stage) -> None:
         """Threads of the block share the work of a stage in shared memory."""

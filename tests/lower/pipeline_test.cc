@@ -40,8 +40,9 @@ TEST_F(Pipeline, RunsAllPassesInOrder) {
         seen += std::string(pass.name) + "\n";
       });
   EXPECT_EQ(seen,
-            "prepare_schedule\ncheck_schedule\nbuild_loops\nvectorize_loops\nunroll_loops\n"
-            "flatten_storage\nsimplify_program\nsplit_kernels\ninsert_barriers\n"
+            "prepare_schedule\ncheck_schedule\nbuild_loops\nvectorize_loops\n"
+            "inject_virtual_threads\nunroll_loops\nflatten_storage\nsimplify_program\nsplit_"
+            "kernels\ninsert_barriers\n"
             "partition_loops\nhoist_divisions\nshare_texels\n"
             "contract_fma\n");
   EXPECT_EQ(result.program.stage, Stage::Kernels);

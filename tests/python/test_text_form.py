@@ -238,7 +238,7 @@ def test_the_document_names_every_word():
     text = (ROOT / "docs/text_form.md").read_text(encoding="utf-8")
     files = [f"ir/{n}" for n in ("parse", "parse_stmt", "parse_expr", "parse_buffer")]
     files += [f"ir/{n}" for n in ("parse_layout", "parse_digits")]
-    files += ["schedule/parse", "lower/text"]
+    files += ["schedule/parse", "schedule/parse_directives", "lower/text"]
     parser = "".join((ROOT / f"src/{n}.cc").read_text() for n in files)
     words = set(re.findall(r'(?:word|word\.text|name\.text) == "([\w.]+)"', parser))
     words |= set(re.findall(r'(?:at|accept|expect)_word\("([\w.]+)"', parser))

@@ -178,12 +178,18 @@ TEST_F(Caches, BadCacheWrites) {
             "TL2015 te.py:23: 'A' is a placeholder: it has no loops to schedule");
   EXPECT_EQ(faults([&] { te.cache_write(plus_one(a, "F"), "local"); }),
             "TL2007 te.py:23: 'F' is not part of this schedule");
-  te.split(b, te.axis(b, 0), 2);
-  EXPECT_EQ(faults([&] { te.cache_write(b, "local"); }),
-            "TL2011 te.py:23: cache_write of 'B', whose loops are scheduled already");
-  te.unroll(c, te.axis(c, 0));
-  EXPECT_EQ(faults([&] { te.cache_write(c, "local"); }),
-            "TL2011 te.py:23: cache_write of 'C', whose loops are scheduled already");
+}
+
+// The loops become the axes of the cache; what was made of the old stage's is gone.
+TEST_F(Caches, WriteOfScheduledLoops) {
+  const IterVar i = te.axis(b, 0);
+  const auto [outer, inner] = te.split(b, i, 3);
+  te.bind(b, outer, "threadIdx.x");
+  const Tensor cache = te.cache_write(b, "local");
+  EXPECT_EQ(names(te.stage(cache).op->axes).substr(0, 18), "i.outer.c, i.inner");
+  EXPECT_TRUE(te.stage(b).relations.empty());
+  EXPECT_TRUE(te.stage(b).attributes.empty());
+  EXPECT_TRUE(te.stage(b).leaves.front().same_as(i));
 }
 
 }  // namespace

@@ -61,8 +61,9 @@ TEST_F(Directives, BindOfAnAnnotatedAxis) {
 TEST_F(Directives, BadBinds) {
   EXPECT_EQ(faults([&] { te.s.bind(te.id(c), i, j, line(15)); }),
             "TL2006 te.py:15: bind of 'i' to 'j', which is not a thread axis");
-  EXPECT_EQ(faults([&] { te.bind(c, k, "threadIdx.x"); }),
-            "TL2014 te.py:15: bind of the reduction axis 'k' to threadIdx.x");
+  EXPECT_EQ(faults([&] { te.bind(c, k, "blockIdx.x"); }),
+            "TL2014 te.py:15: bind of the reduction axis 'k' to blockIdx.x, along which no results "
+            "can be combined");
   EXPECT_EQ(faults([&] { te.bind(c, te.axis(b, 0), "threadIdx.x"); }),
             "TL2005 te.py:15: bind on the stage of 'C': the axis 'i' is not an axis of this stage");
   EXPECT_EQ(faults([&] { te.bind(a, i, "threadIdx.x"); }),

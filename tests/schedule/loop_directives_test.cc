@@ -181,12 +181,12 @@ TEST_F(LoopDirectives, BadFuses) {
             "TL2009 te.py:13: fuse of 'k' and 'i', which are not adjacent");
   EXPECT_EQ(faults([&] { te.fuse(b, {j, j}); }),
             "TL2009 te.py:13: fuse of 'j' and 'j', which are not adjacent");
-  EXPECT_EQ(faults([&] { te.fuse(b, {k, r}); }),
-            "TL2009 te.py:13: fuse of the data axis 'k' with a reduction axis");
-  te.reorder(b, {r, k});
-  EXPECT_EQ(leaves(), "i, j, r, k, s");
-  EXPECT_EQ(faults([&] { te.fuse(b, {r, k}); }),
-            "TL2009 te.py:13: fuse of the data axis 'k' with a reduction axis");
+}
+
+// In either order: what comes of it is a loop that the reduction runs inside.
+TEST_F(LoopDirectives, FuseOfBothKinds) {
+  EXPECT_EQ(te.fuse(b, {k, r})->kind, IterKind::Reduction);
+  EXPECT_EQ(leaves(), "i, j, k.r.fused, s");
 }
 
 // Only the named axes move, among their own places.

@@ -55,7 +55,7 @@ from ..tir.op import (
     truncmod,
     var,
 )
-from . import schedule, tag, tensor
+from . import schedule, tag, tensor, tracing
 from .layouts import AXIS_SEPARATOR
 from .operation import compute, create_schedule, placeholder, reduce_axis, thread_axis
 from .reducers import comm_reducer, max, min, sum
@@ -134,6 +134,7 @@ __all__ = [
     "tanh",
     "tensor",
     "thread_axis",
+    "tracing",
     "trunc",
     "truncdiv",
     "truncmod",

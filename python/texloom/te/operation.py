@@ -126,10 +126,11 @@ def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "") -> IterVar:
 
 
 def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
-    """A thread index: ``blockIdx.x`` to ``blockIdx.z``, ``threadIdx.x`` to ``threadIdx.z``.
+    """A thread index: ``blockIdx.x`` to ``z``, ``threadIdx.x`` to ``z``, or ``vthread``.
 
     A string in the first place is the tag. Each call makes a new object; within one kernel those
-    of one tag are one index. `dom` and `name` are accepted for the sake of existing scripts.
+    of one tag are one index, but virtual threads of different objects are never one. `dom` and
+    `name` are accepted for the sake of existing scripts.
     """
     del name
     if isinstance(dom, str):

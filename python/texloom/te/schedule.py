@@ -1,8 +1,173 @@
-"""The classes of schedules, where TVM has them."""
+"""What can be read of schedules, and functions on whole schedules: ``te.schedule``."""
 
 from __future__ import annotations
 
-from .._core import IterVar, Schedule, Stage
-from .operation import create_schedule
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["IterVar", "Schedule", "Stage", "create_schedule"]
+from .. import _core
+from .._core import Expr, IterVar, Operation, Schedule, Stage
+
+
+@dataclass(frozen=True)
+class Split:
+    """``parent = outer * extent(inner) + inner``; one of factor and nparts is given."""
+
+    parent: IterVar
+    outer: IterVar
+    inner: IterVar
+    factor: int | None
+    nparts: int | None
+
+
+@dataclass(frozen=True)
+class Fuse:
+    """``fused = outer * extent(inner) + inner``."""
+
+    outer: IterVar
+    inner: IterVar
+    fused: IterVar
+
+
+@dataclass(frozen=True)
+class Singleton:
+    """A loop of one iteration, which ``fuse`` of no axes made."""
+
+    iter: IterVar
+
+
+@dataclass(frozen=True)
+class IterVarAttr:
+    """What directives said of the loop of one axis."""
+
+    iter_type: int
+    bind_thread: IterVar | None
+    pragma_keys: list[str]
+    tensor_intrin: None = None
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values ``min`` to ``min + extent - 1``."""
+
+    min: Expr
+    extent: Expr
+
+
+class AxisMap(Mapping[IterVar, Any]):
+    """A mapping of axes, told apart as the objects they are: ``==`` of axes is an expression."""
+
+    def __init__(self, items: list[tuple[IterVar, Any]]) -> None:
+        self._items = items
+
+    def __getitem__(self, axis: IterVar) -> Any:
+        for key, value in self._items:
+            if key.same_as(axis):
+                return value
+        raise KeyError(axis)
+
+    def __contains__(self, axis: object) -> bool:
+        return isinstance(axis, IterVar) and any(key.same_as(axis) for key, _ in self._items)
+
+    def __iter__(self) -> Iterator[IterVar]:
+        return iter([key for key, _ in self._items])
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def items(self) -> list[tuple[IterVar, Any]]:  # type: ignore[override]
+        """Pairs of axis and value, in the order of stages and axes."""
+        return list(self._items)
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{key}: {value}" for key, value in self._items) + "}"
+
+
+# The numbers of IterVar.iter_type.
+_ITER_TYPES = {"serial": 0, "unrolled": 5, "vectorized": 6, "parallel": 7}
+
+
+def _relations(stage: Stage) -> list[Split | Fuse | Singleton]:
+    """How the stage's loops came from its axes, in the order they were made."""
+    kinds = {"split": Split, "fuse": Fuse, "unit": Singleton}
+    return [kinds[kind](*rest) for kind, *rest in stage._relations]
+
+
+def _iter_var_attrs(stage: Stage) -> AxisMap:
+    """What directives said of loops, by their axes."""
+    return AxisMap(
+        [
+            (axis, IterVarAttr(_ITER_TYPES[loop], thread, keys))
+            for axis, loop, thread, keys in stage._loop_attributes
+        ]
+    )
+
+
+def _num_child_stages(stage: Stage) -> int:
+    """How many stages are computed at loops of this one."""
+    return sum(other.attach_stage == stage for other in stage._schedule.stages)
+
+
+def InferBound(s: Schedule) -> AxisMap:  # noqa: N802 (the name that scripts use)
+    """The range of every axis of every stage that is computed in loops, as :class:`Range`.
+
+    The first value is an expression over the loops around the stage.
+    """
+    return AxisMap([(axis, Range(first, extent)) for axis, first, extent in inferred(s)])
+
+
+def inferred(s: Schedule) -> list[tuple[IterVar, Expr, Expr]]:
+    """Axis, first value and extent of all axes."""
+    return _core.inferred_ranges(s)
+
+
+def AutoInlineElemWise(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
+    """Inline every stage that reads its inputs at its own indices, outputs excepted."""
+    _core.auto_inline(s, "elemwise")
+
+
+def AutoInlineBroadcast(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
+    """The same for stages that read their inputs at some of their own indices, in order."""
+    _core.auto_inline(s, "broadcast")
+
+
+def AutoInlineInjective(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
+    """The same for all stages but reductions."""
+    _core.auto_inline(s, "injective")
+
+
+def _normalize(s: Schedule) -> Schedule:
+    """A copy, which can be scheduled further and built by itself."""
+    return _core.copy_schedule(s)
+
+
+def _stage_map(s: Schedule) -> dict[Operation, Stage]:
+    """The stages by their operations, as these are now."""
+    return {stage.op: stage for stage in s.stages}
+
+
+Stage.relations = property(_relations)
+Stage.iter_var_attrs = property(_iter_var_attrs)
+Stage.num_child_stages = property(_num_child_stages)
+Stage.group = property(lambda self: None, doc="The group of a scan; None.")
+Schedule.normalize = _normalize
+Schedule.bounds = InferBound
+Schedule.stage_map = property(_stage_map)
+Schedule.groups = property(lambda self: [], doc="The groups of scans; none.")
+
+__all__ = [
+    "AutoInlineBroadcast",
+    "AutoInlineElemWise",
+    "AutoInlineInjective",
+    "AxisMap",
+    "Fuse",
+    "InferBound",
+    "IterVar",
+    "IterVarAttr",
+    "Range",
+    "Schedule",
+    "Singleton",
+    "Split",
+    "Stage",
+]

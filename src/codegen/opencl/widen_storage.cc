@@ -163,7 +163,8 @@ class StorageWidener {
     const ir::BufferNode& old = *n.buffer;
     Buffer buffer = n.buffer;
     if (array_type(old.type) != old.type) {
-      buffer = make_buffer(old.name, array_type(old.type), old.shape, old.memory, old.location);
+      buffer = make_buffer_with_layout(old.name, array_type(old.type), old.layout, old.memory,
+                                       old.location);
       arrays_.emplace(n.buffer.get(), buffer);
     }
     return make_allocate(buffer, stmt(n.body), n.location);

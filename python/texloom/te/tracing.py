@@ -1,0 +1,157 @@
+"""``Schedule.trace``: the calls that made a schedule, as a script that makes it again."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core
+from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor
+
+STAGE_DIRECTIVES = (
+    "bind compute_at compute_inline compute_root double_buffer fuse parallel pragma reorder "
+    "set_scope set_store_predicate split storage_align tile unroll vectorize"
+).split()
+SCHEDULE_DIRECTIVES = ("cache_read", "cache_write", "rfactor")
+
+
+class Trace:
+    """The lines of one schedule, and what its tensors and axes are called in them."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.tensors: dict[Operation, str] = {}
+        self.axes: list[tuple[IterVar, str]] = []
+        self.used: set[str] = {"s", "te"}
+
+    def new_name(self, stem: str) -> str:
+        """An identifier that no line uses yet."""
+        stem = re.sub(r"\W", "_", stem)
+        if not stem or stem[0].isdigit():
+            stem = "_" + stem
+        name, count = stem, 1
+        while name in self.used:
+            count += 1
+            name = f"{stem}_{count}"
+        self.used.add(name)
+        return name
+
+    def tensor(self, op: Operation) -> str:
+        """What a tensor of the user's is called: its name, if that is free."""
+        if op not in self.tensors:
+            self.tensors[op] = self.new_name(op.name)
+        return self.tensors[op]
+
+    def axis(self, s: Schedule, axis: IterVar) -> str:
+        """A variable of an earlier line, or the place among the axes of an operation."""
+        for known, name in self.axes:
+            if known.same_as(axis):
+                return name
+        for stage in s.stages:
+            for attribute in ("axis", "reduce_axis"):
+                for i, own in enumerate(getattr(stage.op, attribute)):
+                    if own.same_as(axis):
+                        return f"{self.value(s, stage)}.op.{attribute}[{i}]"
+        tag = axis.thread_tag
+        if not tag:
+            return axis.name  # of no stage: the directive is going to refuse it
+        name = self.new_name(tag)
+        self.lines.append(f'{name} = te.thread_axis("{tag}")')
+        self.axes.append((axis, name))
+        return name
+
+    def value(self, s: Schedule, value: Any) -> str:
+        """An argument as a script spells it."""
+        if isinstance(value, Stage):
+            return f"s[{self.tensor(value.origin_op)}]"
+        if isinstance(value, Tensor):
+            return self.tensor(value.op)
+        if isinstance(value, Operation):
+            return self.tensor(value) + ".op"
+        if isinstance(value, IterVar):
+            return self.axis(s, value)
+        if isinstance(value, (list, tuple)):
+            return "[" + ", ".join(self.value(s, each) for each in value) + "]"
+        if isinstance(value, Expr):
+            return re.sub(r"threadIdx\.[xyz]", lambda tag: self.thread(tag[0]) + ".var", str(value))
+        return repr(value)
+
+    def thread(self, tag: str) -> str:
+        """A thread axis of this tag: axes of one tag are one."""
+        for known, name in self.axes:
+            if known.thread_tag == tag:
+                return name
+        axis = _core.thread_axis(tag)
+        self.axes.append((axis, self.new_name(tag)))
+        self.lines.append(f'{self.axes[-1][1]} = te.thread_axis("{tag}")')
+        return self.axes[-1][1]
+
+    def result(self, value: Any) -> str:
+        """Names for what a call returned, as the target of an assignment."""
+        if isinstance(value, Tensor):
+            return self.tensor(value.op)
+        if isinstance(value, IterVar):
+            name = self.new_name(value.name)
+            self.axes.append((value, name))
+            return name
+        names = [self.result(each) for each in value]
+        return ", ".join(names) + ("," if len(names) == 1 else "")
+
+
+def _trace_of(s: Schedule) -> Trace:
+    if not hasattr(s, "_trace"):
+        s._trace = Trace()
+    return s._trace
+
+
+def _traced(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def call(self: Stage | Schedule, *args: Any, **options: Any) -> Any:
+        s = self if isinstance(self, Schedule) else self._schedule
+        trace = _trace_of(s)
+        line_count = len(trace.lines)
+        # Before the call: afterwards an axis may be of another stage.
+        shown = [trace.value(s, each) for each in args]
+        shown += [f"{name}={trace.value(s, each)}" for name, each in options.items()]
+        target = "s" if self is s else trace.value(s, self)
+        try:
+            result = method(self, *args, **options)
+        except Exception:
+            del trace.lines[line_count:]
+            trace.axes = [each for each in trace.axes if not _is_undone(each, trace.lines)]
+            raise
+        assigned = "" if result is None else trace.result(result) + " = "
+        trace.lines.append(f"{assigned}{target}.{method.__name__}({', '.join(shown)})")
+        return result
+
+    return call
+
+
+def _is_undone(entry: tuple[IterVar, str], lines: list[str]) -> bool:
+    axis, name = entry
+    tag = axis.thread_tag
+    return bool(tag) and f'{name} = te.thread_axis("{tag}")' not in lines
+
+
+def _trace(self: Schedule) -> str:
+    """The directives called so far, as a script that makes the schedule again.
+
+    The script begins with ``create_schedule``; the tensors that the user made are variables of
+    their names.
+    """
+    trace = _trace_of(self)
+    outputs = ", ".join(
+        f"{trace.tensor(stage.origin_op)}.op" for stage in self.stages if stage.is_output
+    )
+    return "\n".join([f"s = te.create_schedule([{outputs}])", *trace.lines]) + "\n"
+
+
+for _name in STAGE_DIRECTIVES:
+    setattr(Stage, _name, _traced(getattr(Stage, _name)))
+for _name in SCHEDULE_DIRECTIVES:
+    setattr(Schedule, _name, _traced(getattr(Schedule, _name)))
+Schedule.trace = _trace
+
+__all__ = ["Trace"]

@@ -1,0 +1,73 @@
+#include "lower/double_buffers.h"
+
+namespace texloom::lower {
+
+using namespace ir;        // the whole file speaks of IR nodes
+using namespace schedule;  // and of a schedule's stages
+using schedule::Stage;     // not the pipeline's
+
+namespace {
+
+bool is_attached_to(const Schedule& s, const Stage& stage, const LoopRef& loop) {
+  const Attachment& at = stage.attachment;
+  return at.kind == AttachKind::At && at.stage == loop.stage &&
+         leaf_of(s.stage(at.stage), at.axis).same_as(loop.leaf);
+}
+
+void check_inputs(const Schedule& s, const Stage& stage) {
+  const LoopRef loop{stage.attachment.stage,
+                     leaf_of(s.stage(stage.attachment.stage), stage.attachment.axis)};
+  for (const Tensor& input : stage.op->inputs) {
+    const Stage& source = s.stage(s.producer(input));
+    if (!is_attached_to(s, source, loop) || has_two_buffers(s, source.id)) continue;
+    fail(stage.double_buffer_location, Code::BadDoubleBuffer,
+         fmt::format("call double_buffer on '{}' too, or attach it to a loop of '{}'",
+                     source.name(), stage.name()),
+         "double_buffer of '{}' computes it one iteration ahead of '{}', which it reads",
+         stage.name(), source.name());
+  }
+}
+
+}  // namespace
+
+bool has_two_buffers(const Schedule& s, StageId id) {
+  const Stage& stage = s.stage(id);
+  if (!stage.double_buffered || stage.attachment.kind != AttachKind::At) return false;
+  const Stage& host = s.stage(stage.attachment.stage);
+  const IterVar leaf = leaf_of(host, stage.attachment.axis);
+  const AxisAttributes* attributes = host.attributes_of(leaf);
+  const bool in_order = attributes == nullptr || attributes->loop == LoopKind::Serial ||
+                        attributes->loop == LoopKind::Unrolled ||
+                        (attributes->thread && !thread_of(s, {host.id, leaf}));
+  return in_order && scope_of(s, id).memory != MemoryScope::Global;
+}
+
+std::vector<StageId> double_buffered_at(const Schedule& s, const LoopRef& loop) {
+  std::vector<StageId> found;
+  for (const StageId id : s.order()) {
+    if (is_attached_to(s, s.stage(id), loop) && has_two_buffers(s, id)) found.push_back(id);
+  }
+  return found;
+}
+
+void check_double_buffers(Lowering& lowering) {
+  const Schedule& s = lowering.schedule;
+  for (const StageId id : s.order()) {
+    const Stage& stage = s.stage(id);
+    if (!stage.double_buffered || stage.attachment.kind == AttachKind::Inline) continue;
+    if (has_two_buffers(s, id)) {
+      check_inputs(s, stage);
+      continue;
+    }
+    lowering.warnings.push_back(
+        {Severity::Warning,
+         Code::AnnotationIgnored,
+         stage.double_buffer_location,
+         fmt::format("'{}' has one buffer: it is not computed anew in each iteration of a loop",
+                     stage.name()),
+         "attach it to a serial loop of its reader with compute_at, or leave double_buffer out",
+         {}});
+  }
+}
+
+}  // namespace texloom::lower

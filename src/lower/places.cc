@@ -1,0 +1,44 @@
+#include "lower/places.h"
+
+#include <utility>
+
+#include "ir/visit.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+Exprs loads(const Place& place, const SourceLocation& where) {
+  Exprs values;
+  for (const Buffer& b : place.buffers) values.push_back(make_load(b, place.indices, where));
+  return values;
+}
+
+Stmt stores(const Place& place, Exprs values, bool read_place, const SourceLocation& where) {
+  const bool lets = read_place && values.size() > 1;
+  const Exprs computed = values;
+  Stmts list;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Buffer& own = place.buffers[i];
+    if (lets) values[i] = make_var(own->name + ".next", values[i]->type, where);
+    list.push_back(make_store(own, place.indices, values[i], where));
+  }
+  Stmt body = make_seq(std::move(list));
+  for (size_t i = values.size(); lets && i-- > 0;) {
+    body = make_let(values[i], computed[i], std::move(body), where);
+  }
+  return body;
+}
+
+Exprs combined(const Reducer& reducer, const Exprs& lhs, const Exprs& rhs) {
+  Substitution operands;
+  for (size_t i = 0; i < lhs.size(); ++i) {
+    operands.emplace(reducer.lhs[i], lhs[i]);
+    operands.emplace(reducer.rhs[i], rhs[i]);
+  }
+  Exprs values;
+  for (const Expr& result : reducer.results) values.push_back(substitute(result, operands));
+  return values;
+}
+
+}  // namespace texloom::lower

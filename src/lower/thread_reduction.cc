@@ -1,0 +1,120 @@
+#include "lower/thread_reduction.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/visit.h"
+#include "support/diagnostic.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+using schedule::Stage;
+
+namespace {
+
+int64_t count_of(const std::vector<ThreadLoop>& threads) {
+  int64_t count = 1;
+  for (const ThreadLoop& t : threads) count *= t.extent;
+  return count;
+}
+
+// The values of the variables that a predicate has for the tags; fails where it names others.
+Substitution values_of_tags(const Stage& stage, const std::vector<ThreadLoop>& threads,
+                            int64_t thread) {
+  Substitution values;
+  walk(stage.predicate, [&](const Var& v) {
+    int64_t stride = 1;
+    for (auto t = threads.rbegin(); t != threads.rend(); ++t) {
+      if (to_string(t->tag) == v.name) {
+        values.emplace(Expr(&v), make_int(thread / stride % t->extent, v.type));
+        return;
+      }
+      stride *= t->extent;
+    }
+    fail(stage.predicate_location, Code::BadPredicate,
+         "use the thread axes that its reduction axes are bound to",
+         "the store predicate of '{}' speaks of {}, along which its elements are not repeated",
+         stage.name(), v.name);
+  });
+  return values;
+}
+
+std::optional<int64_t> first_storing(const Stage& stage, const std::vector<ThreadLoop>& threads) {
+  for (int64_t thread = 0; thread < count_of(threads); ++thread) {
+    if (is_true(substitute(stage.predicate, values_of_tags(stage, threads, thread)))) return thread;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ThreadReduction::ThreadReduction(const Stage& stage, std::vector<ThreadLoop> loops_around,
+                                 std::vector<ThreadLoop> sharing)
+    : reducer(as<Reduce>(stage.op->body)->reducer),
+      groups(std::move(loops_around)),
+      threads(std::move(sharing)) {
+  const SourceLocation& where = stage.op->location;
+  std::vector<int64_t> shape;
+  for (const ThreadLoop& group : groups) shape.push_back(group.extent);
+  shape.push_back(count_of(threads));
+  for (const Tensor& t : schedule::outputs_of(stage.op)) {
+    part.buffers.push_back(make_buffer(t->name + ".part", t->type, {1}, MemoryScope::Local, where));
+    parts.buffers.push_back(
+        make_buffer(t->name + ".parts", t->type, shape, MemoryScope::Shared, where));
+  }
+  part.indices = {make_int(0)};
+  parts = of(number());
+}
+
+Expr ThreadReduction::number() const {
+  Expr number = make_int(0);
+  for (const ThreadLoop& t : threads) number = number * t.extent + t.var;
+  return number;
+}
+
+Place ThreadReduction::of(const Expr& thread) const {
+  Place place{parts.buffers, {}};
+  for (const ThreadLoop& group : groups) place.indices.push_back(group.var);
+  place.indices.push_back(thread);
+  return place;
+}
+
+Stmt ThreadReduction::inside_threads(Stmt body) const {
+  for (auto t = threads.rbegin(); t != threads.rend(); ++t) {
+    body = make_thread_for(t->var, make_int(t->extent), t->tag, std::move(body), t->location);
+  }
+  return body;
+}
+
+Stmt ThreadReduction::combination() const {
+  const SourceLocation& where = parts.buffers.front()->location;
+  const Expr own = number();
+  Stmts steps{stores(parts, loads(part, where), false, where)};
+  for (int64_t left = parts.buffers.front()->shape.back(); left > 1;) {
+    const int64_t half = (left + 1) / 2;
+    const Exprs both = combined(reducer, loads(parts, where), loads(of(own + half), where));
+    steps.push_back(make_if(own < make_int(left - half), stores(parts, both, true, where)));
+    left = half;
+  }
+  return inside_threads(make_seq(std::move(steps)));
+}
+
+Exprs ThreadReduction::result() const {
+  return loads(of(make_int(0)), parts.buffers.front()->location);
+}
+
+Stmt ThreadReduction::stored(const Stage& stage, Stmt store) const {
+  if (!stage.predicate) return store;
+  const auto thread = first_storing(stage, threads);
+  if (!thread) {
+    fail(stage.predicate_location, Code::BadPredicate,
+         "give a condition that one of the threads meets, such as tx.var.equal(0)",
+         "the store predicate of '{}' holds for none of the threads, so that nothing is stored",
+         stage.name());
+  }
+  const Expr chosen = make_binary(BinaryOp::Eq, number(), make_int(*thread));
+  return inside_threads(make_if(chosen, std::move(store)));
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,43 @@
+#include "schedule/auto_inline.h"
+
+#include "ir/visit.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+// Whether the indices are axes of the operation, in their order; of element-wise reads, all.
+bool reads_own_axes(const Operation& op, const TensorRead& n, InlinePattern pattern) {
+  if (pattern == InlinePattern::ElementWise && n.indices.size() != op.axes.size()) return false;
+  size_t next = 0;
+  for (const Expr& index : n.indices) {
+    while (next < op.axes.size() && !op.axes[next]->var.same_as(index)) {
+      if (pattern == InlinePattern::ElementWise) return false;
+      ++next;
+    }
+    if (next++ == op.axes.size()) return false;
+  }
+  return true;
+}
+
+bool has_pattern(const Operation& op, InlinePattern pattern) {
+  if (op.is_placeholder() || !op.reduce_axes.empty()) return false;
+  bool holds = true;
+  if (pattern == InlinePattern::Injective) return holds;
+  walk(op.body, [&](const TensorRead& n) { holds = holds && reads_own_axes(op, n, pattern); });
+  return holds;
+}
+
+}  // namespace
+
+void auto_inline(Schedule& schedule, InlinePattern pattern, const SourceLocation& where) {
+  for (const StageId id : schedule.order()) {
+    const Stage& stage = schedule.stage(id);
+    if (stage.is_output || !has_pattern(*stage.op, pattern)) continue;
+    schedule.compute_inline(id, where);
+  }
+}
+
+}  // namespace texloom::schedule

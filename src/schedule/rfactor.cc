@@ -1,0 +1,198 @@
+// rfactor: partial results along one axis of a reduction, as a stage of their own.
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/visit.h"
+#include "schedule/axis_values.h"
+#include "schedule/derived_axes.h"
+#include "schedule/schedule.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+constexpr std::string_view kUse =
+    "name a reduction axis of the stage: one of s[T].op.reduce_axis, or a part of one that split "
+    "made";
+
+using AxisSet = std::unordered_set<const IterVarNode*>;
+
+// What the axis came from and everything that came from that: whatever has to become loops of the
+// partial results along with it.
+AxisSet connected(const Stage& stage, const IterVar& axis) {
+  AxisSet found{axis.get()};
+  for (size_t before = 0; before != found.size();) {
+    before = found.size();
+    for (const Relation& r : stage.relations) {
+      std::vector<IterVar> axes = operands_of(r);
+      const std::vector<IterVar> results = results_of(r);
+      axes.insert(axes.end(), results.begin(), results.end());
+      const bool touched = std::any_of(axes.begin(), axes.end(),
+                                       [&](const IterVar& a) { return found.contains(a.get()); });
+      if (!touched) continue;
+      for (const IterVar& a : axes) found.insert(a.get());
+    }
+  }
+  return found;
+}
+
+IterVar range_axis(const Expr& var, int64_t extent, IterKind kind, const SourceLocation& where) {
+  return make_iter_var(var, make_int(0), make_int(extent), kind, where);
+}
+
+// The reduction of the stage with one more data axis, over the other loops that its reduction axis
+// was made into.
+class PartialResults {
+ public:
+  PartialResults(const Schedule& schedule, const Stage& stage, const IterVar& axis,
+                 const SourceLocation& where)
+      : stage_(stage), axis_(axis), where_(where), touched_(connected(stage, axis)) {
+    for (const IterVar& data : stage.op->axes) {
+      extents_[data] = 1;
+      if (!touched_.contains(data.get())) continue;
+      fail(where, Code::BadRfactor, "call rfactor before fusing axes of both kinds",
+           "rfactor of '{}' along '{}', of whose reduction a part is fused with the data axis '{}'",
+           stage.name(), axis->name(), data->name());
+    }
+    for (const IterVar& root : stage.op->reduce_axes) {
+      extents_[root] = constant_shape({root->extent}, root->name(), root->location).front();
+    }
+    add_derived_extents(schedule, stage, extents_);
+  }
+
+  int64_t extent() const { return extents_.at(axis_); }
+
+  Op operation(size_t position) const {
+    const auto* reduce = as<Reduce>(stage_.op->body);
+    AxisValues values;
+    std::vector<IterVar> steps;
+    for (const IterVar& leaf : stage_.leaves) {
+      values[leaf] = leaf->var;
+      if (leaf.same_as(axis_) || !touched_.contains(leaf.get())) continue;
+      steps.push_back(range_axis(leaf->var, extents_.at(leaf), IterKind::Reduction, where_));
+    }
+    Expr condition = reduce->condition;
+    const auto require = [&](const Expr& e) { condition = condition ? condition && e : e; };
+    Substitution roots;
+    add_values_above(stage_, extents_, values, [&](const IterVar& split, const Expr& inside) {
+      if (touched_.contains(split.get())) require(inside);
+    });
+    for (const IterVar& root : reduce->axes) {
+      if (touched_.contains(root.get())) {
+        // A root that is a leaf still is the factor itself.
+        roots.emplace(root->var, root->min + values.at(root));
+      } else {
+        steps.push_back(root);
+      }
+    }
+    std::vector<IterVar> axes = stage_.op->axes;
+    axes.insert(axes.begin() + static_cast<ptrdiff_t>(position),
+                range_axis(axis_->var, extent(), IterKind::Data, where_));
+    const Expr source = substitute(reduce->sources.front(), roots);
+    if (condition) condition = substitute(condition, roots);
+    const Op& op = stage_.op;
+    if (steps.empty()) {
+      // Every partial result is of one step: the identity where that is left out.
+      const Expr value =
+          condition ? make_select(condition, source, reduce->reducer.identities.front()) : source;
+      return make_compute(op->name + ".rf", op->tag, axes, value, op->location);
+    }
+    return make_compute(
+        op->name + ".rf", op->tag, axes,
+        make_reduce(reduce->reducer, {source}, steps, condition, {}, reduce->location),
+        op->location);
+  }
+
+ private:
+  const Stage& stage_;
+  const IterVar& axis_;
+  const SourceLocation& where_;
+  AxisSet touched_;
+  AxisExtents extents_;
+};
+
+}  // namespace
+
+void Schedule::check_rfactor(const Stage& own, const IterVar& axis, int factor_axis,
+                             const SourceLocation& where) const {
+  if (own.op->reduce_axes.empty()) {
+    fail(where, Code::BadRfactor, "call it on a tensor that te.sum or another reduction computes",
+         "rfactor of '{}', which is no reduction", own.name());
+  }
+  if (own.op->types.size() > 1) {
+    fail(where, Code::BadRfactor, "bind its axis to a thread: threads share reductions of any kind",
+         "rfactor of '{}', which reduces {} values at once", own.name(), own.op->types.size());
+  }
+  leaf_position(own, axis, where, "rfactor");
+  if (axis->kind != IterKind::Reduction || comes_from_data(own, axis)) {
+    fail(where, Code::BadRfactor, std::string(kUse),
+         "rfactor of '{}' along the axis '{}', which is not of its reduction alone", own.name(),
+         axis->name());
+  }
+  const auto rank = static_cast<int>(own.op->axes.size());
+  if (factor_axis < -rank - 1 || factor_axis > rank) {
+    fail(where, Code::BadRfactor,
+         fmt::format("give a position from 0 to {}, or a negative one that counts from the end",
+                     rank),
+         "rfactor of '{}' puts the new axis at {}, but there are {} axes", own.name(), factor_axis,
+         rank);
+  }
+}
+
+Tensor Schedule::rfactor(const Tensor& tensor, const IterVar& axis, int factor_axis,
+                         const SourceLocation& where) {
+  const StageId id = stage_of(tensor, where);
+  const Stage& own = stage_for(id, where);
+  check_rfactor(own, axis, factor_axis, where);
+  const auto rank = static_cast<int>(own.op->axes.size());
+  const auto position = static_cast<size_t>(factor_axis < 0 ? rank + 1 + factor_axis : factor_axis);
+  const PartialResults parts(*this, own, axis, where);
+  const int64_t count = parts.extent();
+  const Op partial = parts.operation(position);
+
+  const Op old = own.op;
+  std::vector<IterVar> axes;
+  Exprs indices;
+  for (size_t i = 0; i < old->axes.size(); ++i) {
+    axes.push_back(make_iter_var(make_var(fmt::format("ax{}", i), kInt32, where), make_int(0),
+                                 old->axes[i]->extent, IterKind::Data, where));
+    indices.push_back(axes.back()->var);
+  }
+  const IterVar step =
+      range_axis(make_var(axis->name() + ".v", kInt32, where), count, IterKind::Reduction, where);
+  indices.insert(indices.begin() + static_cast<ptrdiff_t>(position), step->var);
+  const auto place = std::find(order_.begin(), order_.end(), id);
+  add_stage(partial, static_cast<size_t>(place - order_.begin()));
+  const Tensor factored = output_of(partial);
+  const auto& whole = *as<Reduce>(old->body);
+  const Reducer reducer = whole.reducer;
+  // It is applied once, to the results.
+  Substitution renamed;
+  for (size_t i = 0; i < axes.size(); ++i) renamed.emplace(old->axes[i]->var, axes[i]->var);
+  Exprs init;
+  for (const Expr& e : whole.init) init.push_back(substitute(e, renamed));
+  replace_operation(id, make_compute(old->name + ".repl", old->tag, axes,
+                                     make_reduce(reducer, {read(factored, indices, where)}, {step},
+                                                 Expr(), init, where),
+                                     old->location));
+  return factored;
+}
+
+// The loops of the old operation are gone, and with them what was said of them.
+void Schedule::replace_operation(StageId id, Op op) {
+  Stage& own = stage(id);
+  own.op = std::move(op);
+  own.leaves = own.op->axes;
+  own.leaves.insert(own.leaves.end(), own.op->reduce_axes.begin(), own.op->reduce_axes.end());
+  own.relations.clear();
+  own.attributes.clear();
+  own.pragmas.clear();
+  own.alignments.clear();
+  if (own.transform) own.transform->relations = 0;
+  by_operation_.emplace(own.op, id);
+}
+
+}  // namespace texloom::schedule
