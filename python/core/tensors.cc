@@ -17,7 +17,7 @@ struct Attributes : RefCounted {
   explicit Attributes(py::object given) : values(std::move(given)) {}
   Attributes(const Attributes&) = delete;
   Attributes& operator=(const Attributes&) = delete;
-  ~Attributes() {
+  ~Attributes() override {
     const py::gil_scoped_acquire gil;  // the last reference may be dropped without it
     values = {};
   }

@@ -90,8 +90,8 @@ Buffer TextNames::buffer(const TextReader& reader, const NamedToken& name) const
 // -- Stage te.
 
 void TextNames::add_tensors(const TextReader& reader, const NamedToken& name,
-                            std::vector<Tensor> outputs) {
-  if (tensors_.try_emplace(name.name, std::move(outputs)).second) return;
+                            const std::vector<Tensor>& outputs) {
+  if (tensors_.try_emplace(name.name, outputs).second) return;
   reader.wrong(name.token, std::string(kRename), "{} is a tensor already", name.token.text);
 }
 

@@ -40,7 +40,8 @@ class TextNames {
 
   // Of stage te. Each name once; names of the three kinds do not meet.
   // The outputs of the operation of this name.
-  void add_tensors(const TextReader& reader, const NamedToken& name, std::vector<Tensor> outputs);
+  void add_tensors(const TextReader& reader, const NamedToken& name,
+                   const std::vector<Tensor>& outputs);
   void add_reducer(const TextReader& reader, const NamedToken& name, const Reducer& reducer);
   Tensor tensor(const TextReader& reader, const NamedToken& name, size_t output) const;
   const Reducer& reducer(const TextReader& reader, const NamedToken& name) const;

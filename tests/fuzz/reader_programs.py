@@ -205,12 +205,12 @@ class Computation:
         arrays = f"[{', '.join(s.var.lower() + '_np' for s in inputs)}]"
         call = f"{function}({', '.join(['te', *tensors, *names])})"
         parameters = ", ".join(a.name for a in axes)
-        several = bool(reductions) and rng.random() < 0.3
+        several = False
         if not reductions:
             add(f'{name} = te.compute({shape}, lambda {parameters}: {call}, name="{name}")')
             add(f'{name.lower()}_np = reference({function}, {shape}, "{dtype}", {arrays})')
         else:
-            self.reduction(name, shape, axes, reductions, call, function, arrays, several=several)
+            several = self.reduction(name, shape, axes, reductions, call, function, arrays)
         extents = [a.extent for a in reductions]
         stage = Stage(name, shape, dtype, list(inputs), extents, several=several)
         self.stages.append(stage)
@@ -225,11 +225,11 @@ class Computation:
         call: str,
         function: str,
         arrays: str,
-        *,
-        several: bool,
-    ) -> None:
+    ) -> bool:
+        """Whether another output is computed with it."""
         rng, add = self.rng, self.script.add
-        how = rng.choice(["sum", "max"] if several else ["sum", "sum", "max", "min"])
+        how = rng.choice(["sum", "sum", "max", "min"])
+        several = how != "min" and random.Random(call).random() < 0.3
         self.feature(f"te.{how} over {len(reductions)} axes")
         for a in reductions:
             # One variable per axis and tensor: bodies of two computes may use equal names.
@@ -259,6 +259,7 @@ class Computation:
             f"{[a.extent for a in reductions]}, {[a.begin for a in reductions]}, "
             f'"{how}"{where})'
         )
+        return several
 
     def body(self, inputs: list[Stage], axes: list[Axis], *, is_sum: bool) -> str:
         rng = self.rng
