@@ -63,6 +63,7 @@ StmtParser::Close StmtParser::opening() {
   if (word == "thread") return loop(LoopKind::Thread);
   if (word == "if") return condition();
   if (word == "nest") return nest();
+  if (word == "pipelined") return pipelined();
   return nullptr;
 }
 
@@ -105,6 +106,19 @@ StmtParser::Close StmtParser::nest() {
   const Buffer result = names_.buffer(reader_, reader_.name("the name of a buffer"));
   const SourceLocation location = place(first);
   return [result, location](Stmt body) { return make_nest(result, std::move(body), location); };
+}
+
+StmtParser::Close StmtParser::pipelined() {
+  const Token first = reader_.next();
+  const Buffer buffer = names_.buffer(reader_, reader_.name("the name of a buffer"));
+  reader_.expect_word("stages");
+  reader_.expect("=");
+  const auto stages =
+      static_cast<int>(reader_.integer("a number of stages", kMinStages, kMaxStages));
+  const SourceLocation location = place(first);
+  return [this, first, buffer, stages, location](Stmt body) {
+    return checked(exprs_, first, make_pipelined(buffer, stages, std::move(body), location));
+  };
 }
 
 // -- Statements without a block.

@@ -63,6 +63,7 @@ class StmtParser {
   Close loop(LoopKind kind);
   Close condition();
   Close nest();
+  Close pipelined();
 
   Item item();
   Item let();

@@ -96,9 +96,15 @@ class Builder {
       const Attachment& at = s_.stage(*id).attachment;
       if (at.kind != AttachKind::At || at.stage != host) continue;
       if (!leaf_of(s_.stage(host), at.axis).same_as(axis)) continue;
-      body = make_allocate(buffer(*id), make_seq({nest(*id), body}), s_.stage(*id).op->location);
+      body = make_allocate(buffer(*id), make_seq({filled(*id), body}), s_.stage(*id).op->location);
     }
     return body;
+  }
+
+  Stmt filled(StageId id) {
+    const std::optional<Pipeline>& pipeline = s_.stage(id).pipeline;
+    if (!pipeline) return nest(id);
+    return make_pipelined(buffer(id), pipeline->stages, nest(id), pipeline->location);
   }
 
   // One point of the stage; of a reduction, one step.
@@ -179,11 +185,14 @@ class Builder {
   Expr reads(const Expr& e, const StageBounds& b) {
     return rewrite(substitute(e, b.index), [&](const TensorRead& n, const Expr&) {
       const StageId source = s_.producer(n.tensor);
-      const std::vector<Expr>& min = bounds_of(source).min;
+      const StageBounds& of_source = bounds_of(source);
       Exprs indices = n.indices;
       for (size_t i = 0; i < indices.size(); ++i) {
         if (indices[i]->type != kInt32) indices[i] = make_cast(kInt32, indices[i]);
-        if (i < min.size()) indices[i] = indices[i] - min[i];
+        if (i < of_source.min.size()) {
+          const Expr offset = arith::simplify(indices[i] - of_source.min[i], bounds_.ranges);
+          indices[i] = of_source.strides[i].place_of(offset);
+        }
         indices[i] = arith::simplify(indices[i], bounds_.ranges);
       }
       return make_load(buffer(source), std::move(indices), n.location);

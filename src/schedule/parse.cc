@@ -265,6 +265,8 @@ bool ScheduleParser::placement(const Token& word) {
     at_word(reader_, word, [&] { schedule_.compute_inline(current_, location); });
   } else if (reader_.accept_word("compute_at")) {
     compute_at(word);
+  } else if (reader_.accept_word("pipeline")) {
+    pipeline(word);
   } else {
     return false;
   }
@@ -319,6 +321,15 @@ void ScheduleParser::compute_at(const Token& word) {
   pending.axis = reader_.name("the name of an axis");
   pending.location = place(word);
   pending_.push_back(std::move(pending));
+}
+
+void ScheduleParser::pipeline(const Token& word) {
+  reader_.expect_word("stages");
+  reader_.expect("=");
+  const int64_t stages =
+      reader_.integer("a number of stages", 0, std::numeric_limits<int64_t>::max());
+  const SourceLocation location = place(word);
+  at_word(reader_, word, [&] { schedule_.pipeline(current_, stages, location); });
 }
 
 void ScheduleParser::attach(const PendingAttachment& pending) {

@@ -69,6 +69,7 @@ class ScheduleParser {
   bool loop_directive(const ir::Token& word);
   void scope(const ir::Token& word);
   void compute_at(const ir::Token& word);
+  void pipeline(const ir::Token& word);
   void split(const ir::Token& word);
   void fuse(const ir::Token& word);
   void transform(const ir::Token& word);

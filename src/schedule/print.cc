@@ -171,6 +171,9 @@ std::string SchedulePrinter::directives(const Stage& stage) {
                      axis_name(attached.stage, attached.axis)),
          at(attached.location));
   }
+  if (stage.pipeline) {
+    line(fmt::format("pipeline stages={}", stage.pipeline->stages), at(stage.pipeline->location));
+  }
   for (const IterVar& axis : unit_axes(stage)) {
     line("fuse -> " + axis_name(stage.id, axis), at(axis->location));
   }
