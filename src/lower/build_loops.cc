@@ -1,6 +1,7 @@
 #include "lower/build_loops.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ir/arith/simplify.h"
 #include "ir/evaluation.h"
@@ -154,17 +155,38 @@ class Builder {
   }
 
   // Whether a point outside the tensor may be computed all the same: nobody reads what a thread
-  // keeps for itself there, and neither computing nor storing it can fault.
-  bool may_run_anywhere(StageId id, const Expr& value) const {
+  // keeps for itself there, and neither computing nor storing it can fault. What is computed from
+  // may be any value but one that was never written: a device's compiler takes it that a private
+  // variable is not read then, and what follows of it.
+  bool may_run_anywhere(StageId id, const Expr& value) {
     if (buffer(id)->memory != MemoryScope::Local) return false;
     bool safe = is_inside(*buffer(id), bounds_of(id).position);
     walk(
         value,
         [&](const Load& n) {
-          safe = safe && (n.buffer->is_texture() || is_inside(*n.buffer, n.indices));
+          safe = safe && (n.buffer->is_texture() || is_inside(*n.buffer, n.indices)) &&
+                 (n.buffer.same_as(buffer(id)) || is_written_everywhere(n.buffer));
         },
         [&](const Binary& n) { safe = safe && !division_may_fail(n); });
     return safe;
+  }
+
+  // Of a buffer that a thread keeps for itself: whether no guard leaves out an element.
+  bool is_written_everywhere(const Buffer& b) {
+    if (b->memory != MemoryScope::Local) return true;
+    const auto of_stage = std::find_if(s_.order().begin(), s_.order().end(), [&](StageId id) {
+      return b.same_as(buffers_.of_stage[static_cast<size_t>(id)]);
+    });
+    const StageBounds& bounds = bounds_of(*of_stage);
+    if (bounds.guards.empty()) return true;
+    const Expr& body = s_.stage(*of_stage).op->body;
+    const auto* reduce = as<Reduce>(body);
+    const auto [known, added] = written_everywhere_.try_emplace(*of_stage, false);
+    if (added) {
+      const Expr first = reduce != nullptr ? reduce->reducer.identity : reads(body, bounds);
+      known->second = may_run_anywhere(*of_stage, first);
+    }
+    return known->second;
   }
 
   bool is_inside(const BufferNode& b, const Exprs& indices) const {
@@ -202,6 +224,7 @@ class Builder {
   const Schedule& s_;
   const Bounds& bounds_;
   const StageBuffers& buffers_;
+  std::map<StageId, bool> written_everywhere_;  // of those that were asked for
 };
 
 }  // namespace

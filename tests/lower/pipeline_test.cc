@@ -40,8 +40,8 @@ TEST_F(Pipeline, RunsAllPassesInOrder) {
         seen += std::string(pass.name) + "\n";
       });
   EXPECT_EQ(seen,
-            "prepare_schedule\ncheck_schedule\nbuild_loops\nvectorize_loops\nunroll_loops\n"
-            "flatten_storage\nsimplify_program\nsplit_kernels\ninsert_barriers\n"
+            "prepare_schedule\ncheck_schedule\nbuild_loops\npipeline_loops\nvectorize_loops\n"
+            "unroll_loops\nflatten_storage\nsimplify_program\nsplit_kernels\ninsert_barriers\n"
             "partition_loops\nhoist_divisions\nshare_texels\n"
             "contract_fma\n");
   EXPECT_EQ(result.program.stage, Stage::Kernels);
