@@ -160,6 +160,12 @@ void bind_stage_directives(py::class_<PyStage>& c) {
       py::arg("parent"), py::arg("scope"),
       "Compute this stage at the start of a loop of a stage that reads it.");
   c.def(
+      "pipeline",
+      [](const PyStage& s, int64_t stages) { s.schedule->pipeline(s.id, stages, user_location()); },
+      py::arg("stages") = 2,
+      "Compute the stage ahead of the loop that it is attached to: stages - 1 iterations ahead of "
+      "the one that reads it.");
+  c.def(
       "compute_inline", [](const PyStage& s) { s.schedule->compute_inline(s.id, user_location()); },
       "Write the stage's expression into its readers.");
   c.def(

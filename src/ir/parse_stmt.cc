@@ -27,6 +27,7 @@ constexpr Words kAllocate = {"buffer.alloca", "texture2d.alloca"};
 constexpr Words kFree = {"buffer.free", "texture2d.free"};
 constexpr Words kBarrier = {"barrier"};
 constexpr Words kLaunch = {"launch"};
+constexpr Words kPipelined = {"pipelined"};
 }  // namespace words
 
 std::optional<StmtKind> kind_of(std::string_view word) {
@@ -104,6 +105,7 @@ StmtParser::Close StmtParser::opening() {
   if (kind == StmtKind::For) return loop();
   if (kind == StmtKind::If) return condition();
   if (kind == StmtKind::Nest) return nest();
+  if (kind == StmtKind::Pipelined) return pipelined();
   return nullptr;
 }
 
@@ -149,6 +151,19 @@ StmtParser::Close StmtParser::nest() {
   return [result, location](Stmt body) { return make_nest(result, std::move(body), location); };
 }
 
+StmtParser::Close StmtParser::pipelined() {
+  const Token first = reader_.next();
+  const Buffer buffer = names_.buffer(reader_, reader_.name("the name of a buffer"));
+  reader_.expect_word("stages");
+  reader_.expect("=");
+  const auto stages =
+      static_cast<int>(reader_.integer("a number of stages", kMinStages, kMaxStages));
+  const SourceLocation location = place(first);
+  return [this, first, buffer, stages, location](Stmt body) {
+    return checked(exprs_, first, make_pipelined(buffer, stages, std::move(body), location));
+  };
+}
+
 // -- Statements without a block.
 
 StmtParser::Item StmtParser::item() {
@@ -172,6 +187,7 @@ StmtParser::Item StmtParser::item() {
     case StmtKind::For:
     case StmtKind::If:
     case StmtKind::Nest:
+    case StmtKind::Pipelined:
     case StmtKind::Seq:
       break;  // opening() and statements() have them
   }

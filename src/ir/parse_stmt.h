@@ -67,6 +67,7 @@ class StmtParser {
   Close loop();
   Close condition();
   Close nest();
+  Close pipelined();
 
   Item item();
   Item let();

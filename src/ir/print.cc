@@ -120,6 +120,12 @@ class Printer {
           stmt(n.body, depth + 1);
           out_ += indent + "}\n";
         },
+        [&](const Pipelined& n) {
+          out_ += fmt::format("{}pipelined {} stages={}{} {{\n", indent, name(n.buffer), n.stages,
+                              place);
+          stmt(n.body, depth + 1);
+          out_ += indent + "}\n";
+        },
         [&](const Allocate& n) {
           out_ += InOrder{"{}{}.alloca {}: {}{}\n", indent, object_word(n.buffer), name(n.buffer),
                           declaration(*n.buffer),   place}

@@ -114,6 +114,14 @@ Stmt make_nest(Buffer result, Stmt body, SourceLocation location) {
   return finish(node, std::move(location), {&node->body});
 }
 
+Stmt make_pipelined(Buffer buffer, int stages, Stmt body, SourceLocation location) {
+  auto* node = new Pipelined;
+  node->buffer = std::move(buffer);
+  node->stages = stages;
+  node->body = std::move(body);
+  return finish(node, std::move(location), {&node->body});
+}
+
 Stmt make_allocate(Buffer buffer, Stmt body, SourceLocation location) {
   auto* node = new Allocate;
   node->buffer = std::move(buffer);

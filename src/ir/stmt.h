@@ -83,6 +83,18 @@ struct Nest : StmtBase<Nest> {
   Stmt body;
   auto fields() const { return field_list(result, body); }
 };
+// How many iterations of a pipelined loop may be in flight.
+inline constexpr int kMinStages = 2;
+inline constexpr int kMaxStages = 3;
+// What fills a buffer that each iteration of the innermost loop around reads. As it stands it runs
+// in the iteration itself; lower/pipeline_loops.h makes it run ahead.
+struct Pipelined : StmtBase<Pipelined> {
+  static constexpr StmtKind kKind = StmtKind::Pipelined;
+  Buffer buffer;
+  int stages = 2;  // iterations in flight: stages - 1 ahead of the one that reads
+  Stmt body;
+  auto fields() const { return field_list(buffer, stages, body); }
+};
 struct Allocate : StmtBase<Allocate> {
   static constexpr StmtKind kKind = StmtKind::Allocate;
   Buffer buffer;
@@ -119,6 +131,7 @@ Stmt make_if(Expr condition, Stmt then, SourceLocation location = {});
 Stmt make_seq(Stmts statements);
 Stmt make_let(Expr var, Expr value, Stmt body, SourceLocation location = {});
 Stmt make_nest(Buffer result, Stmt body, SourceLocation location = {});
+Stmt make_pipelined(Buffer buffer, int stages, Stmt body, SourceLocation location = {});
 Stmt make_allocate(Buffer buffer, Stmt body, SourceLocation location = {});
 Stmt make_free(Buffer buffer, SourceLocation location = {});
 Stmt make_barrier(SourceLocation location = {});

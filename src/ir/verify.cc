@@ -392,6 +392,18 @@ class Verifier {
     scope_.forget_facts();
     nest_ = outer;
   }
+  void check(const Pipelined& n, const Stmt& s) {
+    const auto found = allocations_.find(n.buffer.get());
+    if (found == allocations_.end() || !scope_.contains(n.buffer.get()) ||
+        n.buffer->memory == MemoryScope::Global) {
+      return broken(Rule::Definitions, s, "{} is no shared or local buffer allocated here",
+                    n.buffer->name);
+    }
+    if (loop_ == nullptr || found->second.loop != loop_) {
+      broken(Rule::Nodes, s, "{} is not allocated in the innermost loop around", n.buffer->name);
+    }
+    stmt(n.body);
+  }
   void check(const Allocate& n, const Stmt& s) {
     const bool global = n.buffer->memory == MemoryScope::Global;
     if (place_ == Place::Plan && !global) {

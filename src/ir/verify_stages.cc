@@ -43,6 +43,7 @@ constexpr Places kIf = kCode;
 constexpr Places kSeq = kCode | kPlan;
 constexpr Places kLet = kCode;
 constexpr Places kNest = kLoops | place_bit(Place::Flattened);
+constexpr Places kPipelined = place_bit(Place::Loops);
 constexpr Places kAllocate = kCode | kPlan;
 constexpr Places kFree = kPlan;
 constexpr Places kBarrier = kCode;

@@ -45,6 +45,7 @@ std::string text_of(const Stmt& s) {
       [](const If& n) { return "if " + text_of(n.condition); },
       [](const Let& n) { return fmt::format("let {} = {}", text_of(n.var), text_of(n.value)); },
       [](const Nest& n) { return "nest " + n.result->name; },
+      [](const Pipelined& n) { return "pipelined " + n.buffer->name; },
       [](const Allocate& n) { return "alloca " + n.buffer->name; },
       [](const Free& n) { return "free " + n.buffer->name; },
       [](const Launch& n) { return fmt::format("launch {}", n.kernel); },

@@ -76,6 +76,9 @@ Stmt rebuild(const Let& n, const Expr& var, Expr value, Stmt body) {
 Stmt rebuild(const Nest& n, const Buffer& result, Stmt body) {
   return make_nest(result, std::move(body), n.location);
 }
+Stmt rebuild(const Pipelined& n, const Buffer& buffer, int stages, Stmt body) {
+  return make_pipelined(buffer, stages, std::move(body), n.location);
+}
 Stmt rebuild(const Allocate& n, const Buffer& buffer, Stmt body) {
   return make_allocate(buffer, std::move(body), n.location);
 }

@@ -1,6 +1,7 @@
 #include "lower/build_loops.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ir/arith/simplify.h"
 #include "ir/evaluation.h"
@@ -274,9 +275,15 @@ class Builder {
       if (at.kind != AttachKind::At || at.stage != host) continue;
       if (!leaf_of(s_.stage(host), at.axis).same_as(axis)) continue;
       if (std::find(elsewhere.begin(), elsewhere.end(), *id) != elsewhere.end()) continue;
-      body = allocated(*id, make_seq({nest(*id), body}));
+      body = allocated(*id, make_seq({filled(*id), body}));
     }
     return body;
+  }
+
+  Stmt filled(StageId id) {
+    const std::optional<Pipeline>& pipeline = s_.stage(id).pipeline;
+    if (!pipeline) return nest(id);
+    return make_pipelined(buffers(id).front(), pipeline->stages, nest(id), pipeline->location);
   }
 
   // One point of the stage; of a reduction, one step.
@@ -310,7 +317,7 @@ class Builder {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_of(id);
     const auto& reduce = *as<Reduce>(stage.op->body);
-    const Exprs start = reduce.init.empty() ? reduce.reducer.identities : reads(reduce.init, b);
+    const Exprs start = start_of(reduce, b);
     Stmt body = stores(place_of(id), start, false, stage.op->location);
     if (!may_run_anywhere(id, start)) body = guarded(b.guards, body);
     Substitution renamed;
@@ -329,8 +336,10 @@ class Builder {
   }
 
   // Whether a point outside the tensor may be computed all the same: nobody reads what a thread
-  // keeps for itself there, and neither computing nor storing it can fault.
-  bool may_run_anywhere(StageId id, const Exprs& values) const {
+  // keeps for itself there, and neither computing nor storing it can fault. What is computed from
+  // may be any value but one that was never written: a device's compiler takes it that a private
+  // variable is not read then, and what follows of it.
+  bool may_run_anywhere(StageId id, const Exprs& values) {
     const BufferNode& own = *buffers(id).front();  // its outputs all lie alike
     if (own.memory != MemoryScope::Local) return false;
     bool safe = is_inside(own, place_of(id).indices);
@@ -338,11 +347,39 @@ class Builder {
       walk(
           value,
           [&](const Load& n) {
-            safe = safe && (n.buffer->is_texture() || is_inside(*n.buffer, n.indices));
+            safe = safe && (n.buffer->is_texture() || is_inside(*n.buffer, n.indices)) &&
+                   is_written_everywhere(n.buffer, id);
           },
           [&](const Binary& n) { safe = safe && !division_may_fail(n); });
     }
     return safe;
+  }
+
+  // Of a buffer that a thread keeps for itself: whether no guard leaves out an element that the
+  // reader, or the stage itself in an earlier step, reads.
+  bool is_written_everywhere(const Buffer& b, StageId reader) {
+    if (b->memory != MemoryScope::Local) return true;
+    const auto of_stage = std::find_if(s_.order().begin(), s_.order().end(), [&](StageId id) {
+      return std::find(buffers(id).begin(), buffers(id).end(), b) != buffers(id).end();
+    });
+    // Parts of a reduction that threads share are started everywhere.
+    if (of_stage == s_.order().end() || *of_stage == reader) return true;
+    const StageBounds& bounds = bounds_of(*of_stage);
+    if (bounds.guards.empty()) return true;
+    const Expr& body = s_.stage(*of_stage).op->body;
+    const auto* reduce = as<Reduce>(body);
+    const auto [known, added] = written_everywhere_.try_emplace(*of_stage, false);
+    if (added) {
+      known->second =
+          may_run_anywhere(*of_stage, reduce != nullptr ? start_of(*reduce, bounds)
+                                                        : reads(values_of(body), bounds));
+    }
+    return known->second;
+  }
+
+  // What the reduction starts from.
+  Exprs start_of(const Reduce& reduce, const StageBounds& b) {
+    return reduce.init.empty() ? reduce.reducer.identities : reads(reduce.init, b);
   }
 
   bool is_inside(const BufferNode& b, const Exprs& indices) const {
@@ -363,11 +400,14 @@ class Builder {
   Expr reads(const Expr& e, const StageBounds& b) {
     return rewrite(substitute(e, b.index), [&](const TensorRead& n, const Expr&) {
       const StageId source = s_.producer(n.tensor);
-      const std::vector<Expr>& min = bounds_of(source).min;
+      const StageBounds& of_source = bounds_of(source);
       Exprs indices = n.indices;
       for (size_t i = 0; i < indices.size(); ++i) {
         if (indices[i]->type != kInt32) indices[i] = make_cast(kInt32, indices[i]);
-        if (i < min.size()) indices[i] = indices[i] - min[i];
+        if (i < of_source.min.size()) {
+          const Expr offset = arith::simplify(indices[i] - of_source.min[i], bounds_.ranges);
+          indices[i] = of_source.strides[i].place_of(offset);
+        }
         indices[i] = arith::simplify(indices[i], bounds_.ranges);
       }
       const Buffer& buffer = buffers(source)[static_cast<size_t>(n.tensor->output)];
@@ -387,6 +427,7 @@ class Builder {
   std::unordered_map<StageId, Expr> slot_;      // of stages with two buffers: which one, now
   std::unordered_map<StageId, Place> part_of_;  // of reductions that threads share
   std::vector<Buffer> parts_;                   // of this root nest
+  std::map<StageId, bool> written_everywhere_;  // of those that were asked for
 };
 
 }  // namespace

@@ -36,6 +36,7 @@ class Checker {
       check_threads(stage);
       check_shared_reduction(stage);
       check_visibility(stage);
+      check_pipeline(stage);
       check_reads(stage);
     }
     sink_.throw_if_errors();
@@ -286,6 +287,28 @@ class Checker {
             "'{}' lies in global memory, which the whole grid shares, but is computed inside '{}'",
             stage.name(), s_.stage(stage.attachment.stage).name());
     }
+  }
+
+  // A pipelined stage runs ahead of a loop whose iterations follow one another.
+  void check_pipeline(const Stage& stage) {
+    if (!stage.pipeline) return;
+    const SourceLocation& where = stage.pipeline->location;
+    if (stage.attachment.kind != AttachKind::At) {
+      error(where, Code::CannotPipeline,
+            "attach it to a loop of a stage that reads it: s[cache].compute_at(s[reader], axis)",
+            "'{}' is pipelined, but is attached to no loop that it could run ahead of",
+            stage.name());
+      return;
+    }
+    const Stage& host = s_.stage(stage.attachment.stage);
+    const IterVar loop = leaf_of(host, stage.attachment.axis);
+    const AxisAttributes* attributes = host.attributes_of(loop);
+    const LoopKind kind = attributes == nullptr ? LoopKind::Serial : attributes->loop;
+    if (kind == LoopKind::Serial || kind == LoopKind::Unrolled) return;
+    error(where, Code::CannotPipeline, "attach it to a loop that is serial or unrolled",
+          "'{}' is pipelined, but the iterations of the loop '{}' of '{}', which it is attached "
+          "to, do not follow one another",
+          stage.name(), loop->name(), host.name());
   }
 
   // Indices over the whole domain of the axes; a read under a condition is trusted to be guarded.

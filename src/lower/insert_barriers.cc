@@ -1,10 +1,10 @@
 #include "lower/insert_barriers.h"
 
 #include <algorithm>
-#include <set>
 
 #include "ir/equal.h"
 #include "ir/visit.h"
+#include "lower/shared_access.h"
 
 namespace texloom::lower {
 
@@ -12,10 +12,18 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-using Buffers = std::set<const BufferNode*>;
+using SharedAccesses = std::vector<SharedAccess>;
 
-bool meet(const Buffers& a, const Buffers& b) {
-  return std::any_of(a.begin(), a.end(), [&](const BufferNode* x) { return b.contains(x); });
+bool meet(const SharedAccesses& a, const SharedAccesses& b) {
+  return std::any_of(a.begin(), a.end(), [&](const SharedAccess& x) {
+    return std::any_of(b.begin(), b.end(), [&](const SharedAccess& y) { return x.may_meet(y); });
+  });
+}
+
+void add(SharedAccesses& accesses, const SharedAccess& access) {
+  if (std::find(accesses.begin(), accesses.end(), access) == accesses.end()) {
+    accesses.push_back(access);
+  }
 }
 
 bool same_place(const Exprs& a, const Exprs& b) {
@@ -24,17 +32,19 @@ bool same_place(const Exprs& a, const Exprs& b) {
                     [](const Expr& x, const Expr& y) { return equal(x, y); });
 }
 
-// The shared buffers that one statement reads and writes, apart from elements read back by the
+// What one statement reads and writes of shared buffers, apart from elements read back by the
 // store that writes them.
-struct Accesses {
-  Buffers reads, writes;
+class Accesses {
+ public:
+  SharedAccesses reads, writes;
 
-  explicit Accesses(const Stmt& s) {
-    walk(s, [&](const Store& store) {
-      if (is_shared(store.buffer)) writes.insert(store.buffer.get());
-    });
+  Accesses(const Stmt& s, const arith::Ranges& ranges) : ranges_(ranges) {
     walk(
-        s, [&](const Store& store) { note_reads(store); },
+        s,
+        [&](const Store& store) {
+          if (is_shared(store.buffer)) add(writes, {store.buffer, store.indices, ranges_});
+          note_reads(store);
+        },
         [&](const TextureStore& store) {
           for (const Expr& e : {store.x, store.y, store.value}) note_reads(e, nullptr);
         },
@@ -54,13 +64,22 @@ struct Accesses {
       if (!is_shared(load.buffer)) return;
       const bool own = store != nullptr && load.buffer.same_as(store->buffer) &&
                        same_place(load.indices, store->indices);
-      if (!own) reads.insert(load.buffer.get());
+      if (!own) add(reads, {load.buffer, load.indices, ranges_});
     });
   }
+
+  const arith::Ranges& ranges_;
 };
 
 class BarrierInserter {
  public:
+  explicit BarrierInserter(const Kernel& kernel) {
+    for (const ThreadAxis& axis : kernel.axes) {
+      ranges_.set(axis.var, arith::Interval{0, axis.extent - 1});
+    }
+    walk(kernel.body, [&](const For& loop) { ranges_.enter_also(loop); });
+  }
+
   Stmt run(const Stmt& s) {
     if (const auto* seq = as<Seq>(s)) {
       Stmts statements;
@@ -68,7 +87,7 @@ class BarrierInserter {
       return make_seq(std::move(statements));
     }
     if (const auto* n = as<Allocate>(s)) return make_allocate(n->buffer, run(n->body), n->location);
-    if (const auto* loop = as<For>(s)) return run(*loop, s, Accesses(s));
+    if (const auto* loop = as<For>(s)) return run(*loop, s, Accesses(s, ranges_));
     if (as<Barrier>(s) != nullptr) {
       reads_.clear();
       writes_.clear();
@@ -84,7 +103,9 @@ class BarrierInserter {
     if (accesses.reads.empty() && accesses.writes.empty()) return self;
     const bool conflict = meets(accesses);
     Stmt body = run(loop.body);
+    for (SharedAccesses* pending : {&reads_, &writes_}) next_iteration(*pending, loop.var);
     if (in_conflict(accesses)) body = run(body);
+    for (SharedAccesses* pending : {&reads_, &writes_}) leave_loop(*pending, loop.var);
     const Stmt whole = make_for(loop.var, loop.extent, loop.loop, body, loop.location);
     return conflict ? make_seq({make_barrier(loop.location), whole}) : whole;
   }
@@ -104,14 +125,15 @@ class BarrierInserter {
   }
 
   Stmt before(const Stmt& s) {
-    const Accesses accesses(s);
+    const Accesses accesses(s, ranges_);
     const bool conflict = meets(accesses);
-    reads_.insert(accesses.reads.begin(), accesses.reads.end());
-    writes_.insert(accesses.writes.begin(), accesses.writes.end());
+    for (const SharedAccess& access : accesses.reads) add(reads_, access);
+    for (const SharedAccess& access : accesses.writes) add(writes_, access);
     return conflict ? make_seq({make_barrier(s->location), s}) : s;
   }
 
-  Buffers reads_, writes_;  // since the last barrier
+  arith::Ranges ranges_;           // of all variables of the kernel
+  SharedAccesses reads_, writes_;  // since the last barrier
 };
 
 }  // namespace
@@ -119,7 +141,7 @@ class BarrierInserter {
 void insert_barriers(Lowering& lowering) {
   for (Kernel& kernel : lowering.program.kernels) {
     const bool alone = kernel.block == std::array<int64_t, 3>{1, 1, 1};
-    if (!alone) kernel.body = BarrierInserter().run(kernel.body);
+    if (!alone) kernel.body = BarrierInserter(kernel).run(kernel.body);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "lower/inject_virtual_threads.h"
 #include "lower/insert_barriers.h"
 #include "lower/partition_loops.h"
+#include "lower/pipeline_loops.h"
 #include "lower/prepare_schedule.h"
 #include "lower/share_texels.h"
 #include "lower/simplify_program.h"
@@ -38,6 +39,8 @@ constexpr std::array kPipeline = {
          "refuse what only the whole schedule shows to be wrong"},
     Pass{"build_loops", build_loops, Stage::Te, Stage::Loops,
          "infer bounds, choose layouts and make the loop nests"},
+    Pass{"pipeline_loops", pipeline_loops, Stage::Loops, Stage::Loops,
+         "run the fills of pipelined buffers ahead of the loops that read them"},
     Pass{"vectorize_loops", vectorize_loops, Stage::Loops, Stage::Loops,
          "turn vectorised loops into vector expressions"},
     Pass{"inject_virtual_threads", inject_virtual_threads, Stage::Loops, Stage::Loops,

@@ -16,6 +16,23 @@ using arith::RegionMap;
 
 namespace {
 
+// What all reads of one axis have in common.
+class StridedReads {
+ public:
+  void add(std::optional<StridedRegion> region) {
+    const bool same = !region_ || (region && region->axis == region_->axis &&
+                                   arith::equal(region->min, region_->min));
+    known_ = known_ && region && same;
+    region_ = std::move(region);
+  }
+  // Null where they differ.
+  const StridedRegion* common() const { return known_ && region_ ? &*region_ : nullptr; }
+
+ private:
+  bool known_ = true;
+  std::optional<StridedRegion> region_;
+};
+
 class Inference {
  public:
   explicit Inference(const Schedule& schedule) : schedule_(schedule) {
@@ -50,10 +67,12 @@ class Inference {
     if (stage.is_output || readers.empty()) {
       own.min.assign(shape.size(), make_int(0));
       own.extent = shape;
+      own.strides.resize(shape.size());
       return;
     }
     std::vector<std::optional<Region>> regions(shape.size());
     std::vector<bool> unknown(shape.size(), false);
+    std::vector<StridedReads> strided(shape.size());
     for (const StageId reader : readers) {
       // Its expression stands in its own readers by now.
       if (schedule_.stage(reader).attachment.kind == AttachKind::Inline) continue;
@@ -62,8 +81,9 @@ class Inference {
       walk(schedule_.stage(reader).op->body, [&](const TensorRead& n) {
         if (schedule_.producer(n.tensor) != stage.id) return;
         for (size_t i = 0; i < shape.size(); ++i) {
-          const auto region =
-              arith::region_of(substitute(n.indices[i], index), running, bounds_.ranges);
+          const Expr at = substitute(n.indices[i], index);
+          const auto region = arith::region_of(at, running, bounds_.ranges);
+          strided[i].add(strided_region_of(at, running, bounds_.ranges));
           if (!region) {
             unknown[i] = true;
           } else {
@@ -72,7 +92,16 @@ class Inference {
         }
       });
     }
+    const bool own_thread = scope_of(schedule_, stage.id).memory == MemoryScope::Local;
     for (size_t i = 0; i < shape.size(); ++i) {
+      const StridedRegion* region = own_thread ? strided[i].common() : nullptr;
+      if (region != nullptr && region->axis.leaves_out()) {
+        own.min.push_back(region->min.to_expr(kInt32));
+        own.extent.push_back(region->axis.count());
+        own.strides.push_back(region->axis);
+        continue;
+      }
+      own.strides.emplace_back();
       const auto [min, extent] = clamped(unknown[i] ? std::nullopt : regions[i], shape[i]);
       own.min.push_back(min);
       own.extent.push_back(extent);
@@ -161,7 +190,8 @@ class Inference {
     for (size_t i = 0; i < shape.size(); ++i) {
       const IterVar& axis = stage.op->axes[i];
       own.position.push_back(arith::simplify(value.at(axis), bounds_.ranges));
-      const Expr index = arith::simplify(own.min[i] + own.position[i], bounds_.ranges);
+      const Expr offset = own.strides[i].offset_of(own.position[i]);
+      const Expr index = arith::simplify(own.min[i] + offset, bounds_.ranges);
       own.index.emplace(axis->var, index);
       guard(IterKind::Data, index >= make_int(0), own);
       guard(IterKind::Data, index < make_int(shape[i]), own);

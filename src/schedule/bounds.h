@@ -13,6 +13,7 @@
 #include "ir/arith/ranges.h"
 #include "ir/visit.h"
 #include "schedule/schedule.h"
+#include "schedule/strided_axis.h"
 
 namespace texloom::schedule {
 
@@ -27,9 +28,12 @@ struct StageBounds {
   // expression over the enclosing loops' variables.
   std::vector<ir::Expr> min;
   std::vector<int64_t> extent;
+  // Which indices these are: of a `local` stage, those that its readers read, if they leave out
+  // some; of others, consecutive ones.
+  std::vector<StridedAxis> strides;
   std::vector<LeafLoop> loops;  // the stage's leaves, in order
   // For each data axis, over the loop variables: the place in the stage's buffer. The logical
-  // index is min + position.
+  // index is min + the offset of the position.
   std::vector<ir::Expr> position;
   // The logical index of each axis variable of the operation, reduction axes too.
   ir::Substitution index;

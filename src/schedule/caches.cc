@@ -145,6 +145,10 @@ void Schedule::double_buffer(StageId id, const SourceLocation& where) {
     fail(where, Code::BadDoubleBuffer, "call it on a cache that is attached to a loop",
          "double_buffer of '{}', which is an output of the schedule", own.name());
   }
+  if (own.pipeline) {
+    fail(where, Code::BadDoubleBuffer, "leave out one of them",
+         "double_buffer of '{}', which pipeline gives as many buffers as it needs", own.name());
+  }
   own.double_buffered = true;
   own.double_buffer_location = where;
 }

@@ -292,6 +292,29 @@ void Schedule::attach(StageId id, StageId parent, const IterVar& axis,
   own.attachment = {AttachKind::At, parent, axis, where};
 }
 
+void Schedule::pipeline(StageId id, int64_t stages, const SourceLocation& where) {
+  Stage& own = stage_for(id, where);
+  if (stages < kMinStages || stages > kMaxStages) {
+    fail(where, Code::BadPipeline, "2 computes one iteration ahead, 3 two of them",
+         "pipeline of '{}' with {} stages, where {} or {} are possible", own.name(), stages,
+         kMinStages, kMaxStages);
+  }
+  if (own.is_output) {
+    fail(where, Code::BadPipeline, "pipeline a cache that the output's loops read",
+         "'{}' is an output of the schedule: no loop reads it", own.name());
+  }
+  if (!own.op->reduce_axes.empty()) {
+    fail(where, Code::BadPipeline, "pipeline the caches that the reduction reads",
+         "'{}' is a reduction, which is not computed in one step", own.name());
+  }
+  if (own.op->types.size() > 1 || own.double_buffered) {
+    fail(where, Code::BadPipeline, "pipeline copies of one output, without double_buffer",
+         "pipeline of '{}', which has {}", own.name(),
+         own.double_buffered ? "two buffers by double_buffer" : "several outputs");
+  }
+  own.pipeline = Pipeline{static_cast<int>(stages), where};
+}
+
 void Schedule::compute_inline(StageId id, const SourceLocation& where) {
   Stage& own = stage_for(id, where);
   if (own.is_output) {

@@ -81,6 +81,7 @@ class ScheduleParser {
   void align(const ir::Token& word);
   void parallel(const ir::Token& word);
   void pragma(const ir::Token& word);
+  void pipeline(const ir::Token& word);
   void split(const ir::Token& word);
   void fuse(const ir::Token& word);
   void transform(const ir::Token& word);

@@ -35,6 +35,8 @@ bool ScheduleParser::placement(const Token& word) {
     at_word(reader_, word, [&] { schedule_.compute_inline(current_, location); });
   } else if (reader_.accept_word("compute_at")) {
     compute_at(word);
+  } else if (reader_.accept_word("pipeline")) {
+    pipeline(word);
   } else if (reader_.accept_word("predicate")) {
     predicate(word);
   } else if (reader_.accept_word("align")) {
@@ -116,6 +118,15 @@ void ScheduleParser::pragma(const Token& word) {
 }
 
 // Over the thread indices of a block.
+void ScheduleParser::pipeline(const Token& word) {
+  reader_.expect_word("stages");
+  reader_.expect("=");
+  const int64_t stages =
+      reader_.integer("a number of stages", 0, std::numeric_limits<int64_t>::max());
+  const SourceLocation location = place(word);
+  at_word(reader_, word, [&] { schedule_.pipeline(current_, stages, location); });
+}
+
 void ScheduleParser::predicate(const Token& word) {
   Scope scope(reader_);
   for (const char* name : {"threadIdx.x", "threadIdx.y", "threadIdx.z"}) {

@@ -220,6 +220,9 @@ std::string SchedulePrinter::directives(const Stage& stage) {
     line("predicate " + to_string(stage.predicate, axis_names_[static_cast<size_t>(stage.id)], {}),
          at(stage.predicate_location));
   }
+  if (stage.pipeline) {
+    line(fmt::format("pipeline stages={}", stage.pipeline->stages), at(stage.pipeline->location));
+  }
   for (const IterVar& axis : unit_axes(stage)) {
     line("fuse -> " + axis_name(stage.id, axis), at(axis->location));
   }

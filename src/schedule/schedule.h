@@ -64,6 +64,12 @@ struct Alignment {
   SourceLocation location;
 };
 
+// The stage is computed ahead of the loop that it is attached to.
+struct Pipeline {
+  int stages = ir::kMinStages;  // iterations in flight
+  SourceLocation location;
+};
+
 enum class AttachKind : uint8_t { Root, Inline, At };
 
 struct Attachment {
@@ -82,6 +88,7 @@ struct Stage {
   std::vector<Relation> relations;  // in the order they were made
   std::unordered_map<ir::IterVar, AxisAttributes, RefHash, RefSame> attributes;
   Attachment attachment;
+  std::optional<Pipeline> pipeline;
   // Unset: inferred from where the stage is attached.
   std::optional<ir::StorageScope> scope;
   std::optional<ir::LayoutPattern> layout;  // instead of the scope's own rule
@@ -137,6 +144,9 @@ class Schedule {
   void compute_at(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
   void compute_inline(StageId id, const SourceLocation& where);
   void compute_root(StageId id, const SourceLocation& where);
+  // Computes the stage, which is attached to a loop, ahead of it: `stages` iterations are in
+  // flight.
+  void pipeline(StageId id, int64_t stages, const SourceLocation& where);
   // `layout`, here and below: texture[...] or buffer[...], as in schedule/storage.h.
   void set_scope(StageId id, std::string_view scope, const SourceLocation& where,
                  std::string_view layout = {});

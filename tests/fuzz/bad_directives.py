@@ -422,3 +422,30 @@ def alignment_by_zero() -> None:
 def double_buffer_of_an_output() -> None:
     _, y, s = copy_of((8, 4))
     s[y].double_buffer()  # wrong
+
+
+@case("TL2025")
+def pipeline_of_four_stages() -> None:
+    x, y, s = copy_of((8, 4))
+    cache = s.cache_read(x, "local", [y])
+    s[cache].compute_at(s[y], s[y].op.axis[0])
+    s[cache].pipeline(stages=4)  # wrong
+
+
+@case("TL2025")
+def pipeline_of_an_output() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].pipeline()  # wrong
+
+
+@case("TL2025")
+def pipeline_of_a_reduction() -> None:
+    _, r, _, s = sum_of_rows()
+    total = s.cache_write(r, "local")
+    s[total].pipeline()  # wrong
+
+
+@case("TL2015")
+def pipeline_of_a_placeholder() -> None:
+    x, _, s = copy_of((8, 4))
+    s[x].pipeline()  # wrong

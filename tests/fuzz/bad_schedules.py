@@ -479,4 +479,47 @@ def pragma_with_a_word_for_a_number() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
     s[y].pragma(s[y].op.axis[0], "auto_unroll_max_step", "many")  # wrong
+
+
+@case("TL3025")
+def pipeline_at_the_root() -> None:
+    x, p, y, s = chain_of((8, 6))
+    s[p].bind(s[p].op.axis[0], block())
+    s[p].pipeline()  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3025")
+def pipeline_at_a_thread() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], thread())
+    cache = s.cache_read(x, "local", [y])
+    s[cache].compute_at(s[y], s[y].op.axis[0])
+    s[cache].pipeline()  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3025")
+def pipeline_of_what_reads_the_same_iteration() -> None:
+    x, p, y, s = chain_of((8, 6))
+    turn, lane = s[y].split(s[y].op.axis[1], 2)
+    s[y].bind(lane, thread())
+    s[p].compute_at(s[y], turn)
+    s[p].set_scope("shared")
+    cache = s.cache_read(p, "local", [y])
+    s[cache].compute_at(s[y], turn)
+    s[cache].pipeline()  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3025")
+def pipeline_of_what_is_not_one_store() -> None:
+    x, p, y, s = chain_of((8, 6))
+    turn, lane = s[y].split(s[y].op.axis[1], 2)
+    s[y].bind(lane, thread())
+    s[p].compute_at(s[y], turn)
+    s[p].set_scope("shared")
+    s[p].pipeline()  # wrong
+    cache = s.cache_read(x, "local", [p])
+    s[cache].compute_at(s[p], s[p].op.axis[0])
     tvm.lower(s, [x, y])

@@ -44,6 +44,12 @@ inline constexpr std::string_view kLoopsText =
     for third < 24 {
       A[0, ramp(0, 1, 2)] = pack(A[1, 1], C[floordiv(third, 3), 2])
     }
+    for ahead < 2 {
+      buffer.alloca D: local float32[1]
+      pipelined D stages=3 {
+        D[0] = 1.0
+      }
+    }
   }
 )";
 

@@ -93,6 +93,7 @@ inline std::vector<StmtSample> stmt_samples(const Leaves& l) {
       {make_let(bound, l.z, store), "let b: float32 = z\nA[i, j] = x\n"},
       {make_allocate(l.a, store), "buffer.alloca A: global float32[8, 16]\nA[i, j] = x\n"},
       {make_nest(l.a, store), "nest A {\n  A[i, j] = x\n}\n"},
+      {make_pipelined(l.a, 2, store), "pipelined A stages=2 {\n  A[i, j] = x\n}\n"},
       {make_free(l.a), "buffer.free A\n"},
       {make_barrier(), "barrier\n"},
   };

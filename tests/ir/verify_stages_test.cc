@@ -29,7 +29,7 @@ TEST(VerifyStages, TheTable) {
       {"Store", "lf-kg"},   {"TextureStore", "-f-kg"}, {"For", "lfpkg"},
       {"If", "lf-kg"},      {"Seq", "lfpkg"},          {"Nest", "lf---"},
       {"Let", "lf-kg"},     {"Allocate", "lfpkg"},     {"Free", "--p--"},
-      {"Barrier", "lf-kg"}, {"Launch", "--p--"},
+      {"Barrier", "lf-kg"}, {"Launch", "--p--"},       {"Pipelined", "l----"},
   };
   size_t rows = 0;
 #define TL_ROW(Name, Kind)                                    \

@@ -34,7 +34,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         prog="python -m texloom.bench",
         description="Times of the 3x3 convolutions of ResNet-50 through textures and through "
         "buffers (and cuDNN, where PyTorch finds a CUDA device), float32, batch 1.",
-        epilog="`compile` as the first argument measures compilation instead.",
+        epilog="`compile` as the first argument measures compilation instead, `kernels` matrix "
+        "products beside hand-written kernels.",
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
     parser.add_argument(
@@ -97,6 +98,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from . import compilation
 
         return compilation.main(arguments[1:])
+    if arguments[:1] == ["kernels"]:
+        from . import kernels
+
+        return kernels.main(arguments[1:])
     options = parse(arguments)
     try:
         if run(options):

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-Float64Array = NDArray[np.float64]
+from .rounding import sum_error_bound
 
-FLOAT32_ROUNDOFF = 2.0**-24
-FLOAT64_ROUNDOFF = 2.0**-53
+Float64Array = NDArray[np.float64]
 
 
 def conv2d_reference(
@@ -42,23 +41,13 @@ def _correlate(image: Float64Array, kernel: Float64Array) -> Float64Array:
     ]
 
 
-def gamma(terms: int, roundoff: float) -> float:
-    """gamma_n = n*u / (1 - n*u), the factor of the error bounds of sums of `terms` products."""
-    return terms * roundoff / (1 - terms * roundoff)
-
-
 def conv2d_error_bound(
     data: NDArray[Any], weight: NDArray[Any], *, stride: int = 1, padding: int = 1
 ) -> Float64Array:
-    r"""How far float32 sums may be from :func:`conv2d_reference`, for each element.
+    """How far float32 sums may be from :func:`conv2d_reference`, for each element.
 
-    A float32 sum of n products, in any order, with or without fused multiply-add, has an error of
-    at most gamma_n(u) * sum(\|w\| * \|x\|) with u = 2^-24, if nothing overflows or underflows: N.
-    J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, SIAM 2002, section
-    3.1. Products with a zero of the padding are exact and add no error. The reference has such an
-    error as well, with u = 2^-53, and so has the sum of magnitudes computed here.
+    Products with a zero of the padding are exact and add no error.
     """
     terms = int(np.prod(weight.shape[1:]))
     magnitudes = conv2d_reference(np.abs(data), np.abs(weight), stride=stride, padding=padding)
-    own = gamma(terms, FLOAT64_ROUNDOFF)
-    return (gamma(terms, FLOAT32_ROUNDOFF) + own) / (1 - own) * magnitudes
+    return sum_error_bound(terms, magnitudes)

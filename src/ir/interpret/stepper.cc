@@ -34,7 +34,7 @@ void Stepper::begin(Frame& frame) {
         evaluator_.bind(n.var, evaluator_.evaluate(n.value));
         frame.extent = 1;
       },
-      [&](const Nest&) { frame.extent = 1; },
+      [&](const Nest&) { frame.extent = 1; }, [&](const Pipelined&) { frame.extent = 1; },
       [&](const Allocate& n) {
         allocate(n.buffer);
         frame.extent = 1;
@@ -65,7 +65,7 @@ const Stmt* Stepper::next_child(Frame& frame) {
       [](const If& n) { return &n.then; },
       [&](const Seq& n) { return &n.statements[static_cast<size_t>(i)]; },
       [](const Let& n) { return &n.body; }, [](const Nest& n) { return &n.body; },
-      [](const Allocate& n) { return &n.body; },
+      [](const Pipelined& n) { return &n.body; }, [](const Allocate& n) { return &n.body; },
       [](const auto&) -> const Stmt* { return nullptr; });
 }
 

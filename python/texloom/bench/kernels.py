@@ -1,0 +1,320 @@
+"""Matrix products: generated kernels beside hand-written ones and cuBLAS."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import TVMError, build
+from ..ops.matmul import DIRECT, SHARED, WARPS, Tiles, declarations, matmul, schedule_matmul
+from ..ops.rounding import sum_error_bound
+from . import cudnn
+from .device import NoSuchDeviceError, choose, message
+from .opencl_host import Host, Kernel, Memory, OpenCLError
+from .timing import Arm, interleaved_medians
+
+HAND_WRITTEN_OPTIONS = "-cl-mad-enable -cl-fast-relaxed-math"
+OWN_OPTIONS = "-cl-std=CL1.2"
+CHECKED_ROWS = 16
+SIZES = ((4096, 4096, 4096), (1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 256))
+
+LEGEND = """
+ours/hand    speed of the generated kernel, over that of the hand-written one of the same loops
+ours/cuBLAS  over that of cuBLAS (float32 without TF32) in the same run
+Checked before: some rows against float64, each element by its own bound. All kernels are launched
+by one small OpenCL host, and take turns."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One loop nest, as a schedule and by hand.
+
+    Attributes
+    ----------
+    file, entry, options : str
+        The hand-written kernel: the file of it, its name, and its macros.
+    hand_is_square : bool
+        Whether its blocks and threads have two indices, of columns and rows; else they have one.
+    """
+
+    name: str
+    storage: str
+    tiles: Tiles
+    file: str
+    entry: str
+    options: str
+    hand_is_square: bool
+
+    def fits(self, m: int, n: int, k: int) -> bool:
+        """Whether the tiles divide the product."""
+        block_m, block_n, block_k = self.tiles.block
+        return (
+            m % (block_m * self.tiles.swizzle) == 0
+            and n % block_n == 0
+            and (not block_k or k % block_k == 0)
+        )
+
+
+def _simple(name: str, storage: str, tiles: Tiles, entry: str, options: str = "") -> Variant:
+    rows, columns = tiles.thread
+    macros = f"-DTM={rows} -DTN={columns} {options}"
+    return Variant(name, storage, tiles, "gemm.cl", entry, macros, True)
+
+
+def _warps(name: str, storage: str, tiles: Tiles) -> Variant:
+    values = dict(
+        zip(("BM", "BN", "BK"), tiles.block, strict=True),
+        TM=tiles.thread[0],
+        TN=tiles.thread[1],
+        LM=tiles.lanes[0],
+        LN=tiles.lanes[1],
+        SW=tiles.swizzle,
+        EARLY=0,
+        SP=tiles.block[2] - 1,
+    )
+    macros = " ".join(f"-D{key}={value}" for key, value in values.items())
+    if storage == "texture":
+        macros += " -DTEX"
+    return Variant(name, storage, tiles, "sgemm.cl", "gemm", macros, False)
+
+
+TALL = replace(DIRECT, block=(256, 128, 0), thread=(16, 8))
+DEEP = replace(WARPS, block=(128, 128, 16))
+SMALL = replace(WARPS, block=(128, 64, 8))
+VARIANTS = (
+    _simple("registers 8x8", "texture", DIRECT, "gemm_tex"),
+    _simple("registers 16x8", "texture", TALL, "gemm_tex"),
+    _simple("registers 8x8", "buffer", DIRECT, "gemm_glb"),
+    _simple("shared 8x8", "texture", SHARED, "gemm_loc", "-DKB=8 -DLTEX"),
+    _simple("shared 8x8", "buffer", SHARED, "gemm_loc", "-DKB=8"),
+    *(
+        _warps(f"{name} {'x'.join(map(str, tiles.block))}", storage, tiles)
+        for name, tiles in (("warps", WARPS), ("warps", DEEP), ("warps", SMALL))
+        for storage in ("texture", "buffer")
+    ),
+)
+
+
+class Product:
+    """Inputs and output of one size on the device, and what the output should be."""
+
+    def __init__(self, host: Host, m: int, n: int, k: int) -> None:
+        self.extents = (m, n, k)
+        self.host = host
+        rng = np.random.default_rng(m + n + k)
+        self.a = rng.standard_normal((k, m), dtype=np.float32)
+        self.b = rng.standard_normal((k, n), dtype=np.float32)
+        self.buffers = {"A": host.buffer(self.a), "B": host.buffer(self.b)}
+        self.images = {"A": host.image(self.a), "B": host.image(self.b)}
+        self.output = host.buffer(np.zeros((m, n), np.float32))
+        self._rows = rng.choice(m, min(m, CHECKED_ROWS), replace=False)
+        columns = self.a[:, self._rows].T.astype(np.float64)
+        self._expected = columns @ self.b
+        self._bound = sum_error_bound(k, np.abs(columns) @ np.abs(self.b).astype(np.float64))
+
+    def memory(self, name: str, storage: str) -> Memory:
+        """The argument of that name."""
+        if name == "C":
+            return self.output
+        return (self.images if storage == "texture" else self.buffers)[name]
+
+    def is_right(self, kernel: Kernel) -> bool:
+        """Whether the kernel computes the product."""
+        m, n, _ = self.extents
+        result: NDArray[np.float32] = np.full((m, n), np.nan, np.float32)
+        self.host.write(self.output, result)
+        kernel.launch()
+        self.host.read(self.output, result)
+        return bool((np.abs(result[self._rows] - self._expected) <= self._bound).all())
+
+
+def generated(product: Product, variant: Variant) -> Kernel:
+    """The kernel of our schedule."""
+    a, b, c = matmul(*product.extents)
+    schedule = schedule_matmul(a, b, c, variant.tiles)
+    binds = declarations((a, b), variant.storage)
+    (kernel,) = build(schedule, [a, b, c], "opencl -device=nvidia", binds=binds).kernels
+    result = product.host.kernel(kernel.source, kernel.name, OWN_OPTIONS, kernel.grid, kernel.block)
+    result.set_arguments(
+        [product.memory(argument["name"], variant.storage) for argument in kernel.args]
+    )
+    return result
+
+
+def hand_written(product: Product, variant: Variant, source: str) -> Kernel:
+    """The kernel of the reference."""
+    m, n, k = product.extents
+    tiles = variant.tiles
+    options = f"{HAND_WRITTEN_OPTIONS} {variant.options}"
+    grid, block = (m // tiles.block[0] * (n // tiles.block[1]),), (tiles.threads,)
+    if variant.hand_is_square:
+        grid, block = (n // tiles.block[1], m // tiles.block[0]), tiles.lanes[::-1]
+    kernel = product.host.kernel(source, variant.entry, options, grid, block)
+    memory = [product.memory(name, variant.storage) for name in "ABC"]
+    kernel.set_arguments([*memory, m, n, k])
+    return kernel
+
+
+def cublas(product: Product) -> Arm:
+    """The same product by PyTorch."""
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    a, b = (torch.from_numpy(array).cuda() for array in (product.a, product.b))
+    out = torch.empty(product.extents[:2], device="cuda")
+
+    def run() -> None:
+        torch.mm(a.t(), b, out=out)
+
+    return Arm(run, torch.cuda.synchronize)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Median seconds of one variant; `hand` is None where there is no source of it."""
+
+    variant: Variant
+    ours: float
+    hand: float | None
+    right: bool
+
+
+def measure(
+    product: Product, reference: Path | None, rounds: int, *, with_cublas: bool
+) -> tuple[list[Row], float | None]:
+    """All variants that fit the product, checked, then timed in turns; and cuBLAS."""
+    arms: list[Arm] = []
+    rows: list[tuple[Variant, int, int | None, bool]] = []
+
+    def add(kernel: Kernel) -> int:
+        arms.append(Arm(kernel.launch, product.host.sync))
+        return len(arms) - 1
+
+    for variant in VARIANTS:
+        if not variant.fits(*product.extents):
+            continue
+        own = generated(product, variant)
+        right = product.is_right(own)
+        by_hand = None
+        if reference is not None:
+            other = hand_written(product, variant, (reference / variant.file).read_text())
+            right &= product.is_right(other)
+            by_hand = add(other)
+        rows.append((variant, add(own), by_hand, right))
+    if with_cublas:
+        arms.append(cublas(product))
+    times = interleaved_medians(arms, rounds=rounds)
+    result = [
+        Row(variant, times[own], None if by_hand is None else times[by_hand], right)
+        for variant, own, by_hand, right in rows
+    ]
+    return result, times[-1] if with_cublas else None
+
+
+def table(product: Product, rows: Sequence[Row], library: float | None) -> Iterator[str]:
+    """The lines about one product."""
+    m, n, k = product.extents
+    operations = 2 * m * n * k
+    yield f"\n{m} x {n} x {k}"
+    yield (
+        f"{'loops':20}{'inputs':9}{'ours ms':>10}{'TFLOP/s':>9}{'hand ms':>10}{'TFLOP/s':>9}"
+        f"{'ours/hand':>11}{'ours/cuBLAS':>13}"
+    )
+    for row in rows:
+        line = f"{row.variant.name:20}{row.variant.storage:9}"
+        for seconds in (row.ours, row.hand):
+            known = seconds is not None
+            line += f"{seconds * 1e3:10.3f}" if known else f"{'-':>10}"
+            line += f"{operations / seconds * 1e-12:9.2f}" if known else f"{'-':>9}"
+        line += f"{row.hand / row.ours:11.3f}" if row.hand else f"{'-':>11}"
+        line += f"{library / row.ours:13.3f}" if library else f"{'-':>13}"
+        yield line + ("" if row.right else "  WRONG")
+    if library:
+        yield f"{'cuBLAS':29}{library * 1e3:10.3f}{operations / library * 1e-12:9.2f}"
+
+
+def size(text: str) -> tuple[int, int, int]:
+    """Rows, columns and steps, written ``4096x4096x256``."""
+    match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})x([1-9]\d{0,4})", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not rows x columns x steps")
+    return int(match[1]), int(match[2]), int(match[3])
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The command line, checked."""
+    parser = argparse.ArgumentParser(
+        prog="python -m texloom.bench kernels",
+        description="Times of matrix products: generated kernels, hand-written ones, and cuBLAS "
+        "where PyTorch finds a CUDA device; float32.",
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
+    parser.add_argument(
+        "--device", type=int, metavar="N", help="number of the OpenCL device (default: the best)"
+    )
+    parser.add_argument(
+        "--reference",
+        type=Path,
+        default=Path("../shared/reference"),
+        metavar="FOLDER",
+        help="where gemm.cl and sgemm.cl are, the hand-written kernels (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--size",
+        type=size,
+        action="append",
+        metavar="MxNxK",
+        help="rows, columns and steps of a product; may be repeated",
+    )
+    return parser.parse_args(arguments)
+
+
+def run(options: argparse.Namespace) -> bool:
+    """Measure and print; whether all results were right."""
+    device, description = choose(options.device)
+    host = Host(device.info["name"])
+    cuda = cudnn.device_name()
+    reference: Path | None = options.reference
+    missing = [name for name in ("gemm.cl", "sgemm.cl") if not (reference / name).is_file()]
+    print(f"device     {description}")
+    print(f"cuBLAS     {cuda or 'not measured: needs PyTorch with a CUDA device'}")
+    print(f"by hand    {reference}" + (f" lacks {', '.join(missing)}: skipped" if missing else ""))
+    rounds = 3 if options.quick else 15
+    print(f"matrix products, float32; medians of {rounds} samples")
+    right = True
+    for extents in options.size or SIZES:
+        product = Product(host, *extents)
+        rows, library = measure(
+            product, None if missing else reference, rounds, with_cublas=cuda is not None
+        )
+        for line in table(product, rows, library):
+            print(line, flush=True)
+        if not rows:
+            print("no variant's tiles divide this product")
+        right &= all(row.right for row in rows)
+    print(LEGEND)
+    return right
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the benchmark; 0, or 1 when a result was wrong, 130 after Ctrl-C."""
+    options = parse(arguments)
+    try:
+        if run(options):
+            return 0
+        print("texloom.bench: a result is wrong, see WRONG above", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("\ntexloom.bench: interrupted", file=sys.stderr)
+        return 130
+    except TVMError as error:
+        print(message(error), file=sys.stderr)
+    except (NoSuchDeviceError, OpenCLError, OSError) as error:
+        print(f"texloom.bench: {error}", file=sys.stderr)
+    return 1

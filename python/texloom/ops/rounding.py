@@ -1,0 +1,29 @@
+"""How far sums of floating-point products may be from the exact ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FLOAT32_ROUNDOFF = 2.0**-24
+FLOAT64_ROUNDOFF = 2.0**-53
+
+
+def gamma(terms: int, roundoff: float) -> float:
+    """gamma_n = n*u / (1 - n*u), the factor of the error bounds of sums of `terms` products."""
+    return terms * roundoff / (1 - terms * roundoff)
+
+
+def sum_error_bound(terms: int, magnitudes: NDArray[Any]) -> NDArray[np.float64]:
+    r"""How far float32 sums of `terms` products may be from sums in float64, element by element.
+
+    A float32 sum of n products, in any order, with or without fused multiply-add, has an error of
+    at most gamma_n(u) * sum(\|w\| * \|x\|) with u = 2^-24, if nothing overflows or underflows: N.
+    J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, SIAM 2002, section
+    3.1. The float64 sum has such an error as well, with u = 2^-53, and so have the `magnitudes`,
+    the sums of the products' absolute values in float64.
+    """
+    own = gamma(terms, FLOAT64_ROUNDOFF)
+    return (gamma(terms, FLOAT32_ROUNDOFF) + own) / (1 - own) * magnitudes

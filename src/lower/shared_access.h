@@ -1,0 +1,37 @@
+// Accesses of shared buffers, told apart where copies of a buffer take turns.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/arith/ranges.h"
+#include "ir/buffer.h"
+
+namespace texloom::lower {
+
+// The copy number (var + phase) % copies of a buffer, as pipelined loops use them.
+struct Turn {
+  ir::Expr var;
+  int64_t phase = 0, copies = 0;  // 0 <= phase < copies
+  int64_t size = 0;               // elements of a copy
+};
+
+struct SharedAccess {
+  const ir::BufferNode* buffer = nullptr;
+  std::optional<Turn> turn;  // nothing: it may be anywhere in the buffer
+
+  // `indices` as of a flattened access.
+  SharedAccess(const ir::Buffer& accessed, const ir::Exprs& indices,
+               const ir::arith::Ranges& ranges);
+
+  // Whether the two may meet in one element, while the variables have the same values.
+  bool may_meet(const SharedAccess& other) const;
+  bool operator==(const SharedAccess& other) const;
+};
+
+// What accesses of the iteration before are, seen from this one.
+void next_iteration(std::vector<SharedAccess>& accesses, const ir::Expr& var);
+// What they are behind the loop over the variable.
+void leave_loop(std::vector<SharedAccess>& accesses, const ir::Expr& var);
+
+}  // namespace texloom::lower
