@@ -360,7 +360,8 @@ class Builder {
   bool is_written_everywhere(const Buffer& b, StageId reader) {
     if (b->memory != MemoryScope::Local) return true;
     const auto of_stage = std::find_if(s_.order().begin(), s_.order().end(), [&](StageId id) {
-      return std::find(buffers(id).begin(), buffers(id).end(), b) != buffers(id).end();
+      const std::vector<Buffer>& own = buffers_.of_stage[static_cast<size_t>(id)];
+      return std::any_of(own.begin(), own.end(), [&](const Buffer& o) { return o.same_as(b); });
     });
     // Parts of a reduction that threads share are started everywhere.
     if (of_stage == s_.order().end() || *of_stage == reader) return true;

@@ -449,3 +449,17 @@ def pipeline_of_a_reduction() -> None:
 def pipeline_of_a_placeholder() -> None:
     x, _, s = copy_of((8, 4))
     s[x].pipeline()  # wrong
+
+
+@case("TL2025")
+def pipeline_of_a_double_buffer() -> None:
+    _, p, _, s = chain_of()
+    s[p].double_buffer()
+    s[p].pipeline()  # wrong
+
+
+@case("TL2033")
+def double_buffer_of_a_pipeline() -> None:
+    _, p, _, s = chain_of()
+    s[p].pipeline()
+    s[p].double_buffer()  # wrong

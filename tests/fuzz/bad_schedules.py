@@ -479,6 +479,7 @@ def pragma_with_a_word_for_a_number() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
     s[y].pragma(s[y].op.axis[0], "auto_unroll_max_step", "many")  # wrong
+    tvm.lower(s, [x, y])
 
 
 @case("TL3025")

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .. import te
-from .._core import IterVar, Schedule, Stage, Tensor
-from ..driver import Buffer, decl_buffer
+from .._core import Buffer, IterVar, Schedule, Stage, Tensor
+from ..tir.buffer import decl_buffer
 
 LANES = 4
 """Elements that are read, computed and written together."""

@@ -11,8 +11,8 @@ from .. import _core
 from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor
 
 STAGE_DIRECTIVES = (
-    "bind compute_at compute_inline compute_root double_buffer fuse parallel pipeline pragma reorder "
-    "set_scope set_store_predicate split storage_align tile unroll vectorize"
+    "bind compute_at compute_inline compute_root double_buffer fuse parallel pipeline pragma "
+    "reorder set_scope set_store_predicate split storage_align tile unroll vectorize"
 ).split()
 SCHEDULE_DIRECTIVES = ("cache_read", "cache_write", "rfactor")
 
