@@ -35,7 +35,7 @@ struct Target {
   bool images = true;
   bool float64 = true;
   // A quirk of processors: the threads of a block take turns on one thread of the machine, and all
-  // their private arrays lie on its stack.
+  // their private arrays lie on its stack; barriers under conditions are what PoCL gets wrong.
   bool block_stack = true;
   MathMode math;
 

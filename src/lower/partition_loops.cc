@@ -36,6 +36,12 @@ bool is_division_by_constant(const Binary& n) {
          *divisor > 0 && arith::is_index_type(n.type);
 }
 
+bool has_barrier(const Stmt& s) {
+  bool found = false;
+  walk(s, [&](const Barrier&) { found = true; });
+  return found;
+}
+
 bool divides_by_constants(const Stmt& s) {
   bool found = false;
   walk(s, [&](const Binary& n) { found = found || is_division_by_constant(n); });
@@ -68,7 +74,8 @@ int64_t size(Interval i) { return std::max<int64_t>(i.max - i.min + 1, 0); }
 
 class Partitioner {
  public:
-  explicit Partitioner(const Kernel& kernel) : axes_(kernel.axes) {
+  Partitioner(const Kernel& kernel, const Target& target)
+      : axes_(kernel.axes), guards_barriers_(!target.block_stack) {
     for (const ThreadAxis& axis : axes_) known_.set(axis.var, Interval{0, axis.extent - 1});
     everywhere_ = known_;
     walk(kernel.body, [&](const For& loop) { everywhere_.enter_also(loop); });
@@ -133,7 +140,7 @@ class Partitioner {
     const std::vector<Limit> limits = interior_blocks(tests.all());
     const bool repeated = as<For>(s) != nullptr || as<Seq>(s) != nullptr;
     if (limits.empty() || !repeated || !are_most(limits) || !pays(s, tests) ||
-        !take(count_stores(s))) {
+        !(guards_barriers_ || !has_barrier(s)) || !take(count_stores(s))) {
       return cut(s, tests, known_);
     }
     Expr interior = make_bool(true);
@@ -241,6 +248,7 @@ class Partitioner {
   }
 
   const std::vector<ThreadAxis>& axes_;
+  bool guards_barriers_;
   Ranges known_;       // outside of all loops
   Ranges everywhere_;  // of all loops of the kernel
   bool divides_by_constants_ = false;
@@ -252,7 +260,7 @@ class Partitioner {
 void partition_loops(Lowering& lowering) {
   for (Kernel& kernel : lowering.program.kernels) {
     Kernel partitioned = kernel;
-    partitioned.body = Partitioner(kernel).outside_loops(kernel.body);
+    partitioned.body = Partitioner(kernel, lowering.target).outside_loops(kernel.body);
     // A copy's arrays are its own: they may be too many.
     if (exceeded_limits(partitioned, lowering.target).empty()) kernel = std::move(partitioned);
   }

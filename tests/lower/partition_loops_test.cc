@@ -33,10 +33,10 @@ std::string serial(std::string_view body) {
   return partitioned(
       kernel_text("grid=(1, 1, 1) block=(4, 1, 1)", "  axis tx = threadIdx.x < 4\n", body));
 }
-std::string tiled(std::string_view body) {
+std::string tiled(std::string_view body, const ir::Target& target = {}) {
   return partitioned(kernel_text("grid=(9, 1, 1) block=(4, 1, 1)",
-                                 "  axis bx = blockIdx.x < 9\n  axis tx = threadIdx.x < 4\n",
-                                 body));
+                                 "  axis bx = blockIdx.x < 9\n  axis tx = threadIdx.x < 4\n", body),
+                     target);
 }
 
 // A split that does not divide: the last iteration stands alone, and what it skips is gone.
@@ -172,14 +172,21 @@ TEST(PartitionLoops, BlocksOfTheGrid) {
             "}\n");
 }
 
-// Barriers may stand in both copies: the guard is the same for all threads of a block.
+// Barriers may stand in both copies: the guard is the same for all threads of a block. Processors
+// that run them in turn are not asked for that.
 TEST(PartitionLoops, Barriers) {
-  EXPECT_EQ(tiled("  for k < 4 {\n"
-                  "    barrier\n"
-                  "    if bx * 16 + tx * 4 + k < 130 {\n"
-                  "      Y[bx * 16 + tx * 4 + k] = X[k]\n"
-                  "    }\n"
-                  "  }\n"),
+  const std::string body =
+      "  for k < 4 {\n"
+      "    barrier\n"
+      "    if bx * 16 + tx * 4 + k < 130 {\n"
+      "      Y[bx * 16 + tx * 4 + k] = X[k]\n"
+      "    }\n"
+      "  }\n";
+  ir::Target target;
+  target.block_stack = true;
+  EXPECT_EQ(tiled(body, target).find("bx < 8"), std::string::npos);
+  target.block_stack = false;
+  EXPECT_EQ(tiled(body, target),
             "if bx < 8 {\n"
             "  for k < 4 {\n"
             "    barrier\n"
