@@ -31,7 +31,8 @@ std::string read(const std::string& file, std::istream& in) {
 
 // The texts between the lines that divide them. Each begins with as many empty lines as stand in
 // front of it, so that its lines have the numbers of the file.
-// Each keeps its lines' numbers by empty lines in front: time grows with the square of their number.
+// Each keeps its lines' numbers by empty lines in front: time grows with the square of their
+// number.
 constexpr size_t kMaxPrograms = 1000;
 
 std::vector<std::string> split_input(const std::string& text) {
