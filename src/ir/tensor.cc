@@ -41,8 +41,8 @@ IterVar make_thread_axis(ThreadTag tag, SourceLocation location) {
 }
 
 IterVar make_virtual_thread_axis(std::string name, SourceLocation location) {
-  return make_iter_var(make_var(std::move(name), kInt32, location), {}, {}, IterKind::VirtualThread,
-                       std::move(location));
+  Expr var = make_var(std::move(name), kInt32, location);
+  return make_iter_var(std::move(var), {}, {}, IterKind::VirtualThread, std::move(location));
 }
 
 }  // namespace texloom::ir
