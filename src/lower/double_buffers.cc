@@ -14,17 +14,29 @@ bool is_attached_to(const Schedule& s, const Stage& stage, const LoopRef& loop) 
          leaf_of(s.stage(at.stage), at.axis).same_as(loop.leaf);
 }
 
+// Whether it is the stage, or attached to it or to what is.
+bool is_computed_in(const Schedule& s, StageId id, StageId stage) {
+  while (id != stage && s.stage(id).attachment.kind == AttachKind::At) {
+    id = s.stage(id).attachment.stage;
+  }
+  return id == stage;
+}
+
+// Of the stage and of what is computed in it.
 void check_inputs(const Schedule& s, const Stage& stage) {
   const LoopRef loop{stage.attachment.stage,
                      leaf_of(s.stage(stage.attachment.stage), stage.attachment.axis)};
-  for (const Tensor& input : stage.op->inputs) {
-    const Stage& source = s.stage(s.producer(input));
-    if (!is_attached_to(s, source, loop) || has_two_buffers(s, source.id)) continue;
-    fail(stage.double_buffer_location, Code::BadDoubleBuffer,
-         fmt::format("call double_buffer on '{}' too, or attach it to a loop of '{}'",
-                     source.name(), stage.name()),
-         "double_buffer of '{}' computes it one iteration ahead of '{}', which it reads",
-         stage.name(), source.name());
+  for (const StageId id : s.order()) {
+    if (!is_computed_in(s, id, stage.id)) continue;
+    for (const Tensor& input : s.stage(id).op->inputs) {
+      const Stage& source = s.stage(s.producer(input));
+      if (!is_attached_to(s, source, loop) || has_two_buffers(s, source.id)) continue;
+      fail(stage.double_buffer_location, Code::BadDoubleBuffer,
+           fmt::format("call double_buffer on '{}' too, or attach it to a loop of '{}'",
+                       source.name(), stage.name()),
+           "double_buffer of '{}' computes it one iteration ahead of '{}', which it reads",
+           stage.name(), source.name());
+    }
   }
 }
 
