@@ -151,7 +151,9 @@ class Builder {
     parts_.insert(parts_.end(), parts.buffers.begin(), parts.buffers.end());
     part_of_.emplace(id, reduction.part);
     const Stmt steps = loops_inside(id, position);
-    const Exprs result = reduction.result();
+    const auto& reduce = *as<Reduce>(stage.op->body);
+    Exprs result = reduction.result();
+    if (!reduce.init.empty()) result = combined(reduce.reducer, reads(reduce.init, b), result);
     Stmt store = stores(place_of(id), result, false, stage.op->location);
     if (!may_run_anywhere(id, result)) store = guarded(b.guards, store);
     const Stmt start =
