@@ -15,6 +15,32 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
+bool reads_memory(const Expr& e) {
+  bool found = false;
+  walk(e, [&](const Load&) { found = true; }, [&](const TextureLoad&) { found = true; });
+  return found;
+}
+
+// The definition inside the condition that all statements of its body stand under, if there is one:
+// a value that one thread alone stores is read by it alone, while no other writes.
+Stmt let_under_guard(const Let& n, const Stmt& body) {
+  const auto* seq = as<Seq>(body);
+  const Stmts statements = seq != nullptr ? seq->statements : Stmts{body};
+  Expr condition;
+  Stmts inside;
+  for (const Stmt& s : statements) {
+    const auto* guard = as<If>(s);
+    const bool same = guard != nullptr && !reads_memory(guard->condition) &&
+                      !uses_var(guard->condition, n.var) &&
+                      (!condition || equal(condition, guard->condition));
+    if (!same) return make_let(n.var, n.value, body, n.location);
+    condition = guard->condition;
+    inside.push_back(guard->then);
+  }
+  return make_if(condition, make_let(n.var, n.value, make_seq(std::move(inside)), n.location),
+                 n.location);
+}
+
 class KernelBuilder {
  public:
   KernelBuilder(std::string name, const Target& target) : target_(target) {
@@ -105,6 +131,9 @@ class KernelBuilder {
       OwnTags inner = own;
       inner[n->buffer.get()] = {};
       return without_threads(n->body, outer, inner);
+    }
+    if (const auto* n = as<Let>(s)) {
+      return let_under_guard(*n, without_threads(n->body, outer, own));
     }
     if (const auto* n = as<Store>(s)) return by_one_thread(s, *n->buffer, outer, own);
     if (const auto* n = as<TextureStore>(s)) return by_one_thread(s, *n->texture, outer, own);
