@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PIPELINE = ("support", "ir", "schedule", "lower", "codegen", "plan", "graph")
+PIPELINE = ("support", "ir", "schedule", "lower", "codegen", "validation", "plan", "graph")
 MAY_INCLUDE = {folder: PIPELINE[: i + 1] for i, folder in enumerate(PIPELINE)}
 MAY_INCLUDE["runtime"] = ("support", "runtime")
 # Where what was compiled becomes what is run.

@@ -185,6 +185,17 @@ void bind_functions(py::module_& m) {
              for (const auto& kernel : f.module.kernels) text += kernel.source + "\n";
              return text;
            })
+      .def_property_readonly(
+          "argument_layouts",
+          [](const CompiledFunction& f) {
+            std::vector<std::string> texts;
+            for (const Layout& layout : f.array_layouts) {
+              const bool linear = layout == linear_layout(layout.shape);
+              texts.push_back(linear ? "" : to_string(layout));
+            }
+            return texts;
+          },
+          "How the array of each argument lies, as layout= of nd.empty says it.")
       .def_property_readonly("kernels", [](const std::shared_ptr<CompiledFunction>& f) {
         std::vector<PyKernel> kernels;
         for (size_t i = 0; i < f->module.kernels.size(); ++i) kernels.push_back({f, i});

@@ -1,0 +1,212 @@
+#include "validation/rounding_bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "ir/interpret/value.h"
+#include "ir/visit.h"
+#include "lower/unscheduled.h"
+
+namespace texloom::validation {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+int mantissa_bits(Type type) {
+  if (type.code == TypeCode::BFloat) return 8;
+  return type.bits == 16 ? 11 : type.bits == 32 ? 24 : 53;
+}
+
+double largest(Type type) {
+  if (type.code == TypeCode::Float && type.bits == 16) return 65504;
+  return type.bits == 64 ? 1.7e308 : 3.3e38;
+}
+
+bool reads_floats(const Expr& e) {
+  bool found = false;
+  walk(e, [&](const Load& n) { found = found || n.type.is_float(); });
+  return found;
+}
+
+Expr sum_of(const Exprs& terms) {
+  Expr sum = terms.front();
+  for (size_t i = 1; i < terms.size(); ++i) sum = sum + terms[i];
+  return sum;
+}
+
+// Whether it rounds, or is not smooth, and yields a float.
+bool is_function(const Expr& e) {
+  if (!e->type.is_float()) return false;
+  if (const auto* call = as<Call>(e)) return call->function != Intrinsic::Abs;
+  const auto* binary = as<Binary>(e);
+  return binary != nullptr && binary->op == BinaryOp::Div;
+}
+
+// The last operation of a result that nothing reads: of equal operands it makes equal values,
+// whatever it is. Its operands stand in its place.
+Stmt without_last_functions(const Stmt& body) {
+  std::set<const BufferNode*> read;
+  walk(body, [&](const Load& n) { read.insert(n.buffer.get()); });
+  return rewrite(body, [&](const Store& n, const Stmt& self) {
+    if (read.contains(n.buffer.get()) || !is_function(n.value)) return self;
+    const auto* call = as<Call>(n.value);
+    const auto* quotient = as<Binary>(n.value);
+    const Expr operands = call != nullptr ? sum_of(call->arguments) : quotient->a + quotient->b;
+    return make_store(n.buffer, n.indices, operands, n.location);
+  });
+}
+
+// From a program to the one that computes its magnitudes, and what it holds besides.
+class Magnitudes {
+ public:
+  explicit Magnitudes(const Program& program) : program_(program) {
+    const Stmt body = without_last_functions(program.body);
+    // What is read outside of the loops must be seen, temporaries too.
+    program_.body = rewrite(
+        body,
+        [&](const Allocate& n, const Stmt&) {
+          program_.params.push_back(n.buffer);
+          return n.body;
+        },
+        [&](const Binary& n, const Expr& self) { return binary(n, self); },
+        [&](const FloatImm& n, const Expr& self) { return constant(n, self); },
+        [&](const Cast& n, const Expr& self) { return cast(n, self); },
+        [&](const Select& n, const Expr& self) {
+          return n.type.is_float() && reads_floats(n.condition) ? n.if_true + n.if_false : self;
+        },
+        [&](const Call&, const Expr& self) { return is_function(self) ? unknown(self) : self; });
+    walk(
+        body, [&](const If& n) { decides(n.condition); },
+        [&](const Select& n) { decides(n.condition); },
+        [&](const Store& n) {
+          for (const Expr& index : n.indices) decides(index);
+        },
+        [&](const Load& n) {
+          for (const Expr& index : n.indices) decides(index);
+        });
+  }
+
+  const Program& program() const { return program_; }
+  bool is_integral() const { return integral_; }
+  // Whether values decide nothing, and go through sums and products alone.
+  bool is_polynomial() const { return polynomial_; }
+
+ private:
+  void decides(const Expr& e) { polynomial_ = polynomial_ && !reads_floats(e); }
+
+  Expr binary(const Binary& n, const Expr& self) {
+    if (!n.a->type.is_float()) return self;
+    switch (n.op) {
+      case BinaryOp::Add:
+      case BinaryOp::Mul:
+        return self;
+      case BinaryOp::Sub:
+      case BinaryOp::Min:
+      case BinaryOp::Max:
+        return n.a + n.b;
+      default:
+        return self->type.is_bool() ? self : unknown(self);
+    }
+  }
+  // The ends of a type are identities of min and max, which no result keeps.
+  Expr constant(const FloatImm& n, const Expr& self) {
+    if (std::abs(n.value) >= largest(n.type)) return make_float(0, n.type);
+    integral_ = integral_ && n.value == std::trunc(n.value);
+    return n.value < 0 ? make_float(-n.value, n.type) : self;
+  }
+  Expr cast(const Cast& n, const Expr& self) {
+    if (n.type.is_float()) {
+      return n.value->type.is_float() ? self : make_call(Intrinsic::Abs, {self});
+    }
+    if (n.value->type.is_float()) polynomial_ = false;
+    return self;
+  }
+  Expr unknown(const Expr& self) {
+    integral_ = polynomial_ = false;
+    return self;
+  }
+
+  Program program_;
+  bool integral_ = true, polynomial_ = true;
+};
+
+// No more than this many roundings on the way to any element: those of all stages.
+double roundings(const schedule::Schedule& schedule) {
+  double count = 0;
+  for (const schedule::StageId id : schedule.order()) {
+    const schedule::Operation& op = *schedule.stage(id).origin;
+    if (op.is_placeholder()) continue;
+    double operations = 2;
+    walk(
+        op.body, [&](const Binary& n) { operations += n.type.is_float(); },
+        [&](const Cast& n) { operations += n.type.is_float(); });
+    for (const IterVar& axis : op.reduce_axes) {
+      const int64_t* extent = int_value(axis->extent);
+      operations *= extent == nullptr ? INFINITY : static_cast<double>(*extent);
+    }
+    count += operations;
+  }
+  return count;
+}
+
+struct Elements {
+  Type type;
+  std::vector<double> values;  // 0 of integers
+};
+
+Elements decoded(Type type, const Bytes& bytes) {
+  Elements elements{type, {}};
+  const auto size = static_cast<size_t>(type.bytes());
+  for (size_t at = 0; at < bytes.size(); at += size) {
+    const double value = type.is_float() ? decode(type, bytes.data() + at).number : 0;
+    elements.values.push_back(value);
+  }
+  return elements;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::vector<double>>> rounding_bound(
+    const lower::Lowering& lowering, const std::vector<std::optional<Bytes>>& inputs,
+    int64_t max_steps) {
+  const Magnitudes magnitudes(lower::unscheduled_program(lowering));
+  const Program& program = magnitudes.program();
+  bool exact = magnitudes.is_integral();
+  std::vector<std::optional<Bytes>> absolute = inputs;
+  absolute.resize(program.params.size());
+  for (size_t i = 0; i < absolute.size(); ++i) {
+    const Type type = program.params[i]->type;
+    if (!absolute[i] || !type.is_float()) continue;
+    const Elements elements = decoded(type, *absolute[i]);
+    std::byte* next = absolute[i]->data();
+    for (const double value : elements.values) {
+      exact = exact && value == std::trunc(value);
+      encode(type, scalar_of(std::abs(value)), next);
+      next += type.bytes();
+    }
+  }
+  const Version version = run(program, absolute, max_steps);
+  double unit = 0;
+  std::vector<std::vector<double>> bounds;
+  for (size_t i = 0; i < version.arrays.size(); ++i) {
+    const Type type = program.params[i]->type;
+    const Elements elements = decoded(type, version.arrays[i]);
+    if (type.is_float()) unit = std::max(unit, std::ldexp(1.0, -mantissa_bits(type)));
+    for (const double value : elements.values) {
+      exact = exact && value < std::ldexp(1.0, mantissa_bits(type));
+    }
+    if (i < inputs.size()) bounds.push_back(elements.values);
+  }
+  if (!exact && !magnitudes.is_polynomial()) return std::nullopt;
+  const double n = roundings(lowering.schedule) * unit;
+  if (!exact && n >= 1) return std::nullopt;
+  for (std::vector<double>& bound : bounds) {
+    for (double& value : bound) value = exact ? 0 : 2 * n / (1 - n) * value;
+  }
+  return bounds;
+}
+
+}  // namespace texloom::validation

@@ -1,0 +1,124 @@
+#include "validation/versions.h"
+
+#include <deque>
+#include <utility>
+
+#include "codegen/opencl/legalize.h"
+#include "codegen/opencl/module.h"
+#include "ir/equal.h"
+#include "ir/interpret/interpret.h"
+#include "ir/verify.h"
+#include "ir/visit.h"
+#include "lower/pipeline.h"
+#include "lower/unscheduled.h"
+#include "support/check.h"
+
+namespace texloom::validation {
+
+namespace {
+
+// Of an array whose image is the caller's own choice: three texels to the right, one down.
+constexpr int64_t kOriginX = 3, kOriginY = 1;
+
+int64_t element_count(const ir::BufferNode& buffer) {
+  int64_t count = 1;
+  for (const int64_t extent : buffer.shape) count *= extent;
+  return count;
+}
+
+void fill(const ir::BufferNode& buffer, const ir::Placement& place, const Bytes& elements) {
+  const int64_t size = buffer.type.bytes();
+  TL_CHECK(static_cast<int64_t>(elements.size()) == element_count(buffer) * size);
+  const std::byte* next = elements.data();
+  ir::for_each_element(buffer, place, [&](int64_t element) {
+    place.memory->set(element, ir::decode(buffer.type, next));
+    next += size;
+  });
+}
+
+Bytes contents_of(const ir::BufferNode& buffer, const ir::Placement& place) {
+  const int64_t size = buffer.type.bytes();
+  Bytes elements(static_cast<size_t>(element_count(buffer) * size));
+  std::byte* next = elements.data();
+  ir::for_each_element(buffer, place, [&](int64_t element) {
+    ir::encode(buffer.type, place.memory->get(element), next);
+    next += size;
+  });
+  return elements;
+}
+
+// Whether a loop over threads uses what each of its threads has for itself, allocated around the
+// loop. Before kernels one runner takes the threads one after the other, with one such buffer for
+// all of them: parts of reductions, values on their way to shared memory.
+bool has_private_memory_around_threads(const ir::Program& program) {
+  bool found = false;
+  walk(program.body, [&](const ir::Allocate& allocation) {
+    if (allocation.buffer->memory != ir::MemoryScope::Local) return;
+    const auto note = [&](const ir::Buffer& used) {
+      found = found || used.same_as(allocation.buffer);
+    };
+    walk(allocation.body, [&](const ir::For& loop) {
+      if (loop.loop != ir::LoopKind::Thread) return;
+      walk(
+          loop.body, [&](const ir::Load& n) { note(n.buffer); },
+          [&](const ir::Store& n) { note(n.buffer); });
+    });
+  });
+  return found;
+}
+
+}  // namespace
+
+Version run(const ir::Program& program, const std::vector<std::optional<Bytes>>& inputs,
+            int64_t max_steps) {
+  TL_CHECK(inputs.size() == program.params.size());
+  std::deque<ir::Memory> memories;
+  std::vector<ir::Placement> places;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ir::BufferNode& param = *program.params[i];
+    const bool is_placed = !param.origin.is_zero();
+    const int64_t x = is_placed ? kOriginX : 0, y = is_placed ? kOriginY : 0;
+    memories.push_back(memory_for(param, x, y));
+    places.push_back({&memories.back(), x, y});
+    if (param.layout.padding == ir::Padding::Zero) memories.back().define_all();
+    if (inputs[i]) fill(param, places.back(), *inputs[i]);
+  }
+  Version version;
+  version.reports = interpret(program, places, {.max_steps = max_steps});
+  for (size_t i = 0; i < places.size(); ++i) {
+    version.arrays.push_back(contents_of(*program.params[i], places[i]));
+  }
+  return version;
+}
+
+void run_versions(const lower::Lowering& lowering, const std::vector<std::optional<Bytes>>& inputs,
+                  int64_t max_steps, FunctionRef<void(const Version&)> see) {
+  ir::Program last;
+  const auto run_one = [&](std::string_view pass, const ir::Program& program) {
+    if (last.body && last.stage == program.stage && equal(last, program)) return;
+    last = program;
+    Version version = run(program, inputs, max_steps);
+    version.pass = pass;
+    see(version);
+  };
+  run_one("unscheduled", lower::unscheduled_program(lowering));
+  lower::Lowering verified = lowering;
+  verified.verify_each = true;
+  const ir::Program kernels =
+      lower::lower(std::move(verified), [&](const lower::Pass& pass, const lower::Lowering& at) {
+        if (pass.out == ir::Stage::Te || pass.name == "split_kernels") return;
+        const bool in_kernels = pass.out == ir::Stage::Kernels;
+        if (!in_kernels && has_private_memory_around_threads(at.program)) return;
+        run_one(pass.name, at.program);
+      }).program;
+  ir::Program program = kernels;
+  for (const codegen::opencl::Step& step : codegen::opencl::legalize_steps()) {
+    for (ir::Kernel& kernel : program.kernels) step.run(kernel);
+    program.stage = step.out;
+    ir::verify(program);
+    run_one(step.name, program);
+  }
+  codegen::opencl::compile(kernels);
+}
+
+}  // namespace texloom::validation

@@ -1,0 +1,74 @@
+#include "validation/rounding_bound.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ir/interpret/value.h"
+#include "lower/text.h"
+
+namespace texloom::validation {
+namespace {
+
+constexpr int64_t kSteps = 10'000;
+
+lower::Lowering parsed(const std::string& compute) {
+  return lower::parse_lowering(
+      "program main stage=te target=\"opencl\"\n"
+      "  reducer sum(lhs, rhs): float32 = lhs + rhs, identity=0.0\n"
+      "  param X\n  param Y\n\nplaceholder X: float32[4]\n\n" +
+          compute + "\n  output\n",
+      "p.tl");
+}
+
+Bytes floats(const std::vector<double>& values) {
+  Bytes bytes(values.size() * 4);
+  for (size_t i = 0; i < values.size(); ++i) {
+    ir::encode(ir::kFloat32, ir::scalar_of(values[i]), bytes.data() + 4 * i);
+  }
+  return bytes;
+}
+
+// Of the first element of Y.
+std::optional<double> bound(const std::string& compute, const std::vector<double>& x) {
+  const auto bounds = rounding_bound(parsed(compute), {floats(x), std::nullopt}, kSteps);
+  if (!bounds) return std::nullopt;
+  return bounds->at(1).at(0);
+}
+
+const std::string kSum = "compute Y(i < 1): float32 = reduce(sum, [k < 4], X[k])";
+
+// Small integers: no order of the sum rounds.
+TEST(RoundingBound, IsZeroForSmallIntegers) { EXPECT_EQ(bound(kSum, {1, -2, 3, 4}), 0); }
+
+// 2^24 + 1 is no float32.
+TEST(RoundingBound, IsNotZeroWhereASumMayRound) {
+  EXPECT_GT(bound(kSum, {16777216, -16777216, 1, 0}).value(), 0);
+}
+
+// Of fractions the bound follows the sum of absolute values, however they cancel.
+TEST(RoundingBound, GrowsWithMagnitudes) {
+  const double small = bound(kSum, {0.1, -0.1, 0.1, -0.1}).value();
+  EXPECT_GT(small, 0);
+  EXPECT_NEAR(bound(kSum, {10.1, -10.1, 10.1, -10.1}).value() / small, 101, 1);
+  EXPECT_LT(small, 1e-5);
+}
+
+// exp(x) is never exact, but of equal operands it gives equal values.
+TEST(RoundingBound, LastFunctionOfExactValuesIsExact) {
+  EXPECT_EQ(bound("compute Y(i < 4): float32 = exp(X[i])", {1, 2, 3, 4}), 0);
+}
+
+// How far exp(x) + 1 moves with x is not known.
+TEST(RoundingBound, IsUnknownBehindAFunction) {
+  EXPECT_EQ(bound("compute Y(i < 4): float32 = exp(X[i]) + 0.5", {1, 2, 3, 4}), std::nullopt);
+}
+
+// What rounds may decide the other way.
+TEST(RoundingBound, IsUnknownWhereInexactValuesDecide) {
+  const std::string choice = "compute Y(i < 4): float32 = select(X[i] < X[3], 0.5, 1.5)";
+  EXPECT_EQ(bound(choice, {0.1, 0.2, 0.3, 0.4}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace texloom::validation
