@@ -1,6 +1,6 @@
 """Run the libFuzzer targets, and say what they have found.
 
-./dev fuzz builds them and runs this. Without the repository: copy the folder that it is given
+./dev fuzz texts builds them and runs this. Without the repository: copy the folder that it is given
 (fuzz_*, seeds/, tl.dict) and this file; then python3 run_fuzzers.py FOLDER --minutes 20 --jobs 16.
 """
 
@@ -28,7 +28,7 @@ def binary(folder: Path, target: str) -> Path:
     for place in (folder / "tests/fuzz", folder):
         if (place / f"fuzz_{target}").is_file():
             return place / f"fuzz_{target}"
-    raise SystemExit(f"there is no fuzz_{target} in {folder}: ./dev fuzz builds it")
+    raise SystemExit(f"there is no fuzz_{target} in {folder}: ./dev fuzz texts builds it")
 
 
 def symptom(folder: Path, target: str, finding: Path) -> str:

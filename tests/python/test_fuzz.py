@@ -1,17 +1,115 @@
-"""A fixed small part of the fuzzers in tests/fuzz, which run for longer from the command line."""
+"""A fixed small part of texloom-fuzz, what it found before, and the fuzzer itself."""
 
-import random
+import os
+from pathlib import Path
 
+import numpy as np
 import pytest
-import round_trip
-import two_readers
+
+from texloom import devices
+from texloom.fuzz.__main__ import Findings, main
+from texloom.fuzz.check import check
+from texloom.fuzz.job import Job, run_job
+from texloom.fuzz.reduce import Reducer
+from texloom.fuzz.workers import Lost, Workers
+
+FOUND = sorted((Path(__file__).parents[1] / "fuzz/found").glob("*.tl"))
+PROGRAMS, PART, ON_DEVICE = 500, 50, 2  # in all, of one test, and of these on a device
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_round_trip(dev, seed):
-    round_trip.run_case(random.Random(seed), dev.device_id)
+@pytest.fixture(scope="module")
+def found():
+    """Of all parts together."""
+    return Findings()
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_two_readers(dev, seed):
-    two_readers.run_case(random.Random(seed), dev.device_id)
+@pytest.mark.parametrize("first", range(0, PROGRAMS, PART))
+def test_programs_of_fixed_seeds(first, found):
+    """Every pass keeps what the program computes."""
+    targets = tuple(range(len(devices())))
+    seeds = range(first, first + PART)
+    jobs = [Job(n, targets if n % (PART // ON_DEVICE) == 0 else ()) for n in seeds]
+    with Workers(run_job, len(os.sched_getaffinity(0)), limit=100) as workers:
+        for job, result in workers.results(jobs):
+            assert not isinstance(result, Lost), f"seed {job.seed}: {result.kind}"
+            found.add(job.seed, result)
+    assert [(seed, outcome) for seed, outcome, _ in found.failures] == []
+
+
+def test_few_schedules_are_refused(found):
+    """Else there would be little to compare."""
+    assert found.done == PROGRAMS
+    assert found.kinds["refused"] < PROGRAMS * 0.05
+    assert found.kinds["right"] > PROGRAMS * 0.9
+
+
+@pytest.mark.parametrize("file", FOUND, ids=lambda f: f.stem)
+def test_found_before(dev, file):
+    """What was wrong once stays right."""
+    assert check(file.read_text(), [dev]).kind == "right"
+
+
+WRONG = """\
+program main stage=te target="opencl"
+  param X
+  param Y
+
+placeholder X: float32[8]
+
+compute Y(i < 8): float32 = X[i] + 1.0
+  output
+  split i factor=4 -> i.outer, i.inner
+  bind i.outer blockIdx.x
+  bind i.inner threadIdx.x
+"""
+
+
+def test_reducing_keeps_what_fails():
+    """Of a program that counts as failing while it holds a word, little but that word stays."""
+    small = Reducer(lambda texts: ["blockIdx.x" in t for t in texts], seconds=20).reduced(WRONG)
+    assert "blockIdx.x" in small
+    assert "threadIdx" not in small
+    assert len(small.splitlines()) < len(WRONG.splitlines())
+
+
+def test_workers_outlive_their_jobs():
+    """A crash and a hang each cost one process; every other job has its answer."""
+    crash, hang = "__import__('os').abort()", "__import__('time').sleep(60)"
+    with Workers(eval, 2, limit=3) as workers:
+        answers = dict(workers.results(["1 + 1", crash, "2 + 2", hang, "3 + 3"]))
+    assert [answers[f"{n} + {n}"] for n in (1, 2, 3)] == [2, 4, 6]
+    assert answers[crash] == Lost("crash, status -6")
+    assert answers[hang] == Lost("no end within 3 s")
+
+
+def test_a_wrong_value_is_a_failure(monkeypatch):
+    """The comparison itself notices one element."""
+    from texloom.fuzz import check as module
+
+    seen = module.Check.see
+
+    def one_off(self, version, reports, arrays):
+        if version == "flatten_storage":
+            first = np.frombuffer(arrays[1], "f4").copy()
+            first[0] += 1
+            arrays = [arrays[0], first.tobytes()]
+        seen(self, version, reports, arrays)
+
+    monkeypatch.setattr(module.Check, "see", one_off)
+    outcome = check(WRONG, [])
+    assert outcome.kind == "flatten_storage: wrong values"
+    assert outcome.failed
+
+
+def test_a_refusal_is_no_failure():
+    unbound = WRONG.replace("  bind i.outer blockIdx.x\n", "")
+    outcome = check(unbound.replace("  bind i.inner threadIdx.x\n", ""), [])
+    assert outcome.kind == "refused"
+    assert not outcome.failed
+
+
+def test_command_line(tmp_path, capsys):
+    """It says how many programs ran, and exits with 0 where none failed."""
+    options = ["--count", "3", "--jobs", "1", "--no-device", "--corpus", str(tmp_path)]
+    assert main(options) == 0
+    assert "3 programs from seed 0" in capsys.readouterr().out

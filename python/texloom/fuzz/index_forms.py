@@ -1,7 +1,4 @@
-"""Random reads of a tensor: index expressions that stay inside, or are guarded.
-
-The texts mean the same to ``te`` and to NumPy: ``//`` and ``%`` round down in both.
-"""
+"""Random reads of a tensor: index expressions that stay inside, or are guarded."""
 
 from __future__ import annotations
 
@@ -111,7 +108,7 @@ def random_index(rng: random.Random, axes: list[Axis], size: int) -> Index:
 
 
 def random_read(
-    rng: random.Random, tensor: str, shape: list[int], axes: list[Axis], cast: str = ""
+    rng: random.Random, tensor: str, shape: list[int], axes: list[Axis], cast: str, dtype: str
 ) -> tuple[str, set[str]]:
     """The text of one read, and the forms of its indices; prefers axes that are not used yet."""
     left = list(axes)
@@ -125,7 +122,8 @@ def random_read(
     guards = [i.guard for i in indices if i.guard]
     if guards:
         condition = guards[0] if len(guards) == 1 else f"te.all({', '.join(guards)})"
-        read = f"te.if_then_else({condition}, {read}, {rng.randint(-3, 3)})"
+        outside = f"te.const({rng.randint(0, 3)}, '{dtype}')"
+        read = f"te.if_then_else({condition}, {read}, {outside})"
     forms = {f"index: {i.form}" for i in indices}
     used = [a.name for i in indices for a in axes if a.name in i.text]
     if used != sorted(used, key=[a.name for a in axes].index):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from case_scripts import Script
+from .script import Script
 
 BLOCK_TAGS = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
 THREAD_TAGS = ("threadIdx.x", "threadIdx.y", "threadIdx.z")
@@ -34,6 +34,7 @@ class Loop:
     exact: bool = True
     tag: str = ""  # of the thread axis it is bound to
     taken: bool = False  # bound or annotated: may not be split or fused any more
+    order: tuple[int, ...] = ()  # of reduction loops: sorted, the sum keeps its order
 
 
 class StageLoops:
@@ -62,7 +63,7 @@ class StageLoops:
             loops[-1].lane = texture
             script.add(f"{', '.join(each.name for each in loops)}, = {stage}.op.axis")
         reduce_loops = [
-            Loop(script.name(f"{stem}k{i}"), n, reduction=True)
+            Loop(script.name(f"{stem}k{i}"), n, reduction=True, order=(i,))
             for i, n in enumerate(reductions or [])
         ]
         if reduce_loops:
@@ -77,6 +78,7 @@ class StageLoops:
         # A part shrinks with its parent unless it, or what it becomes, is bound.
         outer = Loop(self.script.name(loop.name + "o"), nparts, loop.reduction)
         inner = Loop(self.script.name(loop.name + "i"), factor, loop.reduction, loop.lane)
+        outer.order, inner.order = (*loop.order, 0), (*loop.order, 1)
         if loop.extent is not None:
             outer.extent = nparts or ceil_div(loop.extent, factor)
             inner.extent = factor or ceil_div(loop.extent, nparts)
@@ -113,6 +115,7 @@ class StageLoops:
         extent = None if None in (outer.extent, inner.extent) else outer.extent * inner.extent
         exact = outer.exact and inner.exact
         fused = Loop(self.script.name("f"), extent, outer.reduction, exact=exact)
+        fused.order = outer.order
         self.script.add(f"{fused.name} = {self.stage}.fuse({outer.name}, {inner.name})")
         at = self.loops.index(outer)
         self.loops[at : at + 2] = [fused]
@@ -124,6 +127,9 @@ class StageLoops:
         places = sorted(self.loops.index(each) for each in loops)
         for place, loop in zip(places, loops, strict=True):
             self.loops[place] = loop
+        orders = [each.order for each in self.loops if each.reduction]
+        if orders != sorted(orders):
+            self.script.keeps_order = False
         self.script.features.add("reorder")
 
     def bind(self, loop: Loop, tag: str) -> None:
@@ -216,6 +222,7 @@ class StageLoops:
         loop = rng.choice(loops)
         self.bind(loop, tag)
         self.script.features.add("a reduction over threads")
+        self.script.keeps_order = False
         if rng.random() < 0.3:
             self.script.add(
                 f'{self.stage}.set_store_predicate(te.thread_axis("{tag}").var.equal(0))'

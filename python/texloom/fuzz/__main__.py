@@ -1,0 +1,241 @@
+"""The command line of the fuzzer."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .._core import devices
+from .case import make_script
+from .check import Outcome
+from .job import Job, Result, run_job, text_of
+from .reduce import Reducer
+from .workers import Lost, Workers
+
+LIMIT = 120.0  # seconds for one program; longer than any takes, on a busy machine too
+REDUCTION = 120.0  # seconds to make a failing program small
+
+
+@dataclass
+class Findings:
+    """What has been found so far."""
+
+    done: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
+    features: Counter[str] = field(default_factory=Counter)
+    failures: list[tuple[int, Outcome, str]] = field(default_factory=list)
+    not_compared: int = 0
+
+    def add(self, seed: int, result: Result) -> None:
+        """Count one program."""
+        self.done += 1
+        outcome = result.outcome
+        changed = "changed at random" in result.features
+        kind = f"{outcome.kind} of those changed at random" if changed else outcome.kind
+        self.kinds["failed" if outcome.failed else kind] += 1
+        self.features.update(result.features)
+        self.not_compared += not outcome.compared
+        if outcome.kind == "refused":
+            self.refusals[outcome.detail.split("'")[0][:90]] += 1
+        elif outcome.failed:
+            self.failures.append((seed, outcome, result.text))
+
+    def summary(self, seconds: float, options: argparse.Namespace) -> str:
+        """The last lines."""
+        parts = ", ".join(f"{n} {kind}" for kind, n in self.kinds.most_common())
+        lines = [
+            f"{self.done} programs from seed {options.seed} in {seconds:.0f} s "
+            f"({self.done / max(seconds, 1e-9):.1f} a second): {parts or 'none'}"
+        ]
+        if self.not_compared:
+            lines.append(f"{self.not_compared} of them ran without a bound to hold results to")
+        if options.verbose:
+            tables = (("feature", self.features), ("refusal", self.refusals))
+            for title, counts in tables:
+                lines += [f"  {n:6d}  {title}: {name}" for name, n in counts.most_common()]
+        return "\n".join(lines)
+
+
+def failing(result: Result | Lost) -> str:
+    """The kind of a failure; empty where there is none."""
+    if isinstance(result, Lost):
+        return result.kind
+    return result.outcome.kind if result.outcome.failed else ""
+
+
+def reduced(text: str, kind: str, targets: tuple[int, ...], jobs: int, seconds: float) -> str:
+    """A small program that fails in the same way."""
+    # Each trial of what hangs takes as long as that.
+    limit = 10.0 if kind.startswith("no end") else LIMIT
+    with Workers(run_job, jobs, limit) as workers:
+
+        def fails(texts: list[str]) -> list[bool]:
+            numbered = [Job(n, targets, t) for n, t in enumerate(texts)]
+            bad = {job.seed: failing(result) for job, result in workers.results(numbered)}
+            same = kind.split(",")[0].split(" within")[0]
+            return [bad[n].startswith(same) for n in range(len(texts))]
+
+        if fails([text]) != [True]:  # it takes the inputs that only a copy is given, or chance
+            return text
+        return Reducer(fails, seconds, jobs).reduced(text)
+
+
+def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
+    """The command line, checked."""
+    parser = argparse.ArgumentParser(
+        prog="texloom-fuzz",
+        description="Random schedules of random computations: run as they stand, after every pass "
+        "and on devices. All results must be the same, bit by bit wherever rounding allows it.",
+    )
+    parser.add_argument("--count", type=int, default=1000, help="programs (1000)")
+    parser.add_argument("--seed", type=int, default=0, help="of the first; then seed+1, … (0)")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument(
+        "--device",
+        type=int,
+        action="append",
+        metavar="N",
+        help="number of an OpenCL device; may be repeated (default: all)",
+    )
+    parser.add_argument("--no-device", action="store_true", help="the interpreter alone")
+    parser.add_argument(
+        "--device-share",
+        type=float,
+        default=0.25,
+        metavar="F",
+        help="how many of the programs run on devices too, which takes longer (0.25)",
+    )
+    parser.add_argument(
+        "--corpus", type=Path, default=Path("build/fuzz-findings"), help="where failures are kept"
+    )
+    parser.add_argument("--first", action="store_true", help="stop at the first failure")
+    parser.add_argument("--no-reduce", action="store_true", help="keep failures as they are")
+    parser.add_argument(
+        "--print", action="store_true", help="print the script of the seed, no more"
+    )
+    parser.add_argument("--check", type=Path, metavar="FILE", nargs="+", help="run these programs")
+    parser.add_argument("-v", "--verbose", action="store_true", help="what was exercised")
+    options = parser.parse_args(arguments)
+    if options.count < 1 or options.jobs < 1 or not 0 <= options.device_share <= 1:
+        parser.error("--count and --jobs are positive, --device-share lies between 0 and 1")
+    return options
+
+
+def chosen_devices(options: argparse.Namespace) -> tuple[int, ...]:
+    """Their numbers."""
+    if options.no_device:
+        return ()
+    if options.device is not None:
+        return tuple(options.device)
+    return tuple(range(len(devices())))
+
+
+def check_files(files: Sequence[Path], targets: tuple[int, ...]) -> int:
+    """Each file alone; the exit status says whether one fails."""
+    failed = False
+    with Workers(run_job, 1, LIMIT) as workers:
+        jobs = [Job(n, targets, file.read_text()) for n, file in enumerate(files)]
+        for job, result in workers.results(jobs):
+            kind = failing(result)
+            failed |= bool(kind)
+            what = "" if isinstance(result, Lost) else f"{result.outcome.detail}"
+            right = "right" if isinstance(result, Lost) else result.outcome.kind
+            print(f"{files[job.seed]}: {kind or right} {what}".rstrip(), flush=True)
+    return int(failed)
+
+
+def fuzz(options: argparse.Namespace, targets: tuple[int, ...], found: Findings) -> None:
+    """All programs, or those before Ctrl-C."""
+    begin = last = time.monotonic()
+    every = round(1 / options.device_share) if options.device_share else 0
+
+    def jobs():
+        for seed in range(options.seed, options.seed + options.count):
+            yield Job(seed, targets if every and seed % every == 0 else ())
+
+    with Workers(run_job, options.jobs, LIMIT) as workers:
+        for job, answer in workers.results(jobs()):
+            result = answer
+            if isinstance(answer, Lost):
+                text = make_script(job.seed).text() if not job.text else job.text
+                result = Result(Outcome(answer.kind), lost_text(job.seed, text))
+            found.add(job.seed, result)
+            if result.outcome.failed:
+                print(f"\nseed {job.seed}: {result.outcome.kind}: {result.outcome.detail[:400]}")
+                if options.first:
+                    return
+            now = time.monotonic()
+            if now - last > (0.5 if sys.stdout.isatty() else 20):
+                last = now
+                rate = found.done / (now - begin)
+                end = "\r" if sys.stdout.isatty() else "\n"
+                print(
+                    f"{found.done} of {options.count}, {rate:.1f} a second, "
+                    f"{len(found.failures)} failed",
+                    end=end,
+                    flush=True,
+                )
+
+
+def lost_text(seed: int, script: str) -> str:
+    """The program of a seed whose process is gone; its script where making it is what fails."""
+    with Workers(text_of, 1, LIMIT) as workers:
+        for _, text in workers.results([seed]):
+            return script if isinstance(text, Lost) else text
+    return script
+
+
+def store(options: argparse.Namespace, targets: tuple[int, ...], found: Findings) -> None:
+    """Write each failure, made small, into the corpus."""
+    options.corpus.mkdir(parents=True, exist_ok=True)
+    kinds: set[str] = set()
+    for seed, outcome, text in found.failures:
+        small = text
+        if outcome.kind not in kinds and not options.no_reduce and text:
+            print(f"reducing the program of seed {seed} ({outcome.kind}) …", flush=True)
+            on = targets if outcome.kind.startswith(("device", "no end", "crash")) else ()
+            small = reduced(text, outcome.kind, on, options.jobs, REDUCTION)
+        kinds.add(outcome.kind)
+        name = "".join(c if c.isalnum() else "_" for c in outcome.kind)[:60]
+        file = options.corpus / f"{name}_{seed}.tl"
+        comment = "".join(f"// {line}\n" for line in outcome.detail.split("\n")[:3])
+        head, _, rest = small.partition("program ")
+        file.write_text(f"{head}// seed {seed}: {outcome.kind}\n{comment}program {rest}")
+        print(f"{file}: {len(small.splitlines())} lines, of {len(text.splitlines())}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the fuzzer; the exit status says whether anything was found."""
+    options = parse_options(sys.argv[1:] if arguments is None else arguments)
+    if options.print:
+        print(make_script(options.seed).text())
+        return 0
+    targets = chosen_devices(options)
+    if options.check:
+        return check_files(options.check, targets)
+    found, begin, status = Findings(), time.monotonic(), 0
+    try:
+        fuzz(options, targets, found)
+    except KeyboardInterrupt:
+        status = 130
+        print("\ninterrupted; found so far:")
+    print(found.summary(time.monotonic() - begin, options), flush=True)
+    try:
+        if found.failures and status == 0:
+            store(options, targets, found)
+    except KeyboardInterrupt:
+        status = 130
+    for seed, outcome, _ in found.failures:
+        print(f"  seed {seed}: {outcome.kind}")
+    return status or int(bool(found.failures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""One random program, by its seed."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+from .check import SAME_BITS
+from .computation import Computation
+from .mutation import mutated
+from .placement import Placement
+from .script import Script
+
+# Of how many programs the text is changed, so that many of them are refused.
+CHANGED = 0.06
+
+
+@dataclass
+class Case:
+    """A schedule as text, with the script that made it and what it exercises."""
+
+    seed: int
+    script: str
+    text: str
+    features: set[str] = field(default_factory=set)
+
+    @property
+    def copies(self) -> bool:
+        """Whether values are only moved, so that they may be anything."""
+        return "form: copy" in self.features
+
+
+def make_script(seed: int) -> Script:
+    """The script of a random schedule of a random computation."""
+    rng = random.Random(seed)
+    script = Script()
+    computation = Computation(rng, script)
+    computation.make()
+    placement = Placement(rng, script, computation)
+    placement.make()
+    placement.finish()
+    return script
+
+
+def make_case(seed: int) -> Case:
+    """Raises what a directive of the script raises, where it is refused."""
+    script = make_script(seed)
+    text = str(script.program())
+    exact = script.keeps_order and "target: no contraction" in script.features
+    rng = random.Random(-1 - seed)
+    if rng.random() < CHANGED:
+        script.features.add("changed at random")
+        return Case(seed, script.text(), mutated(rng, text), script.features)
+    return Case(seed, script.text(), (SAME_BITS if exact else "") + text, script.features)

@@ -1,0 +1,221 @@
+"""Makes a failing program small: fewer directives, stages and steps, with the same failure."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+
+Fails = Callable[[list[str]], list[bool]]
+
+NUMBER = re.compile(r"(?<![\w.\"])(\d+)(?![\w.\"])")
+SPLIT = re.compile(r"^  split (\S+) (?:factor|nparts)=\d+(?: exact)? -> (\S+), (\S+)$")
+FUSE = re.compile(r"^  fuse (\S+), (\S+) -> (\S+)$")
+COMPUTE = re.compile(r"^compute (\S+|\"[^\"]*\")\((.*?)\): (\w+) = ")
+CALL = re.compile(r"[\w.#\"]*[(\[]")
+
+
+class Reducer:
+    """Tries smaller texts until none of them fails in the same way."""
+
+    def __init__(self, fails: Fails, seconds: float, batch: int = 2) -> None:
+        self._fails = fails  # of each text: whether it fails as the first one does
+        self._end = time.monotonic() + seconds
+        self._batch = batch  # texts that are tried at once
+        self._tried: set[str] = set()
+
+    def reduced(self, text: str) -> str:
+        """A smallest text that was found in the time there is."""
+        steps = (without_lines, without_splits, without_stages, with_smaller_numbers, simpler)
+        changed = True
+        while changed and time.monotonic() < self._end:
+            changed = False
+            for step in steps:
+                smaller = self._first(step(text))
+                while smaller is not None:
+                    text, changed = smaller, True
+                    smaller = self._first(step(text))
+        return text
+
+    def _first(self, candidates: Iterator[str]) -> str | None:
+        """The first of them that fails, if one does."""
+        batch: list[str] = []
+        for each in candidates:
+            if time.monotonic() > self._end:
+                return None
+            if each in self._tried:
+                continue
+            self._tried.add(each)
+            batch.append(each)
+            if len(batch) == self._batch:
+                found = self._any(batch)
+                if found is not None:
+                    return found
+                batch = []
+        return self._any(batch)
+
+    def _any(self, batch: list[str]) -> str | None:
+        return next((t for t, bad in zip(batch, self._fails(batch), strict=True) if bad), None)
+
+
+def joined(lines: list[str]) -> str:
+    """The text of these lines."""
+    return "\n".join(lines)
+
+
+def without_lines(text: str) -> Iterator[str]:
+    """Without directives and parameters: a half of them, a quarter, ... each one."""
+    lines = text.split("\n")
+    may_go = [
+        i for i, line in enumerate(lines) if line.startswith("  ") and SPLIT.match(line) is None
+    ]
+    size = max(1, len(may_go) // 2)
+    while may_go:
+        for at in range(0, len(may_go), size):
+            gone = set(may_go[at : at + size])
+            yield joined([line for i, line in enumerate(lines) if i not in gone])
+        if size == 1:
+            return
+        size //= 2
+
+
+def word(name: str) -> re.Pattern[str]:
+    """The name where it stands as a whole word."""
+    return re.compile(rf"(?<![\w.]){re.escape(name)}(?![\w.])")
+
+
+def without_splits(text: str) -> Iterator[str]:
+    """With the axis itself where a part of it was spoken of; without what spoke of the other part.
+
+    The lines of a stage follow its head, up to the next one's.
+    """
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        found = SPLIT.match(line)
+        fused = FUSE.match(line)
+        if found:
+            whole, parts = found[1], (found[2], found[3])
+        elif fused:
+            whole, parts = fused[1], (fused[3],)
+        else:
+            continue
+        for kept in parts:
+            others = [p for p in parts if p != kept] + ([fused[2]] if fused else [])
+            result = []
+            for j, each in enumerate(lines):
+                if j == i:
+                    continue
+                is_directive = each.startswith("  ")
+                is_order = each.startswith("  reorder")
+                names_other = any(word(o).search(each) for o in others)
+                if j > i and is_directive and not is_order and names_other and not fused:
+                    continue
+                if j > i and is_order and not fused:
+                    names = [n for n in each[10:].split(", ") if n not in others]
+                    each = "  reorder " + ", ".join(names)
+                result.append(word(kept).sub(whole, each) if is_directive else each)
+            yield joined(result)
+
+
+def without_stages(text: str) -> Iterator[str]:
+    """With an input where something was computed; without what nothing reads."""
+    lines = text.split("\n")
+    heads = [i for i, line in enumerate(lines) if line.startswith(("compute", "placeholder"))]
+    for number, i in enumerate(heads):
+        end = heads[number + 1] if number + 1 < len(heads) else len(lines)
+        found = COMPUTE.match(lines[i])
+        name = found[1] if found else lines[i].split(" ")[1].rstrip(":")
+        if found:
+            extents = ", ".join(re.findall(r"< (\d+)", found[2]))
+            placeholder = [f"placeholder {name}: {found[3]}[{extents}]", ""]
+            param = [] if f"  param {name}" in lines else [f"  param {name}"]
+            first = heads[0]
+            before = [*lines[: first - 1], *param, "", *lines[first:i]]
+            yield joined([*before, *placeholder, *lines[end:]])
+        rest = [line for line in lines[:i] if line.strip() != f"param {name}"] + lines[end:]
+        yield joined(rest)
+        # What reads it may become the output.
+        for j in range(number):
+            renamed = list(rest)
+            if heads[j] < i and COMPUTE.match(lines[heads[j]]):
+                other = COMPUTE.match(lines[heads[j]])[1]
+                at = renamed.index(lines[heads[j]])
+                yield joined([*renamed[: at + 1], "  output", *renamed[at + 1 :]]).replace(
+                    "\n\nplaceholder", f"\n  param {other}\n\nplaceholder", 1
+                )
+
+
+def with_smaller_numbers(text: str) -> Iterator[str]:
+    """With 1, a half, or one less where a number stands; in all places where it does, or in one."""
+    numbers = sorted({int(n) for n in NUMBER.findall(text)}, reverse=True)
+    for n in numbers:
+        for smaller in dict.fromkeys((1, n // 2, n - 1)):
+            if 0 <= smaller < n:
+                yield re.sub(rf"(?<![\w.\"]){n}(?![\w.\"])", str(smaller), text)
+    for found in NUMBER.finditer(text):
+        n = int(found[1])
+        for smaller in dict.fromkeys((0, 1, n // 2, n - 1)):
+            if smaller < n:
+                yield text[: found.start()] + str(smaller) + text[found.end() :]
+
+
+def simpler(text: str) -> Iterator[str]:
+    """With an operand where an expression stood, and without `where`, `init` and `origin`."""
+    for option in (r", where=[^\n]*(?=\)$)", r", init=[^\n]*(?=\)$)"):
+        for found in re.finditer(option, text, re.MULTILINE):
+            yield text[: found.start()] + text[found.end() :]
+    for found in CALL.finditer(text):
+        inside, end = arguments(text, found.end())
+        if text.rfind("\n", 0, found.start()) < text.rfind("= ", 0, found.start()):
+            for argument in inside:
+                yield text[: found.start()] + argument.strip() + text[end:]
+    for found in re.finditer(r" (?:[-+*/|&^]|<<|>>|&&|\|\||[<>=!]=|[<>]) ", text):
+        left, right = operand_before(text, found.start()), operand_behind(text, found.end())
+        yield text[: found.start()] + text[right:]
+        yield text[:left] + text[found.end() :]
+
+
+def arguments(text: str, begin: int) -> tuple[list[str], int]:
+    """What stands between the brackets, cut at its commas, and where they end."""
+    depth, start, parts = 0, begin, []
+    for i in range(begin, len(text)):
+        if text[i] in "([":
+            depth += 1
+        elif text[i] in ")]":
+            depth -= 1
+            if depth < 0:
+                return [*parts, text[start:i]], i + 1
+        elif text[i] == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return parts, len(text)
+
+
+def operand_before(text: str, end: int) -> int:
+    """Where the operand begins that ends here."""
+    depth = 0
+    for i in range(end - 1, -1, -1):
+        if text[i] in ")]":
+            depth += 1
+        elif text[i] in "([":
+            depth -= 1
+            if depth < 0:
+                return i + 1
+        elif text[i] in " \n" and depth == 0:
+            return i + 1
+    return 0
+
+
+def operand_behind(text: str, begin: int) -> int:
+    """Where the operand ends that begins here."""
+    depth = 0
+    for i in range(begin, len(text)):
+        if text[i] in "([":
+            depth += 1
+        elif text[i] in ")]":
+            depth -= 1
+            if depth < 0:
+                return i
+        elif text[i] in " \n," and depth == 0:
+            return i
+    return len(text)

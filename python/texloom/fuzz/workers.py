@@ -1,0 +1,112 @@
+"""Processes that run programs, so that one that crashes or hangs takes nothing else with it."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A job whose process crashed or was killed after its time was over."""
+
+    kind: str
+
+
+@dataclass
+class _Worker:
+    """A process, and the job it has."""
+
+    process: multiprocessing.Process
+    pipe: Connection
+    job: Any = None
+    since: float = field(default_factory=time.monotonic)
+    busy: bool = False
+
+
+def _serve(run: Callable[[Any], Any], pipe: Connection) -> None:
+    """Jobs until there are no more; Ctrl-C is for the process that gives them out."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What a crashing compiler prints is told in one line, by the process that hears of it.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            pipe.send(run(pipe.recv()))
+
+
+class Workers:
+    """Runs a function on jobs, in processes that are begun again where they end."""
+
+    def __init__(self, run: Callable[[Any], Any], count: int, limit: float) -> None:
+        # A fresh interpreter each: OpenCL implementations do not survive a fork.
+        self._context = multiprocessing.get_context("spawn")
+        self._run, self._limit = run, limit
+        self._workers = [self._begin() for _ in range(count)]
+
+    def _begin(self) -> _Worker:
+        here, there = self._context.Pipe()
+        process = self._context.Process(target=_serve, args=(self._run, there), daemon=True)
+        process.start()
+        there.close()
+        return _Worker(process, here)
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for worker in self._workers:
+            worker.pipe.close()  # the end of its jobs
+        for worker in self._workers:
+            if not worker.busy:
+                worker.process.join(timeout=5)
+            worker.process.kill()
+
+    def results(self, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """Each job with what came of it, or `Lost`; in the order in which they end."""
+        left = iter(jobs)
+        ready: deque[_Worker] = deque(self._workers)
+        while True:
+            for _ in range(len(ready)):
+                job = next(left, None)
+                if job is None:
+                    break
+                worker = ready.popleft()
+                with contextlib.suppress(OSError):  # it is gone: the answer will say so
+                    worker.pipe.send(job)
+                worker.job, worker.since, worker.busy = job, time.monotonic(), True
+            busy = [w for w in self._workers if w.busy]
+            if not busy:
+                return
+            for pipe in wait([w.pipe for w in busy], timeout=0.5):
+                worker = next(w for w in busy if w.pipe is pipe)
+                yield worker.job, self._answer(worker)
+                ready.append(worker)
+            for worker in busy:
+                if worker.busy and time.monotonic() - worker.since > self._limit:
+                    yield worker.job, Lost(f"no end within {self._limit:.0f} s")
+                    self._replace(worker)
+                    ready.append(worker)
+
+    def _answer(self, worker: _Worker) -> Any:
+        try:
+            answer = worker.pipe.recv()
+        except (EOFError, OSError):
+            worker.process.join()
+            answer = Lost(f"crash, status {worker.process.exitcode}")
+            self._replace(worker)
+        worker.busy = False
+        return answer
+
+    def _replace(self, worker: _Worker) -> None:
+        worker.process.kill()
+        fresh = self._begin()
+        worker.process, worker.pipe, worker.busy = fresh.process, fresh.pipe, False

@@ -1,0 +1,212 @@
+"""Seeded miscompiles: changes of one line each that the fuzzer has to find.
+
+.venv/bin/python tests/fuzz/seeded_faults.py [--only NAME ...] [--count 2000]
+
+Each is made in a copy of the checkout, which is built again; then texloom-fuzz runs, without
+devices, until a program fails. Prints a table; the exit status says whether all were found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+from tree_copy import ROOT, TreeCopy
+
+
+@dataclass(frozen=True)
+class Fault:
+    """In a source, the one place where `before` stands becomes `after`."""
+
+    name: str
+    source: str
+    before: str
+    after: str
+
+    def apply(self, text: str) -> str:
+        """The changed source."""
+        assert text.count(self.before) == 1, f"{self.source}: not one place: {self.before}"
+        return text.replace(self.before, self.after)
+
+
+SCHEDULE, LOWER, OPENCL = "src/schedule/", "src/lower/", "src/codegen/opencl/"
+
+FAULTS = (
+    Fault(
+        "a guard against the end of an axis is dropped",
+        SCHEDULE + "bounds.cc",
+        "guard(IterKind::Data, index < make_int(shape[i]), own);",
+        "",
+    ),
+    Fault(
+        "one element too few is computed",
+        SCHEDULE + "bounds.cc",
+        "last - first + 1};",
+        "last - first + (first > 0 ? 0 : 1)};",
+    ),
+    Fault(
+        "the tail of a split is not guarded",
+        SCHEDULE + "axis_values.cc",
+        "if (extents.at(split.outer) * inner != parent) past_end",
+        "if (extents.at(split.outer) * inner > 2 * parent) past_end",
+    ),
+    Fault(
+        "the inner part of a fused axis takes the outer extent",
+        SCHEDULE + "axis_values.cc",
+        "values[fuse->inner] = floormod(values.at(fuse->fused), inner);",
+        "values[fuse->inner] = floormod(values.at(fuse->fused), extents.at(fuse->outer));",
+    ),
+    Fault(
+        "a region that is read with gaps is addressed without them",
+        SCHEDULE + "strided_axis.cc",
+        "place = place + floordiv(rest, d->stride) * below;",
+        "place = place + rest * below;",
+    ),
+    Fault(
+        "the condition of a reduction is dropped",
+        LOWER + "build_loops.cc",
+        "guards.push_back(reads(reduce->condition, b));",
+        "guards.push_back(make_bool(true));",
+    ),
+    Fault(
+        "a reduction begins with another value",
+        LOWER + "build_loops.cc",
+        "return reduce.init.empty() ? reduce.reducer.identities : reads(reduce.init, b);",
+        "return reduce.reducer.identities;",
+    ),
+    Fault(
+        "both halves of a doubled stage are one",
+        LOWER + "build_loops.cc",
+        "slot_[each] = floormod(loop.var, 2);",
+        "slot_[each] = make_int(0);",
+    ),
+    Fault(
+        "the last thread's part of a reduction is left out",
+        LOWER + "thread_reduction.cc",
+        "make_if(own < make_int(left - half)",
+        "make_if(own < make_int(left - half - (left > 2 ? 1 : 0))",
+    ),
+    Fault(
+        "columns and rows of a texel are swapped",
+        LOWER + "flatten_storage.cc",
+        "return {place.col, place.row};",
+        "return {place.row, place.col};",
+    ),
+    Fault(
+        "the origin's words are swapped",
+        LOWER + "flatten_storage.cc",
+        "return {moved(place.col, texture.origin.x), moved(place.row, texture.origin.y)};",
+        "return {moved(place.col, texture.origin.y), moved(place.row, texture.origin.x)};",
+    ),
+    Fault(
+        "all virtual threads use the copy of the first",
+        LOWER + "inject_virtual_threads.cc",
+        "Exprs all{loop_.var};",
+        "Exprs all{make_int(0)};",
+    ),
+    Fault(
+        "no barrier between a read and a later write",
+        LOWER + "insert_barriers.cc",
+        "return meet(accesses.reads, writes_) || meet(accesses.writes, reads_);",
+        "return meet(accesses.reads, writes_);",
+    ),
+    Fault(
+        "no barrier between two iterations",
+        LOWER + "insert_barriers.cc",
+        "if (in_conflict(accesses)) body = run(body);",
+        "",
+    ),
+    Fault(
+        "every thread stores what one should",
+        LOWER + "kernel_builder.cc",
+        "if (repeated) first = first &&",
+        "if (repeated && !shared && false) first = first &&",
+    ),
+    Fault(
+        "a quotient of another divisor is used again",
+        LOWER + "hoist_divisions.cc",
+        "[&](const Binding& b) { return equal(b.value, e); });",
+        "[&](const Binding& b) { return equal(as<Binary>(b.value)->a, n.a); });",
+    ),
+    Fault(
+        "the fill of a pipelined buffer is one iteration behind",
+        LOWER + "pipelined_fill.cc",
+        "if (!is_shared()) return {filled(iteration + ahead_)};",
+        "if (!is_shared()) return {filled(iteration + (ahead_ - 1))};",
+    ),
+    Fault(
+        "a contracted difference is a sum",
+        LOWER + "contract_fma.cc",
+        "return make_fma(product->a, product->b, sum ? n.b : negated(n.b));",
+        "return make_fma(product->a, product->b, n.b);",
+    ),
+    Fault(
+        "lanes that are stored one by one are all the first",
+        OPENCL + "split_lanes.cc",
+        'const Expr value = named(lane(n.value, number(i)), "value");',
+        'const Expr value = named(lane(n.value, number(0)), "value");',
+    ),
+    Fault(
+        "half values that are computed in single precision are not rounded",
+        OPENCL + "widen_storage.cc",
+        "return is_half(e->type) && !is_exact(e) ? rounded(rebuilt) : rebuilt;",
+        "return rebuilt;",
+    ),
+    Fault(
+        "a floor division of a negative number rounds towards zero",
+        OPENCL + "integer_arithmetic.cc",
+        "return interval.min >= 0 && holds(e->type, interval);",
+        "return holds(e->type, interval) || interval.min < 0;",
+    ),
+)
+
+FAILURE = re.compile(r"^seed (\d+): (.*)$", re.MULTILINE)
+DONE = re.compile(r"^(\d+) programs", re.MULTILINE)
+
+
+def find(fault: Fault, copy: TreeCopy, options: argparse.Namespace) -> bool:
+    """Build, run, print a row, and take the change back."""
+    source = copy.folder / fault.source
+    right = source.read_text()
+    begin = time.monotonic()
+    source.write_text(fault.apply(right))
+    try:
+        copy.compile()
+        numbers = ("--count", str(options.count), "--seed", str(options.seed))
+        done = copy.fuzz(*numbers, "--no-device", "--first", "--no-reduce")
+    except subprocess.CalledProcessError:
+        print(f"| {fault.name} | does not compile, see {copy.folder}/build.log | | |", flush=True)
+        return False
+    finally:
+        source.write_text(right)
+    found, programs = FAILURE.search(done.stdout), DONE.search(done.stdout)
+    after = programs[1] if programs else "?"
+    what = f"{found[2][:70]} (seed {found[1]})" if found else "NOT FOUND"
+    row = f"| {fault.name} | {fault.source} | {after} | {what} | {time.monotonic() - begin:.0f} s |"
+    print(row, flush=True)
+    return found is not None
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="Run the fuzzer against seeded miscompiles.")
+    parser.add_argument("--count", type=int, default=2000, help="programs for each at most (2000)")
+    parser.add_argument("--seed", type=int, default=0, help="of the first program (0)")
+    parser.add_argument("--only", nargs="+", metavar="WORDS", help="those whose name has these")
+    options = parser.parse_args()
+    chosen = [f for f in FAULTS if not options.only or any(w in f.name for w in options.only)]
+    copy = TreeCopy(ROOT / "build/fuzz-copy", "-O0")
+    copy.update()
+    copy.compile()
+    print("| fault | in | programs | first failure | time |\n| --- | --- | --- | --- | --- |")
+    found = sum(find(fault, copy, options) for fault in chosen)
+    print(f"\n{found} of {len(chosen)} found")
+    return int(found < len(chosen))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

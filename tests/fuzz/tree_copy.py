@@ -1,0 +1,59 @@
+"""A copy of the checkout with a build folder of its own: for builds of changed or measured code."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class TreeCopy:
+    """The tracked and new files of the checkout, and the Python module built of them."""
+
+    def __init__(self, folder: Path, flags: str) -> None:
+        self.folder, self.build, self._flags = folder, folder / "build", flags
+        self.env = os.environ | {
+            "PYTHONPATH": str(folder / "python"),
+            "CCACHE_BASEDIR": str(folder),
+            "CCACHE_NOHASHDIR": "1",
+        }
+
+    def update(self) -> None:
+        """Only what changed, so that little is built again."""
+        command = ["git", "ls-files", "-co", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+        for name in listed.stdout.splitlines():
+            source, target = ROOT / name, self.folder / name
+            if not source.is_file():
+                continue
+            if not target.exists() or target.read_bytes() != source.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+                shutil.copymode(source, target)
+
+    def compile(self) -> None:
+        """Raises CalledProcessError, with the log in `build.log`."""
+        if not (self.build / "build.ninja").exists():
+            self._run(
+                *("cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug"),
+                f"-DCMAKE_CXX_FLAGS_DEBUG={self._flags}",
+                *("-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF", "-DTEXLOOM_TESTS=OFF"),
+                *("-DTEXLOOM_APPS=OFF", "-DTEXLOOM_PYTHON=ON"),
+                f"-DPython_EXECUTABLE={sys.executable}",
+            )
+        self._run("cmake", "--build", "build", "--target", "_core")
+
+    def _run(self, *command: str) -> None:
+        with (self.folder / "build.log").open("w") as log:
+            subprocess.run(command, cwd=self.folder, check=True, stdout=log, stderr=log)
+
+    def fuzz(self, *options: str) -> subprocess.CompletedProcess[str]:
+        """The fuzzer, of the copy."""
+        command = [sys.executable, "-m", "texloom.fuzz", *options]
+        return subprocess.run(
+            command, cwd=self.folder, env=self.env, check=False, capture_output=True, text=True
+        )
