@@ -38,7 +38,7 @@ def counts(copy: TreeCopy) -> Counts:
     return found
 
 
-def print_table(found: Counts, with_lines: bool) -> float:
+def print_table(found: Counts, tree: Path, with_lines: bool) -> float:
     """Print one line for each file; return the covered part of all lines."""
     total = covered = 0
     for name, lines in sorted(found.items()):
@@ -46,7 +46,7 @@ def print_table(found: Counts, with_lines: bool) -> float:
         total, covered = total + len(lines), covered + ran
         print(f"{name:46}{ran:6} of {len(lines):5}{ran / len(lines):8.1%}")
         if with_lines:
-            source = (ROOT / name).read_text().splitlines()
+            source = (tree / name).read_text().splitlines()
             for number in sorted(n for n, count in lines.items() if count == 0):
                 print(f"    {number:4}  {source[number - 1].strip()[:90]}")
     part = covered / max(total, 1)
@@ -69,7 +69,7 @@ def main() -> int:
     numbers = ("--count", str(options.count), "--seed", str(options.seed))
     done = copy.fuzz(*numbers, "--no-device", "--no-reduce")
     print(done.stdout[-2000:], done.stderr[-2000:])
-    part = print_table(counts(copy), options.lines)
+    part = print_table(counts(copy), copy.folder, options.lines)
     return int(part < BAR)
 
 
