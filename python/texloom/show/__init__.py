@@ -1,0 +1,7 @@
+"""Pictures of schedules: ``texloom.show(s, args)``, and ``python -m texloom.show FILE``."""
+
+from __future__ import annotations
+
+from .picture import Picture, show
+
+__all__ = ["Picture", "show"]

@@ -1,0 +1,90 @@
+// How often statements run.
+#include "lower/iteration_count.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/ir/accesses.h"
+
+namespace texloom::lower {
+namespace {
+
+using ir::BinaryOp;
+using ir::Expr;
+using ir::make_binary;
+using ir::make_int;
+
+class IterationCount : public ::testing::Test {
+ protected:
+  static Expr less(const Expr& a, const Expr& b) { return make_binary(BinaryOp::Lt, a, b); }
+  static Expr both(const Expr& a, const Expr& b) { return make_binary(BinaryOp::And, a, b); }
+
+  int64_t tried = 0;
+  Expr i = ir::make_var("i");
+  Expr j = ir::make_var("j");
+  Iterations in_both = Iterations(tried).inside_loop(i, make_int(5)).inside_loop(j, make_int(8));
+};
+
+TEST_F(IterationCount, LoopsMultiply) {
+  EXPECT_EQ(Iterations(tried).count(), (Count{1, true}));
+  EXPECT_EQ(in_both.count(), (Count{40, true}));
+}
+
+// i * 8 + j < 33: four whole rows of eight, and one.
+TEST_F(IterationCount, OfWhatTheConditionLets) {
+  const Expr inside = less(i * make_int(8) + j, make_int(33));
+  EXPECT_EQ(in_both.under(inside).count(), (Count{33, true}));
+  EXPECT_EQ(in_both.under(inside, false).count(), (Count{7, true}));
+}
+
+// A loop inside the condition multiplies; a condition inside another holds besides.
+TEST_F(IterationCount, ConditionsNest) {
+  const Expr k = ir::make_var("k");
+  const Iterations some = in_both.under(less(i, j)).inside_loop(k, make_int(3));
+  EXPECT_EQ(some.count(), (Count{25 * 3, true}));               // 7 + 6 + 5 + 4 + 3
+  EXPECT_EQ(some.under(less(j, k)).count(), (Count{1, true}));  // i = 0, j = 1, k = 2
+}
+
+// Each of the two is tried alone: 5 + 8 cases instead of 40.
+TEST_F(IterationCount, ConditionsOfDifferentVariablesAreCountedApart) {
+  EXPECT_EQ(in_both.under(both(less(i, make_int(2)), less(j, make_int(3)))).count(),
+            (Count{6, true}));
+  EXPECT_EQ(tried, 5 + 8);
+}
+
+// hoist_divisions binds what conditions speak of.
+TEST_F(IterationCount, OfBoundValues) {
+  const Expr quotient = ir::make_var("quotient");
+  const Iterations inner = in_both.with(quotient, floordiv(j, make_int(3)));
+  EXPECT_EQ(inner.under(less(quotient, make_int(1))).count(), (Count{5 * 3, true}));
+}
+
+TEST_F(IterationCount, AtMostWhereMemoryDecides) {
+  const ir::Buffer buffer = ir::global("buffer", ir::kInt32, 8);
+  const Iterations inner = in_both.under(less(at(buffer, j), make_int(3)));
+  EXPECT_EQ(inner.count(), (Count{40, false}));
+  EXPECT_EQ(inner.under(less(i, make_int(2))).count(), (Count{16, false}));
+}
+
+// 2^50 cases are not tried, nor does their number overflow.
+TEST_F(IterationCount, AtMostWhereCasesAreTooMany) {
+  Iterations many(tried);
+  Expr total = make_int(0);
+  for (int n = 0; n < 5; ++n) {
+    const Expr var = ir::make_var("n");
+    many = many.inside_loop(var, make_int(1 << 10));
+    total = total + var;
+  }
+  EXPECT_EQ(many.under(less(total, make_int(1))).count(), (Count{int64_t{1} << 50, false}));
+  for (int n = 0; n < 5; ++n) many = many.inside_loop(ir::make_var("m"), make_int(1 << 10));
+  EXPECT_EQ(many.count().value, std::numeric_limits<int64_t>::max());
+}
+
+// Of an extent that is not known the count is no bound from above; it is only not exact.
+TEST_F(IterationCount, OfAnUnknownExtent) {
+  EXPECT_FALSE(in_both.inside_loop(ir::make_var("k"), ir::make_var("n")).count().exact);
+}
+
+}  // namespace
+}  // namespace texloom::lower
