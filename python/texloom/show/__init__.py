@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .picture import Picture, show
+from .traffic import Traffic, traffic
 
-__all__ = ["Picture", "show"]
+__all__ = ["Picture", "Traffic", "show", "traffic"]

@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from .svg import FAINT, INK, LINE, SIZE, Canvas, Colours, elided, text_width
+from .traffic import Traffic, buffer_bytes, rows_of
 from .units import extents_text, shape_text, size_text
 
 WIDTH = 880.0
@@ -51,7 +52,7 @@ def draw_kernel(canvas: Canvas, kernel: Node, body: list[Node], y: float) -> flo
     """Draw one kernel from y on, its loops as `body` has them; returns where it ends."""
     mark, top = canvas.mark(), y
     y = _heading(canvas, kernel, y + PAD + 12)
-    y = _traffic(canvas, kernel["traffic"], y)
+    y = _traffic(canvas, rows_of(kernel), y)
     y = _statements(canvas, _without_single_loops(body), PAD, y, WIDTH - 2 * PAD)
     canvas.box(0, top, WIDTH, y - top + PAD, CARD, radius=8, at=mark)
     return y + PAD + LINE
@@ -86,42 +87,36 @@ COLUMNS = (0.0, 62.0, 250.0, 330.0, 480.0, 640.0, 750.0)
 """Where the cells of a row of the table begin."""
 
 
-def _traffic(canvas: Canvas, rows: list[tuple[Any, Node, Node]], y: float) -> float:
-    """A line for what is read, and for what is written, of each buffer but those of one thread."""
+def _traffic(canvas: Canvas, rows: list[Traffic], y: float) -> float:
+    """A line for what is read, and for what is written, of each buffer."""
     header = ("buffer", "scope", "size", "accesses", "bytes", "of its size")
     for x, words in zip(COLUMNS[1:], header, strict=True):
         canvas.text(PAD + x, y + LINE - 4, words, size=11, colour=FAINT)
-    y += LINE
-    for buffer, read, written in rows:
-        if buffer.scope == "local":
-            continue
-        for verb, movement in (("reads", read), ("writes", written)):
-            if movement["accesses"]:
-                _traffic_line(canvas, verb, buffer, movement, y)
-                y += LINE
-    return y + 6
+    for row in rows:
+        y += LINE
+        _traffic_line(canvas, row, y + LINE - 4)
+    return y + LINE + 6
 
 
-def _traffic_line(canvas: Canvas, verb: str, buffer: Any, movement: Node, y: float) -> None:
-    accesses, count = movement["accesses"], movement["bytes"]
-    most = "" if movement["exact"] else "≤ "
-    size = buffer.rows * buffer.columns * buffer.lanes * buffer.element_bytes
-    shared = buffer.scope == "shared"
+def _traffic_line(canvas: Canvas, row: Traffic, y: float) -> None:
+    buffer = row.buffer
+    most = "" if row.exact else "≤ "
+    each = f" × {row.bytes // row.accesses} B" if row.bytes % row.accesses == 0 else ""
+    times = row.times_its_size
     cells = (
-        verb,
+        row.verb,
         elided(buffer.name, COLUMNS[2] - COLUMNS[1] - 8),
         buffer.scope,
-        size_text(size) + (" a block" if shared else ""),
-        most + f"{accesses:,}" + (f" × {count // accesses} B" if count % accesses == 0 else ""),
-        most + size_text(count),
-        "" if shared else f"{most}{count / size:,.2f} ×",
+        size_text(buffer_bytes(buffer)) + (" a block" if buffer.scope == "shared" else ""),
+        f"{most}{row.accesses:,}{each}",
+        most + size_text(row.bytes),
     )
-    y += LINE - 4
-    for number, (x, words) in enumerate(zip(COLUMNS, cells, strict=True)):
-        if not words:
-            continue
-        data = {"traffic": f"{verb} {buffer.name} {accesses} {count}"} if number == 5 else {}
-        canvas.text(PAD + x, y, words, colour=FAINT if number == 0 else INK, **data)
+    data = {"traffic": f"{row.verb} {buffer.name} {row.accesses} {row.bytes}"}
+    for x, words in zip(COLUMNS, cells, strict=False):
+        faint = FAINT if words == row.verb else INK
+        canvas.text(PAD + x, y, words, colour=faint, **(data if x == COLUMNS[5] else {}))
+    if times is not None:
+        canvas.text(PAD + COLUMNS[6], y, f"{most}{times:,.2f} ×")
 
 
 def _without_single_loops(nodes: list[Node]) -> list[Node]:
