@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <random>
+#include <vector>
 
 #include "tests/ir/accesses.h"
 
@@ -79,6 +83,33 @@ TEST_F(IterationCount, AtMostWhereCasesAreTooMany) {
   EXPECT_EQ(many.under(less(total, make_int(1))).count(), (Count{int64_t{1} << 50, false}));
   for (int n = 0; n < 5; ++n) many = many.inside_loop(ir::make_var("m"), make_int(1 << 10));
   EXPECT_EQ(many.count().value, std::numeric_limits<int64_t>::max());
+}
+
+// Sums of three variables against constants, up to three at a time: as counted one by one.
+TEST_F(IterationCount, RandomConditions) {
+  std::mt19937 random(7);
+  const auto number = [&](int low, int high) {
+    return std::uniform_int_distribution(low, high)(random);
+  };
+  const Expr k = ir::make_var("k");
+  const Iterations all = in_both.inside_loop(k, make_int(6));
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::array<int, 4>> rows(static_cast<size_t>(number(1, 3)));
+    Iterations some = all;
+    for (auto& [a, b, c, limit] : rows) {
+      a = number(-2, 2), b = number(-2, 2), c = number(-2, 2), limit = number(-5, 15);
+      const Expr sum = i * make_int(a) + j * make_int(b) + k * make_int(c);
+      some = some.under(less(sum, make_int(limit)));
+    }
+    int64_t expected = 0;
+    for (int n = 0; n < 5 * 8 * 6; ++n) {
+      const int x = n / 48, y = n / 6 % 8, z = n % 6;
+      expected += std::all_of(rows.begin(), rows.end(), [&](const auto& row) {
+        return row[0] * x + row[1] * y + row[2] * z < row[3];
+      });
+    }
+    EXPECT_EQ(some.count(), (Count{expected, true})) << "round " << round;
+  }
 }
 
 // Of an extent that is not known the count is no bound from above; it is only not exact.
