@@ -57,7 +57,7 @@ std::vector<PyPlacedBuffer> read_by(const Stmt& s) {
 
 std::string name_of(const Expr& var) { return as<Var>(var)->name; }
 
-// What `for` is called in the text form.
+// What the text form begins the loop with; a thread axis by its tag alone.
 std::string loop_word(const For& loop) {
   switch (loop.loop) {
     case LoopKind::Serial:
@@ -69,7 +69,7 @@ std::string loop_word(const For& loop) {
     case LoopKind::Thread:
       return to_string(loop.tag);
     case LoopKind::Virtual:
-      return "vthread";
+      return "virtual";
   }
   TL_UNREACHABLE();
 }
@@ -147,10 +147,14 @@ py::list statements(const Stmt& s) {
   return rows;
 }
 
+py::object bounded(const lower::Count& count) {
+  return count.bounded() ? py::object(py::int_(count.value)) : py::none();
+}
+
 py::dict movement(const lower::Movement& m) {
   py::dict d;
-  d["accesses"] = m.accesses.value;
-  d["bytes"] = m.bytes.value;
+  d["accesses"] = bounded(m.accesses);
+  d["bytes"] = bounded(m.bytes);
   d["exact"] = m.accesses.exact;
   return d;
 }

@@ -1,10 +1,10 @@
 #include "lower/iteration_count.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <unordered_map>
 
+#include "ir/arith/ranges.h"
 #include "ir/interpret/value.h"
 
 namespace texloom::lower {
@@ -15,8 +15,6 @@ using ir::BinaryOp;
 using ir::Expr;
 
 namespace {
-
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 using Values = std::unordered_map<const ir::ExprNode*, int64_t>;
 
@@ -59,7 +57,9 @@ std::optional<int64_t> evaluate(const Expr& e, const Values& values) {
   return std::nullopt;
 }
 
-int64_t product(int64_t a, int64_t b) { return a != 0 && b > kMost / a ? kMost : a * b; }
+int64_t product(int64_t a, int64_t b) {
+  return a != 0 && b > Count::kUnbounded / a ? Count::kUnbounded : a * b;
+}
 
 // Loops and conditions that speak of one another.
 struct Group {
@@ -126,10 +126,15 @@ void join(std::vector<Group>& groups, const Expr& condition) {
 
 Iterations Iterations::inside_loop(const Expr& var, const Expr& extent) const {
   Iterations inner = *this;
-  const int64_t* constant = int_value(substitute(extent, values_));
-  inner.known_ = known_ && constant != nullptr;
-  inner.loops_.push_back({var, constant != nullptr ? *constant : 1});
-  inner.count_ = {product(count_.value, inner.loops_.back().extent), count_.exact && inner.known_};
+  const Expr known = substitute(extent, values_);
+  if (const int64_t* constant = int_value(known)) {
+    inner.loops_.push_back({var, *constant});
+    inner.count_.value = product(count_.value, *constant);
+  } else {
+    inner.loops_.push_back({var, most(known)});
+    inner.require(make_binary(BinaryOp::Lt, var, known));
+    inner.recount();
+  }
   return inner;
 }
 
@@ -147,6 +152,13 @@ Iterations Iterations::with(const Expr& var, const Expr& value) const {
   return inner;
 }
 
+int64_t Iterations::most(const Expr& extent) const {
+  ir::arith::Ranges ranges;
+  for (const Loop& loop : loops_) ranges.set(loop.var, {0, loop.extent - 1});
+  const ir::arith::Interval values = ir::arith::bounds(extent, ranges);
+  return values.has_max() ? std::max<int64_t>(values.max, 0) : Count::kUnbounded;
+}
+
 void Iterations::require(const Expr& condition) {
   if (const auto* both = as<Binary>(condition); both != nullptr && both->op == BinaryOp::And) {
     require(both->a);
@@ -160,7 +172,7 @@ void Iterations::recount() {
   std::vector<Group> groups;
   for (const Loop& loop : loops_) groups.push_back({{loop.var}, {loop.extent}, {}});
   for (const Expr& condition : conditions_) join(groups, condition);
-  count_ = {1, known_};
+  count_ = {1, true};
   for (const Group& group : groups) {
     const int64_t cases = group.cases();
     std::optional<int64_t> found = cases;

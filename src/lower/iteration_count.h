@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "ir/expr.h"
@@ -11,14 +12,18 @@
 namespace texloom::lower {
 
 struct Count {
+  static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
+
   int64_t value = 0;
-  // Otherwise there are at most as many: a condition reads memory, or has too many cases to try.
+  // Otherwise there are at most as many: a condition or an extent reads memory, or there are too
+  // many cases to try.
   bool exact = true;
 
+  bool bounded() const { return value < kUnbounded; }
   bool operator==(const Count&) const = default;
 };
 
-// Values at one place. Copies are for the places further in.
+// The iterations that reach one place. A value; copies are for the places further in.
 //
 // Conditions are tried for every value of the variables that they speak of; those that share no
 // variable are counted apart, so that bounds of rows and columns multiply.
@@ -37,18 +42,19 @@ class Iterations {
   const Count& count() const { return count_; }
 
  private:
+  // The iterations that it has at most: `conditions_` say which it has.
   struct Loop {
     ir::Expr var;
     int64_t extent = 1;
   };
 
+  int64_t most(const ir::Expr& extent) const;
   void require(const ir::Expr& condition);
   void recount();
 
   std::vector<Loop> loops_;
   ir::Exprs conditions_;
   ir::Substitution values_;  // of Lets, in terms of loops
-  bool known_ = true;        // all extents are constant, and nothing was left out
   Count count_{1, true};
   int64_t* tried_;
 };

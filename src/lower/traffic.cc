@@ -1,7 +1,6 @@
 #include "lower/traffic.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "ir/visit.h"
 
@@ -13,10 +12,7 @@ using ir::Stmt;
 
 namespace {
 
-int64_t sum(int64_t a, int64_t b) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  return b > kMost - a ? kMost : a + b;
-}
+int64_t sum(int64_t a, int64_t b) { return b > Count::kUnbounded - a ? Count::kUnbounded : a + b; }
 
 void add(Count& total, const Count& times, int64_t each) {
   for (int64_t i = 0; i < each; ++i) total.value = sum(total.value, times.value);
@@ -27,11 +23,8 @@ class Counter {
  public:
   explicit Counter(const ir::Kernel& kernel) {
     Iterations all(tried_);
-    for (const bool block : {true, false}) {
-      for (uint8_t dim = 0; dim < 3; ++dim) {
-        const int64_t extent = (block ? kernel.grid : kernel.block).at(dim);
-        all = all.inside_loop(index_of(kernel, {block, dim}), ir::make_int(extent));
-      }
+    for (const ir::ThreadAxis& axis : kernel.axes) {
+      all = all.inside_loop(axis.var, ir::make_int(axis.extent));
     }
     stmt(kernel.body, all);
   }
@@ -39,14 +32,6 @@ class Counter {
   std::vector<Traffic> take() { return std::move(found_); }
 
  private:
-  // The body may leave an index of the grid unnamed.
-  static Expr index_of(const ir::Kernel& kernel, ir::ThreadTag tag) {
-    for (const ir::ThreadAxis& axis : kernel.axes) {
-      if (axis.tag == tag) return axis.var;
-    }
-    return ir::make_var(to_string(tag));
-  }
-
   void stmt(const Stmt& s, const Iterations& here) {
     for_each_child(s, [&](const Expr& e) { expr(e, here); }, [](const Stmt&) {});
     if (const auto* store = as<ir::Store>(s)) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <random>
 #include <vector>
 
@@ -82,7 +81,7 @@ TEST_F(IterationCount, AtMostWhereCasesAreTooMany) {
   }
   EXPECT_EQ(many.under(less(total, make_int(1))).count(), (Count{int64_t{1} << 50, false}));
   for (int n = 0; n < 5; ++n) many = many.inside_loop(ir::make_var("m"), make_int(1 << 10));
-  EXPECT_EQ(many.count().value, std::numeric_limits<int64_t>::max());
+  EXPECT_FALSE(many.count().bounded());
 }
 
 // Sums of three variables against constants, up to three at a time: as counted one by one.
@@ -112,9 +111,29 @@ TEST_F(IterationCount, RandomConditions) {
   }
 }
 
-// Of an extent that is not known the count is no bound from above; it is only not exact.
+// A triangle: 0 + 1 + ... + 4 iterations.
+TEST_F(IterationCount, OfAnExtentThatVaries) {
+  const Expr k = ir::make_var("k");
+  const Iterations rows = Iterations(tried).inside_loop(i, make_int(5));
+  EXPECT_EQ(rows.inside_loop(k, i).count(), (Count{10, true}));
+  EXPECT_EQ(rows.inside_loop(k, i - make_int(2)).count(), (Count{1 + 2, true}));
+}
+
+TEST_F(IterationCount, OfAnExtentInMemory) {
+  const Expr k = ir::make_var("k");
+  const ir::Buffer bytes = ir::global("bytes", ir::Type::u(8), 8);
+  const Expr small = make_cast(ir::kInt32, at(bytes, i));
+  EXPECT_EQ(in_both.inside_loop(k, small).count(), (Count{40 * 255, false}));
+  const Count unknown = in_both.inside_loop(k, at(ir::global("any", ir::kInt32, 8), i)).count();
+  EXPECT_FALSE(unknown.exact);
+}
+
+// What nothing bounds stays so: the extent of a loop that a caller's number gives.
 TEST_F(IterationCount, OfAnUnknownExtent) {
-  EXPECT_FALSE(in_both.inside_loop(ir::make_var("k"), ir::make_var("n")).count().exact);
+  const Count unknown =
+      in_both.inside_loop(ir::make_var("k", ir::kInt64), ir::make_var("n", ir::kInt64)).count();
+  EXPECT_FALSE(unknown.exact);
+  EXPECT_FALSE(unknown.bounded());
 }
 
 }  // namespace

@@ -58,14 +58,6 @@ TEST_F(KernelTraffic, OfTexels) {
   EXPECT_EQ(found[1].written, times(32, 4));
 }
 
-// An index that the body does not name runs all the same.
-TEST_F(KernelTraffic, OfUnnamedThreads) {
-  ir::Kernel kernel;
-  kernel.grid = {2, 3, 1};
-  kernel.body = put(x, make_int(0), ir::make_float(0));
-  EXPECT_EQ(traffic_of(kernel)[0].written, times(6, 4));
-}
-
 TEST_F(KernelTraffic, UnderGuardsAndInLoops) {
   const Expr i = ir::make_var("i");
   const Stmt loop = make_for(i, make_int(3), ir::LoopKind::Serial, put(x, i, ir::make_float(0)));

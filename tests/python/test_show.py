@@ -192,8 +192,13 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="none of 'all', 'loops', 'textures'"):
         texloom.show(s, args, what="texels")
     loops = texloom.parse(texloom.lower_texts(s, args)["build_loops"])
-    with pytest.raises(ValueError, match="at stage loops"):
-        texloom.show(loops)
+    for function in (texloom.show, texloom.traffic):
+        with pytest.raises(ValueError, match="at stage loops"):
+            function(loops)
+        with pytest.raises(TypeError, match="pass args"):
+            function(s)
+        with pytest.raises(TypeError, match="has its arguments"):
+            function(texloom.lower(s, args), args)
 
 
 SCRIPT = """
@@ -284,3 +289,27 @@ def test_long_statements_name_what_they_read():
     picture = texloom.show(s, [a, b])
     assert "B[…] ← A[…]" in words(picture)
     assert "A[i, 7] + 0.125" in picture.svg
+
+
+def test_of_loops_whose_extent_is_in_memory():
+    """A byte is at most 255; of an int32 nothing is known."""
+    text = """
+program main stage=kernels
+  param N: global {dtype}[1]
+  param A: global float32[256]
+  launch fill(N, A) grid=(1, 1, 1) block=(1, 1, 1)
+
+kernel fill grid=(1, 1, 1) block=(1, 1, 1)
+  param N: read global {dtype}[1]
+  param A: write global float32[256]
+  for i < {extent} {{
+    if i < 256 {{
+      A[i] = 1.0
+    }}
+  }}
+"""
+    byte = texloom.parse(text.format(dtype="uint8", extent="int32(N[0])"))
+    assert "≤ 255 × 4 B" in words(texloom.show(byte))
+    word = texloom.parse(text.format(dtype="int32", extent="N[0]"))
+    assert "unknown" in words(texloom.show(word))
+    assert str(texloom.traffic(word)[-1]) == "fill writes A (global): unknown"

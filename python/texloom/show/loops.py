@@ -18,7 +18,7 @@ CHIP = 20.0
 LOOPS = {
     "blockIdx": Colours("#d6ebff", "#58a6ff"),
     "threadIdx": Colours("#d4f5dc", "#3fb257"),
-    "vthread": Colours("#d2f3f2", "#35a7a3"),
+    "virtual": Colours("#d2f3f2", "#35a7a3"),
     "for": Colours("#eef0f2", "#adb5bd"),
     "unrolled": Colours("#fff3bf", "#d4a72c"),
     "vectorized": Colours("#f1e4ff", "#b083f0"),
@@ -28,7 +28,7 @@ LOOPS = {
 LEGEND = {
     "blockIdx": "blocks of the grid",
     "threadIdx": "threads of a block",
-    "vthread": "virtual threads",
+    "virtual": "virtual threads",
     "for": "serial",
     "unrolled": "unrolled",
     "vectorized": "lanes",
@@ -101,15 +101,18 @@ def _traffic(canvas: Canvas, rows: list[Traffic], y: float) -> float:
 def _traffic_line(canvas: Canvas, row: Traffic, y: float) -> None:
     buffer = row.buffer
     most = "" if row.exact else "≤ "
-    each = f" × {row.bytes // row.accesses} B" if row.bytes % row.accesses == 0 else ""
+    accesses = size = "unknown"
+    if row.accesses is not None and row.bytes is not None:
+        each = f" × {row.bytes // row.accesses} B" if row.bytes % row.accesses == 0 else ""
+        accesses, size = f"{most}{row.accesses:,}{each}", most + size_text(row.bytes)
     times = row.times_its_size
     cells = (
         row.verb,
         elided(buffer.name, COLUMNS[2] - COLUMNS[1] - 8),
         buffer.scope,
         size_text(buffer_bytes(buffer)) + (" a block" if buffer.scope == "shared" else ""),
-        f"{most}{row.accesses:,}{each}",
-        most + size_text(row.bytes),
+        accesses,
+        size,
     )
     data = {"traffic": f"{row.verb} {buffer.name} {row.accesses} {row.bytes}"}
     for x, words in zip(COLUMNS, cells, strict=False):

@@ -13,6 +13,7 @@ from ..target import Target
 from .loops import draw_kernel, draw_legend
 from .svg import Canvas
 from .texels import draw_texture
+from .traffic import lowered
 
 What = Literal["all", "loops", "textures"]
 
@@ -72,7 +73,11 @@ def show(
     """
     if what not in ("all", "loops", "textures"):
         raise ValueError(f"what={what!r} is none of 'all', 'loops', 'textures'")
-    kernels, bodies = _kernels_and_loops(inp, args, binds, target)
+    program = lowered(inp, args, binds, target)
+    kernels = program._kernels
+    bodies = [_in_threads(kernel) for kernel in kernels]
+    if program is not inp:  # there is a schedule, whose loops say more
+        bodies = _scheduled_loops(driver.lower_texts(inp, args, binds=binds, target=target))
     textures = _textures(kernels)
     if what == "textures" and not textures:
         raise ValueError("the program has no texture to show")
@@ -88,26 +93,10 @@ def show(
     return Picture(canvas.svg())
 
 
-def _kernels_and_loops(
-    inp: Schedule | Program,
-    args: Sequence[Tensor] | None,
-    binds: Mapping[Tensor, Buffer] | None,
-    target: str | Target | None,
-) -> tuple[list[dict[str, Any]], list[Any]]:
-    """The kernels as they run, and their loops: as the schedule made them, where there is one."""
-    if isinstance(inp, Program) and inp.stage != "te":
-        if inp.stage != "kernels":
-            raise ValueError(
-                f"the program {inp.name!r} is at stage {inp.stage}; those of stages te and kernels "
-                "are shown"
-            )
-        return inp._kernels, [_in_threads(kernel) for kernel in inp._kernels]
-    program = (
-        inp if isinstance(inp, Program) else driver.program(inp, args, binds=binds, target=target)
-    )
-    kernels = driver.lower(program)._kernels
-    loops = driver.parse(driver.lower_texts(program)["build_loops"])._body
-    return kernels, [node["body"] for node in loops if node["kind"] == "nest"]
+def _scheduled_loops(texts: dict[str, str]) -> list[Any]:
+    """The loops of each kernel as the schedule made them: before any is unrolled or vectorised."""
+    nests = driver.parse(texts["build_loops"])._body
+    return [node["body"] for node in nests if node["kind"] == "nest"]
 
 
 def _in_threads(kernel: dict[str, Any]) -> list[Any]:

@@ -25,9 +25,9 @@ class Traffic:
         Which of the two.
     buffer : PlacedBuffer
         The buffer or texture, with its ``name`` and ``scope``.
-    accesses : int
-        A vector that is accessed at once, or a texel, is one.
-    bytes : int
+    accesses : int or None
+        A vector that is accessed at once, or a texel, is one. None where nothing bounds it.
+    bytes : int or None
         All four lanes of each texel among them.
     exact : bool
         Otherwise there are at most so many: values in memory decide, or lanes of a vector.
@@ -36,19 +36,22 @@ class Traffic:
     kernel: str
     verb: Literal["reads", "writes"]
     buffer: PlacedBuffer
-    accesses: int
-    bytes: int
+    accesses: int | None
+    bytes: int | None
     exact: bool
 
     @property
     def times_its_size(self) -> float | None:
         """The bytes, in those of the whole buffer; None of memory that each block has."""
-        return None if self.buffer.scope == "shared" else self.bytes / buffer_bytes(self.buffer)
+        if self.bytes is None or self.buffer.scope == "shared":
+            return None
+        return self.bytes / buffer_bytes(self.buffer)
 
     def __str__(self) -> str:
-        most = "" if self.exact else "at most "
         name, scope = self.buffer.name, self.buffer.scope
-        return f"{self.kernel} {self.verb} {name} ({scope}): {most}{size_text(self.bytes)}"
+        size = "unknown" if self.bytes is None else size_text(self.bytes)
+        most = "at most " if self.bytes is not None and not self.exact else ""
+        return f"{self.kernel} {self.verb} {name} ({scope}): {most}{size}"
 
 
 def buffer_bytes(buffer: PlacedBuffer) -> int:
@@ -79,11 +82,34 @@ def traffic(
     -------
     list of Traffic
         In the order of the kernels, and of each as it first names its buffers.
+
+    Raises
+    ------
+    TVMError
+        What :func:`texloom.lower` refuses.
+    ValueError
+        For a program of another stage.
     """
-    program = inp
-    if not isinstance(inp, Program) or inp.stage != "kernels":
-        program = driver.lower(inp, args, binds=binds, target=target)
-    return [row for kernel in program._kernels for row in rows_of(kernel)]
+    kernels = lowered(inp, args, binds, target)._kernels
+    return [row for kernel in kernels for row in rows_of(kernel)]
+
+
+def lowered(
+    inp: Schedule | Program,
+    args: Sequence[Tensor] | None,
+    binds: Mapping[Tensor, Buffer] | None,
+    target: str | Target | None,
+) -> Program:
+    """The program of stage ``kernels``: what is given, or what it is lowered to."""
+    if isinstance(inp, Program) and inp.stage not in ("te", "kernels"):
+        raise ValueError(
+            f"the program {inp.name!r} is at stage {inp.stage}: give one of stage te or kernels"
+        )
+    if isinstance(inp, Program) and inp.stage == "kernels":
+        if args is not None or binds is not None or target is not None:
+            raise TypeError("a program has its arguments and its target already")
+        return inp
+    return driver.lower(inp, args, binds=binds, target=target)
 
 
 def rows_of(kernel: dict[str, Any]) -> list[Traffic]:
@@ -92,5 +118,5 @@ def rows_of(kernel: dict[str, Any]) -> list[Traffic]:
         Traffic(kernel["name"], verb, buffer, **movement)
         for buffer, read, written in kernel["traffic"]
         for verb, movement in (("reads", read), ("writes", written))
-        if buffer.scope != "local" and movement["accesses"]
+        if buffer.scope != "local" and movement["accesses"] != 0
     ]
