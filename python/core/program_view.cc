@@ -20,11 +20,13 @@ struct PyPlacedBuffer {
   bool operator==(const PyPlacedBuffer& other) const { return node.same_as(other.node); }
 };
 
-// (axis, divisor, extent) of each digit.
-py::list digits(const LayoutParts& parts) {
+// (how it is written, how many values it has) of each digit.
+py::list digits(const LayoutParts& parts, const Shape& shape) {
+  const std::vector<std::string> names = axis_names(shape.size());
   py::list rows;
   for (const LayoutPart& part : parts) {
-    rows.append(py::make_tuple(part.axis, part.divisor, part.extent));
+    const std::string& name = names.at(static_cast<size_t>(part.axis));
+    rows.append(py::make_tuple(to_string(open_ended(part, shape), name), part.extent));
   }
   return rows;
 }
@@ -74,52 +76,52 @@ std::string loop_word(const For& loop) {
   TL_UNREACHABLE();
 }
 
-py::list statements(const Stmt& s);
+void append(py::list& rows, const Stmt& s);
 
-py::dict block(const char* kind, const Stmt& body) {
+py::list statements(const Stmt& s) {
+  py::list rows;
+  append(rows, s);
+  return rows;
+}
+
+py::dict row(const char* kind) {
   py::dict d;
   d["kind"] = kind;
+  return d;
+}
+
+py::dict block(const char* kind, const Stmt& body) {
+  py::dict d = row(kind);
   d["body"] = statements(body);
   return d;
 }
 
+py::dict loop(const For& n) {
+  py::dict d = block("loop", n.body);
+  d["loop"] = loop_word(n);
+  d["name"] = name_of(n.var);
+  d["extent"] = to_string(n.extent);
+  return d;
+}
+
 py::dict store(const Stmt& s, const Buffer& buffer) {
-  py::dict d;
-  d["kind"] = "store";
+  py::dict d = row("store");
   d["buffer"] = PyPlacedBuffer{buffer};
   d["reads"] = read_by(s);
   d["text"] = to_string(s);
   return d;
 }
 
-// A list: what declares or binds something for the rest of a block is not nested.
-py::list statements(const Stmt& s) {
-  py::list rows;
-  const auto append_all = [&](const Stmt& body) {
-    for (const py::handle row : statements(body)) rows.append(row);
-  };
+// What declares or binds something for the rest of a block stands beside it, as in the text form.
+void append(py::list& rows, const Stmt& s) {
   visit(
-      s,
-      [&](const Seq& n) {
-        for (const Stmt& each : n.statements) append_all(each);
-      },
-      [&](const For& n) {
-        py::dict d = block("loop", n.body);
-        d["loop"] = loop_word(n);
-        d["name"] = name_of(n.var);
-        d["extent"] = to_string(n.extent);
-        rows.append(d);
-      },
+      s, [&](const For& n) { rows.append(loop(n)); },
       [&](const If& n) {
         py::dict d = block("guard", n.then);
         d["condition"] = to_string(n.condition);
         rows.append(d);
       },
-      [&](const Nest& n) {
-        py::dict d = block("nest", n.body);
-        d["buffer"] = PyPlacedBuffer{n.result};
-        rows.append(d);
-      },
+      [&](const Nest& n) { rows.append(block("nest", n.body)); },
       [&](const Pipelined& n) {
         py::dict d = block("pipelined", n.body);
         d["buffer"] = PyPlacedBuffer{n.buffer};
@@ -127,24 +129,17 @@ py::list statements(const Stmt& s) {
         rows.append(d);
       },
       [&](const Allocate& n) {
-        py::dict d;
-        d["kind"] = "allocate";
+        py::dict d = row("allocate");
         d["buffer"] = PyPlacedBuffer{n.buffer};
         rows.append(d);
-        append_all(n.body);
+        append(rows, n.body);
       },
-      [&](const Let& n) { append_all(n.body); },
       [&](const Store& n) { rows.append(store(s, n.buffer)); },
       [&](const TextureStore& n) { rows.append(store(s, n.texture)); },
-      [&](const Barrier&) {
-        py::dict d;
-        d["kind"] = "barrier";
-        rows.append(d);
-      },
+      [&](const Barrier&) { rows.append(row("barrier")); },
       [&](const auto&) {
-        for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { append_all(child); });
+        for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { append(rows, child); });
       });
-  return rows;
 }
 
 py::object bounded(const lower::Count& count) {
@@ -204,14 +199,16 @@ void bind_program_view(py::module_& m) {
       .def_property_readonly(
           "shape", [](const PyPlacedBuffer& b) { return py::tuple(py::cast(b.node->shape)); })
       .def_property_readonly("scope", [](const PyPlacedBuffer& b) { return scope_of(*b.node); })
-      .def_property_readonly("layout",
-                             [](const PyPlacedBuffer& b) { return to_string(b.node->layout); })
-      .def_property_readonly("row_digits",
-                             [](const PyPlacedBuffer& b) { return digits(b.node->layout.rows); })
-      .def_property_readonly("column_digits",
-                             [](const PyPlacedBuffer& b) { return digits(b.node->layout.cols); })
+      .def_property_readonly(
+          "row_digits",
+          [](const PyPlacedBuffer& b) { return digits(b.node->layout.rows, b.node->layout.shape); })
+      .def_property_readonly(
+          "column_digits",
+          [](const PyPlacedBuffer& b) { return digits(b.node->layout.cols, b.node->layout.shape); })
       .def_property_readonly("lane_digits",
-                             [](const PyPlacedBuffer& b) { return digits(b.node->layout.lanes); })
+                             [](const PyPlacedBuffer& b) {
+                               return digits(b.node->layout.lanes, b.node->layout.shape);
+                             })
       .def_property_readonly("rows",
                              [](const PyPlacedBuffer& b) { return b.node->layout.row_count(); })
       .def_property_readonly("columns",

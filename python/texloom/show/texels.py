@@ -20,7 +20,7 @@ TINTS = (Colours("#eaf5ff", "#8ec1ee"), Colours("#fff4e0", "#e3b866"))
 """Of neighbouring values of the most significant digit."""
 PADDING = Colours("#f0f0f0", "#c4c4c4")
 
-Digit = tuple[int, int, int]  # axis, divisor, extent
+Digit = tuple[str, int]  # how it is written, how many values it has
 
 
 class _Line(NamedTuple):
@@ -32,8 +32,8 @@ class _Line(NamedTuple):
     @property
     def stride(self) -> int:
         """From one value of the most significant digit to the next; all, if there is one alone."""
-        digits = [d for d in self.digits if d[2] > 1]
-        return prod(d[2] for d in digits[1:]) if len(digits) > 1 else self.count
+        extents = [extent for _, extent in self.digits if extent > 1]
+        return prod(extents[1:]) if len(extents) > 1 else self.count
 
     def shown(self, limit: int) -> list[int | None]:
         """What is drawn: the first ones, both sides of the first change of tint, the last one.
@@ -56,23 +56,15 @@ class _Line(NamedTuple):
         return result
 
 
-def digit_text(digit: Digit, shape: tuple[int, ...]) -> str:
-    """One digit as layouts write it: ``d0``, ``d1/4``, ``d1%4``."""
-    axis, divisor, extent = digit
-    text = f"d{axis}" + (f"/{divisor}" if divisor > 1 else "")
-    return text if divisor * extent >= shape[axis] else f"{text}%{extent}"
-
-
-def number_text(digits: list[Digit], shape: tuple[int, ...]) -> str:
+def number_text(digits: list[Digit]) -> str:
     """The number that digits make: ``(d0 * 3 + d1) * 8 + d2``."""
     text = ""
-    for digit in digits:
-        own = digit_text(digit, shape)
+    for own, extent in digits:
         if not text:
             text = own
         else:
             text = f"({text})" if " + " in text else text
-            text = f"{text} * {digit[2]} + {own}"
+            text = f"{text} * {extent} + {own}"
     return text or "0"
 
 
@@ -125,9 +117,9 @@ def _heading(canvas: Canvas, texture: PlacedBuffer, y: float) -> float:
         text_width(texture.name, 15) + 16, y + 12, shape_text(texture.dtype, shape), colour=FAINT
     )
     lines = [
-        f"row = {number_text(texture.row_digits, shape)},  "
-        f"column = {number_text(texture.column_digits, shape)},  "
-        f"lane = {number_text(texture.lane_digits, shape)}",
+        f"row = {number_text(texture.row_digits)},  "
+        f"column = {number_text(texture.column_digits)},  "
+        f"lane = {number_text(texture.lane_digits)}",
         f"{texture.columns:,} columns × {texture.rows:,} rows of texels, "
         f"{size_text(lanes * texture.element_bytes)}"
         + (f"; {lanes - held:,} of {lanes:,} lanes are padding" if lanes > held else ""),
