@@ -117,32 +117,45 @@ def without_splits(text: str) -> Iterator[str]:
             yield joined(result)
 
 
+def parts_of(text: str) -> tuple[list[str], list[list[str]]]:
+    """The lines of the program's head, and those of each of its operations."""
+    head, *operations = text.split("\n\n")
+    return head.split("\n"), [each.strip("\n").split("\n") for each in operations]
+
+
+def text_of(head: list[str], operations: list[list[str]]) -> str:
+    """The inverse."""
+    return "\n\n".join(joined(lines) for lines in [head, *operations]) + "\n"
+
+
+def with_param(head: list[str], name: str) -> list[str]:
+    """The head with a parameter of this name, which it may have already."""
+    pattern = re.compile(rf"  param {re.escape(name)}(?::|$)")
+    return head if any(pattern.match(line) for line in head) else [*head, f"  param {name}"]
+
+
 def without_stages(text: str) -> Iterator[str]:
     """With an input where something was computed; without what nothing reads."""
-    lines = text.split("\n")
-    heads = [i for i, line in enumerate(lines) if line.startswith(("compute", "placeholder"))]
-    for number, i in enumerate(heads):
-        end = heads[number + 1] if number + 1 < len(heads) else len(lines)
-        found = COMPUTE.match(lines[i])
-        name = found[1] if found else lines[i].split(" ")[1].rstrip(":")
+    head, operations = parts_of(text)
+    for n, lines in enumerate(operations):
+        before, behind = operations[:n], operations[n + 1 :]
+        found = COMPUTE.match(lines[0])
+        name = found[1] if found else lines[0].split(" ")[1].rstrip(":")
         if found:
             extents = ", ".join(re.findall(r"< (\d+)", found[2]))
-            placeholder = [f"placeholder {name}: {found[3]}[{extents}]", ""]
-            param = [] if f"  param {name}" in lines else [f"  param {name}"]
-            first = heads[0]
-            before = [*lines[: first - 1], *param, "", *lines[first:i]]
-            yield joined([*before, *placeholder, *lines[end:]])
-        rest = [line for line in lines[:i] if line.strip() != f"param {name}"] + lines[end:]
-        yield joined(rest)
-        # What reads it may become the output.
-        for j in range(number):
-            renamed = list(rest)
-            if heads[j] < i and COMPUTE.match(lines[heads[j]]):
-                other = COMPUTE.match(lines[heads[j]])[1]
-                at = renamed.index(lines[heads[j]])
-                yield joined([*renamed[: at + 1], "  output", *renamed[at + 1 :]]).replace(
-                    "\n\nplaceholder", f"\n  param {other}\n\nplaceholder", 1
-                )
+            placeholder = [f"placeholder {name}: {found[3]}[{extents}]"]
+            yield text_of(with_param(head, name), [*before, placeholder, *behind])
+        others = [line for line in head if not re.match(rf"  param {re.escape(name)}(?::|$)", line)]
+        yield text_of(others, before + behind)
+        if "  output" not in lines:
+            continue
+        # What it reads may be the output in its place.
+        for at, source in enumerate(before):
+            reads = COMPUTE.match(source[0])
+            if reads:
+                output = [source[0], "  output", *source[1:]]
+                handed = [*before[:at], output, *before[at + 1 :], *behind]
+                yield text_of(with_param(others, reads[1]), handed)
 
 
 def with_smaller_numbers(text: str) -> Iterator[str]:
