@@ -116,8 +116,19 @@ class Pipeliner {
              "the loop '{}' has no constant number of iterations", as<Var>(loop.var)->name);
     }
     check(body);
+    for (const Pipelined* fill : body.fills) refuse_inside(*fill);
     if (*extent == 1) return {{}, {}, {with_body(loop, run(without_pipeline(loop.body)))}, {}};
     return pipelined(loop, *extent, body);
+  }
+
+  // An iteration is fetched as a whole: nothing in it runs ahead of the rest.
+  static void refuse_inside(const Pipelined& fill) {
+    walk(fill.body, [&](const Pipelined& inner) {
+      refuse(inner,
+             fmt::format("pipeline '{}' or '{}', not both", inner.buffer->name, fill.buffer->name),
+             "'{}' is filled inside of what fills '{}', which runs ahead itself",
+             inner.buffer->name, fill.buffer->name);
+    });
   }
 
   static Stmt with_body(const For& loop, Stmt body) {
