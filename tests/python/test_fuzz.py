@@ -40,7 +40,7 @@ def test_few_schedules_are_refused(found):
     """Else there would be little to compare."""
     assert found.done == PROGRAMS
     assert found.kinds["refused"] < PROGRAMS * 0.05
-    assert found.kinds["right"] > PROGRAMS * 0.9
+    assert found.kinds["right"] > PROGRAMS * 0.85
 
 
 @pytest.mark.parametrize("file", FOUND, ids=lambda f: f.stem)
