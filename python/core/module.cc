@@ -15,4 +15,6 @@ PYBIND11_MODULE(_core, m) {
   python::bind_lowering(m);
   python::bind_devices(m);
   python::bind_functions(m);
+  python::bind_stored_functions(m);
+  python::bind_arithmetic(m);
 }

@@ -6,19 +6,23 @@ Scripts written for TVM's ``te`` run after ``import texloom as tvm`` and
 
 from __future__ import annotations
 
-from . import error, errors, ir, nd, runtime, target, te, tir, transform
+from . import arith, error, errors, ir, nd, runtime, target, te, tir, transform
 from ._core import Device, devices
 from .device_kinds import cl, cpu, cuda, device, metal, opencl, vulkan
 from .driver import build, lower, lower_texts, parse, program
 from .errors import TexloomWarning, TVMError
+from .ir import IRModule
+from .registry import get_global_func, register_func
 from .tir.buffer import decl_buffer
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Device",
+    "IRModule",
     "TVMError",
     "TexloomWarning",
+    "arith",
     "build",
     "cl",
     "cpu",
@@ -28,6 +32,7 @@ __all__ = [
     "devices",
     "error",
     "errors",
+    "get_global_func",
     "ir",
     "lower",
     "lower_texts",
@@ -36,6 +41,7 @@ __all__ = [
     "opencl",
     "parse",
     "program",
+    "register_func",
     "runtime",
     "target",
     "te",

@@ -1,11 +1,14 @@
-"""Ranges."""
+"""Ranges, programs as modules, and what scripts ask of containers."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from . import _core
 from ._core import Expr, IterVar
+from ._core import Program as IRModule
 
 
 class Range:
@@ -48,4 +51,18 @@ _KINDS = (
 for _number, _kind in enumerate(_KINDS.split()):
     setattr(IterVar, _kind, _number)
 
-__all__ = ["Range"]
+# Lists and mappings of the API are Python's own; scripts ask whether a value is one.
+container = SimpleNamespace(Array=Sequence, Map=Mapping)
+
+
+def structural_equal(a: Any, b: Any) -> bool:
+    """Whether two expressions or programs are the same but for names of what they define.
+
+    Free variables are told apart by identity. Sequences are compared element by element.
+    """
+    if isinstance(a, Sequence) and isinstance(b, Sequence):
+        return len(a) == len(b) and all(map(structural_equal, a, b))
+    return _core.structural_equal(a, b)
+
+
+__all__ = ["IRModule", "Range", "container", "structural_equal"]

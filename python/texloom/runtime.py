@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._core import Device, Expr, NDArray
+from .module_file import load_module
 from .tir.expr import StringImm
 from .tir.op import const
 
@@ -23,4 +24,4 @@ def enabled(target: str) -> bool:
     return target.split()[:1] == ["opencl"]
 
 
-__all__ = ["Device", "Expr", "NDArray", "const", "convert", "enabled"]
+__all__ = ["Device", "Expr", "NDArray", "const", "convert", "enabled", "load_module"]
