@@ -13,11 +13,13 @@ from .driver import build, lower, lower_texts, parse, program
 from .errors import TexloomWarning, TVMError
 from .ir import IRModule
 from .registry import get_global_func, register_func
+from .runtime import DataType
 from .tir.buffer import decl_buffer
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "DataType",
     "Device",
     "IRModule",
     "TVMError",

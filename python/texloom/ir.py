@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,16 +52,22 @@ _KINDS = (
 for _number, _kind in enumerate(_KINDS.split()):
     setattr(IterVar, _kind, _number)
 
-# Lists and mappings of the API are Python's own; scripts ask whether a value is one.
-container = SimpleNamespace(Array=Sequence, Map=Mapping)
+
+class Array(ABC):  # noqa: B024 (it has no methods: lists are Python's)
+    """What scripts ask whether a value is one: the lists of the API are Python's own."""
+
+
+Array.register(list)
+Array.register(tuple)
+container = SimpleNamespace(Array=Array, Map=Mapping)
 
 
 def structural_equal(a: Any, b: Any) -> bool:
     """Whether two expressions or programs are the same but for names of what they define.
 
-    Free variables are told apart by identity. Sequences are compared element by element.
+    Free variables are told apart by identity. Lists are compared element by element.
     """
-    if isinstance(a, Sequence) and isinstance(b, Sequence):
+    if isinstance(a, Array) and isinstance(b, Array):
         return len(a) == len(b) and all(map(structural_equal, a, b))
     return _core.structural_equal(a, b)
 

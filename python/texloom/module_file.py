@@ -123,7 +123,10 @@ def _read(name: str) -> tuple[dict[str, Any], str, list[str]]:
             return manifest, text(_PROGRAM), [text(k["file"]) for k in manifest["kernels"]]
     except zipfile.BadZipFile as error:
         _refuse(name, f"is no module file, or a damaged one: {error}")
-    except (EOFError, KeyError, NotImplementedError, TypeError, ValueError, zlib.error) as error:
+    except (
+        *(EOFError, KeyError, TypeError, ValueError, zlib.error),
+        *(NotImplementedError, RecursionError),  # ways of packing, and of nesting, that none has
+    ) as error:
         _refuse(name, f"is damaged: {error}")
 
 

@@ -17,7 +17,6 @@ DEFAULT = "opencl"
 # Kinds whose targets can be made and asked, but not built for; with the keys of their schedules.
 _OTHER_KINDS: dict[str, list[str]] = {
     **dict.fromkeys(("llvm", "c"), ["cpu"]),
-    "hexagon": ["hexagon"],
     **dict.fromkeys(("cuda", "nvptx"), ["cuda", "gpu"]),
     "rocm": ["rocm", "gpu"],
     **{kind: [kind, "gpu"] for kind in ("metal", "vulkan")},

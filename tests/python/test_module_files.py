@@ -100,6 +100,7 @@ DAMAGE = {
     "no manifest": ("manifest.json", lambda _: None, "manifest.json"),
     "a list as manifest": ("manifest.json", lambda _: "[]", "damaged"),
     "no JSON": ("manifest.json", lambda text: text[:-9], "damaged"),
+    "a nest of lists": ("manifest.json", lambda _: "[" * 100000, "damaged"),
     "a key is missing": ("manifest.json", lambda t: t.replace('"target"', '"t"'), "target"),
     "no kernels": ("manifest.json", manifest(kernels=[]), "kernels or the arguments"),
     "kernels are no list": ("manifest.json", manifest(kernels=7), "damaged"),

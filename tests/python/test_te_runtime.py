@@ -114,9 +114,7 @@ def test_targets_without_kernels(text):
     assert str(target) == text and target.kind.name == text.split()[0]
     assert ("gpu" in target.keys) is (target.kind.name == "cuda")
     x, y, s = scheduled(8)
-    with pytest.raises(
-        tvm.TVMError, match="TL4003(.|\n)*no kernels(.|\n)*help: build for 'opencl'"
-    ):
+    with pytest.raises(tvm.TVMError, match="TL4003(.|\n)*no kernels(.|\n)*help: use one of opencl"):
         tvm.build(s, [x, y], target)
     with target, pytest.raises(tvm.TVMError, match="TL4003"):
         tvm.lower(s, [x, y])
@@ -142,6 +140,7 @@ def test_structural_equality():
     x, y = te.var("x"), te.var("y")
     assert tvm.ir.structural_equal(x + 1, x + 1) and not tvm.ir.structural_equal(x + 1, y + 1)
     assert tvm.ir.structural_equal([x, 2], [x, 2]) and not tvm.ir.structural_equal([x], [x, x])
+    assert not tvm.ir.structural_equal("x", "x")  # neither an expression nor a program
     (*_, s), (*_, other) = scheduled(8), scheduled(9)
     first, again, longer = (lowered_of(t) for t in (s, s, other))
     assert tvm.ir.structural_equal(first, again) and not tvm.ir.structural_equal(first, longer)
@@ -157,6 +156,7 @@ def test_containers():
     assert isinstance(y.shape, tvm.ir.container.Array)
     assert isinstance(y.op.axis, tvm.ir.container.Array)
     assert isinstance(s.bounds(), tvm.ir.container.Map)
+    assert not isinstance("text", tvm.ir.container.Array)
 
 
 def test_analyzer():
@@ -169,6 +169,15 @@ def test_analyzer():
         analyzer.bind(i + 1, tvm.ir.Range(0, 4))
     with pytest.raises(ValueError, match="not empty"):
         analyzer.bind(i, tvm.ir.Range(4, 4))
+
+
+def test_data_types():
+    t = tvm.DataType("float32x4")
+    assert (t.bits, t.lanes) == (32, 4) and t == "float32x4"
+    assert tvm.DataType("bool").bits == 1 and tvm.DataType("uint8").lanes == 1
+    for wrong in ("float", "int8x", "8", "float32 x4"):
+        with pytest.raises(ValueError, match="no dtype"):
+            tvm.DataType(wrong)
 
 
 def test_registered_functions():
