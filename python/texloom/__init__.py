@@ -14,6 +14,7 @@ from .errors import TexloomWarning, TVMError
 from .ir import IRModule
 from .registry import get_global_func, register_func
 from .runtime import DataType
+from .show import show, traffic  # the function: the package is found by import
 from .tir.buffer import decl_buffer
 
 __version__ = "0.1.0"
@@ -45,9 +46,11 @@ __all__ = [
     "program",
     "register_func",
     "runtime",
+    "show",
     "target",
     "te",
     "tir",
+    "traffic",
     "transform",
     "vulkan",
 ]
