@@ -132,6 +132,11 @@ def array_larger_than_the_device_allows() -> None:
     tvm.nd.empty((2**31 - 1, 2**16), "float64")  # wrong
 
 
+@case("TL5012")
+def file_that_is_no_module() -> None:
+    tvm.runtime.load_module("/dev/null")  # wrong
+
+
 @case("TL5004")
 def origin_of_a_buffer() -> None:
     tvm.nd.empty((8, 4), origin=(1, 0))  # wrong

@@ -7,6 +7,7 @@ import pytest
 
 import texloom as tvm
 from texloom import te
+from texloom.bench import kernels, layers
 from texloom.ops.conv2d_nhwc import (
     ConvTiles,
     conv2d_nhwc,
@@ -104,3 +105,41 @@ def test_a_block_keeps_its_own_tile_in_shared_memory():
     tiles = replace(ROW, threads=(1, 1, 4), slices=4)
     (kernel,) = tvm.build(schedule_conv2d_nhwc(convolution, tiles), convolution.arguments).kernels
     assert f"__local float4 output_rf[{4 * 7 * 4}];" in kernel.source
+
+
+SMALL_LAYERS = (
+    layers.Layer(8, 8, 8, 3, ConvTiles((2, 2), 2, (1, 1, 4), slices=2, inputs=2, keep_rows=True)),
+    layers.Layer(7, 8, None, 3, ConvTiles((1, 7), 2, (7, 1, 4))),
+)
+COMMAND = ["--quick", "--only", "convolutions", "--runs", "2"]
+
+
+def test_benchmark_measures_and_checks(monkeypatch, capsys):
+    monkeypatch.setattr(layers, "LAYERS", SMALL_LAYERS)
+    assert kernels.main(COMMAND) == 0
+    printed = capsys.readouterr().out
+    assert "3x3 8 -> 8 @ 8" in printed
+    assert "depthwise 3x3 8 @ 7" in printed
+    assert "WRONG" not in printed
+
+
+def test_benchmark_notices_a_wrong_layer(monkeypatch, capsys):
+    monkeypatch.setattr(layers, "LAYERS", SMALL_LAYERS)
+    reference = layers.conv2d_nhwc_reference
+    monkeypatch.setattr(layers, "conv2d_nhwc_reference", lambda *a, **k: reference(*a, **k) + 1)
+    assert kernels.main(COMMAND) == 1
+    assert capsys.readouterr().out.count("WRONG") == len(SMALL_LAYERS)
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "many"])
+def test_benchmark_refuses_a_number_of_runs_that_is_none(text, capsys):
+    with pytest.raises(SystemExit):
+        kernels.main(["--runs", text])
+    assert f"{text!r} is not a number of runs" in capsys.readouterr().err
+
+
+def test_the_measured_tiles_fit_their_layers():
+    for layer in layers.LAYERS:
+        for storage in layers.STORAGES:
+            _, function = layers.compiled(layer, storage)
+            assert function.kernels
