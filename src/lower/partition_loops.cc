@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/arith/simplify.h"
+#include "ir/code_size.h"
 #include "ir/limits.h"
 #include "ir/visit.h"
 #include "lower/bounds_tests.h"
@@ -22,12 +23,6 @@ namespace {
 constexpr int64_t kMaxAddedStores = 256;  // to one kernel
 constexpr int64_t kMaxStoresForATest = 4;
 constexpr int64_t kMaxPieces = 5;  // of a loop
-
-int64_t count_stores(const Stmt& s) {
-  int64_t count = 0;
-  walk(s, [&](const Store&) { ++count; }, [&](const TextureStore&) { ++count; });
-  return count;
-}
 
 // Quotients and remainders by positive constants.
 bool is_division_by_constant(const Binary& n) {

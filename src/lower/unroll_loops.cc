@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/code_size.h"
 #include "ir/visit.h"
 #include "support/int128.h"
 
@@ -14,12 +15,6 @@ using namespace ir;  // the whole file speaks of IR nodes
 namespace {
 
 constexpr int64_t kMaxStores = 4096;
-
-int64_t count_stores(const Stmt& s) {
-  int64_t count = 0;
-  walk(s, [&](const Store&) { ++count; });
-  return count;
-}
 
 // Whether the variable chooses among the lanes of a texture's texels.
 bool picks_lanes(const Stmt& body, const Expr& var) {

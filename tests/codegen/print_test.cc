@@ -163,6 +163,19 @@ TEST(Print, Statements) {
             "y[9] = 1;\n");
 }
 
+// The device's compiler may unroll a short loop; a long one stays one.
+TEST(Print, LongLoopsStayLoops) {
+  const ir::Buffer y = global("y", kInt32, 64);
+  const Expr i = ir::make_var("i");
+  const auto loop_of = [&](int stores) {
+    ir::Stmts body;
+    for (int each = 0; each < stores; ++each) body.push_back(put(y, i, ir::make_int(each)));
+    return code(make_for(i, ir::make_int(8), ir::LoopKind::Serial, ir::make_seq(body)));
+  };
+  EXPECT_TRUE(loop_of(31).starts_with("for (int i"));
+  EXPECT_TRUE(loop_of(32).starts_with("#pragma unroll 1\nfor (int i"));
+}
+
 TEST(Print, LoopExtents) {
   const ir::Buffer y = global("y", ir::kInt64, 8), x = global("x", kInt32, 8);
   const Expr j = ir::make_var("j");

@@ -9,6 +9,7 @@
 #include "codegen/opencl/names.h"
 #include "codegen/opencl/prelude.h"
 #include "codegen/opencl/spelling.h"
+#include "ir/code_size.h"
 #include "ir/visit.h"
 
 namespace texloom::codegen::opencl {
@@ -23,6 +24,10 @@ namespace {
 constexpr std::string_view kSampler =
     "__constant sampler_t tl_sampler =\n"
     "    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n\n";
+
+// Stores. What is as long as that was unrolled by its schedule: NVIDIA's compiler would unroll it
+// some more, and 128 sums of a thread then leave no registers for what is loaded ahead.
+constexpr int64_t kLongBody = 32;
 
 bool is_half(const Buffer& buffer) { return buffer->type == Type::f(16); }
 
@@ -242,7 +247,11 @@ class KernelPrinter {
                            exprs_.text(n.value)));
         },
         [&](const ir::For& n) {
-          if (n.loop == ir::LoopKind::Unrolled) line("#pragma unroll");
+          if (n.loop == ir::LoopKind::Unrolled) {
+            line("#pragma unroll");
+          } else if (ir::count_stores(n.body) >= kLongBody) {
+            line("#pragma unroll 1");
+          }
           const std::string var = exprs_.text(n.var);
           block(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", value_type_name(n.var->type),
                             var, exprs_.text(n.extent, Precedence::Sum)),
