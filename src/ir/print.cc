@@ -151,6 +151,8 @@ class Printer {
         .text;
   }
 
+  std::string declared(const Buffer& b) { return name(b) + ": " + declaration(*b); }
+
   std::string text(const Expr& e, int parent = 0) {
     return visit(
         e,
@@ -387,6 +389,14 @@ std::string to_string(const Expr& expr, PrintNames& names, PrintOptions options)
 }
 std::string to_string(const IterVar& axis, PrintNames& names, PrintOptions options) {
   return Printer(names, options).iter_var(*axis);
+}
+std::string to_string(const Buffer& buffer, PrintNames& names, PrintOptions options) {
+  return Printer(names, options).declared(buffer);
+}
+std::string to_string(const Stmt& stmt, int depth, PrintNames& names, PrintOptions options) {
+  Printer printer(names, options);
+  printer.stmt(stmt, depth);
+  return printer.take();
 }
 
 }  // namespace texloom::ir

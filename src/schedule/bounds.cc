@@ -44,7 +44,7 @@ class Inference {
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
       const Stage& stage = schedule_.stage(*id);
       const bool inlined = stage.attachment.kind == AttachKind::Inline;
-      if (!inlined && !stage.op->is_placeholder()) infer(*id);
+      if (!inlined && stage.op->is_compute()) infer(*id);
     }
     return std::move(bounds_);
   }
@@ -77,6 +77,9 @@ class Inference {
       // Its expression stands in its own readers by now.
       if (schedule_.stage(reader).attachment.kind == AttachKind::Inline) continue;
       const RegionMap running = running_loops(stage, reader);
+      // A statement may read everything.
+      if (schedule_.stage(reader).op->is_extern()) unknown.assign(shape.size(), true);
+      if (!schedule_.stage(reader).op->is_compute()) continue;
       const Substitution& index = bounds_.stages[static_cast<size_t>(reader)].index;
       walk(schedule_.stage(reader).op->body, [&](const TensorRead& n) {
         if (schedule_.producer(n.tensor) != stage.id) return;

@@ -217,3 +217,62 @@ def reduction_over_one_axis_twice() -> None:
     x = te.placeholder((4, 8), name="X")
     k = te.reduce_axis((0, 8), name="k")
     te.compute((4,), lambda i: te.sum(x[i, k], axis=[k, k]), name="Y")  # wrong
+
+
+@case("TL1020")
+def extern_that_writes_behind_its_output() -> None:
+    x = te.placeholder((8,), name="X")
+    te.extern((8,), [x], lambda ins, outs: outs[0].vstore(8, ins[0].vload(0)))  # wrong
+
+
+@case("TL1020")
+def extern_that_writes_its_input() -> None:
+    x = te.placeholder((8,), name="X")
+    te.extern((8,), [x], lambda ins, outs: ins[0].vstore(0, ins[0].vload(1)))  # wrong
+
+
+@case("TL1020")
+def extern_that_reads_a_tensor_itself() -> None:
+    x = te.placeholder((8,), name="X")
+    te.extern((8,), [x], lambda ins, outs: outs[0].vstore(0, x[0]))  # wrong
+
+
+@case("TL1020")
+def buffer_of_another_shape_than_its_tensor() -> None:
+    x = te.placeholder((8,), name="X")
+    buffer = tvm.tir.decl_buffer((4,))
+    te.extern((8,), [x], lambda ins, outs: outs[0].vstore(0, 1.0), in_buffers=buffer)  # wrong
+
+
+@case("TL1020")
+def global_memory_that_threads_allocate() -> None:
+    def body(ins: list, outs: list) -> tvm.tir.Stmt:
+        ib = tvm.tir.ir_builder.create()
+        ib.scope_attr(te.thread_axis("threadIdx.x"), "thread_extent", 8)
+        ib.allocate("float32", 8, scope="global")  # wrong
+        return ib.get()
+
+    te.extern((8,), [], body, dtype="float32")
+
+
+@case("TL1003")
+def value_of_another_type_than_the_buffer() -> None:
+    y = tvm.tir.decl_buffer((8,))
+    y.vstore(0, te.const(1, "int32"))  # wrong
+
+
+@case("TL1003")
+def vectors_of_different_lanes() -> None:
+    y = tvm.tir.decl_buffer((8,))
+    y.vload(0, "float32x4") + y.vload(0, "float32x2")  # wrong
+
+
+@case("TL1002")
+def buffer_with_too_few_indices() -> None:
+    tvm.tir.decl_buffer((8, 4)).vload(0)  # wrong
+
+
+@case("TL1007")
+def compute_that_reads_a_buffer() -> None:
+    y = tvm.tir.decl_buffer((8,))
+    te.compute((8,), lambda i: y.vload(i), name="Y")  # wrong
