@@ -176,7 +176,8 @@ void bind_buffer(py::module_& m) {
 }
 
 void bind_statements_of_builder(py::module_& m) {
-  py::class_<PyLocation>(m, "Location", "A line of the user's program.");
+  py::class_<PyLocation>(m, "Location", "A line of the user's program.")
+      .def("__repr__", [](const PyLocation& l) { return fmt::format("line {}", l.value.line); });
   m.def("location", [] { return PyLocation{user_location()}; });
   m.def("allocated_buffer", [](const std::string& dtype, const py::object& shape,
                                const std::string& name, const std::string& scope) {
@@ -201,6 +202,9 @@ void bind_statements_of_builder(py::module_& m) {
   m.def("make_thread_for", thread_loop);
   m.def("make_if", [](const py::object& condition, const PyStmt& body) {
     return PyStmt{make_if(to_condition(condition), body.node, user_location())};
+  });
+  m.def("make_while", [](const py::object& condition, const PyStmt& body) {
+    return PyStmt{make_while(to_condition(condition), body.node, user_location())};
   });
   m.def("make_let",
         [](const PyExpr& var, const PyExpr& value, const PyStmt& body, const PyLocation& where) {

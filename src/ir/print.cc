@@ -99,6 +99,11 @@ class Printer {
           stmt(n.then, depth + 1);
           out_ += indent + "}\n";
         },
+        [&](const While& n) {
+          out_ += fmt::format("{}while {}{} {{\n", indent, text(n.condition), place);
+          stmt(n.body, depth + 1);
+          out_ += indent + "}\n";
+        },
         [&](const Seq& n) {
           for (const Stmt& each : n.statements) {
             // What these define reaches to the end of the block, so that one may have to be made.

@@ -52,6 +52,7 @@ class Accesses {
         },
         [&](const Let& let) { note_reads(let.value, nullptr); },
         [&](const If& n) { note_reads(n.condition, nullptr); },
+        [&](const While& n) { note_reads(n.condition, nullptr); },
         [&](const For& n) { note_reads(n.extent, nullptr); });
   }
   Accesses(const Expr& e, const arith::Ranges& ranges) : ranges_(ranges) { note_reads(e, nullptr); }
@@ -101,6 +102,7 @@ class BarrierInserter {
     }
     if (const auto* n = as<Allocate>(s)) return make_allocate(n->buffer, run(n->body), n->location);
     if (const auto* loop = as<For>(s)) return run(*loop, s, Accesses(s, ranges_));
+    if (const auto* loop = as<While>(s)) return run(*loop, s);
     if (const auto* let = as<Let>(s)) return run(*let);
     if (const auto* guard = as<If>(s)) return run(*guard, s);
     if (as<Barrier>(s) != nullptr) {
@@ -123,6 +125,21 @@ class BarrierInserter {
     if (varies(loop.extent) && has_barrier(body)) refuse(loop.extent, loop.location);
     for (SharedAccesses* pending : {&reads_, &writes_}) leave_loop(*pending, loop.var);
     const Stmt whole = make_for(loop.var, loop.extent, loop.loop, body, loop.location);
+    return conflict ? make_seq({make_barrier(loop.location), whole}) : whole;
+  }
+
+  // The condition is asked before the body, and again behind it.
+  Stmt run(const While& loop, const Stmt& self) {
+    const Accesses accesses(self, ranges_), condition(loop.condition, ranges_);
+    if (accesses.reads.empty() && accesses.writes.empty()) return self;
+    const bool conflict = meets(accesses);
+    note(condition);
+    Stmt body = run(loop.body);
+    if (meets(condition)) body = make_seq({body, make_barrier(loop.location)});
+    note(condition);
+    if (in_conflict(accesses)) body = run(body);
+    if (varies(loop.condition) && has_barrier(body)) refuse(loop.condition, loop.location);
+    const Stmt whole = make_while(loop.condition, body, loop.location);
     return conflict ? make_seq({make_barrier(loop.location), whole}) : whole;
   }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bad_input import block, case, chain_of, copy_of, extern_of, sum_of_rows, thread
+from bad_input import block, case, chain_of, copy_of, sum_of_rows, thread
 
 import texloom as tvm
 from texloom import te
@@ -463,19 +463,3 @@ def double_buffer_of_a_pipeline() -> None:
     _, p, _, s = chain_of()
     s[p].pipeline()
     s[p].double_buffer()  # wrong
-
-
-@case("TL2011")
-def cache_write_of_an_extern() -> None:
-    y = extern_of(te.placeholder((8,), name="X"))
-    z = te.compute((8,), lambda i: y[i], name="Z")
-    s = te.create_schedule(z.op)
-    s.cache_write(y, "local")  # wrong
-
-
-@case("TL2017")
-def transform_layout_of_an_extern() -> None:
-    y = extern_of(te.placeholder((8,), name="X"))
-    z = te.compute((8,), lambda i: y[i], name="Z")
-    s = te.create_schedule(z.op)
-    s[y].transform_layout(lambda i: [i // 4, i % 4])  # wrong

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bad_input import block, case, chain_of, copy_of, extern_of, sum_of_rows, thread
+from bad_input import block, case, chain_of, copy_of, sum_of_rows, thread
 
 import texloom as tvm
 from texloom import te
@@ -524,59 +524,3 @@ def pipeline_of_what_is_not_one_store() -> None:
     cache = s.cache_read(x, "local", [p])
     s[cache].compute_at(s[p], s[p].op.axis[0])
     tvm.lower(s, [x, y])
-
-
-@case("TL3003")
-def extern_bound_to_no_thread() -> None:
-    x = te.placeholder((8,), name="X")
-    y = te.extern((8,), [x], lambda ins, outs: outs[0].vstore(0, 1.0), name="Y")  # wrong
-    tvm.lower(te.create_schedule(y.op), [x, y])
-
-
-@case("TL3028")
-def extern_computed_inside_its_reader() -> None:
-    x = te.placeholder((8,), name="X")
-    y = extern_of(x)
-    z = te.compute((8,), lambda i: y[i], name="Z")
-    s = te.create_schedule(z.op)
-    s[z].bind(s[z].op.axis[0], block())
-    s[y].compute_at(s[z], s[z].op.axis[0])  # wrong
-    tvm.lower(s, [x, z])
-
-
-@case("TL3028")
-def extern_that_writes_a_texture() -> None:
-    x = te.placeholder((8,), name="X")
-    y = extern_of(x)
-    s = te.create_schedule(y.op)
-    s[y].set_scope("texture")  # wrong
-    tvm.lower(s, [x, y])
-
-
-@case("TL3005")
-def attached_although_an_extern_reads_it() -> None:
-    x = te.placeholder((8,), name="X")
-    p = te.compute((8,), lambda i: x[i] + 1, name="P")
-    y = extern_of(p)
-    z = te.compute((8,), lambda i: y[i] + p[i], name="Z")
-    s = te.create_schedule(z.op)
-    s[z].bind(s[z].op.axis[0], block())
-    s[p].compute_at(s[z], s[z].op.axis[0])  # wrong
-    s[p].set_scope("local")
-    tvm.lower(s, [x, z])
-
-
-@case("TL3027")
-def threads_that_would_meet_under_a_condition() -> None:
-    def body(ins: list, outs: list) -> tvm.tir.Stmt:
-        ib = tvm.tir.ir_builder.create()
-        tx = te.thread_axis("threadIdx.x")
-        tile = ib.allocate("float32", 8, scope="shared")
-        ib.scope_attr(tx, "thread_extent", 8)
-        with ib.if_scope(tx < 4):  # wrong
-            tile[tx] = 1.0
-            ib.emit(outs[0].vstore(tx, tile[3 - tx]))
-        return ib.get()
-
-    x = te.extern((8,), [], body, dtype="float32", name="X")
-    tvm.lower(te.create_schedule(x.op), [x])

@@ -35,6 +35,9 @@ inline constexpr std::string_view kLoopsText =
           C[bx, k] = select(bx == 3, C.local[k], -0.0)
         }
       }
+      while C[bx, 0] > 1.0 {
+        C[bx, 0] = C[bx, 0] * 0.5
+      }
       for odd < 3 {
       }
     }
@@ -116,6 +119,9 @@ kernel "no identifier" grid=(1, 1, 1) block=(1, 1, 1)
       unrolled i < 4 {
         A[y * 4 + i] = fma(texel.lane[i], A[i], abs(texture2d.load(O, x=ox, y=oy: float32x4).lane[i]))
       }
+    }
+    while A[y] < 2.0 && y != 3 {
+      A[y] = A[y] + 1.0
     }
     A[ramp(0, 1, 2)] = select(y == 1, pack(A[0], 0.1), x2(float32(y)))
   }

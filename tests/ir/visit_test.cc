@@ -175,7 +175,8 @@ TEST(MapChildren, RebuildsWithEachChild) {
       // The bodies are those of the sample.
       const bool direct = as<Store>(sample.s) != nullptr || as<TextureStore>(sample.s) != nullptr;
       const bool head = (as<For>(sample.s) != nullptr && name == "n") ||
-                        (as<If>(sample.s) != nullptr && name == "p");
+                        (as<If>(sample.s) != nullptr && name == "p") ||
+                        (as<While>(sample.s) != nullptr && name == "p");
       EXPECT_EQ(to_string(mapped), direct || head ? renamed(sample.text, name) : sample.text);
     }
   }

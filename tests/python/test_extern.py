@@ -282,6 +282,50 @@ def test_storage_scope_of_an_allocation():
     assert re.search(r"alloca tile: shared float32\[1\]", str(te.create_schedule(b.op)))
 
 
+def test_loops_that_end_with_a_condition(run):
+    """How often each value may be halved, and a search that all threads of a block take part in,
+    by way of shared memory: barriers stand around what is asked."""
+    a = placeholder((8,), "int32")
+
+    def halvings(ins, outs):
+        ib, row = builder()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        rest = ib.allocate("int32", 1, name="rest")
+        rest[0], y[row] = x[row], 0
+        with ib.while_loop(tvm.tir.all(rest[0] > 0, rest[0] % 2 == 0)):
+            rest[0] = rest[0] // 2
+            y[row] = y[row] + 1
+        return ib.get()
+
+    def largest(ins, outs):
+        ib = tvm.tir.ir_builder.create()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        tile = ib.allocate("int32", 8, name="tile", scope="shared")
+        width = ib.allocate("int32", 1, name="width", scope="shared")
+        tx = te.thread_axis("threadIdx.x")
+        ib.scope_attr(tx, "thread_extent", 8)
+        tile[tx] = x[tx]
+        with ib.if_scope(tx == 0):
+            width[0] = 4
+        with ib.while_loop(width[0] > 0):
+            with ib.if_scope(tx < width[0]):
+                tile[tx] = te.max(tile[tx], tile[(tx + width[0]) % 8])
+            with ib.if_scope(tx == 0):
+                width[0] = width[0] // 2
+        with ib.if_scope(tx == 0):
+            y[0] = tile[0]
+        return ib.get()
+
+    values = np.array([12, 7, 0, 64, 40, 6, 5, 1])
+    b = te.extern((8,), [a], halvings, name="B")
+    s = te.create_schedule(b.op)
+    lowered_alike(s, [a, b])
+    assert (run(s, [a, b], values) == [2, 0, 0, 6, 3, 1, 0, 0]).all()
+    c = te.extern((1,), [a], largest, name="C")
+    s = te.create_schedule(c.op)
+    assert (run(s, [a, c], values) == [64]).all()
+
+
 def test_tag_and_attributes():
     with te.tag_scope("injective"):
         b = te.extern((8, 16), [placeholder()], doubled, name="B", attrs={"answer": 42})

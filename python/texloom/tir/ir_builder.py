@@ -168,6 +168,18 @@ class IRBuilder:
         self._enter()
         return WithScope(var if from_zero else var + begin.astype(dtype), close)
 
+    def while_loop(self, condition: Any) -> WithScope:
+        """A loop that goes on as long as the condition holds, which is asked before each turn."""
+        condition = _core.to_expr(condition)
+        threads = self._threads
+
+        def close() -> None:
+            self._threads = threads
+            self.emit(_core.make_while(condition, self._leave()))
+
+        self._enter()
+        return WithScope(None, close)
+
     def if_scope(self, cond: Any) -> WithScope:
         """What happens where the condition holds."""
         condition = _core.to_expr(cond)
