@@ -32,7 +32,11 @@ class Checker {
       const Stage& stage = s_.stage(id);
       check_texture(stage);
       check_types(stage);
-      if (stage.op->is_extern()) check_extern(stage);
+      if (stage.op->is_extern()) {
+        check_extern(stage);
+        check_shared_reduction(stage);
+        check_pipeline(stage);
+      }
       if (!stage.op->is_compute() || stage.attachment.kind == AttachKind::Inline) continue;
       check_vectorized(stage);
       check_threads(stage);
@@ -251,18 +255,12 @@ class Checker {
               s_.stage(outer.stage).name());
       }
     }
-    if (stage.predicate && !has_shared_reduction(stage)) {
+    if (stage.predicate && !threads_share_reduction(s_, stage.id)) {
       error(stage.predicate_location, Code::BadPredicate,
             "bind a reduction axis of the stage to threads, or leave the predicate out",
             "the store predicate of '{}' would leave elements out: no threads share a reduction",
             stage.name());
     }
-  }
-
-  bool has_shared_reduction(const Stage& stage) const {
-    return std::any_of(stage.leaves.begin(), stage.leaves.end(), [&](const IterVar& leaf) {
-      return leaf->kind == IterKind::Reduction && thread_of(s_, {stage.id, leaf});
-    });
   }
 
   void check_data_outside(const Stage& stage, const IterVar& reduction, const IterVarNode& thread,

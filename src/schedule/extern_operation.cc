@@ -74,22 +74,18 @@ class Checker {
           wrong(n.location, "write to a buffer of an output, or to one that is allocated",
                 fmt::format("the statement writes '{}', which is an input", n.buffer->name));
         },
-        [&](const For& n) {
-          if (n.loop == LoopKind::Thread) check_memory(n.body);
-        },
         [&](const Allocate& n) {
           if (!n.buffer->is_texture()) return;
           wrong(n.location, "allocate a buffer", "the statement allocates a texture");
         });
   }
 
-  // Of the threads of a kernel.
-  void check_memory(const Stmt& body) const {
-    walk(body, [&](const Allocate& n) {
+  void check_memory(const Nest& kernel) const {
+    walk(kernel.body, [&](const Allocate& n) {
       if (n.buffer->memory != MemoryScope::Global) return;
-      wrong(n.location, "allocate it in \"local\" or \"shared\", or outside the thread axes",
-            fmt::format("'{}' is allocated in global memory by the threads of a kernel",
-                        n.buffer->name));
+      wrong(n.location,
+            "allocate it in \"local\" or \"shared\", or outside of thread axes and loops",
+            fmt::format("'{}' is allocated in global memory inside a kernel", n.buffer->name));
     });
   }
 
@@ -104,11 +100,13 @@ class Checker {
       }
     }
     program.body = in_nests(op_.statement, op_.writes.front());
+    walk(program.body, [&](const Nest& n) { check_memory(n); });
     const std::vector<Violation> found =
         find_violations(program, {.check_accesses = has_exact_ranges()});
     if (found.empty()) return;
     const Violation& v = found.front();
-    wrong(v.location, "read and write inside the buffers' shapes, with values of their dtypes",
+    wrong(v.location,
+          "keep to the shapes and dtypes of the buffers, and to what the statement defines",
           fmt::format("{}: {}", v.node, v.problem));
   }
 

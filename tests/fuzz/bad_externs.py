@@ -137,3 +137,19 @@ def threads_that_would_meet_under_a_condition() -> None:
 
     x = te.extern((8,), [], body, dtype="float32", name="X")
     tvm.lower(te.create_schedule(x.op), [x])
+
+
+@case("TL3028")
+def loop_around_an_extern() -> None:
+    y = extern_of(te.placeholder((8,), name="X"))
+    s = te.create_schedule(y.op)
+    s[y].fuse()  # wrong
+
+
+@case("TL2031")
+def store_predicate_of_an_extern() -> None:
+    x = te.placeholder((8,), name="X")
+    y = extern_of(x)
+    s = te.create_schedule(y.op)
+    s[y].set_store_predicate(te.thread_axis("threadIdx.x").var.equal(0))  # wrong
+    tvm.lower(s, [x, y])
