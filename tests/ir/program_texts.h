@@ -79,6 +79,9 @@ inline constexpr std::string_view kFlattenedText =
     unrolled u < 4 {
       A[u] = select(!(u < 1), sqrt(float32(u)), fma(A[0], 2.0, 1e+20))
     }
+    while A[0] < 8.0 {
+      A[0] = A[0] + 1.0
+    }
     A[ramp(0, 1, 2)] = pack(A[3], 1.0) + x2(0.5)
   }
 )";
@@ -143,6 +146,9 @@ kernel main_kernel0 grid=(1, 1, 1) block=(16, 1, 1)
   for k < 4 {
     let texel: float32x4 = H[ramp(k * 4, 1, 4): float32x4] + x4(float32(float16(float32(0.1))))
     texture2d.store(T, x=k, y=0, texel: float32x4)
+    while L[0] < 2.0 {
+      L[0] = L[0] + 1.0
+    }
     if !(k == 3) {
       unrolled i < 2 {
         H[ramp(0, 1, 2)] = select(k < 2, pack(texel.lane[3], L[0]), x2(fma(L[0], 2.0, exp(1.0))))

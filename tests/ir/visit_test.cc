@@ -191,12 +191,12 @@ TEST(MapChildren, RebuildsStatements) {
   std::vector<std::string> texts;
   for (const StmtSample& sample : stmt_samples(l)) texts.push_back(text(sample.s));
   EXPECT_THAT(
-      texts,
-      ElementsAre("A[i, j] = x\n", "texture2d.store(T, x=i, y=j, v: float32x4)\n",
-                  "for k < n {\n  barrier\n}\n", "if p {\n  barrier\n}\n", "barrier\nbarrier\n",
-                  "let b: float32 = z\nbarrier\n",
-                  "buffer.alloca A: global float32[8, 16]\nbarrier\n", "nest A {\n  barrier\n}\n",
-                  "pipelined A stages=2 {\n  barrier\n}\n", "buffer.free A\n", "barrier\n"));
+      texts, ElementsAre(
+                 "A[i, j] = x\n", "texture2d.store(T, x=i, y=j, v: float32x4)\n",
+                 "for k < n {\n  barrier\n}\n", "if p {\n  barrier\n}\n",
+                 "while p {\n  barrier\n}\n", "barrier\nbarrier\n", "let b: float32 = z\nbarrier\n",
+                 "buffer.alloca A: global float32[8, 16]\nbarrier\n", "nest A {\n  barrier\n}\n",
+                 "pipelined A stages=2 {\n  barrier\n}\n", "buffer.free A\n", "barrier\n"));
   const Stmt store = make_store(l.a, {l.i, l.j}, l.x);
   EXPECT_EQ(text(make_for(l.i, l.n, LoopKind::Vectorized, store)),
             "vectorized i < n {\n  barrier\n}\n");
