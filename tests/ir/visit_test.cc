@@ -111,8 +111,8 @@ TEST(Children, AreSeenInOrder) {
     EXPECT_EQ(children_of(samples[i].e), expected[i]) << samples[i].text;
   }
   const std::vector<std::vector<std::string>> expected_stmts = {
-      {"i", "j", "x"}, {"i", "j", "v"}, {"n", "s"}, {"p", "s"}, {"s", "s"}, {"z", "s"},
-      {"s"},           {"s"},           {"s"},      {},         {}};
+      {"i", "j", "x"}, {"i", "j", "v"}, {"n", "s"}, {"p", "s"}, {"p", "s"}, {"s", "s"},
+      {"z", "s"},      {"s"},           {"s"},      {"s"},      {},         {}};
   const std::vector<StmtSample> stmts = stmt_samples(l);
   ASSERT_EQ(stmts.size(), expected_stmts.size());
   for (size_t i = 0; i < stmts.size(); ++i) {
