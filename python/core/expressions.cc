@@ -59,7 +59,8 @@ void bind_arithmetic(Class& c) {
     return PyExpr{schedule::invert(to_expr(value), user_location())};
   });
   c.def("astype", [](const py::object& a, const std::string& dtype) {
-    return PyExpr{make_cast(to_type(dtype), to_expr(a))};
+    const Expr value = to_expr(a);  // a vector is converted lane by lane
+    return PyExpr{make_cast(to_type(dtype).with_lanes(value->type.lanes), value)};
   });
 }
 

@@ -54,6 +54,9 @@ ir::Type to_type(const std::string& name);
 std::vector<PyExpr> wrap(const ir::Exprs& exprs);
 std::vector<PyIterVar> wrap(const std::vector<ir::IterVar>& axes);
 
+// What scripts hang on an operation, and null for None.
+Ref<RefCounted> keep_attributes(const py::object& given);
+
 // Shows a warning at the user's line.
 void warn(const Diagnostic& diagnostic);
 
@@ -62,6 +65,7 @@ void bind_expressions(py::module_& m);
 void bind_nodes(py::module_& m);
 void bind_reductions(py::module_& m);
 void bind_tensors(py::module_& m);
+void bind_statements(py::module_& m);
 void bind_schedules(py::module_& m);
 void bind_stage_state(py::module_& m);
 void bind_lowering(py::module_& m);

@@ -8,6 +8,7 @@
 
 #include "codegen/opencl/legalize.h"
 #include "compiled.h"
+#include "declared_buffer.h"
 #include "lower/pipeline.h"
 #include "lower/text.h"
 
@@ -17,13 +18,8 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-struct PyBufferDeclaration {
-  lower::BufferDeclaration value;
-};
-
-PyBufferDeclaration declare_buffer(const py::object& shape, const std::string& dtype,
-                                   const std::string& name, const std::string& scope, bool origin,
-                                   const std::string& layout) {
+PyBuffer declare_buffer(const py::object& shape, const std::string& dtype, const std::string& name,
+                        const std::string& scope, bool origin, const std::string& layout) {
   const SourceLocation where = user_location();
   lower::BufferDeclaration d;
   d.name = name;
@@ -34,7 +30,7 @@ PyBufferDeclaration declare_buffer(const py::object& shape, const std::string& d
   d.layout = std::move(storage.layout);
   d.has_origin = origin;
   d.location = where;
-  return {d};
+  return PyBuffer{std::move(d)};
 }
 
 PyProgram keep(lower::Lowering lowering) {
@@ -56,7 +52,7 @@ PyProgram make_program(const SharedSchedule& schedule, const std::vector<PyTenso
     const py::object key = py::cast(tensor);
     if (binds.contains(key)) {
       const py::object declared = binds[key];
-      argument.declaration = declared.cast<const PyBufferDeclaration&>().value;
+      argument.declaration = declared.cast<const PyBuffer&>().declaration;
     }
     lowering.arguments.push_back(std::move(argument));
   }
@@ -92,13 +88,6 @@ lower::Lowering lowered(const PyProgram& program) {
 }
 
 void bind_lowering(py::module_& m) {
-  py::class_<PyBufferDeclaration>(m, "Buffer", "How an argument's array lies in memory.")
-      .def_property_readonly("name", [](const PyBufferDeclaration& b) { return b.value.name; })
-      .def_property_readonly("dtype",
-                             [](const PyBufferDeclaration& b) { return to_string(b.value.type); })
-      .def_property_readonly(
-          "shape", [](const PyBufferDeclaration& b) { return py::tuple(py::cast(b.value.shape)); })
-      .def("scope", [](const PyBufferDeclaration& b) { return to_string(b.value.scope); });
   m.def("decl_buffer", declare_buffer);
 
   py::class_<PyProgram>(m, "Program", "A program, as program, lower and parse return it.")

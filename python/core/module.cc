@@ -10,6 +10,7 @@ PYBIND11_MODULE(_core, m) {
   python::bind_nodes(m);
   python::bind_reductions(m);
   python::bind_tensors(m);
+  python::bind_statements(m);
   python::bind_schedules(m);
   python::bind_stage_state(m);
   python::bind_lowering(m);

@@ -121,6 +121,11 @@ void append(py::list& rows, const Stmt& s) {
         d["condition"] = to_string(n.condition);
         rows.append(d);
       },
+      [&](const While& n) {
+        py::dict d = block("while", n.body);
+        d["condition"] = to_string(n.condition);
+        rows.append(d);
+      },
       [&](const Nest& n) { rows.append(block("nest", n.body)); },
       [&](const Pipelined& n) {
         py::dict d = block("pipelined", n.body);

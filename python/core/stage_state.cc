@@ -86,7 +86,7 @@ py::list inferred_ranges(const SharedSchedule& s) {
   for (const schedule::StageId id : prepared.order()) {
     const schedule::Stage& stage = prepared.stage(id);
     const schedule::StageBounds& own = bounds.stages[static_cast<size_t>(id)];
-    if (stage.op->is_placeholder() || stage.attachment.kind == AttachKind::Inline) continue;
+    if (!stage.op->is_compute() || stage.attachment.kind == AttachKind::Inline) continue;
     schedule::AxisExtents extents;
     const auto add = [&](const IterVar& axis, const Expr& min, int64_t extent) {
       extents[axis] = extent;

@@ -4,6 +4,7 @@
 
 #include "handles.h"
 #include "ir/program.h"
+#include "support/check.h"
 #include "support/diagnostic.h"
 
 namespace texloom::python {
@@ -90,6 +91,18 @@ void bind_tensor(py::module_& m) {
       .def("__getitem__", &indexed);
 }
 
+std::string_view kind_of(const schedule::Operation& op) {
+  switch (op.kind) {
+    case schedule::OperationKind::Placeholder:
+      return "placeholder";
+    case schedule::OperationKind::Compute:
+      return "compute";
+    case schedule::OperationKind::Extern:
+      return "extern";
+  }
+  TL_UNREACHABLE();
+}
+
 void bind_operation(py::module_& m) {
   py::class_<PyOperation>(m, "Operation", "What computes a tensor.")
       .def("__eq__",
@@ -100,8 +113,7 @@ void bind_operation(py::module_& m) {
       .def("__hash__", [](const PyOperation& o) { return RefHash()(o.node); })
       .def("__repr__",
            [](const PyOperation& o) {
-             return fmt::format("{}({})", o.node->is_placeholder() ? "placeholder" : "compute",
-                                o.node->name);
+             return fmt::format("{}({})", kind_of(*o.node), o.node->name);
            })
       .def("output",
            [](const PyOperation& o, int index) {
@@ -117,8 +129,7 @@ void bind_operation(py::module_& m) {
              return py::isinstance<PyOperation>(b) &&
                     a.node.same_as(b.cast<const PyOperation&>().node);
            })
-      .def_property_readonly("_is_placeholder",
-                             [](const PyOperation& o) { return o.node->is_placeholder(); })
+      .def_property_readonly("_kind", [](const PyOperation& o) { return kind_of(*o.node); })
       .def_property_readonly("_attributes",
                              [](const PyOperation& o) -> py::object {
                                const auto* own =
@@ -135,7 +146,7 @@ void bind_operation(py::module_& m) {
       .def_property_readonly("body",
                              [](const PyOperation& o) {
                                std::vector<PyExpr> body;
-                               if (o.node->is_placeholder()) return body;
+                               if (!o.node->is_compute()) return body;
                                if (o.node->body->kind != ExprKind::Reduce) {
                                  return wrap(schedule::values_of(o.node->body));
                                }
@@ -211,6 +222,10 @@ void forbid_iteration(py::module_& m) {
 
 }  // namespace
 
+Ref<RefCounted> keep_attributes(const py::object& given) {
+  return given.is_none() ? Ref<RefCounted>() : Ref<RefCounted>(new Attributes(given));
+}
+
 void bind_tensors(py::module_& m) {
   bind_tensor(m);
   bind_operation(m);
@@ -246,10 +261,8 @@ void bind_tensors(py::module_& m) {
            const std::vector<py::object>& values, const py::object& attributes) {
           std::vector<IterVar> list;
           for (const PyIterVar& axis : axes) list.push_back(axis.node);
-          Ref<RefCounted> kept;
-          if (!attributes.is_none()) kept = Ref<RefCounted>(new Attributes(attributes));
-          const schedule::Op op = schedule::make_compute(name, tag, list, body_of(name, values),
-                                                         user_location(), std::move(kept));
+          const schedule::Op op = schedule::make_compute(
+              name, tag, list, body_of(name, values), user_location(), keep_attributes(attributes));
           std::vector<PyTensor> outputs;
           for (const Tensor& t : schedule::outputs_of(op)) outputs.push_back({t});
           return outputs;

@@ -33,8 +33,9 @@
 // keeps it, and makes no sum that may leave a type where none did before.
 //
 // interpret/interpret.h says what programs mean by running them, and reports races, divergent
-// barriers, accesses out of bounds and the use of undefined values. Of stage te it runs the
-// computes as they stand (lower/unscheduled.h): the oracle for what schedules make of them.
+// barriers, accesses out of bounds and the use of undefined values. Of stage te it runs
+// computes and externs as they stand (lower/unscheduled.h): the oracle for what schedules make of
+// them.
 //
 // Every node knows the line of the user's program it came from; passes hand it on.
 #pragma once

@@ -20,6 +20,7 @@ constexpr Words kTextureStore = {"texture2d.store"};
 constexpr Words kFor = {"for", "unrolled", "vectorized", "thread",
                         "virtual"};  // in the order of LoopKind
 constexpr Words kIf = {"if"};
+constexpr Words kWhile = {"while"};
 constexpr Words kSeq = {};  // what stands in a row
 constexpr Words kLet = {"let"};
 constexpr Words kNest = {"nest"};
@@ -104,6 +105,7 @@ StmtParser::Close StmtParser::opening() {
   const std::optional<StmtKind> kind = kind_here();
   if (kind == StmtKind::For) return loop();
   if (kind == StmtKind::If) return condition();
+  if (kind == StmtKind::While) return condition();
   if (kind == StmtKind::Nest) return nest();
   if (kind == StmtKind::Pipelined) return pipelined();
   return nullptr;
@@ -135,13 +137,16 @@ StmtParser::Close StmtParser::loop() {
 
 StmtParser::Close StmtParser::condition() {
   const Token first = reader_.next();
+  const bool repeats = first.text == "while";
   const Expr condition = exprs_.expr();
   if (condition->type != kBool) {
     reader_.wrong(first, "write a comparison", "the condition is {}, not bool",
                   to_string(condition->type));
   }
   const SourceLocation location = place(first);
-  return [condition, location](Stmt body) { return make_if(condition, std::move(body), location); };
+  return [repeats, condition, location](Stmt body) {
+    return (repeats ? make_while : make_if)(condition, std::move(body), location);
+  };
 }
 
 StmtParser::Close StmtParser::nest() {
@@ -186,6 +191,7 @@ StmtParser::Item StmtParser::item() {
       return statement(launch());
     case StmtKind::For:
     case StmtKind::If:
+    case StmtKind::While:
     case StmtKind::Nest:
     case StmtKind::Pipelined:
     case StmtKind::Seq:

@@ -65,7 +65,7 @@ class StmtParser {
   // What stands in front of a brace; null where no block begins.
   Close opening();
   Close loop();
-  Close condition();
+  Close condition();  // of an If or a While
   Close nest();
   Close pipelined();
 

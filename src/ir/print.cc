@@ -99,6 +99,11 @@ class Printer {
           stmt(n.then, depth + 1);
           out_ += indent + "}\n";
         },
+        [&](const While& n) {
+          out_ += fmt::format("{}while {}{} {{\n", indent, text(n.condition), place);
+          stmt(n.body, depth + 1);
+          out_ += indent + "}\n";
+        },
         [&](const Seq& n) {
           for (const Stmt& each : n.statements) {
             // What these define reaches to the end of the block, so that one may have to be made.
@@ -150,6 +155,8 @@ class Printer {
                    text(axis.extent), place}
         .text;
   }
+
+  std::string declared(const Buffer& b) { return name(b) + ": " + declaration(*b); }
 
   std::string text(const Expr& e, int parent = 0) {
     return visit(
@@ -387,6 +394,14 @@ std::string to_string(const Expr& expr, PrintNames& names, PrintOptions options)
 }
 std::string to_string(const IterVar& axis, PrintNames& names, PrintOptions options) {
   return Printer(names, options).iter_var(*axis);
+}
+std::string to_string(const Buffer& buffer, PrintNames& names, PrintOptions options) {
+  return Printer(names, options).declared(buffer);
+}
+std::string to_string(const Stmt& stmt, int depth, PrintNames& names, PrintOptions options) {
+  Printer printer(names, options);
+  printer.stmt(stmt, depth);
+  return printer.take();
 }
 
 }  // namespace texloom::ir

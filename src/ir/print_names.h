@@ -27,10 +27,14 @@ class PrintNames {
   std::set<std::string> taken_;
 };
 
-// Owners: a variable is its node, a tensor its operation, a reducer its left variable.
+// Owners: a variable or buffer is its node, a tensor its operation, a reducer its left variable.
 std::string to_string(const Expr& expr, PrintNames& names, PrintOptions options);
 // "k < 16", "k: int64 from 2 extent 16"
 std::string to_string(const IterVar& axis, PrintNames& names, PrintOptions options);
+// "A: global float32[8]"
+std::string to_string(const Buffer& buffer, PrintNames& names, PrintOptions options);
+// Lines, indented by two columns for each level of `depth`.
+std::string to_string(const Stmt& stmt, int depth, PrintNames& names, PrintOptions options);
 // What stands behind the name of an operation for its output of this number: nothing for the
 // first, then "#1", "#2", ...
 std::string output_text(int output);

@@ -79,6 +79,15 @@ Stmt make_if(Expr condition, Stmt then, SourceLocation location) {
   return finish(node, std::move(location), {&node->then});
 }
 
+Stmt make_while(Expr condition, Stmt body, SourceLocation location) {
+  TL_CHECK(condition->type == kBool);
+  if (is_false(condition)) return make_empty();
+  auto* node = new While;
+  node->condition = std::move(condition);
+  node->body = std::move(body);
+  return finish(node, std::move(location), {&node->body});
+}
+
 Stmt make_seq(Stmts statements) {
   auto* node = new Seq;
   Stmt result(node);

@@ -64,6 +64,13 @@ struct If : StmtBase<If> {
   Stmt then;
   auto fields() const { return field_list(condition, then); }
 };
+// The condition is asked before each iteration.
+struct While : StmtBase<While> {
+  static constexpr StmtKind kKind = StmtKind::While;
+  Expr condition;
+  Stmt body;
+  auto fields() const { return field_list(condition, body); }
+};
 struct Seq : StmtBase<Seq> {
   static constexpr StmtKind kKind = StmtKind::Seq;
   Stmts statements;
@@ -127,6 +134,7 @@ Stmt make_texture_store(Buffer texture, Expr x, Expr y, Expr value, SourceLocati
 Stmt make_for(Expr var, Expr extent, LoopKind loop, Stmt body, SourceLocation location = {});
 Stmt make_thread_for(Expr var, Expr extent, ThreadTag tag, Stmt body, SourceLocation location = {});
 Stmt make_if(Expr condition, Stmt then, SourceLocation location = {});
+Stmt make_while(Expr condition, Stmt body, SourceLocation location = {});
 // Flattens nested sequences; a sequence of one is that one.
 Stmt make_seq(Stmts statements);
 Stmt make_let(Expr var, Expr value, Stmt body, SourceLocation location = {});

@@ -371,6 +371,16 @@ class Verifier {
     divergent_ -= varying ? 1 : 0;
     --guards_;
   }
+  void check(const While& n, const Stmt&) {
+    const bool varying = expr(n.condition).varying;
+    const Stmt* outer_loop = std::exchange(loop_, &n.body);
+    ++guards_;
+    divergent_ += varying ? 1 : 0;
+    stmt(n.body);
+    divergent_ -= varying ? 1 : 0;
+    --guards_;
+    loop_ = outer_loop;
+  }
   void check(const Seq& n, const Stmt&) {
     for (const Stmt& each : n.statements) stmt(each);
   }

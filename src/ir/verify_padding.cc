@@ -230,7 +230,7 @@ class PaddingCheck {
           inside(n.body, n.var,
                  [&](const Point& p) { return Evaluation(p.values).of(n.value).value_or(n.var); });
         },
-        [&](const If& n) { guarded(n); },
+        [&](const If& n) { guarded(n); }, [](const While&) {},  // it may have no iteration
         [&](const auto&) {
           for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child); });
         });

@@ -40,6 +40,7 @@ constexpr Places kStore = kCode;
 constexpr Places kTextureStore = kTexels;
 constexpr Places kFor = kCode | kPlan;
 constexpr Places kIf = kCode;
+constexpr Places kWhile = kCode;
 constexpr Places kSeq = kCode | kPlan;
 constexpr Places kLet = kCode;
 constexpr Places kNest = kLoops | place_bit(Place::Flattened);

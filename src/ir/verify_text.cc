@@ -43,6 +43,7 @@ std::string text_of(const Stmt& s) {
       },
       [](const For& n) { return fmt::format("loop {} < {}", text_of(n.var), text_of(n.extent)); },
       [](const If& n) { return "if " + text_of(n.condition); },
+      [](const While& n) { return "while " + text_of(n.condition); },
       [](const Let& n) { return fmt::format("let {} = {}", text_of(n.var), text_of(n.value)); },
       [](const Nest& n) { return "nest " + n.result->name; },
       [](const Pipelined& n) { return "pipelined " + n.buffer->name; },

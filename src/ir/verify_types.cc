@@ -173,6 +173,9 @@ std::string problem_of(const For& n) {
 std::string problem_of(const If& n) {
   return when(n.condition->type != kBool, "the condition is no scalar bool");
 }
+std::string problem_of(const While& n) {
+  return when(n.condition->type != kBool, "the condition is no scalar bool");
+}
 std::string problem_of(const Let& n) {
   return first(when(as<Var>(n.var) == nullptr, "it binds no variable"),
                same(n.var->type, n.value->type));

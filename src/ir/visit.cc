@@ -69,6 +69,9 @@ Stmt rebuild(const For& n, const Expr& var, Expr extent, LoopKind loop, ThreadTa
 Stmt rebuild(const If& n, Expr condition, Stmt then) {
   return make_if(std::move(condition), std::move(then), n.location);
 }
+Stmt rebuild(const While& n, Expr condition, Stmt body) {
+  return make_while(std::move(condition), std::move(body), n.location);
+}
 Stmt rebuild(const Seq&, Stmts statements) { return make_seq(std::move(statements)); }
 Stmt rebuild(const Let& n, const Expr& var, Expr value, Stmt body) {
   return make_let(var, std::move(value), std::move(body), n.location);

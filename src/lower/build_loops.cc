@@ -14,6 +14,7 @@
 #include "schedule/attach.h"
 #include "schedule/axis_values.h"
 #include "schedule/bounds.h"
+#include "schedule/extern_operation.h"
 
 namespace texloom::lower {
 
@@ -40,8 +41,7 @@ class Builder {
     }
     Stmt body = make_empty();
     for (auto id = roots.rbegin(); id != roots.rend(); ++id) {
-      const Stmt own = make_nest(buffers(*id).front(), root_nest(*id), s_.stage(*id).op->location);
-      body = allocated(*id, make_seq({own, body}));
+      body = allocated(*id, make_seq({root(*id), body}));
     }
     return body;
   }
@@ -63,6 +63,17 @@ class Builder {
       body = make_allocate(*buffer, std::move(body), s_.stage(id).op->location);
     }
     return body;
+  }
+
+  Stmt root(StageId id) {
+    const Operation& op = *s_.stage(id).op;
+    if (!op.is_extern()) return make_nest(buffers(id).front(), root_nest(id), op.location);
+    std::vector<Buffer> reads;
+    for (const ExternInput& input : op.reads) {
+      reads.push_back(
+          buffers(s_.producer(input.tensor))[static_cast<size_t>(input.tensor->output)]);
+    }
+    return nests_of(op, reads, buffers(id));
   }
 
   Stmt nest(StageId id) { return loops_from(id, 0); }

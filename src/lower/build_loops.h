@@ -9,7 +9,8 @@ namespace texloom::lower {
 // Does: infers bounds; gives each stage a buffer or texture of its region, folding a texture
 // that exceeds the target's limits; emits one loop nest for each root stage, attached stages at
 // the start of the loop they are attached to, an initialisation nest before the first reduction
-// loop, and a guard around each store that not all points of the loops may reach.
+// loop, and a guard around each store that not all points of the loops may reach; puts in the
+// statements of externs as they stand.
 //
 // Stands where the schedule ends and statements begin.
 //

@@ -12,6 +12,7 @@
 #include "lower/double_buffers.h"
 #include "schedule/attach.h"
 #include "schedule/axis_values.h"
+#include "schedule/extern_operation.h"
 
 namespace texloom::lower {
 
@@ -31,7 +32,12 @@ class Checker {
       const Stage& stage = s_.stage(id);
       check_texture(stage);
       check_types(stage);
-      if (stage.op->is_placeholder() || stage.attachment.kind == AttachKind::Inline) continue;
+      if (stage.op->is_extern()) {
+        check_extern(stage);
+        check_shared_reduction(stage);
+        check_pipeline(stage);
+      }
+      if (!stage.op->is_compute() || stage.attachment.kind == AttachKind::Inline) continue;
       check_vectorized(stage);
       check_threads(stage);
       check_shared_reduction(stage);
@@ -159,13 +165,34 @@ class Checker {
                                        [&](const Tensor& t) { return is_double(t->type); });
     if (lowering_.target.float64 || !comes_in) return;
     bool found = std::any_of(stage.op->types.begin(), stage.op->types.end(), is_double);
-    if (stage.op->body) {
-      walk(stage.op->body, [&](const auto& n) { found = found || is_double(n.type); });
-    }
+    const auto see = [&](const ExprNode& n) { found = found || is_double(n.type); };
+    if (stage.op->is_compute()) walk(stage.op->body, see);
+    if (stage.op->is_extern()) walk(stage.op->statement, see);
     if (!found) return;
     error(stage.op->location, Code::UnsupportedType, "compute it in float32",
           "'{}' is in float64, which the target '{}' does not have", stage.name(),
           to_string(lowering_.target));
+  }
+
+  void check_extern(const Stage& stage) {
+    if (stage.attachment.kind == AttachKind::At) {
+      error(stage.attachment.location, Code::ExternPlace, "leave it at the root",
+            "the extern '{}' is computed inside '{}', but its statement writes all of its outputs",
+            stage.name(), s_.stage(stage.attachment.stage).name());
+      return;
+    }
+    if (scope_of_stage(stage) != StorageScope{} || stage.layout) {
+      error(stage.scope_location, Code::ExternPlace,
+            "write to a buffer, and copy from there with cache_read",
+            "the statement of the extern '{}' writes elements in global memory, not in '{}'",
+            stage.name(), to_string(scope_of_stage(stage)));
+    }
+    if (has_threads(*stage.op)) return;
+    error(stage.op->location, Code::UnboundStage,
+          "put its statements under ib.scope_attr(te.thread_axis(\"blockIdx.x\"), "
+          "\"thread_extent\", n)",
+          "the statement of the extern '{}' is bound to no thread; did you forget to bind it?",
+          stage.name());
   }
 
   StorageScope scope_of_stage(const Stage& stage) const {

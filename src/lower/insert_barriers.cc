@@ -1,10 +1,12 @@
 #include "lower/insert_barriers.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/equal.h"
 #include "ir/visit.h"
 #include "lower/shared_access.h"
+#include "support/diagnostic.h"
 
 namespace texloom::lower {
 
@@ -49,8 +51,11 @@ class Accesses {
           for (const Expr& e : {store.x, store.y, store.value}) note_reads(e, nullptr);
         },
         [&](const Let& let) { note_reads(let.value, nullptr); },
-        [&](const If& n) { note_reads(n.condition, nullptr); });
+        [&](const If& n) { note_reads(n.condition, nullptr); },
+        [&](const While& n) { note_reads(n.condition, nullptr); },
+        [&](const For& n) { note_reads(n.extent, nullptr); });
   }
+  Accesses(const Expr& e, const arith::Ranges& ranges) : ranges_(ranges) { note_reads(e, nullptr); }
 
  private:
   static bool is_shared(const Buffer& b) { return b->memory == MemoryScope::Shared; }
@@ -73,11 +78,20 @@ class Accesses {
 
 class BarrierInserter {
  public:
-  explicit BarrierInserter(const Kernel& kernel) {
+  BarrierInserter(const Kernel& kernel, const Target& target) : one_stack_(target.block_stack) {
     for (const ThreadAxis& axis : kernel.axes) {
       ranges_.set(axis.var, arith::Interval{0, axis.extent - 1});
+      if (!axis.tag.block) varying_.insert(axis.var.get());
     }
-    walk(kernel.body, [&](const For& loop) { ranges_.enter_also(loop); });
+    walk(
+        kernel.body,
+        [&](const For& loop) {
+          ranges_.enter_also(loop);
+          if (varies(loop.extent)) varying_.insert(loop.var.get());
+        },
+        [&](const Let& let) {
+          if (varies(let.value)) varying_.insert(let.var.get());
+        });
   }
 
   Stmt run(const Stmt& s) {
@@ -88,6 +102,9 @@ class BarrierInserter {
     }
     if (const auto* n = as<Allocate>(s)) return make_allocate(n->buffer, run(n->body), n->location);
     if (const auto* loop = as<For>(s)) return run(*loop, s, Accesses(s, ranges_));
+    if (const auto* loop = as<While>(s)) return run(*loop, s);
+    if (const auto* let = as<Let>(s)) return run(*let);
+    if (const auto* guard = as<If>(s)) return run(*guard, s);
     if (as<Barrier>(s) != nullptr) {
       reads_.clear();
       writes_.clear();
@@ -105,9 +122,72 @@ class BarrierInserter {
     Stmt body = run(loop.body);
     for (SharedAccesses* pending : {&reads_, &writes_}) next_iteration(*pending, loop.var);
     if (in_conflict(accesses)) body = run(body);
+    if (varies(loop.extent) && has_barrier(body)) refuse(loop.extent, loop.location);
     for (SharedAccesses* pending : {&reads_, &writes_}) leave_loop(*pending, loop.var);
     const Stmt whole = make_for(loop.var, loop.extent, loop.loop, body, loop.location);
     return conflict ? make_seq({make_barrier(loop.location), whole}) : whole;
+  }
+
+  // The condition is asked before the body, and again behind it.
+  Stmt run(const While& loop, const Stmt& self) {
+    const Accesses accesses(self, ranges_), condition(loop.condition, ranges_);
+    if (accesses.reads.empty() && accesses.writes.empty()) return self;
+    const bool conflict = meets(accesses);
+    note(condition);
+    Stmt body = run(loop.body);
+    if (meets(condition)) body = make_seq({body, make_barrier(loop.location)});
+    note(condition);
+    if (in_conflict(accesses)) body = run(body);
+    if (varies(loop.condition) && has_barrier(body)) refuse(loop.condition, loop.location);
+    const Stmt whole = make_while(loop.condition, body, loop.location);
+    return conflict ? make_seq({make_barrier(loop.location), whole}) : whole;
+  }
+
+  Stmt run(const Let& let) {
+    const Accesses value(let.value, ranges_);
+    const bool conflict = meets(value);
+    note(value);
+    const Stmt whole = make_let(let.var, let.value, run(let.body), let.location);
+    return conflict ? make_seq({make_barrier(let.location), whole}) : whole;
+  }
+
+  // Barriers stand inside where what is guarded needs them by itself, if all threads agree on the
+  // condition and the target gets that right.
+  Stmt run(const If& guard, const Stmt& self) {
+    BarrierInserter alone = *this;
+    alone.reads_.clear();
+    alone.writes_.clear();
+    const Stmt body = alone.run(guard.then);
+    if (body.same_as(guard.then) || !has_barrier(body)) return before(self);
+    if (varies(guard.condition) || one_stack_) refuse(guard.condition, guard.location);
+    const Accesses accesses(self, ranges_);
+    const bool conflict = meets(accesses);
+    note(accesses);
+    const Stmt whole = make_if(guard.condition, body, guard.location);
+    return conflict ? make_seq({make_barrier(guard.location), whole}) : whole;
+  }
+
+  [[noreturn]] static void refuse(const Expr& decides, const SourceLocation& where) {
+    fail(where, Code::BarrierInCondition,
+         "let all threads run the statement, and put the condition around single stores",
+         "threads would have to meet inside what '{}' decides on: shared memory is written there "
+         "that other threads read",
+         to_string(decides));
+  }
+
+  static bool has_barrier(const Stmt& s) {
+    bool found = false;
+    walk(s, [&](const Barrier&) { found = true; });
+    return found;
+  }
+
+  // Whether the threads of a block may have different values of it.
+  bool varies(const Expr& e) const {
+    bool found = false;
+    walk(
+        e, [&](const Var& v) { found = found || varying_.contains(&v); },
+        [&](const Load& n) { found = found || n.buffer->memory == MemoryScope::Local; });
+    return found;
   }
 
   bool in_conflict(const Accesses& accesses) const {
@@ -127,12 +207,18 @@ class BarrierInserter {
   Stmt before(const Stmt& s) {
     const Accesses accesses(s, ranges_);
     const bool conflict = meets(accesses);
-    for (const SharedAccess& access : accesses.reads) add(reads_, access);
-    for (const SharedAccess& access : accesses.writes) add(writes_, access);
+    note(accesses);
     return conflict ? make_seq({make_barrier(s->location), s}) : s;
   }
 
-  arith::Ranges ranges_;           // of all variables of the kernel
+  void note(const Accesses& accesses) {
+    for (const SharedAccess& access : accesses.reads) add(reads_, access);
+    for (const SharedAccess& access : accesses.writes) add(writes_, access);
+  }
+
+  arith::Ranges ranges_;                         // of all variables of the kernel
+  std::unordered_set<const ExprNode*> varying_;  // of them, those that vary within a block
+  bool one_stack_;                 // whose compiler is known to get barriers under an If wrong
   SharedAccesses reads_, writes_;  // since the last barrier
 };
 
@@ -141,7 +227,7 @@ class BarrierInserter {
 void insert_barriers(Lowering& lowering) {
   for (Kernel& kernel : lowering.program.kernels) {
     const bool alone = kernel.block == std::array<int64_t, 3>{1, 1, 1};
-    if (!alone) kernel.body = BarrierInserter(kernel).run(kernel.body);
+    if (!alone) kernel.body = BarrierInserter(kernel, lowering.target).run(kernel.body);
   }
 }
 

@@ -15,8 +15,9 @@ namespace texloom::lower {
 //
 // Stands behind split_kernels, which says what a kernel is.
 //
-// Before: stage Kernels without barriers. After: stage Kernels; every barrier is in a loop body
-// or at the top, never under a guard, so that all threads of a block reach it.
+// Before: stage Kernels without barriers. After: stage Kernels; all threads of a block
+// reach every barrier. Only what an extern's statement does may want one where some threads pass
+// and others do not: that is refused, with BarrierInCondition.
 //
 //   A.shared[threadIdx.x] = A[...]                A.shared[threadIdx.x] = A[...]
 //   Y[...] = A.shared[0] + A.shared[1]     ->     barrier

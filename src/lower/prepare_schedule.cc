@@ -57,7 +57,7 @@ void apply_transforms(Schedule& s) {
 }
 
 bool is_copy(const Operation& op) {
-  const auto* read = op.is_placeholder() ? nullptr : as<TensorRead>(op.body);
+  const auto* read = op.is_compute() ? as<TensorRead>(op.body) : nullptr;
   return read != nullptr && std::equal(read->indices.begin(), read->indices.end(), op.axes.begin(),
                                        op.axes.end(), [](const Expr& index, const IterVar& axis) {
                                          return index.same_as(axis->var);
@@ -87,10 +87,24 @@ Expr expression_at(const Operation& op, const Exprs& indices) {
   return substitute(op.body, values);
 }
 
+// A statement has no expression that its readers could compute, and reads memory itself.
+void keep_externs(Schedule& s) {
+  const auto keep = [&](StageId id) {
+    Attachment& at = s.stage(id).attachment;
+    if (at.kind == AttachKind::Inline) at = {};
+  };
+  for (const StageId id : s.order()) {
+    const Op op = s.stage(id).op;
+    if (!op->is_extern()) continue;
+    keep(id);
+    for (const Tensor& input : op->inputs) keep(s.producer(input));
+  }
+}
+
 // In topological order, so that an inlined stage has its own inlined inputs in it already.
 void inline_stages(Schedule& s) {
   for (const StageId id : s.order()) {
-    if (s.stage(id).op->is_placeholder()) continue;
+    if (!s.stage(id).op->is_compute()) continue;
     const Expr body = rewrite(s.stage(id).op->body, [&](const TensorRead& n, const Expr& self) {
       const Stage& source = s.stage(s.producer(n.tensor));
       if (source.attachment.kind != AttachKind::Inline) return self;
@@ -156,6 +170,7 @@ void vectorize_lanes(Schedule& s, StageId id) {
 
 void prepare_schedule(Lowering& lowering) {
   Schedule& s = lowering.schedule;
+  keep_externs(s);
   apply_declarations(lowering);
   drop_copies_of_textures(s);
   apply_transforms(s);

@@ -88,7 +88,9 @@ class Survey {
     visits_.clear();
     local_.clear();
     local_order_.clear();
-    for_each_child(s, [&](const Expr& e) { expr(e, here, true); }, [](const Stmt&) {});
+    // What a While asks is asked again in each iteration.
+    const bool once = s->kind != ir::StmtKind::While;
+    for_each_child(s, [&](const Expr& e) { expr(e, here, once); }, [](const Stmt&) {});
     for (const Expr& load : local_order_) {
       const Evaluations& uses = local_.at(load);
       if (uses.count < 2 || !uses.unconditional) continue;

@@ -171,7 +171,7 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
     }
     const Buffer buffer =
         make_stage_buffer(stage, contents, stage.scope.value_or(StorageScope{}),
-                          constant_shape(stage.op->shape, stage.name(), stage.op->location),
+                          constant_shape(argument.tensor->shape, stage.name(), stage.op->location),
                           &argument, lowering.target);
     buffers.of_stage[static_cast<size_t>(*id)][output] = buffer;
     buffers.params.push_back(buffer);
@@ -183,6 +183,9 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
     Shape shape = bounds.stages[static_cast<size_t>(id)].extent;
     if (has_two_buffers(s, id)) shape.insert(shape.begin(), 2);
     for (const Tensor& t : outputs_of(stage.op)) {
+      if (stage.op->is_extern()) {
+        shape = constant_shape(t->shape, stage.name(), stage.op->location);
+      }
       Buffer& own = buffers.of_stage[static_cast<size_t>(id)][static_cast<size_t>(t->output)];
       if (own) continue;
       own = make_stage_buffer(stage, {t->name, t->type}, scope_of(s, id), shape, nullptr,

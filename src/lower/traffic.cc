@@ -46,6 +46,9 @@ class Counter {
       body(here.inside_loop(loop->var, loop->extent));
     } else if (const auto* guard = as<ir::If>(s)) {
       body(here.under(guard->condition));
+    } else if (as<ir::While>(s) != nullptr) {
+      // How often is not known.
+      body(here.inside_loop(ir::make_var("turn"), ir::make_var("turns")));
     } else if (const auto* let = as<ir::Let>(s)) {
       body(here.with(let->var, let->value));
     } else {

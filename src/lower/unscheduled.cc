@@ -5,6 +5,7 @@
 
 #include "ir/visit.h"
 #include "lower/places.h"
+#include "schedule/extern_operation.h"
 
 namespace texloom::lower {
 
@@ -40,9 +41,7 @@ class Builder {
       if (!wanted.contains(*id) && !s_.stage(*id).is_output) continue;
       for (const Tensor& input : op.inputs) want(s_.producer(input), wanted);
       want(*id, wanted);
-      if (!op.is_placeholder()) {
-        body = make_seq({make_nest(buffers(*id).front(), nest(*id, op), op.location), body});
-      }
+      if (!op.is_placeholder()) body = make_seq({root(*id, op), body});
       for (const Buffer& own : buffers(*id)) {
         const auto same = [&](const Buffer& param) { return param.same_as(own); };
         if (std::any_of(p.params.begin(), p.params.end(), same)) continue;
@@ -72,6 +71,16 @@ class Builder {
       Buffer& own = own_buffers(id)[static_cast<size_t>(t->output)];
       if (!own) own = buffer_for(t);
     }
+  }
+
+  Stmt root(StageId id, const Operation& op) const {
+    if (op.is_compute()) return make_nest(buffers(id).front(), nest(id, op), op.location);
+    std::vector<Buffer> reads;
+    for (const ExternInput& input : op.reads) reads.push_back(buffer_of(input.tensor));
+    return nests_of(op, reads, buffers(id));
+  }
+  const Buffer& buffer_of(const Tensor& t) const {
+    return buffers(s_.producer(t))[static_cast<size_t>(t->output)];
   }
 
   struct Loop {
@@ -126,8 +135,7 @@ class Builder {
       for (Expr& index : indices) {
         if (index->type != kInt32) index = make_cast(kInt64, index);
       }
-      const Buffer& own = buffers(s_.producer(n.tensor))[static_cast<size_t>(n.tensor->output)];
-      return make_load(own, std::move(indices), n.location);
+      return make_load(buffer_of(n.tensor), std::move(indices), n.location);
     });
   }
   Exprs reads(const Exprs& list, const Substitution& values) const {

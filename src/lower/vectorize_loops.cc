@@ -36,6 +36,7 @@ class Widener {
           return make_for(n.var, extent, n.loop, body, n.location);
         },
         [&](const If& n) { return guarded(n, s); },
+        [&](const While&) { return refused("a loop with a condition stands in it", s); },
         [&](const Seq& n) {
           Stmts statements;
           for (const Stmt& each : n.statements) statements.push_back(stmt(each));

@@ -65,7 +65,7 @@ class Inference {
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
       const Stage& stage = schedule_.stage(*id);
       const bool inlined = stage.attachment.kind == AttachKind::Inline;
-      if (!inlined && !stage.op->is_placeholder()) infer(*id);
+      if (!inlined && stage.op->is_compute()) infer(*id);
     }
     return std::move(bounds_);
   }
@@ -139,6 +139,7 @@ class Inference {
     // An inlined reader's expression stands in its own readers by now.
     if (schedule_.stage(reader).attachment.kind == AttachKind::Inline) return;
     const RegionMap running = running_loops(stage, reader);
+    if (schedule_.stage(reader).op->is_extern()) return add_everything(reads);
     const StageBounds& of_reader = bounds_.stages[static_cast<size_t>(reader)];
     walk(schedule_.stage(reader).op->body, [&](const TensorRead& n) {
       if (schedule_.producer(n.tensor) != stage.id) return;
@@ -152,6 +153,15 @@ class Inference {
             strided_region_of(substitute(n.indices[i], of_reader.index), running, bounds_.ranges));
       }
     });
+  }
+
+  // What a statement reads is not known.
+  void add_everything(std::vector<AxisReads>& reads) const {
+    for (AxisReads& axis : reads) {
+      axis.all.add(std::nullopt, bounds_.ranges);
+      axis.clamped.add(std::nullopt, bounds_.ranges);
+      axis.strided.add(std::nullopt);
+    }
   }
 
   // Of the reader's loops, those that run while the stage's buffer lives: all inside the

@@ -47,7 +47,7 @@ struct StageBounds {
 };
 
 struct Bounds {
-  std::vector<StageBounds> stages;  // by stage id; empty for placeholders
+  std::vector<StageBounds> stages;  // by stage id; empty for all but computes
   ir::arith::Ranges ranges;         // of all loop variables
 };
 

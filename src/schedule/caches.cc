@@ -5,6 +5,7 @@
 #include "ir/visit.h"
 #include "schedule/axis_values.h"
 #include "schedule/derived_axes.h"
+#include "schedule/extern_operation.h"
 #include "schedule/schedule.h"
 
 namespace texloom::schedule {
@@ -203,14 +204,25 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
   put(stage(id), std::move(storage), where);
 
   const Tensor cache = output_of(copy);
-  for (const StageId target : targets) {
-    const Expr body = rewrite(stage(target).op->body, [&](const TensorRead& n, const Expr& self) {
-      if (producer(n.tensor) != source || n.tensor->output != tensor->output) return self;
-      return make_tensor_read(cache, n.indices, n.location);
-    });
-    set_body(target, body);
-  }
+  for (const StageId target : targets) redirect(target, tensor, cache);
   return cache;
+}
+
+void Schedule::redirect(StageId id, const Tensor& from, const Tensor& to) {
+  const StageId source = producer(from);
+  const auto redirected = [&](const Tensor& t) {
+    return producer(t) == source && t->output == from->output ? to : t;
+  };
+  const Op op = stage(id).op;
+  if (op->is_extern()) {
+    std::vector<Tensor> tensors;
+    for (const ExternInput& input : op->reads) tensors.push_back(redirected(input.tensor));
+    replace_operation(id, with_inputs(*op, std::move(tensors)));
+    return;
+  }
+  set_body(id, rewrite(op->body, [&](const TensorRead& n, const Expr&) {
+             return make_tensor_read(redirected(n.tensor), n.indices, n.location);
+           }));
 }
 
 Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
@@ -218,6 +230,10 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
   const StageId id = stage_of(tensor, where);
   stage_for(id, where);
   const Op old = stage(id).op;
+  if (old->is_extern()) {
+    fail(where, Code::BadCacheWrite, "let the statement write to memory that it allocates",
+         "cache_write of '{}', which a statement writes", old->name);
+  }
   if (old->types.size() > 1) {
     fail(where, Code::BadCacheWrite, "set its scope, or compute each output by a te.compute",
          "cache_write of '{}', which has {} outputs", old->name, old->types.size());

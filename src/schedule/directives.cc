@@ -171,6 +171,10 @@ void Schedule::add_relation(StageId id, const Relation& relation, const SourceLo
 
 void Schedule::add_unit_axis(StageId id, const IterVar& axis, const SourceLocation& where) {
   Stage& own = stage_for(id, where);
+  if (own.op->is_extern()) {
+    fail(where, Code::ExternPlace, "bind threads in the statement, by ib.scope_attr",
+         "fuse of '{}', which is an extern: it has no loops of its own", own.name());
+  }
   own.leaves.insert(own.leaves.begin(), axis);
 }
 

@@ -42,6 +42,17 @@ std::vector<Type> types_of(const Expr& body) {
   return types;
 }
 
+// A body computes elements from elements of tensors: buffers and vectors are for statements.
+void check_elements(const Operation& op, const Expr& body) {
+  bool foreign = false;
+  walk(body, [&](const ExprNode& e) {
+    foreign = foreign || e.kind == ExprKind::Load || !e.type.is_scalar();
+  });
+  if (!foreign) return;
+  fail(op.location, Code::BadComputeBody, "read tensors, or write the statement by te.extern",
+       "the expression of '{}' reads a buffer", op.name);
+}
+
 // A body speaks of its own axes only.
 void check_variables(const Operation& op, const Expr& body) {
   std::unordered_set<const ExprNode*> known;
@@ -94,6 +105,7 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
     op->reduce_axes = top->axes;
     check_start(*op, *top);
   }
+  check_elements(*op, body);
   walk(body, [&](const Reduce& inner) {
     if (&inner == top) return;
     fail(op->location, Code::BadReduction,
@@ -106,11 +118,18 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
   return result;
 }
 
+Exprs output_shape(const Operation& op, size_t output) {
+  if (!op.is_extern()) return op.shape;
+  Exprs shape;
+  for (const int64_t extent : op.writes[output]->shape) shape.push_back(make_int(extent));
+  return shape;
+}
+
 Tensor output_of(const Op& op, size_t output) {
   auto* tensor = new TensorNode;
   tensor->name = op->types.size() == 1 ? op->name : fmt::format("{}.v{}", op->name, output);
   tensor->type = op->types[output];
-  tensor->shape = op->shape;
+  tensor->shape = output_shape(*op, output);
   tensor->producer = op;
   tensor->output = static_cast<int>(output);
   tensor->location = op->location;

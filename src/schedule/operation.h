@@ -5,28 +5,40 @@
 #include <vector>
 
 #include "ir/expr.h"
+#include "ir/stmt.h"
 
 namespace texloom::schedule {
 
-enum class OperationKind : uint8_t { Placeholder, Compute };
+enum class OperationKind : uint8_t { Placeholder, Compute, Extern };
+
+// A buffer that an extern's statement reads, and the tensor that it stands for.
+struct ExternInput {
+  ir::Tensor tensor;
+  ir::Buffer buffer;
+};
 
 // Immutable. A placeholder is an input; a compute gives one expression over its axes for each of
 // its outputs: a Tuple where there are several. A reduction stands at the top of the body, and
-// may have several outputs itself.
+// may have several outputs itself. An extern has a statement over buffers instead, and no axes.
 struct Operation : RefCounted {
   OperationKind kind = OperationKind::Placeholder;
   std::string name;
   std::string tag;              // the user's own word, kept and shown
   std::vector<ir::Type> types;  // of the outputs, one for a placeholder
-  ir::Exprs shape;
+  ir::Exprs shape;  // of all outputs; those of an extern each have the shape of their buffer
   std::vector<ir::IterVar> axes;         // data axes: one for each extent of the shape
   std::vector<ir::IterVar> reduce_axes;  // of the reduction, in its order
-  ir::Expr body;                         // null for a placeholder
-  std::vector<ir::Tensor> inputs;        // that the body reads, each once, in order of appearance
-  SourceLocation location;               // of te.placeholder or te.compute
+  ir::Expr body;                         // of a compute, else null
+  std::vector<ir::Tensor> inputs;        // that are read, each once, in order of appearance
+  ir::Stmt statement;                    // of an extern, of stage loops, over the buffers below
+  std::vector<ExternInput> reads;        // of an extern
+  std::vector<ir::Buffer> writes;        // of an extern, one for each output
+  SourceLocation location;               // of te.placeholder, te.compute or te.extern
   Ref<RefCounted> attributes;            // the front end's own: kept, and never looked at
 
   bool is_placeholder() const { return kind == OperationKind::Placeholder; }
+  bool is_compute() const { return kind == OperationKind::Compute; }
+  bool is_extern() const { return kind == OperationKind::Extern; }
 };
 using Op = Ref<Operation>;
 
@@ -43,6 +55,8 @@ void check_body_size(const ir::Expr& body, std::string_view name, const SourceLo
 // The values of a body: one for each output of the compute. Of a reduction what is reduced.
 ir::Exprs values_of(const ir::Expr& body);
 
+// The shape of one of its outputs.
+ir::Exprs output_shape(const Operation& op, size_t output);
 // A tensor that the operation computes, and all of them.
 ir::Tensor output_of(const Op& op, size_t output = 0);
 std::vector<ir::Tensor> outputs_of(const Op& op);

@@ -75,6 +75,16 @@ Reducer make_reducer(Reduction kind, Type type) {
 }  // namespace
 
 std::pair<Expr, Expr> match_types(Expr a, Expr b, const SourceLocation& where) {
+  const int lanes = std::max(a->type.lanes, b->type.lanes);
+  for (Expr* operand : {&a, &b}) {
+    if ((*operand)->type.lanes == lanes) continue;
+    if (!(*operand)->type.is_scalar()) {
+      fail(where, Code::BadOperandType, "load vectors of equal lanes",
+           "operands of types {} and {} have no common type", to_string(a->type),
+           to_string(b->type));
+    }
+    *operand = make_broadcast(std::move(*operand), lanes);
+  }
   const Type type = common_type(a->type, b->type);
   const bool floats = a->type.is_float() && b->type.is_float();
   if (floats && a->type != b->type && a->type.bits == b->type.bits) {  // float16 and bfloat16
@@ -91,8 +101,8 @@ Expr apply(BinaryOp op, Expr a, Expr b, const SourceLocation& where) {
     if (!type.is_bool()) wrong_type(op, type, "bool", where);
   } else if (type.is_bool() && !is_comparison(op)) {
     // Arithmetic on truth values counts them.
-    x = make_cast(kInt32, x);
-    y = make_cast(kInt32, y);
+    x = make_cast(kInt32.with_lanes(type.lanes), x);
+    y = make_cast(kInt32.with_lanes(type.lanes), y);
   }
   if (wants_integers(op) && x->type.is_float()) wrong_type(op, type, "an integer type", where);
   if (op == BinaryOp::Div && !x->type.is_float()) {

@@ -51,12 +51,14 @@ Schedule ScheduleParser::operations() {
       placeholder();
     } else if (reader_.at_word("compute")) {
       compute();
+    } else if (reader_.at_word("extern")) {
+      external();
     } else if (reader_.peek().kind == TokenKind::End) {
       break;
     } else if (current_ < 0) {
-      reader_.fail_expected("'placeholder' or 'compute'");
+      reader_.fail_expected("'placeholder', 'compute' or 'extern'");
     } else if (!directive()) {
-      reader_.fail_expected("a directive, 'placeholder' or 'compute'");
+      reader_.fail_expected("a directive, 'placeholder', 'compute' or 'extern'");
     }
   }
   for (const PendingAttachment& pending : pending_) attach(pending);

@@ -21,7 +21,7 @@ class ScheduleParser {
 
   // Symbols and reducers.
   void head();
-  // Placeholders and computes, up to the end of the text.
+  // Placeholders, computes and externs, up to the end of the text.
   Schedule operations();
 
   // Of operations that have been read.
@@ -65,6 +65,12 @@ class ScheduleParser {
   ir::Exprs reducer_part(Scope& scope, std::string_view what, const std::vector<ir::Type>& types);
   void placeholder();
   void compute();
+  // An extern (parse_extern.cc).
+  struct Source {
+    ir::Tensor now, origin;
+  };
+  void external();
+  Source source();
   void check_types(const ir::Token& at, const ir::NamedToken& name,
                    const std::vector<ir::Type>& types, const ir::Expr& body) const;
   std::vector<ir::IterVar> data_axes(Scope& scope);

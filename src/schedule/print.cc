@@ -46,7 +46,7 @@ SchedulePrinter::SchedulePrinter(const Schedule& schedule, PrintOptions options)
   for (const StageId id : schedule.order()) {
     for (const Op& op : {schedule.stage(id).op, schedule.stage(id).origin}) {
       note_operation(*op);
-      const auto* reduce = op->is_placeholder() ? nullptr : as<Reduce>(op->body);
+      const auto* reduce = op->is_compute() ? as<Reduce>(op->body) : nullptr;
       if (reduce == nullptr) continue;
       const auto [known, added] = reducer_names_.try_emplace(key_of(reduce->reducer));
       if (!added) continue;
@@ -101,7 +101,7 @@ PrintNames SchedulePrinter::axis_names(const Stage& stage) const {
     for (const IterVar& axis : results_of(relation)) names.name(axis->var.get(), axis->name());
   }
   for (const Op& op : {stage.op, stage.origin}) {
-    if (op->is_placeholder()) continue;
+    if (!op->is_compute()) continue;
     walk(op->body, [&](const TensorRead& n) {
       names.alias(n.tensor->producer.get(), name(schedule_.producer(n.tensor)));
     });
@@ -169,6 +169,7 @@ std::string SchedulePrinter::header(const Stage& stage) {
     return fmt::format("placeholder {}: {}{}\n", name(stage.id),
                        type_and_shape(op.types.front(), op.shape), at(op.location));
   }
+  if (op.is_extern()) return extern_text(stage);
   std::string axes;
   for (const IterVar& axis : op.axes) {
     axes += (axes.empty() ? "" : ", ") +
@@ -176,6 +177,25 @@ std::string SchedulePrinter::header(const Stage& stage) {
   }
   return fmt::format("compute {}({}): {} = {}{}\n", name(stage.id), axes, types_text(op.types),
                      body(stage, op.body), at(op.location));
+}
+
+std::string SchedulePrinter::input(const Tensor& tensor) const {
+  return name(schedule_.producer(tensor)) + output_text(tensor->output);
+}
+
+std::string SchedulePrinter::extern_text(const Stage& stage) {
+  const Operation& op = *stage.op;
+  PrintNames names = symbol_names_;
+  std::string text = fmt::format("extern {}{}\n", name(stage.id), at(op.location));
+  for (size_t i = 0; i < op.reads.size(); ++i) {
+    const Tensor &now = op.reads[i].tensor, &first = stage.origin->reads[i].tensor;
+    text += fmt::format("  reads {} = {}{}\n", to_string(op.reads[i].buffer, names, options_),
+                        input(now), now->same_tensor(*first) ? "" : " origin = " + input(first));
+  }
+  for (const Buffer& b : op.writes) {
+    text += fmt::format("  writes {}\n", to_string(b, names, options_));
+  }
+  return text + "{\n" + to_string(op.statement, 1, names, options_) + "}\n";
 }
 
 std::string SchedulePrinter::axis_name(StageId id, const IterVar& axis) {
@@ -197,7 +217,8 @@ std::string SchedulePrinter::directives(const Stage& stage) {
   const auto line = [&](const std::string& words, const std::string& place = {}) {
     text += "  " + words + place + "\n";
   };
-  if (!stage.origin.same_as(stage.op)) line("origin = " + body(stage, origin_body(stage)));
+  if (stage.op->is_compute() && !stage.origin.same_as(stage.op))
+    line("origin = " + body(stage, origin_body(stage)));
   if (!stage.op->tag.empty()) line("tag " + spell_name(stage.op->tag));
   if (stage.is_output) line("output");
   if (stage.scope) {

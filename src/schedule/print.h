@@ -37,6 +37,8 @@ class SchedulePrinter {
   ir::PrintNames axis_names(const Stage& stage) const;
 
   std::string header(const Stage& stage);
+  std::string extern_text(const Stage& stage);
+  std::string input(const ir::Tensor& tensor) const;
   std::string directives(const Stage& stage);
   std::string relations(const Stage& stage);
   std::string relation(const Stage& stage, const Relation& relation);

@@ -188,6 +188,8 @@ class Schedule {
 
   // -- For the text form (schedule/parse.h), which gives axes names of their own. Checked like the
   // directives.
+  // Makes the stage read `to`, of the same shape and type, wherever it reads `from`.
+  void redirect(StageId id, const ir::Tensor& from, const ir::Tensor& to);
   // set_scope() to storage that check_storage() has passed.
   void set_storage(StageId id, Storage storage, const SourceLocation& where);
   // A stage of its own at the end of the order: what the operation reads has stages already.

@@ -157,6 +157,10 @@ std::vector<IterVar> Schedule::transform_layout(StageId id, const Exprs& axes, c
                                                 std::vector<size_t> separators,
                                                 const SourceLocation& where) {
   Stage& own = stage(id);
+  if (own.op->is_extern()) {
+    fail(where, Code::BadLayout, "copy it into the other layout by a te.compute",
+         "transform_layout of '{}', whose statement writes to a row-major buffer", own.name());
+  }
   const Shape shape = own.transform ? own.transform->map.new_shape()
                                     : constant_shape(own.op->shape, own.name(), where);
   if (axes.size() != shape.size()) {

@@ -155,6 +155,18 @@ def sum_of_rows() -> tuple:
     return x, r, k, te.create_schedule(r.op)
 
 
+def extern_of(x: te.Tensor) -> te.Tensor:
+    """Of 8 elements, the first of which is stored on a thread."""
+
+    def body(ins: list, outs: list) -> tvm.tir.Stmt:
+        ib = tvm.tir.ir_builder.create()
+        ib.scope_attr(te.thread_axis("threadIdx.x"), "thread_extent", 1)
+        ib.emit(outs[0].vstore(0, ins[0].vload(0)))
+        return ib.get()
+
+    return te.extern((8,), [x], body, name="Y")
+
+
 def compiled(scope: str = "") -> tvm.driver.Function:
     """f(X, Y) for float32 arrays of shape (8, 4)."""
     x, y, s = copy_of((8, 4))

@@ -7,13 +7,22 @@ import sys
 
 import bad_calls
 import bad_directives
+import bad_externs
 import bad_input
 import bad_schedules
 import bad_targets
 import bad_tensors
 import bad_texts
 
-FILES = (bad_tensors, bad_directives, bad_schedules, bad_targets, bad_calls, bad_texts)
+FILES = (
+    bad_tensors,
+    bad_externs,
+    bad_directives,
+    bad_schedules,
+    bad_targets,
+    bad_calls,
+    bad_texts,
+)
 CASES = [c for file in FILES for c in bad_input.CASES if c.run.__module__ == file.__name__]
 
 # The codes that no Python script brings about by itself, and why.

@@ -212,6 +212,8 @@ TEST(EqualStatements, EachFieldMatters) {
       make_thread_for(l.n, make_int(4), {.block = true, .dim = 1}, store),
       make_if(l.p, store),
       make_if(l.q, store),
+      make_while(l.p, store),
+      make_while(l.q, store),
       make_seq({store, store}),
       make_seq({store, store, store}),
       make_let(l.z, l.y, store),

@@ -35,6 +35,9 @@ inline constexpr std::string_view kLoopsText =
           C[bx, k] = select(bx == 3, C.local[k], -0.0)
         }
       }
+      while C[bx, 0] > 1.0 {
+        C[bx, 0] = C[bx, 0] * 0.5
+      }
       for odd < 3 {
       }
     }
@@ -75,6 +78,9 @@ inline constexpr std::string_view kFlattenedText =
     }
     unrolled u < 4 {
       A[u] = select(!(u < 1), sqrt(float32(u)), fma(A[0], 2.0, 1e+20))
+    }
+    while A[0] < 8.0 {
+      A[0] = A[0] + 1.0
     }
     A[ramp(0, 1, 2)] = pack(A[3], 1.0) + x2(0.5)
   }
@@ -117,6 +123,9 @@ kernel "no identifier" grid=(1, 1, 1) block=(1, 1, 1)
         A[y * 4 + i] = fma(texel.lane[i], A[i], abs(texture2d.load(O, x=ox, y=oy: float32x4).lane[i]))
       }
     }
+    while A[y] < 2.0 && y != 3 {
+      A[y] = A[y] + 1.0
+    }
     A[ramp(0, 1, 2)] = select(y == 1, pack(A[0], 0.1), x2(float32(y)))
   }
 )";
@@ -137,6 +146,9 @@ kernel main_kernel0 grid=(1, 1, 1) block=(16, 1, 1)
   for k < 4 {
     let texel: float32x4 = H[ramp(k * 4, 1, 4): float32x4] + x4(float32(float16(float32(0.1))))
     texture2d.store(T, x=k, y=0, texel: float32x4)
+    while L[0] < 2.0 {
+      L[0] = L[0] + 1.0
+    }
     if !(k == 3) {
       unrolled i < 2 {
         H[ramp(0, 1, 2)] = select(k < 2, pack(texel.lane[3], L[0]), x2(fma(L[0], 2.0, exp(1.0))))

@@ -89,6 +89,7 @@ inline std::vector<StmtSample> stmt_samples(const Leaves& l) {
       {make_texture_store(l.t, l.i, l.j, l.v), "texture2d.store(T, x=i, y=j, v: float32x4)\n"},
       {make_for(loop, l.n, LoopKind::Serial, store), "for k < n {\n  A[i, j] = x\n}\n"},
       {make_if(l.p, store), "if p {\n  A[i, j] = x\n}\n"},
+      {make_while(l.p, store), "while p {\n  A[i, j] = x\n}\n"},
       {make_seq({store, other}), "A[i, j] = x\nA[j, i] = y\n"},
       {make_let(bound, l.z, store), "let b: float32 = z\nA[i, j] = x\n"},
       {make_allocate(l.a, store), "buffer.alloca A: global float32[8, 16]\nA[i, j] = x\n"},

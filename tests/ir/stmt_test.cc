@@ -86,6 +86,17 @@ TEST_F(StmtTest, IfFoldsConstantConditions) {
   EXPECT_THROW(make_if(l.i, store), InternalError);
 }
 
+TEST_F(StmtTest, WhileThatNeverHoldsIsEmpty) {
+  EXPECT_TRUE(is_empty(make_while(make_bool(false), store)));
+  const Stmt s = make_while(l.p, store, kHere);
+  const auto* n = as<While>(s);
+  ASSERT_NE(n, nullptr);
+  EXPECT_TRUE(n->condition.same_as(l.p) && n->body.same_as(store));
+  EXPECT_EQ(s->location.line, 1);
+  EXPECT_EQ(s->depth, 2);
+  EXPECT_THROW(make_while(l.i, store), InternalError);
+}
+
 TEST_F(StmtTest, SequencesAreFlat) {
   const Stmt other = make_barrier();
   const Stmt two = make_seq({store, other});

@@ -186,6 +186,7 @@ TEST_F(VerifyTest, AllThreadsComeToABarrier) {
   const auto body = [&](const Stmt& s) { return faults(one_kernel(make_seq({copy(), s}))); };
   EXPECT_THAT(body(barrier), IsEmpty());
   EXPECT_EQ(body(make_if(tx < 8, barrier)), divergent);
+  EXPECT_EQ(body(make_while(tx < 8, barrier)), divergent);
   EXPECT_EQ(body(make_if(bx + tx < 8, serial(i, 4, barrier))), divergent);
   EXPECT_EQ(body(serial(i, 4, make_if(tx < i, make_seq({make_empty(), barrier, make_empty()})))),
             divergent);
@@ -201,6 +202,7 @@ TEST_F(VerifyTest, AllThreadsComeToABarrier) {
       divergent);
   // The block's index, loops over constants and shared memory are the same for all.
   EXPECT_THAT(body(make_if(bx < 4, barrier)), IsEmpty());
+  EXPECT_THAT(body(make_while(bx < 4, barrier)), IsEmpty());
   EXPECT_THAT(body(make_if(tx < 8, zero(b, {tx}))), IsEmpty());
   EXPECT_THAT(body(make_seq({make_if(tx < 8, zero(b, {tx})), barrier})), IsEmpty());
   EXPECT_THAT(body(make_seq({make_for(i, tx, LoopKind::Serial, zero(b, {i})), barrier})),

@@ -30,6 +30,7 @@ TEST(VerifyStages, TheTable) {
       {"If", "lf-kg"},      {"Seq", "lfpkg"},          {"Nest", "lf---"},
       {"Let", "lf-kg"},     {"Allocate", "lfpkg"},     {"Free", "--p--"},
       {"Barrier", "lf-kg"}, {"Launch", "--p--"},       {"Pipelined", "l----"},
+      {"While", "lf-kg"},
   };
   size_t rows = 0;
 #define TL_ROW(Name, Kind)                                    \

@@ -111,8 +111,8 @@ TEST(Children, AreSeenInOrder) {
     EXPECT_EQ(children_of(samples[i].e), expected[i]) << samples[i].text;
   }
   const std::vector<std::vector<std::string>> expected_stmts = {
-      {"i", "j", "x"}, {"i", "j", "v"}, {"n", "s"}, {"p", "s"}, {"s", "s"}, {"z", "s"},
-      {"s"},           {"s"},           {"s"},      {},         {}};
+      {"i", "j", "x"}, {"i", "j", "v"}, {"n", "s"}, {"p", "s"}, {"p", "s"}, {"s", "s"},
+      {"z", "s"},      {"s"},           {"s"},      {"s"},      {},         {}};
   const std::vector<StmtSample> stmts = stmt_samples(l);
   ASSERT_EQ(stmts.size(), expected_stmts.size());
   for (size_t i = 0; i < stmts.size(); ++i) {
@@ -175,7 +175,8 @@ TEST(MapChildren, RebuildsWithEachChild) {
       // The bodies are those of the sample.
       const bool direct = as<Store>(sample.s) != nullptr || as<TextureStore>(sample.s) != nullptr;
       const bool head = (as<For>(sample.s) != nullptr && name == "n") ||
-                        (as<If>(sample.s) != nullptr && name == "p");
+                        (as<If>(sample.s) != nullptr && name == "p") ||
+                        (as<While>(sample.s) != nullptr && name == "p");
       EXPECT_EQ(to_string(mapped), direct || head ? renamed(sample.text, name) : sample.text);
     }
   }
@@ -190,12 +191,12 @@ TEST(MapChildren, RebuildsStatements) {
   std::vector<std::string> texts;
   for (const StmtSample& sample : stmt_samples(l)) texts.push_back(text(sample.s));
   EXPECT_THAT(
-      texts,
-      ElementsAre("A[i, j] = x\n", "texture2d.store(T, x=i, y=j, v: float32x4)\n",
-                  "for k < n {\n  barrier\n}\n", "if p {\n  barrier\n}\n", "barrier\nbarrier\n",
-                  "let b: float32 = z\nbarrier\n",
-                  "buffer.alloca A: global float32[8, 16]\nbarrier\n", "nest A {\n  barrier\n}\n",
-                  "pipelined A stages=2 {\n  barrier\n}\n", "buffer.free A\n", "barrier\n"));
+      texts, ElementsAre(
+                 "A[i, j] = x\n", "texture2d.store(T, x=i, y=j, v: float32x4)\n",
+                 "for k < n {\n  barrier\n}\n", "if p {\n  barrier\n}\n",
+                 "while p {\n  barrier\n}\n", "barrier\nbarrier\n", "let b: float32 = z\nbarrier\n",
+                 "buffer.alloca A: global float32[8, 16]\nbarrier\n", "nest A {\n  barrier\n}\n",
+                 "pipelined A stages=2 {\n  barrier\n}\n", "buffer.free A\n", "barrier\n"));
   const Stmt store = make_store(l.a, {l.i, l.j}, l.x);
   EXPECT_EQ(text(make_for(l.i, l.n, LoopKind::Vectorized, store)),
             "vectorized i < n {\n  barrier\n}\n");

@@ -135,6 +135,47 @@ compute S(i < 8): float32 = reduce(sum, [k < 16], P[i, k], init=T#1[i])
   output
 )";
 
-inline constexpr std::array kTeTexts = {kTiledText, kOddText, kLayoutText, kTupleText};
+// Externs: two outputs, two kernels with memory between them, and an input by way of a cache.
+inline constexpr std::string_view kExternText = R"(program externs stage=te target="opencl"
+  param A
+  param Y
+
+placeholder A: float32[8, 4]
+
+compute A.global(ax0 < 8, ax1 < 4): float32 = A[ax0, ax1]
+  scope global
+  bind ax0 blockIdx.x
+
+extern E
+  reads A: global float32[8, 4] = A.global origin = A
+  writes E.v0: global float32[8]
+  writes E.v1: global int32[8]
+{
+  buffer.alloca sums: global float32[8]
+  thread<threadIdx.x> threadIdx.x < 8 {
+    sums[threadIdx.x] = 0.0
+    unrolled i < 4 {
+      sums[threadIdx.x] = sums[threadIdx.x] + A[threadIdx.x, i]
+    }
+  }
+  thread<blockIdx.x> blockIdx.x < 8 {
+    let negative: bool = sums[blockIdx.x] < 0.0
+    E.v0[blockIdx.x] = sums[blockIdx.x]
+    if negative {
+      E.v1[blockIdx.x] = 1
+    }
+    if !negative {
+      E.v1[blockIdx.x] = 0
+    }
+  }
+}
+  tag reduction
+
+compute Y(i < 8): float32 = E[i] + float32(E#1[i])
+  output
+  bind i blockIdx.x
+)";
+
+inline constexpr std::array kTeTexts = {kTiledText, kOddText, kLayoutText, kTupleText, kExternText};
 
 }  // namespace texloom::lower

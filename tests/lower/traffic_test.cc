@@ -47,6 +47,14 @@ TEST_F(KernelTraffic, OfVectorsAndScalars) {
   EXPECT_EQ(halves[0].read, times(32, 2));
 }
 
+// How often a While runs is not known.
+TEST_F(KernelTraffic, OfLoopsWithAnEndThatIsNotKnown) {
+  const Expr holds = ir::make_binary(BinaryOp::Lt, at(x, tx), at(x, bx));
+  const auto found = of(ir::make_while(holds, put(x, tx, at(x, bx))));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_FALSE(found[0].written.accesses.exact);
+}
+
 // Four lanes, although one is wanted.
 TEST_F(KernelTraffic, OfTexels) {
   const ir::Buffer t = ir::texture("t", kFloat32, 8, 8);

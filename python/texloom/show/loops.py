@@ -218,6 +218,8 @@ def _label(node: Node) -> tuple[str, str]:
         return loop.split(".")[0], f"{loop} {node['name']} < {node['extent']}"
     if node["kind"] == "guard":
         return "guard", f"if {node['condition']}"
+    if node["kind"] == "while":
+        return "guard", f"while {node['condition']}"
     return "pipelined", f"pipelined {node['buffer'].name}, {node['stages']} stages"
 
 

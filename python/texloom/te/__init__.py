@@ -56,6 +56,7 @@ from ..tir.op import (
     var,
 )
 from . import schedule, tag, tensor, tracing
+from .external import extern
 from .layouts import AXIS_SEPARATOR
 from .operation import compute, create_schedule, placeholder, reduce_axis, thread_axis
 from .reducers import comm_reducer, max, min, prod, sum
@@ -96,6 +97,7 @@ __all__ = [
     "erf",
     "exp",
     "exp2",
+    "extern",
     "floor",
     "floordiv",
     "floormod",

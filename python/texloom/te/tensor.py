@@ -99,40 +99,40 @@ Tensor.astype = _astype
 class _OperationClass(type):
     """A class whose instances are the operations of one kind."""
 
-    placeholder: bool | None
+    kind: str
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, Operation) and value._is_placeholder is cls.placeholder
+        return isinstance(value, Operation) and value._kind == cls.kind
 
 
 class PlaceholderOp(metaclass=_OperationClass):
     """An input."""
 
-    placeholder = True
+    kind = "placeholder"
 
 
 class ComputeOp(metaclass=_OperationClass):
     """A compute."""
 
-    placeholder = False
+    kind = "compute"
 
 
 class TensorComputeOp(metaclass=_OperationClass):
     """A compute of a tensor intrinsic; no operation is one yet."""
 
-    placeholder = None
+    kind = "tensor_compute"
 
 
 class ScanOp(metaclass=_OperationClass):
     """A recurrence; no operation is one yet."""
 
-    placeholder = None
+    kind = "scan"
 
 
 class ExternOp(metaclass=_OperationClass):
-    """A statement over buffers; no operation is one yet."""
+    """A statement over buffers."""
 
-    placeholder = None
+    kind = "extern"
 
 
 __all__ = [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .._core import max, min
+from .._core import Buffer, Stmt, max, min
+from . import ir_builder
 from .buffer import decl_buffer
 from .calls import *  # noqa: F403
 from .calls import __all__ as _calls
@@ -11,4 +12,14 @@ from .expr import __all__ as _classes
 from .op import *  # noqa: F403
 from .op import __all__ as _functions
 
-__all__ = [*_calls, *_classes, *_functions, "decl_buffer", "max", "min"]
+__all__ = [
+    *_calls,
+    *_classes,
+    *_functions,
+    "Buffer",
+    "Stmt",
+    "decl_buffer",
+    "ir_builder",
+    "max",
+    "min",
+]

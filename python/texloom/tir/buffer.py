@@ -25,6 +25,9 @@ def decl_buffer(
 ) -> Buffer:
     """How an argument's array lies in memory, for ``binds=`` of :func:`lower` and :func:`build`.
 
+    Also the memory that the function of ``te.extern`` is given, for ``in_buffers=`` and
+    ``out_buffers=``: in global memory, wherever the tensor lies.
+
     Parameters
     ----------
     shape, dtype

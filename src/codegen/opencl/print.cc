@@ -258,6 +258,9 @@ class KernelPrinter {
                 n.body);
         },
         [&](const ir::If& n) { block(fmt::format("if ({})", exprs_.text(n.condition)), n.then); },
+        [&](const ir::While& n) {
+          block(fmt::format("while ({})", exprs_.text(n.condition)), n.body);
+        },
         [&](const ir::Seq& n) {
           for (const Stmt& each : n.statements) stmt(each);
         },

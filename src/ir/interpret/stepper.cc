@@ -1,6 +1,7 @@
 #include "ir/interpret/stepper.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace texloom::ir {
@@ -29,6 +30,7 @@ void Stepper::begin(Frame& frame) {
             evaluator_.evaluate_decision(n.condition, &n, n.location, "the condition is");
         frame.extent = holds != 0 ? 1 : 0;
       },
+      [&](const While&) { frame.extent = std::numeric_limits<int64_t>::max(); },
       [&](const Seq& n) { frame.extent = static_cast<int64_t>(n.statements.size()); },
       [&](const Let& n) {
         evaluator_.bind(n.var, evaluator_.evaluate(n.value));
@@ -63,6 +65,11 @@ const Stmt* Stepper::next_child(Frame& frame) {
         return &n.body;
       },
       [](const If& n) { return &n.then; },
+      [&](const While& n) {
+        const int64_t holds =
+            evaluator_.evaluate_decision(n.condition, &n, n.location, "the condition is");
+        return holds != 0 ? &n.body : nullptr;
+      },
       [&](const Seq& n) { return &n.statements[static_cast<size_t>(i)]; },
       [](const Let& n) { return &n.body; }, [](const Nest& n) { return &n.body; },
       [](const Pipelined& n) { return &n.body; }, [](const Allocate& n) { return &n.body; },

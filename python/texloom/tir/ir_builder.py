@@ -1,0 +1,319 @@
+"""Statements, written line by line: ``tir.ir_builder.create()``.
+
+``with`` opens what encloses other statements; a ``scope_attr``, ``let`` or ``allocate`` holds for
+the rest of the block that it stands in::
+
+    ib = tvm.tir.ir_builder.create()
+    a, b = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+    bx = te.thread_axis("blockIdx.x")
+    ib.scope_attr(bx, "thread_extent", 8)
+    with ib.for_range(0, 4) as i:
+        b[bx, i] = a[bx, i] + 1.0
+    return ib.get()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from .. import _core
+from .._core import Buffer, Expr, IterVar, Stmt
+from .expr import StringImm
+from .op import likely
+
+# What stands in a block: a statement, or what makes one of all that follows it.
+Opening = Callable[[Stmt], Stmt]
+_KINDS = ("serial", "unroll", "vectorize", "parallel")
+
+
+class WithScope:
+    """The block of a ``with``; `value` is what ``as`` names."""
+
+    def __init__(self, value: Any, close: Callable[[], None]) -> None:
+        self._value, self._close = value, close
+
+    def __enter__(self) -> Any:
+        return self._value
+
+    def __exit__(self, kind: type | None, value: object, trace: object) -> None:
+        if kind is None:
+            self._close()
+
+
+class BufferVar:
+    """The elements of a buffer: ``A[i, j]`` reads one, ``A[i, j] = value`` emits a store.
+
+    A single index of a buffer of several axes counts its elements in their order.
+    """
+
+    def __init__(self, builder: IRBuilder, buffer: Buffer) -> None:
+        self._builder, self._buffer = builder, buffer
+        self._used = False
+
+    @property
+    def dtype(self) -> str:
+        """The type of an element."""
+        return self._buffer.dtype
+
+    def asobject(self) -> BufferVar:
+        """What ``scope_attr`` takes: the buffer itself."""
+        return self
+
+    def _indices(self, index: Any) -> list[Any]:
+        self._used = True
+        given = list(index) if isinstance(index, (list, tuple)) else [index]
+        shape = self._buffer.shape
+        if len(given) != 1 or len(shape) <= 1:
+            return given
+        rest, indices = _core.to_expr(given[0]), []
+        for extent in reversed(shape[1:]):
+            indices.append(rest % extent)
+            rest = rest // extent
+        return [rest, *reversed(indices)]
+
+    def __getitem__(self, index: Any) -> Expr:
+        return self._buffer.vload(self._indices(index))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._builder.emit(self._buffer.vstore(self._indices(index), value))
+
+    # Without this Python would iterate by __getitem__, and never come to an end.
+    __iter__ = None
+
+
+class IRBuilder:
+    """Makes one statement; :meth:`get` returns it."""
+
+    def __init__(self) -> None:
+        self._blocks: list[list[Stmt | Opening]] = [[]]
+        self._loops = 0
+        self._threads = 0  # thread axes around
+        # Of the `if` that a block ended with: the statement, what it asks and what it does.
+        self._last_if: tuple[Stmt, Expr, Stmt] | None = None
+
+    # -- Blocks.
+
+    def _enter(self) -> None:
+        self._blocks.append([])
+
+    def _leave(self) -> Stmt:
+        block: list[Stmt] = []
+        for each in reversed(self._blocks.pop()):
+            block = [each, *block] if isinstance(each, Stmt) else [each(_core.make_seq(block))]
+        return _core.make_seq(block)
+
+    def _open(self, opening: Opening) -> None:
+        self._blocks[-1].append(opening)
+
+    def emit(self, stmt: Stmt) -> None:
+        """Adds a statement, such as ``buffer.vstore(begin, value)``."""
+        if not isinstance(stmt, Stmt):
+            raise ValueError(
+                f"emit takes a statement, not a {type(stmt).__name__}: an expression alone has no "
+                "effect"
+            )
+        self._blocks[-1].append(stmt)
+
+    def get(self) -> Stmt:
+        """The statement of all that has been emitted."""
+        if len(self._blocks) != 1:
+            raise ValueError("get is called inside a block of the builder")
+        stmt = self._leave()
+        self._blocks = [[]]
+        return stmt
+
+    def new_scope(self) -> WithScope:
+        """A block: what a ``scope_attr``, ``let`` or ``allocate`` in it holds for ends there."""
+        threads = self._threads
+
+        def close() -> None:
+            self._threads = threads
+            self.emit(self._leave())
+
+        self._enter()
+        return WithScope(None, close)
+
+    # -- Loops and conditions.
+
+    def for_range(
+        self,
+        begin: Any,
+        end: Any,
+        name: str = "i",
+        dtype: str | None = None,
+        kind: str = "serial",
+    ) -> WithScope:
+        """A loop from `begin` to ``end - 1``; `kind` is serial, unroll, vectorize or parallel.
+
+        A parallel loop runs as a serial one: on a GPU the threads run in parallel.
+        """
+        if kind not in _KINDS:
+            raise ValueError(f"the loop is '{kind}', which is none of {', '.join(_KINDS)}")
+        begin, end = _core.to_expr(begin), _core.to_expr(end)
+        if name == "i":
+            name = chr(ord("i") + self._loops) if self._loops < 3 else f"i_{self._loops - 3}"
+        self._loops += 1
+        if dtype is None:
+            dtype = "int64" if "int64" in (begin.dtype, end.dtype) else "int32"
+        var = _core.var(name, dtype)
+        from_zero = begin.equal(0)._class == "IntImm" and bool(begin.equal(0))
+        threads = self._threads
+
+        def close() -> None:
+            self._threads = threads
+            extent = end if from_zero else end - begin
+            self.emit(_core.make_for(var, extent, kind, self._leave()))
+
+        self._enter()
+        return WithScope(var if from_zero else var + begin.astype(dtype), close)
+
+    def while_loop(self, condition: Any) -> WithScope:
+        """A loop that goes on as long as the condition holds, which is asked before each turn."""
+        condition = _core.to_expr(condition)
+        threads = self._threads
+
+        def close() -> None:
+            self._threads = threads
+            self.emit(_core.make_while(condition, self._leave()))
+
+        self._enter()
+        return WithScope(None, close)
+
+    def if_scope(self, cond: Any) -> WithScope:
+        """What happens where the condition holds."""
+        condition = _core.to_expr(cond)
+        threads = self._threads
+
+        def close() -> None:
+            self._threads = threads
+            body = self._leave()
+            self.emit(_core.make_if(condition, body))
+            self._last_if = (self._blocks[-1][-1], condition, body)
+
+        self._enter()
+        return WithScope(None, close)
+
+    def else_scope(self) -> WithScope:
+        """What happens where the condition of the ``if_scope`` just above does not hold."""
+        block = self._blocks[-1]
+        if self._last_if is None or not block or block[-1] is not self._last_if[0]:
+            raise ValueError("else_scope stands behind an if_scope")
+        _, condition, then = self._last_if
+        threads = self._threads
+
+        def close() -> None:
+            self._threads = threads
+            otherwise = self._leave()
+            # The first branch may write what is asked.
+            asked_once = _core.reads_memory(condition)
+            decided = _core.var("condition", "bool") if asked_once else condition
+            branches = _core.make_seq(
+                [
+                    _core.make_if(decided, then),
+                    _core.make_if(_core.logical_not(decided), otherwise),
+                ]
+            )
+            if asked_once:
+                branches = _core.make_let(decided, condition, branches, _core.location())
+            self._blocks[-1][-1] = branches
+            self._last_if = None
+
+        self._enter()
+        return WithScope(None, close)
+
+    def likely(self, expr: Any) -> Expr:
+        """The condition itself: which branch is likely makes no difference here."""
+        return likely(expr)
+
+    # -- For the rest of a block.
+
+    def let(self, var_name: str, value: Any) -> Expr:
+        """A variable that has the value from here on."""
+        value = _core.to_expr(value)
+        var = _core.var(var_name, value.dtype)
+        where = _core.location()
+        self._open(lambda body: _core.make_let(var, value, body, where))
+        return var
+
+    def allocate(
+        self,
+        dtype: str,
+        shape: Any,
+        name: str = "buf",
+        axis_separators: Any = None,
+        scope: str = "",
+    ) -> BufferVar:
+        """Memory for the rest of the block.
+
+        Parameters
+        ----------
+        dtype : str
+            The type of an element.
+        shape : int or sequence of int
+            Extents, all constant.
+        name : str
+            For messages and kernels.
+        scope : str
+            ``local`` to each thread, ``shared`` by a block, or ``global`` outside of thread axes;
+            by default local inside of them, else global. May stand in the fourth place.
+        """
+        if isinstance(axis_separators, str):
+            scope = axis_separators
+        scope = scope or ("local" if self._threads else "global")
+        extents = list(shape) if isinstance(shape, (list, tuple)) else [shape]
+        var = BufferVar(self, _core.allocated_buffer(dtype, extents, name, scope))
+        self._open(lambda body: _core.make_allocate(var._buffer, body))
+        return var
+
+    def buffer_ptr(self, buf: Buffer) -> BufferVar:
+        """The elements of a buffer that ``fcompute`` is given."""
+        return BufferVar(self, buf)
+
+    def pointer(self, content_type: str, name: str = "ptr", scope: str = "") -> NoReturn:
+        """Refused: there is nothing that a free pointer could point to."""
+        del content_type, scope
+        raise ValueError(f"pointer('{name}') points to nothing: use buffer_ptr, or allocate")
+
+    def scope_attr(self, node: Any, attr_key: str, value: Any) -> None:
+        """What holds for the rest of the block.
+
+        Parameters
+        ----------
+        node : IterVar or BufferVar
+            A thread axis, or memory that was allocated just before.
+        attr_key : str
+            ``thread_extent`` and ``virtual_thread``: the block runs on so many threads.
+            ``storage_scope``: where the memory lies. Pragmas are passed over.
+        value
+            The number of threads, or the name of a scope.
+        """
+        if attr_key in ("thread_extent", "virtual_thread"):
+            if not isinstance(node, IterVar):
+                raise ValueError(f"{attr_key} is said of an axis that te.thread_axis made")
+            self._threads += 1
+            where = _core.location()
+            self._open(lambda body: _core.make_thread_for(node, value, body, where))
+        elif attr_key == "storage_scope":
+            self._move(node, value.value if isinstance(value, StringImm) else value)
+        elif not attr_key.startswith("pragma_"):
+            raise ValueError(
+                f"the attribute '{attr_key}' is none of thread_extent, virtual_thread, "
+                "storage_scope and pragmas"
+            )
+
+    def _move(self, memory: Any, scope: str) -> None:
+        if not isinstance(memory, BufferVar):
+            raise ValueError("storage_scope is said of what allocate returned")
+        if memory._used:
+            raise ValueError("storage_scope is said before the memory is used")
+        old = memory._buffer
+        memory._buffer = _core.allocated_buffer(old.dtype, list(old.shape), old.name, scope)
+
+
+def create() -> IRBuilder:
+    """A builder with nothing in it."""
+    return IRBuilder()
+
+
+__all__ = ["BufferVar", "IRBuilder", "create"]

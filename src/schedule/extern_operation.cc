@@ -1,0 +1,205 @@
+#include "schedule/extern_operation.h"
+
+#include <algorithm>
+
+#include "ir/verify.h"
+#include "ir/visit.h"
+#include "support/diagnostic.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+// A kernel begins wherever what stands around is no memory that all kernels see.
+Stmt in_nests(const Stmt& s, const Buffer& result) {
+  if (const auto* n = as<Seq>(s)) {
+    Stmts nests;
+    for (const Stmt& each : n->statements) nests.push_back(in_nests(each, result));
+    return make_seq(std::move(nests));
+  }
+  const auto* n = as<Allocate>(s);
+  if (n != nullptr && n->buffer->memory == MemoryScope::Global) {
+    return make_allocate(n->buffer, in_nests(n->body, result), n->location);
+  }
+  return make_nest(result, s, s->location);
+}
+
+class Checker {
+ public:
+  explicit Checker(const Operation& op) : op_(op) {}
+
+  void run() const {
+    if (op_.types.empty() || op_.types.size() > kMaxOutputs) {
+      wrong({}, "give the shapes of 1 to 64 outputs", "it has no output, or more than 64");
+    }
+    for (const ExternInput& input : op_.reads) check_input(input);
+    for (const Buffer& output : op_.writes) check_place(output);
+    check_statement();
+    check_rules();
+  }
+
+ private:
+  [[noreturn]] void wrong(const SourceLocation& where, std::string help,
+                          const std::string& problem) const {
+    fail(where.known() ? where : op_.location, Code::BadExtern, std::move(help), "extern '{}': {}",
+         op_.name, problem);
+  }
+
+  void check_input(const ExternInput& input) const {
+    check_place(input.buffer);
+    const Tensor& t = input.tensor;
+    const Shape shape = constant_shape(t->shape, t->name, op_.location);
+    if (input.buffer->type == t->type && input.buffer->shape == shape) return;
+    wrong({}, "declare it with the tensor's shape and dtype",
+          fmt::format("the buffer '{}' has another shape or dtype than its tensor '{}'",
+                      input.buffer->name, t->name));
+  }
+
+  void check_place(const Buffer& b) const {
+    if (b->memory == MemoryScope::Global && b->layout == linear_layout(b->shape)) return;
+    wrong({}, "declare it in global memory; where the tensor lies, its own stage says",
+          fmt::format("the buffer '{}' is not in global memory", b->name));
+  }
+
+  void check_statement() const {
+    walk(
+        op_.statement,
+        [&](const Store& n) {
+          const bool is_input =
+              std::any_of(op_.reads.begin(), op_.reads.end(),
+                          [&](const ExternInput& i) { return i.buffer.same_as(n.buffer); });
+          if (!is_input) return;
+          wrong(n.location, "write to a buffer of an output, or to one that is allocated",
+                fmt::format("the statement writes '{}', which is an input", n.buffer->name));
+        },
+        [&](const Allocate& n) {
+          if (!n.buffer->is_texture()) return;
+          wrong(n.location, "allocate a buffer", "the statement allocates a texture");
+        });
+  }
+
+  void check_memory(const Nest& kernel) const {
+    walk(kernel.body, [&](const Allocate& n) {
+      if (n.buffer->memory != MemoryScope::Global) return;
+      wrong(n.location,
+            "allocate it in \"local\" or \"shared\", or outside of thread axes and loops",
+            fmt::format("'{}' is allocated in global memory inside a kernel", n.buffer->name));
+    });
+  }
+
+  void check_rules() const {
+    Program program;
+    program.name = op_.name;
+    program.params = op_.writes;
+    for (const ExternInput& input : op_.reads) {
+      const auto same = [&](const Buffer& b) { return b.same_as(input.buffer); };
+      if (std::none_of(program.params.begin(), program.params.end(), same)) {
+        program.params.push_back(input.buffer);
+      }
+    }
+    program.body = in_nests(op_.statement, op_.writes.front());
+    walk(program.body, [&](const Nest& n) { check_memory(n); });
+    const std::vector<Violation> found =
+        find_violations(program, {.check_accesses = has_exact_ranges()});
+    if (found.empty()) return;
+    const Violation& v = found.front();
+    wrong(v.location,
+          "keep to the shapes and dtypes of the buffers, and to what the statement defines",
+          fmt::format("{}: {}", v.node, v.problem));
+  }
+
+  // Whether variables take all values of their ranges in all combinations. What is not proven to
+  // lie inside a buffer does not, then; else it may be beyond our proofs.
+  bool has_exact_ranges() const {
+    bool exact = true;
+    walk(
+        op_.statement, [&](const For& n) { exact = exact && int_value(n.extent) != nullptr; },
+        [&](const Let&) { exact = false; });
+    return exact;
+  }
+
+  const Operation& op_;
+};
+
+std::vector<Tensor> each_once(const std::vector<ExternInput>& reads) {
+  std::vector<Tensor> inputs;
+  for (const ExternInput& input : reads) {
+    const bool known = std::any_of(inputs.begin(), inputs.end(),
+                                   [&](const Tensor& t) { return t->same_tensor(*input.tensor); });
+    if (!known) inputs.push_back(input.tensor);
+  }
+  return inputs;
+}
+
+}  // namespace
+
+Op make_extern(std::string name, std::string tag, std::vector<ExternInput> inputs,
+               std::vector<Buffer> outputs, Stmt statement, SourceLocation location,
+               Ref<RefCounted> attributes) {
+  auto* op = new Operation;
+  Op result(op);
+  op->kind = OperationKind::Extern;
+  op->name = std::move(name);
+  op->tag = std::move(tag);
+  for (const Buffer& output : outputs) op->types.push_back(output->type);
+  op->inputs = each_once(inputs);
+  op->reads = std::move(inputs);
+  op->writes = std::move(outputs);
+  op->statement = std::move(statement);
+  op->location = std::move(location);
+  op->attributes = std::move(attributes);
+  Checker(*op).run();
+  op->shape = output_shape(*op, 0);
+  return result;
+}
+
+Op with_inputs(const Operation& op, std::vector<Tensor> tensors) {
+  auto* other = new Operation;
+  Op result(other);
+  other->kind = op.kind;
+  other->name = op.name;
+  other->tag = op.tag;
+  other->types = op.types;
+  other->shape = op.shape;
+  for (size_t i = 0; i < op.reads.size(); ++i) {
+    other->reads.push_back({std::move(tensors[i]), op.reads[i].buffer});
+  }
+  other->inputs = each_once(other->reads);
+  other->writes = op.writes;
+  other->statement = op.statement;
+  other->location = op.location;
+  other->attributes = op.attributes;
+  return result;
+}
+
+Stmt nests_of(const Operation& op, const std::vector<Buffer>& reads,
+              const std::vector<Buffer>& writes) {
+  std::unordered_map<const BufferNode*, Buffer> places;
+  for (size_t i = 0; i < reads.size(); ++i) places.emplace(op.reads[i].buffer.get(), reads[i]);
+  for (size_t i = 0; i < writes.size(); ++i) places.emplace(op.writes[i].get(), writes[i]);
+  const auto place = [&](const Buffer& b) {
+    const auto found = places.find(b.get());
+    return found == places.end() ? b : found->second;
+  };
+  const Stmt statement = rewrite(
+      op.statement,
+      [&](const Load& n, const Expr&) { return make_load(place(n.buffer), n.indices, n.location); },
+      [&](const Store& n, const Stmt&) {
+        return make_store(place(n.buffer), n.indices, n.value, n.location);
+      });
+  return in_nests(statement, writes.front());
+}
+
+bool has_threads(const Operation& op) {
+  bool all = true;
+  walk(in_nests(op.statement, op.writes.front()), [&](const Nest& nest) {
+    bool found = false;
+    walk(nest.body, [&](const For& n) { found = found || n.loop == LoopKind::Thread; });
+    all = all && found;
+  });
+  return all;
+}
+
+}  // namespace texloom::schedule

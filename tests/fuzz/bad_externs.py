@@ -1,0 +1,155 @@
+"""Wrong statements of externs, and what no extern can be asked for."""
+
+from __future__ import annotations
+
+from bad_input import block, case, extern_of
+
+import texloom as tvm
+from texloom import te
+
+
+@case("TL1020")
+def extern_that_writes_behind_its_output() -> None:
+    x = te.placeholder((8,), name="X")
+    te.extern((8,), [x], lambda ins, outs: outs[0].vstore(8, ins[0].vload(0)))  # wrong
+
+
+@case("TL1020")
+def extern_that_writes_its_input() -> None:
+    x = te.placeholder((8,), name="X")
+    te.extern((8,), [x], lambda ins, outs: ins[0].vstore(0, ins[0].vload(1)))  # wrong
+
+
+@case("TL1020")
+def extern_that_reads_a_tensor_itself() -> None:
+    x = te.placeholder((8,), name="X")
+    te.extern((8,), [x], lambda ins, outs: outs[0].vstore(0, x[0]))  # wrong
+
+
+@case("TL1020")
+def buffer_of_another_shape_than_its_tensor() -> None:
+    x = te.placeholder((8,), name="X")
+    buffer = tvm.tir.decl_buffer((4,))
+    te.extern((8,), [x], lambda ins, outs: outs[0].vstore(0, 1.0), in_buffers=buffer)  # wrong
+
+
+@case("TL1020")
+def global_memory_that_threads_allocate() -> None:
+    def body(ins: list, outs: list) -> tvm.tir.Stmt:
+        ib = tvm.tir.ir_builder.create()
+        ib.scope_attr(te.thread_axis("threadIdx.x"), "thread_extent", 8)
+        ib.allocate("float32", 8, scope="global")  # wrong
+        return ib.get()
+
+    te.extern((8,), [], body, dtype="float32")
+
+
+@case("TL1003")
+def value_of_another_type_than_the_buffer() -> None:
+    y = tvm.tir.decl_buffer((8,))
+    y.vstore(0, te.const(1, "int32"))  # wrong
+
+
+@case("TL1003")
+def vectors_of_different_lanes() -> None:
+    y = tvm.tir.decl_buffer((8,))
+    y.vload(0, "float32x4") + y.vload(0, "float32x2")  # wrong
+
+
+@case("TL1002")
+def buffer_with_too_few_indices() -> None:
+    tvm.tir.decl_buffer((8, 4)).vload(0)  # wrong
+
+
+@case("TL1007")
+def compute_that_reads_a_buffer() -> None:
+    y = tvm.tir.decl_buffer((8,))
+    te.compute((8,), lambda i: y.vload(i), name="Y")  # wrong
+
+
+@case("TL2011")
+def cache_write_of_an_extern() -> None:
+    y = extern_of(te.placeholder((8,), name="X"))
+    z = te.compute((8,), lambda i: y[i], name="Z")
+    s = te.create_schedule(z.op)
+    s.cache_write(y, "local")  # wrong
+
+
+@case("TL2017")
+def transform_layout_of_an_extern() -> None:
+    y = extern_of(te.placeholder((8,), name="X"))
+    z = te.compute((8,), lambda i: y[i], name="Z")
+    s = te.create_schedule(z.op)
+    s[y].transform_layout(lambda i: [i // 4, i % 4])  # wrong
+
+
+@case("TL3003")
+def extern_bound_to_no_thread() -> None:
+    x = te.placeholder((8,), name="X")
+    y = te.extern((8,), [x], lambda ins, outs: outs[0].vstore(0, 1.0), name="Y")  # wrong
+    tvm.lower(te.create_schedule(y.op), [x, y])
+
+
+@case("TL3028")
+def extern_computed_inside_its_reader() -> None:
+    x = te.placeholder((8,), name="X")
+    y = extern_of(x)
+    z = te.compute((8,), lambda i: y[i], name="Z")
+    s = te.create_schedule(z.op)
+    s[z].bind(s[z].op.axis[0], block())
+    s[y].compute_at(s[z], s[z].op.axis[0])  # wrong
+    tvm.lower(s, [x, z])
+
+
+@case("TL3028")
+def extern_that_writes_a_texture() -> None:
+    x = te.placeholder((8,), name="X")
+    y = extern_of(x)
+    s = te.create_schedule(y.op)
+    s[y].set_scope("texture")  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3005")
+def attached_although_an_extern_reads_it() -> None:
+    x = te.placeholder((8,), name="X")
+    p = te.compute((8,), lambda i: x[i] + 1, name="P")
+    y = extern_of(p)
+    z = te.compute((8,), lambda i: y[i] + p[i], name="Z")
+    s = te.create_schedule(z.op)
+    s[z].bind(s[z].op.axis[0], block())
+    s[p].compute_at(s[z], s[z].op.axis[0])  # wrong
+    s[p].set_scope("local")
+    tvm.lower(s, [x, z])
+
+
+@case("TL3027")
+def threads_that_would_meet_under_a_condition() -> None:
+    def body(ins: list, outs: list) -> tvm.tir.Stmt:
+        ib = tvm.tir.ir_builder.create()
+        tx = te.thread_axis("threadIdx.x")
+        tile = ib.allocate("float32", 8, scope="shared")
+        ib.scope_attr(tx, "thread_extent", 8)
+        with ib.if_scope(tx < 4):  # wrong
+            tile[tx] = 1.0
+            ib.emit(outs[0].vstore(tx, tile[3 - tx]))
+        return ib.get()
+
+    x = te.extern((8,), [], body, dtype="float32", name="X")
+    tvm.lower(te.create_schedule(x.op), [x])
+
+
+@case("TL3028")
+def loop_around_an_extern() -> None:
+    y = extern_of(te.placeholder((8,), name="X"))
+    s = te.create_schedule(y.op)
+    s[y].fuse()  # wrong
+
+
+@case("TL2031")
+def store_predicate_of_an_extern() -> None:
+    x = te.placeholder((8,), name="X")
+    y = extern_of(x)
+    s = te.create_schedule(y.op)
+    s[y].set_store_predicate(te.thread_axis("threadIdx.x").var.equal(0))  # wrong
+    tvm.lower(s, [x, y])

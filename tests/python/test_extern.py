@@ -1,0 +1,384 @@
+"""Externs: tensors whose elements a statement of ir_builder writes."""
+
+import re
+
+import numpy as np
+import pytest
+
+import texloom as tvm
+from texloom import te
+
+VALUES = np.random.default_rng(20).integers(-9, 9, size=(8, 16)).astype("float32")
+
+
+def placeholder(shape=(8, 16), dtype="float32"):
+    return te.placeholder(shape, dtype, name="A")
+
+
+def builder(axis="blockIdx.x", extent=8):
+    """A builder whose statements run on threads of one axis."""
+    ib = tvm.tir.ir_builder.create()
+    thread = te.thread_axis(axis)
+    ib.scope_attr(thread, "thread_extent", extent)
+    return ib, thread
+
+
+def doubled(ins, outs):
+    """Each row on a block of its own."""
+    ib, row = builder()
+    a, b = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+    with ib.for_range(0, 16) as j:
+        b[row, j] = a[row, j] * 2.0
+    return ib.get()
+
+
+def bind(s, *tensors):
+    for t in tensors:
+        s[t].bind(s[t].op.axis[0], te.thread_axis("blockIdx.x"))
+
+
+def lowered_alike(s, args):
+    """The text of the schedule is read back, and lowers to the same kernels."""
+    text = str(tvm.program(s, args))
+    again = tvm.parse(text)
+    assert str(again) == text
+    return text
+
+
+def test_rows_are_doubled(run):
+    a = placeholder()
+    b = te.extern((8, 16), [a], doubled, name="B")
+    assert isinstance(b.op, te.ExternOp)
+    assert not isinstance(b.op, te.ComputeOp)
+    assert b.op.axis == []
+    assert b.op.input_tensors == [a]
+    assert b.dtype == "float32"
+    s = te.create_schedule(b.op)
+    lowered_alike(s, [a, b])
+    result = run(s, [a, b], VALUES)
+    assert (result == VALUES * 2).all()
+
+
+def test_between_ordinary_stages_nothing_is_inlined(run):
+    """What feeds an extern, and the extern, stay where they are, whatever is asked for."""
+    a = placeholder()
+    x = te.compute((8, 16), lambda i, j: a[i, j] + 1, name="X")
+    b = te.extern((8, 16), [x], doubled, name="B")
+    y = te.compute((8, 16), lambda i, j: b[i, j] - a[i, j], name="Y")
+    s = te.create_schedule(y.op)
+    s[x].compute_inline()
+    s[b].compute_inline()
+    bind(s, x, y)
+    te.schedule.AutoInlineInjective(s)
+    assert len(tvm.build(s, [a, y], "opencl").kernels) == 3
+    result = run(s, [a, y], VALUES)
+    assert (result == (VALUES + 1) * 2 - VALUES).all()
+
+
+def test_several_outputs_of_several_shapes(run):
+    """The largest element of each row, where it is, and the row without it."""
+    a = placeholder()
+
+    def body(ins, outs):
+        ib, row = builder()
+        x = ib.buffer_ptr(ins[0])
+        best, place, rest = (ib.buffer_ptr(out) for out in outs)
+        best[row], place[row] = x[row, 0], 0
+        with ib.for_range(1, 16, name="j") as j, ib.if_scope(x[row, j] > best[row]):
+            best[row], place[row] = x[row, j], j
+        with ib.for_range(0, 16) as j:
+            with ib.if_scope(j == place[row]):
+                rest[row, j] = 0
+            with ib.else_scope():
+                rest[row, j] = x[row, j]
+        return ib.get()
+
+    outs = te.extern([(8,), (8,), (8, 16)], [a], body, "M", ["float32", "int32", "float32"])
+    assert [t.name for t in outs] == ["M.v0", "M.v1", "M.v2"]
+    assert [tuple(t.shape) for t in outs] == [(8,), (8,), (8, 16)]
+    s = te.create_schedule(outs[0].op)
+    lowered_alike(s, [a, *outs])
+    best, place, rest = run(s, [a, *outs], VALUES)
+    where = VALUES.argmax(axis=1)
+    expected = VALUES.copy()
+    expected[np.arange(8), where] = 0
+    assert (best == VALUES.max(axis=1)).all()
+    assert (place == where).all()
+    assert (rest == expected).all()
+
+
+def test_one_output_of_several_is_read(run):
+    a = placeholder()
+
+    def body(ins, outs):
+        ib, row = builder()
+        x, first, last = (ib.buffer_ptr(each) for each in (*ins, *outs))
+        first[row], last[row] = x[row, 0], x[row, 15]
+        return ib.get()
+
+    _, last = te.extern([(8,), (8,)], [a], body, name="E")
+    y = te.compute((8,), lambda i: last[i] * 3, name="Y")
+    s = te.create_schedule(y.op)
+    bind(s, y)
+    result = run(s, [a, y], VALUES)
+    assert (result == VALUES[:, 15] * 3).all()
+
+
+def test_shared_memory_and_barriers(run):
+    """Threads reverse a row by way of the block's memory: a barrier stands between."""
+    a = placeholder()
+
+    def body(ins, outs):
+        ib, row = builder()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        tx = te.thread_axis("threadIdx.x")
+        tile = ib.allocate("float32", 16, name="tile", scope="shared")
+        ib.scope_attr(tx, "thread_extent", 16)
+        tile[tx] = x[row, tx]
+        twice = ib.let("twice", tile[15 - tx] * 2.0)
+        y[row, tx] = twice
+        return ib.get()
+
+    b = te.extern((8, 16), [a], body, name="B")
+    s = te.create_schedule(b.op)
+    kernel = str(tvm.lower(s, [a, b]))
+    assert kernel.count("barrier") == 1
+    assert kernel.index("tile[threadIdx.x") < kernel.index("barrier") < kernel.index("let twice")
+    result = run(s, [a, b], VALUES)
+    assert (result == VALUES[:, ::-1] * 2).all()
+
+
+def test_several_kernels_share_memory(run):
+    """What is allocated outside of thread axes is a temporary of the launch plan."""
+    a = placeholder()
+
+    def body(ins, outs):
+        ib = tvm.tir.ir_builder.create()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        sums = ib.allocate("float32", (8,), name="sums")
+        with ib.new_scope():
+            row = te.thread_axis("threadIdx.x")
+            ib.scope_attr(row, "thread_extent", 8)
+            sums[row] = 0.0
+            with ib.for_range(0, 16, kind="unroll") as j:
+                sums[row] = sums[row] + x[row, j]
+        with ib.new_scope():
+            row, column = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")
+            ib.scope_attr(row, "thread_extent", 8)
+            ib.scope_attr(column, "thread_extent", 16)
+            y[row, column] = x[row, column] - sums[row]
+        return ib.get()
+
+    b = te.extern((8, 16), [a], body, name="B")
+    s = te.create_schedule(b.op)
+    assert len(tvm.build(s, [a, b], "opencl").kernels) == 2
+    result = run(s, [a, b], VALUES)
+    assert (result == VALUES - VALUES.sum(axis=1, keepdims=True)).all()
+
+
+def test_vectors(run):
+    """Declared buffers, vector loads and stores, and scalars between vectors."""
+    a = placeholder()
+    x = tvm.tir.decl_buffer(a.shape, a.dtype, name="x")
+    y = tvm.tir.decl_buffer((8, 16), "float32", name="y")
+
+    def body(ins, outs):
+        assert (ins[0].name, outs[0].name) == ("x", "y")
+        ib, row = builder()
+        with ib.for_range(0, 4, name="j") as j:
+            value = ins[0].vload((row, j * 4), "float32x4")
+            ib.emit(outs[0].vstore([row, j * 4], value * 2.0 + value))
+        return ib.get()
+
+    b = te.extern((8, 16), [a], body, in_buffers=x, out_buffers=[y], name="B")
+    s = te.create_schedule(b.op)
+    assert "ramp" in lowered_alike(s, [a, b])
+    assert "float4" in tvm.build(s, [a, b], "opencl").kernels[0].source
+    result = run(s, [a, b], VALUES)
+    assert (result == VALUES * 3).all()
+    assert (x.dtype, tuple(x.shape), x.strides, x.elem_offset) == ("float32", (8, 16), [], 0)
+
+
+def test_flat_indices_and_loops_that_begin_later(run):
+    """A single index counts the elements of all axes; a loop may begin anywhere."""
+    a = placeholder()
+
+    def body(ins, outs):
+        ib, row = builder()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        with ib.for_range(row * 16, row * 16 + 16, name="n", kind="parallel") as n:
+            y[n] = x[n] + 1.0
+        return ib.get()
+
+    b = te.extern((8, 16), [a], body, name="B")
+    s = te.create_schedule(b.op)
+    assert "%" not in tvm.build(s, [a, b], "opencl").kernels[0].source
+    result = run(s, [a, b], VALUES)
+    assert (result == VALUES + 1).all()
+
+
+def test_vectorized_and_virtual_threads(run):
+    a = placeholder()
+
+    def body(ins, outs):
+        ib, row = builder(extent=4)
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        half = te.thread_axis("vthread")
+        ib.scope_attr(half, "virtual_thread", 2)
+        with (
+            ib.for_range(0, 4, name="j") as j,
+            ib.for_range(0, 4, name="v", kind="vectorize") as v,
+        ):
+            y[half * 4 + row, j * 4 + v] = -x[half * 4 + row, j * 4 + v]
+        return ib.get()
+
+    b = te.extern((8, 16), [a], body, name="B")
+    s = te.create_schedule(b.op)
+    assert "float4" in tvm.build(s, [a, b], "opencl").kernels[0].source
+    result = run(s, [a, b], VALUES)
+    assert (result == -VALUES).all()
+
+
+@pytest.mark.parametrize("scope", ["global", "texture"])
+def test_caches_of_inputs(run, scope):
+    """A cache that an extern reads, in a buffer or a texture; the text keeps the original."""
+    a = placeholder()
+    b = te.extern((8, 16), [a], doubled, name="B")
+    s = te.create_schedule(b.op)
+    cache = s.cache_read(a, scope, [b])
+    bind(s, cache)
+    assert s[b].op.input_tensors == [cache]
+    assert f"= A.{scope} origin = A" in lowered_alike(s, [a, b])
+    result = run(s, [a, b], VALUES)
+    assert (result == VALUES * 2).all()
+
+
+def test_an_output_is_cached_into_a_texture(run):
+    """An extern writes elements to a buffer; a copy brings them into a texture."""
+    a = placeholder()
+    b = te.extern((8, 16), [a], doubled, name="B")
+    y = te.compute((8, 16), lambda i, j: b[i, j] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    bind(s, s.cache_read(b, "texture", [y]), y)
+    result = run(s, [a, y], VALUES)
+    assert (result == VALUES * 2 + 1).all()
+
+
+def test_storage_scope_of_an_allocation():
+    a = placeholder()
+
+    def body(ins, outs):
+        ib, row = builder()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        tile = ib.allocate("float32", 1, name="tile")
+        ib.scope_attr(tile.asobject(), "storage_scope", "shared")
+        tile[0] = x[row, 0]
+        y[row, 0] = tile[0]
+        with pytest.raises(ValueError, match="before the memory is used"):
+            ib.scope_attr(tile, "storage_scope", "local")
+        return ib.get()
+
+    b = te.extern((8, 16), [a], body, name="B")
+    assert re.search(r"alloca tile: shared float32\[1\]", str(te.create_schedule(b.op)))
+
+
+def test_loops_that_end_with_a_condition(run):
+    """How often each value may be halved, and a search that all threads of a block take part in,
+    by way of shared memory: barriers stand around what is asked."""
+    a = placeholder((8,), "int32")
+
+    def halvings(ins, outs):
+        ib, row = builder()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        rest = ib.allocate("int32", 1, name="rest")
+        rest[0], y[row] = x[row], 0
+        with ib.while_loop(tvm.tir.all(rest[0] > 0, rest[0] % 2 == 0)):
+            rest[0] = rest[0] // 2
+            y[row] = y[row] + 1
+        return ib.get()
+
+    def largest(ins, outs):
+        ib = tvm.tir.ir_builder.create()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        tile = ib.allocate("int32", 8, name="tile", scope="shared")
+        width = ib.allocate("int32", 1, name="width", scope="shared")
+        tx = te.thread_axis("threadIdx.x")
+        ib.scope_attr(tx, "thread_extent", 8)
+        tile[tx] = x[tx]
+        with ib.if_scope(tx == 0):
+            width[0] = 4
+        with ib.while_loop(width[0] > 0):
+            with ib.if_scope(tx < width[0]):
+                tile[tx] = te.max(tile[tx], tile[(tx + width[0]) % 8])
+            with ib.if_scope(tx == 0):
+                width[0] = width[0] // 2
+        with ib.if_scope(tx == 0):
+            y[0] = tile[0]
+        return ib.get()
+
+    values = np.array([12, 7, 0, 64, 40, 6, 5, 1])
+    b = te.extern((8,), [a], halvings, name="B")
+    s = te.create_schedule(b.op)
+    lowered_alike(s, [a, b])
+    assert (run(s, [a, b], values) == [2, 0, 0, 6, 3, 1, 0, 0]).all()
+    c = te.extern((1,), [a], largest, name="C")
+    s = te.create_schedule(c.op)
+    assert (run(s, [a, c], values) == [64]).all()
+
+
+def test_tag_and_attributes():
+    with te.tag_scope("injective"):
+        b = te.extern((8, 16), [placeholder()], doubled, name="B", attrs={"answer": 42})
+    assert b.op.tag == "injective"
+    assert b.op.attrs["answer"].value == 42
+    assert "tag injective" in str(te.create_schedule(b.op))
+
+
+def test_misuse_is_a_value_error():
+    a = placeholder()
+    c = placeholder(dtype="int32")
+    ib = tvm.tir.ir_builder.create()
+    for message, call in {
+        "returns a NoneType": lambda: te.extern((8,), [a], lambda ins, outs: None),
+        "which has no effect": lambda: te.extern((8,), [a], lambda ins, outs: ins[0].vload((0, 0))),
+        "no one dtype": lambda: te.extern((8, 16), [a, c], doubled),
+        "2 outputs, but 1 dtypes": lambda: te.extern([(8,), (8,)], [a], doubled, dtype=["int8"]),
+        "no list of tensors": lambda: te.extern((8,), [a.op], doubled),
+        "else_scope stands behind": ib.else_scope,
+        "points to nothing": lambda: ib.pointer("float32"),
+        "none of serial": lambda: ib.for_range(0, 4, kind="tensorize"),
+        "none of thread_extent": lambda: ib.scope_attr(a, "coproc_scope", 1),
+        "an axis that te.thread_axis made": lambda: ib.scope_attr(a, "thread_extent", 1),
+        "emit takes a statement": lambda: ib.emit(te.const(1)),
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_loops_beyond_proofs(run):
+    """Whether an index lies inside its buffer is the statement's own affair where ranges do not
+    show it: triangular loops, and bounds from memory."""
+    a = placeholder((16,))
+    count = te.placeholder((1,), "int32", name="count")
+
+    def body(ins, outs):
+        ib, _ = builder(extent=1)
+        x, n, y = (ib.buffer_ptr(each) for each in (*ins, *outs))
+        with ib.for_range(0, n[0], name="i") as i:
+            y[i] = 0.0
+            with ib.for_range(0, n[0] - i, name="j") as j:
+                y[i] = y[i] + x[i + j]
+        with ib.for_range(0, 4, name="t") as t, ib.for_range(0, 4 - t, name="u") as u:
+            y[t + u] = y[t + u] * 2.0
+        with ib.for_range(0, 16, name="k") as k, ib.if_scope(k >= n[0]):
+            y[k] = 0
+        return ib.get()
+
+    b = te.extern((16,), [a, count], body, dtype="float32", name="B")
+    s = te.create_schedule(b.op)
+    lowered_alike(s, [a, count, b])
+    result = run(s, [a, count, b], VALUES[0], np.array([9]))
+    expected = np.zeros(16, "float32")
+    expected[:9] = VALUES[0, :9][::-1].cumsum()[::-1]
+    expected[:4] *= [2, 4, 8, 16]
+    assert (result == expected).all()
