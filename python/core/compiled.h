@@ -23,6 +23,7 @@ struct PyProgram {
 struct CompiledFunction {
   codegen::opencl::CompiledModule module;
   std::vector<ir::Layout> array_layouts;  // of the arguments
+  std::vector<lower::SymbolArgument> symbol_arguments;  // passed by value between them
   ir::Target target;
   std::mutex mutex;
   std::map<const hal::Device*, std::shared_ptr<runtime::PlanExecutor>> executors;

@@ -4,6 +4,7 @@
 
 #include "ir/arith/linear.h"
 #include "ir/arith/simplify.h"
+#include "ir/symbols.h"
 #include "ir/visit.h"
 
 namespace texloom::ir {
@@ -44,6 +45,16 @@ arith::Interval bounds_of(const arith::LinearSum& sum, const arith::Ranges& rang
 void BoundsProof::enter(const Let& let) {
   ranges_.enter(let);
   if (!is_reached(let.value)) overestimated_.insert(let.var.get());
+}
+
+// No call gives a symbol all values that it may have.
+BoundsProof::BoundsProof(const Program& program) : ranges_(ranges_of_symbols(program.params)) {
+  for (const Expr& symbol : program.symbols) overestimated_.insert(symbol.get());
+}
+
+void BoundsProof::enter(const ThreadAxis& axis) {
+  ranges_.enter(axis.var, axis.extent);
+  if (!is_reached(axis.extent)) overestimated_.insert(axis.var.get());
 }
 
 void BoundsProof::enter(const For& loop) {

@@ -10,6 +10,7 @@
 #include "ir/evaluation.h"
 #include "ir/visit.h"
 #include "lower/double_buffers.h"
+#include "lower/symbols.h"
 #include "schedule/attach.h"
 #include "schedule/axis_values.h"
 
@@ -40,10 +41,10 @@ class Checker {
       check_reads(stage);
     }
     sink_.throw_if_errors();
-    // Only now is a symbolic shape known not to be the lesser evil.
     for (const StageId id : s_.order()) {
-      constant_shape(s_.stage(id).op->shape, s_.stage(id).name(), s_.stage(id).op->location);
+      extents_of(s_.stage(id).op->shape, s_.stage(id).name(), s_.stage(id).op->location);
     }
+    check_symbols(lowering_);
   }
 
  private:

@@ -75,7 +75,7 @@ class BarrierInserter {
  public:
   explicit BarrierInserter(const Kernel& kernel) {
     for (const ThreadAxis& axis : kernel.axes) {
-      ranges_.set(axis.var, arith::Interval{0, axis.extent - 1});
+      ranges_.enter(axis.var, axis.extent);
     }
     walk(kernel.body, [&](const For& loop) { ranges_.enter_also(loop); });
   }

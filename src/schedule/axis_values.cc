@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/arith/simplify.h"
 #include "schedule/attach.h"
 #include "schedule/derived_axes.h"
 #include "support/int128.h"
@@ -14,12 +15,22 @@ using namespace ir;  // the whole file speaks of IR nodes
 namespace {
 
 // The points an axis runs over, those past its end included: int32 like all indices.
-int64_t checked_product(const Stage& stage, const IterVar& axis, int64_t a, int64_t b) {
-  const int128 points = static_cast<int128>(a) * b;
-  if (points <= std::numeric_limits<int32_t>::max()) return static_cast<int64_t>(points);
+Expr checked_product(const Stage& stage, const IterVar& axis, const Expr& x, const Expr& y) {
+  const int64_t *a = int_value(x), *b = int_value(y);
+  if (a == nullptr || b == nullptr) return arith::simplify(x * y);
+  const int128 points = static_cast<int128>(*a) * *b;
+  if (points <= std::numeric_limits<int32_t>::max()) return make_int(static_cast<int64_t>(points));
   fail(axis->location, Code::IndexTooLarge, "use smaller factors, or fuse fewer axes",
        "the axis '{}' of '{}' would run over {} x {} points, too many for a 32-bit index",
-       axis->name(), stage.name(), a, b);
+       axis->name(), stage.name(), *a, *b);
+}
+
+// How many parts of that size make the extent.
+Expr parts_of(const Expr& extent, int64_t size) {
+  if (const int64_t* value = int_value(extent)) {
+    return make_int(*value / size + (*value % size != 0 ? 1 : 0));
+  }
+  return arith::simplify(floordiv(extent + (size - 1), size));
 }
 
 // The axis itself or what it became.
@@ -37,12 +48,13 @@ bool is_bound_to_thread(const Schedule& schedule, const Stage& stage, const Iter
 
 void add_split(const Schedule& schedule, const Stage& stage, const SplitRelation& r,
                AxisExtents& extents) {
-  const int64_t parent = extents.at(r.parent);
+  const Expr parent = extents.at(r.parent);
+  const int64_t* whole = int_value(parent);
   const bool exact = r.exact || is_bound_to_thread(schedule, stage, r.outer) ||
                      is_bound_to_thread(schedule, stage, r.inner);
   const int64_t wanted = r.factor > 0 ? r.factor : r.nparts;
-  const int64_t given = exact ? wanted : std::min(wanted, parent);
-  const int64_t other = parent / given + (parent % given != 0 ? 1 : 0);
+  const Expr given = make_int(exact || whole == nullptr ? wanted : std::min(wanted, *whole));
+  const Expr other = parts_of(parent, *int_value(given));
   checked_product(stage, r.parent, given, other);
   extents[r.outer] = r.factor > 0 ? other : given;
   extents[r.inner] = r.factor > 0 ? given : other;
@@ -51,7 +63,7 @@ void add_split(const Schedule& schedule, const Stage& stage, const SplitRelation
 }  // namespace
 
 void add_derived_extents(const Schedule& schedule, const Stage& stage, AxisExtents& extents) {
-  for (const IterVar& axis : unit_axes(stage)) extents[axis] = 1;
+  for (const IterVar& axis : unit_axes(stage)) extents[axis] = make_int(1);
   for (const Relation& r : stage.relations) {
     if (const auto* fuse = std::get_if<FuseRelation>(&r)) {
       extents[fuse->fused] =
@@ -66,15 +78,15 @@ void add_values_above(const Stage& stage, const AxisExtents& extents, AxisValues
                       FunctionRef<void(const IterVar&, const Expr&)> guard) {
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
     if (const auto* fuse = std::get_if<FuseRelation>(&*r)) {
-      const int64_t inner = extents.at(fuse->inner);
+      const Expr& inner = extents.at(fuse->inner);
       values[fuse->outer] = floordiv(values.at(fuse->fused), inner);
       values[fuse->inner] = floormod(values.at(fuse->fused), inner);
     } else {
       const auto& split = std::get<SplitRelation>(*r);
-      const int64_t inner = extents.at(split.inner), parent = extents.at(split.parent);
+      const Expr &inner = extents.at(split.inner), &parent = extents.at(split.parent);
       values[split.parent] = values.at(split.outer) * inner + values.at(split.inner);
-      if (extents.at(split.outer) * inner != parent) {
-        guard(split.parent, values.at(split.parent) < make_int(parent));
+      if (!arith::prove_equal(extents.at(split.outer) * inner, parent, {})) {
+        guard(split.parent, values.at(split.parent) < parent);
       }
     }
   }
@@ -88,7 +100,7 @@ void add_values_below(const Stage& stage, const AxisExtents& extents, AxisValues
           values.at(fuse->outer) * extents.at(fuse->inner) + values.at(fuse->inner);
     } else {
       const auto& split = std::get<SplitRelation>(r);
-      const int64_t inner = extents.at(split.inner);
+      const Expr& inner = extents.at(split.inner);
       values[split.outer] = floordiv(values.at(split.parent), inner);
       values[split.inner] = floormod(values.at(split.parent), inner);
     }

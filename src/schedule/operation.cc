@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/arith/simplify.h"
 #include "ir/program.h"
+#include "ir/symbols.h"
 #include "ir/visit.h"
 #include "support/diagnostic.h"
 
@@ -42,16 +44,26 @@ std::vector<Type> types_of(const Expr& body) {
   return types;
 }
 
-// A body speaks of its own axes only.
+// A body speaks of its own axes, and of the symbols in its extents and in those of what it reads.
 void check_variables(const Operation& op, const Expr& body) {
   std::unordered_set<const ExprNode*> known;
   for (const IterVar& axis : op.axes) known.insert(axis->var.get());
-  for (const IterVar& axis : op.reduce_axes) known.insert(axis->var.get());
+  const auto note_symbols = [&](const Expr& extent) {
+    walk(extent, [&](const Var& v) { known.insert(&v); });
+  };
+  for (const IterVar& axis : op.reduce_axes) {
+    known.insert(axis->var.get());
+    note_symbols(axis->extent);
+  }
+  for (const Expr& extent : op.shape) note_symbols(extent);
+  for (const Tensor& input : op.inputs) {
+    for (const Expr& extent : input->shape) note_symbols(extent);
+  }
   walk(body, [&](const Var& v) {
     if (known.contains(&v)) return;
     fail(op.location, Code::BadComputeBody,
-         "use the axes of the function's own parameters and of its reduction; symbolic values are "
-         "not supported yet",
+         "use the axes of the function's own parameters and of its reduction, and symbols in the "
+         "shapes of the tensors that it reads",
          "the expression of '{}' uses '{}', which is none of its axes", op.name, v.name);
   });
 }
@@ -100,8 +112,8 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
          "give the reduction a te.compute of its own and read its result here",
          "'{}' has a reduction inside its expression; it may stand only at the top", op->name);
   });
-  check_variables(*op, body);
   op->inputs = tensors_read_by(body);
+  check_variables(*op, body);
   op->body = std::move(body);
   return result;
 }
@@ -141,6 +153,23 @@ Expr read(const Tensor& tensor, Exprs indices, const SourceLocation& location) {
          "an index of '{}' has type {}, not an integer", tensor->name, to_string(index->type));
   }
   return make_tensor_read(tensor, std::move(indices), location);
+}
+
+Exprs extents_of(const Exprs& shape, std::string_view what, const SourceLocation& location) {
+  Exprs extents;
+  for (const Expr& e : shape) {
+    extents.push_back(arith::simplify(e));
+    const int64_t* value = int_value(extents.back());
+    if (value == nullptr && !is_extent(extents.back())) {
+      fail(location, Code::BadShape,
+           "make it of constants and of variables of dtype int32, with + - * // % min and max",
+           "the shape of '{}' has the extent {}, which is no such arithmetic", what, to_string(e));
+    }
+    if (value == nullptr || *value >= 1) continue;
+    fail(location, Code::BadShape, "give every extent as a positive integer",
+         "the shape of '{}' has the extent {}, which is not positive", what, *value);
+  }
+  return extents;
 }
 
 std::vector<int64_t> constant_shape(const Exprs& shape, std::string_view what,
