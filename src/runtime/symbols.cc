@@ -6,7 +6,9 @@
 namespace texloom::runtime {
 namespace {
 
-constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
+// Of a symbol, and of the elements of an array: kernels compute in int32, and round up to whole
+// tiles.
+constexpr std::int64_t kLargest = std::int64_t{1} << 30;
 
 class Binder {
  public:
@@ -50,10 +52,8 @@ class Binder {
 
   Status check_values() const {
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (values_[i] >= std::numeric_limits<std::int32_t>::min() && values_[i] <= kMaxInt32)
-        continue;
-      return invalid_argument("\"{}\" is {}, which int32 does not hold", plan_.symbols[i],
-                              values_[i]);
+      if (values_[i] >= -kLargest && values_[i] <= kLargest) continue;
+      return invalid_argument("\"{}\" is {}, which is beyond 2^30", plan_.symbols[i], values_[i]);
     }
     return {};
   }
@@ -134,8 +134,8 @@ class Instance {
       TL_ASSIGN_OR_RETURN(const std::int64_t value, extent.at(symbols_));
       extent = value;
       const std::int64_t counted = std::max<std::int64_t>(value, 1);
-      if (counted > kMaxInt32 / elements)
-        return invalid_argument("\"{}\" has 2^31 elements or more", tensor.name);
+      if (counted > kLargest / elements)
+        return invalid_argument("\"{}\" has more than 2^30 elements", tensor.name);
       elements *= counted;
     }
     std::get<BufferStorage>(tensor.storage).bytes =

@@ -19,13 +19,13 @@ using Shape = std::vector<std::int64_t>;
 // extent that is one symbol, multiplied, moved or combined with those that are known, gives it;
 // all extents are then held against the arrays. InvalidArgument names the argument, the axis and
 // what is expected there: another rank or extent, an extent below 1, a symbol that no extent
-// gives or that int32 does not hold.
+// gives or that is beyond 2^30.
 Result<std::vector<std::int64_t>> bind_symbols(const LaunchPlan& plan,
                                                std::span<const Shape> shapes,
                                                const GivenSymbols& given);
 
 // The plan of one call: no symbols are left, all sizes are numbers. InvalidArgument where an array
-// has 2^31 elements or more, which kernels cannot count, or a grid is too large.
+// has more than 2^30 elements, which kernels do not count, or a grid is too large.
 Result<LaunchPlan> instantiate(const LaunchPlan& plan, std::span<const std::int64_t> symbols);
 
 }  // namespace texloom::runtime

@@ -44,26 +44,45 @@ std::vector<Type> types_of(const Expr& body) {
   return types;
 }
 
-// A body speaks of its own axes, and of the symbols in its extents and in those of what it reads.
+bool mentions(const Expr& extent, const Var& v) {
+  return extent && uses_var(extent, Expr(&v));
+}
+
+// Whether it is in an extent of this operation, or of those that it is computed from.
+bool is_symbol(const Operation& root, const Var& v) {
+  std::vector<const Operation*> left{&root};
+  std::unordered_set<const Operation*> seen{&root};
+  while (!left.empty()) {
+    const Operation& op = *left.back();
+    left.pop_back();
+    for (const Expr& extent : op.shape) {
+      if (mentions(extent, v)) return true;
+    }
+    for (const IterVar& axis : op.reduce_axes) {
+      if (mentions(axis->extent, v)) return true;
+    }
+    for (const Tensor& input : op.inputs) {
+      const auto* producer = static_cast<const Operation*>(input->producer.get());
+      if (seen.insert(producer).second) left.push_back(producer);
+    }
+  }
+  return false;
+}
+
+// A body speaks of its own axes, and of symbols.
 void check_variables(const Operation& op, const Expr& body) {
   std::unordered_set<const ExprNode*> known;
   for (const IterVar& axis : op.axes) known.insert(axis->var.get());
-  const auto note_symbols = [&](const Expr& extent) {
-    walk(extent, [&](const Var& v) { known.insert(&v); });
-  };
-  for (const IterVar& axis : op.reduce_axes) {
-    known.insert(axis->var.get());
-    note_symbols(axis->extent);
-  }
-  for (const Expr& extent : op.shape) note_symbols(extent);
-  for (const Tensor& input : op.inputs) {
-    for (const Expr& extent : input->shape) note_symbols(extent);
-  }
+  for (const IterVar& axis : op.reduce_axes) known.insert(axis->var.get());
   walk(body, [&](const Var& v) {
     if (known.contains(&v)) return;
+    if (is_symbol(op, v)) {
+      known.insert(&v);
+      return;
+    }
     fail(op.location, Code::BadComputeBody,
-         "use the axes of the function's own parameters and of its reduction, and symbols in the "
-         "shapes of the tensors that it reads",
+         "use the axes of the function's own parameters and of its reduction, and variables that "
+         "are extents; pass other numbers in a tensor",
          "the expression of '{}' uses '{}', which is none of its axes", op.name, v.name);
   });
 }
