@@ -219,8 +219,8 @@ py::dict argument_dict(const KernelParam& p) {
   d["name"] = p.buffer->name;
   d["kind"] = p.buffer->is_texture() ? "texture" : "buffer";
   d["dtype"] = to_string(p.buffer->type);
-  d["shape"] = p.buffer->is_symbolic() ? numbers(p.buffer->extents)
-                                       : py::tuple(py::cast(p.buffer->shape));
+  d["shape"] =
+      p.buffer->is_symbolic() ? numbers(p.buffer->extents) : py::tuple(py::cast(p.buffer->shape));
   d["access"] = to_string(p.access);
   d["layout"] = to_string(p.buffer->layout);
   return d;

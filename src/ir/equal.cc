@@ -39,7 +39,8 @@ class Equality {
     if (!a.what || !b.what) return !a.what && !b.what;
     const BufferNode &x = *a.what, &y = *b.what;
     pair(&x, &y);
-    return x.type == y.type && x.shape == y.shape && same(x.extents, y.extents) && x.memory == y.memory && x.layout == y.layout &&
+    return x.type == y.type && x.shape == y.shape && same(x.extents, y.extents) &&
+           x.memory == y.memory && x.layout == y.layout &&
            same(Definition{x.origin.x}, Definition{y.origin.x}) &&
            same(Definition{x.origin.y}, Definition{y.origin.y});
   }

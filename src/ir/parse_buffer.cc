@@ -37,7 +37,8 @@ class DeclarationParser {
     const Token layout_token = reader_.peek();
     d_.layout = LayoutParser(reader_).bind(d_.shape);
     if (d_.layout.object == MemoryObject::Image2d) {
-      reader_.wrong(layout_token, "declare it as texture2d<...>", "the layout of a buffer is a texture's");
+      reader_.wrong(layout_token, "declare it as texture2d<...>",
+                    "the layout of a buffer is a texture's");
     }
   }
 
@@ -123,8 +124,9 @@ class DeclarationParser {
   // A number on its own, or an expression of symbols.
   Expr extent() {
     const bool alone = reader_.at(",", 1) || reader_.at("]", 1);
-    if (reader_.peek().kind == TokenKind::Integer && alone) {
-      return make_int(reader_.integer("an extent", 1, kMaxElements));
+    if (reader_.at("-") || (reader_.peek().kind == TokenKind::Integer && alone)) {
+      const int64_t number = reader_.integer("an extent", 1, kMaxElements);
+      return make_int(number, number > INT32_MAX ? kInt64 : kInt32);
     }
     return ExprParser(reader_, names_).domain("an extent");
   }

@@ -368,9 +368,8 @@ void StmtParser::check_launches(const std::vector<Kernel>& kernels) const {
 
 void StmtParser::check_launch(const PendingLaunch& launch, const Kernel& k) const {
   const Token& at = launch.kernel.token;
-  const bool same_grid =
-      std::equal(k.grid.begin(), k.grid.end(), launch.grid.begin(),
-                 [](const Expr& x, const Expr& y) { return equal(x, y); });
+  const bool same_grid = std::equal(k.grid.begin(), k.grid.end(), launch.grid.begin(),
+                                    [](const Expr& x, const Expr& y) { return equal(x, y); });
   if (!same_grid || launch.block != k.block) {
     reader_.wrong(at, "repeat those of the kernel", "the kernel {} has another grid or block",
                   at.text);

@@ -41,7 +41,7 @@ struct ThreadAxis {
 struct Kernel {
   std::string name;
   std::vector<KernelParam> params;
-  std::vector<ThreadAxis> axes;           // blockIdx before threadIdx, x before y; each tag once
+  std::vector<ThreadAxis> axes;  // blockIdx before threadIdx, x before y; each tag once
   std::array<Expr, 3> grid{make_int(1), make_int(1), make_int(1)};  // blocks
   std::array<int64_t, 3> block{1, 1, 1};                            // threads of a block
   Stmt body;
@@ -49,8 +49,8 @@ struct Kernel {
 };
 
 // A symbol is an int32 variable that has a value for each call: extents of the call's arrays, or an
-// argument. Extents of parameters are at least 1 and their arrays have fewer than 2^31 elements,
-// which the call checks.
+// argument. Extents of parameters are at least 1; no symbol is beyond 2^30, and no array of
+// symbolic extents has more elements: the call checks it.
 struct Program {
   std::string name;
   Stage stage = Stage::Loops;

@@ -53,9 +53,7 @@ class Instance {
         [&](const Store& n, const Stmt&) {
           return make_store(buffer(n.buffer), n.indices, n.value, n.location);
         },
-        [&](const Nest& n, const Stmt&) {
-          return make_nest(buffer(n.result), n.body, n.location);
-        },
+        [&](const Nest& n, const Stmt&) { return make_nest(buffer(n.result), n.body, n.location); },
         [&](const Allocate& n, const Stmt&) {
           return make_allocate(buffer(n.buffer), n.body, n.location);
         },
@@ -92,8 +90,8 @@ class Instance {
 bool is_extent(const Expr& e) {
   bool plain = e->type == kInt32;
   walk(e, [&](const auto& n) {
-    plain = plain && (n.kind == ExprKind::IntImm || n.kind == ExprKind::Var ||
-                      n.kind == ExprKind::Binary);
+    plain = plain &&
+            (n.kind == ExprKind::IntImm || n.kind == ExprKind::Var || n.kind == ExprKind::Binary);
   });
   walk(e, [&](const Binary& n) {
     switch (n.op) {
@@ -122,7 +120,8 @@ arith::Ranges ranges_of_symbols(const Exprs& extents) {
 
 arith::Ranges ranges_of_symbols(const std::vector<Buffer>& params) {
   Exprs extents;
-  for (const Buffer& b : params) extents.insert(extents.end(), b->extents.begin(), b->extents.end());
+  for (const Buffer& b : params)
+    extents.insert(extents.end(), b->extents.begin(), b->extents.end());
   return ranges_of_symbols(extents);
 }
 

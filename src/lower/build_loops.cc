@@ -187,8 +187,8 @@ class Builder {
       const IterVar thread = thread_of(s_, {id, loop.axis});
       if (loop.axis->kind != IterKind::Reduction || !thread) continue;
       const SourceLocation& where = s_.stage(id).attributes_of(loop.axis)->location;
-      threads.push_back({make_var(loop.axis->name() + ".thread"), thread_count(loop, where),
-                         thread->tag, where});
+      threads.push_back(
+          {make_var(loop.axis->name() + ".thread"), thread_count(loop, where), thread->tag, where});
     }
     return threads;
   }

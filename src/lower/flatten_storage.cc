@@ -88,7 +88,7 @@ class Flattener {
     return places;
   }
 
-  // In 32 bits: such an array has fewer than 2^31 elements (ir/program.h).
+  // In 32 bits: such an array has at most 2^30 elements (ir/program.h).
   Expr row_major(const Exprs& extents, const Exprs& indices) const {
     Expr offset = make_int(0);
     for (size_t i = 0; i < extents.size(); ++i) {

@@ -140,7 +140,8 @@ class KernelBuilder {
     const Tags& covered = shared ? own.at(&buffer) : outer;
     Expr first = make_bool(true);
     for (const ThreadAxis& a : kernel_.axes) {
-      const bool repeated = !is_int(a.extent, 1) && !covered.contains(a.tag) && !(shared && a.tag.block);
+      const bool repeated =
+          !is_int(a.extent, 1) && !covered.contains(a.tag) && !(shared && a.tag.block);
       if (repeated) first = first && make_binary(BinaryOp::Eq, a.var, make_int(0, a.var->type));
     }
     return make_if(first, store, store->location);

@@ -46,7 +46,8 @@ Stmt simplified(const Stmt& s, const arith::Ranges& ranges) {
 }
 
 void simplify_program(Lowering& lowering) {
-  lowering.program.body = simplified(lowering.program.body, ranges_of_symbols(lowering.program.params));
+  lowering.program.body =
+      simplified(lowering.program.body, ranges_of_symbols(lowering.program.params));
 }
 
 }  // namespace texloom::lower

@@ -207,10 +207,9 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
     if (argument.declaration && !argument.declaration->name.empty()) {
       contents.name = argument.declaration->name;
     }
-    const Buffer buffer =
-        make_stage_buffer(stage, contents, stage.scope.value_or(StorageScope{}),
-                          extents_of(stage.op->shape, stage.name(), stage.op->location),
-                          &argument, lowering.target);
+    const Buffer buffer = make_stage_buffer(
+        stage, contents, stage.scope.value_or(StorageScope{}),
+        extents_of(stage.op->shape, stage.name(), stage.op->location), &argument, lowering.target);
     buffers.of_stage[static_cast<size_t>(*id)][output] = buffer;
     buffers.params.push_back(buffer);
   }

@@ -35,8 +35,8 @@ Expr symbol_given_by(const Expr& extent, const Exprs& known) {
         symbol = Expr(&v);
       },
       [&](const Binary& n) {
-        solvable = solvable && (n.op == BinaryOp::Add || n.op == BinaryOp::Sub ||
-                                n.op == BinaryOp::Mul);
+        solvable =
+            solvable && (n.op == BinaryOp::Add || n.op == BinaryOp::Sub || n.op == BinaryOp::Mul);
       });
   return solvable ? symbol : Expr();
 }

@@ -81,8 +81,7 @@ class Builder {
   };
   static Stmt inside(const std::vector<Loop>& loops, Stmt body) {
     for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
-      body = make_for(loop->var, loop->extent, LoopKind::Serial, std::move(body),
-                      loop->location);
+      body = make_for(loop->var, loop->extent, LoopKind::Serial, std::move(body), loop->location);
     }
     return body;
   }

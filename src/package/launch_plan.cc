@@ -64,10 +64,8 @@ runtime::Size size_of(const Expr& extent, const Exprs& symbols) {
 }
 
 runtime::TensorSpec tensor_spec(const BufferNode& buffer, const Exprs& symbols) {
-  runtime::TensorSpec spec{buffer.name,
-                           element_type(buffer.type),
-                           {buffer.shape.begin(), buffer.shape.end()},
-                           {}};
+  runtime::TensorSpec spec{
+      buffer.name, element_type(buffer.type), {buffer.shape.begin(), buffer.shape.end()}, {}};
   if (buffer.is_symbolic()) {
     for (const Expr& extent : buffer.extents) spec.shape.push_back(size_of(extent, symbols));
     spec.storage = runtime::BufferStorage{};
@@ -174,7 +172,8 @@ class PlanMaker {
 
   const Exprs& symbols() const { return module_.program.symbols; }
 
-  runtime::Operand scalar_operand(const codegen::opencl::CompiledKernel& kernel, const Expr& scalar) const {
+  runtime::Operand scalar_operand(const codegen::opencl::CompiledKernel& kernel,
+                                  const Expr& scalar) const {
     const bool symbol = std::any_of(symbols().begin(), symbols().end(),
                                     [&](const Expr& s) { return s.same_as(scalar); });
     if (symbol) return runtime::SymbolValue{symbol_number(scalar, symbols())};

@@ -123,9 +123,7 @@ class Validator {
   }
 
   // Whether the size speaks of symbols of the plan alone.
-  bool check_symbols(const Size& size) const {
-    return size.symbol_count() <= plan_.symbols.size();
-  }
+  bool check_symbols(const Size& size) const { return size.symbol_count() <= plan_.symbols.size(); }
 
   Result<const TensorSpec*> find(TensorRef ref) const {
     const bool is_argument = ref.kind == TensorRef::Kind::Argument;

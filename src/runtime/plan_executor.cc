@@ -135,8 +135,8 @@ Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(std::shared_ptr<hal::
 Result<std::shared_ptr<const PlanExecutor::Instance>> PlanExecutor::instance(
     std::span<const std::int64_t> symbols) {
   const std::lock_guard lock(mutex_);
-  if (latest_ && std::equal(symbols.begin(), symbols.end(), latest_->symbols.begin(),
-                            latest_->symbols.end()))
+  if (latest_ &&
+      std::equal(symbols.begin(), symbols.end(), latest_->symbols.begin(), latest_->symbols.end()))
     return latest_;
   auto made = std::make_shared<Instance>();
   made->symbols.assign(symbols.begin(), symbols.end());

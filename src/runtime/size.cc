@@ -117,8 +117,8 @@ std::optional<std::uint32_t> Size::solvable_symbol(const std::vector<bool>& know
       if (symbol) return std::nullopt;
       symbol = static_cast<std::uint32_t>(step.value);
     }
-    const bool affine = is_leaf(step.op) || step.op == Op::Add || step.op == Op::Sub ||
-                        step.op == Op::Mul;
+    const bool affine =
+        is_leaf(step.op) || step.op == Op::Add || step.op == Op::Sub || step.op == Op::Mul;
     if (!affine) return std::nullopt;
   }
   return symbol;

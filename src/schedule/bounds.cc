@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "ir/arith/extrema.h"
 #include "ir/arith/region.h"
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"
-#include "schedule/attach.h"
 #include "ir/symbols.h"
+#include "schedule/attach.h"
 #include "schedule/axis_values.h"
 #include "schedule/symbols.h"
 
@@ -153,8 +154,11 @@ class Inference {
       const int64_t last = std::clamp<int64_t>(*max, first, *whole - 1);
       return {make_int(first), make_int(last - first + 1)};
     }
-    const arith::Interval extent = arith::bounds(
-        arith::simplify(region->max - region->min + 1, bounds_.ranges), bounds_.ranges);
+    const Expr count = arith::simplify(region->max - region->min + 1, bounds_.ranges);
+    const arith::Interval extent =
+        whole != nullptr
+            ? arith::bounds(count, bounds_.ranges)
+            : arith::bounds_of_extrema(arith::linear_sum(count, bounds_.ranges), bounds_.ranges);
     if (!extent.has_max() || (whole != nullptr && extent.max >= *whole)) return all;
     return {region->min, make_int(std::max<int64_t>(extent.max, 1))};
   }

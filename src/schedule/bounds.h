@@ -20,7 +20,7 @@ namespace texloom::schedule {
 
 struct LeafLoop {
   ir::IterVar axis;
-  ir::Expr var;  // the loop variable, from 0
+  ir::Expr var;     // the loop variable, from 0
   ir::Expr extent;  // a constant, or an expression of symbols
 };
 

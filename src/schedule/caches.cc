@@ -62,8 +62,7 @@ CacheAxes axes_of_loops(const Schedule& schedule, const Stage& stage, const Sour
            leaf->name());
     }
     const Expr var = make_var(leaf->name() + ".c", kInt32, where);
-    result.axes.push_back(
-        make_iter_var(var, make_int(0), extents.at(leaf), IterKind::Data, where));
+    result.axes.push_back(make_iter_var(var, make_int(0), extents.at(leaf), IterKind::Data, where));
     inside[leaf] = var;
     result.places.push_back(places.at(leaf));
   }

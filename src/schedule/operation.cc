@@ -44,9 +44,7 @@ std::vector<Type> types_of(const Expr& body) {
   return types;
 }
 
-bool mentions(const Expr& extent, const Var& v) {
-  return extent && uses_var(extent, Expr(&v));
-}
+bool mentions(const Expr& extent, const Var& v) { return extent && uses_var(extent, Expr(&v)); }
 
 // Whether it is in an extent of this operation, or of those that it is computed from.
 bool is_symbol(const Operation& root, const Var& v) {

@@ -39,7 +39,8 @@ AxisSet connected(const Stage& stage, const IterVar& axis) {
   return found;
 }
 
-IterVar range_axis(const Expr& var, const Expr& extent, IterKind kind, const SourceLocation& where) {
+IterVar range_axis(const Expr& var, const Expr& extent, IterKind kind,
+                   const SourceLocation& where) {
   return make_iter_var(var, make_int(0), extent, kind, where);
 }
 

@@ -278,7 +278,11 @@ TEST(Parse, Names) {
                                          make_store(b, {i + 1}, make_load(b, {i}))})));
     round_trip(p);
     p.stage = Stage::Kernels;
-    p.kernels = {{name, {{b, Access::ReadWrite, nullptr}}, {}, {1, 1, 1}, {1, 1, 1}, p.body, {}}};
+    Kernel k;
+    k.name = name;
+    k.params = {{b, Access::ReadWrite, nullptr}};
+    k.body = p.body;
+    p.kernels = {k};
     p.body = make_for(make_var(name), make_int(2), LoopKind::Serial, make_launch(0));
     round_trip(p);
   }
@@ -315,10 +319,18 @@ TEST(Parse, TypesOfVariables) {
   const Expr wide = make_var("k", kInt64);
   const Buffer a = make_buffer("A", kFloat32, {8}, MemoryScope::Global);
   const Stmt store = make_store(a, {wide}, make_float(1));
-  round_trip(Program{
-      "p", Stage::Loops, {}, {a}, make_for(wide, make_int(8, kInt64), LoopKind::Serial, store), {}});
-  Kernel k{"k", {{a, Access::Write, nullptr}}, {{{false, 2}, wide, 8}}, {1, 1, 1}, {1, 1, 8}, store,
-           {}};
+  round_trip(Program{"p",
+                     Stage::Loops,
+                     {},
+                     {a},
+                     make_for(wide, make_int(8, kInt64), LoopKind::Serial, store),
+                     {}});
+  Kernel k;
+  k.name = "k";
+  k.params = {{a, Access::Write, nullptr}};
+  k.axes = {{{false, 2}, wide, make_int(8)}};
+  k.block = {1, 1, 8};
+  k.body = store;
   round_trip(Program{"p", Stage::Kernels, {}, {a}, make_launch(0), {k}});
   EXPECT_THAT(to_string(k), testing::HasSubstr("  axis k: int64 = threadIdx.z < 8\n"));
   // Where the two differ the verifier objects, but the text shows it.

@@ -104,7 +104,9 @@ def test_an_extent_is_a_number_of_the_expression(dev):
     s[total].bind(total.op.axis[0], axis("blockIdx.x"))
     f = tvm.build(bound(s, y), [x, y])
     for size in (1, 70, 70, 3):
-        np.testing.assert_allclose(call(f, dev, (size,), numbers(size, 4)), numbers(size, 4).mean(1))
+        np.testing.assert_allclose(
+            call(f, dev, (size,), numbers(size, 4)), numbers(size, 4).mean(1)
+        )
 
 
 def tiled_matmul():
@@ -217,7 +219,9 @@ def test_shapes_that_disagree(dev):
     a, b = te.placeholder((n,), name="A"), te.placeholder((n, 4), name="B")
     c = te.compute((n,), lambda i: a[i] + b[i, 0], name="C")
     f = tvm.build(bound(te.create_schedule(c.op), c), [a, b, c])
-    with pytest.raises(tvm.TVMError, match=r'TL5003.*axis 0 of argument 1 "B" is 6, expected n = 5'):
+    with pytest.raises(
+        tvm.TVMError, match=r'TL5003.*axis 0 of argument 1 "B" is 6, expected n = 5'
+    ):
         call(f, dev, (5,), numbers(5), numbers(6, 4))
     with pytest.raises(tvm.TVMError, match=r'TL5003.*axis 1 of argument 1 "B" is 3, expected 4'):
         call(f, dev, (5,), numbers(5), numbers(5, 3))

@@ -104,9 +104,8 @@ Interval Ranges::of_sum(const LinearSum& sum) const {
 // What another loop over the variable has said of it.
 void Ranges::forget_sums(const Expr& var) {
   std::erase_if(sums_, [&](const KnownSum& known) {
-    return std::any_of(known.sum.terms.begin(), known.sum.terms.end(), [&](const LinearTerm& t) {
-      return uses_var(t.atom, var);
-    });
+    return std::any_of(known.sum.terms.begin(), known.sum.terms.end(),
+                       [&](const LinearTerm& t) { return uses_var(t.atom, var); });
   });
 }
 
