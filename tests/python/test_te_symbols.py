@@ -120,7 +120,9 @@ def tiled_matmul():
     by, bx, i, j = s[c].tile(*c.op.axis, 16, 16)
     ty, tx, i, j = s[c].tile(i, j, 2, 2)
     threads = [axis("threadIdx.y"), axis("threadIdx.x")]
-    for loop, thread in zip((by, bx, ty, tx), [axis("blockIdx.y"), axis("blockIdx.x"), *threads]):
+    for loop, thread in zip(
+        (by, bx, ty, tx), [axis("blockIdx.y"), axis("blockIdx.x"), *threads], strict=True
+    ):
         s[c].bind(loop, thread)
     s[local].compute_at(s[c], tx)
     ko, ki = s[local].split(s[local].op.reduce_axis[0], factor=8)
