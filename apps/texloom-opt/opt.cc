@@ -12,7 +12,6 @@
 #include "apps/texloom-opt/interpretation.h"
 #include "apps/texloom-opt/options.h"
 #include "codegen/opencl/print.h"
-#include "ir/symbols.h"
 #include "ir/target.h"
 #include "lower/pipeline.h"
 #include "lower/text.h"
@@ -135,26 +134,16 @@ class Runner {
 
   void verify() const { lower::verify(lowering_, !options_.interpret); }
 
-  // What a call gives the program's symbols.
-  ir::Program instantiated(const ir::Program& program) const {
-    constexpr int64_t kByDefault = 7;
-    ir::SymbolValues values;
-    for (const ir::Expr& symbol : program.symbols) {
-      const auto given = options_.symbols.find(ir::as<ir::Var>(symbol)->name);
-      values[symbol] = given == options_.symbols.end() ? kByDefault : given->second;
-    }
-    return values.empty() ? program : ir::instantiate(program, values);
-  }
-
   void interpret() {
     // Of a schedule its computes run as they stand.
     const ir::Program program = lowering_.program.stage == ir::Stage::Te
                                     ? lower::unscheduled_program(lowering_)
                                     : lowering_.program;
     const Interpretation result =
-        interpret_random(instantiated(program), {.seed = static_cast<uint64_t>(options_.seed),
-                                                 .one_image = options_.one_image,
-                                                 .max_steps = options_.max_steps});
+        interpret_random(program, {.seed = static_cast<uint64_t>(options_.seed),
+                                   .one_image = options_.one_image,
+                                   .symbols = options_.symbols,
+                                   .max_steps = options_.max_steps});
     for (const ir::Report& report : result.reports) {
       findings_.push_back(finding_of(report, text_, file_));
     }

@@ -11,6 +11,7 @@ from ._core import Device, devices
 from .device_kinds import cl, cpu, cuda, device, metal, opencl, vulkan
 from .driver import build, lower, lower_texts, parse, program
 from .errors import TexloomWarning, TVMError
+from .show import show, traffic  # the function: the package is found by import
 from .tir.buffer import decl_buffer
 
 __version__ = "0.1.0"
@@ -37,9 +38,11 @@ __all__ = [
     "parse",
     "program",
     "runtime",
+    "show",
     "target",
     "te",
     "tir",
+    "traffic",
     "transform",
     "vulkan",
 ]

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "ir/arith/simplify.h"
-#include "support/check.h"
+#include "support/diagnostic.h"
 
 namespace texloom::ir {
 namespace {
+
+constexpr int64_t kMaxElements = int64_t{1} << 30;
 
 class Instance {
  public:
@@ -26,8 +28,9 @@ class Instance {
  private:
   int64_t number(const Expr& e) const {
     const Expr value = arith::simplify(substitute(e, values_));
-    TL_CHECK(int_value(value) != nullptr, "a symbol without a value in " + to_string(e));
-    return *int_value(value);
+    if (const int64_t* known = int_value(value)) return *known;
+    fail(e->location, Code::InterpreterLimit, "give the symbols other values",
+         "the extent {} has no value", to_string(e));
   }
   Expr at_least_one(const Expr& e) const {
     return make_int(std::max<int64_t>(number(e), 1), e->type);
@@ -38,7 +41,15 @@ class Instance {
     Buffer& made = buffers_[b.get()];
     if (!made) {
       Exprs extents;
-      for (const Expr& e : b->extents) extents.push_back(at_least_one(e));
+      int64_t elements = 1;
+      for (const Expr& e : b->extents) {
+        extents.push_back(at_least_one(e));
+        elements = std::min(kMaxElements + 1, elements * *int_value(extents.back()));
+      }
+      if (elements > kMaxElements) {
+        fail(b->location, Code::InterpreterLimit, "give the symbols smaller values",
+             "the array '{}' would have more than 2^30 elements", b->name);
+      }
       made = make_array(b->name, b->type, extents, b->location);
     }
     return made;

@@ -25,6 +25,8 @@ using SymbolValues = std::unordered_map<Expr, int64_t, RefHash, RefSame>;
 // grids are of constant extents, and kernels have no symbols among their parameters. An array
 // that comes to nothing keeps one element. A launch of no blocks is left out.
 // Before: any stage but te; each symbol has a value. After: the same stage. For the interpreter.
+// Fails with InterpreterLimit where an array has more than 2^30 elements, or an extent divides by
+// 0.
 Program instantiate(const Program& program, const SymbolValues& values);
 
 }  // namespace texloom::ir

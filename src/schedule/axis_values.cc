@@ -74,8 +74,12 @@ void add_derived_extents(const Schedule& schedule, const Stage& stage, AxisExten
   }
 }
 
-void add_values_above(const Stage& stage, const AxisExtents& extents, AxisValues& values,
-                      FunctionRef<void(const IterVar&, const Expr&)> guard) {
+namespace {
+
+// `past_end` is given an axis that a split does not divide, its extent, and its value, which may be
+// changed.
+void add_values(const Stage& stage, const AxisExtents& extents, AxisValues& values,
+                FunctionRef<void(const IterVar&, const Expr&, Expr&)> past_end) {
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
     if (const auto* fuse = std::get_if<FuseRelation>(&*r)) {
       const Expr& inner = extents.at(fuse->inner);
@@ -84,12 +88,29 @@ void add_values_above(const Stage& stage, const AxisExtents& extents, AxisValues
     } else {
       const auto& split = std::get<SplitRelation>(*r);
       const Expr &inner = extents.at(split.inner), &parent = extents.at(split.parent);
-      values[split.parent] = values.at(split.outer) * inner + values.at(split.inner);
+      Expr value = values.at(split.outer) * inner + values.at(split.inner);
       if (!arith::prove_equal(extents.at(split.outer) * inner, parent, {})) {
-        guard(split.parent, values.at(split.parent) < parent);
+        past_end(split.parent, parent, value);
       }
+      values[split.parent] = value;
     }
   }
+}
+
+}  // namespace
+
+void add_values_above(const Stage& stage, const AxisExtents& extents, AxisValues& values,
+                      FunctionRef<void(const IterVar&, const Expr&)> guard) {
+  add_values(stage, extents, values,
+             [&](const IterVar& axis, const Expr& extent, const Expr& value) {
+               guard(axis, value < extent);
+             });
+}
+
+void add_clamped_values_above(const Stage& stage, const AxisExtents& extents, AxisValues& values) {
+  add_values(stage, extents, values, [](const IterVar&, const Expr& extent, Expr& value) {
+    value = min(value, extent - 1);
+  });
 }
 
 void add_values_below(const Stage& stage, const AxisExtents& extents, AxisValues& values) {

@@ -306,6 +306,12 @@ def test_vectors_whose_length_the_call_tells():
     refused("whose extent is not constant", s, [x, y])
 
 
+def test_pictures_of_what_the_call_tells():
+    x, y, s = scaled()
+    with pytest.raises(ValueError, match="'main' has extents that only the call tells"):
+        tvm.show(bound(s, y), [x, y])
+
+
 # -- Random schedules.
 
 
