@@ -15,21 +15,27 @@ using namespace ir;  // the whole file speaks of IR nodes
 namespace {
 
 // The points an axis runs over, those past its end included: int32 like all indices.
-Expr checked_product(const Stage& stage, const IterVar& axis, const Expr& x, const Expr& y) {
-  const int64_t *a = int_value(x), *b = int_value(y);
-  if (a == nullptr || b == nullptr) return arith::simplify(x * y);
-  const int128 points = static_cast<int128>(*a) * *b;
-  if (points <= std::numeric_limits<int32_t>::max()) return make_int(static_cast<int64_t>(points));
+int64_t checked_product(const Stage& stage, const IterVar& axis, int64_t a, int64_t b) {
+  const int128 points = static_cast<int128>(a) * b;
+  if (points <= std::numeric_limits<int32_t>::max()) return static_cast<int64_t>(points);
   fail(axis->location, Code::IndexTooLarge, "use smaller factors, or fuse fewer axes",
        "the axis '{}' of '{}' would run over {} x {} points, too many for a 32-bit index",
-       axis->name(), stage.name(), *a, *b);
+       axis->name(), stage.name(), a, b);
+}
+Expr checked_product(const Stage& stage, const IterVar& axis, const Expr& a, const Expr& b) {
+  const int64_t *x = int_value(a), *y = int_value(b);
+  if (x == nullptr || y == nullptr) return arith::simplify(a * b);
+  return make_int(checked_product(stage, axis, *x, *y));
 }
 
-// How many parts of that size make the extent.
-Expr parts_of(const Expr& extent, int64_t size) {
+// How many parts of that size make the axis.
+Expr parts_of(const Stage& stage, const IterVar& axis, const Expr& extent, int64_t size) {
   if (const int64_t* value = int_value(extent)) {
-    return make_int(*value / size + (*value % size != 0 ? 1 : 0));
+    const int64_t parts = *value / size + (*value % size != 0 ? 1 : 0);
+    checked_product(stage, axis, size, parts);
+    return make_int(parts);
   }
+  checked_product(stage, axis, size, 2);  // extents are up to 2^30, and are rounded up to parts
   return arith::simplify(floordiv(extent + (size - 1), size));
 }
 
@@ -53,11 +59,10 @@ void add_split(const Schedule& schedule, const Stage& stage, const SplitRelation
   const bool exact = r.exact || is_bound_to_thread(schedule, stage, r.outer) ||
                      is_bound_to_thread(schedule, stage, r.inner);
   const int64_t wanted = r.factor > 0 ? r.factor : r.nparts;
-  const Expr given = make_int(exact || whole == nullptr ? wanted : std::min(wanted, *whole));
-  const Expr other = parts_of(parent, *int_value(given));
-  checked_product(stage, r.parent, given, other);
-  extents[r.outer] = r.factor > 0 ? other : given;
-  extents[r.inner] = r.factor > 0 ? given : other;
+  const int64_t given = exact || whole == nullptr ? wanted : std::min(wanted, *whole);
+  const Expr other = parts_of(stage, r.parent, parent, given);
+  extents[r.outer] = r.factor > 0 ? other : make_int(given);
+  extents[r.inner] = r.factor > 0 ? make_int(given) : other;
 }
 
 }  // namespace
