@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ir/interpret/interpret.h"
+#include "ir/symbols.h"
 #include "ir/visit.h"
 #include "support/diagnostic.h"
 
@@ -156,9 +157,20 @@ std::string values_of(const BufferNode& buffer, const Placement& placement) {
   return line + fmt::format("  hash {:016x}\n", hash.value());
 }
 
+Program of_one_call(const Program& program, const InterpretationOptions& options) {
+  constexpr int64_t kByDefault = 7;
+  ir::SymbolValues values;
+  for (const ir::Expr& symbol : program.symbols) {
+    const auto given = options.symbols.find(ir::as<ir::Var>(symbol)->name);
+    values[symbol] = given == options.symbols.end() ? kByDefault : given->second;
+  }
+  return values.empty() ? program : ir::instantiate(program, values);
+}
+
 }  // namespace
 
-Interpretation interpret_random(const Program& program, const InterpretationOptions& options) {
+Interpretation interpret_random(const Program& symbolic, const InterpretationOptions& options) {
+  const Program program = of_one_call(symbolic, options);
   int64_t left = options.max_steps;
   for (const Buffer& param : program.params) {
     left -= std::min(left + 1, element_count(*param));

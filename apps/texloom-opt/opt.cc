@@ -142,6 +142,7 @@ class Runner {
     const Interpretation result =
         interpret_random(program, {.seed = static_cast<uint64_t>(options_.seed),
                                    .one_image = options_.one_image,
+                                   .symbols = options_.symbols,
                                    .max_steps = options_.max_steps});
     for (const ir::Report& report : result.reports) {
       findings_.push_back(finding_of(report, text_, file_));

@@ -31,6 +31,7 @@ prints it. FILE is - for standard input.
                           // expected-report@-1 {{race}}             of --interpret
   --interpret[=SEED]      run the program and print what it computes, not the program. What it
                           does not write are inputs: random numbers. What is wrong is reported
+  --symbols=NAME:N,...    for --interpret: what the program's symbols are; 7 by default
   --one-image             for --interpret: textures with an origin lie in one image
   --max-steps=N           for --interpret: give up after N statements, threads and elements
   --list-passes           print the passes, with the stages they lead from and to, and stop
@@ -78,14 +79,26 @@ void add_passes(const std::string& name, std::vector<NamedPass>& passes) {
   }
 }
 
-int64_t number(const Argument& argument) {
+int64_t number(std::string_view option, std::string_view digits) {
   int64_t value = 0;
-  const std::string_view digits = *argument.value;
   const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || last != digits.data() + digits.size() || value < 0) {
-    throw UsageError{fmt::format("{} takes a number, not '{}'", argument.name, digits)};
+    throw UsageError{fmt::format("{} takes a number, not '{}'", option, digits)};
   }
   return value;
+}
+
+// "n:16,m:3"
+void add_symbols(const Argument& argument, std::map<std::string, int64_t>& symbols) {
+  for (const std::string& each : split(*argument.value)) {
+    const size_t colon = each.rfind(':');
+    if (colon == std::string::npos) {
+      throw UsageError{
+          fmt::format("{} takes names with numbers, as n:16, not '{}'", argument.name, each)};
+    }
+    symbols[each.substr(0, colon)] =
+        number(argument.name, std::string_view(each).substr(colon + 1));
+  }
 }
 
 // Options that are there or not.
@@ -129,9 +142,11 @@ bool take_value(const Argument& argument, Options& o) {
     o.target = *argument.value;
   } else if (argument.name == "--interpret") {
     o.interpret = true;
-    o.seed = number(argument);
+    o.seed = number(argument.name, *argument.value);
   } else if (argument.name == "--max-steps") {
-    o.max_steps = number(argument);
+    o.max_steps = number(argument.name, *argument.value);
+  } else if (argument.name == "--symbols") {
+    add_symbols(argument, o.symbols);
   } else {
     return false;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ struct Options {
   bool split_input = false, verify_each = false, verify_diagnostics = false;
   bool time_passes = false, list_passes = false, locations = false, help = false;
   bool emit_opencl = false, interpret = false, one_image = false;
+  std::map<std::string, int64_t> symbols;  // for --interpret
   int64_t seed = 0;
   int64_t max_steps = 10'000'000;
 };

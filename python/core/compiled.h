@@ -22,7 +22,8 @@ struct PyProgram {
 // What build() returns. Executors are made for each device at the first call with its arrays.
 struct CompiledFunction {
   codegen::opencl::CompiledModule module;
-  std::vector<ir::Layout> array_layouts;  // of the arguments
+  std::vector<ir::Layout> array_layouts;                // of the arguments
+  std::vector<lower::SymbolArgument> symbol_arguments;  // passed by value between them
   ir::Target target;
   std::mutex mutex;
   std::map<const hal::Device*, std::shared_ptr<runtime::PlanExecutor>> executors;

@@ -1,12 +1,17 @@
 // Compiled functions: kernels to look at, and calls.
 
+#include <fmt/ranges.h>
 #include <pybind11/stl.h>
+
+#include <algorithm>
+#include <span>
 
 #include "arrays.h"
 #include "compiled.h"
 #include "ir/program.h"
 #include "lower/pipeline.h"
 #include "package/launch_plan.h"
+#include "runtime/symbols.h"
 #include "support/diagnostic.h"
 
 namespace texloom::python {
@@ -32,6 +37,15 @@ void check_argument(const PyArray& array, const BufferNode& param, const Layout&
          fmt::format("pass an array of dtype {}", to_string(param.type)),
          "the argument '{}' has dtype {}, but the array has {}", param.name, to_string(param.type),
          to_string(array.type));
+  }
+  // Symbolic extents are held against the arrays when the symbols have values.
+  if (param.is_symbolic()) {
+    if (!same_places(array.layout, linear_layout(array.layout.shape))) {
+      fail(where, Code::WrongScope, "make the array without mem_scope and layout",
+           "the argument '{}' lies in a row-major buffer, but the array in {}", param.name,
+           place_text(array.layout));
+    }
+    return;
   }
   if (array.layout.shape != layout.shape) {
     fail(where, Code::WrongShape,
@@ -76,11 +90,31 @@ Result<Executor> executor_on(CompiledFunction& f, const std::shared_ptr<hal::Dev
   return made;
 }
 
+// What a function is called with.
+struct CallArguments {
+  std::vector<hal::Binding> bindings;  // of tensors, in order, and their shapes
+  std::vector<runtime::Shape> shapes;
+  runtime::GivenSymbols symbols;
+};
+
+std::vector<int64_t> symbol_values(const runtime::LaunchPlan& plan, const CallArguments& arguments,
+                                   const SourceLocation& where) {
+  if (plan.symbols.empty()) return {};
+  const auto values = runtime::bind_symbols(plan, arguments.shapes, arguments.symbols);
+  if (values.ok()) return *values;
+  fail(where, Code::WrongShape, "pass arrays whose shapes agree with one another", "{}",
+       values.status().message());
+}
+
 void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device,
-         const std::vector<hal::Binding>& bindings, const SourceLocation& where) {
+         const CallArguments& arguments, const SourceLocation& where) {
   const Result<Executor> executor = executor_on(f, device);
   throw_if_error(executor.status());
-  if (const auto alias = (*executor)->find_alias(bindings)) {
+  const std::vector<hal::Binding>& bindings = arguments.bindings;
+  const std::vector<int64_t> symbols = symbol_values((*executor)->plan(), arguments, where);
+  const auto overlap = (*executor)->find_alias(bindings, symbols);
+  throw_if_error(overlap.status());
+  if (const auto& alias = *overlap) {
     const std::vector<Buffer>& params = f.module.program.params;
     fail(where, Code::AliasedArguments,
          "pass an array of its own for each argument that is written",
@@ -88,26 +122,60 @@ void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device,
          params[alias->first]->name, params[alias->second]->name);
   }
   const py::gil_scoped_release released;
-  const Status status = (*executor)->run(bindings);
+  const Status status = (*executor)->run(bindings, symbols);
   const py::gil_scoped_acquire acquired;
   throw_if_error(status);
+}
+
+void check_count(const CompiledFunction& f, const py::args& args, const SourceLocation& where) {
+  const std::vector<Buffer>& params = f.module.program.params;
+  if (args.size() == params.size() + f.symbol_arguments.size()) return;
+  std::vector<std::string> names;
+  for (const Buffer& p : params) names.push_back(p->name);
+  for (const lower::SymbolArgument& s : f.symbol_arguments) {
+    names.insert(names.begin() + static_cast<ptrdiff_t>(s.position), as<Var>(s.symbol)->name);
+  }
+  fail(where, Code::WrongArgumentCount,
+       fmt::format("call it as {}({})", f.module.program.name, fmt::join(names, ", ")),
+       "'{}' takes {} arguments but is called with {}", f.module.program.name, names.size(),
+       args.size());
+}
+
+// The numbers that are passed; `tensors` gets the other arguments.
+runtime::GivenSymbols given_symbols(const CompiledFunction& f, const py::args& args,
+                                    std::vector<py::handle>& tensors, const SourceLocation& where) {
+  const Exprs& symbols = f.module.program.symbols;
+  runtime::GivenSymbols given(symbols.size());
+  auto next = f.symbol_arguments.begin();
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (next == f.symbol_arguments.end() || next->position != i) {
+      tensors.push_back(args[i]);
+      continue;
+    }
+    const std::string& name = as<Var>(next->symbol)->name;
+    if (!py::isinstance<py::int_>(args[i]) && !py::hasattr(args[i], "__index__")) {
+      fail(where, Code::WrongElementType, "pass an integer",
+           "the argument '{}' is a {}, not an integer", name,
+           py::str(py::type::of(args[i]).attr("__name__")).cast<std::string>());
+    }
+    const auto symbol = std::find_if(symbols.begin(), symbols.end(),
+                                     [&](const Expr& s) { return s.same_as(next->symbol); });
+    given[static_cast<size_t>(symbol - symbols.begin())] = args[i].cast<int64_t>();
+    ++next;
+  }
+  return given;
 }
 
 void call(CompiledFunction& f, const py::args& args) {
   const SourceLocation where = user_location();
   const std::vector<Buffer>& params = f.module.program.params;
-  if (args.size() != params.size()) {
-    std::string names;
-    for (const Buffer& p : params) names += (names.empty() ? "" : ", ") + p->name;
-    fail(where, Code::WrongArgumentCount,
-         fmt::format("call it as {}({})", f.module.program.name, names),
-         "'{}' takes {} arguments but is called with {}", f.module.program.name, params.size(),
-         args.size());
-  }
-  std::vector<hal::Binding> bindings;
+  check_count(f, args, where);
+  CallArguments arguments;
+  std::vector<py::handle> tensors;
+  arguments.symbols = given_symbols(f, args, tensors, where);
   std::optional<PyDevice> device;
   for (size_t i = 0; i < params.size(); ++i) {
-    const PyArray& array = array_of(args[i], *params[i], where);
+    const PyArray& array = array_of(tensors[i], *params[i], where);
     check_argument(array, *params[i], f.array_layouts[i], where);
     if (device && device->ordinal != array.device.ordinal) {
       fail(where, Code::WrongDevice, "copy all arguments to one device",
@@ -115,10 +183,12 @@ void call(CompiledFunction& f, const py::args& args) {
            params[i]->name, array.device.ordinal, device->ordinal);
     }
     device = array.device;
-    bindings.push_back(array.binding);
+    arguments.bindings.push_back(array.binding);
+    // The plan knows tensors as kernels see them: transform_layout may have given other axes.
+    arguments.shapes.push_back(params[i]->is_symbolic() ? array.layout.shape : params[i]->shape);
   }
   if (!device) return;
-  run(f, open_device(*device), bindings, where);
+  run(f, open_device(*device), arguments, where);
 }
 
 struct PyKernel {
@@ -127,6 +197,16 @@ struct PyKernel {
 
   const codegen::opencl::CompiledKernel& get() const { return function->module.kernels[number]; }
 };
+
+// Integers, and expressions where they depend on symbols.
+py::tuple numbers(std::span<const Expr> extents) {
+  py::list list;
+  for (const Expr& e : extents) {
+    const int64_t* value = int_value(e);
+    list.append(value != nullptr ? py::object(py::int_(*value)) : py::cast(PyExpr{e}));
+  }
+  return py::tuple(list);
+}
 
 py::dict argument_dict(const KernelParam& p) {
   py::dict d;
@@ -139,7 +219,8 @@ py::dict argument_dict(const KernelParam& p) {
   d["name"] = p.buffer->name;
   d["kind"] = p.buffer->is_texture() ? "texture" : "buffer";
   d["dtype"] = to_string(p.buffer->type);
-  d["shape"] = py::tuple(py::cast(p.buffer->shape));
+  d["shape"] =
+      p.buffer->is_symbolic() ? numbers(p.buffer->extents) : py::tuple(py::cast(p.buffer->shape));
   d["access"] = to_string(p.access);
   d["layout"] = to_string(p.buffer->layout);
   return d;
@@ -151,8 +232,8 @@ void bind_functions(py::module_& m) {
   py::class_<PyKernel>(m, "Kernel", "One kernel of a compiled function.")
       .def_property_readonly("name", [](const PyKernel& k) { return k.get().name; })
       .def_property_readonly(
-          "grid", [](const PyKernel& k) { return py::tuple(py::cast(k.get().grid)); },
-          "Blocks along x, y and z.")
+          "grid", [](const PyKernel& k) { return numbers(k.get().grid); },
+          "Blocks along x, y and z: numbers, or expressions of symbols.")
       .def_property_readonly(
           "block", [](const PyKernel& k) { return py::tuple(py::cast(k.get().block)); },
           "Threads of a block along x, y and z.")
@@ -166,7 +247,7 @@ void bind_functions(py::module_& m) {
                              })
       .def("__repr__", [](const PyKernel& k) {
         return fmt::format("Kernel({}, grid={}, block={})", k.get().name,
-                           shape_text({k.get().grid.begin(), k.get().grid.end()}),
+                           py::repr(numbers(k.get().grid)).cast<std::string>(),
                            shape_text({k.get().block.begin(), k.get().block.end()}));
       });
   py::class_<CompiledFunction, std::shared_ptr<CompiledFunction>>(
@@ -210,6 +291,7 @@ void bind_functions(py::module_& m) {
     if (f->array_layouts.empty()) {  // of a text, which says nothing of transform_layout
       for (const Buffer& p : lowering.program.params) f->array_layouts.push_back(p->layout);
     }
+    f->symbol_arguments = std::move(lowering.symbol_arguments);
     f->module = codegen::opencl::compile(lowering.program);
     return f;
   });

@@ -37,9 +37,22 @@ PyProgram keep(lower::Lowering lowering) {
   return {std::make_shared<const lower::Lowering>(std::move(lowering))};
 }
 
+// A variable that is passed by value.
+lower::SymbolArgument symbol_argument(const py::handle& value, size_t position,
+                                      const SourceLocation& where) {
+  const Expr symbol = py::isinstance<PyExpr>(value) ? value.cast<const PyExpr&>().node : Expr();
+  if (!symbol || as<Var>(symbol) == nullptr) {
+    throw py::type_error(fmt::format("argument {} is neither a tensor nor a variable", position));
+  }
+  if (symbol->type == kInt32) return {symbol, position};
+  fail(where, Code::BadArguments, "make it a variable of dtype int32, or pass a tensor of rank 0",
+       "the argument '{}' is passed by value, but is {}", as<Var>(symbol)->name,
+       to_string(symbol->type));
+}
+
 // What lower() and build() are given: arguments, buffers of `binds`, target text.
-PyProgram make_program(const SharedSchedule& schedule, const std::vector<PyTensor>& args,
-                       const py::dict& binds, const std::string& name, const std::string& target) {
+PyProgram make_program(const SharedSchedule& schedule, const py::list& args, const py::dict& binds,
+                       const std::string& name, const std::string& target) {
   if (!schedule) throw py::type_error("expected a schedule, not None");
   lower::Lowering lowering;
   lowering.schedule = *schedule;
@@ -47,9 +60,13 @@ PyProgram make_program(const SharedSchedule& schedule, const std::vector<PyTenso
   lowering.target = parse_target(target, lowering.location);
   lowering.program.name = name;
   lowering.program.stage = Stage::Te;
-  for (const PyTensor& tensor : args) {
-    lower::Argument argument{tensor.node, {}};
-    const py::object key = py::cast(tensor);
+  for (size_t i = 0; i < args.size(); ++i) {
+    const py::object key = args[i];
+    if (!py::isinstance<PyTensor>(key)) {
+      lowering.symbol_arguments.push_back(symbol_argument(key, i, lowering.location));
+      continue;
+    }
+    lower::Argument argument{key.cast<const PyTensor&>().node, {}};
     if (binds.contains(key)) {
       const py::object declared = binds[key];
       argument.declaration = declared.cast<const PyBuffer&>().declaration;

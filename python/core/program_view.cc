@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
 
 #include "compiled.h"
 #include "ir/visit.h"
@@ -169,11 +170,18 @@ py::list traffic(const Kernel& kernel) {
 }
 
 py::list kernels(const PyProgram& program) {
+  if (!program.state->program.symbols.empty()) {
+    throw py::value_error(fmt::format(
+        "'{}' has extents that only the call tells; pictures and counts are of constant ones",
+        program.state->program.name));
+  }
   py::list rows;
   for (const Kernel& kernel : program.state->program.kernels) {
     py::dict d;
     d["name"] = kernel.name;
-    d["grid"] = py::tuple(py::cast(kernel.grid));
+    std::array<int64_t, 3> grid{};
+    for (size_t i = 0; i < grid.size(); ++i) grid[i] = *int_value(kernel.grid[i]);
+    d["grid"] = py::tuple(py::cast(grid));
     d["block"] = py::tuple(py::cast(kernel.block));
     std::vector<PyPlacedBuffer> params;
     for (const KernelParam& p : kernel.params) {
@@ -182,7 +190,7 @@ py::list kernels(const PyProgram& program) {
     d["params"] = params;
     py::list axes;
     for (const ThreadAxis& axis : kernel.axes) {
-      axes.append(py::make_tuple(to_string(axis.tag), name_of(axis.var), axis.extent));
+      axes.append(py::make_tuple(to_string(axis.tag), name_of(axis.var), *int_value(axis.extent)));
     }
     d["axes"] = axes;
     d["body"] = statements(kernel.body);

@@ -88,21 +88,21 @@ py::list inferred_ranges(const SharedSchedule& s) {
     const schedule::StageBounds& own = bounds.stages[static_cast<size_t>(id)];
     if (!stage.op->is_compute() || stage.attachment.kind == AttachKind::Inline) continue;
     schedule::AxisExtents extents;
-    const auto add = [&](const IterVar& axis, const Expr& min, int64_t extent) {
+    const auto add = [&](const IterVar& axis, const Expr& min, const Expr& extent) {
       extents[axis] = extent;
-      rows.append(py::make_tuple(PyIterVar{axis}, PyExpr{min}, PyExpr{make_int(extent)}));
+      rows.append(py::make_tuple(PyIterVar{axis}, PyExpr{min}, PyExpr{extent}));
     };
     for (size_t i = 0; i < stage.op->axes.size(); ++i) {
       add(stage.op->axes[i], own.min[i], own.extent[i]);
     }
     for (const IterVar& axis : stage.op->reduce_axes) {
-      add(axis, axis->min, *int_value(axis->extent));
+      add(axis, axis->min, axis->extent);
     }
     add_derived_extents(prepared, stage, extents);
     for (const schedule::Relation& r : stage.relations) {
       for (const IterVar& axis : results_of(r)) add(axis, make_int(0), extents.at(axis));
     }
-    for (const IterVar& axis : unit_axes(stage)) add(axis, make_int(0), 1);
+    for (const IterVar& axis : unit_axes(stage)) add(axis, make_int(0), make_int(1));
   }
   return rows;
 }

@@ -10,13 +10,13 @@ from statistics import fmean, median, pstdev
 from typing import Any
 
 from . import _core
-from ._core import Buffer, Device, Function, Program, Schedule, Tensor
+from ._core import Buffer, Device, Expr, Function, NDArray, Program, Schedule, Tensor
 from .target import Target, resolve
 
 
 def program(
     inp: Schedule,
-    args: Sequence[Tensor],
+    args: Sequence[Tensor | Expr],
     name: str = "main",
     binds: Mapping[Tensor, Buffer] | None = None,
     *,
@@ -32,7 +32,7 @@ def program(
 
 def _program_of(
     inp: Schedule | Program,
-    args: Sequence[Tensor] | None,
+    args: Sequence[Tensor | Expr] | None,
     name: str,
     binds: Mapping[Tensor, Buffer] | None,
     target: str | Target | None,
@@ -61,7 +61,7 @@ Program.__getitem__ = _function_named
 
 def lower(
     inp: Schedule | Program,
-    args: Sequence[Tensor] | None = None,
+    args: Sequence[Tensor | Expr] | None = None,
     name: str = "main",
     binds: Mapping[Tensor, Buffer] | None = None,
     simple_mode: bool = False,
@@ -75,8 +75,9 @@ def lower(
     inp : Schedule or Program
         It is not changed. A program of stage ``te``, as :func:`parse` and :func:`program` return
         it, has its name, arguments and target: nothing else is given then.
-    args : sequence of Tensor
-        The parameters, in order: all inputs, and every tensor that the caller wants to see.
+    args : sequence of Tensor or Expr
+        The parameters, in order: all inputs, and every tensor that the caller wants to see. A
+        variable, which extents may depend on, is passed as an integer.
     name : str
         Kernels are called ``<name>_kernel0``, ``<name>_kernel1`` and so on.
     binds : mapping of Tensor to Buffer, optional
@@ -97,7 +98,7 @@ def lower(
 
 def lower_texts(
     inp: Schedule | Program,
-    args: Sequence[Tensor] | None = None,
+    args: Sequence[Tensor | Expr] | None = None,
     name: str = "main",
     binds: Mapping[Tensor, Buffer] | None = None,
     *,
@@ -131,7 +132,7 @@ def parse(text: str, file: str = "<text>") -> Program:
 
 def build(
     inputs: Schedule | Program,
-    args: Sequence[Tensor] | None = None,
+    args: Sequence[Tensor | Expr] | None = None,
     target: str | Target | None = None,
     target_host: Any = None,
     runtime: Any = None,
@@ -205,7 +206,7 @@ def _time_evaluator(
         return time.perf_counter() - begin
 
     def evaluate(*args: Any) -> TimeResult:
-        if any(array.device != dev for array in args):
+        if any(array.device != dev for array in args if isinstance(array, NDArray)):
             raise ValueError(f"the arrays do not lie on {dev}, which is to be timed")
         timed(1, args)  # a warm-up: kernels are built, memory is there
         runs = number

@@ -1,5 +1,6 @@
 #include "ir/buffer.h"
 
+#include "ir/expr.h"
 #include "support/check.h"
 
 namespace texloom::ir {
@@ -8,6 +9,23 @@ Buffer make_buffer(std::string name, Type type, std::vector<int64_t> shape, Memo
                    SourceLocation location) {
   return make_buffer_with_layout(std::move(name), type, linear_layout(std::move(shape)), memory,
                                  std::move(location));
+}
+
+Buffer make_array(std::string name, Type type, const Exprs& extents, SourceLocation location) {
+  std::vector<int64_t> shape;
+  for (const Expr& extent : extents) {
+    if (const int64_t* value = int_value(extent)) shape.push_back(*value);
+  }
+  if (shape.size() == extents.size()) {
+    return make_buffer(std::move(name), type, std::move(shape), MemoryScope::Global,
+                       std::move(location));
+  }
+  auto* node = new BufferNode;
+  node->name = std::move(name);
+  node->type = type;
+  node->extents = extents;
+  node->location = std::move(location);
+  return Buffer(node);
 }
 
 Buffer make_buffer_with_layout(std::string name, Type type, Layout layout, MemoryScope memory,

@@ -21,12 +21,17 @@ struct BufferNode : RefCounted {
   std::string name;
   Type type;                   // of an element; scalar
   std::vector<int64_t> shape;  // logical
+  // Of a row-major array in global memory whose size only the call tells: its shape, as
+  // expressions of the program's symbols; `shape` and the layout are empty then.
+  Exprs extents;
   MemoryScope memory = MemoryScope::Global;
   Layout layout;         // static: part of a kernel's signature
   TextureOrigin origin;  // textures only
   SourceLocation location;
 
   bool is_texture() const { return layout.object == MemoryObject::Image2d; }
+  bool is_symbolic() const { return !extents.empty(); }
+  size_t rank() const { return is_symbolic() ? extents.size() : shape.size(); }
 };
 
 using Buffer = Ref<BufferNode>;
@@ -34,6 +39,8 @@ using Buffer = Ref<BufferNode>;
 // A row-major buffer.
 Buffer make_buffer(std::string name, Type type, std::vector<int64_t> shape, MemoryScope memory,
                    SourceLocation location = {});
+// Of constant extents the same; else an array of symbolic extents, in global memory.
+Buffer make_array(std::string name, Type type, const Exprs& extents, SourceLocation location = {});
 // In another order: a layout of an object of kind Buffer.
 Buffer make_buffer_with_layout(std::string name, Type type, Layout layout, MemoryScope memory,
                                SourceLocation location = {});

@@ -1,5 +1,6 @@
 #include "ir/equal.h"
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <functional>
@@ -38,7 +39,8 @@ class Equality {
     if (!a.what || !b.what) return !a.what && !b.what;
     const BufferNode &x = *a.what, &y = *b.what;
     pair(&x, &y);
-    return x.type == y.type && x.shape == y.shape && x.memory == y.memory && x.layout == y.layout &&
+    return x.type == y.type && x.shape == y.shape && same(x.extents, y.extents) &&
+           x.memory == y.memory && x.layout == y.layout &&
            same(Definition{x.origin.x}, Definition{y.origin.x}) &&
            same(Definition{x.origin.y}, Definition{y.origin.y});
   }
@@ -81,14 +83,17 @@ class Equality {
            same(Definition{a.scalar}, Definition{b.scalar}) && a.access == b.access;
   }
   bool same(const ThreadAxis& a, const ThreadAxis& b) {
-    return a.tag == b.tag && a.extent == b.extent && same(Definition{a.var}, Definition{b.var});
+    return a.tag == b.tag && same(a.extent, b.extent) && same(Definition{a.var}, Definition{b.var});
   }
   bool same(const Kernel& a, const Kernel& b) {
-    return a.name == b.name && a.grid == b.grid && a.block == b.block && same(a.params, b.params) &&
+    return a.name == b.name && a.block == b.block && same(a.params, b.params) &&
+           std::equal(a.grid.begin(), a.grid.end(), b.grid.begin(),
+                      [&](const Expr& x, const Expr& y) { return same(x, y); }) &&
            same(a.axes, b.axes) && same(a.body, b.body);
   }
   bool same(const Program& a, const Program& b) {
     if (a.name != b.name || a.stage != b.stage || a.params.size() != b.params.size()) return false;
+    if (!same_definitions(a.symbols, b.symbols)) return false;
     for (size_t i = 0; i < a.params.size(); ++i) {
       if (!same(Definition{a.params[i]}, Definition{b.params[i]})) return false;
     }

@@ -10,8 +10,6 @@
 namespace texloom::ir {
 namespace {
 
-constexpr int64_t kMaxExtent = int64_t{1} << 48;
-
 class ProgramParser {
  public:
   ProgramParser(std::string_view text, std::string_view file)
@@ -39,6 +37,7 @@ class ProgramParser {
     program_.stage = stage();
     exprs_.set_form(
         {.logical = program_.stage == Stage::Loops, .widened = program_.stage == Stage::Legalised});
+    while (reader_.at_word("symbol") && !reader_.at("[", 1)) symbol();
     while (reader_.at_word("param") && !reader_.at("[", 1)) param();
     stmts_.find_kernels();
     program_.body = stmts_.statements();
@@ -57,6 +56,20 @@ class ProgramParser {
                     "a program of stage te is a schedule with its arguments");
     }
     reader_.fail_expected("'loops', 'flattened', 'kernels' or 'legalised'");
+  }
+
+  void symbol() {
+    reader_.next();
+    const NamedToken name = reader_.name("the name of a symbol");
+    reader_.expect(":");
+    const Token at = reader_.peek();
+    if (reader_.type() != kInt32) {
+      reader_.wrong(at, "use int32", "the symbol {} is {}", name.token.text, at.text);
+    }
+    if (names_.find_variable(name.name)) {
+      reader_.wrong(name.token, "name each symbol once", "{} is a symbol already", name.token.text);
+    }
+    program_.symbols.push_back(names_.bind(reader_, name, kInt32));
   }
 
   void param() {
@@ -80,7 +93,7 @@ class ProgramParser {
     const NamedToken name = reader_.name("the name of a kernel");
     k.name = name.name;
     k.grid = stmts_.extents("grid");
-    k.block = stmts_.extents("block");
+    k.block = stmts_.block_extents();
     k.location = stmts_.place(first);
     if (stmts_.kernel_number(k.name) != static_cast<int>(program_.kernels.size())) {
       reader_.wrong(name.token, "give each kernel a name of its own", "two kernels are named {}",
@@ -118,7 +131,7 @@ class ProgramParser {
     ThreadAxis a;
     a.tag = reader_.thread_tag();
     reader_.expect("<");
-    a.extent = reader_.integer("an extent", 1, kMaxExtent);
+    a.extent = stmts_.extent();
     a.var = names_.bind(reader_, name, type);
     return a;
   }

@@ -1,5 +1,6 @@
 #include "ir/parse_buffer.h"
 
+#include "ir/parse_expr.h"
 #include "ir/parse_layout.h"
 
 namespace texloom::ir {
@@ -24,13 +25,20 @@ class DeclarationParser {
   void buffer() {
     d_.memory = memory_scope();
     element_type();
+    const Token at = reader_.peek();
     shape();
+    if (!d_.extents.empty()) {
+      if (d_.memory == MemoryScope::Global) return;
+      reader_.wrong(at, "give it constant extents", "an array in {} memory has a constant size",
+                    to_string(d_.memory));
+    }
     d_.layout = linear_layout(d_.shape);
     if (!reader_.accept(",")) return;
-    const Token at = reader_.peek();
+    const Token layout_token = reader_.peek();
     d_.layout = LayoutParser(reader_).bind(d_.shape);
     if (d_.layout.object == MemoryObject::Image2d) {
-      reader_.wrong(at, "declare it as texture2d<...>", "the layout of a buffer is a texture's");
+      reader_.wrong(layout_token, "declare it as texture2d<...>",
+                    "the layout of a buffer is a texture's");
     }
   }
 
@@ -45,7 +53,11 @@ class DeclarationParser {
     reader_.expect("<");
     element_type();
     reader_.expect(">");
+    const Token shape_token = reader_.peek();
     shape();
+    if (!d_.extents.empty()) {
+      reader_.wrong(shape_token, "give it constant extents", "a texture has a constant size");
+    }
     const Token at = reader_.peek();
     const int64_t columns = reader_.integer("the texture's columns", 1, kMaxElements);
     reader_.expect_word("x");
@@ -90,16 +102,33 @@ class DeclarationParser {
   void shape() {
     const Token at = reader_.expect("[");
     int64_t elements = 1;
+    Exprs extents;
     if (!reader_.accept("]")) {
       do {
-        d_.shape.push_back(reader_.integer("an extent", 1, kMaxElements));
-        multiply(at, elements, d_.shape.back());
+        extents.push_back(extent());
+        if (const int64_t* number = int_value(extents.back())) {
+          d_.shape.push_back(*number);
+          multiply(at, elements, *number);
+        }
       } while (reader_.accept(","));
       if (!reader_.accept("]")) reader_.fail_expected("',' or ']'");
     }
-    if (d_.shape.size() > kMaxRank) {
+    if (extents.size() > kMaxRank) {
       reader_.wrong(at, "fuse some of its axes", "a shape of more than {} axes", kMaxRank);
     }
+    if (d_.shape.size() == extents.size()) return;
+    d_.shape.clear();
+    d_.extents = std::move(extents);
+  }
+
+  // A number on its own, or an expression of symbols.
+  Expr extent() {
+    const bool alone = reader_.at(",", 1) || reader_.at("]", 1);
+    if (reader_.at("-") || (reader_.peek().kind == TokenKind::Integer && alone)) {
+      const int64_t number = reader_.integer("an extent", 1, kMaxElements);
+      return make_int(number, number > INT32_MAX ? kInt64 : kInt32);
+    }
+    return ExprParser(reader_, names_).domain("an extent");
   }
 
   void multiply(const Token& at, int64_t& product, int64_t factor) const {

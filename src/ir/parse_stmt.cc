@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/equal.h"
 #include "ir/parse_buffer.h"
 #include "support/check.h"
 
@@ -307,17 +308,39 @@ void StmtParser::find_kernels() {
   }
 }
 
-Extents StmtParser::extents(std::string_view what) {
+Expr StmtParser::extent() {
+  const bool sum = reader_.at("*", 1) || reader_.at("+", 1) || reader_.at("-", 1);
+  const bool number_here = reader_.peek().kind == TokenKind::Integer || reader_.at("-");
+  if (!number_here || sum) return exprs_.domain("an extent");
+  const int64_t number = reader_.integer("an extent", 1, kMaxExtent);
+  return make_int(number, number > INT32_MAX ? kInt64 : kInt32);
+}
+
+std::array<Expr, 3> StmtParser::extents(std::string_view what) {
   reader_.expect_word(what);
   reader_.expect("=");
   reader_.expect("(");
-  Extents e{};
+  std::array<Expr, 3> e;
   for (size_t i = 0; i < e.size(); ++i) {
     if (i > 0) reader_.expect(",");
-    e[i] = reader_.integer("an extent", 1, kMaxExtent);
+    e[i] = extent();
   }
   reader_.expect(")");
   return e;
+}
+
+std::array<int64_t, 3> StmtParser::block_extents() {
+  const Token at = reader_.peek();
+  std::array<int64_t, 3> numbers{};
+  const std::array<Expr, 3> e = extents("block");
+  for (size_t i = 0; i < e.size(); ++i) {
+    const int64_t* number = int_value(e[i]);
+    if (number == nullptr) {
+      reader_.wrong(at, "write three numbers", "a block has a constant number of threads");
+    }
+    numbers[i] = *number;
+  }
+  return numbers;
 }
 
 Stmt StmtParser::launch() {
@@ -332,7 +355,7 @@ Stmt StmtParser::launch() {
     if (!reader_.accept(")")) reader_.fail_expected("',' or ')'");
   }
   launch.grid = extents("grid");
-  launch.block = extents("block");
+  launch.block = block_extents();
   const auto found = numbers_.find(launch.kernel.name);
   if (found == numbers_.end()) {
     reader_.wrong(launch.kernel.token, "write the kernel behind the plan", "there is no kernel {}",
@@ -351,7 +374,9 @@ void StmtParser::check_launches(const std::vector<Kernel>& kernels) const {
 
 void StmtParser::check_launch(const PendingLaunch& launch, const Kernel& k) const {
   const Token& at = launch.kernel.token;
-  if (launch.grid != k.grid || launch.block != k.block) {
+  const bool same_grid = std::equal(k.grid.begin(), k.grid.end(), launch.grid.begin(),
+                                    [](const Expr& x, const Expr& y) { return equal(x, y); });
+  if (!same_grid || launch.block != k.block) {
     reader_.wrong(at, "repeat those of the kernel", "the kernel {} has another grid or block",
                   at.text);
   }

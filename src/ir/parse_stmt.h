@@ -13,8 +13,6 @@
 
 namespace texloom::ir {
 
-using Extents = std::array<int64_t, 3>;
-
 class StmtParser {
  public:
   StmtParser(TextReader& reader, TextNames& names, ExprParser& exprs)
@@ -32,8 +30,12 @@ class StmtParser {
   // What a launch says about its kernel is there for readers; fails where it is not true.
   void check_launches(const std::vector<Kernel>& kernels) const;
 
-  // "grid=(8, 1, 1)"
-  Extents extents(std::string_view what);
+  // "grid=(8, n, 1)"
+  std::array<Expr, 3> extents(std::string_view what);
+  // "block=(8, 1, 1)"
+  std::array<int64_t, 3> block_extents();
+  // A positive number, or an expression of symbols.
+  Expr extent();
   // Of the statement or kernel that begins with this word.
   SourceLocation place(const Token& first) { return reader_.location(reader_.line_of(first)); }
 
@@ -55,7 +57,8 @@ class StmtParser {
   struct PendingLaunch {
     NamedToken kernel;
     std::vector<NamedToken> operands;
-    Extents grid, block;
+    std::array<Expr, 3> grid;
+    std::array<int64_t, 3> block;
   };
 
   static Item statement(Stmt s) { return {std::move(s), {}, {}, {}, {}}; }

@@ -35,6 +35,9 @@ class Printer {
   void program() {
     out_ += fmt::format("program {} stage={}\n", spell_name(program_->name),
                         to_string(program_->stage));
+    for (const Expr& symbol : program_->symbols) {
+      out_ += fmt::format("  symbol {}: {}\n", text(symbol), to_string(symbol->type));
+    }
     for (const Buffer& param : program_->params) {
       out_ +=
           InOrder{"  param {}: {}{}\n", name(param), declaration(*param), location(param->location)}
@@ -61,7 +64,7 @@ class Printer {
     }
     for (const ThreadAxis& axis : k.axes) {
       out_ += fmt::format("  axis {} = {} < {}\n", index(axis.var, kInt32), to_string(axis.tag),
-                          axis.extent);
+                          text(axis.extent));
     }
     stmt(k.body, 1);
   }
@@ -291,6 +294,9 @@ class Printer {
   static std::string extents(const std::array<int64_t, 3>& e) {
     return fmt::format("({}, {}, {})", e[0], e[1], e[2]);
   }
+  std::string extents(const std::array<Expr, 3>& e) {
+    return InOrder{"({}, {}, {})", text(e[0]), text(e[1]), text(e[2])}.text;
+  }
 
   // A variable where it is bound; `expected` is the type that it is taken to have.
   std::string index(const Expr& var, Type expected) {
@@ -301,6 +307,9 @@ class Printer {
   std::string location(const SourceLocation& where) const { return location_text(where, options_); }
 
   std::string declaration(const BufferNode& b) {
+    if (b.is_symbolic()) {
+      return fmt::format("{} {}[{}]", to_string(b.memory), to_string(b.type), list(b.extents));
+    }
     std::string shape;
     for (const int64_t extent : b.shape) {
       shape += fmt::format("{}{}", shape.empty() ? "" : ", ", extent);

@@ -24,7 +24,7 @@ enum class Access : uint8_t { Read, Write, ReadWrite };
 std::string_view to_string(Access access);
 
 // A buffer or texture (then `buffer` is set) or a scalar constant (then `scalar` is): an origin
-// word of a texture or a loop variable of the plan.
+// word of a texture, a loop variable of the plan or a symbol of the program.
 struct KernelParam {
   Buffer buffer;
   Access access = Access::Read;
@@ -35,22 +35,26 @@ struct KernelParam {
 struct ThreadAxis {
   ThreadTag tag;
   Expr var;
-  int64_t extent = 1;
+  Expr extent;  // of threads a constant; of blocks it may depend on symbols
 };
 
 struct Kernel {
   std::string name;
   std::vector<KernelParam> params;
-  std::vector<ThreadAxis> axes;           // blockIdx before threadIdx, x before y; each tag once
-  std::array<int64_t, 3> grid{1, 1, 1};   // blocks
-  std::array<int64_t, 3> block{1, 1, 1};  // threads of a block
+  std::vector<ThreadAxis> axes;  // blockIdx before threadIdx, x before y; each tag once
+  std::array<Expr, 3> grid{make_int(1), make_int(1), make_int(1)};  // blocks
+  std::array<int64_t, 3> block{1, 1, 1};                            // threads of a block
   Stmt body;
   SourceLocation location;
 };
 
+// A symbol is an int32 variable that has a value for each call: extents of the call's arrays, or an
+// argument. Extents of parameters are at least 1; no symbol is beyond 2^30, and no array of
+// symbolic extents has more elements: the call checks it.
 struct Program {
   std::string name;
   Stage stage = Stage::Loops;
+  Exprs symbols;  // Vars that extents, and kernels as scalar parameters, may use
   std::vector<Buffer> params;
   // The whole loop nest; from stage Kernels on the launch plan: allocations, loops, launches.
   Stmt body;

@@ -1,5 +1,8 @@
 #include "ir/text_names.h"
 
+#include <algorithm>
+
+#include "ir/equal.h"
 #include "ir/verify_types.h"
 
 namespace texloom::ir {
@@ -12,8 +15,11 @@ Ref<Node> find(const std::map<std::string, Ref<Node>>& all, const std::string& n
 }
 
 bool same_declaration(const BufferNode& b, const Declaration& d) {
-  return b.type == d.type && b.shape == d.shape && b.memory == d.memory && b.layout == d.layout &&
-         b.origin.x.same_as(d.origin.x) && b.origin.y.same_as(d.origin.y);
+  const bool same_extents =
+      std::equal(b.extents.begin(), b.extents.end(), d.extents.begin(), d.extents.end(),
+                 [](const Expr& x, const Expr& y) { return equal(x, y); });
+  return same_extents && b.type == d.type && b.shape == d.shape && b.memory == d.memory &&
+         b.layout == d.layout && b.origin.x.same_as(d.origin.x) && b.origin.y.same_as(d.origin.y);
 }
 
 constexpr std::string_view kRename = "one name stands for one thing in the whole text: rename this";
@@ -55,6 +61,7 @@ Buffer TextNames::declare(const TextReader& reader, const NamedToken& name,
   node->name = name.name;
   node->type = declaration.type;
   node->shape = declaration.shape;
+  node->extents = declaration.extents;
   node->memory = declaration.memory;
   node->layout = declaration.layout;
   node->origin = declaration.origin;

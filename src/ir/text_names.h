@@ -15,6 +15,7 @@ namespace texloom::ir {
 struct Declaration {
   Type type;
   std::vector<int64_t> shape;
+  Exprs extents;  // symbolic ones, instead
   MemoryScope memory = MemoryScope::Global;
   Layout layout;
   TextureOrigin origin;

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ir/equal.h"
 #include "ir/evaluation.h"
 #include "ir/limits.h"
 #include "ir/verify_bounds.h"
@@ -26,7 +27,8 @@ namespace {
 constexpr size_t kMaxViolations = 50;
 class Verifier {
  public:
-  Verifier(const Program& program, VerifyOptions options) : program_(program), options_(options) {}
+  Verifier(const Program& program, VerifyOptions options)
+      : program_(program), options_(options), bounds_(program) {}
 
   std::vector<Violation> run() {
     if (program_.stage == Stage::Te) return {};  // the program is still empty
@@ -34,6 +36,7 @@ class Verifier {
     enter_place(has_kernels                          ? Place::Plan
                 : program_.stage == Stage::Flattened ? Place::Flattened
                                                      : Place::Loops);
+    for (const Expr& symbol : program_.symbols) define(symbol);
     for (const Buffer& param : program_.params) {
       if (param->memory != MemoryScope::Global) {
         broken(Rule::Visibility, param, "a parameter of the program is {}",
@@ -132,7 +135,8 @@ class Verifier {
   }
 
   void axes() {
-    std::array<int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+    std::array<Expr, 3> grid = Kernel().grid;
+    std::array<int64_t, 3> block{1, 1, 1};
     const auto rank = [](ThreadTag tag) { return (tag.block ? 0 : 3) + tag.dim; };
     int last_rank = -1;
     for (const ThreadAxis& axis : kernel_->axes) {
@@ -140,15 +144,28 @@ class Verifier {
         axis_error("{} is there twice or out of order", to_string(axis.tag));
       }
       last_rank = rank(axis.tag);
-      if (axis.extent < 1) axis_error("the extent of {} is less than 1", to_string(axis.tag));
+      const int64_t* extent = int_value(axis.extent);
+      if (extent == nullptr && !axis.tag.block) {
+        axis_error("the extent of {} is no constant", to_string(axis.tag));
+        continue;
+      }
+      if (extent != nullptr && *extent < 1) {
+        axis_error("the extent of {} is less than 1", to_string(axis.tag));
+      }
       if (!is_index_variable(axis.var)) {
         broken(Rule::Types, axis.var, "a thread axis is no index variable");
       }
-      (axis.tag.block ? grid : block)[axis.tag.dim] = axis.extent;
+      if (axis.tag.block) {
+        grid[axis.tag.dim] = axis.extent;
+      } else {
+        block[axis.tag.dim] = *extent;
+      }
       bounds_.enter(axis);
       define(axis.var, !axis.tag.block);
     }
-    if (grid != kernel_->grid) axis_error("its grid is not the extents of its blockIdx axes");
+    const bool same_grid = std::equal(grid.begin(), grid.end(), kernel_->grid.begin(),
+                                      [](const Expr& a, const Expr& b) { return equal(a, b); });
+    if (!same_grid) axis_error("its grid is not the extents of its blockIdx axes");
     if (block != kernel_->block) axis_error("its block is not the extents of its threadIdx axes");
   }
   template <class... Args>
@@ -184,8 +201,16 @@ class Verifier {
   }
   void define_with_origin(const Buffer& buffer) {
     define(buffer);
+    for (const Expr& extent : buffer->extents) has_value_here(buffer, extent);
     if (buffer->origin.x) define(buffer->origin.x);
     if (buffer->origin.y) define(buffer->origin.y);
+  }
+  // Of what the plan computes at the call.
+  template <class Node>
+  void has_value_here(const Ref<Node>& user, const Expr& extent) {
+    walk(extent, [&](const Var& v) {
+      if (!scope_.contains(&v)) broken(Rule::Definitions, user, "{} is not defined here", v.name);
+    });
   }
   template <class Node>
   void use_buffer(const Buffer& buffer, Access access, const Ref<Node>& user) {
@@ -269,6 +294,8 @@ class Verifier {
     if (buffer->is_texture() && !form_.logical) {
       broken(Rule::Textures, node, "the texture {} is accessed like a buffer", buffer->name);
     }
+    // Nothing is asked of an array whose size only the call tells.
+    if (buffer->is_symbolic()) return;
     if (form_.logical) {
       const size_t axes = std::min(indices.size(), buffer->shape.size());
       for (size_t i = 0; i < axes; ++i) {
@@ -453,6 +480,7 @@ class Verifier {
       return broken(Rule::Plan, s, "there is no kernel of this number");
     }
     const Kernel& launched = program_.kernels[static_cast<size_t>(n.kernel)];
+    for (const Expr& extent : launched.grid) has_value_here(s, extent);
     for (const KernelParam& p : launched.params) {
       if (p.scalar && !scope_.contains(p.scalar.get())) {
         broken(Rule::Plan, s, "the plan does not define {} of kernel {}", text_of(p.scalar),

@@ -32,7 +32,8 @@ enum class Rule : uint8_t {
                 // extents
   Barriers,     // no barrier stands where some threads of a block pass and others do not
   Bounds,       // an index is proven to lie inside its buffer, unless a condition guards it: of a
-                // statement around, or of an operand that may go unevaluated
+                // statement around, or of an operand that may go unevaluated; nothing is asked of
+                // arrays of symbolic extents
   Padding,      // nothing is computed from padding that is undefined, and padding that is stated
                 // to be zero is written so: see verify_padding.h for how far that is looked into
   Plan,         // kernels exist from stage Kernels on, have names of their own, and are launched

@@ -1,9 +1,9 @@
 #include "ir/verify_bounds.h"
 
-#include <algorithm>
-
+#include "ir/arith/extrema.h"
 #include "ir/arith/linear.h"
 #include "ir/arith/simplify.h"
+#include "ir/symbols.h"
 #include "ir/visit.h"
 
 namespace texloom::ir {
@@ -13,37 +13,21 @@ namespace {
 // each occurrence.
 constexpr uint32_t kMaxJudgedSize = 10'000;
 
-// How often a minimum or maximum is looked into, one inside the other.
-constexpr int kMaxExtrema = 4;
-
-// The bounds of a sum, extrema resolved: r + c * min(a, b) is min(r + c * a, r + c * b) for c > 0,
-// max(...) for c < 0, and what r shares with a or b cancels there.
-arith::Interval bounds_of(const arith::LinearSum& sum, const arith::Ranges& ranges, int depth) {
-  const auto extremum = [](const arith::LinearTerm& t) {
-    const auto* n = as<Binary>(t.atom);
-    return n != nullptr && (n->op == BinaryOp::Min || n->op == BinaryOp::Max);
-  };
-  const auto term = std::find_if(sum.terms.begin(), sum.terms.end(), extremum);
-  if (term == sum.terms.end() || depth == kMaxExtrema) return sum.bounds(ranges);
-  const auto& n = *as<Binary>(term->atom);
-  arith::LinearSum rest = sum;
-  rest.terms.erase(rest.terms.begin() + (term - sum.terms.begin()));
-  const auto with = [&](const Expr& operand) {
-    const auto scaled = arith::linear_sum(operand, ranges).times(term->coefficient);
-    return scaled ? bounds_of(rest.plus(*scaled, 1), ranges, depth + 1)
-                  : arith::Interval::everything();
-  };
-  const arith::Interval a = with(n.a), b = with(n.b);
-  const bool is_min = (n.op == BinaryOp::Min) == (term->coefficient > 0);
-  if (is_min) return {std::min(a.min, b.min), std::min(a.max, b.max)};
-  return {std::max(a.min, b.min), std::max(a.max, b.max)};
-}
-
 }  // namespace
 
 void BoundsProof::enter(const Let& let) {
   ranges_.enter(let);
   if (!is_reached(let.value)) overestimated_.insert(let.var.get());
+}
+
+// No call gives a symbol all values that it may have.
+BoundsProof::BoundsProof(const Program& program) : ranges_(ranges_of_symbols(program.params)) {
+  for (const Expr& symbol : program.symbols) overestimated_.insert(symbol.get());
+}
+
+void BoundsProof::enter(const ThreadAxis& axis) {
+  ranges_.enter(axis.var, axis.extent);
+  if (!is_reached(axis.extent)) overestimated_.insert(axis.var.get());
 }
 
 void BoundsProof::enter(const For& loop) {
@@ -71,9 +55,10 @@ bool BoundsProof::inside(const Expr& index, int64_t extent) const {
   if (arith::bounds(index, ranges_).within(0, extent - 1)) return true;
   if (arith::reads_memory(index, ranges_)) return true;
   const Expr simple = arith::simplify(index, ranges_);
-  const arith::Interval values = arith::is_index_type(index->type)
-                                     ? bounds_of(arith::linear_sum(simple, ranges_), ranges_, 0)
-                                     : arith::bounds(simple, ranges_);
+  const arith::Interval values =
+      arith::is_index_type(index->type)
+          ? arith::bounds_of_extrema(arith::linear_sum(simple, ranges_), ranges_)
+          : arith::bounds(simple, ranges_);
   if (values.within(0, extent - 1)) return true;
   return !is_reached(simple) && values.max >= 0 && values.min < extent;
 }

@@ -11,9 +11,11 @@ namespace texloom::ir {
 
 class BoundsProof {
  public:
+  explicit BoundsProof(const Program& program);
+
   void enter(const For& loop);
   void enter(const Let& let);
-  void enter(const ThreadAxis& axis) { ranges_.set(axis.var, {0, axis.extent - 1}); }
+  void enter(const ThreadAxis& axis);
 
   // Whether all lanes of `index` are at least 0 and less than `extent`, as far as intervals tell:
   // its own, else those of the sum that it simplifies to. Of minima, quotients and the like they

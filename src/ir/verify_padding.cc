@@ -200,7 +200,9 @@ class PaddingCheck {
     points_ = {Point{false, origins}, Point{true, origins}};
     for (const ThreadAxis& axis : kernel.axes) {
       for (Point& p : points_) {
-        p.values[axis.var] = make_int(p.last ? axis.extent - 1 : 0, axis.var->type);
+        const int64_t* extent = int_value(axis.extent);
+        const int64_t last = extent == nullptr ? 0 : *extent - 1;
+        p.values[axis.var] = make_int(p.last ? last : 0, axis.var->type);
       }
     }
     stmt(kernel.body);
@@ -267,7 +269,7 @@ class PaddingCheck {
   }
 
   void store(const Store& n, const Stmt& s, const Substitution& point) {
-    if (n.buffer->memory != MemoryScope::Global) return;
+    if (n.buffer->memory != MemoryScope::Global || n.buffer->is_symbolic()) return;
     Evaluation evaluation(point);
     const auto index = evaluation.of(n.indices.front()), value = evaluation.of(n.value);
     if (!index || !value) return;

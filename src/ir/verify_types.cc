@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/symbols.h"
 #include "ir/visit.h"
 
 namespace texloom::ir {
@@ -61,7 +62,7 @@ std::string memory_problem(const Buffer& buffer, Type held, AccessForm form) {
 }
 
 std::string access_problem(const Buffer& buffer, const Exprs& indices, Type held, AccessForm form) {
-  const size_t expected = form.logical ? buffer->shape.size() : 1;
+  const size_t expected = form.logical ? buffer->rank() : 1;
   if (indices.size() != expected) {
     return fmt::format("{} takes {} indices here", buffer->name, expected);
   }
@@ -226,12 +227,27 @@ std::string type_problem(const Stmt& s, AccessForm form) {
   return visit(s, [form](const auto& node) { return problem_in(node, form); });
 }
 
+// Of an array whose size the call tells.
+std::string extents_problem(const BufferNode& b) {
+  bool plain = true, symbolic = false;
+  for (const Expr& extent : b.extents) {
+    symbolic = symbolic || int_value(extent) == nullptr;
+    plain = plain && is_extent(extent);
+  }
+  return first(when(!symbolic, "its extents are constants, but are no shape"),
+               when(!plain, "its extents are not int32 arithmetic of symbols"),
+               when(!b.shape.empty() || b.memory != MemoryScope::Global || b.origin.x ||
+                        b.layout != Layout{},
+                    "only a row-major array in global memory has symbolic extents"));
+}
+
 std::string buffer_problem(const BufferNode& b) {
   const Layout& layout = b.layout;
   const std::string problem = first(
       when(b.shape != layout.shape, "its layout is of another shape"),
       when(!b.type.is_scalar() || !well_formed(b.type), "its element type is no scalar type"));
   if (!problem.empty()) return problem;
+  if (b.is_symbolic()) return extents_problem(b);
   if (const auto found = find_problem(layout, axis_names(layout.shape.size()))) return found->text;
   if (b.is_texture()) return texture_problem(b);
   return first(when(layout.object != MemoryObject::Buffer, "no access knows its memory object"),

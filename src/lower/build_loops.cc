@@ -4,12 +4,14 @@
 #include <map>
 
 #include "ir/arith/simplify.h"
+#include "ir/equal.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
 #include "lower/auto_unroll.h"
 #include "lower/double_buffers.h"
 #include "lower/places.h"
 #include "lower/stage_buffers.h"
+#include "lower/symbols.h"
 #include "lower/thread_reduction.h"
 #include "schedule/attach.h"
 #include "schedule/axis_values.h"
@@ -126,17 +128,25 @@ class Builder {
     const auto at = [&](const Stmt& s, const Expr& iteration) {
       return substitute(s, {{loop.var, iteration}});
     };
+    check_runs(id, loop);
     LeafLoop all_but_last = loop;
-    --all_but_last.extent;
+    all_but_last.extent = arith::simplify(loop.extent - 1, bounds_.ranges);
     Stmts statements{at(produce, make_int(0))};
-    if (all_but_last.extent > 0) {
+    if (!is_int(all_but_last.extent, 0)) {
       statements.push_back(
           make_loop(id, all_but_last, make_seq({at(produce, loop.var + 1), consume})));
     }
-    statements.push_back(at(consume, make_int(loop.extent - 1)));
+    statements.push_back(at(consume, all_but_last.extent));
     Stmt whole = make_seq(std::move(statements));
     for (const StageId each : doubled) whole = allocated(each, std::move(whole));
     return whole;
+  }
+
+  void check_runs(StageId id, const LeafLoop& loop) const {
+    if (arith::prove(loop.extent >= make_int(1), bounds_.ranges)) return;
+    fail(loop.axis->location, Code::BadDoubleBuffer, "leave double_buffer out",
+         "the loop '{}' of '{}' may have no iteration that the first buffer is for",
+         loop.axis->name(), s_.stage(id).name());
   }
 
   // Where the stage puts the element at this point of its loops.
@@ -182,8 +192,9 @@ class Builder {
     for (const LeafLoop& loop : bounds_of(id).loops) {
       const IterVar thread = thread_of(s_, {id, loop.axis});
       if (loop.axis->kind != IterKind::Reduction || !thread) continue;
-      threads.push_back({make_var(loop.axis->name() + ".thread"), loop.extent, thread->tag,
-                         s_.stage(id).attributes_of(loop.axis)->location});
+      const SourceLocation& where = s_.stage(id).attributes_of(loop.axis)->location;
+      threads.push_back(
+          {make_var(loop.axis->name() + ".thread"), thread_count(loop, where), thread->tag, where});
     }
     return threads;
   }
@@ -204,14 +215,22 @@ class Builder {
       if (known) continue;
       seen.push_back(thread);
       const LeafLoop& loop = loop_of(ref);
-      found.push_back({loop.var, loop.extent, thread->tag, {}});
+      const SourceLocation& where = s_.stage(ref.stage).attributes_of(ref.leaf)->location;
+      found.push_back({loop.var, thread_count(loop, where), thread->tag, {}});
     }
     return found;
   }
 
+  static int64_t thread_count(const LeafLoop& loop, const SourceLocation& where) {
+    if (const int64_t* count = int_value(loop.extent)) return *count;
+    fail(where, Code::ThreadExtentMismatch, "split the axis by a constant and bind the inner part",
+         "the axis '{}' is bound to threads of a block, but its extent is no constant: {}",
+         loop.axis->name(), to_string(loop.extent));
+  }
+
   Stmt make_loop(StageId id, const LeafLoop& loop, Stmt body) const {
     const AxisAttributes* attributes = s_.stage(id).attributes_of(loop.axis);
-    const Expr count = make_int(loop.extent);
+    const Expr& count = loop.extent;
     if (attributes == nullptr) {
       return make_for(loop.var, count, LoopKind::Serial, std::move(body), loop.axis->location);
     }
@@ -264,12 +283,12 @@ class Builder {
 
   static void check_virtual_threads(const LeafLoop& outer, const LeafLoop& inner,
                                     const SourceLocation& where) {
-    if (outer.extent == inner.extent) return;
+    if (equal(outer.extent, inner.extent)) return;
     fail(where, Code::ThreadExtentMismatch,
          "split both axes so that the parts bound to the thread axis have one extent, or bind them "
          "to virtual threads of their own",
          "the virtual threads of '{}' have the extent {} here, but {} at the axis '{}' around it",
-         inner.axis->name(), inner.extent, outer.extent, outer.axis->name());
+         inner.axis->name(), to_string(inner.extent), to_string(outer.extent), outer.axis->name());
   }
 
   // Producers before readers at the start of the loop's body.
@@ -390,6 +409,7 @@ class Builder {
   }
 
   bool is_inside(const BufferNode& b, const Exprs& indices) const {
+    if (b.is_symbolic()) return false;
     for (size_t i = 0; i < indices.size(); ++i) {
       const arith::Interval range = arith::bounds(indices[i], bounds_.ranges);
       if (!range.within(0, b.shape[i] - 1)) return false;
@@ -442,6 +462,7 @@ class Builder {
 void build_loops(Lowering& lowering) {
   const Bounds bounds = infer_bounds(lowering.schedule);
   const StageBuffers buffers = make_stage_buffers(lowering, bounds);
+  lowering.program.symbols = symbols_of(lowering);
   lowering.program.params = buffers.params;
   lowering.array_layouts = array_layouts(lowering, buffers);
   lowering.program.body =

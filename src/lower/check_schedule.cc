@@ -10,6 +10,7 @@
 #include "ir/evaluation.h"
 #include "ir/visit.h"
 #include "lower/double_buffers.h"
+#include "lower/symbols.h"
 #include "schedule/attach.h"
 #include "schedule/axis_values.h"
 #include "schedule/extern_operation.h"
@@ -46,10 +47,10 @@ class Checker {
       check_reads(stage);
     }
     sink_.throw_if_errors();
-    // Only now is a symbolic shape known not to be the lesser evil.
     for (const StageId id : s_.order()) {
-      constant_shape(s_.stage(id).op->shape, s_.stage(id).name(), s_.stage(id).op->location);
+      extents_of(s_.stage(id).op->shape, s_.stage(id).name(), s_.stage(id).op->location);
     }
+    check_symbols(lowering_);
   }
 
  private:
@@ -105,13 +106,13 @@ class Checker {
 
   void check_declaration(const Argument& argument) {
     const BufferDeclaration& d = *argument.declaration;
-    std::vector<int64_t> shape;
-    for (const Expr& extent : argument.tensor->shape) {
-      const int64_t* value = int_value(extent);
-      shape.push_back(value == nullptr ? -1 : *value);
-    }
-    if (d.type == argument.tensor->type && d.shape == shape &&
-        d.scope.memory == MemoryScope::Global) {
+    const Exprs& extents = argument.tensor->shape;
+    const bool same_shape =
+        std::equal(d.shape.begin(), d.shape.end(), extents.begin(), extents.end(),
+                   [](int64_t declared, const Expr& extent) { return is_int(extent, declared); });
+    std::vector<std::string> shape;
+    for (const Expr& extent : extents) shape.push_back(ir::to_string(extent));
+    if (d.type == argument.tensor->type && same_shape && d.scope.memory == MemoryScope::Global) {
       return;
     }
     error(d.location, Code::BadBinding,

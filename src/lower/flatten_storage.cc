@@ -77,11 +77,24 @@ class Flattener {
     for (int lane = 0; lane < lanes; ++lane) {
       Exprs scalars;
       for (const Expr& index : indices) scalars.push_back(simple(lane_of(index, lane)));
+      if (buffer.is_symbolic()) {
+        places.push_back({make_int(0), row_major(buffer.extents, scalars), make_int(0)});
+        continue;
+      }
       const Layout& layout = buffer.layout;
       places.push_back({number(layout, layout.rows, scalars), number(layout, layout.cols, scalars),
                         number(layout, layout.lanes, scalars)});
     }
     return places;
+  }
+
+  // In 32 bits: such an array has at most 2^30 elements (ir/program.h).
+  Expr row_major(const Exprs& extents, const Exprs& indices) const {
+    Expr offset = make_int(0);
+    for (size_t i = 0; i < extents.size(); ++i) {
+      offset = offset * extents[i] + as_index(indices[i], kInt32);
+    }
+    return simple(offset);
   }
 
   // The mixed-radix number of the parts; see ir/layout.h. In 32 bits where that is known to be

@@ -80,7 +80,7 @@ class BarrierInserter {
  public:
   BarrierInserter(const Kernel& kernel, const Target& target) : one_stack_(target.block_stack) {
     for (const ThreadAxis& axis : kernel.axes) {
-      ranges_.set(axis.var, arith::Interval{0, axis.extent - 1});
+      ranges_.enter(axis.var, axis.extent);
       if (!axis.tag.block) varying_.insert(axis.var.get());
     }
     walk(

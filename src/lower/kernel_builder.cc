@@ -43,7 +43,8 @@ Stmt let_under_guard(const Let& n, const Stmt& body) {
 
 class KernelBuilder {
  public:
-  KernelBuilder(std::string name, const Target& target) : target_(target) {
+  KernelBuilder(std::string name, const Exprs& symbols, const Target& target)
+      : target_(target), symbols_(symbols) {
     kernel_.name = std::move(name);
   }
 
@@ -68,17 +69,13 @@ class KernelBuilder {
     std::map<ThreadTag, const For*> first;
     walk(nest.body, [&](const For& loop) {
       if (loop.loop != LoopKind::Thread) return;
-      if (const int64_t* extent = int_value(loop.extent); extent == nullptr || *extent < 1) {
-        fail(loop.location, Code::ThreadExtentMismatch, "give the loop a constant extent",
-             "the extent of {} is no positive constant: {}", to_string(loop.tag),
-             to_string(loop.extent));
-      }
+      check_extent(loop);
       const auto [known, added] = first.try_emplace(loop.tag, &loop);
       if (added || equal(known->second->extent, loop.extent)) return;
       fail(loop.location, Code::ThreadExtentMismatch,
            "split both axes so that the parts bound to this tag have one extent",
-           "{} has the extent {} here, but {} at {}", to_string(loop.tag), *int_value(loop.extent),
-           *int_value(known->second->extent), place(*known->second));
+           "{} has the extent {} here, but {} at {}", to_string(loop.tag), to_string(loop.extent),
+           to_string(known->second->extent), place(*known->second));
     });
     if (first.empty()) {
       fail(kernel_.location, Code::UnboundStage,
@@ -95,11 +92,33 @@ class KernelBuilder {
     }
   }
 
+  // A kernel is compiled for its number of threads; how many blocks there are the call may say.
+  void check_extent(const For& loop) const {
+    const int64_t* extent = int_value(loop.extent);
+    if (extent != nullptr && *extent >= 1) return;
+    bool known = extent == nullptr && loop.tag.block;
+    walk(loop.extent, [&](const Var& v) { known = known && is_symbol(Expr(&v)); });
+    if (known) return;
+    fail(loop.location, Code::ThreadExtentMismatch,
+         loop.tag.block ? "give the loop a constant extent"
+                        : "split the axis by a constant and bind the inner part",
+         "the extent of {} is no positive constant: {}", to_string(loop.tag),
+         to_string(loop.extent));
+  }
+
+  bool is_symbol(const Expr& var) const {
+    return std::any_of(symbols_.begin(), symbols_.end(),
+                       [&](const Expr& symbol) { return symbol.same_as(var); });
+  }
+
   void add_axis(const For& loop) {
-    const int64_t extent = *int_value(loop.extent);
-    kernel_.axes.push_back({loop.tag, make_var(to_string(loop.tag), loop.var->type), extent});
-    (loop.tag.block ? kernel_.grid : kernel_.block)[loop.tag.dim] = extent;
-    if (!loop.tag.block) block_location_ = loop.location;
+    kernel_.axes.push_back({loop.tag, make_var(to_string(loop.tag), loop.var->type), loop.extent});
+    if (loop.tag.block) {
+      kernel_.grid[loop.tag.dim] = loop.extent;
+      return;
+    }
+    kernel_.block[loop.tag.dim] = *int_value(loop.extent);
+    block_location_ = loop.location;
   }
 
   static std::string place(const For& loop) {
@@ -150,13 +169,14 @@ class KernelBuilder {
     const Tags& covered = shared ? own.at(&buffer) : outer;
     Expr first = make_bool(true);
     for (const ThreadAxis& a : kernel_.axes) {
-      const bool repeated = a.extent > 1 && !covered.contains(a.tag) && !(shared && a.tag.block);
+      const bool repeated =
+          !is_int(a.extent, 1) && !covered.contains(a.tag) && !(shared && a.tag.block);
       if (repeated) first = first && make_binary(BinaryOp::Eq, a.var, make_int(0, a.var->type));
     }
     return make_if(first, store, store->location);
   }
 
-  // Reads in order of appearance, then writes.
+  // Reads in order of appearance, then writes; numbers last.
   void collect_params() {
     std::vector<Buffer> reads, writes;
     const auto note = [](std::vector<Buffer>& list, const Buffer& b) {
@@ -193,9 +213,15 @@ class KernelBuilder {
       words.push_back({{}, Access::Read, p.buffer->origin.y});
     }
     kernel_.params.insert(kernel_.params.end(), words.begin(), words.end());
+    for (const Expr& symbol : symbols_) {
+      bool used = false;
+      walk(kernel_.body, [&](const Var& v) { used = used || &v == symbol.get(); });
+      if (used) kernel_.params.push_back({{}, Access::Read, symbol});
+    }
   }
 
   const Target& target_;
+  const Exprs& symbols_;
   Kernel kernel_;
   std::vector<Buffer> shared_;
   SourceLocation block_location_;
@@ -203,8 +229,9 @@ class KernelBuilder {
 
 }  // namespace
 
-Kernel build_kernel(std::string name, const Nest& nest, const Target& target) {
-  return KernelBuilder(std::move(name), target).build(nest);
+Kernel build_kernel(std::string name, const Nest& nest, const Exprs& symbols,
+                    const Target& target) {
+  return KernelBuilder(std::move(name), symbols, target).build(nest);
 }
 
 }  // namespace texloom::lower

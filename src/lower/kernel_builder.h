@@ -8,6 +8,8 @@
 
 namespace texloom::lower {
 
-ir::Kernel build_kernel(std::string name, const ir::Nest& nest, const ir::Target& target);
+// `symbols` are the program's: those that the body uses become parameters.
+ir::Kernel build_kernel(std::string name, const ir::Nest& nest, const ir::Exprs& symbols,
+                        const ir::Target& target);
 
 }  // namespace texloom::lower

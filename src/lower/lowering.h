@@ -30,9 +30,16 @@ struct Argument {
   std::optional<BufferDeclaration> declaration;
 };
 
+// A variable whose value the caller passes, as an integer.
+struct SymbolArgument {
+  ir::Expr symbol;
+  size_t position = 0;  // among all that the caller passes
+};
+
 struct Lowering {
   schedule::Schedule schedule;  // a copy: passes change it
   std::vector<Argument> arguments;
+  std::vector<SymbolArgument> symbol_arguments;  // between those, in the order of their positions
   ir::Target target;
   SourceLocation location;  // of the call of lower or build
   ir::Program program;      // empty until build_loops

@@ -7,6 +7,7 @@
 #include "ir/arith/simplify.h"
 #include "ir/code_size.h"
 #include "ir/limits.h"
+#include "ir/symbols.h"
 #include "ir/visit.h"
 #include "lower/bounds_tests.h"
 #include "lower/simplify_program.h"
@@ -71,7 +72,8 @@ class Partitioner {
  public:
   Partitioner(const Kernel& kernel, const Target& target)
       : axes_(kernel.axes), guards_barriers_(!target.block_stack) {
-    for (const ThreadAxis& axis : axes_) known_.set(axis.var, Interval{0, axis.extent - 1});
+    known_ = ranges_of_symbols(kernel.params);
+    for (const ThreadAxis& axis : axes_) known_.enter(axis.var, axis.extent);
     everywhere_ = known_;
     walk(kernel.body, [&](const For& loop) { everywhere_.enter_also(loop); });
     divides_by_constants_ = divides_by_constants(kernel.body);
@@ -116,9 +118,10 @@ class Partitioner {
   std::vector<Limit> interior_blocks(std::span<const BoundsTest> tests) const {
     std::vector<Limit> limits;
     for (const ThreadAxis& axis : axes_) {
-      if (!axis.tag.block) continue;
-      const Interval interior = interior_of(axis.var, axis.extent, tests);
-      if (size(interior) < axis.extent) limits.push_back({axis.var, axis.extent, interior});
+      const int64_t* extent = int_value(axis.extent);
+      if (!axis.tag.block || extent == nullptr) continue;
+      const Interval interior = interior_of(axis.var, *extent, tests);
+      if (size(interior) < *extent) limits.push_back({axis.var, *extent, interior});
     }
     return limits;
   }

@@ -1,6 +1,7 @@
 #include "lower/simplify_program.h"
 
 #include "ir/arith/simplify.h"
+#include "ir/symbols.h"
 #include "ir/visit.h"
 
 namespace texloom::lower {
@@ -60,7 +61,8 @@ Stmt simplified(const Stmt& s, const arith::Ranges& ranges) {
 }
 
 void simplify_program(Lowering& lowering) {
-  lowering.program.body = simplified(lowering.program.body, {});
+  lowering.program.body =
+      simplified(lowering.program.body, ranges_of_symbols(lowering.program.params));
 }
 
 }  // namespace texloom::lower

@@ -54,7 +54,7 @@ class PlanBuilder {
     auto& kernels = lowering_.program.kernels;
     const auto number = static_cast<int>(kernels.size());
     kernels.push_back(build_kernel(fmt::format("{}_kernel{}", lowering_.program.name, number), nest,
-                                   lowering_.target));
+                                   lowering_.program.symbols, lowering_.target));
     return make_launch(number, nest.location);
   }
 

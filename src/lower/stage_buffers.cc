@@ -110,6 +110,43 @@ Layout aligned_layout(const Stage& stage, const Shape& shape) {
   return layout;
 }
 
+// An array of a size that only the call tells: row-major, in global memory.
+Buffer make_symbolic_array(const Stage& stage, const std::string& name, Type type,
+                           const StorageScope& scope, const Exprs& extents) {
+  std::string shape;
+  for (const Expr& e : extents) shape += (shape.empty() ? "" : ", ") + to_string(e);
+  if (scope.texture || stage.layout) {
+    fail(stage.scope_location, Code::BadShape,
+         "give its extents as constants, or keep it in a row-major buffer",
+         "'{}' is [{}]: where a texture's or a layout's elements lie must not depend on the call",
+         stage.name(), shape);
+  }
+  if (scope.memory != MemoryScope::Global) {
+    fail(stage.op->location, Code::BadShape,
+         "split the loops that it serves by constants, and attach it to an outer part",
+         "of '{}' in {} memory [{}] is computed at once: how much that is must not depend on the "
+         "call",
+         stage.name(), to_string(scope.memory), shape);
+  }
+  if (!stage.alignments.empty()) {
+    fail(stage.alignments.front().location, Code::BadAlignment,
+         "give its extents as constants, or leave storage_align out",
+         "'{}' is [{}]: only an array of constant extents is aligned", stage.name(), shape);
+  }
+  return make_array(name, type, extents, stage.op->location);
+}
+
+// The extents, if all are constants.
+std::optional<Shape> constant_extents(const Exprs& extents) {
+  Shape shape;
+  for (const Expr& e : extents) {
+    const int64_t* value = int_value(e);
+    if (value == nullptr) return std::nullopt;
+    shape.push_back(*value);
+  }
+  return shape;
+}
+
 // What the buffer of an output is called, and what it holds.
 struct Contents {
   std::string name;
@@ -118,9 +155,11 @@ struct Contents {
 
 // `argument`: whose it is, if it is the caller's; that one is row-major whatever is aligned.
 Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const StorageScope& scope,
-                         const std::vector<int64_t>& shape, const Argument* argument,
-                         const Target& target) {
+                         const Exprs& extents, const Argument* argument, const Target& target) {
   const auto& [name, type] = contents;
+  const std::optional<Shape> constant = constant_extents(extents);
+  if (!constant) return make_symbolic_array(stage, name, type, scope, extents);
+  const Shape& shape = *constant;
   check_size(stage, type, shape);
   const Layout layout = stage.layout    ? stated_layout(stage, shape, target)
                         : scope.texture ? rule_layout(stage, shape, *scope.texture, target)
@@ -140,8 +179,7 @@ Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const Sto
 // The parameter of an input that nothing reads.
 Buffer unread_buffer(const Argument& argument) {
   const Tensor& t = argument.tensor;
-  return make_buffer(t->name, t->type, constant_shape(t->shape, t->name, t->location),
-                     MemoryScope::Global, t->location);
+  return make_array(t->name, t->type, extents_of(t->shape, t->name, t->location), t->location);
 }
 
 }  // namespace
@@ -171,7 +209,7 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
     }
     const Buffer buffer =
         make_stage_buffer(stage, contents, stage.scope.value_or(StorageScope{}),
-                          constant_shape(argument.tensor->shape, stage.name(), stage.op->location),
+                          extents_of(argument.tensor->shape, stage.name(), stage.op->location),
                           &argument, lowering.target);
     buffers.of_stage[static_cast<size_t>(*id)][output] = buffer;
     buffers.params.push_back(buffer);
@@ -180,11 +218,11 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
     const Stage& stage = s.stage(id);
     const bool needed = stage.attachment.kind != AttachKind::Inline && !stage.op->is_placeholder();
     if (!needed) continue;
-    Shape shape = bounds.stages[static_cast<size_t>(id)].extent;
-    if (has_two_buffers(s, id)) shape.insert(shape.begin(), 2);
+    Exprs shape = bounds.stages[static_cast<size_t>(id)].extent;
+    if (has_two_buffers(s, id)) shape.insert(shape.begin(), make_int(2));
     for (const Tensor& t : outputs_of(stage.op)) {
       if (stage.op->is_extern()) {
-        shape = constant_shape(t->shape, stage.name(), stage.op->location);
+        shape = extents_of(t->shape, stage.name(), stage.op->location);
       }
       Buffer& own = buffers.of_stage[static_cast<size_t>(id)][static_cast<size_t>(t->output)];
       if (own) continue;

@@ -27,12 +27,17 @@ class Printer {
       : lowering_(lowering), options_(options), schedule_(lowering.schedule, options) {}
 
   std::string text() {
-    std::string params;
-    for (const Argument& argument : lowering_.arguments) params += param(argument);
+    std::vector<std::string> params;
+    for (const Argument& argument : lowering_.arguments) params.push_back(param(argument));
+    for (const SymbolArgument& argument : lowering_.symbol_arguments) {
+      schedule_.note_symbols({argument.symbol});
+      params.insert(params.begin() + static_cast<ptrdiff_t>(argument.position),
+                    fmt::format("  param {} symbol\n", schedule_.symbol_name(argument.symbol)));
+    }
     return fmt::format("program {} stage=te target={}{}\n", spell_name(lowering_.program.name),
                        quote(ir::to_string(lowering_.target)),
                        location_text(lowering_.location, options_)) +
-           schedule_.head() + params + schedule_.operations();
+           schedule_.head() + fmt::format("{}", fmt::join(params, "")) + schedule_.operations();
   }
 
  private:
@@ -107,7 +112,9 @@ class Parser {
     lowering_.location = reader_.location(reader_.line_of(first));
     schedule_.head();
     std::vector<Param> params;
-    while (reader_.at_word("param")) params.push_back(param());
+    for (size_t position = 0; reader_.at_word("param"); ++position) {
+      if (!symbol_param(position)) params.push_back(param());
+    }
     lowering_.schedule = schedule_.operations();
     for (Param& p : params) {
       const Op op = p.other ? p.other : lowering_.schedule.stage(schedule_.stage(p.name)).origin;
@@ -129,6 +136,21 @@ class Parser {
       const Diagnostic& d = error.diagnostics().front();
       reader_.fail_at(text.token, d.code, d.message, d.help);
     }
+  }
+
+  // "param n symbol"
+  bool symbol_param(size_t position) {
+    if (!reader_.at_word("symbol", 2)) return false;
+    reader_.next();
+    const NamedToken name = reader_.name("the name of a symbol");
+    reader_.next();
+    const Expr symbol = schedule_.symbol(name);
+    if (symbol->type != kInt32) {
+      reader_.wrong(name.token, "use an int32 symbol", "{} is {}, and is not passed by value",
+                    name.token.text, ir::to_string(symbol->type));
+    }
+    lowering_.symbol_arguments.push_back({symbol, position});
+    return true;
   }
 
   Param param() {

@@ -24,7 +24,7 @@ class Counter {
   explicit Counter(const ir::Kernel& kernel) {
     Iterations all(tried_);
     for (const ir::ThreadAxis& axis : kernel.axes) {
-      all = all.inside_loop(axis.var, ir::make_int(axis.extent));
+      all = all.inside_loop(axis.var, axis.extent);
     }
     stmt(kernel.body, all);
   }

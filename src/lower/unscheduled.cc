@@ -5,6 +5,7 @@
 
 #include "ir/visit.h"
 #include "lower/places.h"
+#include "lower/symbols.h"
 #include "schedule/extern_operation.h"
 
 namespace texloom::lower {
@@ -25,6 +26,7 @@ class Builder {
     Program p;
     p.name = lowering_.program.name;
     p.stage = ir::Stage::Loops;
+    p.symbols = symbols_of(lowering_);
     std::unordered_set<StageId> wanted;
     for (const Argument& argument : lowering_.arguments) {
       const Tensor& tensor = argument.tensor;
@@ -54,8 +56,7 @@ class Builder {
 
  private:
   static Buffer buffer_for(const Tensor& t) {
-    return make_buffer(t->name, t->type, constant_shape(t->shape, t->name, t->location),
-                       MemoryScope::Global, t->location);
+    return make_array(t->name, t->type, extents_of(t->shape, t->name, t->location), t->location);
   }
   // One for each output.
   const std::vector<Buffer>& buffers(StageId id) const { return buffers_[static_cast<size_t>(id)]; }
@@ -85,13 +86,12 @@ class Builder {
 
   struct Loop {
     Expr var;
-    int64_t extent;
+    Expr extent;
     SourceLocation location;
   };
   static Stmt inside(const std::vector<Loop>& loops, Stmt body) {
     for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
-      body = make_for(loop->var, make_int(loop->extent), LoopKind::Serial, std::move(body),
-                      loop->location);
+      body = make_for(loop->var, loop->extent, LoopKind::Serial, std::move(body), loop->location);
     }
     return body;
   }
@@ -99,7 +99,7 @@ class Builder {
   static std::vector<Loop> loops_over(const std::vector<IterVar>& axes, Substitution& values) {
     std::vector<Loop> loops;
     for (const IterVar& axis : axes) {
-      const int64_t extent = constant_shape({axis->extent}, axis->name(), axis->location).front();
+      const Expr extent = extents_of({axis->extent}, axis->name(), axis->location).front();
       loops.push_back({make_var(axis->name()), extent, axis->location});
       const Expr value = make_cast(axis->var->type, loops.back().var);
       values.emplace(axis->var, value + make_cast(axis->var->type, axis->min));

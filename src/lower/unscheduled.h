@@ -18,7 +18,7 @@ namespace texloom::lower {
 // fastest. A schedule computes the same bits unless it reorders the parts of a reduction, or the
 // target contracts products and sums (MathMode).
 //
-// Before: a program of stage Te, before any pass. Fails with BadShape for a symbolic extent.
+// Before: a program of stage Te, before any pass. Fails with BadShape for an extent below 1.
 ir::Program unscheduled_program(const Lowering& lowering);
 
 }  // namespace texloom::lower

@@ -26,9 +26,50 @@ uint64_t bytes_of(const BufferNode& buffer) {
   return static_cast<uint64_t>(buffer.layout.col_count() * buffer.type.bytes());
 }
 
-runtime::TensorSpec tensor_spec(const BufferNode& buffer) {
-  runtime::TensorSpec spec{buffer.name, element_type(buffer.type), buffer.shape, {}};
-  if (buffer.is_texture()) {
+uint32_t symbol_number(const Expr& symbol, const Exprs& symbols) {
+  const auto found = std::find_if(symbols.begin(), symbols.end(),
+                                  [&](const Expr& s) { return s.same_as(symbol); });
+  TL_CHECK(found != symbols.end(), "no symbol: " + ir::to_string(symbol));
+  return static_cast<uint32_t>(found - symbols.begin());
+}
+
+runtime::Size::Op size_op(BinaryOp op) {
+  using Op = runtime::Size::Op;
+  switch (op) {
+    case BinaryOp::Add:
+      return Op::Add;
+    case BinaryOp::Sub:
+      return Op::Sub;
+    case BinaryOp::Mul:
+      return Op::Mul;
+    case BinaryOp::FloorDiv:
+      return Op::FloorDiv;
+    case BinaryOp::FloorMod:
+      return Op::FloorMod;
+    case BinaryOp::Min:
+      return Op::Min;
+    case BinaryOp::Max:
+      return Op::Max;
+    default:
+      TL_UNREACHABLE("no operation of extents");
+  }
+}
+
+runtime::Size size_of(const Expr& extent, const Exprs& symbols) {
+  if (const int64_t* value = int_value(extent)) return *value;
+  if (const auto* n = as<Binary>(extent)) {
+    return runtime::Size::of(size_op(n->op), size_of(n->a, symbols), size_of(n->b, symbols));
+  }
+  return runtime::Size::symbol(symbol_number(extent, symbols));
+}
+
+runtime::TensorSpec tensor_spec(const BufferNode& buffer, const Exprs& symbols) {
+  runtime::TensorSpec spec{
+      buffer.name, element_type(buffer.type), {buffer.shape.begin(), buffer.shape.end()}, {}};
+  if (buffer.is_symbolic()) {
+    for (const Expr& extent : buffer.extents) spec.shape.push_back(size_of(extent, symbols));
+    spec.storage = runtime::BufferStorage{};
+  } else if (buffer.is_texture()) {
     spec.storage = runtime::TextureStorage{extent_of(buffer), texel_format(buffer.type)};
   } else {
     spec.storage = runtime::BufferStorage{bytes_of(buffer)};
@@ -51,7 +92,9 @@ hal::Access hal_access(Access access) {
 hal::KernelParam kernel_param(const KernelParam& p) {
   if (p.scalar) return hal::ConstantParam{as<Var>(p.scalar)->name, element_type(p.scalar->type)};
   const BufferNode& b = *p.buffer;
-  if (!b.is_texture()) return hal::BufferParam{b.name, hal_access(p.access), bytes_of(b)};
+  if (!b.is_texture()) {
+    return hal::BufferParam{b.name, hal_access(p.access), b.is_symbolic() ? 0 : bytes_of(b)};
+  }
   const auto origin = b.origin.is_zero() ? hal::TextureOrigin::Zero : hal::TextureOrigin::Constants;
   return hal::TextureParam{b.name, texel_format(b.type), hal_access(p.access), extent_of(b),
                            origin};
@@ -62,8 +105,9 @@ class PlanMaker {
   explicit PlanMaker(const codegen::opencl::CompiledModule& module) : module_(module) {}
 
   runtime::LaunchPlan make() {
+    for (const Expr& symbol : symbols()) plan_.symbols.push_back(as<Var>(symbol)->name);
     for (const Buffer& param : module_.program.params) {
-      plan_.arguments.push_back(tensor_spec(*param));
+      plan_.arguments.push_back(tensor_spec(*param, symbols()));
     }
     for (const codegen::opencl::CompiledKernel& kernel : module_.kernels) add_kernel(kernel);
     add_steps(module_.program.body);
@@ -90,7 +134,7 @@ class PlanMaker {
           plan_.steps.push_back(
               runtime::AllocateStep{static_cast<uint32_t>(plan_.temporaries.size())});
           temporaries_.push_back(n.buffer);
-          plan_.temporaries.push_back(tensor_spec(*n.buffer));
+          plan_.temporaries.push_back(tensor_spec(*n.buffer, symbols()));
           add_steps(n.body);
         },
         [&](const Free& n) { plan_.steps.push_back(runtime::FreeStep{reference(n.buffer).index}); },
@@ -103,9 +147,9 @@ class PlanMaker {
     runtime::LaunchStep step;
     step.kernel = static_cast<uint32_t>(number);
     std::transform(kernel.grid.begin(), kernel.grid.end(), step.groups.begin(),
-                   [](int64_t n) { return static_cast<uint32_t>(n); });
+                   [this](const Expr& blocks) { return size_of(blocks, symbols()); });
     for (const KernelParam& p : kernel.params) {
-      step.operands.push_back(p.scalar ? origin_word(kernel, p.scalar)
+      step.operands.push_back(p.scalar ? scalar_operand(kernel, p.scalar)
                                        : runtime::Operand(reference(p.buffer)));
     }
     plan_.steps.push_back(std::move(step));
@@ -124,6 +168,16 @@ class PlanMaker {
     TL_CHECK(found != temporaries_.end(), "a kernel uses '" + buffer->name + "'");
     return {runtime::TensorRef::Kind::Temporary,
             static_cast<uint32_t>(found - temporaries_.begin())};
+  }
+
+  const Exprs& symbols() const { return module_.program.symbols; }
+
+  runtime::Operand scalar_operand(const codegen::opencl::CompiledKernel& kernel,
+                                  const Expr& scalar) const {
+    const bool symbol = std::any_of(symbols().begin(), symbols().end(),
+                                    [&](const Expr& s) { return s.same_as(scalar); });
+    if (symbol) return runtime::SymbolValue{symbol_number(scalar, symbols())};
+    return origin_word(kernel, scalar);
   }
 
   runtime::Operand origin_word(const codegen::opencl::CompiledKernel& kernel,

@@ -107,6 +107,12 @@ class Validator {
     if (launch.operands.size() != entry.params.size())
       return invalid_argument("kernel \"{}\" takes {} operands, got {}", entry.name,
                               entry.params.size(), launch.operands.size());
+    for (const Size& groups : launch.groups) {
+      const auto number = groups.constant();
+      if (!check_symbols(groups) ||
+          (number && (*number < 0 || *number > std::numeric_limits<std::uint32_t>::max())))
+        return invalid_argument("kernel \"{}\": a grid that no launch has", entry.name);
+    }
     for (std::size_t i = 0; i < entry.params.size(); ++i) {
       const Status status = check_operand(entry.params[i], launch.operands[i]);
       if (!status.ok())
@@ -115,6 +121,9 @@ class Validator {
     }
     return {};
   }
+
+  // Whether the size speaks of symbols of the plan alone.
+  bool check_symbols(const Size& size) const { return size.symbol_count() <= plan_.symbols.size(); }
 
   Result<const TensorSpec*> find(TensorRef ref) const {
     const bool is_argument = ref.kind == TensorRef::Kind::Argument;
@@ -164,6 +173,9 @@ class Validator {
         return invalid_argument("loop variable {} has no loop around it", variable->slot);
       largest = extent->second - 1;
       if (extent->second == 0) largest = 0;
+    } else if (const auto* symbol = std::get_if<SymbolValue>(&operand)) {
+      if (symbol->symbol >= plan_.symbols.size())
+        return invalid_argument("symbol {} of {}", symbol->symbol, plan_.symbols.size());
     } else if (const auto* origin = std::get_if<OriginOf>(&operand)) {
       TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(origin->tensor));
       if (!std::holds_alternative<TextureStorage>(tensor->storage))
@@ -191,6 +203,19 @@ std::string describe(const TensorStorage& storage) {
   return fmt::format("a buffer of {} bytes", std::get<BufferStorage>(storage).bytes);
 }
 
-Status validate(const LaunchPlan& plan) { return Validator(plan).check_steps(plan.steps); }
+Status validate(const LaunchPlan& plan) {
+  for (const auto* tensors : {&plan.arguments, &plan.temporaries}) {
+    for (const TensorSpec& tensor : *tensors) {
+      for (const Size& extent : tensor.shape) {
+        if (extent.symbol_count() > plan.symbols.size())
+          return invalid_argument("the shape of \"{}\" has a symbol that the plan has not",
+                                  tensor.name);
+        if (!extent.constant() && !std::holds_alternative<BufferStorage>(tensor.storage))
+          return invalid_argument("the texture \"{}\" has no constant shape", tensor.name);
+      }
+    }
+  }
+  return Validator(plan).check_steps(plan.steps);
+}
 
 }  // namespace texloom::runtime

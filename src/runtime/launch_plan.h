@@ -15,6 +15,7 @@
 
 #include "runtime/hal/executable.h"
 #include "runtime/hal/types.h"
+#include "runtime/size.h"
 #include "support/status.h"
 
 namespace texloom::runtime {
@@ -33,7 +34,8 @@ std::string describe(const TensorStorage& storage);
 struct TensorSpec {
   std::string name;
   hal::ElementType element = hal::ElementType::Float32;
-  std::vector<std::int64_t> shape;  // logical; for messages and for callers, not used to run
+  std::vector<Size> shape;  // logical
+  // Of a shape with symbols a buffer of no bytes: how many they are the shape says at the call.
   TensorStorage storage;
 };
 
@@ -66,9 +68,14 @@ struct LoopVariable {
   std::uint32_t slot = 0;
 };
 
+// The value of a symbol of the plan.
+struct SymbolValue {
+  std::uint32_t symbol = 0;
+};
+
 // One argument of a launch: a tensor for a buffer or texture parameter; else a number for an
 // integer constant.
-using Operand = std::variant<TensorRef, OriginOf, Immediate, LoopVariable>;
+using Operand = std::variant<TensorRef, OriginOf, Immediate, LoopVariable, SymbolValue>;
 
 struct AllocateStep {
   std::uint32_t temporary = 0;
@@ -78,8 +85,8 @@ struct FreeStep {
 };
 struct LaunchStep {
   std::uint32_t kernel = 0;
-  std::array<std::uint32_t, 3> groups = {1, 1, 1};  // none launched when one is zero
-  std::vector<Operand> operands;                    // in the order of the kernel's parameters
+  std::array<Size, 3> groups = {1, 1, 1};  // none launched when one is zero
+  std::vector<Operand> operands;           // in the order of the kernel's parameters
 };
 struct LoopStep;
 using Step = std::variant<AllocateStep, FreeStep, LaunchStep, LoopStep>;
@@ -94,6 +101,9 @@ struct LoopStep {
 // steps; one allocated inside a loop is freed inside it. Its contents are undefined when
 // allocated. One that is never freed lives to the end of the run.
 struct LaunchPlan {
+  // Names of what a call gives values, int32 each: runtime/symbols.h. Sizes are numbers where there
+  // are none.
+  std::vector<std::string> symbols;
   std::vector<TensorSpec> arguments;
   std::vector<TensorSpec> temporaries;
   std::vector<KernelSpec> kernels;
@@ -105,7 +115,7 @@ inline constexpr int kMaxLoopDepth = 32;
 inline constexpr std::int64_t kMaxLaunches = 1'000'000;
 
 // Whether the plan holds together by itself, whatever the device: indices, the lives of
-// temporaries, and operands that fit their parameters in kind, format, extent and value.
+// temporaries, symbols, and operands that fit their parameters in kind, format, extent and value.
 // InvalidArgument names the kernel, tensor or step.
 Status validate(const LaunchPlan& plan);
 

@@ -1,7 +1,9 @@
 #include "runtime/plan_executor.h"
 
+#include <algorithm>
 #include <map>
 
+#include "runtime/symbols.h"
 #include "runtime/workspace.h"
 
 namespace texloom::runtime {
@@ -84,7 +86,10 @@ class Recorder {
       else
         bindings.push_back(binding(std::get<TensorRef>(operand)));
     }
-    return commands_.dispatch(executables_[launch.kernel], 0, launch.groups, bindings, constants);
+    std::array<std::uint32_t, 3> groups{};
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      groups[i] = static_cast<std::uint32_t>(*launch.groups[i].constant());
+    return commands_.dispatch(executables_[launch.kernel], 0, groups, bindings, constants);
   }
 
   const hal::Binding& binding(TensorRef ref) const {
@@ -123,33 +128,51 @@ Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(std::shared_ptr<hal::
                                                               .entry_points = {kernel.entry}}));
     executor->executables_.push_back(std::move(executable));
   }
-  TL_ASSIGN_OR_RETURN(executor->temporaries_,
-                      create_workspace(*executor->device_, plan_workspace(executor->plan_)));
+  if (executor->plan_.symbols.empty()) TL_RETURN_IF_ERROR(executor->instance({}).status());
   return executor;
 }
 
-Status PlanExecutor::run(std::span<const TensorBinding> arguments) {
+Result<std::shared_ptr<const PlanExecutor::Instance>> PlanExecutor::instance(
+    std::span<const std::int64_t> symbols) {
+  const std::lock_guard lock(mutex_);
+  if (latest_ &&
+      std::equal(symbols.begin(), symbols.end(), latest_->symbols.begin(), latest_->symbols.end()))
+    return latest_;
+  auto made = std::make_shared<Instance>();
+  made->symbols.assign(symbols.begin(), symbols.end());
+  TL_ASSIGN_OR_RETURN(made->plan, instantiate(plan_, symbols));
+  TL_RETURN_IF_ERROR(validate(made->plan).with_context("launch plan"));
+  TL_ASSIGN_OR_RETURN(made->temporaries, create_workspace(*device_, plan_workspace(made->plan)));
+  latest_ = std::move(made);
+  return latest_;
+}
+
+Status PlanExecutor::run(std::span<const TensorBinding> arguments,
+                         std::span<const std::int64_t> symbols) {
   if (arguments.size() != plan_.arguments.size())
     return invalid_argument("the program takes {} arguments, got {}", plan_.arguments.size(),
                             arguments.size());
+  TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Instance> now, instance(symbols));
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Status status = check_argument(plan_.arguments[i], arguments[i]);
+    const Status status = check_argument(now->plan.arguments[i], arguments[i]);
     if (!status.ok())
       return status.with_context(fmt::format("argument {} \"{}\"", i, plan_.arguments[i].name));
   }
-  if (const std::optional<Alias> alias = find_alias(arguments))
+  if (const auto alias = runtime::find_alias(now->plan, written_, arguments))
     return invalid_argument("arguments \"{}\" and \"{}\" share memory, which is written",
                             plan_.arguments[alias->first].name,
                             plan_.arguments[alias->second].name);
   const std::shared_ptr<hal::CommandBuffer> commands = device_->create_command_buffer();
-  Recorder recorder(plan_, executables_, arguments, temporaries_, *commands);
-  TL_RETURN_IF_ERROR(recorder.record(plan_.steps));
+  Recorder recorder(now->plan, executables_, arguments, now->temporaries, *commands);
+  TL_RETURN_IF_ERROR(recorder.record(now->plan.steps));
   TL_RETURN_IF_ERROR(commands->finish());
   return device_->queue()->submit(commands);
 }
 
-std::optional<Alias> PlanExecutor::find_alias(std::span<const TensorBinding> arguments) const {
-  return runtime::find_alias(plan_, written_, arguments);
+Result<std::optional<Alias>> PlanExecutor::find_alias(std::span<const TensorBinding> arguments,
+                                                      std::span<const std::int64_t> symbols) {
+  TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Instance> now, instance(symbols));
+  return runtime::find_alias(now->plan, written_, arguments);
 }
 
 }  // namespace texloom::runtime

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -27,19 +28,30 @@ class PlanExecutor {
                                                       LaunchPlan plan);
 
   // Submits the plan's launches on the device's queue and does not wait. The bindings are the
-  // plan's arguments in order; the run keeps them. InvalidArgument, naming the argument: another
+  // plan's arguments in order, `symbols` the values of its symbols (bind_symbols); the run keeps
+  // them. The memory of temporaries is made anew where a size is not that of the run before.
+  // InvalidArgument, naming the argument: another
   // count, kind, format or device, a tensor that lies partly outside its buffer or texture, an
   // origin or offset that a kernel cannot take, two that share memory which is written. Then
   // nothing was submitted.
-  Status run(std::span<const TensorBinding> arguments);
+  Status run(std::span<const TensorBinding> arguments, std::span<const std::int64_t> symbols = {});
 
   // What run() refuses of arguments that are right one by one.
-  std::optional<Alias> find_alias(std::span<const TensorBinding> arguments) const;
+  Result<std::optional<Alias>> find_alias(std::span<const TensorBinding> arguments,
+                                          std::span<const std::int64_t> symbols = {});
 
   const LaunchPlan& plan() const { return plan_; }
   const std::shared_ptr<hal::Device>& device() const { return device_; }
 
  private:
+  // The plan with the sizes of one call.
+  struct Instance {
+    std::vector<std::int64_t> symbols;
+    LaunchPlan plan;
+    std::vector<hal::Binding> temporaries;  // by temporary
+  };
+  Result<std::shared_ptr<const Instance>> instance(std::span<const std::int64_t> symbols);
+
   PlanExecutor(std::shared_ptr<hal::Device> device, LaunchPlan plan)
       : device_(std::move(device)), plan_(std::move(plan)) {}
 
@@ -47,7 +59,8 @@ class PlanExecutor {
   LaunchPlan plan_;
   std::vector<bool> written_;                                  // by argument
   std::vector<std::shared_ptr<hal::Executable>> executables_;  // by kernel; entry point 0 of each
-  std::vector<hal::Binding> temporaries_;                      // by temporary
+  std::mutex mutex_;
+  std::shared_ptr<const Instance> latest_;  // guarded by mutex_; null before the first
 };
 
 }  // namespace texloom::runtime

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/arith/simplify.h"
 #include "schedule/attach.h"
 #include "schedule/derived_axes.h"
 #include "support/int128.h"
@@ -21,6 +22,22 @@ int64_t checked_product(const Stage& stage, const IterVar& axis, int64_t a, int6
        "the axis '{}' of '{}' would run over {} x {} points, too many for a 32-bit index",
        axis->name(), stage.name(), a, b);
 }
+Expr checked_product(const Stage& stage, const IterVar& axis, const Expr& a, const Expr& b) {
+  const int64_t *x = int_value(a), *y = int_value(b);
+  if (x == nullptr || y == nullptr) return arith::simplify(a * b);
+  return make_int(checked_product(stage, axis, *x, *y));
+}
+
+// How many parts of that size make the axis.
+Expr parts_of(const Stage& stage, const IterVar& axis, const Expr& extent, int64_t size) {
+  if (const int64_t* value = int_value(extent)) {
+    const int64_t parts = *value / size + (*value % size != 0 ? 1 : 0);
+    checked_product(stage, axis, size, parts);
+    return make_int(parts);
+  }
+  checked_product(stage, axis, size, 2);  // extents are up to 2^30, and are rounded up to parts
+  return arith::simplify(floordiv(extent + (size - 1), size));
+}
 
 // The axis itself or what it became.
 bool is_bound_to_thread(const Schedule& schedule, const Stage& stage, const IterVar& axis) {
@@ -37,21 +54,21 @@ bool is_bound_to_thread(const Schedule& schedule, const Stage& stage, const Iter
 
 void add_split(const Schedule& schedule, const Stage& stage, const SplitRelation& r,
                AxisExtents& extents) {
-  const int64_t parent = extents.at(r.parent);
+  const Expr parent = extents.at(r.parent);
+  const int64_t* whole = int_value(parent);
   const bool exact = r.exact || is_bound_to_thread(schedule, stage, r.outer) ||
                      is_bound_to_thread(schedule, stage, r.inner);
   const int64_t wanted = r.factor > 0 ? r.factor : r.nparts;
-  const int64_t given = exact ? wanted : std::min(wanted, parent);
-  const int64_t other = parent / given + (parent % given != 0 ? 1 : 0);
-  checked_product(stage, r.parent, given, other);
-  extents[r.outer] = r.factor > 0 ? other : given;
-  extents[r.inner] = r.factor > 0 ? given : other;
+  const int64_t given = exact || whole == nullptr ? wanted : std::min(wanted, *whole);
+  const Expr other = parts_of(stage, r.parent, parent, given);
+  extents[r.outer] = r.factor > 0 ? other : make_int(given);
+  extents[r.inner] = r.factor > 0 ? make_int(given) : other;
 }
 
 }  // namespace
 
 void add_derived_extents(const Schedule& schedule, const Stage& stage, AxisExtents& extents) {
-  for (const IterVar& axis : unit_axes(stage)) extents[axis] = 1;
+  for (const IterVar& axis : unit_axes(stage)) extents[axis] = make_int(1);
   for (const Relation& r : stage.relations) {
     if (const auto* fuse = std::get_if<FuseRelation>(&r)) {
       extents[fuse->fused] =
@@ -67,17 +84,19 @@ namespace {
 // `past_end` is given an axis that a split does not divide, its extent, and its value, which may be
 // changed.
 void add_values(const Stage& stage, const AxisExtents& extents, AxisValues& values,
-                FunctionRef<void(const IterVar&, int64_t, Expr&)> past_end) {
+                FunctionRef<void(const IterVar&, const Expr&, Expr&)> past_end) {
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
     if (const auto* fuse = std::get_if<FuseRelation>(&*r)) {
-      const int64_t inner = extents.at(fuse->inner);
+      const Expr& inner = extents.at(fuse->inner);
       values[fuse->outer] = floordiv(values.at(fuse->fused), inner);
       values[fuse->inner] = floormod(values.at(fuse->fused), inner);
     } else {
       const auto& split = std::get<SplitRelation>(*r);
-      const int64_t inner = extents.at(split.inner), parent = extents.at(split.parent);
+      const Expr &inner = extents.at(split.inner), &parent = extents.at(split.parent);
       Expr value = values.at(split.outer) * inner + values.at(split.inner);
-      if (extents.at(split.outer) * inner != parent) past_end(split.parent, parent, value);
+      if (!arith::prove_equal(extents.at(split.outer) * inner, parent, {})) {
+        past_end(split.parent, parent, value);
+      }
       values[split.parent] = value;
     }
   }
@@ -87,14 +106,15 @@ void add_values(const Stage& stage, const AxisExtents& extents, AxisValues& valu
 
 void add_values_above(const Stage& stage, const AxisExtents& extents, AxisValues& values,
                       FunctionRef<void(const IterVar&, const Expr&)> guard) {
-  add_values(stage, extents, values, [&](const IterVar& axis, int64_t extent, const Expr& value) {
-    guard(axis, value < make_int(extent));
-  });
+  add_values(stage, extents, values,
+             [&](const IterVar& axis, const Expr& extent, const Expr& value) {
+               guard(axis, value < extent);
+             });
 }
 
 void add_clamped_values_above(const Stage& stage, const AxisExtents& extents, AxisValues& values) {
-  add_values(stage, extents, values, [](const IterVar&, int64_t extent, Expr& value) {
-    value = min(value, make_int(extent - 1));
+  add_values(stage, extents, values, [](const IterVar&, const Expr& extent, Expr& value) {
+    value = min(value, extent - 1);
   });
 }
 
@@ -106,7 +126,7 @@ void add_values_below(const Stage& stage, const AxisExtents& extents, AxisValues
           values.at(fuse->outer) * extents.at(fuse->inner) + values.at(fuse->inner);
     } else {
       const auto& split = std::get<SplitRelation>(r);
-      const int64_t inner = extents.at(split.inner);
+      const Expr& inner = extents.at(split.inner);
       values[split.outer] = floordiv(values.at(split.parent), inner);
       values[split.inner] = floormod(values.at(split.parent), inner);
     }

@@ -9,11 +9,13 @@
 
 namespace texloom::schedule {
 
-using AxisExtents = std::unordered_map<ir::IterVar, int64_t, RefHash, RefSame>;
+// Constants, or expressions of symbols.
+using AxisExtents = std::unordered_map<ir::IterVar, ir::Expr, RefHash, RefSame>;
 using AxisValues = std::unordered_map<ir::IterVar, ir::Expr, RefHash, RefSame>;
 
 // Adds the extents of all other axes to those of the operation's own. Parts of a split shrink to
-// their parent, unless they are exact or threads. Fails with IndexTooLarge.
+// their parent, unless they are exact or threads, or the parent's extent is symbolic. Fails with
+// IndexTooLarge.
 void add_derived_extents(const Schedule& schedule, const Stage& stage, AxisExtents& extents);
 
 // Adds the values of all other axes to those of the leaves. Where a split does not divide, `guard`

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "ir/arith/extrema.h"
 #include "ir/arith/region.h"
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"
+#include "ir/symbols.h"
 #include "schedule/attach.h"
 #include "schedule/axis_values.h"
+#include "schedule/symbols.h"
 
 namespace texloom::schedule {
 
@@ -58,6 +61,7 @@ class Inference {
  public:
   explicit Inference(const Schedule& schedule) : schedule_(schedule) {
     bounds_.stages.resize(schedule.order().size());
+    bounds_.ranges = ranges_of_symbols(extents_at_calls(schedule));
   }
 
   Bounds run() {
@@ -74,8 +78,7 @@ class Inference {
   void infer(StageId id) {
     const Stage& stage = schedule_.stage(id);
     StageBounds& own = bounds_.stages[static_cast<size_t>(id)];
-    const std::vector<int64_t> shape =
-        constant_shape(stage.op->shape, stage.name(), stage.op->location);
+    const Exprs shape = extents_of(stage.op->shape, stage.name(), stage.op->location);
     demand(stage, shape, own);
     const AxisExtents extents = make_loops(stage, own);
     derive_indices(stage, shape, extents, own);
@@ -83,7 +86,7 @@ class Inference {
 
   // -- What readers ask for.
 
-  void demand(const Stage& stage, const std::vector<int64_t>& shape, StageBounds& own) {
+  void demand(const Stage& stage, const Exprs& shape, StageBounds& own) {
     const std::vector<StageId> readers = schedule_.readers_of(stage.id);
     if (stage.is_output || readers.empty()) {
       own.min.assign(shape.size(), make_int(0));
@@ -101,17 +104,25 @@ class Inference {
       if (region != nullptr && region->axis.leaves_out()) {
         own.min.push_back(region->min.to_expr(kInt32));
         own.clamped_min.push_back(own.min.back());
-        own.extent.push_back(region->axis.count());
+        own.extent.push_back(make_int(region->axis.count()));
         own.strides.push_back(region->axis);
         continue;
       }
       own.strides.emplace_back();
       const auto [min, extent] = within_shape(reads[i].all.get(), shape[i]);
       const auto [clamped_min, clamped_extent] = within_shape(reads[i].clamped.get(), shape[i]);
-      own.min.push_back(clamped_extent < extent ? clamped_min : min);
-      own.clamped_min.push_back(clamped && clamped_extent == extent ? clamped_min : own.min.back());
-      own.extent.push_back(std::min(clamped_extent, extent));
+      const bool fewer = is_smaller(clamped_extent, extent);
+      own.min.push_back(fewer ? clamped_min : min);
+      own.clamped_min.push_back(clamped && equal(clamped_extent, extent) ? clamped_min
+                                                                         : own.min.back());
+      own.extent.push_back(fewer ? clamped_extent : extent);
     }
+  }
+
+  // A constant is taken to be less than what only the call tells.
+  static bool is_smaller(const Expr& a, const Expr& b) {
+    const int64_t *x = int_value(a), *y = int_value(b);
+    return x != nullptr && (y == nullptr || *x < *y);
   }
 
   // Guards what a thread keeps for its only reader like that reader, as far as these guards hold or
@@ -184,7 +195,8 @@ class Inference {
         if (!thread || !share_buffer(memory, thread)) continue;
       }
       const LeafLoop& loop = loop_of(path[i]);
-      running.emplace(loop.var, Region{make_int(0), make_int(loop.extent - 1)});
+      running.emplace(loop.var,
+                      Region{make_int(0), arith::simplify(loop.extent - 1, bounds_.ranges)});
     }
     return running;
   }
@@ -195,21 +207,24 @@ class Inference {
                          [&](const LeafLoop& l) { return l.axis.same_as(ref.leaf); });
   }
 
-  // A region as a first index and a constant number of indices.
-  std::pair<Expr, int64_t> within_shape(std::optional<Region> region, int64_t shape) const {
-    const std::pair<Expr, int64_t> all{make_int(0), shape};
+  // A region as a first index and a number of indices.
+  std::pair<Expr, Expr> within_shape(std::optional<Region> region, const Expr& shape) const {
+    const std::pair<Expr, Expr> all{make_int(0), shape};
     if (!region) return all;
-    const int64_t* min = int_value(region->min);
-    const int64_t* max = int_value(region->max);
-    if (min != nullptr && max != nullptr) {
-      const int64_t first = std::clamp<int64_t>(*min, 0, shape - 1);
-      const int64_t last = std::clamp<int64_t>(*max, first, shape - 1);
-      return {make_int(first), last - first + 1};
+    const int64_t *min = int_value(region->min), *max = int_value(region->max);
+    const int64_t* whole = int_value(shape);
+    if (min != nullptr && max != nullptr && whole != nullptr) {
+      const int64_t first = std::clamp<int64_t>(*min, 0, *whole - 1);
+      const int64_t last = std::clamp<int64_t>(*max, first, *whole - 1);
+      return {make_int(first), make_int(last - first + 1)};
     }
-    const arith::Interval extent = arith::bounds(
-        arith::simplify(region->max - region->min + 1, bounds_.ranges), bounds_.ranges);
-    if (extent.max >= shape) return all;
-    return {region->min, std::max<int64_t>(extent.max, 1)};
+    const Expr count = arith::simplify(region->max - region->min + 1, bounds_.ranges);
+    const arith::Interval extent =
+        whole != nullptr
+            ? arith::bounds(count, bounds_.ranges)
+            : arith::bounds_of_extrema(arith::linear_sum(count, bounds_.ranges), bounds_.ranges);
+    if (!extent.has_max() || (whole != nullptr && extent.max >= *whole)) return all;
+    return {region->min, make_int(std::max<int64_t>(extent.max, 1))};
   }
 
   // -- What the loops run over.
@@ -220,13 +235,12 @@ class Inference {
       extents[stage.op->axes[i]] = own.extent[i];
     }
     for (const IterVar& axis : stage.op->reduce_axes) {
-      extents[axis] = constant_shape({axis->extent}, axis->name(), axis->location).front();
+      extents[axis] = extents_of({axis->extent}, axis->name(), axis->location).front();
     }
     add_derived_extents(schedule_, stage, extents);
     for (const IterVar& leaf : stage.leaves) {
-      const int64_t extent = extents.at(leaf);
-      const LeafLoop loop{leaf, make_var(leaf->name(), kInt32, leaf->location), extent};
-      bounds_.ranges.set(loop.var, {0, extent - 1});
+      const LeafLoop loop{leaf, make_var(leaf->name(), kInt32, leaf->location), extents.at(leaf)};
+      bounds_.ranges.enter(loop.var, loop.extent);
       own.loops.push_back(loop);
     }
     return extents;
@@ -234,8 +248,8 @@ class Inference {
 
   // -- Where in its index space a stage is, given its loop variables.
 
-  void derive_indices(const Stage& stage, const std::vector<int64_t>& shape,
-                      const AxisExtents& extents, StageBounds& own) {
+  void derive_indices(const Stage& stage, const Exprs& shape, const AxisExtents& extents,
+                      StageBounds& own) {
     AxisValues value;
     for (const LeafLoop& loop : own.loops) value[loop.axis] = loop.var;
     AxisValues clamped = value;
@@ -257,7 +271,7 @@ class Inference {
           arith::simplify(own.clamped_min[i] + own.strides[i].offset_of(clamped.at(axis)),
                           bounds_.ranges));
       guard(IterKind::Data, index >= make_int(0), own);
-      guard(IterKind::Data, index < make_int(shape[i]), own);
+      guard(IterKind::Data, index < shape[i], own);
     }
     for (const IterVar& axis : stage.op->reduce_axes) {
       own.index.emplace(axis->var, arith::simplify(axis->min + value.at(axis), bounds_.ranges));

@@ -5,7 +5,8 @@
 // while the loops inside its attachment point run and those outside stand still. Its scope
 // relaxes thread loops further out: `shared` memory serves all threads of a block, `global`
 // memory and textures the whole grid, `local` memory one thread alone. Regions are boxes,
-// clamped to the tensor's shape where that is known to be right.
+// clamped to the tensor's shape where that is known to be right. Along an axis of symbolic extent a
+// region has a constant size where that is known, and is the whole axis where it is not.
 #pragma once
 
 #include <vector>
@@ -19,15 +20,15 @@ namespace texloom::schedule {
 
 struct LeafLoop {
   ir::IterVar axis;
-  ir::Expr var;  // the loop variable, from 0
-  int64_t extent = 1;
+  ir::Expr var;     // the loop variable, from 0
+  ir::Expr extent;  // a constant, or an expression of symbols
 };
 
 struct StageBounds {
   // For each data axis: the first logical index computed and how many follow. `min` is an
-  // expression over the enclosing loops' variables.
+  // expression over the enclosing loops' variables, `extent` a constant or one over symbols.
   std::vector<ir::Expr> min;
-  std::vector<int64_t> extent;
+  std::vector<ir::Expr> extent;
   // Which indices these are: of a `local` stage, those that its readers read, if they leave out
   // some; of others, consecutive ones.
   std::vector<StridedAxis> strides;
@@ -48,11 +49,11 @@ struct StageBounds {
 
 struct Bounds {
   std::vector<StageBounds> stages;  // by stage id; empty for all but computes
-  ir::arith::Ranges ranges;         // of all loop variables
+  ir::arith::Ranges ranges;         // of symbols and of all loop variables
 };
 
-// Inlined stages have been written into their readers already. Fails with BadShape (a symbolic
-// extent), AttachNotFound, AttachCycle.
+// Inlined stages have been written into their readers already. Fails with BadShape (an extent
+// below 1), AttachNotFound, AttachCycle.
 Bounds infer_bounds(const Schedule& schedule);
 
 }  // namespace texloom::schedule

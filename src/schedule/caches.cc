@@ -47,7 +47,7 @@ CacheAxes axes_of_loops(const Schedule& schedule, const Stage& stage, const Sour
   AxisValues inside, places;
   for (const auto* roots : {&stage.op->axes, &stage.op->reduce_axes}) {
     for (const IterVar& root : *roots) {
-      extents[root] = constant_shape({root->extent}, root->name(), root->location).front();
+      extents[root] = extents_of({root->extent}, root->name(), root->location).front();
       places[root] = root->var;
     }
   }
@@ -63,8 +63,7 @@ CacheAxes axes_of_loops(const Schedule& schedule, const Stage& stage, const Sour
            leaf->name());
     }
     const Expr var = make_var(leaf->name() + ".c", kInt32, where);
-    result.axes.push_back(
-        make_iter_var(var, make_int(0), make_int(extents.at(leaf)), IterKind::Data, where));
+    result.axes.push_back(make_iter_var(var, make_int(0), extents.at(leaf), IterKind::Data, where));
     inside[leaf] = var;
     result.places.push_back(places.at(leaf));
   }

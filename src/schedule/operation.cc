@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/arith/simplify.h"
 #include "ir/program.h"
+#include "ir/symbols.h"
 #include "ir/visit.h"
 #include "support/diagnostic.h"
 
@@ -53,16 +55,43 @@ void check_elements(const Operation& op, const Expr& body) {
        "the expression of '{}' reads a buffer", op.name);
 }
 
-// A body speaks of its own axes only.
+bool mentions(const Expr& extent, const Var& v) { return extent && uses_var(extent, Expr(&v)); }
+
+// Whether it is in an extent of this operation, or of those that it is computed from.
+bool is_symbol(const Operation& root, const Var& v) {
+  std::vector<const Operation*> left{&root};
+  std::unordered_set<const Operation*> seen{&root};
+  while (!left.empty()) {
+    const Operation& op = *left.back();
+    left.pop_back();
+    for (const Expr& extent : op.shape) {
+      if (mentions(extent, v)) return true;
+    }
+    for (const IterVar& axis : op.reduce_axes) {
+      if (mentions(axis->extent, v)) return true;
+    }
+    for (const Tensor& input : op.inputs) {
+      const auto* producer = static_cast<const Operation*>(input->producer.get());
+      if (seen.insert(producer).second) left.push_back(producer);
+    }
+  }
+  return false;
+}
+
+// A body speaks of its own axes, and of symbols.
 void check_variables(const Operation& op, const Expr& body) {
   std::unordered_set<const ExprNode*> known;
   for (const IterVar& axis : op.axes) known.insert(axis->var.get());
   for (const IterVar& axis : op.reduce_axes) known.insert(axis->var.get());
   walk(body, [&](const Var& v) {
     if (known.contains(&v)) return;
+    if (is_symbol(op, v)) {
+      known.insert(&v);
+      return;
+    }
     fail(op.location, Code::BadComputeBody,
-         "use the axes of the function's own parameters and of its reduction; symbolic values are "
-         "not supported yet",
+         "use the axes of the function's own parameters and of its reduction, and variables that "
+         "are extents; pass other numbers in a tensor",
          "the expression of '{}' uses '{}', which is none of its axes", op.name, v.name);
   });
 }
@@ -112,8 +141,8 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
          "give the reduction a te.compute of its own and read its result here",
          "'{}' has a reduction inside its expression; it may stand only at the top", op->name);
   });
-  check_variables(*op, body);
   op->inputs = tensors_read_by(body);
+  check_variables(*op, body);
   op->body = std::move(body);
   return result;
 }
@@ -160,6 +189,23 @@ Expr read(const Tensor& tensor, Exprs indices, const SourceLocation& location) {
          "an index of '{}' has type {}, not an integer", tensor->name, to_string(index->type));
   }
   return make_tensor_read(tensor, std::move(indices), location);
+}
+
+Exprs extents_of(const Exprs& shape, std::string_view what, const SourceLocation& location) {
+  Exprs extents;
+  for (const Expr& e : shape) {
+    extents.push_back(arith::simplify(e));
+    const int64_t* value = int_value(extents.back());
+    if (value == nullptr && !is_extent(extents.back())) {
+      fail(location, Code::BadShape,
+           "make it of constants and of variables of dtype int32, with + - * // % min and max",
+           "the shape of '{}' has the extent {}, which is no such arithmetic", what, to_string(e));
+    }
+    if (value == nullptr || *value >= 1) continue;
+    fail(location, Code::BadShape, "give every extent as a positive integer",
+         "the shape of '{}' has the extent {}, which is not positive", what, *value);
+  }
+  return extents;
 }
 
 std::vector<int64_t> constant_shape(const Exprs& shape, std::string_view what,

@@ -70,6 +70,9 @@ ir::Expr read(const ir::Tensor& tensor, ir::Exprs indices, const SourceLocation&
 std::vector<int64_t> constant_shape(const ir::Exprs& shape, std::string_view what,
                                     const SourceLocation& location);
 
+// Positive constants and expressions of symbols, simplified; else BadShape at `location`.
+ir::Exprs extents_of(const ir::Exprs& shape, std::string_view what, const SourceLocation& location);
+
 // A compute's inputs.
 std::vector<ir::Tensor> tensors_read_by(const ir::Expr& body);
 

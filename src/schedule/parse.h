@@ -32,6 +32,8 @@ class ScheduleParser {
     ir::Type type;
     ir::Exprs shape;
   };
+  // Of a symbol of the head.
+  ir::Expr symbol(const ir::NamedToken& name) const { return head_.names.variable(reader_, name); }
   // "float32[8, n]"
   TensorType tensor_type();
   // "texture:weight"

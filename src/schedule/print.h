@@ -26,6 +26,10 @@ class SchedulePrinter {
   // For texts that name the schedule's tensors, or have shapes of their own.
   const std::string& name(StageId id) const { return names_[static_cast<size_t>(id)]; }
   void note_symbols(const ir::Exprs& extents);
+  // Of one that has been noted.
+  std::string symbol_name(const ir::Expr& symbol) {
+    return ir::to_string(symbol, symbol_names_, {});
+  }
   std::string type_and_shape(ir::Type type, const ir::Exprs& shape);
 
  private:

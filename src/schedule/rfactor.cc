@@ -39,8 +39,9 @@ AxisSet connected(const Stage& stage, const IterVar& axis) {
   return found;
 }
 
-IterVar range_axis(const Expr& var, int64_t extent, IterKind kind, const SourceLocation& where) {
-  return make_iter_var(var, make_int(0), make_int(extent), kind, where);
+IterVar range_axis(const Expr& var, const Expr& extent, IterKind kind,
+                   const SourceLocation& where) {
+  return make_iter_var(var, make_int(0), extent, kind, where);
 }
 
 // The reduction of the stage with one more data axis, over the other loops that its reduction axis
@@ -51,19 +52,19 @@ class PartialResults {
                  const SourceLocation& where)
       : stage_(stage), axis_(axis), where_(where), touched_(connected(stage, axis)) {
     for (const IterVar& data : stage.op->axes) {
-      extents_[data] = 1;
+      extents_[data] = make_int(1);
       if (!touched_.contains(data.get())) continue;
       fail(where, Code::BadRfactor, "call rfactor before fusing axes of both kinds",
            "rfactor of '{}' along '{}', of whose reduction a part is fused with the data axis '{}'",
            stage.name(), axis->name(), data->name());
     }
     for (const IterVar& root : stage.op->reduce_axes) {
-      extents_[root] = constant_shape({root->extent}, root->name(), root->location).front();
+      extents_[root] = extents_of({root->extent}, root->name(), root->location).front();
     }
     add_derived_extents(schedule, stage, extents_);
   }
 
-  int64_t extent() const { return extents_.at(axis_); }
+  const Expr& extent() const { return extents_.at(axis_); }
 
   Op operation(size_t position) const {
     const auto* reduce = as<Reduce>(stage_.op->body);
@@ -149,7 +150,7 @@ std::vector<Tensor> Schedule::rfactor(const Tensor& tensor, const IterVar& axis,
   const auto rank = static_cast<int>(own.op->axes.size());
   const auto position = static_cast<size_t>(factor_axis < 0 ? rank + 1 + factor_axis : factor_axis);
   const PartialResults parts(*this, own, axis, where);
-  const int64_t count = parts.extent();
+  const Expr count = parts.extent();
   const Op partial = parts.operation(position);
 
   const Op old = own.op;

@@ -58,7 +58,7 @@ void expect_round_trips(const ir::Program& program) {
 
 Expr TestKernel::axis(const char* tag, int64_t extent) {
   const ir::ThreadTag parsed = *ir::parse_thread_tag(tag);
-  axes.push_back({parsed, ir::make_var(tag), extent});
+  axes.push_back({parsed, ir::make_var(tag), ir::make_int(extent)});
   return axes.back().var;
 }
 
@@ -70,7 +70,11 @@ ir::Program TestKernel::program(const Stmt& body) const {
   for (const ir::KernelParam& param : kernel.params) program.params.push_back(param.buffer);
   for (const Expr& scalar : scalars) kernel.params.push_back({nullptr, ir::Access::Read, scalar});
   for (const ir::ThreadAxis& axis : axes) {
-    (axis.tag.block ? kernel.grid : kernel.block)[axis.tag.dim] = axis.extent;
+    if (axis.tag.block) {
+      kernel.grid[axis.tag.dim] = axis.extent;
+    } else {
+      kernel.block[axis.tag.dim] = *ir::int_value(axis.extent);
+    }
   }
   kernel.axes = axes;
   kernel.body = body;

@@ -80,7 +80,7 @@ TEST_F(NamesTest, AvoidsReservedNames) {
 TEST_F(NamesTest, ReservedNamesCompile) {
   TestKernel kernel;
   kernel.name = "main";
-  kernel.axes.push_back({{true, 0}, ir::make_var("get_group_id"), 4});
+  kernel.axes.push_back({{true, 0}, ir::make_var("get_group_id"), ir::make_int(4)});
   const ir::Buffer in = texture("image2d_t", ir::kFloat32, 4, 4);
   const ir::Buffer out = global("write_imagef", ir::kFloat32, 16);
   const ir::Buffer array = local("float4", ir::kFloat32, 4);

@@ -153,7 +153,7 @@ void run(const CompiledKernel& kernel, std::vector<HostArray>& arguments) {
   std::array<size_t, 3> global{}, local{};
   for (size_t i = 0; i < 3; ++i) {
     local[i] = static_cast<size_t>(kernel.block[i]);
-    global[i] = static_cast<size_t>(kernel.grid[i]) * local[i];
+    global[i] = static_cast<size_t>(*ir::int_value(kernel.grid[i])) * local[i];
   }
   ASSERT_EQ(d.clEnqueueNDRangeKernel(d.queue, function, 3, nullptr, global.data(), local.data(), 0,
                                      nullptr, nullptr),

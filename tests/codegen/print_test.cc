@@ -307,7 +307,7 @@ TEST(Print, VectorsOfBools) {
 
 TEST(Print, WideThreadAxes) {
   TestKernel kernel;
-  kernel.axes.push_back({{false, 0}, ir::make_var("t", ir::kInt64), 4});
+  kernel.axes.push_back({{false, 0}, ir::make_var("t", ir::kInt64), ir::make_int(4)});
   const ir::Buffer y = global("y", kFloat32, 64);
   EXPECT_EQ(code(kernel, put(y, kernel.axes[0].var, ir::make_float(1))),
             "const long t = (long)get_local_id(0);\ny[t] = 1.0f;\n");

@@ -29,12 +29,45 @@ def extent_beyond_32_bits() -> None:
 
 
 @case("TL1001")
-def symbolic_shape() -> None:
-    n = te.var("n")
-    x = te.placeholder((n,), name="X")  # wrong
-    y = te.compute((n,), lambda i: x[i] + 1, name="Y")
+def extent_that_no_argument_tells() -> None:
+    x = te.placeholder((te.var("n"),), name="X")
+    y = te.compute((te.var("m") // 2,), lambda i: x[i] + 1, name="Y")
     s = te.create_schedule(y.op)
     s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y])  # wrong
+
+
+def doubled_rows() -> tuple[te.Tensor, te.Tensor, tvm.te.schedule.Schedule]:
+    """Rows of which only the call tells how long they are."""
+    n = te.var("n")
+    x = te.placeholder((8, n), name="X")
+    y = te.compute((8, n), lambda i, j: x[i, j] * 2, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    return x, y, s
+
+
+@case("TL1001")
+def shared_memory_of_a_size_that_the_call_tells() -> None:
+    x, y, s = doubled_rows()
+    cache = s.cache_read(x, "shared", [y])  # wrong
+    s[cache].compute_at(s[y], s[y].op.axis[0])
+    tvm.lower(s, [x, y])
+
+
+@case("TL1001")
+def texture_of_a_size_that_the_call_tells() -> None:
+    x, y, s = doubled_rows()
+    s.cache_read(x, "texture", [y])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL1001")
+def extent_of_64_bits() -> None:
+    n = te.var("n", "int64")
+    x = te.placeholder((n,), name="X")  # wrong
+    y = te.compute((n,), lambda i: x[i] * 2, name="Y")
+    s = te.create_schedule(y.op)
     tvm.lower(s, [x, y])
 
 

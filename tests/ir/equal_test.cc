@@ -248,7 +248,7 @@ TEST(EqualPrograms, UpToWhatTheyDefine) {
     Kernel k;
     k.name = "copy";
     k.params = {{.buffer = x, .access = access, .scalar = {}}};
-    k.axes = {{{.block = false, .dim = 0}, t, extent}};
+    k.axes = {{{.block = false, .dim = 0}, t, make_int(extent)}};
     k.block = {extent, 1, 1};
     k.body = make_store(x, {t}, make_float(1));
     Program p;

@@ -109,7 +109,7 @@ TEST(ParseErrors, OfPrograms) {
       {"program p stage=kernels\nkernel k grid=(1, 1, 1) block=(1, 1, 1)\naxis x = y < 3",
        "TL6001 3:10 expected a thread index such as 'blockIdx.x', found 'y'"},
       {"program p stage=kernels\nkernel k grid=(1, 1, 1) block=(1, 1, 1)\naxis x = threadIdx.x < n",
-       "TL6001 3:24 expected an extent, found 'n'"},
+       "TL6002 3:24 there is no variable n here"},
       {"program p stage=kernels\nkernel k grid=(1, 1, 1) block=(1, 1, 1)\n}",
        "TL6001 3:1 expected a statement or a kernel, found '}'"},
       {"program p stage=kernels\nbarrier",

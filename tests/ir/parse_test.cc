@@ -46,7 +46,11 @@ Program program_of(const Expr& e, Stage stage = Stage::Loops) {
     body = make_let(variable, make_const(1, variable->type), std::move(body));
   }
   if (stage == Stage::Legalised) {
-    program.kernels.push_back({"k", std::move(params), {}, {1, 1, 1}, {1, 1, 1}, body, {}});
+    Kernel kernel;
+    kernel.name = "k";
+    kernel.params = std::move(params);
+    kernel.body = body;
+    program.kernels.push_back(std::move(kernel));
     body = make_launch(0);
   }
   program.body = std::move(body);
@@ -267,14 +271,18 @@ TEST(Parse, Names) {
                            "program"}) {
     const Buffer b = make_buffer(name, kFloat32, {8}, MemoryScope::Global);
     const Expr i = make_var(name), v = make_var(name, kFloat32.with_lanes(4));
-    Program p{name, Stage::Loops, {b}, nullptr, {}};
+    Program p{name, Stage::Loops, {}, {b}, nullptr, {}};
     p.body = make_let(v, make_const(1, v->type),
                       make_for(i, make_int(4), LoopKind::Serial,
                                make_seq({make_store(b, {i}, make_lane(v, i)),
                                          make_store(b, {i + 1}, make_load(b, {i}))})));
     round_trip(p);
     p.stage = Stage::Kernels;
-    p.kernels = {{name, {{b, Access::ReadWrite, nullptr}}, {}, {1, 1, 1}, {1, 1, 1}, p.body, {}}};
+    Kernel k;
+    k.name = name;
+    k.params = {{b, Access::ReadWrite, nullptr}};
+    k.body = p.body;
+    p.kernels = {k};
     p.body = make_for(make_var(name), make_int(2), LoopKind::Serial, make_launch(0));
     round_trip(p);
   }
@@ -296,7 +304,7 @@ TEST(Parse, Blocks) {
   const Stmt both = make_seq(
       {let, let, make_allocate(local, make_seq({store(local, make_int(0)), store(a, make_int(1))})),
        make_let(y, make_int(2), make_empty())});
-  const Program p{"p", Stage::Loops, {a}, make_nest(a, both), {}};
+  const Program p{"p", Stage::Loops, {}, {a}, make_nest(a, both), {}};
   EXPECT_EQ(to_string(p),
             "program p stage=loops\n  param A: global int32[8]\n  nest A {\n"
             "    {\n      let x: int32 = 1\n      A[x] = x\n    }\n"
@@ -311,11 +319,19 @@ TEST(Parse, TypesOfVariables) {
   const Expr wide = make_var("k", kInt64);
   const Buffer a = make_buffer("A", kFloat32, {8}, MemoryScope::Global);
   const Stmt store = make_store(a, {wide}, make_float(1));
-  round_trip(Program{
-      "p", Stage::Loops, {a}, make_for(wide, make_int(8, kInt64), LoopKind::Serial, store), {}});
-  Kernel k{"k", {{a, Access::Write, nullptr}}, {{{false, 2}, wide, 8}}, {1, 1, 1}, {1, 1, 8}, store,
-           {}};
-  round_trip(Program{"p", Stage::Kernels, {a}, make_launch(0), {k}});
+  round_trip(Program{"p",
+                     Stage::Loops,
+                     {},
+                     {a},
+                     make_for(wide, make_int(8, kInt64), LoopKind::Serial, store),
+                     {}});
+  Kernel k;
+  k.name = "k";
+  k.params = {{a, Access::Write, nullptr}};
+  k.axes = {{{false, 2}, wide, make_int(8)}};
+  k.block = {1, 1, 8};
+  k.body = store;
+  round_trip(Program{"p", Stage::Kernels, {}, {a}, make_launch(0), {k}});
   EXPECT_THAT(to_string(k), testing::HasSubstr("  axis k: int64 = threadIdx.z < 8\n"));
   // Where the two differ the verifier objects, but the text shows it.
   EXPECT_EQ(to_string(make_for(wide, make_int(8), LoopKind::Serial, make_empty())),
@@ -336,7 +352,7 @@ TEST(Parse, WidenedLoads) {
 
 TEST(Parse, Layouts) {
   const auto allocated = [](const Buffer& b) {
-    return Program{"p", Stage::Loops, {}, make_allocate(b, make_empty()), {}};
+    return Program{"p", Stage::Loops, {}, {}, make_allocate(b, make_empty()), {}};
   };
   const auto texture = [&](Layout layout, TextureOrigin origin = {}) {
     round_trip(allocated(make_texture("T", Type::u(8), std::move(layout), std::move(origin))));

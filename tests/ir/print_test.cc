@@ -148,8 +148,8 @@ Program two_stage_program() {
   Kernel kernel;
   kernel.name = "fill";
   kernel.params = {{a, Access::Read, nullptr}, {t, Access::Write, nullptr}, {nullptr, {}, step}};
-  kernel.axes = {{{true, 0}, bx, 2}, {{false, 0}, tx, 4}};
-  kernel.grid = {2, 1, 1};
+  kernel.axes = {{{true, 0}, bx, make_int(2)}, {{false, 0}, tx, make_int(4)}};
+  kernel.grid[0] = make_int(2);
   kernel.block = {4, 1, 1};
   kernel.body =
       make_texture_store(t, bx * 4 + tx, make_int(0),

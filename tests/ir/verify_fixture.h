@@ -39,9 +39,9 @@ class VerifyTest : public testing::Test {
   Buffer t = make_texture("T", kFloat32, texture_layout({8, 16, 4}, TextureRule::Activation));
   Buffer u = make_texture("U", kFloat32, texture_layout({8, 16, 4}, TextureRule::Activation));
 
-  Program loops(Stmt body) { return {"p", Stage::Loops, {a, b, t}, std::move(body), {}}; }
+  Program loops(Stmt body) { return {"p", Stage::Loops, {}, {a, b, t}, std::move(body), {}}; }
   Program flattened(Stmt body) {
-    return {"p", Stage::Flattened, {a, b, t, u}, std::move(body), {}};
+    return {"p", Stage::Flattened, {}, {a, b, t, u}, std::move(body), {}};
   }
 
   // A kernel over 8 blocks of 16 threads.
@@ -49,15 +49,15 @@ class VerifyTest : public testing::Test {
     Kernel k;
     k.name = std::move(name);
     k.params = std::move(params);
-    k.axes = {{{true, 0}, bx, 8}, {{false, 0}, tx, 16}};
-    k.grid = {8, 1, 1};
+    k.axes = {{{true, 0}, bx, make_int(8)}, {{false, 0}, tx, make_int(16)}};
+    k.grid[0] = make_int(8);
     k.block = {16, 1, 1};
     k.body = std::move(body);
     k.location = SourceLocation::make("kernel.py", 9);
     return k;
   }
   Program kernels(Stmt plan, std::vector<Kernel> list) {
-    return {"p", Stage::Kernels, {a, b, t}, std::move(plan), std::move(list)};
+    return {"p", Stage::Kernels, {}, {a, b, t}, std::move(plan), std::move(list)};
   }
   // One kernel that reads A and writes B, with this body.
   Program one_kernel(Stmt body) {

@@ -145,12 +145,13 @@ TEST_F(VerifyTest, AxesOfKernels) {
                         std::array<int64_t, 3> block) {
     Kernel k = kernel("k", {}, make_empty());
     k.axes = std::move(axes);
-    k.grid = grid;
+    for (size_t dim = 0; dim < grid.size(); ++dim) k.grid[dim] = make_int(grid[dim]);
     k.block = block;
     return faults(kernels(make_empty(), {k}));
   };
-  const ThreadAxis block_x{kBlockX, bx, 8}, thread_x{kThreadX, tx, 16}, thread_y{kThreadY, i, 2};
-  const ThreadAxis block_z{{true, 2}, j, 3};
+  const ThreadAxis block_x{kBlockX, bx, make_int(8)}, thread_x{kThreadX, tx, make_int(16)},
+      thread_y{kThreadY, i, make_int(2)};
+  const ThreadAxis block_z{{true, 2}, j, make_int(3)};
   EXPECT_THAT(with({block_x, block_z, thread_x, thread_y}, {8, 1, 3}, {16, 2, 1}), IsEmpty());
   EXPECT_THAT(with({}, {1, 1, 1}, {1, 1, 1}), IsEmpty());
   EXPECT_THAT(with({block_x, thread_y}, {8, 1, 1}, {1, 2, 1}), IsEmpty());
@@ -158,7 +159,7 @@ TEST_F(VerifyTest, AxesOfKernels) {
               ElementsAre("axes | k | blockIdx.x is there twice or out of order"));
   EXPECT_THAT(with({block_z, block_x}, {8, 1, 3}, {1, 1, 1}),
               ElementsAre("axes | k | blockIdx.x is there twice or out of order"));
-  EXPECT_THAT(with({thread_x, {kThreadX, i, 16}}, {1, 1, 1}, {16, 1, 1}),
+  EXPECT_THAT(with({thread_x, {kThreadX, i, make_int(16)}}, {1, 1, 1}, {16, 1, 1}),
               ElementsAre("axes | k | threadIdx.x is there twice or out of order"));
   EXPECT_THAT(with({block_x, thread_x}, {4, 1, 1}, {16, 1, 1}),
               ElementsAre("axes | k | its grid is not the extents of its blockIdx axes"));
@@ -168,12 +169,12 @@ TEST_F(VerifyTest, AxesOfKernels) {
               ElementsAre("axes | k | its block is not the extents of its threadIdx axes"));
   EXPECT_THAT(with({}, {1, 1, 1}, {2, 1, 1}),
               ElementsAre("axes | k | its block is not the extents of its threadIdx axes"));
-  EXPECT_THAT(with({{kBlockX, bx, 0}}, {0, 1, 1}, {1, 1, 1}),
+  EXPECT_THAT(with({{kBlockX, bx, make_int(0)}}, {0, 1, 1}, {1, 1, 1}),
               ElementsAre("axes | k | the extent of blockIdx.x is less than 1"));
-  EXPECT_THAT(with({{kBlockX, bx, 1}}, {1, 1, 1}, {1, 1, 1}), IsEmpty());
-  EXPECT_THAT(with({{kBlockX, x, 8}}, {8, 1, 1}, {1, 1, 1}),
+  EXPECT_THAT(with({{kBlockX, bx, make_int(1)}}, {1, 1, 1}, {1, 1, 1}), IsEmpty());
+  EXPECT_THAT(with({{kBlockX, x, make_int(8)}}, {8, 1, 1}, {1, 1, 1}),
               ElementsAre("types | x | a thread axis is no index variable"));
-  EXPECT_THAT(with({block_x, {kThreadX, bx, 16}}, {8, 1, 1}, {16, 1, 1}),
+  EXPECT_THAT(with({block_x, {kThreadX, bx, make_int(16)}}, {8, 1, 1}, {16, 1, 1}),
               ElementsAre("definitions | bx | it is defined again inside its scope"));
 }
 

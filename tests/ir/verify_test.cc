@@ -65,16 +65,16 @@ Program good_plan(VerifyTest*, Stage stage, Type held) {
                   {nullptr, {}, ox},
                   {nullptr, {}, oy},
                   {nullptr, {}, step}};
-  first.axes = {{{true, 0}, bx, 8}, {{false, 1}, tx, 4}};
-  first.grid = {8, 1, 1};
+  first.axes = {{{true, 0}, bx, make_int(8)}, {{false, 1}, tx, make_int(4)}};
+  first.grid[0] = make_int(8);
   first.block = {1, 4, 1};
   first.body = make_texture_store(temporary, step * 4 + tx, bx,
                                   make_texture_load_as(held4, in, ox + tx, oy + bx));
   Kernel second;
   second.name = "second";
   second.params = {{temporary, Access::Read, nullptr}, {out, Access::ReadWrite, nullptr}};
-  second.axes = {{{true, 0}, bx, 8}, {{false, 0}, tx2, 16}};
-  second.grid = {8, 1, 1};
+  second.axes = {{{true, 0}, bx, make_int(8)}, {{false, 0}, tx2, make_int(16)}};
+  second.grid[0] = make_int(8);
   second.block = {16, 1, 1};
   const Expr value = make_lane(make_texture_load_as(held4, temporary, tx2, bx), make_int(3));
   second.body =
@@ -164,7 +164,7 @@ TEST_F(VerifyTest, NestsHoldAllLoopsOfAKernel) {
 }
 
 TEST_F(VerifyTest, NothingIsAskedOfTheTeStage) {
-  EXPECT_THAT(faults({"p", Stage::Te, {}, nullptr, {}}), IsEmpty());
+  EXPECT_THAT(faults({"p", Stage::Te, {}, {}, nullptr, {}}), IsEmpty());
 }
 
 // -- Types.

@@ -109,11 +109,9 @@ TEST_F(CheckSchedule, DeclarationsOfSymbolicShapes) {
   Lowering lowering = lowering_of(Te({d}), {n, d});
   lowering.arguments[0].declaration = declaration("global", {3, 5});
   EXPECT_EQ(checked(lowering),
-            "TL3011 te.py:80: the tensor 'N' is float32[3, -1], but its buffer is declared as "
+            "TL3011 te.py:80: the tensor 'N' is float32[3, n], but its buffer is declared as "
             "float32[3, 5] in global");
-  // A symbolic shape is reported when nothing else is wrong.
-  EXPECT_EQ(checked(Te({d}), {n, d}),
-            "TL1001 te.py:1: the shape of 'N' has the extent n, which is not a positive constant");
+  EXPECT_EQ(checked(Te({d}), {n, d}), "");
 }
 
 // -- Textures.
@@ -251,8 +249,6 @@ class CheckVectorized : public ::testing::Test {
   IterVar j = data_axis("j", 8);
   Tensor b = output_of(make_compute("B", "", {i, j}, make_int(0), line(4)));
   Te te{{b}};
-  std::string shape =
-      "TL1001 te.py:4: the shape of 'B' has the extent n, which is not a positive constant";
   static std::string refused(std::string_view axis) {
     return fmt::format("TL3002 te.py:16: vectorize of '{}' of 'B', whose extent is not constant",
                        axis);
@@ -260,45 +256,45 @@ class CheckVectorized : public ::testing::Test {
 };
 
 TEST_F(CheckVectorized, Whole) {
-  EXPECT_EQ(with(j), shape);
+  EXPECT_EQ(with(j), "");
   EXPECT_EQ(with(i), refused("i"));
 }
 
 TEST_F(CheckVectorized, OtherAnnotationsAreNotVectorized) {
   te.unroll(b, i);
-  EXPECT_EQ(checked(te, {}), shape);
+  EXPECT_EQ(checked(te, {}), "");
 }
 
 TEST_F(CheckVectorized, Parts) {
   const auto parts = te.split(b, i, 4);
-  EXPECT_EQ(with(parts.inner), shape);
+  EXPECT_EQ(with(parts.inner), "");
   EXPECT_EQ(with(parts.outer), refused("i.outer"));
 }
 
 TEST_F(CheckVectorized, PartsByNumber) {
   const auto parts = te.split_nparts(b, i, 4);
-  EXPECT_EQ(with(parts.outer), shape);
+  EXPECT_EQ(with(parts.outer), "");
   EXPECT_EQ(with(parts.inner), refused("i.inner"));
 }
 
-TEST_F(CheckVectorized, PartsOfOne) { EXPECT_EQ(with(te.split(b, i, 1).inner), shape); }
+TEST_F(CheckVectorized, PartsOfOne) { EXPECT_EQ(with(te.split(b, i, 1).inner), ""); }
 
-TEST_F(CheckVectorized, OnePart) { EXPECT_EQ(with(te.split_nparts(b, i, 1).outer), shape); }
+TEST_F(CheckVectorized, OnePart) { EXPECT_EQ(with(te.split_nparts(b, i, 1).outer), ""); }
 
 TEST_F(CheckVectorized, PartsOfConstantAxes) {
   const auto parts = te.split(b, j, 4);
-  EXPECT_EQ(with(parts.outer), shape);
+  EXPECT_EQ(with(parts.outer), "");
 }
 
 TEST_F(CheckVectorized, InnerPartsOfConstantAxes) {
   const auto parts = te.split_nparts(b, j, 4);
-  EXPECT_EQ(with(parts.inner), shape);
+  EXPECT_EQ(with(parts.inner), "");
 }
 
 TEST_F(CheckVectorized, Fused) {
   const auto [outer, inner] = te.split(b, i, 4);
   const auto [first, second] = te.split(b, j, 2);
-  EXPECT_EQ(with(te.fuse(b, {inner, first})), shape);
+  EXPECT_EQ(with(te.fuse(b, {inner, first})), "");
 }
 
 TEST_F(CheckVectorized, FusedWithASymbolicAxis) {

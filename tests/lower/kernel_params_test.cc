@@ -29,7 +29,7 @@ class KernelParams : public ::testing::Test {
  protected:
   Kernel built(const Stmt& body, int64_t threads = 8) const {
     const Stmt loop = make_thread_for(i, make_int(threads), {false, 0}, body, line(15));
-    return build_kernel("k", *as<ir::Nest>(make_nest(y, loop, line(4))), target);
+    return build_kernel("k", *as<ir::Nest>(make_nest(y, loop, line(4))), {}, target);
   }
   std::string refused(const Stmt& body, int64_t threads = 8) const {
     return faults([&] { built(body, threads); });

@@ -21,9 +21,9 @@ class KernelTraffic : public ::testing::Test {
   // 4 blocks of 8 threads: 32 times the body.
   std::vector<Traffic> of(const Stmt& body) const {
     ir::Kernel kernel;
-    kernel.grid = {4, 1, 1};
+    kernel.grid[0] = make_int(4);
     kernel.block = {8, 1, 1};
-    kernel.axes = {{{true, 0}, bx, 4}, {{false, 0}, tx, 8}};
+    kernel.axes = {{{true, 0}, bx, make_int(4)}, {{false, 0}, tx, make_int(8)}};
     kernel.body = body;
     return traffic_of(kernel);
   }

@@ -148,8 +148,9 @@ TEST(Unscheduled, ReadsOutOfRange) {
 TEST(Unscheduled, SymbolicExtents) {
   const ir::Expr n = ir::make_var("n");
   const Tensor a = output_of(schedule::make_placeholder("A", ir::kFloat32, {n}, line(1)));
-  EXPECT_EQ(faults([&] { unscheduled_program(lowering_of(Te({a}), {a})); }),
-            "TL1001 te.py:1: the shape of 'A' has the extent n, which is not a positive constant");
+  const ir::Program program = unscheduled_program(lowering_of(Te({a}), {a}));
+  ASSERT_EQ(program.symbols.size(), 1U);
+  EXPECT_TRUE(program.symbols.front().same_as(n));
 }
 
 }  // namespace

@@ -32,9 +32,9 @@ inline Operand origin_y(const Operand& tensor) {
   return OriginOf{std::get<TensorRef>(tensor), OriginOf::Axis::Y};
 }
 
-inline Step launch(std::uint32_t kernel, std::array<std::uint32_t, 3> groups,
+inline Step launch(std::uint32_t kernel, std::array<Size, 3> groups,
                    std::vector<Operand> operands) {
-  return LaunchStep{kernel, groups, std::move(operands)};
+  return LaunchStep{kernel, std::move(groups), std::move(operands)};
 }
 inline Step loop(std::uint32_t slot, std::int64_t extent, std::vector<Step> body) {
   return LoopStep{slot, extent, std::move(body)};

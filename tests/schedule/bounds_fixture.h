@@ -24,7 +24,7 @@ inline std::string region(const Te& te, const ir::Tensor& t) {
   const StageBounds& b = bounds.stages[static_cast<size_t>(te.id(t))];
   std::vector<std::string> axes;
   for (size_t i = 0; i < b.extent.size(); ++i) {
-    axes.push_back(fmt::format("{} + {}", to_string(b.min[i]), b.extent[i]));
+    axes.push_back(fmt::format("{} + {}", to_string(b.min[i]), to_string(b.extent[i])));
   }
   return fmt::format("{}", fmt::join(axes, ", "));
 }
@@ -34,9 +34,11 @@ inline std::string loops(const Te& te, const ir::Tensor& t) {
   const Bounds bounds = infer_bounds(te.s);
   std::vector<std::string> list;
   for (const LeafLoop& loop : bounds.stages[static_cast<size_t>(te.id(t))].loops) {
-    EXPECT_EQ(bounds.ranges.of(loop.var.get()), (ir::arith::Interval{0, loop.extent - 1}));
+    if (const int64_t* extent = ir::int_value(loop.extent)) {
+      EXPECT_EQ(bounds.ranges.of(loop.var.get()), (ir::arith::Interval{0, *extent - 1}));
+    }
     EXPECT_EQ(to_string(loop.var), loop.axis->name());
-    list.push_back(fmt::format("{} {}", loop.axis->name(), loop.extent));
+    list.push_back(fmt::format("{} {}", loop.axis->name(), to_string(loop.extent)));
   }
   return fmt::format("{}", fmt::join(list, ", "));
 }

@@ -189,13 +189,19 @@ TEST_F(BoundsLoops, SymbolicExtents) {
   const IterVar axis =
       make_iter_var(ir::make_var("i"), make_int(0), n, ir::IterKind::Data, line(2));
   const IterVar k =
-      make_iter_var(ir::make_var("k"), make_int(0), n, ir::IterKind::Reduction, line(3));
-  const Tensor c = output_of(make_compute("C", "", {axis}, make_int(0), line(8)));
-  EXPECT_EQ(faults([&] { infer_bounds(Te({c}).s); }),
-            "TL1001 te.py:8: the shape of 'C' has the extent n, which is not a positive constant");
-  const Tensor d = compute("D", {4}, [&](const Exprs&) { return sum(make_int(1), {k}); });
+      make_iter_var(ir::make_var("k"), make_int(0), n * 8, ir::IterKind::Reduction, line(3));
+  const Tensor c = output_of(make_compute("C", "", {axis}, sum(make_int(1), {k}), line(8)));
+  Te te({c});
+  te.split(c, axis, 4);
+  te.split(c, k, 8);
+  EXPECT_EQ(loops(te, c), "i.outer floordiv(n + 3, 4), i.inner 4, k.outer n, k.inner 8");
+  EXPECT_EQ(to_string(infer_bounds(te.s).stages[static_cast<size_t>(te.id(c))].guards.front()),
+            "i.outer * 4 + i.inner < n");
+  const IterVar none =
+      make_iter_var(ir::make_var("i"), make_int(0), n - n, ir::IterKind::Data, line(2));
+  const Tensor d = output_of(make_compute("D", "", {none}, make_int(0), line(8)));
   EXPECT_EQ(faults([&] { infer_bounds(Te({d}).s); }),
-            "TL1001 te.py:3: the shape of 'k' has the extent n, which is not a positive constant");
+            "TL1001 te.py:8: the shape of 'D' has the extent 0, which is not positive");
 }
 
 }  // namespace

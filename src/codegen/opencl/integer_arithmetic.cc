@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "codegen/opencl/walk_statements.h"
+#include "ir/symbols.h"
 
 namespace texloom::codegen::opencl {
 
@@ -156,8 +157,8 @@ ir::Stmt make_integers_explicit(const ir::Stmt& body, const Ranges& ranges) {
 }
 
 Ranges ranges_of(const ir::Kernel& kernel) {
-  Ranges ranges;
-  for (const ir::ThreadAxis& axis : kernel.axes) ranges.set(axis.var, {0, axis.extent - 1});
+  Ranges ranges = ir::ranges_of_symbols(kernel.params);
+  for (const ir::ThreadAxis& axis : kernel.axes) ranges.enter(axis.var, axis.extent);
   // Parents first: extents and values use variables that are known already.
   walk_statements(
       kernel.body, [&](const ir::For& n) { ranges.enter_also(n); },

@@ -11,7 +11,7 @@ namespace texloom::codegen::opencl {
 
 struct CompiledKernel {
   std::string name;                       // of the kernel function in `source`
-  std::array<int64_t, 3> grid{1, 1, 1};   // blocks: multiplied by `block` it is the global size
+  std::array<ir::Expr, 3> grid;           // blocks: multiplied by `block` it is the global size
   std::array<int64_t, 3> block{1, 1, 1};  // threads of a block
   std::vector<ir::KernelParam> params;    // the arguments, in order
   std::string source;                     // OpenCL C 1.2, one kernel function

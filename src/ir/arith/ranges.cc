@@ -1,8 +1,10 @@
 #include "ir/arith/ranges.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "ir/arith/simplify.h"
+#include "ir/visit.h"
 
 namespace texloom::ir::arith {
 namespace {
@@ -57,8 +59,8 @@ BinaryOp opposite(BinaryOp op) {
 }
 
 // From 0, whatever the extent is.
-Interval iterations(const For& loop, const Ranges& ranges) {
-  const Interval extent = bounds(loop.extent, ranges);
+Interval iterations(const Expr& loop_extent, const Ranges& ranges) {
+  const Interval extent = bounds(loop_extent, ranges);
   return {0, extent.has_max() ? extent.max - 1 : Interval::kNone};
 }
 
@@ -99,8 +101,20 @@ Interval Ranges::of_sum(const LinearSum& sum) const {
   return all;
 }
 
-void Ranges::enter(const For& loop) { set(loop.var, iterations(loop, *this)); }
-void Ranges::enter_also(const For& loop) { widen(loop.var, iterations(loop, *this)); }
+// What another loop over the variable has said of it.
+void Ranges::forget_sums(const Expr& var) {
+  std::erase_if(sums_, [&](const KnownSum& known) {
+    return std::any_of(known.sum.terms.begin(), known.sum.terms.end(),
+                       [&](const LinearTerm& t) { return uses_var(t.atom, var); });
+  });
+}
+
+void Ranges::enter(const Expr& var, const Expr& extent) {
+  forget_sums(var);
+  set(var, iterations(extent, *this));
+  if (int_value(extent) == nullptr) assume(var < extent);
+}
+void Ranges::enter_also(const For& loop) { widen(loop.var, iterations(loop.extent, *this)); }
 
 void Ranges::enter(const Let& let) {
   if (reads_memory(let.value, *this)) return set_memory(let.var);

@@ -41,8 +41,10 @@ class Ranges {
   void set_memory(const Expr& var) { memory_.insert(var.get()); }
   bool holds_memory(const ExprNode* var) const { return memory_.contains(var); }
 
-  // The variable of a loop: from 0 to what is known of the extent.
-  void enter(const For& loop);
+  // A variable from 0 to what is known of the extent: of one that is no constant also that the
+  // variable is less.
+  void enter(const Expr& var, const Expr& extent);
+  void enter(const For& loop) { enter(loop.var, loop.extent); }
   // The same for what holds in all loops over the variable, of which this is one.
   void enter_also(const For& loop);
   // The variable of a Let has what its value has, if that is index arithmetic.
@@ -62,6 +64,7 @@ class Ranges {
   };
 
   void assume_comparison(BinaryOp op, const Binary& n);
+  void forget_sums(const Expr& var);
 
   std::unordered_map<const ExprNode*, Known> known_;
   std::vector<KnownSum> sums_;

@@ -19,6 +19,7 @@ class Interpreter {
         runner_(state_),
         evaluator_(runner_, view_) {
     TL_CHECK(program.stage != Stage::Te, "stage te is not interpreted");
+    TL_CHECK(program.symbols.empty(), "symbols have no values: instantiate the program");
   }
 
   void bind(const Buffer& param, const Placement& at) {
@@ -58,10 +59,11 @@ class Interpreter {
   void launch(const Launch& n) {
     const Kernel& kernel = program_.kernels.at(static_cast<size_t>(n.kernel));
     LaunchState launch{kernel, view_.own, evaluator_, state_, {}};
-    const auto& [nx, ny, nz] = kernel.grid;
-    for (int64_t z = 0; z < nz; ++z) {
-      for (int64_t y = 0; y < ny; ++y) {
-        for (int64_t x = 0; x < nx; ++x) run_block(launch, {x, y, z});
+    std::array<int64_t, 3> grid{};
+    for (size_t i = 0; i < grid.size(); ++i) grid[i] = *int_value(kernel.grid[i]);
+    for (int64_t z = 0; z < grid[2]; ++z) {
+      for (int64_t y = 0; y < grid[1]; ++y) {
+        for (int64_t x = 0; x < grid[0]; ++x) run_block(launch, {x, y, z});
       }
     }
   }

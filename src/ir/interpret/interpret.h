@@ -33,9 +33,10 @@ struct InterpretOptions {
 // undefined, and so does what the program left undefined in them. A temporary texture whose
 // kernels are given its origin lies away from the corner of its image.
 //
-// The program keeps the rules of ir/verify.h, and an argument is of its parameter's type, at least
-// as large, and has an origin only where the parameter does: else an InternalError is thrown. Fails
-// with InterpreterLimit after max_steps. Not thread safe for arguments in common.
+// The program has no symbols (symbols.h gives them values). It keeps the rules of ir/verify.h, and
+// an argument is of its parameter's type, at least as large, and has an origin only where the
+// parameter does: else an InternalError is thrown. Fails with InterpreterLimit after max_steps. Not
+// thread safe for arguments in common.
 std::vector<Report> interpret(const Program& program, const std::vector<Placement>& arguments,
                               const InterpretOptions& options = {});
 

@@ -75,18 +75,18 @@ TEST_F(InterpretStmt, LaunchPlan) {
   Kernel first, second;
   first.name = "first";
   first.params = {{a, Access::Read, nullptr}, {temporary, Access::Write, nullptr}};
-  first.axes = {{{false, 0}, tx, 8}};
+  first.axes = {{{false, 0}, tx, make_int(8)}};
   first.block = {8, 1, 1};
   first.body = put(temporary, tx, at(a, tx) + 10);
   second.name = "second";
   second.params = {
       {temporary, Access::Read, nullptr}, {y, Access::Write, nullptr}, {nullptr, Access::Read, j}};
-  second.axes = {{{true, 0}, bx, 2}, {{true, 1}, k, 2}};
-  second.grid = {2, 2, 1};
+  second.axes = {{{true, 0}, bx, make_int(2)}, {{true, 1}, k, make_int(2)}};
+  second.grid = {make_int(2), make_int(2), make_int(1)};
   second.body = put(y, j * 4 + k * 2 + bx, at(temporary, j * 4 + k * 2 + bx));
   const Stmt plan = make_allocate(
       temporary, make_seq({make_launch(0), loop(j, 2, make_launch(1)), make_free(temporary)}));
-  EXPECT_THAT(run(Program{"p", Stage::Kernels, params_, plan, {first, second}}), IsEmpty());
+  EXPECT_THAT(run(Program{"p", Stage::Kernels, {}, params_, plan, {first, second}}), IsEmpty());
   EXPECT_EQ(values(y), Values({11, 12, 13, 14, 15, 16, 17, 18}));
 }
 
@@ -121,7 +121,7 @@ TEST_F(InterpretStmt, Origins) {
   read.name = "read";
   read.body = loop(i, 2, put_vector(y, i * 4, texel(t, origin.x + i, origin.y)));
   const Stmt plan = make_allocate(t, make_seq({make_launch(0), make_launch(1), make_free(t)}));
-  EXPECT_THAT(run(Program{"p", Stage::Kernels, params_, plan, {write, read}}), IsEmpty());
+  EXPECT_THAT(run(Program{"p", Stage::Kernels, {}, params_, plan, {write, read}}), IsEmpty());
   EXPECT_EQ(values(y), Values({0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
@@ -130,7 +130,7 @@ TEST_F(InterpretStmt, Origins) {
 using InterpretArguments = InterpretStmt;
 
 TEST_F(InterpretArguments, AreChecked) {
-  Program program{"p", Stage::Te, params_, make_empty(), {}};
+  Program program{"p", Stage::Te, {}, params_, make_empty(), {}};
   EXPECT_THROW(interpret(program, arguments_), InternalError);
   program.stage = Stage::Flattened;
   EXPECT_THAT(interpret(program, arguments_), IsEmpty());

@@ -58,7 +58,7 @@ class InterpretTest : public ::testing::Test {
 
   // The texts of what is reported.
   Texts run(const Stmt& body) {
-    Program program{"p", stage, params_, body, {}};
+    Program program{"p", stage, {}, params_, body, {}};
     if (stage >= Stage::Kernels) {
       Kernel kernel;
       kernel.name = "k";
@@ -68,8 +68,8 @@ class InterpretTest : public ::testing::Test {
         kernel.params.push_back({nullptr, Access::Read, buffer->origin.x});
         kernel.params.push_back({nullptr, Access::Read, buffer->origin.y});
       }
-      kernel.axes = {{{true, 0}, bx, blocks}, {{false, 0}, tx, threads}};
-      kernel.grid = {blocks, 1, 1};
+      kernel.axes = {{{true, 0}, bx, make_int(blocks)}, {{false, 0}, tx, make_int(threads)}};
+      kernel.grid[0] = make_int(blocks);
       kernel.block = {threads, 1, 1};
       kernel.body = body;
       program.kernels = {kernel};

@@ -157,11 +157,11 @@ TEST_F(UndefinedValues, StaleTexel) {
   write.body = put_texel(2, t, make_int(0), make_int(0), four(1));
   read.name = "read";
   read.params = {{t, Access::Read, nullptr}, {y, Access::Write, nullptr}};
-  read.axes = {{{false, 0}, tx, 2}};
+  read.axes = {{{false, 0}, tx, make_int(2)}};
   read.block = {2, 1, 1};
   read.body = put_at(4, y, tx, make_lane(read_texel(5, t, tx, make_int(0)), make_int(1)));
   const Stmt plan = make_allocate(t, make_seq({make_launch(0), make_launch(1), make_free(t)}));
-  EXPECT_THAT(run(Program{"p", Stage::Kernels, params_, plan, {write, read}}),
+  EXPECT_THAT(run(Program{"p", Stage::Kernels, {}, params_, plan, {write, read}}),
               ElementsAre("k.py:4: undefined in read, block (0, 0, 0) thread (1, 0, 0): y[1] is "
                           "given an undefined value: lane 1 of t at x=1, y=0 was never written "
                           "(k.py:5)"));

@@ -1,0 +1,151 @@
+#include "ir/symbols.h"
+
+#include <algorithm>
+
+#include "ir/arith/simplify.h"
+#include "support/diagnostic.h"
+
+namespace texloom::ir {
+namespace {
+
+constexpr int64_t kMaxElements = int64_t{1} << 30;
+
+class Instance {
+ public:
+  explicit Instance(const SymbolValues& values) {
+    for (const auto& [symbol, value] : values) values_[symbol] = make_int(value, symbol->type);
+  }
+
+  Program program(const Program& p) {
+    kernels_ = &p.kernels;
+    Program result{p.name, p.stage, {}, {}, {}, {}};
+    for (const Buffer& param : p.params) result.params.push_back(buffer(param));
+    result.body = stmt(p.body);
+    for (const Kernel& k : p.kernels) result.kernels.push_back(kernel(k));
+    return result;
+  }
+
+ private:
+  int64_t number(const Expr& e) const {
+    const Expr value = arith::simplify(substitute(e, values_));
+    if (const int64_t* known = int_value(value)) return *known;
+    fail(e->location, Code::InterpreterLimit, "give the symbols other values",
+         "the extent {} has no value", to_string(e));
+  }
+  Expr at_least_one(const Expr& e) const {
+    return make_int(std::max<int64_t>(number(e), 1), e->type);
+  }
+
+  Buffer buffer(const Buffer& b) {
+    if (!b || !b->is_symbolic()) return b;
+    Buffer& made = buffers_[b.get()];
+    if (!made) {
+      Exprs extents;
+      int64_t elements = 1;
+      for (const Expr& e : b->extents) {
+        extents.push_back(at_least_one(e));
+        elements = std::min(kMaxElements + 1, elements * *int_value(extents.back()));
+      }
+      if (elements > kMaxElements) {
+        fail(b->location, Code::InterpreterLimit, "give the symbols smaller values",
+             "the array '{}' would have more than 2^30 elements", b->name);
+      }
+      made = make_array(b->name, b->type, extents, b->location);
+    }
+    return made;
+  }
+
+  Stmt stmt(const Stmt& s) {
+    return rewrite(
+        substitute(s, values_),
+        [&](const Load& n, const Expr&) {
+          return make_load_as(n.type, buffer(n.buffer), n.indices, n.location);
+        },
+        [&](const Store& n, const Stmt&) {
+          return make_store(buffer(n.buffer), n.indices, n.value, n.location);
+        },
+        [&](const Nest& n, const Stmt&) { return make_nest(buffer(n.result), n.body, n.location); },
+        [&](const Allocate& n, const Stmt&) {
+          return make_allocate(buffer(n.buffer), n.body, n.location);
+        },
+        [&](const Free& n, const Stmt&) { return make_free(buffer(n.buffer), n.location); },
+        [&](const Launch& n, const Stmt& self) { return is_empty_grid(n) ? make_empty() : self; });
+  }
+
+  bool is_empty_grid(const Launch& n) const {
+    const Kernel& kernel = kernels_->at(static_cast<size_t>(n.kernel));
+    return std::any_of(kernel.grid.begin(), kernel.grid.end(),
+                       [&](const Expr& extent) { return number(extent) < 1; });
+  }
+
+  Kernel kernel(const Kernel& k) {
+    Kernel result = k;
+    result.params.clear();
+    for (const KernelParam& p : k.params) {
+      if (p.scalar && values_.contains(p.scalar)) continue;
+      result.params.push_back({buffer(p.buffer), p.access, p.scalar});
+    }
+    for (ThreadAxis& axis : result.axes) axis.extent = at_least_one(axis.extent);
+    for (Expr& extent : result.grid) extent = at_least_one(extent);
+    result.body = stmt(k.body);
+    return result;
+  }
+
+  Substitution values_;
+  const std::vector<Kernel>* kernels_ = nullptr;
+  std::unordered_map<const BufferNode*, Buffer> buffers_;
+};
+
+}  // namespace
+
+bool is_extent(const Expr& e) {
+  bool plain = e->type == kInt32;
+  walk(e, [&](const auto& n) {
+    plain = plain &&
+            (n.kind == ExprKind::IntImm || n.kind == ExprKind::Var || n.kind == ExprKind::Binary);
+  });
+  walk(e, [&](const Binary& n) {
+    switch (n.op) {
+      case BinaryOp::Add:
+      case BinaryOp::Sub:
+      case BinaryOp::Mul:
+      case BinaryOp::FloorDiv:
+      case BinaryOp::FloorMod:
+      case BinaryOp::Min:
+      case BinaryOp::Max:
+        return;
+      default:
+        plain = false;
+    }
+  });
+  return plain;
+}
+
+arith::Ranges ranges_of_symbols(const Exprs& extents) {
+  arith::Ranges ranges;
+  for (const Expr& extent : extents) {
+    if (int_value(extent) == nullptr) ranges.assume(extent >= make_int(1, extent->type));
+  }
+  return ranges;
+}
+
+arith::Ranges ranges_of_symbols(const std::vector<Buffer>& params) {
+  Exprs extents;
+  for (const Buffer& b : params)
+    extents.insert(extents.end(), b->extents.begin(), b->extents.end());
+  return ranges_of_symbols(extents);
+}
+
+arith::Ranges ranges_of_symbols(const std::vector<KernelParam>& params) {
+  std::vector<Buffer> buffers;
+  for (const KernelParam& p : params) {
+    if (p.buffer) buffers.push_back(p.buffer);
+  }
+  return ranges_of_symbols(buffers);
+}
+
+Program instantiate(const Program& program, const SymbolValues& values) {
+  return Instance(values).program(program);
+}
+
+}  // namespace texloom::ir

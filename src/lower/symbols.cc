@@ -1,0 +1,87 @@
+#include "lower/symbols.h"
+
+#include <algorithm>
+
+#include "ir/visit.h"
+
+namespace texloom::lower {
+
+using namespace ir;        // the whole file speaks of IR nodes
+using namespace schedule;  // and of a schedule's stages
+using schedule::Stage;     // not the pipeline's
+
+namespace {
+
+bool contains(const Exprs& list, const Expr& symbol) {
+  return std::any_of(list.begin(), list.end(), [&](const Expr& s) { return s.same_as(symbol); });
+}
+
+void add_symbols(const Expr& extent, Exprs& symbols) {
+  walk(extent, [&](const Var& v) {
+    if (!contains(symbols, Expr(&v))) symbols.emplace_back(&v);
+  });
+}
+
+// The only symbol of the extent that is not known yet, where the extent is sums, differences and
+// products of it: the rule of runtime/symbols.h. Null where there is none.
+Expr symbol_given_by(const Expr& extent, const Exprs& known) {
+  Expr symbol;
+  bool solvable = true;
+  walk(
+      extent,
+      [&](const Var& v) {
+        if (contains(known, Expr(&v))) return;
+        solvable = solvable && !symbol;
+        symbol = Expr(&v);
+      },
+      [&](const Binary& n) {
+        solvable =
+            solvable && (n.op == BinaryOp::Add || n.op == BinaryOp::Sub || n.op == BinaryOp::Mul);
+      });
+  return solvable ? symbol : Expr();
+}
+
+}  // namespace
+
+Exprs symbols_of(const Lowering& lowering) {
+  Exprs symbols;
+  for (const SymbolArgument& argument : lowering.symbol_arguments) {
+    add_symbols(argument.symbol, symbols);
+  }
+  for (const Argument& argument : lowering.arguments) {
+    for (const Expr& extent : argument.tensor->shape) add_symbols(extent, symbols);
+  }
+  for (const StageId id : lowering.schedule.order()) {
+    const Operation& op = *lowering.schedule.stage(id).op;
+    for (const Expr& extent : op.shape) add_symbols(extent, symbols);
+    for (const IterVar& axis : op.reduce_axes) {
+      add_symbols(axis->min, symbols);
+      add_symbols(axis->extent, symbols);
+    }
+  }
+  return symbols;
+}
+
+void check_symbols(const Lowering& lowering) {
+  Exprs known, extents;
+  for (const SymbolArgument& argument : lowering.symbol_arguments) known.push_back(argument.symbol);
+  for (const Argument& argument : lowering.arguments) {
+    const Exprs& shape = argument.tensor->shape;
+    extents.insert(extents.end(), shape.begin(), shape.end());
+  }
+  for (size_t before = known.size() + 1; before != known.size();) {
+    before = known.size();
+    for (const Expr& extent : extents) {
+      if (const Expr symbol = symbol_given_by(extent, known)) known.push_back(symbol);
+    }
+  }
+  for (const Expr& symbol : symbols_of(lowering)) {
+    if (contains(known, symbol)) continue;
+    fail(lowering.location, Code::BadShape,
+         "pass it among the arguments, or a tensor of which it is an extent",
+         "extents depend on '{}', but it is no argument, and follows from the shape of none",
+         as<Var>(symbol)->name);
+  }
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,146 @@
+#include "runtime/size.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "support/floor_division.h"
+
+namespace texloom::runtime {
+namespace {
+
+bool divides(std::int64_t a, std::int64_t b) {
+  return b != 0 && (b != -1 || a != std::numeric_limits<std::int64_t>::min());
+}
+
+// Nothing where the result is no number of 64 bits.
+std::optional<std::int64_t> computed(Size::Op op, std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  switch (op) {
+    case Size::Op::Add:
+      return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case Size::Op::Sub:
+      return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case Size::Op::Mul:
+      return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case Size::Op::FloorDiv:
+      return divides(a, b) ? std::optional(floor_div(a, b)) : std::nullopt;
+    case Size::Op::FloorMod:
+      return divides(a, b) ? std::optional(floor_mod(a, b)) : std::nullopt;
+    case Size::Op::Min:
+      return std::min(a, b);
+    case Size::Op::Max:
+      return std::max(a, b);
+    default:
+      return std::nullopt;
+  }
+}
+
+bool is_leaf(Size::Op op) { return op == Size::Op::Constant || op == Size::Op::Symbol; }
+
+std::string spelled(Size::Op op, const std::string& a, const std::string& b) {
+  switch (op) {
+    case Size::Op::Add:
+      return fmt::format("({} + {})", a, b);
+    case Size::Op::Sub:
+      return fmt::format("({} - {})", a, b);
+    case Size::Op::Mul:
+      return fmt::format("{} * {}", a, b);
+    case Size::Op::FloorDiv:
+      return fmt::format("floordiv({}, {})", a, b);
+    case Size::Op::FloorMod:
+      return fmt::format("floormod({}, {})", a, b);
+    case Size::Op::Min:
+      return fmt::format("min({}, {})", a, b);
+    default:
+      return fmt::format("max({}, {})", a, b);
+  }
+}
+
+}  // namespace
+
+Size Size::symbol(std::uint32_t number) {
+  Size size;
+  size.steps_.push_back({Op::Symbol, number});
+  return size;
+}
+
+Size Size::of(Op op, const Size& a, const Size& b) {
+  Size size;
+  size.steps_ = a.steps_;
+  size.steps_.insert(size.steps_.end(), b.steps_.begin(), b.steps_.end());
+  size.steps_.push_back({op, 0});
+  return size;
+}
+
+std::optional<std::int64_t> Size::constant() const {
+  if (steps_.size() == 1 && steps_[0].op == Op::Constant) return steps_[0].value;
+  return std::nullopt;
+}
+
+std::size_t Size::symbol_count() const {
+  std::int64_t count = 0;
+  for (const Step& step : steps_) {
+    if (step.op == Op::Symbol) count = std::max(count, step.value + 1);
+  }
+  return static_cast<std::size_t>(count);
+}
+
+Result<std::int64_t> Size::at(std::span<const std::int64_t> symbols) const {
+  std::vector<std::int64_t> stack;
+  for (const Step& step : steps_) {
+    if (step.op == Op::Constant) {
+      stack.push_back(step.value);
+    } else if (step.op == Op::Symbol) {
+      const auto number = static_cast<std::size_t>(step.value);
+      if (number >= symbols.size())
+        return invalid_argument("symbol {} of {}", number, symbols.size());
+      stack.push_back(symbols[number]);
+    } else {
+      const std::int64_t b = stack.back();
+      stack.pop_back();
+      const auto result = computed(step.op, stack.back(), b);
+      if (!result)
+        return invalid_argument("{} has no value that fits in 64 bits",
+                                spelled(step.op, fmt::to_string(stack.back()), fmt::to_string(b)));
+      stack.back() = *result;
+    }
+  }
+  return stack.back();
+}
+
+std::optional<std::uint32_t> Size::solvable_symbol(const std::vector<bool>& known) const {
+  std::optional<std::uint32_t> symbol;
+  for (const Step& step : steps_) {
+    if (step.op == Op::Symbol && !known.at(static_cast<std::size_t>(step.value))) {
+      if (symbol) return std::nullopt;
+      symbol = static_cast<std::uint32_t>(step.value);
+    }
+    const bool affine =
+        is_leaf(step.op) || step.op == Op::Add || step.op == Op::Sub || step.op == Op::Mul;
+    if (!affine) return std::nullopt;
+  }
+  return symbol;
+}
+
+std::string Size::text(std::span<const std::string> names) const {
+  std::vector<std::string> stack;
+  for (const Step& step : steps_) {
+    if (step.op == Op::Constant) {
+      stack.push_back(fmt::to_string(step.value));
+    } else if (step.op == Op::Symbol) {
+      stack.push_back(names[static_cast<std::size_t>(step.value)]);
+    } else {
+      const std::string b = stack.back();
+      stack.pop_back();
+      stack.back() = spelled(step.op, stack.back(), b);
+    }
+  }
+  const std::string& whole = stack.back();
+  return whole.front() == '(' && whole.find('(', 1) == std::string::npos
+             ? whole.substr(1, whole.size() - 2)
+             : whole;
+}
+
+}  // namespace texloom::runtime
