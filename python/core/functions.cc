@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "arrays.h"
+#include "bad_indices.h"
 #include "compiled.h"
 #include "ir/program.h"
 #include "lower/pipeline.h"
@@ -77,9 +78,10 @@ Result<Executor> executor_on(CompiledFunction& f, const std::shared_ptr<hal::Dev
 }
 
 void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device,
-         const std::vector<hal::Binding>& bindings, const SourceLocation& where) {
+         std::vector<hal::Binding> bindings, const SourceLocation& where) {
   const Result<Executor> executor = executor_on(f, device);
   throw_if_error(executor.status());
+  if (!f.checks.empty()) bindings.push_back(no_bad_indices(*device, f.checks));
   if (const auto alias = (*executor)->find_alias(bindings)) {
     const std::vector<Buffer>& params = f.module.program.params;
     fail(where, Code::AliasedArguments,
@@ -87,26 +89,31 @@ void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device,
          "the arguments '{}' and '{}' overlap in memory, and one of them is written",
          params[alias->first]->name, params[alias->second]->name);
   }
-  const py::gil_scoped_release released;
-  const Status status = (*executor)->run(bindings);
-  const py::gil_scoped_acquire acquired;
+  Status status;
+  {
+    const py::gil_scoped_release released;
+    status = (*executor)->run(bindings);
+  }
   throw_if_error(status);
+  if (!f.checks.empty()) throw_if_bad(*device, bindings.back(), f.checks);
 }
 
 void call(CompiledFunction& f, const py::args& args) {
   const SourceLocation where = user_location();
-  const std::vector<Buffer>& params = f.module.program.params;
-  if (args.size() != params.size()) {
+  // Behind them may stand one of the compiler's own.
+  const size_t count = f.array_layouts.size();
+  const std::span params = std::span(f.module.program.params).first(count);
+  if (args.size() != count) {
     std::string names;
     for (const Buffer& p : params) names += (names.empty() ? "" : ", ") + p->name;
     fail(where, Code::WrongArgumentCount,
          fmt::format("call it as {}({})", f.module.program.name, names),
-         "'{}' takes {} arguments but is called with {}", f.module.program.name, params.size(),
+         "'{}' takes {} arguments but is called with {}", f.module.program.name, count,
          args.size());
   }
   std::vector<hal::Binding> bindings;
   std::optional<PyDevice> device;
-  for (size_t i = 0; i < params.size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     const PyArray& array = array_of(args[i], *params[i], where);
     check_argument(array, *params[i], f.array_layouts[i], where);
     if (device && device->ordinal != array.device.ordinal) {
@@ -118,7 +125,7 @@ void call(CompiledFunction& f, const py::args& args) {
     bindings.push_back(array.binding);
   }
   if (!device) return;
-  run(f, open_device(*device), bindings, where);
+  run(f, open_device(*device), std::move(bindings), where);
 }
 
 struct PyKernel {
@@ -190,11 +197,12 @@ void bind_functions(py::module_& m) {
         for (size_t i = 0; i < f->module.kernels.size(); ++i) kernels.push_back({f, i});
         return kernels;
       });
-  m.def("build", [](const PyProgram& program) {
-    lower::Lowering lowering = lowered(program);
+  m.def("build", [](const PyProgram& program, bool checked) {
+    lower::Lowering lowering = lowered(program, checked);
     auto f = std::make_shared<CompiledFunction>();
     f->target = lowering.target;
     f->array_layouts = std::move(lowering.array_layouts);
+    f->checks = std::move(lowering.checks);
     f->module = codegen::opencl::compile(lowering.program);
     return f;
   });

@@ -30,6 +30,14 @@ struct Argument {
   std::optional<BufferDeclaration> declaration;
 };
 
+// An index that check_accesses tests.
+struct CheckedIndex {
+  std::string buffer;
+  size_t axis = 0;
+  int64_t extent = 0;  // it lies in 0..extent
+  SourceLocation location;
+};
+
 struct Lowering {
   schedule::Schedule schedule;  // a copy: passes change it
   std::vector<Argument> arguments;
@@ -39,6 +47,9 @@ struct Lowering {
   // How the caller's arrays lie, in the order of the arguments: as the parameters of the program,
   // but of the shape that transform_layout gave.
   std::vector<ir::Layout> array_layouts;
+  // What a bad index means that the program writes into its last parameter (check_accesses.h), by
+  // its place there; empty when there is no such parameter.
+  std::vector<CheckedIndex> checks;
   std::vector<Diagnostic> warnings;
   bool verify_each = false;  // verify the program after every pass, not only at the end
 };

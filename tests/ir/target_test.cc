@@ -117,8 +117,14 @@ TEST(Target, FeaturesAreTurnedOff) {
   EXPECT_EQ(to_string(parse("opencl -contract=0 -float64=0 -images=0")),
             "opencl -images=0 -float64=0 -contract=0");
   const auto flags = flag_attributes(parse("opencl -float64=0"));
-  ASSERT_EQ(flags.size(), 4U);
+  ASSERT_EQ(flags.size(), 5U);
   EXPECT_EQ(flags[1], std::pair(std::string_view("float64"), false));
+}
+
+TEST(Target, CheckedKernelsAreAskedFor) {
+  EXPECT_FALSE(parse("opencl").checked);
+  EXPECT_TRUE(parse("opencl -checked=1").checked);
+  EXPECT_EQ(to_string(parse("opencl -checked=1")), "opencl -checked=1");
 }
 
 // What a preset turns off, the string may turn on.
