@@ -84,7 +84,7 @@ class Builder {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_of(id);
     if (position == first_reduction(b) && !stage.op->reduce_axes.empty()) {
-      if (is_shared_by_threads(id)) return across_threads(id, position);
+      if (threads_share_reduction(s_, id)) return across_threads(id, position);
       return make_seq({initialisation(id, position), loops_inside(id, position)});
     }
     return loops_inside(id, position);
@@ -143,13 +143,6 @@ class Builder {
     size_t i = 0;
     while (i < b.loops.size() && b.loops[i].axis->kind != IterKind::Reduction) ++i;
     return i;
-  }
-
-  bool is_shared_by_threads(StageId id) const {
-    const std::vector<LeafLoop>& loops = bounds_of(id).loops;
-    return std::any_of(loops.begin(), loops.end(), [&](const LeafLoop& loop) {
-      return loop.axis->kind == IterKind::Reduction && thread_of(s_, {id, loop.axis});
-    });
   }
 
   // The reduction from `position` on: each thread's own steps, then all of them together.

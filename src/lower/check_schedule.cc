@@ -228,18 +228,12 @@ class Checker {
               s_.stage(outer.stage).name());
       }
     }
-    if (stage.predicate && !has_shared_reduction(stage)) {
+    if (stage.predicate && !threads_share_reduction(s_, stage.id)) {
       error(stage.predicate_location, Code::BadPredicate,
             "bind a reduction axis of the stage to threads, or leave the predicate out",
             "the store predicate of '{}' would leave elements out: no threads share a reduction",
             stage.name());
     }
-  }
-
-  bool has_shared_reduction(const Stage& stage) const {
-    return std::any_of(stage.leaves.begin(), stage.leaves.end(), [&](const IterVar& leaf) {
-      return leaf->kind == IterKind::Reduction && thread_of(s_, {stage.id, leaf});
-    });
   }
 
   void check_data_outside(const Stage& stage, const IterVar& reduction, const IterVarNode& thread,

@@ -75,11 +75,8 @@ void drop_copies_of_textures(Schedule& s) {
     const Stage& source = s.stage(s.producer(as<TensorRead>(stage.op->body)->tensor));
     const bool same_place = source.op->is_placeholder() && source.scope && stage.scope &&
                             source.scope->texture && *source.scope == *stage.scope &&
-                            source.layout.has_value() == stage.layout.has_value() &&
-                            !source.transform && !stage.transform;
-    if (!same_place) continue;
-    if (source.layout && ir::to_string(*source.layout) != ir::to_string(*stage.layout)) continue;
-    stage.attachment.kind = AttachKind::Inline;
+                            source.layout == stage.layout && !source.transform && !stage.transform;
+    if (same_place) stage.attachment.kind = AttachKind::Inline;
   }
 }
 

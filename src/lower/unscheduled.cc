@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "ir/visit.h"
+#include "lower/places.h"
 
 namespace texloom::lower {
 
@@ -100,46 +101,22 @@ class Builder {
   Stmt nest(StageId id, const Operation& op) const {
     Substitution axes;
     const std::vector<Loop> loops = loops_over(op.axes, axes);
-    Exprs index;
-    for (const Loop& loop : loops) index.push_back(loop.var);
+    Place place{buffers(id), {}};
+    for (const Loop& loop : loops) place.indices.push_back(loop.var);
     const auto* reduce = as<Reduce>(op.body);
-    if (reduce == nullptr) return inside(loops, stores(id, index, reads(values_of(op.body), axes)));
-
-    const Exprs& identities = reduce->reducer.identities;
-    Stmt start = stores(id, index, reduce->init.empty() ? identities : reads(reduce->init, axes));
+    if (reduce == nullptr) {
+      return inside(loops, stores(place, reads(values_of(op.body), axes), false, op.location));
+    }
+    const Reducer& reducer = reduce->reducer;
+    const Exprs first = reduce->init.empty() ? reducer.identities : reads(reduce->init, axes);
     const std::vector<Loop> steps = loops_over(reduce->axes, axes);
-    Stmt step = this->step(id, index, *reduce, axes);
-    return inside(loops, make_seq({std::move(start), inside(steps, std::move(step))}));
-  }
-
-  Stmt stores(StageId id, const Exprs& index, const Exprs& values) const {
-    Stmts list;
-    for (size_t i = 0; i < values.size(); ++i) {
-      list.push_back(make_store(buffers(id)[i], index, values[i], s_.stage(id).origin->location));
+    const Exprs values = combined(reducer, loads(place, op.location), reads(reduce->sources, axes));
+    Stmt step = stores(place, values, true, op.location);
+    if (reduce->condition) {
+      step = make_if(reads(reduce->condition, axes), std::move(step), op.location);
     }
-    return make_seq(std::move(list));
-  }
-
-  // Several values are all computed before the first is stored.
-  Stmt step(StageId id, const Exprs& index, const Reduce& reduce, const Substitution& axes) const {
-    const SourceLocation& where = s_.stage(id).origin->location;
-    const Reducer& reducer = reduce.reducer;
-    Substitution operands;
-    for (size_t i = 0; i < reduce.sources.size(); ++i) {
-      operands.emplace(reducer.lhs[i], make_load(buffers(id)[i], index, where));
-      operands.emplace(reducer.rhs[i], reads(reduce.sources[i], axes));
-    }
-    Exprs values, next;
-    for (const Expr& result : reducer.results) {
-      values.push_back(substitute(result, operands));
-      next.push_back(make_var("next", result->type));
-    }
-    const bool several = values.size() > 1;
-    Stmt body = stores(id, index, several ? next : values);
-    for (size_t i = next.size(); several && i-- > 0;) {
-      body = make_let(next[i], values[i], std::move(body), where);
-    }
-    return reduce.condition ? make_if(reads(reduce.condition, axes), std::move(body), where) : body;
+    return inside(loops, make_seq({stores(place, first, false, op.location),
+                                   inside(steps, std::move(step))}));
   }
 
   // The expression with the axes' values, reading buffers.

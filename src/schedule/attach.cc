@@ -1,5 +1,6 @@
 #include "schedule/attach.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace texloom::schedule {
@@ -85,6 +86,13 @@ IterVar thread_of(const Schedule& schedule, const LoopRef& loop) {
   const bool dealt_out = loop.leaf->kind == IterKind::Reduction ||
                          share_buffer(scope_of(schedule, loop.stage).memory, attributes->thread);
   return dealt_out ? attributes->thread : IterVar();
+}
+
+bool threads_share_reduction(const Schedule& schedule, StageId id) {
+  const std::vector<IterVar>& leaves = schedule.stage(id).leaves;
+  return std::any_of(leaves.begin(), leaves.end(), [&](const IterVar& leaf) {
+    return leaf->kind == IterKind::Reduction && thread_of(schedule, {id, leaf});
+  });
 }
 
 // From the outermost loop inwards, so that each host's own scope is known before its loops.

@@ -41,6 +41,9 @@ bool share_buffer(ir::MemoryScope memory, const ir::IterVar& thread);
 // serial: each thread runs it for itself.
 ir::IterVar thread_of(const Schedule& schedule, const LoopRef& loop);
 
+// Whether the iterations of a reduction axis of the stage are dealt out to threads.
+bool threads_share_reduction(const Schedule& schedule, StageId id);
+
 // The scope the user set, or the one inferred from the enclosing loops: `local` under a
 // threadIdx or virtual threads, `shared` under a blockIdx alone, else `global`.
 ir::StorageScope scope_of(const Schedule& schedule, StageId id);

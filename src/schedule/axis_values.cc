@@ -62,8 +62,12 @@ void add_derived_extents(const Schedule& schedule, const Stage& stage, AxisExten
   }
 }
 
-void add_values_above(const Stage& stage, const AxisExtents& extents, AxisValues& values,
-                      FunctionRef<void(const IterVar&, const Expr&)> guard) {
+namespace {
+
+// `past_end` is given an axis that a split does not divide, its extent, and its value, which may be
+// changed.
+void add_values(const Stage& stage, const AxisExtents& extents, AxisValues& values,
+                FunctionRef<void(const IterVar&, int64_t, Expr&)> past_end) {
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
     if (const auto* fuse = std::get_if<FuseRelation>(&*r)) {
       const int64_t inner = extents.at(fuse->inner);
@@ -72,12 +76,26 @@ void add_values_above(const Stage& stage, const AxisExtents& extents, AxisValues
     } else {
       const auto& split = std::get<SplitRelation>(*r);
       const int64_t inner = extents.at(split.inner), parent = extents.at(split.parent);
-      values[split.parent] = values.at(split.outer) * inner + values.at(split.inner);
-      if (extents.at(split.outer) * inner != parent) {
-        guard(split.parent, values.at(split.parent) < make_int(parent));
-      }
+      Expr value = values.at(split.outer) * inner + values.at(split.inner);
+      if (extents.at(split.outer) * inner != parent) past_end(split.parent, parent, value);
+      values[split.parent] = value;
     }
   }
+}
+
+}  // namespace
+
+void add_values_above(const Stage& stage, const AxisExtents& extents, AxisValues& values,
+                      FunctionRef<void(const IterVar&, const Expr&)> guard) {
+  add_values(stage, extents, values, [&](const IterVar& axis, int64_t extent, const Expr& value) {
+    guard(axis, value < make_int(extent));
+  });
+}
+
+void add_clamped_values_above(const Stage& stage, const AxisExtents& extents, AxisValues& values) {
+  add_values(stage, extents, values, [](const IterVar&, int64_t extent, Expr& value) {
+    value = min(value, make_int(extent - 1));
+  });
 }
 
 void add_values_below(const Stage& stage, const AxisExtents& extents, AxisValues& values) {

@@ -20,6 +20,8 @@ void add_derived_extents(const Schedule& schedule, const Stage& stage, AxisExten
 // is given the axis and what must hold for the point to be one of the axis.
 void add_values_above(const Stage& stage, const AxisExtents& extents, AxisValues& values,
                       FunctionRef<void(const ir::IterVar&, const ir::Expr&)> guard);
+// The same, but a point past the end of an axis is the last one of it.
+void add_clamped_values_above(const Stage& stage, const AxisExtents& extents, AxisValues& values);
 
 // Adds the values of all other axes to those of the operation's own. Unit axes are 0.
 void add_values_below(const Stage& stage, const AxisExtents& extents, AxisValues& values);

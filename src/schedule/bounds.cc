@@ -16,6 +16,20 @@ using arith::RegionMap;
 
 namespace {
 
+// The smallest region that holds all of several; none where one is not known.
+class JoinedRegion {
+ public:
+  void add(const std::optional<Region>& region, const arith::Ranges& ranges) {
+    known_ = known_ && region;
+    if (known_) region_ = region_ ? arith::join(*region_, *region, ranges) : region;
+  }
+  std::optional<Region> get() const { return known_ ? region_ : std::nullopt; }
+
+ private:
+  bool known_ = true;
+  std::optional<Region> region_;
+};
+
 // What all reads of one axis have in common.
 class StridedReads {
  public:
@@ -31,6 +45,13 @@ class StridedReads {
  private:
   bool known_ = true;
   std::optional<StridedRegion> region_;
+};
+
+// Of one axis of a stage: what its readers read of it.
+struct AxisReads {
+  JoinedRegion all;
+  JoinedRegion clamped;  // by the readers' clamped indices
+  StridedReads strided;
 };
 
 class Inference {
@@ -66,46 +87,71 @@ class Inference {
     const std::vector<StageId> readers = schedule_.readers_of(stage.id);
     if (stage.is_output || readers.empty()) {
       own.min.assign(shape.size(), make_int(0));
+      own.clamped_min = own.min;
       own.extent = shape;
       own.strides.resize(shape.size());
       return;
     }
-    std::vector<std::optional<Region>> regions(shape.size());
-    std::vector<bool> unknown(shape.size(), false);
-    std::vector<StridedReads> strided(shape.size());
-    for (const StageId reader : readers) {
-      // Its expression stands in its own readers by now.
-      if (schedule_.stage(reader).attachment.kind == AttachKind::Inline) continue;
-      const RegionMap running = running_loops(stage, reader);
-      const Substitution& index = bounds_.stages[static_cast<size_t>(reader)].index;
-      walk(schedule_.stage(reader).op->body, [&](const TensorRead& n) {
-        if (schedule_.producer(n.tensor) != stage.id) return;
-        for (size_t i = 0; i < shape.size(); ++i) {
-          const Expr at = substitute(n.indices[i], index);
-          const auto region = arith::region_of(at, running, bounds_.ranges);
-          strided[i].add(strided_region_of(at, running, bounds_.ranges));
-          if (!region) {
-            unknown[i] = true;
-          } else {
-            regions[i] = regions[i] ? arith::join(*regions[i], *region, bounds_.ranges) : *region;
-          }
-        }
-      });
-    }
+    std::vector<AxisReads> reads(shape.size());
+    for (const StageId reader : readers) add_reads(stage, reader, reads);
+    const bool clamped = take_over_clamps(stage, readers, own);
     const bool own_thread = scope_of(schedule_, stage.id).memory == MemoryScope::Local;
     for (size_t i = 0; i < shape.size(); ++i) {
-      const StridedRegion* region = own_thread ? strided[i].common() : nullptr;
+      const StridedRegion* region = own_thread ? reads[i].strided.common() : nullptr;
       if (region != nullptr && region->axis.leaves_out()) {
         own.min.push_back(region->min.to_expr(kInt32));
+        own.clamped_min.push_back(own.min.back());
         own.extent.push_back(region->axis.count());
         own.strides.push_back(region->axis);
         continue;
       }
       own.strides.emplace_back();
-      const auto [min, extent] = clamped(unknown[i] ? std::nullopt : regions[i], shape[i]);
-      own.min.push_back(min);
-      own.extent.push_back(extent);
+      const auto [min, extent] = within_shape(reads[i].all.get(), shape[i]);
+      const auto [clamped_min, clamped_extent] = within_shape(reads[i].clamped.get(), shape[i]);
+      own.min.push_back(clamped_extent < extent ? clamped_min : min);
+      own.clamped_min.push_back(clamped && clamped_extent <= extent ? clamped_min : min);
+      own.extent.push_back(std::min(clamped_extent, extent));
     }
+  }
+
+  // Guards what a thread keeps for its only reader like that reader, as far as these guards hold or
+  // fail where the stage stands; whether that are all for whose sake the reader's index is clamped.
+  bool take_over_clamps(const Stage& stage, const std::vector<StageId>& readers,
+                        StageBounds& own) const {
+    if (scope_of(schedule_, stage.id).memory != MemoryScope::Local || readers.size() != 1 ||
+        schedule_.stage(readers.front()).attachment.kind == AttachKind::Inline) {
+      return false;
+    }
+    const RegionMap running = running_loops(stage, readers.front());
+    bool all = true;
+    for (const Expr& clamp : bounds_.stages[static_cast<size_t>(readers.front())].clamps) {
+      const bool runs = std::any_of(running.begin(), running.end(),
+                                    [&](const auto& loop) { return uses_var(clamp, loop.first); });
+      all = all && !runs;
+      if (runs) continue;
+      own.clamps.push_back(clamp);
+      guard(IterKind::Data, clamp, own);
+    }
+    return all;
+  }
+
+  void add_reads(const Stage& stage, StageId reader, std::vector<AxisReads>& reads) const {
+    // An inlined reader's expression stands in its own readers by now.
+    if (schedule_.stage(reader).attachment.kind == AttachKind::Inline) return;
+    const RegionMap running = running_loops(stage, reader);
+    const StageBounds& of_reader = bounds_.stages[static_cast<size_t>(reader)];
+    walk(schedule_.stage(reader).op->body, [&](const TensorRead& n) {
+      if (schedule_.producer(n.tensor) != stage.id) return;
+      for (size_t i = 0; i < reads.size(); ++i) {
+        const auto region = [&](const Substitution& index) {
+          return arith::region_of(substitute(n.indices[i], index), running, bounds_.ranges);
+        };
+        reads[i].all.add(region(of_reader.index), bounds_.ranges);
+        reads[i].clamped.add(region(of_reader.clamped_index), bounds_.ranges);
+        reads[i].strided.add(
+            strided_region_of(substitute(n.indices[i], of_reader.index), running, bounds_.ranges));
+      }
+    });
   }
 
   // Of the reader's loops, those that run while the stage's buffer lives: all inside the
@@ -140,7 +186,7 @@ class Inference {
   }
 
   // A region as a first index and a constant number of indices.
-  std::pair<Expr, int64_t> clamped(std::optional<Region> region, int64_t shape) const {
+  std::pair<Expr, int64_t> within_shape(std::optional<Region> region, int64_t shape) const {
     const std::pair<Expr, int64_t> all{make_int(0), shape};
     if (!region) return all;
     const int64_t* min = int_value(region->min);
@@ -182,22 +228,31 @@ class Inference {
                       const AxisExtents& extents, StageBounds& own) {
     AxisValues value;
     for (const LeafLoop& loop : own.loops) value[loop.axis] = loop.var;
+    AxisValues clamped = value;
     add_values_above(stage, extents, value, [&](const IterVar& axis, const Expr& condition) {
+      own.clamps.push_back(condition);
       // A fusion of both kinds reaches past both ends.
       if (axis->kind == IterKind::Reduction) guard(IterKind::Reduction, condition, own);
       if (comes_from_data(stage, axis)) guard(IterKind::Data, condition, own);
     });
+    add_clamped_values_above(stage, extents, clamped);
     for (size_t i = 0; i < shape.size(); ++i) {
       const IterVar& axis = stage.op->axes[i];
       own.position.push_back(arith::simplify(value.at(axis), bounds_.ranges));
-      const Expr offset = own.strides[i].offset_of(own.position[i]);
-      const Expr index = arith::simplify(own.min[i] + offset, bounds_.ranges);
+      const Expr index =
+          arith::simplify(own.min[i] + own.strides[i].offset_of(own.position[i]), bounds_.ranges);
       own.index.emplace(axis->var, index);
+      own.clamped_index.emplace(
+          axis->var,
+          arith::simplify(own.clamped_min[i] + own.strides[i].offset_of(clamped.at(axis)),
+                          bounds_.ranges));
       guard(IterKind::Data, index >= make_int(0), own);
       guard(IterKind::Data, index < make_int(shape[i]), own);
     }
     for (const IterVar& axis : stage.op->reduce_axes) {
       own.index.emplace(axis->var, arith::simplify(axis->min + value.at(axis), bounds_.ranges));
+      own.clamped_index.emplace(axis->var,
+                                arith::simplify(axis->min + clamped.at(axis), bounds_.ranges));
     }
   }
 

@@ -37,6 +37,11 @@ struct StageBounds {
   std::vector<ir::Expr> position;
   // The logical index of each axis variable of the operation, reduction axes too.
   ir::Substitution index;
+  // The same for points where all `clamps` hold, which are among the guards. Other points, which
+  // are not computed, have the index of one of those: so their reads add nothing to a region.
+  std::vector<ir::Expr> clamped_min;
+  ir::Substitution clamped_index;
+  std::vector<ir::Expr> clamps;
   // What must hold for a point to be computed, in data axes alone, and in reduction axes.
   std::vector<ir::Expr> guards, reduction_guards;
 };

@@ -82,7 +82,7 @@ def test_demo_fails_when_a_pixel_is_wrong(tmp_path, capsys):
     assert demo_command.main(["--out", str(tmp_path)]) == 1
     captured = capsys.readouterr()
     assert captured.out.count(": WRONG") == 4
-    assert "a check failed" in captured.err
+    assert "a result is wrong" in captured.err
 
 
 def test_demo_fails_when_the_example_is_wrong(monkeypatch, capsys):

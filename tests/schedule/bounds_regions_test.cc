@@ -187,6 +187,38 @@ TEST(BoundsRegions, SharedBuffersServeAllThreads) {
   EXPECT_EQ(in("global"), "0 + 256");
 }
 
+// A block computes 3 x 8 elements with 16 threads, so that half of the second turn does nothing.
+// It must not ask for anything either: of B, which the block shares, it would be a row more. A
+// stage `own` that each thread keeps for itself may stand between.
+std::string region_of_shared(bool own) {
+  const Tensor a = placeholder("A", {6, 32}), b = plus_one(a, "B"), c = plus_one(b, "C");
+  const Tensor d = compute("D", {6, 32}, [&](const Exprs& i) { return at(own ? c : b, i); });
+  Te te({d});
+  const auto [rows, row] = te.split(d, te.axis(d, 0), 3);
+  const auto [columns, column] = te.split(d, te.axis(d, 1), 8);
+  te.reorder(d, {rows, columns, row, column});
+  const IterVar block = te.fuse(d, {rows, columns});
+  const auto [turn, thread] = te.split(d, te.fuse(d, {row, column}), 16);
+  te.bind(d, block, "blockIdx.x");
+  te.bind(d, thread, "threadIdx.x");
+  te.set_scope(b, "shared");
+  te.compute_at(b, d, block);
+  if (own) {
+    te.set_scope(c, "local");
+    te.compute_at(c, d, thread);
+    const std::string guard = "i.inner.j.inner.fused.outer * 16 + i.inner.j.inner.fused.inner < 24";
+    EXPECT_TRUE(guards(te, c).starts_with(guard)) << guards(te, c);
+  }
+  return region(te, b);
+}
+
+TEST(BoundsRegions, PointsPastAGuardAskForNothing) {
+  const std::string_view expected =
+      "floordiv(i.outer.j.outer.fused, 4) * 3 + 3, floormod(i.outer.j.outer.fused, 4) * 8 + 8";
+  EXPECT_EQ(region_of_shared(false), expected);
+  EXPECT_EQ(region_of_shared(true), expected);
+}
+
 // Serial loops outside stand still, whatever the scope.
 TEST(BoundsRegions, SerialLoopsStandStill) {
   Chain chain(64, 64, [](const Tensor& b, const Expr& i) { return at(b, {i}); });

@@ -7,9 +7,8 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 
-from .. import TVMError
-from . import cudnn
-from .device import NoSuchDeviceError, choose, message
+from . import command_line, cudnn
+from .device import choose
 
 COLUMN = 12
 
@@ -37,20 +36,15 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         epilog="`compile` as the first argument measures compilation instead, `kernels` matrix "
         "products beside hand-written kernels.",
     )
-    parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
-    parser.add_argument(
-        "--device", type=int, metavar="N", help="number of the OpenCL device (default: the best)"
-    )
+    command_line.add_quick_option(parser)
+    command_line.add_device_option(parser)
     parser.add_argument(
         "--tile",
         type=tile,
         metavar="RxC",
         help="rows and columns of pixels for one thread (default: by the layer's size)",
     )
-    options = parser.parse_args(arguments)
-    if options.device is not None and options.device < 0:
-        parser.error("--device: numbers begin at 0")
-    return options
+    return parser.parse_args(arguments)
 
 
 def line(cells: Iterable[str]) -> str:
@@ -64,7 +58,7 @@ def run(options: argparse.Namespace) -> bool:
     from . import convolution  # SciPy's import takes longer than --help should
 
     device, description = choose(options.device)
-    rounds = 3 if options.quick else 15
+    rounds = command_line.rounds(options)
     cuda = cudnn.device_name()
     print(f"device     {description}")
     print(f"cuDNN      {cuda or 'not measured: needs PyTorch with a CUDA device'}")
@@ -103,20 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return kernels.main(arguments[1:])
     options = parse(arguments)
-    try:
-        if run(options):
-            return 0
-        print("texloom.bench: a result is wrong, see WRONG above", file=sys.stderr)
-    except KeyboardInterrupt:
-        print("\ntexloom.bench: interrupted", file=sys.stderr)
-        return 130
-    except TVMError as error:
-        print(message(error), file=sys.stderr)
-    except NoSuchDeviceError as error:
-        print(f"texloom.bench: {error}", file=sys.stderr)
-    except ModuleNotFoundError as error:
-        print(f"texloom.bench: the package {error.name} is missing: pip install '.[demo]'")
-    return 1
+    return command_line.exit_status("texloom.bench", lambda: run(options))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from .. import te
 from ..ops import conv2d_nchw4c, schedule_conv2d_nchw4c
 from ..ops.conv2d import Storage
 from ..ops.packing import LANES
-from . import growth, halide_convolution
+from . import command_line, growth, halide_convolution
 
 CHANNELS, SIZE = 64, 56
 SIZES = (100, 1_000, 10_000)
@@ -92,12 +92,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m texloom.bench compile",
         description="Times of compilation: a convolution beside Halide, and how they grow.",
     )
-    parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
+    command_line.add_quick_option(parser)
     options = parser.parse_args(arguments)
-    try:
-        _print_convolution(3 if options.quick else 15)
+
+    def run() -> bool:
+        _print_convolution(command_line.rounds(options))
         _print_growth()
-    except KeyboardInterrupt:
-        print("\ntexloom.bench: interrupted", file=sys.stderr)
-        return 130
-    return 0
+        return True
+
+    return command_line.exit_status("texloom.bench", run)

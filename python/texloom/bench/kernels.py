@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,12 +11,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import TVMError, build
+from .. import build
 from ..ops.matmul import DIRECT, SHARED, WARPS, Tiles, declarations, matmul, schedule_matmul
 from ..ops.rounding import sum_error_bound
-from . import cudnn
-from .device import NoSuchDeviceError, choose, message
-from .opencl_host import Host, Kernel, Memory, OpenCLError
+from . import command_line, cudnn
+from .device import choose
+from .opencl_host import Host, Kernel, Memory
 from .timing import Arm, interleaved_medians
 
 HAND_WRITTEN_OPTIONS = "-cl-mad-enable -cl-fast-relaxed-math"
@@ -255,10 +254,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         description="Times of matrix products: generated kernels, hand-written ones, and cuBLAS "
         "where PyTorch finds a CUDA device; float32.",
     )
-    parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
-    parser.add_argument(
-        "--device", type=int, metavar="N", help="number of the OpenCL device (default: the best)"
-    )
+    command_line.add_quick_option(parser)
+    command_line.add_device_option(parser)
     parser.add_argument(
         "--reference",
         type=Path,
@@ -286,7 +283,7 @@ def run(options: argparse.Namespace) -> bool:
     print(f"device     {description}")
     print(f"cuBLAS     {cuda or 'not measured: needs PyTorch with a CUDA device'}")
     print(f"by hand    {reference}" + (f" lacks {', '.join(missing)}: skipped" if missing else ""))
-    rounds = 3 if options.quick else 15
+    rounds = command_line.rounds(options)
     print(f"matrix products, float32; medians of {rounds} samples")
     right = True
     for extents in options.size or SIZES:
@@ -306,15 +303,4 @@ def run(options: argparse.Namespace) -> bool:
 def main(arguments: Sequence[str]) -> int:
     """Run the benchmark; 0, or 1 when a result was wrong, 130 after Ctrl-C."""
     options = parse(arguments)
-    try:
-        if run(options):
-            return 0
-        print("texloom.bench: a result is wrong, see WRONG above", file=sys.stderr)
-    except KeyboardInterrupt:
-        print("\ntexloom.bench: interrupted", file=sys.stderr)
-        return 130
-    except TVMError as error:
-        print(message(error), file=sys.stderr)
-    except (NoSuchDeviceError, OpenCLError, OSError) as error:
-        print(f"texloom.bench: {error}", file=sys.stderr)
-    return 1
+    return command_line.exit_status("texloom.bench", lambda: run(options))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .. import Device, TVMError, devices
-from ..bench.device import NoSuchDeviceError, choose, describe, message
+from .. import Device, devices
+from ..bench.command_line import add_device_option, exit_status
+from ..bench.device import choose, describe
 from . import texture_cache
 from .console import Output, standard_output
 
@@ -28,16 +28,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FOLDER",
         help="where the pictures and kernels are written (default: %(default)s)",
     )
-    parser.add_argument(
-        "--device", type=int, metavar="N", help="number of the OpenCL device (default: the best)"
-    )
+    add_device_option(parser)
     parser.add_argument(
         "--list-devices", action="store_true", help="show the OpenCL devices and stop"
     )
-    options = parser.parse_args(arguments)
-    if options.device is not None and options.device < 0:
-        parser.error("--device: numbers begin at 0; see --list-devices")
-    return options
+    return parser.parse_args(arguments)
 
 
 def run(out: Output, device: Device, description: str, folder: Path) -> bool:
@@ -71,35 +66,21 @@ def run(out: Output, device: Device, description: str, folder: Path) -> bool:
     return right
 
 
+def list_devices() -> bool:
+    """Print a line for each OpenCL device."""
+    for number, info in enumerate(devices()):
+        print(describe(number, info))
+    return True
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demonstration; 0 when all checks held, 1 otherwise, 130 after Ctrl-C."""
     options = parse(arguments)
-    try:
-        if options.list_devices:
-            for number, info in enumerate(devices()):
-                print(describe(number, info))
-            return 0
-        if run(standard_output(), *choose(options.device), options.out):
-            return 0
-        print("texloom.demo: a check failed, see WRONG above", file=sys.stderr)
-    except KeyboardInterrupt:
-        print("\ntexloom.demo: interrupted", file=sys.stderr)
-        return 130
-    except TVMError as error:
-        print(message(error), file=sys.stderr)
-    except NoSuchDeviceError as error:
-        print(f"texloom.demo: {error}\n  help: see --list-devices", file=sys.stderr)
-    except ModuleNotFoundError as error:
-        print(
-            f"texloom.demo: the package {error.name} is missing\n"
-            "  help: pip install '.[demo]' in a checkout, or ./dev setup and .venv/bin/python",
-            file=sys.stderr,
-        )
-    except BrokenPipeError:  # the reader has seen enough: `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        print(f"texloom.demo: {error}", file=sys.stderr)
-    return 1
+
+    def demonstrate() -> bool:
+        return run(standard_output(), *choose(options.device), options.out)
+
+    return exit_status("texloom.demo", list_devices if options.list_devices else demonstrate)
 
 
 if __name__ == "__main__":
