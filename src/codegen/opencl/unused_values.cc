@@ -11,7 +11,7 @@ using ir::Stmt;
 
 namespace {
 
-// Goes from the inside to the outside, so that what reads a variable is seen before its Let.
+// Goes from the inside to the outside, so that what uses a variable or an array is seen before it.
 class Dropper {
  public:
   Stmt stmt(const Stmt& s) {
@@ -20,17 +20,25 @@ class Dropper {
       if (!used_.contains(let->var.get())) return body;
       return make_let(let->var, expr(let->value), body, let->location);
     }
+    if (const auto* array = as<ir::Allocate>(s)) {
+      const Stmt body = stmt(array->body);
+      if (!used_.contains(array->buffer.get())) return body;
+      return make_allocate(array->buffer, body, array->location);
+    }
+    if (const auto* store = as<ir::Store>(s)) used_.insert(store->buffer.get());
     return map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
   }
 
  private:
   Expr expr(const Expr& e) {
-    walk(e, [&](const ir::Var& v) { used_.insert(&v); });
+    walk(
+        e, [&](const ir::Var& v) { used_.insert(&v); },
+        [&](const ir::Load& load) { used_.insert(load.buffer.get()); });
     return e;
   }
 
-  std::unordered_set<const ir::ExprNode*> used_;
+  std::unordered_set<const void*> used_;  // variables and buffers
 };
 
 }  // namespace
