@@ -1,18 +1,22 @@
-"""Writes the generated pages of this folder: errors.md and passes.md.
+"""Writes what is generated in this folder: errors.md, passes.md and the guide's pictures.
 
-Run it with the checkout's Python: ``.venv/bin/python docs/generate.py``. A test compares the pages
-with what this script makes.
+Run it with the checkout's Python: ``.venv/bin/python docs/generate.py``. A test compares them with
+what this script makes.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER))
 
+import blocks  # noqa: E402
 import error_examples  # noqa: E402
 
 from texloom import _core, errors  # noqa: E402
@@ -129,11 +133,24 @@ def passes_page() -> str:
 PAGES = {"errors.md": errors_page, "passes.md": passes_page}
 
 
+def draw_pictures() -> None:
+    """Keep the pictures that the guide's blocks draw."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # where the blocks save
+        for _ in blocks.run(FOLDER / "guide.md"):
+            pass
+        os.chdir(FOLDER)
+        for picture in sorted(Path(folder).glob("*.svg")):
+            shutil.copy(picture, FOLDER / "images")
+            print(f"wrote docs/images/{picture.name}")
+
+
 def main() -> None:
-    """Write all pages."""
+    """Write all pages and pictures."""
     for name, page in PAGES.items():
         (FOLDER / name).write_text(page(), encoding="utf-8")
         print(f"wrote docs/{name}")
+    draw_pictures()
 
 
 if __name__ == "__main__":

@@ -337,6 +337,7 @@ py::dict info_dict(const hal::DeviceInfo& info) {
   d["max_image_width"] = info.limits.max_image_width;
   d["max_image_height"] = info.limits.max_image_height;
   d["max_threads_per_block"] = info.limits.max_workgroup_size;
+  d["max_thread_dimensions"] = py::list(py::cast(info.limits.max_workitem_sizes));
   d["max_shared_memory_per_block"] = info.limits.local_memory_bytes;
   d["compute_units"] = info.limits.compute_units;
   return d;

@@ -198,10 +198,15 @@ void bind_functions(py::module_& m) {
         return kernels;
       });
   m.def("build", [](const PyProgram& program, bool checked) {
-    lower::Lowering lowering = lowered(program, checked);
+    // A program of kernels is lowered already; tests of its indices cannot be put in any more.
+    const bool has_kernels = program.state->program.stage == Stage::Kernels && !checked;
+    lower::Lowering lowering = has_kernels ? *program.state : lowered(program, checked);
     auto f = std::make_shared<CompiledFunction>();
     f->target = lowering.target;
     f->array_layouts = std::move(lowering.array_layouts);
+    if (f->array_layouts.empty()) {  // of a text, which says nothing of transform_layout
+      for (const Buffer& p : lowering.program.params) f->array_layouts.push_back(p->layout);
+    }
     f->checks = std::move(lowering.checks);
     f->module = codegen::opencl::compile(lowering.program);
     return f;

@@ -67,5 +67,8 @@ void bind_stage_state(py::module_& m);
 void bind_lowering(py::module_& m);
 void bind_devices(py::module_& m);
 void bind_functions(py::module_& m);
+void bind_stored_functions(py::module_& m);
+void bind_arithmetic(py::module_& m);
+void bind_program_view(py::module_& m);
 
 }  // namespace texloom::python

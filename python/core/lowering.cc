@@ -112,6 +112,8 @@ void bind_lowering(py::module_& m) {
           },
           py::arg("locations") = false,
           "The text form; with the lines that statements came from, if asked.")
+      .def_property_readonly("_target",
+                             [](const PyProgram& p) { return to_string(p.state->target); })
       .def_property_readonly("name", [](const PyProgram& p) { return p.state->program.name; })
       .def_property_readonly(
           "stage", [](const PyProgram& p) { return to_string(p.state->program.stage); },

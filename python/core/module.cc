@@ -15,4 +15,7 @@ PYBIND11_MODULE(_core, m) {
   python::bind_lowering(m);
   python::bind_devices(m);
   python::bind_functions(m);
+  python::bind_stored_functions(m);
+  python::bind_arithmetic(m);
+  python::bind_program_view(m);
 }

@@ -286,11 +286,18 @@ void bind_schedules(py::module_& m) {
           "Compute a tensor in a memory scope and copy it out; returns what is computed there.")
       .def(
           "rfactor",
-          [](Schedule& s, const PyTensor& tensor, const PyIterVar& axis, int factor_axis) {
-            return PyTensor{s.rfactor(tensor.node, axis.node, factor_axis, user_location())};
+          [](Schedule& s, const PyTensor& tensor, const PyIterVar& axis,
+             int factor_axis) -> py::object {
+            py::list partial;
+            for (const Tensor& t :
+                 s.rfactor(tensor.node, axis.node, factor_axis, user_location())) {
+              partial.append(PyTensor{t});
+            }
+            return partial.size() == 1 ? py::object(partial[0]) : py::object(partial);
           },
           py::arg("tensor"), py::arg("axis"), py::arg("factor_axis") = 0,
-          "Make partial results along an axis of a reduction; returns them.");
+          "Make partial results along an axis of a reduction; returns them, a list of several "
+          "values.");
   m.def("create_schedule", [](const py::object& ops) {
     return std::make_shared<Schedule>(Schedule::create(operations_in(ops)));
   });

@@ -6,19 +6,26 @@ Scripts written for TVM's ``te`` run after ``import texloom as tvm`` and
 
 from __future__ import annotations
 
-from . import error, errors, ir, nd, runtime, target, te, tir, transform
+from . import arith, error, errors, ir, nd, runtime, target, te, tir, transform
 from ._core import Device, devices
 from .device_kinds import cl, cpu, cuda, device, metal, opencl, vulkan
 from .driver import build, lower, lower_texts, parse, program
 from .errors import TexloomWarning, TVMError
+from .ir import IRModule
+from .registry import get_global_func, register_func
+from .runtime import DataType
+from .show import show, traffic  # the function: the package is found by import
 from .tir.buffer import decl_buffer
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "DataType",
     "Device",
+    "IRModule",
     "TVMError",
     "TexloomWarning",
+    "arith",
     "build",
     "cl",
     "cpu",
@@ -28,6 +35,7 @@ __all__ = [
     "devices",
     "error",
     "errors",
+    "get_global_func",
     "ir",
     "lower",
     "lower_texts",
@@ -36,10 +44,13 @@ __all__ = [
     "opencl",
     "parse",
     "program",
+    "register_func",
     "runtime",
+    "show",
     "target",
     "te",
     "tir",
+    "traffic",
     "transform",
     "vulkan",
 ]

@@ -79,6 +79,8 @@ Device.exist = property(_exist)
 Device.device_type = property(lambda _: _KINDS["opencl"], doc="TVM's number of the kind.")
 Device.device_name = property(lambda self: self.info["name"])
 Device.max_threads_per_block = property(lambda self: self.info["max_threads_per_block"])
+Device.max_thread_dimensions = property(lambda self: self.info["max_thread_dimensions"])
+Device.warp_size = property(lambda _: 1, doc="1: OpenCL does not tell it before a kernel is there.")
 Device.max_shared_memory_per_block = property(lambda self: self.info["max_shared_memory_per_block"])
 Device.multi_processor_count = property(lambda self: self.info["compute_units"])
 Device.texture_spatial_limit = property(

@@ -41,9 +41,22 @@ def _program_of(
         if args is None:
             raise TypeError("a schedule is lowered with its arguments: pass args=[...]")
         return program(inp, args, name, binds, target=target)
-    if args is not None or binds is not None or target is not None:
-        raise TypeError("a program has its arguments and its target already")
+    if args is not None or binds is not None:
+        raise TypeError("a program has its arguments already")
+    if target is not None and resolve(target) != inp._target:
+        raise TypeError(f"the program is made for {inp._target!r}: give lower the target")
     return inp
+
+
+def _function_named(self: Program, name: str) -> Program:
+    """The function of this name: a program is a module of one."""
+    if name != self.name:
+        raise KeyError(f"the program has the function {self.name!r}, no {name!r}")
+    return self
+
+
+# What lower returns is, to scripts, a module of functions.
+Program.__getitem__ = _function_named
 
 
 def lower(

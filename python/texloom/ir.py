@@ -1,11 +1,15 @@
-"""Ranges."""
+"""Ranges, programs as modules, and what scripts ask of containers."""
 
 from __future__ import annotations
 
+from abc import ABC
+from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from . import _core
 from ._core import Expr, IterVar
+from ._core import Program as IRModule
 
 
 class Range:
@@ -48,4 +52,24 @@ _KINDS = (
 for _number, _kind in enumerate(_KINDS.split()):
     setattr(IterVar, _kind, _number)
 
-__all__ = ["Range"]
+
+class Array(ABC):  # noqa: B024 (it has no methods: lists are Python's)
+    """What scripts ask whether a value is one: the lists of the API are Python's own."""
+
+
+Array.register(list)
+Array.register(tuple)
+container = SimpleNamespace(Array=Array, Map=Mapping)
+
+
+def structural_equal(a: Any, b: Any) -> bool:
+    """Whether two expressions or programs are the same but for names of what they define.
+
+    Free variables are told apart by identity. Lists are compared element by element.
+    """
+    if isinstance(a, Array) and isinstance(b, Array):
+        return len(a) == len(b) and all(map(structural_equal, a, b))
+    return _core.structural_equal(a, b)
+
+
+__all__ = ["IRModule", "Range", "container", "structural_equal"]

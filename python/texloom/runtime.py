@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ._core import Device, Expr, NDArray
+from .module_file import load_module
 from .tir.expr import StringImm
 from .tir.op import const
 
@@ -18,9 +20,24 @@ def convert(value: Any) -> Any:
     return const(value) if isinstance(value, (bool, int, float)) else value
 
 
+class DataType(str):
+    """The name of an element type or of a vector of it, with its parts: ``"float32x4"``."""
+
+    _NAME = re.compile(r"(?:bool|(?:u?int|float|bfloat)(\d+))(?:x(\d+))?")
+
+    def __new__(cls, name: str) -> DataType:
+        """Refuses what is no such name with a ValueError."""
+        parts = cls._NAME.fullmatch(name)
+        if parts is None:
+            raise ValueError(f"{name!r} is no dtype, such as 'float32', 'uint8x4' or 'bool'")
+        made = super().__new__(cls, name)
+        made.bits, made.lanes = int(parts[1] or 1), int(parts[2] or 1)
+        return made
+
+
 def enabled(target: str) -> bool:
     """Whether programs can be built for a target of this kind."""
     return target.split()[:1] == ["opencl"]
 
 
-__all__ = ["Device", "Expr", "NDArray", "const", "convert", "enabled"]
+__all__ = ["DataType", "Device", "Expr", "NDArray", "const", "convert", "enabled", "load_module"]

@@ -14,6 +14,16 @@ _current: ContextVar[Target | None] = ContextVar("texloom_target", default=None)
 
 DEFAULT = "opencl"
 
+# Kinds whose targets can be made and asked, but not built for; with the keys of their schedules.
+_OTHER_KINDS: dict[str, list[str]] = {
+    **dict.fromkeys(("llvm", "c"), ["cpu"]),
+    **dict.fromkeys(("cuda", "nvptx"), ["cuda", "gpu"]),
+    "rocm": ["rocm", "gpu"],
+    **{kind: [kind, "gpu"] for kind in ("metal", "vulkan")},
+}
+# What a string may say of a device without any effect on kernels.
+_REMARKS = ("model", "thread_warp_size", "keys")
+
 
 class Target:
     """A target such as ``"opencl"``, ``"opencl -device=adreno"`` or ``"opencl -contract=0"``.
@@ -29,7 +39,14 @@ class Target:
     def __init__(self, target: str | Target | Mapping[str, Any], host: Any = None) -> None:
         del host  # nothing is compiled for it
         text = _text_of(target) if isinstance(target, Mapping) else str(target)
-        self._text = _core.check_target(text)
+        words = text.split()
+        remarks = [word for word in words if _option(word)[0] in _REMARKS]
+        if words[:1] and words[0] in _OTHER_KINDS:
+            self._text, self._options = text, dict(map(_option, words[1:]))
+        else:
+            known = _core.check_target(" ".join(word for word in words if word not in remarks))
+            self._text = " ".join([known, *remarks])
+            self._options = {**_core.target_attributes(known), **dict(map(_option, remarks))}
         self._tokens: list[Token[Target | None]] = []
 
     @classmethod
@@ -55,7 +72,7 @@ class Target:
 
         ``device``, ``texture_spatial_limit``, ``max_num_threads``, ``images`` and others.
         """
-        return _core.target_attributes(self._text)
+        return dict(self._options)
 
     @property
     def kind(self) -> SimpleNamespace:
@@ -65,12 +82,20 @@ class Target:
     @property
     def device_name(self) -> str:
         """What ``-device=`` says; empty without it."""
-        return self.attrs.get("device", "")
+        return self._options.get("device", "")
+
+    @property
+    def model(self) -> str:
+        """What ``-model=`` says; ``"unknown"`` without it."""
+        return self._options.get("model", "unknown")
 
     @property
     def keys(self) -> list[str]:
         """The device and what every GPU is, as TVM's schedules look for them."""
-        return [key for key in (self.device_name, self.kind.name, "gpu") if key]
+        kind = self.kind.name
+        given = [key for key in self._options.get("keys", "").split(",") if key]
+        own = given or [self.device_name, *_OTHER_KINDS.get(kind, [kind, "gpu"])]
+        return list(dict.fromkeys(key for key in own if key))
 
     @property
     def host(self) -> None:
@@ -80,7 +105,12 @@ class Target:
     @property
     def max_num_threads(self) -> int:
         """Threads that a block may have."""
-        return self.attrs["max_num_threads"]
+        return int(self._options.get("max_num_threads", 1))
+
+    @property
+    def thread_warp_size(self) -> int:
+        """Threads that run in step: what ``-thread_warp_size=`` says, 1 without it."""
+        return int(self._options.get("thread_warp_size", 1))
 
     def __enter__(self) -> Target:
         self._tokens.append(_current.set(self))
@@ -105,6 +135,12 @@ def _text_of(config: Mapping[str, Any]) -> str:
     return " ".join([str(config["kind"]), *words])
 
 
+def _option(word: str) -> tuple[str, str]:
+    """``-name=value`` as name and value."""
+    name, _, value = word.removeprefix("-").partition("=")
+    return (name, value) if word.startswith("-") else ("", word)
+
+
 def create(target: str | Target | Mapping[str, Any]) -> Target:
     """:class:`Target`."""
     return Target(target)
@@ -126,7 +162,7 @@ def intel_graphics(options: str = "") -> Target:
 
 
 def resolve(target: str | Target | None) -> str:
-    """The text of the given target, of the current one, or of the default."""
+    """The core's text of the given target, of the current one, or of the default."""
     if target is None:
         target = Target.current() or DEFAULT
-    return str(target)
+    return " ".join(word for word in str(target).split() if _option(word)[0] not in _REMARKS)

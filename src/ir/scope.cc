@@ -26,6 +26,12 @@ constexpr std::array kSpellings = {
     Spelling{"global.texture-nhwc", {MemoryScope::Global, TextureRule::Nhwc}},
     Spelling{"global.texture:weight", {MemoryScope::Global, TextureRule::Weight}},
     Spelling{"global.texture:nhwc", {MemoryScope::Global, TextureRule::Nhwc}},
+    // What the threads of a warp have in common is here what those of the block have, and without
+    // tensor intrinsics each thread has a fragment of its own: the same values.
+    Spelling{"warp", {MemoryScope::Shared, {}}},
+    Spelling{"wmma.matrix_a", {MemoryScope::Local, {}}},
+    Spelling{"wmma.matrix_b", {MemoryScope::Local, {}}},
+    Spelling{"wmma.accumulator", {MemoryScope::Local, {}}},
 };
 constexpr size_t kPreferred = 6;
 

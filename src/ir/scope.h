@@ -26,8 +26,8 @@ struct StorageScope {
   bool operator==(const StorageScope&) const = default;
 };
 
-// "global" (or ""), "shared", "local", "texture", "texture:weight", "texture:nhwc" and the
-// aliases "global.texture", "global.texture-weight", "global.texture-nhwc".
+// "global" (or ""), "shared", "local", "texture", "texture:weight", "texture:nhwc", the aliases
+// "global.texture", "global.texture-weight", ..., and "warp" for shared, "wmma.*" for local.
 std::optional<StorageScope> parse_scope(std::string_view text);
 // The preferred spelling.
 std::string to_string(const StorageScope& scope);

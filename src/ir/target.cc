@@ -110,7 +110,8 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
   std::string word;
   words >> word;
   if (word != "opencl") {
-    fail(where, Code::UnknownTarget, attribute_help(), "unknown target '{}'", text);
+    fail(where, Code::UnknownTarget, attribute_help(), "no kernels are made for the target '{}'",
+         text);
   }
   Target target;
   std::vector<std::string> attributes;

@@ -20,23 +20,38 @@ arith::Ranges inside(const Stmt& s, const arith::Ranges& outside) {
     }
   }
   if (const auto* let = as<Let>(s)) ranges.enter(*let);
-  if (const auto* guard = as<If>(s)) ranges.assume(guard->condition);
   return ranges;
 }
 
-bool has_context(const Stmt& s) {
-  return s->kind == StmtKind::For || s->kind == StmtKind::Let || s->kind == StmtKind::If;
+bool has_context(const Stmt& s) { return s->kind == StmtKind::For || s->kind == StmtKind::Let; }
+
+// A condition whose right sides are simplified where their left sides hold. `ranges` gets what the
+// whole condition says.
+Expr simplified_condition(const Expr& condition, arith::Ranges& ranges) {
+  const auto* both = as<Binary>(condition);
+  if (both != nullptr && both->op == BinaryOp::And) {
+    const Expr left = simplified_condition(both->a, ranges);
+    return left && simplified_condition(both->b, ranges);
+  }
+  const Expr result = arith::simplify(condition, ranges);
+  ranges.assume(result);
+  return result;
 }
 
 }  // namespace
 
 Stmt simplified(const Stmt& s, const arith::Ranges& ranges) {
+  if (const auto* guard = as<If>(s)) {
+    arith::Ranges guarded = ranges;
+    const Expr condition = simplified_condition(guard->condition, guarded);
+    const Stmt then = simplified(guard->then, guarded);
+    return is_empty(then) ? then : make_if(condition, then, s->location);
+  }
   const Stmt result = map_children(
       s, [&](const Expr& e) { return arith::simplify(e, ranges); },
       [&](const Stmt& child) {
         return has_context(s) ? simplified(child, inside(s, ranges)) : simplified(child, ranges);
       });
-  if (const auto* guard = as<If>(result)) return is_empty(guard->then) ? guard->then : result;
   const auto* loop = as<For>(result);
   if (loop == nullptr || loop->loop == LoopKind::Thread) return result;
   const int64_t* extent = int_value(loop->extent);

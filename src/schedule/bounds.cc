@@ -109,7 +109,7 @@ class Inference {
       const auto [min, extent] = within_shape(reads[i].all.get(), shape[i]);
       const auto [clamped_min, clamped_extent] = within_shape(reads[i].clamped.get(), shape[i]);
       own.min.push_back(clamped_extent < extent ? clamped_min : min);
-      own.clamped_min.push_back(clamped && clamped_extent <= extent ? clamped_min : min);
+      own.clamped_min.push_back(clamped && clamped_extent == extent ? clamped_min : own.min.back());
       own.extent.push_back(std::min(clamped_extent, extent));
     }
   }

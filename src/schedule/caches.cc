@@ -97,6 +97,19 @@ CacheAxes cache_axes(const Schedule& schedule, const Stage& stage, const SourceL
   return result;
 }
 
+// A.shared, and where that is there already A.d.shared, A.d.d.shared, ...
+std::string cache_name(const Schedule& schedule, const TensorNode& tensor,
+                       const StorageScope& scope) {
+  const auto is_taken = [&](const std::string& name) {
+    const std::vector<StageId>& all = schedule.order();
+    return std::any_of(all.begin(), all.end(),
+                       [&](StageId id) { return schedule.stage(id).name() == name; });
+  };
+  std::string stem = tensor.name, name;
+  while (is_taken(name = fmt::format("{}.{}", stem, to_string(scope)))) stem += ".d";
+  return name;
+}
+
 }  // namespace
 
 void Schedule::put(Stage& stage, Storage storage, const SourceLocation& where) {
@@ -183,8 +196,8 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
                                     tensor->shape[i], IterKind::Data, where);
     axes.push_back(axis);
   }
-  const std::string name = fmt::format("{}.{}", tensor->name, to_string(storage.scope));
-  const Op copy = make_compute(name, "", axes, read(tensor, vars_of(axes), where), where);
+  const Op copy = make_compute(cache_name(*this, *tensor, storage.scope), "", axes,
+                               read(tensor, vars_of(axes), where), where);
   const auto place = std::find(order_.begin(), order_.end(), source);
   const StageId id = add_stage(copy, static_cast<size_t>(place - order_.begin()) + 1);
   put(stage(id), std::move(storage), where);

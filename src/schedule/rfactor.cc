@@ -91,22 +91,25 @@ class PartialResults {
     std::vector<IterVar> axes = stage_.op->axes;
     axes.insert(axes.begin() + static_cast<ptrdiff_t>(position),
                 range_axis(axis_->var, extent(), IterKind::Data, where_));
-    const Expr source = substitute(reduce->sources.front(), roots);
+    Exprs sources;
+    for (const Expr& source : reduce->sources) sources.push_back(substitute(source, roots));
     if (condition) condition = substitute(condition, roots);
+    const Expr body = steps.empty() ? of_one_step(*reduce, std::move(sources), condition)
+                                    : make_reduce(reduce->reducer, std::move(sources), steps,
+                                                  condition, {}, reduce->location);
     const Op& op = stage_.op;
-    if (steps.empty()) {
-      // Every partial result is of one step: the identity where that is left out.
-      const Expr value =
-          condition ? make_select(condition, source, reduce->reducer.identities.front()) : source;
-      return make_compute(op->name + ".rf", op->tag, axes, value, op->location);
-    }
-    return make_compute(
-        op->name + ".rf", op->tag, axes,
-        make_reduce(reduce->reducer, {source}, steps, condition, {}, reduce->location),
-        op->location);
+    return make_compute(op->name + ".rf", op->tag, axes, body, op->location);
   }
 
  private:
+  // The identity where the step is left out.
+  static Expr of_one_step(const Reduce& reduce, Exprs values, const Expr& condition) {
+    for (size_t i = 0; condition && i < values.size(); ++i) {
+      values[i] = make_select(condition, values[i], reduce.reducer.identities[i]);
+    }
+    return values.size() == 1 ? values.front() : make_tuple(std::move(values), reduce.location);
+  }
+
   const Stage& stage_;
   const IterVar& axis_;
   const SourceLocation& where_;
@@ -121,10 +124,6 @@ void Schedule::check_rfactor(const Stage& own, const IterVar& axis, int factor_a
   if (own.op->reduce_axes.empty()) {
     fail(where, Code::BadRfactor, "call it on a tensor that te.sum or another reduction computes",
          "rfactor of '{}', which is no reduction", own.name());
-  }
-  if (own.op->types.size() > 1) {
-    fail(where, Code::BadRfactor, "bind its axis to a thread: threads share reductions of any kind",
-         "rfactor of '{}', which reduces {} values at once", own.name(), own.op->types.size());
   }
   leaf_position(own, axis, where, "rfactor");
   if (axis->kind != IterKind::Reduction || comes_from_data(own, axis)) {
@@ -142,8 +141,8 @@ void Schedule::check_rfactor(const Stage& own, const IterVar& axis, int factor_a
   }
 }
 
-Tensor Schedule::rfactor(const Tensor& tensor, const IterVar& axis, int factor_axis,
-                         const SourceLocation& where) {
+std::vector<Tensor> Schedule::rfactor(const Tensor& tensor, const IterVar& axis, int factor_axis,
+                                      const SourceLocation& where) {
   const StageId id = stage_of(tensor, where);
   const Stage& own = stage_for(id, where);
   check_rfactor(own, axis, factor_axis, where);
@@ -166,18 +165,19 @@ Tensor Schedule::rfactor(const Tensor& tensor, const IterVar& axis, int factor_a
   indices.insert(indices.begin() + static_cast<ptrdiff_t>(position), step->var);
   const auto place = std::find(order_.begin(), order_.end(), id);
   add_stage(partial, static_cast<size_t>(place - order_.begin()));
-  const Tensor factored = output_of(partial);
+  const std::vector<Tensor> factored = outputs_of(partial);
+  Exprs sources;
+  for (const Tensor& t : factored) sources.push_back(read(t, indices, where));
   const auto& whole = *as<Reduce>(old->body);
-  const Reducer reducer = whole.reducer;
   // It is applied once, to the results.
   Substitution renamed;
   for (size_t i = 0; i < axes.size(); ++i) renamed.emplace(old->axes[i]->var, axes[i]->var);
   Exprs init;
   for (const Expr& e : whole.init) init.push_back(substitute(e, renamed));
-  replace_operation(id, make_compute(old->name + ".repl", old->tag, axes,
-                                     make_reduce(reducer, {read(factored, indices, where)}, {step},
-                                                 Expr(), init, where),
-                                     old->location));
+  replace_operation(
+      id, make_compute(old->name + ".repl", old->tag, axes,
+                       make_reduce(whole.reducer, std::move(sources), {step}, Expr(), init, where),
+                       old->location));
   return factored;
 }
 

@@ -161,8 +161,9 @@ class Schedule {
                          const SourceLocation& where, std::string_view layout = {});
   // A stage that computes the reduction without one of its axes, which becomes a data axis at this
   // position (negative: counted from the end); the tensor's own stage then reduces over it alone.
-  ir::Tensor rfactor(const ir::Tensor& tensor, const ir::IterVar& axis, int factor_axis,
-                     const SourceLocation& where);
+  // Returns the outputs of the stage: as many as the reduction has values.
+  std::vector<ir::Tensor> rfactor(const ir::Tensor& tensor, const ir::IterVar& axis,
+                                  int factor_axis, const SourceLocation& where);
   // Of the threads among which a reduction is divided, those that store its result.
   void set_store_predicate(StageId id, const ir::Expr& predicate, const SourceLocation& where);
   void storage_align(StageId id, const ir::IterVar& axis, int64_t factor, int64_t offset,

@@ -88,7 +88,7 @@ def one_array_for_input_and_output() -> None:
     f(x, x)  # wrong
 
 
-@case("TL5012")
+@case("TL5013")
 def checked_index_outside() -> None:
     table = te.placeholder((8,), name="table")
     places = te.placeholder((4,), "int32", name="places")
@@ -143,6 +143,11 @@ def call_with_none() -> None:
 @case("TL5007")
 def array_larger_than_the_device_allows() -> None:
     tvm.nd.empty((2**31 - 1, 2**16), "float64")  # wrong
+
+
+@case("TL5012")
+def file_that_is_no_module() -> None:
+    tvm.runtime.load_module("/dev/null")  # wrong
 
 
 @case("TL5004")

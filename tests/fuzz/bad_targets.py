@@ -40,7 +40,7 @@ def array_that_no_fold_brings_under_the_limit() -> None:
 
 @case("TL4003")
 def unknown_target() -> None:
-    tvm.target.Target("vulkan")  # wrong
+    tvm.target.Target("opengl")  # wrong
 
 
 @case("TL4003")

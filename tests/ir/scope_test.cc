@@ -29,6 +29,8 @@ TEST(Scope, EverySpelling) {
       {"global.texture-nhwc", "texture:nhwc", global, TextureRule::Nhwc},
       {"global.texture:weight", "texture:weight", global, TextureRule::Weight},
       {"global.texture:nhwc", "texture:nhwc", global, TextureRule::Nhwc},
+      {"warp", "shared", MemoryScope::Shared, {}},
+      {"wmma.accumulator", "local", MemoryScope::Local, {}},
   };
   for (const Row& row : rows) {
     const auto scope = parse_scope(row.text);
@@ -40,9 +42,9 @@ TEST(Scope, EverySpelling) {
 }
 
 TEST(Scope, OtherTextsAreNoScope) {
-  for (const char* text :
-       {"Global", "global ", " texture", "texture:", "texture:activation", "texture-weight",
-        "global.shared", "global.texture-", "local.texture", "warp", "texture:nhw", "shared.dyn"}) {
+  for (const char* text : {"Global", "global ", " texture", "texture:", "texture:activation",
+                           "texture-weight", "global.shared", "global.texture-", "local.texture",
+                           "warps", "wmma", "texture:nhw", "shared.dyn"}) {
     EXPECT_EQ(parse_scope(text), std::nullopt) << text;
   }
 }

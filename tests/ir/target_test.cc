@@ -159,9 +159,9 @@ TEST(Target, EveryTargetComesBackFromItsText) {
 
 TEST(Target, UnknownOnesAreRefusedWithHelp) {
   const std::vector<std::pair<std::string, std::string>> rows = {
-      {"", "unknown target ''"},
-      {"metal", "unknown target 'metal'"},
-      {"OpenCL -device=mali", "unknown target 'OpenCL -device=mali'"},
+      {"", "no kernels are made for the target ''"},
+      {"metal", "no kernels are made for the target 'metal'"},
+      {"OpenCL -device=mali", "no kernels are made for the target 'OpenCL -device=mali'"},
       {"opencl -device=apple", "unknown OpenCL device preset 'apple'"},
       {"opencl -device=", "unknown OpenCL device preset ''"},
       {"opencl mali", "unexpected 'mali' in the target 'opencl mali'"},

@@ -13,6 +13,7 @@ using namespace testing;
 using ir::Expr;
 using ir::LoopKind;
 using ir::make_for;
+using ir::make_if;
 using ir::make_int;
 using ir::make_seq;
 using ir::make_var;
@@ -50,6 +51,18 @@ TEST_F(SimplifyProgram, Guards) {
 }
 
 // A loop around nothing is nothing, but a thread loop makes the grid.
+// What stands to the right of a condition is asked only where that holds.
+TEST_F(SimplifyProgram, RightSidesOfGuards) {
+  const auto guarded = [&](const Expr& condition) {
+    return simple(loop(64, make_if(condition, put(y, i, n))));
+  };
+  EXPECT_EQ(guarded(i < make_int(16) && n + floordiv(i, 16) < make_int(3)),
+            "for i < 64 {\n  if i < 16 && n < 3 {\n    y[i] = n\n  }\n}\n");
+  EXPECT_EQ(guarded(i < make_int(16) && i < make_int(20) && i >= make_int(3)),
+            "for i < 64 {\n  if i < 16 && i >= 3 {\n    y[i] = n\n  }\n}\n");
+  EXPECT_EQ(guarded(i < make_int(16) && i >= make_int(16)), "");
+}
+
 TEST_F(SimplifyProgram, EmptyLoops) {
   const Stmt never = make_if(i < make_int(0), put(y, i, n));
   EXPECT_EQ(simple(loop(4, never)), "");

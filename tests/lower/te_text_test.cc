@@ -163,7 +163,8 @@ struct Case {
 TEST(TeTextErrors, OfTheHead) {
   EXPECT_EQ(error_of("program p stage=te\n"),
             "TL6001 1:19 expected 'target', found the end of the text");
-  EXPECT_EQ(error_of("program p stage=te target=\"cuda\"\n"), "TL4003 1:27 unknown target 'cuda'");
+  EXPECT_EQ(error_of("program p stage=te target=\"cuda\"\n"),
+            "TL4003 1:27 no kernels are made for the target 'cuda'");
   const Case cases[] = {
       {"symbol n: float32", "TL6002 2:11 the symbol n is float32"},
       {"reducer r(a, a): int32 = a + a, identity=0", "TL6002 2:14 two of them are named a"},

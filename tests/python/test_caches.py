@@ -191,3 +191,33 @@ def test_only_what_is_read_is_cached(run):
         s[t].bind(s[t].op.axis[0], block())
     assert "texture2d<float32>[2, 8] 2 x 2 texels" in str(tvm.lower(s, [x, y]))
     np.testing.assert_array_equal(run(s, [x, y], VALUES), VALUES[3:5])
+
+
+def test_second_cache_of_one_scope_has_a_name_of_its_own():
+    """A.shared, A.d.shared, A.d.d.shared."""
+    a = te.placeholder((8,), name="A")
+    readers = [te.compute((8,), lambda i: a[i] + n, name=f"B{n}") for n in range(3)]  # noqa: B023
+    s = te.create_schedule([t.op for t in readers])
+    names = [s.cache_read(a, "shared", [t]).op.name for t in readers]
+    assert names == ["A.shared", "A.d.shared", "A.d.d.shared"]
+    assert s.cache_read(a, "local", [s.stages[1].op]).op.name == "A.local"
+
+
+@pytest.mark.parametrize(
+    ("scope", "means"),
+    [("warp", "shared"), *((f"wmma.{part}", "local") for part in ("matrix_a", "accumulator"))],
+)
+def test_scopes_of_a_warp(run, scope, means):
+    """They are accepted: a warp's memory is the block's, a fragment is the thread's."""
+    a = te.placeholder((4, 8), name="A")
+    b = te.compute((4, 8), lambda i, j: a[i, 7 - j] + 1, name="B")
+    s = te.create_schedule(b.op)
+    cache = s.cache_read(a, scope, [b])
+    i, j = s[b].op.axis
+    s[b].bind(i, te.thread_axis("blockIdx.x"))
+    s[b].bind(j, te.thread_axis("threadIdx.x"))
+    s[cache].compute_at(s[b], j)
+    s[cache].bind(s[cache].op.axis[1], te.thread_axis("threadIdx.x"))
+    assert s[cache].scope == means
+    values = np.arange(32, dtype="float32").reshape(4, 8)
+    np.testing.assert_array_equal(run(s, [a, b], values), values[:, ::-1] + 1)

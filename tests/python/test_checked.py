@@ -57,7 +57,7 @@ def test_index_from_memory(dev, bad, scope):
     with pytest.raises(tvm.TVMError) as error:
         call(dev, *gather(scope), X, z)
     name = "X.texture" if scope else "X"
-    assert f"error[TL5012]: the index {bad} of axis 1 of '{name}' is outside" in str(error.value)
+    assert f"error[TL5013]: the index {bad} of axis 1 of '{name}' is outside" in str(error.value)
     assert f"test_checked.py:{line_of('# gath' + 'ers')}" in str(error.value)
 
 
@@ -74,7 +74,7 @@ def test_the_access_is_left_out(dev):
     function = tvm.build(s, args, checked=True)
     z = np.arange(16, dtype="int32")
     y = tvm.nd.empty((16,), "float32", dev)
-    with pytest.raises(tvm.TVMError, match="TL5012"):
+    with pytest.raises(tvm.TVMError, match="TL5013"):
         function(tvm.nd.array(X, dev), tvm.nd.array(z, dev), y)
     np.testing.assert_array_equal(y.numpy(), np.where(z < 8, X[2, z % 8], 0) + 1)
     function(tvm.nd.array(X, dev), tvm.nd.array(z % 8, dev), y)
@@ -156,3 +156,10 @@ def test_random_programs(dev, monkeypatch, seed):
     build = functools.partial(tvm.build, checked=True)
     monkeypatch.setattr(tvm, "build", build)
     two_readers.run_case(random.Random(seed), dev.device_id)
+
+
+def test_a_checked_function_is_not_stored(tmp_path):
+    """A file has no place for the lines; what tests nothing is stored like any other."""
+    s, args = gather()
+    with pytest.raises(ValueError, match="build it without checked=True"):
+        tvm.build(s, args, checked=True).export_library(tmp_path / "gather.zip")

@@ -1,39 +1,26 @@
 """Documents: every Python block runs, what it is said to print is what it prints, links lead on.
 
-The blocks of one document are one program, in order. A block ```text directly behind one is its
-output; `...` in it stands for anything, and line breaks are spaces.
+In an output `...` stands for anything, and line breaks are spaces.
 """
 
-import contextlib
 import doctest
 import importlib.util
-import io
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+
+from blocks import programs, run  # noqa: E402
+
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
 
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+HOW_TO_GENERATE = "run .venv/bin/python docs/generate.py"
 ALIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-
-
-def programs(text):
-    """The Python blocks as (source with its lines in place, output or None)."""
-    result = []
-    last_end = None
-    for match in BLOCK.finditer(text):
-        language, body = match.groups()
-        if language == "python":
-            blank = "\n" * (text.count("\n", 0, match.start()) + 1)
-            result.append([blank + body, None])
-            last_end = match.end()
-        elif language == "text" and last_end and not text[last_end : match.start()].strip():
-            result[-1][1] = body
-    return result
 
 
 def name_of(path):
@@ -46,14 +33,22 @@ WITH_CODE = [path for path in DOCUMENTS if programs(path.read_text(encoding="utf
 @pytest.mark.parametrize("path", WITH_CODE, ids=name_of)
 def test_python_blocks_run_and_print_what_is_said(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    namespace = {"__name__": path.stem}
-    for source, said in programs(path.read_text(encoding="utf-8")):
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile(source, str(path), "exec"), namespace)
+    for said, printed in run(path):
         if said is not None:
-            alike = doctest.OutputChecker().check_output(said, printed.getvalue(), ALIKE)
-            assert alike, f"{name_of(path)} says\n{said}\nbut it prints\n{printed.getvalue()}"
+            alike = doctest.OutputChecker().check_output(said, printed, ALIKE)
+            assert alike, f"{name_of(path)} says\n{said}\nbut it prints\n{printed}"
+    for picture in tmp_path.glob("*.svg"):
+        kept = ROOT / "docs/images" / picture.name
+        assert kept.exists(), f"docs/images has no {picture.name}: {HOW_TO_GENERATE}"
+        same = kept.read_text(encoding="utf-8") == picture.read_text(encoding="utf-8")
+        assert same, f"{name_of(path)} draws another {picture.name}: {HOW_TO_GENERATE}"
+
+
+def test_every_drawn_picture_is_of_the_guide():
+    text = (ROOT / "docs/guide.md").read_text(encoding="utf-8")
+    for picture in (ROOT / "docs/images").glob("*.svg"):
+        assert re.search(rf'\.save\(\s*"{picture.name}"\s*\)', text), picture.name
+        assert f"](images/{picture.name})" in text
 
 
 def test_blocks_and_their_output_are_found():
@@ -78,9 +73,7 @@ def generator():
 @pytest.mark.parametrize("page", ["errors.md", "passes.md"])
 def test_generated_pages_are_up_to_date(page):
     expected = generator().PAGES[page]()
-    assert (ROOT / "docs" / page).read_text(encoding="utf-8") == expected, (
-        "run .venv/bin/python docs/generate.py"
-    )
+    assert (ROOT / "docs" / page).read_text(encoding="utf-8") == expected, HOW_TO_GENERATE
 
 
 def test_the_map_names_every_folder_of_sources():

@@ -60,7 +60,8 @@ def test_every_variant_has_tiles_that_fit_the_sizes():
 
 def test_benchmark_measures_and_checks(capsys):
     """Without the reference it says what it skips; a product that no tiles divide has no rows."""
-    arguments = ["--quick", "--size", "128x128x8", "--size", "100x100x10", "--reference", "nowhere"]
+    arguments = ["--quick", "--only", "products", "--reference", "nowhere"]
+    arguments += ["--size", "128x128x8", "--size", "100x100x10"]
     assert kernels.main(arguments) == 0
     printed = capsys.readouterr().out
     assert "nowhere lacks gemm.cl, sgemm.cl: skipped" in printed
@@ -80,7 +81,8 @@ def test_benchmark_notices_a_wrong_product(tmp_path, capsys):
         f"kernel void gemm_loc({buffers}, {rest}#endif\n"
     )
     (tmp_path / "sgemm.cl").write_text("")
-    arguments = ["--quick", "--size", "128x128x8", "--reference", str(tmp_path)]
+    arguments = ["--quick", "--only", "products", "--size", "128x128x8"]
+    arguments += ["--reference", str(tmp_path)]
     assert kernels.main(arguments) == 1
     assert "WRONG" in capsys.readouterr().out
 

@@ -116,6 +116,16 @@ def test_classes_of_operations():
     assert not isinstance(y.op, (te.ScanOp, te.ExternOp, te.TensorComputeOp))
 
 
+def test_product(run):
+    x, k = te.placeholder((4, 6), name="X"), te.reduce_axis((0, 6), name="k")
+    y = te.compute((4,), lambda i: te.prod(x[i, k], axis=k), name="Y")
+    s = te.create_schedule(y.op)
+    block(s, y)
+    v = np.random.default_rng(5).integers(-3, 4, (4, 6)).astype("float32")
+    np.testing.assert_array_equal(run(s, [x, y], v), v.prod(1))
+    assert te.prod(2, 3, 7).value == 42
+
+
 # -- Several outputs.
 
 

@@ -7,11 +7,16 @@ import texloom as tvm
 from texloom import te
 
 
-def doubled(n=8, name="double"):
+def scheduled(n):
     x = te.placeholder((n,), name="X")
     y = te.compute((n,), lambda i: x[i] * 2, name="Y")
     s = te.create_schedule(y.op)
     s[y].bind(y.op.axis[0], te.thread_axis("threadIdx.x"))
+    return x, y, s
+
+
+def doubled(n=8, name="double"):
+    x, y, s = scheduled(n)
     return tvm.build(s, [x, y], "opencl", None, None, name)
 
 
@@ -57,6 +62,7 @@ def test_devices(dev):
     assert dev.exist and not tvm.opencl(1000).exist
     assert dev.device_type == 4 and dev.device_id == tvm.device("opencl", dev.device_id).device_id
     assert dev.device_name and dev.max_threads_per_block > 0
+    assert len(dev.max_thread_dimensions) == 3 and dev.warp_size == 1
     assert dev.max_shared_memory_per_block > 0 and dev.texture_spatial_limit > 0
     dev.sync()
 
@@ -85,6 +91,108 @@ def test_targets():
         assert tvm.target.Target.current() == target
     with pytest.raises(ValueError, match="no target"):
         tvm.target.Target.current(allow_none=False)
+
+
+def test_remarks_of_targets():
+    """They are kept, can be asked for, and change no kernel."""
+    target = tvm.target.Target("opencl -model=sd855 -device=adreno -thread_warp_size=64")
+    assert (target.model, target.thread_warp_size) == ("sd855", 64)
+    assert target.device_name == "adreno" and tvm.target.Target(str(target)) == target
+    assert tvm.target.Target("opencl").model == "unknown"
+    assert tvm.target.Target("opencl").thread_warp_size == 1
+    assert tvm.target.Target("opencl -keys=mali,gpu").keys == ["mali", "gpu"]
+    with target:
+        assert doubled().target == "opencl"
+    x, y, s = scheduled(8)
+    assert tvm.build(s, [x, y], target).target == "opencl -device=adreno"
+
+
+@pytest.mark.parametrize("text", ["llvm", "llvm -mcpu=skylake", "cuda -arch=sm_90", "c"])
+def test_targets_without_kernels(text):
+    """They can be made and asked; building for one is refused with a way out."""
+    target = tvm.target.Target(text)
+    assert str(target) == text and target.kind.name == text.split()[0]
+    assert ("gpu" in target.keys) is (target.kind.name == "cuda")
+    x, y, s = scheduled(8)
+    with pytest.raises(tvm.TVMError, match="TL4003(.|\n)*no kernels(.|\n)*help: use one of opencl"):
+        tvm.build(s, [x, y], target)
+    with target, pytest.raises(tvm.TVMError, match="TL4003"):
+        tvm.lower(s, [x, y])
+
+
+def test_lowered_programs_are_modules(dev):
+    """`lower` returns what `build` takes, with the target given again or not."""
+    x, y, s = scheduled(8)
+    lowered = tvm.lower(s, [x, y], name="f", target="opencl -device=pocl")
+    assert isinstance(lowered, tvm.IRModule) and lowered["f"] is lowered
+    with pytest.raises(KeyError, match="no 'g'"):
+        lowered["g"]
+    for f in (tvm.build(lowered), tvm.build(lowered, target="opencl -device=pocl")):
+        assert f.target == "opencl -device=pocl"
+        a, b = tvm.nd.array(np.arange(8, dtype="float32"), dev), tvm.nd.empty((8,), device=dev)
+        f(a, b)
+        np.testing.assert_array_equal(b.numpy(), np.arange(8) * 2)
+    with pytest.raises(TypeError, match="made for 'opencl -device=pocl'"):
+        tvm.build(lowered, target="opencl -device=mali")
+
+
+def test_structural_equality():
+    x, y = te.var("x"), te.var("y")
+    assert tvm.ir.structural_equal(x + 1, x + 1) and not tvm.ir.structural_equal(x + 1, y + 1)
+    assert tvm.ir.structural_equal([x, 2], [x, 2]) and not tvm.ir.structural_equal([x], [x, x])
+    assert not tvm.ir.structural_equal("x", "x")  # neither an expression nor a program
+    (*_, s), (*_, other) = scheduled(8), scheduled(9)
+    first, again, longer = (lowered_of(t) for t in (s, s, other))
+    assert tvm.ir.structural_equal(first, again) and not tvm.ir.structural_equal(first, longer)
+
+
+def lowered_of(s):
+    x, y = (stage.op.output(0) for stage in s.stages)
+    return tvm.lower(s, [x, y])
+
+
+def test_containers():
+    x, y, s = scheduled(8)
+    assert isinstance(y.shape, tvm.ir.container.Array)
+    assert isinstance(y.op.axis, tvm.ir.container.Array)
+    assert isinstance(s.bounds(), tvm.ir.container.Map)
+    assert not isinstance("text", tvm.ir.container.Array)
+
+
+def test_analyzer():
+    analyzer, i = tvm.arith.Analyzer(), te.var("i")
+    assert str(analyzer.simplify((i * 8 + 3) // 8)) == "i"
+    assert str(analyzer.simplify(te.floormod(i, 4))) != "i" and not analyzer.can_prove(i < 4)
+    analyzer.bind(i, tvm.ir.Range(0, 4))
+    assert str(analyzer.simplify(te.floormod(i, 4))) == "i" and analyzer.can_prove(i < 4)
+    with pytest.raises(TypeError, match="takes a variable"):
+        analyzer.bind(i + 1, tvm.ir.Range(0, 4))
+    with pytest.raises(ValueError, match="not empty"):
+        analyzer.bind(i, tvm.ir.Range(4, 4))
+
+
+def test_data_types():
+    t = tvm.DataType("float32x4")
+    assert (t.bits, t.lanes) == (32, 4) and t == "float32x4"
+    assert tvm.DataType("bool").bits == 1 and tvm.DataType("uint8").lanes == 1
+    for wrong in ("float", "int8x", "8", "float32 x4"):
+        with pytest.raises(ValueError, match="no dtype"):
+            tvm.DataType(wrong)
+
+
+def test_registered_functions():
+    @tvm.register_func("test.add")
+    def add(a, b):
+        return a + b
+
+    assert tvm.get_global_func("test.add") is add and add(1, 2) == 3
+    with pytest.raises(ValueError, match="registered already"):
+        tvm.register_func("test.add", max)
+    tvm.register_func("test.add", max, override=True)
+    assert tvm.get_global_func("test.add") is max
+    assert tvm.get_global_func("test.none", allow_missing=True) is None
+    with pytest.raises(ValueError, match="no function is registered as 'test.none'"):
+        tvm.get_global_func("test.none")
 
 
 def test_names_of_the_error():

@@ -205,3 +205,16 @@ def test_trace_leaves_out_what_was_refused():
     s[y].reorder(xo, yo, yi, xi)
     assert len(s.trace().splitlines()) == 4
     rebuilt(s, s.trace(), P=p, Y=y)
+
+
+def test_trace_of_transform_layout():
+    """The function is written by what it makes of the axes; its loops have names."""
+    x = te.placeholder((6, 40), name="X")
+    y = te.compute((6, 40), lambda i, j: x[i, j] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[x].transform_layout(lambda *i, last: [last // 4, *i, te.AXIS_SEPARATOR, last % 4])
+    a, b, c = s[y].transform_layout(lambda i, j: [j // 8, i, j % 8])
+    s[y].bind(a, te.thread_axis("blockIdx.x"))
+    s[y].reorder(c, b)
+    assert "lambda d0, d1: [" in s.trace()
+    rebuilt(s, s.trace(), X=x, Y=y)

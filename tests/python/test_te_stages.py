@@ -79,6 +79,34 @@ def test_rfactor_where_no_other_loop_is_left(run):
     np.testing.assert_array_equal(run(s, [x, b], VALUES), VALUES.sum(1))
 
 
+def combined(a, b):
+    first = te.any(a[1] > b[1], te.all(a[1] == b[1], a[0] < b[0]))
+    return [te.if_then_else(first, a[i], b[i]) for i in range(2)]
+
+
+argmax = te.comm_reducer(combined, lambda i, v: (te.max_value(i), te.min_value(v)), name="argmax")
+
+
+@pytest.mark.parametrize("factor", [None, 7, 30])
+def test_rfactor_of_several_values_returns_a_list(run, factor):
+    """Partial results of each value; 7 is no divisor of 30, and those of a whole axis are steps."""
+    x = te.placeholder((12, 30), name="X")
+    k = te.reduce_axis((0, 30), name="k")
+    index, value = te.compute(
+        (12,), lambda i: argmax((k.var, x[i, k]), axis=k, where=k >= 4), name="B"
+    )
+    s = te.create_schedule(index.op)
+    axis = k if factor is None else s[index].split(k, factor=factor)[1]
+    parts = s.rfactor(index, axis, factor_axis=1)
+    assert [(t.name, t.dtype) for t in parts] == [("B.rf.v0", "int32"), ("B.rf.v1", "float32")]
+    s[parts[0]].bind(s[parts[0]].op.axis[0], block())
+    s[index].bind(s[index].op.axis[0], block())
+    s[index].bind(s[index].op.reduce_axis[0], thread())
+    got = run(s, [x, index, value], VALUES)
+    np.testing.assert_array_equal(got[0], VALUES[:, 4:].argmax(1) + 4)
+    np.testing.assert_array_equal(got[1], VALUES[:, 4:].max(1))
+
+
 # -- Reductions that threads share
 
 

@@ -1,4 +1,4 @@
-"""Matrix products: generated kernels beside hand-written ones and cuBLAS."""
+"""Matrix products beside hand-written kernels and cuBLAS; convolutions beside cuDNN."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import build
+from .. import Device, build
 from ..ops.matmul import DIRECT, SHARED, WARPS, Tiles, declarations, matmul, schedule_matmul
 from ..ops.rounding import sum_error_bound
 from . import command_line, cudnn
@@ -27,8 +27,11 @@ SIZES = ((4096, 4096, 4096), (1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096
 LEGEND = """
 ours/hand    speed of the generated kernel, over that of the hand-written one of the same loops
 ours/cuBLAS  over that of cuBLAS (float32 without TF32) in the same run
-Checked before: some rows against float64, each element by its own bound. All kernels are launched
-by one small OpenCL host, and take turns."""
+buf/tex      above 1, textures are faster than buffers
+ours/cuDNN   speed of the faster of both, over cuDNN's; each enqueues its runs together, cuDNN in a
+             CUDA graph, in the better of its two orders of memory
+Checked before: some rows of products, all of convolutions, against float64, each element by its
+own bound. All kernels of products are launched by one small OpenCL host. All arms take turns."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,8 @@ def _warps(name: str, storage: str, tiles: Tiles) -> Variant:
         LM=tiles.lanes[0],
         LN=tiles.lanes[1],
         SW=tiles.swizzle,
-        EARLY=0,
-        SP=tiles.block[2] - 1,
+        EARLY=int(tiles.fetch_ahead == 2),
+        SP=0 if tiles.fetch_ahead == 2 else tiles.block[2] - 1,
     )
     macros = " ".join(f"-D{key}={value}" for key, value in values.items())
     if storage == "texture":
@@ -87,6 +90,8 @@ def _warps(name: str, storage: str, tiles: Tiles) -> Variant:
 TALL = replace(DIRECT, block=(256, 128, 0), thread=(16, 8))
 DEEP = replace(WARPS, block=(128, 128, 16))
 SMALL = replace(WARPS, block=(128, 64, 8))
+EARLIER = replace(WARPS, swizzle=4, fetch_ahead=2)
+MANY_BLOCKS = Tiles((128, 64, 32), (8, 4), (8, 4))
 VARIANTS = (
     _simple("registers 8x8", "texture", DIRECT, "gemm_tex"),
     _simple("registers 16x8", "texture", TALL, "gemm_tex"),
@@ -95,7 +100,13 @@ VARIANTS = (
     _simple("shared 8x8", "buffer", SHARED, "gemm_loc", "-DKB=8"),
     *(
         _warps(f"{name} {'x'.join(map(str, tiles.block))}", storage, tiles)
-        for name, tiles in (("warps", WARPS), ("warps", DEEP), ("warps", SMALL))
+        for name, tiles in (
+            ("warps", WARPS),
+            ("warps", DEEP),
+            ("warps", SMALL),
+            ("2 ahead", EARLIER),
+            ("small threads", MANY_BLOCKS),
+        )
         for storage in ("texture", "buffer")
     ),
 )
@@ -247,12 +258,19 @@ def size(text: str) -> tuple[int, int, int]:
     return int(match[1]), int(match[2]), int(match[3])
 
 
+def number_of_runs(text: str) -> int:
+    """A number from 1."""
+    if not re.fullmatch(r"[1-9]\d{0,4}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs")
+    return int(text)
+
+
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The command line, checked."""
     parser = argparse.ArgumentParser(
         prog="python -m texloom.bench kernels",
-        description="Times of matrix products: generated kernels, hand-written ones, and cuBLAS "
-        "where PyTorch finds a CUDA device; float32.",
+        description="Times of matrix products and of convolutions: generated kernels, hand-written "
+        "ones of products, and cuBLAS and cuDNN where PyTorch finds a CUDA device; float32.",
     )
     command_line.add_quick_option(parser)
     command_line.add_device_option(parser)
@@ -270,18 +288,44 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         metavar="MxNxK",
         help="rows, columns and steps of a product; may be repeated",
     )
+    parser.add_argument(
+        "--only", choices=("products", "convolutions"), help="one of both tables (default: both)"
+    )
+    parser.add_argument(
+        "--runs",
+        type=number_of_runs,
+        default=100,
+        metavar="N",
+        help="runs of a convolution that are enqueued together (default: %(default)s)",
+    )
     return parser.parse_args(arguments)
 
 
 def run(options: argparse.Namespace) -> bool:
     """Measure and print; whether all results were right."""
     device, description = choose(options.device)
-    host = Host(device.info["name"])
     cuda = cudnn.device_name()
+    print(f"device     {description}")
+    print(f"CUDA       {cuda or 'cuBLAS, cuDNN not measured: need PyTorch with a CUDA device'}")
+    right = True
+    if options.only != "convolutions":
+        right &= products(device, options, with_cublas=cuda is not None)
+    if options.only != "products":
+        from . import layers  # SciPy's import takes longer than --help should
+
+        rounds = command_line.rounds(options)
+        for line, holds in layers.table(device, rounds, options.runs, with_cudnn=cuda is not None):
+            print(line, flush=True)
+            right &= holds
+    print(LEGEND)
+    return right
+
+
+def products(device: Device, options: argparse.Namespace, *, with_cublas: bool) -> bool:
+    """The table of matrix products; whether all results were right."""
+    host = Host(device.info["name"])
     reference: Path | None = options.reference
     missing = [name for name in ("gemm.cl", "sgemm.cl") if not (reference / name).is_file()]
-    print(f"device     {description}")
-    print(f"cuBLAS     {cuda or 'not measured: needs PyTorch with a CUDA device'}")
     print(f"by hand    {reference}" + (f" lacks {', '.join(missing)}: skipped" if missing else ""))
     rounds = command_line.rounds(options)
     print(f"matrix products, float32; medians of {rounds} samples")
@@ -289,14 +333,13 @@ def run(options: argparse.Namespace) -> bool:
     for extents in options.size or SIZES:
         product = Product(host, *extents)
         rows, library = measure(
-            product, None if missing else reference, rounds, with_cublas=cuda is not None
+            product, None if missing else reference, rounds, with_cublas=with_cublas
         )
         for line in table(product, rows, library):
             print(line, flush=True)
         if not rows:
             print("no variant's tiles divide this product")
         right &= all(row.right for row in rows)
-    print(LEGEND)
     return right
 
 

@@ -41,6 +41,31 @@ def _correlate(image: Float64Array, kernel: Float64Array) -> Float64Array:
     ]
 
 
+def conv2d_nhwc_reference(
+    data: NDArray[Any], weight: NDArray[Any], *, stride: int = 1, padding: int = 1
+) -> Float64Array:
+    """Convolve ``[N, H, W, I]`` with ``[KH, KW, I, O]`` in float64.
+
+    With weights ``[KH, KW, C]`` each channel has a filter of its own.
+    """
+    spread = ((0, 0), (padding, padding), (padding, padding), (0, 0))
+    padded = np.pad(data.astype(np.float64), spread)
+    rows, columns = weight.shape[:2]
+    places = np.lib.stride_tricks.sliding_window_view(padded, (rows, columns), (1, 2))
+    kernel = weight.astype(np.float64)
+    subscripts = "nyxikl,klio->nyxo" if weight.ndim == 4 else "nyxckl,klc->nyxc"
+    return np.einsum(subscripts, places[:, ::stride, ::stride], kernel, optimize=True)
+
+
+def conv2d_nhwc_error_bound(
+    data: NDArray[Any], weight: NDArray[Any], *, stride: int = 1, padding: int = 1
+) -> Float64Array:
+    """How far float32 sums may be from :func:`conv2d_nhwc_reference`, for each element."""
+    terms = int(np.prod(weight.shape[:3])) if weight.ndim == 4 else int(np.prod(weight.shape[:2]))
+    magnitudes = conv2d_nhwc_reference(np.abs(data), np.abs(weight), stride=stride, padding=padding)
+    return sum_error_bound(terms, magnitudes)
+
+
 def conv2d_error_bound(
     data: NDArray[Any], weight: NDArray[Any], *, stride: int = 1, padding: int = 1
 ) -> Float64Array:

@@ -58,7 +58,7 @@ from ..tir.op import (
 from . import schedule, tag, tensor, tracing
 from .layouts import AXIS_SEPARATOR
 from .operation import compute, create_schedule, placeholder, reduce_axis, thread_axis
-from .reducers import comm_reducer, max, min, sum
+from .reducers import comm_reducer, max, min, prod, sum
 from .tag import tag_scope
 from .tensor import ComputeOp, ExternOp, PlaceholderOp, ScanOp, TensorComputeOp
 
@@ -118,6 +118,7 @@ __all__ = [
     "popcount",
     "pow",
     "power",
+    "prod",
     "reduce_axis",
     "round",
     "rsqrt",

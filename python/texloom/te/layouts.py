@@ -20,22 +20,28 @@ class _AxisSeparator:
 AXIS_SEPARATOR = _AxisSeparator()
 
 
-def _parameters(function: Callable[..., Any], rank: int) -> tuple[list[Any], dict[str, Any]]:
-    """Variables for the parameters, ``*names`` taking as many as make up the rank."""
+def axis_names(function: Callable[..., Any], rank: int) -> list[str]:
+    """A name for each axis that the function takes, ``*names`` taking as many as make up the rank.
+
+    Keyword-only parameters, behind ``*names``, are the last axes.
+    """
     parameters = list(inspect.signature(function).parameters.values())
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         raise ValueError("the function of transform_layout takes **parameters")
     named = sum(p.kind is not p.VAR_POSITIONAL for p in parameters)
-    positional: list[Any] = []
-    keywords: dict[str, Any] = {}
+    names: list[str] = []
     for p in parameters:
-        if p.kind is p.VAR_POSITIONAL:
-            positional += [var(f"{p.name}{i}") for i in range(rank - named)]
-        elif p.kind is p.KEYWORD_ONLY:  # behind *names: the last axes
-            keywords[p.name] = var(p.name)
-        else:
-            positional.append(var(p.name))
-    return positional, keywords
+        several = p.kind is p.VAR_POSITIONAL
+        names += [f"{p.name}{i}" for i in range(rank - named)] if several else [p.name]
+    return names
+
+
+def mapped(function: Callable[..., Iterable[Any]], axes: list[Any]) -> list[Any]:
+    """What the function makes of these axes: axes and separators."""
+    parameters = inspect.signature(function).parameters.values()
+    keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    count = len(axes) - len(keywords)
+    return list(function(*axes[:count], **dict(zip(keywords, axes[count:], strict=True))))
 
 
 def _transform_layout(self: Stage, mapping_function: Callable[..., Iterable[Any]]) -> list[IterVar]:
@@ -62,15 +68,15 @@ def _transform_layout(self: Stage, mapping_function: Callable[..., Iterable[Any]
     TVMError
         TL2017 when that is no layout.
     """
-    positional, keywords = _parameters(mapping_function, self._layout_rank)
+    axes = [var(name) for name in axis_names(mapping_function, self._layout_rank)]
     indices: list[Any] = []
     separators: list[int] = []
-    for entry in mapping_function(*positional, **keywords):
+    for entry in mapped(mapping_function, axes):
         if entry is AXIS_SEPARATOR:
             separators.append(len(indices))
         else:
             indices.append(entry)
-    return self._transform_layout(positional + list(keywords.values()), indices, separators)
+    return self._transform_layout(axes, indices, separators)
 
 
 Stage.transform_layout = _transform_layout

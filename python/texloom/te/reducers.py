@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Expr, IterVar
+from ..tir.op import const
 
 Operand = Any  # an expression, an axis, an indexed tensor or a number
 OverAxes = Callable[[Any, "_core.ReductionDomain"], Any]
@@ -141,4 +142,6 @@ def _value(value: Any) -> Any:
     return list(value) if isinstance(value, (list, tuple)) else _core.to_expr(value)
 
 
-__all__ = ["comm_reducer", "max", "min", "sum"]
+prod = comm_reducer(lambda x, y: x * y, lambda dtype: const(1, dtype), name="prod")
+
+__all__ = ["comm_reducer", "max", "min", "prod", "sum"]

@@ -9,10 +9,13 @@ from typing import Any
 
 from .. import _core
 from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor
+from ..tir.op import var
+from .layouts import AXIS_SEPARATOR, axis_names, mapped
 
 STAGE_DIRECTIVES = (
     "bind compute_at compute_inline compute_root double_buffer fuse parallel pipeline pragma "
-    "reorder set_scope set_store_predicate split storage_align tile unroll vectorize"
+    "reorder set_scope set_store_predicate split storage_align tile transform_layout unroll "
+    "vectorize"
 ).split()
 SCHEDULE_DIRECTIVES = ("cache_read", "cache_write", "rfactor")
 
@@ -78,6 +81,17 @@ class Trace:
             return re.sub(r"threadIdx\.[xyz]", lambda tag: self.thread(tag[0]) + ".var", str(value))
         return repr(value)
 
+    def layout_function(self, stage: Stage, function: Callable[..., Any]) -> str:
+        """The argument of ``transform_layout``, by what it makes of the axes."""
+        axes = [var(f"d{i}") for i in range(len(axis_names(function, stage._layout_rank)))]
+        entries = [
+            "te.AXIS_SEPARATOR"
+            if entry is AXIS_SEPARATOR
+            else re.sub(r"\b(floordiv|floormod)\(", r"te.\1(", str(entry))
+            for entry in mapped(function, axes)
+        ]
+        return f"lambda {', '.join(map(str, axes))}: [{', '.join(entries)}]"
+
     def thread(self, tag: str) -> str:
         """A thread axis of this tag: axes of one tag are one."""
         for known, name in self.axes:
@@ -106,15 +120,21 @@ def _trace_of(s: Schedule) -> Trace:
     return s._trace
 
 
-def _traced(method: Callable[..., Any]) -> Callable[..., Any]:
+def _traced(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(self: Stage | Schedule, *args: Any, **options: Any) -> Any:
         s = self if isinstance(self, Schedule) else self._schedule
         trace = _trace_of(s)
         line_count = len(trace.lines)
         # Before the call: afterwards an axis may be of another stage.
-        shown = [trace.value(s, each) for each in args]
-        shown += [f"{name}={trace.value(s, each)}" for name, each in options.items()]
+
+        def value(each: Any) -> str:
+            if name == "transform_layout":
+                return trace.layout_function(self, each)
+            return trace.value(s, each)
+
+        shown = [value(each) for each in args]
+        shown += [f"{option}={value(each)}" for option, each in options.items()]
         target = "s" if self is s else trace.value(s, self)
         try:
             result = method(self, *args, **options)
@@ -122,8 +142,8 @@ def _traced(method: Callable[..., Any]) -> Callable[..., Any]:
             del trace.lines[line_count:]
             trace.axes = [each for each in trace.axes if not _is_undone(each, trace.lines)]
             raise
-        assigned = "" if result is None else trace.result(result) + " = "
-        trace.lines.append(f"{assigned}{target}.{method.__name__}({', '.join(shown)})")
+        assigned = "" if result in (None, []) else trace.result(result) + " = "
+        trace.lines.append(f"{assigned}{target}.{name}({', '.join(shown)})")
         return result
 
     return call
@@ -149,9 +169,9 @@ def _trace(self: Schedule) -> str:
 
 
 for _name in STAGE_DIRECTIVES:
-    setattr(Stage, _name, _traced(getattr(Stage, _name)))
+    setattr(Stage, _name, _traced(_name, getattr(Stage, _name)))
 for _name in SCHEDULE_DIRECTIVES:
-    setattr(Schedule, _name, _traced(getattr(Schedule, _name)))
+    setattr(Schedule, _name, _traced(_name, getattr(Schedule, _name)))
 Schedule.trace = _trace
 
 __all__ = ["Trace"]

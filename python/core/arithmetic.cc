@@ -1,0 +1,65 @@
+// What scripts ask of expressions and programs beyond building them: simplification, proofs and
+// structural equality.
+
+#include "compiled.h"
+#include "ir/arith/simplify.h"
+#include "ir/equal.h"
+#include "lower/text.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+// What is known of variables, and the variables: knowledge goes by their addresses.
+struct PyAnalyzer {
+  arith::Ranges ranges;
+  Exprs variables;
+
+  void bind(const Expr& variable, int64_t first, int64_t extent) {
+    ranges.set(variable, {first, first + extent - 1});
+    variables.push_back(variable);
+  }
+};
+
+// A schedule has its text alone to be compared by.
+bool equal_programs(const lower::Lowering& a, const lower::Lowering& b) {
+  if (a.program.stage != b.program.stage) return false;
+  if (a.program.stage == Stage::Te) return lower::to_string(a) == lower::to_string(b);
+  return equal(a.program, b.program);
+}
+
+}  // namespace
+
+void bind_arithmetic(py::module_& m) {
+  py::class_<PyAnalyzer>(m, "Analyzer", "Simplifies expressions by what is known of variables.")
+      .def(py::init<>())
+      .def("_bind",
+           [](PyAnalyzer& a, const py::object& variable, int64_t first, int64_t extent) {
+             const Expr node = to_expr(variable);
+             if (as<Var>(node) == nullptr) throw py::type_error("bind takes a variable");
+             if (extent < 1) throw py::value_error("bind takes a range that is not empty");
+             a.bind(node, first, extent);
+           })
+      .def(
+          "simplify",
+          [](const PyAnalyzer& a, const py::object& expr) {
+            return PyExpr{arith::simplify(to_expr(expr), a.ranges)};
+          },
+          py::arg("expr"), "An equal expression, shorter where that is known.")
+      .def(
+          "can_prove",
+          [](const PyAnalyzer& a, const py::object& condition) {
+            return arith::prove(to_expr(condition), a.ranges);
+          },
+          py::arg("expr"), "Whether the condition is known to hold for all values.");
+  m.def("structural_equal", [](const py::object& a, const py::object& b) {
+    if (py::isinstance<PyProgram>(a) && py::isinstance<PyProgram>(b)) {
+      return equal_programs(*a.cast<const PyProgram&>().state, *b.cast<const PyProgram&>().state);
+    }
+    return is_expr(a) && is_expr(b) && equal(to_expr(a), to_expr(b));
+  });
+}
+
+}  // namespace texloom::python

@@ -1,0 +1,232 @@
+// What pictures of a program need of it: its buffers, its loop nests and what its kernels move.
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+
+#include "compiled.h"
+#include "ir/visit.h"
+#include "lower/traffic.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+struct PyPlacedBuffer {
+  Buffer node;
+
+  bool operator==(const PyPlacedBuffer& other) const { return node.same_as(other.node); }
+};
+
+// (how it is written, how many values it has) of each digit.
+py::list digits(const LayoutParts& parts, const Shape& shape) {
+  const std::vector<std::string> names = axis_names(shape.size());
+  py::list rows;
+  for (const LayoutPart& part : parts) {
+    const std::string& name = names.at(static_cast<size_t>(part.axis));
+    rows.append(py::make_tuple(to_string(open_ended(part, shape), name), part.extent));
+  }
+  return rows;
+}
+
+py::object index_at(const PyPlacedBuffer& b, int64_t row, int64_t column, int64_t lane) {
+  const auto index = b.node->layout.index_at({row, column, lane});
+  return index ? py::object(py::tuple(py::cast(*index))) : py::none();
+}
+
+std::string scope_of(const BufferNode& buffer) {
+  return buffer.is_texture() ? "texture" : std::string(to_string(buffer.memory));
+}
+
+std::vector<PyPlacedBuffer> read_by(const Stmt& s) {
+  std::vector<PyPlacedBuffer> found;
+  const auto add = [&](const Buffer& buffer) {
+    const PyPlacedBuffer placed{buffer};
+    if (std::find(found.begin(), found.end(), placed) == found.end()) found.push_back(placed);
+  };
+  for_each_child(
+      s,
+      [&](const Expr& e) {
+        walk(
+            e, [&](const Load& n) { add(n.buffer); },
+            [&](const TextureLoad& n) { add(n.texture); });
+      },
+      [](const Stmt&) {});
+  return found;
+}
+
+std::string name_of(const Expr& var) { return as<Var>(var)->name; }
+
+// What the text form begins the loop with; a thread axis by its tag alone.
+std::string loop_word(const For& loop) {
+  switch (loop.loop) {
+    case LoopKind::Serial:
+      return "for";
+    case LoopKind::Unrolled:
+      return "unrolled";
+    case LoopKind::Vectorized:
+      return "vectorized";
+    case LoopKind::Thread:
+      return to_string(loop.tag);
+    case LoopKind::Virtual:
+      return "virtual";
+  }
+  TL_UNREACHABLE();
+}
+
+void append(py::list& rows, const Stmt& s);
+
+py::list statements(const Stmt& s) {
+  py::list rows;
+  append(rows, s);
+  return rows;
+}
+
+py::dict row(const char* kind) {
+  py::dict d;
+  d["kind"] = kind;
+  return d;
+}
+
+py::dict block(const char* kind, const Stmt& body) {
+  py::dict d = row(kind);
+  d["body"] = statements(body);
+  return d;
+}
+
+py::dict loop(const For& n) {
+  py::dict d = block("loop", n.body);
+  d["loop"] = loop_word(n);
+  d["name"] = name_of(n.var);
+  d["extent"] = to_string(n.extent);
+  return d;
+}
+
+py::dict store(const Stmt& s, const Buffer& buffer) {
+  py::dict d = row("store");
+  d["buffer"] = PyPlacedBuffer{buffer};
+  d["reads"] = read_by(s);
+  d["text"] = to_string(s);
+  return d;
+}
+
+// What declares or binds something for the rest of a block stands beside it, as in the text form.
+void append(py::list& rows, const Stmt& s) {
+  visit(
+      s, [&](const For& n) { rows.append(loop(n)); },
+      [&](const If& n) {
+        py::dict d = block("guard", n.then);
+        d["condition"] = to_string(n.condition);
+        rows.append(d);
+      },
+      [&](const Nest& n) { rows.append(block("nest", n.body)); },
+      [&](const Pipelined& n) {
+        py::dict d = block("pipelined", n.body);
+        d["buffer"] = PyPlacedBuffer{n.buffer};
+        d["stages"] = n.stages;
+        rows.append(d);
+      },
+      [&](const Allocate& n) {
+        py::dict d = row("allocate");
+        d["buffer"] = PyPlacedBuffer{n.buffer};
+        rows.append(d);
+        append(rows, n.body);
+      },
+      [&](const Store& n) { rows.append(store(s, n.buffer)); },
+      [&](const TextureStore& n) { rows.append(store(s, n.texture)); },
+      [&](const Barrier&) { rows.append(row("barrier")); },
+      [&](const auto&) {
+        for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { append(rows, child); });
+      });
+}
+
+py::object bounded(const lower::Count& count) {
+  return count.bounded() ? py::object(py::int_(count.value)) : py::none();
+}
+
+py::dict movement(const lower::Movement& m) {
+  py::dict d;
+  d["accesses"] = bounded(m.accesses);
+  d["bytes"] = bounded(m.bytes);
+  d["exact"] = m.accesses.exact;
+  return d;
+}
+
+// (buffer, what is read, what is written)
+py::list traffic(const Kernel& kernel) {
+  py::list rows;
+  for (const lower::Traffic& t : lower::traffic_of(kernel)) {
+    rows.append(py::make_tuple(PyPlacedBuffer{t.buffer}, movement(t.read), movement(t.written)));
+  }
+  return rows;
+}
+
+py::list kernels(const PyProgram& program) {
+  py::list rows;
+  for (const Kernel& kernel : program.state->program.kernels) {
+    py::dict d;
+    d["name"] = kernel.name;
+    d["grid"] = py::tuple(py::cast(kernel.grid));
+    d["block"] = py::tuple(py::cast(kernel.block));
+    std::vector<PyPlacedBuffer> params;
+    for (const KernelParam& p : kernel.params) {
+      if (p.buffer) params.push_back({p.buffer});
+    }
+    d["params"] = params;
+    py::list axes;
+    for (const ThreadAxis& axis : kernel.axes) {
+      axes.append(py::make_tuple(to_string(axis.tag), name_of(axis.var), axis.extent));
+    }
+    d["axes"] = axes;
+    d["body"] = statements(kernel.body);
+    d["traffic"] = traffic(kernel);
+    rows.append(d);
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_program_view(py::module_& m) {
+  py::class_<PyPlacedBuffer>(m, "PlacedBuffer", "A buffer or texture of a program.")
+      .def_property_readonly("name", [](const PyPlacedBuffer& b) { return b.node->name; })
+      .def_property_readonly("dtype",
+                             [](const PyPlacedBuffer& b) { return to_string(b.node->type); })
+      .def_property_readonly("element_bytes",
+                             [](const PyPlacedBuffer& b) { return b.node->type.bytes(); })
+      .def_property_readonly(
+          "shape", [](const PyPlacedBuffer& b) { return py::tuple(py::cast(b.node->shape)); })
+      .def_property_readonly("scope", [](const PyPlacedBuffer& b) { return scope_of(*b.node); })
+      .def_property_readonly(
+          "row_digits",
+          [](const PyPlacedBuffer& b) { return digits(b.node->layout.rows, b.node->layout.shape); })
+      .def_property_readonly(
+          "column_digits",
+          [](const PyPlacedBuffer& b) { return digits(b.node->layout.cols, b.node->layout.shape); })
+      .def_property_readonly("lane_digits",
+                             [](const PyPlacedBuffer& b) {
+                               return digits(b.node->layout.lanes, b.node->layout.shape);
+                             })
+      .def_property_readonly("rows",
+                             [](const PyPlacedBuffer& b) { return b.node->layout.row_count(); })
+      .def_property_readonly("columns",
+                             [](const PyPlacedBuffer& b) { return b.node->layout.col_count(); })
+      .def_property_readonly("lanes",
+                             [](const PyPlacedBuffer& b) { return b.node->layout.lane_count(); })
+      .def("index_at", index_at, py::arg("row"), py::arg("column"), py::arg("lane"),
+           "The logical index that lies there; None for padding.")
+      .def("__eq__", [](const PyPlacedBuffer& a, const PyPlacedBuffer& b) { return a == b; })
+      .def("__hash__", [](const PyPlacedBuffer& b) {
+        return py::hash(py::int_(reinterpret_cast<uintptr_t>(b.node.get())));
+      });
+  py::reinterpret_borrow<py::class_<PyProgram>>(m.attr("Program"))
+      .def_property_readonly("_kernels", kernels)
+      .def_property_readonly("_body", [](const PyProgram& p) {
+        const Stmt& body = p.state->program.body;
+        return body ? statements(body) : py::list();
+      });
+}
+
+}  // namespace texloom::python

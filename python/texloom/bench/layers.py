@@ -1,0 +1,201 @@
+"""The convolutions of ResNet-50 and MobileNetV2: textures, buffers and cuDNN."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import exp, fsum, log
+
+import numpy as np
+
+from .. import Device, build, nd, te
+from .._core import Function, NDArray
+from ..ops.conv2d_nhwc import (
+    Convolution,
+    ConvTiles,
+    conv2d_nhwc,
+    depthwise_conv2d_nhwc,
+    schedule_conv2d_nhwc,
+    schedule_depthwise_conv2d_nhwc,
+)
+from ..ops.reference import conv2d_nhwc_error_bound, conv2d_nhwc_reference
+from ..tir.buffer import decl_buffer
+from . import cudnn
+from .timing import Arm, interleaved_medians
+
+STORAGES = ("texture", "buffer")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A convolution of one image, stride 1, padded so that it keeps its size.
+
+    Attributes
+    ----------
+    size : int
+        Rows and columns of the image.
+    inputs, outputs : int
+        Channels; without outputs each channel has a filter of its own.
+    kernel : int
+        Rows and columns of the filter.
+    tiles : ConvTiles
+        The fastest of some hundreds that were tried with buffers on one H200.
+    """
+
+    size: int
+    inputs: int
+    outputs: int | None
+    kernel: int
+    tiles: ConvTiles
+
+    def __str__(self) -> str:
+        kernel = f"{self.kernel}x{self.kernel}"
+        if self.outputs is None:
+            return f"depthwise {kernel} {self.inputs} @ {self.size}"
+        return f"{kernel} {self.inputs} -> {self.outputs} @ {self.size}"
+
+    @property
+    def data_shape(self) -> tuple[int, ...]:
+        """Of the image: ``[1, size, size, inputs]``."""
+        return (1, self.size, self.size, self.inputs)
+
+    @property
+    def weight_shape(self) -> tuple[int, ...]:
+        """Rows, columns, input channels, and output channels where they differ from those."""
+        own = () if self.outputs is None else (self.outputs,)
+        return (self.kernel, self.kernel, self.inputs, *own)
+
+    @property
+    def padding(self) -> int:
+        """Rows and columns of zeros around the image."""
+        return self.kernel // 2
+
+    @property
+    def operations(self) -> int:
+        """Multiplications and additions."""
+        return 2 * self.size**2 * int(np.prod(self.weight_shape))
+
+
+def _square(size: int, channels: int, tiles: ConvTiles) -> Layer:
+    return Layer(size, channels, channels, 3, tiles)
+
+
+LAYERS = (
+    _square(56, 64, ConvTiles((4, 4), 2, (1, 1, 16), slices=8, inputs=2, keep_rows=True)),
+    _square(28, 128, ConvTiles((4, 4), 2, (1, 1, 8), slices=16, inputs=2, keep_rows=True)),
+    _square(14, 256, ConvTiles((2, 7), 2, (1, 1, 16), slices=16, keep_rows=True)),
+    _square(7, 512, ConvTiles((7, 1), 2, (1, 1, 16), slices=32, keep_rows=True)),
+    Layer(56, 256, 64, 1, ConvTiles((2, 4), 4, (1, 1, 16), slices=16, inputs=2)),
+    Layer(56, 64, 256, 1, ConvTiles((2, 4), 4, (1, 1, 64), slices=4)),
+    Layer(14, 1024, 256, 1, ConvTiles((1, 2), 4, (1, 1, 8), slices=16)),
+    Layer(7, 2048, 512, 1, ConvTiles((7, 1), 4, (1, 1, 8), slices=32)),
+    Layer(112, 96, None, 3, ConvTiles((7, 1), 4, (2, 4, 8))),
+    Layer(14, 384, None, 3, ConvTiles((1, 2), 4, (7, 7, 8))),
+    Layer(7, 960, None, 3, ConvTiles((1, 7), 2, (7, 1, 8))),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Median seconds of one run of a layer by arm; `right` of all our arms."""
+
+    layer: Layer
+    times: dict[str, float]
+    right: bool
+
+    @property
+    def speed(self) -> float | None:
+        """That of the faster of our arms, over cuDNN's."""
+        library = self.times.get("cuDNN")
+        return library and library / min(self.times[storage] for storage in STORAGES)
+
+
+def tiles_for(layer: Layer, storage: str) -> ConvTiles:
+    """Whole texels are read and multiplied, where there are textures."""
+    if storage == "buffer":
+        return layer.tiles
+    threads = layer.tiles.threads
+    lanes = 4 // layer.tiles.channels
+    return replace(
+        layer.tiles, channels=4, inputs=4, threads=(*threads[:2], max(1, threads[2] // lanes))
+    )
+
+
+def compiled(layer: Layer, storage: str) -> tuple[Convolution, Function]:
+    """The kernels of a layer with image and weights in textures, or in buffers."""
+    data = te.placeholder(layer.data_shape, name="data")
+    weight = te.placeholder(layer.weight_shape, name="weight")
+    make, schedule = conv2d_nhwc, schedule_conv2d_nhwc
+    if layer.outputs is None:
+        make, schedule = depthwise_conv2d_nhwc, schedule_depthwise_conv2d_nhwc
+    convolution = make(data, weight, padding=layer.padding)
+    binds = {}
+    if storage == "texture":
+        binds = {t: decl_buffer(t.shape, t.dtype, t.name, scope="texture") for t in (data, weight)}
+    scheduled = schedule(convolution, tiles_for(layer, storage))
+    return convolution, build(scheduled, convolution.arguments, "opencl", binds=binds)
+
+
+def measure(layer: Layer, device: Device, rounds: int, runs: int, *, with_cudnn: bool) -> Row:
+    """Check our arms, then time all in turns, `runs` runs enqueued at a time."""
+    rng = np.random.default_rng(layer.size + layer.inputs)
+    shapes = (layer.data_shape, layer.weight_shape)
+    data, weight = (rng.standard_normal(shape, dtype=np.float32) for shape in shapes)
+    expected = conv2d_nhwc_reference(data, weight, padding=layer.padding)
+    bound = conv2d_nhwc_error_bound(data, weight, padding=layer.padding)
+    arms: dict[str, Arm] = {}
+    right = True
+    for storage in STORAGES:
+        _, function = compiled(layer, storage)
+        scope = "texture" if storage == "texture" else None
+        arrays = [nd.array(values, device, scope) for values in (data, weight)]
+        output = nd.empty(expected.shape, "float32", device)
+        function(*arrays, output)
+        right &= bool((np.abs(output.numpy() - expected) <= bound).all())
+        arms[storage] = _enqueued(function, [*arrays, output], device, runs)
+    if with_cudnn:
+        arms |= cudnn.repeated_convolutions(data, weight, layer.padding, runs)
+    times = interleaved_medians(list(arms.values()), rounds=rounds)
+    seconds = {name: each / runs for name, each in zip(arms, times, strict=True)}
+    formats = [seconds.pop(name) for name in list(seconds) if name not in STORAGES]
+    if formats:
+        seconds["cuDNN"] = min(formats)
+    return Row(layer, seconds, right)
+
+
+def _enqueued(function: Function, arguments: Sequence[NDArray], device: Device, runs: int) -> Arm:
+    def run() -> None:
+        for _ in range(runs):
+            function(*arguments)
+
+    return Arm(run, device.sync)
+
+
+def table(
+    device: Device, rounds: int, runs: int, *, with_cudnn: bool
+) -> Iterator[tuple[str, bool]]:
+    """The lines, and whether what they tell of was right."""
+    yield f"\nConvolutions, batch 1, stride 1, same size; medians of {rounds} x {runs} runs", True
+    yield (
+        (
+            f"{'':26}{'texture ms':>11}{'TFLOP/s':>9}{'buffer ms':>11}{'TFLOP/s':>9}"
+            f"{'buf/tex':>9}{'cuDNN ms':>10}{'ours/cuDNN':>12}"
+        ),
+        True,
+    )
+    speeds = []
+    for layer in LAYERS:
+        row = measure(layer, device, rounds, runs, with_cudnn=with_cudnn)
+        line = f"{layer!s:26}"
+        for storage in STORAGES:
+            seconds = row.times[storage]
+            line += f"{seconds * 1e3:11.4f}{layer.operations / seconds * 1e-12:9.2f}"
+        line += f"{row.times['buffer'] / row.times['texture']:9.2f}"
+        if row.speed is not None:
+            speeds.append(row.speed)
+            line += f"{row.times['cuDNN'] * 1e3:10.4f}{row.speed:12.2f}"
+        else:
+            line += f"{'-':>10}{'-':>12}"
+        yield line + ("" if row.right else "  WRONG"), row.right
+    if speeds:
+        yield f"{'geometric mean':85}{exp(fsum(map(log, speeds)) / len(speeds)):12.2f}", True

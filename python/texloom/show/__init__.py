@@ -1,0 +1,8 @@
+"""Pictures of schedules: ``texloom.show(s, args)``, and ``python -m texloom.show FILE``."""
+
+from __future__ import annotations
+
+from .picture import Picture, show
+from .traffic import Traffic, traffic
+
+__all__ = ["Picture", "Traffic", "show", "traffic"]

@@ -1,0 +1,113 @@
+"""Pictures of a program: its textures, texel by texel, and its loop nests with what they move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from .. import driver
+from .._core import Buffer, PlacedBuffer, Program, Schedule, Tensor
+from ..target import Target
+from .loops import draw_kernel, draw_legend
+from .svg import Canvas
+from .texels import draw_texture
+from .traffic import lowered
+
+What = Literal["all", "loops", "textures"]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG picture. Notebooks show it as it is."""
+
+    svg: str
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file."""
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def show(
+    inp: Schedule | Program,
+    args: Sequence[Tensor] | None = None,
+    *,
+    binds: Mapping[Tensor, Buffer] | None = None,
+    target: str | Target | None = None,
+    what: What = "all",
+) -> Picture:
+    """Draw a schedule: where the elements of its textures lie, its loops, and what they move.
+
+    Of each kernel the picture shows the loops as the schedule made them, threads among them, the
+    scope and the size of the buffers in them, and a table: how often the kernel reads and writes
+    each buffer, in vectors or texels, how many bytes that is, and how many times the buffer's
+    size. These are counted in the lowered program: what the kernel asks for; caches and the
+    device's compiler may fetch less.
+
+    Parameters
+    ----------
+    inp : Schedule or Program
+        As of :func:`texloom.lower`, or a program of stage ``kernels``, whose loops are shown as
+        they are there.
+    args, binds, target
+        As of :func:`texloom.lower`.
+    what : "all", "loops" or "textures"
+        Which pictures.
+
+    Returns
+    -------
+    Picture
+        ``show(...).save("schedule.svg")``.
+
+    Raises
+    ------
+    TVMError
+        What :func:`texloom.lower` refuses.
+    ValueError
+        For a program of another stage, one without textures whose textures were asked for, and
+        another `what`.
+    """
+    if what not in ("all", "loops", "textures"):
+        raise ValueError(f"what={what!r} is none of 'all', 'loops', 'textures'")
+    program = lowered(inp, args, binds, target)
+    kernels = program._kernels
+    bodies = [_in_threads(kernel) for kernel in kernels]
+    if program is not inp:  # there is a schedule, whose loops say more
+        bodies = _scheduled_loops(driver.lower_texts(inp, args, binds=binds, target=target))
+    textures = _textures(kernels)
+    if what == "textures" and not textures:
+        raise ValueError("the program has no texture to show")
+    canvas = Canvas()
+    y = 0.0
+    if what != "textures":
+        for kernel, body in zip(kernels, bodies, strict=True):
+            y = draw_kernel(canvas, kernel, body, y)
+        y = draw_legend(canvas, bodies, y)
+    if what != "loops":
+        for texture in textures:
+            y = draw_texture(canvas, texture, y)
+    return Picture(canvas.svg())
+
+
+def _scheduled_loops(texts: dict[str, str]) -> list[Any]:
+    """The loops of each kernel as the schedule made them: before any is unrolled or vectorised."""
+    nests = driver.parse(texts["build_loops"])._body
+    return [node["body"] for node in nests if node["kind"] == "nest"]
+
+
+def _in_threads(kernel: dict[str, Any]) -> list[Any]:
+    """The body inside loops over the kernel's axes."""
+    body = kernel["body"]
+    for tag, name, extent in reversed(kernel["axes"]):
+        body = [{"kind": "loop", "loop": tag, "name": name, "extent": str(extent), "body": body}]
+    return body
+
+
+def _textures(kernels: list[dict[str, Any]]) -> list[PlacedBuffer]:
+    """All textures of the kernels, once each."""
+    found = [p for kernel in kernels for p in kernel["params"] if p.scope == "texture"]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,102 @@
+"""The program that a file holds: a text in the ``.tl`` form, or a script that makes a schedule."""
+
+from __future__ import annotations
+
+import runpy
+import traceback
+from pathlib import Path
+from typing import Any
+
+from .. import driver
+from .._core import Program, Schedule, Tensor
+from ..errors import TVMError
+from ..te.tensor import PlaceholderOp
+
+RUN_NAME = "__show__"
+"""``__name__`` of a script while it is read: what stands under ``"__main__"`` does not run."""
+
+
+class SourceError(Exception):
+    """A file that no program comes from; the text says why, and what to do."""
+
+
+def program_of(path: Path, name: str | None = None, target: str | None = None) -> Program:
+    """The program of a file.
+
+    Parameters
+    ----------
+    path : Path
+        A script (``.py``) or a program as text.
+    name : str, optional
+        The script's variable that is meant; by default its only schedule or program.
+    target : str, optional
+        What a schedule of the script is lowered for.
+
+    Raises
+    ------
+    SourceError
+        Where the file cannot be read, the script fails or makes no schedule, or several.
+    TVMError
+        For a text that is no program.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SourceError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path}: no text: {error.reason} at byte {error.start}") from error
+    if path.suffix != ".py":
+        if name is not None or target is not None:
+            raise SourceError(f"{path}: --name and --target are for scripts")
+        return driver.parse(text, str(path))
+    found = _choose(path, _run(path), name)
+    if isinstance(found, Program):
+        return found
+    return driver.program(found, arguments_of(found), target=target)
+
+
+def arguments_of(schedule: Schedule) -> list[Tensor]:
+    """All inputs and outputs: what a schedule needs as arguments at least."""
+    inputs = [s.op for s in schedule.stages if isinstance(s.op, PlaceholderOp)]
+    outputs = [s.origin_op for s in schedule.stages if s.is_output]
+    return [op.output(i) for op in (*inputs, *outputs) for i in range(op.num_outputs)]
+
+
+def _run(path: Path) -> dict[str, Any]:
+    """The variables of the script."""
+    try:
+        return runpy.run_path(str(path), run_name=RUN_NAME)
+    except TVMError:
+        raise
+    except (Exception, SystemExit) as error:
+        lines = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+        where = f"{path}:{lines[-1].lineno}" if lines else str(path)
+        if isinstance(error, SyntaxError):
+            where = f"{path}:{error.lineno}"
+        raise SourceError(f"{where}: {type(error).__name__}: {error}") from error
+
+
+def _choose(path: Path, variables: dict[str, Any], name: str | None) -> Schedule | Program:
+    found = {
+        key: value
+        for key, value in variables.items()
+        if isinstance(value, (Schedule, Program)) and not key.startswith("_")
+    }
+    if name is not None:
+        if name not in found:
+            known = f"it has {', '.join(found)}" if found else "it has none"
+            raise SourceError(f"{path}: no schedule or program is called {name}: {known}")
+        return found[name]
+    distinct = {id(value): key for key, value in reversed(list(found.items()))}
+    if not distinct:
+        raise SourceError(
+            f"{path}: the script makes no schedule\n"
+            "  help: keep the te.create_schedule(...) in a variable of the module, outside of "
+            "\"if __name__ == '__main__'\""
+        )
+    if len(distinct) > 1:
+        raise SourceError(
+            f"{path}: the script has several schedules: {', '.join(found)}\n"
+            "  help: choose one with --name"
+        )
+    return found[next(iter(distinct.values()))]

@@ -1,0 +1,106 @@
+"""SVG text of rectangles and words, whose sizes are known without a browser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from xml.sax.saxutils import escape, quoteattr
+
+FONT = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
+SIZE = 12
+"""Pixels of ordinary words."""
+LINE = 18
+"""From one line of words to the next."""
+INK, FAINT = "#24292f", "#6e7781"
+
+
+def text_width(text: str, size: int = SIZE) -> float:
+    """At most so many pixels: the letters of all the fonts are 0.6 of their size wide."""
+    return 0.61 * size * len(text)
+
+
+def elided(text: str, width: float, size: int = SIZE) -> str:
+    """The text, cut with … where it is wider."""
+    letters = max(int(width / text_width("m", size)), 1)
+    return text if len(text) <= letters else text[: letters - 1] + "…"
+
+
+@dataclass(frozen=True)
+class Colours:
+    """Of a box: within, and its edge."""
+
+    fill: str
+    edge: str
+
+
+@dataclass
+class Canvas:
+    """What was drawn so far; later things lie above earlier ones."""
+
+    width: float = 0
+    height: float = 0
+    _parts: list[str] = field(default_factory=list)
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        size: int = SIZE,
+        colour: str = INK,
+        bold: bool = False,
+        centred: bool = False,
+        hint: str = "",
+        **attributes: str,
+    ) -> None:
+        """Words on the line at y; `hint` shows under the mouse, `attributes` become data-*."""
+        wide = text_width(words, size)
+        self._grow(x + (wide / 2 if centred else wide), y + 4)
+        style = ' font-weight="bold"' if bold else ""
+        style += ' text-anchor="middle"' if centred else ""
+        data = "".join(f" data-{key}={quoteattr(value)}" for key, value in attributes.items())
+        title = f"<title>{escape(hint)}</title>" if hint else ""
+        self._parts.append(
+            f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}"{style}{data}>'
+            f"{escape(words)}{title}</text>"
+        )
+
+    def box(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        colours: Colours,
+        *,
+        radius: float = 4,
+        dashed: bool = False,
+        at: int | None = None,
+    ) -> None:
+        """A rectangle, above what was drawn first `at` many, or above everything."""
+        self._grow(x + width, y + height)
+        dash = ' stroke-dasharray="4 3"' if dashed else ""
+        part = (
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}" '
+            f'fill="{colours.fill}" stroke="{colours.edge}"{dash}/>'
+        )
+        self._parts.insert(len(self._parts) if at is None else at, part)
+
+    def mark(self) -> int:
+        """A place among what is drawn, for boxes that go below what follows."""
+        return len(self._parts)
+
+    def svg(self, margin: float = 16) -> str:
+        """The picture, on white."""
+        width, height = self.width + 2 * margin, self.height + 2 * margin
+        body = "\n".join(self._parts)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+            f'viewBox="{-margin:g} {-margin:g} {width:.0f} {height:.0f}" '
+            f'font-family="{FONT}" xml:space="preserve">\n'
+            f'<rect x="{-margin:g}" y="{-margin:g}" width="100%" height="100%" fill="#ffffff"/>\n'
+            f"{body}\n</svg>\n"
+        )
+
+    def _grow(self, x: float, y: float) -> None:
+        self.width, self.height = max(self.width, x), max(self.height, y)

@@ -1,0 +1,102 @@
+#include "lower/traffic.h"
+
+#include <algorithm>
+
+#include "ir/visit.h"
+
+namespace texloom::lower {
+
+using ir::as;
+using ir::Expr;
+using ir::Stmt;
+
+namespace {
+
+int64_t sum(int64_t a, int64_t b) { return b > Count::kUnbounded - a ? Count::kUnbounded : a + b; }
+
+void add(Count& total, const Count& times, int64_t each) {
+  for (int64_t i = 0; i < each; ++i) total.value = sum(total.value, times.value);
+  total.exact &= times.exact;
+}
+
+class Counter {
+ public:
+  explicit Counter(const ir::Kernel& kernel) {
+    Iterations all(tried_);
+    for (const ir::ThreadAxis& axis : kernel.axes) {
+      all = all.inside_loop(axis.var, ir::make_int(axis.extent));
+    }
+    stmt(kernel.body, all);
+  }
+
+  std::vector<Traffic> take() { return std::move(found_); }
+
+ private:
+  void stmt(const Stmt& s, const Iterations& here) {
+    for_each_child(s, [&](const Expr& e) { expr(e, here); }, [](const Stmt&) {});
+    if (const auto* store = as<ir::Store>(s)) {
+      note(of(store->buffer).written, here, store->value->type.lanes, store->buffer);
+    } else if (const auto* texel = as<ir::TextureStore>(s)) {
+      note(of(texel->texture).written, here, ir::kTexelLanes, texel->texture);
+    }
+    const auto body = [&](const Iterations& inner) {
+      for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child, inner); });
+    };
+    if (const auto* loop = as<ir::For>(s)) {
+      body(here.inside_loop(loop->var, loop->extent));
+    } else if (const auto* guard = as<ir::If>(s)) {
+      body(here.under(guard->condition));
+    } else if (const auto* let = as<ir::Let>(s)) {
+      body(here.with(let->var, let->value));
+    } else {
+      body(here);
+    }
+  }
+
+  void expr(const Expr& e, const Iterations& here) {
+    if (const auto* load = as<ir::Load>(e)) {
+      note(of(load->buffer).read, here, e->type.lanes, load->buffer);
+    } else if (const auto* texel = as<ir::TextureLoad>(e)) {
+      note(of(texel->texture).read, here, ir::kTexelLanes, texel->texture);
+    }
+    if (const auto* choice = as<ir::Select>(e)) {
+      expr(choice->condition, here);
+      if (accesses_memory(choice->if_true)) {
+        expr(choice->if_true, here.under(choice->condition));
+      }
+      if (accesses_memory(choice->if_false)) {
+        expr(choice->if_false, here.under(choice->condition, false));
+      }
+      return;
+    }
+    for_each_child(e, [&](const Expr& child) { expr(child, here); });
+  }
+
+  static bool accesses_memory(const Expr& e) {
+    bool found = false;
+    walk(e, [&](const ir::Load&) { found = true; }, [&](const ir::TextureLoad&) { found = true; });
+    return found;
+  }
+
+  static void note(Movement& movement, const Iterations& here, int lanes,
+                   const ir::Buffer& buffer) {
+    add(movement.accesses, here.count(), 1);
+    add(movement.bytes, here.count(), lanes * buffer->type.bytes());
+  }
+
+  Traffic& of(const ir::Buffer& buffer) {
+    const auto found = std::find_if(found_.begin(), found_.end(), [&](const Traffic& traffic) {
+      return traffic.buffer.same_as(buffer);
+    });
+    return found != found_.end() ? *found : found_.emplace_back(Traffic{buffer, {}, {}});
+  }
+
+  int64_t tried_ = 0;
+  std::vector<Traffic> found_;
+};
+
+}  // namespace
+
+std::vector<Traffic> traffic_of(const ir::Kernel& kernel) { return Counter(kernel).take(); }
+
+}  // namespace texloom::lower

@@ -1,0 +1,21 @@
+"""Products of matrices in textures: (32, 64, 4) by (32, 64, 4), lanes used in three ways."""
+
+import numpy as np
+import pytest
+from workloads import accuracy, matmul
+
+from texloom import te
+
+SHAPE = (32, 64, 4)
+
+
+@pytest.mark.parametrize("copy", [False, True], ids=["direct", "local"])
+@pytest.mark.parametrize("form", matmul.FORMS, ids=lambda f: f.__name__)
+def test_product_of_textures(run, form, copy):
+    rng = np.random.default_rng(1)
+    a, b = te.placeholder(SHAPE, name="A"), te.placeholder(SHAPE, name="B")
+    c = form(a, b)
+    s = matmul.schedule(form, a, b, c, copy)
+    x, y = (rng.standard_normal(SHAPE, dtype="float32") for _ in range(2))
+    got = run(s, [a, b, c], x, y)
+    accuracy.assert_sums(got, matmul.reference(form, x, y, got.shape))
