@@ -24,13 +24,14 @@ struct CompiledFunction {
   codegen::opencl::CompiledModule module;
   std::vector<ir::Layout> array_layouts;                // of the arguments
   std::vector<lower::SymbolArgument> symbol_arguments;  // passed by value between them
+  std::vector<lower::CheckedIndex> checks;  // of the last parameter; empty when there is none
   ir::Target target;
   std::mutex mutex;
   std::map<const hal::Device*, std::shared_ptr<runtime::PlanExecutor>> executors;
 };
 
-// Lowers a program of stage te, and shows the warnings to the user. Throws a Python ValueError for
-// another stage.
-lower::Lowering lowered(const PyProgram& program);
+// Lowers a program of stage te, for its target or for a checked one, and shows the warnings to the
+// user. Throws a Python ValueError for another stage.
+lower::Lowering lowered(const PyProgram& program, bool checked = false);
 
 }  // namespace texloom::python

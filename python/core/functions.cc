@@ -7,6 +7,7 @@
 #include <span>
 
 #include "arrays.h"
+#include "bad_indices.h"
 #include "compiled.h"
 #include "ir/program.h"
 #include "lower/pipeline.h"
@@ -106,11 +107,15 @@ std::vector<int64_t> symbol_values(const runtime::LaunchPlan& plan, const CallAr
        values.status().message());
 }
 
-void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device,
-         const CallArguments& arguments, const SourceLocation& where) {
+void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device, CallArguments arguments,
+         const SourceLocation& where) {
   const Result<Executor> executor = executor_on(f, device);
   throw_if_error(executor.status());
-  const std::vector<hal::Binding>& bindings = arguments.bindings;
+  std::vector<hal::Binding>& bindings = arguments.bindings;
+  if (!f.checks.empty()) {
+    bindings.push_back(no_bad_indices(*device, f.checks));
+    arguments.shapes.push_back(f.module.program.params.back()->shape);
+  }
   const std::vector<int64_t> symbols = symbol_values((*executor)->plan(), arguments, where);
   const auto overlap = (*executor)->find_alias(bindings, symbols);
   throw_if_error(overlap.status());
@@ -121,14 +126,17 @@ void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device,
          "the arguments '{}' and '{}' overlap in memory, and one of them is written",
          params[alias->first]->name, params[alias->second]->name);
   }
-  const py::gil_scoped_release released;
-  const Status status = (*executor)->run(bindings, symbols);
-  const py::gil_scoped_acquire acquired;
+  Status status;
+  {
+    const py::gil_scoped_release released;
+    status = (*executor)->run(bindings, symbols);
+  }
   throw_if_error(status);
+  if (!f.checks.empty()) throw_if_bad(*device, bindings.back(), f.checks);
 }
 
 void check_count(const CompiledFunction& f, const py::args& args, const SourceLocation& where) {
-  const std::vector<Buffer>& params = f.module.program.params;
+  const std::span params = std::span(f.module.program.params).first(f.array_layouts.size());
   if (args.size() == params.size() + f.symbol_arguments.size()) return;
   std::vector<std::string> names;
   for (const Buffer& p : params) names.push_back(p->name);
@@ -168,7 +176,8 @@ runtime::GivenSymbols given_symbols(const CompiledFunction& f, const py::args& a
 
 void call(CompiledFunction& f, const py::args& args) {
   const SourceLocation where = user_location();
-  const std::vector<Buffer>& params = f.module.program.params;
+  // Behind them may stand one of the compiler's own.
+  const std::span params = std::span(f.module.program.params).first(f.array_layouts.size());
   check_count(f, args, where);
   CallArguments arguments;
   std::vector<py::handle> tensors;
@@ -188,7 +197,7 @@ void call(CompiledFunction& f, const py::args& args) {
     arguments.shapes.push_back(params[i]->is_symbolic() ? array.layout.shape : params[i]->shape);
   }
   if (!device) return;
-  run(f, open_device(*device), arguments, where);
+  run(f, open_device(*device), std::move(arguments), where);
 }
 
 struct PyKernel {
@@ -282,9 +291,10 @@ void bind_functions(py::module_& m) {
         for (size_t i = 0; i < f->module.kernels.size(); ++i) kernels.push_back({f, i});
         return kernels;
       });
-  m.def("build", [](const PyProgram& program) {
-    const bool has_kernels = program.state->program.stage == Stage::Kernels;
-    lower::Lowering lowering = has_kernels ? *program.state : lowered(program);
+  m.def("build", [](const PyProgram& program, bool checked) {
+    // A program of kernels is lowered already; tests of its indices cannot be put in any more.
+    const bool has_kernels = program.state->program.stage == Stage::Kernels && !checked;
+    lower::Lowering lowering = has_kernels ? *program.state : lowered(program, checked);
     auto f = std::make_shared<CompiledFunction>();
     f->target = lowering.target;
     f->array_layouts = std::move(lowering.array_layouts);
@@ -292,6 +302,7 @@ void bind_functions(py::module_& m) {
       for (const Buffer& p : lowering.program.params) f->array_layouts.push_back(p->layout);
     }
     f->symbol_arguments = std::move(lowering.symbol_arguments);
+    f->checks = std::move(lowering.checks);
     f->module = codegen::opencl::compile(lowering.program);
     return f;
   });

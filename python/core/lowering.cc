@@ -98,8 +98,10 @@ std::vector<std::pair<std::string, std::string>> lower_texts(const PyProgram& pr
 
 }  // namespace
 
-lower::Lowering lowered(const PyProgram& program) {
-  lower::Lowering result = lower::lower(schedule_in(program));
+lower::Lowering lowered(const PyProgram& program, bool checked) {
+  lower::Lowering scheduled = schedule_in(program);
+  scheduled.target.checked |= checked;
+  lower::Lowering result = lower::lower(std::move(scheduled));
   for (const Diagnostic& warning : result.warnings) warn(warning);
   return result;
 }

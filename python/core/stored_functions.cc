@@ -85,6 +85,11 @@ std::shared_ptr<CompiledFunction> load(const std::string& text, const std::strin
 
 void bind_stored_functions(py::module_& m) {
   m.def("store_function", [](const CompiledFunction& f) {
+    if (!f.checks.empty()) {
+      throw py::value_error(
+          "a checked function is not kept in a file, which has no place for the lines that it "
+          "reports: build it without checked=True");
+    }
     py::dict parts;
     parts["program"] = to_string(f.module.program);
     parts["target"] = to_string(f.target);

@@ -138,14 +138,23 @@ def build(
     runtime: Any = None,
     name: str = "default_function",
     binds: Mapping[Tensor, Buffer] | None = None,
+    *,
+    checked: bool = False,
 ) -> Function:
-    """Compile a schedule; needs no device. Parameters as of :func:`lower`.
+    """Compile a schedule; needs no device. Other parameters as of :func:`lower`.
 
     What runs on the host is not compiled: `target_host` and `runtime` are accepted for the sake of
     existing scripts.
+
+    Parameters
+    ----------
+    checked : bool
+        Whether the kernels test every index that is not proven to lie inside its tensor. Then a
+        call waits for them, and raises a TVMError with the line of the first access that was
+        outside. The access itself is left out: what was to be read is zero.
     """
     del target_host, runtime
-    return _core.build(_program_of(inputs, args, name, binds, target))
+    return _core.build(_program_of(inputs, args, name, binds, target), checked)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ constexpr std::array kFlags = {
     Flag{"float64", [](Target& t) -> bool& { return t.float64; }},
     Flag{"block_stack", [](Target& t) -> bool& { return t.block_stack; }},
     Flag{"contract", [](Target& t) -> bool& { return t.math.contract; }},
+    Flag{"checked", [](Target& t) -> bool& { return t.checked; }},
 };
 
 bool apply_preset(Target& target, std::string_view device) {
@@ -73,7 +74,7 @@ bool apply_preset(Target& target, std::string_view device) {
 std::string attribute_help() {
   std::vector<std::string> names;
   for (const Attribute& row : kAttributes) names.push_back(fmt::format("-{}=N", row.name));
-  for (const Flag& row : kFlags) names.push_back(fmt::format("-{}=0", row.name));
+  for (const Flag& row : kFlags) names.push_back(fmt::format("-{}=0|1", row.name));
   return fmt::format("use one of {}, with any of {} behind it", fmt::join(target_presets(), ", "),
                      fmt::join(names, ", "));
 }

@@ -38,6 +38,8 @@ struct Target {
   // their private arrays lie on its stack; barriers under conditions are what PoCL gets wrong.
   bool block_stack = true;
   MathMode math;
+  // Kernels test their indices and report bad ones (lower/check_accesses.h).
+  bool checked = false;
 
   bool operator==(const Target&) const = default;
 

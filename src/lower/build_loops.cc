@@ -28,9 +28,12 @@ namespace {
 
 class Builder {
  public:
-  Builder(const Schedule& s, const Bounds& bounds, const StageBuffers& buffers,
-          std::vector<Diagnostic>& warnings)
-      : s_(s), bounds_(bounds), buffers_(buffers), warnings_(warnings) {}
+  Builder(Lowering& lowering, const Bounds& bounds, const StageBuffers& buffers)
+      : s_(lowering.schedule),
+        target_(lowering.target),
+        bounds_(bounds),
+        buffers_(buffers),
+        warnings_(lowering.warnings) {}
 
   // All root stages in order, temporaries around all that follows their own nest.
   Stmt program_body() {
@@ -361,12 +364,13 @@ class Builder {
   }
 
   // Whether a point outside the tensor may be computed all the same: nobody reads what a thread
-  // keeps for itself there, and neither computing nor storing it can fault. What is computed from
+  // keeps for itself there, and neither computing nor storing it can fault; but a checked kernel
+  // would report it. What is computed from
   // may be any value but one that was never written: a device's compiler takes it that a private
   // variable is not read then, and what follows of it.
   bool may_run_anywhere(StageId id, const Exprs& values) {
     const BufferNode& own = *buffers(id).front();  // its outputs all lie alike
-    if (own.memory != MemoryScope::Local) return false;
+    if (own.memory != MemoryScope::Local || target_.checked) return false;
     bool safe = is_inside(own, place_of(id).indices);
     for (const Expr& value : values) {
       walk(
@@ -448,6 +452,7 @@ class Builder {
   }
 
   const Schedule& s_;
+  const Target& target_;
   const Bounds& bounds_;
   const StageBuffers& buffers_;
   std::vector<Diagnostic>& warnings_;
@@ -465,8 +470,7 @@ void build_loops(Lowering& lowering) {
   lowering.program.symbols = symbols_of(lowering);
   lowering.program.params = buffers.params;
   lowering.array_layouts = array_layouts(lowering, buffers);
-  lowering.program.body =
-      Builder(lowering.schedule, bounds, buffers, lowering.warnings).program_body();
+  lowering.program.body = Builder(lowering, bounds, buffers).program_body();
 }
 
 }  // namespace texloom::lower

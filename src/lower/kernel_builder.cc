@@ -15,32 +15,6 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-bool reads_memory(const Expr& e) {
-  bool found = false;
-  walk(e, [&](const Load&) { found = true; }, [&](const TextureLoad&) { found = true; });
-  return found;
-}
-
-// The definition inside the condition that all statements of its body stand under, if there is one:
-// a value that one thread alone stores is read by it alone, while no other writes.
-Stmt let_under_guard(const Let& n, const Stmt& body) {
-  const auto* seq = as<Seq>(body);
-  const Stmts statements = seq != nullptr ? seq->statements : Stmts{body};
-  Expr condition;
-  Stmts inside;
-  for (const Stmt& s : statements) {
-    const auto* guard = as<If>(s);
-    const bool same = guard != nullptr && !reads_memory(guard->condition) &&
-                      !uses_var(guard->condition, n.var) &&
-                      (!condition || equal(condition, guard->condition));
-    if (!same) return make_let(n.var, n.value, body, n.location);
-    condition = guard->condition;
-    inside.push_back(guard->then);
-  }
-  return make_if(condition, make_let(n.var, n.value, make_seq(std::move(inside)), n.location),
-                 n.location);
-}
-
 class KernelBuilder {
  public:
   KernelBuilder(std::string name, const Exprs& symbols, const Target& target)
@@ -151,29 +125,43 @@ class KernelBuilder {
       inner[n->buffer.get()] = {};
       return without_threads(n->body, outer, inner);
     }
-    if (const auto* n = as<Let>(s)) {
-      return let_under_guard(*n, without_threads(n->body, outer, own));
-    }
-    if (const auto* n = as<Store>(s)) return by_one_thread(s, *n->buffer, outer, own);
-    if (const auto* n = as<TextureStore>(s)) return by_one_thread(s, *n->texture, outer, own);
+    if (const Expr writer = writer_of(s, outer, own)) return make_if(writer, s, s->location);
     return map_children(
         s, [](const Expr& e) { return e; },
         [&](const Stmt& child) { return without_threads(child, outer, own); });
   }
 
-  // Only the first thread along each axis that is not among the store's own loops.
-  Stmt by_one_thread(const Stmt& store, const BufferNode& buffer, const Tags& outer,
-                     const OwnTags& own) const {
-    if (buffer.memory == MemoryScope::Local) return store;
+  // Which threads carry out an update: a store, or several behind the values that they store. The
+  // others do not compute them either: they would read what the writer writes. Null for other
+  // statements, and where the stores are of different threads.
+  Expr writer_of(const Stmt& s, const Tags& outer, const OwnTags& own) const {
+    if (const auto* n = as<Store>(s)) return first_thread(*n->buffer, outer, own);
+    if (const auto* n = as<TextureStore>(s)) return first_thread(*n->texture, outer, own);
+    const auto* let = as<Let>(s);
+    if (let == nullptr) return {};
+    const auto* stores = as<Seq>(let->body);
+    if (stores == nullptr) return writer_of(let->body, outer, own);
+    const Expr first = writer_of(stores->statements.front(), outer, own);
+    const bool agree = first && std::all_of(stores->statements.begin(), stores->statements.end(),
+                                            [&](const Stmt& each) {
+                                              const Expr writer = writer_of(each, outer, own);
+                                              return writer && equal(writer, first);
+                                            });
+    return agree ? first : Expr();
+  }
+
+  // The first thread along each axis that is not among the store's own loops.
+  Expr first_thread(const BufferNode& buffer, const Tags& outer, const OwnTags& own) const {
+    Expr first = make_bool(true);
+    if (buffer.memory == MemoryScope::Local) return first;
     const bool shared = buffer.memory == MemoryScope::Shared;
     const Tags& covered = shared ? own.at(&buffer) : outer;
-    Expr first = make_bool(true);
     for (const ThreadAxis& a : kernel_.axes) {
       const bool repeated =
           !is_int(a.extent, 1) && !covered.contains(a.tag) && !(shared && a.tag.block);
       if (repeated) first = first && make_binary(BinaryOp::Eq, a.var, make_int(0, a.var->type));
     }
-    return make_if(first, store, store->location);
+    return first;
   }
 
   // Reads in order of appearance, then writes; numbers last.

@@ -36,6 +36,14 @@ struct SymbolArgument {
   size_t position = 0;  // among all that the caller passes
 };
 
+// An index that check_accesses tests.
+struct CheckedIndex {
+  std::string buffer;
+  size_t axis = 0;
+  ir::Expr extent;  // which it lies below; of constants or symbols
+  SourceLocation location;
+};
+
 struct Lowering {
   schedule::Schedule schedule;  // a copy: passes change it
   std::vector<Argument> arguments;
@@ -46,6 +54,9 @@ struct Lowering {
   // How the caller's arrays lie, in the order of the arguments: as the parameters of the program,
   // but of the shape that transform_layout gave.
   std::vector<ir::Layout> array_layouts;
+  // What a bad index means that the program writes into its last parameter (check_accesses.h), by
+  // its place there; empty when there is no such parameter.
+  std::vector<CheckedIndex> checks;
   std::vector<Diagnostic> warnings;
   bool verify_each = false;  // verify the program after every pass, not only at the end
 };

@@ -6,6 +6,7 @@
 
 #include "ir/verify.h"
 #include "lower/build_loops.h"
+#include "lower/check_accesses.h"
 #include "lower/check_schedule.h"
 #include "lower/contract_fma.h"
 #include "lower/flatten_storage.h"
@@ -48,6 +49,8 @@ constexpr std::array kPipeline = {
          "run virtual threads one after the other inside each statement"},
     Pass{"unroll_loops", unroll_loops, Stage::Loops, Stage::Loops,
          "copy the bodies of unrolled loops and of loops over lanes"},
+    Pass{"check_accesses", check_accesses, Stage::Loops, Stage::Loops,
+         "test indices, if the target asks for it"},
     Pass{"flatten_storage", flatten_storage, Stage::Loops, Stage::Flattened,
          "turn N-d accesses into linear offsets and texels"},
     Pass{"simplify_program", simplify_program, Stage::Flattened, Stage::Flattened,

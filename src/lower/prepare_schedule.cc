@@ -129,8 +129,22 @@ IterVar lane_axis_of(const Stage& stage) {
   return axis ? stage.op->axes[static_cast<size_t>(*axis)] : IterVar();
 }
 
+// A thread for each element becomes one for each texel: fewer than the user asked for.
+Diagnostic fewer_threads(const Stage& stage, const IterVar& axis, const AxisAttributes& bound) {
+  return {
+      Severity::Warning,
+      Code::ThreadsOfTexels,
+      bound.location,
+      fmt::format("the axis '{}' of the texture '{}' is bound to {}: each thread writes a whole "
+                  "texel, four elements, so that there are a quarter as many",
+                  axis->name(), stage.name(), bound.thread->name()),
+      "split the axis by 4 and bind the outer part, which says the same",
+      {}};
+}
+
 // The loop over the lanes of one texel must be a vector of four, whole texels apart from the next.
-void vectorize_lanes(Schedule& s, StageId id) {
+void vectorize_lanes(Lowering& lowering, StageId id) {
+  Schedule& s = lowering.schedule;
   const IterVar lane_axis = lane_axis_of(s.stage(id));
   if (!lane_axis) return;
   // The leaf whose consecutive values are consecutive lanes.
@@ -147,6 +161,9 @@ void vectorize_lanes(Schedule& s, StageId id) {
          "the axis '{}' of the texture '{}' is bound to {}, so that several threads would write "
          "lanes of one texel",
          leaf->name(), s.stage(id).name(), attributes.thread->name());
+  }
+  if (attributes.thread) {
+    lowering.warnings.push_back(fewer_threads(s.stage(id), leaf, attributes));
   }
   const Schedule::Pair parts = s.split_exactly(id, leaf, kTexelLanes);
   Stage& stage = s.stage(id);
@@ -178,7 +195,7 @@ void prepare_schedule(Lowering& lowering) {
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);
     if (stage.op->is_placeholder() || stage.attachment.kind != AttachKind::Root) continue;
-    if (scope_of(s, id).texture && !stage.op->axes.empty()) vectorize_lanes(s, id);
+    if (scope_of(s, id).texture && !stage.op->axes.empty()) vectorize_lanes(lowering, id);
   }
 }
 

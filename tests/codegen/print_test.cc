@@ -102,7 +102,9 @@ TEST(Print, ThreadAxes) {
   kernel.axis("threadIdx.y", 4);
   kernel.axis("threadIdx.z", 5);
   const ir::Buffer y = global("y", kInt32, 4);
-  const Stmt body = put(y, ir::make_int(0), kernel.axes[5].var);
+  Expr all = ir::make_int(0);
+  for (const ir::ThreadAxis& axis : kernel.axes) all = all + axis.var;
+  const Stmt body = put(y, ir::make_int(0), all);
   EXPECT_EQ(code(kernel, body),
             "const int blockIdx_x = (int)get_group_id(0);\n"
             "const int blockIdx_y = (int)get_group_id(1);\n"
@@ -110,8 +112,19 @@ TEST(Print, ThreadAxes) {
             "const int threadIdx_x = (int)get_local_id(0);\n"
             "const int threadIdx_y = (int)get_local_id(1);\n"
             "const int threadIdx_z = (int)get_local_id(2);\n"
-            "y[0] = threadIdx_z;\n");
+            "y[0] = blockIdx_x + blockIdx_y + blockIdx_z + threadIdx_x + threadIdx_y + "
+            "threadIdx_z;\n");
   EXPECT_NE(head(kernel, body).find("reqd_work_group_size(3, 4, 5)"), std::string::npos);
+}
+
+// Compilers warn of variables that nothing reads.
+TEST(Print, ThreadAxesThatNothingReads) {
+  TestKernel kernel;
+  kernel.axis("threadIdx.x", 3);
+  const Expr row = kernel.axis("threadIdx.y", 4);
+  const ir::Buffer y = global("y", kInt32, 4);
+  EXPECT_EQ(code(kernel, put(y, row, ir::make_int(1))),
+            "const int threadIdx_y = (int)get_local_id(1);\ny[threadIdx_y] = 1;\n");
 }
 
 bool uses_double(const Stmt& body) {
@@ -293,7 +306,7 @@ TEST(Print, VectorsOfBuffers) {
   EXPECT_EQ(code(kernel, put_vector(y, i * 16, vector_at(x, i * 4, 16))),
             axis + "vstore16(vload16(0, x + threadIdx_x * 4), 0, y + threadIdx_x * 16);\n");
   EXPECT_EQ(code(kernel, put_vector(y, ir::make_int(5), vector_at(x, ir::make_int(0), 3))),
-            axis + "vstore3(vload3(0, x), 0, y + 5);\n");
+            "vstore3(vload3(0, x), 0, y + 5);\n");
 }
 
 // Bools are bytes, also in vectors.

@@ -6,6 +6,7 @@ import numpy as np
 from bad_input import array, case, compiled
 
 import texloom as tvm
+from texloom import te
 
 
 @case("TL5001")
@@ -85,6 +86,18 @@ def one_array_for_input_and_output() -> None:
     f = compiled()
     x = array()
     f(x, x)  # wrong
+
+
+@case("TL5013")
+def checked_index_outside() -> None:
+    table = te.placeholder((8,), name="table")
+    places = te.placeholder((4,), "int32", name="places")
+    picked = te.compute((4,), lambda i: table[places[i]], name="picked")  # wrong
+    s = te.create_schedule(picked.op)
+    s[picked].bind(picked.op.axis[0], te.thread_axis("blockIdx.x"))
+    f = tvm.build(s, [table, places, picked], checked=True)
+    indices = tvm.nd.array(np.array([0, 7, 8, 1], np.int32), tvm.opencl())
+    f(tvm.nd.array(np.ones(8, np.float32), tvm.opencl()), indices, tvm.nd.empty((4,)))
 
 
 @case("TL5005", POCL_DEVICES="pthread pthread")

@@ -121,6 +121,15 @@ def lanes_of_a_texel_bound_to_threads() -> None:
     tvm.lower(s, [x, y])
 
 
+@case("TL3029")
+def elements_of_a_texture_bound_to_threads() -> None:
+    x, y, s = copy_of((8, 16))
+    s[y].bind(s[y].op.axis[0], block())
+    cache = s.cache_read(x, "texture", [y])
+    s[cache].bind(s[cache].op.axis[1], thread())  # wrong
+    tvm.lower(s, [x, y])
+
+
 @case("TL3008")
 def reduction_in_a_texture() -> None:
     x, r, _, s = sum_of_rows()

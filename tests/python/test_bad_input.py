@@ -5,7 +5,7 @@ import pytest
 
 from texloom.errors import codes
 
-WARNINGS = {"TL2003", "TL3021"}
+WARNINGS = {"TL2003", "TL3021", "TL3029"}
 
 
 @pytest.mark.parametrize("case", bad_input_cases.CASES, ids=lambda c: c.name)

@@ -51,9 +51,15 @@ class Placement:
             self.feature("split after others were attached")
 
     def double_buffer(self, stage: Stage) -> None:
-        """Unless it would be ahead of something that it reads."""
-        inputs = [each for each in self.effective_inputs(stage) if each.host is not None]
-        if all(each.enclosing[-1][1] is not stage.enclosing[-1][1] for each in inputs):
+        """Unless it, or what is computed inside it, would be ahead of something that it reads."""
+        inside = [stage] + [
+            each
+            for each in self.computation.stages
+            if any(host is stage for host, _ in each.enclosing)
+        ]
+        inputs = [source for each in inside for source in self.effective_inputs(each)]
+        hosted = [each for each in inputs if each.host is not None]
+        if all(each.enclosing[-1][1] is not stage.enclosing[-1][1] for each in hosted):
             self.script.add(f"s[{stage.var}].double_buffer()")
             self.feature("double_buffer")
 

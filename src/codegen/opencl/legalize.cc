@@ -6,6 +6,7 @@
 #include "codegen/opencl/align_access.h"
 #include "codegen/opencl/integer_arithmetic.h"
 #include "codegen/opencl/split_lanes.h"
+#include "codegen/opencl/unused_values.h"
 #include "codegen/opencl/vector_conditions.h"
 #include "codegen/opencl/widen_storage.h"
 #include "ir/verify.h"
@@ -44,6 +45,8 @@ constexpr std::array kSteps = {
     Step{"shape_vector_conditions", [](Kernel& k) { k.body = shape_vector_conditions(k.body); },
          Stage::Legalised, Stage::Legalised,
          "give the conditions of vectors the width of what they choose"},
+    Step{"drop_unused_values", [](Kernel& k) { k.body = drop_unused_values(k.body); },
+         Stage::Legalised, Stage::Legalised, "leave out what nothing reads any more"},
 };
 
 }  // namespace

@@ -196,7 +196,10 @@ class KernelPrinter {
   PrintedKernel print() {
     const std::string name = exprs_.names.of(&kernel_, kernel_.name);
     const std::string head = signature(name);
+    std::unordered_set<const ir::ExprNode*> used;
+    ir::walk(kernel_.body, [&](const ir::Var& v) { used.insert(&v); });
     for (const ir::ThreadAxis& axis : kernel_.axes) {
+      if (!used.contains(axis.var.get())) continue;
       line(fmt::format("const {0} {1} = ({0})get_{2}_id({3});", value_type_name(axis.var->type),
                        exprs_.text(axis.var), axis.tag.block ? "group" : "local", axis.tag.dim));
     }

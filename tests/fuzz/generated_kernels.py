@@ -1,0 +1,88 @@
+"""What operators and random programs are compiled to: kernels for other tools to look at."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import round_trip
+import two_readers
+from case_scripts import run_script
+
+import texloom
+from texloom import ops
+from texloom.ops.matmul import SHARED, WARPS, Tiles, declarations, matmul, schedule_matmul
+
+Program = Callable[[], None]  # builds a function and runs it on opencl(0)
+
+
+def convolution(storage: str, channels: int, stride: int) -> None:
+    rng = np.random.default_rng(channels)
+    images = rng.random((2, channels, 9, 11), dtype=np.float32)
+    filters = rng.random((6, channels, 3, 3), dtype=np.float32)
+    ops.Conv2dLayer(images, filters, storage, texloom.opencl(), stride=stride).run()
+
+
+def product(storage: str, tiles: Tiles) -> None:
+    m, n, k = 32, 64, 16
+    a, b, c = matmul(m, n, k)
+    s = schedule_matmul(a, b, c, tiles)
+    function = texloom.build(s, [a, b, c], binds=declarations((a, b), storage))
+    device = texloom.opencl()
+    scope = "texture" if storage == "texture" else None
+    x, y = (texloom.nd.array(np.ones((k, w), np.float32), device, scope) for w in (m, n))
+    function(x, y, texloom.nd.empty((m, n), "float32", device))
+
+
+def operators() -> Iterator[tuple[str, Program]]:
+    """Convolutions and matrix products, each through textures and through buffers."""
+    tiles = {
+        "shared tiles": replace(SHARED, block=(32, 32, 4), lanes=(4, 4)),
+        "tiles of warps": replace(WARPS, block=(32, 32, 4), thread=(8, 8), lanes=(2, 4)),
+    }
+    for storage in ("texture", "buffer"):
+        for channels, stride in ((3, 1), (5, 2)):
+            name = f"convolution, {channels} channels, stride {stride}, {storage}"
+            yield name, lambda s=storage, c=channels, d=stride: convolution(s, c, d)
+        for name, of in tiles.items():
+            yield f"product, {name}, {storage}", lambda s=storage, t=of: product(s, t)
+
+
+def programs(first_seed: int = 0) -> Iterator[tuple[str, Program]]:
+    """The operators, then random programs of ever new seeds."""
+    yield from operators()
+    for seed in itertools.count(first_seed):
+        for fuzzer in (two_readers, round_trip):
+            case = fuzzer.make_case(random.Random(seed))
+            yield f"{fuzzer.__name__}, seed {seed}", lambda c=case: run_script(c)
+
+
+class _Built(BaseException):
+    """Ends a program where its kernels are there and not yet run."""
+
+
+@contextlib.contextmanager
+def recorded_builds(*, run: bool) -> Iterator[list[Any]]:
+    """The kernels of every function that is built inside, in order; `run` says whether it runs."""
+    kernels: list[Any] = []
+    build = texloom.driver.build
+
+    def recording(*args: Any, **options: Any) -> Any:
+        function = build(*args, **options)
+        kernels.extend(function.kernels)
+        if not run:
+            raise _Built
+        return function
+
+    texloom.build = texloom.driver.build = recording
+    try:
+        yield kernels
+    except _Built:
+        pass
+    finally:
+        texloom.build = texloom.driver.build = build

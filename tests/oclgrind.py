@@ -1,0 +1,82 @@
+"""Runs generated kernels under Oclgrind, which looks for data races and accesses outside buffers.
+
+    .venv/bin/python tests/oclgrind.py --count 200
+
+The kernels are those of tests/fuzz/generated_kernels.py: operators, then random programs. Each
+program also checks its own result. They are compiled without optimisation, so that the accesses
+are those of the source. Values that were never written are not looked for: Oclgrind takes whatever
+is read from an image for one. Nor does it see a write outside an image: build(..., checked=True)
+and the reference interpreter do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DRIVER = Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Variables with which Oclgrind is the only OpenCL implementation, and logs to a file."""
+    (folder / "oclgrind.icd").write_text(f"{DRIVER}\n")
+    return {
+        **os.environ,
+        "OCL_ICD_VENDORS": f"{folder}/",
+        "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
+        "OCLGRIND_DATA_RACES": "1",
+        "OCLGRIND_LOG": str(folder / "log"),
+    }
+
+
+def check_kernels(count: int, seed: int, log: Path) -> int:
+    """In a process with that environment; returns how many kernels were not clean."""
+    sys.path[:0] = [str(ROOT / "tests/fuzz"), str(ROOT / "python")]
+    import generated_kernels
+
+    done = clean = 0
+    for name, program in generated_kernels.programs(seed):
+        if done >= count:
+            break
+        before = log.stat().st_size if log.exists() else 0
+        with generated_kernels.recorded_builds(run=True) as kernels:
+            problem = ""
+            try:
+                program()
+            except Exception as error:
+                problem = f"{error}\n"
+        found = log.read_text()[before:] if log.exists() else ""
+        # The last program may have more kernels than are wanted.
+        new = min(len(kernels), count - done)
+        done += new
+        if problem or found.strip():
+            print(f"{name}:\n{problem}{found}", flush=True)
+        else:
+            clean += new
+    print(f"{clean} of {done} clean")
+    return done - clean
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=200, help="kernels to run")
+    parser.add_argument("--seed", type=int, default=0, help="of the first random program")
+    parser.add_argument("--log", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.log:
+        return 1 if check_kernels(options.count, options.seed, options.log) else 0
+    if not DRIVER.exists():
+        print(f"{DRIVER} is missing: install oclgrind", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory(prefix="texloom-oclgrind-") as folder:
+        command = [sys.executable, __file__, *sys.argv[1:], "--log", f"{folder}/log"]
+        return subprocess.run(command, env=environment(Path(folder)), check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+"""Checked functions: every index is tested where the kernel uses it, and the first bad one told."""
+
+import functools
+import random
+
+import numpy as np
+import pytest
+import two_readers
+
+import texloom as tvm
+from texloom import te
+
+
+def line_of(word):
+    """The number of the first line of this file that holds the word, which is split here."""
+    with open(__file__) as file:
+        return next(n for n, text in enumerate(file, 1) if word in text)
+
+
+def gather(scope="", dtype="int32"):
+    x = te.placeholder((4, 8), "float32", name="X")
+    z = te.placeholder((16,), dtype, name="Z")
+    y = te.compute((16,), lambda i: x[2, z[i]] + 1, name="Y")  # gathers
+    s = te.create_schedule(y.op)
+    if scope:
+        cache = s.cache_read(x, scope, [y])
+        s[cache].bind(s[cache].op.axis[0], te.thread_axis("blockIdx.x"))
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    return s, [x, z, y]
+
+
+def call(dev, s, args, *values, **options):
+    """The result, the target of a checked function's call, and what it raises."""
+    function = tvm.build(s, args, checked=True, **options)
+    arrays = [tvm.nd.array(v, dev) for v in values]
+    shape = [int(n) for n in args[-1].shape]
+    y = tvm.nd.array(np.full(shape, -1, args[-1].dtype), dev)
+    function(*arrays, y)
+    return y.numpy()
+
+
+X = np.arange(32, dtype="float32").reshape(4, 8)
+
+
+@pytest.mark.parametrize("scope", ["", "texture"])
+def test_good_indices(dev, scope):
+    z = np.arange(16, dtype="int32") % 8
+    np.testing.assert_array_equal(call(dev, *gather(scope), X, z), X[2, z] + 1)
+
+
+@pytest.mark.parametrize("scope", ["", "texture"])
+@pytest.mark.parametrize("bad", [-1, 8, 2**31 - 1, -(2**31)])
+def test_index_from_memory(dev, bad, scope):
+    """Of the user's axis: 8 would still lie in the buffer, in the next row."""
+    z = np.zeros(16, "int32")
+    z[5] = bad
+    with pytest.raises(tvm.TVMError) as error:
+        call(dev, *gather(scope), X, z)
+    name = "X.texture" if scope else "X"
+    assert f"error[TL5013]: the index {bad} of axis 1 of '{name}' is outside" in str(error.value)
+    assert f"test_checked.py:{line_of('# gath' + 'ers')}" in str(error.value)
+
+
+def test_index_that_is_cut_to_32_bits(dev):
+    z = np.zeros(16, "int64")
+    z[3] = 2**32 + 1
+    with pytest.raises(tvm.TVMError, match=f"the index {2**32 + 1} of axis 1 of 'X'"):
+        call(dev, *gather(dtype="int64"), X, z)
+
+
+def test_the_access_is_left_out(dev):
+    """What was to be read is zero; the function can be called again."""
+    s, args = gather()
+    function = tvm.build(s, args, checked=True)
+    z = np.arange(16, dtype="int32")
+    y = tvm.nd.empty((16,), "float32", dev)
+    with pytest.raises(tvm.TVMError, match="TL5013"):
+        function(tvm.nd.array(X, dev), tvm.nd.array(z, dev), y)
+    np.testing.assert_array_equal(y.numpy(), np.where(z < 8, X[2, z % 8], 0) + 1)
+    function(tvm.nd.array(X, dev), tvm.nd.array(z % 8, dev), y)
+    np.testing.assert_array_equal(y.numpy(), X[2, z % 8] + 1)
+
+
+def test_guarded_access_is_tested_where_it_is_evaluated(dev):
+    """A guard that keeps out what is outside is no error, one that does not is."""
+    x = te.placeholder((10,), "float32", name="X")
+    z = te.placeholder((16,), "int32", name="Z")
+
+    def with_guard(last):
+        y = te.compute(
+            (16,),
+            lambda i: te.if_then_else(te.all(z[i] >= 0, z[i] <= last), x[z[i]], -2.0),
+            name="Y",
+        )
+        s = te.create_schedule(y.op)
+        o, i = s[y].split(y.op.axis[0], 4)
+        s[y].bind(o, te.thread_axis("threadIdx.x"))
+        s[y].vectorize(i)
+        return s, [x, z, y]
+
+    values, indices = np.arange(10, dtype="float32"), np.arange(-3, 13, dtype="int32")
+    inside = (indices >= 0) & (indices < 10)
+    expected = np.where(inside, values[indices % 10], -2)
+    np.testing.assert_array_equal(call(dev, *with_guard(9), values, indices), expected)
+    with pytest.raises(tvm.TVMError, match="the index 1[012] of axis 0 of 'X' is outside"):
+        call(dev, *with_guard(12), values, indices)
+
+
+def test_wrong_guard_without_indices_from_memory(dev):
+    x = te.placeholder((6,), "float32", name="X")
+    y = te.compute((8,), lambda i: te.if_then_else(i < 7, x[i], 0.0), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
+    with pytest.raises(tvm.TVMError, match="the index 6 of axis 0 of 'X' is outside"):
+        call(dev, s, [x, y], np.ones(6, "float32"))
+
+
+def test_index_into_an_index(dev):
+    """The inner read is left out, and gives the index 0."""
+    x = te.placeholder((4,), "float32", name="X")
+    z = te.placeholder((4,), "int32", name="Z")
+    y = te.compute((4,), lambda i: x[z[z[i]]], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("threadIdx.x"))
+    with pytest.raises(tvm.TVMError, match="the index -7 of axis 0 of 'Z' is outside"):
+        call(dev, s, [x, z, y], np.ones(4, "float32"), np.int32([1, 2, 3, -7]))
+
+
+def test_what_is_proven_costs_nothing():
+    """Tests of guards that lowering made are not tested again: the kernels are the same."""
+    x = te.placeholder((50, 7), name="X")
+    k = te.reduce_axis((0, 7), name="k")
+    y = te.compute((50,), lambda i: te.sum(x[i, k], axis=k), name="Y")
+    s = te.create_schedule(y.op)
+    xt = s.cache_read(x, "texture", [y])
+    for stage, axis in ((xt, xt.op.axis[0]), (y, y.op.axis[0])):
+        o, i = s[stage].split(axis, 16)
+        s[stage].bind(o, te.thread_axis("blockIdx.x"))
+        s[stage].bind(i, te.thread_axis("threadIdx.x"))
+    assert tvm.build(s, [x, y], checked=True).get_source() == tvm.build(s, [x, y]).get_source()
+
+
+def test_checked_is_an_attribute_of_the_target():
+    s, args = gather()
+    function = tvm.build(s, args, "opencl -checked=1")
+    assert function.get_source() == tvm.build(s, args, "opencl", checked=True).get_source()
+    assert "bad_indices" in function.get_source()
+    assert "bad_indices" not in tvm.build(s, args).get_source()
+    with pytest.raises(tvm.TVMError, match=r"call it as default_function\(X, Z, Y\)"):
+        function()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_programs(dev, monkeypatch, seed):
+    """None of them leaves its tensors: nothing is reported, and all values are as ever."""
+    build = functools.partial(tvm.build, checked=True)
+    monkeypatch.setattr(tvm, "build", build)
+    two_readers.run_case(random.Random(seed), dev.device_id)
+
+
+def test_a_checked_function_is_not_stored(tmp_path):
+    """A file has no place for the lines; what tests nothing is stored like any other."""
+    s, args = gather()
+    with pytest.raises(ValueError, match="build it without checked=True"):
+        tvm.build(s, args, checked=True).export_library(tmp_path / "gather.zip")

@@ -1,0 +1,14 @@
+"""Generated OpenCL C, as compilers other than the devices' see it."""
+
+import clang_opencl
+
+
+def test_kernels_compile_without_a_warning():
+    """Those of all operators and of random programs, as OpenCL C 1.2 and 3.0."""
+    assert clang_opencl.diagnostics(list(clang_opencl.generated_sources(300, 0))) == ""
+
+
+def test_warnings_are_found():
+    source = "__kernel void k(__global int* x) { const int unused = 1; x[0] = 0; }\n"
+    said = clang_opencl.diagnostics([source, source.replace("const int unused = 1;", "")])
+    assert said.count("unused variable") == len(clang_opencl.STANDARDS)
