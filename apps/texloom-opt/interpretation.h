@@ -17,7 +17,7 @@ struct InterpretationOptions {
   // lies in an image of its own. Either way its rectangle does not fill the image, and what lies
   // around it is written.
   bool one_image = false;
-  std::map<std::string, int64_t> symbols;  // by name; 7 where nothing is said
+  std::map<std::string, int64_t> symbols = {};  // by name; 7 where nothing is said
   int64_t max_steps = 0;  // InterpretOptions; parameters may have as many elements besides
 };
 

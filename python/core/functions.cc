@@ -108,7 +108,7 @@ std::vector<int64_t> symbol_values(const runtime::LaunchPlan& plan, const CallAr
 }
 
 void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device, CallArguments arguments,
-         const SourceLocation& where) {
+         int times, const SourceLocation& where) {
   const Result<Executor> executor = executor_on(f, device);
   throw_if_error(executor.status());
   std::vector<hal::Binding>& bindings = arguments.bindings;
@@ -129,7 +129,7 @@ void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device, CallAr
   Status status;
   {
     const py::gil_scoped_release released;
-    status = (*executor)->run(bindings, symbols);
+    status = (*executor)->run(bindings, symbols, times);
   }
   throw_if_error(status);
   if (!f.checks.empty()) throw_if_bad(*device, bindings.back(), f.checks);
@@ -174,7 +174,8 @@ runtime::GivenSymbols given_symbols(const CompiledFunction& f, const py::args& a
   return given;
 }
 
-void call(CompiledFunction& f, const py::args& args) {
+void enqueue(CompiledFunction& f, int times, const py::args& args) {
+  if (times < 1) throw py::value_error(fmt::format("times={} is not positive", times));
   const SourceLocation where = user_location();
   // Behind them may stand one of the compiler's own.
   const std::span params = std::span(f.module.program.params).first(f.array_layouts.size());
@@ -197,8 +198,10 @@ void call(CompiledFunction& f, const py::args& args) {
     arguments.shapes.push_back(params[i]->is_symbolic() ? array.layout.shape : params[i]->shape);
   }
   if (!device) return;
-  run(f, open_device(*device), std::move(arguments), where);
+  run(f, open_device(*device), std::move(arguments), times, where);
 }
+
+void call(CompiledFunction& f, const py::args& args) { enqueue(f, 1, args); }
 
 struct PyKernel {
   std::shared_ptr<const CompiledFunction> function;
@@ -262,6 +265,9 @@ void bind_functions(py::module_& m) {
   py::class_<CompiledFunction, std::shared_ptr<CompiledFunction>>(
       m, "Function", "A compiled function; call it with arrays of one device.")
       .def("__call__", &call, "Runs on the arrays' device; does not wait for the result.")
+      .def("enqueue", &enqueue, py::arg("times"),
+           "Runs `times` times, one after the other, as one submission; does not wait. The "
+           "arguments of a call follow.")
       .def_property_readonly("name",
                              [](const CompiledFunction& f) { return f.module.program.name; })
       .def_property_readonly("entry_name",

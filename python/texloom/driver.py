@@ -209,8 +209,7 @@ def _time_evaluator(
     def timed(runs: int, args: tuple[Any, ...]) -> float:
         dev.sync()
         begin = time.perf_counter()
-        for _ in range(runs):
-            self(*args)
+        self.enqueue(runs, *args)
         dev.sync()
         return time.perf_counter() - begin
 

@@ -34,6 +34,28 @@ bool same_place(const Exprs& a, const Exprs& b) {
                     [](const Expr& x, const Expr& y) { return equal(x, y); });
 }
 
+// Whether values are computed together from the elements that they replace, and of others that the
+// same condition keeps from being replaced: a step of a reduction of several values. Like a store
+// that reads its own element it is one statement.
+bool is_update(const Let& let) {
+  std::vector<const Load*> reads;
+  const auto note = [&](const Load& load) { reads.push_back(&load); };
+  const Let* inner = &let;
+  for (const Let* next = inner; next != nullptr; next = as<Let>(next->body)) {
+    inner = next;
+    walk(inner->value, note);
+  }
+  const auto* stores = as<Seq>(inner->body);
+  return stores != nullptr &&
+         std::all_of(stores->statements.begin(), stores->statements.end(), [&](const Stmt& s) {
+           const auto* store = as<Store>(s);
+           return store != nullptr &&
+                  std::any_of(reads.begin(), reads.end(), [&](const Load* read) {
+                    return same_place(read->indices, store->indices);
+                  });
+         });
+}
+
 // What one statement reads and writes of shared buffers, apart from elements read back by the
 // store that writes them.
 class Accesses {
@@ -103,7 +125,7 @@ class BarrierInserter {
     if (const auto* n = as<Allocate>(s)) return make_allocate(n->buffer, run(n->body), n->location);
     if (const auto* loop = as<For>(s)) return run(*loop, s, Accesses(s, ranges_));
     if (const auto* loop = as<While>(s)) return run(*loop, s);
-    if (const auto* let = as<Let>(s)) return run(*let);
+    if (const auto* let = as<Let>(s)) return is_update(*let) ? before(s) : run(*let);
     if (const auto* guard = as<If>(s)) return run(*guard, s);
     if (as<Barrier>(s) != nullptr) {
       reads_.clear();

@@ -103,7 +103,7 @@ struct LoopStep {
 struct LaunchPlan {
   // Names of what a call gives values, int32 each: runtime/symbols.h. Sizes are numbers where there
   // are none.
-  std::vector<std::string> symbols;
+  std::vector<std::string> symbols = {};
   std::vector<TensorSpec> arguments;
   std::vector<TensorSpec> temporaries;
   std::vector<KernelSpec> kernels;

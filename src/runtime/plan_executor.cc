@@ -148,7 +148,7 @@ Result<std::shared_ptr<const PlanExecutor::Instance>> PlanExecutor::instance(
 }
 
 Status PlanExecutor::run(std::span<const TensorBinding> arguments,
-                         std::span<const std::int64_t> symbols) {
+                         std::span<const std::int64_t> symbols, int times) {
   if (arguments.size() != plan_.arguments.size())
     return invalid_argument("the program takes {} arguments, got {}", plan_.arguments.size(),
                             arguments.size());
@@ -164,7 +164,7 @@ Status PlanExecutor::run(std::span<const TensorBinding> arguments,
                             plan_.arguments[alias->second].name);
   const std::shared_ptr<hal::CommandBuffer> commands = device_->create_command_buffer();
   Recorder recorder(now->plan, executables_, arguments, now->temporaries, *commands);
-  TL_RETURN_IF_ERROR(recorder.record(now->plan.steps));
+  for (int i = 0; i < times; ++i) TL_RETURN_IF_ERROR(recorder.record(now->plan.steps));
   TL_RETURN_IF_ERROR(commands->finish());
   return device_->queue()->submit(commands);
 }

@@ -27,14 +27,14 @@ class PlanExecutor {
   static Result<std::shared_ptr<PlanExecutor>> create(std::shared_ptr<hal::Device> device,
                                                       LaunchPlan plan);
 
-  // Submits the plan's launches on the device's queue and does not wait. The bindings are the
-  // plan's arguments in order, `symbols` the values of its symbols (bind_symbols); the run keeps
-  // them. The memory of temporaries is made anew where a size is not that of the run before.
-  // InvalidArgument, naming the argument: another
-  // count, kind, format or device, a tensor that lies partly outside its buffer or texture, an
-  // origin or offset that a kernel cannot take, two that share memory which is written. Then
-  // nothing was submitted.
-  Status run(std::span<const TensorBinding> arguments, std::span<const std::int64_t> symbols = {});
+  // Submits the plan's launches, `times` over, on the device's queue and does not wait. The
+  // bindings are the plan's arguments in order, `symbols` the values of its symbols (bind_symbols);
+  // the run keeps them. The memory of temporaries is made anew where a size is not that of the run
+  // before. InvalidArgument, naming the argument: another count, kind, format or device, a tensor
+  // that lies partly outside its buffer or texture, an origin or offset that a kernel cannot take,
+  // two that share memory which is written. Then nothing was submitted.
+  Status run(std::span<const TensorBinding> arguments, std::span<const std::int64_t> symbols = {},
+             int times = 1);
 
   // What run() refuses of arguments that are right one by one.
   Result<std::optional<Alias>> find_alias(std::span<const TensorBinding> arguments,

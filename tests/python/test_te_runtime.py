@@ -44,6 +44,17 @@ def test_time_evaluator(dev):
         m.time_evaluator("other", dev)
 
 
+def test_enqueue(dev):
+    m = doubled()
+    x, y = tvm.nd.array(np.arange(8, dtype="float32"), dev), tvm.nd.empty((8,), device=dev)
+    m.enqueue(3, x, y)
+    np.testing.assert_array_equal(y.numpy(), 2 * x.numpy())
+    with pytest.raises(ValueError, match="times=0 is not positive"):
+        m.enqueue(0, x, y)
+    with pytest.raises(tvm.TVMError, match="is called with 1"):
+        m.enqueue(1, x)
+
+
 def test_arrays(dev):
     a = tvm.nd.array(np.arange(6, dtype="float64").reshape(2, 3), dev)
     assert a.dtype == "float64"  # NumPy's

@@ -120,6 +120,23 @@ TEST_F(PlanExecutorTest, ArgumentsThatShareMemory) {
               refused("arguments \"X\" and \"Y\" share memory, which is written"));
 }
 
+// Each run reads what the one before wrote.
+TEST_F(PlanExecutorTest, SeveralRunsAtOnce) {
+  const auto executor = make_executor(
+      {.arguments = {buffer_tensor("x", 4)},
+       .temporaries = {},
+       .kernels = {{.source = "__kernel void triple(__global int* x) { x[0] = x[0] * 3 + 1; }",
+                    .build_options = {},
+                    .entry = {.name = "triple",
+                              .params = {BufferParam{.name = "x", .access = Access::ReadWrite}}}}},
+       .steps = {launch(0, {1, 1, 1}, {argument(0)})}});
+  ASSERT_NE(executor, nullptr);
+  const auto buffer = make_buffer(hal::bytes_of(std::vector<std::int32_t>{0}));
+  TL_ASSERT_OK(executor->run({{BufferBinding{buffer}}}, {}, 4));
+  TL_ASSERT_OK(device_->queue()->wait_idle());
+  EXPECT_EQ(values_of<std::int32_t>(buffer), std::vector<std::int32_t>{40});
+}
+
 // A serial loop of the plan: the buffer gathers its variables in order, in base 10.
 TEST_F(PlanExecutorTest, LoopVariablesReachTheKernels) {
   const char* source =

@@ -164,11 +164,7 @@ def measure(layer: Layer, device: Device, rounds: int, runs: int, *, with_cudnn:
 
 
 def _enqueued(function: Function, arguments: Sequence[NDArray], device: Device, runs: int) -> Arm:
-    def run() -> None:
-        for _ in range(runs):
-            function(*arguments)
-
-    return Arm(run, device.sync)
+    return Arm(lambda: function.enqueue(runs, *arguments), device.sync)
 
 
 def table(
