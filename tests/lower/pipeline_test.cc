@@ -41,7 +41,8 @@ TEST_F(Pipeline, RunsAllPassesInOrder) {
       });
   EXPECT_EQ(seen,
             "prepare_schedule\ncheck_schedule\nbuild_loops\npipeline_loops\nvectorize_loops\n"
-            "inject_virtual_threads\nunroll_loops\ncheck_accesses\nflatten_storage\nsimplify_program\nsplit_"
+            "inject_virtual_threads\nunroll_loops\ncheck_accesses\nflatten_storage\nsimplify_"
+            "program\nsplit_"
             "kernels\ninsert_barriers\n"
             "partition_loops\nhoist_divisions\nshare_texels\n"
             "contract_fma\n");

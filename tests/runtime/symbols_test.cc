@@ -83,7 +83,8 @@ TEST(BindSymbols, NamesTheAxisThatDisagrees) {
 
 TEST(Instantiate, MakesNumbersOfSizes) {
   LaunchPlan plan = plan_of({{n(), 4}});
-  plan.temporaries.push_back({"T", hal::ElementType::Float16, {n(), of(Size::Op::Sub, m(), 3)}, {}});
+  plan.temporaries.push_back(
+      {"T", hal::ElementType::Float16, {n(), of(Size::Op::Sub, m(), 3)}, {}});
   KernelSpec kernel;
   kernel.entry = {"k", {hal::ConstantParam{"n", hal::ElementType::Int32}}, {1, 1, 1}};
   plan.kernels.push_back(kernel);
