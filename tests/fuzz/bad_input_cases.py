@@ -13,12 +13,14 @@ import bad_schedules
 import bad_targets
 import bad_tensors
 import bad_texts
+import bad_threads
 
 FILES = (
     bad_tensors,
     bad_externs,
     bad_directives,
     bad_schedules,
+    bad_threads,
     bad_targets,
     bad_calls,
     bad_texts,

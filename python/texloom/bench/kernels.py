@@ -105,7 +105,7 @@ VARIANTS = (
             ("warps", DEEP),
             ("warps", SMALL),
             ("2 ahead", EARLIER),
-            ("small threads", MANY_BLOCKS),
+            ("small", MANY_BLOCKS),
         )
         for storage in ("texture", "buffer")
     ),
