@@ -326,11 +326,18 @@ class Checker {
     const IterVar loop = leaf_of(host, stage.attachment.axis);
     const AxisAttributes* attributes = host.attributes_of(loop);
     const LoopKind kind = attributes == nullptr ? LoopKind::Serial : attributes->loop;
-    if (kind == LoopKind::Serial || kind == LoopKind::Unrolled) return;
-    error(where, Code::CannotPipeline, "attach it to a loop that is serial or unrolled",
-          "'{}' is pipelined, but the iterations of the loop '{}' of '{}', which it is attached "
-          "to, do not follow one another",
-          stage.name(), loop->name(), host.name());
+    if (kind != LoopKind::Serial && kind != LoopKind::Unrolled) {
+      error(where, Code::CannotPipeline, "attach it to a loop that is serial or unrolled",
+            "'{}' is pipelined, but the iterations of the loop '{}' of '{}', which it is attached "
+            "to, do not follow one another",
+            stage.name(), loop->name(), host.name());
+    }
+    // Its last iteration stands behind the loop.
+    for (const StageId doubled : double_buffered_at(s_, {host.id, loop})) {
+      error(where, Code::CannotPipeline, "pipeline both, or neither of them",
+            "'{}' is pipelined at the loop '{}' of '{}', at which '{}' has double buffers",
+            stage.name(), loop->name(), host.name(), s_.stage(doubled).name());
+    }
   }
 
   // Indices over the whole domain of the axes; a read under a condition is trusted to be guarded.

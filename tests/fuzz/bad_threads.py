@@ -161,6 +161,23 @@ def pipeline_at_a_thread() -> None:
 
 
 @case("TL3025")
+def pipeline_beside_double_buffers() -> None:
+    x = te.placeholder((4, 8), name="X")
+    z = te.placeholder((4, 8), name="Z")
+    k = te.reduce_axis((0, 8), name="k")
+    y = te.compute((4,), lambda i: te.sum(x[i, k] * z[i, k], axis=k), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], thread())
+    outer, _ = s[y].split(k, 4)
+    caches = [s.cache_read(t, "local", [y]) for t in (x, z)]
+    for cache in caches:
+        s[cache].compute_at(s[y], outer)
+    s[caches[0]].double_buffer()
+    s[caches[1]].pipeline()  # wrong
+    tvm.lower(s, [x, z, y])
+
+
+@case("TL3025")
 def pipeline_of_what_reads_the_same_iteration() -> None:
     x, p, y, s = chain_of((8, 6))
     turn, lane = s[y].split(s[y].op.axis[1], 2)
