@@ -150,7 +150,7 @@ std::vector<Tensor> Schedule::rfactor(const Tensor& tensor, const IterVar& axis,
   const auto rank = static_cast<int>(own.op->axes.size());
   const auto position = static_cast<size_t>(factor_axis < 0 ? rank + 1 + factor_axis : factor_axis);
   const PartialResults parts(*this, own, axis, where);
-  const Expr count = parts.extent();
+  const Expr& count = parts.extent();
   const Op partial = parts.operation(position);
 
   const Op old = own.op;
