@@ -46,12 +46,29 @@ struct LoopBody {
   std::vector<const Pipelined*> fills;
   Stmts rest;
 
-  explicit LoopBody(const Stmt& s) { add(s); }
+  explicit LoopBody(const Stmt& s) {
+    add(s);
+    for (Stmt& each : rest) each = allocated_outside(each);
+  }
 
  private:
+  bool is_allocated(const Buffer& buffer) const {
+    return std::any_of(allocated.begin(), allocated.end(),
+                       [&](const Buffer& b) { return b.same_as(buffer); });
+  }
+
+  // The last iteration of a double-buffered loop stands behind it, with the buffers of the others.
+  Stmt allocated_outside(const Stmt& s) const {
+    const auto* n = as<Allocate>(s);
+    if (n != nullptr && is_allocated(n->buffer)) return allocated_outside(n->body);
+    return map_children(
+        s, [](const Expr& e) { return e; },
+        [this](const Stmt& child) { return allocated_outside(child); });
+  }
+
   void add(const Stmt& s) {
     if (const auto* n = as<Allocate>(s)) {
-      allocated.push_back(n->buffer);
+      if (!is_allocated(n->buffer)) allocated.push_back(n->buffer);
       add(n->body);
     } else if (const auto* seq = as<Seq>(s)) {
       for (const Stmt& each : seq->statements) add(each);
