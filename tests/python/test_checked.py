@@ -157,6 +157,22 @@ def test_random_programs(dev, monkeypatch, seed):
     assert not check.check(text_of(seed), [dev]).failed
 
 
+def test_an_extent_that_each_call_gives(dev):
+    n = te.var("n")
+    x, z = te.placeholder((n,), name="X"), te.placeholder((n,), "int32", name="Z")
+    y = te.compute((n,), lambda i: x[z[i]] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    block, thread = s[y].split(y.op.axis[0], 4)
+    s[y].bind(block, te.thread_axis("blockIdx.x"))
+    s[y].bind(thread, te.thread_axis("threadIdx.x"))
+    function = tvm.build(s, [x, z, y], checked=True)
+    values, result = tvm.nd.array(X[0, :6], dev), tvm.nd.empty((6,), "float32", dev)
+    function(values, tvm.nd.array(np.int32([5, 4, 3, 2, 1, 0]), dev), result)
+    np.testing.assert_array_equal(result.numpy(), X[0, 5::-1] + 1)
+    with pytest.raises(tvm.TVMError, match="the index 6 of axis 0 of 'X' .* 0 to n - 1"):
+        function(values, tvm.nd.array(np.int32([5, 4, 6, 2, 1, 0]), dev), result)
+
+
 def test_a_checked_function_is_not_stored(tmp_path):
     """A file has no place for the lines; what tests nothing is stored like any other."""
     s, args = gather()
