@@ -158,8 +158,10 @@ class Inference {
         const auto region = [&](const Substitution& index) {
           return arith::region_of(substitute(n.indices[i], index), running, bounds_.ranges);
         };
-        reads[i].all.add(region(of_reader.index), bounds_.ranges);
-        reads[i].clamped.add(region(of_reader.clamped_index), bounds_.ranges);
+        const auto all = region(of_reader.index);
+        reads[i].all.add(all, bounds_.ranges);
+        reads[i].clamped.add(of_reader.clamps.empty() ? all : region(of_reader.clamped_index),
+                             bounds_.ranges);
         reads[i].strided.add(
             strided_region_of(substitute(n.indices[i], of_reader.index), running, bounds_.ranges));
       }
@@ -252,32 +254,39 @@ class Inference {
                       StageBounds& own) {
     AxisValues value;
     for (const LeafLoop& loop : own.loops) value[loop.axis] = loop.var;
-    AxisValues clamped = value;
+    const AxisValues of_loops = value;
     add_values_above(stage, extents, value, [&](const IterVar& axis, const Expr& condition) {
       own.clamps.push_back(condition);
       // A fusion of both kinds reaches past both ends.
       if (axis->kind == IterKind::Reduction) guard(IterKind::Reduction, condition, own);
       if (comes_from_data(stage, axis)) guard(IterKind::Data, condition, own);
     });
-    add_clamped_values_above(stage, extents, clamped);
     for (size_t i = 0; i < shape.size(); ++i) {
       const IterVar& axis = stage.op->axes[i];
       own.position.push_back(arith::simplify(value.at(axis), bounds_.ranges));
       const Expr index =
           arith::simplify(own.min[i] + own.strides[i].offset_of(own.position[i]), bounds_.ranges);
       own.index.emplace(axis->var, index);
-      own.clamped_index.emplace(
-          axis->var,
-          arith::simplify(own.clamped_min[i] + own.strides[i].offset_of(clamped.at(axis)),
-                          bounds_.ranges));
       guard(IterKind::Data, index >= make_int(0), own);
       guard(IterKind::Data, index < shape[i], own);
     }
     for (const IterVar& axis : stage.op->reduce_axes) {
       own.index.emplace(axis->var, arith::simplify(axis->min + value.at(axis), bounds_.ranges));
-      own.clamped_index.emplace(axis->var,
-                                arith::simplify(axis->min + clamped.at(axis), bounds_.ranges));
     }
+    if (!own.clamps.empty()) derive_clamped_indices(stage, extents, of_loops, own);
+  }
+
+  void derive_clamped_indices(const Stage& stage, const AxisExtents& extents, AxisValues value,
+                              StageBounds& own) const {
+    add_clamped_values_above(stage, extents, value);
+    const auto add = [&](const IterVar& axis, const Expr& index) {
+      own.clamped_index.emplace(axis->var, arith::simplify(index, bounds_.ranges));
+    };
+    for (size_t i = 0; i < stage.op->axes.size(); ++i) {
+      const IterVar& axis = stage.op->axes[i];
+      add(axis, own.clamped_min[i] + own.strides[i].offset_of(value.at(axis)));
+    }
+    for (const IterVar& axis : stage.op->reduce_axes) add(axis, axis->min + value.at(axis));
   }
 
   // Keeps what is not proven.

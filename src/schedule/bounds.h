@@ -41,7 +41,7 @@ struct StageBounds {
   // The same for points where all `clamps` hold, which are among the guards. Other points, which
   // are not computed, have the index of one of those: so their reads add nothing to a region.
   std::vector<ir::Expr> clamped_min;
-  ir::Substitution clamped_index;
+  ir::Substitution clamped_index;  // empty where there are no clamps: it would be `index`
   std::vector<ir::Expr> clamps;
   // What must hold for a point to be computed, in data axes alone, and in reduction axes.
   std::vector<ir::Expr> guards, reduction_guards;
