@@ -365,9 +365,8 @@ class Builder {
 
   // Whether a point outside the tensor may be computed all the same: nobody reads what a thread
   // keeps for itself there, and neither computing nor storing it can fault; but a checked kernel
-  // would report it. What is computed from
-  // may be any value but one that was never written: a device's compiler takes it that a private
-  // variable is not read then, and what follows of it.
+  // would report it. What is computed from may be any value but one that was never written: a
+  // device's compiler takes it that a private variable is not read then, and what follows of it.
   bool may_run_anywhere(StageId id, const Exprs& values) {
     const BufferNode& own = *buffers(id).front();  // its outputs all lie alike
     if (own.memory != MemoryScope::Local || target_.checked) return false;

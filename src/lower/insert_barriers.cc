@@ -197,12 +197,6 @@ class BarrierInserter {
          to_string(decides));
   }
 
-  static bool has_barrier(const Stmt& s) {
-    bool found = false;
-    walk(s, [&](const Barrier&) { found = true; });
-    return found;
-  }
-
   // Whether the threads of a block may have different values of it.
   bool varies(const Expr& e) const {
     bool found = false;
@@ -245,6 +239,12 @@ class BarrierInserter {
 };
 
 }  // namespace
+
+bool has_barrier(const Stmt& s) {
+  bool found = false;
+  walk(s, [&](const Barrier&) { found = true; });
+  return found;
+}
 
 void insert_barriers(Lowering& lowering) {
   for (Kernel& kernel : lowering.program.kernels) {

@@ -24,4 +24,7 @@ namespace texloom::lower {
 //                                                 Y[...] = A.shared[0] + A.shared[1]
 void insert_barriers(Lowering& lowering);
 
+// Whether one stands in the statement.
+bool has_barrier(const ir::Stmt& s);
+
 }  // namespace texloom::lower

@@ -10,6 +10,7 @@
 #include "ir/symbols.h"
 #include "ir/visit.h"
 #include "lower/bounds_tests.h"
+#include "lower/insert_barriers.h"
 #include "lower/simplify_program.h"
 #include "support/floor_division.h"
 
@@ -30,12 +31,6 @@ bool is_division_by_constant(const Binary& n) {
   const int64_t* divisor = int_value(n.b);
   return (n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod) && divisor != nullptr &&
          *divisor > 0 && arith::is_index_type(n.type);
-}
-
-bool has_barrier(const Stmt& s) {
-  bool found = false;
-  walk(s, [&](const Barrier&) { found = true; });
-  return found;
 }
 
 bool divides_by_constants(const Stmt& s) {
@@ -138,7 +133,7 @@ class Partitioner {
     const std::vector<Limit> limits = interior_blocks(tests.all());
     const bool repeated = as<For>(s) != nullptr || as<Seq>(s) != nullptr;
     if (limits.empty() || !repeated || !are_most(limits) || !pays(s, tests) ||
-        !(guards_barriers_ || !has_barrier(s)) || !take(count_stores(s))) {
+        (!guards_barriers_ && has_barrier(s)) || !take(count_stores(s))) {
       return cut(s, tests, known_);
     }
     Expr interior = make_bool(true);
