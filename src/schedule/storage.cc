@@ -10,22 +10,10 @@ using namespace ir;  // the whole file speaks of layouts
 
 namespace {
 
-// `subject`: for whom, as "set_scope of 'A': "; may be empty.
-StorageScope scope_or_fail(std::string_view text, std::string_view subject,
-                           const SourceLocation& where) {
+StorageScope scope_or_fail(std::string_view text, const SourceLocation& where) {
   if (const auto scope = parse_scope(text)) return *scope;
   fail(where, Code::UnknownScope, fmt::format("use one of {}", fmt::join(scope_spellings(), ", ")),
-       "{}unknown memory scope '{}'", subject, text);
-}
-
-Storage with_layout(StorageScope scope, bool is_given, std::string_view layout, const Shape& shape,
-                    const SourceLocation& where) {
-  Storage storage{scope, parse_layout(layout, shape, where)};
-  if (!is_given && storage.layout->object == MemoryObject::Image2d) {
-    storage.scope.texture = TextureRule::Activation;
-  }
-  check_storage(storage, where);
-  return storage;
+       "unknown memory scope '{}'", text);
 }
 
 }  // namespace
@@ -46,19 +34,29 @@ void check_storage(const Storage& storage, const SourceLocation& where) {
 
 Storage parse_storage(std::string_view scope, std::string_view layout, const Shape& shape,
                       const SourceLocation& where) {
-  const StorageScope known = scope_or_fail(scope, "", where);
-  if (layout.empty()) return {known, {}};
-  return with_layout(known, !scope.empty(), layout, shape, where);
+  Storage storage{scope_or_fail(scope, where), {}};
+  if (layout.empty()) return storage;
+  storage.layout = parse_layout(layout, shape, where);
+  if (scope.empty() && storage.layout->object == MemoryObject::Image2d) {
+    storage.scope.texture = TextureRule::Activation;
+  }
+  check_storage(storage, where);
+  return storage;
 }
 
 Storage parse_storage(std::string_view scope, std::string_view layout, const Exprs& shape,
                       std::string_view tensor, std::string_view directive,
                       const SourceLocation& where) {
-  const StorageScope known =
-      scope_or_fail(scope, fmt::format("{} of '{}': ", directive, tensor), where);
-  if (layout.empty()) return {known, {}};
-  const Shape extents = constant_shape(shape, std::string(tensor), where);
-  return with_layout(known, !scope.empty(), layout, extents, where);
+  try {
+    if (layout.empty()) return {scope_or_fail(scope, where), {}};
+    return parse_storage(scope, layout, constant_shape(shape, std::string(tensor), where), where);
+  } catch (const UserError& error) {
+    std::vector<Diagnostic> diagnostics = error.diagnostics();
+    for (Diagnostic& d : diagnostics) {
+      d.message = fmt::format("{} of '{}': {}", directive, tensor, d.message);
+    }
+    throw UserError(std::move(diagnostics));
+  }
 }
 
 }  // namespace texloom::schedule

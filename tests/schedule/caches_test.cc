@@ -66,13 +66,13 @@ TEST_F(Caches, Layouts) {
   te.set_scope(b, "texture");
   EXPECT_FALSE(te.stage(b).layout.has_value());
   EXPECT_EQ(faults([&] { te.s.set_scope(te.id(b), "shared", line(42), packed); }),
-            "TL2017 te.py:42: a layout of kind 'texture' in the scope 'shared'");
+            "TL2017 te.py:42: set_scope of 'B': a layout of kind 'texture' in the scope 'shared'");
   EXPECT_EQ(faults([&] {
               te.s.set_scope(te.id(b), "texture", line(42), "buffer[(h, c) -> cols=(c, h)]");
             }),
-            "TL2017 te.py:42: a layout of kind 'buffer' in the scope 'texture'");
+            "TL2017 te.py:42: set_scope of 'B': a layout of kind 'buffer' in the scope 'texture'");
   EXPECT_EQ(faults([&] { te.s.cache_write(d, "global", line(43), "buffer[(h) -> cols=h]"); }),
-            "TL2017 te.py:43: the layout has 1 axes, the shape 2");
+            "TL2017 te.py:43: cache_write of 'D': the layout has 1 axes, the shape 2");
 }
 
 TEST_F(Caches, CacheRead) {
