@@ -72,6 +72,18 @@ void warn(const Diagnostic& d) {
                              d.location.line);
 }
 
+namespace {
+
+// For what is checked in Python: a diagnostic at the user's line.
+void refuse(const std::string& name, const std::string& message, const std::string& help) {
+  for (const CodeInfo& row : all_codes()) {
+    if (row.name == name) fail(user_location(), row.code, help, "{}", message);
+  }
+  TL_UNREACHABLE("no diagnostic has the name " + name);
+}
+
+}  // namespace
+
 void bind_errors(py::module_& m) {
   // The signature is pybind11's.
   // NOLINTNEXTLINE(performance-unnecessary-value-param)
@@ -91,6 +103,7 @@ void bind_errors(py::module_& m) {
       PyErr_SetString(type.ptr(), error.what());
     }
   });
+  m.def("refuse", refuse);
   m.def(
       "error_codes",
       [] {

@@ -60,6 +60,7 @@ PyProgram make_program(const SharedSchedule& schedule, const py::list& args, con
   lowering.target = parse_target(target, lowering.location);
   lowering.program.name = name;
   lowering.program.stage = Stage::Te;
+  py::dict unused(binds.attr("copy")());
   for (size_t i = 0; i < args.size(); ++i) {
     const py::object key = args[i];
     if (!py::isinstance<PyTensor>(key)) {
@@ -67,11 +68,15 @@ PyProgram make_program(const SharedSchedule& schedule, const py::list& args, con
       continue;
     }
     lower::Argument argument{key.cast<const PyTensor&>().node, {}};
-    if (binds.contains(key)) {
-      const py::object declared = binds[key];
+    if (unused.contains(key)) {
+      const py::object declared = unused.attr("pop")(key);
       argument.declaration = declared.cast<const PyBuffer&>().declaration;
     }
     lowering.arguments.push_back(std::move(argument));
+  }
+  for (const auto& [tensor, buffer] : unused) {
+    fail(lowering.location, Code::BadBinding, "bind tensors that are among the arguments",
+         "binds has a buffer for {}, which is no argument", py::repr(tensor).cast<std::string>());
   }
   return keep(std::move(lowering));
 }

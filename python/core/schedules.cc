@@ -45,14 +45,15 @@ PyStage stage_of(const SharedSchedule& s, const py::handle& key) {
   return {s, *id};
 }
 
-// A positive or negative integer, from Python or a constant expression.
-std::optional<int64_t> constant(const py::handle& value) {
+// Of a split: a positive or negative integer, from Python or a constant expression.
+std::optional<int64_t> constant(const PyStage& s, const PyIterVar& axis, const py::handle& value) {
   if (value.is_none()) return std::nullopt;
   const Expr e = to_expr(value);
   const int64_t* number = int_value(e);
   if (number == nullptr) {
     fail(user_location(), Code::BadSplitFactor, "give a positive constant",
-         "the factor {} is not an integer constant", to_string(e));
+         "split of '{}' of '{}' by {}, which is not an integer constant", axis.node->name(),
+         s.get().name(), to_string(e));
   }
   return *number;
 }
@@ -72,9 +73,12 @@ std::vector<IterVar> axes_of(const py::args& args) {
 py::tuple tile(const PyStage& s, const PyIterVar& x, const PyIterVar& y, const py::object& fx,
                const py::object& fy) {
   const SourceLocation where = user_location();
-  const auto a = s.schedule->split(s.id, x.node, constant(fx), {}, where);
-  const auto b = s.schedule->split(s.id, y.node, constant(fy), {}, where);
-  s.schedule->reorder(s.id, {a.outer, b.outer, a.inner, b.inner}, where);
+  // One directive: what is refused changes nothing.
+  Schedule tiled = *s.schedule;
+  const auto a = tiled.split(s.id, x.node, constant(s, x, fx), {}, where);
+  const auto b = tiled.split(s.id, y.node, constant(s, y, fy), {}, where);
+  tiled.reorder(s.id, {a.outer, b.outer, a.inner, b.inner}, where);
+  *s.schedule = std::move(tiled);
   return py::make_tuple(PyIterVar{a.outer}, PyIterVar{b.outer}, PyIterVar{a.inner},
                         PyIterVar{b.inner});
 }
@@ -84,8 +88,8 @@ void bind_loop_directives(py::class_<PyStage>& c) {
       "split",
       [](const PyStage& s, const PyIterVar& parent, const py::object& factor,
          const py::object& nparts) {
-        const auto parts = s.schedule->split(s.id, parent.node, constant(factor), constant(nparts),
-                                             user_location());
+        const auto parts = s.schedule->split(s.id, parent.node, constant(s, parent, factor),
+                                             constant(s, parent, nparts), user_location());
         return py::make_tuple(PyIterVar{parts.outer}, PyIterVar{parts.inner});
       },
       py::arg("parent"), py::arg("factor") = py::none(), py::arg("nparts") = py::none(),
@@ -153,7 +157,8 @@ void bind_stage_directives(py::class_<PyStage>& c) {
       [](const PyStage& s, const PyStage& parent, const PyIterVar& scope) {
         if (s.schedule != parent.schedule) {
           fail(user_location(), Code::NotInSchedule, "use stages of one schedule",
-               "'{}' is a stage of another schedule", parent.get().name());
+               "compute_at of '{}' at a loop of '{}', a stage of another schedule", s.get().name(),
+               parent.get().name());
         }
         s.schedule->compute_at(s.id, parent.id, scope.node, user_location());
       },
@@ -299,7 +304,12 @@ void bind_schedules(py::module_& m) {
           "Make partial results along an axis of a reduction; returns them, a list of several "
           "values.");
   m.def("create_schedule", [](const py::object& ops) {
-    return std::make_shared<Schedule>(Schedule::create(operations_in(ops)));
+    const std::vector<schedule::Op> outputs = operations_in(ops);
+    if (outputs.empty()) {
+      fail(user_location(), Code::EmptySchedule, "name the operations whose results are wanted",
+           "create_schedule of no outputs");
+    }
+    return std::make_shared<Schedule>(Schedule::create(outputs));
   });
 }
 

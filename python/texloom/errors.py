@@ -58,6 +58,10 @@ class MisuseError(TVMError, ValueError):
     """What scripts know as a ``ValueError``: a wrong number of indices, and the like."""
 
 
+class ArgumentKindError(TVMError, TypeError):
+    """A directive that is given a value of another kind than it takes."""
+
+
 class ComputeFunctionError(TVMError, AssertionError):
     """A function that ``te.compute`` cannot call with the indices of a tensor."""
 
@@ -68,6 +72,8 @@ _MISUSE = frozenset({"TL1002", "TL2004", "TL2006", "TL2007"})
 
 def exception_type(code: str) -> type[TVMError]:
     """What a diagnostic with this code is raised as."""
+    if code == "TL2040":
+        return ArgumentKindError
     return MisuseError if code in _MISUSE else TVMError
 
 

@@ -72,4 +72,23 @@ def structural_equal(a: Any, b: Any) -> bool:
     return _core.structural_equal(a, b)
 
 
-__all__ = ["IRModule", "Range", "container", "structural_equal"]
+def save_json(node: Any) -> str:
+    """Refused: programs are kept as text."""
+    _core.refuse(
+        "NotProvided",
+        f"save_json of a value of type {type(node).__name__}: values are not kept as JSON",
+        "keep the text of a program: str(texloom.driver.program(s, args))",
+    )
+
+
+def load_json(json_str: str) -> Any:
+    """Refused: programs are read from text."""
+    del json_str
+    _core.refuse(
+        "NotProvided",
+        "load_json: values are not kept as JSON",
+        "read the text of a program: texloom.parse(text)",
+    )
+
+
+__all__ = ["IRModule", "Range", "container", "load_json", "save_json", "structural_equal"]

@@ -79,7 +79,8 @@ class AutoUnroller {
 
 Stmt apply_unroll_pragmas(const Stage& stage, const IterVar& axis, Stmt loop) {
   const auto max_steps = number_of(stage, "auto_unroll_max_step", &axis);
-  if (!max_steps || number_of(stage, "unroll_explicit", nullptr).value_or(1) == 0) return loop;
+  const int64_t is_explicit = number_of(stage, "unroll_explicit", nullptr).value_or(1);
+  if (!max_steps || is_explicit == 0) return loop;
   return AutoUnroller(*max_steps).run(loop).stmt;
 }
 

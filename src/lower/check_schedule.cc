@@ -242,7 +242,7 @@ class Checker {
       if (stage.predicate) {
         error(stage.predicate_location, Code::BadPredicate,
               "leave the predicate out, or set it on the stage that writes to global memory",
-              "'{}' lies in local memory, where every thread keeps the result for itself",
+              "the store predicate of '{}', of which every thread keeps a result in local memory",
               stage.name());
       }
       for (const LoopRef& outer : enclosing_loops(s_, stage.id)) {
@@ -302,8 +302,12 @@ class Checker {
             "reader shares",
             stage.name(), to_string(scope.memory));
     }
-    if (stage.attachment.kind == AttachKind::At && scope.memory == MemoryScope::Global &&
-        !scope.texture) {
+    if (stage.attachment.kind != AttachKind::At) return;
+    for (const StageId reader : s_.readers_of(stage.id)) {
+      if (s_.stage(reader).attachment.kind == AttachKind::Inline) continue;
+      check_encloses(s_, stage.id, reader);
+    }
+    if (scope.memory == MemoryScope::Global && !scope.texture) {
       error(stage.attachment.location, Code::ScopeTooWide,
             "set its scope to \"local\" or \"shared\", or leave it at the root",
             "'{}' lies in global memory, which the whole grid shares, but is computed inside '{}'",

@@ -127,7 +127,8 @@ void inject_virtual_threads(Lowering& lowering) {
     if (loop.loop != LoopKind::Virtual) return self;
     if (int_value(loop.extent) == nullptr) {
       fail(loop.location, Code::ThreadExtentMismatch, "give the loop a constant extent",
-           "the number of virtual threads is no constant: {}", to_string(loop.extent));
+           "the number of virtual threads of the loop '{}' is no constant: {}", to_string(loop.var),
+           to_string(loop.extent));
     }
     return Injector(loop).run();
   });

@@ -4,6 +4,7 @@
 
 #include "ir/visit.h"
 #include "schedule/attach.h"
+#include "schedule/axis_values.h"
 
 namespace texloom::lower {
 
@@ -111,7 +112,7 @@ void inline_stages(Schedule& s) {
       if (source.op->types.size() > 1) {
         fail(source.attachment.location, Code::CannotInline,
              "leave it where it is, or compute each output by a te.compute of its own",
-             "'{}' has {} outputs, which are computed together", source.name(),
+             "compute_inline of '{}', whose {} outputs are computed together", source.name(),
              source.op->types.size());
       }
       return expression_at(*source.op, n.indices);
@@ -142,6 +143,23 @@ Diagnostic fewer_threads(const Stage& stage, const IterVar& axis, const AxisAttr
       {}};
 }
 
+// Parts of the lane axis that are no whole texels would each write lanes of one.
+void check_parts(const Schedule& s, const Stage& stage, const IterVar& lane_axis,
+                 const IterVar& leaf) {
+  AxisExtents extents;
+  for (const auto* axes : {&stage.op->axes, &stage.op->reduce_axes}) {
+    for (const IterVar& axis : *axes) extents[axis] = axis->extent;
+  }
+  add_derived_extents(s, stage, extents);
+  const int64_t* whole = int_value(lane_axis->extent);
+  const int64_t* part = int_value(extents.at(leaf));
+  if (whole == nullptr || part == nullptr || *part >= *whole || *part % kTexelLanes == 0) return;
+  fail(stage.scope_location, Code::LanesSplitOverThreads,
+       fmt::format("split the axis '{}' by a multiple of 4", lane_axis->name()),
+       "the loop '{}' of the texture '{}' runs over {} elements, which are no whole texels",
+       leaf->name(), stage.name(), *part);
+}
+
 // The loop over the lanes of one texel must be a vector of four, whole texels apart from the next.
 void vectorize_lanes(Lowering& lowering, StageId id) {
   Schedule& s = lowering.schedule;
@@ -165,6 +183,7 @@ void vectorize_lanes(Lowering& lowering, StageId id) {
   if (attributes.thread) {
     lowering.warnings.push_back(fewer_threads(s.stage(id), leaf, attributes));
   }
+  check_parts(s, s.stage(id), lane_axis, leaf);
   const Schedule::Pair parts = s.split_exactly(id, leaf, kTexelLanes);
   Stage& stage = s.stage(id);
   stage.attributes.erase(leaf);

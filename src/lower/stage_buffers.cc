@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "lower/double_buffers.h"
 #include "schedule/attach.h"
@@ -78,6 +80,24 @@ void check_size(const Stage& stage, Type type, const Shape& extents) {
   }
 }
 
+// The smallest `more` of at least 0 for which start + more * step is wanted modulo the factor.
+// By the extended Euclidean algorithm: once around a large factor takes too long.
+std::optional<int64_t> steps_to(int64_t start, int64_t step, int64_t wanted, int64_t factor) {
+  // step * inverse is common modulo the factor.
+  int64_t common = step % factor, rest = factor;
+  int64_t inverse = 1, other = 0;
+  while (rest != 0) {
+    const int64_t quotient = common / rest;
+    common = std::exchange(rest, common - quotient * rest);
+    inverse = std::exchange(other, inverse - quotient * other);
+  }
+  const int64_t distance = ((wanted - start) % factor + factor) % factor;
+  if (distance % common != 0) return std::nullopt;
+  const int64_t period = factor / common;
+  const int64_t more = distance / common % period * (inverse % period) % period;
+  return more < 0 ? more + period : more;
+}
+
 // Row-major, with indices of the aligned axes as far apart as was asked for: the axis behind each
 // is lengthened. Another axis may stand in front of the stage's own.
 Layout aligned_layout(const Stage& stage, const Shape& shape) {
@@ -92,9 +112,8 @@ Layout aligned_layout(const Stage& stage, const Shape& shape) {
       const bool last = i + 1 == shape.size();
       const int64_t step = last ? 1 : stride / layout.cols[i + 1].extent;
       const int64_t wanted = found->offset % found->factor;
-      int64_t more = 0;
-      while (more < found->factor && (stride + more * step) % found->factor != wanted) ++more;
-      if (more == found->factor || (last && more > 0)) {
+      const auto more = steps_to(stride, step, wanted, found->factor);
+      if (!more || (last && *more > 0)) {
         fail(found->location, Code::BadAlignment,
              "align an axis further in as well, or choose a factor and an offset that the distance "
              "can have",
@@ -102,8 +121,8 @@ Layout aligned_layout(const Stage& stage, const Shape& shape) {
              "k * {} + {}",
              axis->name(), stage.name(), step, found->factor, found->offset);
       }
-      if (more > 0) layout.cols[i + 1].extent += more;
-      stride += more * step;
+      if (*more > 0) layout.cols[i + 1].extent += *more;
+      stride += *more * step;
     }
     stride *= shape[i];
   }

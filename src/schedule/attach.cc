@@ -26,9 +26,12 @@ void append_loops(const Schedule& schedule, const Stage& stage, LoopPath& path) 
     path.push_back({at.stage, leaf});
     if (leaf.same_as(target)) return;
   }
-  fail(at.location, Code::AttachNotFound, "attach it to a loop that still exists",
-       "'{}' is computed at the loop '{}' of '{}', which is no longer there", stage.name(),
-       at.axis->name(), host.name());
+  std::string names;
+  for (const IterVar& leaf : host.leaves) names += (names.empty() ? "" : ", ") + leaf->name();
+  fail(at.location, Code::AttachNotFound,
+       fmt::format("attach it to a loop that '{}' has at the end: {}", host.name(), names),
+       "'{}' is computed at the loop '{}' of '{}', which {}", stage.name(), at.axis->name(),
+       host.name(), schedule.fate_of(host, target));
 }
 
 }  // namespace
@@ -62,6 +65,20 @@ LoopPath enclosing_loops(const Schedule& schedule, StageId id) {
     append_loops(schedule, schedule.stage(*at), path);
   }
   return path;
+}
+
+void check_encloses(const Schedule& schedule, StageId attached, StageId reader) {
+  const LoopPath around = enclosing_loops(schedule, attached);
+  const LoopPath path = all_loops(schedule, reader);
+  if (around.size() <= path.size() && std::equal(around.begin(), around.end(), path.begin())) {
+    return;
+  }
+  const Stage& stage = schedule.stage(attached);
+  fail(stage.attachment.location, Code::AttachNotFound,
+       "attach it to a loop that encloses all stages that read it",
+       "'{}' is computed at the loop '{}' of '{}', but its reader '{}' runs outside that loop",
+       stage.name(), stage.attachment.axis->name(), schedule.stage(stage.attachment.stage).name(),
+       schedule.stage(reader).name());
 }
 
 LoopPath all_loops(const Schedule& schedule, StageId id) {

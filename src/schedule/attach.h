@@ -26,6 +26,9 @@ LoopPath enclosing_loops(const Schedule& schedule, StageId id);
 // The enclosing loops, then the stage's own.
 LoopPath all_loops(const Schedule& schedule, StageId id);
 
+// Fails with AttachNotFound unless the loops around an attached stage enclose the reader too.
+void check_encloses(const Schedule& schedule, StageId attached, StageId reader);
+
 // The leaf that an axis of the stage has become.
 ir::IterVar leaf_of(const Stage& stage, ir::IterVar axis);
 

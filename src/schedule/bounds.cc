@@ -180,15 +180,9 @@ class Inference {
   // Of the reader's loops, those that run while the stage's buffer lives: all inside the
   // attachment point, and thread loops outside it that share the buffer.
   RegionMap running_loops(const Stage& stage, StageId reader) const {
+    check_encloses(schedule_, stage.id, reader);
     const LoopPath fixed = enclosing_loops(schedule_, stage.id);
     const LoopPath path = all_loops(schedule_, reader);
-    if (fixed.size() > path.size() || !std::equal(fixed.begin(), fixed.end(), path.begin())) {
-      fail(stage.attachment.location, Code::AttachNotFound,
-           "attach it to a loop that encloses all stages that read it",
-           "'{}' is computed at the loop '{}' of '{}', but its reader '{}' runs outside that loop",
-           stage.name(), stage.attachment.axis->name(),
-           schedule_.stage(stage.attachment.stage).name(), schedule_.stage(reader).name());
-    }
     const MemoryScope memory = scope_of(schedule_, stage.id).memory;
     RegionMap running;
     for (size_t i = 0; i < path.size(); ++i) {

@@ -1,6 +1,7 @@
 // The directives on storage: scopes and caches.
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/visit.h"
 #include "schedule/axis_values.h"
@@ -121,14 +122,15 @@ void Schedule::put(Stage& stage, Storage storage, const SourceLocation& where) {
 void Schedule::set_scope(StageId id, std::string_view scope, const SourceLocation& where,
                          std::string_view layout) {
   const Stage& own = stage(id);
-  set_storage(id, parse_storage(scope, layout, own.op->shape, own.name(), where), where);
+  set_storage(id, parse_storage(scope, layout, own.op->shape, own.name(), "set_scope", where),
+              where);
 }
 
 void Schedule::set_storage(StageId id, Storage storage, const SourceLocation& where) {
   Stage& own = stage(id);
   if (own.op->is_placeholder() && storage.scope.memory != MemoryScope::Global) {
     fail(where, Code::ScopeTooNarrow, "copy it there with cache_read",
-         "the input '{}' lies in the caller's memory, not in {} memory", own.name(),
+         "set_scope of the input '{}', which lies in the caller's memory, to {} memory", own.name(),
          to_string(storage.scope.memory));
   }
   put(own, std::move(storage), where);
@@ -136,15 +138,17 @@ void Schedule::set_storage(StageId id, Storage storage, const SourceLocation& wh
 
 void Schedule::storage_align(StageId id, const IterVar& axis, int64_t factor, int64_t offset,
                              const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
+  Stage& own = stage_for(id, where, "storage_align");
   const auto is_axis = [&](const IterVar& other) { return other.same_as(axis); };
   if (std::none_of(own.op->axes.begin(), own.op->axes.end(), is_axis)) {
     fail(where, Code::ForeignAxis, "name one of s[T].op.axis, as they are before any split",
          "storage_align on the stage of '{}': '{}' is not a data axis of its tensor", own.name(),
          axis->name());
   }
-  if (factor < 1 || offset < 0) {
-    fail(where, Code::BadAlignment, "give a positive factor and an offset of at least 0",
+  constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
+  if (factor < 1 || offset < 0 || factor > kLargest || offset > kLargest) {
+    fail(where, Code::BadAlignment,
+         "give a positive factor and an offset of at least 0, both below 2^31",
          "storage_align of '{}' of '{}' by the factor {} and the offset {}", axis->name(),
          own.name(), factor, offset);
   }
@@ -153,7 +157,7 @@ void Schedule::storage_align(StageId id, const IterVar& axis, int64_t factor, in
 }
 
 void Schedule::double_buffer(StageId id, const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
+  Stage& own = stage_for(id, where, "double_buffer");
   if (own.is_output) {
     fail(where, Code::BadDoubleBuffer, "call it on a cache that is attached to a loop",
          "double_buffer of '{}', which is an output of the schedule", own.name());
@@ -169,8 +173,8 @@ void Schedule::double_buffer(StageId id, const SourceLocation& where) {
 Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
                             const std::vector<Op>& readers, const SourceLocation& where,
                             std::string_view layout) {
-  Storage storage = parse_storage(scope, layout, tensor->shape, tensor->name, where);
-  const StageId source = stage_of(tensor, where);
+  Storage storage = parse_storage(scope, layout, tensor->shape, tensor->name, "cache_read", where);
+  const StageId source = stage_of(tensor, where, "cache_read");
   const std::vector<StageId> actual = readers_of(source);
   std::vector<StageId> targets;
   for (const Op& reader : readers) {
@@ -179,7 +183,7 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
       std::string names;
       for (const StageId r : actual) names += (names.empty() ? "" : ", ") + stage(r).name();
       fail(where, Code::NotAReader,
-           names.empty() ? std::string("nothing in this schedule reads it")
+           names.empty() ? std::string("cache what it reads instead; no stage reads it")
                          : fmt::format("name stages that read it: {}", names),
            "cache_read of '{}': '{}' does not read it", tensor->name, reader->name);
     }
@@ -226,8 +230,8 @@ void Schedule::redirect(StageId id, const Tensor& from, const Tensor& to) {
 
 Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
                              const SourceLocation& where, std::string_view layout) {
-  const StageId id = stage_of(tensor, where);
-  stage_for(id, where);
+  const StageId id = stage_of(tensor, where, "cache_write");
+  stage_for(id, where, "cache_write");
   const Op old = stage(id).op;
   if (old->is_extern()) {
     fail(where, Code::BadCacheWrite, "let the statement write to memory that it allocates",
@@ -240,7 +244,7 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
   const CacheAxes loops = cache_axes(*this, stage(id), where);
   Exprs shape;
   for (const IterVar& axis : loops.axes) shape.push_back(axis->extent);
-  Storage storage = parse_storage(scope, layout, shape, tensor->name, where);
+  Storage storage = parse_storage(scope, layout, shape, tensor->name, "cache_write", where);
   // The cache keeps the line of the compute: that is where its expression stands.
   const Op compute = make_compute(fmt::format("{}.{}", old->name, to_string(storage.scope)),
                                   old->tag, loops.axes, loops.body, old->location);

@@ -21,22 +21,6 @@ std::string leaf_names(const Stage& stage) {
   return names.empty() ? "none" : names;
 }
 
-// Why an axis is no leaf: what became of it, if it was one of this stage.
-std::string fate_of(const Stage& stage, const IterVar& axis) {
-  for (const Relation& r : stage.relations) {
-    const auto* split = std::get_if<SplitRelation>(&r);
-    if (split != nullptr && split->parent.same_as(axis)) {
-      return fmt::format("has already been split into '{}' and '{}'", split->outer->name(),
-                         split->inner->name());
-    }
-    const auto* fuse = std::get_if<FuseRelation>(&r);
-    if (fuse != nullptr && fuse->joins(axis)) {
-      return fmt::format("has already been fused into '{}'", fuse->fused->name());
-    }
-  }
-  return "is not an axis of this stage";
-}
-
 // What an axis was said to become: "bound to threadIdx.x", "vectorized".
 std::string annotation(const AxisAttributes& attributes) {
   switch (attributes.loop) {
@@ -60,7 +44,8 @@ void refuse_annotated(const Stage& stage, const IterVar& axis, const SourceLocat
   if (attributes == nullptr || attributes->loop == LoopKind::Serial) return;
   fail(where, Code::BadAnnotation,
        fmt::format("{} first, then bind, vectorize or unroll the axes it makes", directive),
-       "{} of '{}', which is {} already", directive, axis->name(), annotation(*attributes));
+       "{} of '{}' of '{}', which is {} already", directive, axis->name(), stage.name(),
+       annotation(*attributes));
 }
 
 // Threads of a block can put their partial results together; blocks and virtual threads cannot.
@@ -78,6 +63,11 @@ void check_reduction_bound(const Stage& stage, const IterVar& axis, const IterVa
        axis->name(), thread->name());
 }
 
+void check_apart(const IterVar& outer, const IterVar& inner, const SourceLocation& where) {
+  if (!outer.same_as(inner)) return;
+  fail(where, Code::BadFuse, "name two axes", "fuse of '{}' with itself", outer->name());
+}
+
 IterVar derived_axis(IterKind kind, const std::string& name, const SourceLocation& where) {
   return make_iter_var(make_var(name, kInt32, where), Expr(), Expr(), kind, where);
 }
@@ -89,14 +79,33 @@ Schedule::Pair parts_of(const IterVar& parent) {
 
 }  // namespace
 
-Stage& Schedule::stage_for(StageId id, const SourceLocation& where) {
+Stage& Schedule::stage_for(StageId id, const SourceLocation& where, std::string_view directive) {
   Stage& own = stage(id);
   if (own.op->is_placeholder()) {
     fail(where, Code::PlaceholderDirective,
-         "call the directive on the stage of a te.compute or of a cache",
-         "'{}' is a placeholder: it has no loops to schedule", own.name());
+         "call it on the stage of a te.compute, or of a cache_read of the placeholder",
+         "{} of '{}', which is a placeholder and has no loops to schedule", directive, own.name());
   }
   return own;
+}
+
+std::string Schedule::fate_of(const Stage& own, const IterVar& axis) const {
+  for (const Relation& r : own.relations) {
+    const auto* split = std::get_if<SplitRelation>(&r);
+    if (split != nullptr && split->parent.same_as(axis)) {
+      return fmt::format("has already been split into '{}' and '{}'", split->outer->name(),
+                         split->inner->name());
+    }
+    const auto* fuse = std::get_if<FuseRelation>(&r);
+    if (fuse != nullptr && fuse->joins(axis)) {
+      return fmt::format("has already been fused into '{}'", fuse->fused->name());
+    }
+  }
+  for (const StageId other : order_) {
+    if (!stage(other).is_leaf(axis)) continue;
+    return fmt::format("is not an axis of this stage, but of '{}'", stage(other).name());
+  }
+  return "is not an axis of this stage";
 }
 
 size_t Schedule::leaf_position(const Stage& own, const IterVar& axis, const SourceLocation& where,
@@ -111,17 +120,18 @@ size_t Schedule::leaf_position(const Stage& own, const IterVar& axis, const Sour
 
 Schedule::Pair Schedule::split(StageId id, const IterVar& parent, std::optional<int64_t> factor,
                                std::optional<int64_t> nparts, const SourceLocation& where) {
-  const Stage& own = stage_for(id, where);
+  const Stage& own = stage_for(id, where, "split");
   leaf_position(own, parent, where, "split");
   if (factor.has_value() == nparts.has_value()) {
-    fail(where, Code::BadSplitFactor, "give exactly one of factor= and nparts=", "split of '{}' {}",
-         parent->name(),
+    fail(where, Code::BadSplitFactor,
+         "give exactly one of factor= and nparts=", "split of '{}' of '{}' {}", parent->name(),
+         own.name(),
          factor ? "is given both a factor and nparts" : "is given neither a factor nor nparts");
   }
   const int64_t value = factor ? *factor : *nparts;
   if (value < 1) {
     fail(where, Code::BadSplitFactor, "give a positive constant",
-         "split of '{}' by {} = {}, which is not positive", parent->name(),
+         "split of '{}' of '{}' by {} = {}, which is not positive", parent->name(), own.name(),
          factor ? "factor" : "nparts", value);
   }
   const Pair parts = parts_of(parent);
@@ -152,8 +162,9 @@ void Schedule::apply(Stage& own, const Relation& relation) {
 }
 
 void Schedule::add_relation(StageId id, const Relation& relation, const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
-  if (const auto* split = std::get_if<SplitRelation>(&relation)) {
+  const auto* split = std::get_if<SplitRelation>(&relation);
+  Stage& own = stage_for(id, where, split != nullptr ? "split" : "fuse");
+  if (split != nullptr) {
     leaf_position(own, split->parent, where, "split");
     refuse_annotated(own, split->parent, where, "split");
   } else {
@@ -162,15 +173,13 @@ void Schedule::add_relation(StageId id, const Relation& relation, const SourceLo
       leaf_position(own, axis, where, "fuse");
       refuse_annotated(own, axis, where, "fuse");
     }
-    if (outer.same_as(inner)) {
-      fail(where, Code::BadFuse, "name two axes", "fuse of '{}' with itself", outer->name());
-    }
+    check_apart(outer, inner, where);
   }
   apply(own, relation);
 }
 
 void Schedule::add_unit_axis(StageId id, const IterVar& axis, const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
+  Stage& own = stage_for(id, where, "fuse");
   if (own.op->is_extern()) {
     fail(where, Code::ExternPlace, "bind threads in the statement, by ib.scope_attr",
          "fuse of '{}', which is an extern: it has no loops of its own", own.name());
@@ -179,26 +188,31 @@ void Schedule::add_unit_axis(StageId id, const IterVar& axis, const SourceLocati
 }
 
 IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
+  Stage& own = stage_for(id, where, "fuse");
   if (axes.empty()) {
     const IterVar unit = make_iter_var(make_var("singleton", kInt32, where), make_int(0),
                                        make_int(1), IterKind::Data, where);
     add_unit_axis(id, unit, where);
     return unit;
   }
+  // Checked as a whole first: what is refused changes nothing.
   for (const IterVar& axis : axes) refuse_annotated(own, axis, where, "fuse");
+  size_t first = leaf_position(own, axes.front(), where, "fuse"), last = first;
+  std::vector<bool> is_outer;
+  for (size_t i = 1; i < axes.size(); ++i) {
+    const size_t at = leaf_position(own, axes[i], where, "fuse");
+    check_apart(axes[i - 1], axes[i], where);
+    is_outer.push_back(at + 1 == first);
+    if (at + 1 != first && at != last + 1) {
+      fail(where, Code::BadFuse, "reorder the axes so that they stand side by side",
+           "fuse of '{}' and '{}', which are not adjacent", axes[i - 1]->name(), axes[i]->name());
+    }
+    (is_outer.back() ? first : last) = at;
+  }
   IterVar fused = axes.front();
-  size_t at = leaf_position(own, fused, where, "fuse");
   for (size_t i = 1; i < axes.size(); ++i) {
     IterVar outer = fused, inner = axes[i];
-    const size_t other = leaf_position(own, inner, where, "fuse");
-    if (other + 1 == at) {
-      std::swap(outer, inner);
-      at = other;
-    } else if (other != at + 1) {
-      fail(where, Code::BadFuse, "reorder the axes so that they stand side by side",
-           "fuse of '{}' and '{}', which are not adjacent", outer->name(), inner->name());
-    }
+    if (is_outer[i - 1]) std::swap(outer, inner);
     // With a data axis it is still a loop that the reduction runs inside.
     const IterKind kind = outer->kind == IterKind::Reduction ? IterKind::Reduction : inner->kind;
     fused = derived_axis(kind, outer->name() + "." + inner->name() + ".fused", where);
@@ -208,7 +222,7 @@ IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const Sourc
 }
 
 void Schedule::reorder(StageId id, const std::vector<IterVar>& axes, const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
+  Stage& own = stage_for(id, where, "reorder");
   std::vector<size_t> places;
   for (const IterVar& axis : axes) {
     const size_t place = leaf_position(own, axis, where, "reorder");
@@ -224,7 +238,7 @@ void Schedule::reorder(StageId id, const std::vector<IterVar>& axes, const Sourc
 
 std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const IterVar& thread,
                                          const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
+  Stage& own = stage_for(id, where, "bind");
   leaf_position(own, axis, where, "bind");
   const bool is_virtual = thread->kind == IterKind::VirtualThread;
   if (thread->kind != IterKind::Thread && !is_virtual) {
@@ -256,11 +270,11 @@ std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const 
 
 void Schedule::annotate(StageId id, const IterVar& axis, LoopKind loop,
                         const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
-  leaf_position(own, axis, where,
-                loop == LoopKind::Vectorized ? "vectorize"
-                : loop == LoopKind::Unrolled ? "unroll"
-                                             : "parallel");
+  const std::string_view directive = loop == LoopKind::Vectorized ? "vectorize"
+                                     : loop == LoopKind::Unrolled ? "unroll"
+                                                                  : "parallel";
+  Stage& own = stage_for(id, where, directive);
+  leaf_position(own, axis, where, directive);
   if (loop == LoopKind::Vectorized && axis->kind == IterKind::Reduction) {
     fail(where, Code::VectorizedReduction, "vectorize a data axis; unroll the reduction",
          "vectorize of the reduction axis '{}' of '{}'", axis->name(), own.name());
@@ -268,36 +282,36 @@ void Schedule::annotate(StageId id, const IterVar& axis, LoopKind loop,
   const AxisAttributes* old = own.attributes_of(axis);
   if (old != nullptr && old->thread) {
     fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
-         "the axis '{}' of '{}' is {} already", axis->name(), own.name(), annotation(*old));
+         "{} of '{}' of '{}', which is {} already", directive, axis->name(), own.name(),
+         annotation(*old));
   }
   own.attributes[axis] = {loop, {}, where};
 }
 
 void Schedule::compute_at(StageId id, StageId parent, const IterVar& axis,
                           const SourceLocation& where) {
-  leaf_position(stage_for(parent, where), axis, where, "compute_at");
+  leaf_position(stage_for(parent, where, "compute_at"), axis, where, "compute_at");
   attach(id, parent, axis, where);
 }
 
 void Schedule::attach(StageId id, StageId parent, const IterVar& axis,
                       const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
-  const Stage& host = stage_for(parent, where);
+  Stage& own = stage_for(id, where, "compute_at");
+  const Stage& host = stage_for(parent, where, "compute_at");
   if (id == parent) {
     fail(where, Code::CannotAttach, "attach the stage to a loop of one that reads it",
-         "'{}' is computed at its own loop '{}'", own.name(), axis->name());
+         "compute_at of '{}' at its own loop '{}'", own.name(), axis->name());
   }
   if (own.is_output) {
     fail(where, Code::OutputAttached,
          "attach the stages it reads; an output has loops of its own at the root",
-         "'{}' is an output of the schedule and cannot be computed inside '{}'", own.name(),
-         host.name());
+         "compute_at of '{}', an output of the schedule, inside '{}'", own.name(), host.name());
   }
   own.attachment = {AttachKind::At, parent, axis, where};
 }
 
 void Schedule::pipeline(StageId id, int64_t stages, const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
+  Stage& own = stage_for(id, where, "pipeline");
   if (stages < kMinStages || stages > kMaxStages) {
     fail(where, Code::BadPipeline, "2 computes one iteration ahead, 3 two of them",
          "pipeline of '{}' with {} stages, where {} or {} are possible", own.name(), stages,
@@ -305,11 +319,11 @@ void Schedule::pipeline(StageId id, int64_t stages, const SourceLocation& where)
   }
   if (own.is_output) {
     fail(where, Code::BadPipeline, "pipeline a cache that the output's loops read",
-         "'{}' is an output of the schedule: no loop reads it", own.name());
+         "pipeline of '{}', an output of the schedule: no loop reads it", own.name());
   }
   if (!own.op->reduce_axes.empty()) {
     fail(where, Code::BadPipeline, "pipeline the caches that the reduction reads",
-         "'{}' is a reduction, which is not computed in one step", own.name());
+         "pipeline of '{}', a reduction, which is not computed in one step", own.name());
   }
   if (own.op->types.size() > 1 || own.double_buffered) {
     fail(where, Code::BadPipeline, "pipeline copies of one output, without double_buffer",
@@ -320,20 +334,20 @@ void Schedule::pipeline(StageId id, int64_t stages, const SourceLocation& where)
 }
 
 void Schedule::compute_inline(StageId id, const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
+  Stage& own = stage_for(id, where, "compute_inline");
   if (own.is_output) {
     fail(where, Code::OutputAttached, "inline the stages it reads instead",
-         "'{}' is an output of the schedule and cannot be inlined", own.name());
+         "compute_inline of '{}', an output of the schedule", own.name());
   }
   if (!own.op->reduce_axes.empty()) {
     fail(where, Code::CannotInline, "compute it at a loop of its reader with compute_at",
-         "'{}' is a reduction and cannot be inlined", own.name());
+         "compute_inline of '{}', a reduction", own.name());
   }
   own.attachment = {AttachKind::Inline, -1, {}, where};
 }
 
 void Schedule::compute_root(StageId id, const SourceLocation& where) {
-  stage_for(id, where).attachment = {AttachKind::Root, -1, {}, where};
+  stage_for(id, where, "compute_root").attachment = {AttachKind::Root, -1, {}, where};
 }
 
 void Schedule::parallel(StageId id, const IterVar& axis, const SourceLocation& where) {
@@ -343,18 +357,22 @@ void Schedule::parallel(StageId id, const IterVar& axis, const SourceLocation& w
 
 void Schedule::pragma(StageId id, const IterVar& axis, const std::string& key,
                       const std::string& value, const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
+  Stage& own = stage_for(id, where, "pragma");
   leaf_position(own, axis, where, "pragma");
   std::erase_if(own.pragmas, [&](const Pragma& p) { return p.axis.same_as(axis) && p.key == key; });
   own.pragmas.push_back({axis, key, value, where});
 }
 
 void Schedule::set_store_predicate(StageId id, const Expr& predicate, const SourceLocation& where) {
-  Stage& own = stage_for(id, where);
+  Stage& own = stage_for(id, where, "set_store_predicate");
   if (predicate->type != kBool) {
     fail(where, Code::BadPredicate, "give a comparison such as tx.var.equal(0)",
          "the store predicate of '{}' is {}, not bool", own.name(), to_string(predicate->type));
   }
+  walk(predicate, [&](const TensorRead& n) {
+    fail(where, Code::BadPredicate, "compare the thread axes alone, as in tx.var.equal(0)",
+         "the store predicate of '{}' reads '{}'", own.name(), n.tensor->name);
+  });
   // Axes of one tag are one index, so that the tag in the variable's name stands for all of them.
   walk(predicate, [&](const Var& v) {
     const auto tag = parse_thread_tag(v.name);

@@ -144,8 +144,8 @@ void Schedule::check_rfactor(const Stage& own, const IterVar& axis, int factor_a
 
 std::vector<Tensor> Schedule::rfactor(const Tensor& tensor, const IterVar& axis, int factor_axis,
                                       const SourceLocation& where) {
-  const StageId id = stage_of(tensor, where);
-  const Stage& own = stage_for(id, where);
+  const StageId id = stage_of(tensor, where, "rfactor");
+  const Stage& own = stage_for(id, where, "rfactor");
   check_rfactor(own, axis, factor_axis, where);
   const auto rank = static_cast<int>(own.op->axes.size());
   const auto position = static_cast<size_t>(factor_axis < 0 ? rank + 1 + factor_axis : factor_axis);

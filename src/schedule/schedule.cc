@@ -135,11 +135,12 @@ void Schedule::set_body(StageId id, Expr body) {
   by_operation_.emplace(own.op, id);
 }
 
-StageId Schedule::stage_of(const Tensor& tensor, const SourceLocation& where) const {
+StageId Schedule::stage_of(const Tensor& tensor, const SourceLocation& where,
+                           std::string_view directive) const {
   const auto id = find(operation_of(tensor));
   if (!id) {
     fail(where, Code::NotInSchedule, "create the schedule from an output that reads the tensor",
-         "'{}' is not part of this schedule", tensor->name);
+         "{} of '{}', which is not part of this schedule", directive, tensor->name);
   }
   return *id;
 }

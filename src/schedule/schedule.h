@@ -126,6 +126,8 @@ class Schedule {
   std::optional<StageId> find(const Op& op) const;
   // The stage that computes a tensor read in a body of this schedule.
   StageId producer(const ir::Tensor& tensor) const;
+  // Why an axis is no leaf of the stage: what became of it, or whose it is.
+  std::string fate_of(const Stage& stage, const ir::IterVar& axis) const;
   // The stages that read it.
   std::vector<StageId> readers_of(StageId id) const;
 
@@ -208,12 +210,14 @@ class Schedule {
                      const SourceLocation& where) const;
   void replace_operation(StageId id, Op op);
   StageId add_stage(const Op& op, size_t position);
-  Stage& stage_for(StageId id, const SourceLocation& where);
+  // A stage with loops of its own; fails for a placeholder.
+  Stage& stage_for(StageId id, const SourceLocation& where, std::string_view directive);
   size_t leaf_position(const Stage& stage, const ir::IterVar& axis, const SourceLocation& where,
                        std::string_view directive) const;
   std::vector<ir::IterVar> transform_loops(StageId id, size_t earlier, const SourceLocation& where);
   static void put(Stage& stage, Storage storage, const SourceLocation& where);
-  StageId stage_of(const ir::Tensor& tensor, const SourceLocation& where) const;
+  StageId stage_of(const ir::Tensor& tensor, const SourceLocation& where,
+                   std::string_view directive) const;
   // Appends the relation and changes the leaves. Operands are leaves.
   static void apply(Stage& stage, const Relation& relation);
 

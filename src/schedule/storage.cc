@@ -45,9 +45,18 @@ Storage parse_storage(std::string_view scope, std::string_view layout, const Sha
 }
 
 Storage parse_storage(std::string_view scope, std::string_view layout, const Exprs& shape,
-                      std::string_view tensor, const SourceLocation& where) {
-  if (layout.empty()) return {scope_or_fail(scope, where), {}};
-  return parse_storage(scope, layout, constant_shape(shape, std::string(tensor), where), where);
+                      std::string_view tensor, std::string_view directive,
+                      const SourceLocation& where) {
+  try {
+    if (layout.empty()) return {scope_or_fail(scope, where), {}};
+    return parse_storage(scope, layout, constant_shape(shape, std::string(tensor), where), where);
+  } catch (const UserError& error) {
+    std::vector<Diagnostic> diagnostics = error.diagnostics();
+    for (Diagnostic& d : diagnostics) {
+      d.message = fmt::format("{} of '{}': {}", directive, tensor, d.message);
+    }
+    throw UserError(std::move(diagnostics));
+  }
 }
 
 }  // namespace texloom::schedule

@@ -22,8 +22,9 @@ void check_storage(const Storage& storage, const SourceLocation& where);
 // the one of the layout's object. Fails at `where` with UnknownScope or BadLayout.
 Storage parse_storage(std::string_view scope, std::string_view layout, const ir::Shape& shape,
                       const SourceLocation& where);
-// The same for a tensor. With a layout its shape has to be constant.
+// The same for a directive on a tensor. With a layout its shape has to be constant.
 Storage parse_storage(std::string_view scope, std::string_view layout, const ir::Exprs& shape,
-                      std::string_view tensor, const SourceLocation& where);
+                      std::string_view tensor, std::string_view directive,
+                      const SourceLocation& where);
 
 }  // namespace texloom::schedule

@@ -9,6 +9,7 @@ import functools
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,42 @@ import numpy as np
 import texloom as tvm
 from texloom import te
 
+# What is called on schedules and stages, and to make and lower a schedule, each with words of which
+# one is in a message about it; `layout=` is an argument of several.
+DIRECTIVES: dict[str, tuple[str, ...]] = {
+    "create_schedule": ("create_schedule",),
+    "split": ("split",),
+    "tile": ("tile", "split"),
+    "fuse": ("fuse",),
+    "reorder": ("reorder",),
+    "bind": ("bind", "bound", "extent", "virtual threads", "blocks of"),
+    "thread_axis": ("thread",),
+    "vectorize": ("vectorize", "stays serial"),
+    "unroll": ("unroll",),
+    "parallel": ("parallel", "stays serial"),
+    "pragma": ("pragma", "vectorize", "unroll"),
+    "prefetch": ("prefetch", "pragma"),
+    "env_threads": ("env_threads",),
+    "compute_at": ("compute_at", "computed at", "computed inside"),
+    "compute_inline": ("compute_inline", "inlined"),
+    "compute_root": ("compute_root",),
+    "create_group": ("create_group",),
+    "layout": ("layout", "axis", "axes", "lanes", "kind", "padding"),
+    "cache_read": ("cache_read", "texture", "memory", "buffers", "bound to no thread"),
+    "cache_write": ("cache_write", "texture", "memory"),
+    "set_scope": ("set_scope", "memory", "texture"),
+    "storage_align": ("storage_align", "apart"),
+    "double_buffer": ("double_buffer", "buffer"),
+    "rolling_buffer": ("rolling_buffer",),
+    "pipeline": ("pipeline", "fetched", "reads"),
+    "rfactor": ("rfactor",),
+    "set_store_predicate": ("set_store_predicate", "store predicate"),
+    "transform_layout": ("transform_layout", "new axes", "columns"),
+    "decl_buffer": ("buffer", "declared", "scope", "layout", "kind"),
+    "lower": ("argument", "binds"),
+    "build": ("argument", "target"),
+}
+
 
 @dataclass(frozen=True)
 class Case:
@@ -29,6 +66,8 @@ class Case:
 
     code: str
     run: Callable[[], object]
+    # A part of the message, where the code alone does not tell.
+    says: str = ""
     # Set in a process of its own; "<empty>" stands for an empty folder.
     environment: dict[str, str] = field(default_factory=dict)
     # Of a program in the text form, which `run` parses.
@@ -52,6 +91,17 @@ class Case:
             mark = "# wrong"
         (place,) = [i for i, text in enumerate(lines) if text.rstrip().endswith(mark)]
         return first + place
+
+    @property
+    def directive(self) -> str:
+        """What is called at that line, if it is one of DIRECTIVES; "" otherwise."""
+        if self.program:
+            return ""
+        wrong = inspect.getsourcelines(self.run)[0][self.line - inspect.getsourcelines(self.run)[1]]
+        if "layout=" in wrong:
+            return "layout"
+        called = re.findall(r"\b(\w+)\(", wrong)
+        return next((name for name in called if name in DIRECTIVES), "")
 
     def diagnostics(self) -> list[dict]:
         """What comes of it: severity, code, file, line, message, help and text of each."""
@@ -97,9 +147,11 @@ class Case:
 CASES: list[Case] = []
 
 
-def case(code: str, **environment: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
+def case(
+    code: str, *, says: str = "", **environment: str
+) -> Callable[[Callable[[], object]], Callable[[], object]]:
     def add(function: Callable[[], object]) -> Callable[[], object]:
-        CASES.append(Case(code, function, environment))
+        CASES.append(Case(code, function, says, environment))
         return function
 
     return add
@@ -153,6 +205,25 @@ def sum_of_rows() -> tuple:
     k = te.reduce_axis((0, 6), name="k")
     r = te.compute((8,), lambda i: te.sum(x[i, k], axis=k), name="R")
     return x, r, k, te.create_schedule(r.op)
+
+
+def symbolic_copy() -> tuple:
+    """X, Y = X + 1 of n columns, and a schedule with nothing bound."""
+    n = te.var("n")
+    x = te.placeholder((8, n), name="X")
+    y = te.compute((8, n), lambda i, j: x[i, j] + 1, name="Y")
+    return x, y, te.create_schedule(y.op)
+
+
+def two_sources() -> tuple:
+    """X, P and Q of X, Y = Q - P, a schedule with Y's axis bound to blocks."""
+    x = te.placeholder((8,), name="X")
+    p = te.compute((8,), lambda i: x[i] * 2, name="P")
+    q = te.compute((8,), lambda i: x[i] + 1, name="Q")
+    y = te.compute((8,), lambda i: q[i] - p[i], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    return x, p, q, y, s
 
 
 def extern_of(x: te.Tensor) -> te.Tensor:

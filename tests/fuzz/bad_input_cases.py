@@ -5,22 +5,32 @@ from __future__ import annotations
 import json
 import sys
 
+import bad_attachments
+import bad_bindings
+import bad_buffers
+import bad_caches
 import bad_calls
-import bad_directives
 import bad_externs
 import bad_input
-import bad_schedules
+import bad_layouts
+import bad_loops
+import bad_lowering
+import bad_reductions
 import bad_targets
 import bad_tensors
 import bad_texts
-import bad_threads
 
 FILES = (
     bad_tensors,
     bad_externs,
-    bad_directives,
-    bad_schedules,
-    bad_threads,
+    bad_loops,
+    bad_bindings,
+    bad_attachments,
+    bad_caches,
+    bad_buffers,
+    bad_layouts,
+    bad_reductions,
+    bad_lowering,
     bad_targets,
     bad_calls,
     bad_texts,

@@ -1,6 +1,9 @@
 """Print every bad-input case as a user sees it: the wrong line and what comes of it.
 
 .venv/bin/python tests/fuzz/show_bad_input.py [PART_OF_A_NAME_OR_CODE]
+.venv/bin/python tests/fuzz/show_bad_input.py --directives [DIRECTIVE]
+
+With --directives those of schedules alone, or of one directive, under a heading for each.
 """
 
 from __future__ import annotations
@@ -8,18 +11,21 @@ from __future__ import annotations
 import sys
 from collections import Counter
 
+from bad_input import DIRECTIVES, Case
 from bad_input_cases import CASES
 
 from texloom.errors import codes
 
 
-def main() -> int:
-    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    shown: Counter[str] = Counter()
-    silent = 0
-    for case in CASES:
-        if wanted not in case.name and wanted not in case.code:
-            continue
+class Display:
+    """Prints cases and counts what came of them."""
+
+    def __init__(self) -> None:
+        self.shown: Counter[str] = Counter()
+        self.silent = 0
+
+    def show(self, case: Case) -> None:
+        """The case and its diagnostics."""
         print(f"== {case.name.replace('_', ' ')}")
         try:
             diagnostics = case.diagnostics()
@@ -28,16 +34,43 @@ def main() -> int:
             print(f"{type(error).__name__}: {error}")
         for diagnostic in diagnostics:
             print(diagnostic["text"])
-        shown.update(d["code"] for d in diagnostics)
-        silent += [d["code"] for d in diagnostics] != [case.code]
+        self.shown.update(d["code"] for d in diagnostics)
+        self.silent += [d["code"] for d in diagnostics] != [case.code]
         print()
-    names = [f"{code} {name}" for code, name, _ in codes() if code not in shown]
-    print(f"{sum(shown.values())} diagnostics of {len(shown)} codes")
+
+    def result(self) -> int:
+        """The exit status: 1 where a case did not give its one diagnostic."""
+        print(f"{self.shown.total()} diagnostics of {len(self.shown)} codes")
+        if self.silent:
+            print(f"{self.silent} cases did not give their one diagnostic")
+        return 1 if self.silent else 0
+
+
+def show_directives(only: str) -> int:
+    """The cases of schedules, by directive."""
+    display = Display()
+    for directive in DIRECTIVES:
+        cases = [case for case in CASES if case.directive == directive]
+        if not cases or only not in ("", directive):
+            continue
+        print(f"\n######## {directive}: {len(cases)}\n")
+        for case in cases:
+            display.show(case)
+    return display.result()
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["--directives"]:
+        return show_directives(sys.argv[2] if len(sys.argv) > 2 else "")
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    display = Display()
+    for case in CASES:
+        if wanted in case.name or wanted in case.code:
+            display.show(case)
+    names = [f"{code} {name}" for code, name, _ in codes() if code not in display.shown]
     if not wanted:
         print(f"codes without a case: {', '.join(names) or 'none'}")
-    if silent:
-        print(f"{silent} cases did not give their one diagnostic")
-    return 1 if silent else 0
+    return display.result()
 
 
 if __name__ == "__main__":

@@ -270,13 +270,13 @@ TEST(TeTextErrors, OfDirectives) {
       {"tile i",
        "TL6001 5:1 expected a directive, 'placeholder', 'compute' or 'extern', found 'tile'"},
       {"scope textures", "TL6002 5:7 unknown memory scope textures"},
-      {"inline", "TL2012 5:1 'B' is a reduction and cannot be inlined"},
+      {"inline", "TL2012 5:1 compute_inline of 'B', a reduction"},
       {"output compute_at C, i",
-       "TL3017 5:19 'B' is an output of the schedule and cannot be computed inside 'C'"},
+       "TL3017 5:19 compute_at of 'B', an output of the schedule, inside 'C'"},
       {"compute_at D, i", "TL6002 5:12 there is no tensor D here"},
       {"compute_at A, i", "TL6002 5:15 'A' has no axis i"},
       {"compute_at C, k", "TL6002 5:15 'C' has no axis k"},
-      {"compute_at B, i", "TL2013 5:12 'B' is computed at its own loop 'i'"},
+      {"compute_at B, i", "TL2013 5:12 compute_at of 'B' at its own loop 'i'"},
       {"compute_at C, i compute_at C, j", "TL6002 5:17 'B' is attached already"},
       {"compute_at C, i output", "TL6002 5:17 'B' is attached already"},
       {"split x factor=4 -> a, b", "TL6002 5:7 'B' has no axis x"},
@@ -288,7 +288,7 @@ TEST(TeTextErrors, OfDirectives) {
        "TL2005 5:26 split on the stage of 'B': the axis 'i' has already been split into 'a' and "
        "'b'"},
       {"bind i blockIdx.x split i factor=4 -> a, b",
-       "TL2016 5:19 split of 'i', which is bound to blockIdx.x already"},
+       "TL2016 5:19 split of 'i' of 'B', which is bound to blockIdx.x already"},
       {"fuse i, i -> f", "TL2009 5:1 fuse of 'i' with itself"},
       {"fuse i -> f", "TL6001 5:8 expected ',', found '->'"},
       {"reorder i, i", "TL2008 5:1 reorder names the axis 'i' twice"},
@@ -328,10 +328,11 @@ TEST(TeTextErrors, OfDirectives) {
   for (const Case& c : cases) {
     EXPECT_EQ(error_in(c.text), c.error) << c.text;
   }
-  EXPECT_EQ(error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nscope local\n"),
-            "TL3009 3:7 the input 'A' lies in the caller's memory, not in local memory");
+  EXPECT_EQ(
+      error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nscope local\n"),
+      "TL3009 3:7 set_scope of the input 'A', which lies in the caller's memory, to local memory");
   EXPECT_EQ(error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nfuse -> x\n"),
-            "TL2015 3:1 'A' is a placeholder: it has no loops to schedule");
+            "TL2015 3:1 fuse of 'A', which is a placeholder and has no loops to schedule");
 }
 
 // A layout of extents that are not constant.

@@ -1,17 +1,25 @@
 """Each mistake gives one diagnostic: a stable code, the user's own line, and what to do."""
 
+import inspect
+import re
+
+import bad_input
 import bad_input_cases
 import pytest
 
 from texloom.errors import codes
+from texloom.te import Schedule, Stage, tracing
+from texloom.te.directive_arguments import PARAMETERS
 
 WARNINGS = {"TL2003", "TL3021", "TL3029"}
+OF_DIRECTIVES = [case for case in bad_input_cases.CASES if case.directive]
 
 
 @pytest.mark.parametrize("case", bad_input_cases.CASES, ids=lambda c: c.name)
 def test_diagnostic(case):
     (diagnostic,) = case.diagnostics()
     assert diagnostic["code"] == case.code
+    assert case.says in diagnostic["message"]
     assert diagnostic["severity"] == ("warning" if case.code in WARNINGS else "error")
     assert diagnostic["file"] == case.file
     assert diagnostic["line"] == case.line
@@ -23,9 +31,39 @@ def test_diagnostic(case):
     assert f"  help: {diagnostic['help']}" in diagnostic["text"]
     # The line itself is shown; of a long one what is around the mistake.
     assert "wrong" in diagnostic["text"] or "(((" in diagnostic["text"]
+    # What is said of a directive names it, or what it does.
+    if case.directive:
+        words = bad_input.DIRECTIVES[case.directive]
+        assert any(word in message for word in words), message
 
 
 def test_every_code_has_a_case():
     with_case = {case.code for case in bad_input_cases.CASES}
     without = {code for code, _, _ in codes() if code not in with_case}
     assert without == set(bad_input_cases.UNREACHABLE)
+
+
+def test_names_of_cases_are_told_apart():
+    names = [case.name for case in bad_input_cases.CASES]
+    assert len(set(names)) == len(names)
+
+
+def test_every_directive_has_cases():
+    assert {case.directive for case in OF_DIRECTIVES} == set(bad_input.DIRECTIVES)
+    assert len(OF_DIRECTIVES) >= 120
+
+
+def test_every_directive_checks_its_arguments():
+    assert set(PARAMETERS) == {*tracing.STAGE_DIRECTIVES, *tracing.SCHEDULE_DIRECTIVES}
+
+
+@pytest.mark.parametrize("directive", PARAMETERS)
+def test_parameters_are_named_as_directives_take_them(directive):
+    """The names are those that the call itself knows: a keyword is checked like a position."""
+    method = getattr(Stage, directive, None) or getattr(Schedule, directive)
+    compiled = re.match(rf"{directive}\((.*)\) ->", method.__doc__)
+    if compiled:
+        names = re.findall(r"\w+(?=: )|(?<=\*)args", compiled[1])
+    else:
+        names = list(inspect.signature(method).parameters)
+    assert names[1:] == list(PARAMETERS[directive])

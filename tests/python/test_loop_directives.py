@@ -375,3 +375,20 @@ def test_vectorize_of_a_guarded_division(run):
     data = np.array([0, 2, 0, 4], "int32")
     expected = np.array([7 + 5, 100 + 4, 50 + 5, 33 + 2], "int32")
     np.testing.assert_array_equal(run(s, [n, y], data), np.tile(expected, (4, 1)))
+
+
+def test_what_is_refused_changes_nothing():
+    """Also of a directive that makes several loops."""
+    _, y, s = elementwise((8, 4, 2))
+    i, j, k = s[y].op.axis
+    before = str(s)
+    for refused in (
+        lambda: s[y].tile(i, i, 2, 2),
+        lambda: s[y].tile(i, j, 2, 0),
+        lambda: s[y].fuse(i, j, i),
+        lambda: s[y].fuse(j, k, thread()),
+        lambda: s[y].reorder(k, i, i),
+    ):
+        with pytest.raises(tvm.TVMError):
+            refused()
+        assert str(s) == before

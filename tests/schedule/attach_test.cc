@@ -68,10 +68,12 @@ TEST_F(Attach, FollowsSplitsAndFusions) {
   EXPECT_EQ(enclosing(c), "D.i.outer.i.inner.fused");
   te.fuse(d, {fused, dj});
   EXPECT_EQ(faults([&] { enclosing(c); }),
-            "TL3005 te.py:18: 'C' is computed at the loop 'i' of 'D', which is no longer there");
+            "TL3005 te.py:18: 'C' is computed at the loop 'i' of 'D', which has already been fused "
+            "into 'i.outer.i.inner.fused.j.fused'");
   te.fuse(c, {ci, cj});
   EXPECT_EQ(faults([&] { enclosing(b); }),
-            "TL3005 te.py:18: 'C' is computed at the loop 'i' of 'D', which is no longer there");
+            "TL3005 te.py:18: 'C' is computed at the loop 'i' of 'D', which has already been fused "
+            "into 'i.outer.i.inner.fused.j.fused'");
 }
 
 TEST_F(Attach, LeafOf) {

@@ -36,12 +36,14 @@ TEST_F(Caches, SetScope) {
 
 TEST_F(Caches, BadScopes) {
   EXPECT_EQ(faults([&] { te.set_scope(b, "register"); }),
-            "TL2001 te.py:21: unknown memory scope 'register'");
+            "TL2001 te.py:21: set_scope of 'B': unknown memory scope 'register'");
   EXPECT_EQ(faults([&] { te.cache_read(a, "l2", {b}); }),
-            "TL2001 te.py:22: unknown memory scope 'l2'");
-  EXPECT_EQ(faults([&] { te.cache_write(b, "l3"); }), "TL2001 te.py:23: unknown memory scope 'l3'");
+            "TL2001 te.py:22: cache_read of 'A': unknown memory scope 'l2'");
+  EXPECT_EQ(faults([&] { te.cache_write(b, "l3"); }),
+            "TL2001 te.py:23: cache_write of 'B': unknown memory scope 'l3'");
   EXPECT_EQ(faults([&] { te.set_scope(a, "shared"); }),
-            "TL3009 te.py:21: the input 'A' lies in the caller's memory, not in shared memory");
+            "TL3009 te.py:21: set_scope of the input 'A', which lies in the caller's memory, to "
+            "shared memory");
   EXPECT_FALSE(te.stage(a).scope.has_value());
   EXPECT_EQ(faults([&] { te.set_scope(b, "shared"); }), "");
   try {
@@ -64,13 +66,13 @@ TEST_F(Caches, Layouts) {
   te.set_scope(b, "texture");
   EXPECT_FALSE(te.stage(b).layout.has_value());
   EXPECT_EQ(faults([&] { te.s.set_scope(te.id(b), "shared", line(42), packed); }),
-            "TL2017 te.py:42: a layout of kind 'texture' in the scope 'shared'");
+            "TL2017 te.py:42: set_scope of 'B': a layout of kind 'texture' in the scope 'shared'");
   EXPECT_EQ(faults([&] {
               te.s.set_scope(te.id(b), "texture", line(42), "buffer[(h, c) -> cols=(c, h)]");
             }),
-            "TL2017 te.py:42: a layout of kind 'buffer' in the scope 'texture'");
+            "TL2017 te.py:42: set_scope of 'B': a layout of kind 'buffer' in the scope 'texture'");
   EXPECT_EQ(faults([&] { te.s.cache_write(d, "global", line(43), "buffer[(h) -> cols=h]"); }),
-            "TL2017 te.py:43: the layout has 1 axes, the shape 2");
+            "TL2017 te.py:43: cache_write of 'D': the layout has 1 axes, the shape 2");
 }
 
 TEST_F(Caches, CacheRead) {
@@ -122,7 +124,7 @@ TEST_F(Caches, CacheReadWantsReaders) {
   EXPECT_EQ(faults([&] { te.cache_read(a, "shared", {}); }),
             "TL2002 te.py:22: cache_read of 'A' names no reader");
   EXPECT_EQ(faults([&] { te.cache_read(plus_one(a, "F"), "shared", {b}); }),
-            "TL2007 te.py:22: 'F' is not part of this schedule");
+            "TL2007 te.py:22: cache_read of 'F', which is not part of this schedule");
   EXPECT_EQ(order(), "A, B, C, D, E");
   const auto help = [&](const Tensor& t) -> std::string {
     try {
@@ -133,7 +135,7 @@ TEST_F(Caches, CacheReadWantsReaders) {
     return {};
   };
   EXPECT_EQ(help(a), "name stages that read it: B, D");
-  EXPECT_EQ(help(e), "nothing in this schedule reads it");
+  EXPECT_EQ(help(e), "cache what it reads instead; no stage reads it");
 }
 
 TEST_F(Caches, CacheWrite) {
@@ -174,10 +176,11 @@ TEST_F(Caches, CacheWriteOfAReduction) {
 }
 
 TEST_F(Caches, BadCacheWrites) {
-  EXPECT_EQ(faults([&] { te.cache_write(a, "local"); }),
-            "TL2015 te.py:23: 'A' is a placeholder: it has no loops to schedule");
+  EXPECT_EQ(
+      faults([&] { te.cache_write(a, "local"); }),
+      "TL2015 te.py:23: cache_write of 'A', which is a placeholder and has no loops to schedule");
   EXPECT_EQ(faults([&] { te.cache_write(plus_one(a, "F"), "local"); }),
-            "TL2007 te.py:23: 'F' is not part of this schedule");
+            "TL2007 te.py:23: cache_write of 'F', which is not part of this schedule");
 }
 
 // The loops become the axes of the cache; what was made of the old stage's is gone.

@@ -65,9 +65,10 @@ TEST_F(Directives, BadBinds) {
             "TL2014 te.py:15: bind of the reduction axis 'k' to blockIdx.x, along which no results "
             "can be combined");
   EXPECT_EQ(faults([&] { te.bind(c, te.axis(b, 0), "threadIdx.x"); }),
-            "TL2005 te.py:15: bind on the stage of 'C': the axis 'i' is not an axis of this stage");
+            "TL2005 te.py:15: bind on the stage of 'C': the axis 'i' is not an axis of this stage, "
+            "but of 'B'");
   EXPECT_EQ(faults([&] { te.bind(a, i, "threadIdx.x"); }),
-            "TL2015 te.py:15: 'A' is a placeholder: it has no loops to schedule");
+            "TL2015 te.py:15: bind of 'A', which is a placeholder and has no loops to schedule");
 }
 
 TEST_F(Directives, Annotate) {
@@ -86,15 +87,15 @@ TEST_F(Directives, BadAnnotations) {
             "TL2010 te.py:16: vectorize of the reduction axis 'k' of 'C'");
   te.bind(c, i, "blockIdx.x");
   EXPECT_EQ(faults([&] { te.unroll(c, i); }),
-            "TL2016 te.py:17: the axis 'i' of 'C' is bound to blockIdx.x already");
+            "TL2016 te.py:17: unroll of 'i' of 'C', which is bound to blockIdx.x already");
   EXPECT_EQ(faults([&] { te.vectorize(c, te.axis(b, 0)); }),
             "TL2005 te.py:16: vectorize on the stage of 'C': the axis 'i' is not an axis of this "
-            "stage");
+            "stage, but of 'B'");
   EXPECT_EQ(faults([&] { te.unroll(c, te.axis(b, 0)); }),
             "TL2005 te.py:17: unroll on the stage of 'C': the axis 'i' is not an axis of this "
-            "stage");
+            "stage, but of 'B'");
   EXPECT_EQ(faults([&] { te.unroll(a, i); }),
-            "TL2015 te.py:17: 'A' is a placeholder: it has no loops to schedule");
+            "TL2015 te.py:17: unroll of 'A', which is a placeholder and has no loops to schedule");
 }
 
 TEST_F(Directives, ComputeAt) {
@@ -123,28 +124,29 @@ TEST_F(Directives, ComputeElsewhere) {
 
 TEST_F(Directives, BadAttachments) {
   EXPECT_EQ(faults([&] { te.compute_at(b, b, te.axis(b, 0)); }),
-            "TL2013 te.py:18: 'B' is computed at its own loop 'i'");
+            "TL2013 te.py:18: compute_at of 'B' at its own loop 'i'");
   EXPECT_EQ(faults([&] { te.compute_at(c, b, te.axis(b, 0)); }),
-            "TL3017 te.py:18: 'C' is an output of the schedule and cannot be computed inside 'B'");
+            "TL3017 te.py:18: compute_at of 'C', an output of the schedule, inside 'B'");
   EXPECT_EQ(faults([&] { te.compute_at(b, c, te.axis(b, 0)); }),
             "TL2005 te.py:18: compute_at on the stage of 'C': the axis 'i' is not an axis of this "
-            "stage");
-  const std::string placeholder = "'A' is a placeholder: it has no loops to schedule";
-  EXPECT_EQ(faults([&] { te.compute_at(a, c, i); }), "TL2015 te.py:18: " + placeholder);
-  EXPECT_EQ(faults([&] { te.compute_at(b, a, i); }), "TL2015 te.py:18: " + placeholder);
-  EXPECT_EQ(faults([&] { te.compute_root(a); }), "TL2015 te.py:20: " + placeholder);
+            "stage, but of 'B'");
+  const std::string placeholder = " of 'A', which is a placeholder and has no loops to schedule";
+  EXPECT_EQ(faults([&] { te.compute_at(a, c, i); }), "TL2015 te.py:18: compute_at" + placeholder);
+  EXPECT_EQ(faults([&] { te.compute_at(b, a, i); }), "TL2015 te.py:18: compute_at" + placeholder);
+  EXPECT_EQ(faults([&] { te.compute_root(a); }), "TL2015 te.py:20: compute_root" + placeholder);
   EXPECT_EQ(te.stage(b).attachment.kind, AttachKind::Root);
 }
 
 TEST_F(Directives, BadInlines) {
   EXPECT_EQ(faults([&] { te.compute_inline(c); }),
-            "TL3017 te.py:19: 'C' is an output of the schedule and cannot be inlined");
+            "TL3017 te.py:19: compute_inline of 'C', an output of the schedule");
   EXPECT_EQ(faults([&] { te.compute_inline(a); }),
-            "TL2015 te.py:19: 'A' is a placeholder: it has no loops to schedule");
+            "TL2015 te.py:19: compute_inline of 'A', which is a placeholder and has no loops to "
+            "schedule");
   const Tensor d = plus_one(c, "D");
   Te reader({d});
   EXPECT_EQ(faults([&] { reader.compute_inline(c); }),
-            "TL2012 te.py:19: 'C' is a reduction and cannot be inlined");
+            "TL2012 te.py:19: compute_inline of 'C', a reduction");
   EXPECT_EQ(faults([&] { reader.compute_inline(b); }), "");
 }
 

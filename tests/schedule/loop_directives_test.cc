@@ -71,29 +71,29 @@ TEST_F(LoopDirectives, PartsOfASplit) {
 
 TEST_F(LoopDirectives, BadSplits) {
   EXPECT_EQ(faults([&] { te.s.split(te.id(b), i, 2, 3, line(11)); }),
-            "TL2004 te.py:11: split of 'i' is given both a factor and nparts");
+            "TL2004 te.py:11: split of 'i' of 'B' is given both a factor and nparts");
   EXPECT_EQ(faults([&] { te.s.split(te.id(b), i, {}, {}, line(11)); }),
-            "TL2004 te.py:11: split of 'i' is given neither a factor nor nparts");
+            "TL2004 te.py:11: split of 'i' of 'B' is given neither a factor nor nparts");
   EXPECT_EQ(faults([&] { te.split(b, i, 0); }),
-            "TL2004 te.py:11: split of 'i' by factor = 0, which is not positive");
+            "TL2004 te.py:11: split of 'i' of 'B' by factor = 0, which is not positive");
   EXPECT_EQ(faults([&] { te.split_nparts(b, i, -3); }),
-            "TL2004 te.py:12: split of 'i' by nparts = -3, which is not positive");
+            "TL2004 te.py:12: split of 'i' of 'B' by nparts = -3, which is not positive");
   EXPECT_EQ(leaves(), "i, j, k, r, s");
 }
 
 TEST_F(LoopDirectives, AnnotatedAxesAreNotSplit) {
   te.bind(b, i, "blockIdx.x");
   EXPECT_EQ(faults([&] { te.split(b, i, 2); }),
-            "TL2016 te.py:11: split of 'i', which is bound to blockIdx.x already");
+            "TL2016 te.py:11: split of 'i' of 'B', which is bound to blockIdx.x already");
   te.unroll(b, j);
   EXPECT_EQ(faults([&] { te.split(b, j, 2); }),
-            "TL2016 te.py:11: split of 'j', which is unrolled already");
+            "TL2016 te.py:11: split of 'j' of 'B', which is unrolled already");
 }
 
 TEST_F(LoopDirectives, AnnotatedAxesAreNotFused) {
   te.vectorize(b, j);
   EXPECT_EQ(faults([&] { te.fuse(b, {i, j}); }),
-            "TL2016 te.py:13: fuse of 'j', which is vectorized already");
+            "TL2016 te.py:13: fuse of 'j' of 'B', which is vectorized already");
 }
 
 // What became of an axis that is no leaf.
@@ -121,10 +121,10 @@ TEST_F(LoopDirectives, OnlyLeaves) {
 }
 
 TEST_F(LoopDirectives, PlaceholdersHaveNoLoops) {
-  const std::string problem = ": 'A' is a placeholder: it has no loops to schedule";
-  EXPECT_EQ(faults([&] { te.split(a, i, 2); }), "TL2015 te.py:11" + problem);
-  EXPECT_EQ(faults([&] { te.fuse(a, {i, j}); }), "TL2015 te.py:13" + problem);
-  EXPECT_EQ(faults([&] { te.reorder(a, {}); }), "TL2015 te.py:14" + problem);
+  const std::string problem = " of 'A', which is a placeholder and has no loops to schedule";
+  EXPECT_EQ(faults([&] { te.split(a, i, 2); }), "TL2015 te.py:11: split" + problem);
+  EXPECT_EQ(faults([&] { te.fuse(a, {i, j}); }), "TL2015 te.py:13: fuse" + problem);
+  EXPECT_EQ(faults([&] { te.reorder(a, {}); }), "TL2015 te.py:14: reorder" + problem);
 }
 
 TEST_F(LoopDirectives, Fuse) {
@@ -180,7 +180,7 @@ TEST_F(LoopDirectives, BadFuses) {
   EXPECT_EQ(faults([&] { te.fuse(b, {k, i}); }),
             "TL2009 te.py:13: fuse of 'k' and 'i', which are not adjacent");
   EXPECT_EQ(faults([&] { te.fuse(b, {j, j}); }),
-            "TL2009 te.py:13: fuse of 'j' and 'j', which are not adjacent");
+            "TL2009 te.py:13: fuse of 'j' with itself");
 }
 
 // In either order: what comes of it is a loop that the reduction runs inside.

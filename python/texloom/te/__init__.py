@@ -55,7 +55,7 @@ from ..tir.op import (
     truncmod,
     var,
 )
-from . import schedule, tag, tensor, tracing
+from . import not_provided, schedule, tag, tensor, tracing
 from .external import extern
 from .layouts import AXIS_SEPARATOR
 from .operation import compute, create_schedule, placeholder, reduce_axis, thread_axis
@@ -116,6 +116,7 @@ __all__ = [
     "min",
     "min_value",
     "nearbyint",
+    "not_provided",
     "placeholder",
     "popcount",
     "pow",

@@ -6,8 +6,10 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .. import _core
 from .._core import IterVar, Stage
 from ..tir.op import var
+from .directive_arguments import shown
 
 
 class _AxisSeparator:
@@ -41,7 +43,14 @@ def mapped(function: Callable[..., Iterable[Any]], axes: list[Any]) -> list[Any]
     parameters = inspect.signature(function).parameters.values()
     keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     count = len(axes) - len(keywords)
-    return list(function(*axes[:count], **dict(zip(keywords, axes[count:], strict=True))))
+    made = function(*axes[:count], **dict(zip(keywords, axes[count:], strict=True)))
+    if not isinstance(made, Iterable):
+        _core.refuse(
+            "BadDirectiveArgument",
+            f"transform_layout: the function returns {shown(made)}, not a list of indices",
+            "return a list, as [h, c // 4, c % 4]",
+        )
+    return list(made)
 
 
 def _transform_layout(self: Stage, mapping_function: Callable[..., Iterable[Any]]) -> list[IterVar]:

@@ -11,6 +11,7 @@ from typing import Any
 from .. import _core
 from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor
 from ..tir.op import var
+from .directive_arguments import check_arguments
 from .layouts import AXIS_SEPARATOR, axis_names, mapped
 
 STAGE_DIRECTIVES = (
@@ -130,6 +131,7 @@ def _trace_of(s: Schedule) -> Trace:
 def _traced(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(self: Stage | Schedule, *args: Any, **options: Any) -> Any:
+        check_arguments(name, self, args, options)
         s = self if isinstance(self, Schedule) else self._schedule
         trace = _trace_of(s)
         line_count, axis_count = len(trace.lines), len(trace.axes)

@@ -1,0 +1,137 @@
+"""What the parameters of directives take: a value of another kind is a diagnostic of its own."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The values that a parameter takes, in words, and how a user comes by one."""
+
+    words: str
+    accepts: Callable[[Any], bool]
+    help: str
+
+
+def _is(*types: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, types)
+
+
+def _is_integer(value: Any) -> bool:
+    return hasattr(value, "__index__") or isinstance(value, Expr)
+
+
+def _is_factor(value: Any) -> bool:
+    return value is None or isinstance(value, (numbers.Number, np.generic, Expr, IterVar))
+
+
+def _are(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """One such value, or a list of them."""
+    return lambda value: (
+        all(map(accepts, value)) if isinstance(value, (list, tuple)) else accepts(value)
+    )
+
+
+_is_source = _is(Tensor, Operation)
+AXIS = Kind(
+    "an axis",
+    _is(IterVar),
+    "name an axis of s[T].op.axis or s[T].op.reduce_axis, or one that split or fuse returned",
+)
+AXES = Kind("an axis", _are(_is(IterVar)), AXIS.help)
+THREAD = Kind("a thread axis", _is(IterVar), 'make one by te.thread_axis("threadIdx.x")')
+STAGE = Kind("a stage", _is(Stage), "name the stage of a tensor T as s[T]")
+TENSOR = Kind("a tensor", _is(Tensor), "name what te.compute, te.placeholder or a cache returned")
+TENSORS = Kind("a tensor or a list of them", _are(_is(Tensor)), TENSOR.help)
+READERS = Kind("a tensor or a list of them", _are(_is_source), "name the tensors that read it: [B]")
+FACTOR = Kind("a number", _is_factor, "give a positive constant")
+INTEGER = Kind("an integer", _is_integer, "give a constant integer")
+SCOPE = Kind("a string", _is(str), 'name a memory scope, as "shared", "local" or "global.texture"')
+LAYOUT = Kind("a string", _is(str), 'describe a layout, as "texture[(h, c) -> rows=h, lanes=c]"')
+KEY = Kind("a string", _is(str), 'name a pragma, as "auto_unroll_max_step"')
+ANYTHING = Kind("a value", lambda _: True, "give a value")
+CONDITION = Kind("a condition", _is(Expr, bool), "give a comparison such as tx.var.equal(0)")
+FUNCTION = Kind("a function", callable, "give a function of the axes, as lambda h, w: [w, h]")
+
+# By directive: its parameters in order. The last one of fuse and reorder takes all that follow.
+PARAMETERS: dict[str, dict[str, Kind]] = {
+    "bind": {"ivar": AXIS, "thread_ivar": THREAD},
+    "cache_read": {"tensor": TENSOR, "scope": SCOPE, "readers": READERS, "layout": LAYOUT},
+    "cache_write": {"tensor": TENSORS, "scope": SCOPE, "layout": LAYOUT},
+    "compute_at": {"parent": STAGE, "scope": AXIS},
+    "compute_inline": {},
+    "compute_root": {},
+    "double_buffer": {},
+    "fuse": {"args": AXES},
+    "parallel": {"var": AXIS},
+    "pipeline": {"stages": INTEGER},
+    "pragma": {"var": AXIS, "pragma_type": KEY, "pragma_value": ANYTHING},
+    "reorder": {"args": AXES},
+    "rfactor": {"tensor": TENSOR, "axis": AXIS, "factor_axis": INTEGER},
+    "set_scope": {"scope": SCOPE, "layout": LAYOUT},
+    "set_store_predicate": {"predicate": CONDITION},
+    "split": {"parent": AXIS, "factor": FACTOR, "nparts": FACTOR},
+    "storage_align": {"axis": AXIS, "factor": INTEGER, "offset": INTEGER},
+    "tile": {"x_parent": AXIS, "y_parent": AXIS, "x_factor": FACTOR, "y_factor": FACTOR},
+    "transform_layout": {"mapping_function": FUNCTION},
+    "unroll": {"var": AXIS},
+    "vectorize": {"var": AXIS},
+}
+VARIADIC = ("fuse", "reorder")
+
+
+def shown(value: Any) -> str:
+    """A value as a message names it."""
+    if value is None or isinstance(value, (str, numbers.Number)):
+        return repr(value)
+    if isinstance(value, Tensor):
+        return f"the tensor '{value.name}'"
+    if isinstance(value, Operation):
+        return f"the operation '{value.name}'"
+    if isinstance(value, Stage):
+        return f"the stage of '{value.op.name}'"
+    if isinstance(value, IterVar):
+        return f"the axis '{value.name}'"
+    return f"a value of type {type(value).__name__}"
+
+
+def check_arguments(
+    directive: str, on: Stage | Schedule, args: tuple[Any, ...], options: dict[str, Any]
+) -> None:
+    """Refuse an argument of another kind than its parameter takes.
+
+    How many arguments there are is left to the call itself.
+
+    Raises
+    ------
+    TVMError
+        TL2040, which is a TypeError.
+    """
+    parameters = PARAMETERS[directive]
+    names = list(parameters)
+    if directive in VARIADIC:
+        names *= len(args)
+    given = [*zip(names, args, strict=False), *options.items()]
+    of = f" of '{on.op.name}'" if isinstance(on, Stage) else ""
+    for name, value in given:
+        kind = parameters.get(name, ANYTHING)
+        if kind.accepts(value):
+            continue
+        what = "an argument" if directive in VARIADIC else name
+        _core.refuse(
+            "BadDirectiveArgument",
+            f"{directive}{of}: {what} is {shown(value)}, not {kind.words}",
+            kind.help,
+        )
+
+
+__all__ = ["PARAMETERS", "Kind", "check_arguments", "shown"]

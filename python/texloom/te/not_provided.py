@@ -1,0 +1,48 @@
+"""Directives that TVM has and Texloom does not: each says what to write instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from .._core import IterVar, Schedule, Stage, Tensor
+
+
+def _create_group(self: Schedule, outputs: Any, inputs: Any, include_inputs: bool = False) -> Stage:
+    """Refused: stages are placed one by one."""
+    del outputs, inputs, include_inputs
+    _core.refuse(
+        "NotProvided",
+        "create_group: stages are not grouped",
+        "attach each stage of the group by itself: s[T].compute_at(s[reader], axis)",
+    )
+
+
+def _env_threads(self: Stage, threads: Any) -> None:
+    """Refused: a kernel has the threads that its loops are bound to."""
+    del threads
+    _core.refuse(
+        "NotProvided",
+        f"env_threads of '{self.op.name}': only loops are bound to threads",
+        "bind an axis of the stage by s[T].bind; fuse() of no axes makes one of extent 1",
+    )
+
+
+def _rolling_buffer(self: Stage) -> None:
+    """Refused: an iteration does not keep what the one before it computed."""
+    _core.refuse(
+        "NotProvided",
+        f"rolling_buffer of '{self.op.name}': an iteration keeps nothing of the one before it",
+        "attach the stage to a loop further out, so that less is computed twice",
+    )
+
+
+def _prefetch(self: Stage, tensor: Tensor, var: IterVar, offset: Any) -> None:
+    """A hint to fetch what the loop reads next into a cache: kept as a pragma, without effect."""
+    self.pragma(var, f"prefetch_{tensor.name}", offset)
+
+
+Schedule.create_group = _create_group
+Stage.env_threads = _env_threads
+Stage.rolling_buffer = _rolling_buffer
+Stage.prefetch = _prefetch

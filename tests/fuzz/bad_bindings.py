@@ -1,0 +1,464 @@
+"""Loops bound to threads, vectorised or unrolled where they cannot be."""
+
+from __future__ import annotations
+
+from bad_input import block, case, chain_of, copy_of, sum_of_rows, symbolic_copy, thread
+
+import texloom as tvm
+from texloom import te
+
+
+@case("TL2003")
+def axis_bound_twice() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].bind(s[y].op.axis[0], thread())  # wrong
+
+
+@case("TL2005")
+def axis_that_is_split_already() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0], factor=2)
+    s[y].bind(s[y].op.axis[0], block())  # wrong
+
+
+@case("TL2006")
+def bound_to_an_axis_that_is_no_thread() -> None:
+    _, y, s = copy_of((8, 4))
+    i, j = s[y].op.axis
+    s[y].bind(i, j)  # wrong
+
+
+@case("TL2014")
+def reduction_axis_bound_to_blocks() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].bind(k, block())  # wrong
+
+
+@case("TL2014")
+def reduction_axis_bound_to_virtual_threads() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].bind(k, te.thread_axis("vthread"))  # wrong
+
+
+@case("TL2014")
+def axis_of_both_kinds_bound_to_threads() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].bind(s[r].fuse(s[r].op.axis[0], k), thread())  # wrong
+
+
+@case("TL2016")
+def bind_of_a_vectorized_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].vectorize(s[y].op.axis[1])
+    s[y].bind(s[y].op.axis[1], thread())  # wrong
+
+
+@case("TL2005")
+def axis_that_rfactor_took_away() -> None:
+    _, r, k, s = sum_of_rows()
+    i = s[r].op.axis[0]
+    s.rfactor(r, k)
+    s[r].bind(i, block())  # wrong
+
+
+@case("TL3001")
+def one_thread_tag_with_two_extents() -> None:
+    x, p, y, s = chain_of((8, 6))
+    s[y].bind(s[y].op.axis[1], thread())  # wrong
+    s[p].compute_at(s[y], s[y].op.axis[0])
+    s[p].set_scope("shared")
+    outer, _ = s[p].split(s[p].op.axis[1], nparts=3)
+    s[p].bind(outer, thread())
+    tvm.lower(s, [x, y])
+
+
+@case("TL3007")
+def lanes_of_a_texel_bound_to_threads() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    cache = s.cache_read(x, "texture", [y])
+    s[cache].bind(s[cache].op.axis[1], thread())  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3029")
+def elements_of_a_texture_bound_to_threads() -> None:
+    x, y, s = copy_of((8, 16))
+    s[y].bind(s[y].op.axis[0], block())
+    cache = s.cache_read(x, "texture", [y])
+    s[cache].bind(s[cache].op.axis[1], thread())  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3015")
+def one_thread_tag_twice_in_one_stage() -> None:
+    x, y, s = copy_of((8, 8))
+    i, j = s[y].op.axis
+    s[y].bind(i, thread())
+    s[y].bind(j, thread())  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3001")
+def one_virtual_thread_axis_with_two_extents() -> None:
+    x, p, y, s = chain_of((8, 6))
+    virtual = te.thread_axis("vthread")
+    s[y].bind(s[y].op.axis[1], virtual)
+    s[p].compute_at(s[y], s[y].op.axis[1])
+    s[p].set_scope("shared")
+    outer, _ = s[p].split(s[p].op.axis[1], nparts=3)
+    s[p].bind(outer, virtual)  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3015")
+def one_virtual_thread_axis_twice_in_one_stage() -> None:
+    x, y, s = copy_of((8, 8))
+    virtual = te.thread_axis("vthread")
+    for axis in s[y].op.axis:
+        s[y].bind(axis, virtual)  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3030")
+def data_axis_inside_a_reduction_of_threads() -> None:
+    x, r, k, s = sum_of_rows()
+    s[r].reorder(k, s[r].op.axis[0])
+    s[r].bind(k, thread())  # wrong
+    tvm.lower(s, [x, r])
+
+
+@case("TL3030")
+def reduction_of_threads_inside_their_own_loop() -> None:
+    x = te.placeholder((8, 6), name="X")
+    k = te.reduce_axis((0, 6), name="k")
+    r = te.compute((8,), lambda i: te.sum(x[i, k], axis=k), name="R")
+    y = te.compute((8,), lambda i: r[i] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], thread())
+    s[r].compute_at(s[y], s[y].op.axis[0])
+    s[r].bind(k, thread())  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2040", says="bind of 'Y': thread_ivar is 'threadIdx.x', not a thread axis")
+def bind_to_the_name_of_a_thread() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], "threadIdx.x")  # wrong
+
+
+@case("TL2040", says="ivar is None, not an axis")
+def bind_of_nothing() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(None, thread())  # wrong
+
+
+@case("TL2005", says="'threadIdx.x' is not an axis of this stage")
+def bind_with_its_arguments_exchanged() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(thread(), s[y].op.axis[0])  # wrong
+
+
+@case("TL2005", says="'i0' is not an axis of this stage, but of 'P'")
+def bind_of_an_axis_of_another_stage() -> None:
+    _, p, y, s = chain_of()
+    s[y].bind(s[p].op.axis[0], thread())  # wrong
+
+
+@case("TL2005", says="'i0' has already been fused into 'i0.i1.fused'")
+def bind_of_an_axis_that_is_fused() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].fuse(*s[y].op.axis)
+    s[y].bind(s[y].op.axis[0], block())  # wrong
+
+
+@case("TL2016", says="bind of 'i1' of 'Y', which is unrolled already")
+def bind_of_an_unrolled_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].unroll(s[y].op.axis[1])
+    s[y].bind(s[y].op.axis[1], thread())  # wrong
+
+
+@case("TL2015", says="bind of 'X', which is a placeholder")
+def bind_of_a_placeholder() -> None:
+    x, y, s = copy_of((8, 4))
+    s[x].bind(s[y].op.axis[0], block())  # wrong
+
+
+@case("TL3001", says="the extent of threadIdx.x is no positive constant: n")
+def threads_of_a_symbolic_extent() -> None:
+    x, y, s = symbolic_copy()
+    s[y].bind(s[y].op.axis[1], thread())  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3001", says="the number of virtual threads of the loop 'j' is no constant: n")
+def virtual_threads_of_a_symbolic_extent() -> None:
+    x, y, s = symbolic_copy()
+    s[y].bind(s[y].op.axis[1], te.thread_axis("vthread"))  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3001", says="threadIdx.x has the extent 6 here, but 4 at")
+def threads_of_two_extents_in_one_kernel() -> None:
+    x, p, y, s = chain_of((8, 6))
+    s[y].bind(s[y].op.axis[1], thread())  # wrong
+    s[p].compute_at(s[y], s[y].op.axis[0])
+    s[p].set_scope("shared")
+    _, inner = s[p].split(s[p].op.axis[1], factor=4)
+    s[p].bind(inner, thread())
+    tvm.lower(s, [x, y])
+
+
+@case("TL3007", says="'ax1' of the texture 'X.texture' is bound to vthread")
+def lanes_of_a_texel_bound_to_virtual_threads() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    cache = s.cache_read(x, "texture", [y])
+    s[cache].bind(s[cache].op.axis[0], block())
+    s[cache].bind(s[cache].op.axis[1], te.thread_axis("vthread"))  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3007", says="'ax0.ax1.fused' of the texture 'X.texture' is bound to threadIdx.x")
+def lanes_of_a_texel_fused_and_bound() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    cache = s.cache_read(x, "texture", [y])
+    s[cache].bind(s[cache].fuse(*s[cache].op.axis), thread())  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3015", says="two axes of 'R' are bound to threadIdx.x, 'l' being the second")
+def two_reduction_axes_bound_to_one_tag() -> None:
+    x = te.placeholder((8, 6, 6), name="X")
+    k, l = te.reduce_axis((0, 6), name="k"), te.reduce_axis((0, 6), name="l")  # noqa: E741
+    r = te.compute((8,), lambda i: te.sum(x[i, k, l], axis=[k, l]), name="R")
+    s = te.create_schedule(r.op)
+    s[r].bind(k, thread())
+    s[r].bind(l, thread())  # wrong
+    tvm.lower(s, [x, r])
+
+
+@case("TL2006")
+def unknown_thread_tag() -> None:
+    te.thread_axis("threadIdx.w")  # wrong
+
+
+@case("TL2006", says="unknown thread tag 'threadIdx'")
+def thread_tag_without_a_dimension() -> None:
+    te.thread_axis("threadIdx")  # wrong
+
+
+@case("TL2006", says="unknown thread tag 'BlockIdx.x'")
+def thread_tag_with_a_capital() -> None:
+    te.thread_axis((0, 8), "BlockIdx.x")  # wrong
+
+
+@case("TL2010")
+def vectorize_of_a_reduction_axis() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].vectorize(k)  # wrong
+
+
+@case("TL3002")
+def vectorize_of_a_symbolic_extent() -> None:
+    n = te.var("n")
+    x = te.placeholder((8, n), name="X")
+    y = te.compute((8, n), lambda i, j: x[i, j] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].vectorize(s[y].op.axis[1])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3021")
+def vectorize_of_an_axis_that_no_vector_divides() -> None:
+    x, y, s = copy_of((8, 7))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].vectorize(s[y].op.axis[1])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2005", says="'i1' is not an axis of this stage, but of 'P'")
+def vectorize_of_an_axis_of_another_stage() -> None:
+    _, p, y, s = chain_of()
+    s[y].vectorize(s[p].op.axis[1])  # wrong
+
+
+@case("TL2005", says="vectorize on the stage of 'Y': the axis 'i1' has already been split")
+def vectorize_of_an_axis_that_is_split() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[1], factor=4)
+    s[y].vectorize(s[y].op.axis[1])  # wrong
+
+
+@case("TL2010", says="vectorize of the reduction axis 'i.k.fused' of 'R'")
+def vectorize_of_an_axis_of_both_kinds() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].vectorize(s[r].fuse(s[r].op.axis[0], k))  # wrong
+
+
+@case("TL2016", says="vectorize of 'i1' of 'Y', which is bound to threadIdx.x already")
+def vectorize_of_a_bound_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[1], thread())
+    s[y].vectorize(s[y].op.axis[1])  # wrong
+
+
+@case("TL2015", says="vectorize of 'X', which is a placeholder")
+def vectorize_of_a_placeholder() -> None:
+    x, y, s = copy_of((8, 4))
+    s[x].vectorize(s[y].op.axis[1])  # wrong
+
+
+@case("TL2040", says="vectorize of 'Y': var is 4, not an axis")
+def vectorize_by_a_width() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].vectorize(4)  # wrong
+
+
+@case("TL3002", says="vectorize of 'j.outer' of 'Y', whose extent is not constant")
+def vectorize_of_the_outer_part_of_a_symbolic_extent() -> None:
+    x, y, s = symbolic_copy()
+    s[y].bind(s[y].op.axis[0], block())
+    outer, _ = s[y].split(s[y].op.axis[1], factor=4)
+    s[y].vectorize(outer)  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2016")
+def unroll_of_a_bound_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].unroll(s[y].op.axis[0])  # wrong
+
+
+@case("TL3021")
+def unroll_of_a_very_long_axis() -> None:
+    x, y, s = copy_of((8, 10_000))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].unroll(s[y].op.axis[1])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2005", says="unroll on the stage of 'Y': the axis 'i1' has already been fused")
+def unroll_of_an_axis_that_is_fused() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].fuse(*s[y].op.axis)
+    s[y].unroll(s[y].op.axis[1])  # wrong
+
+
+@case("TL2005", says="'k' is not an axis of this stage, but of 'R.local'")
+def unroll_of_a_reduction_that_cache_write_moved() -> None:
+    _, r, k, s = sum_of_rows()
+    s.cache_write(r, "local")
+    s[r].unroll(k)  # wrong
+
+
+@case("TL2015", says="unroll of 'X', which is a placeholder")
+def unroll_of_a_placeholder() -> None:
+    x, y, s = copy_of((8, 4))
+    s[x].unroll(s[y].op.axis[1])  # wrong
+
+
+@case("TL2040", says="unroll of 'Y': var is the stage of 'Y', not an axis")
+def unroll_of_a_stage() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].unroll(s[y])  # wrong
+
+
+@case("TL2016")
+def parallel_of_a_bound_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].parallel(s[y].op.axis[0])  # wrong
+
+
+@case("TL3021")
+def parallel_loop_on_a_gpu() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].parallel(s[y].op.axis[1])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2005", says="'i0' is not an axis of this stage, but of 'P'")
+def parallel_of_an_axis_of_another_stage() -> None:
+    _, p, y, s = chain_of()
+    s[y].parallel(s[p].op.axis[0])  # wrong
+
+
+@case("TL2015", says="parallel of 'X', which is a placeholder")
+def parallel_of_a_placeholder() -> None:
+    x, y, s = copy_of((8, 4))
+    s[x].parallel(s[y].op.axis[0])  # wrong
+
+
+@case("TL2005")
+def pragma_on_an_axis_that_is_split_already() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0], 2)
+    s[y].pragma(s[y].op.axis[0], "auto_unroll_max_step", 16)  # wrong
+
+
+@case("TL2010")
+def vectorize_pragma_of_a_reduction_axis() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].pragma(k, "vectorize")  # wrong
+
+
+@case("TL2034")
+def pragma_with_a_word_for_a_number() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].pragma(s[y].op.axis[0], "auto_unroll_max_step", "many")  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2005", says="'i0' is not an axis of this stage, but of 'P'")
+def pragma_on_an_axis_of_another_stage() -> None:
+    _, p, y, s = chain_of()
+    s[y].pragma(s[p].op.axis[0], "auto_unroll_max_step", 16)  # wrong
+
+
+@case("TL2016", says="unroll of 'i0' of 'Y', which is bound to blockIdx.x already")
+def unroll_pragma_of_a_bound_axis() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].pragma(s[y].op.axis[0], "unroll")  # wrong
+
+
+@case("TL2034", says="auto_unroll_max_step of 'Y' is given '-5'")
+def pragma_with_a_negative_number() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].pragma(s[y].op.axis[0], "auto_unroll_max_step", -5)  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2034", says="unroll_explicit of 'Y' is given 'maybe'")
+def pragma_with_a_word_for_a_choice() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].pragma(s[y].op.axis[0], "unroll_explicit", "maybe")  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2040", says="pragma_type is None, not a string")
+def pragma_without_a_key() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].pragma(s[y].op.axis[0], None)  # wrong
+
+
+@case("TL2005", says="'i0' is not an axis of this stage, but of 'P'")
+def prefetch_at_an_axis_of_another_stage() -> None:
+    x, p, y, s = chain_of()
+    s[y].prefetch(x, s[p].op.axis[0], 1)  # wrong
+
+
+@case("TL2042", says="env_threads of 'Y'")
+def threads_of_the_environment() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].env_threads([thread()])  # wrong

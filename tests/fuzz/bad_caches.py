@@ -1,0 +1,282 @@
+"""Wrong caches, and scopes that do not fit a stage."""
+
+from __future__ import annotations
+
+from bad_input import block, case, chain_of, copy_of, sum_of_rows, symbolic_copy, thread
+
+import texloom as tvm
+from texloom import te
+
+
+@case("TL2001")
+def unknown_scope() -> None:
+    x, y, s = copy_of((8, 4))
+    s.cache_read(x, "texture:wieght", [y])  # wrong
+
+
+@case("TL2002")
+def cache_for_a_stage_that_does_not_read() -> None:
+    x, _, y, s = chain_of()
+    s.cache_read(x, "texture", [y])  # wrong
+
+
+@case("TL2002")
+def cache_for_no_stage() -> None:
+    x, _, s = copy_of((8, 4))
+    s.cache_read(x, "texture", [])  # wrong
+
+
+@case("TL2007")
+def cache_of_a_tensor_of_another_schedule() -> None:
+    _, y, s = copy_of((8, 4))
+    x, _, _ = copy_of((8, 4))
+    s.cache_read(x, "texture", [y])  # wrong
+
+
+@case("TL3003")
+def texture_bound_to_no_thread() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s.cache_read(x, "texture", [y])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3006")
+def texture_of_float64() -> None:
+    x, y, s = copy_of((8, 4), "float64")
+    s[y].bind(s[y].op.axis[0], block())
+    s.cache_read(x, "texture", [y])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3006")
+def texture_of_int64() -> None:
+    x, y, s = copy_of((8, 4), "int64")
+    s[y].bind(s[y].op.axis[0], block())
+    s.cache_read(x, "texture:weight", [y])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3006")
+def texture_of_bool() -> None:
+    x = te.placeholder((8, 4), "bool", name="X")
+    y = te.compute((8, 4), lambda i, j: te.if_then_else(x[i, j], 1.0, 0.0), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    s.cache_read(x, "texture:nhwc", [y])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3009")
+def shared_cache_at_the_root() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s.cache_read(x, "shared", [y])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2040", says="cache_read: tensor is 'X', not a tensor")
+def cache_of_a_name() -> None:
+    _, y, s = copy_of((8, 4))
+    s.cache_read("X", "shared", [y])  # wrong
+
+
+@case("TL2040", says="scope is a value of type list, not a string")
+def cache_with_its_arguments_exchanged() -> None:
+    x, y, s = copy_of((8, 4))
+    s.cache_read(x, [y], "shared")  # wrong
+
+
+@case("TL2040", says="cache_read: readers is None, not a tensor or a list of them")
+def cache_without_readers() -> None:
+    x, _, s = copy_of((8, 4))
+    s.cache_read(x, "shared", None)  # wrong
+
+
+@case("TL2002", says="cache_read of 'Y': 'Y' does not read it")
+def cache_of_an_output_for_itself() -> None:
+    _, y, s = copy_of((8, 4))
+    s.cache_read(y, "shared", [y])  # wrong
+
+
+@case("TL2002", says="cache_read of 'X': 'Y' does not read it")
+def second_cache_of_what_the_first_reads_now() -> None:
+    x, y, s = copy_of((8, 4))
+    s.cache_read(x, "shared", [y])
+    s.cache_read(x, "local", [y])  # wrong
+
+
+@case("TL2002", says="cache_read of 'R': 'X' does not read it")
+def cache_for_a_stage_before_it() -> None:
+    x, r, _, s = sum_of_rows()
+    s.cache_read(r, "local", [x])  # wrong
+
+
+@case("TL1001", says="'X.texture' is [8, n]")
+def texture_of_a_symbolic_extent() -> None:
+    x, y, s = symbolic_copy()
+    s[y].bind(s[y].op.axis[0], block())
+    cache = s.cache_read(x, "texture", [y])  # wrong
+    s[cache].bind(s[cache].op.axis[0], block())
+    tvm.lower(s, [x, y])
+
+
+@case("TL1001", says="of 'X.shared' in shared memory [1, n] is computed at once")
+def shared_memory_of_a_symbolic_extent() -> None:
+    x, y, s = symbolic_copy()
+    s[y].bind(s[y].op.axis[0], block())
+    cache = s.cache_read(x, "shared", [y])  # wrong
+    s[cache].compute_at(s[y], s[y].op.axis[0])
+    tvm.lower(s, [x, y])
+
+
+@case("TL3007", says="the loop 'ax1.inner' of the texture 'X.texture' runs over 2 elements")
+def texture_in_parts_of_half_a_texel() -> None:
+    x, y, s = copy_of((8, 8))
+    s[y].bind(s[y].op.axis[0], block())
+    cache = s.cache_read(x, "texture", [y])  # wrong
+    outer, _ = s[cache].split(s[cache].op.axis[1], factor=2)
+    s[cache].bind(outer, thread())
+    tvm.lower(s, [x, y])
+
+
+@case("TL3009", says="'X.local' lies in local memory but is computed at the root")
+def local_cache_at_the_root() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s.cache_read(x, "local", [y])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3003", says="'X.global' is computed at the root but bound to no thread")
+def global_cache_bound_to_no_thread() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s.cache_read(x, "global", [y])  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2011")
+def cache_write_of_a_loop_over_both_kinds_of_axes() -> None:
+    _, r, k, s = sum_of_rows()
+    s[r].fuse(s[r].op.axis[0], k)
+    s.cache_write(r, "local")  # wrong
+
+
+@case("TL2011")
+def cache_write_of_two_operations() -> None:
+    _, p, y, s = chain_of()
+    s.cache_write([p, y], "local")  # wrong
+
+
+@case("TL2011")
+def cache_write_of_several_outputs() -> None:
+    x = te.placeholder((8,), name="X")
+    y, _ = te.compute((8,), lambda i: (x[i], x[i] + 1), name="Y")
+    s = te.create_schedule(y.op)
+    s.cache_write(y, "local")  # wrong
+
+
+@case("TL2001", says="cache_write of 'Y': unknown memory scope 'register'")
+def cache_write_to_an_unknown_scope() -> None:
+    _, y, s = copy_of((8, 4))
+    s.cache_write(y, "register")  # wrong
+
+
+@case("TL2015", says="cache_write of 'X', which is a placeholder")
+def cache_write_of_a_placeholder() -> None:
+    x, _, s = copy_of((8, 4))
+    s.cache_write(x, "local")  # wrong
+
+
+@case("TL2007", says="cache_write of 'Z', which is not part of this schedule")
+def cache_write_of_a_tensor_of_another_schedule() -> None:
+    x, _, s = copy_of((8, 4))
+    z = te.compute((8, 4), lambda i, j: x[i, j] * 2, name="Z")
+    s.cache_write(z, "local")  # wrong
+
+
+@case("TL2011", says="cache_write of 0 tensors")
+def cache_write_of_an_empty_list() -> None:
+    _, _, s = copy_of((8, 4))
+    s.cache_write([], "local")  # wrong
+
+
+@case("TL2040", says="cache_write: tensor is the operation 'Y', not a tensor")
+def cache_write_of_an_operation() -> None:
+    _, y, s = copy_of((8, 4))
+    s.cache_write(y.op, "local")  # wrong
+
+
+@case("TL3009", says="'Y.local' lies in local memory but is computed at the root")
+def cache_write_left_at_the_root() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s.cache_write(y, "local")  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3008", says="the reduction 'R.texture' would read and write its texture")
+def cache_write_of_a_reduction_into_a_texture() -> None:
+    x, r, _, s = sum_of_rows()
+    s[r].bind(s[r].op.axis[0], block())
+    s.cache_write(r, "texture")  # wrong
+    tvm.lower(s, [x, r])
+
+
+@case("TL2001")
+def unknown_scope_of_a_stage() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].set_scope("registers")  # wrong
+
+
+@case("TL3008")
+def reduction_in_a_texture() -> None:
+    x, r, _, s = sum_of_rows()
+    s[r].bind(s[r].op.axis[0], block())
+    s[r].set_scope("texture")  # wrong
+    tvm.lower(s, [x, r])
+
+
+@case("TL3009")
+def local_stage_at_the_root() -> None:
+    x, p, y, s = chain_of()
+    s[p].bind(s[p].op.axis[0], block())
+    s[p].set_scope("local")  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL2040", says="set_scope of 'Y': scope is None, not a string")
+def scope_of_nothing() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].set_scope(None)  # wrong
+
+
+@case("TL3009", says="set_scope of the input 'X', which lies in the caller's memory, to shared")
+def input_in_shared_memory() -> None:
+    x, _, s = copy_of((8, 4))
+    s[x].set_scope("shared")  # wrong
+
+
+@case("TL3009", says="'Y' lies in shared memory but is computed at the root")
+def output_in_shared_memory() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].set_scope("shared")  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3006", says="'Y' has elements of type float64")
+def output_of_float64_in_a_texture() -> None:
+    x, y, s = copy_of((8, 4), "float64")
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].set_scope("texture")  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL4008", says="'P' is to lie in a texture, but the target")
+def stage_in_a_texture_on_a_target_without_images() -> None:
+    x, p, y, s = chain_of()
+    s[p].bind(s[p].op.axis[0], block())
+    s[p].set_scope("global.texture")  # wrong
+    tvm.lower(s, [x, y], target="opencl -images=0")

@@ -1,0 +1,195 @@
+"""Schedules and arguments that are wrong as a whole, refused by lower."""
+
+from __future__ import annotations
+
+from bad_input import block, case, chain_of, copy_of
+
+import texloom as tvm
+from texloom import te
+
+
+@case("TL2041", says="create_schedule of no outputs")
+def schedule_of_nothing() -> None:
+    te.create_schedule([])  # wrong
+
+
+@case("TL2007")
+def tensor_of_another_schedule() -> None:
+    _, _, s = copy_of((8, 4))
+    _, other, _ = copy_of((8, 4))
+    s[other]  # wrong
+
+
+@case("TL3010")
+def input_missing_among_the_arguments() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [y])  # wrong
+
+
+@case("TL3010")
+def argument_named_twice() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y, x])  # wrong
+
+
+@case("TL3010")
+def argument_that_is_inlined() -> None:
+    x, p, y, s = chain_of()
+    s[p].compute_inline()
+    tvm.lower(s, [x, p, y])  # wrong
+
+
+@case("TL3010")
+def argument_that_is_attached() -> None:
+    x, p, y, s = chain_of()
+    s[p].compute_at(s[y], s[y].op.axis[0])
+    tvm.lower(s, [x, p, y])  # wrong
+
+
+@case("TL3010")
+def output_that_is_no_argument() -> None:
+    x, _, s = copy_of((8, 4))
+    tvm.lower(s, [x])  # wrong
+
+
+@case("TL3010", says="the argument 'Z' is not part of the schedule")
+def argument_of_another_computation() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    z = te.compute((8, 4), lambda i, j: x[i, j] * 2, name="Z")
+    tvm.lower(s, [x, y, z])  # wrong
+
+
+@case("TL3011", says="binds has a buffer for Tensor(Z")
+def declaration_of_no_argument() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    z = te.placeholder((8, 4), name="Z")
+    tvm.lower(s, [x, y], binds={z: tvm.decl_buffer((8, 4), scope="texture")})  # wrong
+
+
+@case("TL3010", says="the input 'X' is not among the arguments")
+def build_without_an_input() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.build(s, [y])  # wrong
+
+
+@case("TL2001")
+def unknown_scope_of_a_declaration() -> None:
+    tvm.decl_buffer((8, 4), scope="image")  # wrong
+
+
+@case("TL3011")
+def declaration_of_another_shape() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    declared = tvm.decl_buffer((4, 8), scope="texture")  # wrong
+    tvm.lower(s, [x, y], binds={x: declared})
+
+
+@case("TL3011")
+def declaration_of_another_dtype() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    declared = tvm.decl_buffer((8, 4), "float16", scope="texture")  # wrong
+    tvm.lower(s, [x, y], binds={x: declared})
+
+
+@case("TL3011")
+def argument_declared_in_shared_memory() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    declared = tvm.decl_buffer((8, 4), scope="shared")  # wrong
+    tvm.lower(s, [x, y], binds={x: declared})
+
+
+@case("TL3003")
+def root_stage_bound_to_no_thread() -> None:
+    x = te.placeholder((8, 4), name="X")
+    y = te.compute((8, 4), lambda i, j: x[i, j] + 1, name="Y")  # wrong
+    s = te.create_schedule(y.op)
+    tvm.lower(s, [x, y])
+
+
+@case("TL3018")
+def expression_with_too_many_parts() -> None:
+    x = te.placeholder((4,), name="X")
+    value = x[0]
+    for _ in range(60):
+        value = value + value * value
+    te.compute((4,), lambda i: value, name="Y")  # wrong
+
+
+@case("TL3020")
+def read_outside_the_shape() -> None:
+    x = te.placeholder((8,), name="X")
+    y = te.compute((8,), lambda i: x[i + 1], name="Y")  # wrong
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y])
+
+
+@case("TL3020")
+def read_below_zero() -> None:
+    x = te.placeholder((8,), name="X")
+    y = te.compute((8,), lambda i: x[i] - x[i - 1], name="Y")  # wrong
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y])
+
+
+@case("TL4007")
+def arithmetic_of_axes_that_overflows() -> None:
+    n = 1 << 16
+    x = te.placeholder((n,), name="X")
+    y = te.compute((n,), lambda i: te.if_then_else(i * 40000 < 0, 1.0, x[i]), name="Y")  # wrong
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y])
+
+
+@case("TL3003")
+def virtual_threads_alone() -> None:
+    x = te.placeholder((8, 4), name="X")
+    y = te.compute((8, 4), lambda i, j: x[i, j] + 1, name="Y")  # wrong
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("vthread"))
+    tvm.lower(s, [x, y])
+
+
+@case("TL3019")
+def expression_nested_too_deeply() -> None:
+    x = te.placeholder((4,), name="X")
+    value = x[0]
+    for _ in range(100_000):
+        value = te.sqrt(value)  # wrong
+    te.compute((4,), lambda i: value, name="Y")
+
+
+@case("TL2001")
+def unknown_scope_of_an_array() -> None:
+    tvm.nd.empty((8, 4), mem_scope="textur")  # wrong
+
+
+@case("TL2001")
+def array_in_shared_memory() -> None:
+    tvm.nd.empty((8, 4), mem_scope="shared")  # wrong
+
+
+@case("TL3006")
+def array_of_float64_in_a_texture() -> None:
+    tvm.nd.empty((8, 4), "float64", mem_scope="texture")  # wrong
+
+
+@case("TL2042", says="save_json of a value of type Schedule")
+def schedule_kept_as_json() -> None:
+    _, _, s = copy_of((8, 4))
+    tvm.ir.save_json(s)  # wrong
+
+
+@case("TL2042", says="load_json")
+def values_read_from_json() -> None:
+    tvm.ir.load_json("{}")  # wrong
