@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/visit.h"
+#include "schedule/derived_axes.h"
 
 namespace texloom::schedule {
 
@@ -43,12 +44,6 @@ std::vector<Op> topological(const std::vector<Op>& outputs) {
   return order;
 }
 
-std::vector<IterVar> loops_of(const Operation& op) {
-  std::vector<IterVar> loops = op.axes;
-  loops.insert(loops.end(), op.reduce_axes.begin(), op.reduce_axes.end());
-  return loops;
-}
-
 }  // namespace
 
 Schedule Schedule::create(const std::vector<Op>& outputs) {
@@ -71,6 +66,7 @@ StageId Schedule::add_stage(const Op& op, size_t position) {
   stages_.push_back(std::move(stage));
   order_.insert(order_.begin() + static_cast<ptrdiff_t>(position), id);
   by_operation_.emplace(op, id);
+  if (op->is_scan()) begin_steps(id);
   return id;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ir/program.h"
+#include "schedule/derived_axes.h"
 #include "schedule/schedule.h"
 
 namespace texloom::schedule {
@@ -161,6 +162,8 @@ std::vector<IterVar> Schedule::transform_layout(StageId id, const Exprs& axes, c
     fail(where, Code::BadLayout, "copy it into the other layout by a te.compute",
          "transform_layout of '{}', whose statement writes to a row-major buffer", own.name());
   }
+  refuse_scan(own, "transform_layout", where);
+  refuse_part_of_scan(own, "transform_layout", where);
   const Shape shape = own.transform ? own.transform->map.new_shape()
                                     : constant_shape(own.op->shape, own.name(), where);
   if (axes.size() != shape.size()) {
@@ -192,8 +195,7 @@ std::vector<IterVar> Schedule::transform_loops(StageId id, size_t earlier,
          "transform_layout of '{}', whose loops are scheduled already", own.name());
   }
   own.relations.clear();
-  own.leaves = own.op->axes;
-  own.leaves.insert(own.leaves.end(), own.op->reduce_axes.begin(), own.op->reduce_axes.end());
+  own.leaves = loops_of(*own.op);
   const DigitLoops digits(*this, id, map);
   std::vector<std::vector<IterVar>> groups;
   std::vector<IterVar> order;

@@ -9,6 +9,7 @@ import bad_calls
 import bad_directives
 import bad_externs
 import bad_input
+import bad_scans
 import bad_schedules
 import bad_targets
 import bad_tensors
@@ -18,6 +19,7 @@ import bad_threads
 FILES = (
     bad_tensors,
     bad_externs,
+    bad_scans,
     bad_directives,
     bad_schedules,
     bad_threads,
