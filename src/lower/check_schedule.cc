@@ -136,10 +136,10 @@ class Checker {
 
   void check_scan(const Stage& stage) {
     const StorageScope scope = scope_of_stage(stage);
-    if (scope.texture || scope.memory != MemoryScope::Global) {
+    if (scope != StorageScope{} || stage.layout) {
       error(stage.scope_location, Code::ScanPlace,
-            "leave it in a buffer in global memory, and copy from there with cache_read",
-            "the steps of the scan '{}' read what they wrote, which lies in global memory, not in "
+            "leave it in a row-major buffer, and copy from there with cache_read",
+            "the steps of the scan '{}' read what they wrote, elements in global memory, not in "
             "'{}'",
             stage.name(), to_string(scope));
     }

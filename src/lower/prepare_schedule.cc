@@ -96,7 +96,8 @@ void keep_at_root(Schedule& s) {
   };
   for (const StageId id : s.order()) {
     const Op op = s.stage(id).op;
-    if (!op->is_extern() && !op->is_scan()) continue;
+    if (op->is_scan()) keep(id);
+    if (!op->is_extern()) continue;
     keep(id);
     for (const Tensor& input : op->inputs) keep(s.producer(input));
   }

@@ -44,7 +44,7 @@ class Builder {
       if (!wanted.contains(*id) && !s_.stage(*id).is_output) continue;
       for (const Tensor& input : op.inputs) want(s_.producer(input), wanted);
       want(*id, wanted);
-      if (op.is_scan()) share_results(*id, op);
+      if (op.is_scan()) want_steps(*id, op, wanted);
       // What is computed in the steps of a scan, the scan's nest computes; a state is its result.
       const bool in_scan = s_.stage(*id).scan >= 0;
       if (in_scan && op.is_placeholder()) continue;
@@ -79,8 +79,12 @@ class Builder {
     }
   }
 
-  // What steps read of a state, those before have written.
-  void share_results(StageId id, const Operation& scan) {
+  // All that steps compute and read; of a state, what those before have written.
+  void want_steps(StageId id, const Operation& scan, std::unordered_set<StageId>& wanted) {
+    for (const Op& op : step_of(scan).operations) {
+      want(*s_.find(op), wanted);
+      for (const Tensor& input : op->inputs) want(s_.producer(input), wanted);
+    }
     for (size_t i = 0; i < scan.states.size(); ++i) {
       own_buffers(s_.producer(scan.states[i].state)).front() = buffers(id)[i];
     }

@@ -336,7 +336,7 @@ void Schedule::compute_inline(StageId id, const SourceLocation& where) {
     fail(where, Code::CannotInline, "compute it at a loop of its reader with compute_at",
          "'{}' is a reduction and cannot be inlined", own.name());
   }
-  if (is_update(id)) refuse_part_of_scan(own, "compute_inline", where);
+  refuse_part_of_scan(own, "compute_inline", where);
   own.attachment = {AttachKind::Inline, -1, {}, where};
 }
 

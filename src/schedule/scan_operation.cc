@@ -86,7 +86,7 @@ class Checker {
     }
     step_ = step_of(scan_);
     check_operations();
-    row_ = make_var("row");
+    row_ = make_var(producer_of(scan_.states.front().update).axes.front()->name());
     const int64_t first = *int_value(scan_.scan_axis->min);
     arith::Interval rows{first, arith::Interval::kNone};
     if (steps != nullptr) rows.max = first + *steps - 1;
@@ -186,12 +186,17 @@ class Checker {
           (!always || arith::prove(row >= make_int(0, row->type), ranges_))) {
         return;
       }
-      wrong(fmt::format("read rows from {}[t - {}] to {}[t - 1], where t is the first axis of the "
-                        "update, and what computes it from there at that t alone",
-                        n.tensor->name, *int_value(scan_.scan_axis->min), n.tensor->name),
-            fmt::format("'{}' reads the row {} of the state '{}', which is not known to be one of "
-                        "those before the step's own row",
-                        op.name, to_string(n.indices.front()), n.tensor->name));
+      const std::string row_before = fmt::format("{}[{} - 1]", n.tensor->name, to_string(row_));
+      const int64_t first = *int_value(scan_.scan_axis->min);
+      wrong(
+          fmt::format("read {}{}, and what is computed from it in the row {} alone", row_before,
+                      first == 1 ? ""
+                                 : fmt::format(" and rows down to {}[{} - {}]", n.tensor->name,
+                                               to_string(row_), first),
+                      to_string(row_)),
+          fmt::format("'{}' reads the row {} of the state '{}' to compute the row {}, before which "
+                      "it is not known to be there",
+                      op.name, to_string(row), n.tensor->name, to_string(row_)));
     }
     if (is(&ScanState::update) && !n.indices.front().same_as(row_)) {
       wrong(fmt::format("read the state '{}' for earlier rows", state_of(n.tensor)->name),

@@ -18,6 +18,19 @@ std::optional<StageId> Schedule::scan_written_by(StageId id) const {
   return std::nullopt;
 }
 
+namespace {
+
+// Of a text, where the directives on a part stand in front of the scan.
+void check_unplaced(const Op& scan, const Stage& part) {
+  const bool inlined = part.attachment.kind == AttachKind::Inline;
+  if (!part.scope && !part.transform && part.alignments.empty() && !inlined) return;
+  fail(scan->location, Code::ScanPlace, "leave its place and its storage to the scan",
+       "scan '{}': '{}' is inlined, or has a scope or a layout of its own", scan->name,
+       part.name());
+}
+
+}  // namespace
+
 void Schedule::begin_steps(StageId id) {
   const Op scan = stage(id).op;
   const auto taken = [&](const Stage& part) {
@@ -33,6 +46,7 @@ void Schedule::begin_steps(StageId id) {
         return reader != id && stage(reader).op->is_scan();
       });
       if (shared) taken(part);
+      check_unplaced(scan, part);
     }
   }
   for (const ScanState& state : scan->states) {

@@ -147,14 +147,6 @@ def sums_of_rows() -> tuple:
     return x, init, update, scan, te.create_schedule(scan.op)
 
 
-def over_columns(s: te.Schedule, *tensors: te.Tensor) -> None:
-    """The last axis of each over blocks of threads."""
-    for t in tensors:
-        outer, inner = s[t].split(t.op.axis[-1], factor=4)
-        s[t].bind(outer, block())
-        s[t].bind(inner, thread())
-
-
 def chain_of(shape: tuple = (8, 4)) -> tuple:
     """X, P = X * 2, Y = P + 1, a schedule with Y's first axis bound to blocks."""
     x = te.placeholder(shape, name="X")

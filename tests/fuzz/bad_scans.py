@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bad_input import case, over_columns, sums_of_rows
+from bad_input import block, case, sums_of_rows, thread
 
 import texloom as tvm
 from texloom import te
@@ -82,7 +82,8 @@ def step_that_reads_the_columns_of_another_block() -> None:
     update = te.compute((4, 8), lambda t, i: state[t - 1, 7 - i] + x[t, i], name="U")  # wrong
     scan = te.scan(init, update, state)
     s = te.create_schedule(scan.op)
-    over_columns(s, init, update)
+    for t in (init, update):
+        s[t].bind(t.op.axis[1], block())
     tvm.lower(s, [x, scan])
 
 
@@ -92,7 +93,8 @@ def row_before_that_is_copied_ahead_of_its_step() -> None:
     state = update.op.input_tensors[0]
     row = s.cache_read(state, "shared", [update])
     s[row].double_buffer()  # wrong
-    over_columns(s, init, update)
+    for t in (init, update):
+        s[t].bind(t.op.axis[1], thread())
     tvm.lower(s, [x, scan])
 
 
@@ -102,5 +104,6 @@ def row_before_that_is_pipelined() -> None:
     state = update.op.input_tensors[0]
     row = s.cache_read(state, "shared", [update])
     s[row].pipeline()  # wrong
-    over_columns(s, init, update)
+    for t in (init, update):
+        s[t].bind(t.op.axis[1], thread())
     tvm.lower(s, [x, scan])

@@ -120,15 +120,15 @@ TEST(Scans, BlocksDoNotWaitForOneAnother) {
 TEST(Scans, AsTheyStand) {
   const Products p;
   const Lowering lowering = lowering_of(Te({p.scan}), {p.a, p.w});
-  EXPECT_THAT(to_string(unscheduled_program(lowering)), ::testing::HasSubstr(R"(    nest S {
-      for i0 < 1 {
-        for i1 < 6 {
-          S[i0, i1] = I[i0, i1]
-        }
+  EXPECT_THAT(to_string(unscheduled_program(lowering)), ::testing::HasSubstr(R"(  nest S {
+    for i0 < 1 {
+      for i1 < 6 {
+        S[i0, i1] = I[i0, i1]
       }
-      for S.idx < 3 {
-        for j < 6 {
-          P[S.idx + 1, j] = 0.0
+    }
+    for S.idx < 3 {
+      for j.1 < 6 {
+        P[1 + S.idx, j.1] = 0.0
 )"));
 }
 

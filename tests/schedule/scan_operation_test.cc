@@ -80,7 +80,7 @@ TEST(Scan, UpdatesAreReadInTheirOwnRow) {
     return faults([&] { scan_of({{zeros({1, 4}, "I"), u, r}, {zeros({1, 4}, "J"), v, q}}); });
   };
   EXPECT_EQ(reading(0), "");
-  EXPECT_THAT(reading(1), HasSubstr("'V' reads the row row - 1 of the update 'U'"));
+  EXPECT_THAT(reading(1), HasSubstr("'V' reads the row i - 1 of the update 'U'"));
 }
 
 TEST(Scan, PartsFit) {
