@@ -19,6 +19,15 @@ bool Stage::is_leaf(const IterVar& axis) const {
                      [&](const IterVar& leaf) { return leaf.same_as(axis); });
 }
 
+void Stage::reset_loops() {
+  leaves = loops_of(*op);
+  relations.clear();
+  std::erase_if(attributes, [&](const auto& each) { return !is_leaf(each.first); });
+  std::erase_if(pragmas, [&](const Pragma& each) { return !is_leaf(each.axis); });
+  std::erase_if(alignments, [&](const Alignment& each) { return !is_leaf(each.axis); });
+  if (transform) transform->relations = 0;
+}
+
 namespace {
 
 // Inputs before readers, each once. Iterative: chains of stages may be long.

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "ir/program.h"
-#include "schedule/derived_axes.h"
 #include "schedule/schedule.h"
 
 namespace texloom::schedule {
@@ -194,8 +193,7 @@ std::vector<IterVar> Schedule::transform_loops(StageId id, size_t earlier,
     fail(where, Code::BadLayout, "call transform_layout before any directive on the stage's loops",
          "transform_layout of '{}', whose loops are scheduled already", own.name());
   }
-  own.relations.clear();
-  own.leaves = loops_of(*own.op);
+  own.reset_loops();
   const DigitLoops digits(*this, id, map);
   std::vector<std::vector<IterVar>> groups;
   std::vector<IterVar> order;
