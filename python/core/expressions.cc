@@ -139,6 +139,7 @@ void bind_iter_var(py::module_& m) {
       .def_property_readonly("iter_type",
                              [](const PyIterVar& a) {
                                const IterKind kind = a.node->kind;
+                               if (kind == IterKind::Ordered) return 3;
                                return kind == IterKind::Data ? 0 : kind == IterKind::Thread ? 1 : 2;
                              })
       .def_property_readonly("_min",

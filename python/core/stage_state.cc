@@ -21,6 +21,7 @@ namespace {
 
 std::vector<IterVar> all_axes(const schedule::Stage& stage) {
   std::vector<IterVar> axes = stage.op->axes;
+  if (stage.op->is_scan()) axes.push_back(stage.op->scan_axis);
   const auto add = [&](const std::vector<IterVar>& more) {
     axes.insert(axes.end(), more.begin(), more.end());
   };
@@ -86,6 +87,10 @@ py::list inferred_ranges(const SharedSchedule& s) {
   for (const schedule::StageId id : prepared.order()) {
     const schedule::Stage& stage = prepared.stage(id);
     const schedule::StageBounds& own = bounds.stages[static_cast<size_t>(id)];
+    if (stage.op->is_scan()) {
+      const IterVar& axis = stage.op->scan_axis;
+      rows.append(py::make_tuple(PyIterVar{axis}, PyExpr{axis->min}, PyExpr{axis->extent}));
+    }
     if (!stage.op->is_compute() || stage.attachment.kind == AttachKind::Inline) continue;
     schedule::AxisExtents extents;
     const auto add = [&](const IterVar& axis, const Expr& min, const Expr& extent) {
@@ -126,6 +131,7 @@ void bind_stage_state(py::module_& m) {
       .def_property_readonly(
           "attach_type",
           [](const PyStage& s) {
+            if (s.schedule->is_update(s.id)) return 5;
             switch (s.get().attachment.kind) {
               case AttachKind::Root:
                 return 1;
@@ -136,7 +142,13 @@ void bind_stage_state(py::module_& m) {
             }
             return 1;
           },
-          "1: at the root, 2: inline, 4: at a loop of another stage.")
+          "1: at the root, 2: inline, 4: at a loop of another stage, 5: as the update of a scan.")
+      .def_property_readonly("_scan",
+                             [](const PyStage& s) -> py::object {
+                               const schedule::StageId scan = s.get().scan;
+                               if (scan < 0) return py::none();
+                               return py::cast(PyStage{s.schedule, scan});
+                             })
       .def_property_readonly("attach_ivar",
                              [](const PyStage& s) -> py::object {
                                const schedule::Attachment& at = s.get().attachment;

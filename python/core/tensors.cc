@@ -4,6 +4,7 @@
 
 #include "handles.h"
 #include "ir/program.h"
+#include "schedule/scan_operation.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
 
@@ -99,6 +100,8 @@ std::string_view kind_of(const schedule::Operation& op) {
       return "compute";
     case schedule::OperationKind::Extern:
       return "extern";
+    case schedule::OperationKind::Scan:
+      return "scan";
   }
   TL_UNREACHABLE();
 }
@@ -156,10 +159,66 @@ void bind_operation(py::module_& m) {
                                return body;
                              })
       .def_property_readonly("input_tensors", [](const PyOperation& o) {
+        const auto is_state = [&](const Tensor& t) {
+          const std::vector<schedule::ScanState>& states = o.node->states;
+          return std::any_of(states.begin(), states.end(), [&](const schedule::ScanState& s) {
+            return s.state->same_tensor(*t);
+          });
+        };
         std::vector<PyTensor> inputs;
-        for (const Tensor& t : o.node->inputs) inputs.push_back({t});
+        for (const Tensor& t : o.node->inputs) {
+          if (!is_state(t)) inputs.push_back({t});
+        }
         return inputs;
       });
+}
+
+// What only scans have.
+const schedule::Operation& scan_of(const PyOperation& o, const char* attribute) {
+  if (o.node->is_scan()) return *o.node;
+  throw py::attribute_error(
+      fmt::format("'{}' is no scan, which alone has {}", o.node->name, attribute));
+}
+
+std::vector<PyTensor> parts_of(const PyOperation& o, const char* attribute,
+                               Tensor schedule::ScanState::* part) {
+  std::vector<PyTensor> parts;
+  for (const schedule::ScanState& s : scan_of(o, attribute).states) parts.push_back({s.*part});
+  return parts;
+}
+
+std::vector<PyTensor> scan(const std::string& name, const std::string& tag,
+                           const std::vector<PyTensor>& inits, const std::vector<PyTensor>& updates,
+                           const std::vector<PyTensor>& placeholders,
+                           const py::object& attributes) {
+  std::vector<schedule::ScanState> states;
+  for (size_t i = 0; i < inits.size(); ++i) {
+    states.push_back({inits[i].node, updates[i].node, placeholders[i].node});
+  }
+  const schedule::Op op = schedule::make_scan(name, name + ".idx", tag, std::move(states),
+                                              user_location(), keep_attributes(attributes));
+  std::vector<PyTensor> outputs;
+  for (const Tensor& t : schedule::outputs_of(op)) outputs.push_back({t});
+  return outputs;
+}
+
+void bind_scan(py::module_& m) {
+  using schedule::ScanState;
+  py::reinterpret_borrow<py::class_<PyOperation>>(m.attr("Operation"))
+      .def_property_readonly(
+          "scan_axis",
+          [](const PyOperation& o) { return PyIterVar{scan_of(o, "scan_axis").scan_axis}; })
+      .def_property_readonly(
+          "spatial_axis_",
+          [](const PyOperation& o) { return wrap(scan_of(o, "spatial_axis_").spatial_axes); })
+      .def_property_readonly(
+          "init", [](const PyOperation& o) { return parts_of(o, "init", &ScanState::init); })
+      .def_property_readonly(
+          "update", [](const PyOperation& o) { return parts_of(o, "update", &ScanState::update); })
+      .def_property_readonly("state_placeholder", [](const PyOperation& o) {
+        return parts_of(o, "state_placeholder", &ScanState::state);
+      });
+  m.def("scan", scan);
 }
 
 Expr value_of(const std::string& name, const py::handle& body) {
@@ -229,6 +288,7 @@ Ref<RefCounted> keep_attributes(const py::object& given) {
 void bind_tensors(py::module_& m) {
   bind_tensor(m);
   bind_operation(m);
+  bind_scan(m);
   forbid_iteration(m);
   m.def("placeholder",
         [](const py::object& shape, const std::string& dtype, const std::string& name) {

@@ -34,7 +34,7 @@
 //
 // interpret/interpret.h says what programs mean by running them, and reports races, divergent
 // barriers, accesses out of bounds and the use of undefined values. Of stage te it runs
-// computes and externs as they stand (lower/unscheduled.h): the oracle for what schedules make of
+// computes, scans and externs as they stand (lower/unscheduled.h): the oracle for what schedules make of
 // them.
 //
 // Every node knows the line of the user's program it came from; passes hand it on.

@@ -30,7 +30,8 @@ using Tensor = Ref<TensorNode>;
 // Of one operation.
 inline constexpr size_t kMaxOutputs = 64;
 
-enum class IterKind : uint8_t { Data, Reduction, Thread, VirtualThread };
+// Ordered: the steps of a scan.
+enum class IterKind : uint8_t { Data, Reduction, Thread, VirtualThread, Ordered };
 
 // One of the thread indices of a GPU kernel: blockIdx.{x,y,z} and threadIdx.{x,y,z}.
 struct ThreadTag {

@@ -10,6 +10,7 @@
 #include "lower/auto_unroll.h"
 #include "lower/double_buffers.h"
 #include "lower/places.h"
+#include "lower/separate_steps.h"
 #include "lower/stage_buffers.h"
 #include "lower/symbols.h"
 #include "lower/thread_reduction.h"
@@ -64,7 +65,7 @@ class Builder {
   Stmt allocated(StageId id, Stmt body) const {
     const std::vector<Buffer>& own = buffers(id);
     for (auto buffer = own.rbegin(); buffer != own.rend(); ++buffer) {
-      if (buffers_.is_param(*buffer)) continue;
+      if (buffers_.is_param(*buffer) || !buffers_.begins(id, *buffer)) continue;
       body = make_allocate(*buffer, std::move(body), s_.stage(id).op->location);
     }
     return body;
@@ -72,6 +73,7 @@ class Builder {
 
   Stmt root(StageId id) {
     const Operation& op = *s_.stage(id).op;
+    if (op.is_scan()) return steps_of_scan(id);
     if (!op.is_extern()) return make_nest(buffers(id).front(), root_nest(id), op.location);
     std::vector<Buffer> reads;
     for (const ExternInput& input : op.reads) {
@@ -79,6 +81,14 @@ class Builder {
           buffers(s_.producer(input.tensor))[static_cast<size_t>(input.tensor->output)]);
     }
     return nests_of(op, reads, buffers(id));
+  }
+
+  // All steps run in one kernel.
+  Stmt steps_of_scan(StageId id) {
+    const Operation& op = *s_.stage(id).op;
+    const Expr& step = bounds_of(id).loops.front().var;
+    const Stmt steps = separate_steps(root_nest(id), {op.name, step, buffers(id), bounds_.ranges});
+    return make_nest(buffers(id).front(), steps, op.location);
   }
 
   Stmt nest(StageId id) { return loops_from(id, 0); }
@@ -317,6 +327,7 @@ class Builder {
   // One point of the stage; of a reduction, one step.
   Stmt update(StageId id) {
     const Stage& stage = s_.stage(id);
+    if (stage.op->is_scan()) return make_empty();  // all of a step is attached to its loop
     const StageBounds& b = bounds_of(id);
     const auto* reduce = as<Reduce>(stage.op->body);
     const SourceLocation& where = stage.op->location;
@@ -434,8 +445,8 @@ class Builder {
       Exprs indices = n.indices;
       for (size_t i = 0; i < indices.size(); ++i) {
         if (indices[i]->type != kInt32) indices[i] = make_cast(kInt32, indices[i]);
-        if (i < of_source.min.size()) {
-          const Expr offset = arith::simplify(indices[i] - of_source.min[i], bounds_.ranges);
+        if (i < of_source.buffer_min.size()) {
+          const Expr offset = arith::simplify(indices[i] - of_source.buffer_min[i], bounds_.ranges);
           indices[i] = of_source.strides[i].place_of(offset);
         }
         indices[i] = arith::simplify(indices[i], bounds_.ranges);

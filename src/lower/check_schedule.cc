@@ -9,11 +9,13 @@
 #include "ir/arith/simplify.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
+#include "lower/check_reads.h"
 #include "lower/double_buffers.h"
 #include "lower/symbols.h"
 #include "schedule/attach.h"
 #include "schedule/axis_values.h"
 #include "schedule/extern_operation.h"
+#include "schedule/scan_operation.h"
 
 namespace texloom::lower {
 
@@ -33,8 +35,10 @@ class Checker {
       const Stage& stage = s_.stage(id);
       check_texture(stage);
       check_types(stage);
-      if (stage.op->is_extern()) {
-        check_extern(stage);
+      check_step(stage);
+      if (stage.op->is_extern()) check_extern(stage);
+      if (stage.op->is_scan()) check_scan(stage);
+      if (stage.op->is_extern() || stage.op->is_scan()) {
         check_shared_reduction(stage);
         check_pipeline(stage);
       }
@@ -44,7 +48,7 @@ class Checker {
       check_shared_reduction(stage);
       check_visibility(stage);
       check_pipeline(stage);
-      check_reads(stage);
+      if (stage.scan < 0) check_reads(*stage.op, {}, sink_);
     }
     sink_.throw_if_errors();
     for (const StageId id : s_.order()) {
@@ -95,13 +99,66 @@ class Checker {
     }
     for (const StageId id : s_.order()) {
       const Stage& stage = s_.stage(id);
-      if (!stage.op->is_placeholder() && !stage.is_output) continue;
+      const bool input = stage.op->is_placeholder() && stage.scan < 0;
+      if (!input && !stage.is_output) continue;
       if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
       error(lowering_.location, Code::BadArguments,
             fmt::format("add '{}' to the argument list", stage.name()),
             "the {} '{}' is not among the arguments",
             stage.op->is_placeholder() ? "input" : "output", stage.name());
     }
+  }
+
+  // What a scan computes in its steps nobody else sees, nor the caller; nor what it begins with.
+  void check_step(const Stage& stage) {
+    const std::optional<StageId> begun = stage.scan < 0 ? s_.scan_written_by(stage.id) : stage.scan;
+    if (!begun) return;
+    const std::string& scan = s_.stage(*begun).name();
+    const bool argument =
+        std::any_of(lowering_.arguments.begin(), lowering_.arguments.end(),
+                    [&](const Argument& a) { return s_.find(operation_of(a.tensor)) == stage.id; });
+    if (argument || stage.is_output) {
+      error(lowering_.location, Code::ScanPlace,
+            fmt::format("pass the result of '{}', or compute a copy from it", scan),
+            "'{}' is a part of the scan '{}', and no array that the caller could pass",
+            stage.name(), scan);
+    }
+    if (stage.scan < 0) return;
+    for (const StageId reader : s_.readers_of(stage.id)) {
+      if (reader == stage.scan || s_.stage(reader).scan == stage.scan) continue;
+      error(
+          s_.stage(reader).op->location, Code::ScanPlace,
+          fmt::format("read the result of '{}'", scan),
+          "'{}' reads '{}', which is computed in the steps of the scan '{}' and known there alone",
+          s_.stage(reader).name(), stage.name(), scan);
+    }
+  }
+
+  void check_scan(const Stage& stage) {
+    const StorageScope scope = scope_of_stage(stage);
+    if (scope != StorageScope{} || stage.layout) {
+      error(stage.scope_location, Code::ScanPlace,
+            "leave it in a row-major buffer, and copy from there with cache_read",
+            "the steps of the scan '{}' read what they wrote, elements in global memory, not in "
+            "'{}'",
+            stage.name(), to_string(scope));
+    }
+    const ScanStep step = step_of(*stage.op);
+    for (const Op& op : step.operations) {
+      const bool inlined = s_.stage(*s_.find(op)).attachment.kind == AttachKind::Inline;
+      if (!inlined) check_reads(*op, rows_of(*stage.op, step), sink_);
+    }
+  }
+
+  // The rows that steps compute.
+  static arith::Ranges rows_of(const Operation& scan, const ScanStep& step) {
+    const int64_t first = *int_value(scan.scan_axis->min);
+    const int64_t* steps = int_value(scan.scan_axis->extent);
+    arith::Interval rows{first, arith::Interval::kNone};
+    if (steps != nullptr) rows.max = first + *steps - 1;
+    arith::Ranges ranges;
+    for (const ExprNode* row : step.rows) ranges.set(Expr(row), rows);
+    return ranges;
   }
 
   void check_declaration(const Argument& argument) {
@@ -307,9 +364,14 @@ class Checker {
       if (s_.stage(reader).attachment.kind == AttachKind::Inline) continue;
       check_encloses(s_, stage.id, reader);
     }
-    if (scope.memory == MemoryScope::Global && !scope.texture) {
-      error(stage.attachment.location, Code::ScopeTooWide,
-            "set its scope to \"local\" or \"shared\", or leave it at the root",
+    if (scope.memory == MemoryScope::Global && !scope.texture && !s_.is_update(stage.id)) {
+      // One that the steps of a scan compute has no line of its own, unless it was attached.
+      const SourceLocation& where =
+          stage.attachment.location.known() ? stage.attachment.location : stage.op->location;
+      error(where, Code::ScopeTooWide,
+            stage.scan < 0 ? "set its scope to \"local\" or \"shared\", or leave it at the root"
+                           : "set its scope to \"shared\", or compute it inside its reader: "
+                             "s[stage].compute_at(s[update], axis)",
             "'{}' lies in global memory, which the whole grid shares, but is computed inside '{}'",
             stage.name(), s_.stage(stage.attachment.stage).name());
     }
@@ -336,6 +398,11 @@ class Checker {
             "to, do not follow one another",
             stage.name(), loop->name(), host.name());
     }
+    if (host.op->is_scan() && stage.scan == host.id) {
+      error(where, Code::CannotPipeline, "attach it to a loop of the update",
+            "'{}' is pipelined, but what a step of the scan '{}' reads is not there before it",
+            stage.name(), host.name());
+    }
     // Its last iteration stands behind the loop.
     for (const StageId doubled : double_buffered_at(s_, {host.id, loop})) {
       error(where, Code::CannotPipeline, "pipeline both, or neither of them",
@@ -344,107 +411,9 @@ class Checker {
     }
   }
 
-  // Indices over the whole domain of the axes; a read under a condition is trusted to be guarded.
-  void check_reads(const Stage& stage) {
-    arith::Ranges ranges;
-    for (const auto* axes : {&stage.op->axes, &stage.op->reduce_axes}) {
-      for (const IterVar& axis : *axes) {
-        const int64_t* min = int_value(axis->min);
-        const int64_t* extent = int_value(axis->extent);
-        if (min && extent) ranges.set(axis->var, {*min, *min + *extent - 1});
-      }
-    }
-    const auto* reduce = as<Reduce>(stage.op->body);
-    if (reduce != nullptr && reduce->condition) return;
-    check_evaluated(stage.op->body, stage, ranges);
-  }
-
-  // What is evaluated at every point.
-  void check_evaluated(const Expr& e, const Stage& stage, const arith::Ranges& ranges) {
-    if (const auto* n = as<TensorRead>(e)) {
-      for (size_t i = 0; i < n->indices.size(); ++i) check_index(*n, i, stage, ranges);
-    }
-    if (const auto* n = as<Binary>(e)) check_overflow(*n, e, stage, ranges);
-    int operand = 0;
-    for_each_child(e, [&](const Expr& child) {
-      if (always_evaluates(e, operand++)) check_evaluated(child, stage, ranges);
-    });
-  }
-
-  // Arithmetic of axes does not wrap: it is what lowering reasons about. That of values read from
-  // memory may.
-  void check_overflow(const Binary& n, const Expr& self, const Stage& stage,
-                      const arith::Ranges& ranges) {
-    const bool grows = n.op == BinaryOp::Add || n.op == BinaryOp::Sub || n.op == BinaryOp::Mul;
-    if (!grows || n.type != kInt32 || overflowed_.contains(stage.id)) return;
-    const arith::LinearSum sum = arith::linear_sum(self, ranges);
-    const arith::Interval range = sum.bounds(ranges);
-    if (arith::reads_memory(sum) || !range.bounded() || range.within(INT32_MIN, INT32_MAX)) return;
-    overflowed_.insert(stage.id);
-    error(n.location.known() ? n.location : stage.op->location, Code::IndexTooLarge,
-          "cast an axis to int64 first: .astype(\"int64\"); or to uint32 if it shall wrap",
-          "'{}' computes values from {} to {} of its axes, which int32 does not hold", stage.name(),
-          range.min, range.max);
-  }
-
-  void check_index(const TensorRead& n, size_t i, const Stage& stage, const arith::Ranges& ranges) {
-    const int64_t* extent = int_value(n.tensor->shape[i]);
-    const Expr index = arith::simplify(n.indices[i], ranges);
-    const arith::Interval range = arith::bounds(index, ranges);
-    if (extent == nullptr || !range.bounded() || range.within(0, *extent - 1)) return;
-    const bool outside = range.max < 0 || range.min >= *extent;
-    if (!outside && !has_exact_bounds(index)) return;
-    error(stage.op->location, Code::OutOfBounds,
-          "guard the read with te.if_then_else, or shrink the axes",
-          "'{}' reads axis {} of '{}' at indices {} to {}, but it has the indices 0 to {}",
-          stage.name(), i, n.tensor->name, range.min, range.max, *extent - 1);
-  }
-
-  // Whether both ends of its interval are reached: each variable occurs once, in operations that
-  // take their extremes at the extremes of their operands.
-  static bool has_exact_bounds(const Expr& index) {
-    std::vector<const Var*> seen;
-    bool once = true;
-    walk(index, [&](const Var& v) {
-      once = once && std::find(seen.begin(), seen.end(), &v) == seen.end();
-      seen.push_back(&v);
-    });
-    return once && has_exact_operations(index);
-  }
-
-  static bool has_exact_operations(const Expr& e) {
-    if (e->kind == ExprKind::IntImm || e->kind == ExprKind::Var) return true;
-    const auto* n = as<Binary>(e);
-    if (n == nullptr) return false;
-    switch (n->op) {
-      case BinaryOp::Add:
-      case BinaryOp::Sub:
-      case BinaryOp::Mul:
-      case BinaryOp::Min:
-      case BinaryOp::Max:
-        return has_exact_operations(n->a) && has_exact_operations(n->b);
-      case BinaryOp::FloorDiv:
-        return int_value(n->b) != nullptr && has_exact_operations(n->a);
-      case BinaryOp::FloorMod:
-        return int_value(n->b) != nullptr && takes_every_value(n->a);
-      default:
-        return false;
-    }
-  }
-
-  // A variable, or one moved by a constant.
-  static bool takes_every_value(const Expr& e) {
-    if (e->kind == ExprKind::Var) return true;
-    const auto* n = as<Binary>(e);
-    const bool moved = n != nullptr && (n->op == BinaryOp::Add || n->op == BinaryOp::Sub);
-    return moved && ((n->a->kind == ExprKind::Var && int_value(n->b) != nullptr) ||
-                     (n->b->kind == ExprKind::Var && int_value(n->a) != nullptr));
-  }
-
   const Lowering& lowering_;
   const Schedule& s_;
   DiagnosticSink sink_;
-  std::set<StageId> overflowed_;  // one report is enough
 };
 
 }  // namespace

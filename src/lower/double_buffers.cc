@@ -40,6 +40,15 @@ void check_inputs(const Schedule& s, const Stage& stage) {
   }
 }
 
+// What a step of a scan reads is there when those before it are done.
+void check_steps(const Schedule& s, const Stage& stage) {
+  const Stage& host = s.stage(stage.attachment.stage);
+  if (!host.op->is_scan() || stage.scan != host.id) return;
+  fail(stage.double_buffer_location, Code::BadDoubleBuffer, "attach it to a loop of the update",
+       "double_buffer of '{}' computes it ahead of the step of the scan '{}' that it reads from",
+       stage.name(), host.name());
+}
+
 }  // namespace
 
 bool has_two_buffers(const Schedule& s, StageId id) {
@@ -68,6 +77,7 @@ void check_double_buffers(Lowering& lowering) {
     const Stage& stage = s.stage(id);
     if (!stage.double_buffered || stage.attachment.kind == AttachKind::Inline) continue;
     if (has_two_buffers(s, id)) {
+      check_steps(s, stage);
       check_inputs(s, stage);
       continue;
     }

@@ -88,14 +88,16 @@ Expr expression_at(const Operation& op, const Exprs& indices) {
   return substitute(op.body, values);
 }
 
-// A statement has no expression that its readers could compute, and reads memory itself.
-void keep_externs(Schedule& s) {
+// A statement has no expression that its readers could compute, and reads memory itself; a scan
+// goes on from what lies there.
+void keep_at_root(Schedule& s) {
   const auto keep = [&](StageId id) {
     Attachment& at = s.stage(id).attachment;
     if (at.kind == AttachKind::Inline) at = {};
   };
   for (const StageId id : s.order()) {
     const Op op = s.stage(id).op;
+    if (op->is_scan()) keep(id);
     if (!op->is_extern()) continue;
     keep(id);
     for (const Tensor& input : op->inputs) keep(s.producer(input));
@@ -206,14 +208,14 @@ void vectorize_lanes(Lowering& lowering, StageId id) {
 
 void prepare_schedule(Lowering& lowering) {
   Schedule& s = lowering.schedule;
-  keep_externs(s);
+  keep_at_root(s);
   apply_declarations(lowering);
   drop_copies_of_textures(s);
   apply_transforms(s);
   inline_stages(s);
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);
-    if (stage.op->is_placeholder() || stage.attachment.kind != AttachKind::Root) continue;
+    if (!stage.op->is_compute() || stage.attachment.kind != AttachKind::Root) continue;
     if (scope_of(s, id).texture && !stage.op->axes.empty()) vectorize_lanes(lowering, id);
   }
 }

@@ -201,7 +201,40 @@ Buffer unread_buffer(const Argument& argument) {
   return make_array(t->name, t->type, extents_of(t->shape, t->name, t->location), t->location);
 }
 
+// A scan's inits, updates and states all are what it gives.
+void share_results(const Schedule& s, const Stage& scan, StageBuffers& buffers) {
+  for (size_t i = 0; i < scan.op->states.size(); ++i) {
+    const ScanState& state = scan.op->states[i];
+    const Buffer& result = buffers.of_stage[static_cast<size_t>(scan.id)][i];
+    for (const Tensor& t : {state.init, state.update, state.state}) {
+      const auto id = static_cast<size_t>(s.producer(t));
+      buffers.of_stage[id][static_cast<size_t>(t->output)] = result;
+    }
+    buffers.begun_by.emplace(result.get(), s.producer(state.init));
+  }
+}
+
+// The buffers of a stage that are no parameters, nor another stage's.
+void make_own_buffers(const Lowering& lowering, const Stage& stage, const Bounds& bounds,
+                      StageBuffers& buffers) {
+  const Schedule& s = lowering.schedule;
+  Exprs shape = bounds.stages[static_cast<size_t>(stage.id)].extent;
+  if (has_two_buffers(s, stage.id)) shape.insert(shape.begin(), make_int(2));
+  for (const Tensor& t : outputs_of(stage.op)) {
+    if (!stage.op->is_compute()) shape = extents_of(t->shape, stage.name(), stage.op->location);
+    Buffer& own = buffers.of_stage[static_cast<size_t>(stage.id)][static_cast<size_t>(t->output)];
+    if (own) continue;
+    own = make_stage_buffer(stage, {t->name, t->type}, scope_of(s, stage.id), shape, nullptr,
+                            lowering.target);
+  }
+}
+
 }  // namespace
+
+bool StageBuffers::begins(StageId id, const Buffer& buffer) const {
+  const auto found = begun_by.find(buffer.get());
+  return found == begun_by.end() || found->second == id;
+}
 
 bool StageBuffers::is_param(const Buffer& buffer) const {
   return std::any_of(params.begin(), params.end(),
@@ -235,19 +268,14 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
   }
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);
+    if (!stage.op->is_scan()) continue;
+    make_own_buffers(lowering, stage, bounds, buffers);
+    share_results(s, stage, buffers);
+  }
+  for (const StageId id : s.order()) {
+    const Stage& stage = s.stage(id);
     const bool needed = stage.attachment.kind != AttachKind::Inline && !stage.op->is_placeholder();
-    if (!needed) continue;
-    Exprs shape = bounds.stages[static_cast<size_t>(id)].extent;
-    if (has_two_buffers(s, id)) shape.insert(shape.begin(), make_int(2));
-    for (const Tensor& t : outputs_of(stage.op)) {
-      if (stage.op->is_extern()) {
-        shape = extents_of(t->shape, stage.name(), stage.op->location);
-      }
-      Buffer& own = buffers.of_stage[static_cast<size_t>(id)][static_cast<size_t>(t->output)];
-      if (own) continue;
-      own = make_stage_buffer(stage, {t->name, t->type}, scope_of(s, id), shape, nullptr,
-                              lowering.target);
-    }
+    if (needed) make_own_buffers(lowering, stage, bounds, buffers);
   }
   return buffers;
 }

@@ -1,6 +1,7 @@
 // The buffer or texture of each stage.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "lower/lowering.h"
@@ -11,7 +12,12 @@ namespace texloom::lower {
 struct StageBuffers {
   std::vector<std::vector<ir::Buffer>> of_stage;  // by stage id, one for each output
   std::vector<ir::Buffer> params;                 // in the order of the arguments
+  // Of buffers that several stages write: the results of scans, which inits begin.
+  std::unordered_map<const ir::BufferNode*, schedule::StageId> begun_by;
+
   bool is_param(const ir::Buffer& buffer) const;
+  // Whether no other stage writes to the buffer before this one.
+  bool begins(schedule::StageId id, const ir::Buffer& buffer) const;
 };
 
 // Layouts are decided here: a texture that exceeds the target's limits is folded, unless the user

@@ -53,7 +53,9 @@ Exprs symbols_of(const Lowering& lowering) {
   }
   for (const StageId id : lowering.schedule.order()) {
     const Operation& op = *lowering.schedule.stage(id).op;
-    for (const Expr& extent : op.shape) add_symbols(extent, symbols);
+    for (size_t i = 0; i < op.types.size(); ++i) {
+      for (const Expr& extent : output_shape(op, i)) add_symbols(extent, symbols);
+    }
     for (const IterVar& axis : op.reduce_axes) {
       add_symbols(axis->min, symbols);
       add_symbols(axis->extent, symbols);

@@ -7,6 +7,7 @@
 #include "lower/places.h"
 #include "lower/symbols.h"
 #include "schedule/extern_operation.h"
+#include "schedule/scan_operation.h"
 
 namespace texloom::lower {
 
@@ -43,7 +44,11 @@ class Builder {
       if (!wanted.contains(*id) && !s_.stage(*id).is_output) continue;
       for (const Tensor& input : op.inputs) want(s_.producer(input), wanted);
       want(*id, wanted);
-      if (!op.is_placeholder()) body = make_seq({root(*id, op), body});
+      if (op.is_scan()) want_steps(*id, op, wanted);
+      // What is computed in the steps of a scan, the scan's nest computes; a state is its result.
+      const bool in_scan = s_.stage(*id).scan >= 0;
+      if (in_scan && op.is_placeholder()) continue;
+      if (!op.is_placeholder() && !in_scan) body = make_seq({root(*id, op), body});
       for (const Buffer& own : buffers(*id)) {
         const auto same = [&](const Buffer& param) { return param.same_as(own); };
         if (std::any_of(p.params.begin(), p.params.end(), same)) continue;
@@ -74,14 +79,67 @@ class Builder {
     }
   }
 
+  // All that steps compute and read; of a state, what those before have written.
+  void want_steps(StageId id, const Operation& scan, std::unordered_set<StageId>& wanted) {
+    for (const Op& op : step_of(scan).operations) {
+      want(*s_.find(op), wanted);
+      for (const Tensor& input : op->inputs) want(s_.producer(input), wanted);
+    }
+    for (size_t i = 0; i < scan.states.size(); ++i) {
+      own_buffers(s_.producer(scan.states[i].state)).front() = buffers(id)[i];
+    }
+  }
+
   Stmt root(StageId id, const Operation& op) const {
-    if (op.is_compute()) return make_nest(buffers(id).front(), nest(id, op), op.location);
+    if (op.is_compute()) return make_nest(buffers(id).front(), nest(id, op, {}), op.location);
+    if (op.is_scan()) return make_nest(buffers(id).front(), steps(id, op), op.location);
     std::vector<Buffer> reads;
     for (const ExternInput& input : op.reads) reads.push_back(buffer_of(input.tensor));
     return nests_of(op, reads, buffers(id));
   }
   const Buffer& buffer_of(const Tensor& t) const {
     return buffers(s_.producer(t))[static_cast<size_t>(t->output)];
+  }
+
+  // The rows of the inits; then each step computes the next ones.
+  Stmt steps(StageId id, const Operation& scan) const {
+    const IterVar& axis = scan.scan_axis;
+    const Expr step = make_var(axis->name());
+    const ScanStep computed = step_of(scan);
+    Substitution rows;
+    for (const Op& op : computed.operations) {
+      for (const IterVar& own : op->axes) {
+        if (!computed.rows.contains(own->var.get())) continue;
+        rows.emplace(own->var, make_cast(own->var->type, axis->min + step));
+      }
+    }
+    Stmts before, each;
+    for (const Op& op : computed.operations) each.push_back(nest(*s_.find(op), *op, rows));
+    for (size_t i = 0; i < scan.states.size(); ++i) {
+      const Buffer& result = buffers(id)[i];
+      const ScanState& state = scan.states[i];
+      const SourceLocation& where = scan.location;
+      before.push_back(copied(buffer_of(state.init), result, state.init->shape, {}, where));
+      each.push_back(
+          copied(buffer_of(state.update), result, state.update->shape, axis->min + step, where));
+    }
+    const Expr extent = extents_of({axis->extent}, axis->name(), axis->location).front();
+    before.push_back(make_for(step, extent, LoopKind::Serial, make_seq(each), axis->location));
+    return make_seq(std::move(before));
+  }
+
+  // All rows, or one.
+  static Stmt copied(const Buffer& from, const Buffer& to, const Exprs& shape, const Expr& row,
+                     const SourceLocation& where) {
+    std::vector<Loop> loops;
+    Exprs indices;
+    if (row) indices.push_back(row);
+    for (size_t i = indices.size(); i < shape.size(); ++i) {
+      const Expr extent = extents_of({shape[i]}, to->name, where).front();
+      loops.push_back({make_var(fmt::format("i{}", i)), extent, where});
+      indices.push_back(loops.back().var);
+    }
+    return inside(loops, make_store(to, indices, make_load(from, indices, where), where));
   }
 
   struct Loop {
@@ -107,11 +165,19 @@ class Builder {
     return loops;
   }
 
-  Stmt nest(StageId id, const Operation& op) const {
-    Substitution axes;
-    const std::vector<Loop> loops = loops_over(op.axes, axes);
+  // `axes` are those that have a value already.
+  Stmt nest(StageId id, const Operation& op, Substitution axes) const {
     Place place{buffers(id), {}};
-    for (const Loop& loop : loops) place.indices.push_back(loop.var);
+    std::vector<Loop> loops;
+    for (const IterVar& axis : op.axes) {
+      const auto given = axes.find(axis->var);
+      if (given != axes.end()) {
+        place.indices.push_back(as_index(given->second));
+      } else {
+        loops.push_back(loops_over({axis}, axes).front());
+        place.indices.push_back(loops.back().var);
+      }
+    }
     const auto* reduce = as<Reduce>(op.body);
     if (reduce == nullptr) {
       return inside(loops, stores(place, reads(values_of(op.body), axes), false, op.location));
@@ -128,13 +194,13 @@ class Builder {
                                    inside(steps, std::move(step))}));
   }
 
+  static Expr as_index(const Expr& e) { return e->type == kInt32 ? e : make_cast(kInt64, e); }
+
   // The expression with the axes' values, reading buffers.
   Expr reads(const Expr& e, const Substitution& values) const {
     return rewrite(substitute(e, values), [&](const TensorRead& n, const Expr&) {
       Exprs indices = n.indices;
-      for (Expr& index : indices) {
-        if (index->type != kInt32) index = make_cast(kInt64, index);
-      }
+      for (Expr& index : indices) index = as_index(index);
       return make_load(buffer_of(n.tensor), std::move(indices), n.location);
     });
   }

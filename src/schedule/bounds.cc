@@ -70,6 +70,7 @@ class Inference {
       const Stage& stage = schedule_.stage(*id);
       const bool inlined = stage.attachment.kind == AttachKind::Inline;
       if (!inlined && stage.op->is_compute()) infer(*id);
+      if (stage.op->is_scan()) infer_steps(stage);
     }
     return std::move(bounds_);
   }
@@ -80,20 +81,44 @@ class Inference {
     StageBounds& own = bounds_.stages[static_cast<size_t>(id)];
     const Exprs shape = extents_of(stage.op->shape, stage.name(), stage.op->location);
     demand(stage, shape, own);
+    own.buffer_min = schedule_.is_update(id) ? Exprs(shape.size(), make_int(0)) : own.min;
     const AxisExtents extents = make_loops(stage, own);
     derive_indices(stage, shape, extents, own);
   }
 
+  void infer_steps(const Stage& stage) {
+    const IterVar& axis = stage.op->scan_axis;
+    StageBounds& own = bounds_.stages[static_cast<size_t>(stage.id)];
+    const Expr extent = extents_of({axis->extent}, stage.name(), axis->location).front();
+    const LeafLoop loop{axis, make_var(axis->name(), kInt32, axis->location), extent};
+    bounds_.ranges.enter(loop.var, loop.extent);
+    own.loops.push_back(loop);
+    own.index.emplace(axis->var, axis->min + loop.var);
+  }
+
   // -- What readers ask for.
+
+  static void demand_all(const Exprs& shape, StageBounds& own) {
+    own.min.assign(shape.size(), make_int(0));
+    own.clamped_min = own.min;
+    own.extent = shape;
+    own.strides.resize(shape.size());
+  }
+
+  // The row of the step.
+  void demand_row(const Stage& update, const Exprs& shape, StageBounds& own) const {
+    demand_all(shape, own);
+    const IterVar& axis = schedule_.stage(update.scan).op->scan_axis;
+    own.min.front() = bounds_.stages[static_cast<size_t>(update.scan)].index.at(axis->var);
+    own.clamped_min.front() = own.min.front();
+    own.extent.front() = make_int(1);
+  }
 
   void demand(const Stage& stage, const Exprs& shape, StageBounds& own) {
     const std::vector<StageId> readers = schedule_.readers_of(stage.id);
-    if (stage.is_output || readers.empty()) {
-      own.min.assign(shape.size(), make_int(0));
-      own.clamped_min = own.min;
-      own.extent = shape;
-      own.strides.resize(shape.size());
-      return;
+    if (schedule_.is_update(stage.id)) return demand_row(stage, shape, own);
+    if (stage.is_output || readers.empty() || schedule_.is_init(stage.id)) {
+      return demand_all(shape, own);
     }
     std::vector<AxisReads> reads(shape.size());
     for (const StageId reader : readers) add_reads(stage, reader, reads);
@@ -257,9 +282,10 @@ class Inference {
     });
     for (size_t i = 0; i < shape.size(); ++i) {
       const IterVar& axis = stage.op->axes[i];
-      own.position.push_back(arith::simplify(value.at(axis), bounds_.ranges));
+      const Expr offset = arith::simplify(value.at(axis), bounds_.ranges);
       const Expr index =
-          arith::simplify(own.min[i] + own.strides[i].offset_of(own.position[i]), bounds_.ranges);
+          arith::simplify(own.min[i] + own.strides[i].offset_of(offset), bounds_.ranges);
+      own.position.push_back(own.buffer_min[i].same_as(own.min[i]) ? offset : index);
       own.index.emplace(axis->var, index);
       guard(IterKind::Data, index >= make_int(0), own);
       guard(IterKind::Data, index < shape[i], own);

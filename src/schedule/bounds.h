@@ -29,12 +29,15 @@ struct StageBounds {
   // expression over the enclosing loops' variables, `extent` a constant or one over symbols.
   std::vector<ir::Expr> min;
   std::vector<ir::Expr> extent;
+  // The logical index of the first element of the buffer: `min`, but 0 of the update of a scan, of
+  // which a row is computed and which lies in the scan's buffer.
+  std::vector<ir::Expr> buffer_min;
   // Which indices these are: of a `local` stage, those that its readers read, if they leave out
   // some; of others, consecutive ones.
   std::vector<StridedAxis> strides;
   std::vector<LeafLoop> loops;  // the stage's leaves, in order
   // For each data axis, over the loop variables: the place in the stage's buffer. The logical
-  // index is min + the offset of the position.
+  // index is buffer_min + the offset of the position.
   std::vector<ir::Expr> position;
   // The logical index of each axis variable of the operation, reduction axes too.
   ir::Substitution index;
@@ -48,8 +51,9 @@ struct StageBounds {
 };
 
 struct Bounds {
-  std::vector<StageBounds> stages;  // by stage id; empty for all but computes
-  ir::arith::Ranges ranges;         // of symbols and of all loop variables
+  // By stage id. Of scans the loop alone, of placeholders and externs nothing.
+  std::vector<StageBounds> stages;
+  ir::arith::Ranges ranges;  // of symbols and of all loop variables
 };
 
 // Inlined stages have been written into their readers already. Fails with BadShape (an extent

@@ -133,12 +133,14 @@ void Schedule::set_storage(StageId id, Storage storage, const SourceLocation& wh
          "set_scope of the input '{}', which lies in the caller's memory, to {} memory", own.name(),
          to_string(storage.scope.memory));
   }
+  refuse_part_of_scan(own, "set_scope", where);
   put(own, std::move(storage), where);
 }
 
 void Schedule::storage_align(StageId id, const IterVar& axis, int64_t factor, int64_t offset,
                              const SourceLocation& where) {
   Stage& own = stage_for(id, where, "storage_align");
+  refuse_part_of_scan(own, "storage_align", where);
   const auto is_axis = [&](const IterVar& other) { return other.same_as(axis); };
   if (std::none_of(own.op->axes.begin(), own.op->axes.end(), is_axis)) {
     fail(where, Code::ForeignAxis, "name one of s[T].op.axis, as they are before any split",
@@ -187,6 +189,7 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
                          : fmt::format("name stages that read it: {}", names),
            "cache_read of '{}': '{}' does not read it", tensor->name, reader->name);
     }
+    refuse_scan(stage(*id), "cache_read for the stage", where);
     targets.push_back(*id);
   }
   if (targets.empty()) {
@@ -206,6 +209,7 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
   const StageId id = add_stage(copy, static_cast<size_t>(place - order_.begin()) + 1);
   put(stage(id), std::move(storage), where);
 
+  join_step(id);
   const Tensor cache = output_of(copy);
   for (const StageId target : targets) redirect(target, tensor, cache);
   return cache;
@@ -237,6 +241,7 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
     fail(where, Code::BadCacheWrite, "let the statement write to memory that it allocates",
          "cache_write of '{}', which a statement writes", old->name);
   }
+  refuse_scan(stage(id), "cache_write", where);
   if (old->types.size() > 1) {
     fail(where, Code::BadCacheWrite, "set its scope, or compute each output by a te.compute",
          "cache_write of '{}', which has {} outputs", old->name, old->types.size());
@@ -251,6 +256,7 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
   const auto place = std::find(order_.begin(), order_.end(), id);
   const StageId cache_id = add_stage(compute, static_cast<size_t>(place - order_.begin()));
   put(stage(cache_id), std::move(storage), where);
+  join_step(cache_id);
 
   const Tensor cache = output_of(compute);
   stage(id).relations.clear();  // the body has other axes

@@ -9,6 +9,13 @@ namespace texloom::schedule {
 
 using namespace ir;  // the whole file speaks of IR nodes
 
+std::vector<IterVar> loops_of(const Operation& op) {
+  if (op.is_scan()) return {op.scan_axis};
+  std::vector<IterVar> loops = op.axes;
+  loops.insert(loops.end(), op.reduce_axes.begin(), op.reduce_axes.end());
+  return loops;
+}
+
 std::vector<IterVar> operands_of(const Relation& relation) {
   if (const auto* fuse = std::get_if<FuseRelation>(&relation)) return {fuse->outer, fuse->inner};
   return {std::get<SplitRelation>(relation).parent};
@@ -25,8 +32,7 @@ std::vector<IterVar> unit_axes(const Stage& stage) {
   const auto note = [&](const std::vector<IterVar>& axes) {
     for (const IterVar& axis : axes) known.insert(axis.get());
   };
-  note(stage.op->axes);
-  note(stage.op->reduce_axes);
+  note(loops_of(*stage.op));
   for (const Relation& relation : stage.relations) note(results_of(relation));
   std::vector<IterVar> units;
   const auto collect = [&](const std::vector<IterVar>& axes) {
@@ -43,8 +49,8 @@ std::vector<IterVar> unit_axes(const Stage& stage) {
 std::vector<IterVar> leaves_in_order_of_relations(const Stage& stage) {
   std::vector<IterVar> leaves = unit_axes(stage);
   std::reverse(leaves.begin(), leaves.end());
-  leaves.insert(leaves.end(), stage.op->axes.begin(), stage.op->axes.end());
-  leaves.insert(leaves.end(), stage.op->reduce_axes.begin(), stage.op->reduce_axes.end());
+  const std::vector<IterVar> own = loops_of(*stage.op);
+  leaves.insert(leaves.end(), own.begin(), own.end());
   for (const Relation& relation : stage.relations) replace_operands(leaves, relation);
   return leaves;
 }

@@ -1,4 +1,4 @@
-// The axes that a stage has besides those of its operation.
+// The axes of a stage: those of its operation, and those that directives made of them.
 #pragma once
 
 #include <vector>
@@ -6,6 +6,10 @@
 #include "schedule/schedule.h"
 
 namespace texloom::schedule {
+
+// The loops of an operation that nothing has been said of: over its data axes, then over its
+// reduction's; of a scan over its steps.
+std::vector<ir::IterVar> loops_of(const Operation& op);
 
 std::vector<ir::IterVar> operands_of(const Relation& relation);
 std::vector<ir::IterVar> results_of(const Relation& relation);

@@ -164,6 +164,7 @@ void Schedule::apply(Stage& own, const Relation& relation) {
 void Schedule::add_relation(StageId id, const Relation& relation, const SourceLocation& where) {
   const auto* split = std::get_if<SplitRelation>(&relation);
   Stage& own = stage_for(id, where, split != nullptr ? "split" : "fuse");
+  refuse_scan(own, split != nullptr ? "split" : "fuse", where);
   if (split != nullptr) {
     leaf_position(own, split->parent, where, "split");
     refuse_annotated(own, split->parent, where, "split");
@@ -184,6 +185,7 @@ void Schedule::add_unit_axis(StageId id, const IterVar& axis, const SourceLocati
     fail(where, Code::ExternPlace, "bind threads in the statement, by ib.scope_attr",
          "fuse of '{}', which is an extern: it has no loops of its own", own.name());
   }
+  refuse_scan(own, "fuse", where);
   own.leaves.insert(own.leaves.begin(), axis);
 }
 
@@ -239,6 +241,7 @@ void Schedule::reorder(StageId id, const std::vector<IterVar>& axes, const Sourc
 std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const IterVar& thread,
                                          const SourceLocation& where) {
   Stage& own = stage_for(id, where, "bind");
+  refuse_scan(own, "bind", where);
   leaf_position(own, axis, where, "bind");
   const bool is_virtual = thread->kind == IterKind::VirtualThread;
   if (thread->kind != IterKind::Thread && !is_virtual) {
@@ -274,6 +277,7 @@ void Schedule::annotate(StageId id, const IterVar& axis, LoopKind loop,
                                      : loop == LoopKind::Unrolled ? "unroll"
                                                                   : "parallel";
   Stage& own = stage_for(id, where, directive);
+  if (loop == LoopKind::Vectorized) refuse_scan(own, directive, where);
   leaf_position(own, axis, where, directive);
   if (loop == LoopKind::Vectorized && axis->kind == IterKind::Reduction) {
     fail(where, Code::VectorizedReduction, "vectorize a data axis; unroll the reduction",
@@ -307,6 +311,9 @@ void Schedule::attach(StageId id, StageId parent, const IterVar& axis,
          "attach the stages it reads; an output has loops of its own at the root",
          "compute_at of '{}', an output of the schedule, inside '{}'", own.name(), host.name());
   }
+  refuse_scan(own, "compute_at", where);
+  refuse_part_of_scan(own, "compute_at", where);
+  check_step(own, host, where);
   own.attachment = {AttachKind::At, parent, axis, where};
 }
 
@@ -343,11 +350,14 @@ void Schedule::compute_inline(StageId id, const SourceLocation& where) {
     fail(where, Code::CannotInline, "compute it at a loop of its reader with compute_at",
          "compute_inline of '{}', a reduction", own.name());
   }
+  refuse_part_of_scan(own, "compute_inline", where);
   own.attachment = {AttachKind::Inline, -1, {}, where};
 }
 
 void Schedule::compute_root(StageId id, const SourceLocation& where) {
-  stage_for(id, where, "compute_root").attachment = {AttachKind::Root, -1, {}, where};
+  Stage& own = stage_for(id, where, "compute_root");
+  own.attachment = own_place(own);
+  own.attachment.location = where;
 }
 
 void Schedule::parallel(StageId id, const IterVar& axis, const SourceLocation& where) {

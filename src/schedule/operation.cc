@@ -148,6 +148,7 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
 }
 
 Exprs output_shape(const Operation& op, size_t output) {
+  if (op.is_scan()) return op.states[output].update->shape;
   if (!op.is_extern()) return op.shape;
   Exprs shape;
   for (const int64_t extent : op.writes[output]->shape) shape.push_back(make_int(extent));

@@ -9,7 +9,7 @@
 
 namespace texloom::schedule {
 
-enum class OperationKind : uint8_t { Placeholder, Compute, Extern };
+enum class OperationKind : uint8_t { Placeholder, Compute, Extern, Scan };
 
 // A buffer that an extern's statement reads, and the tensor that it stands for.
 struct ExternInput {
@@ -17,28 +17,42 @@ struct ExternInput {
   ir::Buffer buffer;
 };
 
+// What a scan carries from step to step: a tensor of which the first axis counts the steps. Its
+// first rows are those of `init`; each step computes the next one, which is `update`'s, from those
+// before it, which the update reads as elements of the placeholder `state`.
+struct ScanState {
+  ir::Tensor init, update, state;
+};
+
 // Immutable. A placeholder is an input; a compute gives one expression over its axes for each of
 // its outputs: a Tuple where there are several. A reduction stands at the top of the body, and
-// may have several outputs itself. An extern has a statement over buffers instead, and no axes.
+// may have several outputs itself. An extern has a statement over buffers instead, and no axes. A
+// scan has states, each an output of a shape of its own, and the axis of its steps.
 struct Operation : RefCounted {
   OperationKind kind = OperationKind::Placeholder;
   std::string name;
   std::string tag;              // the user's own word, kept and shown
   std::vector<ir::Type> types;  // of the outputs, one for a placeholder
-  ir::Exprs shape;  // of all outputs; those of an extern each have the shape of their buffer
-  std::vector<ir::IterVar> axes;         // data axes: one for each extent of the shape
-  std::vector<ir::IterVar> reduce_axes;  // of the reduction, in its order
-  ir::Expr body;                         // of a compute, else null
-  std::vector<ir::Tensor> inputs;        // that are read, each once, in order of appearance
-  ir::Stmt statement;                    // of an extern, of stage loops, over the buffers below
-  std::vector<ExternInput> reads;        // of an extern
-  std::vector<ir::Buffer> writes;        // of an extern, one for each output
-  SourceLocation location;               // of te.placeholder, te.compute or te.extern
-  Ref<RefCounted> attributes;            // the front end's own: kept, and never looked at
+  // Of all outputs; those of an extern each have the shape of their buffer, those of a scan the
+  // shape of their state.
+  ir::Exprs shape;
+  std::vector<ir::IterVar> axes;          // data axes: one for each extent of the shape
+  std::vector<ir::IterVar> reduce_axes;   // of the reduction, in its order
+  ir::Expr body;                          // of a compute, else null
+  std::vector<ir::Tensor> inputs;         // that are read, each once, in order of appearance
+  ir::Stmt statement;                     // of an extern, of stage loops, over the buffers below
+  std::vector<ExternInput> reads;         // of an extern
+  std::vector<ir::Buffer> writes;         // of an extern, one for each output
+  std::vector<ScanState> states;          // of a scan, one for each output
+  ir::IterVar scan_axis;                  // of a scan: from the first row that a step computes
+  std::vector<ir::IterVar> spatial_axes;  // of a scan: the other axes of each state
+  SourceLocation location;                // of te.placeholder, te.compute, te.extern or te.scan
+  Ref<RefCounted> attributes;             // the front end's own: kept, and never looked at
 
   bool is_placeholder() const { return kind == OperationKind::Placeholder; }
   bool is_compute() const { return kind == OperationKind::Compute; }
   bool is_extern() const { return kind == OperationKind::Extern; }
+  bool is_scan() const { return kind == OperationKind::Scan; }
 };
 using Op = Ref<Operation>;
 

@@ -53,12 +53,14 @@ Schedule ScheduleParser::operations() {
       compute();
     } else if (reader_.at_word("extern")) {
       external();
+    } else if (reader_.at_word("scan")) {
+      scan();
     } else if (reader_.peek().kind == TokenKind::End) {
       break;
     } else if (current_ < 0) {
-      reader_.fail_expected("'placeholder', 'compute' or 'extern'");
+      reader_.fail_expected("'placeholder', 'compute', 'extern' or 'scan'");
     } else if (!directive()) {
-      reader_.fail_expected("a directive, 'placeholder', 'compute' or 'extern'");
+      reader_.fail_expected("a directive, 'placeholder', 'compute', 'extern' or 'scan'");
     }
   }
   for (const PendingAttachment& pending : pending_) attach(pending);
@@ -69,6 +71,11 @@ StageId ScheduleParser::stage(const NamedToken& name) const {
   if (const auto found = stages_.find(name.name); found != stages_.end()) return found->second;
   reader_.wrong(name.token, "name a placeholder or compute of this text",
                 "there is no tensor {} here", name.token.text);
+}
+
+Tensor ScheduleParser::named_tensor() {
+  const NamedToken name = reader_.name("the name of a tensor");
+  return head_.names.tensor(reader_, name, output_number());
 }
 
 void ScheduleParser::begin_stage(const NamedToken& name, const Op& origin) {

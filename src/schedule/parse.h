@@ -72,7 +72,10 @@ class ScheduleParser {
     ir::Tensor now, origin;
   };
   void external();
+  void scan();
   Source source();
+  // "A#1"
+  ir::Tensor named_tensor();
   void check_types(const ir::Token& at, const ir::NamedToken& name,
                    const std::vector<ir::Type>& types, const ir::Expr& body) const;
   std::vector<ir::IterVar> data_axes(Scope& scope);

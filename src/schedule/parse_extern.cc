@@ -11,15 +11,11 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 // "A#1", "A.shared origin = A"
 ScheduleParser::Source ScheduleParser::source() {
-  const auto tensor = [&] {
-    const NamedToken name = reader_.name("the name of a tensor");
-    return head_.names.tensor(reader_, name, output_number());
-  };
   Source s;
-  s.now = s.origin = tensor();
+  s.now = s.origin = named_tensor();
   if (!reader_.accept_word("origin")) return s;
   reader_.expect("=");
-  s.origin = tensor();
+  s.origin = named_tensor();
   return s;
 }
 

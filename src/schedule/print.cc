@@ -93,6 +93,7 @@ SchedulePrinter::ReducerKey SchedulePrinter::key_of(const Reducer& r) {
 // reducers do not keep an axis from a name: they never stand where a variable may.
 PrintNames SchedulePrinter::axis_names(const Stage& stage) const {
   PrintNames names = symbol_names_;
+  if (stage.op->is_scan()) names.name(stage.op->scan_axis->var.get(), stage.op->scan_axis->name());
   for (const auto* axes : {&stage.op->axes, &stage.op->reduce_axes, &stage.origin->reduce_axes}) {
     for (const IterVar& axis : *axes) names.name(axis->var.get(), axis->name());
   }
@@ -161,6 +162,12 @@ Expr origin_body(const Stage& stage) {
   return substitute(stage.origin->body, axes);
 }
 
+// Whether it is computed where scans compute their steps, if nothing else is said.
+bool in_its_step(const Schedule& schedule, const Stage& stage) {
+  const Attachment& at = stage.attachment;
+  return at.stage == stage.scan && at.axis.same_as(schedule.stage(stage.scan).op->scan_axis);
+}
+
 }  // namespace
 
 std::string SchedulePrinter::header(const Stage& stage) {
@@ -170,6 +177,7 @@ std::string SchedulePrinter::header(const Stage& stage) {
                        type_and_shape(op.types.front(), op.shape), at(op.location));
   }
   if (op.is_extern()) return extern_text(stage);
+  if (op.is_scan()) return scan_text(stage);
   std::string axes;
   for (const IterVar& axis : op.axes) {
     axes += (axes.empty() ? "" : ", ") +
@@ -196,6 +204,17 @@ std::string SchedulePrinter::extern_text(const Stage& stage) {
     text += fmt::format("  writes {}\n", to_string(b, names, options_));
   }
   return text + "{\n" + to_string(op.statement, 1, names, options_) + "}\n";
+}
+
+std::string SchedulePrinter::scan_text(const Stage& stage) const {
+  const Operation& op = *stage.op;
+  std::string text = fmt::format("scan {}({}){}\n", name(stage.id),
+                                 spell_name(op.scan_axis->name()), at(op.location));
+  for (const ScanState& s : op.states) {
+    text += fmt::format("  state {} init={} update={}\n", input(s.state), input(s.init),
+                        input(s.update));
+  }
+  return text;
 }
 
 std::string SchedulePrinter::axis_name(StageId id, const IterVar& axis) {
@@ -227,7 +246,7 @@ std::string SchedulePrinter::directives(const Stage& stage) {
   }
   const Attachment& attached = stage.attachment;
   if (attached.kind == AttachKind::Inline) line("inline", at(attached.location));
-  if (attached.kind == AttachKind::At) {
+  if (attached.kind == AttachKind::At && !in_its_step(schedule_, stage)) {
     line(fmt::format("compute_at {}, {}", name(attached.stage),
                      axis_name(attached.stage, attached.axis)),
          at(attached.location));

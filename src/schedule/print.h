@@ -42,6 +42,7 @@ class SchedulePrinter {
 
   std::string header(const Stage& stage);
   std::string extern_text(const Stage& stage);
+  std::string scan_text(const Stage& stage) const;
   std::string input(const ir::Tensor& tensor) const;
   std::string directives(const Stage& stage);
   std::string relations(const Stage& stage);

@@ -165,7 +165,7 @@ std::vector<Tensor> Schedule::rfactor(const Tensor& tensor, const IterVar& axis,
       range_axis(make_var(axis->name() + ".v", kInt32, where), count, IterKind::Reduction, where);
   indices.insert(indices.begin() + static_cast<ptrdiff_t>(position), step->var);
   const auto place = std::find(order_.begin(), order_.end(), id);
-  add_stage(partial, static_cast<size_t>(place - order_.begin()));
+  join_step(add_stage(partial, static_cast<size_t>(place - order_.begin())));
   const std::vector<Tensor> factored = outputs_of(partial);
   Exprs sources;
   for (const Tensor& t : factored) sources.push_back(read(t, indices, where));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/visit.h"
+#include "schedule/derived_axes.h"
 
 namespace texloom::schedule {
 
@@ -17,16 +18,6 @@ bool Stage::is_leaf(const IterVar& axis) const {
   return std::any_of(leaves.begin(), leaves.end(),
                      [&](const IterVar& leaf) { return leaf.same_as(axis); });
 }
-
-namespace {
-
-std::vector<IterVar> loops_of(const Operation& op) {
-  std::vector<IterVar> loops = op.axes;
-  loops.insert(loops.end(), op.reduce_axes.begin(), op.reduce_axes.end());
-  return loops;
-}
-
-}  // namespace
 
 void Stage::reset_loops() {
   leaves = loops_of(*op);
@@ -84,6 +75,7 @@ StageId Schedule::add_stage(const Op& op, size_t position) {
   stages_.push_back(std::move(stage));
   order_.insert(order_.begin() + static_cast<ptrdiff_t>(position), id);
   by_operation_.emplace(op, id);
+  if (op->is_scan()) begin_steps(id);
   return id;
 }
 

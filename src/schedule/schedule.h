@@ -88,6 +88,8 @@ struct Stage {
   std::vector<Relation> relations;  // in the order they were made
   std::unordered_map<ir::IterVar, AxisAttributes, RefHash, RefSame> attributes;
   Attachment attachment;
+  // The scan in whose steps it is computed, or of which it is a state's placeholder; -1: none.
+  StageId scan = -1;
   std::optional<Pipeline> pipeline;
   // Unset: inferred from where the stage is attached.
   std::optional<ir::StorageScope> scope;
@@ -130,6 +132,10 @@ class Schedule {
   std::string fate_of(const Stage& stage, const ir::IterVar& axis) const;
   // The stages that read it.
   std::vector<StageId> readers_of(StageId id) const;
+  // The scan into whose result the stage writes, as one of its inits or its updates.
+  std::optional<StageId> scan_written_by(StageId id) const;
+  bool is_init(StageId id) const { return scan_written_by(id) && stage(id).scan < 0; }
+  bool is_update(StageId id) const { return scan_written_by(id) && stage(id).scan >= 0; }
 
   // -- Directives. Each fails at `where`.
   struct Pair {
@@ -208,6 +214,21 @@ class Schedule {
  private:
   void check_rfactor(const Stage& stage, const ir::IterVar& axis, int factor_axis,
                      const SourceLocation& where) const;
+  // -- Of scans (scan_stages.cc).
+  // Gathers what the scan computes in its steps.
+  void begin_steps(StageId id);
+  // A stage that reads what a step computes is computed in the step.
+  void join_step(StageId id);
+  // Where it is computed unless a directive says otherwise.
+  Attachment own_place(const Stage& stage) const;
+  // Inits, updates and states have no place or storage of their own.
+  void refuse_part_of_scan(const Stage& stage, std::string_view directive,
+                           const SourceLocation& where) const;
+  // A scan has steps, and no other loops.
+  static void refuse_scan(const Stage& stage, std::string_view directive,
+                          const SourceLocation& where);
+  void check_step(const Stage& stage, const Stage& host, const SourceLocation& where) const;
+
   void replace_operation(StageId id, Op op);
   StageId add_stage(const Op& op, size_t position);
   // A stage with loops of its own; fails for a placeholder.

@@ -8,8 +8,11 @@ Exprs extents_at_calls(const Schedule& schedule) {
   Exprs extents;
   for (const StageId id : schedule.order()) {
     const Stage& stage = schedule.stage(id);
-    if (!stage.op->is_placeholder() && !stage.is_output) continue;
-    extents.insert(extents.end(), stage.op->shape.begin(), stage.op->shape.end());
+    const bool input = stage.op->is_placeholder() && stage.scan < 0;
+    if (!input && !stage.is_output) continue;
+    for (const ir::Tensor& t : outputs_of(stage.op)) {
+      extents.insert(extents.end(), t->shape.begin(), t->shape.end());
+    }
   }
   return extents;
 }

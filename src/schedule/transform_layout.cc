@@ -161,6 +161,8 @@ std::vector<IterVar> Schedule::transform_layout(StageId id, const Exprs& axes, c
     fail(where, Code::BadLayout, "copy it into the other layout by a te.compute",
          "transform_layout of '{}', whose statement writes to a row-major buffer", own.name());
   }
+  refuse_scan(own, "transform_layout", where);
+  refuse_part_of_scan(own, "transform_layout", where);
   const Shape shape = own.transform ? own.transform->map.new_shape()
                                     : constant_shape(own.op->shape, own.name(), where);
   if (axes.size() != shape.size()) {

@@ -133,21 +133,31 @@ class Magnitudes {
   bool integral_ = true, polynomial_ = true;
 };
 
+// An extent; infinity where only the call tells it.
+double as_number(const Expr& extent) {
+  const int64_t* value = int_value(extent);
+  return value == nullptr ? INFINITY : static_cast<double>(*value);
+}
+
 // No more than this many roundings on the way to any element: those of all stages.
 double roundings(const schedule::Schedule& schedule) {
-  double count = 0;
+  double count = 0, of_steps = 0;
   for (const schedule::StageId id : schedule.order()) {
     const schedule::Operation& op = *schedule.stage(id).origin;
     if (op.is_placeholder()) continue;
+    if (op.is_scan()) {
+      // Through all steps; those of other scans are not told apart.
+      count += of_steps * as_number(op.scan_axis->extent);
+      continue;
+    }
     double operations = 2;
     walk(
         op.body, [&](const Binary& n) { operations += n.type.is_float(); },
         [&](const Cast& n) { operations += n.type.is_float(); });
     for (const IterVar& axis : op.reduce_axes) {
-      const int64_t* extent = int_value(axis->extent);
-      operations *= extent == nullptr ? INFINITY : static_cast<double>(*extent);
+      operations *= as_number(axis->extent);
     }
-    count += operations;
+    (schedule.stage(id).scan < 0 ? count : of_steps) += operations;
   }
   return count;
 }

@@ -189,6 +189,16 @@ def copy_of(shape: tuple, dtype: str = "float32") -> tuple:
     return x, y, te.create_schedule(y.op)
 
 
+def sums_of_rows() -> tuple:
+    """X, init, update and scan of its running sums, and a schedule with nothing bound."""
+    x = te.placeholder((4, 8), name="X")
+    state = te.placeholder((4, 8), name="state")
+    init = te.compute((1, 8), lambda t, i: x[0, i], name="init")
+    update = te.compute((4, 8), lambda t, i: state[t - 1, i] + x[t, i], name="update")
+    scan = te.scan(init, update, state)
+    return x, init, update, scan, te.create_schedule(scan.op)
+
+
 def chain_of(shape: tuple = (8, 4)) -> tuple:
     """X, P = X * 2, Y = P + 1, a schedule with Y's first axis bound to blocks."""
     x = te.placeholder(shape, name="X")

@@ -16,6 +16,7 @@ import bad_layouts
 import bad_loops
 import bad_lowering
 import bad_reductions
+import bad_scans
 import bad_targets
 import bad_tensors
 import bad_texts
@@ -23,6 +24,7 @@ import bad_texts
 FILES = (
     bad_tensors,
     bad_externs,
+    bad_scans,
     bad_loops,
     bad_bindings,
     bad_attachments,

@@ -80,3 +80,18 @@ def brackets_inside_one_another() -> str:
   param A: global float32[8]
   A[0] = {"(" * 1001}1.0{")" * 1001}  // wrong
 """
+
+
+@text_case("TL3024")
+def update_of_a_scan_with_a_scope() -> str:
+    return """program main stage=te target="opencl"
+  param A
+placeholder A: float32[4]
+compute I(t < 1): float32 = A[t]
+placeholder R: float32[4]
+compute U(t < 4): float32 = R[t - 1] + A[t]
+  scope local
+scan S(S.idx)  // wrong
+  state R init=I update=U
+  output
+"""

@@ -191,7 +191,8 @@ TEST(TeTextErrors, OfTheHead) {
        "TL6001 2:33 expected 'layout', 'origin' or 'name', found 'fold'"},
       {"param A: float32[8]", "TL6001 2:20 expected 'in', found the end of the text"},
       {"param A compute float32x4[8]", "TL6002 2:17 an element is float32x4, not a scalar"},
-      {"for i < 3 { }", "TL6001 2:1 expected 'placeholder', 'compute' or 'extern', found 'for'"},
+      {"for i < 3 { }",
+       "TL6001 2:1 expected 'placeholder', 'compute', 'extern' or 'scan', found 'for'"},
       {"param A: float32[8] in texture, layout=texture[(c) -> cols=(c/4)]",
        "TL2017 2:61 the parts of axis c leave out c%4"},
       {"param A: float32[8] in global, layout=texture[(c) -> cols=(c/4), lanes=(c%4)]",
@@ -268,7 +269,8 @@ TEST(TeTextErrors, OfComputes) {
 TEST(TeTextErrors, OfDirectives) {
   const Case cases[] = {
       {"tile i",
-       "TL6001 5:1 expected a directive, 'placeholder', 'compute' or 'extern', found 'tile'"},
+       "TL6001 5:1 expected a directive, 'placeholder', 'compute', 'extern' or 'scan', found "
+       "'tile'"},
       {"scope textures", "TL6002 5:7 unknown memory scope textures"},
       {"inline", "TL2012 5:1 compute_inline of 'B', a reduction"},
       {"output compute_at C, i",

@@ -176,6 +176,42 @@ compute Y(i < 8): float32 = E[i] + float32(E#1[i])
   bind i blockIdx.x
 )";
 
-inline constexpr std::array kTeTexts = {kTiledText, kOddText, kLayoutText, kTupleText, kExternText};
+// A scan of two states, with a stage of its steps at their loop, and another further in.
+inline constexpr std::string_view kScanText = R"(program scans stage=te target="opencl"
+  symbol m: int32
+  param A
+  param S#1
+
+placeholder A: float32[m, 8]
+
+compute I(t < 1, i < 8): tuple(float32, int32) = tuple(A[t, i], 1)
+
+placeholder R: float32[m, 8]
+placeholder Q: int32[m, 8]
+
+compute R.shared(ax0 < m, ax1 < 8): float32 = R[ax0, ax1]
+  scope shared
+  bind ax1 threadIdx.x
+
+compute H(t < m, i < 8): float32 = R.shared[t - 1, 7 - i] * 2.0
+  origin = R[t - 1, 7 - i] * 2.0
+  compute_at U, i
+
+compute U(t < m, i < 8): float32 = H[t, i] + A[t, i]
+  bind i threadIdx.x
+
+compute V(t < m, i < 8): int32 = Q[t - 1, i] + int32(U[t, i])
+  bind i threadIdx.x
+
+scan S(S.idx)
+  state R init=I update=U
+  state Q init=I#1 update=V
+  tag recurrence
+  output
+  unroll S.idx
+)";
+
+inline constexpr std::array kTeTexts = {kTiledText, kOddText,    kLayoutText,
+                                        kTupleText, kExternText, kScanText};
 
 }  // namespace texloom::lower

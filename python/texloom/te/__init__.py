@@ -59,6 +59,7 @@ from . import not_provided, schedule, tag, tensor, tracing
 from .external import extern
 from .layouts import AXIS_SEPARATOR
 from .operation import compute, create_schedule, placeholder, reduce_axis, thread_axis
+from .recurrence import scan
 from .reducers import comm_reducer, max, min, prod, sum
 from .tag import tag_scope
 from .tensor import ComputeOp, ExternOp, PlaceholderOp, ScanOp, TensorComputeOp
@@ -125,6 +126,7 @@ __all__ = [
     "reduce_axis",
     "round",
     "rsqrt",
+    "scan",
     "schedule",
     "sigmoid",
     "sin",

@@ -156,14 +156,24 @@ def _stage_map(s: Schedule) -> dict[Operation, Stage]:
     return {stage.op: stage for stage in s.stages}
 
 
+def _group(stage: Stage) -> Stage | None:
+    """The scan in whose steps the stage is computed."""
+    return stage._scan
+
+
+def _groups(s: Schedule) -> list[Stage]:
+    """The stages of scans, each of which stands for what its steps compute."""
+    return [stage for stage in s.stages if stage.op._kind == "scan"]
+
+
 Stage.relations = property(_relations)
 Stage.iter_var_attrs = property(_iter_var_attrs)
 Stage.num_child_stages = property(_num_child_stages)
-Stage.group = property(lambda self: None, doc="The group of a scan; None.")
+Stage.group = property(_group)
 Schedule.normalize = _normalize
 Schedule.bounds = InferBound
 Schedule.stage_map = property(_stage_map)
-Schedule.groups = property(lambda self: [], doc="The groups of scans; none.")
+Schedule.groups = property(_groups)
 
 __all__ = [
     "AutoInlineBroadcast",

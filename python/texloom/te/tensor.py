@@ -124,7 +124,7 @@ class TensorComputeOp(metaclass=_OperationClass):
 
 
 class ScanOp(metaclass=_OperationClass):
-    """A recurrence; no operation is one yet."""
+    """A recurrence over the first axis."""
 
     kind = "scan"
 

@@ -66,6 +66,8 @@ class Trace:
                 for i, own in enumerate(getattr(stage.op, attribute)):
                     if own.same_as(axis):
                         return f"{self.value(s, stage)}.op.{attribute}[{i}]"
+            if stage.op._kind == "scan" and stage.op.scan_axis.same_as(axis):
+                return f"{self.value(s, stage)}.op.scan_axis"
         tag = axis.thread_tag
         if not tag:
             return axis.name  # of no stage: the directive is going to refuse it

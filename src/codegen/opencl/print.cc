@@ -279,8 +279,16 @@ class KernelPrinter {
           // What the body does with the array decides on its alignment.
           body_.insert(place, indented(declaration(n.buffer)));
         },
-        [&](const ir::Barrier&) { line("barrier(CLK_LOCAL_MEM_FENCE);"); },
+        [&](const ir::Barrier&) { line(fmt::format("barrier({});", fences())); },
         [](const auto&) { TL_UNREACHABLE("a statement of the launch plan inside a kernel"); });
+  }
+
+  // Global memory is ordered too where threads may read what others wrote there.
+  std::string_view fences() const {
+    const bool reads_back =
+        std::any_of(kernel_.params.begin(), kernel_.params.end(),
+                    [](const ir::KernelParam& p) { return p.access == ir::Access::ReadWrite; });
+    return reads_back ? "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE";
   }
 
   std::string declaration(const Buffer& buffer) {

@@ -1,4 +1,4 @@
-"""The place of the largest value, and running sums."""
+"""The place of the largest value, running sums, and a recurrent cell."""
 
 import numpy as np
 import pytest
@@ -79,3 +79,62 @@ def test_prefix_sum_in_doubling_steps(run, n):
         s[t].bind(s[t].op.axis[1], thread())
     v = np.random.default_rng(19).integers(-999, 999, (5, n)).astype("int32")
     np.testing.assert_array_equal(run(s, [x, y], v), v.cumsum(axis=1))
+
+
+@pytest.mark.parametrize("rows", [2, 37])
+def test_prefix_sum_of_rows(run, rows):
+    """One step after the other, each thread its own columns; the input comes from a texture."""
+    columns = 40
+    x = te.placeholder((rows, columns), name="X")
+    state = te.placeholder((rows, columns), name="state")
+    init = te.compute((1, columns), lambda t, i: x[t, i], name="init")
+    update = te.compute((rows, columns), lambda t, i: state[t - 1, i] + x[t, i], name="update")
+    y = te.scan(init, update, state, inputs=[x], name="Y")
+    s = te.create_schedule(y.op)
+    cache_in_texture(s, x, update)
+    for t in (init, update):
+        outer, inner = s[t].split(t.op.axis[1], factor=16)
+        s[t].bind(outer, block())
+        s[t].bind(inner, thread())
+    v = np.random.default_rng(20).integers(-99, 99, (rows, columns)).astype("float32")
+    np.testing.assert_array_equal(run(s, [x, y], v), v.cumsum(axis=0))
+
+
+def test_recurrent_cell(run):
+    """h[t] = tanh(W h[t - 1] + U x[t]): a block for each sequence, a thread for each unit."""
+    steps, batch, units, width = 6, 3, 16, 12
+    x = te.placeholder((steps, batch, width), name="X")
+    w = te.placeholder((units, units), name="W")
+    u = te.placeholder((units, width), name="U")
+    h = te.placeholder((steps, batch, units), name="h")
+    k = te.reduce_axis((0, units), name="k")
+    j = te.reduce_axis((0, width), name="j")
+    shape = (steps, batch, units)
+    # Of all steps at once: it depends on no state.
+    inputs = te.compute(shape, lambda t, b, i: te.sum(u[i, j] * x[t, b, j], axis=j), name="inputs")
+    init = te.compute((1, batch, units), lambda t, b, i: te.tanh(inputs[0, b, i]), name="init")
+    own = te.compute(
+        shape, lambda t, b, i: te.sum(w[i, k] * h[t - 1, b, k], axis=k), name="recurrent"
+    )
+    update = te.compute(
+        shape, lambda t, b, i: te.tanh(own[t, b, i] + inputs[t, b, i]), name="update"
+    )
+    y = te.scan(init, update, h, inputs=[inputs], name="Y")
+    s = te.create_schedule(y.op)
+    cache_in_texture(s, w, own)
+    before = s.cache_read(h, "shared", [own])
+    for t in (inputs, init, update):
+        s[t].bind(t.op.axis[1], block())
+        s[t].bind(t.op.axis[2], thread())
+    s[own].compute_at(s[update], update.op.axis[2])
+    s[before].compute_at(s[update], update.op.axis[1])
+    s[before].bind(s[before].op.axis[2], thread())
+    rng = np.random.default_rng(21)
+    xs, ws, us = (
+        rng.uniform(-0.5, 0.5, n).astype("float32")
+        for n in ((steps, batch, width), (units, units), (units, width))
+    )
+    rows = [np.tanh(xs[0] @ us.T)]
+    for t in range(1, steps):
+        rows.append(np.tanh(rows[-1] @ ws.T + xs[t] @ us.T))
+    np.testing.assert_allclose(run(s, [x, w, u, y], xs, ws, us), rows, rtol=2e-5, atol=1e-6)

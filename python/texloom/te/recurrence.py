@@ -1,0 +1,74 @@
+"""Tensors of which each row is computed from those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import _core
+from .._core import Tensor
+from .attributes import Attributes
+from .tag import tag_of
+
+
+def scan(
+    init: Tensor | Sequence[Tensor],
+    update: Tensor | Sequence[Tensor],
+    state_placeholder: Tensor | Sequence[Tensor],
+    inputs: Sequence[Tensor] | None = None,
+    name: str = "scan",
+    tag: str = "",
+    attrs: Mapping[str, Any] | None = None,
+) -> Any:
+    """Tensors whose rows are computed one after the other: a recurrence over the first axis.
+
+    The first ``init.shape[0]`` rows are those of `init`. Each step computes the row ``t`` as
+    ``update[t, ...]``, whose function reads earlier rows as elements of `state_placeholder`, such
+    as ``state[t - 1, ...]``. What the update reads may read the state as well, at the same ``t``.
+    Several states are computed together, and may read one another's.
+
+    Parameters
+    ----------
+    init, update, state_placeholder : Tensor or sequence of Tensor
+        One of each for each state: two made by ``te.compute``, the third by ``te.placeholder``.
+        Update and state have the shape of the result; the init has fewer rows, a constant number.
+    inputs : sequence of Tensor, optional
+        What else the update reads; accepted for the sake of existing scripts.
+    name : str
+        For messages, texts and stages; the loop over the steps is ``name.idx``.
+    tag : str
+        The user's own word; kept and shown. That of an enclosing ``te.tag_scope`` otherwise.
+    attrs : mapping, optional
+        Numbers, strings and lists of them, kept as the operation's ``attrs``.
+
+    Returns
+    -------
+    Tensor or list of Tensor
+        A list where there are several states.
+
+    Raises
+    ------
+    TVMError
+        TL1024 where shapes or dtypes do not fit, or where a step is not known to read only rows
+        that are computed before it.
+    ValueError
+        For lists of different lengths, or of anything but tensors.
+    """
+    parts = [_several(part) for part in (init, update, state_placeholder)]
+    if len({len(part) for part in parts}) != 1:
+        raise ValueError(
+            f"the scan '{name}' has not as many inits, updates and states as one another"
+        )
+    for tensor in [t for part in parts for t in part] + _several(inputs or []):
+        if not isinstance(tensor, Tensor):
+            raise ValueError(f"the scan '{name}' is given a {type(tensor).__name__}, no tensor")
+    kept = None if attrs is None else Attributes(attrs)
+    outputs = _core.scan(name, tag_of(tag), *parts, kept)
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def _several(tensors: Tensor | Sequence[Tensor]) -> list[Tensor]:
+    return list(tensors) if isinstance(tensors, Sequence) else [tensors]
+
+
+__all__ = ["scan"]
