@@ -57,6 +57,7 @@ from ..tir.op import (
 )
 from . import schedule, tag, tensor, tracing
 from .external import extern
+from .intrinsic import TensorIntrin, decl_tensor_intrin
 from .layouts import AXIS_SEPARATOR
 from .operation import compute, create_schedule, placeholder, reduce_axis, thread_axis
 from .reducers import comm_reducer, max, min, prod, sum
@@ -76,6 +77,7 @@ __all__ = [
     "Stage",
     "Tensor",
     "TensorComputeOp",
+    "TensorIntrin",
     "TensorSlice",
     "abs",
     "acos",
@@ -93,6 +95,7 @@ __all__ = [
     "cos",
     "cosh",
     "create_schedule",
+    "decl_tensor_intrin",
     "div",
     "erf",
     "exp",

@@ -13,8 +13,8 @@ def decl_buffer(
     dtype: str | None = None,
     name: str = "",
     data: None = None,
-    strides: None = None,
-    elem_offset: None = None,
+    strides: Any = None,
+    elem_offset: Any = None,
     scope: str = "",
     data_alignment: int = -1,
     offset_factor: int = 0,
@@ -34,8 +34,13 @@ def decl_buffer(
         Those of the tensor; dtype is float32 by default.
     name : str
         The argument's name in kernels; the tensor's own by default.
-    data, strides, elem_offset
-        None: an array is compact and begins where its memory does.
+    data
+        None: memory is the tensor's.
+    strides, elem_offset
+        For buffers of tensor intrinsics, which stand for parts of tensors: how far apart
+        neighbours along each axis lie, a constant or a variable for each axis, and a variable for
+        the place of the first element. None elsewhere: an array is compact and begins where its
+        memory does.
     scope : str
         ``global`` by default, or a texture scope.
     data_alignment, offset_factor, buffer_type
@@ -51,16 +56,15 @@ def decl_buffer(
     Raises
     ------
     ValueError
-        For `data`, `strides` or `elem_offset`.
+        For `data`.
     """
     del data_alignment, offset_factor, buffer_type
-    if not (data is None and strides is None and elem_offset is None):
-        raise ValueError(
-            "decl_buffer takes no data, strides or elem_offset: arrays are compact; a layout= "
-            "says how their elements lie"
-        )
+    if data is not None:
+        raise ValueError("decl_buffer takes no data: the memory is that of a tensor")
     extents = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
-    return _core.decl_buffer(extents, dtype or "float32", name, scope, origin, layout)
+    return _core.decl_buffer(
+        extents, dtype or "float32", name, scope, origin, layout, strides or None, elem_offset
+    )
 
 
 __all__ = ["decl_buffer"]
