@@ -7,7 +7,6 @@ from typing import Any
 
 from .._core import Buffer, Expr, IterVar, Operation, Stage, Stmt, Tensor, TensorIntrin
 from ..tir.buffer import decl_buffer
-from .tensor import PlaceholderOp
 
 
 def decl_tensor_intrin(
@@ -18,7 +17,7 @@ def decl_tensor_intrin(
     scalar_params: Sequence[Any] | None = None,
     default_buffer_params: Mapping[str, Any] | None = None,
 ) -> TensorIntrin:
-    """A tensor intrinsic, for ``Stage.tensorize``.
+    """A tensor intrinsic, for ``Stage.tensorize`` and for calls in a compute.
 
     The statements access *views*: buffers whose indices count from the first element of the part
     of a tensor that they stand for, wherever that tensor lies.
@@ -55,7 +54,7 @@ def decl_tensor_intrin(
     if scalar_params:
         raise ValueError("decl_tensor_intrin takes no scalar_params: read them from a tensor")
     for t in op.input_tensors:
-        if not isinstance(t.op, PlaceholderOp):
+        if t.op._kind != "placeholder":
             raise ValueError(f"the input '{t.op.name}' of the intrinsic '{name}' is no placeholder")
     params = dict(default_buffer_params or {})
     declared = dict(binds or {})

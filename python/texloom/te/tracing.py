@@ -10,7 +10,7 @@ from typing import Any
 from .. import _core
 from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor, TensorIntrin
 from ..tir.op import var
-from . import intrinsic  # noqa: F401 (Stage.tensorize)
+from . import intrinsic, intrinsic_call  # noqa: F401 (what they add is traced)
 from .layouts import AXIS_SEPARATOR, axis_names, mapped
 
 STAGE_DIRECTIVES = (
