@@ -415,6 +415,7 @@ class Builder {
     if (of_stage == s_.order().end() || *of_stage == reader) return true;
     const StageBounds& bounds = bounds_of(*of_stage);
     if (bounds.guards.empty()) return true;
+    if (tensorized_loop(s_.stage(*of_stage), bounds)) return false;  // guarded as a whole
     const Expr& body = s_.stage(*of_stage).op->body;
     const auto* reduce = as<Reduce>(body);
     const auto [known, added] = written_everywhere_.try_emplace(*of_stage, false);

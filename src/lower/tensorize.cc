@@ -63,33 +63,18 @@ class Matcher {
     std::vector<Expr> guards = own_.guards;
     const Stmt start = reset ? guarded(guards, placed(reset)) : make_empty();
     guards.insert(guards.end(), own_.reduction_guards.begin(), own_.reduction_guards.end());
-    const std::vector<Expr> first = first_step();
-    if (first.empty()) return {make_empty(), guarded(guards, placed(body))};
+    if (is_true(first_step_)) return {make_empty(), guarded(guards, placed(body))};
     if (!update) {
       differs(
           "return body, reset and update from its function",
           "loops around divide the reduction into steps, for which the intrinsic has no update");
     }
     if (reset) return {start, guarded(guards, placed(update))};
-    Expr is_first = make_bool(true);
-    for (const Expr& condition : first) is_first = is_first && condition;
-    return {start, guarded(guards, make_seq({make_if(is_first, placed(body)),
-                                             make_if(make_not(is_first), placed(update))}))};
+    return {start, guarded(guards, make_seq({make_if(first_step_, placed(body)),
+                                             make_if(make_not(first_step_), placed(update))}))};
   }
 
  private:
-  // Of the steps that the loops around divide the reduction into: when it is the first. Empty
-  // where there is one alone.
-  std::vector<Expr> first_step() const {
-    std::vector<Expr> conditions;
-    for (size_t i = 0; i < first_; ++i) {
-      const LeafLoop& loop = own_.loops[i];
-      if (loop.axis->kind != IterKind::Reduction) continue;
-      conditions.push_back(make_binary(BinaryOp::Eq, loop.var, make_int(0)));
-    }
-    return conditions;
-  }
-
   template <class... Args>
   [[noreturn]] void differs(std::string help, fmt::format_string<Args...> format,
                             Args&&... args) const {
@@ -200,11 +185,15 @@ class Matcher {
                 is_box ? fmt::format("{} indices", extent) : to_string(inner), want);
       }
       points *= extent;
+      if (all[i]->kind == IterKind::Reduction) {
+        const Expr begins = make_binary(BinaryOp::Eq, base, make_cast(base->type, all[i]->min));
+        first_step_ = first_step_ && arith::simplify(begins, ranges_);
+      }
       Expr index = base;
       if (i >= skipped) {
         const Expr& var = wanted[i - skipped]->var;
         ranges_.enter(var, wanted[i - skipped]->extent);
-        index = base + make_cast(kInt32, var);
+        index = base + make_cast(base->type, var);
         inner_.push_back({var, inner});  // of data axes first
       }
       at_.index[all[i]->var] = index;
@@ -220,7 +209,7 @@ class Matcher {
       at_.position[i] = base;
       if (i < skipped) continue;
       const InnerAxis& axis = inner_[i - skipped];
-      at_.position[i] = base + make_cast(kInt32, axis.var);
+      at_.position[i] = base + make_cast(base->type, axis.var);
       if (equal(inner, axis.loops)) continue;
       differs("leave the result where all of it lies together",
               "along '{}' its result does not lie as its indices do", stage_.op->axes[i]->name());
@@ -436,6 +425,8 @@ class Matcher {
   size_t first_ = 0;
   schedule::Intrinsic intrinsic_;
   SourceLocation where_;
+  // Of the steps that the loops around divide the reduction into: when it is the first.
+  Expr first_step_ = make_bool(true);
   std::vector<InnerAxis> inner_;
   std::unordered_map<const BufferNode*, Part> parts_;  // by view
   Substitution values_;                                // of strides and offsets

@@ -9,6 +9,7 @@ import bad_calls
 import bad_directives
 import bad_externs
 import bad_input
+import bad_intrinsics
 import bad_schedules
 import bad_targets
 import bad_tensors
@@ -21,6 +22,7 @@ FILES = (
     bad_directives,
     bad_schedules,
     bad_threads,
+    bad_intrinsics,
     bad_targets,
     bad_calls,
     bad_texts,

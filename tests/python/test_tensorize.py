@@ -407,3 +407,31 @@ def test_calls_that_do_not_fit():
     c = te.compute((6, 16), lambda i: add(a[i, 0:16], a[i, 16:32]), name="C")
     with pytest.raises(ValueError, match="cache_write of 'C'"):
         te.create_schedule(c.op).cache_write(c, "local")
+
+
+@pytest.mark.parametrize("order", [("reset", "update"), (None, "update")])
+def test_steps_in_a_loop_fused_of_both_kinds(run, order):
+    """The first step is where the reduction begins, not where the loop does."""
+    a, b, c = matmul()
+    s = te.create_schedule(c.op)
+    i, j = s[c].op.axis
+    jo, ji = s[c].split(j, factor=4)
+    ko, ki = s[c].split(c.op.reduce_axis[0], factor=3)
+    s[c].reorder(i, jo, ko, ji, ki)
+    s[c].fuse(jo, ko)
+    bind(s, c, i)
+    s[c].tensorize(ji, gemv(4, 3, order))
+    lowered_alike(s, [a, b, c])
+    x, y = integers(8, 12), integers(16, 12)
+    assert (run(s, [a, b, c], x, y) == x @ y.T).all()
+
+
+def test_cache_that_takes_over_the_computation():
+    """What is cached after it was tensorized computes nothing any more that an intrinsic could."""
+    a, b, c = matmul()
+    s = te.create_schedule(c.op)
+    bind(s, c, s[c].op.axis[0])
+    s[c].tensorize(s[c].op.axis[1], gemv(16, 12))
+    s[s.cache_write(c, "local")].compute_at(s[c], s[c].op.axis[0])
+    with pytest.raises(tvm.TVMError, match="TL3033"):
+        tvm.lower(s, [a, b, c])

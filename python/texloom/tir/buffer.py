@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Buffer
@@ -26,7 +26,8 @@ def decl_buffer(
     """How an argument's array lies in memory, for ``binds=`` of :func:`lower` and :func:`build`.
 
     Also the memory that the function of ``te.extern`` is given, for ``in_buffers=`` and
-    ``out_buffers=``: in global memory, wherever the tensor lies.
+    ``out_buffers=``: in global memory, wherever the tensor lies; and the views of
+    ``te.decl_tensor_intrin``, for its ``binds=``: wherever the tensor lies, too.
 
     Parameters
     ----------
@@ -66,5 +67,16 @@ def decl_buffer(
         extents, dtype or "float32", name, scope, origin, layout, strides or None, elem_offset
     )
 
+
+def _access_ptr(self: Buffer, *args: Any, **options: Any) -> NoReturn:
+    """Refused: there is no function that takes a pointer."""
+    del args, options
+    raise ValueError(
+        f"access_ptr of '{self.name}': kernels call no function that takes a pointer; access its "
+        "elements by vload and vstore, or by ib.buffer_ptr"
+    )
+
+
+Buffer.access_ptr = _access_ptr
 
 __all__ = ["decl_buffer"]
