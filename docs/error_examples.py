@@ -233,9 +233,19 @@ def _from_lit(code: str) -> Example | None:
     return None
 
 
+def _stands_alone(case: bad_input.Case) -> bool:
+    """Whether its script calls no function of the case's file, which a reader would not see."""
+    if case.program:
+        return True
+    nodes = ast.walk(ast.parse(_script(case)))
+    called = {n.func.id for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    file = sys.modules[case.run.__module__]
+    return not any(inspect.isfunction(getattr(file, name, None)) for name in called)
+
+
 def of_code(code: str) -> Example | None:
     """The shortest example of a code; None where nothing here brings it about."""
-    cases = [case for case in bad_input_cases.CASES if case.code == code]
+    cases = [c for c in bad_input_cases.CASES if c.code == code and _stands_alone(c)]
     if not cases:
         return _from_lit(code)
     lengths = {case.name: len(case.program or _script(case)) for case in cases}

@@ -15,6 +15,11 @@ struct PyBuffer {
                              declaration.location)) {}
   lower::BufferDeclaration declaration;
   ir::Buffer node;
+  // Of a view of a tensor intrinsic (schedule/tensor_intrinsic.h).
+  ir::Exprs strides;
+  ir::Expr offset;
+
+  bool is_view() const { return !strides.empty() || offset; }
 };
 
 }  // namespace texloom::python

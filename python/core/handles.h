@@ -28,6 +28,9 @@ struct PyTensorSlice {
   ir::Tensor tensor;
   ir::Exprs indices;
 };
+struct PyStmt {
+  ir::Stmt node;
+};
 struct PyOperation {
   schedule::Op node;
 };
@@ -66,6 +69,7 @@ void bind_nodes(py::module_& m);
 void bind_reductions(py::module_& m);
 void bind_tensors(py::module_& m);
 void bind_statements(py::module_& m);
+void bind_intrinsics(py::module_& m);
 void bind_schedules(py::module_& m);
 void bind_stage_state(py::module_& m);
 void bind_lowering(py::module_& m);

@@ -19,7 +19,8 @@ using namespace ir;  // the whole file speaks of IR nodes
 namespace {
 
 PyBuffer declare_buffer(const py::object& shape, const std::string& dtype, const std::string& name,
-                        const std::string& scope, bool origin, const std::string& layout) {
+                        const std::string& scope, bool origin, const std::string& layout,
+                        const py::object& strides, const py::object& offset) {
   const SourceLocation where = user_location();
   lower::BufferDeclaration d;
   d.name = name;
@@ -30,7 +31,10 @@ PyBuffer declare_buffer(const py::object& shape, const std::string& dtype, const
   d.layout = std::move(storage.layout);
   d.has_origin = origin;
   d.location = where;
-  return PyBuffer{std::move(d)};
+  PyBuffer buffer(std::move(d));
+  if (!strides.is_none()) buffer.strides = to_exprs(strides);
+  if (!offset.is_none()) buffer.offset = to_expr(offset);
+  return buffer;
 }
 
 PyProgram keep(lower::Lowering lowering) {
@@ -69,8 +73,14 @@ PyProgram make_program(const SharedSchedule& schedule, const py::list& args, con
     }
     lower::Argument argument{key.cast<const PyTensor&>().node, {}};
     if (unused.contains(key)) {
-      const py::object declared = unused.attr("pop")(key);
-      argument.declaration = declared.cast<const PyBuffer&>().declaration;
+      const py::object bound = unused.attr("pop")(key);
+      const auto& declared = bound.cast<const PyBuffer&>();
+      if (declared.is_view()) {
+        fail(lowering.location, Code::BadBinding, "say by layout= how its elements lie",
+             "the buffer of '{}' has strides or an offset, but the array of an argument is compact",
+             argument.tensor->name);
+      }
+      argument.declaration = declared.declaration;
     }
     lowering.arguments.push_back(std::move(argument));
   }

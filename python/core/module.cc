@@ -13,6 +13,7 @@ PYBIND11_MODULE(_core, m) {
   python::bind_statements(m);
   python::bind_schedules(m);
   python::bind_stage_state(m);
+  python::bind_intrinsics(m);
   python::bind_lowering(m);
   python::bind_devices(m);
   python::bind_functions(m);

@@ -69,6 +69,7 @@ py::list loop_attributes(const schedule::Stage& stage) {
       if (attributes->loop == LoopKind::Unrolled) loop = "unrolled";
       if (attributes->loop == LoopKind::Vectorized) loop = "vectorized";
       if (attributes->parallel) loop = "parallel";
+      if (attributes->intrinsic) loop = "tensorized";
       if (attributes->thread) thread = py::cast(PyIterVar{attributes->thread});
     }
     rows.append(py::make_tuple(PyIterVar{axis}, loop, thread, keys));

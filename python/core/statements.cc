@@ -18,10 +18,6 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-struct PyStmt {
-  Stmt node;
-};
-
 Exprs to_indices(const BufferNode& buffer, const py::object& given) {
   const bool several = py::isinstance<py::tuple>(given) || py::isinstance<py::list>(given);
   Exprs indices = several ? to_exprs(given) : Exprs{to_expr(given)};
@@ -132,6 +128,14 @@ std::vector<PyTensor> external(const std::string& name, const std::string& tag,
          "extern '{}' has {} inputs and {} buffers for them", name, tensors.size(), reads.size());
   }
   std::vector<schedule::ExternInput> inputs;
+  for (const auto* buffers : {&reads, &writes}) {
+    for (const PyBuffer& b : *buffers) {
+      if (!b.is_view()) continue;
+      fail(user_location(), Code::BadExtern, "leave strides and elem_offset out",
+           "extern '{}' is given '{}', which is a view: only tensor intrinsics have them", name,
+           b.node->name);
+    }
+  }
   for (size_t i = 0; i < reads.size(); ++i) inputs.push_back({tensors[i].node, reads[i].node});
   std::vector<Buffer> outputs;
   for (const PyBuffer& b : writes) outputs.push_back(b.node);
@@ -154,10 +158,12 @@ void bind_buffer(py::module_& m) {
                                return py::tuple(py::cast(wrap(shape)));
                              })
       .def_property_readonly(
-          "strides", [](const PyBuffer&) { return py::list(); }, "Empty: the elements are compact.")
+          "strides", [](const PyBuffer& b) { return wrap(b.strides); },
+          "As they were declared; empty: the elements are compact.")
       .def_property_readonly(
-          "elem_offset", [](const PyBuffer&) { return PyExpr{make_int(0)}; },
-          "Zero: the first element is where the memory begins.")
+          "elem_offset",
+          [](const PyBuffer& b) { return PyExpr{b.offset ? b.offset : make_int(0)}; },
+          "Zero, where nothing else was declared: the first element is where the memory begins.")
       .def("scope", [](const PyBuffer& b) { return to_string(b.declaration.scope); })
       .def("__repr__", [](const PyBuffer& b) { return "buffer " + b.node->name; })
       .def(

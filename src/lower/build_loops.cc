@@ -13,6 +13,7 @@
 #include "lower/separate_steps.h"
 #include "lower/stage_buffers.h"
 #include "lower/symbols.h"
+#include "lower/tensorize.h"
 #include "lower/thread_reduction.h"
 #include "schedule/attach.h"
 #include "schedule/axis_values.h"
@@ -106,7 +107,8 @@ class Builder {
   Stmt loops_from(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_of(id);
-    if (position == first_reduction(b) && !stage.op->reduce_axes.empty()) {
+    const bool reduces = position == first_reduction(b) && !stage.op->reduce_axes.empty();
+    if (reduces && tensorized_loop(stage, b) != position) {
       if (threads_share_reduction(s_, id)) return across_threads(id, position);
       return make_seq({initialisation(id, position), loops_inside(id, position)});
     }
@@ -115,6 +117,7 @@ class Builder {
 
   Stmt loops_inside(StageId id, size_t position) {
     const StageBounds& b = bounds_of(id);
+    if (position == tensorized_loop(s_.stage(id), b)) return intrinsic(id).step;
     if (position == b.loops.size()) return update(id);
     const LeafLoop& loop = b.loops[position];
     const std::vector<StageId> doubled = double_buffered_at(s_, {id, loop.axis});
@@ -350,18 +353,26 @@ class Builder {
     return guarded(guards, stores(place, values, reduce != nullptr, where));
   }
 
+  // The loops from the tensorized one on.
+  TensorizedLoops intrinsic(StageId id) {
+    const auto read = [&](const Expr& e, const StageBounds& b) { return reads(e, b); };
+    const auto place = [&](const StageBounds& b) {
+      return Place{buffers(id), in_slot(id, b.position)};
+    };
+    return tensorized(s_, id, bounds_, {read, place});
+  }
+
   // What the reduction starts from, over the data loops at and inside `position`, with variables
   // of their own.
   Stmt initialisation(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_of(id);
-    const auto& reduce = *as<Reduce>(stage.op->body);
-    const Exprs start = start_of(reduce, b);
-    Stmt body = stores(place_of(id), start, false, stage.op->location);
-    if (!may_run_anywhere(id, start)) body = guarded(b.guards, body);
+    const size_t end = tensorized_loop(stage, b).value_or(b.loops.size());
+    Stmt body = end < b.loops.size() ? intrinsic(id).reset : started(id);
+    if (is_empty(body)) return body;
     Substitution renamed;
     std::vector<LeafLoop> loops;
-    for (size_t i = position; i < b.loops.size(); ++i) {
+    for (size_t i = position; i < end; ++i) {
       if (!comes_from_data(stage, b.loops[i].axis)) continue;
       loops.push_back(b.loops[i]);
       loops.back().var = make_var(b.loops[i].axis->name() + ".init");
@@ -372,6 +383,15 @@ class Builder {
       body = make_loop(id, *loop, body);
     }
     return body;
+  }
+
+  // One element of that.
+  Stmt started(StageId id) {
+    const Stage& stage = s_.stage(id);
+    const StageBounds& b = bounds_of(id);
+    const Exprs start = start_of(*as<Reduce>(stage.op->body), b);
+    const Stmt body = stores(place_of(id), start, false, stage.op->location);
+    return may_run_anywhere(id, start) ? body : guarded(b.guards, body);
   }
 
   // Whether a point outside the tensor may be computed all the same: nobody reads what a thread
@@ -406,6 +426,7 @@ class Builder {
     if (of_stage == s_.order().end() || *of_stage == reader) return true;
     const StageBounds& bounds = bounds_of(*of_stage);
     if (bounds.guards.empty()) return true;
+    if (tensorized_loop(s_.stage(*of_stage), bounds)) return false;  // guarded as a whole
     const Expr& body = s_.stage(*of_stage).op->body;
     const auto* reduce = as<Reduce>(body);
     const auto [known, added] = written_everywhere_.try_emplace(*of_stage, false);
@@ -429,12 +450,6 @@ class Builder {
       if (!range.within(0, b.shape[i] - 1)) return false;
     }
     return true;
-  }
-
-  static Stmt guarded(const std::vector<Expr>& guards, Stmt store) {
-    Expr all = make_bool(true);
-    for (const Expr& guard : guards) all = all && guard;
-    return make_if(all, std::move(store));
   }
 
   // The expression at this point of the loops, reading buffers.

@@ -41,4 +41,10 @@ Exprs combined(const Reducer& reducer, const Exprs& lhs, const Exprs& rhs) {
   return values;
 }
 
+Stmt guarded(const std::vector<Expr>& guards, Stmt store) {
+  Expr all = make_bool(true);
+  for (const Expr& guard : guards) all = all && guard;
+  return make_if(all, std::move(store));
+}
+
 }  // namespace texloom::lower

@@ -19,6 +19,9 @@ ir::Exprs loads(const Place& place, const SourceLocation& where);
 // store.
 ir::Stmt stores(const Place& place, ir::Exprs values, bool read_place, const SourceLocation& where);
 
+// What happens where all guards hold.
+ir::Stmt guarded(const std::vector<ir::Expr>& guards, ir::Stmt store);
+
 // Two values of each output, put together.
 ir::Exprs combined(const ir::Reducer& reducer, const ir::Exprs& lhs, const ir::Exprs& rhs);
 

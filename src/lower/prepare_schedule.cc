@@ -162,6 +162,18 @@ void check_parts(const Schedule& s, const Stage& stage, const IterVar& lane_axis
        leaf->name(), stage.name(), *part);
 }
 
+void refuse_tensorized(const Stage& stage) {
+  for (const auto& [axis, attributes] : stage.attributes) {
+    if (!attributes.intrinsic) continue;
+    fail(attributes.location, Code::TensorizeMismatch,
+         fmt::format("accumulate in registers: tensorize s.cache_write({}, \"local\")",
+                     stage.origin->name),
+         "'{}' is tensorized at '{}' by the intrinsic '{}': it lies in a texture, which is written "
+         "a texel at a time",
+         stage.name(), axis->name(), attributes.intrinsic->name);
+  }
+}
+
 // The loop over the lanes of one texel must be a vector of four, whole texels apart from the next.
 void vectorize_lanes(Lowering& lowering, StageId id) {
   Schedule& s = lowering.schedule;
@@ -216,7 +228,9 @@ void prepare_schedule(Lowering& lowering) {
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);
     if (!stage.op->is_compute() || stage.attachment.kind != AttachKind::Root) continue;
-    if (scope_of(s, id).texture && !stage.op->axes.empty()) vectorize_lanes(lowering, id);
+    if (!scope_of(s, id).texture) continue;
+    refuse_tensorized(stage);
+    if (!stage.op->axes.empty()) vectorize_lanes(lowering, id);
   }
 }
 

@@ -34,14 +34,19 @@ std::string annotation(const AxisAttributes& attributes) {
     case LoopKind::Serial:
       break;
   }
-  TL_UNREACHABLE("a serial loop is not annotated");
+  TL_CHECK(attributes.intrinsic, "a serial loop is not annotated");
+  return "tensorized";
+}
+
+bool is_annotated(const AxisAttributes& attributes) {
+  return attributes.loop != LoopKind::Serial || attributes.intrinsic;
 }
 
 // An axis that is split or fused is a loop no more, and what was said of it would be lost.
 void refuse_annotated(const Stage& stage, const IterVar& axis, const SourceLocation& where,
                       std::string_view directive) {
   const AxisAttributes* attributes = stage.attributes_of(axis);
-  if (attributes == nullptr || attributes->loop == LoopKind::Serial) return;
+  if (attributes == nullptr || !is_annotated(*attributes)) return;
   fail(where, Code::BadAnnotation,
        fmt::format("{} first, then bind, vectorize or unroll the axes it makes", directive),
        "{} of '{}' of '{}', which is {} already", directive, axis->name(), stage.name(),
@@ -262,7 +267,7 @@ std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const 
                    "bind each axis once; the last binding holds",
                    {}};
   }
-  if (attributes.loop == LoopKind::Vectorized || attributes.loop == LoopKind::Unrolled) {
+  if (is_annotated(attributes) && !attributes.thread) {
     fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
          "bind of '{}' of '{}', which is {} already", axis->name(), own.name(),
          annotation(attributes));
@@ -284,12 +289,25 @@ void Schedule::annotate(StageId id, const IterVar& axis, LoopKind loop,
          "vectorize of the reduction axis '{}' of '{}'", axis->name(), own.name());
   }
   const AxisAttributes* old = own.attributes_of(axis);
-  if (old != nullptr && old->thread) {
+  if (old != nullptr && (old->thread || old->intrinsic)) {
     fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
          "{} of '{}' of '{}', which is {} already", directive, axis->name(), own.name(),
          annotation(*old));
   }
   own.attributes[axis] = {loop, {}, where};
+}
+
+void Schedule::tensorize(StageId id, const IterVar& axis, const Intrinsic& intrinsic,
+                         const SourceLocation& where) {
+  Stage& own = stage_for(id, where, "tensorize");
+  leaf_position(own, axis, where, "tensorize");
+  const AxisAttributes* old = own.attributes_of(axis);
+  if (old != nullptr && old->loop != LoopKind::Serial) {
+    fail(where, Code::BadAnnotation, "split the axis, and tensorize the inner part",
+         "tensorize of '{}' of '{}', which is {} already", axis->name(), own.name(),
+         annotation(*old));
+  }
+  own.attributes[axis] = {LoopKind::Serial, {}, where, false, intrinsic};
 }
 
 void Schedule::compute_at(StageId id, StageId parent, const IterVar& axis,

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ir/verify.h"
 #include "ir/visit.h"
+#include "schedule/buffer_statement.h"
 #include "support/diagnostic.h"
 
 namespace texloom::schedule {
@@ -52,7 +52,6 @@ class Checker {
     for (const ExternInput& input : op_.reads) check_input(input);
     for (const Buffer& output : op_.writes) check_place(output);
     check_statement();
-    check_rules();
   }
 
  private:
@@ -79,60 +78,21 @@ class Checker {
   }
 
   void check_statement() const {
-    walk(
-        op_.statement,
-        [&](const Store& n) {
-          const bool is_input =
-              std::any_of(op_.reads.begin(), op_.reads.end(),
-                          [&](const ExternInput& i) { return i.buffer.same_as(n.buffer); });
-          if (!is_input) return;
-          wrong(n.location, "write to a buffer of an output, or to one that is allocated",
-                fmt::format("the statement writes '{}', which is an input", n.buffer->name));
-        },
-        [&](const Allocate& n) {
-          if (!n.buffer->is_texture()) return;
-          wrong(n.location, "allocate a buffer", "the statement allocates a texture");
-        });
-  }
-
-  void check_memory(const Nest& kernel) const {
-    walk(kernel.body, [&](const Allocate& n) {
-      if (n.buffer->memory != MemoryScope::Global) return;
-      wrong(n.location,
-            "allocate it in \"local\" or \"shared\", or outside of thread axes and loops",
-            fmt::format("'{}' is allocated in global memory inside a kernel", n.buffer->name));
-    });
-  }
-
-  void check_rules() const {
     Program program;
     program.name = op_.name;
     program.params = op_.writes;
+    std::vector<Buffer> inputs;
     for (const ExternInput& input : op_.reads) {
+      inputs.push_back(input.buffer);
       const auto same = [&](const Buffer& b) { return b.same_as(input.buffer); };
       if (std::none_of(program.params.begin(), program.params.end(), same)) {
         program.params.push_back(input.buffer);
       }
     }
     program.body = in_nests(op_.statement, op_.writes.front());
-    walk(program.body, [&](const Nest& n) { check_memory(n); });
-    const std::vector<Violation> found =
-        find_violations(program, {.check_accesses = has_exact_ranges()});
-    if (found.empty()) return;
-    const Violation& v = found.front();
-    wrong(v.location,
-          "keep to the shapes and dtypes of the buffers, and to what the statement defines",
-          fmt::format("{}: {}", v.node, v.problem));
-  }
-
-  // Whether variables take all values of their ranges in all combinations. What is not proven to
-  // lie inside a buffer does not, then; else it may be beyond our proofs.
-  bool has_exact_ranges() const {
-    bool exact = true;
-    walk(
-        op_.statement, [&](const For& n) { exact = exact && int_value(n.extent) != nullptr; },
-        [&](const Let&) { exact = false; });
-    return exact;
+    if (auto problem = find_problem(program, inputs)) {
+      wrong(problem->location, std::move(problem->help), problem->text);
+    }
   }
 
   const Operation& op_;
@@ -194,15 +154,10 @@ Stmt nests_of(const Operation& op, const std::vector<Buffer>& reads,
   std::unordered_map<const BufferNode*, Buffer> places;
   for (size_t i = 0; i < reads.size(); ++i) places.emplace(op.reads[i].buffer.get(), reads[i]);
   for (size_t i = 0; i < writes.size(); ++i) places.emplace(op.writes[i].get(), writes[i]);
-  const auto place = [&](const Buffer& b) {
-    const auto found = places.find(b.get());
-    return found == places.end() ? b : found->second;
-  };
-  const Stmt statement = rewrite(
-      op.statement,
-      [&](const Load& n, const Expr&) { return make_load(place(n.buffer), n.indices, n.location); },
-      [&](const Store& n, const Stmt&) {
-        return make_store(place(n.buffer), n.indices, n.value, n.location);
+  const Stmt statement =
+      with_places(op.statement, [&](const Buffer& b, const Exprs& indices) -> ElementPlace {
+        const auto found = places.find(b.get());
+        return {found == places.end() ? b : found->second, indices};
       });
   return in_nests(statement, writes.front());
 }

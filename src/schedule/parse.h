@@ -19,7 +19,7 @@ class ScheduleParser {
  public:
   explicit ScheduleParser(ir::TextReader& reader) : reader_(reader) {}
 
-  // Symbols and reducers.
+  // Symbols, reducers and tensor intrinsics.
   void head();
   // Placeholders, computes and externs, up to the end of the text.
   Schedule operations();
@@ -62,6 +62,15 @@ class ScheduleParser {
 
   void symbol();
   void reducer();
+  // A tensor intrinsic (parse_intrinsic.cc).
+  struct IntrinsicInput {
+    ir::NamedToken name;
+    TensorView view;
+    ir::Tensor tensor;  // of the computation
+  };
+  void intrinsic();
+  TensorView view(ir::TextNames& names);
+  Op computation(const ir::NamedToken& name, std::vector<IntrinsicInput>& inputs);
   std::vector<ir::NamedToken> operand_names();
   std::vector<ir::Type> types();
   ir::Exprs reducer_part(Scope& scope, std::string_view what, const std::vector<ir::Type>& types);
@@ -98,6 +107,7 @@ class ScheduleParser {
   void transform(const ir::Token& word);
   void reorder(const ir::Token& word);
   void loop(const ir::Token& word, ir::LoopKind kind);
+  void tensorize(const ir::Token& word);
   void attach(const PendingAttachment& pending);
   void refuse_second_place(const ir::Token& word);
 
@@ -131,6 +141,7 @@ class ScheduleParser {
   std::vector<Axes> axes_;  // by stage id
   std::vector<PendingAttachment> pending_;
   std::map<std::string, ir::IterVar> virtual_threads_;
+  std::map<std::string, Intrinsic> intrinsics_;
 };
 
 }  // namespace texloom::schedule

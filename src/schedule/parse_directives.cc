@@ -67,6 +67,8 @@ bool ScheduleParser::loop_directive(const Token& word) {
     loop(word, LoopKind::Unrolled);
   } else if (reader_.accept_word("serial")) {
     loop(word, LoopKind::Serial);
+  } else if (reader_.accept_word("tensorize")) {
+    tensorize(word);
   } else if (reader_.accept_word("parallel")) {
     parallel(word);
   } else if (reader_.accept_word("pragma")) {

@@ -1,4 +1,4 @@
-// The head of a schedule's text: symbols and reducers.
+// The head of a schedule's text: symbols, reducers and, in parse_intrinsic.cc, tensor intrinsics.
 
 #include <algorithm>
 #include <set>
@@ -22,6 +22,8 @@ void ScheduleParser::head() {
       symbol();
     } else if (reader_.accept_word("reducer")) {
       reducer();
+    } else if (reader_.accept_word("intrinsic")) {
+      intrinsic();
     } else {
       return;
     }

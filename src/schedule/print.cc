@@ -35,7 +35,6 @@ SchedulePrinter::SchedulePrinter(const Schedule& schedule, PrintOptions options)
   names_.resize(count);
   axis_names_.resize(count);
   PrintNames tensors;
-  PrintNames reducers;
   for (const StageId id : schedule.order()) {
     const Stage& stage = schedule.stage(id);
     names_[static_cast<size_t>(id)] = tensors.name(&stage, stage.name());
@@ -46,14 +45,10 @@ SchedulePrinter::SchedulePrinter(const Schedule& schedule, PrintOptions options)
   for (const StageId id : schedule.order()) {
     for (const Op& op : {schedule.stage(id).op, schedule.stage(id).origin}) {
       note_operation(*op);
-      const auto* reduce = op->is_compute() ? as<Reduce>(op->body) : nullptr;
-      if (reduce == nullptr) continue;
-      const auto [known, added] = reducer_names_.try_emplace(key_of(reduce->reducer));
-      if (!added) continue;
-      known->second = reducers.name(&known->second, reduce->reducer.name);
-      reducers_.push_back(known->first);
+      note_reducer(*op);
     }
   }
+  for (const StageId id : schedule.order()) note_intrinsics(schedule.stage(id));
   for (const StageId id : schedule.order()) {
     axis_names_[static_cast<size_t>(id)] = axis_names(schedule.stage(id));
   }
@@ -62,6 +57,15 @@ SchedulePrinter::SchedulePrinter(const Schedule& schedule, PrintOptions options)
 void SchedulePrinter::note_operation(const Operation& op) {
   note_symbols(op.shape);
   for (const IterVar& axis : op.reduce_axes) note_symbols({axis->min, axis->extent});
+}
+
+void SchedulePrinter::note_reducer(const Operation& op) {
+  const auto* reduce = op.is_compute() ? as<Reduce>(op.body) : nullptr;
+  if (reduce == nullptr) return;
+  const auto [known, added] = reducer_names_.try_emplace(key_of(reduce->reducer));
+  if (!added) return;
+  known->second = reducer_spellings_.name(&known->second, reduce->reducer.name);
+  reducers_.push_back(known->first);
 }
 
 void SchedulePrinter::note_symbols(const Exprs& extents) {
@@ -113,7 +117,7 @@ PrintNames SchedulePrinter::axis_names(const Stage& stage) const {
   return names;
 }
 
-std::string SchedulePrinter::head() const {
+std::string SchedulePrinter::head() {
   std::string text;
   PrintNames names = symbol_names_;
   for (const Expr& symbol : symbols_) {
@@ -123,6 +127,7 @@ std::string SchedulePrinter::head() const {
   for (const ReducerKey& key : reducers_) {
     text += fmt::format("  reducer {}{}\n", reducer_names_.at(key), key.second);
   }
+  for (const Intrinsic& intrinsic : intrinsics_) text += intrinsic_text(intrinsic);
   return text;
 }
 
@@ -313,8 +318,11 @@ std::string SchedulePrinter::leaves(const Stage& stage) {
     const std::string axis = axis_name(stage.id, leaf), place = at(attributes->location);
     switch (attributes->loop) {
       case LoopKind::Serial:
-        text +=
-            fmt::format("  {} {}{}\n", attributes->parallel ? "parallel" : "serial", axis, place);
+        text += attributes->intrinsic
+                    ? fmt::format("  tensorize {} {}{}\n", axis,
+                                  intrinsic_name(attributes->intrinsic), place)
+                    : fmt::format("  {} {}{}\n", attributes->parallel ? "parallel" : "serial", axis,
+                                  place);
         break;
       case LoopKind::Unrolled:
         text += fmt::format("  unroll {}{}\n", axis, place);

@@ -18,8 +18,8 @@ class SchedulePrinter {
  public:
   SchedulePrinter(const Schedule& schedule, ir::PrintOptions options);
 
-  // Declares the symbols of shapes, and the reducers.
-  std::string head() const;
+  // Declares the symbols of shapes, the reducers and the tensor intrinsics.
+  std::string head();
   // Each operation with how it is scheduled; what is read stands before what reads it.
   std::string operations();
 
@@ -38,7 +38,14 @@ class SchedulePrinter {
   static ReducerKey key_of(const ir::Reducer& reducer);
 
   void note_operation(const Operation& op);
+  void note_reducer(const Operation& op);
   ir::PrintNames axis_names(const Stage& stage) const;
+
+  // Tensor intrinsics (print_intrinsic.cc).
+  void note_intrinsics(const Stage& stage);
+  std::string intrinsic_name(const Intrinsic& intrinsic);
+  std::string intrinsic_text(const Intrinsic& intrinsic);
+  std::string view(const TensorView& view, ir::PrintNames& names) const;
 
   std::string header(const Stage& stage);
   std::string extern_text(const Stage& stage);
@@ -59,10 +66,11 @@ class SchedulePrinter {
   std::vector<std::string> names_;          // by stage id
   std::vector<ir::PrintNames> axis_names_;  // by stage id
   std::unordered_set<const ir::ExprNode*> axis_vars_;
-  ir::PrintNames symbol_names_, virtual_names_;
+  ir::PrintNames symbol_names_, virtual_names_, intrinsic_names_, reducer_spellings_;
   ir::Exprs symbols_;
   std::map<ReducerKey, std::string> reducer_names_;
   std::vector<ReducerKey> reducers_;
+  std::vector<Intrinsic> intrinsics_;
 };
 
 // The operations alone, for people.

@@ -18,6 +18,7 @@
 #include "ir/stmt.h"
 #include "schedule/operation.h"
 #include "schedule/storage.h"
+#include "schedule/tensor_intrinsic.h"
 #include "schedule/transform_layout.h"
 #include "support/diagnostic.h"
 
@@ -47,6 +48,8 @@ struct AxisAttributes {
   ir::IterVar thread;       // bound to, when loop is Thread or Virtual
   SourceLocation location;  // of the directive
   bool parallel = false;    // for targets that run iterations of serial loops at once
+  Intrinsic intrinsic =
+      {};  // which stands for this loop and those inside; the loop is Serial, then
 };
 
 // A remark on what a loop encloses. Keys that nothing knows are kept and shown.
@@ -151,6 +154,9 @@ class Schedule {
                                  const SourceLocation& where);
   void annotate(StageId id, const ir::IterVar& axis, ir::LoopKind loop,
                 const SourceLocation& where);
+  // What the loop computes is left to the intrinsic; whether it computes that, lowering finds out.
+  void tensorize(StageId id, const ir::IterVar& axis, const Intrinsic& intrinsic,
+                 const SourceLocation& where);
   void compute_at(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
   void compute_inline(StageId id, const SourceLocation& where);
   void compute_root(StageId id, const SourceLocation& where);

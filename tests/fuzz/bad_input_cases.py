@@ -12,6 +12,7 @@ import bad_caches
 import bad_calls
 import bad_externs
 import bad_input
+import bad_intrinsics
 import bad_layouts
 import bad_loops
 import bad_lowering
@@ -25,6 +26,7 @@ FILES = (
     bad_tensors,
     bad_externs,
     bad_scans,
+    bad_intrinsics,
     bad_loops,
     bad_bindings,
     bad_attachments,

@@ -211,7 +211,66 @@ scan S(S.idx)
   unroll S.idx
 )";
 
-inline constexpr std::array kTeTexts = {kTiledText, kOddText,    kLayoutText,
-                                        kTupleText, kExternText, kScanText};
+// Tensor intrinsics: a reduction in steps, a guard around it, views that know how they lie; and a
+// copy without a name that is plain.
+inline constexpr std::string_view kIntrinsicText = R"(program intrinsics stage=te target="opencl"
+  reducer sum(lhs, rhs): float32 = lhs + rhs, identity=0.0
+  intrinsic gemv
+    reads a: global float32[2] strides=(1)
+    reads b: global float32[4, 2] strides=(row, 1) offset=first
+    writes c: global float32[4]
+    computes (i < 4) = reduce(sum, [k < 2], a[k] * b[i, k])
+  body {
+    for i < 4 {
+      c[i] = a[0] * b[i, 0] + a[1] * b[i, 1]
+    }
+  }
+  reset {
+    for i < 4 {
+      c[i] = 0.0
+    }
+  }
+  update {
+    buffer.alloca part: local float32[2]
+    for k < 2 {
+      part[k] = a[k] + float32((first - first) * row)
+    }
+    for i < 4 {
+      c[i] = c[i] + part[0] * b[i, 0] + part[1] * b[i, 1]
+    }
+  }
+  intrinsic "copy of 4"
+    reads x: global float32[4]
+    writes y: global float32[4]
+    computes (i < 4) = x[i]
+  body {
+    y[ramp(0, 1, 4)] = x[ramp(0, 1, 4)]
+  }
+  param A
+  param B
+  param C
+
+placeholder A: float32[6, 4]
+placeholder B: float32[8, 4]
+
+compute C.local(i < 6, j < 8): float32 = reduce(sum, [k < 4], A[i, k] * B[j, k])
+  scope local
+  compute_at C, j.outer
+  split k factor=2 -> k.outer, k.inner
+  reorder i, k.outer, j, k.inner
+  tensorize j gemv
+
+compute C(i < 6, j < 8): float32 = C.local[i, j]
+  origin = reduce(sum, [k < 4], A[i, k] * B[j, k])
+  output
+  split i factor=4 -> i.outer, i.inner
+  split j factor=4 -> j.outer, j.inner
+  bind i.outer blockIdx.x
+  bind i.inner threadIdx.x
+  tensorize j.inner "copy of 4"
+)";
+
+inline constexpr std::array kTeTexts = {kTiledText,  kOddText,  kLayoutText,   kTupleText,
+                                        kExternText, kScanText, kIntrinsicText};
 
 }  // namespace texloom::lower

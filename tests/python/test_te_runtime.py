@@ -274,5 +274,7 @@ def test_bounds_are_checked_in_a_context(dev):
 def test_declared_buffers():
     declared = tvm.tir.decl_buffer((4, 4), "float16", scope="global.texture", data_alignment=64)
     assert declared.scope() == "texture" and declared.dtype == "float16"
-    with pytest.raises(ValueError, match="strides"):
-        tvm.tir.decl_buffer((4, 4), strides=[4, 1])
+    with pytest.raises(ValueError, match="data"):
+        tvm.tir.decl_buffer((4, 4), data=te.var("p"))
+    with pytest.raises(ValueError, match="access_ptr of 'buffer'"):
+        declared.access_ptr("r")

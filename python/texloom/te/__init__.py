@@ -57,6 +57,7 @@ from ..tir.op import (
 )
 from . import not_provided, schedule, tag, tensor, tracing
 from .external import extern
+from .intrinsic import TensorIntrin, decl_tensor_intrin
 from .layouts import AXIS_SEPARATOR
 from .operation import compute, create_schedule, placeholder, reduce_axis, thread_axis
 from .recurrence import scan
@@ -77,6 +78,7 @@ __all__ = [
     "Stage",
     "Tensor",
     "TensorComputeOp",
+    "TensorIntrin",
     "TensorSlice",
     "abs",
     "acos",
@@ -94,6 +96,7 @@ __all__ = [
     "cos",
     "cosh",
     "create_schedule",
+    "decl_tensor_intrin",
     "div",
     "erf",
     "exp",

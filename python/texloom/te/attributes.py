@@ -21,6 +21,8 @@ class Attributes(Mapping[str, Any]):
     """Constants by name; each has a ``.value``. Prints as JSON."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
+        # Of a compute that is a call of a tensor intrinsic: the te.intrinsic_call.AppliedIntrinsic.
+        self.call: Any = None
         self._values = {key: convert(value) for key, value in values.items()}
 
     def __getitem__(self, key: str) -> Any:
@@ -38,7 +40,8 @@ class Attributes(Mapping[str, Any]):
 
 def _attrs(self: Operation) -> Attributes:
     """What the compute was given as ``attrs=``."""
-    return self._attributes or Attributes({})
+    own = self._attributes
+    return Attributes({}) if own is None else own
 
 
 Operation.attrs = property(_attrs)

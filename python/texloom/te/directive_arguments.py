@@ -58,6 +58,9 @@ INTEGER = Kind("an integer", _is_integer, "give a constant integer")
 SCOPE = Kind("a string", _is(str), 'name a memory scope, as "shared", "local" or "global.texture"')
 LAYOUT = Kind("a string", _is(str), 'describe a layout, as "texture[(h, c) -> rows=h, lanes=c]"')
 KEY = Kind("a string", _is(str), 'name a pragma, as "auto_unroll_max_step"')
+INTRINSIC = Kind(
+    "a tensor intrinsic", _is(TensorIntrin), "make one by te.decl_tensor_intrin"
+)
 ANYTHING = Kind("a value", lambda _: True, "give a value")
 CONDITION = Kind("a condition", _is(Expr, bool), "give a comparison such as tx.var.equal(0)")
 FUNCTION = Kind("a function", callable, "give a function of the axes, as lambda h, w: [w, h]")
@@ -81,6 +84,7 @@ PARAMETERS: dict[str, dict[str, Kind]] = {
     "set_store_predicate": {"predicate": CONDITION},
     "split": {"parent": AXIS, "factor": FACTOR, "nparts": FACTOR},
     "storage_align": {"axis": AXIS, "factor": INTEGER, "offset": INTEGER},
+    "tensorize": {"var": AXIS, "intrin": INTRINSIC},
     "tile": {"x_parent": AXIS, "y_parent": AXIS, "x_factor": FACTOR, "y_factor": FACTOR},
     "transform_layout": {"mapping_function": FUNCTION},
     "unroll": {"var": AXIS},

@@ -11,6 +11,7 @@ from .._core import IterVar, Operation, Schedule, Tensor
 from ..errors import ComputeFunctionError, TVMError
 from ..ir import Range
 from .attributes import Attributes
+from .intrinsic_call import IntrinsicCall
 from .tag import tag_of
 
 
@@ -55,7 +56,8 @@ def compute(
     fcompute : callable
         Takes one index for each extent and returns an expression, or a list of them; its
         parameters name the axes (``*i``: i0, i1, ...). Extents that it takes no index for are
-        dropped. A reduction (``te.sum`` and its like) may stand only at the top.
+        dropped; where it returns the call of a tensor intrinsic, they are those that the intrinsic
+        computes at once. A reduction (``te.sum`` and its like) may stand only at the top.
     name : str
         For messages, texts and stages.
     tag : str
@@ -87,6 +89,10 @@ def compute(
     body = fcompute(*(axis.var for axis in axes))
     values = list(body) if isinstance(body, (list, tuple)) else [body]
     kept = None if attrs is None else Attributes(attrs)
+    if isinstance(body, IntrinsicCall):
+        kept = Attributes({}) if kept is None else kept
+        kept.call = body.applied(extents[len(names) :])
+        axes, values = axes + kept.call.data_axes, kept.call.values
     outputs = _core.compute(name, tag_of(tag), axes, values, kept)
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
@@ -141,8 +147,16 @@ def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
 
 
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:
-    """A schedule of these outputs and everything they read, each stage at the root."""
-    return _core.create_schedule(ops)
+    """A schedule of these outputs and everything they read, each stage at the root.
+
+    Calls of tensor intrinsics are tensorized already.
+    """
+    s = _core.create_schedule(ops)
+    for stage in s.stages:
+        call = stage.op.attrs.call
+        if call is not None:
+            call.tensorize(stage)
+    return s
 
 
 __all__ = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _core
-from .._core import Expr, IterVar, Operation, Schedule, Stage
+from .._core import Expr, IterVar, Operation, Schedule, Stage, TensorIntrin
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class IterVarAttr:
     iter_type: int
     bind_thread: IterVar | None
     pragma_keys: list[str]
-    tensor_intrin: None = None
+    tensor_intrin: TensorIntrin | None
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class AxisMap(Mapping[IterVar, Any]):
 
 _INLINE = 2  # a Stage.attach_type
 # The numbers of IterVar.iter_type.
-_ITER_TYPES = {"serial": 0, "unrolled": 5, "vectorized": 6, "parallel": 7}
+_ITER_TYPES = {"serial": 0, "unrolled": 5, "vectorized": 6, "parallel": 7, "tensorized": 8}
 
 
 def _relations(stage: Stage) -> list[Split | Fuse | Singleton]:
@@ -99,7 +99,7 @@ def _iter_var_attrs(stage: Stage) -> AxisMap:
     """What directives said of loops, by their axes."""
     return AxisMap(
         [
-            (axis, IterVarAttr(_ITER_TYPES[loop], thread, keys))
+            (axis, IterVarAttr(_ITER_TYPES[loop], thread, keys, stage._intrinsic_of(axis)))
             for axis, loop, thread, keys in stage._loop_attributes
         ]
     )

@@ -96,13 +96,17 @@ Tensor.__neg__ = _negative
 Tensor.astype = _astype
 
 
+def _kind(op: Operation) -> str:
+    return "tensor_compute" if op.attrs.call is not None else op._kind
+
+
 class _OperationClass(type):
     """A class whose instances are the operations of one kind."""
 
     kind: str
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, Operation) and value._kind == cls.kind
+        return isinstance(value, Operation) and _kind(value) == cls.kind
 
 
 class PlaceholderOp(metaclass=_OperationClass):
@@ -118,7 +122,7 @@ class ComputeOp(metaclass=_OperationClass):
 
 
 class TensorComputeOp(metaclass=_OperationClass):
-    """A compute of a tensor intrinsic; no operation is one yet."""
+    """A compute that calls a tensor intrinsic."""
 
     kind = "tensor_compute"
 

@@ -9,15 +9,16 @@ from itertools import chain
 from typing import Any
 
 from .. import _core
-from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor
+from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor, TensorIntrin
 from ..tir.op import var
+from . import intrinsic, intrinsic_call  # noqa: F401 (what they add is traced)
 from .directive_arguments import check_arguments
 from .layouts import AXIS_SEPARATOR, axis_names, mapped
 
 STAGE_DIRECTIVES = (
     "bind compute_at compute_inline compute_root double_buffer fuse parallel pipeline pragma "
-    "reorder set_scope set_store_predicate split storage_align tile transform_layout unroll "
-    "vectorize"
+    "reorder set_scope set_store_predicate split storage_align tensorize tile transform_layout "
+    "unroll vectorize"
 ).split()
 SCHEDULE_DIRECTIVES = ("cache_read", "cache_write", "rfactor")
 
@@ -86,6 +87,8 @@ class Trace:
             return self.tensor(value) + ".op"
         if isinstance(value, IterVar):
             return self.axis(s, value)
+        if isinstance(value, TensorIntrin):
+            return value.name
         if isinstance(value, (list, tuple)):
             return "[" + ", ".join(self.value(s, each) for each in value) + "]"
         if isinstance(value, Expr):

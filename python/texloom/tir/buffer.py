@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Buffer
@@ -13,8 +13,8 @@ def decl_buffer(
     dtype: str | None = None,
     name: str = "",
     data: None = None,
-    strides: None = None,
-    elem_offset: None = None,
+    strides: Any = None,
+    elem_offset: Any = None,
     scope: str = "",
     data_alignment: int = -1,
     offset_factor: int = 0,
@@ -26,7 +26,8 @@ def decl_buffer(
     """How an argument's array lies in memory, for ``binds=`` of :func:`lower` and :func:`build`.
 
     Also the memory that the function of ``te.extern`` is given, for ``in_buffers=`` and
-    ``out_buffers=``: in global memory, wherever the tensor lies.
+    ``out_buffers=``: in global memory, wherever the tensor lies; and the views of
+    ``te.decl_tensor_intrin``, for its ``binds=``: wherever the tensor lies, too.
 
     Parameters
     ----------
@@ -34,8 +35,13 @@ def decl_buffer(
         Those of the tensor; dtype is float32 by default.
     name : str
         The argument's name in kernels; the tensor's own by default.
-    data, strides, elem_offset
-        None: an array is compact and begins where its memory does.
+    data
+        None: memory is the tensor's.
+    strides, elem_offset
+        For buffers of tensor intrinsics, which stand for parts of tensors: how far apart
+        neighbours along each axis lie, a constant or a variable for each axis, and a variable for
+        the place of the first element. None elsewhere: an array is compact and begins where its
+        memory does.
     scope : str
         ``global`` by default, or a texture scope.
     data_alignment, offset_factor, buffer_type
@@ -51,16 +57,26 @@ def decl_buffer(
     Raises
     ------
     ValueError
-        For `data`, `strides` or `elem_offset`.
+        For `data`.
     """
     del data_alignment, offset_factor, buffer_type
-    if not (data is None and strides is None and elem_offset is None):
-        raise ValueError(
-            "decl_buffer takes no data, strides or elem_offset: arrays are compact; a layout= "
-            "says how their elements lie"
-        )
+    if data is not None:
+        raise ValueError("decl_buffer takes no data: the memory is that of a tensor")
     extents = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
-    return _core.decl_buffer(extents, dtype or "float32", name, scope, origin, layout)
+    return _core.decl_buffer(
+        extents, dtype or "float32", name, scope, origin, layout, strides or None, elem_offset
+    )
 
+
+def _access_ptr(self: Buffer, *args: Any, **options: Any) -> NoReturn:
+    """Refused: there is no function that takes a pointer."""
+    del args, options
+    raise ValueError(
+        f"access_ptr of '{self.name}': kernels call no function that takes a pointer; access its "
+        "elements by vload and vstore, or by ib.buffer_ptr"
+    )
+
+
+Buffer.access_ptr = _access_ptr
 
 __all__ = ["decl_buffer"]

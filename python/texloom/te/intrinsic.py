@@ -1,0 +1,109 @@
+"""Tensor intrinsics: statements that stand for the loops of a small computation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .._core import Buffer, Expr, IterVar, Operation, Stage, Stmt, Tensor, TensorIntrin
+from ..tir.buffer import decl_buffer
+
+
+def decl_tensor_intrin(
+    op: Operation,
+    fcompute: Callable[[list[Buffer], list[Buffer]], Any],
+    name: str = "tensor_intrin",
+    binds: Mapping[Tensor, Buffer] | None = None,
+    scalar_params: Sequence[Any] | None = None,
+    default_buffer_params: Mapping[str, Any] | None = None,
+) -> TensorIntrin:
+    """A tensor intrinsic, for ``Stage.tensorize`` and for calls in a compute.
+
+    The statements access *views*: buffers whose indices count from the first element of the part
+    of a tensor that they stand for, wherever that tensor lies.
+
+    Parameters
+    ----------
+    op : Operation
+        What the statements compute: a compute of constant shape, over placeholders of which it
+        reads each element.
+    fcompute : callable
+        Takes a list of buffers for the inputs and one for the outputs, and returns the statement,
+        or three: the whole computation, the start of its reduction (or None: the first step is
+        the whole computation), and one step of it.
+    name : str
+        For messages and texts.
+    binds : mapping, optional
+        Buffers for inputs and outputs, made by ``tir.decl_buffer``. Their strides and offsets may
+        be variables, which have the values of the tensor's memory in the statements.
+    scalar_params
+        Refused: there is no call that could pass them.
+    default_buffer_params : mapping, optional
+        Arguments of ``tir.decl_buffer`` for all other buffers.
+
+    Raises
+    ------
+    TVMError
+        TL1021 where the operation is no such compute, a buffer is none of its tensor, or a
+        statement is none that a program may have.
+    ValueError
+        For a function that returns no statement.
+    """
+    if not isinstance(op, Operation):
+        raise TypeError(f"decl_tensor_intrin takes an operation, not a {type(op).__name__}")
+    if scalar_params:
+        raise ValueError("decl_tensor_intrin takes no scalar_params: read them from a tensor")
+    for t in op.input_tensors:
+        if t.op._kind != "placeholder":
+            raise ValueError(f"the input '{t.op.name}' of the intrinsic '{name}' is no placeholder")
+    params = dict(default_buffer_params or {})
+    declared = dict(binds or {})
+
+    def buffer(tensor: Tensor) -> Buffer:
+        own = declared.get(tensor)
+        return own or decl_buffer(tensor.shape, tensor.dtype, tensor.name, **params)
+
+    ins = [buffer(t) for t in op.input_tensors]
+    outs = [buffer(op.output(i)) for i in range(op.num_outputs)]
+    body = fcompute(list(ins), list(outs))
+    statements = list(body) if isinstance(body, (list, tuple)) else [body]
+    statements += [None] * (3 - len(statements))
+    for given in statements[:1] + [s for s in statements[1:] if s is not None]:
+        if not isinstance(given, Stmt):
+            effect = ", which has no effect" if isinstance(given, Expr) else ""
+            raise ValueError(
+                f"the function of the intrinsic '{name}' returns a {type(given).__name__}{effect}: "
+                "return a statement, as ib.get() and buffer.vstore() do, or three"
+            )
+    if len(statements) > 3:
+        raise ValueError(
+            f"the function of the intrinsic '{name}' returns {len(statements)} statements: return "
+            "the body, the reset and the update"
+        )
+    return TensorIntrin(name, op, ins, outs, *statements)
+
+
+def _tensorize(self: Stage, var: IterVar, tensor_intrin: TensorIntrin) -> None:
+    """Leave what a loop, and those inside it, compute to a tensor intrinsic.
+
+    That they compute what the intrinsic does is looked at by ``lower``: axes in front of the
+    intrinsic's own have extent 1 inside, and the loops are whole everywhere. A reduction that loops
+    around divide into steps takes the intrinsic's reset and update.
+
+    Raises
+    ------
+    TVMError
+        TL2005 where the axis is no loop of this stage, TL2016 where it is bound or annotated; at
+        lower TL3033 where the loops compute something else.
+    """
+    if not isinstance(tensor_intrin, TensorIntrin):
+        raise TypeError(
+            f"tensorize takes what te.decl_tensor_intrin returns, not a "
+            f"{type(tensor_intrin).__name__}"
+        )
+    self._tensorize(var, tensor_intrin)
+
+
+Stage.tensorize = _tensorize
+
+__all__ = ["TensorIntrin", "decl_tensor_intrin"]

@@ -1,0 +1,214 @@
+"""Calls of tensor intrinsics as bodies of computes: ``intrin(A[i, 0:16], B[k, 0:16])``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import _core
+from .._core import (
+    Analyzer,
+    Expr,
+    IterVar,
+    Operation,
+    Schedule,
+    Stage,
+    Tensor,
+    TensorIntrin,
+    TensorSlice,
+)
+
+# Before te/tracing.py takes it: what a call stands for is no directive of the user's.
+_reorder = Stage.reorder
+
+
+@dataclass(frozen=True)
+class TensorRegion:
+    """Part of a tensor: ``A[i, 0:16]``. Of each axis the first index and the number of indices."""
+
+    tensor: Tensor
+    first: list[Any]
+    extents: list[int]
+
+
+def _whole_number(value: Any) -> int:
+    """An extent, which has to be known."""
+    number = Analyzer().simplify(_core.to_expr(value))
+    if number._class != "IntImm":
+        raise ValueError(f"an intrinsic works on parts of constant extents, not on {number}")
+    return int(number)
+
+
+def _region(tensor: Tensor, indices: Sequence[Any]) -> TensorRegion:
+    if len(indices) != tensor.ndim:
+        raise ValueError(f"'{tensor.name}' has {tensor.ndim} axes, but {len(indices)} indices")
+    first, extents = [], []
+    for index, whole in zip(indices, tensor.shape, strict=True):
+        if not isinstance(index, slice):
+            first.append(index)
+            extents.append(1)
+            continue
+        if index.step not in (None, 1):
+            raise ValueError(f"a part of '{tensor.name}' has a step: elements of a part follow")
+        start = 0 if index.start is None else index.start
+        stop = whole if index.stop is None else index.stop
+        first.append(start)
+        extents.append(_whole_number(_core.to_expr(stop) - start))
+    return TensorRegion(tensor, first, extents)
+
+
+def _sliced(element: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Indices of which one is a slice make a region, others an element."""
+
+    def getitem(self: Any, index: Any) -> Any:
+        entries = list(index) if isinstance(index, (list, tuple)) else [index]
+        if not any(isinstance(each, slice) for each in entries):
+            return element(self, index)
+        if isinstance(self, TensorSlice):
+            return _region(self.tensor, [*self.indices, *entries])
+        return _region(self, entries)
+
+    return getitem
+
+
+@dataclass(frozen=True)
+class AppliedIntrinsic:
+    """What a compute made of a call: its schedule leaves the inner axes to the intrinsic."""
+
+    intrinsic: TensorIntrin
+    data_axes: list[IterVar]
+    outer_reduction: list[IterVar]
+    inner_reduction: list[IterVar]
+    values: list[Expr]
+
+    @property
+    def inner(self) -> list[IterVar]:
+        """The axes that no directive of the user's is about."""
+        return [*self.data_axes, *self.inner_reduction]
+
+    def tensorize(self, stage: Stage) -> None:
+        """What a new schedule says of the stage."""
+        _reorder(stage, *self.outer_reduction, *self.inner)
+        stage._tensorize(self.inner[0], self.intrinsic)
+
+
+@dataclass(frozen=True)
+class IntrinsicCall:
+    """The body of a compute, and nothing else."""
+
+    intrinsic: TensorIntrin
+    regions: list[TensorRegion]
+    reduction: list[IterVar]
+
+    def applied(self, shape: Sequence[Expr]) -> AppliedIntrinsic:
+        """The call in a compute that has this shape behind its own axes."""
+        op = self.intrinsic.op
+        own = [_whole_number(n) for n in op.output(0).shape]
+        given = [_whole_number(n) for n in shape]
+        skipped = len(own) - len(given)
+        if skipped < 0 or own[skipped:] != given or own[:skipped] != [1] * skipped:
+            raise ValueError(
+                f"the intrinsic '{self.intrinsic.name}' computes {own} at once, but behind the "
+                f"axes of its compute there are {given}"
+            )
+        axes = [
+            _core.data_axis(axis.name, n) for axis, n in zip(op.axis[skipped:], given, strict=True)
+        ]
+        values, inner = _core.apply_intrinsic(
+            self.intrinsic,
+            [region.tensor for region in self.regions],
+            [region.first for region in self.regions],
+            axes,
+            self.reduction,
+        )
+        if not axes and not inner:
+            raise ValueError(f"the intrinsic '{self.intrinsic.name}' computes one element of one")
+        return AppliedIntrinsic(self.intrinsic, axes, self.reduction, inner, values)
+
+
+def _argument(intrinsic: TensorIntrin, value: Any, wanted: Tensor) -> TensorRegion:
+    if isinstance(value, Tensor):
+        value = _region(value, [slice(None)] * value.ndim)
+    elif isinstance(value, TensorSlice):
+        value = _region(value.tensor, list(value.indices))
+    if not isinstance(value, TensorRegion):
+        raise ValueError(
+            f"the intrinsic '{intrinsic.name}' is called with a {type(value).__name__}: give it "
+            "parts of tensors, such as A[i, 0:16]"
+        )
+    shape = [_whole_number(n) for n in wanted.shape]
+    skipped = len(value.extents) - len(shape)
+    fits = skipped >= 0 and value.extents == [1] * skipped + shape
+    if fits and value.tensor.dtype == wanted.dtype:
+        return value
+    raise ValueError(
+        f"the intrinsic '{intrinsic.name}' takes {wanted.dtype}{shape} for '{wanted.name}', not "
+        f"{value.tensor.dtype}{value.extents} of '{value.tensor.name}'"
+    )
+
+
+def _call(
+    self: TensorIntrin, *args: Any, reduce_axis: Any = None, scalar_inputs: Any = None
+) -> IntrinsicCall:
+    """The intrinsic's computation on parts of tensors, as the body of a ``te.compute``.
+
+    Parameters
+    ----------
+    args
+        A part for each input: ``A[i, 0:16]``, a whole tensor, or an element.
+    reduce_axis : IterVar or list of IterVar, optional
+        Axes to reduce over besides the intrinsic's own.
+    scalar_inputs
+        Refused: there are no scalar parameters.
+    """
+    if scalar_inputs:
+        raise ValueError(f"the intrinsic '{self.name}' has no scalar parameters")
+    axes = list(reduce_axis) if isinstance(reduce_axis, (list, tuple)) else [reduce_axis]
+    reduction = [axis for axis in axes if axis is not None]
+    if reduction and not self.op.reduce_axis:
+        raise ValueError(f"the intrinsic '{self.name}' reduces over nothing")
+    inputs = self.op.input_tensors
+    if len(args) != len(inputs):
+        raise ValueError(
+            f"the intrinsic '{self.name}' has {len(inputs)} inputs, but is called with {len(args)}"
+        )
+    regions = [_argument(self, *pair) for pair in zip(args, inputs, strict=True)]
+    return IntrinsicCall(self, regions, reduction)
+
+
+def _own_axes(axes: Callable[[Operation], list[IterVar]]) -> property:
+    def own(self: Operation) -> list[IterVar]:
+        """Those that a schedule may split and bind."""
+        call = self.attrs.call
+        inner = [] if call is None else call.inner
+        return [axis for axis in axes(self) if not any(axis.same_as(each) for each in inner)]
+
+    return property(own)
+
+
+def _refuse_calls(name: str) -> Callable[..., Any]:
+    directive = getattr(Schedule, name)
+
+    def call(self: Schedule, tensor: Any, *args: Any, **options: Any) -> Any:
+        for each in tensor if isinstance(tensor, (list, tuple)) else [tensor]:
+            if each.op.attrs.call is not None:
+                raise ValueError(
+                    f"{name} of '{each.name}', which is a call of a tensor intrinsic: write the "
+                    "compute out, and tensorize its cache"
+                )
+        return directive(self, tensor, *args, **options)
+
+    call.__doc__ = directive.__doc__
+    return call
+
+
+TensorIntrin.__call__ = _call
+Tensor.__getitem__ = _sliced(Tensor.__getitem__)
+TensorSlice.__getitem__ = _sliced(TensorSlice.__getitem__)
+Operation.axis = _own_axes(Operation.axis.fget)
+Operation.reduce_axis = _own_axes(Operation.reduce_axis.fget)
+Schedule.cache_write = _refuse_calls("cache_write")
+Schedule.rfactor = _refuse_calls("rfactor")
+
+__all__ = ["AppliedIntrinsic", "IntrinsicCall", "TensorRegion"]

@@ -1,0 +1,450 @@
+#include "lower/tensorize.h"
+
+#include <algorithm>
+
+#include "ir/arith/simplify.h"
+#include "ir/equal.h"
+#include "ir/visit.h"
+#include "schedule/attach.h"
+#include "schedule/buffer_statement.h"
+
+namespace texloom::lower {
+
+using namespace ir;        // the whole file speaks of IR nodes
+using namespace schedule;  // and of a schedule's stages
+using schedule::Stage;     // not the pipeline's
+
+namespace {
+
+// Where a view lies: its last axes are those of the buffer.
+struct Part {
+  Buffer buffer;
+  Exprs first;  // the indices of the view's first element
+};
+
+// How many elements apart neighbours along the axis lie; nothing where they do not all lie alike,
+// or where only the call tells.
+std::optional<int64_t> stride_of(const BufferNode& b, size_t axis) {
+  const LayoutParts& cols = b.layout.cols;
+  if (b.is_texture() || b.is_symbolic() || cols.size() != b.shape.size()) return std::nullopt;
+  int64_t stride = 1;
+  for (size_t i = cols.size(); i-- > 0;) {
+    const bool whole =
+        cols[i].axis == static_cast<int>(i) && cols[i].divisor == 1 && cols[i].extent >= b.shape[i];
+    if (!whole) return std::nullopt;
+    if (i == axis) return stride;
+    stride *= cols[i].extent;
+  }
+  return std::nullopt;
+}
+
+class Matcher {
+ public:
+  Matcher(const Schedule& s, StageId id, const Bounds& bounds, const StageAccess& access)
+      : s_(s),
+        stage_(s.stage(id)),
+        own_(bounds.stages[static_cast<size_t>(id)]),
+        access_(access),
+        ranges_(bounds.ranges),
+        at_(own_) {
+    first_ = *tensorized_loop(stage_, own_);
+    const AxisAttributes& attributes = *stage_.attributes_of(own_.loops[first_].axis);
+    intrinsic_ = attributes.intrinsic;
+    where_ = attributes.location;
+  }
+
+  TensorizedLoops loops() {
+    check_loops();
+    match_axes();
+    match_result();
+    match_body();
+    bind_variables();
+    const auto& [body, reset, update] = intrinsic_->statements;
+    std::vector<Expr> guards = own_.guards;
+    const Stmt start = reset ? guarded(guards, placed(reset)) : make_empty();
+    guards.insert(guards.end(), own_.reduction_guards.begin(), own_.reduction_guards.end());
+    if (is_true(first_step_)) return {make_empty(), guarded(guards, placed(body))};
+    if (!update) {
+      differs(
+          "return body, reset and update from its function",
+          "loops around divide the reduction into steps, for which the intrinsic has no update");
+    }
+    if (reset) return {start, guarded(guards, placed(update))};
+    return {start, guarded(guards, make_seq({make_if(first_step_, placed(body)),
+                                             make_if(make_not(first_step_), placed(update))}))};
+  }
+
+ private:
+  template <class... Args>
+  [[noreturn]] void differs(std::string help, fmt::format_string<Args...> format,
+                            Args&&... args) const {
+    fail(where_, Code::TensorizeMismatch, std::move(help),
+         "'{}' is tensorized at '{}' by the intrinsic '{}': {}", stage_.name(),
+         own_.loops[first_].axis->name(), intrinsic_->name,
+         fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  const Operation& computation() const { return *intrinsic_->computation; }
+
+  bool runs_inside(const Expr& e) const {
+    return std::any_of(own_.loops.begin() + static_cast<ptrdiff_t>(first_), own_.loops.end(),
+                       [&](const LeafLoop& l) { return uses_var(e, l.var); });
+  }
+
+  // -- The loops: all of them run, one after the other, with nothing else inside.
+
+  void check_loops() const {
+    for (size_t i = first_; i < own_.loops.size(); ++i) {
+      const LeafLoop& loop = own_.loops[i];
+      const AxisAttributes* attributes = stage_.attributes_of(loop.axis);
+      const bool plain = attributes == nullptr || attributes->loop == LoopKind::Serial ||
+                         attributes->loop == LoopKind::Unrolled;
+      if (!plain) {
+        differs("tensorize a loop inside of it", "the loop '{}' is bound to threads or vectorized",
+                loop.axis->name());
+      }
+      if (int_value(loop.extent) == nullptr) {
+        differs("split the axis by a constant", "the loop '{}' has no constant extent: {}",
+                loop.axis->name(), to_string(loop.extent));
+      }
+    }
+    check_attached();
+    for (const auto* guards : {&own_.guards, &own_.reduction_guards}) {
+      for (const Expr& guard : *guards) {
+        if (!runs_inside(guard)) continue;
+        differs("split the axes by factors that divide their extents",
+                "its loops are not whole everywhere, only where {}", to_string(guard));
+      }
+    }
+    if (threads_share_reduction(s_, stage_.id)) {
+      differs("make partial results with rfactor, and tensorize these",
+              "threads share its reduction");
+    }
+  }
+
+  void check_attached() const {
+    for (const StageId other : s_.order()) {
+      const Attachment& at = s_.stage(other).attachment;
+      if (at.kind != AttachKind::At || at.stage != stage_.id) continue;
+      const IterVar leaf = leaf_of(stage_, at.axis);
+      const bool inside =
+          std::any_of(own_.loops.begin() + static_cast<ptrdiff_t>(first_), own_.loops.end(),
+                      [&](const LeafLoop& l) { return l.axis.same_as(leaf); });
+      if (!inside) continue;
+      differs("attach it to a loop further out", "'{}' is computed inside its loops",
+              s_.stage(other).name());
+    }
+  }
+
+  // -- The index space: axes begin where the loops around say, and run as the intrinsic's do.
+
+  // An index as the loops around leave it, and what the loops inside add.
+  struct Split {
+    Expr base, inner;
+  };
+  Split split(const Expr& index) const {
+    Substitution still;
+    for (size_t i = first_; i < own_.loops.size(); ++i) {
+      still.emplace(own_.loops[i].var, make_int(0));
+    }
+    const Expr base = arith::simplify(substitute(index, still), ranges_);
+    return {base, arith::simplify(index - base, ranges_)};
+  }
+
+  void match_axes() {
+    const Operation& op = *stage_.op;
+    int64_t points = 1;
+    points *= match_axes(op.axes, computation().axes, "data");
+    match_positions();
+    points *= match_axes(op.reduce_axes, computation().reduce_axes, "reduction");
+    int64_t turns = 1;
+    for (size_t i = first_; i < own_.loops.size(); ++i) turns *= *int_value(own_.loops[i].extent);
+    if (points == turns) return;
+    differs("tensorize the outermost of the loops that make up the box",
+            "its loops run over {} points of a box of {}", turns, points);
+  }
+
+  // Returns how many points they have together.
+  int64_t match_axes(const std::vector<IterVar>& all, const std::vector<IterVar>& wanted,
+                     std::string_view kind) {
+    if (all.size() < wanted.size()) {
+      differs("tensorize a stage with the intrinsic's axes", "it has {} {} axes, the intrinsic {}",
+              all.size(), kind, wanted.size());
+    }
+    int64_t points = 1;
+    const size_t skipped = all.size() - wanted.size();
+    for (size_t i = 0; i < all.size(); ++i) {
+      const auto [base, inner] = split(own_.index.at(all[i]->var));
+      const arith::Interval range = arith::bounds(inner, ranges_);
+      const bool is_box = range.min == 0 && range.has_max() && !depends_on_outer(inner);
+      const int64_t extent = is_box ? range.max + 1 : 0;
+      const int64_t want = i < skipped ? 1 : *int_value(wanted[i - skipped]->extent);
+      if (extent != want) {
+        differs("split the axes so that the loops inside have the intrinsic's extents",
+                "along '{}' its loops run over {}, the intrinsic over {}", all[i]->name(),
+                is_box ? fmt::format("{} indices", extent) : to_string(inner), want);
+      }
+      points *= extent;
+      if (all[i]->kind == IterKind::Reduction) {
+        const Expr begins = make_binary(BinaryOp::Eq, base, make_cast(base->type, all[i]->min));
+        first_step_ = first_step_ && arith::simplify(begins, ranges_);
+      }
+      Expr index = base;
+      if (i >= skipped) {
+        const Expr& var = wanted[i - skipped]->var;
+        ranges_.enter(var, wanted[i - skipped]->extent);
+        index = base + make_cast(base->type, var);
+        inner_.push_back({var, inner});  // of data axes first
+      }
+      at_.index[all[i]->var] = index;
+    }
+    return points;
+  }
+
+  // The result lies as the index space does.
+  void match_positions() {
+    const size_t skipped = own_.position.size() - inner_.size();
+    for (size_t i = 0; i < own_.position.size(); ++i) {
+      const auto [base, inner] = split(own_.position[i]);
+      at_.position[i] = base;
+      if (i < skipped) continue;
+      const InnerAxis& axis = inner_[i - skipped];
+      at_.position[i] = base + make_cast(base->type, axis.var);
+      if (equal(inner, axis.loops)) continue;
+      differs("leave the result where all of it lies together",
+              "along '{}' its result does not lie as its indices do", stage_.op->axes[i]->name());
+    }
+  }
+
+  bool depends_on_outer(const Expr& inner) const {
+    bool found = false;
+    walk(inner, [&](const Var& v) {
+      const auto same = [&](const LeafLoop& l) { return l.var.get() == &v; };
+      found = found || std::none_of(own_.loops.begin() + static_cast<ptrdiff_t>(first_),
+                                    own_.loops.end(), same);
+    });
+    return found;
+  }
+
+  // -- The parts.
+
+  // The part of `buffer` in which the element at `indices`, over the intrinsic's axes, is the one
+  // at `view_indices` of the view.
+  Part part_of(const Buffer& buffer, const Exprs& indices, const Exprs& view_indices) const {
+    const BufferNode& b = *buffer;
+    if (indices.size() < view_indices.size()) {
+      differs("read a tensor of as many axes", "'{}' has {} axes, the intrinsic's view {}", b.name,
+              indices.size(), view_indices.size());
+    }
+    const size_t skipped = indices.size() - view_indices.size();
+    Part part{buffer, {}};
+    for (size_t i = 0; i < indices.size(); ++i) {
+      Expr first = indices[i];
+      if (i >= skipped) first = first - make_cast(first->type, view_indices[i - skipped]);
+      part.first.push_back(arith::simplify(first, ranges_));
+      const bool moves = std::any_of(inner_.begin(), inner_.end(), [&](const InnerAxis& axis) {
+        return uses_var(part.first.back(), axis.var);
+      });
+      if (!moves) continue;
+      differs("compute what the intrinsic computes, of elements that lie as its inputs' do",
+              "axis {} of '{}' is accessed at {}, the intrinsic's view at {}", i, b.name,
+              to_string(arith::simplify(indices[i], ranges_)),
+              i < skipped ? std::string("one index") : to_string(view_indices[i - skipped]));
+    }
+    return part;
+  }
+
+  void match_result() {
+    const Place place = access_.place(at_);
+    Exprs axes;
+    for (const IterVar& axis : computation().axes) axes.push_back(axis->var);
+    if (place.buffers.size() != intrinsic_->outputs.size()) {
+      differs("give each intrinsic a stage of its own", "it has {} outputs, the intrinsic {}",
+              place.buffers.size(), intrinsic_->outputs.size());
+    }
+    for (size_t i = 0; i < place.buffers.size(); ++i) {
+      add_part(intrinsic_->outputs[i], part_of(place.buffers[i], place.indices, axes));
+    }
+  }
+
+  void add_part(const TensorView& view, Part part) {
+    if (part.buffer->type != view.buffer->type) {
+      differs("convert the values in a stage of their own",
+              "'{}' holds {}, the intrinsic's view '{}' {}", part.buffer->name,
+              to_string(part.buffer->type), view.buffer->name, to_string(view.buffer->type));
+    }
+    const auto [known, added] = parts_.try_emplace(view.buffer.get(), part);
+    const auto same = [](const Expr& a, const Expr& b) { return equal(a, b); };
+    const bool agrees = added || (known->second.buffer.same_as(part.buffer) &&
+                                  std::equal(known->second.first.begin(), known->second.first.end(),
+                                             part.first.begin(), part.first.end(), same));
+    if (agrees) return;
+    differs("read one part of one tensor for each input of the intrinsic",
+            "the intrinsic's input '{}' would be two parts of tensors", view.buffer->name);
+  }
+
+  // -- The expression.
+
+  struct Values {
+    Exprs values;
+    const Reduce* reduce;
+  };
+  static Values values_in(const Operation& op) {
+    Values v{values_of(op.body), as<Reduce>(op.body)};
+    if (v.reduce != nullptr && v.reduce->condition) v.values.push_back(v.reduce->condition);
+    return v;
+  }
+
+  void match_body() {
+    const Values own = values_in(*stage_.op), wanted = values_in(computation());
+    const bool alike = (own.reduce == nullptr) == (wanted.reduce == nullptr) &&
+                       own.values.size() == wanted.values.size();
+    if (!alike || !same_reduction(own.reduce, wanted.reduce)) {
+      differs("compute what the intrinsic computes", "it computes {}, the intrinsic {}",
+              to_string(stage_.op->body), to_string(computation().body));
+    }
+    for (size_t i = 0; i < own.values.size(); ++i) {
+      match_value(access_.read(own.values[i], at_), wanted.values[i]);
+    }
+  }
+
+  // But for what is reduced.
+  static bool same_reduction(const Reduce* a, const Reduce* b) {
+    if (a == nullptr) return true;
+    if (!a->init.empty() || !a->condition != !b->condition) return false;
+    const auto alone = [](const Reduce& r) {
+      return make_reduce(r.reducer, r.reducer.identities, {}, {});
+    };
+    return equal(alone(*a), alone(*b));
+  }
+
+  // Accesses of both come in one order, where both are one expression.
+  void match_value(const Expr& own, const Expr& wanted) {
+    std::vector<const Load*> loads;
+    walk(own, [&](const Load& n) { loads.push_back(&n); });
+    std::vector<const TensorRead*> reads;
+    walk(wanted, [&](const TensorRead& n) { reads.push_back(&n); });
+    std::unordered_map<const Load*, Expr> read_at;
+    if (loads.size() == reads.size()) {
+      for (size_t i = 0; i < loads.size(); ++i) read_at.emplace(loads[i], Expr(reads[i]));
+    }
+    const Expr renamed = rewrite_loads(own, read_at);
+    if (loads.size() != reads.size() ||
+        !equal(arith::simplify(renamed, ranges_), arith::simplify(wanted, ranges_))) {
+      differs("compute what the intrinsic computes", "it computes {}, the intrinsic {}",
+              to_string(arith::simplify(own, ranges_)), to_string(wanted));
+    }
+    for (size_t i = 0; i < loads.size(); ++i) {
+      const std::vector<Tensor>& inputs = computation().inputs;
+      const auto input = std::find_if(inputs.begin(), inputs.end(), [&](const Tensor& t) {
+        return t->same_tensor(*reads[i]->tensor);
+      });
+      const TensorView& view = intrinsic_->inputs[static_cast<size_t>(input - inputs.begin())];
+      add_part(view, part_of(loads[i]->buffer, loads[i]->indices, reads[i]->indices));
+    }
+  }
+
+  static Expr rewrite_loads(const Expr& e, const std::unordered_map<const Load*, Expr>& read_at) {
+    if (const auto* n = as<Load>(e)) {
+      const auto found = read_at.find(n);
+      if (found != read_at.end()) return found->second;
+    }
+    return map_children(e, [&](const Expr& child) { return rewrite_loads(child, read_at); });
+  }
+
+  // -- What views say of memory.
+
+  void bind_variables() {
+    for (const auto* views : {&intrinsic_->inputs, &intrinsic_->outputs}) {
+      for (const TensorView& view : *views) bind_variables(view, parts_.at(view.buffer.get()));
+    }
+  }
+
+  void bind_variables(const TensorView& view, const Part& part) {
+    const BufferNode& b = *part.buffer;
+    const auto stride = [&](size_t axis) {
+      if (const auto found = stride_of(b, axis)) return *found;
+      differs("keep it in a row-major buffer, or leave strides and elem_offset out",
+              "the view '{}' has strides or an offset, but '{}' is no array of constant ones",
+              view.buffer->name, b.name);
+    };
+    const size_t skipped = b.rank() - view.buffer->shape.size();
+    for (size_t i = 0; i < view.strides.size(); ++i) {
+      const Expr actual = make_int(stride(skipped + i));
+      const Expr& said = view.strides[i];
+      const Expr bound =
+          as<Var>(said) != nullptr ? values_.try_emplace(said, actual).first->second : said;
+      if (equal(bound, actual)) continue;
+      differs("keep the tensor in a buffer that has it, or give the stride as a variable",
+              "neighbours along axis {} of '{}' lie {} elements apart, those of the view {}",
+              skipped + i, b.name, to_string(actual), to_string(bound));
+    }
+    if (!view.offset) return;
+    Expr offset = make_int(0);
+    for (size_t i = 0; i < part.first.size(); ++i) {
+      offset = offset + make_cast(kInt32, part.first[i]) * stride(i);
+    }
+    values_.emplace(view.offset, arith::simplify(offset, ranges_));
+  }
+
+  Stmt placed(const Stmt& s) const {
+    if (!s) return s;
+    const Stmt moved = with_places(s, [&](const Buffer& b, const Exprs& indices) -> ElementPlace {
+      const auto part = parts_.find(b.get());
+      if (part == parts_.end()) return {b, indices};
+      Exprs to = part->second.first;
+      const size_t skipped = to.size() - indices.size();
+      for (size_t i = 0; i < indices.size(); ++i) {
+        to[skipped + i] = moved_by(indices[i], to[skipped + i]);
+      }
+      return {part->second.buffer, std::move(to)};
+    });
+    return substitute(moved, values_);
+  }
+
+  Expr moved_by(const Expr& index, const Expr& first) const {
+    if (const auto* ramp = as<Ramp>(index)) {
+      return make_ramp(moved_by(ramp->base, first), ramp->stride, ramp->type.lanes);
+    }
+    const Expr by = make_cast(index->type.element(), first);
+    if (index->type.is_scalar()) return arith::simplify(by + index, ranges_);
+    return make_broadcast(by, index->type.lanes) + index;
+  }
+
+  struct InnerAxis {
+    Expr var;    // the intrinsic's
+    Expr loops;  // the same in variables of the loops
+  };
+
+  const Schedule& s_;
+  const Stage& stage_;
+  const StageBounds& own_;
+  const StageAccess& access_;
+  arith::Ranges ranges_;
+  StageBounds at_;  // the stage's, over the intrinsic's axes instead of the loops inside
+  size_t first_ = 0;
+  schedule::Intrinsic intrinsic_;
+  SourceLocation where_;
+  // Of the steps that the loops around divide the reduction into: when it is the first.
+  Expr first_step_ = make_bool(true);
+  std::vector<InnerAxis> inner_;
+  std::unordered_map<const BufferNode*, Part> parts_;  // by view
+  Substitution values_;                                // of strides and offsets
+};
+
+}  // namespace
+
+std::optional<size_t> tensorized_loop(const Stage& stage, const StageBounds& bounds) {
+  for (size_t i = 0; i < bounds.loops.size(); ++i) {
+    const AxisAttributes* attributes = stage.attributes_of(bounds.loops[i].axis);
+    if (attributes != nullptr && attributes->intrinsic) return i;
+  }
+  return std::nullopt;
+}
+
+TensorizedLoops tensorized(const Schedule& schedule, StageId id, const Bounds& bounds,
+                           const StageAccess& access) {
+  return Matcher(schedule, id, bounds, access).loops();
+}
+
+}  // namespace texloom::lower

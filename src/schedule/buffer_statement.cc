@@ -1,0 +1,86 @@
+#include "schedule/buffer_statement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/verify.h"
+#include "ir/visit.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+std::optional<StatementProblem> bad_store(const Program& program,
+                                          const std::vector<Buffer>& inputs) {
+  std::optional<StatementProblem> found;
+  walk(program.body, [&](const Store& n) {
+    const bool is_input = std::any_of(inputs.begin(), inputs.end(),
+                                      [&](const Buffer& b) { return b.same_as(n.buffer); });
+    if (!is_input || found) return;
+    found = StatementProblem{
+        n.location, "write to a buffer of an output, or to one that is allocated",
+        fmt::format("the statement writes '{}', which is an input", n.buffer->name)};
+  });
+  return found;
+}
+
+std::optional<StatementProblem> bad_allocation(const Program& program) {
+  std::optional<StatementProblem> found;
+  walk(program.body, [&](const Allocate& n) {
+    if (!n.buffer->is_texture() || found) return;
+    found = StatementProblem{n.location, "allocate a buffer", "the statement allocates a texture"};
+  });
+  walk(program.body, [&](const Nest& kernel) {
+    walk(kernel.body, [&](const Allocate& n) {
+      if (n.buffer->memory != MemoryScope::Global || found) return;
+      found = StatementProblem{
+          n.location, "allocate it in \"local\" or \"shared\", or outside of thread axes and loops",
+          fmt::format("'{}' is allocated in global memory inside a kernel", n.buffer->name)};
+    });
+  });
+  return found;
+}
+
+// Whether variables take all values of their ranges in all combinations. What is not proven to
+// lie inside a buffer does not, then; else it may be beyond our proofs.
+bool has_exact_ranges(const Stmt& statement) {
+  bool exact = true;
+  walk(
+      statement, [&](const For& n) { exact = exact && int_value(n.extent) != nullptr; },
+      [&](const Let&) { exact = false; });
+  return exact;
+}
+
+}  // namespace
+
+std::optional<StatementProblem> find_problem(const Program& program,
+                                             const std::vector<Buffer>& inputs) {
+  if (auto problem = bad_store(program, inputs)) return problem;
+  if (auto problem = bad_allocation(program)) return problem;
+  const std::vector<Violation> found =
+      find_violations(program, {.check_accesses = has_exact_ranges(program.body)});
+  if (found.empty()) return std::nullopt;
+  const Violation& v = found.front();
+  return StatementProblem{
+      v.location, "keep to the shapes and dtypes of the buffers, and to what the statement defines",
+      fmt::format("{}: {}", v.node, v.problem)};
+}
+
+Stmt with_places(const Stmt& statement,
+                 FunctionRef<ElementPlace(const Buffer&, const Exprs&)> place) {
+  return rewrite(
+      statement,
+      [&](const Load& n, const Expr&) {
+        ElementPlace to = place(n.buffer, n.indices);
+        return make_load(std::move(to.buffer), std::move(to.indices), n.location);
+      },
+      [&](const Store& n, const Stmt&) {
+        ElementPlace to = place(n.buffer, n.indices);
+        return make_store(std::move(to.buffer), std::move(to.indices), n.value, n.location);
+      });
+}
+
+}  // namespace texloom::schedule

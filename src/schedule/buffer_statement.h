@@ -1,0 +1,33 @@
+// Statements over buffers that stand for tensors: those of externs and of tensor intrinsics.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+#include "support/function_ref.h"
+
+namespace texloom::schedule {
+
+struct StatementProblem {
+  SourceLocation location;  // not known where it is about the whole
+  std::string help, text;
+};
+
+// The first rule that the program's statement breaks; `inputs` are those of its parameters that it
+// is not to write. It allocates buffers only, in global memory none inside a nest; for the rest it
+// keeps to the rules of programs (ir/verify.h).
+std::optional<StatementProblem> find_problem(const ir::Program& program,
+                                             const std::vector<ir::Buffer>& inputs);
+
+// An element of another buffer.
+struct ElementPlace {
+  ir::Buffer buffer;
+  ir::Exprs indices;
+};
+// The statement with other places for what it loads and stores.
+ir::Stmt with_places(const ir::Stmt& statement,
+                     FunctionRef<ElementPlace(const ir::Buffer&, const ir::Exprs&)> place);
+
+}  // namespace texloom::schedule

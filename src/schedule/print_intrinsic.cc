@@ -1,0 +1,80 @@
+// Tensor intrinsics at the head of a schedule's text.
+
+#include <algorithm>
+
+#include "ir/lexer.h"
+#include "ir/visit.h"
+#include "schedule/print.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+void SchedulePrinter::note_intrinsics(const Stage& stage) {
+  for (const IterVar& leaf : stage.leaves) {
+    const AxisAttributes* attributes = stage.attributes_of(leaf);
+    if (attributes == nullptr || !attributes->intrinsic) continue;
+    const Intrinsic& intrinsic = attributes->intrinsic;
+    const bool known = std::any_of(intrinsics_.begin(), intrinsics_.end(),
+                                   [&](const Intrinsic& i) { return i.same_as(intrinsic); });
+    if (known) continue;
+    intrinsics_.push_back(intrinsic);
+    intrinsic_names_.name(intrinsic.get(), intrinsic->name);
+    note_reducer(*intrinsic->computation);
+  }
+}
+
+std::string SchedulePrinter::intrinsic_name(const Intrinsic& intrinsic) {
+  return intrinsic_names_.name(intrinsic.get(), intrinsic->name);
+}
+
+// "a: global float32[4, 8] strides=(s, 1) offset=o"
+std::string SchedulePrinter::view(const TensorView& view, PrintNames& names) const {
+  std::string text = to_string(view.buffer, names, options_);
+  if (!view.strides.empty()) {
+    std::string strides;
+    for (const Expr& e : view.strides) {
+      strides += (strides.empty() ? "" : ", ") + to_string(e, names, options_);
+    }
+    text += fmt::format(" strides=({})", strides);
+  }
+  if (view.offset) text += " offset=" + to_string(view.offset, names, options_);
+  return text;
+}
+
+std::string SchedulePrinter::intrinsic_text(const Intrinsic& intrinsic) {
+  const Operation& op = *intrinsic->computation;
+  PrintNames names = symbol_names_;
+  std::string text =
+      fmt::format("  intrinsic {}{}\n", intrinsic_name(intrinsic), at(intrinsic->location));
+  for (const TensorView& v : intrinsic->inputs) {
+    text += fmt::format("    reads {}\n", view(v, names));
+  }
+  for (const TensorView& v : intrinsic->outputs) {
+    text += fmt::format("    writes {}\n", view(v, names));
+  }
+  PrintNames axes = names;
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const Buffer& b = intrinsic->inputs[i].buffer;
+    axes.alias(op.inputs[i]->producer.get(), axes.name(b.get(), b->name));
+  }
+  if (const auto* n = as<Reduce>(op.body)) {
+    axes.alias(n->reducer.lhs.front().get(), reducer_names_.at(key_of(n->reducer)));
+  }
+  std::string list;
+  for (const IterVar& axis : op.axes) {
+    list += (list.empty() ? "" : ", ") + to_string(axis, axes, options_);
+  }
+  text += fmt::format("    computes ({}) = {}{}\n", list, to_string(op.body, axes, options_),
+                      at(op.location));
+  const auto& [body, reset, update] = intrinsic->statements;
+  const auto statement = [&](std::string_view word, const Stmt& s) {
+    if (s) text += fmt::format("  {} {{\n{}  }}\n", word, to_string(s, 2, names, options_));
+  };
+  statement("body", body);
+  statement("reset", reset);
+  statement("update", update);
+  return text;
+}
+
+}  // namespace texloom::schedule
