@@ -67,6 +67,16 @@ void check_argument(const PyArray& array, const BufferNode& param, const Layout&
          "the array of '{}' does not begin at the corner of its image, as the kernel expects",
          param.name);
   }
+  if (texture == nullptr || !param.origin.exact_image) return;
+  const hal::Extent2D there = texture->texture->extent();
+  const hal::Extent2D declared{static_cast<uint32_t>(param.layout.col_count()),
+                               static_cast<uint32_t>(param.layout.row_count())};
+  if (there == declared) return;
+  fail(where, Code::InexactImage,
+       "make the array without image=, or declare the argument without exact_image=True",
+       "the argument '{}' is declared to fill an image of {} texels, but the array lies in one of "
+       "{}",
+       param.name, hal::to_string(declared), hal::to_string(there));
 }
 
 const PyArray& array_of(const py::handle& value, const BufferNode& param,

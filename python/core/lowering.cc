@@ -19,7 +19,8 @@ using namespace ir;  // the whole file speaks of IR nodes
 namespace {
 
 PyBuffer declare_buffer(const py::object& shape, const std::string& dtype, const std::string& name,
-                        const std::string& scope, bool origin, const std::string& layout) {
+                        const std::string& scope, bool origin, bool exact_image,
+                        const std::string& layout) {
   const SourceLocation where = user_location();
   lower::BufferDeclaration d;
   d.name = name;
@@ -29,6 +30,7 @@ PyBuffer declare_buffer(const py::object& shape, const std::string& dtype, const
   d.scope = storage.scope;
   d.layout = std::move(storage.layout);
   d.has_origin = origin;
+  d.exact_image = exact_image;
   d.location = where;
   return PyBuffer{std::move(d)};
 }

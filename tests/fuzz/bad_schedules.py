@@ -206,6 +206,22 @@ def argument_declared_in_shared_memory() -> None:
     tvm.lower(s, [x, y], binds={x: declared})
 
 
+@case("TL3011")
+def buffer_declared_to_fill_an_image() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    declared = tvm.decl_buffer((8, 4), exact_image=True)  # wrong
+    tvm.lower(s, [x, y], binds={x: declared})
+
+
+@case("TL3011")
+def texture_declared_to_fill_its_image_at_an_origin() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    declared = tvm.decl_buffer((8, 4), scope="texture", origin=True, exact_image=True)  # wrong
+    tvm.lower(s, [x, y], binds={x: declared})
+
+
 @case("TL3013")
 def global_stage_attached_to_a_loop() -> None:
     x, p, y, s = chain_of()
