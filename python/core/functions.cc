@@ -319,7 +319,7 @@ void bind_functions(py::module_& m) {
     }
     f->symbol_arguments = std::move(lowering.symbol_arguments);
     f->checks = std::move(lowering.checks);
-    f->module = codegen::opencl::compile(lowering.program);
+    f->module = codegen::opencl::compile(lowering.program, lowering.target);
     return f;
   });
 }
