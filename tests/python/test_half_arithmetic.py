@@ -105,6 +105,13 @@ def result_on(dev, function, target, scope):
     return y.numpy()
 
 
+def test_device_without_half_arithmetic_refuses_it(dev):
+    if tvm.target.Target.from_device(dev).attrs["float16_arithmetic"]:
+        pytest.skip("the device has half arithmetic")
+    with pytest.raises(tvm.TVMError, match=r"TL4005.*computes in half(.|\n)*from_device"):
+        result_on(dev, EXACT["sum"], HALF, None)
+
+
 @pytest.mark.parametrize("scope", [None, "texture"])
 @pytest.mark.parametrize("name", [*EXACT, *FUNCTIONS])
 def test_half_and_float32_give_the_same_bits(dev, name, scope):
