@@ -117,8 +117,9 @@ FAULTS = (
     Fault(
         "no barrier between two iterations",
         LOWER + "insert_barriers.cc",
-        "      each_pending(next_iteration);\n      if (accesses.conflicts_with(pending_)) body = run(body);",
-        "",
+        "each_pending(next_iteration);\n"
+        "      if (accesses.conflicts_with(pending_)) body = run(body);",
+        "each_pending(next_iteration);",
     ),
     Fault(
         "every thread stores what one should",
