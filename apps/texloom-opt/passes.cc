@@ -14,11 +14,11 @@ using lower::Lowering;
 namespace {
 
 void legalize(Lowering& lowering) {
-  lowering.program = codegen::opencl::legalize(lowering.program);
+  lowering.program = codegen::opencl::legalize(lowering.program, lowering.target);
 }
 
 void run_step(const Step& step, Lowering& lowering) {
-  for (ir::Kernel& kernel : lowering.program.kernels) step.run(kernel);
+  for (ir::Kernel& kernel : lowering.program.kernels) step.run(kernel, lowering.target);
   lowering.program.stage = step.out;
 }
 

@@ -10,6 +10,7 @@
 #include "bad_indices.h"
 #include "compiled.h"
 #include "ir/program.h"
+#include "ir/visit.h"
 #include "lower/pipeline.h"
 #include "package/launch_plan.h"
 #include "runtime/symbols.h"
@@ -67,6 +68,16 @@ void check_argument(const PyArray& array, const BufferNode& param, const Layout&
          "the array of '{}' does not begin at the corner of its image, as the kernel expects",
          param.name);
   }
+  if (texture == nullptr || !param.origin.exact_image) return;
+  const hal::Extent2D there = texture->texture->extent();
+  const hal::Extent2D declared{static_cast<uint32_t>(param.layout.col_count()),
+                               static_cast<uint32_t>(param.layout.row_count())};
+  if (there == declared) return;
+  fail(where, Code::InexactImage,
+       "make the array without image=, or declare the argument without exact_image=True",
+       "the argument '{}' is declared to fill an image of {} texels, but the array lies in one of "
+       "{}",
+       param.name, hal::to_string(declared), hal::to_string(there));
 }
 
 const PyArray& array_of(const py::handle& value, const BufferNode& param,
@@ -75,6 +86,30 @@ const PyArray& array_of(const py::handle& value, const BufferNode& param,
   fail(where, Code::NotAnArray, "make it with tvm.nd.array(value, device)",
        "the argument '{}' is a {}, not a Texloom array", param.name,
        py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+}
+
+// Of a legalised program: where else they come from is memory, and conversions.
+bool has_half_values(const Program& program) {
+  bool found = false;
+  const auto see = [&](Type type) { found = found || type.element() == Type::f(16); };
+  for (const Kernel& kernel : program.kernels) {
+    walk(
+        kernel.body, [&](const Load& n) { see(n.type); },
+        [&](const TextureLoad& n) { see(n.type); }, [&](const Cast& n) { see(n.type); },
+        [&](const FloatImm& n) { see(n.type); });
+  }
+  return found;
+}
+
+void check_features(const CompiledFunction& f, const hal::DeviceInfo& device,
+                    const SourceLocation& where) {
+  if (device.features.float16_arithmetic || !f.target.float16_arithmetic ||
+      !has_half_values(f.module.program)) {
+    return;
+  }
+  fail(where, Code::UnsupportedType,
+       "build it for Target.from_device(device), or without -float16_arithmetic=1",
+       "'{}' computes in half, and {} has no half arithmetic", f.module.program.name, device.name);
 }
 
 using Executor = std::shared_ptr<runtime::PlanExecutor>;
@@ -109,6 +144,7 @@ std::vector<int64_t> symbol_values(const runtime::LaunchPlan& plan, const CallAr
 
 void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device, CallArguments arguments,
          int times, const SourceLocation& where) {
+  check_features(f, device->info(), where);
   const Result<Executor> executor = executor_on(f, device);
   throw_if_error(executor.status());
   std::vector<hal::Binding>& bindings = arguments.bindings;
@@ -309,7 +345,7 @@ void bind_functions(py::module_& m) {
     }
     f->symbol_arguments = std::move(lowering.symbol_arguments);
     f->checks = std::move(lowering.checks);
-    f->module = codegen::opencl::compile(lowering.program);
+    f->module = codegen::opencl::compile(lowering.program, lowering.target);
     return f;
   });
 }

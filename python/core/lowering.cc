@@ -19,8 +19,9 @@ using namespace ir;  // the whole file speaks of IR nodes
 namespace {
 
 PyBuffer declare_buffer(const py::object& shape, const std::string& dtype, const std::string& name,
-                        const std::string& scope, bool origin, const std::string& layout,
-                        const py::object& strides, const py::object& offset) {
+                        const std::string& scope, bool origin, bool exact_image,
+                        const std::string& layout, const py::object& strides,
+                        const py::object& offset) {
   const SourceLocation where = user_location();
   lower::BufferDeclaration d;
   d.name = name;
@@ -30,6 +31,7 @@ PyBuffer declare_buffer(const py::object& shape, const std::string& dtype, const
   d.scope = storage.scope;
   d.layout = std::move(storage.layout);
   d.has_origin = origin;
+  d.exact_image = exact_image;
   d.location = where;
   PyBuffer buffer(std::move(d));
   if (!strides.is_none()) buffer.strides = to_exprs(strides);

@@ -13,6 +13,10 @@ namespace texloom::ir {
 // (0, 0), and the kernel then has no such constants.
 struct TextureOrigin {
   Expr x, y;
+  // A contract of a parameter at (0, 0): the image has the texels of the tensor's rectangle and no
+  // others, so that a read outside of the rectangle is one outside of the image, which gives zeros.
+  // The runtime holds arguments to it.
+  bool exact_image = false;
   bool is_zero() const { return !x; }
 };
 

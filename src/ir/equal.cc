@@ -42,7 +42,8 @@ class Equality {
     return x.type == y.type && x.shape == y.shape && same(x.extents, y.extents) &&
            x.memory == y.memory && x.layout == y.layout &&
            same(Definition{x.origin.x}, Definition{y.origin.x}) &&
-           same(Definition{x.origin.y}, Definition{y.origin.y});
+           same(Definition{x.origin.y}, Definition{y.origin.y}) &&
+           x.origin.exact_image == y.origin.exact_image;
   }
 
   bool same(const Buffer& a, const Buffer& b) { return correspond(a.get(), b.get()); }

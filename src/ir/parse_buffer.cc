@@ -74,11 +74,13 @@ class DeclarationParser {
       reader_.wrong(at, "write the numbers that follow from the layout",
                     "the layout has {} x {} texels", d_.layout.col_count(), d_.layout.row_count());
     }
-    if (reader_.accept(",")) origin();
+    if (reader_.accept(",")) place();
   }
 
-  void origin() {
-    reader_.expect_word("origin");
+  void place() {
+    d_.origin.exact_image = reader_.accept_word("exact_image");
+    if (d_.origin.exact_image) return;
+    if (!reader_.accept_word("origin")) reader_.fail_expected("'origin' or 'exact_image'");
     reader_.expect("=");
     reader_.expect("(");
     d_.origin.x = origin_word();

@@ -9,7 +9,8 @@ namespace texloom::ir {
 // Either form:
 //   global float32[8, 16]
 //   texture2d<float32>[8, 16] 4 x 8 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), ...]
-// with `, origin=(x, y)` behind a texture's layout. Origins bind their variables.
+// with `, origin=(x, y)` or `, exact_image` behind a texture's layout. Origins bind their
+// variables.
 Declaration parse_declaration(TextReader& reader, TextNames& names);
 
 }  // namespace texloom::ir

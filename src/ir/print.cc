@@ -326,6 +326,7 @@ class Printer {
       text_form +=
           InOrder{", origin=({}, {})", index(b.origin.x, kInt32), index(b.origin.y, kInt32)}.text;
     }
+    if (b.origin.exact_image) text_form += ", exact_image";
     return text_form;
   }
 

@@ -52,6 +52,7 @@ struct Flag {
 constexpr std::array kFlags = {
     Flag{"images", [](Target& t) -> bool& { return t.images; }},
     Flag{"float64", [](Target& t) -> bool& { return t.float64; }},
+    Flag{"float16_arithmetic", [](Target& t) -> bool& { return t.float16_arithmetic; }},
     Flag{"block_stack", [](Target& t) -> bool& { return t.block_stack; }},
     Flag{"contract", [](Target& t) -> bool& { return t.math.contract; }},
     Flag{"checked", [](Target& t) -> bool& { return t.checked; }},

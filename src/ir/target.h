@@ -34,6 +34,8 @@ struct Target {
   // Features. What a target lacks is refused where the user asks for it.
   bool images = true;
   bool float64 = true;
+  // Half arithmetic that rounds to nearest: without it float16 is computed in float32.
+  bool float16_arithmetic = false;
   // A quirk of processors: the threads of a block take turns on one thread of the machine, and all
   // their private arrays lie on its stack; barriers under conditions are what PoCL gets wrong.
   bool block_stack = true;

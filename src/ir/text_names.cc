@@ -19,7 +19,8 @@ bool same_declaration(const BufferNode& b, const Declaration& d) {
       std::equal(b.extents.begin(), b.extents.end(), d.extents.begin(), d.extents.end(),
                  [](const Expr& x, const Expr& y) { return equal(x, y); });
   return same_extents && b.type == d.type && b.shape == d.shape && b.memory == d.memory &&
-         b.layout == d.layout && b.origin.x.same_as(d.origin.x) && b.origin.y.same_as(d.origin.y);
+         b.layout == d.layout && b.origin.x.same_as(d.origin.x) && b.origin.y.same_as(d.origin.y) &&
+         b.origin.exact_image == d.origin.exact_image;
 }
 
 constexpr std::string_view kRename = "one name stands for one thing in the whole text: rename this";

@@ -384,6 +384,9 @@ class Verifier {
         !outermost_.contains(n.buffer.get())) {
       found_.add(Rule::Visibility, s, "a shared buffer is not allocated around the whole kernel");
     }
+    if (n.buffer->origin.exact_image) {
+      found_.add(Rule::Buffers, s, "{} is no parameter: its image may be larger", n.buffer->name);
+    }
     const size_t depth = scope_.depth();
     define_with_origin(n.buffer);
     allocations_[n.buffer.get()] = {.loop = loop_};

@@ -160,7 +160,8 @@ bool is_zero(const Expr& e, int lane) {
       },
       [&](const TextureLoad& n) {
         const auto at = constant_texel(n.texture, n.x, n.y);
-        return at && n.texture->layout.padding == Padding::Zero &&
+        if (!at) return n.texture->origin.exact_image && int_value(n.x) && int_value(n.y);
+        return n.texture->layout.padding == Padding::Zero &&
                is_padding(n.texture->layout, *at, lane);
       },
       [](const auto&) { return false; });

@@ -210,6 +210,7 @@ std::string texture_problem(const BufferNode& b) {
       when(b.memory != MemoryScope::Global, "a texture is global memory"),
       when(!is_texel_type(b.type), "no texture holds this type"),
       when(static_cast<bool>(o.x) != static_cast<bool>(o.y), "an origin has two words or none"),
+      when(o.exact_image && !o.is_zero(), "what has an origin is not alone in its image"),
       word(o.x), word(o.y));
 }
 

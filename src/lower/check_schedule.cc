@@ -170,13 +170,22 @@ class Checker {
     std::vector<std::string> shape;
     for (const Expr& extent : extents) shape.push_back(ir::to_string(extent));
     if (d.type == argument.tensor->type && same_shape && d.scope.memory == MemoryScope::Global) {
-      return;
+      return check_exact_image(d, argument.tensor->name);
     }
     error(d.location, Code::BadBinding,
           "declare it with the tensor's shape and dtype, in global memory or a texture",
           "the tensor '{}' is {}[{}], but its buffer is declared as {}[{}] in {}",
           argument.tensor->name, to_string(argument.tensor->type), fmt::join(shape, ", "),
           to_string(d.type), fmt::join(d.shape, ", "), to_string(d.scope));
+  }
+
+  void check_exact_image(const BufferDeclaration& d, const std::string& tensor) {
+    if (!d.exact_image || (d.scope.texture && !d.has_origin)) return;
+    error(d.location, Code::BadBinding,
+          d.has_origin ? "leave out origin=True, or exact_image=True"
+                       : "declare it with scope=\"texture\", or without exact_image=True",
+          "the tensor '{}' is declared to fill its image, but {}", tensor,
+          d.has_origin ? "may begin anywhere in one" : "lies in a buffer");
   }
 
   void check_texture(const Stage& stage) {

@@ -11,8 +11,9 @@ namespace texloom::lower {
 // printers forbid device compilers to contract; last, when unrolling and vectorising have made
 // all sums. Both products of a sum of two cannot be contracted: the right one is.
 // Before: stage Kernels. After: the same; results of the contracted sums are rounded once.
-// float16 is left alone: OpenCL code generation computes it in float32, and an Fma rounded to
-// float32 and then to float16 is not always the float16 value nearest to the exact sum.
+// float16 is left alone: without half arithmetic it is computed in float32, and an Fma rounded to
+// float32 and then to float16 is not always the float16 value nearest to the exact sum; with half
+// arithmetic the results are to be the same.
 //
 //     acc[0] = acc[0] + a[k] * b[k]    ->    acc[0] = fma(a[k], b[k], acc[0])
 //     y[i] = x[i] - a[i] * b[i]        ->    y[i] = fma(a[i] * -1.0, b[i], x[i])

@@ -21,6 +21,7 @@ struct BufferDeclaration {
   ir::StorageScope scope;
   // A texture whose place in its image is given at each call.
   bool has_origin = false;
+  bool exact_image = false;  // ir/buffer.h
   SourceLocation location;
   std::optional<ir::LayoutPattern> layout = {};  // instead of the scope's own rule
 };

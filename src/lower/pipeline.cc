@@ -9,6 +9,7 @@
 #include "lower/check_accesses.h"
 #include "lower/check_schedule.h"
 #include "lower/contract_fma.h"
+#include "lower/drop_border_guards.h"
 #include "lower/flatten_storage.h"
 #include "lower/hoist_divisions.h"
 #include "lower/inject_virtual_threads.h"
@@ -59,6 +60,8 @@ constexpr std::array kPipeline = {
          "make a kernel of each root nest and a launch plan of the rest"},
     Pass{"insert_barriers", insert_barriers, Stage::Kernels, Stage::Kernels,
          "separate writes and reads of shared buffers"},
+    Pass{"drop_border_guards", drop_border_guards, Stage::Kernels, Stage::Kernels,
+         "leave padding by zeros to the border of exact images"},
     Pass{"partition_loops", partition_loops, Stage::Kernels, Stage::Kernels,
          "take the bounds tests out of interior tiles"},
     Pass{"hoist_divisions", hoist_divisions, Stage::Kernels, Stage::Kernels,

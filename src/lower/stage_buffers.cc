@@ -189,9 +189,12 @@ Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const Sto
     return make_buffer_with_layout(name, type, layout, scope.memory, stage.op->location);
   }
   TextureOrigin origin;
-  const bool has_origin =
-      argument != nullptr && argument->declaration && argument->declaration->has_origin;
-  if (has_origin) origin = {make_var(name + ".x"), make_var(name + ".y")};
+  if (argument != nullptr && argument->declaration) {
+    origin.exact_image = argument->declaration->exact_image;
+    if (argument->declaration->has_origin) {
+      origin = {make_var(name + ".x"), make_var(name + ".y")};
+    }
+  }
   return make_texture(name, type, layout, origin, stage.scope_location);
 }
 

@@ -64,6 +64,7 @@ class Printer {
                                    fmt::join(d.shape, ", "), spell_name(ir::to_string(d.scope)));
     if (d.layout) text += ", layout=" + ir::to_string(*d.layout);
     if (d.has_origin) text += ", origin";
+    if (d.exact_image) text += ", exact_image";
     if (!d.name.empty()) text += ", name=" + spell_name(d.name);
     return text + location_text(d.location, options_);
   }
@@ -200,11 +201,13 @@ class Parser {
         d.layout = schedule_.layout(d.scope, d.shape);
       } else if (reader_.accept_word("origin")) {
         d.has_origin = true;
+      } else if (reader_.accept_word("exact_image")) {
+        d.exact_image = true;
       } else if (reader_.accept_word("name")) {
         reader_.expect("=");
         d.name = reader_.name("the name of a buffer").name;
       } else {
-        reader_.fail_expected("'layout', 'origin' or 'name'");
+        reader_.fail_expected("'layout', 'origin', 'exact_image' or 'name'");
       }
     }
     d.location = reader_.location(reader_.line_of(first));

@@ -70,7 +70,8 @@ runtime::TensorSpec tensor_spec(const BufferNode& buffer, const Exprs& symbols) 
     for (const Expr& extent : buffer.extents) spec.shape.push_back(size_of(extent, symbols));
     spec.storage = runtime::BufferStorage{};
   } else if (buffer.is_texture()) {
-    spec.storage = runtime::TextureStorage{extent_of(buffer), texel_format(buffer.type)};
+    spec.storage = runtime::TextureStorage{extent_of(buffer), texel_format(buffer.type),
+                                           buffer.origin.exact_image};
   } else {
     spec.storage = runtime::BufferStorage{bytes_of(buffer)};
   }

@@ -198,8 +198,8 @@ class Validator {
 
 std::string describe(const TensorStorage& storage) {
   if (const auto* texture = std::get_if<TextureStorage>(&storage))
-    return fmt::format("a texture {} of {}", hal::to_string(texture->format),
-                       hal::to_string(texture->extent));
+    return fmt::format("a texture {} of {}{}", hal::to_string(texture->format),
+                       texture->exact_extent ? "exactly " : "", hal::to_string(texture->extent));
   return fmt::format("a buffer of {} bytes", std::get<BufferStorage>(storage).bytes);
 }
 

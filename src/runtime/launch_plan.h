@@ -26,6 +26,8 @@ struct BufferStorage {
 struct TextureStorage {
   hal::Extent2D extent = {};
   hal::TexelFormat format = hal::TexelFormat::Rgba32Float;
+  // Of an argument: kernels rely on what lies outside of the image, which is of this extent.
+  bool exact_extent = false;
 };
 using TensorStorage = std::variant<BufferStorage, TextureStorage>;
 // "a buffer of 64 bytes", "a texture rgba32float of 32x32 texels"

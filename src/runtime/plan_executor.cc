@@ -16,7 +16,8 @@ Status check_argument(const TensorSpec& tensor, const TensorBinding& binding) {
       return invalid_argument("wants {}, got a buffer", describe(tensor.storage));
     if (bound->texture == nullptr) return invalid_argument("the texture is null");
     if (bound->texture->format() != wanted->format ||
-        !hal::region_fits(bound->origin, wanted->extent, bound->texture->extent()))
+        !hal::region_fits(bound->origin, wanted->extent, bound->texture->extent()) ||
+        (wanted->exact_extent && bound->texture->extent() != wanted->extent))
       return invalid_argument("wants {}, got one of {} with {}, at origin {}",
                               describe(tensor.storage), hal::to_string(bound->texture->format()),
                               hal::to_string(bound->texture->extent()),

@@ -113,12 +113,12 @@ void run_versions(const lower::Lowering& lowering, const std::vector<std::option
       }).program;
   ir::Program program = kernels;
   for (const codegen::opencl::Step& step : codegen::opencl::legalize_steps()) {
-    for (ir::Kernel& kernel : program.kernels) step.run(kernel);
+    for (ir::Kernel& kernel : program.kernels) step.run(kernel, lowering.target);
     program.stage = step.out;
     ir::verify(program);
     run_one(step.name, program);
   }
-  codegen::opencl::compile(kernels);
+  codegen::opencl::compile(kernels, lowering.target);
 }
 
 }  // namespace texloom::validation

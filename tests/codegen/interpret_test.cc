@@ -53,7 +53,7 @@ class Arithmetic {
     std::vector<HostArray> at_kernels = on_device, legalised = on_device;
     run(program, on_device);
     EXPECT_EQ(interpreted(program, at_kernels), "");
-    EXPECT_EQ(interpreted(legalize(program), legalised), "");
+    EXPECT_EQ(interpreted(legalize(program, {}), legalised), "");
     const size_t out = place_of_results(program);
     compare("legalised and kernels", legalised[out], at_kernels[out]);
     compare("device and kernels", on_device[out], at_kernels[out]);
@@ -235,7 +235,7 @@ TEST(InterpretGenerated, Schedule) {
   te.unroll(c, ki);
   te.compute_at(tile, c, ko);
   te.bind(tile, te.axis(tile, 0), "threadIdx.x");
-  const Program program = legalize(lower::lower(lowering_of(te, {a, b, c})).program);
+  const Program program = legalize(lower::lower(lowering_of(te, {a, b, c})).program, {});
 
   std::deque<Memory> memories;
   std::vector<Placement> arguments;

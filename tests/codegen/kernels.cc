@@ -51,7 +51,7 @@ std::pair<std::string, std::string> halves(const std::string& source) {
 // Whatever tests of code generation make is there to try the text form, too.
 void expect_round_trips(const ir::Program& program) {
   ir::expect_round_trip(program);
-  ir::expect_round_trip(legalize(program));
+  ir::expect_round_trip(legalize(program, {}));
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ ir::Program TestKernel::program(const Stmt& body) const {
 
 std::string source_of(const ir::Program& program) {
   expect_round_trips(program);
-  const std::string source = compile(program).kernels.front().source;
+  const std::string source = compile(program, {}).kernels.front().source;
   EXPECT_EQ(build_log(source), "");
   return source;
 }
@@ -109,7 +109,7 @@ std::string head(const TestKernel& kernel, const Stmt& body) {
 
 void run(const ir::Program& program, std::vector<HostArray>& arguments) {
   expect_round_trips(program);
-  run(compile(program).kernels.front(), arguments);
+  run(compile(program, {}).kernels.front(), arguments);
 }
 
 }  // namespace texloom::codegen::opencl::testing

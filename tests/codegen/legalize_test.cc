@@ -21,7 +21,7 @@ using ir::Type;
 
 Diagnostic refusal(const ir::Program& program) {
   try {
-    legalize(program);
+    legalize(program, {});
   } catch (const UserError& error) {
     return error.diagnostics().front();
   }
@@ -50,15 +50,15 @@ TEST(Legalize, ReadingAndWritingATextureIsAnInternalError) {
   const ir::Buffer t = texture("t", kFloat32, 4, 4);
   const Expr zero = make_int(0);
   const Stmt body = make_texture_store(t, zero, zero, texel(t, zero, make_int(1)));
-  EXPECT_THROW(legalize(TestKernel().program(body)), InternalError);
+  EXPECT_THROW(legalize(TestKernel().program(body), {}), InternalError);
 }
 
 TEST(Legalize, WantsKernels) {
   const ir::Buffer b = global("b", kFloat32, 4);
   ir::Program program = TestKernel().program(put(b, make_int(0), at(b, 1)));
-  const ir::Program legal = legalize(program);
+  const ir::Program legal = legalize(program, {});
   EXPECT_EQ(legal.stage, ir::Stage::Legalised);
-  EXPECT_THROW(legalize(legal), InternalError);
+  EXPECT_THROW(legalize(legal, {}), InternalError);
 }
 
 // Parameters, axes and the launch plan are those of before.
@@ -67,7 +67,7 @@ TEST(Legalize, KeepsTheRestOfTheProgram) {
   const Expr t = kernel.axis("threadIdx.x", 4);
   const ir::Buffer h = global("h", Type::f(16), 4);
   const ir::Program before = kernel.program(put(h, t, at(h, t) * at(h, 0)));
-  const ir::Program after = legalize(before);
+  const ir::Program after = legalize(before, {});
   EXPECT_TRUE(after.body.same_as(before.body));
   EXPECT_TRUE(after.kernels[0].params[0].buffer.same_as(h));
   EXPECT_TRUE(after.kernels[0].axes[0].var.same_as(t));
@@ -88,7 +88,7 @@ TEST(Legalize, SharedArraysAreOutermost) {
             "  a[0] = 1;\n"
             "  y[0] = a[0];\n"
             "}\n");
-  EXPECT_THROW(legalize(TestKernel().program(twice(make_allocate(a, use)))), InternalError);
+  EXPECT_THROW(legalize(TestKernel().program(twice(make_allocate(a, use))), {}), InternalError);
 }
 
 // Copies of a body share their variables: C wants names of their own.

@@ -21,7 +21,7 @@ TEST(Module, OneSourceForEachKernel) {
   program.kernels.push_back(second.program(put(y, ir::make_int(0), ir::make_float(7))).kernels[0]);
   program.body = ir::make_seq({ir::make_launch(0), ir::make_launch(1)});
 
-  const CompiledModule module = compile(program);
+  const CompiledModule module = compile(program, {});
   EXPECT_EQ(module.program.stage, ir::Stage::Legalised);
   EXPECT_TRUE(module.program.body.same_as(program.body));
   ASSERT_EQ(module.kernels.size(), 2U);

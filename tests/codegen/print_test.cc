@@ -338,6 +338,41 @@ TEST(Print, HalfMemory) {
             "vstore_half16_rte(vload_half16(0, x + 16), 0, y);\n");
 }
 
+// With half arithmetic halves are read, computed and stored like any other type.
+TEST(Print, HalfValues) {
+  ir::Target target;
+  target.float16_arithmetic = true;
+  const auto source = [&](const Stmt& body) {
+    return compile(TestKernel().program(body), target).kernels[0].source;
+  };
+  const auto line = [&](const Stmt& body) {
+    const std::string text = source(body);
+    const size_t begin = text.find("{\n") + 4;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  const Type half = Type::f(16);
+  const ir::Buffer x = global("x", half, 64), y = global("y", half, 64);
+  const ir::Buffer f = global("f", kFloat32, 64);
+  const Expr i = ir::make_int(3), zero = ir::make_int(0);
+  EXPECT_TRUE(source(put(y, i, at(x, 2)))
+                  .starts_with("#pragma OPENCL FP_CONTRACT OFF\n"
+                               "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"));
+  EXPECT_EQ(source(put(f, i, at(f, 2))).find("cl_khr_fp16"), std::string::npos);
+  EXPECT_EQ(line(put(y, i, at(x, 2) * ir::make_float(0.5, half))), "y[3] = x[2] * 0.5h;");
+  EXPECT_EQ(line(put_vector(y, i, vector_at(x, zero, 4))),
+            "vstore4(((__global half4*)x)[0], 0, y + 3);");
+  EXPECT_EQ(line(put_vector(y, zero, vector_at(x, i, 4))),
+            "((__global half4*)y)[0] = vload4(0, x + 3);");
+  EXPECT_EQ(line(put(f, i, make_cast(kFloat32, at(x, 2)))), "f[3] = (float)x[2];");
+  EXPECT_EQ(line(put(f, i, make_cast(kFloat32, make_cast(half, at(f, 2))))),
+            "f[3] = (float)(half)f[2];");
+  EXPECT_EQ(line(put_vector(y, zero, make_cast(half.with_lanes(4), vector_at(f, zero, 4)))),
+            "((__global half4*)y)[0] = convert_half4(((__global float4*)f)[0]);");
+  const ir::Buffer s = texture("s", half, 4, 4), t = texture("t", half, 4, 4);
+  EXPECT_EQ(line(make_texture_store(t, zero, zero, texel(s, zero, i))),
+            "write_imageh(t, (int2)(0, 0), read_imageh(s, tl_sampler, (int2)(0, 3)));");
+}
+
 TEST(Print, TexelsOfAllKinds) {
   const ir::Buffer fx = texture("fx", kFloat32, 4, 4), fy = texture("fy", kFloat32, 4, 4);
   const ir::Buffer ix = texture("ix", kInt32, 4, 4), iy = texture("iy", kInt32, 4, 4);
@@ -359,9 +394,9 @@ TEST(Print, RefusesWhatIsNotLegal) {
   const ir::Buffer y = global("y", kInt32, 8);
   ir::Kernel kernel;
   kernel.body = put_vector(y, ir::make_int(0), ramp(ir::make_int(0), 4));
-  EXPECT_THROW(print(kernel), InternalError);
+  EXPECT_THROW(print(kernel, {}), InternalError);
   kernel.body = ir::make_launch(0);
-  EXPECT_THROW(print(kernel), InternalError);
+  EXPECT_THROW(print(kernel, {}), InternalError);
 }
 
 }  // namespace

@@ -30,17 +30,16 @@ TEST(Spelling, ValueTypes) {
   EXPECT_EQ(value_type_name(Type::u(64)), "ulong");
   EXPECT_EQ(value_type_name(kFloat32), "float");
   EXPECT_EQ(value_type_name(Type::f(64)), "double");
+  EXPECT_EQ(value_type_name(Type::f(16).with_lanes(8)), "half8");
   EXPECT_EQ(value_type_name(kFloat32.with_lanes(4)), "float4");
   EXPECT_EQ(value_type_name(Type::u(8).with_lanes(16)), "uchar16");
 }
 
-// OpenCL C has half values with an extension only; legalisation leaves none.
-TEST(Spelling, HalfIsForMemory) {
+TEST(Spelling, MemoryTypes) {
   EXPECT_EQ(memory_type_name(Type::f(16)), "half");
   EXPECT_EQ(memory_type_name(ir::kBool), "uchar");
   EXPECT_EQ(memory_type_name(Type::f(64)), "double");
   EXPECT_EQ(memory_type_name(Type::u(16)), "ushort");
-  EXPECT_THROW(value_type_name(Type::f(16)), InternalError);
   EXPECT_THROW(value_type_name(Type::i(24)), InternalError);
 }
 
@@ -85,6 +84,8 @@ TEST(Spelling, FloatLiterals) {
   EXPECT_EQ(float_text(1e-10), "1e-10f");
   EXPECT_EQ(float_text(16777216), "16777216.0f");
   EXPECT_EQ(float_text(1e30), "1e+30f");
+  EXPECT_EQ(float_text(0.099975586, Type::f(16)), "0.099975586h");
+  EXPECT_EQ(float_text(-2, Type::f(16)), "-2.0h");
   EXPECT_EQ(float_text(0.1, Type::f(64)), "0.1");
   EXPECT_EQ(float_text(2, Type::f(64)), "2.0");
   EXPECT_EQ(float_text(1.0 / 3, Type::f(64)), "0.3333333333333333");
@@ -97,6 +98,7 @@ TEST(Spelling, NotFiniteLiterals) {
   EXPECT_EQ(float_text(-infinity), "-INFINITY");
   EXPECT_EQ(float_text(std::nan("")), "NAN");
   EXPECT_EQ(float_text(infinity, Type::f(64)), "(double)INFINITY");
+  EXPECT_EQ(float_text(-infinity, Type::f(16)), "(half)-INFINITY");
   EXPECT_EQ(float_text(-infinity, Type::f(64)), "(double)-INFINITY");
 }
 

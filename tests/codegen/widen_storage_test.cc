@@ -57,7 +57,7 @@ TEST(NearestHalf, EndsOfTheRange) {
 
 class WidenStorage : public ::testing::Test {
  protected:
-  static std::string widened(const Stmt& body) { return to_string(widen_storage(body)); }
+  static std::string widened(const Stmt& body) { return to_string(widen_storage(body, false)); }
   // Of a float16 expression: what is stored.
   std::string half_value(const Expr& value) const {
     const std::string text = widened(put(y, make_int(0), value));
@@ -134,10 +134,39 @@ TEST_F(WidenStorage, CastsFromHalf) {
             "f[i] = float32(int32(x[0: float32]))\n");
 }
 
+// With half arithmetic operations are those of the user. Functions are float32's: there half may be
+// further off, and has no native_ ones.
+TEST_F(WidenStorage, HalfArithmetic) {
+  const auto kept = [](const Stmt& body) { return to_string(widen_storage(body, true)); };
+  const auto value = [&](const Expr& e) {
+    const std::string text = kept(put(y, make_int(0), e));
+    return text.substr(7, text.size() - 8);
+  };
+  EXPECT_EQ(value(a * b - a), "x[0] * x[1] - x[0]");
+  EXPECT_EQ(value(make_call(Intrinsic::Sqrt, {a})), "sqrt(x[0])");
+  EXPECT_EQ(value(make_call(Intrinsic::Floor, {a})), "floor(x[0])");
+  EXPECT_EQ(value(make_call(Intrinsic::Exp, {a})), "float16(exp(float32(x[0])))");
+  EXPECT_EQ(value(make_call(Intrinsic::NativeExp, {a})), "float16(native_exp(float32(x[0])))");
+  EXPECT_EQ(value(ir::make_float(0.1, kHalf)), "float16(0.0999755859375)");
+  EXPECT_EQ(value(make_cast(kHalf, at(f, 0))), "float16(f[0])");
+  const ir::Buffer d = global("d", Type::f(64), 4), n = global("n", kInt32, 4);
+  EXPECT_EQ(value(make_cast(kHalf, at(d, 0))), "float16(d[0])");
+  EXPECT_EQ(value(make_cast(kHalf, at(n, 0))), "float16(float32(n[0]))");
+  EXPECT_EQ(kept(put(f, i, make_cast(kFloat32, a * b))), "f[i] = float32(x[0] * x[1])\n");
+  const ir::Buffer l = local("l", kHalf, 4);
+  const Expr v = ir::make_var("v", kHalf);
+  const Stmt let = make_let(v, a * b, make_allocate(l, put(l, i, v)));
+  EXPECT_EQ(kept(let), to_string(let));
+  const ir::Buffer s = texture("s", kHalf, 4, 4), t = texture("t", kHalf, 4, 4);
+  const Stmt copy = make_texture_store(t, i, i, texel(s, i, i));
+  EXPECT_EQ(kept(copy), to_string(copy));
+  EXPECT_THROW(kept(put(y, i, make_fma(a, b, a))), UserError);
+}
+
 // Variables and arrays of a thread or block hold float32, and never unrounded values.
 TEST_F(WidenStorage, VariablesAndArraysOfHalf) {
   const Expr v = ir::make_var("v", kHalf);
-  const Stmt let = widen_storage(make_let(v, a * b, put(y, i, v)));
+  const Stmt let = widen_storage(make_let(v, a * b, put(y, i, v)), false);
   EXPECT_EQ(to_string(let),
             "let v: float32 = float32(float16(x[0: float32] * x[1: float32]))\ny[i] = v\n");
   const ir::Buffer l = local("l", kHalf, 4), s = shared("s", kHalf, 8);
@@ -208,7 +237,7 @@ TEST_F(WidenStorage, GoesThroughCoordinatesAndLoops) {
 TEST_F(WidenStorage, RemembersExpressions) {
   Expr value = a;
   for (int k = 0; k < 60; ++k) value = value + value;
-  EXPECT_NE(as<ir::Store>(widen_storage(put(y, i, value))), nullptr);
+  EXPECT_NE(as<ir::Store>(widen_storage(put(y, i, value), false)), nullptr);
 }
 
 // -- Run: every half against a few others, bit for bit.

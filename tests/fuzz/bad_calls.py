@@ -100,6 +100,17 @@ def checked_index_outside() -> None:
     f(tvm.nd.array(np.ones(8, np.float32), tvm.opencl()), indices, tvm.nd.empty((4,)))
 
 
+@case("TL5014")
+def call_with_an_image_larger_than_declared() -> None:
+    x = te.placeholder((8, 4), name="X")
+    y = te.compute((8, 4), lambda i, j: x[i, j] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
+    declared = tvm.decl_buffer((8, 4), scope="texture", exact_image=True)
+    f = tvm.build(s, [x, y], binds={x: declared})
+    f(tvm.nd.empty((8, 4), mem_scope="texture", image=(9, 8)), array())  # wrong
+
+
 @case("TL5005", POCL_DEVICES="pthread pthread")
 def call_with_arrays_of_two_devices() -> None:
     f = compiled()

@@ -32,6 +32,7 @@ DIRECTIVES: dict[str, tuple[str, ...]] = {
     "fuse": ("fuse",),
     "reorder": ("reorder",),
     "bind": ("bind", "bound", "extent", "virtual threads", "blocks of"),
+    "tensorize": ("tensorize", "intrinsic"),
     "thread_axis": ("thread",),
     "vectorize": ("vectorize", "stays serial"),
     "unroll": ("unroll",),

@@ -106,6 +106,22 @@ def argument_declared_in_shared_memory() -> None:
     tvm.lower(s, [x, y], binds={x: declared})
 
 
+@case("TL3011", says="declared to fill its image, but lies in a buffer")
+def buffer_declared_to_fill_an_image() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    declared = tvm.decl_buffer((8, 4), exact_image=True)  # wrong
+    tvm.lower(s, [x, y], binds={x: declared})
+
+
+@case("TL3011", says="declared to fill its image, but may begin anywhere in one")
+def texture_declared_to_fill_its_image_at_an_origin() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    declared = tvm.decl_buffer((8, 4), scope="texture", origin=True, exact_image=True)  # wrong
+    tvm.lower(s, [x, y], binds={x: declared})
+
+
 @case("TL3003")
 def root_stage_bound_to_no_thread() -> None:
     x = te.placeholder((8, 4), name="X")

@@ -22,7 +22,7 @@ void run_one(std::string_view text) {
       run_pass(pass, lowering);
       if (pass.out != ir::Stage::Te) verify(lowering.program);
     }
-    codegen::opencl::compile(lowering.program);
+    codegen::opencl::compile(lowering.program, lowering.target);
   } catch (const UserError&) {
     // What a pass refuses.
   }

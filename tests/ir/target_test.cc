@@ -27,7 +27,8 @@ const std::string kHelp =
     "-device=intel_graphics, opencl -device=nvidia, opencl -device=pocl, with any of "
     "-max_num_threads=N, -max_num_threads_z=N, -texture_spatial_limit=N, -max_local_memory=N, "
     "-max_private_memory=N, -max_image_reads=N, -max_image_writes=N, -max_parameter_size=N, "
-    "-images=0|1, -float64=0|1, -block_stack=0|1, -contract=0|1, -checked=0|1 behind it";
+    "-images=0|1, -float64=0|1, -float16_arithmetic=0|1, -block_stack=0|1, -contract=0|1, "
+    "-checked=0|1 behind it";
 
 TEST(Target, Presets) {
   struct Row {
@@ -116,8 +117,10 @@ TEST(Target, FeaturesAreTurnedOff) {
   EXPECT_EQ(parse("opencl -images=1"), Target());
   EXPECT_EQ(to_string(parse("opencl -contract=0 -float64=0 -images=0")),
             "opencl -images=0 -float64=0 -contract=0");
+  EXPECT_FALSE(parse("opencl -device=adreno").float16_arithmetic);
+  EXPECT_TRUE(parse("opencl -float16_arithmetic=1").float16_arithmetic);
   const auto flags = flag_attributes(parse("opencl -float64=0"));
-  ASSERT_EQ(flags.size(), 5U);
+  ASSERT_EQ(flags.size(), 6U);
   EXPECT_EQ(flags[1], std::pair(std::string_view("float64"), false));
 }
 

@@ -38,7 +38,11 @@ inline Lowering lowering_of(const Te& te, std::vector<ir::Tensor> arguments) {
 
 inline BufferDeclaration declaration(std::string_view scope, std::vector<int64_t> shape,
                                      ir::Type type = ir::kFloat32) {
-  return {"", type, std::move(shape), *ir::parse_scope(scope), false, schedule::testing::line(80)};
+  return {.name = "",
+          .type = type,
+          .shape = std::move(shape),
+          .scope = *ir::parse_scope(scope),
+          .location = schedule::testing::line(80)};
 }
 
 inline void expect_round_trip(const Lowering& lowering, ir::PrintOptions options = {}) {

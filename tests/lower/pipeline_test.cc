@@ -43,7 +43,7 @@ TEST_F(Pipeline, RunsAllPassesInOrder) {
             "prepare_schedule\ncheck_schedule\nbuild_loops\npipeline_loops\nvectorize_loops\n"
             "inject_virtual_threads\nunroll_loops\ncheck_accesses\nflatten_storage\nsimplify_"
             "program\nsplit_"
-            "kernels\ninsert_barriers\n"
+            "kernels\ninsert_barriers\ndrop_border_guards\n"
             "partition_loops\nhoist_divisions\nshare_texels\n"
             "contract_fma\n");
   EXPECT_EQ(result.program.stage, Stage::Kernels);

@@ -26,7 +26,7 @@ hal::DeviceInfo adreno() {
 TEST(DeviceTarget, IsThePresetWithTheDevicesLimits) {
   EXPECT_EQ(to_string(target_of(adreno())),
             "opencl -device=adreno -max_num_threads=512 -max_num_threads_z=512 "
-            "-texture_spatial_limit=8192 -max_image_writes=64 -float64=0");
+            "-texture_spatial_limit=8192 -max_image_writes=64 -float64=0 -float16_arithmetic=1");
 }
 
 TEST(DeviceTarget, Families) {

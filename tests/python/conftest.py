@@ -2,7 +2,9 @@
 
 import faulthandler
 import os
+import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,32 @@ def pytest_generate_tests(metafunc):
         count = len(tvm.devices())
         devices = [tvm.opencl(i) for i in range(count)]
         metafunc.parametrize("dev", devices, ids=[f"opencl{i}" for i in range(count)])
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Of each OpenCL implementation: how many tests passed, and why others were skipped."""
+    counts, reasons = Counter(), Counter()
+    for outcome in ("passed", "failed", "error", "skipped"):
+        for report in terminalreporter.stats.get(outcome, []):
+            named = re.search(r"[\[-]opencl(\d+)[\]-]", report.nodeid)
+            device = int(named[1]) if named else None
+            counts[device, outcome] += 1
+            if outcome == "skipped":
+                reasons[device, report.longrepr[2].removeprefix("Skipped: ")] += 1
+    terminalreporter.section("OpenCL implementations")
+    names = [f"opencl{n}: {d['name']}, {d['platform']}" for n, d in enumerate(tvm.devices())]
+    for device, name in [*enumerate(names), (None, "tests that choose no device")]:
+        count = [f"{n} {outcome}" for (of, outcome), n in counts.items() if of == device]
+        terminalreporter.line(f"{name}: {', '.join(count) or 'no tests'}")
+        for (of, reason), n in reasons.items():
+            if of == device:
+                terminalreporter.line(f"    {n} skipped: {reason}")
+
+
+def plain_target(dev):
+    """What every device is, with half arithmetic where this one has it."""
+    half = tvm.target.Target.from_device(dev).attrs["float16_arithmetic"]
+    return "opencl -float16_arithmetic=1" if half else "opencl"
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +68,8 @@ def run(dev):
 
     def run_schedule(s, args, *values, scopes=None, **options):
         scopes = scopes or {}
+        if "target" not in options and tvm.target.Target.current() is None:
+            options["target"] = plain_target(dev)
         binds = {t: tvm.decl_buffer(t.shape, t.dtype, scope=where) for t, where in scopes.items()}
         function = tvm.build(s, args, binds=binds, **options)
         target = options.get("target")

@@ -217,6 +217,26 @@ TEST_F(PlanExecutorTest, TextureArgumentsAtOrigins) {
               refused("are the same texture"));
 }
 
+// Behind the contract of exactly this extent a larger image is refused, wherever the tensor lies.
+TEST_F(PlanExecutorTest, ExactImages) {
+  LaunchPlan plan = add_one_plan();
+  plan.temporaries = {};
+  plan.arguments[0] = texture_tensor("X", kExtent);
+  std::get<TextureStorage>(plan.arguments[0].storage).exact_extent = true;
+  plan.steps = {launch(1, {1, 6, 1}, {argument(0), argument(1)})};
+  const auto executor = make_executor(plan);
+  ASSERT_NE(executor, nullptr);
+  const auto image_of = [&](hal::Extent2D extent) {
+    return make_texture_full_of(std::byte{0xff}, extent, TexelFormat::Rgba32Float);  // NaN
+  };
+  const auto buffer = make_buffer(kCount * 4);
+  TL_ASSERT_OK(executor->run({{TextureBinding{image_of(kExtent)}, BufferBinding{buffer}}}));
+  EXPECT_THAT(
+      executor->run({{TextureBinding{image_of({9, 6})}, BufferBinding{buffer}}}),
+      refused("argument 0 \"X\": wants a texture rgba32float of exactly 8x6 texels, got one "
+              "of rgba32float with 9x6 texels, at origin (0, 0)"));
+}
+
 // Two temporaries that live one after the other, of different extents, in one image; the second is
 // smaller than the image and finds old values around it.
 TEST_F(PlanExecutorTest, FreedTemporariesAreRecycled) {

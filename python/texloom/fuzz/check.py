@@ -13,6 +13,7 @@ from .. import _core, nd
 from .._core import Device, Program
 from ..driver import build, parse
 from ..errors import InternalError, TexloomWarning, TVMError
+from .script import HALF_ARITHMETIC
 
 # Statements and elements of one version; more are no small program.
 MAX_STEPS = 100_000
@@ -100,6 +101,7 @@ class Check:
     """Runs one program, given as text, in every way."""
 
     def __init__(self, text: str, whole: bool = False) -> None:
+        self.text = text
         self.program: Program = parse(text, "case.tl")
         self.same_bits = text.startswith(SAME_BITS)
         self.has_functions = FUNCTION.search(text) is not None
@@ -176,7 +178,8 @@ class Check:
 
     def run_on(self, device: Device) -> None:
         """The kernels on a device, against what the interpreter makes of the same kernels."""
-        function = build(self.program)
+        text = with_half_arithmetic(self.text, HALF_ARITHMETIC in device._target)
+        function = build(self.program if text == self.text else parse(text, "case.tl"))
         arrays = []
         for n, (argument, layout) in enumerate(
             zip(self.arguments, function.argument_layouts, strict=True)
@@ -203,6 +206,13 @@ class Check:
                 *(f"device {device}", argument, array.numpy(), expected, bound),
                 signs_of_zeros=not self.has_extrema,
             )
+
+
+def with_half_arithmetic(text: str, there: bool) -> str:
+    """The text of the program for devices that have half arithmetic, or for those that have not."""
+    plain = text.replace(HALF_ARITHMETIC, "", 1)
+    half = f'target="opencl{HALF_ARITHMETIC}'
+    return plain.replace('target="opencl', half, 1) if there else plain
 
 
 def refused_or_wrong(error: TVMError) -> Outcome:

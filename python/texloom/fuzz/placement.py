@@ -6,7 +6,7 @@ import random
 
 from .computation import Computation, Stage
 from .loop_directives import MAX_THREADS, THREAD_TAGS, Loop, StageLoops
-from .script import Script, small_target
+from .script import HALF_ARITHMETIC, Script, small_target
 
 TEXTURES = ("texture", "texture:weight", "texture:nhwc", "global.texture")
 
@@ -433,7 +433,7 @@ class Placement:
                 self.feature("an intermediate tensor is an argument")
         if rng.random() < 0.2:
             rng.shuffle(args)
-        binds = []
+        places = []  # how arguments are declared
         for a in args:
             if a.is_input and a.fits_texture and rng.random() < 0.15:
                 a.bound_scope = rng.choice(TEXTURES)
@@ -446,11 +446,17 @@ class Placement:
                     layout = f', layout="{self.texture_layout(a.shape, lane)}"'
                 if origin:
                     self.feature("origin declared")
-                binds.append(
-                    f'{a.var}: tvm.decl_buffer({a.shape}, "{a.dtype}", '
-                    f'scope="{a.bound_scope}", origin={origin}{layout})'
-                )
+                places.append((a, f'scope="{a.bound_scope}", origin={origin}{layout}'))
         target = small_target(rng, self.script, [s.shape for s in stages if s.shape])
+        binds = []
+        for a, place in places:
+            if "origin=False" in place and rng.random() < 0.3:
+                self.feature("image declared to be exact")
+                place += ", exact_image=True"
+            binds.append(f'{a.var}: tvm.decl_buffer({a.shape}, "{a.dtype}", {place})')
+        if any(s.dtype == "float16" for s in stages) and rng.random() < 0.3:
+            self.feature("target: half arithmetic")
+            target += HALF_ARITHMETIC
         add(f"args = [{', '.join(a.var for a in args)}]")
         add(f"binds = {{{', '.join(binds)}}}")
         add(f'program = tvm.program(s, args, binds=binds, target="{target}")')

@@ -44,6 +44,10 @@ class Script:
         return scope["program"]
 
 
+# What a target says of a device that computes in half; without it the same values come of float32.
+HALF_ARITHMETIC = " -float16_arithmetic=1"
+
+
 def small_target(rng: random.Random, script: Script, shapes: list[list[int]]) -> str:
     """A target that may have images so small that textures of these shapes must be folded."""
     options = ""

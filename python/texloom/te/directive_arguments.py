@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor
+from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor, TensorIntrin
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ PARAMETERS: dict[str, dict[str, Kind]] = {
     "set_store_predicate": {"predicate": CONDITION},
     "split": {"parent": AXIS, "factor": FACTOR, "nparts": FACTOR},
     "storage_align": {"axis": AXIS, "factor": INTEGER, "offset": INTEGER},
-    "tensorize": {"var": AXIS, "intrin": INTRINSIC},
+    "tensorize": {"var": AXIS, "tensor_intrin": INTRINSIC},
     "tile": {"x_parent": AXIS, "y_parent": AXIS, "x_factor": FACTOR, "y_factor": FACTOR},
     "transform_layout": {"mapping_function": FUNCTION},
     "unroll": {"var": AXIS},

@@ -96,11 +96,6 @@ def _tensorize(self: Stage, var: IterVar, tensor_intrin: TensorIntrin) -> None:
         TL2005 where the axis is no loop of this stage, TL2016 where it is bound or annotated; at
         lower TL3033 where the loops compute something else.
     """
-    if not isinstance(tensor_intrin, TensorIntrin):
-        raise TypeError(
-            f"tensorize takes what te.decl_tensor_intrin returns, not a "
-            f"{type(tensor_intrin).__name__}"
-        )
     self._tensorize(var, tensor_intrin)
 
 

@@ -21,6 +21,7 @@ def decl_buffer(
     buffer_type: str = "",
     *,
     origin: bool = False,
+    exact_image: bool = False,
     layout: str = "",
 ) -> Buffer:
     """How an argument's array lies in memory, for ``binds=`` of :func:`lower` and :func:`build`.
@@ -49,6 +50,10 @@ def decl_buffer(
     origin : bool
         Whether a texture may begin anywhere in its image: the kernel then takes the place of its
         corner as two constants.
+    exact_image : bool
+        A contract: the image of a texture has the texels of the tensor and no others. Padding by
+        zeros then needs no condition in kernels where what lies outside of the tensor lies outside
+        of the image, which reads as zero. A call with a larger image is refused (TL5014).
     layout : str
         How the array lies there, where the scope's own rule is not wanted:
         ``"texture[(h, w, c) -> rows=(h), cols=(c/4, w), lanes=c%4]"``; the names stand for the
@@ -64,7 +69,15 @@ def decl_buffer(
         raise ValueError("decl_buffer takes no data: the memory is that of a tensor")
     extents = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
     return _core.decl_buffer(
-        extents, dtype or "float32", name, scope, origin, layout, strides or None, elem_offset
+        extents,
+        dtype or "float32",
+        name,
+        scope,
+        origin,
+        exact_image,
+        layout,
+        strides or None,
+        elem_offset,
     )
 
 

@@ -20,6 +20,7 @@ namespace {
 
 using ir::Kernel;
 using ir::Stage;
+using ir::Target;
 
 // The order is forced at these places: definitions are unique before anything remembers
 // expressions by their variables; lanes are split on the user's types, and make several reads of a
@@ -27,38 +28,45 @@ using ir::Stage;
 // widened; accesses are aligned on the final types of arrays, and make divisions; the conditions
 // of vectors depend on the final widths of types.
 constexpr std::array kSteps = {
-    Step{"unique_definitions", [](Kernel& k) { k.body = lower::unique_definitions(k.body); },
+    Step{"unique_definitions",
+         [](Kernel& k, const Target&) { k.body = lower::unique_definitions(k.body); },
          Stage::Kernels, Stage::Kernels, "define each variable and buffer once"},
-    Step{"split_lanes", [](Kernel& k) { k.body = split_lanes(k.body); }, Stage::Kernels,
-         Stage::Kernels,
+    Step{"split_lanes", [](Kernel& k, const Target&) { k.body = split_lanes(k.body); },
+         Stage::Kernels, Stage::Kernels,
          "cut vectors into those that OpenCL C has, gather what is not consecutive"},
-    Step{"share_texels", [](Kernel& k) { k.body = lower::share_texels_in(k.body); }, Stage::Kernels,
-         Stage::Kernels, "read a texel once where lanes that were split read it several times"},
-    Step{"widen_storage", [](Kernel& k) { k.body = widen_storage(k.body); }, Stage::Kernels,
-         Stage::Legalised, "compute in types that OpenCL C computes in; round what is stored"},
-    Step{"align_accesses", [](Kernel& k) { k.body = align_accesses(k.body, ranges_of(k)); },
+    Step{"share_texels", [](Kernel& k, const Target&) { k.body = lower::share_texels_in(k.body); },
+         Stage::Kernels, Stage::Kernels,
+         "read a texel once where lanes that were split read it several times"},
+    Step{"widen_storage",
+         [](Kernel& k, const Target& t) { k.body = widen_storage(k.body, t.float16_arithmetic); },
+         Stage::Kernels, Stage::Legalised,
+         "compute in types that OpenCL C computes in; round what is stored"},
+    Step{"align_accesses",
+         [](Kernel& k, const Target&) { k.body = align_accesses(k.body, ranges_of(k)); },
          Stage::Legalised, Stage::Legalised, "find the vector accesses that are aligned"},
     Step{"make_integers_explicit",
-         [](Kernel& k) { k.body = make_integers_explicit(k.body, ranges_of(k)); }, Stage::Legalised,
-         Stage::Legalised,
+         [](Kernel& k, const Target&) { k.body = make_integers_explicit(k.body, ranges_of(k)); },
+         Stage::Legalised, Stage::Legalised,
          "spell divisions and wrapping arithmetic in terms of what OpenCL C defines"},
-    Step{"shape_vector_conditions", [](Kernel& k) { k.body = shape_vector_conditions(k.body); },
+    Step{"shape_vector_conditions",
+         [](Kernel& k, const Target&) { k.body = shape_vector_conditions(k.body); },
          Stage::Legalised, Stage::Legalised,
          "give the conditions of vectors the width of what they choose"},
-    Step{"drop_unused_values", [](Kernel& k) { k.body = drop_unused_values(k.body); },
-         Stage::Legalised, Stage::Legalised, "leave out what nothing reads any more"},
+    Step{"drop_unused_values",
+         [](Kernel& k, const Target&) { k.body = drop_unused_values(k.body); }, Stage::Legalised,
+         Stage::Legalised, "leave out what nothing reads any more"},
 };
 
 }  // namespace
 
 std::span<const Step> legalize_steps() { return kSteps; }
 
-ir::Program legalize(const ir::Program& program) {
+ir::Program legalize(const ir::Program& program, const Target& target) {
   TL_CHECK(program.stage == ir::Stage::Kernels);
   ir::Program result = program;
   result.stage = ir::Stage::Legalised;
   for (Kernel& kernel : result.kernels) {
-    for (const Step& step : kSteps) step.run(kernel);
+    for (const Step& step : kSteps) step.run(kernel, target);
   }
   if (!ir::find_violations(result).empty()) {
     // What was not proved of a user's statement before is not proved now.

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ir/program.h"
+#include "ir/target.h"
 
 namespace texloom::codegen::opencl {
 
@@ -12,7 +13,7 @@ namespace texloom::codegen::opencl {
 // to; what the printer relies on besides (legalize) holds after the last one.
 struct Step {
   std::string_view name;
-  void (*run)(ir::Kernel&);
+  void (*run)(ir::Kernel&, const ir::Target&);
   ir::Stage in, out;
   std::string_view summary;
 };
@@ -27,10 +28,12 @@ std::span<const Step> legalize_steps();
 // After: stage Legalised. Parameters, axes and the launch plan are those of before; in bodies
 //   * vectors have 2, 3, 4, 8 or 16 lanes, and Lane has a constant index;
 //   * a vector access has the index ramp(base, 1, lanes); there is no other Ramp;
-//   * a value is of a type of OpenCL C: float16 and bool are element types of memory alone, but
-//     for scalar bools; float32(float16(x)) is x rounded to half;
-//   * texels are float32x4, int32x4 or uint32x4;
-//   * a scalar operation is of at least 32 bits, so that C's promotions change nothing;
+//   * a value is of a type that the target's OpenCL C has: bool is an element type of memory alone,
+//     but for scalars; so is float16 without half arithmetic, where float32(float16(x)) is x
+//     rounded to half;
+//   * texels are float32x4, int32x4 or uint32x4, with half arithmetic also float16x4;
+//   * a scalar operation is of at least 32 bits, or on float16, so that C's promotions change
+//     nothing;
 //   * FloorDiv and FloorMod are left where operands may be negative, on int32 and int64;
 //   * a vector of bools is the condition of a Select, and compares elements of the same width as
 //     the Select's; it may evaluate both branches. A Select with a scalar condition evaluates one
@@ -39,6 +42,6 @@ std::span<const Step> legalize_steps();
 //   * shared arrays are allocated around everything else.
 //
 // Fails with UnsupportedType.
-ir::Program legalize(const ir::Program& program);
+ir::Program legalize(const ir::Program& program, const ir::Target& target);
 
 }  // namespace texloom::codegen::opencl

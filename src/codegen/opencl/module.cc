@@ -1,5 +1,7 @@
 #include "codegen/opencl/module.h"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <utility>
 
@@ -11,10 +13,10 @@ namespace texloom::codegen::opencl {
 
 namespace {
 
-CompiledModule generate(const ir::Program& program) {
-  CompiledModule result{legalize(program), {}};
+CompiledModule generate(const ir::Program& program, const ir::Target& target) {
+  CompiledModule result{legalize(program, target), {}};
   for (const ir::Kernel& kernel : result.program.kernels) {
-    PrintedKernel printed = print(kernel);
+    PrintedKernel printed = print(kernel, target);
     result.kernels.push_back({std::move(printed.name), kernel.grid, kernel.block, kernel.params,
                               std::move(printed.source)});
   }
@@ -23,11 +25,12 @@ CompiledModule generate(const ir::Program& program) {
 
 }  // namespace
 
-CompiledModule compile(const ir::Program& program) {
+CompiledModule compile(const ir::Program& program, const ir::Target& target) {
   try {
-    return generate(program);
+    return generate(program, target);
   } catch (const std::logic_error& error) {  // an InternalError, or one of the library's
-    throw with_dump(error, "--pass=legalize --emit=opencl",
+    throw with_dump(error,
+                    fmt::format("--pass=legalize --emit=opencl --target='{}'", to_string(target)),
                     [&] { return to_string(program, {.locations = true}); });
   }
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/program.h"
+#include "ir/target.h"
 
 namespace texloom::codegen::opencl {
 
@@ -22,8 +23,8 @@ struct CompiledModule {
   std::vector<CompiledKernel> kernels;  // in the order of program.kernels
 };
 
-// `program` is at stage Kernels. Needs no device. Fails like legalize(); a bug of ours
-// leaves with a file that holds the program (support/dump.h).
-CompiledModule compile(const ir::Program& program);
+// `program` is at stage Kernels, made for the target. Needs no device. Fails like legalize(); a bug
+// of ours leaves with a file that holds the program (support/dump.h).
+CompiledModule compile(const ir::Program& program, const ir::Target& target);
 
 }  // namespace texloom::codegen::opencl

@@ -29,17 +29,22 @@ constexpr std::string_view kSampler =
 // some more, and 128 sums of a thread then leave no registers for what is loaded ahead.
 constexpr int64_t kLongBody = 32;
 
-bool is_half(const Buffer& buffer) { return buffer->type == Type::f(16); }
+bool is_half(Type type) { return type.element() == Type::f(16); }
 
 std::string_view image_function_suffix(Type value) {
+  if (is_half(value)) return "h";
   return value.is_float() ? "f" : value.is_int() ? "i" : "ui";
 }
 
 // Prints expressions and notes what else the source needs: prelude functions, the sampler.
 class ExprPrinter {
  public:
+  explicit ExprPrinter(bool half_arithmetic) : half_arithmetic_(half_arithmetic) {}
+
   std::string text(const Expr& e, Precedence parent = Precedence::Conditional) {
     uses_float64 |= e->type.element() == Type::f(64);
+    uses_float16 |= is_half(e->type);
+    TL_CHECK(half_arithmetic_ || !is_half(e->type), "half is rounded to within float32");
     return visit(
         e, [&](const ir::IntImm& n) { return literal(n); },
         [&](const ir::FloatImm& n) { return literal(n); },
@@ -87,17 +92,22 @@ class ExprPrinter {
                        memory_type_name(buffer->type), index->type.lanes, name(buffer), number);
   }
 
+  // Whether its elements are no values of OpenCL C.
+  bool is_memory_alone(const Buffer& buffer) const {
+    return is_half(buffer->type) && !half_arithmetic_;
+  }
+
   // Whether the buffer is accessed like an array of its elements or of vectors of them.
-  static bool is_place(const Buffer& buffer, const Expr& index) {
-    return !is_half(buffer) && (index->type.is_scalar() || vector_number(*buffer, index));
+  bool is_place(const Buffer& buffer, const Expr& index) const {
+    return !is_memory_alone(buffer) && (index->type.is_scalar() || vector_number(*buffer, index));
   }
 
   // What is between "vload" or "vstore" and the rounding: "4", "_half", "a_half4".
-  static std::string access_form(const Buffer& buffer, const Expr& index) {
-    const bool scalar = index->type.is_scalar();
+  std::string access_form(const Buffer& buffer, const Expr& index) const {
+    const bool scalar = index->type.is_scalar(), converts = is_memory_alone(buffer);
     const std::string width = scalar ? "" : std::to_string(index->type.lanes);
-    const bool aligned = is_half(buffer) && vector_number(*buffer, index);
-    return fmt::format("{}{}{}", aligned ? "a" : "", is_half(buffer) ? "_half" : "", width);
+    const bool aligned = converts && vector_number(*buffer, index);
+    return fmt::format("{}{}{}", aligned ? "a" : "", converts ? "_half" : "", width);
   }
 
   // "2, x" as the offset and pointer of vload_half or vloada_half4, or "0, x + 8" of vload4.
@@ -115,6 +125,7 @@ class ExprPrinter {
   Prelude prelude;
   bool uses_sampler = false;
   bool uses_float64 = false;
+  bool uses_float16 = false;  // values, not only memory
   VectorArrays vector_arrays;
   // Buffers accessed by elements and by vectors.
   std::unordered_set<const ir::BufferNode*> cast_arrays;
@@ -164,7 +175,7 @@ class ExprPrinter {
 
   std::string cast(const ir::Cast& n, Precedence parent) {
     const auto* inner = as<ir::Cast>(n.value);
-    if (inner != nullptr && inner->type.element() == Type::f(16)) {
+    if (inner != nullptr && is_half(inner->type) && !half_arithmetic_) {
       TL_CHECK(n.type.element() == ir::kFloat32, "half is rounded to within float32");
       return fmt::format("{}({})", prelude.round_to_half(inner->value->type), text(inner->value));
     }
@@ -185,11 +196,14 @@ class ExprPrinter {
     return fmt::format("vload{}({})", access_form(n.buffer, index),
                        offset_and_pointer(n.buffer, index));
   }
+
+  const bool half_arithmetic_;
 };
 
 class KernelPrinter {
  public:
-  explicit KernelPrinter(const ir::Kernel& kernel) : kernel_(kernel) {
+  KernelPrinter(const ir::Kernel& kernel, const ir::Target& target)
+      : kernel_(kernel), exprs_(target.float16_arithmetic) {
     exprs_.vector_arrays = vector_arrays(kernel.body);
   }
 
@@ -210,6 +224,7 @@ class KernelPrinter {
  private:
   std::string preamble() {
     std::string text = "#pragma OPENCL FP_CONTRACT OFF\n";
+    if (exprs_.uses_float16) text += "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
     if (exprs_.uses_float64) text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
     text += "\n";
     if (exprs_.uses_sampler) text += kSampler;
@@ -309,12 +324,12 @@ class KernelPrinter {
   void store(const ir::Store& n) {
     const Expr& index = n.indices.front();
     const std::string value = exprs_.text(n.value);
-    if (ExprPrinter::is_place(n.buffer, index)) {
+    if (exprs_.is_place(n.buffer, index)) {
       line(fmt::format("{} = {};", exprs_.place(n.buffer, index), value));
       return;
     }
-    line(fmt::format("vstore{}{}({}, {});", ExprPrinter::access_form(n.buffer, index),
-                     is_half(n.buffer) ? "_rte" : "", value,
+    line(fmt::format("vstore{}{}({}, {});", exprs_.access_form(n.buffer, index),
+                     exprs_.is_memory_alone(n.buffer) ? "_rte" : "", value,
                      exprs_.offset_and_pointer(n.buffer, index)));
   }
 
@@ -339,6 +354,8 @@ class KernelPrinter {
 
 }  // namespace
 
-PrintedKernel print(const ir::Kernel& kernel) { return KernelPrinter(kernel).print(); }
+PrintedKernel print(const ir::Kernel& kernel, const ir::Target& target) {
+  return KernelPrinter(kernel, target).print();
+}
 
 }  // namespace texloom::codegen::opencl

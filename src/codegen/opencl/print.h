@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ir/program.h"
+#include "ir/target.h"
 
 namespace texloom::codegen::opencl {
 
@@ -12,8 +13,9 @@ struct PrintedKernel {
   std::string source;  // a whole translation unit
 };
 
-// Arguments are declared in the order of the kernel's parameters. Buffers are `restrict`: a caller
+// `target` is the one it was legalised for. Arguments are declared in the order of the kernel's
+// parameters. Buffers are `restrict`: a caller
 // never passes overlapping buffers when one of them is written.
-PrintedKernel print(const ir::Kernel& kernel);
+PrintedKernel print(const ir::Kernel& kernel, const ir::Target& target);
 
 }  // namespace texloom::codegen::opencl

@@ -21,6 +21,7 @@ std::string_view element_name(Type type) {
     case 8:
       return type.is_int() ? "char" : "uchar";
     case 16:
+      if (type.is_float()) return "half";
       return type.is_int() ? "short" : "ushort";
     case 32:
       return type.is_float() ? "float" : type.is_int() ? "int" : "uint";
@@ -38,13 +39,11 @@ std::string with_sign(uint64_t magnitude, bool negative, std::string_view suffix
 }  // namespace
 
 std::string value_type_name(Type type) {
-  TL_CHECK(!type.is_float() || type.bits >= 32, to_string(type));
   return type.is_scalar() ? std::string(element_name(type))
                           : fmt::format("{}{}", element_name(type), type.lanes);
 }
 
 std::string memory_type_name(Type element) {
-  if (element == Type::f(16)) return "half";
   return value_type_name(element.is_bool() ? Type::u(8) : element);
 }
 
@@ -81,19 +80,20 @@ std::string literal(const ir::IntImm& constant) {
 }
 
 std::string literal(const ir::FloatImm& constant) {
-  const bool wide = constant.type.bits == 64;
+  const bool wide = constant.type.bits == 64, half = constant.type.bits == 16;
   const double value = constant.value;
   if (!std::isfinite(value)) {
     // The macros are of type float.
     const std::string_view text = std::isnan(value)     ? "NAN"
                                   : std::signbit(value) ? "-INFINITY"
                                                         : "INFINITY";
-    return wide ? fmt::format("(double){}", text) : std::string(text);
+    const bool is_float = !wide && !half;
+    return is_float ? std::string(text) : fmt::format("({}){}", element_name(constant.type), text);
   }
   std::string digits =
       wide ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
   if (digits.find_first_of(".e") == std::string::npos) digits += ".0";
-  return wide ? digits : digits + "f";
+  return wide ? digits : digits + (half ? "h" : "f");
 }
 
 OperatorSpelling operator_spelling(BinaryOp op, Type operands) {

@@ -8,7 +8,7 @@
 
 namespace texloom::codegen::opencl {
 
-// "float", "uchar4", "bool". float16 has no values in OpenCL C, only memory.
+// "float", "uchar4", "bool"; "half", of which OpenCL C has values with cl_khr_fp16 alone.
 std::string value_type_name(ir::Type type);
 // The element type of an array in memory: "half" for float16, "uchar" for bool.
 std::string memory_type_name(ir::Type element);

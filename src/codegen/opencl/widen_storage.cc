@@ -23,17 +23,6 @@ constexpr Type kHalf = Type::f(16);
 
 bool is_half(Type type) { return type.element() == kHalf; }
 
-// The type of a variable that holds values of `type`.
-Type held(Type type) { return is_half(type) ? ir::kFloat32.with_lanes(type.lanes) : type; }
-
-// The element type of an array of the kernel.
-Type array_type(Type element) { return element.is_bool() ? Type::u(8) : held(element); }
-
-Type texel_type(Type element) {
-  const Type wide = element.is_float() ? ir::kFloat32 : element.is_int() ? ir::kInt32 : Type::u(32);
-  return wide.with_lanes(4);
-}
-
 // x != 0
 Expr truth(const Expr& e) {
   return make_binary(BinaryOp::Ne, e, ir::make_const(0, e->type), e->location);
@@ -82,6 +71,8 @@ void check_type(Type type, const SourceLocation& where) {
 
 class StorageWidener {
  public:
+  explicit StorageWidener(bool half_arithmetic) : half_arithmetic_(half_arithmetic) {}
+
   Stmt stmt(const Stmt& s) {
     if (const auto* n = as<ir::Store>(s)) return store(*n);
     if (const auto* n = as<ir::TextureStore>(s)) {
@@ -95,13 +86,29 @@ class StorageWidener {
   }
 
  private:
+  bool is_widened(Type type) const { return is_half(type) && !half_arithmetic_; }
+
+  // The type of a variable that holds values of `type`.
+  Type held(Type type) const {
+    return is_widened(type) ? ir::kFloat32.with_lanes(type.lanes) : type;
+  }
+  // The element type of an array of the kernel.
+  Type array_type(Type element) const { return element.is_bool() ? Type::u(8) : held(element); }
+
+  Type texel_type(Type element) const {
+    const Type wide = element.is_int()    ? ir::kInt32
+                      : element.is_uint() ? Type::u(32)
+                                          : held(element);
+    return wide.with_lanes(4);
+  }
+
   Expr expr(const Expr& e) {
     if (const auto found = done_.find(e); found != done_.end()) return found->second;
     check_type(e->type, e->location);
     Expr result = visit(
         e,
         [&](const ir::FloatImm& n) {
-          return is_half(n.type) ? ir::make_float(nearest_half(n.value)) : e;
+          return is_half(n.type) ? ir::make_float(nearest_half(n.value), held(n.type)) : e;
         },
         [&](const ir::Load& n) { return load(n); },
         [&](const ir::TextureLoad& n) {
@@ -109,17 +116,32 @@ class StorageWidener {
                                                   expr(n.y), n.location);
           return make_cast(held(n.type), texel);
         },
-        [&](const ir::Cast& n) { return cast(n); },
+        [&](const ir::Cast& n) { return cast(n); }, [&](const ir::Call& n) { return call(n, e); },
         [&](const auto&) {
           if (e->kind == ir::ExprKind::Fma && is_half(e->type)) {
             fail(e->location, Code::UnsupportedType, "compute a * b + c, or convert to float32",
-                 "an fma of float16, which is rounded once, is not computed in float32");
+                 "there is no fma of float16, which rounds once");
           }
-          const Expr rebuilt = map_children(e, [&](const Expr& child) { return expr(child); });
-          return is_half(e->type) && !is_exact(e) ? rounded(rebuilt) : rebuilt;
+          return operation(e);
         });
     done_.emplace(e, result);
     return result;
+  }
+
+  Expr operation(const Expr& e) {
+    const Expr rebuilt = map_children(e, [&](const Expr& child) { return expr(child); });
+    return is_widened(e->type) && !is_exact(e) ? rounded(rebuilt) : rebuilt;
+  }
+
+  // Half functions may be 2 ulp off, and there are no native_ ones.
+  Expr call(const ir::Call& n, const Expr& self) {
+    const bool rounds_well = is_exact(n.function) || n.function == Intrinsic::Sqrt;
+    if (!is_half(n.type) || is_widened(n.type) || rounds_well) return operation(self);
+    ir::Exprs arguments;
+    for (const Expr& each : n.arguments) {
+      arguments.push_back(make_cast(ir::kFloat32.with_lanes(n.type.lanes), expr(each)));
+    }
+    return make_cast(n.type, make_call(n.function, std::move(arguments), n.location));
   }
 
   Expr load(const ir::Load& n) {
@@ -133,12 +155,13 @@ class StorageWidener {
   Expr cast(const ir::Cast& n) {
     const Expr value = expr(n.value);
     if (!is_half(n.type)) return make_cast(n.type, value);
+    // Rounded once: float64 is not rounded to float32 first. Integers that float32 does not hold
+    // are beyond the largest float16, which OpenCL C says nothing of, unlike of large floats.
     const Type from = value->type.element();
-    // One rounding: float64 is not rounded to float32 first. Integers that float32 does not hold
-    // are beyond the largest float16.
-    if (from == Type::f(64)) return rounded(value);
-    const Expr single = make_cast(held(n.type), value);
-    return from.bits <= 8 ? single : rounded(single);
+    const Expr number =
+        from.is_float() ? value : make_cast(ir::kFloat32.with_lanes(n.type.lanes), value);
+    if (half_arithmetic_) return make_cast(n.type, number);
+    return from.bits <= 8 ? number : rounded(number);
   }
 
   Stmt store(const ir::Store& n) {
@@ -152,7 +175,7 @@ class StorageWidener {
   Stmt let(const ir::Let& n) {
     const Expr value = expr(n.value);
     Expr var = n.var;
-    if (is_half(var->type)) {
+    if (is_widened(var->type)) {
       var = make_var(as<ir::Var>(var)->name, held(var->type), var->location);
       done_.emplace(n.var, var);
     }
@@ -175,6 +198,7 @@ class StorageWidener {
     return found == arrays_.end() ? buffer : found->second;
   }
 
+  const bool half_arithmetic_;
   std::unordered_map<Expr, Expr, RefHash, RefSame> done_;
   std::unordered_map<const ir::BufferNode*, Buffer> arrays_;  // those of another type now
 };
@@ -194,6 +218,8 @@ double nearest_half(double value) {
              : std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
-Stmt widen_storage(const Stmt& body) { return StorageWidener().stmt(body); }
+Stmt widen_storage(const Stmt& body, bool half_arithmetic) {
+  return StorageWidener(half_arithmetic).stmt(body);
+}
 
 }  // namespace texloom::codegen::opencl

@@ -192,7 +192,10 @@ Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask 
   const int64_t column = x.front().integer, row = y.front().integer;
   const Coordinates at = in_rectangle(site.binding, column, row);
   Undefined undefined = x.front().undefined != 0 ? x.front().undefined : y.front().undefined;
-  if (undefined == 0 && !ir::is_inside(n.texture->layout, at)) {
+  const bool outside = !ir::is_inside(n.texture->layout, at);
+  // The border of OpenCL's images of four channels (OpenCL C 1.2, 6.12.14.1.1).
+  if (undefined == 0 && outside && n.texture->origin.exact_image) return value;
+  if (undefined == 0 && outside) {
     undefined = runner_.note_undefined(&n, number_of(at), n.location, [&] {
       return outside_text(*n.texture, site.binding, column, row);
     });

@@ -28,7 +28,10 @@ struct DeviceLimits {
 
 struct DeviceFeatures {
   bool images = false;
-  bool float16_arithmetic = false;  // as a storage type half is always there
+  // Arithmetic that rounds to nearest and has infinities: OpenCL asks for neither. Results below
+  // the smallest normal number may still be zero on devices without half denormals. As a storage
+  // type half is always there.
+  bool float16_arithmetic = false;
   bool float64 = false;
 };
 

@@ -1,5 +1,7 @@
 #include "runtime/drivers/opencl/platform.h"
 
+#include <CL/cl_ext.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -25,6 +27,14 @@ class DeviceReader {
     T value = {};
     keep(api_.clGetDeviceInfo(device_, name, sizeof value, &value, nullptr));
     return value;
+  }
+
+  // Zero where the device does not answer.
+  template <typename T>
+  T optional_scalar(cl_device_info name) {
+    T value = {};
+    const cl_int code = api_.clGetDeviceInfo(device_, name, sizeof value, &value, nullptr);
+    return code == CL_SUCCESS ? value : T{};
   }
 
   std::string text(cl_device_info name) {
@@ -74,6 +84,11 @@ bool has_word(std::string_view words, std::string_view word) {
   return false;
 }
 
+bool rounds_to_nearest(cl_device_fp_config config) {
+  constexpr cl_device_fp_config kNeeded = CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN;
+  return (config & kNeeded) == kNeeded;
+}
+
 DeviceLimits read_limits(DeviceReader& reader, bool images) {
   DeviceLimits limits;
   if (images) {
@@ -109,7 +124,9 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   info.type = device_type_of(reader.scalar<cl_device_type>(CL_DEVICE_TYPE));
   const std::string extensions = reader.text(CL_DEVICE_EXTENSIONS);
   info.features.images = reader.scalar<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE;
-  info.features.float16_arithmetic = has_word(extensions, "cl_khr_fp16");
+  info.features.float16_arithmetic =
+      has_word(extensions, "cl_khr_fp16") &&
+      rounds_to_nearest(reader.optional_scalar<cl_device_fp_config>(CL_DEVICE_HALF_FP_CONFIG));
   info.features.float64 = has_word(extensions, "cl_khr_fp64");
   info.limits = read_limits(reader, info.features.images);
   const bool available = reader.scalar<cl_bool>(CL_DEVICE_AVAILABLE) != CL_FALSE;

@@ -1,6 +1,8 @@
 // The list of devices, over invented platforms: order, and what is left out.
 #include "runtime/drivers/opencl/platform.h"
 
+#include <CL/cl_ext.h>
+
 #include <cstring>
 
 #include "tests/runtime/opencl_fixture.h"
@@ -16,6 +18,8 @@ struct InventedDevice {
   cl_bool available = CL_TRUE;
   cl_bool compiler = CL_TRUE;
   cl_int answer = CL_SUCCESS;  // of every query
+  std::string extensions = "cl_khr_fp16_not cl_khr_fp64 ";
+  cl_device_fp_config half = 0;
 };
 std::vector<std::vector<InventedDevice>> g_platforms;  // an empty one has no devices
 
@@ -63,7 +67,10 @@ cl_int CL_API_CALL get_device_info(cl_device_id handle, cl_device_info name, std
     case CL_DEVICE_NAME:
       return give(device.name, std::strlen(device.name) + 1, to, size);
     case CL_DEVICE_EXTENSIONS:
-      return give("cl_khr_fp16_not cl_khr_fp64 ", sizeof "cl_khr_fp16_not cl_khr_fp64 ", to, size);
+      return give(device.extensions.c_str(), device.extensions.size() + 1, to, size);
+    case CL_DEVICE_HALF_FP_CONFIG:
+      if (device.half == 0) return CL_INVALID_VALUE;
+      return give(&device.half, sizeof device.half, to, size);
     case CL_DEVICE_TYPE:
       return give(&device.type, sizeof device.type, to, size);
     case CL_DEVICE_IMAGE_SUPPORT:
@@ -160,6 +167,25 @@ TEST_F(PlatformTest, ExtensionsAreWholeWords) {
   ASSERT_TRUE(devices.ok());
   EXPECT_FALSE((*devices)[0].info->features.float16_arithmetic);
   EXPECT_TRUE((*devices)[0].info->features.float64);
+}
+
+// The extension alone promises no rounding to nearest; a device that does not answer the question
+// is there all the same.
+TEST_F(PlatformTest, HalfArithmeticRoundsToNearest) {
+  constexpr cl_device_fp_config kNearest = CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN;
+  const auto has_arithmetic = [](const std::string& extensions, cl_device_fp_config half) {
+    g_platforms = {
+        {{.name = "gpu", .type = CL_DEVICE_TYPE_GPU, .extensions = extensions, .half = half}}};
+    const auto devices = find();
+    return devices.ok() && (*devices)[0].info->features.float16_arithmetic;
+  };
+  EXPECT_TRUE(has_arithmetic("cl_khr_fp16", kNearest));
+  EXPECT_TRUE(has_arithmetic("cl_khr_fp64 cl_khr_fp16", kNearest | CL_FP_FMA));
+  EXPECT_FALSE(has_arithmetic("cl_khr_fp16", CL_FP_ROUND_TO_ZERO));
+  EXPECT_FALSE(has_arithmetic("cl_khr_fp16", CL_FP_ROUND_TO_NEAREST));
+  EXPECT_FALSE(has_arithmetic("cl_khr_fp16", 0));
+  EXPECT_EQ(names(), std::vector<std::string>{"gpu"});
+  EXPECT_FALSE(has_arithmetic("cl_khr_fp64", kNearest));
 }
 
 TEST_F(PlatformTest, DevicesThatCannotBeUsedAreLeftOut) {
