@@ -69,19 +69,24 @@ bool has_private_memory_around_threads(const ir::Program& program) {
 
 }  // namespace
 
-Version run(const ir::Program& program, const std::vector<std::optional<Bytes>>& inputs,
-            int64_t max_steps) {
-  TL_CHECK(inputs.size() == program.params.size());
+Version run(const ir::Program& any_call, const Invocation& call, int64_t max_steps) {
+  const ir::Program program = at_call(any_call, call);
+  const std::vector<std::optional<Bytes>>& inputs = call.inputs;
+  TL_CHECK(inputs.size() <= program.params.size());
   std::deque<ir::Memory> memories;
   std::vector<ir::Placement> places;
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < program.params.size(); ++i) {
     const ir::BufferNode& param = *program.params[i];
     const bool is_placed = !param.origin.is_zero();
     const int64_t x = is_placed ? kOriginX : 0, y = is_placed ? kOriginY : 0;
     memories.push_back(memory_for(param, x, y));
     places.push_back({&memories.back(), x, y});
     if (param.layout.padding == ir::Padding::Zero) memories.back().define_all();
-    if (inputs[i]) fill(param, places.back(), *inputs[i]);
+    if (i >= inputs.size()) {
+      memories.back().define_all();  // of a checked program: no index is wrong yet
+    } else if (inputs[i]) {
+      fill(param, places.back(), *inputs[i]);
+    }
   }
   Version version;
   version.reports = interpret(program, places, {.max_steps = max_steps});
@@ -91,13 +96,13 @@ Version run(const ir::Program& program, const std::vector<std::optional<Bytes>>&
   return version;
 }
 
-void run_versions(const lower::Lowering& lowering, const std::vector<std::optional<Bytes>>& inputs,
-                  int64_t max_steps, FunctionRef<void(const Version&)> see) {
+void run_versions(const lower::Lowering& lowering, const Invocation& call, int64_t max_steps,
+                  FunctionRef<void(const Version&)> see) {
   ir::Program last;
   const auto run_one = [&](std::string_view pass, const ir::Program& program) {
     if (last.body && last.stage == program.stage && equal(last, program)) return;
     last = program;
-    Version version = run(program, inputs, max_steps);
+    Version version = run(program, call, max_steps);
     version.pass = pass;
     see(version);
   };

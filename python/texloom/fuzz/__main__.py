@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -18,6 +19,7 @@ from .job import Job, Result, run_job, text_of
 from .reduce import Reducer
 from .workers import Lost, Workers
 
+NAME = re.compile(r"'[^']*'")
 LIMIT = 120.0  # seconds for one program; longer than any takes, on a busy machine too
 REDUCTION = 120.0  # seconds to make a failing program small
 
@@ -43,7 +45,7 @@ class Findings:
         self.features.update(result.features)
         self.not_compared += not outcome.compared
         if outcome.kind == "refused":
-            self.refusals[outcome.detail.split("'")[0][:90]] += 1
+            self.refusals[NAME.sub("'…'", outcome.detail)[:110]] += 1
         elif outcome.failed:
             self.failures.append((seed, outcome, result.text))
 
