@@ -64,6 +64,9 @@ void run_versions(const PyProgram& program, Symbols symbols, const py::list& inp
         for (const ir::Report& report : version.reports) {
           reports.append(py::make_tuple(to_string(report.kind), report_text(report)));
         }
+        if (!version.wrong_traffic.empty()) {
+          reports.append(py::make_tuple("wrong traffic", version.wrong_traffic));
+        }
         for (const Bytes& bytes : version.arrays) {
           arrays.append(py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
         }

@@ -12,6 +12,7 @@
 #include "lower/pipeline.h"
 #include "lower/unscheduled.h"
 #include "support/check.h"
+#include "validation/counted_traffic.h"
 
 namespace texloom::validation {
 
@@ -89,7 +90,11 @@ Version run(const ir::Program& any_call, const Invocation& call, int64_t max_ste
     }
   }
   Version version;
-  version.reports = interpret(program, places, {.max_steps = max_steps});
+  ir::AccessCounts counts;
+  version.reports = interpret(program, places, {.max_steps = max_steps, .counts = &counts});
+  if (program.stage >= ir::Stage::Kernels && version.reports.empty()) {
+    version.wrong_traffic = wrong_traffic(program, counts);
+  }
   for (size_t i = 0; i < places.size(); ++i) {
     version.arrays.push_back(contents_of(*program.params[i], places[i]));
   }

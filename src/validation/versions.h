@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace texloom::validation {
 struct Version {
   std::string_view pass;  // that made it, or "unscheduled"
   std::vector<ir::Report> reports;
+  std::string wrong_traffic;  // counted_traffic.h
   std::vector<Bytes> arrays;  // of all parameters, in their order
 };
 

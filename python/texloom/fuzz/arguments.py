@@ -11,6 +11,8 @@ from .layouts import TEXTURES, random_axes, texture_layout, transform
 from .script import Script
 from .stage import Stage
 
+DEVICES = ("adreno", "adreno", "mali", "intel_graphics", "nvidia", "pocl")
+
 
 def finish(rng: random.Random, script: Script, computation: Computation) -> None:
     """The call of tvm.program, with its arguments, and with directives on inputs."""
@@ -74,8 +76,8 @@ def declaration(rng: random.Random, script: Script, tensor: Stage) -> str:
 def small_target(rng: random.Random, script: Script, stages: list[Stage]) -> str:
     """A target that may have images so small that textures of these shapes must be folded."""
     options = ""
-    if rng.random() < 0.1:
-        options += " -device=adreno"
+    if rng.random() < 0.15:
+        options += f" -device={rng.choice(DEVICES)}"
     if rng.random() < 0.3:
         script.features.add("target: no contraction")
         options += " -contract=0"

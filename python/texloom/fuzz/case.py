@@ -14,7 +14,7 @@ from .placement import Placement
 from .script import Script
 
 # Of how many programs the text is changed, so that many of them are refused.
-CHANGED = 0.06
+CHANGED = 0.12
 
 
 @dataclass

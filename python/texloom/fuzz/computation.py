@@ -34,7 +34,6 @@ arg_max = te.comm_reducer(
 """
 
 
-
 class Computation:
     """A random graph of stages, written into the script."""
 
@@ -250,4 +249,3 @@ class Computation:
         stage = Stage(var, shape, dtype, value.inputs, extents, magnitude, several=several)
         self.stages.append(stage)
         return stage
-

@@ -164,7 +164,7 @@ def extern(c: Computation, source: Stage) -> Stage:
     out = Stage(var, shape, dtype, [source], is_extern=True)
     body = Body([f"def body_{var}(ins, outs):"])
     body.add("ib = tvm.tir.ir_builder.create()")
-    body.add(f"elements, Y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])")
+    body.add("elements, Y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])")
     body.add(f"{source.var} = lambda *index: elements[index]")
     kind(c, body, source, out)
     body.add("return ib.get()")

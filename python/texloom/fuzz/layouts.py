@@ -19,8 +19,7 @@ def texture_layout(rng: random.Random, rank: int, lane: int) -> str:
     cut = rng.randint(0, len(parts))
     rows, columns = ", ".join(parts[:cut]), ", ".join(parts[cut:])
     return (
-        f"texture[({', '.join(names)}) -> rows=({rows}), cols=({columns}), "
-        f"lanes=({names[lane]}%4)]"
+        f"texture[({', '.join(names)}) -> rows=({rows}), cols=({columns}), lanes=({names[lane]}%4)]"
     )
 
 

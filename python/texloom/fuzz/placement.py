@@ -116,7 +116,8 @@ class Placement:
                 break
         # What a loop inside goes over must not depend on the call: memory is as large.
         least = max(
-            (i + 1 for path in paths for i, (_, loop) in enumerate(path) if loop.symbolic), default=0
+            (i + 1 for path in paths for i, (_, loop) in enumerate(path) if loop.symbolic),
+            default=0,
         )
         return list(range(max(1, least), len(common) + 1))
 
@@ -322,7 +323,6 @@ class Placement:
         free = inner and not inner.taken and not inner.reduction and self.is_constant(inner)
         if free and rng.random() < 0.3:
             loops.annotate(inner, "vectorize")
-
 
 
 def same(a: tuple[Stage, Loop], b: tuple[Stage, Loop]) -> bool:

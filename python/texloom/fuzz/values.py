@@ -61,7 +61,7 @@ class Values:
     def read(
         self, source: Stage, axes: list[Axis], dtype: str, places: list[Stage] | None = None
     ) -> Value:
-        """One element of the tensor, as a value of this type; perhaps where one of `places` says."""
+        """One element of the tensor, in this type; perhaps where one of `places` says."""
         rng = self.rng
         cast = "" if source.dtype == dtype else f'.astype("{dtype}")'
         if places and rng.random() < 0.15:
@@ -124,4 +124,3 @@ class Values:
         both = (a.magnitude, b.magnitude)
         magnitude = both[0] * both[1] if how == "*" else sum(both)
         return Value(text, magnitude, union(a.inputs, b.inputs))
-
