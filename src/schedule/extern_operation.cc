@@ -12,6 +12,21 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
+// All threads of a block see one array, wherever among their loops the statement allocates it.
+Stmt with_shared_outside(const Stmt& kernel) {
+  std::vector<const Allocate*> shared;
+  walk(kernel, [&](const Allocate& n) {
+    if (n.buffer->memory == MemoryScope::Shared) shared.push_back(&n);
+  });
+  Stmt body = rewrite(kernel, [](const Allocate& n, const Stmt& s) {
+    return n.buffer->memory == MemoryScope::Shared ? n.body : s;
+  });
+  for (auto n = shared.rbegin(); n != shared.rend(); ++n) {
+    body = make_allocate((*n)->buffer, body, (*n)->location);
+  }
+  return body;
+}
+
 // A kernel begins wherever what stands around is no memory that all kernels see.
 Stmt in_nests(const Stmt& s, const Buffer& result) {
   if (const auto* n = as<Seq>(s)) {
@@ -23,7 +38,7 @@ Stmt in_nests(const Stmt& s, const Buffer& result) {
   if (n != nullptr && n->buffer->memory == MemoryScope::Global) {
     return make_allocate(n->buffer, in_nests(n->body, result), n->location);
   }
-  return make_nest(result, s, s->location);
+  return make_nest(result, with_shared_outside(s), s->location);
 }
 
 class Checker {
