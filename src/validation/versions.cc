@@ -92,7 +92,7 @@ Version run(const ir::Program& any_call, const Invocation& call, int64_t max_ste
   Version version;
   ir::AccessCounts counts;
   version.reports = interpret(program, places, {.max_steps = max_steps, .counts = &counts});
-  if (program.stage >= ir::Stage::Kernels && version.reports.empty()) {
+  if (program.stage == ir::Stage::Legalised && version.reports.empty()) {
     version.wrong_traffic = wrong_traffic(program, counts);
   }
   for (size_t i = 0; i < places.size(); ++i) {

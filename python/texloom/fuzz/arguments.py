@@ -6,11 +6,13 @@ import math
 import random
 
 from .computation import Computation
-from .extents import Extent, is_constant, listed, most_elements
+from .extents import Extent, extent, is_constant, listed, most_elements
 from .layouts import TEXTURES, random_axes, texture_layout, transform
 from .script import Script
 from .stage import Stage
 
+# Of arrays: words of OpenCL C, no identifiers of C, and longer than those may be.
+NAMES = ("half", "read_only", "0", "a.b", "_x", "int4", "x" * 90)
 DEVICES = ("adreno", "adreno", "mali", "intel_graphics", "nvidia", "pocl")
 
 
@@ -23,7 +25,7 @@ def finish(rng: random.Random, script: Script, computation: Computation) -> None
             tensor.bound_scope = rng.choice(TEXTURES)
         if tensor.bound_scope:
             binds.append(f"{tensor.var}: {declaration(rng, script, tensor)}")
-        elif tensor.is_input and tensor.shape and is_constant(tensor.shape) and rng.random() < 0.06:
+        elif computation.readers_of(tensor) and moves(rng, tensor):
             transform(script, tensor, random_axes(rng, tensor.shape))
             script.features.add("transform_layout of an input")
     names = [tensor.var for tensor in tensors]
@@ -45,9 +47,20 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
         if is_own and not stage.inlined and stage.host is None and rng.random() < 0.15:
             chosen.append(stage)
             script.features.add("an intermediate tensor is an argument")
+    if rng.random() < 0.06:
+        unread = Stage(script.name("Z"), [extent(rng.randint(1, 9))], "float32", is_input=True)
+        script.add(f'{unread.var} = te.placeholder({listed(unread.shape)}, name="{unread.var}")')
+        script.features.add("an argument that nothing reads")
+        chosen.append(unread)
     if rng.random() < 0.2:
         rng.shuffle(chosen)
     return chosen
+
+
+def moves(rng: random.Random, tensor: Stage) -> bool:
+    """Whether an input's array gets other axes."""
+    fits = tensor.is_input and tensor.shape and is_constant(tensor.shape)
+    return fits and rng.random() < 0.06
 
 
 def tells(tensors: list[Stage], symbol: Extent) -> bool:
@@ -67,9 +80,13 @@ def declaration(rng: random.Random, script: Script, tensor: Stage) -> str:
         script.features.add("layout=")
     if has_origin:
         script.features.add("origin declared")
+    name = ""
+    if rng.random() < 0.2:
+        name = f', name="{rng.choice(NAMES)}"'
+        script.features.add("a declared name")
     return (
         f'tvm.decl_buffer({listed(tensor.shape)}, "{tensor.dtype}", '
-        f'scope="{tensor.bound_scope}", origin={has_origin}{layout})'
+        f'scope="{tensor.bound_scope}", origin={has_origin}{layout}{name})'
     )
 
 

@@ -137,6 +137,10 @@ def by_exchange(c: Computation, body: Body, source: Stage, out: Stage) -> None:
             body.thread(axis.name, "blockIdx." + "xyz"[THREADS.index(tag)], axis.extent.most)
     scope = "shared" if shared else "global"
     body.add(f'tile = ib.allocate("{out.dtype}", {listed(shape)}, name="tile", scope="{scope}")')
+    repeats = shared and c.rng.random() < 0.4
+    if repeats:
+        c.feature("extern: exchange in a loop")
+        body.open("ib.for_range(0, 2)")
     own = [last] if shared else axes
     at = ", ".join(axis.name for axis in own)
     reversed_at = ", ".join([*(axis.name for axis in own[:-1]), f"{last.extent - 1} - {last.name}"])
@@ -147,6 +151,7 @@ def by_exchange(c: Computation, body: Body, source: Stage, out: Stage) -> None:
             body.thread(axis.name, tag, axis.extent.most)
         body.add(statement)
         body.close()
+    body.close(int(repeats))
 
 
 BODIES: tuple[Callable[[Computation, Body, Stage, Stage], None], ...] = (

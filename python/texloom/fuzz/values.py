@@ -72,7 +72,8 @@ class Values:
 
     def gather(self, source: Stage, by: Stage, axes: list[Axis], cast: str) -> Value:
         """An element whose place is a value of another tensor."""
-        place, _ = random_read(self.rng, by.var, by.shape, axes, '.astype("int32")', "int32")
+        wide = self.rng.choice(["int32", "int64"])
+        place, _ = random_read(self.rng, by.var, by.shape, axes, f'.astype("{wide}")', wide)
         places = [str(self.rng.randrange(n.least)) for n in source.shape]
         if places:
             places[0] = f"te.min(te.max({place}, 0), {source.shape[0] - 1})"
@@ -99,7 +100,7 @@ class Values:
 
     def combine_two(self, a: Value, b: Value, dtype: str) -> Value:
         """One operator."""
-        operators = ["+", "-", "*", "max", "min", "select"]
+        operators = ["+", "-", "*", "max", "min", "select", "logic"]
         if not dtype.startswith("float"):
             operators += ["&", "|", "^", "floordiv", "floormod", "truncdiv", "truncmod", "<<"]
         how = self.rng.choice(operators)
@@ -113,6 +114,8 @@ class Values:
         elif how == "select":
             test = self.rng.choice(["<", "<=", "==", "!=", ">", ">="])
             text = f"te.if_then_else({a.text} {test} {b.text}, {b.text}, {a.text})"
+        elif how == "logic":
+            text = self.logic(a, b, dtype)
         elif how.endswith(("div", "mod")):
             divisor = f"te.floormod({b.text}, te.const(7, '{dtype}')) + te.const(1, '{dtype}')"
             text = f"te.{how}({a.text}, {divisor})"
@@ -124,3 +127,18 @@ class Values:
         both = (a.magnitude, b.magnitude)
         magnitude = both[0] * both[1] if how == "*" else sum(both)
         return Value(text, magnitude, union(a.inputs, b.inputs))
+
+    def logic(self, a: Value, b: Value, dtype: str) -> str:
+        """One of both, or 0 or 1, by several comparisons; which are values of their own, too."""
+        tests = [
+            f"({x.text} {self.rng.choice(['<', '<=', '==', '!=', '>', '>='])} "
+            f"te.const({self.rng.randint(0, 5)}, '{dtype}'))"
+            for x in (a, b)
+        ]
+        joined = self.rng.choice(["te.all", "te.any"])
+        test = f"{joined}({tests[0]}, tvm.tir.Not({tests[1]}))"
+        if self.rng.random() < 0.3:
+            test = f"({tests[0]}.astype('int32') ^ {tests[1]}.astype('int32')).astype('bool')"
+        if self.rng.random() < 0.4:
+            return f"({test}).astype('{dtype}')"
+        return f"te.if_then_else({test}, {a.text}, {b.text})"
