@@ -119,7 +119,7 @@ FAULTS = (
         LOWER + "insert_barriers.cc",
         "each_pending(next_iteration);\n"
         "      if (accesses.conflicts_with(pending_)) body = run(body);",
-        "",
+        "each_pending(next_iteration);",
     ),
     Fault(
         "every thread stores what one should",
