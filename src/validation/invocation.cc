@@ -1,5 +1,7 @@
 #include "validation/invocation.h"
 
+#include <algorithm>
+
 #include "ir/symbols.h"
 #include "lower/symbols.h"
 #include "support/diagnostic.h"
@@ -7,6 +9,8 @@
 namespace texloom::validation {
 
 namespace {
+
+constexpr int64_t kMaxElements = int64_t{1} << 20;  // of one argument
 
 ir::SymbolValues values_of(const ir::Exprs& symbols, const Invocation& call) {
   ir::SymbolValues values;
@@ -48,6 +52,13 @@ std::vector<int64_t> places_of(const ir::IndexMap& map) {
 
 }  // namespace
 
+int64_t element_count(const ir::Shape& shape) {
+  constexpr int64_t kMost = int64_t{1} << 62;
+  int64_t count = 1;
+  for (const int64_t extent : shape) count = extent > kMost / count ? kMost : count * extent;
+  return count;
+}
+
 ir::Program at_call(const ir::Program& program, const Invocation& call) {
   if (program.symbols.empty()) return program;
   return ir::instantiate(program, values_of(program.symbols, call));
@@ -68,14 +79,21 @@ std::vector<CallArgument> arguments_at_call(const lower::Lowering& lowering,
                     argument.declaration && argument.declaration->has_origin,
                     {},
                     {}};
-    for (const ir::Expr& extent : argument.tensor->shape) {
-      at.shape.push_back(ir::value_of(extent, symbols));
+    for (const ir::Expr& e : schedule::extents_of(argument.tensor->shape, op->name, op->location)) {
+      at.shape.push_back(ir::value_of(e, symbols));
+      if (at.shape.back() > 0) continue;
+      fail(op->location, Code::InterpreterLimit, "give the symbols larger values",
+           "the argument '{}' has no element at this call", op->name);
     }
     const auto stage = lowering.schedule.find(op);
     const bool moved = stage && lowering.schedule.stage(*stage).transform;
     const ir::IndexMap map =
         moved ? lowering.schedule.stage(*stage).transform->map : ir::identity_map(at.shape);
     at.array_shape = map.new_shape();
+    if (std::max(element_count(at.shape), element_count(at.array_shape)) > kMaxElements) {
+      fail(op->location, Code::InterpreterLimit, "give it smaller extents",
+           "the argument '{}' has more than {} elements", op->name, kMaxElements);
+    }
     at.places = places_of(map);
     arguments.push_back(std::move(at));
   }

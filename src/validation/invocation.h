@@ -21,6 +21,9 @@ struct Invocation {
   std::map<std::string, int64_t> symbols{};  // by their names
 };
 
+// 2^62 where there are more.
+int64_t element_count(const ir::Shape& shape);
+
 // What it does: the program of this call, in which numbers stand for its symbols.
 // Fails with InterpreterLimit where a symbol has no value.
 ir::Program at_call(const ir::Program& program, const Invocation& call);
@@ -37,6 +40,8 @@ struct CallArgument {
   ir::Shape array_shape;
   std::vector<int64_t> places{};
 };
+// Fails with BadShape or InterpreterLimit where an extent is not positive, or there are more than
+// 2^20 elements.
 std::vector<CallArgument> arguments_at_call(const lower::Lowering& lowering,
                                             const Invocation& call);
 

@@ -1,5 +1,6 @@
 #include "validation/versions.h"
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "lower/pipeline.h"
 #include "lower/unscheduled.h"
 #include "support/check.h"
+#include "support/diagnostic.h"
 #include "validation/counted_traffic.h"
 
 namespace texloom::validation {
@@ -21,15 +23,21 @@ namespace {
 // Of an array whose image is the caller's own choice: three texels to the right, one down.
 constexpr int64_t kOriginX = 3, kOriginY = 1;
 
-int64_t element_count(const ir::BufferNode& buffer) {
-  int64_t count = 1;
-  for (const int64_t extent : buffer.shape) count *= extent;
-  return count;
+// Elements are steps, too: what is allocated is.
+void check_size(const ir::Program& program, int64_t max_steps) {
+  int64_t left = max_steps;
+  for (const ir::Buffer& param : program.params) {
+    const int64_t elements = element_count(param->shape);
+    left -= std::min(left + 1, elements);
+    if (left >= 0) continue;
+    fail(param->location, Code::InterpreterLimit, "give it more steps, or smaller extents",
+         "the parameters have more than {} elements", max_steps);
+  }
 }
 
 void fill(const ir::BufferNode& buffer, const ir::Placement& place, const Bytes& elements) {
   const int64_t size = buffer.type.bytes();
-  TL_CHECK(static_cast<int64_t>(elements.size()) == element_count(buffer) * size);
+  TL_CHECK(static_cast<int64_t>(elements.size()) == element_count(buffer.shape) * size);
   const std::byte* next = elements.data();
   ir::for_each_element(buffer, place, [&](int64_t element) {
     place.memory->set(element, ir::decode(buffer.type, next));
@@ -39,7 +47,7 @@ void fill(const ir::BufferNode& buffer, const ir::Placement& place, const Bytes&
 
 Bytes contents_of(const ir::BufferNode& buffer, const ir::Placement& place) {
   const int64_t size = buffer.type.bytes();
-  Bytes elements(static_cast<size_t>(element_count(buffer) * size));
+  Bytes elements(static_cast<size_t>(element_count(buffer.shape) * size));
   std::byte* next = elements.data();
   ir::for_each_element(buffer, place, [&](int64_t element) {
     ir::encode(buffer.type, place.memory->get(element), next);
@@ -74,6 +82,7 @@ Version run(const ir::Program& any_call, const Invocation& call, int64_t max_ste
   const ir::Program program = at_call(any_call, call);
   const std::vector<std::optional<Bytes>>& inputs = call.inputs;
   TL_CHECK(inputs.size() <= program.params.size());
+  check_size(program, max_steps);
   std::deque<ir::Memory> memories;
   std::vector<ir::Placement> places;
   for (size_t i = 0; i < program.params.size(); ++i) {
