@@ -74,11 +74,8 @@ std::vector<CallArgument> arguments_at_call(const lower::Lowering& lowering,
   std::vector<CallArgument> arguments;
   for (const lower::Argument& argument : lowering.arguments) {
     const schedule::Op op = schedule::operation_of(argument.tensor);
-    CallArgument at{argument.tensor,
-                    op->is_placeholder(),
-                    argument.declaration && argument.declaration->has_origin,
-                    {},
-                    {}};
+    CallArgument at{argument.tensor, op->is_placeholder(),
+                    argument.declaration && argument.declaration->has_origin};
     for (const ir::Expr& e : schedule::extents_of(argument.tensor->shape, op->name, op->location)) {
       at.shape.push_back(ir::value_of(e, symbols));
       if (at.shape.back() > 0) continue;

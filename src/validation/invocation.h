@@ -34,10 +34,10 @@ struct CallArgument {
   ir::Tensor tensor;
   bool is_input = false;
   bool has_origin = false;  // its array may lie anywhere in an image
-  ir::Shape shape;
+  ir::Shape shape{};
   // Of the array that is passed: another shape where transform_layout gave other axes; and for each
   // element of the tensor its number there, both in row-major order.
-  ir::Shape array_shape;
+  ir::Shape array_shape{};
   std::vector<int64_t> places{};
 };
 // Fails with BadShape or InterpreterLimit where an extent is not positive, or there are more than
