@@ -6,6 +6,7 @@
 #include <array>
 
 #include "compiled.h"
+#include "ir/print_names.h"
 #include "ir/visit.h"
 #include "lower/traffic.h"
 
@@ -61,20 +62,9 @@ std::vector<PyPlacedBuffer> read_by(const Stmt& s) {
 std::string name_of(const Expr& var) { return as<Var>(var)->name; }
 
 // What the text form begins the loop with; a thread axis by its tag alone.
-std::string loop_word(const For& loop) {
-  switch (loop.loop) {
-    case LoopKind::Serial:
-      return "for";
-    case LoopKind::Unrolled:
-      return "unrolled";
-    case LoopKind::Vectorized:
-      return "vectorized";
-    case LoopKind::Thread:
-      return to_string(loop.tag);
-    case LoopKind::Virtual:
-      return "virtual";
-  }
-  TL_UNREACHABLE();
+std::string word_of(const For& loop) {
+  if (loop.loop == LoopKind::Thread) return to_string(loop.tag);
+  return std::string(loop_word(loop.loop));
 }
 
 void append(py::list& rows, const Stmt& s);
@@ -99,7 +89,7 @@ py::dict block(const char* kind, const Stmt& body) {
 
 py::dict loop(const For& n) {
   py::dict d = block("loop", n.body);
-  d["loop"] = loop_word(n);
+  d["loop"] = word_of(n);
   d["name"] = name_of(n.var);
   d["extent"] = to_string(n.extent);
   return d;

@@ -91,7 +91,7 @@ class Printer {
                       .text;
         },
         [&](const For& n) {
-          out_ += InOrder{"{}{} {} < {}{} {{\n",        indent,         loop_word(n),
+          out_ += InOrder{"{}{} {} < {}{} {{\n",        indent,         opening_word(n),
                           index(n.var, n.extent->type), text(n.extent), place}
                       .text;
           stmt(n.body, depth + 1);
@@ -259,24 +259,9 @@ class Printer {
     return fmt::format("tuple({})", list(list_of_values));
   }
 
-  static std::string_view loop_word_of(LoopKind kind) {
-    switch (kind) {
-      case LoopKind::Serial:
-        return "for";
-      case LoopKind::Unrolled:
-        return "unrolled";
-      case LoopKind::Vectorized:
-        return "vectorized";
-      case LoopKind::Virtual:
-        return "virtual";
-      case LoopKind::Thread:
-        return "thread";
-    }
-    TL_UNREACHABLE();
-  }
-  static std::string loop_word(const For& n) {
-    if (n.loop != LoopKind::Thread) return std::string(loop_word_of(n.loop));
-    return fmt::format("thread<{}>", to_string(n.tag));
+  static std::string opening_word(const For& n) {
+    if (n.loop != LoopKind::Thread) return std::string(loop_word(n.loop));
+    return fmt::format("{}<{}>", loop_word(n.loop), to_string(n.tag));
   }
 
   void launch(const Launch& n, const std::string& indent) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/lexer.h"
+#include "support/check.h"
 
 namespace texloom::ir {
 
@@ -23,6 +24,22 @@ void PrintNames::alias(const void* owner, std::string spelt) {
 std::string location_text(const SourceLocation& where, PrintOptions options) {
   if (!options.locations) return {};
   return where.known() ? fmt::format(" @{}:{}", quote(*where.file), where.line) : " @?";
+}
+
+std::string_view loop_word(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::Serial:
+      return "for";
+    case LoopKind::Unrolled:
+      return "unrolled";
+    case LoopKind::Vectorized:
+      return "vectorized";
+    case LoopKind::Virtual:
+      return "virtual";
+    case LoopKind::Thread:
+      return "thread";
+  }
+  TL_UNREACHABLE();
 }
 
 std::string output_text(int output) { return output == 0 ? "" : fmt::format("#{}", output); }

@@ -35,6 +35,9 @@ std::string to_string(const IterVar& axis, PrintNames& names, PrintOptions optio
 std::string to_string(const Buffer& buffer, PrintNames& names, PrintOptions options);
 // Lines, indented by two columns for each level of `depth`.
 std::string to_string(const Stmt& stmt, int depth, PrintNames& names, PrintOptions options);
+// What a loop begins with: "for", "unrolled", ...; of threads "thread", behind which the axis
+// stands.
+std::string_view loop_word(LoopKind kind);
 // What stands behind the name of an operation for its output of this number: nothing for the
 // first, then "#1", "#2", ...
 std::string output_text(int output);

@@ -10,11 +10,22 @@ namespace {
 
 constexpr int64_t kMaxElements = int64_t{1} << 30;
 
+Substitution numbers_for(const SymbolValues& values) {
+  Substitution numbers;
+  for (const auto& [symbol, value] : values) numbers[symbol] = make_int(value, symbol->type);
+  return numbers;
+}
+
+int64_t number_of(const Expr& extent, const Substitution& numbers) {
+  const Expr value = arith::simplify(substitute(extent, numbers));
+  if (const int64_t* known = int_value(value)) return *known;
+  fail(extent->location, Code::InterpreterLimit, "give the symbols other values",
+       "the extent {} has no value", to_string(extent));
+}
+
 class Instance {
  public:
-  explicit Instance(const SymbolValues& values) {
-    for (const auto& [symbol, value] : values) values_[symbol] = make_int(value, symbol->type);
-  }
+  explicit Instance(const SymbolValues& values) : values_(numbers_for(values)) {}
 
   Program program(const Program& p) {
     kernels_ = &p.kernels;
@@ -26,12 +37,7 @@ class Instance {
   }
 
  private:
-  int64_t number(const Expr& e) const {
-    const Expr value = arith::simplify(substitute(e, values_));
-    if (const int64_t* known = int_value(value)) return *known;
-    fail(e->location, Code::InterpreterLimit, "give the symbols other values",
-         "the extent {} has no value", to_string(e));
-  }
+  int64_t number(const Expr& e) const { return number_of(e, values_); }
   Expr at_least_one(const Expr& e) const {
     return make_int(std::max<int64_t>(number(e), 1), e->type);
   }
@@ -142,6 +148,10 @@ arith::Ranges ranges_of_symbols(const std::vector<KernelParam>& params) {
     if (p.buffer) buffers.push_back(p.buffer);
   }
   return ranges_of_symbols(buffers);
+}
+
+int64_t value_of(const Expr& extent, const SymbolValues& values) {
+  return number_of(extent, numbers_for(values));
 }
 
 Program instantiate(const Program& program, const SymbolValues& values) {

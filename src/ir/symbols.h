@@ -21,6 +21,9 @@ arith::Ranges ranges_of_symbols(const std::vector<KernelParam>& params);
 
 using SymbolValues = std::unordered_map<Expr, int64_t, RefHash, RefSame>;
 
+// What the extent comes to. Fails with InterpreterLimit where it divides by 0.
+int64_t value_of(const Expr& extent, const SymbolValues& values);
+
 // What it does: the program of one call, in which numbers stand for all symbols: arrays, loops and
 // grids are of constant extents, and kernels have no symbols among their parameters. An array
 // that comes to nothing keeps one element. A launch of no blocks is left out.

@@ -65,8 +65,17 @@ bool is_copy(const Operation& op) {
                                        });
 }
 
+bool is_read_by_extern(const Schedule& s, StageId id) {
+  const auto reads = [&](StageId reader) {
+    const Operation& op = *s.stage(reader).op;
+    return op.is_extern() && std::any_of(op.inputs.begin(), op.inputs.end(),
+                                         [&](const Tensor& t) { return s.producer(t) == id; });
+  };
+  return std::any_of(s.order().begin(), s.order().end(), reads);
+}
+
 // A cache of an argument that lies in the same texture already is no copy: its readers read the
-// argument.
+// argument. A statement has no expression to read it in.
 void drop_copies_of_textures(Schedule& s) {
   for (const StageId id : s.order()) {
     Stage& stage = s.stage(id);
@@ -77,7 +86,7 @@ void drop_copies_of_textures(Schedule& s) {
     const bool same_place = source.op->is_placeholder() && source.scope && stage.scope &&
                             source.scope->texture && *source.scope == *stage.scope &&
                             source.layout == stage.layout && !source.transform && !stage.transform;
-    if (same_place) stage.attachment.kind = AttachKind::Inline;
+    if (same_place && !is_read_by_extern(s, id)) stage.attachment.kind = AttachKind::Inline;
   }
 }
 

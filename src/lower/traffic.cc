@@ -62,6 +62,14 @@ class Counter {
     } else if (const auto* texel = as<ir::TextureLoad>(e)) {
       note(of(texel->texture).read, here, ir::kTexelLanes, texel->texture);
     }
+    const auto* logical = as<ir::Binary>(e);
+    const bool may_skip =
+        logical != nullptr && is_logical(logical->op) && logical->type.is_scalar();
+    if (may_skip && accesses_memory(logical->b)) {
+      expr(logical->a, here);
+      expr(logical->b, here.under(logical->a, logical->op == ir::BinaryOp::And));
+      return;
+    }
     if (const auto* choice = as<ir::Select>(e)) {
       expr(choice->condition, here);
       if (accesses_memory(choice->if_true)) {

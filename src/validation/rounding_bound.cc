@@ -5,9 +5,11 @@
 #include <set>
 #include <utility>
 
+#include "ir/equal.h"
 #include "ir/interpret/value.h"
 #include "ir/visit.h"
 #include "lower/unscheduled.h"
+#include "validation/versions.h"
 
 namespace texloom::validation {
 
@@ -46,7 +48,7 @@ bool is_function(const Expr& e) {
 }
 
 // The last operation of a result that nothing reads: of equal operands it makes equal values,
-// whatever it is. Its operands stand in its place.
+// whatever it is. Its operands stand in its place, which says nothing where they may differ.
 Stmt without_last_functions(const Stmt& body) {
   std::set<const BufferNode*> read;
   walk(body, [&](const Load& n) { read.insert(n.buffer.get()); });
@@ -64,10 +66,12 @@ class Magnitudes {
  public:
   explicit Magnitudes(const Program& program) : program_(program) {
     const Stmt body = without_last_functions(program.body);
+    polynomial_ = equal(body, program.body);
     // What is read outside of the loops must be seen, temporaries too.
     program_.body = rewrite(
         body,
-        [&](const Allocate& n, const Stmt&) {
+        [&](const Allocate& n, const Stmt& self) {
+          if (n.buffer->memory != MemoryScope::Global) return self;
           program_.params.push_back(n.buffer);
           return n.body;
         },
@@ -133,29 +137,34 @@ class Magnitudes {
   bool integral_ = true, polynomial_ = true;
 };
 
-// An extent; infinity where only the call tells it.
-double as_number(const Expr& extent) {
-  const int64_t* value = int_value(extent);
-  return value == nullptr ? INFINITY : static_cast<double>(*value);
-}
-
 // No more than this many roundings on the way to any element: those of all stages.
-double roundings(const schedule::Schedule& schedule) {
+double roundings(const schedule::Schedule& schedule, const Exprs& symbols, const Invocation& call) {
   double count = 0, of_steps = 0;
+  const auto at = [&](const Expr& extent) {
+    return static_cast<double>(at_call(extent, symbols, call));
+  };
   for (const schedule::StageId id : schedule.order()) {
     const schedule::Operation& op = *schedule.stage(id).origin;
     if (op.is_placeholder()) continue;
     if (op.is_scan()) {
       // Through all steps; those of other scans are not told apart.
-      count += of_steps * as_number(op.scan_axis->extent);
+      count += of_steps * at(op.scan_axis->extent);
       continue;
     }
     double operations = 2;
-    walk(
-        op.body, [&](const Binary& n) { operations += n.type.is_float(); },
-        [&](const Cast& n) { operations += n.type.is_float(); });
-    for (const IterVar& axis : op.reduce_axes) {
-      operations *= as_number(axis->extent);
+    const auto note_operation = [&](const auto& n) { operations += n.type.is_float(); };
+    if (op.is_extern()) {
+      walk(
+          op.statement, [&](const Binary& n) { note_operation(n); },
+          [&](const Cast& n) { note_operation(n); });
+      walk(
+          op.statement, [&](const For& n) { operations *= at(n.extent); },
+          [&](const While&) { operations = INFINITY; });
+    } else {
+      walk(
+          op.body, [&](const Binary& n) { note_operation(n); },
+          [&](const Cast& n) { note_operation(n); });
+      for (const IterVar& axis : op.reduce_axes) operations *= at(axis->extent);
     }
     (schedule.stage(id).scan < 0 ? count : of_steps) += operations;
   }
@@ -179,19 +188,20 @@ Elements decoded(Type type, const Bytes& bytes) {
 
 }  // namespace
 
-std::optional<std::vector<std::vector<double>>> rounding_bound(
-    const lower::Lowering& lowering, const std::vector<std::optional<Bytes>>& inputs,
-    int64_t max_steps) {
+std::optional<std::vector<std::vector<double>>> rounding_bound(const lower::Lowering& lowering,
+                                                               const Invocation& call,
+                                                               int64_t max_steps) {
   const Magnitudes magnitudes(lower::unscheduled_program(lowering));
   const Program& program = magnitudes.program();
   bool exact = magnitudes.is_integral();
-  std::vector<std::optional<Bytes>> absolute = inputs;
-  absolute.resize(program.params.size());
-  for (size_t i = 0; i < absolute.size(); ++i) {
+  Invocation absolute = call;
+  absolute.inputs.resize(program.params.size());
+  for (size_t i = 0; i < absolute.inputs.size(); ++i) {
     const Type type = program.params[i]->type;
-    if (!absolute[i] || !type.is_float()) continue;
-    const Elements elements = decoded(type, *absolute[i]);
-    std::byte* next = absolute[i]->data();
+    std::optional<Bytes>& input = absolute.inputs[i];
+    if (!input || !type.is_float()) continue;
+    const Elements elements = decoded(type, *input);
+    std::byte* next = input->data();
     for (const double value : elements.values) {
       exact = exact && value == std::trunc(value);
       encode(type, scalar_of(std::abs(value)), next);
@@ -208,10 +218,10 @@ std::optional<std::vector<std::vector<double>>> rounding_bound(
     for (const double value : elements.values) {
       exact = exact && value < std::ldexp(1.0, mantissa_bits(type));
     }
-    if (i < inputs.size()) bounds.push_back(elements.values);
+    if (i < call.inputs.size()) bounds.push_back(elements.values);
   }
   if (!exact && !magnitudes.is_polynomial()) return std::nullopt;
-  const double n = roundings(lowering.schedule) * unit;
+  const double n = roundings(lowering.schedule, program.symbols, call) * unit;
   if (!exact && n >= 1) return std::nullopt;
   for (std::vector<double>& bound : bounds) {
     for (double& value : bound) value = exact ? 0 : 2 * n / (1 - n) * value;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lower/lowering.h"
-#include "validation/versions.h"
+#include "validation/invocation.h"
 
 namespace texloom::validation {
 
@@ -19,8 +19,8 @@ namespace texloom::validation {
 // reaches 2^p for p bits of mantissa, no operation rounds, in whatever order and contraction: the
 // bounds are 0. Else two results lie within 2 * g * P(|x|) of one another, g = n u / (1 - n u), for
 // n roundings on the way to the element and the unit roundoff u of the narrowest type.
-std::optional<std::vector<std::vector<double>>> rounding_bound(
-    const lower::Lowering& lowering, const std::vector<std::optional<Bytes>>& inputs,
-    int64_t max_steps);
+std::optional<std::vector<std::vector<double>>> rounding_bound(const lower::Lowering& lowering,
+                                                               const Invocation& call,
+                                                               int64_t max_steps);
 
 }  // namespace texloom::validation

@@ -1,5 +1,6 @@
 #include "validation/versions.h"
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -12,6 +13,8 @@
 #include "lower/pipeline.h"
 #include "lower/unscheduled.h"
 #include "support/check.h"
+#include "support/diagnostic.h"
+#include "validation/counted_traffic.h"
 
 namespace texloom::validation {
 
@@ -20,15 +23,21 @@ namespace {
 // Of an array whose image is the caller's own choice: three texels to the right, one down.
 constexpr int64_t kOriginX = 3, kOriginY = 1;
 
-int64_t element_count(const ir::BufferNode& buffer) {
-  int64_t count = 1;
-  for (const int64_t extent : buffer.shape) count *= extent;
-  return count;
+// Elements are steps, too: what is allocated is.
+void check_size(const ir::Program& program, int64_t max_steps) {
+  int64_t left = max_steps;
+  for (const ir::Buffer& param : program.params) {
+    const int64_t elements = element_count(param->shape);
+    left -= std::min(left + 1, elements);
+    if (left >= 0) continue;
+    fail(param->location, Code::InterpreterLimit, "give it more steps, or smaller extents",
+         "the parameters have more than {} elements", max_steps);
+  }
 }
 
 void fill(const ir::BufferNode& buffer, const ir::Placement& place, const Bytes& elements) {
   const int64_t size = buffer.type.bytes();
-  TL_CHECK(static_cast<int64_t>(elements.size()) == element_count(buffer) * size);
+  TL_CHECK(static_cast<int64_t>(elements.size()) == element_count(buffer.shape) * size);
   const std::byte* next = elements.data();
   ir::for_each_element(buffer, place, [&](int64_t element) {
     place.memory->set(element, ir::decode(buffer.type, next));
@@ -38,7 +47,7 @@ void fill(const ir::BufferNode& buffer, const ir::Placement& place, const Bytes&
 
 Bytes contents_of(const ir::BufferNode& buffer, const ir::Placement& place) {
   const int64_t size = buffer.type.bytes();
-  Bytes elements(static_cast<size_t>(element_count(buffer) * size));
+  Bytes elements(static_cast<size_t>(element_count(buffer.shape) * size));
   std::byte* next = elements.data();
   ir::for_each_element(buffer, place, [&](int64_t element) {
     ir::encode(buffer.type, place.memory->get(element), next);
@@ -69,35 +78,45 @@ bool has_private_memory_around_threads(const ir::Program& program) {
 
 }  // namespace
 
-Version run(const ir::Program& program, const std::vector<std::optional<Bytes>>& inputs,
-            int64_t max_steps) {
-  TL_CHECK(inputs.size() == program.params.size());
+Version run(const ir::Program& any_call, const Invocation& call, int64_t max_steps) {
+  const ir::Program program = at_call(any_call, call);
+  const std::vector<std::optional<Bytes>>& inputs = call.inputs;
+  TL_CHECK(inputs.size() <= program.params.size());
+  check_size(program, max_steps);
   std::deque<ir::Memory> memories;
   std::vector<ir::Placement> places;
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < program.params.size(); ++i) {
     const ir::BufferNode& param = *program.params[i];
     const bool is_placed = !param.origin.is_zero();
     const int64_t x = is_placed ? kOriginX : 0, y = is_placed ? kOriginY : 0;
     memories.push_back(memory_for(param, x, y));
     places.push_back({&memories.back(), x, y});
     if (param.layout.padding == ir::Padding::Zero) memories.back().define_all();
-    if (inputs[i]) fill(param, places.back(), *inputs[i]);
+    if (i >= inputs.size()) {
+      memories.back().define_all();  // of a checked program: no index is wrong yet
+    } else if (inputs[i]) {
+      fill(param, places.back(), *inputs[i]);
+    }
   }
   Version version;
-  version.reports = interpret(program, places, {.max_steps = max_steps});
+  ir::AccessCounts counts;
+  version.reports = interpret(program, places, {.max_steps = max_steps, .counts = &counts});
+  if (program.stage == ir::Stage::Legalised && version.reports.empty()) {
+    version.wrong_traffic = wrong_traffic(program, counts);
+  }
   for (size_t i = 0; i < places.size(); ++i) {
     version.arrays.push_back(contents_of(*program.params[i], places[i]));
   }
   return version;
 }
 
-void run_versions(const lower::Lowering& lowering, const std::vector<std::optional<Bytes>>& inputs,
-                  int64_t max_steps, FunctionRef<void(const Version&)> see) {
+void run_versions(const lower::Lowering& lowering, const Invocation& call, int64_t max_steps,
+                  FunctionRef<void(const Version&)> see) {
   ir::Program last;
   const auto run_one = [&](std::string_view pass, const ir::Program& program) {
     if (last.body && last.stage == program.stage && equal(last, program)) return;
     last = program;
-    Version version = run(program, inputs, max_steps);
+    Version version = run(program, call, max_steps);
     version.pass = pass;
     see(version);
   };

@@ -2,9 +2,8 @@
 // the versions of a program on the same inputs.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,24 +11,23 @@
 #include "ir/program.h"
 #include "lower/lowering.h"
 #include "support/function_ref.h"
+#include "validation/invocation.h"
 
 namespace texloom::validation {
 
-// The elements of one array in row-major order, as a device has them.
-using Bytes = std::vector<std::byte>;
-
-// What one version of a program made of the inputs.
+// What one version of a program made of a call.
 struct Version {
   std::string_view pass;  // that made it, or "unscheduled"
   std::vector<ir::Report> reports;
+  std::string wrong_traffic;  // counted_traffic.h
   std::vector<Bytes> arrays;  // of all parameters, in their order
 };
 
-// Runs a program of any stage but te on `inputs`: one for each parameter, nothing where the array
-// is an output, whose elements are undefined at first. Textures whose origin is given at a call lie
-// away from the corner of an image that is larger than they are. Fails with InterpreterLimit.
-Version run(const ir::Program& program, const std::vector<std::optional<Bytes>>& inputs,
-            int64_t max_steps);
+// Runs a program of any stage but te. The elements of outputs are undefined at first, those of what
+// check_accesses added to the parameters 0. Textures
+// whose origin is given at a call lie away from the corner of an image that is larger than they
+// are. Fails with InterpreterLimit.
+Version run(const ir::Program& program, const Invocation& call, int64_t max_steps);
 
 // Runs the computes as the user wrote them (lower/unscheduled.h), then what each pass of the
 // pipeline and each step of OpenCL's legalisation makes of the schedule. A version equal to the one
@@ -39,7 +37,7 @@ Version run(const ir::Program& program, const std::vector<std::optional<Bytes>>&
 // `see` gets each version when it has run, so that what
 // a later pass breaks leaves those before it known; each is verified, and the last one printed as
 // OpenCL C. Throws what passes throw.
-void run_versions(const lower::Lowering& lowering, const std::vector<std::optional<Bytes>>& inputs,
-                  int64_t max_steps, FunctionRef<void(const Version&)> see);
+void run_versions(const lower::Lowering& lowering, const Invocation& call, int64_t max_steps,
+                  FunctionRef<void(const Version&)> see);
 
 }  // namespace texloom::validation

@@ -39,20 +39,20 @@ FAULTS = (
     Fault(
         "a guard against the end of an axis is dropped",
         SCHEDULE + "bounds.cc",
-        "guard(IterKind::Data, index < make_int(shape[i]), own);",
+        "guard(IterKind::Data, index < shape[i], own);",
         "",
     ),
     Fault(
         "one element too few is computed",
         SCHEDULE + "bounds.cc",
-        "last - first + 1};",
-        "last - first + (first > 0 ? 0 : 1)};",
+        "make_int(last - first + 1)};",
+        "make_int(last - first + (first > 0 ? 0 : 1))};",
     ),
     Fault(
         "the tail of a split is not guarded",
         SCHEDULE + "axis_values.cc",
-        "if (extents.at(split.outer) * inner != parent) past_end",
-        "if (extents.at(split.outer) * inner > 2 * parent) past_end",
+        "if (!arith::prove_equal(extents.at(split.outer) * inner, parent, {}))",
+        "if (!arith::prove(extents.at(split.outer) * inner <= parent * 2, {}))",
     ),
     Fault(
         "the inner part of a fused axis takes the outer extent",

@@ -84,5 +84,16 @@ TEST_F(KernelTraffic, OfAChoice) {
   EXPECT_EQ(found[1].read, times(12, 4));
 }
 
+// Where the left side decides, the right one is not read: x by five of eight threads, y by three.
+TEST_F(KernelTraffic, OfConditionsThatAreDecidedEarly) {
+  const ir::Buffer z = global("z", ir::kBool, 64);
+  const Expr first = make_binary(BinaryOp::Lt, tx, make_int(5));
+  const auto positive = [&](const ir::Buffer& b) {
+    return make_binary(BinaryOp::Gt, at(b, tx), ir::make_const(0, b->type));
+  };
+  EXPECT_EQ(of(put(z, tx, first && positive(x)))[0].read, times(20, 4));
+  EXPECT_EQ(of(put(z, tx, make_binary(BinaryOp::Or, first, positive(y))))[0].read, times(12, 2));
+}
+
 }  // namespace
 }  // namespace texloom::lower

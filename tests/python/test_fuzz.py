@@ -5,15 +5,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from seeded_faults import FAULTS
 
-from texloom import devices
+from texloom import devices, parse
+from texloom.fuzz import __main__ as fuzzer
 from texloom.fuzz.__main__ import Findings, main
+from texloom.fuzz.calls import Call, calls_of
+from texloom.fuzz.case import make_case, make_script
 from texloom.fuzz.check import check
 from texloom.fuzz.job import Job, run_job
 from texloom.fuzz.reduce import Reducer
 from texloom.fuzz.workers import Lost, Workers
 
-FOUND = sorted((Path(__file__).parents[1] / "fuzz/found").glob("*.tl"))
+ROOT = Path(__file__).parents[2]
+FOUND = sorted((ROOT / "tests/fuzz/found").glob("*.tl"))
 PROGRAMS, PART, ON_DEVICE = 500, 50, 2  # in all, of one test, and of these on a device
 
 
@@ -113,3 +118,47 @@ def test_command_line(tmp_path, capsys):
     options = ["--count", "3", "--jobs", "1", "--no-device", "--corpus", str(tmp_path)]
     assert main(options) == 0
     assert "3 programs from seed 0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_seeded_faults_are_in_the_sources(fault):
+    """Each is a change of one place."""
+    source = (ROOT / fault.source).read_text()
+    assert fault.apply(source) != source
+
+
+def test_symbols_are_what_the_call_says():
+    """Each call of a program with symbols is one run of it."""
+    text = make_case(next(s for s in range(100) if "n = te.var" in make_script(s).text())).text
+    calls = calls_of(text)
+    assert len(calls) > 1
+    sizes = {
+        tuple(tuple(a.shape) for a in Call(parse(text), each, text, whole=False).arguments)
+        for each in calls
+    }
+    assert len(sizes) > 1
+
+
+def test_arrays_of_another_shape():
+    """Where transform_layout gave other axes, elements lie in an array of the new shape."""
+    moved = WRONG.replace("  output\n", "  output\n  transform (i) -> (i%3, i/3)\n").replace(
+        "  split i factor=4 -> i.outer, i.inner\n  bind i.outer blockIdx.x\n"
+        "  bind i.inner threadIdx.x\n",
+        "  fuse -> unit\n  bind unit threadIdx.x\n",
+    )
+    x, y = Call(parse(moved), {}, moved, whole=False).arguments
+    assert (x.array_shape, y.shape, y.array_shape) == ([8], [8], [3, 3])
+    values = np.arange(1, 9, dtype="float32")
+    assert y.array(values).tolist() == [[1, 4, 7], [2, 5, 8], [3, 6, 0]]
+    assert y.values(y.array(values)).tolist() == values.tolist()
+
+
+def test_a_crash_on_a_device_is_told_apart():
+    """Where the same program is right in the interpreter, its result says so."""
+    lost = Lost("crash, status -11")
+    on_device = fuzzer.result_of_lost(Job(0, (0,)), lost).outcome
+    assert on_device.kind == "a device gave up: crash, status -11"
+    assert not on_device.failed
+    alone = fuzzer.result_of_lost(Job(0, ()), lost).outcome
+    assert alone.kind == "crash, status -11"
+    assert alone.failed

@@ -31,7 +31,7 @@ Bytes floats(const std::vector<double>& values) {
 
 // Of the first element of Y.
 std::optional<double> bound(const std::string& compute, const std::vector<double>& x) {
-  const auto bounds = rounding_bound(parsed(compute), {floats(x), std::nullopt}, kSteps);
+  const auto bounds = rounding_bound(parsed(compute), {{floats(x), std::nullopt}}, kSteps);
   if (!bounds) return std::nullopt;
   return bounds->at(1).at(0);
 }
@@ -57,6 +57,12 @@ TEST(RoundingBound, GrowsWithMagnitudes) {
 // exp(x) is never exact, but of equal operands it gives equal values.
 TEST(RoundingBound, LastFunctionOfExactValuesIsExact) {
   EXPECT_EQ(bound("compute Y(i < 4): float32 = exp(X[i])", {1, 2, 3, 4}), 0);
+}
+
+// How far exp(x) moves with an x that is rounded is not known.
+TEST(RoundingBound, IsUnknownOfAFunctionOfInexactValues) {
+  const std::string function = "compute Y(i < 4): float32 = exp(X[i] + X[0])";
+  EXPECT_EQ(bound(function, {0.1, 0.2, 0.3, 0.4}), std::nullopt);
 }
 
 // How far exp(x) + 1 moves with x is not known.

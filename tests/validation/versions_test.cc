@@ -32,7 +32,7 @@ Bytes numbers() {
 
 std::map<std::string, Version> versions(const std::string& rest) {
   std::map<std::string, Version> found;
-  run_versions(parsed(rest), {numbers(), std::nullopt}, kSteps,
+  run_versions(parsed(rest), {{numbers(), std::nullopt}}, kSteps,
                [&](const Version& v) { found.emplace(v.pass, v); });
   return found;
 }

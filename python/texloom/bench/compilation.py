@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from statistics import median
+from functools import partial
 
 import texloom
 
@@ -17,6 +17,7 @@ from ..ops import conv2d_nchw4c, schedule_conv2d_nchw4c
 from ..ops.conv2d import Storage
 from ..ops.packing import LANES
 from . import command_line, growth, halide_convolution
+from .timing import medians_in_turns
 
 CHANNELS, SIZE = 64, 56
 SIZES = (100, 1_000, 10_000)
@@ -36,17 +37,12 @@ def _texloom_arm(storage: Storage) -> Preparation:
     return prepare
 
 
-def interleaved(arms: dict[str, Preparation], rounds: int) -> dict[str, float]:
-    """Median seconds of what each arm prepares, in turns; the preparation is not measured."""
-    samples: dict[str, list[float]] = {name: [] for name in arms}
-    for number in range(rounds + 1):
-        for name, prepare in arms.items():
-            run = prepare()
-            begin = time.perf_counter()
-            run()
-            if number > 0:  # the first is a warm-up
-                samples[name].append(time.perf_counter() - begin)
-    return {name: median(times) for name, times in samples.items()}
+def _seconds(prepare: Preparation) -> float:
+    """Of what it prepares, which is not measured itself."""
+    run = prepare()
+    begin = time.perf_counter()
+    run()
+    return time.perf_counter() - begin
 
 
 def _print_convolution(rounds: int) -> None:
@@ -61,7 +57,9 @@ def _print_convolution(rounds: int) -> None:
     peer = halide_convolution.name()
     if peer:
         arms[peer] = lambda: halide_convolution.lowering(CHANNELS, SIZE)
-    times = interleaved(arms, rounds)
+    samples = [partial(_seconds, prepare) for prepare in arms.values()]
+    medians_in_turns(samples, 1)  # a warm-up
+    times = dict(zip(arms, medians_in_turns(samples, rounds), strict=True))
     print(f"{'':16}{'ms':>10}" + (f"{'of Halide':>12}" if peer else ""))
     for name, seconds in times.items():
         share = f"{seconds / times[peer]:>12.2f}" if peer else ""

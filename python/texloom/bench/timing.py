@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Protocol
 
@@ -62,9 +63,15 @@ def interleaved_medians(
     for arm in arms:
         arm.seconds(1)  # kernels are compiled and memory is there from now on
         counts.append(max(1, round(sample_seconds / max(arm.seconds(1), 1e-9))))
-    samples: list[list[float]] = [[] for _ in arms]
+    samples = [partial(arm.seconds, count) for arm, count in zip(arms, counts, strict=True)]
+    return medians_in_turns(samples, rounds)
+
+
+def medians_in_turns(samples: Sequence[Callable[[], float]], rounds: int) -> list[float]:
+    """The median of `rounds` calls of each: turns that each begins as often as the others."""
+    results: list[list[float]] = [[] for _ in samples]
     for number in range(rounds):
-        for place in range(len(arms)):
-            turn = (place + number) % len(arms)
-            samples[turn].append(arms[turn].seconds(counts[turn]))
-    return [median(times) for times in samples]
+        for place in range(len(samples)):
+            turn = (place + number) % len(samples)
+            results[turn].append(samples[turn]())
+    return [median(times) for times in results]

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .._core import devices
 from .case import make_script
-from .check import Outcome
-from .job import Job, Result, run_job, text_of
+from .check import GAVE_UP, Outcome
+from .job import Job, Result, run_job
 from .reduce import Reducer
 from .workers import Lost, Workers
 
+NAME = re.compile(r"'[^']*'")
 LIMIT = 120.0  # seconds for one program; longer than any takes, on a busy machine too
 REDUCTION = 120.0  # seconds to make a failing program small
 
@@ -31,6 +33,7 @@ class Findings:
     refusals: Counter[str] = field(default_factory=Counter)
     features: Counter[str] = field(default_factory=Counter)
     failures: list[tuple[int, Outcome, str]] = field(default_factory=list)
+    gave_up: list[tuple[int, Outcome, str]] = field(default_factory=list)
     not_compared: int = 0
 
     def add(self, seed: int, result: Result) -> None:
@@ -43,9 +46,11 @@ class Findings:
         self.features.update(result.features)
         self.not_compared += not outcome.compared
         if outcome.kind == "refused":
-            self.refusals[outcome.detail.split("'")[0][:90]] += 1
+            self.refusals[NAME.sub("'…'", outcome.detail)[:110]] += 1
         elif outcome.failed:
             self.failures.append((seed, outcome, result.text))
+        elif outcome.kind.startswith(GAVE_UP):
+            self.gave_up.append((seed, outcome, result.text))
 
     def summary(self, seconds: float, options: argparse.Namespace) -> str:
         """The last lines."""
@@ -56,6 +61,12 @@ class Findings:
         ]
         if self.not_compared:
             lines.append(f"{self.not_compared} of them ran without a bound to hold results to")
+        if self.gave_up:
+            seeds = ", ".join(str(seed) for seed, *_ in self.gave_up)
+            lines.append(
+                "right in every version in the interpreter, while an implementation of OpenCL "
+                f"crashed or came to no end: seeds {seeds}"
+            )
         if options.verbose:
             tables = (("feature", self.features), ("refusal", self.refusals))
             for title, counts in tables:
@@ -162,10 +173,7 @@ def fuzz(options: argparse.Namespace, targets: tuple[int, ...], found: Findings)
 
     with Workers(run_job, options.jobs, LIMIT) as workers:
         for job, answer in workers.results(jobs()):
-            result = answer
-            if isinstance(answer, Lost):
-                text = make_script(job.seed).text() if not job.text else job.text
-                result = Result(Outcome(answer.kind), lost_text(job.seed, text))
+            result = result_of_lost(job, answer) if isinstance(answer, Lost) else answer
             found.add(job.seed, result)
             if result.outcome.failed:
                 print(f"\nseed {job.seed}: {result.outcome.kind}: {result.outcome.detail[:400]}")
@@ -184,23 +192,28 @@ def fuzz(options: argparse.Namespace, targets: tuple[int, ...], found: Findings)
                 )
 
 
-def lost_text(seed: int, script: str) -> str:
-    """The program of a seed whose process is gone; its script where making it is what fails."""
-    with Workers(text_of, 1, LIMIT) as workers:
-        for _, text in workers.results([seed]):
-            return script if isinstance(text, Lost) else text
-    return script
+def result_of_lost(job: Job, lost: Lost) -> Result:
+    """Of a job whose process is gone: whether its device is at fault, or what is run before it."""
+    with Workers(run_job, 1, LIMIT) as workers:
+        for _, again in workers.results([Job(job.seed, ())]):
+            if isinstance(again, Lost):
+                return Result(Outcome(again.kind), make_script(job.seed).text())
+            if job.devices and not again.outcome.failed:
+                return replace(again, outcome=Outcome(GAVE_UP + lost.kind))
+            return replace(again, outcome=Outcome(lost.kind))
+    raise AssertionError("a job has an answer")
 
 
 def store(options: argparse.Namespace, targets: tuple[int, ...], found: Findings) -> None:
     """Write each failure, made small, into the corpus."""
     options.corpus.mkdir(parents=True, exist_ok=True)
     kinds: set[str] = set()
-    for seed, outcome, text in found.failures:
+    for seed, outcome, text in found.failures + found.gave_up:
         small = text
-        if outcome.kind not in kinds and not options.no_reduce and text:
+        may_be_small = outcome.failed and outcome.kind not in kinds and not options.no_reduce
+        if may_be_small and text:
             print(f"reducing the program of seed {seed} ({outcome.kind}) …", flush=True)
-            on = targets if outcome.kind.startswith(("device", "no end", "crash")) else ()
+            on = targets if outcome.kind.startswith(("device", GAVE_UP)) else ()
             small = reduced(text, outcome.kind, on, options.jobs, REDUCTION)
         kinds.add(outcome.kind)
         name = "".join(c if c.isalnum() else "_" for c in outcome.kind)[:60]
@@ -228,7 +241,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\ninterrupted; found so far:")
     print(found.summary(time.monotonic() - begin, options), flush=True)
     try:
-        if found.failures and status == 0:
+        if (found.failures or found.gave_up) and status == 0:
             store(options, targets, found)
     except KeyboardInterrupt:
         status = 130

@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from .check import SAME_BITS
+from .arguments import finish
+from .caches import Caches
+from .calls import heading
 from .computation import Computation
 from .mutation import mutated
 from .placement import Placement
 from .script import Script
 
 # Of how many programs the text is changed, so that many of them are refused.
-CHANGED = 0.06
+CHANGED = 0.12
 
 
 @dataclass
@@ -36,9 +38,11 @@ def make_script(seed: int) -> Script:
     script = Script()
     computation = Computation(rng, script)
     computation.make()
-    placement = Placement(rng, script, computation)
-    placement.make()
-    placement.finish()
+    outputs = ", ".join(o.var + ".op" for o in computation.outputs)
+    script.add(f"s = te.create_schedule([{outputs}])")
+    Caches(rng, script, computation).make()
+    Placement(rng, script, computation).make()
+    finish(rng, script, computation)
     return script
 
 
@@ -50,5 +54,5 @@ def make_case(seed: int) -> Case:
     rng = random.Random(-1 - seed)
     if rng.random() < CHANGED:
         script.features.add("changed at random")
-        return Case(seed, script.text(), mutated(rng, text), script.features)
-    return Case(seed, script.text(), (SAME_BITS if exact else "") + text, script.features)
+        text, exact = mutated(rng, text), False
+    return Case(seed, script.text(), heading(script.calls, exact) + text, script.features)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,20 +12,20 @@ from .. import _core, nd
 from .._core import Device, Program
 from ..driver import build, parse
 from ..errors import InternalError, TexloomWarning, TVMError
-from .script import HALF_ARITHMETIC
+from .arguments import HALF_ARITHMETIC
+from .calls import SAME_BITS, Argument, Call, calls_of
 
 # Statements and elements of one version; more are no small program.
 MAX_STEPS = 100_000
-# In front of a program in which every sum keeps its order and nothing is contracted.
-SAME_BITS = "// every sum keeps its order: each version gives the same bits\n"
 # OpenCL C allows no function that is used here more than this; division 2.5 (table 7.4 of
 # OpenCL C 1.2). They stand last, so that this is the whole difference.
 FUNCTION_ULPS = 16
 FUNCTION = re.compile(r"\b(?:exp|sqrt|tanh|sin|log2|erf)\(| / ")
 # Of zeros of both signs OpenCL's fmax and fmin may give either (OpenCL C 1.2, 6.12.2).
 EXTREMUM = re.compile(r"\b(?:max|min)\(")
-# Of such an argument a device wants an array of the new shape.
-TRANSFORM = re.compile(r"^  transform ", re.MULTILINE)
+# Begins the kind of a program whose versions are all right in the interpreter, but which an
+# implementation of OpenCL crashed on, or never came to an end with.
+GAVE_UP = "a device gave up: "
 # What makes two failures of different programs look different.
 DETAIL = re.compile(r"'[^']*'|\"[^\"]*\"|\d+|/\S+")
 
@@ -42,18 +41,8 @@ class Outcome:
     @property
     def failed(self) -> bool:
         """Whether Texloom is at fault."""
-        return self.kind not in ("right", "refused", "too large", "unsound")
-
-
-@dataclass(frozen=True)
-class Argument:
-    """A parameter of a program."""
-
-    name: str
-    dtype: str
-    shape: list[int]
-    is_input: bool
-    has_origin: bool
+        harmless = ("right", "refused", "too large", "unsound")
+        return self.kind not in harmless and not self.kind.startswith(GAVE_UP)
 
 
 class Mismatch(Exception):
@@ -64,52 +53,16 @@ class Mismatch(Exception):
         self.kind = kind
 
 
-def inputs_for(arguments: list[Argument], text: str, whole: bool) -> list[np.ndarray | None]:
-    """Values for the inputs, by the program's text; nothing for outputs.
-
-    Small integers, as a rule, so that floating-point results are exact; of one program in five
-    any integers and floats with a fraction, or of a copy (`whole`) any bits but those of a NaN.
-    """
-    rng = np.random.default_rng(zlib.crc32(text.split("\n")[-2].encode()) + len(arguments))
-    wide = rng.random() < 0.2 or whole
-    arrays: list[np.ndarray | None] = []
-    for argument in arguments:
-        dtype = np.dtype(argument.dtype)
-        if not argument.is_input:
-            arrays.append(None)
-        elif dtype.kind == "b":
-            arrays.append(rng.integers(0, 2, argument.shape).astype(bool))
-        elif dtype.kind == "f" and whole:
-            bits = rng.integers(0, 256, (*argument.shape, dtype.itemsize), np.uint8)
-            values = np.ascontiguousarray(bits).view(dtype)[..., 0]
-            normal = np.isfinite(values) & (np.abs(values) >= np.finfo(dtype).tiny)
-            arrays.append(np.where(normal, values, dtype.type(-0.0)))
-        elif dtype.kind == "f":
-            values = rng.integers(-8, 9, argument.shape).astype(dtype)
-            if wide:
-                values += rng.integers(-50, 51, argument.shape).astype(dtype) / dtype.type(128.3)
-            arrays.append(np.require(values, dtype, "C"))
-        elif wide:
-            info = np.iinfo(dtype)
-            arrays.append(rng.integers(info.min, info.max, argument.shape, dtype, endpoint=True))
-        else:
-            arrays.append(rng.integers(-8 if dtype.kind == "i" else 0, 9, argument.shape, dtype))
-    return arrays
-
-
 class Check:
-    """Runs one program, given as text, in every way."""
+    """Runs one call of a program in every way."""
 
-    def __init__(self, text: str, whole: bool = False) -> None:
+    def __init__(self, program: Program, call: Call, text: str) -> None:
         self.text = text
-        self.program: Program = parse(text, "case.tl")
+        self.program = program
+        self.call = call
         self.same_bits = text.startswith(SAME_BITS)
         self.has_functions = FUNCTION.search(text) is not None
         self.has_extrema = EXTREMUM.search(text) is not None
-        self.runs_on_devices = TRANSFORM.search(text) is None
-        self.arguments = [Argument(*row) for row in _core.arguments(self.program)]
-        self.inputs = inputs_for(self.arguments, text, whole)
-        self.bytes = [None if a is None else a.tobytes() for a in self.inputs]
         self.compared = True
         self.reference: list[np.ndarray] = []
         self.lowered: list[np.ndarray] = []
@@ -117,18 +70,22 @@ class Check:
 
     def interpret(self) -> None:
         """Every version in the interpreter."""
-        self.bounds = _core.rounding_bound(self.program, self.bytes, MAX_STEPS)
+        call = (self.program, self.call.symbols, self.call.bytes, MAX_STEPS)
+        self.bounds = _core.rounding_bound(*call)
         self.compared = self.bounds is not None or self.same_bits
-        _core.run_versions(self.program, self.bytes, MAX_STEPS, self.see)
+        _core.run_versions(*call, self.see)
 
     def see(self, version: str, reports: list[tuple[str, str]], arrays: list[bytes]) -> None:
         """Compare one version with the one before it, or with the first."""
         if reports:
             kind = "unsound" if version == "unscheduled" else f"{version}: {reports[0][0]}"
             raise Mismatch(kind, reports[0][1])
+        count = len(self.call.arguments)
+        if any(any(data) for data in arrays[count:]):
+            raise Mismatch(f"{version}: a right index is reported", "by a checked kernel")
         values = [
             np.frombuffer(data, a.dtype).reshape(a.shape)
-            for data, a in zip(arrays, self.arguments, strict=True)
+            for data, a in zip(arrays[:count], self.call.arguments, strict=True)
         ]
         if version == "unscheduled":
             self.reference = self.lowered = values
@@ -141,7 +98,7 @@ class Check:
         self.lowered = values
         if may_round and not self.same_bits and bounds is None:
             return
-        for n, argument in enumerate(self.arguments):
+        for n, argument in enumerate(self.call.arguments):
             bound = None if bounds is None else np.reshape(bounds[n], argument.shape)
             self.compare(version, argument, values[n], expected[n], bound)
 
@@ -181,29 +138,34 @@ class Check:
         text = with_half_arithmetic(self.text, HALF_ARITHMETIC in device._target)
         function = build(self.program if text == self.text else parse(text, "case.tl"))
         arrays = []
-        for n, (argument, layout) in enumerate(
-            zip(self.arguments, function.argument_layouts, strict=True)
+        for values, argument, layout in zip(
+            self.call.inputs, self.call.arguments, function.argument_layouts, strict=True
         ):
-            origin = (3, 1) if argument.has_origin else (0, 0)
             array = nd.empty(
-                argument.shape,
+                argument.array_shape,
                 argument.dtype,
                 device,
                 target=function.target,
-                origin=origin,
+                origin=(3, 1) if argument.has_origin else (0, 0),
                 layout=layout,
             )
-            if self.inputs[n] is not None:
-                array.copyfrom(self.inputs[n])
+            if values is not None:
+                array.copyfrom(argument.array(values))
             arrays.append(array)
-        function(*arrays)
-        for array, argument, expected in zip(arrays, self.arguments, self.lowered, strict=True):
+        passed = list(arrays)
+        for position, name in _core.symbol_arguments(self.program):
+            passed.insert(position, self.call.symbols[name])
+        function(*passed)
+        for array, argument, expected in zip(
+            arrays, self.call.arguments, self.lowered, strict=True
+        ):
             bound = None
             if self.has_functions and expected.dtype.kind == "f":
                 with np.errstate(all="ignore"):
                     bound = FUNCTION_ULPS * np.abs(np.spacing(expected)).astype("f8")
+            values = argument.values(array.numpy())
             self.compare(
-                *(f"device {device}", argument, array.numpy(), expected, bound),
+                *(f"device {device}", argument, values, expected, bound),
                 signs_of_zeros=not self.has_extrema,
             )
 
@@ -231,12 +193,14 @@ def check(text: str, devices: list[Device], whole: bool = False) -> Outcome:
         # Random loops are vectorised that no vector divides.
         warnings.simplefilter("ignore", TexloomWarning)
         try:
-            each = Check(text, whole)
-            if all(a.is_input for a in each.arguments) or text.count("\n  output") == 0:
-                return Outcome("refused", "nothing is computed that is seen")
-            each.interpret()
-            for device in devices if each.runs_on_devices else ():
-                each.run_on(device)
+            program = parse(text, "case.tl")
+            for symbols in calls_of(text):
+                each = Check(program, Call(program, symbols, text, whole), text)
+                if all(a.is_input for a in each.call.arguments) or "\n  output" not in text:
+                    return Outcome("refused", "nothing is computed that is seen")
+                each.interpret()
+                for device in devices:
+                    each.run_on(device)
         except Mismatch as mismatch:
             return Outcome(mismatch.kind, str(mismatch))
         except InternalError as error:

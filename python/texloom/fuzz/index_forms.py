@@ -5,19 +5,21 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from .extents import Extent, Shape, at_each_call, extent
+
 
 @dataclass(frozen=True)
 class Axis:
     """A data or reduction axis: its values are begin to begin + extent - 1."""
 
     name: str
-    extent: int
+    extent: Extent
     begin: int = 0
     reduction: bool = False
 
     @property
-    def last(self) -> int:
-        return self.begin + self.extent - 1
+    def last(self) -> Extent:
+        return self.extent + (self.begin - 1)
 
 
 @dataclass(frozen=True)
@@ -29,48 +31,58 @@ class Index:
     guard: str = ""
 
 
-def _plain(rng: random.Random, a: Axis, size: int) -> Index | None:
-    if a.last >= size:
+def _room(last: Extent, size: Extent) -> int:
+    """How far the last of the indices may be moved: at every call all stay inside."""
+    return min(n - 1 - i for i, n in at_each_call(last, size))
+
+
+def _plain(rng: random.Random, a: Axis, size: Extent) -> Index | None:
+    room = _room(a.last, size)
+    if room < 0:
         return None
     if rng.random() < 0.4:
         return Index(a.name, "plain")
-    offset = rng.randint(-a.begin, size - 1 - a.last)
-    return Index(f"{a.name} + {offset}", "offset")
+    return Index(f"{a.name} + {rng.randint(-a.begin, room)}", "offset")
 
 
-def _strided(rng: random.Random, a: Axis, size: int) -> Index | None:
-    stride = rng.randint(2, 3)
-    room = size - 1 - a.last * stride
+def _strided(rng: random.Random, a: Axis, size: Extent) -> Index | None:
+    stride = rng.randint(2, 4)
+    room = _room(a.last * stride, size)
     return Index(f"{a.name} * {stride} + {rng.randint(0, room)}", "strided") if room >= 0 else None
 
 
-def _reversed(rng: random.Random, a: Axis, size: int) -> Index | None:
-    if a.extent > size:
+def _reversed(rng: random.Random, a: Axis, size: Extent) -> Index | None:
+    room = _room(a.last, size)
+    if room < 0:
         return None
-    top = rng.randint(a.last, a.begin + size - 1)
+    top = a.last + rng.randint(0, room + a.begin)
+    if rng.random() < 0.5:
+        top = size - (1 + rng.randint(0, room)) + a.begin
     return Index(f"{top} - {a.name}", "reversed")
 
 
-def _floordiv(rng: random.Random, a: Axis, size: int) -> Index | None:
+def _floordiv(rng: random.Random, a: Axis, size: Extent) -> Index | None:
     by = rng.randint(2, 4)
-    room = size - 1 - a.last // by
+    room = _room(a.last // by, size)
     return Index(f"{a.name} // {by} + {rng.randint(0, room)}", "floordiv") if room >= 0 else None
 
 
-def _modulo(rng: random.Random, a: Axis, size: int) -> Index | None:
-    by = rng.randint(1, size)
+def _modulo(rng: random.Random, a: Axis, size: Extent) -> Index | None:
+    by = extent(rng.randint(1, size.least))
+    if size.is_symbolic and rng.random() < 0.5:
+        by = size
     if rng.random() < 0.3:
-        return Index(f"{by - 1} - {a.name} % {by}", "mod, reversed")
-    return Index(f"({a.name} + {rng.randint(0, 3)}) % {by}", "mod")
+        return Index(f"{by - 1} - {a.name} % ({by})", "mod, reversed")
+    return Index(f"({a.name} + {rng.randint(0, 3)}) % ({by})", "mod")
 
 
-def _padded(rng: random.Random, a: Axis, size: int) -> Index | None:
-    before = rng.randint(0, min(3, a.last))  # at least one point is inside
+def _padded(rng: random.Random, a: Axis, size: Extent) -> Index | None:
+    before = rng.randint(0, min(3, a.last.least))  # at least one point is inside
     text = f"{a.name} - {before}" if before else a.name
     return Index(text, "padded", f"te.all({text} >= 0, {text} < {size})")
 
 
-def _clamped(rng: random.Random, a: Axis, size: int) -> Index | None:
+def _clamped(rng: random.Random, a: Axis, size: Extent) -> Index | None:
     shift = rng.randint(-2, 2)
     return Index(f"te.min(te.max({a.name} + {shift}, 0), {size - 1})", "clamped")
 
@@ -78,23 +90,23 @@ def _clamped(rng: random.Random, a: Axis, size: int) -> Index | None:
 _OF_ONE = [_plain, _plain, _plain, _strided, _reversed, _floordiv, _modulo, _padded, _clamped]
 
 
-def _of_two(rng: random.Random, a: Axis, b: Axis, size: int) -> Index | None:
+def _of_two(rng: random.Random, a: Axis, b: Axis, size: Extent) -> Index | None:
     if rng.random() < 0.6:
         stride = rng.randint(1, 2)
-        if a.last * stride + b.last < size:
+        if _room(a.last * stride + b.last, size) >= 0:
             times = f" * {stride}" if stride > 1 else ""
             return Index(f"{a.name}{times} + {b.name}", "window")
         return None
     by = rng.randint(2, 5)
-    flat = f"({a.name} * {b.extent} + {b.name})"
+    flat = f"({a.name} * ({b.extent}) + {b.name})"
     if rng.random() < 0.5:
-        return Index(f"{flat} % {size}", "mod of two axes")
-    if (a.last * b.extent + b.last) // by < size:
+        return Index(f"{flat} % ({size})", "mod of two axes")
+    if _room((a.last * b.extent + b.last) // by, size) >= 0:
         return Index(f"{flat} // {by}", "floordiv of two axes")
     return None
 
 
-def random_index(rng: random.Random, axes: list[Axis], size: int) -> Index:
+def random_index(rng: random.Random, axes: list[Axis], size: Extent) -> Index:
     """An index below `size` that uses one or two of the axes, most of the time."""
     for _ in range(20):
         index = None
@@ -104,11 +116,11 @@ def random_index(rng: random.Random, axes: list[Axis], size: int) -> Index:
             index = rng.choice(_OF_ONE)(rng, rng.choice(axes), size)
         if index is not None:
             return index
-    return Index(str(rng.randrange(size)), "constant")
+    return Index(str(rng.randrange(size.least)), "constant")
 
 
 def random_read(
-    rng: random.Random, tensor: str, shape: list[int], axes: list[Axis], cast: str, dtype: str
+    rng: random.Random, tensor: str, shape: Shape, axes: list[Axis], cast: str, dtype: str
 ) -> tuple[str, set[str]]:
     """The text of one read, and the forms of its indices; prefers axes that are not used yet."""
     left = list(axes)

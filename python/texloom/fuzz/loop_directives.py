@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from .extents import Extent
 from .script import Script
 
 BLOCK_TAGS = ("blockIdx.x", "blockIdx.y", "blockIdx.z")
@@ -31,10 +32,18 @@ class Loop:
     extent: int | None
     reduction: bool = False
     lane: bool = False  # consecutive values are lanes of one texel, if the stage is a texture
+    symbolic: bool = False  # only a call tells the extent
     exact: bool = True
     tag: str = ""  # of the thread axis it is bound to
     taken: bool = False  # bound or annotated: may not be split or fused any more
     order: tuple[int, ...] = ()  # of reduction loops: sorted, the sum keeps its order
+
+
+def loop_of(name: str, extent: Extent | None) -> Loop:
+    """A loop over an axis, whose extent may not be known here."""
+    if extent is None:
+        return Loop(name, None)
+    return Loop(name, extent.constant, symbolic=extent.is_symbolic)
 
 
 class StageLoops:
@@ -51,21 +60,24 @@ class StageLoops:
         script: Script,
         stage: str,
         stem: str,
-        extents: list[int | None],
-        reductions: list[int] | None = None,
+        extents: list[Extent | None],
+        reductions: list[Extent] | None = None,
         *,
         texture: bool = False,
         exact: bool = True,
     ) -> StageLoops:
         """Writes the line that names the stage's axes."""
-        loops = [Loop(script.name(f"{stem}{i}"), n, exact=exact) for i, n in enumerate(extents)]
+        loops = [loop_of(script.name(f"{stem}{i}"), n) for i, n in enumerate(extents)]
+        for each in loops:
+            each.exact = exact
         if loops:
             loops[-1].lane = texture
             script.add(f"{', '.join(each.name for each in loops)}, = {stage}.op.axis")
         reduce_loops = [
-            Loop(script.name(f"{stem}k{i}"), n, reduction=True, order=(i,))
-            for i, n in enumerate(reductions or [])
+            loop_of(script.name(f"{stem}k{i}"), n) for i, n in enumerate(reductions or [])
         ]
+        for i, each in enumerate(reduce_loops):
+            each.reduction, each.order = True, (i,)
         if reduce_loops:
             script.add(f"{', '.join(each.name for each in reduce_loops)}, = {stage}.op.reduce_axis")
         return cls(script, stage, loops + reduce_loops)
@@ -79,6 +91,7 @@ class StageLoops:
         outer = Loop(self.script.name(loop.name + "o"), nparts, loop.reduction)
         inner = Loop(self.script.name(loop.name + "i"), factor, loop.reduction, loop.lane)
         outer.order, inner.order = (*loop.order, 0), (*loop.order, 1)
+        outer.symbolic, inner.symbolic = loop.symbolic and not nparts, loop.symbolic and not factor
         if loop.extent is not None:
             outer.extent = nparts or ceil_div(loop.extent, factor)
             inner.extent = factor or ceil_div(loop.extent, nparts)
@@ -105,6 +118,7 @@ class StageLoops:
         ]
         exact = [x.exact, y.exact, True, True]
         made = [Loop(n, e, exact=k) for n, e, k in zip(names, extents, exact, strict=True)]
+        made[0].symbolic, made[1].symbolic = x.symbolic, y.symbolic
         made[3].lane = y.lane
         # Neighbours at first, so the four parts stand where the two were.
         at = self.loops.index(x)
@@ -116,6 +130,7 @@ class StageLoops:
         exact = outer.exact and inner.exact
         fused = Loop(self.script.name("f"), extent, outer.reduction, exact=exact)
         fused.order = outer.order
+        fused.symbolic = outer.symbolic or inner.symbolic
         self.script.add(f"{fused.name} = {self.stage}.fuse({outer.name}, {inner.name})")
         at = self.loops.index(outer)
         self.loops[at : at + 2] = [fused]

@@ -6,13 +6,39 @@ import random
 import re
 from collections.abc import Callable
 
+Change = Callable[[random.Random, list[str]], None]
+
 SCOPES = ("global", "shared", "local", "texture", '"texture:weight"', '"texture:nhwc"')
 TAGS = ("blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y", "threadIdx.z")
 KINDS = ("vectorize", "unroll", "parallel", "serial")
+TYPES = ("float32", "float64", "float16", "int32", "int64", "uint8", "bool")
+NUMBERS = ("0", "1", "3", "7", "64", "5000", "3000000000")
+NAME = r'(?:[A-Za-z_][\w.]*|"[^"]*")'
+AXES = re.compile(rf"(?<![\w.]){NAME}(?= <| from )|(?<=-> )\S+|(?<=, )\S+$")
+OPERATION = re.compile(rf"^(?:compute|placeholder|extern) ({NAME})")
+
+
+def _heads(lines: list[str]) -> list[int]:
+    return [n for n, line in enumerate(lines) if OPERATION.match(line)]
 
 
 def _directives(lines: list[str]) -> list[int]:
-    return [n for n, line in enumerate(lines) if line.startswith("  ") and n > 1]
+    """Of the head, its parameters."""
+    return [n for n, line in enumerate(lines) if line.startswith("  ") and n > 0]
+
+
+def _stage(lines: list[str], at: int) -> tuple[int, int]:
+    """The lines of the operation that begins here."""
+    end = at + 1
+    while end < len(lines) and lines[end].startswith("  "):
+        end += 1
+    return at, end
+
+
+def _axes(lines: list[str], at: int) -> list[str]:
+    """Of the operation that begins here, with the parts of its axes."""
+    begin, end = _stage(lines, at)
+    return [name for line in lines[begin:end] for name in AXES.findall(line)]
 
 
 def _removed(rng: random.Random, lines: list[str]) -> None:
@@ -24,47 +50,90 @@ def _repeated(rng: random.Random, lines: list[str]) -> None:
     lines.insert(at, lines[at])
 
 
+def _swapped(rng: random.Random, lines: list[str]) -> None:
+    one, other = rng.choice(_directives(lines)), rng.choice(_directives(lines))
+    lines[one], lines[other] = lines[other], lines[one]
+
+
+def _added(rng: random.Random, lines: list[str]) -> None:
+    """A directive at the end of one operation's, of its own axes, or of another one's."""
+    heads = _heads(lines)
+    at, other = rng.choice(heads), rng.choice(heads)
+    axes = (_axes(lines, at) or ["i"]) + (_axes(lines, other)[:1] if rng.random() < 0.2 else [])
+    axis, host = rng.choice(axes), OPERATION.match(lines[other])[1]
+    hosted = rng.choice(_axes(lines, other) or ["i"])
+    directive = rng.choice(
+        [
+            *(f"vectorize {axis}", f"unroll {axis}", f"bind {axis} {rng.choice(TAGS)}"),
+            *(f"scope {rng.choice(SCOPES)}", f"compute_at {host}, {hosted}", "inline"),
+            *(f"align {axis} {rng.randint(0, 9)}, {rng.randint(-1, 3)}", "double_buffer"),
+            *(f"pipeline stages={rng.randint(0, 3)}", f"fuse {axis}, {rng.choice(axes)} -> f.f"),
+            *(f"split {axis} factor={rng.randint(0, 5)} -> s.o, s.i", f"bind {axis} vthread v"),
+            *(f"predicate {axis} < 1", f'pragma {axis} auto_unroll_max_step="{axis}"'),
+            f"reorder {axis}, {rng.choice(axes)}",
+            f"transform ({', '.join(axes[:2])}) -> ({', '.join(reversed(axes[:2]))})",
+        ]
+    )
+    lines.insert(_stage(lines, at)[1], f"  {directive}")
+
+
+def _other_axis(rng: random.Random, lines: list[str]) -> None:
+    """Another axis of the same operation in one of its directives."""
+    at = rng.choice(_heads(lines))
+    axes = _axes(lines, at)
+    begin, end = _stage(lines, at)
+    if not axes or end == begin + 1:
+        return
+    n, axis = rng.randrange(begin + 1, end), rng.choice(axes)
+    word = rf"(?<![\w.]){re.escape(axis)}(?![\w.])"
+    lines[n] = re.sub(word, lambda _: rng.choice(axes), lines[n], count=1)
+
+
 def _other_number(rng: random.Random, lines: list[str]) -> None:
-    at = rng.choice(_directives(lines))
-    numbers = list(re.finditer(r"(?<=[=< ])\d+", lines[at]))
+    """In a directive, or in a shape or an expression."""
+    at = rng.choice(_directives(lines) if rng.random() < 0.6 else _heads(lines))
+    numbers = list(re.finditer(r"(?<=[=< \[])\d+", lines[at]))
     if numbers:
-        place = rng.choice(numbers)
-        number = rng.choice(["0", "1", "3", "7", "64", "5000", "3000000000"])
+        place, number = rng.choice(numbers), rng.choice(NUMBERS)
         lines[at] = lines[at][: place.start()] + number + lines[at][place.end() :]
 
 
-def _other_word(words: tuple[str, ...]) -> Callable[[random.Random, list[str]], None]:
+def _other_word(words: tuple[str, ...], lines_of: Callable[[list[str]], list[int]]) -> Change:
+    pattern = re.compile("|".join(rf"(?<![\w.]){re.escape(w)}(?![\w.:])" for w in words))
+
     def change(rng: random.Random, lines: list[str]) -> None:
-        places = [n for n in _directives(lines) if any(w in lines[n].split() for w in words)]
+        places = [n for n in lines_of(lines) if pattern.search(lines[n])]
         if places:
             at = rng.choice(places)
-            parts = lines[at].split()
-            parts = [rng.choice(words) if word in words else word for word in parts]
-            lines[at] = "  " + " ".join(parts)
+            found = rng.choice(list(pattern.finditer(lines[at])))
+            lines[at] = lines[at][: found.start()] + rng.choice(words) + lines[at][found.end() :]
 
     return change
 
 
 def _smaller_target(rng: random.Random, lines: list[str]) -> None:
-    limits = ["max_num_threads=2", "local_memory_bytes=8", "texture_spatial_limit=1"]
-    limits += ["max_image_reads=0", "images=0", "float64=0", "private_memory_bytes=8"]
+    limits = [f"{name}={n}" for name in ("max_num_threads", "max_num_threads_z") for n in (1, 2)]
+    limits += [f"{name}={8 * n}" for name in ("max_local_memory", "max_private_memory")
+               for n in (1, 4)]  # fmt: skip
+    limits += ["texture_spatial_limit=1", "texture_spatial_limit=4", "images=0", "float64=0"]
+    limits += [f"{name}={n}" for name in ("max_image_reads", "max_image_writes") for n in (1, 2)]
+    limits += ["max_parameter_size=24"]
     lines[0] = re.sub(r'"$', f' -{rng.choice(limits)}"', lines[0])
 
 
-CHANGES = (
-    _removed,
-    _repeated,
-    _other_number,
-    _smaller_target,
-    _other_word(SCOPES),
-    _other_word(TAGS),
-    _other_word(KINDS),
+CHANGES: tuple[Change, ...] = (
+    *(_removed, _repeated, _swapped, _added, _added, _other_axis, _other_number),
+    *(_smaller_target, _smaller_target),
+    _other_word(SCOPES, _directives),
+    _other_word(TAGS, _directives),
+    _other_word(KINDS, _directives),
+    _other_word(TYPES, _heads),
 )
 
 
 def mutated(rng: random.Random, text: str) -> str:
     """The text with one to three changes."""
     lines = text.split("\n")
-    for _ in range(rng.randint(1, 3)):
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
         rng.choice(CHANGES)(rng, lines)
     return "\n".join(lines)

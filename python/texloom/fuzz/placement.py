@@ -1,14 +1,15 @@
-"""Random schedules: caches, places and loops of the stages of a computation."""
+"""Random schedules: places and loops of the stages of a computation."""
 
 from __future__ import annotations
 
 import random
 
-from .computation import Computation, Stage
+from .computation import Computation
+from .extents import Extent, is_constant
+from .layouts import TEXTURES, random_axes, random_texel_axes, transform
 from .loop_directives import MAX_THREADS, THREAD_TAGS, Loop, StageLoops
-from .script import HALF_ARITHMETIC, Script, small_target
-
-TEXTURES = ("texture", "texture:weight", "texture:nhwc", "global.texture")
+from .script import Script
+from .stage import Stage
 
 
 class Placement:
@@ -24,11 +25,9 @@ class Placement:
         self.script.features.add(name)
 
     def make(self) -> None:
-        outputs = ", ".join(o.var + ".op" for o in self.computation.outputs)
-        self.script.add(f"s = te.create_schedule([{outputs}])")
-        self.make_caches()
+        """All stages but those of inputs."""
         for stage in reversed(self.computation.stages):
-            if not stage.is_input:
+            if not stage.is_input and not stage.is_extern:
                 self.place(stage)
         for stage in self.computation.stages:
             if stage.host is not None and self.rng.random() < 0.25:
@@ -59,7 +58,8 @@ class Placement:
         ]
         inputs = [source for each in inside for source in self.effective_inputs(each)]
         hosted = [each for each in inputs if each.host is not None]
-        if all(each.enclosing[-1][1] is not stage.enclosing[-1][1] for each in hosted):
+        loop = stage.enclosing[-1][1]
+        if self.is_constant(loop) and all(each.enclosing[-1][1] is not loop for each in hosted):
             self.script.add(f"s[{stage.var}].double_buffer()")
             self.feature("double_buffer")
 
@@ -69,7 +69,7 @@ class Placement:
         is_copy = not stage.reductions and len(set(self.effective_readers(stage))) == 1
         inputs = [each for each in self.effective_inputs(stage) if each.host is not None]
         outer = all(each.enclosing[-1][1] is not loop for each in inputs)
-        if is_copy and outer and not loop.taken:
+        if is_copy and outer and not loop.taken and self.is_constant(loop):
             self.script.add(f"s[{stage.var}].pipeline({self.rng.choice([2, 2, 3])})")
             self.feature("pipeline")
 
@@ -85,93 +85,6 @@ class Placement:
         self.script.add(f's[{stage.var}].pragma({loop.name}, "auto_unroll_max_step", {steps})')
         self.feature("auto_unroll_max_step")
 
-    def rfactor(self, stage: Stage) -> None:
-        """Partial results along one axis of the reduction, or along a part of it."""
-        rng = self.rng
-        at = rng.randrange(len(stage.reductions))
-        count, rest = stage.reductions[at], stage.reductions[:at] + stage.reductions[at + 1 :]
-        axis = f"s[{stage.var}].op.reduce_axis[{at}]"
-        if rng.random() < 0.5:
-            factor = rng.randint(1, 4)
-            outer = self.script.name("ko")
-            axis = self.script.name("ki")
-            self.script.add(
-                f"{outer}, {axis} = s[{stage.var}].split("
-                f"s[{stage.var}].op.reduce_axis[{at}], factor={factor})"
-            )
-            rest = [-(-count // factor), *rest]
-            count = min(count, factor)
-        place = rng.randrange(len(stage.shape) + 1)
-        var = self.script.name(stage.var + "f")
-        self.script.add(f"{var} = s.rfactor({stage.var}, {axis}, {place})")
-        self.feature("rfactor")
-        self.script.keeps_order = False
-        shape = [*stage.shape[:place], count, *stage.shape[place:]]
-        partial = Stage(var, shape, stage.dtype, stage.inputs, rest, is_cache=True)
-        stage.inputs, stage.reductions = [partial], [count]
-        self.computation.stages.insert(self.computation.stages.index(stage), partial)
-
-    def relayout(self, stage: Stage) -> list[int]:
-        """Loops made before cache_write: the axes of the cache, whose extents are returned."""
-        rng = self.rng
-        at = rng.randrange(len(stage.shape))
-        size = rng.randint(1, 5)
-        outer, inner = self.script.name("ro"), self.script.name("ri")
-        axis = f"s[{stage.var}].op.axis"
-        names = [f"{axis}[{i}]" for i in range(len(stage.shape))]
-        self.script.add(f"{outer}, {inner} = s[{stage.var}].split({names[at]}, factor={size})")
-        self.feature("cache_write of scheduled loops")
-        names[at : at + 1] = [outer, inner]
-        shape = list(stage.shape)
-        shape[at : at + 1] = [-(-shape[at] // size), min(size, shape[at])]
-        if rng.random() < 0.5:
-            order = rng.sample(range(len(names)), len(names))
-            self.script.add(f"s[{stage.var}].reorder({', '.join(names[i] for i in order)})")
-            shape = [shape[i] for i in order]
-        return shape
-
-    def make_caches(self) -> None:
-        rng, readers_of = self.rng, self.computation.readers_of
-        for stage in list(self.computation.stages):
-            if stage.is_input or stage.several:
-                continue
-            if stage.reductions and rng.random() < 0.2:
-                self.rfactor(stage)
-            if rng.random() < 0.2:
-                self.cache_write(stage)
-        sources = [s for s in self.computation.stages if readers_of(s) and not s.several]
-        for source in rng.sample(sources, min(len(sources), rng.randint(0, 2))):
-            readers = readers_of(source)
-            if rng.random() < 0.3:
-                readers = [rng.choice(readers)]
-            cache = self.cache_read(source, readers)
-            if rng.random() < 0.25:
-                self.feature("a cache of a cache")
-                self.cache_read(cache, readers_of(cache))
-
-    def cache_read(self, source: Stage, readers: list[Stage]) -> Stage:
-        var = self.script.name(source.var + "c")
-        line = len(self.script.lines)
-        names = ", ".join(r.var for r in readers)
-        self.script.add(f'{var} = s.cache_read({source.var}, "{{scope}}", [{names}])')
-        self.feature(f"cache_read for {len(readers)} readers")
-        cache = Stage(var, source.shape, source.dtype, [source], is_cache=True, line=line)
-        for reader in readers:
-            reader.inputs = [cache if i is source else i for i in reader.inputs]
-        self.computation.stages.insert(self.computation.stages.index(source) + 1, cache)
-        return cache
-
-    def cache_write(self, stage: Stage) -> None:
-        var = self.script.name(stage.var + "l")
-        shape = self.relayout(stage) if stage.shape and self.rng.random() < 0.25 else stage.shape
-        line = len(self.script.lines)
-        self.script.add(f'{var} = s.cache_write({stage.var}, "{{scope}}")')
-        self.feature("cache_write")
-        cache = Stage(var, shape, stage.dtype, stage.inputs, stage.reductions)
-        cache.is_cache, cache.line, cache.narrow = True, line, True
-        stage.inputs, stage.reductions = [cache], []
-        self.computation.stages.insert(self.computation.stages.index(stage), cache)
-
     def set_scope(self, stage: Stage, scope: str) -> None:
         if stage.line >= 0:
             text = self.script.lines[stage.line]
@@ -180,34 +93,6 @@ class Placement:
         elif scope:
             self.script.add(f's[{stage.var}].set_scope("{scope}")')
             self.feature(f"set_scope {scope}")
-
-    def transform(self, stage: Stage) -> None:
-        """Its axes in another order, one of them perhaps cut into two."""
-        rng = self.rng
-        names = [f"i{n}" for n in range(len(stage.shape))]
-        new, cut = list(names), rng.randrange(len(names))
-        if stage.shape[cut] > 2:
-            factor = rng.randint(2, stage.shape[cut] - 1)
-            new[cut : cut + 1] = [f"{names[cut]} // {factor}", f"{names[cut]} % {factor}"]
-        rng.shuffle(new)
-        stage.transformed = len(new)
-        self.script.add(
-            f"s[{stage.var}].transform_layout(lambda {', '.join(names)}: [{', '.join(new)}])"
-        )
-        self.feature("transform_layout")
-
-    def texture_layout(self, shape: list[int], lane: int) -> str:
-        """A layout with this axis in the lanes, the other axes anywhere."""
-        names = [f"d{n}" for n in range(len(shape))]
-        parts = [f"{n}/4" if i == lane else n for i, n in enumerate(names)]
-        self.rng.shuffle(parts)
-        cut = self.rng.randint(0, len(parts))
-        rows, columns = ", ".join(parts[:cut]), ", ".join(parts[cut:])
-        self.feature("layout=")
-        return (
-            f"texture[({', '.join(names)}) -> rows=({rows}), cols=({columns}), "
-            f"lanes=({names[lane]}%4)]"
-        )
 
     def effective_readers(self, stage: Stage) -> list[Stage]:
         readers = []
@@ -229,7 +114,12 @@ class Placement:
             if owner.texture and loop.lane:
                 common = common[:i]
                 break
-        return list(range(1, len(common) + 1))
+        # What a loop inside goes over must not depend on the call: memory is as large.
+        least = max(
+            (i + 1 for path in paths for i, (_, loop) in enumerate(path) if loop.symbolic),
+            default=0,
+        )
+        return list(range(max(1, least), len(common) + 1))
 
     def place(self, stage: Stage) -> None:
         rng = self.rng
@@ -237,6 +127,7 @@ class Placement:
             self.place_root(stage)
             return
         plain = not stage.reductions and not stage.is_cache and not stage.several
+        plain = plain and not any(r.is_extern for r in self.effective_readers(stage))
         points = self.attach_points(stage)
         choice = rng.random()
         if plain and choice < 0.3:
@@ -265,9 +156,6 @@ class Placement:
                 scope = rng.choice(TEXTURES) if may_be_texture and rng.random() < 0.3 else ""
             stage.scope = scope
             self.set_scope(stage, scope)
-            is_buffer = scope in ("", "global") and not stage.several and stage.shape
-            if is_buffer and rng.random() < 0.15:
-                self.transform(stage)
         elif (
             not stage.reductions
             and not stage.several
@@ -275,7 +163,10 @@ class Placement:
             and rng.random() < 0.15
         ):
             stage.bound_scope = rng.choice(TEXTURES)
-        self.own_loops(stage, list(stage.shape))
+        may_move = stage.shape and is_constant(stage.shape) and not stage.several
+        if may_move and rng.random() < 0.15:
+            self.transform(stage)
+        self.own_loops(stage, stage.shape)
         loops = stage.loops
         if not [each for each in loops.free() if not each.reduction]:
             unit = Loop(self.script.name("unit"), 1)
@@ -302,7 +193,15 @@ class Placement:
         if loop is not None:
             threads[tag] = loop.extent
 
-    def own_loops(self, stage: Stage, extents: list[int | None]) -> None:
+    def transform(self, stage: Stage) -> None:
+        """Other axes: of a texture that only kernels see, texels of their own."""
+        if not stage.texture:
+            transform(self.script, stage, random_axes(self.rng, stage.shape))
+        elif not stage.bound_scope and len(stage.shape) < 5 and stage.shape[-1].most >= 4:
+            transform(self.script, stage, random_texel_axes(self.rng, stage.shape))
+            self.feature("transform_layout of a texture")
+
+    def own_loops(self, stage: Stage, extents: list[Extent | None]) -> None:
         rng = self.rng
         stem = stage.var.lower()
         stage.loops = StageLoops.of(
@@ -332,6 +231,7 @@ class Placement:
         self.script.add(f"{', '.join(names)}, = list({leaves})[:{len(names)}]")
         reductions = [each for each in stage.loops.loops if each.reduction]
         stage.loops.loops = [Loop(n, None, exact=False) for n in names] + reductions
+        stage.loops.loops[len(names) - 1].lane = stage.texture
 
     def attach(self, stage: Stage, depth: int) -> None:
         rng = self.rng
@@ -405,61 +305,24 @@ class Placement:
     def binds(self, stage: Stage, tag: str) -> bool:
         return any(each.tag == tag for each in stage.loops.loops)
 
+    def is_constant(self, loop: Loop) -> bool:
+        """Whether no call tells its extent: of a stage that is attached bound inference says so."""
+        return loop.extent is not None or not (loop.symbolic or self.computation.symbols)
+
     def annotate(self, stage: Stage) -> None:
         rng, loops = self.rng, stage.loops
         for loop in list(loops.loops):
             known = loop.extent is not None and loop.extent <= 4
-            if loop.taken or loop.lane:
+            if loop.taken or loop.lane or not self.is_constant(loop):
                 continue
             if known and rng.random() < 0.2:
                 loops.annotate(loop, "unroll")
             elif not loop.reduction and rng.random() < 0.1:
                 loops.annotate(loop, "vectorize")
         inner = loops.loops[-1] if loops.loops else None
-        if inner and not inner.taken and not inner.reduction and rng.random() < 0.3:
+        free = inner and not inner.taken and not inner.reduction and self.is_constant(inner)
+        if free and rng.random() < 0.3:
             loops.annotate(inner, "vectorize")
-
-    # -- The end of the script.
-
-    def finish(self) -> None:
-        """Arguments, where they lie, and the program."""
-        rng, add = self.rng, self.script.add
-        stages = self.computation.stages
-        args = [s for s in stages if s.is_input] + self.computation.outputs
-        for stage in stages:
-            is_own = not (stage.is_input or stage.is_cache or stage.is_output or stage.several)
-            if is_own and not stage.inlined and stage.host is None and rng.random() < 0.15:
-                args.append(stage)
-                self.feature("an intermediate tensor is an argument")
-        if rng.random() < 0.2:
-            rng.shuffle(args)
-        places = []  # how arguments are declared
-        for a in args:
-            if a.is_input and a.fits_texture and rng.random() < 0.15:
-                a.bound_scope = rng.choice(TEXTURES)
-            if a.bound_scope:
-                self.feature(f"argument in {a.bound_scope}")
-                origin = rng.random() < 0.4
-                layout = ""
-                if rng.random() < 0.25:
-                    lane = rng.randrange(len(a.shape)) if a.is_input else len(a.shape) - 1
-                    layout = f', layout="{self.texture_layout(a.shape, lane)}"'
-                if origin:
-                    self.feature("origin declared")
-                places.append((a, f'scope="{a.bound_scope}", origin={origin}{layout}'))
-        target = small_target(rng, self.script, [s.shape for s in stages if s.shape])
-        binds = []
-        for a, place in places:
-            if "origin=False" in place and rng.random() < 0.3:
-                self.feature("image declared to be exact")
-                place += ", exact_image=True"
-            binds.append(f'{a.var}: tvm.decl_buffer({a.shape}, "{a.dtype}", {place})')
-        if any(s.dtype == "float16" for s in stages) and rng.random() < 0.3:
-            self.feature("target: half arithmetic")
-            target += HALF_ARITHMETIC
-        add(f"args = [{', '.join(a.var for a in args)}]")
-        add(f"binds = {{{', '.join(binds)}}}")
-        add(f'program = tvm.program(s, args, binds=binds, target="{target}")')
 
 
 def same(a: tuple[Stage, Loop], b: tuple[Stage, Loop]) -> bool:

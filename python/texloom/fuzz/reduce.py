@@ -188,47 +188,41 @@ def simpler(text: str) -> Iterator[str]:
         yield text[:left] + text[found.end() :]
 
 
+def outside_brackets(text: str, begin: int, step: int) -> Iterator[int]:
+    """Places from `begin` on, in steps of 1 or -1, that are in no bracket which is met on the way.
+
+    The last one is the bracket that ends what `begin` stands in.
+    """
+    opening, closing = ("([", ")]") if step > 0 else (")]", "([")
+    depth, at = 0, begin
+    while 0 <= at < len(text):
+        if depth == 0:
+            yield at
+        if text[at] in closing:
+            if depth == 0:
+                return
+            depth -= 1
+        depth += text[at] in opening
+        at += step
+
+
 def arguments(text: str, begin: int) -> tuple[list[str], int]:
     """What stands between the brackets, cut at its commas, and where they end."""
-    depth, start, parts = 0, begin, []
-    for i in range(begin, len(text)):
-        if text[i] in "([":
-            depth += 1
-        elif text[i] in ")]":
-            depth -= 1
-            if depth < 0:
-                return [*parts, text[start:i]], i + 1
-        elif text[i] == "," and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    return parts, len(text)
+    start, parts = begin, []
+    for at in outside_brackets(text, begin, 1):
+        if text[at] in ",)]":
+            parts.append(text[start:at])
+            start = at + 1
+    return parts, start
 
 
 def operand_before(text: str, end: int) -> int:
     """Where the operand begins that ends here."""
-    depth = 0
-    for i in range(end - 1, -1, -1):
-        if text[i] in ")]":
-            depth += 1
-        elif text[i] in "([":
-            depth -= 1
-            if depth < 0:
-                return i + 1
-        elif text[i] in " \n" and depth == 0:
-            return i + 1
-    return 0
+    places = outside_brackets(text, end - 1, -1)
+    return next((at + 1 for at in places if text[at] in " \n(["), 0)
 
 
 def operand_behind(text: str, begin: int) -> int:
     """Where the operand ends that begins here."""
-    depth = 0
-    for i in range(begin, len(text)):
-        if text[i] in "([":
-            depth += 1
-        elif text[i] in ")]":
-            depth -= 1
-            if depth < 0:
-                return i
-        elif text[i] in " \n," and depth == 0:
-            return i
-    return len(text)
+    places = outside_brackets(text, begin, 1)
+    return next((at for at in places if text[at] in " \n,)]"), len(text))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import random
 from collections import Counter
 
 from .._core import Program
@@ -21,6 +19,8 @@ class Script:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.features: set[str] = set()
+        # What symbols are at each call; a single one where there are none.
+        self.calls: list[dict[str, int]] = [{}]
         self.keeps_order = True  # of every sum: a schedule may then change no bit
         self._names: Counter[str] = Counter()
 
@@ -42,24 +42,3 @@ class Script:
         scope: dict[str, Program] = {"__name__": "case"}
         exec(compile(self.text(), "<case>", "exec"), scope)
         return scope["program"]
-
-
-# What a target says of a device that computes in half; without it the same values come of float32.
-HALF_ARITHMETIC = " -float16_arithmetic=1"
-
-
-def small_target(rng: random.Random, script: Script, shapes: list[list[int]]) -> str:
-    """A target that may have images so small that textures of these shapes must be folded."""
-    options = ""
-    if rng.random() < 0.1:
-        options += " -device=adreno"
-    if rng.random() < 0.3:
-        script.features.add("target: no contraction")
-        options += " -contract=0"
-    if rng.random() < 0.75:
-        return f"opencl{options}"
-    script.features.add("target: folded textures")
-    texels = max(math.prod(shape[:-1]) * -(-shape[-1] // 4) for shape in shapes)
-    # An area of four times what is needed leaves room for a fold in one direction, padding too.
-    limit = max(4, 2 * math.isqrt(texels) + 2)
-    return f"opencl{options} -texture_spatial_limit={limit}"

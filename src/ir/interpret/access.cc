@@ -129,6 +129,7 @@ Coordinates Accesses::coordinates(const BufferNode& buffer, const Index& index) 
 
 Value Accesses::load(const Load& n, const std::vector<Value>& indices, Mask mask) {
   const Site site{&n, n.location, *n.buffer, view_.of(*n.buffer), false};
+  runner_.count_access(*n.buffer, false);
   Value value{n.type, {}};
   for (int lane = 0; lane < n.type.lanes; ++lane) {
     if (has_lane(mask, lane)) value.lanes[lane] = load_lane(site, indices, lane);
@@ -161,6 +162,7 @@ Scalar Accesses::load_lane(const Site& site, const std::vector<Value>& indices, 
 
 void Accesses::store(const Store& n, const std::vector<Value>& indices, const Value& value) {
   const Site site{&n, n.location, *n.buffer, view_.of(*n.buffer), true};
+  runner_.count_access(*n.buffer, true);
   for (int lane = 0; lane < value.type.lanes; ++lane) {
     store_lane(site, indices, lane, value.lanes[lane]);
   }
@@ -188,6 +190,7 @@ void Accesses::store_lane(const Site& site, const std::vector<Value>& indices, i
 
 Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask mask) {
   const Site site{&n, n.location, *n.texture, view_.of(*n.texture), false};
+  runner_.count_access(*n.texture, false);
   Value value{n.type, {}};
   const int64_t column = x.front().integer, row = y.front().integer;
   const Coordinates at = in_rectangle(site.binding, column, row);
@@ -215,6 +218,7 @@ Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask 
 
 void Accesses::store(const TextureStore& n, const Value& x, const Value& y, const Value& value) {
   const Site site{&n, n.location, *n.texture, view_.of(*n.texture), true};
+  runner_.count_access(*n.texture, true);
   for (const Value* coordinate : {&x, &y}) {
     if (const Undefined u = coordinate->front().undefined; u != 0) {
       return runner_.report_undefined(&n, n.location, u,

@@ -15,6 +15,7 @@ class Interpreter {
                .steps = StepBudget(options.max_steps),
                .origins = {},
                .logical = program.stage == Stage::Loops,
+               .counts = options.counts,
                .eager = program.stage == Stage::Legalised},
         runner_(state_),
         evaluator_(runner_, view_) {

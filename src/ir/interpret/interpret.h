@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "ir/interpret/access_count.h"
 #include "ir/interpret/memory.h"
 #include "ir/interpret/report.h"
 #include "ir/program.h"
@@ -15,6 +16,7 @@ struct InterpretOptions {
   size_t max_reports = 50;
   // A step is a statement, a thread, or an element that is allocated: a bound for time and memory.
   int64_t max_steps = std::numeric_limits<int64_t>::max();
+  AccessCounts* counts = nullptr;  // of kernels, added to what is there; null: not counted
 };
 
 // What it does: runs a program of any stage but te (of a schedule's computes, lower/unscheduled.h

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "ir/interpret/access_count.h"
 #include "ir/interpret/races.h"
 #include "ir/interpret/report.h"
 #include "ir/interpret/undefined.h"
@@ -35,8 +36,9 @@ struct RunState {
   Reporter reporter;
   StepBudget steps;
   UndefinedOrigins origins;
-  bool logical = false;  // one index for each axis: stage Loops
-  bool eager = false;    // vector conditions evaluate all lanes of what they choose: Legalised
+  bool logical = false;            // one index for each axis: stage Loops
+  AccessCounts* counts = nullptr;  // InterpretOptions::counts
+  bool eager = false;  // vector conditions evaluate all lanes of what they choose: Legalised
 };
 
 // A thread of a kernel, or the code of a program that has no kernels.
@@ -52,6 +54,13 @@ class Runner {
   // Itself, at this line. Only of a thread of a kernel.
   Accessor accessor(const SourceLocation& own) const {
     return {id_.value(), interval_, line_of(own)};
+  }
+
+  // An access of a vector or texel at once is one.
+  void count_access(const BufferNode& buffer, bool writes) {
+    if (state_->counts == nullptr || !id_) return;
+    AccessCount& count = (*state_->counts)[{kernel_, &buffer}];
+    ++(writes ? count.writes : count.reads);
   }
 
   // The line of the innermost statement around that has one.

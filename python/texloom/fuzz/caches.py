@@ -1,0 +1,118 @@
+"""Random caches of a computation's tensors, and partial reductions: new stages."""
+
+from __future__ import annotations
+
+import random
+
+from .computation import Computation
+from .extents import Extent, Shape, extent
+from .script import Script
+from .stage import Stage
+
+
+class Caches:
+    """Writes them, and puts their stages among those of the computation."""
+
+    def __init__(self, rng: random.Random, script: Script, computation: Computation) -> None:
+        self.rng = rng
+        self.script = script
+        self.computation = computation
+
+    def feature(self, name: str) -> None:
+        """Count it."""
+        self.script.features.add(name)
+
+    def make(self) -> None:
+        """Of stages drawn at random."""
+        rng, readers_of = self.rng, self.computation.readers_of
+        for stage in list(self.computation.stages):
+            if stage.is_input or stage.several or stage.is_extern:
+                continue
+            if stage.reductions and rng.random() < 0.2:
+                self.rfactor(stage)
+            if rng.random() < 0.25:
+                self.cache_write(stage)
+        sources = [s for s in self.computation.stages if readers_of(s) and not s.several]
+        for source in rng.sample(sources, min(len(sources), rng.randint(0, 2))):
+            readers = readers_of(source)
+            if rng.random() < 0.3:
+                readers = [rng.choice(readers)]
+            cache = self.cache_read(source, readers)
+            if rng.random() < 0.25:
+                self.feature("a cache of a cache")
+                self.cache_read(cache, readers_of(cache))
+
+    def cache_read(self, source: Stage, readers: list[Stage]) -> Stage:
+        """A stage that readers read instead of the source."""
+        var = self.script.name(source.var + "c")
+        line = len(self.script.lines)
+        names = ", ".join(r.var for r in readers)
+        self.script.add(f'{var} = s.cache_read({source.var}, "{{scope}}", [{names}])')
+        self.feature(f"cache_read for {len(readers)} readers")
+        cache = Stage(var, source.shape, source.dtype, [source], is_cache=True, line=line)
+        for reader in readers:
+            reader.inputs = [cache if i is source else i for i in reader.inputs]
+        self.computation.stages.insert(self.computation.stages.index(source) + 1, cache)
+        return cache
+
+    def cache_write(self, stage: Stage) -> None:
+        """A stage that computes what the old one stores."""
+        var = self.script.name(stage.var + "l")
+        shape = self.relayout(stage) if stage.shape and self.rng.random() < 0.4 else stage.shape
+        line = len(self.script.lines)
+        self.script.add(f'{var} = s.cache_write({stage.var}, "{{scope}}")')
+        self.feature("cache_write")
+        cache = Stage(var, shape, stage.dtype, stage.inputs, stage.reductions)
+        cache.is_cache, cache.line, cache.narrow = True, line, True
+        stage.inputs, stage.reductions = [cache], []
+        self.computation.stages.insert(self.computation.stages.index(stage), cache)
+
+    def rfactor(self, stage: Stage) -> None:
+        """Partial results along one axis of the reduction, or along a part of it."""
+        rng = self.rng
+        at = rng.randrange(len(stage.reductions))
+        count, rest = stage.reductions[at], stage.reductions[:at] + stage.reductions[at + 1 :]
+        axis = f"s[{stage.var}].op.reduce_axis[{at}]"
+        if rng.random() < 0.5:
+            factor = rng.randint(1, 4)
+            outer = self.script.name("ko")
+            axis = self.script.name("ki")
+            self.script.add(
+                f"{outer}, {axis} = s[{stage.var}].split("
+                f"s[{stage.var}].op.reduce_axis[{at}], factor={factor})"
+            )
+            rest = [count.ceil_div(factor), *rest]
+            count = part_of(count, factor)
+        place = rng.randrange(len(stage.shape) + 1)
+        var = self.script.name(stage.var + "f")
+        self.script.add(f"{var} = s.rfactor({stage.var}, {axis}, {place})")
+        self.feature("rfactor")
+        self.script.keeps_order = False
+        shape = [*stage.shape[:place], count, *stage.shape[place:]]
+        partial = Stage(var, shape, stage.dtype, stage.inputs, rest, is_cache=True)
+        stage.inputs, stage.reductions = [partial], [count]
+        self.computation.stages.insert(self.computation.stages.index(stage), partial)
+
+    def relayout(self, stage: Stage) -> Shape:
+        """Loops made before cache_write: the axes of the cache, whose extents are returned."""
+        rng = self.rng
+        at = rng.randrange(len(stage.shape))
+        size = rng.randint(1, 5)
+        outer, inner = self.script.name("ro"), self.script.name("ri")
+        axis = f"s[{stage.var}].op.axis"
+        names = [f"{axis}[{i}]" for i in range(len(stage.shape))]
+        self.script.add(f"{outer}, {inner} = s[{stage.var}].split({names[at]}, factor={size})")
+        self.feature("cache_write of scheduled loops")
+        names[at : at + 1] = [outer, inner]
+        shape = list(stage.shape)
+        shape[at : at + 1] = [shape[at].ceil_div(size), part_of(shape[at], size)]
+        if rng.random() < 0.5:
+            order = rng.sample(range(len(names)), len(names))
+            self.script.add(f"s[{stage.var}].reorder({', '.join(names[i] for i in order)})")
+            shape = [shape[i] for i in order]
+        return shape
+
+
+def part_of(length: Extent, factor: int) -> Extent:
+    """The inner part of a split: it shrinks to the whole where that is known to be shorter."""
+    return extent(factor if length.is_symbolic else min(length.most, factor))

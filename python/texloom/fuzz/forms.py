@@ -1,0 +1,116 @@
+"""Forms of computations: what stages there are, and how they read each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .extents import extent
+from .externs import extern
+from .index_forms import Axis
+
+if TYPE_CHECKING:
+    from .computation import Computation
+
+
+def readers(c: Computation) -> None:
+    """Two readers of one tensor, perhaps something of both."""
+    rng = c.rng
+    shared = c.input(c.random_shape(3, 12))
+    extra = [c.input(c.random_shape(2, 6))] if rng.random() < 0.3 else []
+    if rng.random() < 0.5:
+        shared = c.compute(c.random_shape(3, 10), [shared])
+    first = c.compute(c.random_shape(3, 7), [shared, *extra], chance=0.55)
+    again = first.shape if rng.random() < 0.6 else c.random_shape(3, 7)
+    second = c.compute(again, [shared, *extra], chance=0.55)
+    if rng.random() < 0.7:
+        both = c.compute(list(first.shape), [first, second])
+        if rng.random() < 0.3:
+            c.compute(c.random_shape(3, 7), [both])
+
+
+def graph(c: Computation) -> None:
+    """Each stage reads some of those before it, mostly the last."""
+    rng = c.rng
+    for _ in range(rng.randint(1, 2)):
+        c.input(c.random_shape(5, 8))
+    for _ in range(rng.randint(1, 4)):
+        inputs = [c.stages[-1]]
+        if rng.random() < 0.5:
+            inputs.append(rng.choice(c.stages))
+        most = rng.choice([2, 3, 3, 5])
+        c.compute(c.random_shape(most, 8), inputs, chance=0.3)
+
+
+def copy(c: Computation) -> None:
+    """One tensor as it is, of any rank but 0."""
+    x = c.input(c.random_shape(6, 9))
+    axes = ", ".join(f"i{n}" for n in range(len(x.shape)))
+    c.moved("Y", x, x.shape, axes, f"{x.var}({axes})")
+
+
+def matmul(c: Computation) -> None:
+    """A product of matrices, perhaps of several, perhaps with something behind it."""
+    rng = c.rng
+    m, n, k = c.random_extent(9), c.random_extent(9), c.random_extent(8)
+    if rng.random() < 0.6:
+        n = extent(rng.choice([4, 4, 8]))
+    batch = [extent(rng.randint(1, 3))] if rng.random() < 0.3 else []
+    a, b = c.input([*batch, m, k]), c.input([k, n], like=c.stages[-1])
+    axes = [*([Axis("b", batch[0])] if batch else []), Axis("i", m), Axis("j", n)]
+    reads = (f"{a.var}({'b, ' if batch else ''}i, k)", f"{b.var}(k, j)")
+    value, dtype = c.values.product((a, b), reads)
+    c.reduction([*batch, m, n], axes, [Axis("k", k)], value, dtype)
+    if rng.random() < 0.4:
+        c.compute([m, n], [c.stages[-1]])
+
+
+def convolution(c: Computation) -> None:
+    """Windows of a padded image, strided and dilated."""
+    rng = c.rng
+    stride, dilation = rng.randint(1, 2), rng.randint(1, 2)
+    kernel, depth = extent(rng.randint(1, 3)), extent(rng.randint(1, 4))
+    filters = extent(rng.choice([4, rng.randint(1, 5)]))
+    size, pad = c.random_extent(6), rng.randint(0, 2)
+    reach = (size - 1) * stride + (kernel - 1) * dilation + 1
+    pad = min(pad, (reach.least - 1) // 2)
+    width = reach - 2 * pad
+    x = c.input([depth, width])
+    w = c.input([filters, depth, kernel], like=x)
+    inside = f"te.all(x >= {pad}, x < {width + pad})"
+    read = f"te.if_then_else({inside}, {x.var}(c, x - {pad}), te.const(0, '{x.dtype}'))"
+    padded = c.moved("P", x, [depth, reach], "c, x", read)
+    reads = (f"{padded.var}(c, x * {stride} + k * {dilation})", f"{w.var}(o, c, k)")
+    value, dtype = c.values.product((padded, w), reads)
+    axes, over = [Axis("o", filters), Axis("x", size)], [Axis("c", depth), Axis("k", kernel)]
+    c.reduction([filters, size], axes, over, value, dtype)
+
+
+def pack_lanes(c: Computation) -> None:
+    """A last axis cut into lanes of four, something done, and the axis whole again."""
+    rows, groups = c.random_extent(6), c.random_extent(4)
+    x = c.input([rows, groups * 4])
+    packed = c.moved("P", x, [rows, groups, extent(4)], "i, j, l", f"{x.var}(i, j * 4 + l)")
+    packed = c.compute(packed.shape, [packed], chance=0.3)
+    if not packed.several:
+        c.moved("U", packed, x.shape, "i, j", f"{packed.var}(i, j // 4, j % 4)")
+
+
+def externs(c: Computation) -> None:
+    """Statements of ir_builder, between computes or alone."""
+    rng = c.rng
+    symbols, c.symbols = c.symbols, []  # their buffers have constant extents
+    source = c.input(c.random_shape(3, 8))
+    if rng.random() < 0.5:
+        source = c.compute(c.random_shape(3, 8), [source])
+    for _ in range(rng.randint(1, 2)):
+        source = extern(c, source)
+    c.symbols = symbols
+    if rng.random() < 0.6:
+        inputs = [source, rng.choice([s for s in c.stages if not s.several])]
+        c.compute(c.random_shape(3, 7), inputs, chance=0.3)
+
+
+FORMS = (
+    *(readers, readers, readers, graph, graph, graph),
+    *(copy, matmul, matmul, convolution, convolution, pack_lanes, externs),
+)

@@ -1,0 +1,68 @@
+"""A tensor of a random program, and values made of tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .extents import Extent, Shape, is_constant
+from .loop_directives import Loop, StageLoops
+
+
+@dataclass(eq=False)
+class Stage:
+    """A tensor of the script, with where its stage will be computed."""
+
+    var: str
+    shape: Shape
+    dtype: str
+    inputs: list[Stage] = field(default_factory=list)
+    reductions: list[Extent] = field(default_factory=list)
+    magnitude: float = 8  # no value is larger, unless it wrapped
+    is_input: bool = False
+    is_output: bool = False
+    is_cache: bool = False
+    is_extern: bool = False  # a statement computes it, which has threads of its own
+    several: bool = False  # one of the outputs of its operation
+    line: int = -1  # of the cache's directive in the script, with {scope} in it
+    narrow: bool = False  # a cache_write: local or shared only
+    scope: str = ""  # of a root stage
+    bound_scope: str = ""  # given by binds=
+    inlined: bool = False
+    transformed: int = 0  # how many axes transform_layout made of its own
+    host: Stage | None = None
+    loops: StageLoops | None = None
+    enclosing: list[tuple[Stage, Loop]] = field(default_factory=list)
+
+    @property
+    def texture(self) -> bool:
+        """Whether its result lies in an image."""
+        return "texture" in self.scope + self.bound_scope
+
+    @property
+    def fits_texture(self) -> bool:
+        """Whether images have elements of its type, and as many axes."""
+        is_texel = self.dtype not in ("float64", "int64", "uint64", "bool")
+        return is_texel and 1 <= len(self.shape) <= 6 and is_constant(self.shape)
+
+    def path(self) -> list[tuple[Stage, Loop]]:
+        """The loops around its value, its own last."""
+        own = [] if self.loops is None else self.loops.loops
+        return self.enclosing + [(self, loop) for loop in own]
+
+    def root(self) -> Stage:
+        """The stage whose kernel computes it."""
+        return self if self.host is None else self.host.root()
+
+
+@dataclass(frozen=True)
+class Value:
+    """An expression, with how large it gets and what it reads."""
+
+    text: str
+    magnitude: float
+    inputs: list[Stage]
+
+
+def union(a: list[Stage], b: list[Stage]) -> list[Stage]:
+    """Both lists, each stage once."""
+    return a + [s for s in b if s not in a]
