@@ -133,13 +133,13 @@ class Builder {
     };
     check_runs(id, loop);
     LeafLoop all_but_last = loop;
-    all_but_last.extent = arith::simplify(loop.extent - 1, bounds_.ranges);
+    all_but_last.end = arith::simplify(loop.end - 1, bounds_.ranges);
     Stmts statements{at(produce, make_int(0))};
-    if (!is_int(all_but_last.extent, 0)) {
+    if (!is_int(all_but_last.end, 0)) {
       statements.push_back(
           make_loop(id, all_but_last, make_seq({at(produce, loop.var + 1), consume})));
     }
-    statements.push_back(at(consume, all_but_last.extent));
+    statements.push_back(at(consume, all_but_last.end));
     Stmt whole = make_seq(std::move(statements));
     for (const StageId each : doubled) whole = allocated(each, std::move(whole));
     return whole;
@@ -233,7 +233,7 @@ class Builder {
 
   Stmt make_loop(StageId id, const LeafLoop& loop, Stmt body) const {
     const AxisAttributes* attributes = s_.stage(id).attributes_of(loop.axis);
-    const Expr& count = loop.extent;
+    const Expr& count = loop.end;
     if (attributes == nullptr) {
       return make_for(loop.var, count, LoopKind::Serial, std::move(body), loop.axis->location);
     }
