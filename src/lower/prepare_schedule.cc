@@ -194,7 +194,7 @@ void prepare_schedule(Lowering& lowering) {
   inline_stages(s);
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);
-    if (stage.op->is_placeholder() || stage.attachment.kind != AttachKind::Root) continue;
+    if (stage.op->is_placeholder() || stage.attachment.kind == AttachKind::Inline) continue;
     if (scope_of(s, id).texture && !stage.op->axes.empty()) vectorize_lanes(lowering, id);
   }
 }
