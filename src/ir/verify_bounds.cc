@@ -13,6 +13,9 @@ namespace {
 // each occurrence.
 constexpr uint32_t kMaxJudgedSize = 10'000;
 
+// A variable that runs to a constant takes all its values whatever the others are.
+bool is_constant(const Expr& extent) { return int_value(extent) != nullptr; }
+
 }  // namespace
 
 void BoundsProof::enter(const Let& let) {
@@ -27,14 +30,14 @@ BoundsProof::BoundsProof(const Program& program) : ranges_(ranges_of_symbols(pro
 
 void BoundsProof::enter(const ThreadAxis& axis) {
   ranges_.enter(axis.var, axis.extent);
-  if (!is_reached(axis.extent)) overestimated_.insert(axis.var.get());
+  if (!is_constant(axis.extent)) overestimated_.insert(axis.var.get());
 }
 
 void BoundsProof::enter(const For& loop) {
   const bool up_to_memory = arith::reads_memory(loop.extent, ranges_);
   ranges_.enter(loop);
   if (up_to_memory) ranges_.set_memory(loop.var);
-  if (!is_reached(loop.extent)) overestimated_.insert(loop.var.get());
+  if (!is_constant(loop.extent)) overestimated_.insert(loop.var.get());
 }
 
 bool BoundsProof::is_reached(const Expr& e) const {

@@ -12,6 +12,7 @@
 #include "lower/places.h"
 #include "lower/separate_steps.h"
 #include "lower/stage_buffers.h"
+#include "lower/stage_kernels.h"
 #include "lower/symbols.h"
 #include "lower/tensorize.h"
 #include "lower/thread_reduction.h"
@@ -75,7 +76,10 @@ class Builder {
   Stmt root(StageId id) {
     const Operation& op = *s_.stage(id).op;
     if (op.is_scan()) return steps_of_scan(id);
-    if (!op.is_extern()) return make_nest(buffers(id).front(), root_nest(id), op.location);
+    if (!op.is_extern()) {
+      const Stmt loops = nest(id);
+      return stage_kernels(s_, buffers_, id, loops, std::exchange(parts_, {}));
+    }
     std::vector<Buffer> reads;
     for (const ExternInput& input : op.reads) {
       reads.push_back(
@@ -88,20 +92,11 @@ class Builder {
   Stmt steps_of_scan(StageId id) {
     const Operation& op = *s_.stage(id).op;
     const Expr& step = bounds_of(id).loops.front().var;
-    const Stmt steps = separate_steps(root_nest(id), {op.name, step, buffers(id), bounds_.ranges});
-    return make_nest(buffers(id).front(), steps, op.location);
+    const Stmt steps = separate_steps(nest(id), {op.name, step, buffers(id), bounds_.ranges});
+    return one_kernel(s_, buffers_, id, steps, std::exchange(parts_, {}));
   }
 
   Stmt nest(StageId id) { return loops_from(id, 0); }
-
-  // With the memory in which threads put their parts of reductions: outside of all thread loops,
-  // since all of them use it.
-  Stmt root_nest(StageId id) {
-    Stmt body = nest(id);
-    for (const Buffer& parts : parts_) body = make_allocate(parts, body, parts->location);
-    parts_.clear();
-    return body;
-  }
 
   // The loops from this position inwards, with what is attached to them.
   Stmt loops_from(StageId id, size_t position) {
@@ -146,13 +141,13 @@ class Builder {
     };
     check_runs(id, loop);
     LeafLoop all_but_last = loop;
-    all_but_last.extent = arith::simplify(loop.extent - 1, bounds_.ranges);
+    all_but_last.end = arith::simplify(loop.end - 1, bounds_.ranges);
     Stmts statements{at(produce, make_int(0))};
-    if (!is_int(all_but_last.extent, 0)) {
+    if (!is_int(all_but_last.end, 0)) {
       statements.push_back(
           make_loop(id, all_but_last, make_seq({at(produce, loop.var + 1), consume})));
     }
-    statements.push_back(at(consume, all_but_last.extent));
+    statements.push_back(at(consume, all_but_last.end));
     Stmt whole = make_seq(std::move(statements));
     for (const StageId each : doubled) whole = allocated(each, std::move(whole));
     return whole;
@@ -246,7 +241,7 @@ class Builder {
 
   Stmt make_loop(StageId id, const LeafLoop& loop, Stmt body) const {
     const AxisAttributes* attributes = s_.stage(id).attributes_of(loop.axis);
-    const Expr& count = loop.extent;
+    const Expr& count = loop.end;
     if (attributes == nullptr) {
       return make_for(loop.var, count, LoopKind::Serial, std::move(body), loop.axis->location);
     }
@@ -483,7 +478,7 @@ class Builder {
   std::vector<Diagnostic>& warnings_;
   std::unordered_map<StageId, Expr> slot_;      // of stages with two buffers: which one, now
   std::unordered_map<StageId, Place> part_of_;  // of reductions that threads share
-  std::vector<Buffer> parts_;                   // of this root nest
+  std::vector<Buffer> parts_;  // in which threads of this root stage put parts of reductions
   std::map<StageId, bool> written_everywhere_;  // of those that were asked for
 };
 

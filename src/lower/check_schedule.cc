@@ -215,13 +215,6 @@ class Checker {
                         stage.origin->name),
             "the reduction '{}' would read and write its texture for each step", stage.name());
     }
-    if (stage.attachment.kind == AttachKind::At) {
-      error(stage.attachment.location, Code::TextureInsideReader,
-            "leave the texture stage at the root, where it becomes a kernel of its own, or cache "
-            "into \"local\" or \"shared\"",
-            "the texture '{}' is computed inside '{}': a kernel cannot read a texture it writes",
-            stage.name(), s_.stage(stage.attachment.stage).name());
-    }
   }
 
   // Reported where the type comes in, not at everything that is computed from it.
@@ -372,17 +365,6 @@ class Checker {
     for (const StageId reader : s_.readers_of(stage.id)) {
       if (s_.stage(reader).attachment.kind == AttachKind::Inline) continue;
       check_encloses(s_, stage.id, reader);
-    }
-    if (scope.memory == MemoryScope::Global && !scope.texture && !s_.is_update(stage.id)) {
-      // One that the steps of a scan compute has no line of its own, unless it was attached.
-      const SourceLocation& where =
-          stage.attachment.location.known() ? stage.attachment.location : stage.op->location;
-      error(where, Code::ScopeTooWide,
-            stage.scan < 0 ? "set its scope to \"local\" or \"shared\", or leave it at the root"
-                           : "set its scope to \"shared\", or compute it inside its reader: "
-                             "s[stage].compute_at(s[update], axis)",
-            "'{}' lies in global memory, which the whole grid shares, but is computed inside '{}'",
-            stage.name(), s_.stage(stage.attachment.stage).name());
     }
   }
 

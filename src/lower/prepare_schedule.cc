@@ -236,7 +236,7 @@ void prepare_schedule(Lowering& lowering) {
   inline_stages(s);
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);
-    if (!stage.op->is_compute() || stage.attachment.kind != AttachKind::Root) continue;
+    if (!stage.op->is_compute() || stage.attachment.kind == AttachKind::Inline) continue;
     if (!scope_of(s, id).texture) continue;
     refuse_tensorized(stage);
     if (!stage.op->axes.empty()) vectorize_lanes(lowering, id);

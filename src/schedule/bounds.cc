@@ -9,6 +9,7 @@
 #include "ir/symbols.h"
 #include "schedule/attach.h"
 #include "schedule/axis_values.h"
+#include "schedule/early_end.h"
 #include "schedule/symbols.h"
 
 namespace texloom::schedule {
@@ -84,6 +85,7 @@ class Inference {
     own.buffer_min = schedule_.is_update(id) ? Exprs(shape.size(), make_int(0)) : own.min;
     const AxisExtents extents = make_loops(stage, own);
     derive_indices(stage, shape, extents, own);
+    end_loops_early(schedule_, stage, bounds_.ranges, own);
   }
 
   void infer_steps(const Stage& stage) {
@@ -260,7 +262,8 @@ class Inference {
     }
     add_derived_extents(schedule_, stage, extents);
     for (const IterVar& leaf : stage.leaves) {
-      const LeafLoop loop{leaf, make_var(leaf->name(), kInt32, leaf->location), extents.at(leaf)};
+      const Expr& extent = extents.at(leaf);
+      const LeafLoop loop{leaf, make_var(leaf->name(), kInt32, leaf->location), extent, extent};
       bounds_.ranges.enter(loop.var, loop.extent);
       own.loops.push_back(loop);
     }

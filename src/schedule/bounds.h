@@ -22,6 +22,7 @@ struct LeafLoop {
   ir::IterVar axis;
   ir::Expr var;     // the loop variable, from 0
   ir::Expr extent;  // a constant, or an expression of symbols
+  ir::Expr end;     // what it runs to: the extent, or less, which loops around tell (early_end.h)
 };
 
 struct StageBounds {

@@ -7,6 +7,7 @@
 #include "ir/program.h"
 #include "ir/symbols.h"
 #include "ir/visit.h"
+#include "schedule/reduction_box.h"
 #include "support/diagnostic.h"
 
 namespace texloom::schedule {
@@ -117,6 +118,7 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
   Op result(op);
   op->attributes = std::move(attributes);
   check_body_size(body, name, location);
+  body = reduction_over_box(body, axes, name);
   op->kind = OperationKind::Compute;
   op->name = std::move(name);
   op->tag = std::move(tag);

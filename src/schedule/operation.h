@@ -58,8 +58,9 @@ using Op = Ref<Operation>;
 
 Op make_placeholder(std::string name, ir::Type type, ir::Exprs shape, SourceLocation location);
 
-// Fails with BadReduction when a reduction stands anywhere but at the top of the body, or its
-// start uses its axes; with BadComputeBody when the body uses what is none of its axes.
+// Reductions are over boxes from here on (reduction_box.h). Fails with BadReduction when a
+// reduction stands anywhere but at the top of the body, its start uses its axes, or how far it runs
+// is not known; with BadComputeBody when the body uses what is none of its axes.
 Op make_compute(std::string name, std::string tag, std::vector<ir::IterVar> axes, ir::Expr body,
                 SourceLocation location, Ref<RefCounted> attributes = {});
 
