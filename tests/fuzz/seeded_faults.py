@@ -117,7 +117,8 @@ FAULTS = (
     Fault(
         "no barrier between two iterations",
         LOWER + "insert_barriers.cc",
-        "each_pending(next_iteration);\n      if (accesses.conflicts_with(pending_)) body = run(body);",
+        "each_pending(next_iteration);\n"
+        "      if (accesses.conflicts_with(pending_)) body = run(body);",
         "each_pending(next_iteration);",
     ),
     Fault(
