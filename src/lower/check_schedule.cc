@@ -228,6 +228,13 @@ class Checker {
     const auto see = [&](const ExprNode& n) { found = found || is_double(n.type); };
     if (stage.op->is_compute()) walk(stage.op->body, see);
     if (stage.op->is_extern()) walk(stage.op->statement, see);
+    for (const auto& [axis, attributes] : stage.attributes) {
+      if (!attributes.intrinsic) continue;
+      const auto& [body, reset, update] = attributes.intrinsic->statements;
+      for (const Stmt& s : {body, reset, update}) {
+        if (s) walk(s, see);
+      }
+    }
     if (!found) return;
     error(stage.op->location, Code::UnsupportedType, "compute it in float32",
           "'{}' is in float64, which the target '{}' does not have", stage.name(),

@@ -74,6 +74,10 @@ class Checker {
               fmt::format("the buffer '{}' has another shape or dtype than its tensor '{}'", b.name,
                           t->name));
       }
+      if (b.memory != MemoryScope::Global || b.layout != linear_layout(b.shape)) {
+        wrong(b.location, "declare it in global memory, row-major: it lies where its tensor does",
+              fmt::format("the view '{}' says where it lies", b.name));
+      }
       check_strides(views[i]);
     }
   }

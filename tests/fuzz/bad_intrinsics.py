@@ -390,3 +390,21 @@ compute Y(i < 4): float32 = X[i] * 2.0
   output
   tensorize i double // wrong
 """
+
+
+@case("TL4005")
+def intrinsic_that_computes_in_float64() -> None:
+    x = te.placeholder((1,), name="x")
+    y = te.compute((1,), lambda i: x[i] + 1, name="y")
+
+    def body(ins: list, outs: list) -> tvm.tir.Stmt:
+        wide = ins[0].vload(0).astype("float64") + te.const(1, "float64")
+        return outs[0].vstore(0, wide.astype("float32"))
+
+    one = te.decl_tensor_intrin(y.op, body)
+    a = te.placeholder((8, 1), name="A")
+    b = te.compute((8, 1), lambda i, j: a[i, j] + 1, name="B")  # wrong
+    s = te.create_schedule(b.op)
+    s[b].bind(s[b].op.axis[0], block())
+    s[b].tensorize(s[b].op.axis[1], one)
+    tvm.lower(s, [a, b], target="opencl -float64=0")

@@ -206,6 +206,28 @@ TEST(TeTextErrors, OfTheHead) {
   }
 }
 
+TEST(TeTextErrors, OfIntrinsics) {
+  const std::string start = "intrinsic f reads a: global float32[4]";
+  const std::string whole = start + " writes b: global float32[4] computes (i < 4) = a[i]";
+  const Case cases[] = {
+      {start, "TL6001 2:39 expected 'computes', found the end of the text"},
+      {start + " strides=(s", "TL6001 2:50 expected ')', found the end of the text"},
+      {start + " strides=(-1)", "TL6001 2:49 expected a stride, found '-'"},
+      {start + " offset=1", "TL6001 2:47 expected the name of a variable, found '1'"},
+      {start + " reads a: global float32[4] computes", "TL6002 2:46 a is a tensor already"},
+      {whole, "TL6001 2:91 expected 'body', found the end of the text"},
+      {whole + " body { b[0] = s }", "TL6002 2:106 there is no variable s here"},
+      {whole + " body { b[4] = 0.0 }",
+       "TL1021 2:11 tensor intrinsic 'f': b[4] = 0.0: 4 is not proven to lie in 0..4 of b"},
+      {whole + " body { } " + whole + " body { }", "TL6002 2:111 f is an intrinsic already"},
+      {"intrinsic f writes b: local float32[4] computes (i < 4) = 1.0 body { }",
+       "TL1021 2:11 tensor intrinsic 'f': the view 'b' says where it lies"},
+      {"intrinsic f computes (i < 4) = 1.0 body { }",
+       "TL1021 2:11 tensor intrinsic 'f': it has more or fewer buffers than tensors"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(error_in_head(c.text), c.error) << c.text;
+}
+
 TEST(TeTextErrors, OfComputes) {
   const Case cases[] = {
       {"compute D(i < 8): float32 = X[i]", "TL6002 5:29 there is no tensor X here"},
@@ -273,6 +295,7 @@ TEST(TeTextErrors, OfDirectives) {
        "'tile'"},
       {"scope textures", "TL6002 5:7 unknown memory scope textures"},
       {"inline", "TL2012 5:1 compute_inline of 'B', a reduction"},
+      {"tensorize i f", "TL6002 5:13 there is no tensor intrinsic f"},
       {"output compute_at C, i",
        "TL3017 5:19 compute_at of 'B', an output of the schedule, inside 'C'"},
       {"compute_at D, i", "TL6002 5:12 there is no tensor D here"},
