@@ -21,7 +21,7 @@ class ScheduleParser {
 
   // Symbols, reducers and tensor intrinsics.
   void head();
-  // Placeholders, computes and externs, up to the end of the text.
+  // Placeholders, computes, externs and scans, up to the end of the text.
   Schedule operations();
 
   // Of operations that have been read.
