@@ -170,7 +170,7 @@ py::list kernels(const PyProgram& program) {
   if (!program.state->program.symbols.empty() ||
       !std::all_of(all.begin(), all.end(), has_constant_grid)) {
     throw py::value_error(fmt::format(
-        "'{}' has extents that only the call or a loop of the launch plan tells; pictures and "
+        "'{}' has extents that only the call tells, or a loop of the launch plan; pictures and "
         "counts are of constant ones",
         program.state->program.name));
   }

@@ -237,7 +237,7 @@ void prepare_schedule(Lowering& lowering) {
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);
     if (!stage.op->is_compute() || stage.attachment.kind == AttachKind::Inline) continue;
-    if (!scope_of(s, id).texture) continue;
+    if (!stage.scope || !stage.scope->texture) continue;
     refuse_tensorized(stage);
     if (!stage.op->axes.empty()) vectorize_lanes(lowering, id);
   }

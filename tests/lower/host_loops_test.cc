@@ -111,7 +111,7 @@ TEST(HostLoops, OfATriangle) {
     te.bind(c, j, "threadIdx.x");
     const Lowering lowering = lowering_of(te, {a, c});
     EXPECT_EQ(problems(lowering, {in}, expected), "");
-    const std::string plan = to_string(lower(lowering).program.body);
+    const std::string plan = to_string(lower(lowering).program);
     EXPECT_EQ(plan.find("for k < i + 1") != std::string::npos, rows_outside) << plan;
     EXPECT_EQ(plan.find("for k < 6") != std::string::npos, !rows_outside) << plan;
   }
