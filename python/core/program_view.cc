@@ -143,6 +143,7 @@ void append(py::list& rows, const Stmt& s) {
       [&](const Store& n) { rows.append(store(s, n.buffer)); },
       [&](const TextureStore& n) { rows.append(store(s, n.texture)); },
       [&](const Barrier&) { rows.append(row("barrier")); },
+      [&](const Launch&) { rows.append(row("launch")); },
       [&](const auto&) {
         for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { append(rows, child); });
       });
@@ -169,14 +170,22 @@ py::list traffic(const Kernel& kernel) {
   return rows;
 }
 
+bool has_constant_grid(const Kernel& kernel) {
+  return std::all_of(kernel.grid.begin(), kernel.grid.end(),
+                     [](const Expr& extent) { return int_value(extent) != nullptr; });
+}
+
 py::list kernels(const PyProgram& program) {
-  if (!program.state->program.symbols.empty()) {
+  const std::vector<Kernel>& all = program.state->program.kernels;
+  if (!program.state->program.symbols.empty() ||
+      !std::all_of(all.begin(), all.end(), has_constant_grid)) {
     throw py::value_error(fmt::format(
-        "'{}' has extents that only the call tells; pictures and counts are of constant ones",
+        "'{}' has extents that only the call tells, or a loop of the launch plan; pictures and "
+        "counts are of constant ones",
         program.state->program.name));
   }
   py::list rows;
-  for (const Kernel& kernel : program.state->program.kernels) {
+  for (const Kernel& kernel : all) {
     py::dict d;
     d["name"] = kernel.name;
     std::array<int64_t, 3> grid{};

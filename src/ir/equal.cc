@@ -80,7 +80,8 @@ class Equality {
 
   bool same(const KernelParam& a, const KernelParam& b) {
     return same(Definition{a.buffer}, Definition{b.buffer}) &&
-           same(Definition{a.scalar}, Definition{b.scalar}) && a.access == b.access;
+           same(Definition{a.scalar}, Definition{b.scalar}) && a.access == b.access &&
+           same(a.extent, b.extent);
   }
   bool same(const ThreadAxis& a, const ThreadAxis& b) {
     return a.tag == b.tag && same(a.extent, b.extent) && same(Definition{a.var}, Definition{b.var});

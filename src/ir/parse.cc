@@ -120,6 +120,7 @@ class ProgramParser {
     const bool scalar = reader_.at_name() && parse_type(reader_.peek().text).has_value();
     if (!scalar) reader_.fail_expected("'read', 'write', 'read_write' or a type");
     p.scalar = names_.bind(reader_, name, reader_.type());
+    if (reader_.accept("<")) p.extent = stmts_.extent();
     return p;
   }
 

@@ -55,7 +55,9 @@ class Printer {
                         extents(k.block), location(k.location));
     for (const KernelParam& p : k.params) {
       if (p.scalar) {
-        out_ += fmt::format("  param {}: {}\n", text(p.scalar), to_string(p.scalar->type));
+        out_ += InOrder{"  param {}: {}{}\n", text(p.scalar), to_string(p.scalar->type),
+                        p.extent ? " < " + text(p.extent) : ""}
+                    .text;
       } else {
         out_ += InOrder{"  param {}: {} {}\n", name(p.buffer), to_string(p.access),
                         declaration(*p.buffer)}

@@ -29,13 +29,14 @@ struct KernelParam {
   Buffer buffer;
   Access access = Access::Read;
   Expr scalar;
+  Expr extent = {};  // of the plan's loop, where `scalar` is its variable: from 0 to extent - 1
 };
 
 // `var` is what the kernel's body calls this thread index.
 struct ThreadAxis {
   ThreadTag tag;
   Expr var;
-  Expr extent;  // of threads a constant; of blocks it may depend on symbols
+  Expr extent;  // of threads a constant; of blocks what the plan knows where it launches them
 };
 
 struct Kernel {
@@ -56,7 +57,8 @@ struct Program {
   Stage stage = Stage::Loops;
   Exprs symbols;  // Vars that extents, and kernels as scalar parameters, may use
   std::vector<Buffer> params;
-  // The whole loop nest; from stage Kernels on the launch plan: allocations, loops, launches.
+  // The loops, with a Nest for each kernel to be; from stage Kernels on the launch plan:
+  // allocations, loops, launches. Each iteration of a loop outside the nests launches anew.
   Stmt body;
   std::vector<Kernel> kernels;  // from stage Kernels on
 };

@@ -26,14 +26,19 @@ class Instance {
   }
 
  private:
-  int64_t number(const Expr& e) const {
+  // A number, unless the extent depends on loops around.
+  Expr value_of(const Expr& e) const {
     const Expr value = arith::simplify(substitute(e, values_));
-    if (const int64_t* known = int_value(value)) return *known;
+    bool in_loops = false;
+    walk(value, [&](const Var&) { in_loops = true; });
+    if (in_loops || int_value(value) != nullptr) return value;
     fail(e->location, Code::InterpreterLimit, "give the symbols other values",
          "the extent {} has no value", to_string(e));
   }
   Expr at_least_one(const Expr& e) const {
-    return make_int(std::max<int64_t>(number(e), 1), e->type);
+    const Expr value = value_of(e);
+    const int64_t* number = int_value(value);
+    return number == nullptr ? value : make_int(std::max<int64_t>(*number, 1), e->type);
   }
 
   Buffer buffer(const Buffer& b) {
@@ -74,8 +79,11 @@ class Instance {
 
   bool is_empty_grid(const Launch& n) const {
     const Kernel& kernel = kernels_->at(static_cast<size_t>(n.kernel));
-    return std::any_of(kernel.grid.begin(), kernel.grid.end(),
-                       [&](const Expr& extent) { return number(extent) < 1; });
+    return std::any_of(kernel.grid.begin(), kernel.grid.end(), [&](const Expr& extent) {
+      const Expr value = value_of(extent);
+      const int64_t* number = int_value(value);
+      return number != nullptr && *number < 1;
+    });
   }
 
   Kernel kernel(const Kernel& k) {
@@ -83,7 +91,8 @@ class Instance {
     result.params.clear();
     for (const KernelParam& p : k.params) {
       if (p.scalar && values_.contains(p.scalar)) continue;
-      result.params.push_back({buffer(p.buffer), p.access, p.scalar});
+      const Expr extent = p.extent ? value_of(p.extent) : Expr();
+      result.params.push_back({buffer(p.buffer), p.access, p.scalar, extent});
     }
     for (ThreadAxis& axis : result.axes) axis.extent = at_least_one(axis.extent);
     for (Expr& extent : result.grid) extent = at_least_one(extent);
@@ -136,12 +145,16 @@ arith::Ranges ranges_of_symbols(const std::vector<Buffer>& params) {
   return ranges_of_symbols(extents);
 }
 
-arith::Ranges ranges_of_symbols(const std::vector<KernelParam>& params) {
+arith::Ranges ranges_of_params(const Kernel& kernel) {
   std::vector<Buffer> buffers;
-  for (const KernelParam& p : params) {
+  for (const KernelParam& p : kernel.params) {
     if (p.buffer) buffers.push_back(p.buffer);
   }
-  return ranges_of_symbols(buffers);
+  arith::Ranges ranges = ranges_of_symbols(buffers);
+  for (const KernelParam& p : kernel.params) {
+    if (p.extent) ranges.enter(p.scalar, p.extent);
+  }
+  return ranges;
 }
 
 Program instantiate(const Program& program, const SymbolValues& values) {

@@ -10,20 +10,21 @@
 namespace texloom::ir {
 
 // Whether it is what extents may be: int32 sums, differences, products, floor divisions and
-// remainders, minima and maxima of symbols and constants.
+// remainders, minima and maxima of constants, symbols and variables of loops around.
 bool is_extent(const Expr& e);
 
 // What is known of the symbols in these extents: each extent of an array is at least 1.
 arith::Ranges ranges_of_symbols(const Exprs& extents);
-// Of the parameters of a program, or of a kernel.
 arith::Ranges ranges_of_symbols(const std::vector<Buffer>& params);
-arith::Ranges ranges_of_symbols(const std::vector<KernelParam>& params);
+// What is known of a kernel's scalar parameters: symbols, and variables of the plan's loops.
+arith::Ranges ranges_of_params(const Kernel& kernel);
 
 using SymbolValues = std::unordered_map<Expr, int64_t, RefHash, RefSame>;
 
-// What it does: the program of one call, in which numbers stand for all symbols: arrays, loops and
-// grids are of constant extents, and kernels have no symbols among their parameters. An array
-// that comes to nothing keeps one element. A launch of no blocks is left out.
+// What it does: the program of one call, in which numbers stand for all symbols: arrays are of
+// constant extents, loops and grids too unless they depend on a loop around, and kernels have no
+// symbols among their parameters. An array that comes to nothing keeps one element. A launch of no
+// blocks is left out.
 // Before: any stage but te; each symbol has a value. After: the same stage. For the interpreter.
 // Fails with InterpreterLimit where an array has more than 2^30 elements, or an extent divides by
 // 0.

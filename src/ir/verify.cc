@@ -7,7 +7,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ir/equal.h"
 #include "ir/evaluation.h"
+#include "ir/symbols.h"
 #include "ir/verify_bounds.h"
 #include "ir/verify_kernel.h"
 #include "ir/verify_padding.h"
@@ -128,13 +130,21 @@ class Verifier {
   }
   void define_with_origin(const Buffer& buffer) {
     define(buffer);
-    for (const Expr& extent : buffer->extents) has_value_here(buffer, extent);
+    for (const Expr& extent : buffer->extents) {
+      has_value_here(buffer, extent);
+      walk(extent, [&](const Var& v) {
+        if (loop_extents_.contains(&v))
+          found_.add(Rule::Buffers, buffer, "its size depends on the loop over {}", v.name);
+      });
+    }
     if (buffer->origin.x) define(buffer->origin.x);
     if (buffer->origin.y) define(buffer->origin.y);
   }
   // Of what the plan computes at the call.
   template <class Node>
   void has_value_here(const Ref<Node>& user, const Expr& extent) {
+    const bool computed = int_value(extent) != nullptr || is_extent(extent);
+    if (!computed) found_.add(Rule::Plan, user, "the plan does not compute {}", text_of(extent));
     walk(extent, [&](const Var& v) {
       if (!scope_.contains(&v))
         found_.add(Rule::Definitions, user, "{} is not defined here", v.name);
@@ -303,8 +313,10 @@ class Verifier {
       found_.add(Rule::Nodes, s, "a loop of this kind does not stand in {}", to_string(place_));
     }
     if (n.loop == LoopKind::Thread) return thread_loop(n, s);
+    if (place_ == Place::Plan) has_value_here(s, n.extent);
     const Stmt* outer_loop = std::exchange(loop_, &n.body);
     bounds_.enter(n);
+    loop_extents_[n.var.get()] = n.extent;
     divergent_ += extent.varying ? 1 : 0;
     body(n.body, n.var, extent.varying);
     divergent_ -= extent.varying ? 1 : 0;
@@ -415,6 +427,11 @@ class Verifier {
       if (p.scalar && !scope_.contains(p.scalar.get())) {
         found_.add(Rule::Plan, s, "the plan does not define {} of kernel {}", text_of(p.scalar),
                    launched.name);
+      } else if (!p.buffer && p.extent) {
+        if (!equal(loop_extents_[p.scalar.get()], p.extent)) {
+          found_.add(Rule::Plan, s, "{} of kernel {} has no loop to {} around it",
+                     text_of(p.scalar), launched.name, text_of(p.extent));
+        }
       }
       if (p.buffer && !scope_.contains(p.buffer.get())) {
         found_.add(Rule::Plan, s, "the plan does not define {} of kernel {}", p.buffer->name,
@@ -448,6 +465,7 @@ class Verifier {
   std::unordered_set<const BufferNode*> outermost_;  // allocated around the kernel's whole body
 
   const Stmt* loop_ = nullptr;  // the body of the innermost one that is no thread loop
+  std::unordered_map<const ExprNode*, Expr> loop_extents_;  // by variable
   std::unordered_map<const BufferNode*, Allocation> allocations_;
   int nest_ = 0;  // the Nest around, counted from 1; 0: none
   int nests_ = 0;

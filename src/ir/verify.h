@@ -37,8 +37,8 @@ enum class Rule : uint8_t {
   Padding,      // nothing is computed from padding that is undefined, and padding that is stated
                 // to be zero is written so: see verify_padding.h for how far that is looked into
   Plan,         // kernels exist from stage Kernels on, have names of their own, and are launched
-                // with what the plan can see; what it allocates is freed once, in the same loop,
-                // and not used afterwards
+                // with what the plan can see, in the loops that their parameters say; what it
+                // allocates is freed once, in the same loop, and not used afterwards
   Limits,       // a kernel needs no more than the target has
 };
 // "nodes", "types", ...

@@ -15,6 +15,9 @@ void check_param(const Kernel& kernel, const KernelParam& param, Violations& fou
               "a parameter is a buffer or a scalar, and not both");
   } else if (param.scalar && !is_index_variable(param.scalar)) {
     found.add(Rule::Types, param.scalar, "a scalar parameter is no index variable");
+  } else if (param.extent && (!param.scalar || param.extent->type != param.scalar->type)) {
+    found.add(Rule::Types, &param, kernel.name, kernel.location,
+              "the extent of a parameter is of another type than its values");
   } else if (param.buffer && param.buffer->memory != MemoryScope::Global) {
     found.add(Rule::Visibility, param.buffer, "a {} buffer is a parameter of kernel {}",
               to_string(param.buffer->memory), kernel.name);

@@ -11,6 +11,7 @@
 #include "lower/double_buffers.h"
 #include "lower/places.h"
 #include "lower/stage_buffers.h"
+#include "lower/stage_kernels.h"
 #include "lower/symbols.h"
 #include "lower/thread_reduction.h"
 #include "schedule/attach.h"
@@ -72,7 +73,10 @@ class Builder {
 
   Stmt root(StageId id) {
     const Operation& op = *s_.stage(id).op;
-    if (!op.is_extern()) return make_nest(buffers(id).front(), root_nest(id), op.location);
+    if (!op.is_extern()) {
+      const Stmt loops = nest(id);
+      return stage_kernels(s_, buffers_, id, loops, std::exchange(parts_, {}));
+    }
     std::vector<Buffer> reads;
     for (const ExternInput& input : op.reads) {
       reads.push_back(
@@ -82,15 +86,6 @@ class Builder {
   }
 
   Stmt nest(StageId id) { return loops_from(id, 0); }
-
-  // With the memory in which threads put their parts of reductions: outside of all thread loops,
-  // since all of them use it.
-  Stmt root_nest(StageId id) {
-    Stmt body = nest(id);
-    for (const Buffer& parts : parts_) body = make_allocate(parts, body, parts->location);
-    parts_.clear();
-    return body;
-  }
 
   // The loops from this position inwards, with what is attached to them.
   Stmt loops_from(StageId id, size_t position) {
@@ -457,7 +452,7 @@ class Builder {
   std::vector<Diagnostic>& warnings_;
   std::unordered_map<StageId, Expr> slot_;      // of stages with two buffers: which one, now
   std::unordered_map<StageId, Place> part_of_;  // of reductions that threads share
-  std::vector<Buffer> parts_;                   // of this root nest
+  std::vector<Buffer> parts_;  // in which threads of this root stage put parts of reductions
   std::map<StageId, bool> written_everywhere_;  // of those that were asked for
 };
 

@@ -7,10 +7,11 @@ namespace texloom::lower {
 // Turns the schedule into a program of loops.
 //
 // Does: infers bounds; gives each stage a buffer or texture of its region, folding a texture
-// that exceeds the target's limits; emits one loop nest for each root stage, attached stages at
+// that exceeds the target's limits; emits the loops of each root stage, attached stages at
 // the start of the loop they are attached to, an initialisation nest before the first reduction
 // loop, and a guard around each store that not all points of the loops may reach; puts in the
-// statements of externs as they stand.
+// statements of externs as they stand; says where kernels begin: loops outside of all threads are
+// the launch plan's.
 //
 // Stands where the schedule ends and statements begin.
 //

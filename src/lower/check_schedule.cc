@@ -149,13 +149,6 @@ class Checker {
                         stage.origin->name),
             "the reduction '{}' would read and write its texture for each step", stage.name());
     }
-    if (stage.attachment.kind == AttachKind::At) {
-      error(stage.attachment.location, Code::TextureInsideReader,
-            "leave the texture stage at the root, where it becomes a kernel of its own, or cache "
-            "into \"local\" or \"shared\"",
-            "the texture '{}' is computed inside '{}': a kernel cannot read a texture it writes",
-            stage.name(), s_.stage(stage.attachment.stage).name());
-    }
   }
 
   // Reported where the type comes in, not at everything that is computed from it.
@@ -301,13 +294,6 @@ class Checker {
             "'{}' lies in {} memory but is computed at the root, in a kernel of its own that no "
             "reader shares",
             stage.name(), to_string(scope.memory));
-    }
-    if (stage.attachment.kind == AttachKind::At && scope.memory == MemoryScope::Global &&
-        !scope.texture) {
-      error(stage.attachment.location, Code::ScopeTooWide,
-            "set its scope to \"local\" or \"shared\", or leave it at the root",
-            "'{}' lies in global memory, which the whole grid shares, but is computed inside '{}'",
-            stage.name(), s_.stage(stage.attachment.stage).name());
     }
   }
 

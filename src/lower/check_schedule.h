@@ -8,9 +8,9 @@ namespace texloom::lower {
 //
 // Does: checks arguments against the schedule (all inputs there, nothing named twice,
 // declarations that match), element types and ranks of textures, where textures and reductions
-// meet, that each stage's scope is visible to its readers and no wider than its place allows,
-// that vectorised axes have constant extents, and that reads lie inside their tensors unless a
-// condition guards them. All that is wrong is reported together.
+// meet, that each stage's scope is visible to its readers, that vectorised axes have constant
+// extents, and that reads lie inside their tensors unless a condition guards them. All that is
+// wrong is reported together.
 //
 // Stands before bound inference, whose errors would be harder to understand, and after
 // prepare_schedule, so that it sees declared scopes and no inlined stage.

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "ir/arith/simplify.h"
 #include "ir/equal.h"
 #include "ir/visit.h"
 #include "lower/kernel_limits.h"
@@ -17,8 +18,8 @@ namespace {
 
 class KernelBuilder {
  public:
-  KernelBuilder(std::string name, const Exprs& symbols, const Target& target)
-      : target_(target), symbols_(symbols) {
+  KernelBuilder(std::string name, const PlanVariables& plan, const Target& target)
+      : target_(target), plan_(plan) {
     kernel_.name = std::move(name);
   }
 
@@ -41,11 +42,19 @@ class KernelBuilder {
 
   void collect_axes(const Nest& nest) {
     std::map<ThreadTag, const For*> first;
+    std::map<ThreadTag, Expr> widest;
     walk(nest.body, [&](const For& loop) {
       if (loop.loop != LoopKind::Thread) return;
       check_extent(loop);
       const auto [known, added] = first.try_emplace(loop.tag, &loop);
-      if (added || equal(known->second->extent, loop.extent)) return;
+      Expr& extent = widest.try_emplace(loop.tag, loop.extent).first->second;
+      if (added || is_same_number(extent, loop.extent)) return;
+      // The launch may find them equal; where it does not, the shorter loop is guarded.
+      const bool open = int_value(extent) == nullptr || int_value(loop.extent) == nullptr;
+      if (open && extent->type == loop.extent->type) {
+        extent = arith::simplify(max(extent, loop.extent));
+        return;
+      }
       fail(loop.location, Code::ThreadExtentMismatch,
            "split both axes so that the parts bound to this tag have one extent",
            "{} has the extent {} here, but {} at {}", to_string(loop.tag), to_string(loop.extent),
@@ -61,17 +70,21 @@ class KernelBuilder {
     for (const bool block : {true, false}) {
       for (uint8_t dim = 0; dim < 3; ++dim) {
         const auto found = first.find(ThreadTag{block, dim});
-        if (found != first.end()) add_axis(*found->second);
+        if (found != first.end()) add_axis(*found->second, widest.at(found->first));
       }
     }
   }
 
-  // A kernel is compiled for its number of threads; how many blocks there are the call may say.
+  static bool is_same_number(const Expr& a, const Expr& b) {
+    return a->type == b->type && arith::prove_equal(a, b, {});
+  }
+
+  // A kernel is compiled for its number of threads; how many blocks there are its launch may say.
   void check_extent(const For& loop) const {
     const int64_t* extent = int_value(loop.extent);
     if (extent != nullptr && *extent >= 1) return;
     bool known = extent == nullptr && loop.tag.block;
-    walk(loop.extent, [&](const Var& v) { known = known && is_symbol(Expr(&v)); });
+    walk(loop.extent, [&](const Var& v) { known = known && is_known_to_plan(&v); });
     if (known) return;
     fail(loop.location, Code::ThreadExtentMismatch,
          loop.tag.block ? "give the loop a constant extent"
@@ -80,18 +93,20 @@ class KernelBuilder {
          to_string(loop.extent));
   }
 
-  bool is_symbol(const Expr& var) const {
-    return std::any_of(symbols_.begin(), symbols_.end(),
-                       [&](const Expr& symbol) { return symbol.same_as(var); });
+  bool is_known_to_plan(const Var* var) const {
+    return std::any_of(plan_.symbols.begin(), plan_.symbols.end(),
+                       [&](const Expr& symbol) { return symbol.get() == var; }) ||
+           std::any_of(plan_.loops.begin(), plan_.loops.end(),
+                       [&](const For* loop) { return loop->var.get() == var; });
   }
 
-  void add_axis(const For& loop) {
-    kernel_.axes.push_back({loop.tag, make_var(to_string(loop.tag), loop.var->type), loop.extent});
+  void add_axis(const For& loop, const Expr& extent) {
+    kernel_.axes.push_back({loop.tag, make_var(to_string(loop.tag), loop.var->type), extent});
     if (loop.tag.block) {
-      kernel_.grid[loop.tag.dim] = loop.extent;
+      kernel_.grid[loop.tag.dim] = extent;
       return;
     }
-    kernel_.block[loop.tag.dim] = *int_value(loop.extent);
+    kernel_.block[loop.tag.dim] = *int_value(extent);
     block_location_ = loop.location;
   }
 
@@ -113,8 +128,11 @@ class KernelBuilder {
       inner.insert(loop->tag);
       OwnTags inner_own = own;
       for (auto& [buffer, tags] : inner_own) tags.insert(loop->tag);
-      const Stmt body = without_threads(loop->body, inner, inner_own);
-      return substitute(body, {{loop->var, axis(loop->tag).var}});
+      const Stmt body = substitute(without_threads(loop->body, inner, inner_own),
+                                   {{loop->var, axis(loop->tag).var}});
+      const ThreadAxis& thread = axis(loop->tag);
+      if (is_same_number(thread.extent, loop->extent)) return body;
+      return make_if(thread.var < loop->extent, body, loop->location);
     }
     if (const auto* n = as<Allocate>(s); n != nullptr && n->buffer->memory == MemoryScope::Shared) {
       if (std::none_of(shared_.begin(), shared_.end(),
@@ -201,15 +219,29 @@ class KernelBuilder {
       words.push_back({{}, Access::Read, p.buffer->origin.y});
     }
     kernel_.params.insert(kernel_.params.end(), words.begin(), words.end());
-    for (const Expr& symbol : symbols_) {
-      bool used = false;
-      walk(kernel_.body, [&](const Var& v) { used = used || &v == symbol.get(); });
-      if (used) kernel_.params.push_back({{}, Access::Read, symbol});
+    add_numbers();
+  }
+
+  // Symbols, then variables of loops from the outermost inwards: the extent of one may use those
+  // before it.
+  void add_numbers() {
+    std::set<const Var*> used;
+    const auto note = [&](const Var& v) { used.insert(&v); };
+    walk(kernel_.body, note);
+    for (size_t i = plan_.loops.size(); i-- > 0;) {
+      if (used.contains(as<Var>(plan_.loops[i]->var))) walk(plan_.loops[i]->extent, note);
+    }
+    for (const Expr& symbol : plan_.symbols) {
+      if (used.contains(as<Var>(symbol))) kernel_.params.push_back({{}, Access::Read, symbol});
+    }
+    for (const For* loop : plan_.loops) {
+      if (!used.contains(as<Var>(loop->var))) continue;
+      kernel_.params.push_back({{}, Access::Read, loop->var, loop->extent});
     }
   }
 
   const Target& target_;
-  const Exprs& symbols_;
+  const PlanVariables& plan_;
   Kernel kernel_;
   std::vector<Buffer> shared_;
   SourceLocation block_location_;
@@ -217,9 +249,9 @@ class KernelBuilder {
 
 }  // namespace
 
-Kernel build_kernel(std::string name, const Nest& nest, const Exprs& symbols,
+Kernel build_kernel(std::string name, const Nest& nest, const PlanVariables& plan,
                     const Target& target) {
-  return KernelBuilder(std::move(name), symbols, target).build(nest);
+  return KernelBuilder(std::move(name), plan, target).build(nest);
 }
 
 }  // namespace texloom::lower

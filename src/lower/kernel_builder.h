@@ -8,8 +8,14 @@
 
 namespace texloom::lower {
 
-// `symbols` are the program's: those that the body uses become parameters.
-ir::Kernel build_kernel(std::string name, const ir::Nest& nest, const ir::Exprs& symbols,
+// The numbers that the launch plan has where it launches the kernel.
+struct PlanVariables {
+  ir::Exprs symbols;
+  std::vector<const ir::For*> loops;  // around the launch, outermost first
+};
+
+// Those of them that the body uses become parameters.
+ir::Kernel build_kernel(std::string name, const ir::Nest& nest, const PlanVariables& plan,
                         const ir::Target& target);
 
 }  // namespace texloom::lower

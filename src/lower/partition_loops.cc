@@ -67,7 +67,7 @@ class Partitioner {
  public:
   Partitioner(const Kernel& kernel, const Target& target)
       : axes_(kernel.axes), guards_barriers_(!target.block_stack) {
-    known_ = ranges_of_symbols(kernel.params);
+    known_ = ranges_of_params(kernel);
     for (const ThreadAxis& axis : axes_) known_.enter(axis.var, axis.extent);
     everywhere_ = known_;
     walk(kernel.body, [&](const For& loop) { everywhere_.enter_also(loop); });

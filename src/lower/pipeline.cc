@@ -56,7 +56,7 @@ constexpr std::array kPipeline = {
     Pass{"simplify_program", simplify_program, Stage::Flattened, Stage::Flattened,
          "simplify indices and drop loops of one iteration"},
     Pass{"split_kernels", split_kernels, Stage::Flattened, Stage::Kernels,
-         "make a kernel of each root nest and a launch plan of the rest"},
+         "make a kernel of each nest and a launch plan of the rest"},
     Pass{"insert_barriers", insert_barriers, Stage::Kernels, Stage::Kernels,
          "separate writes and reads of shared buffers"},
     Pass{"partition_loops", partition_loops, Stage::Kernels, Stage::Kernels,

@@ -194,8 +194,9 @@ void prepare_schedule(Lowering& lowering) {
   inline_stages(s);
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);
-    if (stage.op->is_placeholder() || stage.attachment.kind != AttachKind::Root) continue;
-    if (scope_of(s, id).texture && !stage.op->axes.empty()) vectorize_lanes(lowering, id);
+    if (stage.op->is_placeholder() || stage.attachment.kind == AttachKind::Inline) continue;
+    const bool texture = stage.scope && stage.scope->texture;
+    if (texture && !stage.op->axes.empty()) vectorize_lanes(lowering, id);
   }
 }
 

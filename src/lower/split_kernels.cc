@@ -13,7 +13,7 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// Allocations are nested around the nests that may use them; what is left is a sequence.
+// Allocations are nested around the nests that may use them; what is left are sequences and loops.
 class PlanBuilder {
  public:
   explicit PlanBuilder(Lowering& lowering) : lowering_(lowering) {}
@@ -25,8 +25,12 @@ class PlanBuilder {
       const Stmt body = plan(n->body);
       return make_allocate(n->buffer, with_free(n->buffer, body), n->location);
     }
-    return map_children(
+    const auto* loop = as<For>(s);
+    if (loop != nullptr) loops_.push_back(loop);
+    const Stmt result = map_children(
         s, [](const Expr& e) { return e; }, [this](const Stmt& child) { return plan(child); });
+    if (loop != nullptr) loops_.pop_back();
+    return result;
   }
 
  private:
@@ -54,7 +58,7 @@ class PlanBuilder {
     auto& kernels = lowering_.program.kernels;
     const auto number = static_cast<int>(kernels.size());
     kernels.push_back(build_kernel(fmt::format("{}_kernel{}", lowering_.program.name, number), nest,
-                                   lowering_.program.symbols, lowering_.target));
+                                   {lowering_.program.symbols, loops_}, lowering_.target));
     return make_launch(number, nest.location);
   }
 
@@ -90,6 +94,7 @@ class PlanBuilder {
   }
 
   Lowering& lowering_;
+  std::vector<const For*> loops_;  // around, outermost first
 };
 
 }  // namespace

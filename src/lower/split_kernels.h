@@ -4,12 +4,13 @@
 
 namespace texloom::lower {
 
-// Makes a kernel of each root nest, and a launch plan of the rest.
+// Makes a kernel of each nest, and a launch plan of the rest.
 //
 // Does: thread loops become the kernel's axes, one for each tag; a store that threads would
 // repeat, because their axis is not among its loops, is left to the first thread along that
 // axis; shared buffers move to the kernel's top; parameters and their access are what the body
-// uses. Temporaries are freed in the plan after the last launch that uses them.
+// uses, variables of the plan's loops among them. Temporaries are freed in the plan after the last
+// launch that uses them, in the loop that they are allocated in.
 //
 // Stands when bodies are final but for what needs to know threads (barriers) or is local to a
 // kernel (texels, fma).
@@ -17,7 +18,9 @@ namespace texloom::lower {
 // Before: stage Flattened. After: stage Kernels. Fails with UnboundStage, ThreadExtentMismatch,
 // ScopeTooNarrow, BlockTooLarge, LocalMemoryTooLarge, TooManyArguments, TextureReadWrite.
 //
-//   thread<blockIdx.x> i < 8 { ... }   ->   launch main_kernel0(X, Y) grid=(8, 1, 1) ...
+//   for k < 4 {                                for k < 4 {
+//     nest Y {                           ->      launch main_kernel0(X, Y, k) grid=(8, 1, 1) ...
+//       thread<blockIdx.x> i < 8 { ...         }
 void split_kernels(Lowering& lowering);
 
 }  // namespace texloom::lower

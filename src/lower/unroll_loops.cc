@@ -28,9 +28,16 @@ bool picks_lanes(const Stmt& body, const Expr& var) {
   return found;
 }
 
+// Of a loop of the launch plan: each iteration is a launch of the same kernels.
+bool has_nests(const Stmt& body) {
+  bool found = false;
+  walk(body, [&](const Nest&) { found = true; });
+  return found;
+}
+
 Stmt unrolled(const For& loop, const Stmt& self, std::vector<Diagnostic>& warnings) {
   const int64_t* extent = int_value(loop.extent);
-  if (extent == nullptr || loop.loop == LoopKind::Thread) return self;
+  if (extent == nullptr || loop.loop == LoopKind::Thread || has_nests(loop.body)) return self;
   const bool wanted = loop.loop == LoopKind::Unrolled ||
                       (*extent <= kTexelLanes && picks_lanes(loop.body, loop.var));
   const int128 stores = int128{*extent} * std::max<int64_t>(count_stores(loop.body), 1);

@@ -1,6 +1,7 @@
 #include "package/launch_plan.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "ir/visit.h"
 #include "support/check.h"
@@ -26,11 +27,17 @@ uint64_t bytes_of(const BufferNode& buffer) {
   return static_cast<uint64_t>(buffer.layout.col_count() * buffer.type.bytes());
 }
 
+std::optional<uint32_t> place_in(const Exprs& variables, const Expr& var) {
+  const auto found = std::find_if(variables.begin(), variables.end(),
+                                  [&](const Expr& v) { return v.same_as(var); });
+  if (found == variables.end()) return std::nullopt;
+  return static_cast<uint32_t>(found - variables.begin());
+}
+
 uint32_t symbol_number(const Expr& symbol, const Exprs& symbols) {
-  const auto found = std::find_if(symbols.begin(), symbols.end(),
-                                  [&](const Expr& s) { return s.same_as(symbol); });
-  TL_CHECK(found != symbols.end(), "no symbol: " + ir::to_string(symbol));
-  return static_cast<uint32_t>(found - symbols.begin());
+  const auto number = place_in(symbols, symbol);
+  TL_CHECK(number.has_value(), "no symbol: " + ir::to_string(symbol));
+  return *number;
 }
 
 runtime::Size::Op size_op(BinaryOp op) {
@@ -55,11 +62,14 @@ runtime::Size::Op size_op(BinaryOp op) {
   }
 }
 
-runtime::Size size_of(const Expr& extent, const Exprs& symbols) {
+// `loops` are those of the plan around, outermost first: the slot of each is its place there.
+runtime::Size size_of(const Expr& extent, const Exprs& symbols, const Exprs& loops = {}) {
   if (const int64_t* value = int_value(extent)) return *value;
   if (const auto* n = as<Binary>(extent)) {
-    return runtime::Size::of(size_op(n->op), size_of(n->a, symbols), size_of(n->b, symbols));
+    return runtime::Size::of(size_op(n->op), size_of(n->a, symbols, loops),
+                             size_of(n->b, symbols, loops));
   }
+  if (const auto slot = place_in(loops, extent)) return runtime::Size::loop_variable(*slot);
   return runtime::Size::symbol(symbol_number(extent, symbols));
 }
 
@@ -110,7 +120,7 @@ class PlanMaker {
       plan_.arguments.push_back(tensor_spec(*param, symbols()));
     }
     for (const codegen::opencl::CompiledKernel& kernel : module_.kernels) add_kernel(kernel);
-    add_steps(module_.program.body);
+    plan_.steps = steps_of(module_.program.body);
     return std::move(plan_);
   }
 
@@ -124,35 +134,47 @@ class PlanMaker {
     plan_.kernels.push_back(std::move(spec));
   }
 
-  void add_steps(const Stmt& s) {
+  std::vector<runtime::Step> steps_of(const Stmt& s) {
+    std::vector<runtime::Step> steps;
+    add_steps(s, steps);
+    return steps;
+  }
+
+  void add_steps(const Stmt& s, std::vector<runtime::Step>& steps) {
     visit(
         s,
         [&](const Seq& n) {
-          for (const Stmt& each : n.statements) add_steps(each);
+          for (const Stmt& each : n.statements) add_steps(each, steps);
         },
         [&](const Allocate& n) {
-          plan_.steps.push_back(
-              runtime::AllocateStep{static_cast<uint32_t>(plan_.temporaries.size())});
+          steps.emplace_back(runtime::AllocateStep{static_cast<uint32_t>(temporaries_.size())});
           temporaries_.push_back(n.buffer);
           plan_.temporaries.push_back(tensor_spec(*n.buffer, symbols()));
-          add_steps(n.body);
+          add_steps(n.body, steps);
         },
-        [&](const Free& n) { plan_.steps.push_back(runtime::FreeStep{reference(n.buffer).index}); },
-        [&](const Launch& n) { add_launch(n.kernel); },
+        [&](const Free& n) { steps.emplace_back(runtime::FreeStep{reference(n.buffer).index}); },
+        [&](const Launch& n) { steps.emplace_back(launch_of(n.kernel)); },
+        [&](const For& n) {
+          const auto slot = static_cast<uint32_t>(loops_.size());
+          const runtime::Size extent = size_of(n.extent, symbols(), loops_);
+          loops_.push_back(n.var);
+          steps.emplace_back(runtime::LoopStep{slot, extent, steps_of(n.body)});
+          loops_.pop_back();
+        },
         [](const auto&) { TL_UNREACHABLE("not a statement of a launch plan"); });
   }
 
-  void add_launch(int number) {
+  runtime::LaunchStep launch_of(int number) const {
     const codegen::opencl::CompiledKernel& kernel = module_.kernels[static_cast<size_t>(number)];
     runtime::LaunchStep step;
     step.kernel = static_cast<uint32_t>(number);
     std::transform(kernel.grid.begin(), kernel.grid.end(), step.groups.begin(),
-                   [this](const Expr& blocks) { return size_of(blocks, symbols()); });
+                   [this](const Expr& blocks) { return size_of(blocks, symbols(), loops_); });
     for (const KernelParam& p : kernel.params) {
       step.operands.push_back(p.scalar ? scalar_operand(kernel, p.scalar)
                                        : runtime::Operand(reference(p.buffer)));
     }
-    plan_.steps.push_back(std::move(step));
+    return step;
   }
 
   runtime::TensorRef reference(const Buffer& buffer) const {
@@ -174,9 +196,8 @@ class PlanMaker {
 
   runtime::Operand scalar_operand(const codegen::opencl::CompiledKernel& kernel,
                                   const Expr& scalar) const {
-    const bool symbol = std::any_of(symbols().begin(), symbols().end(),
-                                    [&](const Expr& s) { return s.same_as(scalar); });
-    if (symbol) return runtime::SymbolValue{symbol_number(scalar, symbols())};
+    if (const auto slot = place_in(loops_, scalar)) return runtime::LoopVariable{*slot};
+    if (const auto number = place_in(symbols(), scalar)) return runtime::SymbolValue{*number};
     return origin_word(kernel, scalar);
   }
 
@@ -194,6 +215,7 @@ class PlanMaker {
   const codegen::opencl::CompiledModule& module_;
   runtime::LaunchPlan plan_;
   std::vector<Buffer> temporaries_;
+  Exprs loops_;  // variables of those around, outermost first
 };
 
 }  // namespace

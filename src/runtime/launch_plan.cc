@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 
+#include "runtime/launch_count.h"
+
 namespace texloom::runtime {
 namespace {
 
@@ -83,24 +85,20 @@ class Validator {
   }
 
   Status check_loop(const LoopStep& loop) {
-    if (loop.extent < 0) return invalid_argument("a loop of extent {}", loop.extent);
+    const auto extent = loop.extent.constant();
+    if (extent && *extent < 0) return invalid_argument("a loop of extent {}", *extent);
+    if (!is_known(loop.extent))
+      return invalid_argument("loop variable {}: an extent that the plan does not know", loop.slot);
     if (extents_.size() == kMaxLoopDepth)
       return invalid_argument("loops nest deeper than {}", kMaxLoopDepth);
     if (!extents_.emplace(loop.slot, loop.extent).second)
       return invalid_argument("loop variable {} is taken by an outer loop", loop.slot);
-    const std::int64_t outer = repetitions_;
-    const bool too_many = outer > 0 && loop.extent > kMaxLaunches / outer;
-    repetitions_ = too_many ? kMaxLaunches + 1 : outer * loop.extent;
     TL_RETURN_IF_ERROR(check_steps(loop.body));
-    repetitions_ = outer;
     extents_.erase(loop.slot);
     return {};
   }
 
   Status check_launch(const LaunchStep& launch) {
-    launches_ += repetitions_;
-    if (launches_ > kMaxLaunches)
-      return invalid_argument("a run has more than {} launches", kMaxLaunches);
     if (launch.kernel >= plan_.kernels.size())
       return invalid_argument("launch: kernel {} of {}", launch.kernel, plan_.kernels.size());
     const hal::EntryPoint& entry = plan_.kernels[launch.kernel].entry;
@@ -109,7 +107,7 @@ class Validator {
                               entry.params.size(), launch.operands.size());
     for (const Size& groups : launch.groups) {
       const auto number = groups.constant();
-      if (!check_symbols(groups) ||
+      if (!is_known(groups) ||
           (number && (*number < 0 || *number > std::numeric_limits<std::uint32_t>::max())))
         return invalid_argument("kernel \"{}\": a grid that no launch has", entry.name);
     }
@@ -122,8 +120,13 @@ class Validator {
     return {};
   }
 
-  // Whether the size speaks of symbols of the plan alone.
-  bool check_symbols(const Size& size) const { return size.symbol_count() <= plan_.symbols.size(); }
+  // Whether the size speaks of symbols of the plan and of loops around alone.
+  bool is_known(const Size& size) const {
+    const std::vector<std::uint32_t> slots = size.loop_slots();
+    return size.symbol_count() <= plan_.symbols.size() &&
+           std::all_of(slots.begin(), slots.end(),
+                       [&](std::uint32_t slot) { return extents_.contains(slot); });
+  }
 
   Result<const TensorSpec*> find(TensorRef ref) const {
     const bool is_argument = ref.kind == TensorRef::Kind::Argument;
@@ -171,8 +174,8 @@ class Validator {
       const auto extent = extents_.find(variable->slot);
       if (extent == extents_.end())
         return invalid_argument("loop variable {} has no loop around it", variable->slot);
-      largest = extent->second - 1;
-      if (extent->second == 0) largest = 0;
+      // Others run no further than a run may be long.
+      largest = std::max<std::int64_t>(extent->second.constant().value_or(0) - 1, 0);
     } else if (const auto* symbol = std::get_if<SymbolValue>(&operand)) {
       if (symbol->symbol >= plan_.symbols.size())
         return invalid_argument("symbol {} of {}", symbol->symbol, plan_.symbols.size());
@@ -187,11 +190,9 @@ class Validator {
     return invalid_argument("a constant {} cannot hold {}", hal::to_string(param.type), largest);
   }
 
-  std::int64_t repetitions_ = 1;  // of the steps being looked at, in one run
-  std::int64_t launches_ = 0;     // so far
   const LaunchPlan& plan_;
   std::vector<Life> lives_;
-  std::map<std::uint32_t, std::int64_t> extents_;  // of the loops around, by slot
+  std::map<std::uint32_t, Size> extents_;  // of the loops around, by slot
 };
 
 }  // namespace
@@ -207,7 +208,7 @@ Status validate(const LaunchPlan& plan) {
   for (const auto* tensors : {&plan.arguments, &plan.temporaries}) {
     for (const TensorSpec& tensor : *tensors) {
       for (const Size& extent : tensor.shape) {
-        if (extent.symbol_count() > plan.symbols.size())
+        if (extent.symbol_count() > plan.symbols.size() || !extent.loop_slots().empty())
           return invalid_argument("the shape of \"{}\" has a symbol that the plan has not",
                                   tensor.name);
         if (!extent.constant() && !std::holds_alternative<BufferStorage>(tensor.storage))
@@ -215,7 +216,8 @@ Status validate(const LaunchPlan& plan) {
       }
     }
   }
-  return Validator(plan).check_steps(plan.steps);
+  TL_RETURN_IF_ERROR(Validator(plan).check_steps(plan.steps));
+  return plan.symbols.empty() ? launches_of(plan).status() : Status();
 }
 
 }  // namespace texloom::runtime

@@ -85,15 +85,15 @@ struct FreeStep {
 };
 struct LaunchStep {
   std::uint32_t kernel = 0;
-  std::array<Size, 3> groups = {1, 1, 1};  // none launched when one is zero
+  std::array<Size, 3> groups = {1, 1, 1};  // none launched when one is zero or less
   std::vector<Operand> operands;           // in the order of the kernel's parameters
 };
 struct LoopStep;
 using Step = std::variant<AllocateStep, FreeStep, LaunchStep, LoopStep>;
 // Runs the body for 0, 1, …, extent - 1, in order.
 struct LoopStep {
-  std::uint32_t slot = 0;  // names the variable for operands inside
-  std::int64_t extent = 0;
+  std::uint32_t slot = 0;  // names the variable for operands and sizes inside
+  Size extent = 0;         // not run when it is zero or less
   std::vector<Step> body;
 };
 
@@ -111,12 +111,14 @@ struct LaunchPlan {
 };
 
 inline constexpr int kMaxLoopDepth = 32;
-// Of one run, loops included: a run is recorded whole.
+// Of one run, loops included, iterations that launch nothing counted as well: a run is recorded
+// whole.
 inline constexpr std::int64_t kMaxLaunches = 1'000'000;
 
 // Whether the plan holds together by itself, whatever the device: indices, the lives of
-// temporaries, symbols, and operands that fit their parameters in kind, format, extent and value.
-// InvalidArgument names the kernel, tensor or step.
+// temporaries, symbols, operands that fit their parameters in kind, format, extent and value; of a
+// plan without symbols also the number of its launches, and their grids. InvalidArgument names the
+// kernel, tensor or step.
 Status validate(const LaunchPlan& plan);
 
 }  // namespace texloom::runtime

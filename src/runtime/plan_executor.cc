@@ -1,7 +1,7 @@
 #include "runtime/plan_executor.h"
 
 #include <algorithm>
-#include <map>
+#include <limits>
 
 #include "runtime/symbols.h"
 #include "runtime/workspace.h"
@@ -65,7 +65,8 @@ class Recorder {
       if (const auto* launch = std::get_if<LaunchStep>(&step)) {
         TL_RETURN_IF_ERROR(record(*launch));
       } else if (const auto* loop = std::get_if<LoopStep>(&step)) {
-        for (std::int64_t i = 0; i < loop->extent; ++i) {
+        TL_ASSIGN_OR_RETURN(const std::int64_t extent, value_of(loop->extent));
+        for (std::int64_t i = 0; i < extent; ++i) {
           variables_[loop->slot] = i;
           TL_RETURN_IF_ERROR(record(loop->body));
         }
@@ -87,13 +88,23 @@ class Recorder {
         bindings.push_back(binding(std::get<TensorRef>(operand)));
     }
     std::array<std::uint32_t, 3> groups{};
-    for (std::size_t i = 0; i < groups.size(); ++i)
-      groups[i] = static_cast<std::uint32_t>(*launch.groups[i].constant());
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      TL_ASSIGN_OR_RETURN(const std::int64_t value, value_of(launch.groups[i]));
+      if (value > std::numeric_limits<std::uint32_t>::max())
+        return invalid_argument("kernel \"{}\" would have {} blocks along an axis",
+                                plan_.kernels[launch.kernel].entry.name, value);
+      groups[i] = static_cast<std::uint32_t>(std::max<std::int64_t>(value, 0));
+    }
     return commands_.dispatch(executables_[launch.kernel], 0, groups, bindings, constants);
   }
 
   const hal::Binding& binding(TensorRef ref) const {
     return ref.kind == TensorRef::Kind::Argument ? arguments_[ref.index] : temporaries_[ref.index];
+  }
+
+  Result<std::int64_t> value_of(const Size& size) const {
+    if (const auto constant = size.constant()) return *constant;
+    return size.at({}, variables_);
   }
 
   std::int64_t number(const Operand& operand) const {
@@ -110,7 +121,7 @@ class Recorder {
   std::span<const TensorBinding> arguments_;
   std::span<const hal::Binding> temporaries_;
   hal::CommandBuffer& commands_;
-  std::map<std::uint32_t, std::int64_t> variables_;  // by slot, of the loops around
+  LoopValues variables_;
 };
 
 }  // namespace

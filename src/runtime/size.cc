@@ -37,7 +37,9 @@ std::optional<std::int64_t> computed(Size::Op op, std::int64_t a, std::int64_t b
   }
 }
 
-bool is_leaf(Size::Op op) { return op == Size::Op::Constant || op == Size::Op::Symbol; }
+bool is_leaf(Size::Op op) {
+  return op == Size::Op::Constant || op == Size::Op::Symbol || op == Size::Op::LoopVariable;
+}
 
 std::string spelled(Size::Op op, const std::string& a, const std::string& b) {
   switch (op) {
@@ -66,6 +68,12 @@ Size Size::symbol(std::uint32_t number) {
   return size;
 }
 
+Size Size::loop_variable(std::uint32_t slot) {
+  Size size;
+  size.steps_.push_back({Op::LoopVariable, slot});
+  return size;
+}
+
 Size Size::of(Op op, const Size& a, const Size& b) {
   Size size;
   size.steps_ = a.steps_;
@@ -87,7 +95,32 @@ std::size_t Size::symbol_count() const {
   return static_cast<std::size_t>(count);
 }
 
-Result<std::int64_t> Size::at(std::span<const std::int64_t> symbols) const {
+std::vector<std::uint32_t> Size::loop_slots() const {
+  std::vector<std::uint32_t> slots;
+  for (const Step& step : steps_) {
+    if (step.op == Op::LoopVariable) slots.push_back(static_cast<std::uint32_t>(step.value));
+  }
+  return slots;
+}
+
+Result<Size> Size::with_symbols(std::span<const std::int64_t> symbols) const {
+  if (loop_slots().empty()) {
+    TL_ASSIGN_OR_RETURN(const std::int64_t value, at(symbols));
+    return Size(value);
+  }
+  Size result = *this;
+  for (Step& step : result.steps_) {
+    if (step.op != Op::Symbol) continue;
+    const auto number = static_cast<std::size_t>(step.value);
+    if (number >= symbols.size())
+      return invalid_argument("symbol {} of {}", number, symbols.size());
+    step = {Op::Constant, symbols[number]};
+  }
+  return result;
+}
+
+Result<std::int64_t> Size::at(std::span<const std::int64_t> symbols,
+                              const LoopValues& variables) const {
   std::vector<std::int64_t> stack;
   for (const Step& step : steps_) {
     if (step.op == Op::Constant) {
@@ -97,6 +130,11 @@ Result<std::int64_t> Size::at(std::span<const std::int64_t> symbols) const {
       if (number >= symbols.size())
         return invalid_argument("symbol {} of {}", number, symbols.size());
       stack.push_back(symbols[number]);
+    } else if (step.op == Op::LoopVariable) {
+      const auto variable = variables.find(static_cast<std::uint32_t>(step.value));
+      if (variable == variables.end())
+        return invalid_argument("loop variable {} has no loop around it", step.value);
+      stack.push_back(variable->second);
     } else {
       const std::int64_t b = stack.back();
       stack.pop_back();
@@ -131,6 +169,8 @@ std::string Size::text(std::span<const std::string> names) const {
       stack.push_back(fmt::to_string(step.value));
     } else if (step.op == Op::Symbol) {
       stack.push_back(names[static_cast<std::size_t>(step.value)]);
+    } else if (step.op == Op::LoopVariable) {
+      stack.push_back(fmt::format("loop {}", step.value));
     } else {
       const std::string b = stack.back();
       stack.pop_back();

@@ -1,7 +1,9 @@
-// Numbers that are known at the call alone: extents, and what follows from them.
+// Numbers that are known at the call alone, or in the loops of a plan: extents, and what follows
+// from them.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,12 +13,16 @@
 
 namespace texloom::runtime {
 
-// Integer arithmetic of constants and of symbols, which are known by their numbers. Plain data.
+using LoopValues = std::map<std::uint32_t, std::int64_t>;  // by slot, of the loops around
+
+// Integer arithmetic of constants, of symbols, which are known by their numbers, and of loop
+// variables, which are known by their slots. Plain data.
 class Size {
  public:
   enum class Op : std::uint8_t {
     Constant,
     Symbol,
+    LoopVariable,
     Add,
     Sub,
     Mul,
@@ -29,6 +35,7 @@ class Size {
   // NOLINTNEXTLINE(google-explicit-constructor): most sizes are numbers
   Size(std::int64_t constant) : steps_{{Op::Constant, constant}} {}
   static Size symbol(std::uint32_t number);
+  static Size loop_variable(std::uint32_t slot);
   static Size of(Op op, const Size& a, const Size& b);
 
   // The number, where it depends on nothing.
@@ -36,10 +43,16 @@ class Size {
 
   // Symbols of smaller numbers alone are in it.
   std::size_t symbol_count() const;
+  // The slots of the loop variables in it, in order of appearance.
+  std::vector<std::uint32_t> loop_slots() const;
 
-  // With the values of the symbols. InvalidArgument: a division by zero, a number beyond 64 bits,
-  // or a symbol that there is not.
-  Result<std::int64_t> at(std::span<const std::int64_t> symbols) const;
+  // With the values of the symbols, and of the loop variables by slot. InvalidArgument: a division
+  // by zero, a number beyond 64 bits, or a symbol or loop variable that there is not.
+  Result<std::int64_t> at(std::span<const std::int64_t> symbols,
+                          const LoopValues& variables = {}) const;
+  // The same with numbers for the symbols: a constant, unless loop variables are in it. Fails like
+  // at().
+  Result<Size> with_symbols(std::span<const std::int64_t> symbols) const;
 
   // The number of the only symbol that `known` leaves out, where this is sums, differences and
   // products of it, in which it stands once.
@@ -54,7 +67,7 @@ class Size {
   // Operands before operators, which take the two results before them.
   struct Step {
     Op op = Op::Constant;
-    std::int64_t value = 0;  // of a constant; the number of a symbol
+    std::int64_t value = 0;  // of a constant; the number of a symbol; the slot of a loop variable
     bool operator==(const Step&) const = default;
   };
   Size() = default;

@@ -143,9 +143,18 @@ class Instance {
     return {};
   }
 
+  Result<Size> at_least_zero(const Size& size) const {
+    TL_ASSIGN_OR_RETURN(Size known, size.with_symbols(symbols_));
+    if (const auto value = known.constant()) return Size(std::max<std::int64_t>(*value, 0));
+    return known;
+  }
+
   Status fix(std::vector<Step>& steps) const {
     for (Step& step : steps) {
-      if (auto* loop = std::get_if<LoopStep>(&step)) TL_RETURN_IF_ERROR(fix(loop->body));
+      if (auto* loop = std::get_if<LoopStep>(&step)) {
+        TL_ASSIGN_OR_RETURN(loop->extent, at_least_zero(loop->extent));
+        TL_RETURN_IF_ERROR(fix(loop->body));
+      }
       if (auto* launch = std::get_if<LaunchStep>(&step)) TL_RETURN_IF_ERROR(fix(*launch));
     }
     return {};
@@ -153,11 +162,7 @@ class Instance {
 
   Status fix(LaunchStep& launch) const {
     for (Size& groups : launch.groups) {
-      TL_ASSIGN_OR_RETURN(const std::int64_t value, groups.at(symbols_));
-      if (value > std::numeric_limits<std::uint32_t>::max())
-        return invalid_argument("kernel \"{}\" would have {} blocks along an axis",
-                                plan_.kernels[launch.kernel].entry.name, value);
-      groups = std::max<std::int64_t>(value, 0);
+      TL_ASSIGN_OR_RETURN(groups, at_least_zero(groups));
     }
     for (Operand& operand : launch.operands) {
       if (const auto* symbol = std::get_if<SymbolValue>(&operand))

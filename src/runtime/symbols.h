@@ -24,8 +24,9 @@ Result<std::vector<std::int64_t>> bind_symbols(const LaunchPlan& plan,
                                                std::span<const Shape> shapes,
                                                const GivenSymbols& given);
 
-// The plan of one call: no symbols are left, all sizes are numbers. InvalidArgument where an array
-// has more than 2^30 elements, which kernels do not count, or a grid is too large.
+// The plan of one call: no symbols are left, all sizes are numbers but those that depend on loop
+// variables. InvalidArgument where an array has more than 2^30 elements, which kernels do not
+// count.
 Result<LaunchPlan> instantiate(const LaunchPlan& plan, std::span<const std::int64_t> symbols);
 
 }  // namespace texloom::runtime

@@ -4,6 +4,7 @@
 
 #include "ir/verify.h"
 #include "ir/visit.h"
+#include "schedule/kernel_nests.h"
 #include "support/diagnostic.h"
 
 namespace texloom::schedule {
@@ -12,18 +13,9 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// A kernel begins wherever what stands around is no memory that all kernels see.
 Stmt in_nests(const Stmt& s, const Buffer& result) {
-  if (const auto* n = as<Seq>(s)) {
-    Stmts nests;
-    for (const Stmt& each : n->statements) nests.push_back(in_nests(each, result));
-    return make_seq(std::move(nests));
-  }
-  const auto* n = as<Allocate>(s);
-  if (n != nullptr && n->buffer->memory == MemoryScope::Global) {
-    return make_allocate(n->buffer, in_nests(n->body, result), n->location);
-  }
-  return make_nest(result, s, s->location);
+  return divided_into_kernels(
+      s, [&](const Stmt& kernel) { return make_nest(result, kernel, kernel->location); });
 }
 
 class Checker {
@@ -192,14 +184,6 @@ Stmt nests_of(const Operation& op, const std::vector<Buffer>& reads,
   return in_nests(statement, writes.front());
 }
 
-bool has_threads(const Operation& op) {
-  bool all = true;
-  walk(in_nests(op.statement, op.writes.front()), [&](const Nest& nest) {
-    bool found = false;
-    walk(nest.body, [&](const For& n) { found = found || n.loop == LoopKind::Thread; });
-    all = all && found;
-  });
-  return all;
-}
+bool has_threads(const Operation& op) { return has_threads_throughout(op.statement); }
 
 }  // namespace texloom::schedule

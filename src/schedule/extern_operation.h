@@ -7,7 +7,8 @@ namespace texloom::schedule {
 
 // What te.extern makes. The statement is one of stage loops without nests. It reads and writes
 // these buffers, which are row-major, in global memory, and those that it allocates. It may begin
-// with thread axes; what stands in front of them, or behind, runs in kernels of its own.
+// with thread axes; what stands in front of them, or behind, runs in kernels of its own
+// (schedule/kernel_nests.h).
 //
 // Fails with BadExtern where an input's buffer is not one of its tensor's shape and type, where
 // the statement writes an input, or where it breaks a rule of programs (ir/verify.h).

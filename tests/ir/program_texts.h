@@ -95,14 +95,14 @@ inline constexpr std::string_view kKernelsText =
     launch fill(A, T, step) grid=(2, 1, 1) block=(4, 1, 1)
     launch "no identifier"(T, ox, oy, O, A) grid=(1, 1, 1) block=(1, 1, 1)
   }
-  for n < select(!(ox < oy), int32(int64(7) - int64(ox)), 3) {
+  for n < max(min(ox, oy) - 1, floordiv(oy, 2)) {
   }
   texture2d.free T
 
 kernel fill grid=(2, 1, 1) block=(4, 1, 1)
   param A: read global float32[128]
   param T: write texture2d<float32>[8, 16] 4 x 8 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]
-  param step: int32
+  param step: int32 < 3
   axis bx = blockIdx.x < 2
   axis tx: int64 = threadIdx.x < 4
   buffer.alloca S: shared float32[16]

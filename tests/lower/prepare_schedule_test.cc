@@ -206,12 +206,12 @@ TEST_F(PrepareTexture, OtherStagesKeepTheirLoops) {
   EXPECT_EQ(leaves(prepared(of_scalar), scalar), "");
 }
 
-TEST_F(PrepareTexture, AttachedStagesKeepTheirLoops) {
+TEST_F(PrepareTexture, AttachedStagesToo) {
   const Tensor c = plus_one(b, "C");
   Te own({c});
   own.set_scope(b, "texture");
   own.compute_at(b, c, own.axis(c, 0));
-  EXPECT_EQ(leaves(prepared(own), b), "i, j");
+  EXPECT_EQ(leaves(prepared(own), b), "i, j.outer, j.inner");
 }
 
 // An argument's declaration is a scope like any other.

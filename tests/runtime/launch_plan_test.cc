@@ -97,8 +97,29 @@ TEST(LaunchPlan, Launches) {
   TL_ASSERT_OK(times(27, 37037));  // and one: a million
   EXPECT_THAT(times(1000, 1000), refused("a run has more than 1000000 launches"));
   EXPECT_THAT(times(std::int64_t{1} << 40, std::int64_t{1} << 40), refused("more than 1000000"));
-  TL_ASSERT_OK(times(std::int64_t{1} << 40, 0));
   TL_ASSERT_OK(times(0, std::int64_t{1} << 40));
+  // They are recorded one by one, with launches or without.
+  TL_ASSERT_OK(times(999'999, 0));
+  EXPECT_THAT(times(std::int64_t{1} << 40, 0), refused("more than 1000000"));
+}
+
+// Extents and grids that depend on loops around: 1 + 2 + ... of them.
+TEST(LaunchPlan, LoopsInLoops) {
+  const Size next = Size::of(Size::Op::Add, Size::loop_variable(0), 1);
+  const auto triangle = [&](std::int64_t rows) {
+    return status_of({loop(
+        0, rows, {loop(1, next, {launch(1, {next, 1, 1}, {LoopVariable{1}, Immediate{0}})})})});
+  };
+  TL_ASSERT_OK(triangle(1413));  // 998,991
+  EXPECT_THAT(triangle(1414), refused("a run has more than 1000000 launches"));
+  EXPECT_THAT(status_of({loop(1, next, {})}), refused("loop variable 1: an extent that the plan"));
+  EXPECT_THAT(status_of({launch(1, {next, 1, 1}, {Immediate{0}, Immediate{0}})}),
+              refused("a grid that no launch has"));
+  const Size none = Size::of(Size::Op::FloorDiv, 8, Size::loop_variable(0));
+  EXPECT_THAT(status_of({loop(0, 2, {loop(1, none, {})})}), refused("floordiv(8, 0) has no value"));
+  LaunchPlan plan = plan_with({});
+  plan.arguments[1].shape[0] = Size::loop_variable(0);
+  EXPECT_THAT(validate(plan), refused("the shape of \"Y\" has a symbol that the plan has not"));
 }
 
 TEST(LaunchPlan, OperandsOfTensorParameters) {

@@ -167,6 +167,29 @@ TEST_F(PlanExecutorTest, LoopVariablesReachTheKernels) {
   EXPECT_EQ(values_of<std::int64_t>(buffer), std::vector<std::int64_t>{7'017'107'117});
 }
 
+// How often a loop runs, and how many groups it launches, the call and the loops around say.
+TEST_F(PlanExecutorTest, ExtentsThatDependOnLoops) {
+  const Size next = Size::of(Size::Op::Add, Size::loop_variable(0), 1);
+  LaunchPlan plan{
+      .symbols = {"n"},
+      .arguments = {buffer_tensor("x", 4)},
+      .temporaries = {},
+      .kernels = {{.source = "__kernel void count(__global int* x) { atomic_add(x, 1); }",
+                   .build_options = {},
+                   .entry = {.name = "count",
+                             .params = {BufferParam{.name = "x", .access = Access::ReadWrite}}}}},
+      .steps = {loop(0, Size::symbol(0),
+                     {loop(1, next, {launch(0, {Size::loop_variable(1), 1, 1}, {argument(0)})})})}};
+  const auto executor = make_executor(plan);
+  ASSERT_NE(executor, nullptr);
+  for (const std::int64_t n : {4, 0, 3}) {
+    const auto buffer = make_buffer(hal::Bytes(4, std::byte{0}));
+    TL_ASSERT_OK(executor->run({{BufferBinding{buffer}}}, std::vector{n}));
+    TL_ASSERT_OK(device_->queue()->wait_idle());
+    EXPECT_EQ(values_of<std::int32_t>(buffer).front(), (n - 1) * n * (n + 1) / 6) << n;
+  }
+}
+
 // Tensors at origins of larger images full of NaN; nothing around them is read or written.
 TEST_F(PlanExecutorTest, TextureArgumentsAtOrigins) {
   const char* source = R"(

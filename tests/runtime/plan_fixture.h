@@ -36,8 +36,8 @@ inline Step launch(std::uint32_t kernel, std::array<Size, 3> groups,
                    std::vector<Operand> operands) {
   return LaunchStep{kernel, std::move(groups), std::move(operands)};
 }
-inline Step loop(std::uint32_t slot, std::int64_t extent, std::vector<Step> body) {
-  return LoopStep{slot, extent, std::move(body)};
+inline Step loop(std::uint32_t slot, Size extent, std::vector<Step> body) {
+  return LoopStep{slot, std::move(extent), std::move(body)};
 }
 
 }  // namespace texloom::runtime

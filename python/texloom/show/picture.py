@@ -95,8 +95,18 @@ def show(
 
 def _scheduled_loops(texts: dict[str, str]) -> list[Any]:
     """The loops of each kernel as the schedule made them: before any is unrolled or vectorised."""
-    nests = driver.parse(texts["build_loops"])._body
-    return [node["body"] for node in nests if node["kind"] == "nest"]
+    return _kernels_in(driver.parse(texts["build_loops"])._body)
+
+
+def _kernels_in(plan: list[Any]) -> list[Any]:
+    """Each kernel's loops inside those that launch it again and again."""
+    bodies = []
+    for node in plan:
+        if node["kind"] == "nest":
+            bodies.append(node["body"])
+        elif node["kind"] == "loop":
+            bodies += [[node | {"body": body}] for body in _kernels_in(node["body"])]
+    return bodies
 
 
 def _in_threads(kernel: dict[str, Any]) -> list[Any]:

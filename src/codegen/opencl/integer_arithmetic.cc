@@ -157,7 +157,7 @@ ir::Stmt make_integers_explicit(const ir::Stmt& body, const Ranges& ranges) {
 }
 
 Ranges ranges_of(const ir::Kernel& kernel) {
-  Ranges ranges = ir::ranges_of_symbols(kernel.params);
+  Ranges ranges = ir::ranges_of_params(kernel);
   for (const ir::ThreadAxis& axis : kernel.axes) ranges.enter(axis.var, axis.extent);
   // Parents first: extents and values use variables that are known already.
   walk_statements(

@@ -60,7 +60,10 @@ class Interpreter {
     const Kernel& kernel = program_.kernels.at(static_cast<size_t>(n.kernel));
     LaunchState launch{kernel, view_.own, evaluator_, state_, {}};
     std::array<int64_t, 3> grid{};
-    for (size_t i = 0; i < grid.size(); ++i) grid[i] = *int_value(kernel.grid[i]);
+    for (size_t i = 0; i < grid.size(); ++i) {
+      grid[i] = evaluator_.evaluate_decision(kernel.grid[i], &kernel.grid[i], kernel.location,
+                                             "the grid is");
+    }
     for (int64_t z = 0; z < grid[2]; ++z) {
       for (int64_t y = 0; y < grid[1]; ++y) {
         for (int64_t x = 0; x < grid[0]; ++x) run_block(launch, {x, y, z});

@@ -1,0 +1,100 @@
+#include "lower/stage_kernels.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/visit.h"
+#include "schedule/kernel_nests.h"
+#include "support/diagnostic.h"
+
+namespace texloom::lower {
+
+using namespace ir;        // the whole file speaks of IR nodes
+using namespace schedule;  // and of a schedule's stages
+using schedule::Stage;     // not the pipeline's
+
+namespace {
+
+class KernelMaker {
+ public:
+  KernelMaker(const Schedule& schedule, const StageBuffers& buffers, StageId root,
+              const std::vector<Buffer>& parts)
+      : s_(schedule), buffers_(buffers), root_(root), parts_(parts) {}
+
+  Stmt kernel(const Stmt& loops) const {
+    check_memory(loops);
+    Stmt body = loops;
+    for (const Buffer& part : parts_) {
+      if (uses(loops, part)) body = make_allocate(part, body, part->location);
+    }
+    const StageId writer = writer_of(loops);
+    return make_nest(buffers_.of_stage[static_cast<size_t>(writer)].front(), body,
+                     s_.stage(writer).op->location);
+  }
+
+ private:
+  std::optional<StageId> stage_of(const Buffer& buffer) const {
+    for (const StageId id : s_.order()) {
+      const std::vector<Buffer>& own = buffers_.of_stage[static_cast<size_t>(id)];
+      if (std::any_of(own.begin(), own.end(), [&](const Buffer& b) { return b.same_as(buffer); })) {
+        return id;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // One stage alone writes what others see.
+  StageId writer_of(const Stmt& loops) const {
+    std::optional<StageId> writer;
+    walk(loops, [&](const Store& n) {
+      if (!writer && n.buffer->memory == MemoryScope::Global) writer = stage_of(n.buffer);
+    });
+    return writer.value_or(root_);
+  }
+
+  static bool uses(const Stmt& loops, const Buffer& buffer) {
+    bool found = false;
+    walk(
+        loops, [&](const Load& n) { found = found || n.buffer.same_as(buffer); },
+        [&](const Store& n) { found = found || n.buffer.same_as(buffer); });
+    return found;
+  }
+
+  void check_memory(const Stmt& loops) const {
+    walk(loops, [&](const Allocate& n) {
+      if (n.buffer->memory != MemoryScope::Global) return;
+      const Stage& stage = s_.stage(stage_of(n.buffer).value());
+      const std::string& host = s_.stage(stage.attachment.stage).name();
+      if (n.buffer->is_texture()) {
+        fail(stage.attachment.location, Code::TextureInsideReader,
+             "leave the texture stage at the root, or attach it outside of all loops over threads "
+             "and bind its own axes, where it becomes a kernel; or cache into \"local\" or "
+             "\"shared\"",
+             "the texture '{}' is computed inside '{}': a kernel cannot read a texture it writes",
+             stage.name(), host);
+      }
+      fail(stage.attachment.location, Code::ScopeTooWide,
+           "set its scope to \"local\" or \"shared\", leave it at the root, or attach it outside "
+           "of all loops over threads and bind its own axes, where it becomes a kernel",
+           "'{}' lies in global memory, which the whole grid shares, but is computed inside a "
+           "kernel of '{}'",
+           stage.name(), host);
+    });
+  }
+
+  const Schedule& s_;
+  const StageBuffers& buffers_;
+  StageId root_;
+  const std::vector<Buffer>& parts_;
+};
+
+}  // namespace
+
+Stmt stage_kernels(const Schedule& schedule, const StageBuffers& buffers, StageId root,
+                   const Stmt& loops, const std::vector<Buffer>& parts) {
+  const KernelMaker maker(schedule, buffers, root, parts);
+  const auto kernel = [&](const Stmt& s) { return maker.kernel(s); };
+  return has_threads_throughout(loops) ? divided_into_kernels(loops, kernel) : kernel(loops);
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,65 @@
+#include "runtime/launch_count.h"
+
+#include <algorithm>
+
+namespace texloom::runtime {
+namespace {
+
+bool uses(const Size& size, std::uint32_t slot) {
+  const std::vector<std::uint32_t> slots = size.loop_slots();
+  return std::find(slots.begin(), slots.end(), slot) != slots.end();
+}
+
+// Whether an extent in the steps depends on the loop variable.
+bool uses(const std::vector<Step>& steps, std::uint32_t slot) {
+  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    const auto* loop = std::get_if<LoopStep>(&step);
+    return loop != nullptr && (uses(loop->extent, slot) || uses(loop->body, slot));
+  });
+}
+
+class Counter {
+ public:
+  // Stops behind kMaxLaunches.
+  Result<std::int64_t> count(const std::vector<Step>& steps) {
+    std::int64_t sum = 0;
+    for (const Step& step : steps) {
+      if (std::holds_alternative<LaunchStep>(step)) ++sum;
+      if (const auto* loop = std::get_if<LoopStep>(&step)) {
+        TL_ASSIGN_OR_RETURN(const std::int64_t inside, count(*loop));
+        sum += inside;
+      }
+      if (sum > kMaxLaunches) break;
+    }
+    return sum;
+  }
+
+ private:
+  Result<std::int64_t> count(const LoopStep& loop) {
+    TL_ASSIGN_OR_RETURN(const std::int64_t extent, loop.extent.at({}, variables_));
+    if (extent <= 0) return std::int64_t{0};
+    variables_[loop.slot] = 0;
+    TL_ASSIGN_OR_RETURN(const std::int64_t first, count(loop.body));
+    std::int64_t sum = std::max<std::int64_t>(first, 1);
+    if (!uses(loop.body, loop.slot))
+      return extent > kMaxLaunches / sum ? kMaxLaunches + 1 : extent * sum;
+    for (std::int64_t i = 1; i < extent && sum <= kMaxLaunches; ++i) {
+      variables_[loop.slot] = i;
+      TL_ASSIGN_OR_RETURN(const std::int64_t more, count(loop.body));
+      sum += std::max<std::int64_t>(more, 1);
+    }
+    return sum;
+  }
+
+  LoopValues variables_;
+};
+
+}  // namespace
+
+Result<std::int64_t> launches_of(const LaunchPlan& plan) {
+  TL_ASSIGN_OR_RETURN(const std::int64_t launches, Counter().count(plan.steps));
+  if (launches <= kMaxLaunches) return launches;
+  return invalid_argument("a run has more than {} launches", kMaxLaunches);
+}
+
+}  // namespace texloom::runtime

@@ -1,0 +1,15 @@
+// How long a run is.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/launch_plan.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// The launches of one run of a valid plan without symbols; an iteration of a loop counts as one
+// where it has none. InvalidArgument: more than kMaxLaunches, or an extent that has no value.
+Result<std::int64_t> launches_of(const LaunchPlan& plan);
+
+}  // namespace texloom::runtime
