@@ -12,6 +12,7 @@ from typing import Any
 from . import _core
 from ._core import Buffer, Device, Expr, Function, NDArray, Program, Schedule, Tensor
 from .target import Target, resolve
+from .transform import PassContext
 
 
 def program(
@@ -151,9 +152,12 @@ def build(
     checked : bool
         Whether the kernels test every index that is not proven to lie inside its tensor. Then a
         call waits for them, and raises a TVMError with the line of the first access that was
-        outside. The access itself is left out: what was to be read is zero.
+        outside. The access itself is left out: what was to be read is zero. A
+        :class:`~texloom.transform.PassContext` with ``tir.instrument_bound_checkers`` asks for the
+        same.
     """
     del target_host, runtime
+    checked = checked or PassContext.current().checks_accesses
     return _core.build(_program_of(inputs, args, name, binds, target), checked)
 
 

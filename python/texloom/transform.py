@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar, Token
 from typing import Any
+
+from .errors import TexloomWarning
 
 # None of them changes what a program computes.
 _KEYS = frozenset(
@@ -29,8 +32,14 @@ _current: ContextVar[PassContext | None] = ContextVar("texloom_pass_context", de
 class PassContext:
     """What scripts set for lowering, as a context manager.
 
-    Keys are kept and can be asked for; none of those that are accepted changes results, and the
-    passes here take their decisions from the schedule and the target alone.
+    Keys are kept and can be asked for; none of those that are accepted changes results.
+    ``tir.instrument_bound_checkers`` is :func:`texloom.build`'s `checked`; apart from it the passes
+    here take their decisions from the schedule and the target alone.
+
+    Warns
+    -----
+    TexloomWarning
+        When passes are to be left out (`disabled_pass`, ``tir.disable_vectorize``): none is.
 
     Raises
     ------
@@ -51,6 +60,16 @@ class PassContext:
                 raise ValueError(
                     f"unknown key {key!r} of PassContext: use {', '.join(sorted(_KEYS))}"
                 )
+        left_out = list(disabled_pass or [])
+        if (config or {}).get("tir.disable_vectorize"):
+            left_out.append("tir.disable_vectorize")
+        if left_out:
+            warnings.warn(
+                f"no pass is left out for {', '.join(left_out)}: say it in the schedule, by leaving"
+                " out the directive",
+                TexloomWarning,
+                stacklevel=2,
+            )
         self.opt_level = opt_level
         self.required_pass = list(required_pass or [])
         self.disabled_pass = list(disabled_pass or [])
@@ -64,6 +83,11 @@ class PassContext:
 
     def __exit__(self, *_: object) -> None:
         _current.reset(self._tokens.pop())
+
+    @property
+    def checks_accesses(self) -> bool:
+        """Whether :func:`texloom.build` is to make checked kernels."""
+        return bool(self.config.get("tir.instrument_bound_checkers", False))
 
     @staticmethod
     def current() -> PassContext:

@@ -1,12 +1,15 @@
 #include "lower/insert_barriers.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "ir/equal.h"
 #include "ir/visit.h"
 #include "lower/shared_access.h"
 #include "support/diagnostic.h"
+#include "support/function_ref.h"
 
 namespace texloom::lower {
 
@@ -14,59 +17,51 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-using SharedAccesses = std::vector<SharedAccess>;
-
-bool meet(const SharedAccesses& a, const SharedAccesses& b) {
-  return std::any_of(a.begin(), a.end(), [&](const SharedAccess& x) {
-    return std::any_of(b.begin(), b.end(), [&](const SharedAccess& y) { return x.may_meet(y); });
-  });
-}
-
-void add(SharedAccesses& accesses, const SharedAccess& access) {
-  if (std::find(accesses.begin(), accesses.end(), access) == accesses.end()) {
-    accesses.push_back(access);
-  }
-}
-
 bool same_place(const Exprs& a, const Exprs& b) {
   return a.size() == b.size() &&
          std::equal(a.begin(), a.end(), b.begin(),
                     [](const Expr& x, const Expr& y) { return equal(x, y); });
 }
 
-// Whether values are computed together from the elements that they replace, and of others that the
-// same condition keeps from being replaced: a step of a reduction of several values. Like a store
-// that reads its own element it is one statement.
-bool is_update(const Let& let) {
-  std::vector<const Load*> reads;
-  const auto note = [&](const Load& load) { reads.push_back(&load); };
-  const Let* inner = &let;
-  for (const Let* next = inner; next != nullptr; next = as<Let>(next->body)) {
-    inner = next;
-    walk(inner->value, note);
+// Reads and writes of shared buffers that no barrier separates.
+struct Accesses {
+  std::vector<SharedAccess> reads, writes;
+
+  bool empty() const { return reads.empty() && writes.empty(); }
+  bool conflicts_with(const Accesses& before) const {
+    return meet(reads, before.writes) || meet(writes, before.reads);
   }
-  const auto* stores = as<Seq>(inner->body);
-  return stores != nullptr &&
-         std::all_of(stores->statements.begin(), stores->statements.end(), [&](const Stmt& s) {
-           const auto* store = as<Store>(s);
-           return store != nullptr &&
-                  std::any_of(reads.begin(), reads.end(), [&](const Load* read) {
-                    return same_place(read->indices, store->indices);
-                  });
-         });
-}
+  void add(const Accesses& other) {
+    for (const SharedAccess& access : other.reads) add(reads, access);
+    for (const SharedAccess& access : other.writes) add(writes, access);
+  }
+  static void add(std::vector<SharedAccess>& accesses, const SharedAccess& access) {
+    if (std::find(accesses.begin(), accesses.end(), access) == accesses.end()) {
+      accesses.push_back(access);
+    }
+  }
 
-// What one statement reads and writes of shared buffers, apart from elements read back by the
-// store that writes them.
-class Accesses {
+ private:
+  static bool meet(const std::vector<SharedAccess>& a, const std::vector<SharedAccess>& b) {
+    return std::any_of(a.begin(), a.end(), [&](const SharedAccess& x) {
+      return std::any_of(b.begin(), b.end(), [&](const SharedAccess& y) { return x.may_meet(y); });
+    });
+  }
+};
+
+// What a statement or an expression reads and writes, apart from elements read back by the store
+// that writes them.
+class AccessCollector {
  public:
-  SharedAccesses reads, writes;
+  explicit AccessCollector(const arith::Ranges& ranges) : ranges_(ranges) {}
 
-  Accesses(const Stmt& s, const arith::Ranges& ranges) : ranges_(ranges) {
+  Accesses of(const Stmt& s) && {
     walk(
         s,
         [&](const Store& store) {
-          if (is_shared(store.buffer)) add(writes, {store.buffer, store.indices, ranges_});
+          if (is_shared(store.buffer)) {
+            Accesses::add(found_.writes, {store.buffer, store.indices, ranges_});
+          }
           note_reads(store);
         },
         [&](const TextureStore& store) {
@@ -76,8 +71,12 @@ class Accesses {
         [&](const If& n) { note_reads(n.condition, nullptr); },
         [&](const While& n) { note_reads(n.condition, nullptr); },
         [&](const For& n) { note_reads(n.extent, nullptr); });
+    return std::move(found_);
   }
-  Accesses(const Expr& e, const arith::Ranges& ranges) : ranges_(ranges) { note_reads(e, nullptr); }
+  Accesses of(const Expr& e) && {
+    note_reads(e, nullptr);
+    return std::move(found_);
+  }
 
  private:
   static bool is_shared(const Buffer& b) { return b->memory == MemoryScope::Shared; }
@@ -91,11 +90,12 @@ class Accesses {
       if (!is_shared(load.buffer)) return;
       const bool own = store != nullptr && load.buffer.same_as(store->buffer) &&
                        same_place(load.indices, store->indices);
-      if (!own) add(reads, {load.buffer, load.indices, ranges_});
+      if (!own) Accesses::add(found_.reads, {load.buffer, load.indices, ranges_});
     });
   }
 
   const arith::Ranges& ranges_;
+  Accesses found_;
 };
 
 class BarrierInserter {
@@ -123,78 +123,143 @@ class BarrierInserter {
       return make_seq(std::move(statements));
     }
     if (const auto* n = as<Allocate>(s)) return make_allocate(n->buffer, run(n->body), n->location);
-    if (const auto* loop = as<For>(s)) return run(*loop, s, Accesses(s, ranges_));
+    if (const auto* loop = as<For>(s)) return run(*loop, s);
     if (const auto* loop = as<While>(s)) return run(*loop, s);
-    if (const auto* let = as<Let>(s)) return is_update(*let) ? before(s) : run(*let);
+    if (const auto* let = as<Let>(s)) return is_update(*let, {}) ? before(s) : run(*let);
     if (const auto* guard = as<If>(s)) return run(*guard, s);
     if (as<Barrier>(s) != nullptr) {
-      reads_.clear();
-      writes_.clear();
+      separate();
       return s;
     }
     return before(s);
   }
 
  private:
-  // What stands before the loop is met by one barrier in front of it. Its body is gone through a
-  // second time where what the end of an iteration leaves behind meets the next one.
-  Stmt run(const For& loop, const Stmt& self, const Accesses& accesses) {
-    if (accesses.reads.empty() && accesses.writes.empty()) return self;
-    const bool conflict = meets(accesses);
-    Stmt body = run(loop.body);
-    for (SharedAccesses* pending : {&reads_, &writes_}) next_iteration(*pending, loop.var);
-    if (in_conflict(accesses)) body = run(body);
-    if (varies(loop.extent) && has_barrier(body)) refuse(loop.extent, loop.location);
-    for (SharedAccesses* pending : {&reads_, &writes_}) leave_loop(*pending, loop.var);
-    const Stmt whole = make_for(loop.var, loop.extent, loop.loop, body, loop.location);
-    return conflict ? make_seq({make_barrier(loop.location), whole}) : whole;
+  // What a loop leaves behind, whatever stands before it.
+  struct Exit {
+    Accesses pending;
+    bool separated = false;  // by a barrier inside, from what stands before the loop
+  };
+
+  // Its body is gone through a second time where what the end of an iteration leaves behind meets
+  // the next one.
+  Stmt run(const For& loop, const Stmt& self) {
+    const int64_t* extent = int_value(loop.extent);
+    const bool repeats = extent != nullptr && *extent > 0;
+    return run_loop(self, repeats, [&](const Accesses& accesses) {
+      const auto each_pending = [&](auto change) {
+        change(pending_.reads, loop.var);
+        change(pending_.writes, loop.var);
+      };
+      Stmt body = run(loop.body);
+      each_pending(next_iteration);
+      if (accesses.conflicts_with(pending_)) body = run(body);
+      if (has_barrier(body)) check_agreement(loop.extent, loop.location);
+      each_pending(leave_loop);
+      return make_for(loop.var, loop.extent, loop.loop, body, loop.location);
+    });
   }
 
   // The condition is asked before the body, and again behind it.
   Stmt run(const While& loop, const Stmt& self) {
-    const Accesses accesses(self, ranges_), condition(loop.condition, ranges_);
-    if (accesses.reads.empty() && accesses.writes.empty()) return self;
+    return run_loop(self, false, [&](const Accesses& accesses) {
+      const Accesses condition = AccessCollector(ranges_).of(loop.condition);
+      pending_.add(condition);
+      Stmt body = run(loop.body);
+      if (meets(condition)) body = make_seq({body, make_barrier(loop.location)});
+      pending_.add(condition);
+      if (accesses.conflicts_with(pending_)) body = run(body);
+      if (has_barrier(body)) check_agreement(loop.condition, loop.location);
+      return make_while(loop.condition, body, loop.location);
+    });
+  }
+
+  // What stands before the loop is met by one barrier in front of it, so that nothing of it matters
+  // inside: a loop that was gone through once is known.
+  Stmt run_loop(const Stmt& self, bool repeats, FunctionRef<Stmt(const Accesses&)> inside) {
+    const Accesses accesses = AccessCollector(ranges_).of(self);
+    if (accesses.empty()) return self;
     const bool conflict = meets(accesses);
-    note(condition);
-    Stmt body = run(loop.body);
-    if (meets(condition)) body = make_seq({body, make_barrier(loop.location)});
-    note(condition);
-    if (in_conflict(accesses)) body = run(body);
-    if (varies(loop.condition) && has_barrier(body)) refuse(loop.condition, loop.location);
-    const Stmt whole = make_while(loop.condition, body, loop.location);
-    return conflict ? make_seq({make_barrier(loop.location), whole}) : whole;
+    auto known = exits_.find(self);
+    if (known == exits_.end()) {
+      Accesses before = std::exchange(pending_, {});
+      const bool separated_before = std::exchange(separated_, false);
+      const Stmt whole = inside(accesses);
+      const Exit exit{std::exchange(pending_, std::move(before)), separated_ && repeats};
+      separated_ = separated_before;
+      known = exits_.emplace(whole, exit).first;
+    }
+    if (known->second.separated) separate();
+    pending_.add(known->second.pending);
+    return behind_barrier(conflict, known->first);
   }
 
   Stmt run(const Let& let) {
-    const Accesses value(let.value, ranges_);
+    const Accesses value = AccessCollector(ranges_).of(let.value);
     const bool conflict = meets(value);
-    note(value);
-    const Stmt whole = make_let(let.var, let.value, run(let.body), let.location);
-    return conflict ? make_seq({make_barrier(let.location), whole}) : whole;
+    pending_.add(value);
+    return behind_barrier(conflict, make_let(let.var, let.value, run(let.body), let.location));
   }
 
   // Barriers stand inside where what is guarded needs them by itself, if all threads agree on the
   // condition and the target gets that right.
   Stmt run(const If& guard, const Stmt& self) {
-    BarrierInserter alone = *this;
-    alone.reads_.clear();
-    alone.writes_.clear();
-    const Stmt body = alone.run(guard.then);
-    if (body.same_as(guard.then) || !has_barrier(body)) return before(self);
-    if (varies(guard.condition) || one_stack_) refuse(guard.condition, guard.location);
-    const Accesses accesses(self, ranges_);
-    const bool conflict = meets(accesses);
-    note(accesses);
-    const Stmt whole = make_if(guard.condition, body, guard.location);
-    return conflict ? make_seq({make_barrier(guard.location), whole}) : whole;
+    const auto* let = as<Let>(guard.then);
+    if (let != nullptr && is_update(*let, guard.condition)) return before(self);
+    Accesses outside = std::exchange(pending_, {});
+    const bool separated_before = separated_;
+    const Stmt body = run(guard.then);
+    pending_ = std::move(outside);
+    separated_ = separated_before;
+    if (!has_barrier(body)) return before(self);
+    check_condition(guard.condition, guard.location);
+    return before(make_if(guard.condition, body, guard.location));
   }
 
-  [[noreturn]] static void refuse(const Expr& decides, const SourceLocation& where) {
+  // Whether values are computed together from what they replace, and from elements that the guard
+  // around keeps from being replaced: a step of a reduction of several values. Like a store that
+  // reads its own element it is one statement.
+  bool is_update(const Let& let, const Expr& guard) const {
+    const Let* last = &let;
+    while (const auto* next = as<Let>(last->body)) last = next;
+    const auto* stores = as<Seq>(last->body);
+    if (stores == nullptr) return false;
+    arith::Ranges ranges = ranges_;
+    if (guard) ranges.assume(guard);
+    bool update = true;
+    const auto look = [&](const Expr& value, const Store& store) {
+      walk(value, [&](const Load& load) {
+        if (!load.buffer.same_as(store.buffer)) return;
+        update = update && (same_place(load.indices, store.indices) ||
+                            never_one_element(load.indices, store.indices, ranges));
+      });
+    };
+    for (const Stmt& each : stores->statements) {
+      const auto* store = as<Store>(each);
+      if (store == nullptr) return false;
+      for (const Let* n = &let; n != nullptr; n = as<Let>(n->body)) look(n->value, *store);
+      walk(each, [&](const Store& other) { look(other.value, *store); });
+    }
+    return update;
+  }
+
+  // Barriers stand inside what the expression decides on: all threads of a block must agree on it.
+  void check_agreement(const Expr& decides, const SourceLocation& where) const {
+    if (!varies(decides)) return;
     fail(where, Code::BarrierInCondition,
          "let all threads run the statement, and put the condition around single stores",
          "threads would have to meet inside what '{}' decides on: shared memory is written there "
          "that other threads read",
          to_string(decides));
+  }
+  void check_condition(const Expr& condition, const SourceLocation& where) const {
+    check_agreement(condition, where);
+    if (!one_stack_) return;
+    fail(where, Code::BarrierInCondition,
+         "put the condition around single stores, or build for a target with -block_stack=0",
+         "threads would have to meet where '{}' holds: they agree on it, but where they take turns "
+         "on one thread of the machine (block_stack) that is known to go wrong",
+         to_string(condition));
   }
 
   // Whether the threads of a block may have different values of it.
@@ -206,36 +271,35 @@ class BarrierInserter {
     return found;
   }
 
-  bool in_conflict(const Accesses& accesses) const {
-    return meet(accesses.reads, writes_) || meet(accesses.writes, reads_);
-  }
-
   // Whether a barrier is needed now; if so, it is taken to be there.
   bool meets(const Accesses& accesses) {
-    const bool conflict = in_conflict(accesses);
-    if (conflict) {
-      reads_.clear();
-      writes_.clear();
-    }
+    const bool conflict = accesses.conflicts_with(pending_);
+    if (conflict) separate();
     return conflict;
   }
 
-  Stmt before(const Stmt& s) {
-    const Accesses accesses(s, ranges_);
-    const bool conflict = meets(accesses);
-    note(accesses);
-    return conflict ? make_seq({make_barrier(s->location), s}) : s;
+  void separate() {
+    pending_ = {};
+    separated_ = true;
   }
 
-  void note(const Accesses& accesses) {
-    for (const SharedAccess& access : accesses.reads) add(reads_, access);
-    for (const SharedAccess& access : accesses.writes) add(writes_, access);
+  Stmt before(const Stmt& s) {
+    const Accesses accesses = AccessCollector(ranges_).of(s);
+    const bool conflict = meets(accesses);
+    pending_.add(accesses);
+    return behind_barrier(conflict, s);
+  }
+
+  static Stmt behind_barrier(bool needed, const Stmt& s) {
+    return needed ? make_seq({make_barrier(s->location), s}) : s;
   }
 
   arith::Ranges ranges_;                         // of all variables of the kernel
   std::unordered_set<const ExprNode*> varying_;  // of them, those that vary within a block
-  bool one_stack_;                 // whose compiler is known to get barriers under an If wrong
-  SharedAccesses reads_, writes_;  // since the last barrier
+  bool one_stack_;          // whose compiler is known to get barriers under an If wrong
+  Accesses pending_;        // since the last barrier
+  bool separated_ = false;  // whether there was one
+  std::unordered_map<Stmt, Exit, RefHash, RefSame> exits_;  // of loops that are done
 };
 
 }  // namespace

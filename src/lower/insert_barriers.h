@@ -7,8 +7,8 @@ namespace texloom::lower {
 // Separates the threads' writes and reads of shared buffers.
 //
 // Does: puts a barrier before a statement that reads a shared buffer written since the last
-// barrier, or that writes one read since. A loop is gone through twice, so that the end of one
-// iteration is held against the start of the next; what stands before the loop is met by a barrier
+// barrier, or that writes one read since. The end of one iteration of a loop is held against
+// the start of the next; what stands before the loop is met by a barrier
 // in front of it. Copies of a buffer that take turns (lower/pipeline_loops.h) are told apart, so
 // that one barrier an iteration is enough. Reading an element and writing it back in one
 // statement, as a reduction does, is one thread's own business.

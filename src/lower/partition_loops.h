@@ -20,8 +20,8 @@ namespace texloom::lower {
 // are added to a kernel, and none where the copies' own arrays would go beyond the target's memory
 // for one thread.
 //
-// Stands behind insert_barriers, which looks for no conflicts inside a guard, and before texels are
-// shared, which sees what is read in any case.
+// Stands behind insert_barriers, so that both copies have the barriers of the original, and before
+// texels are shared, which sees what is read in any case.
 //
 // Before and after: stage Kernels.
 //

@@ -1,7 +1,6 @@
 #include "lower/pipeline_loops.h"
 
 #include <algorithm>
-#include <set>
 
 #include "ir/visit.h"
 #include "lower/pipelined_fill.h"
@@ -12,31 +11,39 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-using Buffers = std::set<const BufferNode*>;
+// In order of appearance, so that messages do not depend on addresses.
+using Buffers = std::vector<const BufferNode*>;
+
+bool contains(const Buffers& buffers, const Buffer& buffer) {
+  return std::find(buffers.begin(), buffers.end(), buffer.get()) != buffers.end();
+}
 
 Buffers read_in(const Stmts& statements) {
   Buffers found;
+  const auto note = [&](const Buffer& b) {
+    if (!contains(found, b)) found.push_back(b.get());
+  };
   for (const Stmt& s : statements) {
-    walk(
-        s, [&](const Load& n) { found.insert(n.buffer.get()); },
-        [&](const TextureLoad& n) { found.insert(n.texture.get()); });
+    walk(s, [&](const Load& n) { note(n.buffer); }, [&](const TextureLoad& n) { note(n.texture); });
   }
   return found;
 }
 
 Buffers written_in(const Stmts& statements) {
   Buffers found;
+  const auto note = [&](const Buffer& b) {
+    if (!contains(found, b)) found.push_back(b.get());
+  };
   for (const Stmt& s : statements) {
     walk(
-        s, [&](const Store& n) { found.insert(n.buffer.get()); },
-        [&](const TextureStore& n) { found.insert(n.texture.get()); });
+        s, [&](const Store& n) { note(n.buffer); },
+        [&](const TextureStore& n) { note(n.texture); });
   }
   return found;
 }
 
 const BufferNode* first_common(const Buffers& a, const Buffers& b) {
-  const auto found =
-      std::find_if(a.begin(), a.end(), [&](const BufferNode* x) { return b.contains(x); });
+  const auto found = std::find_first_of(a.begin(), a.end(), b.begin(), b.end());
   return found == a.end() ? nullptr : *found;
 }
 
@@ -169,14 +176,14 @@ class Pipeliner {
   static void check(const LoopBody& body) {
     const Buffers written_by_rest = written_in(body.rest);
     Buffers written = written_by_rest;
-    for (const Pipelined* fill : body.fills) written.insert(fill->buffer.get());
+    for (const Pipelined* fill : body.fills) written.push_back(fill->buffer.get());
     for (const Pipelined* fill : body.fills) {
       if (const BufferNode* b = first_common(read_in({fill->body}), written)) {
         refuse(*fill, fmt::format("pipeline '{}' alone, or compute it outside the loop", b->name),
                "'{}' reads '{}', which the same iteration of the loop computes", fill->buffer->name,
                b->name);
       }
-      if (written_by_rest.contains(fill->buffer.get())) {
+      if (contains(written_by_rest, fill->buffer)) {
         refuse(*fill, "leave writing the buffer to what fills it",
                "'{}' is written behind its fill, too", fill->buffer->name);
       }

@@ -1,5 +1,8 @@
 #include "lower/shared_access.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "ir/arith/simplify.h"
 #include "support/floor_division.h"
 
@@ -8,6 +11,7 @@ namespace texloom::lower {
 using namespace ir;  // the whole file speaks of IR nodes
 using arith::Interval;
 using arith::LinearSum;
+using arith::LinearTerm;
 using arith::Ranges;
 
 namespace {
@@ -38,7 +42,7 @@ std::optional<Turn> turn_of(const Expr& index, const Ranges& ranges) {
   const auto [first, lanes] = lanes_of(index);
   if (!arith::is_index_type(first->type) || !lanes.bounded()) return std::nullopt;
   const LinearSum sum = arith::linear_sum(first, ranges);
-  for (const arith::LinearTerm& term : sum.terms) {
+  for (const LinearTerm& term : sum.terms) {
     std::optional<Turn> turn = turn_number(term.atom);
     if (!turn) continue;
     turn->size = term.coefficient;
@@ -82,6 +86,31 @@ void next_iteration(std::vector<SharedAccess>& accesses, const Expr& var) {
 void leave_loop(std::vector<SharedAccess>& accesses, const Expr& var) {
   for (SharedAccess& access : accesses) {
     if (access.turn && access.turn->var.same_as(var)) access.turn.reset();
+  }
+}
+
+bool never_one_element(const Exprs& a, const Exprs& b, const Ranges& ranges) {
+  if (a.size() != 1 || b.size() != 1 || !arith::is_index_type(a.front()->type) ||
+      !arith::is_index_type(b.front()->type)) {
+    return false;
+  }
+  LinearSum small = arith::linear_sum(b.front(), ranges), large;
+  const LinearSum difference = arith::linear_sum(a.front(), ranges).plus(small, -1);
+  if (!difference.is_constant()) return false;
+  if (!Interval::point(difference.constant).bounded()) return false;
+  const int64_t distance = std::abs(difference.constant);
+  // What the terms of great coefficients vary by is a multiple of their common factor.
+  std::sort(small.terms.begin(), small.terms.end(), [](const LinearTerm& x, const LinearTerm& y) {
+    return std::abs(x.coefficient) < std::abs(y.coefficient);
+  });
+  while (true) {
+    const Interval values = small.bounds(ranges);
+    const int64_t span = values.max - values.min;
+    const int64_t step = std::abs(large.common_factor());
+    if (distance > span && (large.is_constant() || step > distance + span)) return true;
+    if (small.is_constant()) return false;
+    large.terms.push_back(small.terms.back());
+    small.terms.pop_back();
   }
 }
 

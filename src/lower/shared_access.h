@@ -34,4 +34,8 @@ void next_iteration(std::vector<SharedAccess>& accesses, const ir::Expr& var);
 // What they are behind the loop over the variable.
 void leave_loop(std::vector<SharedAccess>& accesses, const ir::Expr& var);
 
+// Whether what some thread has at `a` is never what another has at `b`: the indices differ by a
+// constant that is more than the parts of them that vary less, within the ranges, can make up for.
+bool never_one_element(const ir::Exprs& a, const ir::Exprs& b, const ir::arith::Ranges& ranges);
+
 }  // namespace texloom::lower

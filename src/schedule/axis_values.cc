@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
 
 #include "ir/arith/simplify.h"
 #include "schedule/attach.h"
@@ -39,25 +40,31 @@ Expr parts_of(const Stage& stage, const IterVar& axis, const Expr& extent, int64
   return arith::simplify(floordiv(extent + (size - 1), size));
 }
 
-// The axis itself or what it became.
-bool is_bound_to_thread(const Schedule& schedule, const Stage& stage, const IterVar& axis) {
-  if (thread_of(schedule, {stage.id, axis})) return true;
-  return std::any_of(stage.relations.begin(), stage.relations.end(), [&](const Relation& r) {
-    const std::vector<IterVar> operands = operands_of(r), results = results_of(r);
-    const auto is_axis = [&](const IterVar& operand) { return operand.same_as(axis); };
-    return std::any_of(operands.begin(), operands.end(), is_axis) &&
-           std::any_of(results.begin(), results.end(), [&](const IterVar& result) {
-             return is_bound_to_thread(schedule, stage, result);
-           });
-  });
+using AxisSet = std::unordered_set<IterVar, RefHash, RefSame>;
+
+bool any_in(const std::vector<IterVar>& axes, const AxisSet& set) {
+  return std::any_of(axes.begin(), axes.end(), [&](const IterVar& a) { return set.contains(a); });
 }
 
-void add_split(const Schedule& schedule, const Stage& stage, const SplitRelation& r,
+// The results of splits and fusions that are threads, or became axes that are.
+AxisSet parts_in_threads(const Schedule& schedule, const Stage& stage) {
+  AxisSet found;
+  for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
+    const std::vector<IterVar> results = results_of(*r);
+    for (const IterVar& axis : results) {
+      if (thread_of(schedule, {stage.id, axis})) found.insert(axis);
+    }
+    if (!any_in(results, found)) continue;
+    for (const IterVar& axis : operands_of(*r)) found.insert(axis);
+  }
+  return found;
+}
+
+void add_split(const Stage& stage, const SplitRelation& r, const AxisSet& in_threads,
                AxisExtents& extents) {
   const Expr parent = extents.at(r.parent);
   const int64_t* whole = int_value(parent);
-  const bool exact = r.exact || is_bound_to_thread(schedule, stage, r.outer) ||
-                     is_bound_to_thread(schedule, stage, r.inner);
+  const bool exact = r.exact || any_in({r.outer, r.inner}, in_threads);
   const int64_t wanted = r.factor > 0 ? r.factor : r.nparts;
   const int64_t given = exact || whole == nullptr ? wanted : std::min(wanted, *whole);
   const Expr other = parts_of(stage, r.parent, parent, given);
@@ -69,12 +76,13 @@ void add_split(const Schedule& schedule, const Stage& stage, const SplitRelation
 
 void add_derived_extents(const Schedule& schedule, const Stage& stage, AxisExtents& extents) {
   for (const IterVar& axis : unit_axes(stage)) extents[axis] = make_int(1);
+  const AxisSet in_threads = parts_in_threads(schedule, stage);
   for (const Relation& r : stage.relations) {
     if (const auto* fuse = std::get_if<FuseRelation>(&r)) {
       extents[fuse->fused] =
           checked_product(stage, fuse->fused, extents.at(fuse->outer), extents.at(fuse->inner));
     } else {
-      add_split(schedule, stage, std::get<SplitRelation>(r), extents);
+      add_split(stage, std::get<SplitRelation>(r), in_threads, extents);
     }
   }
 }
@@ -134,14 +142,12 @@ void add_values_below(const Stage& stage, const AxisExtents& extents, AxisValues
 }
 
 bool comes_from_data(const Stage& stage, const IterVar& axis) {
-  if (axis->kind == IterKind::Data) return true;
-  return std::any_of(stage.relations.begin(), stage.relations.end(), [&](const Relation& r) {
-    const std::vector<IterVar> operands = operands_of(r), results = results_of(r);
-    return std::any_of(results.begin(), results.end(),
-                       [&](const IterVar& result) { return result.same_as(axis); }) &&
-           std::any_of(operands.begin(), operands.end(),
-                       [&](const IterVar& operand) { return comes_from_data(stage, operand); });
-  });
+  AxisSet data(stage.op->axes.begin(), stage.op->axes.end());
+  for (const Relation& r : stage.relations) {
+    if (!any_in(operands_of(r), data)) continue;
+    for (const IterVar& part : results_of(r)) data.insert(part);
+  }
+  return axis->kind == IterKind::Data || data.contains(axis);
 }
 
 }  // namespace texloom::schedule

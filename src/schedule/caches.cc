@@ -249,14 +249,9 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
   put(stage(cache_id), std::move(storage), where);
 
   const Tensor cache = output_of(compute);
-  Stage& own = stage(id);
-  own.relations.clear();
-  std::erase_if(own.attributes, [&](const auto& each) {
-    return std::none_of(old->axes.begin(), old->axes.end(),
-                        [&](const IterVar& axis) { return axis.same_as(each.first); });
-  });
+  stage(id).relations.clear();  // the body has other axes
   set_body(id, read(cache, loops.places, where));
-  own.leaves = own.op->axes;
+  stage(id).reset_loops();
   return cache;
 }
 

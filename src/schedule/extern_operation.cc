@@ -13,9 +13,25 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
+// All threads of a block see one array, wherever among their loops the statement allocates it.
+Stmt with_shared_outside(const Stmt& kernel) {
+  std::vector<const Allocate*> shared;
+  walk(kernel, [&](const Allocate& n) {
+    if (n.buffer->memory == MemoryScope::Shared) shared.push_back(&n);
+  });
+  Stmt body = rewrite(kernel, [](const Allocate& n, const Stmt& s) {
+    return n.buffer->memory == MemoryScope::Shared ? n.body : s;
+  });
+  for (auto n = shared.rbegin(); n != shared.rend(); ++n) {
+    body = make_allocate((*n)->buffer, body, (*n)->location);
+  }
+  return body;
+}
+
 Stmt in_nests(const Stmt& s, const Buffer& result) {
-  return divided_into_kernels(
-      s, [&](const Stmt& kernel) { return make_nest(result, kernel, kernel->location); });
+  return divided_into_kernels(s, [&](const Stmt& kernel) {
+    return make_nest(result, with_shared_outside(kernel), kernel->location);
+  });
 }
 
 class Checker {

@@ -182,17 +182,10 @@ std::vector<Tensor> Schedule::rfactor(const Tensor& tensor, const IterVar& axis,
   return factored;
 }
 
-// The loops of the old operation are gone, and with them what was said of them.
 void Schedule::replace_operation(StageId id, Op op) {
   Stage& own = stage(id);
   own.op = std::move(op);
-  own.leaves = own.op->axes;
-  own.leaves.insert(own.leaves.end(), own.op->reduce_axes.begin(), own.op->reduce_axes.end());
-  own.relations.clear();
-  own.attributes.clear();
-  own.pragmas.clear();
-  own.alignments.clear();
-  if (own.transform) own.transform->relations = 0;
+  own.reset_loops();
   by_operation_.emplace(own.op, id);
 }
 

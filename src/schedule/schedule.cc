@@ -20,6 +20,25 @@ bool Stage::is_leaf(const IterVar& axis) const {
 
 namespace {
 
+std::vector<IterVar> loops_of(const Operation& op) {
+  std::vector<IterVar> loops = op.axes;
+  loops.insert(loops.end(), op.reduce_axes.begin(), op.reduce_axes.end());
+  return loops;
+}
+
+}  // namespace
+
+void Stage::reset_loops() {
+  leaves = loops_of(*op);
+  relations.clear();
+  std::erase_if(attributes, [&](const auto& each) { return !is_leaf(each.first); });
+  std::erase_if(pragmas, [&](const Pragma& each) { return !is_leaf(each.axis); });
+  std::erase_if(alignments, [&](const Alignment& each) { return !is_leaf(each.axis); });
+  if (transform) transform->relations = 0;
+}
+
+namespace {
+
 // Inputs before readers, each once. Iterative: chains of stages may be long.
 std::vector<Op> topological(const std::vector<Op>& outputs) {
   std::vector<Op> order;
@@ -41,12 +60,6 @@ std::vector<Op> topological(const std::vector<Op>& outputs) {
     state->second = true;
   }
   return order;
-}
-
-std::vector<IterVar> loops_of(const Operation& op) {
-  std::vector<IterVar> loops = op.axes;
-  loops.insert(loops.end(), op.reduce_axes.begin(), op.reduce_axes.end());
-  return loops;
 }
 
 }  // namespace

@@ -108,6 +108,8 @@ struct Stage {
   // Null when the axis has none.
   const AxisAttributes* attributes_of(const ir::IterVar& axis) const;
   bool is_leaf(const ir::IterVar& axis) const;
+  // Its loops are those of the operation again. What was said of other axes is gone.
+  void reset_loops();
 };
 
 class Schedule {

@@ -191,9 +191,7 @@ std::vector<IterVar> Schedule::transform_loops(StageId id, size_t earlier,
     fail(where, Code::BadLayout, "call transform_layout before any directive on the stage's loops",
          "transform_layout of '{}', whose loops are scheduled already", own.name());
   }
-  own.relations.clear();
-  own.leaves = own.op->axes;
-  own.leaves.insert(own.leaves.end(), own.op->reduce_axes.begin(), own.op->reduce_axes.end());
+  own.reset_loops();
   const DigitLoops digits(*this, id, map);
   std::vector<std::vector<IterVar>> groups;
   std::vector<IterVar> order;

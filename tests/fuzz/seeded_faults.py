@@ -111,14 +111,15 @@ FAULTS = (
     Fault(
         "no barrier between a read and a later write",
         LOWER + "insert_barriers.cc",
-        "return meet(accesses.reads, writes_) || meet(accesses.writes, reads_);",
-        "return meet(accesses.reads, writes_);",
+        "return meet(reads, before.writes) || meet(writes, before.reads);",
+        "return meet(reads, before.writes);",
     ),
     Fault(
         "no barrier between two iterations",
         LOWER + "insert_barriers.cc",
-        "if (in_conflict(accesses)) body = run(body);",
-        "",
+        "each_pending(next_iteration);\n"
+        "      if (accesses.conflicts_with(pending_)) body = run(body);",
+        "each_pending(next_iteration);",
     ),
     Fault(
         "every thread stores what one should",

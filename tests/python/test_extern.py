@@ -124,16 +124,21 @@ def test_one_output_of_several_is_read(run):
     assert (result == VALUES[:, 15] * 3).all()
 
 
-def test_shared_memory_and_barriers(run):
-    """Threads reverse a row by way of the block's memory: a barrier stands between."""
+@pytest.mark.parametrize("inside", [False, True])
+def test_shared_memory_and_barriers(run, inside):
+    """Threads reverse a row by way of the block's memory, allocated before or after they are
+    named: a barrier stands between."""
     a = placeholder()
 
     def body(ins, outs):
         ib, row = builder()
         x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
         tx = te.thread_axis("threadIdx.x")
+        if inside:
+            ib.scope_attr(tx, "thread_extent", 16)
         tile = ib.allocate("float32", 16, name="tile", scope="shared")
-        ib.scope_attr(tx, "thread_extent", 16)
+        if not inside:
+            ib.scope_attr(tx, "thread_extent", 16)
         tile[tx] = x[row, tx]
         twice = ib.let("twice", tile[15 - tx] * 2.0)
         y[row, tx] = twice

@@ -251,6 +251,26 @@ def test_pass_context():
         tvm.transform.PassContext(config={"tir.add_lower_pass": []})
 
 
+def test_passes_are_not_left_out_in_silence():
+    with pytest.warns(tvm.TexloomWarning, match=r"for tir\.Simplify, tir\.disable_vectorize: say"):
+        tvm.transform.PassContext(
+            disabled_pass=["tir.Simplify"], config={"tir.disable_vectorize": True}
+        )
+
+
+def test_bounds_are_checked_in_a_context(dev):
+    """The key that scripts know for `checked`."""
+    x, n = te.placeholder((8,), name="X"), te.placeholder((8,), "int32", name="N")
+    y = te.compute((8,), lambda i: x[n[i]], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("threadIdx.x"))
+    with tvm.transform.PassContext(config={"tir.instrument_bound_checkers": True}):
+        f = tvm.build(s, [x, n, y], "opencl")
+    arrays = [np.zeros(8, "float32"), np.full(8, 8, "int32"), np.zeros(8, "float32")]
+    with pytest.raises(tvm.TVMError, match="TL5013"):
+        f(*(tvm.nd.array(each, dev) for each in arrays))
+
+
 def test_declared_buffers():
     declared = tvm.tir.decl_buffer((4, 4), "float16", scope="global.texture", data_alignment=64)
     assert declared.scope() == "texture" and declared.dtype == "float16"

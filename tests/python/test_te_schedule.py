@@ -207,6 +207,28 @@ def test_trace_leaves_out_what_was_refused():
     rebuilt(s, s.trace(), P=p, Y=y)
 
 
+def test_trace_of_stages_that_are_inlined_together():
+    x = te.placeholder((8,), name="X")
+    p = te.compute((8,), lambda i: x[i] + 1, name="P")
+    y = te.compute((8,), lambda i: p[i] * 2, name="Y")
+    s = te.create_schedule(y.op)
+    te.schedule.AutoInlineInjective(s)
+    assert s.trace().splitlines()[1:] == ["s[P].compute_inline()"]
+    rebuilt(s, s.trace(), P=p, Y=y)
+
+
+def test_trace_of_a_copy():
+    """The copy has the lines of the schedule it was made from, and its own behind them."""
+    x = te.placeholder((8,), name="X")
+    y = te.compute((8,), lambda i: x[i] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    outer, _ = s[y].split(y.op.axis[0], 4)
+    copy = s.normalize()
+    copy[y].bind(outer, te.thread_axis("blockIdx.x"))
+    assert s.trace() + 'blockIdx_x = te.thread_axis("blockIdx.x")\n' in copy.trace()
+    rebuilt(copy, copy.trace(), Y=y)
+
+
 def test_trace_of_transform_layout():
     """The function is written by what it makes of the axes; its loops have names."""
     x = te.placeholder((6, 40), name="X")

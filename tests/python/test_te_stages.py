@@ -397,7 +397,7 @@ def test_parallel_stays_serial_on_a_gpu(run):
 # -- Order of directives
 
 
-def test_the_order_of_directives_is_free(run):
+def test_the_last_attachment_holds(run):
     """compute_at, compute_root and compute_inline replace one another; the last one holds."""
     x = te.placeholder((12, 30), name="X")
     p = te.compute((12, 30), lambda i, j: x[i, j] * 2, name="P")

@@ -84,6 +84,7 @@ class AxisMap(Mapping[IterVar, Any]):
         return "{" + ", ".join(f"{key}: {value}" for key, value in self._items) + "}"
 
 
+_INLINE = 2  # a Stage.attach_type
 # The numbers of IterVar.iter_type.
 _ITER_TYPES = {"serial": 0, "unrolled": 5, "vectorized": 6, "parallel": 7}
 
@@ -122,19 +123,27 @@ def inferred(s: Schedule) -> list[tuple[IterVar, Expr, Expr]]:
     return _core.inferred_ranges(s)
 
 
+def _auto_inline(s: Schedule, kind: str) -> None:
+    inlined = {stage.op for stage in s.stages if stage.attach_type == _INLINE}
+    _core.auto_inline(s, kind)
+    for stage in s.stages:
+        if stage.attach_type == _INLINE and stage.op not in inlined:
+            stage.compute_inline()  # as the user could have said it: it is in the trace
+
+
 def AutoInlineElemWise(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
     """Inline every stage that reads its inputs at its own indices, outputs excepted."""
-    _core.auto_inline(s, "elemwise")
+    _auto_inline(s, "elemwise")
 
 
 def AutoInlineBroadcast(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
     """The same for stages that read their inputs at some of their own indices, in order."""
-    _core.auto_inline(s, "broadcast")
+    _auto_inline(s, "broadcast")
 
 
 def AutoInlineInjective(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
     """The same for all stages but reductions."""
-    _core.auto_inline(s, "injective")
+    _auto_inline(s, "injective")
 
 
 def _normalize(s: Schedule) -> Schedule:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 from .. import _core
@@ -26,8 +27,16 @@ class Trace:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.tensors: dict[Operation, str] = {}
-        self.axes: list[tuple[IterVar, str]] = []
+        self.axes: dict[IterVar, str] = {}
+        self.mentioned: list[Stage] = []  # by the call at hand: whose axes it is likely to name
         self.used: set[str] = {"s", "te"}
+
+    def copy(self) -> Trace:
+        """What was done so far, for a schedule that goes its own way from here."""
+        other = Trace()
+        other.lines, other.used = list(self.lines), set(self.used)
+        other.tensors, other.axes = dict(self.tensors), dict(self.axes)
+        return other
 
     def new_name(self, stem: str) -> str:
         """An identifier that no line uses yet."""
@@ -49,10 +58,9 @@ class Trace:
 
     def axis(self, s: Schedule, axis: IterVar) -> str:
         """A variable of an earlier line, or the place among the axes of an operation."""
-        for known, name in self.axes:
-            if known.same_as(axis):
-                return name
-        for stage in s.stages:
+        if axis in self.axes:
+            return self.axes[axis]
+        for stage in chain(self.mentioned, s.stages):
             for attribute in ("axis", "reduce_axis"):
                 for i, own in enumerate(getattr(stage.op, attribute)):
                     if own.same_as(axis):
@@ -62,7 +70,7 @@ class Trace:
             return axis.name  # of no stage: the directive is going to refuse it
         name = self.new_name(tag)
         self.lines.append(f'{name} = te.thread_axis("{tag}")')
-        self.axes.append((axis, name))
+        self.axes[axis] = name
         return name
 
     def value(self, s: Schedule, value: Any) -> str:
@@ -94,13 +102,12 @@ class Trace:
 
     def thread(self, tag: str) -> str:
         """A thread axis of this tag: axes of one tag are one."""
-        for known, name in self.axes:
+        for known, name in self.axes.items():
             if known.thread_tag == tag:
                 return name
-        axis = _core.thread_axis(tag)
-        self.axes.append((axis, self.new_name(tag)))
-        self.lines.append(f'{self.axes[-1][1]} = te.thread_axis("{tag}")')
-        return self.axes[-1][1]
+        name = self.axes[_core.thread_axis(tag)] = self.new_name(tag)
+        self.lines.append(f'{name} = te.thread_axis("{tag}")')
+        return name
 
     def result(self, value: Any) -> str:
         """Names for what a call returned, as the target of an assignment."""
@@ -108,7 +115,7 @@ class Trace:
             return self.tensor(value.op)
         if isinstance(value, IterVar):
             name = self.new_name(value.name)
-            self.axes.append((value, name))
+            self.axes[value] = name
             return name
         names = [self.result(each) for each in value]
         return ", ".join(names) + ("," if len(names) == 1 else "")
@@ -125,7 +132,8 @@ def _traced(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Stage | Schedule, *args: Any, **options: Any) -> Any:
         s = self if isinstance(self, Schedule) else self._schedule
         trace = _trace_of(s)
-        line_count = len(trace.lines)
+        line_count, axis_count = len(trace.lines), len(trace.axes)
+        trace.mentioned = [each for each in (self, *args) if isinstance(each, Stage)]
         # Before the call: afterwards an axis may be of another stage.
 
         def value(each: Any) -> str:
@@ -140,7 +148,8 @@ def _traced(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
             result = method(self, *args, **options)
         except Exception:
             del trace.lines[line_count:]
-            trace.axes = [each for each in trace.axes if not _is_undone(each, trace.lines)]
+            while len(trace.axes) > axis_count:
+                trace.axes.popitem()
             raise
         assigned = "" if result in (None, []) else trace.result(result) + " = "
         trace.lines.append(f"{assigned}{target}.{name}({', '.join(shown)})")
@@ -149,10 +158,14 @@ def _traced(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _is_undone(entry: tuple[IterVar, str], lines: list[str]) -> bool:
-    axis, name = entry
-    tag = axis.thread_tag
-    return bool(tag) and f'{name} = te.thread_axis("{tag}")' not in lines
+def _normalized(method: Callable[[Schedule], Schedule]) -> Callable[[Schedule], Schedule]:
+    @functools.wraps(method)
+    def call(self: Schedule) -> Schedule:
+        copy = method(self)
+        copy._trace = _trace_of(self).copy()
+        return copy
+
+    return call
 
 
 def _trace(self: Schedule) -> str:
@@ -172,6 +185,7 @@ for _name in STAGE_DIRECTIVES:
     setattr(Stage, _name, _traced(_name, getattr(Stage, _name)))
 for _name in SCHEDULE_DIRECTIVES:
     setattr(Schedule, _name, _traced(_name, getattr(Schedule, _name)))
+Schedule.normalize = _normalized(Schedule.normalize)
 Schedule.trace = _trace
 
 __all__ = ["Trace"]
