@@ -188,7 +188,7 @@ TEST(TeTextErrors, OfTheHead) {
       {"param A", "TL6002 2:7 there is no tensor A here"},
       {"param A: float32[8] in textures", "TL6002 2:24 unknown memory scope textures"},
       {"param A: float32[8] in texture, fold",
-       "TL6001 2:33 expected 'layout', 'origin' or 'name', found 'fold'"},
+       "TL6001 2:33 expected 'layout', 'origin', 'exact_image' or 'name', found 'fold'"},
       {"param A: float32[8]", "TL6001 2:20 expected 'in', found the end of the text"},
       {"param A compute float32x4[8]", "TL6002 2:17 an element is float32x4, not a scalar"},
       {"for i < 3 { }",
