@@ -88,12 +88,16 @@ class Builder {
     return nests_of(op, reads, buffers(id));
   }
 
-  // All steps run in one kernel.
+  // All steps run in one kernel, unless blocks read from one another: then each is a launch.
   Stmt steps_of_scan(StageId id) {
-    const Operation& op = *s_.stage(id).op;
     const Expr& step = bounds_of(id).loops.front().var;
-    const Stmt steps = separate_steps(nest(id), {op.name, step, buffers(id), bounds_.ranges});
-    return one_kernel(s_, buffers_, id, steps, std::exchange(parts_, {}));
+    const ScanResults results{s_.stage(id).name(), step, buffers(id), bounds_.ranges};
+    const SeparatedSteps steps = separate_steps(nest(id), results);
+    const std::vector<Buffer> parts = std::exchange(parts_, {});
+    if (!steps.across_blocks) return one_kernel(s_, buffers_, id, steps.loops, parts);
+    const Stmt launches = stage_kernels(s_, buffers_, id, steps.loops, parts);
+    if (has_kernel_with(launches, step)) throw UserError({*steps.across_blocks});
+    return launches;
   }
 
   Stmt nest(StageId id) { return loops_from(id, 0); }

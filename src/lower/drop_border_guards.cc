@@ -121,7 +121,7 @@ bool reads_exact_images(const Kernel& kernel) {
 void drop_border_guards(Lowering& lowering) {
   for (Kernel& kernel : lowering.program.kernels) {
     if (!reads_exact_images(kernel)) continue;
-    Ranges known = ranges_of_symbols(kernel.params);
+    Ranges known = ranges_of_params(kernel);
     for (const ThreadAxis& axis : kernel.axes) known.enter(axis.var, axis.extent);
     kernel.body = without_guards(kernel.body, known);
   }

@@ -27,14 +27,15 @@ class Separator {
  public:
   explicit Separator(const ScanResults& results) : results_(results) {}
 
-  Stmt run(const Stmt& loops) {
+  SeparatedSteps run(const Stmt& loops) {
     collect(loops);
     for (const Access& write : writes_) {
       for (const Access& read : reads_) {
         if (read.buffer == write.buffer) check(write, read);
       }
     }
-    return exchanged_.empty() ? loops : with_barriers(loops);
+    if (across_blocks_ || exchanged_.empty()) return {loops, across_blocks_};
+    return {with_barriers(loops), {}};
   }
 
  private:
@@ -96,18 +97,21 @@ class Separator {
         return std::find(access.tags.begin(), access.tags.end(), tag) != access.tags.end();
       };
       if (around(write) && around(read) && met.holds(var)) continue;
-      if (tag.block) refuse(write, read, tag);
       exchanged_.insert(write.buffer);
+      if (tag.block && !across_blocks_) across_blocks_ = across_blocks(write, read, tag);
     }
   }
 
-  [[noreturn]] void refuse(const Access& write, const Access& read, ThreadTag tag) const {
-    fail(read.location.known() ? read.location : write.location, Code::ScanAcrossBlocks,
-         "leave the axes that a step mixes to the threads of one block, threadIdx.x and its like, "
-         "and bind others to blocks",
-         "a step of the scan '{}' reads elements of '{}' that blocks along {} may have computed "
-         "for one another, which only a launch for each step would put in order",
-         results_.name, read.buffer->name, to_string(tag));
+  Diagnostic across_blocks(const Access& write, const Access& read, ThreadTag tag) const {
+    return {Severity::Error,
+            Code::ScanAcrossBlocks,
+            read.location.known() ? read.location : write.location,
+            fmt::format("a step of the scan '{}' reads elements of '{}' that blocks along {} may "
+                        "have computed for one another, and a step is no launch by itself",
+                        results_.name, read.buffer->name, to_string(tag)),
+            "bind axes of all that a step computes, or leave those that a step mixes to the "
+            "threads of one block",
+            {}};
   }
 
   // -- Barriers.
@@ -139,12 +143,13 @@ class Separator {
       threads_;  // that a kernel has several of; the variable of the first loop
   EqualWhereMet::Variables variables_;
   std::vector<Access> writes_, reads_;
-  std::unordered_set<const BufferNode*> exchanged_;  // among the threads of a block
+  std::unordered_set<const BufferNode*> exchanged_;  // among threads
+  std::optional<Diagnostic> across_blocks_;
 };
 
 }  // namespace
 
-Stmt separate_steps(const Stmt& loops, const ScanResults& results) {
+SeparatedSteps separate_steps(const Stmt& loops, const ScanResults& results) {
   return Separator(results).run(loops);
 }
 

@@ -105,4 +105,12 @@ Stmt one_kernel(const Schedule& schedule, const StageBuffers& buffers, StageId r
   return KernelMaker(schedule, buffers, root, parts).kernel(loops);
 }
 
+bool has_kernel_with(const Stmt& plan, const Expr& loop_var) {
+  bool found = false;
+  walk(plan, [&](const Nest& kernel) {
+    walk(kernel.body, [&](const For& loop) { found = found || loop.var.same_as(loop_var); });
+  });
+  return found;
+}
+
 }  // namespace texloom::lower

@@ -20,4 +20,7 @@ ir::Stmt one_kernel(const schedule::Schedule& schedule, const StageBuffers& buff
                     schedule::StageId root, const ir::Stmt& loops,
                     const std::vector<ir::Buffer>& parts);
 
+// Whether the loop over the variable is one of a kernel, not of the launch plan.
+bool has_kernel_with(const ir::Stmt& plan, const ir::Expr& loop_var);
+
 }  // namespace texloom::lower

@@ -92,7 +92,8 @@ class Inference {
     const IterVar& axis = stage.op->scan_axis;
     StageBounds& own = bounds_.stages[static_cast<size_t>(stage.id)];
     const Expr extent = extents_of({axis->extent}, stage.name(), axis->location).front();
-    const LeafLoop loop{axis, make_var(axis->name(), kInt32, axis->location), extent};
+    const Expr var = make_var(axis->name(), kInt32, axis->location);
+    const LeafLoop loop{axis, var, extent, extent};
     bounds_.ranges.enter(loop.var, loop.extent);
     own.loops.push_back(loop);
     own.index.emplace(axis->var, axis->min + loop.var);

@@ -77,14 +77,16 @@ def stage_of_a_step_inside_another_stage() -> None:
 @case("TL3026")
 def step_that_reads_the_columns_of_another_block() -> None:
     x = te.placeholder((4, 8), name="X")
-    state = te.placeholder((4, 8), name="state")
+    p, q = te.placeholder((4, 8), name="P"), te.placeholder((4, 8), name="Q")
     init = te.compute((1, 8), lambda t, i: x[0, i], name="init")
-    update = te.compute((4, 8), lambda t, i: state[t - 1, 7 - i] + x[t, i], name="U")  # wrong
-    scan = te.scan(init, update, state)
-    s = te.create_schedule(scan.op)
-    for t in (init, update):
+    other = te.compute((1, 8), lambda t, i: x[0, i], name="other")
+    update = te.compute((4, 8), lambda t, i: p[t - 1, 7 - i] + x[t, i], name="U")  # wrong
+    unbound = te.compute((4, 8), lambda t, i: q[t - 1, i] + x[t, i], name="V")
+    scans = te.scan([init, other], [update, unbound], [p, q])
+    s = te.create_schedule(scans[0].op)
+    for t in (init, other, update):
         s[t].bind(t.op.axis[1], block())
-    tvm.lower(s, [x, scan])
+    tvm.lower(s, [x, *scans])
 
 
 @case("TL2033")

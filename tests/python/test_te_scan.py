@@ -457,13 +457,21 @@ def refused(code, help_text=""):
     return pytest.raises(tvm.TVMError, match=f"(?s){code}.*help: .*{help_text}")
 
 
-def test_columns_of_other_blocks_are_refused():
-    """Within a kernel nothing orders two blocks."""
-    c = Cell()
-    over_columns(c.s, c.update)
-    c.s[c.product].compute_at(c.s[c.update], c.s[c.update].leaf_iter_vars[-1])
-    with refused("TL3026", "threads of one block"):
-        tvm.lower(c.s, c.args)
+def test_blocks_among_threads_of_one_are_refused():
+    """Within a kernel nothing orders two blocks, and a state without threads is no kernel."""
+    x = te.placeholder((4, 8), name="X")
+    states = [te.placeholder((4, 8), name=name) for name in "PQ"]
+    inits = [te.compute((1, 8), lambda t, i: x[0, i], name=f"init{n}") for n in range(2)]
+    updates = [
+        te.compute((4, 8), lambda t, i: states[0][t - 1, 7 - i] + x[t, i], name="U"),
+        te.compute((4, 8), lambda t, i: states[1][t - 1, i] + x[t, i], name="V"),
+    ]
+    results = te.scan(inits, updates, states)
+    s = te.create_schedule(results[0].op)
+    for t in (*inits, updates[0]):
+        s[t].bind(t.op.axis[1], te.thread_axis("blockIdx.x"))
+    with refused("TL3026", "bind axes of all"):
+        tvm.lower(s, [x, *results])
 
 
 def test_stage_of_a_step_without_a_place_is_refused():
