@@ -219,6 +219,7 @@ void bind_statements_of_builder(py::module_& m) {
   m.def("make_allocate", [](const PyBuffer& buffer, const PyStmt& body) {
     return PyStmt{make_allocate(buffer.node, body.node, buffer.node->location)};
   });
+  m.def("make_barrier", [] { return PyStmt{make_barrier(user_location())}; });
   m.def("make_seq", [](const std::vector<PyStmt>& statements) {
     Stmts list;
     for (const PyStmt& s : statements) list.push_back(s.node);

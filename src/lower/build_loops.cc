@@ -85,7 +85,7 @@ class Builder {
       reads.push_back(
           buffers(s_.producer(input.tensor))[static_cast<size_t>(input.tensor->output)]);
     }
-    return nests_of(op, reads, buffers(id));
+    return separate_threads(nests_of(op, reads, buffers(id)), target_);
   }
 
   // All steps run in one kernel, unless blocks read from one another: then each is a launch.

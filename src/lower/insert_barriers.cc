@@ -8,6 +8,7 @@
 #include "ir/equal.h"
 #include "ir/visit.h"
 #include "lower/shared_access.h"
+#include "lower/thread_accesses.h"
 #include "support/diagnostic.h"
 #include "support/function_ref.h"
 
@@ -49,17 +50,20 @@ struct Accesses {
   }
 };
 
-// What a statement or an expression reads and writes, apart from elements read back by the store
-// that writes them.
+using Buffers = std::unordered_set<const BufferNode*>;
+
+// What a statement or an expression reads and writes of some buffers, apart from elements read
+// back by the store that writes them.
 class AccessCollector {
  public:
-  explicit AccessCollector(const arith::Ranges& ranges) : ranges_(ranges) {}
+  AccessCollector(const Buffers& buffers, const arith::Ranges& ranges)
+      : buffers_(buffers), ranges_(ranges) {}
 
   Accesses of(const Stmt& s) && {
     walk(
         s,
         [&](const Store& store) {
-          if (is_shared(store.buffer)) {
+          if (buffers_.contains(store.buffer.get())) {
             Accesses::add(found_.writes, {store.buffer, store.indices, ranges_});
           }
           note_reads(store);
@@ -79,41 +83,41 @@ class AccessCollector {
   }
 
  private:
-  static bool is_shared(const Buffer& b) { return b->memory == MemoryScope::Shared; }
-
   void note_reads(const Store& store) {
     note_reads(store.value, &store);
     for (const Expr& index : store.indices) note_reads(index, nullptr);
   }
   void note_reads(const Expr& e, const Store* store) {
     walk(e, [&](const Load& load) {
-      if (!is_shared(load.buffer)) return;
+      if (!buffers_.contains(load.buffer.get())) return;
       const bool own = store != nullptr && load.buffer.same_as(store->buffer) &&
                        same_place(load.indices, store->indices);
       if (!own) Accesses::add(found_.reads, {load.buffer, load.indices, ranges_});
     });
   }
 
+  const Buffers& buffers_;
   const arith::Ranges& ranges_;
   Accesses found_;
 };
 
 class BarrierInserter {
  public:
+  // Of a kernel's shared buffers.
   BarrierInserter(const Kernel& kernel, const Target& target) : one_stack_(target.block_stack) {
-    for (const ThreadAxis& axis : kernel.axes) {
-      ranges_.enter(axis.var, axis.extent);
-      if (!axis.tag.block) varying_.insert(axis.var.get());
-    }
-    walk(
-        kernel.body,
-        [&](const For& loop) {
-          ranges_.enter_also(loop);
-          if (varies(loop.extent)) varying_.insert(loop.var.get());
-        },
-        [&](const Let& let) {
-          if (varies(let.value)) varying_.insert(let.var.get());
-        });
+    for (const ThreadAxis& axis : kernel.axes) enter(axis.var, axis.extent, axis.tag);
+    walk(kernel.body, [&](const Allocate& n) {
+      if (n.buffer->memory == MemoryScope::Shared) buffers_.insert(n.buffer.get());
+    });
+    enter_variables(kernel.body);
+  }
+  // Of these buffers, in a nest at stage Loops.
+  BarrierInserter(const Nest& nest, Buffers buffers, const Target& target)
+      : buffers_(std::move(buffers)), one_stack_(target.block_stack) {
+    walk(nest.body, [&](const For& loop) {
+      if (loop.loop == LoopKind::Thread) enter(loop.var, loop.extent, loop.tag);
+    });
+    enter_variables(nest.body);
   }
 
   Stmt run(const Stmt& s) {
@@ -123,7 +127,11 @@ class BarrierInserter {
       return make_seq(std::move(statements));
     }
     if (const auto* n = as<Allocate>(s)) return make_allocate(n->buffer, run(n->body), n->location);
-    if (const auto* loop = as<For>(s)) return run(*loop, s);
+    if (const auto* loop = as<For>(s)) {
+      if (!runs_at_once(*loop)) return run(*loop, s);
+      return map_children(
+          s, [](const Expr& e) { return e; }, [this](const Stmt& child) { return run(child); });
+    }
     if (const auto* loop = as<While>(s)) return run(*loop, s);
     if (const auto* let = as<Let>(s)) return is_update(*let, {}) ? before(s) : run(*let);
     if (const auto* guard = as<If>(s)) return run(*guard, s);
@@ -135,6 +143,27 @@ class BarrierInserter {
   }
 
  private:
+  void enter(const Expr& var, const Expr& extent, ThreadTag tag) {
+    ranges_.enter(var, extent);
+    if (!tag.block) varying_.insert(var.get());
+  }
+  void enter_variables(const Stmt& body) {
+    walk(
+        body,
+        [&](const For& loop) {
+          ranges_.enter_also(loop);
+          if (varies(loop.extent)) varying_.insert(loop.var.get());
+        },
+        [&](const Let& let) {
+          if (varies(let.value)) varying_.insert(let.var.get());
+        });
+  }
+
+  // Whether the iterations are threads.
+  static bool runs_at_once(const For& loop) {
+    return loop.loop == LoopKind::Thread || loop.loop == LoopKind::Virtual;
+  }
+
   // What a loop leaves behind, whatever stands before it.
   struct Exit {
     Accesses pending;
@@ -163,7 +192,7 @@ class BarrierInserter {
   // The condition is asked before the body, and again behind it.
   Stmt run(const While& loop, const Stmt& self) {
     return run_loop(self, false, [&](const Accesses& accesses) {
-      const Accesses condition = AccessCollector(ranges_).of(loop.condition);
+      const Accesses condition = AccessCollector(buffers_, ranges_).of(loop.condition);
       pending_.add(condition);
       Stmt body = run(loop.body);
       if (meets(condition)) body = make_seq({body, make_barrier(loop.location)});
@@ -177,7 +206,7 @@ class BarrierInserter {
   // What stands before the loop is met by one barrier in front of it, so that nothing of it matters
   // inside: a loop that was gone through once is known.
   Stmt run_loop(const Stmt& self, bool repeats, FunctionRef<Stmt(const Accesses&)> inside) {
-    const Accesses accesses = AccessCollector(ranges_).of(self);
+    const Accesses accesses = AccessCollector(buffers_, ranges_).of(self);
     if (accesses.empty()) return self;
     const bool conflict = meets(accesses);
     auto known = exits_.find(self);
@@ -195,7 +224,7 @@ class BarrierInserter {
   }
 
   Stmt run(const Let& let) {
-    const Accesses value = AccessCollector(ranges_).of(let.value);
+    const Accesses value = AccessCollector(buffers_, ranges_).of(let.value);
     const bool conflict = meets(value);
     pending_.add(value);
     return behind_barrier(conflict, make_let(let.var, let.value, run(let.body), let.location));
@@ -248,8 +277,8 @@ class BarrierInserter {
     if (!varies(decides)) return;
     fail(where, Code::BarrierInCondition,
          "let all threads run the statement, and put the condition around single stores",
-         "threads would have to meet inside what '{}' decides on: shared memory is written there "
-         "that other threads read",
+         "threads would have to meet inside what '{}' decides on: memory is written there that "
+         "other threads read",
          to_string(decides));
   }
   void check_condition(const Expr& condition, const SourceLocation& where) const {
@@ -284,7 +313,7 @@ class BarrierInserter {
   }
 
   Stmt before(const Stmt& s) {
-    const Accesses accesses = AccessCollector(ranges_).of(s);
+    const Accesses accesses = AccessCollector(buffers_, ranges_).of(s);
     const bool conflict = meets(accesses);
     pending_.add(accesses);
     return behind_barrier(conflict, s);
@@ -294,6 +323,7 @@ class BarrierInserter {
     return needed ? make_seq({make_barrier(s->location), s}) : s;
   }
 
+  Buffers buffers_;                              // that threads have in common
   arith::Ranges ranges_;                         // of all variables of the kernel
   std::unordered_set<const ExprNode*> varying_;  // of them, those that vary within a block
   bool one_stack_;          // whose compiler is known to get barriers under an If wrong
@@ -302,12 +332,40 @@ class BarrierInserter {
   std::unordered_map<Stmt, Exit, RefHash, RefSame> exits_;  // of loops that are done
 };
 
+// The buffers in global memory of which threads may read what others of their block write.
+Buffers exchanged_in(const Nest& nest) {
+  arith::Ranges ranges;
+  walk(nest.body, [&](const For& loop) { ranges.enter_also(loop); });
+  const ThreadAccesses accesses(
+      nest.body, [](const Buffer& b) { return b->memory == MemoryScope::Global; }, ranges);
+  Buffers exchanged;
+  for (const ThreadAccess& write : accesses.writes()) {
+    for (const ThreadAccess& read : accesses.reads()) {
+      if (read.buffer != write.buffer || exchanged.contains(write.buffer)) continue;
+      const std::vector<ThreadTag> apart = accesses.tags_apart(write, read, 0);
+      const bool in_block =
+          std::any_of(apart.begin(), apart.end(), [](ThreadTag tag) { return !tag.block; });
+      if (in_block) exchanged.insert(write.buffer);
+    }
+  }
+  return exchanged;
+}
+
 }  // namespace
 
 bool has_barrier(const Stmt& s) {
   bool found = false;
   walk(s, [&](const Barrier&) { found = true; });
   return found;
+}
+
+Stmt separate_threads(const Stmt& nests, const Target& target) {
+  return rewrite(nests, [&](const Nest& nest, const Stmt& self) {
+    const Buffers exchanged = exchanged_in(nest);
+    if (exchanged.empty()) return self;
+    const Stmt body = BarrierInserter(nest, exchanged, target).run(nest.body);
+    return make_nest(nest.result, body, self->location);
+  });
 }
 
 void insert_barriers(Lowering& lowering) {

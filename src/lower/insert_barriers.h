@@ -24,6 +24,10 @@ namespace texloom::lower {
 //                                                 Y[...] = A.shared[0] + A.shared[1]
 void insert_barriers(Lowering& lowering);
 
+// The same inside the nests of an extern, at stage Loops, for buffers in global memory: where
+// threads of a block may read what others of it write. Between blocks nothing is put in order.
+ir::Stmt separate_threads(const ir::Stmt& nests, const ir::Target& target);
+
 // Whether one stands in the statement.
 bool has_barrier(const ir::Stmt& s);
 

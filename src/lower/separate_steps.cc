@@ -1,13 +1,10 @@
 #include "lower/separate_steps.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_set>
 
-#include "ir/equal.h"
 #include "ir/visit.h"
-#include "lower/same_thread.h"
-#include "support/diagnostic.h"
+#include "lower/thread_accesses.h"
 
 namespace texloom::lower {
 
@@ -15,22 +12,15 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// An access of a result, and the thread loops around it.
-struct Access {
-  const BufferNode* buffer = nullptr;
-  Exprs indices;
-  std::vector<ThreadTag> tags;
-  SourceLocation location;
-};
-
 class Separator {
  public:
-  explicit Separator(const ScanResults& results) : results_(results) {}
+  Separator(const Stmt& loops, const ScanResults& results)
+      : results_(results),
+        accesses_(loops, [&](const Buffer& b) { return is_result(b); }, results.ranges) {}
 
   SeparatedSteps run(const Stmt& loops) {
-    collect(loops);
-    for (const Access& write : writes_) {
-      for (const Access& read : reads_) {
+    for (const ThreadAccess& write : accesses_.writes()) {
+      for (const ThreadAccess& read : accesses_.reads()) {
         if (read.buffer == write.buffer) check(write, read);
       }
     }
@@ -44,65 +34,16 @@ class Separator {
                        [&](const Buffer& own) { return own.same_as(b); });
   }
 
-  // -- The accesses, by variables of the threads that loops of one tag have in common.
-
-  void collect(const Stmt& loops) {
-    walk(
-        loops, [&](const For& n) { variables_.insert(n.var.get()); },
-        [&](const Let& n) { variables_.insert(n.var.get()); });
-    note(loops, {});
-  }
-
-  void note(const Stmt& s, const std::vector<ThreadTag>& tags) {
-    if (const auto* loop = as<For>(s); loop != nullptr && loop->loop == LoopKind::Thread) {
-      std::vector<ThreadTag> inner = tags;
-      inner.push_back(loop->tag);
-      if (!is_int(loop->extent, 1)) threads_.emplace(loop->tag, loop->var);
-      const auto thread = threads_.find(loop->tag);
-      if (thread == threads_.end()) return note(loop->body, inner);
-      return note(substitute(loop->body, {{loop->var, thread->second}}), inner);
-    }
-    const auto* store = as<Store>(s);
-    if (store != nullptr && is_result(store->buffer)) {
-      writes_.push_back({store->buffer.get(), store->indices, tags, store->location});
-    }
-    for_each_child(
-        s, [&](const Expr& e) { note_reads(e, tags, store); },
-        [&](const Stmt& child) { note(child, tags); });
-  }
-
-  // What a store replaces is its own thread's.
-  void note_reads(const Expr& e, const std::vector<ThreadTag>& tags, const Store* store) {
-    walk(e, [&](const Load& load) {
-      if (!is_result(load.buffer)) return;
-      const bool own = store != nullptr && load.buffer.same_as(store->buffer) &&
-                       std::equal(load.indices.begin(), load.indices.end(), store->indices.begin(),
-                                  [](const Expr& a, const Expr& b) { return equal(a, b); });
-      if (!own) reads_.push_back({load.buffer.get(), load.indices, tags, load.location});
-    });
-  }
-
-  // -- Which threads they are of.
-
-  void check(const Access& write, const Access& read) {
-    const auto behind_first = [](const Exprs& indices) {
-      return Exprs(indices.begin() + 1, indices.end());
-    };
-    const EqualWhereMet met(behind_first(write.indices), behind_first(read.indices), variables_,
-                            results_.ranges);
-    for (const auto& [tag, var] : threads_) {
-      // Where the tag has no loop around it, the first of its threads does what the others wait
-      // for.
-      const auto around = [&tag = tag](const Access& access) {
-        return std::find(access.tags.begin(), access.tags.end(), tag) != access.tags.end();
-      };
-      if (around(write) && around(read) && met.holds(var)) continue;
+  // The first axis counts the steps.
+  void check(const ThreadAccess& write, const ThreadAccess& read) {
+    for (const ThreadTag tag : accesses_.tags_apart(write, read, 1)) {
       exchanged_.insert(write.buffer);
       if (tag.block && !across_blocks_) across_blocks_ = across_blocks(write, read, tag);
     }
   }
 
-  Diagnostic across_blocks(const Access& write, const Access& read, ThreadTag tag) const {
+  Diagnostic across_blocks(const ThreadAccess& write, const ThreadAccess& read,
+                           ThreadTag tag) const {
     return {Severity::Error,
             Code::ScanAcrossBlocks,
             read.location.known() ? read.location : write.location,
@@ -139,10 +80,7 @@ class Separator {
   }
 
   const ScanResults& results_;
-  std::map<ThreadTag, Expr>
-      threads_;  // that a kernel has several of; the variable of the first loop
-  EqualWhereMet::Variables variables_;
-  std::vector<Access> writes_, reads_;
+  ThreadAccesses accesses_;
   std::unordered_set<const BufferNode*> exchanged_;  // among threads
   std::optional<Diagnostic> across_blocks_;
 };
@@ -150,7 +88,7 @@ class Separator {
 }  // namespace
 
 SeparatedSteps separate_steps(const Stmt& loops, const ScanResults& results) {
-  return Separator(results).run(loops);
+  return Separator(loops, results).run(loops);
 }
 
 }  // namespace texloom::lower

@@ -153,6 +153,72 @@ def test_shared_memory_and_barriers(run, inside):
     assert (result == VALUES[:, ::-1] * 2).all()
 
 
+@pytest.mark.parametrize("synced", [False, True])
+def test_threads_exchange_global_memory(run, synced):
+    """Where a thread reads what another of its block wrote, a barrier stands between; one that the
+    script puts there is enough."""
+    a = placeholder()
+
+    def body(ins, outs):
+        ib, row = builder()
+        x, y, z = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0]), ib.buffer_ptr(outs[1])
+        tx = te.thread_axis("threadIdx.x")
+        ib.scope_attr(tx, "thread_extent", 16)
+        y[row, tx] = x[row, tx] * 2.0
+        if synced:
+            sync = tvm.runtime.convert(["global"])
+            ib.emit(tvm.tir.Call(None, "tir.tvm_storage_sync", sync))
+        z[row, tx] = y[row, 15 - tx]
+        return ib.get()
+
+    outputs = te.extern([(8, 16), (8, 16)], [a], body, name="B", dtype=["float32"] * 2)
+    s = te.create_schedule(outputs[0].op)
+    assert str(tvm.lower(s, [a, *outputs])).count("barrier") == 1
+    twice, back = run(s, [a, *outputs], VALUES)
+    assert (twice == VALUES * 2).all() and (back == VALUES[:, ::-1] * 2).all()
+
+
+def test_own_elements_of_global_memory_need_no_barrier(run):
+    """Each thread sorts its own row."""
+    a = placeholder()
+
+    def body(ins, outs):
+        ib = tvm.tir.ir_builder.create()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        row = te.thread_axis("threadIdx.x")
+        ib.scope_attr(row, "thread_extent", 8)
+        with ib.for_range(0, 16) as j:
+            y[row, j] = x[row, j]
+        with ib.for_range(0, 16), ib.for_range(0, 15) as j:
+            first, second = ib.let("first", y[row, j]), ib.let("second", y[row, j + 1])
+            with ib.if_scope(first > second):
+                y[row, j] = second
+                y[row, j + 1] = first
+        return ib.get()
+
+    b = te.extern((8, 16), [a], body, name="B")
+    s = te.create_schedule(b.op)
+    assert "barrier" not in str(tvm.lower(s, [a, b]))
+    assert (run(s, [a, b], VALUES) == np.sort(VALUES)).all()
+
+
+def test_barriers_where_threads_part_are_refused():
+    a = placeholder()
+
+    def body(ins, outs):
+        ib, row = builder()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        tx = te.thread_axis("threadIdx.x")
+        ib.scope_attr(tx, "thread_extent", 16)
+        with ib.if_scope(tx < 8):
+            ib.emit(tvm.tir.call_intrin(None, "tir.tvm_storage_sync", "shared"))
+        y[row, tx] = x[row, tx]
+        return ib.get()
+
+    with pytest.raises(tvm.TVMError, match="not all threads of a block come here"):
+        te.extern((8, 16), [a], body, name="B")
+
+
 def test_several_kernels_share_memory(run):
     """What is allocated outside of thread axes is a temporary of the launch plan."""
     a = placeholder()

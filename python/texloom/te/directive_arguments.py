@@ -58,9 +58,7 @@ INTEGER = Kind("an integer", _is_integer, "give a constant integer")
 SCOPE = Kind("a string", _is(str), 'name a memory scope, as "shared", "local" or "global.texture"')
 LAYOUT = Kind("a string", _is(str), 'describe a layout, as "texture[(h, c) -> rows=h, lanes=c]"')
 KEY = Kind("a string", _is(str), 'name a pragma, as "auto_unroll_max_step"')
-INTRINSIC = Kind(
-    "a tensor intrinsic", _is(TensorIntrin), "make one by te.decl_tensor_intrin"
-)
+INTRINSIC = Kind("a tensor intrinsic", _is(TensorIntrin), "make one by te.decl_tensor_intrin")
 ANYTHING = Kind("a value", lambda _: True, "give a value")
 CONDITION = Kind("a condition", _is(Expr, bool), "give a comparison such as tx.var.equal(0)")
 FUNCTION = Kind("a function", callable, "give a function of the axes, as lambda h, w: [w, h]")

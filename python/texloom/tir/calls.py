@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
-from .._core import Expr
+from .._core import Expr, Stmt
 from ..errors import TVMError
 from . import op
 
@@ -73,9 +73,17 @@ def call_extern(dtype: str, func_name: str, *args: Any) -> Expr:
     return _call(dtype, func_name, args)
 
 
-def call_intrin(dtype: str, func_name: str, *args: Any) -> Expr:
-    """A function of ``tir`` by its name there, such as ``tir.exp``."""
-    return _call(dtype, func_name.removeprefix("tir."), args)
+def call_intrin(dtype: str | None, func_name: str, *args: Any) -> Expr | Stmt:
+    """A function of ``tir`` by its name there, such as ``tir.exp``.
+
+    ``tir.tvm_storage_sync`` is a statement, for ``emit`` of an ``ir_builder``: all threads of a
+    block meet, and see what was written before. Barriers that shared memory needs are placed
+    without it.
+    """
+    name = func_name.removeprefix("tir.")
+    if name == "tvm_storage_sync":
+        return _core.make_barrier()
+    return _call(dtype or "float32", name, args)
 
 
 __all__ = ["call_extern", "call_intrin", "call_pure_extern"]

@@ -13,7 +13,7 @@ from typing import Any
 from .. import _core
 from .._core import Expr as PrimExpr
 from .._core import IterVar, Tensor
-from . import op
+from . import calls, op
 
 
 class NodeClass(type):
@@ -54,6 +54,10 @@ def _cast(dtype: str, value: Any) -> PrimExpr:
     return _core.to_expr(value).astype(dtype)
 
 
+def _call(dtype: str | None, op: str, args: Any) -> Any:
+    return calls.call_intrin(dtype, op, *args)
+
+
 def _select(condition: Any, true_value: Any, false_value: Any) -> PrimExpr:
     return op.if_then_else(condition, true_value, false_value)
 
@@ -75,7 +79,7 @@ Select = _node_class(
 )
 ProducerLoad = _node_class("ProducerLoad", "An element of a tensor.", _producer_load)
 Reduce = _node_class("Reduce", "A reduction over axes.")
-Call = _node_class("Call", "An element function, or an operator on bits.")
+Call = _node_class("Call", "An element function, or an operator on bits.", _call)
 Ramp = _node_class("Ramp", "A vector of steps.")
 Broadcast = _node_class("Broadcast", "A vector of equal values.")
 
