@@ -189,6 +189,17 @@ TEST(Print, LongLoopsStayLoops) {
   EXPECT_TRUE(loop_of(32).starts_with("#pragma unroll 1\nfor (int i"));
 }
 
+// To copy all iterations their number has to be known; Clang warns where it is not.
+TEST(Print, LoopsOfSymbolicExtentAreNotUnrolled) {
+  const ir::Buffer y = global("y", kInt32, 64);
+  const Expr i = ir::make_var("i");
+  const auto loop_to = [&](const Expr& extent) {
+    return code(make_for(i, extent, ir::LoopKind::Unrolled, put(y, i, i)));
+  };
+  EXPECT_TRUE(loop_to(ir::make_int(8)).starts_with("#pragma unroll\nfor"));
+  EXPECT_TRUE(loop_to(ir::make_var("n")).starts_with("for"));
+}
+
 TEST(Print, LoopExtents) {
   const ir::Buffer y = global("y", ir::kInt64, 8), x = global("x", kInt32, 8);
   const Expr j = ir::make_var("j");
