@@ -12,6 +12,7 @@
 #include "ir/program.h"
 #include "lower/pipeline.h"
 #include "package/launch_plan.h"
+#include "released_lock.h"
 #include "runtime/symbols.h"
 #include "support/diagnostic.h"
 
@@ -81,7 +82,7 @@ using Executor = std::shared_ptr<runtime::PlanExecutor>;
 
 // Builds the kernels when the function runs on this device for the first time.
 Result<Executor> executor_on(CompiledFunction& f, const std::shared_ptr<hal::Device>& device) {
-  const py::gil_scoped_release released;
+  const ReleasedLock released;
   const std::lock_guard lock(f.mutex);
   Executor& made = f.executors[device.get()];
   if (!made) {
@@ -128,7 +129,7 @@ void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device, CallAr
   }
   Status status;
   {
-    const py::gil_scoped_release released;
+    const ReleasedLock released;
     status = (*executor)->run(bindings, symbols, times);
   }
   throw_if_error(status);
