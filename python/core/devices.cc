@@ -22,6 +22,7 @@
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/hal/transfer.h"
 #include "schedule/storage.h"
+#include "support/check.h"
 #include "support/diagnostic.h"
 #include "support/int128.h"
 
@@ -314,11 +315,7 @@ PyArray empty(const Shape& shape, const std::string& dtype, const PyDevice& devi
 
 void check_source(const PyArray& array, const py::array& source) {
   std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
-  if (!source.dtype().equal(numpy_dtype(array.type))) {
-    fail(user_location(), Code::WrongElementType, "convert it with .astype",
-         "a NumPy array of dtype {} does not fit an array of dtype {}",
-         py::str(py::object(source.dtype())).cast<std::string>(), to_string(array.type));
-  }
+  TL_CHECK(source.dtype().equal(numpy_dtype(array.type)));  // nd.py converts
   if (shape != array.layout.shape) {
     fail(user_location(), Code::WrongShape, "reshape it, or make an array of its shape",
          "a NumPy array of shape ({}) does not fit an array of shape ({})", fmt::join(shape, ", "),

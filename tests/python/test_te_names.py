@@ -125,7 +125,7 @@ def test_calls_between_timed_runs_are_refused(dev):
 def test_names_of_further_axes_are_counted():
     a = te.placeholder((4, 5), name="A")
     for names in (["i"], ["i", "j", "k"]):
-        with pytest.raises(tvm.TVMError, match=f"has {len(names)} varargs_names for 2 axes"):
+        with pytest.raises(tvm.TVMError, match=f"names {len(names)} axes with varargs"):
             te.compute((4, 5), lambda *i: a(*i), varargs_names=names)
 
 

@@ -100,7 +100,8 @@ def _axis_names(
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             left = count - len(names)
             if varargs_names is not None and len(varargs_names) != left:
-                problem = f"has {len(varargs_names)} varargs_names for {left} axes"
+                named = len(names) + len(varargs_names)
+                problem = f"names {named} axes with varargs_names"
                 _refuse_function(tensor, problem, count)
             names += varargs_names or [f"{parameter.name}{i}" for i in range(left)]
         elif parameter.kind in positional and parameter.default is inspect.Parameter.empty:
