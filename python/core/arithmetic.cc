@@ -49,6 +49,17 @@ void bind_arithmetic(py::module_& m) {
           },
           py::arg("expr"), "An equal expression, shorter where that is known.")
       .def(
+          "_bounds",
+          [](const PyAnalyzer& a, const py::object& expr) {
+            const arith::Interval interval = arith::bounds(to_expr(expr), a.ranges);
+            const auto end = [](bool known, int64_t value) {
+              return known ? py::object(py::int_(value)) : py::none();
+            };
+            return py::make_tuple(end(interval.has_min(), interval.min),
+                                  end(interval.has_max(), interval.max));
+          },
+          "The lowest and the highest value that the integer expression may have; None: unknown.")
+      .def(
           "can_prove",
           [](const PyAnalyzer& a, const py::object& condition) {
             return arith::prove(to_expr(condition), a.ranges);

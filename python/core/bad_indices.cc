@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include "arrays.h"
+#include "released_lock.h"
 #include "runtime/hal/transfer.h"
 #include "support/diagnostic.h"
 
@@ -23,7 +24,7 @@ void throw_if_bad(hal::Device& device, const hal::Binding& report,
   std::vector<int64_t> bad(checks.size());
   Status status;
   {
-    const py::gil_scoped_release released;
+    const ReleasedLock released;
     status = hal::read_buffer(device, std::get<hal::BufferBinding>(report).buffer, 0,
                               std::as_writable_bytes(std::span(bad)));
   }

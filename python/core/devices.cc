@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -16,9 +18,11 @@
 #include "layout_copy.h"
 #include "package/device_target.h"
 #include "package/launch_plan.h"
+#include "released_lock.h"
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/hal/transfer.h"
 #include "schedule/storage.h"
+#include "support/check.h"
 #include "support/diagnostic.h"
 #include "support/int128.h"
 
@@ -32,6 +36,7 @@ namespace {
 // implementations tear themselves down at exit, in an order of their own.
 struct OpenDevices {
   std::mutex mutex;
+  std::atomic<pid_t> process = 0;  // that created the driver
   std::shared_ptr<hal::Driver> driver;
   std::map<size_t, std::shared_ptr<hal::Device>> devices;
 };
@@ -40,8 +45,21 @@ OpenDevices& open_devices() {
   return *instance;
 }
 
+// A forked process has a copy of an implementation's memory but none of its threads: whatever
+// waits for them would wait for ever.
+bool is_forked(const OpenDevices& state) { return state.process != 0 && state.process != getpid(); }
+
+void check_process(const OpenDevices& state) {
+  if (!is_forked(state)) return;
+  fail(user_location(), Code::NoDevice,
+       "start the process with the method \"spawn\" of multiprocessing, or use no device before "
+       "the fork",
+       "the devices were opened before this process was forked, and cannot be used in it");
+}
+
 hal::Driver& driver(OpenDevices& state) {
   if (!state.driver) {
+    state.process = getpid();
     auto created = hal::opencl::create_driver();
     throw_if_error(created.status());
     state.driver = *created;
@@ -51,6 +69,7 @@ hal::Driver& driver(OpenDevices& state) {
 
 const std::vector<hal::DeviceInfo>& device_infos() {
   OpenDevices& state = open_devices();
+  check_process(state);
   const std::lock_guard lock(state.mutex);
   return driver(state).devices();
 }
@@ -86,7 +105,7 @@ std::string help_for(Code code) {
 // Runs what may take long without Python's lock, so that other threads go on.
 template <class Work>
 Status without_lock(const Work& work) {
-  const py::gil_scoped_release released;
+  const ReleasedLock released;
   return work();
 }
 
@@ -99,7 +118,7 @@ void wait_for(hal::Device& device) {
   const std::shared_ptr<hal::Queue> queue = device.queue();
   const Clock::time_point begin = Clock::now();
   const auto is_idle_soon = [&] {
-    const py::gil_scoped_release released;
+    const ReleasedLock released;
     while (!queue->is_idle()) {
       const Clock::duration elapsed = Clock::now() - begin;
       if (elapsed > kShort) {
@@ -126,6 +145,12 @@ void wait_for_open_devices() {
     for (const auto& [ordinal, device] : state.devices) open.push_back(device);
   }
   for (const auto& device : open) wait_for(*device);
+}
+
+void close_devices() {
+  if (is_forked(open_devices())) return;
+  close_released_locks();
+  wait_for_open_devices();
 }
 
 std::span<std::byte> bytes_of(py::array& array) {
@@ -217,6 +242,10 @@ void check_shape(const Shape& shape, const schedule::Storage& storage, Type type
                  const SourceLocation& where) {
   const bool bad_shape = std::any_of(shape.begin(), shape.end(), [](int64_t n) { return n < 1; });
   const bool by_rule = storage.scope.texture && !storage.layout;
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
+    fail(where, Code::BadShape, "leave it out: there is nothing to compute on",
+         "an array of shape ({}) is empty", fmt::join(shape, ", "));
+  }
   if (bad_shape || (by_rule && (shape.empty() || shape.size() > kMaxTextureRank))) {
     fail(where, Code::BadShape,
          fmt::format("give positive extents; a texture holds 1 to {} axes", kMaxTextureRank),
@@ -286,11 +315,7 @@ PyArray empty(const Shape& shape, const std::string& dtype, const PyDevice& devi
 
 void check_source(const PyArray& array, const py::array& source) {
   std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
-  if (!source.dtype().equal(numpy_dtype(array.type))) {
-    fail(user_location(), Code::WrongElementType, "convert it with .astype",
-         "a NumPy array of dtype {} does not fit an array of dtype {}",
-         py::str(py::object(source.dtype())).cast<std::string>(), to_string(array.type));
-  }
+  TL_CHECK(source.dtype().equal(numpy_dtype(array.type)));  // nd.py converts
   if (shape != array.layout.shape) {
     fail(user_location(), Code::WrongShape, "reshape it, or make an array of its shape",
          "a NumPy array of shape ({}) does not fit an array of shape ({})", fmt::join(shape, ", "),
@@ -346,7 +371,7 @@ py::dict info_dict(const hal::DeviceInfo& info) {
 void bind_array(py::module_& m) {
   py::class_<PyArray>(m, "NDArray", "A tensor on a device, in a buffer or a texture.")
       .def("numpy", &to_numpy, "A NumPy copy; waits for all work on the device.")
-      .def("copyfrom", &copy_from, py::arg("source"),
+      .def("_assign", &copy_from, py::arg("source"),
            "Copies a NumPy array of the same shape and dtype.")
       .def_property_readonly("shape",
                              [](const PyArray& a) { return py::tuple(py::cast(a.layout.shape)); })
@@ -379,6 +404,7 @@ void throw_if_error(const Status& status) {
 
 const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
   OpenDevices& state = open_devices();
+  check_process(state);
   const std::lock_guard lock(state.mutex);
   const auto found = state.devices.find(device.ordinal);
   if (found != state.devices.end()) return found->second;
@@ -393,7 +419,7 @@ const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
 }
 
 void bind_devices(py::module_& m) {
-  py::module_::import("atexit").attr("register")(py::cpp_function(wait_for_open_devices));
+  py::module_::import("atexit").attr("register")(py::cpp_function(close_devices));
   py::class_<PyDevice>(m, "Device", "An OpenCL device by number; opened when it is first used.")
       .def(py::init<size_t>())
       .def("__eq__",

@@ -13,6 +13,7 @@
 #include "ir/visit.h"
 #include "lower/pipeline.h"
 #include "package/launch_plan.h"
+#include "released_lock.h"
 #include "runtime/symbols.h"
 #include "support/diagnostic.h"
 
@@ -116,7 +117,7 @@ using Executor = std::shared_ptr<runtime::PlanExecutor>;
 
 // Builds the kernels when the function runs on this device for the first time.
 Result<Executor> executor_on(CompiledFunction& f, const std::shared_ptr<hal::Device>& device) {
-  const py::gil_scoped_release released;
+  const ReleasedLock released;
   const std::lock_guard lock(f.mutex);
   Executor& made = f.executors[device.get()];
   if (!made) {
@@ -164,7 +165,7 @@ void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device, CallAr
   }
   Status status;
   {
-    const py::gil_scoped_release released;
+    const ReleasedLock released;
     status = (*executor)->run(bindings, symbols, times);
   }
   throw_if_error(status);

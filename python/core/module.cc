@@ -5,6 +5,8 @@
 PYBIND11_MODULE(_core, m) {
   namespace python = texloom::python;
   m.doc() = "The C++ core of Texloom; use it through the package texloom.";
+  // Messages name a class by the module that scripts know it in.
+  m.attr("__module__") = "texloom.te";
   python::bind_errors(m);
   python::bind_expressions(m);
   python::bind_nodes(m);
@@ -14,6 +16,7 @@ PYBIND11_MODULE(_core, m) {
   python::bind_schedules(m);
   python::bind_stage_state(m);
   python::bind_intrinsics(m);
+  m.attr("__module__") = "texloom.runtime";
   python::bind_lowering(m);
   python::bind_devices(m);
   python::bind_functions(m);
@@ -21,4 +24,5 @@ PYBIND11_MODULE(_core, m) {
   python::bind_stored_functions(m);
   python::bind_arithmetic(m);
   python::bind_program_view(m);
+  python::py::delattr(m, "__module__");
 }

@@ -264,9 +264,15 @@ Exprs checked_shape(const py::handle& shape, const std::string& name, const Sour
            "the shape of '{}' has the extent {}", name, *value);
     }
     if (!extent->type.is_integer() || (value != nullptr && *value < 1)) {
+      const bool is_number = value != nullptr && !extent->type.is_bool();
       fail(where, Code::BadShape, "give every extent as a positive integer",
            "the shape of '{}' has the extent {}", name,
-           value == nullptr ? to_string(extent) : std::to_string(*value));
+           is_number ? std::to_string(*value) : to_string(extent));
+    }
+    if (value == nullptr && extent->type != kInt32) {
+      fail(where, Code::BadShape, "make its variables with te.var(name), which is of int32",
+           "the shape of '{}' has the extent {} of dtype {}", name, to_string(extent),
+           to_string(extent->type));
     }
     extents.push_back(make_cast(kInt32, extent));
   }

@@ -6,7 +6,23 @@ Scripts written for TVM's ``te`` run after ``import texloom as tvm`` and
 
 from __future__ import annotations
 
-from . import arith, error, errors, ir, nd, runtime, target, te, tir, transform
+from . import (
+    _ffi,
+    arith,
+    contrib,
+    driver,
+    error,
+    errors,
+    instances,  # noqa: F401 (for its effect)
+    ir,
+    nd,
+    runtime,
+    target,
+    te,
+    testing,
+    tir,
+    transform,
+)
 from ._core import Device, devices
 from .device_kinds import cl, cpu, cuda, device, metal, opencl, vulkan
 from .driver import build, lower, lower_texts, parse, program
@@ -25,14 +41,17 @@ __all__ = [
     "IRModule",
     "TVMError",
     "TexloomWarning",
+    "_ffi",
     "arith",
     "build",
     "cl",
+    "contrib",
     "cpu",
     "cuda",
     "decl_buffer",
     "device",
     "devices",
+    "driver",
     "error",
     "errors",
     "get_global_func",
@@ -49,6 +68,7 @@ __all__ = [
     "show",
     "target",
     "te",
+    "testing",
     "tir",
     "traffic",
     "transform",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from ._core import Analyzer
 from .ir import Range
@@ -13,6 +14,28 @@ def _bind(self: Analyzer, var: Any, expr: Range) -> None:
     self._bind(var, int(expr.min), int(expr.extent))
 
 
-Analyzer.bind = _bind
+@dataclass(frozen=True)
+class ConstIntBound:
+    """All values of an integer expression lie from `min_value` to `max_value`."""
 
-__all__ = ["Analyzer"]
+    POS_INF: ClassVar[int] = 2**63 - 1
+    NEG_INF: ClassVar[int] = -POS_INF
+
+    min_value: int
+    max_value: int
+
+
+def _const_int_bound(self: Analyzer, expr: Any) -> ConstIntBound:
+    """Constant bounds of an integer expression, infinite where none is known."""
+    low, high = self._bounds(expr)
+    return ConstIntBound(
+        ConstIntBound.NEG_INF if low is None else low,
+        ConstIntBound.POS_INF if high is None else high,
+    )
+
+
+Analyzer.bind = _bind
+Analyzer.canonical_simplify = Analyzer.rewrite_simplify = Analyzer.simplify
+Analyzer.const_int_bound = _const_int_bound
+
+__all__ = ["Analyzer", "ConstIntBound"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 from . import _core
 from ._core import Device
+from .errors import TVMError
 
 # TVM's numbers of device kinds.
 _KINDS = {"cpu": 1, "cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10}
@@ -26,15 +28,28 @@ class AbsentDevice:
         """TVM's number of the kind."""
         return _KINDS[self.kind]
 
+    def sync(self) -> NoReturn:
+        """Refused: nothing can run on it."""
+        refuse(self)
+
     def __repr__(self) -> str:
         return f"{self.kind}({self.device_id})"
 
 
-def device(kind: str, index: int = 0) -> Device | AbsentDevice:
-    """A device by the first word of a target string and its number.
+def refuse(device: AbsentDevice) -> NoReturn:
+    """Raises the TVMError for the use of a device that has no driver."""
+    raise TVMError(
+        f"there is no driver for {device}\n  help: use texloom.opencl(); PoCL is the host"
+    )
+
+
+def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
+    """A device by its kind, the first word of a target string or TVM's number, and its number.
 
     Of the kinds that TVM knows only OpenCL's devices can be used; the others do not ``exist``.
     """
+    if isinstance(kind, int):
+        kind = next((word for word, number in _KINDS.items() if number == kind), str(kind))
     word = kind.split()[0] if kind.split() else kind
     word = _OTHER_NAMES.get(word, word)
     if word not in _KINDS:

@@ -202,12 +202,19 @@ def _time_evaluator(
     min_repeat_ms: float = 0,
     cooldown_interval_ms: float = 0,
     repeats_to_cooldown: int = 1,
+    f_preproc: str = "",
 ) -> Callable[..., TimeResult]:
     """A function that runs this one `number` times, `repeat` times over, and returns the times.
 
     `number` is raised until one repetition takes `min_repeat_ms`. After every
-    `repeats_to_cooldown` repetitions the device rests for `cooldown_interval_ms`.
+    `repeats_to_cooldown` repetitions the device rests for `cooldown_interval_ms`. `f_preproc`,
+    which names a function of TVM's runtime to be called in between, is refused.
     """
+    if f_preproc:
+        raise ValueError(
+            f"f_preproc={f_preproc!r}: nothing can be called between the runs, which are enqueued "
+            "together; vary the arguments between calls of the evaluator instead"
+        )
     _named(self, func_name)
 
     def timed(runs: int, args: tuple[Any, ...]) -> float:

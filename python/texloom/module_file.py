@@ -56,6 +56,11 @@ def _export_library(
         Any name; what was there is replaced.
     fcompile, **options
         Accepted for the sake of existing scripts: there is no host code to compile.
+
+    Raises
+    ------
+    TVMError
+        TL5012 when the file cannot be written.
     """
     del fcompile, options
     parts = _core.store_function(self)
@@ -63,6 +68,13 @@ def _export_library(
     members = {_MANIFEST: json.dumps(manifest, indent=2) + "\n", _PROGRAM: parts["program"]}
     sources = [source for _, source in parts["kernels"]]
     members |= {k["file"]: v for k, v in zip(manifest["kernels"], sources, strict=True)}
+    try:
+        _write(file_name, members)
+    except OSError as error:
+        _refuse(f"'{os.fspath(file_name)}'", f"cannot be written: {error.strerror}")
+
+
+def _write(file_name: str | os.PathLike[str], members: dict[str, str]) -> None:
     with zipfile.ZipFile(file_name, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in members.items():
             # With one date for all members, one function is always the same bytes.
@@ -86,9 +98,7 @@ def load_module(path: str | os.PathLike[str], fmt: str = "") -> Function:
     Raises
     ------
     TVMError
-        TL5012 for a file that is damaged, of another format or of another version.
-    OSError
-        When the file cannot be read.
+        TL5012 for a file that cannot be read, is damaged, of another format or of another version.
     """
     del fmt
     name = os.fspath(path)
@@ -121,6 +131,8 @@ def _read(name: str) -> tuple[dict[str, Any], str, list[str]]:
             manifest = json.loads(text(_MANIFEST))
             _check_version(name, manifest)
             return manifest, text(_PROGRAM), [text(k["file"]) for k in manifest["kernels"]]
+    except OSError as error:
+        _refuse(f"'{name}'", f"cannot be read: {error.strerror or error}")
     except zipfile.BadZipFile as error:
         _refuse(name, f"is no module file, or a damaged one: {error}")
     except (

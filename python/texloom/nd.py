@@ -9,8 +9,7 @@ import numpy as np
 
 from . import _core
 from ._core import Device, NDArray
-from .device_kinds import AbsentDevice
-from .errors import TVMError
+from .device_kinds import AbsentDevice, cl, cpu, cuda, device, metal, opencl, refuse, vulkan
 from .target import Target, resolve
 
 
@@ -56,9 +55,7 @@ def empty(
         texture that no fold makes fit, TL5006 when there is no such device.
     """
     if isinstance(device, AbsentDevice):
-        raise TVMError(
-            f"there is no driver for {device}\n  help: use texloom.opencl(); PoCL is the host"
-        )
+        refuse(device)
     extents = [int(shape)] if isinstance(shape, (int, np.integer)) else [int(n) for n in shape]
     return _core.empty(
         extents,
@@ -80,7 +77,7 @@ def array(
     target: str | Target | None = None,
     layout: str = "",
 ) -> NDArray:
-    """A device copy of a NumPy array (or what NumPy makes one of); see :func:`empty`."""
+    """A device copy of an array, NumPy's or of a device, or of numbers; see :func:`empty`."""
     host = np.asarray(source)
     host = host.astype(host.dtype.newbyteorder("="), copy=False)
     result = empty(host.shape, host.dtype.name, device, mem_scope, target=target, layout=layout)
@@ -96,21 +93,58 @@ def from_dlpack(source: Any) -> NDArray:
 def _copyto(self: NDArray, target: NDArray | Device, mem_scope: str | None = None) -> NDArray:
     """Copies to another array, or to a new one on a device; returns it. Through the host."""
     if isinstance(target, NDArray):
-        target.copyfrom(self.numpy())
-        return target
+        return target.copyfrom(self)
+    if not isinstance(target, (Device, AbsentDevice)):
+        raise ValueError(
+            f"copyto copies to an array of a device or to a device, not to a "
+            f"{type(target).__name__}: use numpy() for a copy on the host"
+        )
     return array(self.numpy(), target, mem_scope)
+
+
+def _copyfrom(self: NDArray, source_array: Any) -> NDArray:
+    """Takes the values of an array of the same shape, NumPy's or of a device, or of numbers.
+
+    They are converted to the dtype of this array. Returns this array.
+    """
+    host = np.asarray(source_array)
+    if host.dtype.kind not in "biufV":  # V: bfloat16, where NumPy knows it
+        raise TypeError(f"an array takes numbers, not a {type(source_array).__name__}")
+    self._assign(host.astype(self.dtype, copy=False))
+    return self
+
+
+def _as_numpy(self: NDArray, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """What ``np.asarray`` makes of an array: always a copy, as its values lie on a device."""
+    if copy is False:
+        raise ValueError("an array of a device has no memory to share: NumPy gets a copy")
+    host = self.numpy()
+    return host if dtype is None else host.astype(dtype)
 
 
 def _setitem(self: NDArray, key: Any, value: Any) -> None:
     """``a[:] = value``."""
     if key != slice(None):
         raise ValueError("an array is assigned as a whole: a[:] = value")
-    source = value.numpy() if isinstance(value, NDArray) else np.asarray(value)
-    self.copyfrom(np.ascontiguousarray(np.broadcast_to(source, self.shape).astype(self.dtype)))
+    self.copyfrom(np.broadcast_to(np.asarray(value), self.shape))
 
 
 NDArray.asnumpy = NDArray.numpy
+NDArray.copyfrom = _copyfrom
 NDArray.copyto = _copyto
+NDArray.__array__ = _as_numpy
 NDArray.__setitem__ = _setitem
 
-__all__ = ["NDArray", "array", "empty", "from_dlpack"]
+__all__ = [
+    "NDArray",
+    "array",
+    "cl",
+    "cpu",
+    "cuda",
+    "device",
+    "empty",
+    "from_dlpack",
+    "metal",
+    "opencl",
+    "vulkan",
+]

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from . import nd as ndarray
 from ._core import Device, Expr, NDArray
+from ._core import Function as Module
+from .device_kinds import cl, cpu, cuda, device, metal, opencl, vulkan
 from .module_file import load_module
 from .tir.expr import StringImm
 from .tir.op import const
@@ -40,4 +43,22 @@ def enabled(target: str) -> bool:
     return target.split()[:1] == ["opencl"]
 
 
-__all__ = ["DataType", "Device", "Expr", "NDArray", "const", "convert", "enabled", "load_module"]
+__all__ = [
+    "DataType",
+    "Device",
+    "Expr",
+    "Module",
+    "NDArray",
+    "cl",
+    "const",
+    "convert",
+    "cpu",
+    "cuda",
+    "device",
+    "enabled",
+    "load_module",
+    "metal",
+    "ndarray",
+    "opencl",
+    "vulkan",
+]

@@ -37,7 +37,8 @@ class Target:
     """
 
     def __init__(self, target: str | Target | Mapping[str, Any], host: Any = None) -> None:
-        del host  # nothing is compiled for it
+        # Nothing is compiled for it.
+        self._host = None if host is None else Target(host)
         text = _text_of(target) if isinstance(target, Mapping) else str(target)
         words = text.split()
         remarks = [word for word in words if _option(word)[0] in _REMARKS]
@@ -98,9 +99,9 @@ class Target:
         return list(dict.fromkeys(key for key in own if key))
 
     @property
-    def host(self) -> None:
-        """None: nothing is compiled for the host."""
-        return None
+    def host(self) -> Target | None:
+        """What ``host=`` said; nothing is compiled for it."""
+        return self._host
 
     @property
     def max_num_threads(self) -> int:
@@ -144,6 +145,11 @@ def _option(word: str) -> tuple[str, str]:
 def create(target: str | Target | Mapping[str, Any]) -> Target:
     """:class:`Target`."""
     return Target(target)
+
+
+def cuda(model: str = "unknown", options: str = "") -> Target:
+    """NVIDIA's GPUs as TVM's CUDA backend has them: to be asked, not to be built for."""
+    return Target(f"cuda -model={model} {options}".strip())
 
 
 def adreno(options: str = "") -> Target:

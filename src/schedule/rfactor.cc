@@ -69,15 +69,11 @@ class PartialResults {
   Op operation(size_t position) const {
     const auto* reduce = as<Reduce>(stage_.op->body);
     AxisValues values;
-    std::vector<IterVar> steps;
-    for (const IterVar& leaf : stage_.leaves) {
-      values[leaf] = leaf->var;
-      if (leaf.same_as(axis_) || !touched_.contains(leaf.get())) continue;
-      steps.push_back(range_axis(leaf->var, extents_.at(leaf), IterKind::Reduction, where_));
-    }
+    for (const IterVar& leaf : stage_.leaves) values[leaf] = leaf->var;
     Expr condition = reduce->condition;
     const auto require = [&](const Expr& e) { condition = condition ? condition && e : e; };
     Substitution roots;
+    std::vector<IterVar> steps;  // whole axes come before the loops that others were made into
     add_values_above(stage_, extents_, values, [&](const IterVar& split, const Expr& inside) {
       if (touched_.contains(split.get())) require(inside);
     });
@@ -88,6 +84,10 @@ class PartialResults {
       } else {
         steps.push_back(root);
       }
+    }
+    for (const IterVar& leaf : stage_.leaves) {
+      if (leaf.same_as(axis_) || !touched_.contains(leaf.get())) continue;
+      steps.push_back(range_axis(leaf->var, extents_.at(leaf), IterKind::Reduction, where_));
     }
     std::vector<IterVar> axes = stage_.op->axes;
     axes.insert(axes.begin() + static_cast<ptrdiff_t>(position),

@@ -189,6 +189,19 @@ TEST(Print, LongLoopsStayLoops) {
   EXPECT_TRUE(loop_of(32).starts_with("#pragma unroll 1\nfor (int i"));
 }
 
+// To unroll a loop wholly its extent has to be known; Clang warns where it is not.
+TEST(Print, LoopsOfSymbolicExtentAreNotUnrolled) {
+  const ir::Buffer y = global("y", kInt32, 64);
+  const Expr i = ir::make_var("i"), j = ir::make_var("j");
+  const Stmt inner = make_for(j, i, ir::LoopKind::Unrolled, put(y, j, j));
+  EXPECT_EQ(code(make_for(i, ir::make_int(8), ir::LoopKind::Serial, inner)),
+            "for (int i = 0; i < 8; ++i) {\n"
+            "  for (int j = 0; j < i; ++j) {\n"
+            "    y[j] = j;\n"
+            "  }\n"
+            "}\n");
+}
+
 TEST(Print, LoopExtents) {
   const ir::Buffer y = global("y", ir::kInt64, 8), x = global("x", kInt32, 8);
   const Expr j = ir::make_var("j");

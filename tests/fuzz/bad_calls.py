@@ -27,12 +27,6 @@ def call_with_another_dtype() -> None:
     f(array(dtype="float64"), array())  # wrong
 
 
-@case("TL5002")
-def copy_from_another_dtype() -> None:
-    a = array()
-    a.copyfrom(np.ones((8, 4)))  # wrong
-
-
 @case("TL5003")
 def call_with_another_shape() -> None:
     f = compiled()

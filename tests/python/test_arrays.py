@@ -107,3 +107,37 @@ def test_arrays_are_freed(dev):
     """Ten thousand arrays of a mebibyte, one after another: far more than there is memory."""
     for _ in range(10_000):
         tvm.nd.empty((2**18,), "float32", dev)
+
+
+def test_arrays_of_arrays(dev):
+    """An array of a device is a source like NumPy's, and NumPy takes it as one of its own."""
+    host = np.arange(6, dtype="int32").reshape(2, 3)
+    first = tvm.nd.array(host, dev, "texture")
+    second = tvm.nd.array(first, dev)
+    assert second.dtype == "int32"
+    np.testing.assert_array_equal(second, host)
+    assert np.asarray(first, dtype="float64").dtype == "float64"
+
+
+def test_copyfrom_converts(dev):
+    """To the dtype of the array; the shape stays, and the array is returned."""
+    array = tvm.nd.empty((3,), "float16", dev)
+    for source in ([1, 2, 3], np.array([1.0, 2.0, 3.0]), tvm.nd.array([1.0, 2.0, 3.0], dev)):
+        array[:] = 0
+        assert array.copyfrom(source) is array
+        np.testing.assert_array_equal(array, [1, 2, 3])
+    with pytest.raises(tvm.TVMError, match="TL5003"):
+        array.copyfrom([1, 2])
+    for junk in ("abc", [None] * 3, object()):
+        with pytest.raises(TypeError, match="takes numbers"):
+            array.copyfrom(junk)
+
+
+def test_copyto_is_for_devices(dev):
+    with pytest.raises(ValueError, match="not to a ndarray: use numpy"):
+        tvm.nd.empty((3,), device=dev).copyto(np.zeros(3, "float32"))
+
+
+def test_empty_arrays_are_refused(dev):
+    with pytest.raises(tvm.TVMError, match=r"an array of shape \(4, 0\) is empty"):
+        tvm.nd.array(np.zeros((4, 0)), dev)

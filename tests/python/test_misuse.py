@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import texloom as tvm
-from texloom import te
+from texloom import _core, te
 
 # Misuse of Python gives Python's errors, what is wrong in itself a diagnostic.
 EXPECTED = (
@@ -279,6 +279,48 @@ def test_exit_with_work_under_way():
     for work in range(100_000, 100_003):  # the first run of each compiles a kernel
         status, _, errors = child(f"f = scaled(work={work})\nfor _ in range(5): f(x, y)")
         assert (status, errors) == (0, "")
+
+
+@pytest.mark.parametrize("call", ["f(x, y)", "y.numpy()", "x.copyfrom(y)", "dev.sync()"])
+def test_exit_with_daemon_threads(call):
+    """What they are doing is let end, and they begin nothing else."""
+    status, _, errors = child(f"""
+        f, dev = scaled(), tvm.opencl()
+        def work():
+            while True:
+                {call}
+        for _ in range(2):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.2)
+    """)
+    assert (status, errors) == (0, "")
+
+
+def test_devices_are_not_for_forked_processes():
+    """They would hang at the first wait for a thread that is not there any more."""
+    status, output, errors = child("""
+        f = scaled(); f(x, y); y.numpy()
+        if (process := os.fork()) == 0:
+            for use in (y.numpy, lambda: f(x, y), tvm.devices, lambda: tvm.nd.array([1.0])):
+                try:
+                    use()
+                except tvm.TVMError as error:
+                    print(error.code, "spawn" in str(error), flush=True)
+            sys.exit()
+        print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+    """)
+    assert (status, output, errors) == (0, "TL5006 True\n" * 4 + "0\n", "")
+
+
+def test_no_object_is_empty():
+    """Python can make an object without the value that its methods read."""
+    for kind in [value for value in vars(_core).values() if isinstance(value, type)]:
+        with pytest.raises(TypeError):
+            kind.__new__(kind, "junk")
+        if kind is not tvm.arith.Analyzer:
+            with pytest.raises(TypeError):
+                kind.__new__(kind)
+    assert repr(tvm.Device.__new__(tvm.Device, 1)) == "opencl(1)"
 
 
 def test_exit_by_an_error():

@@ -143,5 +143,12 @@ def test_bytes_that_are_wrong_are_noticed(tmp_path):
         (tmp_path / "f").write_bytes(damaged)
         with pytest.raises(tvm.TVMError, match="TL5012"):
             tvm.runtime.load_module(tmp_path / "f")
-    with pytest.raises(OSError):
-        tvm.runtime.load_module(tmp_path / "nothing")
+
+
+def test_files_that_cannot_be_read_or_written(tmp_path):
+    f = doubled()
+    for path in ("", tmp_path, tmp_path / "nothing" / "f"):
+        with pytest.raises(tvm.TVMError, match="TL5012.*cannot be written"):
+            f.export_library(path)
+        with pytest.raises(tvm.TVMError, match="TL5012.*cannot be read"):
+            tvm.runtime.load_module(path)

@@ -48,6 +48,17 @@ def test_rfactor_names_and_place_of_the_new_axis(run, factor_axis):
     np.testing.assert_array_equal(run(s, [x, b], VALUES), VALUES.sum(1))
 
 
+def test_order_of_the_steps_of_partial_results():
+    """Axes that were not split come first, then what is left of the one that was."""
+    x = te.placeholder((4, 8, 6), name="X")
+    k1, k2 = te.reduce_axis((0, 8), "k1"), te.reduce_axis((0, 6), "k2")
+    b = te.compute((4,), lambda i: te.sum(x[i, k1, k2], axis=[k1, k2]), name="B")
+    s = te.create_schedule(b.op)
+    _, ki = s[b].split(k1, factor=4)
+    bf = s.rfactor(b, ki)
+    assert [a.name for a in bf.op.reduce_axis] == ["k2", "k1.outer"]
+
+
 def test_axes_are_dead_after_rfactor():
     x, b, s = row_sums()
     i, k = b.op.axis[0], b.op.reduce_axis[0]

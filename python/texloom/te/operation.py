@@ -104,8 +104,12 @@ def _axis_names(
     names: list[str] = []
     for parameter in inspect.signature(fcompute).parameters.values():
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-            given = varargs_names or [f"{parameter.name}{i}" for i in range(count - len(names))]
-            names += given
+            left = count - len(names)
+            if varargs_names is not None and len(varargs_names) != left:
+                named = len(names) + len(varargs_names)
+                problem = f"names {named} axes with varargs_names"
+                _refuse_function(tensor, problem, count)
+            names += varargs_names or [f"{parameter.name}{i}" for i in range(left)]
         elif parameter.kind in positional and parameter.default is inspect.Parameter.empty:
             names.append(parameter.name)
         else:

@@ -8,6 +8,8 @@ from typing import Any
 
 from .. import _core
 from .._core import Expr, IterVar, Operation, Schedule, Stage, TensorIntrin
+from ..tir.expr import StringImm
+from .operation import create_schedule
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class IterVarAttr:
 
     iter_type: int
     bind_thread: IterVar | None
-    pragma_keys: list[str]
+    pragma_keys: list[StringImm]
     tensor_intrin: TensorIntrin | None
 
 
@@ -99,7 +101,15 @@ def _iter_var_attrs(stage: Stage) -> AxisMap:
     """What directives said of loops, by their axes."""
     return AxisMap(
         [
-            (axis, IterVarAttr(_ITER_TYPES[loop], thread, keys, stage._intrinsic_of(axis)))
+            (
+                axis,
+                IterVarAttr(
+                    _ITER_TYPES[loop],
+                    thread,
+                    [StringImm(key) for key in keys],
+                    stage._intrinsic_of(axis),
+                ),
+            )
             for axis, loop, thread, keys in stage._loop_attributes
         ]
     )
@@ -189,4 +199,5 @@ __all__ = [
     "Singleton",
     "Split",
     "Stage",
+    "create_schedule",
 ]

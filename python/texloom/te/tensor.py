@@ -88,12 +88,33 @@ def _astype(self: Tensor, dtype: str) -> Tensor:
     )
 
 
+def _equal(self: Tensor, other: Any) -> Expr:
+    """Whether the element of a tensor without axes equals the other value: an expression."""
+    return _core.to_expr(self).equal(other)
+
+
+Tensor.equal = _equal
 Tensor.__add__, Tensor.__radd__ = _operators(add)
 Tensor.__sub__, Tensor.__rsub__ = _operators(sub)
 Tensor.__mul__, Tensor.__rmul__ = _operators(mul)
 Tensor.__truediv__, Tensor.__rtruediv__ = _operators(truediv)
 Tensor.__neg__ = _negative
 Tensor.astype = _astype
+
+
+def _of_input(attribute: str) -> property:
+    """What a placeholder has, and no other operation."""
+
+    def get(self: Operation) -> Any:
+        if self._kind != "placeholder":
+            raise AttributeError(f"{self} has no {attribute}: ask its output(i)")
+        return getattr(self.output(0), attribute)
+
+    return property(get, doc=f"The {attribute} of a placeholder.")
+
+
+Operation.shape = _of_input("shape")
+Operation.dtype = _of_input("dtype")
 
 
 def _kind(op: Operation) -> str:

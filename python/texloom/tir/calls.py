@@ -8,7 +8,7 @@ from typing import Any
 from .. import _core
 from .._core import Expr, Stmt
 from ..errors import TVMError
-from . import op
+from . import op, opencl_functions
 
 # What OpenCL C, C and TVM call functions that are named otherwise here.
 _OTHER_NAMES = {"fabs": "abs", "pow": "power", "rint": "nearbyint", "native_pow": "native_powr"}
@@ -42,21 +42,26 @@ def _element_name(name: str) -> str:
 def _call(dtype: str, name: str, args: tuple[Any, ...]) -> Expr:
     if name in _OPERATORS:
         return _OPERATORS[name](*args).astype(dtype)
+    operands = [_core.to_expr(x) for x in args]
+    if name in opencl_functions.FUNCTIONS:
+        return opencl_functions.call(name, dtype, operands)
     element = _element_name(name)
     if element not in _core.intrinsics():
-        known = ", ".join(sorted({*_core.intrinsics(), *_OPERATORS}))
+        known = ", ".join(sorted({*_core.intrinsics(), *_OPERATORS, *opencl_functions.FUNCTIONS}))
         raise TVMError(
             f"there is no function {name!r} that kernels may call\n  help: use one of {known}"
         )
     # As in C, arguments are converted to what the function takes.
-    return _core.call(element, *(_core.to_expr(x).astype(dtype) for x in args))
+    return _core.call(element, *(x.astype(dtype) for x in operands))
 
 
 def call_pure_extern(dtype: str, func_name: str, *args: Any) -> Expr:
     """A function of OpenCL C by its name, such as ``native_exp`` or ``fabs``.
 
     Known are the functions of ``te`` and ``tir`` by their names here and in OpenCL C, those with an
-    ``f`` behind them, and the ``native_`` ones: there is no call of what Texloom does not know.
+    ``f`` behind them, the ``native_`` and ``half_`` ones, and those of OpenCL C that can be written
+    as expressions, such as ``mad``, ``clamp`` and ``mul_hi``: there is no call of what Texloom does
+    not know.
 
     Parameters
     ----------

@@ -87,6 +87,7 @@ class IRBuilder:
 
     def __init__(self) -> None:
         self._blocks: list[list[Stmt | Opening]] = [[]]
+        self._done = False  # with get
         self._loops = 0
         self._threads = 0  # thread axes around
         # Of the `if` that a block ended with: the statement, what it asks and what it does.
@@ -116,12 +117,13 @@ class IRBuilder:
         self._blocks[-1].append(stmt)
 
     def get(self) -> Stmt:
-        """The statement of all that has been emitted."""
+        """The statement of all that has been emitted; the builder is at its end."""
+        if self._done:
+            raise ValueError("get is called twice: keep the statement, or make a new builder")
         if len(self._blocks) != 1:
             raise ValueError("get is called inside a block of the builder")
-        stmt = self._leave()
-        self._blocks = [[]]
-        return stmt
+        self._done = True
+        return self._leave()
 
     def new_scope(self) -> WithScope:
         """A block: what a ``scope_attr``, ``let`` or ``allocate`` in it holds for ends there."""

@@ -183,6 +183,46 @@ def div(a: Operand, b: Operand) -> Expr:
     return a / b if "float" in a.dtype + b.dtype else truncdiv(a, b)
 
 
+def ceildiv(a: Operand, b: Operand) -> Expr:
+    """Integer quotient by a positive number, rounded to plus infinity."""
+    return (_core.to_expr(a) + (_core.to_expr(b) - 1)) // b
+
+
+def bitwise_and(x: Operand, y: Operand) -> Expr:
+    """``x & y``."""
+    return _core.to_expr(x) & y
+
+
+def bitwise_or(x: Operand, y: Operand) -> Expr:
+    """``x | y``."""
+    return _core.to_expr(x) | y
+
+
+def bitwise_xor(x: Operand, y: Operand) -> Expr:
+    """``x ^ y``."""
+    return _core.to_expr(x) ^ y
+
+
+def bitwise_not(x: Operand) -> Expr:
+    """``~x``."""
+    return ~_core.to_expr(x)
+
+
+def shift_left(x: Operand, y: Operand) -> Expr:
+    """``x << y``."""
+    return _core.to_expr(x) << y
+
+
+def shift_right(x: Operand, y: Operand) -> Expr:
+    """``x >> y``: of signed integers the sign is kept."""
+    return _core.to_expr(x) >> y
+
+
+def infinity(dtype: str) -> Expr:
+    """The positive infinity of a floating-point type."""
+    return const(float("inf"), dtype)
+
+
 indexdiv = floordiv
 indexmod = floormod
 
@@ -208,6 +248,8 @@ def any(*conditions: Operand) -> Expr:
 
 
 def _integer_range(dtype: str) -> tuple[int, int]:
+    if dtype == "bool":
+        return (0, 1)
     bits = int(dtype.lstrip("uint"))
     return (0, 2**bits - 1) if dtype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
@@ -244,7 +286,12 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
     "ceil",
+    "ceildiv",
     "clz",
     "const",
     "copysign",
@@ -263,6 +310,7 @@ __all__ = [
     "if_then_else",
     "indexdiv",
     "indexmod",
+    "infinity",
     "isfinite",
     "isinf",
     "isnan",
@@ -280,6 +328,8 @@ __all__ = [
     "power",
     "round",
     "rsqrt",
+    "shift_left",
+    "shift_right",
     "sigmoid",
     "sin",
     "sinh",

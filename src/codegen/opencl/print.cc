@@ -265,7 +265,8 @@ class KernelPrinter {
                            exprs_.text(n.value)));
         },
         [&](const ir::For& n) {
-          if (n.loop == ir::LoopKind::Unrolled) {
+          // Compilers warn of loops that they cannot unroll, as the number of steps is not known.
+          if (n.loop == ir::LoopKind::Unrolled && ir::int_value(n.extent) != nullptr) {
             line("#pragma unroll");
           } else if (ir::count_stores(n.body) >= kLongBody) {
             line("#pragma unroll 1");

@@ -1,0 +1,5 @@
+"""What scripts use beside the compiler."""
+
+from . import utils
+
+__all__ = ["utils"]

@@ -1,0 +1,23 @@
+"""No object of the core is empty: what ``X.__new__(X)`` would leave so is refused or made whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import _core
+
+
+def _whole(make_empty: Callable[[type], Any]) -> Callable[..., Any]:
+    def make(cls: type, *args: Any, **keywords: Any) -> Any:
+        instance = make_empty(cls)
+        # A TypeError where there is no constructor. Python calls it once more, without effect.
+        instance.__init__(*args, **keywords)
+        return instance
+
+    return make
+
+
+for _class in vars(_core).values():
+    if isinstance(_class, type):
+        _class.__new__ = staticmethod(_whole(_class.__new__))

@@ -1,0 +1,21 @@
+"""What test scripts compare arrays with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
+    """An AssertionError unless the arrays, NumPy's or of a device, have one shape and are close.
+
+    Close is ``|actual - desired| <= atol + rtol * |desired|``.
+    """
+    actual, desired = np.asarray(actual), np.asarray(desired)
+    if actual.shape != desired.shape:
+        raise AssertionError(f"the shapes differ: {actual.shape} and {desired.shape}")
+    np.testing.assert_allclose(actual, desired, rtol=rtol, atol=atol)
+
+
+__all__ = ["assert_allclose"]

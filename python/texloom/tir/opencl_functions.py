@@ -1,0 +1,146 @@
+"""Functions of OpenCL C that are expressions of others, by their names there.
+
+Each takes operands of one type, the call's, and returns a value of it. Functions whose precision
+no expression reaches (``fma``, ``cbrt``, ``expm1``, ...) are not among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi
+
+from .. import _core
+from .._core import Expr
+from ..errors import TVMError
+from . import op
+
+Function = Callable[..., Expr]
+
+
+def _clamp(x: Expr, low: Expr, high: Expr) -> Expr:
+    return _core.min(_core.max(x, low), high)
+
+
+def _sign(x: Expr) -> Expr:
+    zero, one = op.const(0, x.dtype), op.const(1, x.dtype)
+    nan_or_zero = op.if_then_else(op.isnan(x), zero, x)
+    return op.if_then_else(x > zero, one, op.if_then_else(x < zero, -one, nan_or_zero))
+
+
+def _step(edge: Expr, x: Expr) -> Expr:
+    return op.if_then_else(x < edge, op.const(0, x.dtype), op.const(1, x.dtype))
+
+
+def _smoothstep(low: Expr, high: Expr, x: Expr) -> Expr:
+    zero, one = op.const(0, x.dtype), op.const(1, x.dtype)
+    t = _clamp((x - low) / (high - low), zero, one)
+    return t * t * (op.const(3, x.dtype) - op.const(2, x.dtype) * t)
+
+
+def _fdim(x: Expr, y: Expr) -> Expr:
+    return op.if_then_else(x <= y, op.const(0, x.dtype), x - y)
+
+
+def _select(otherwise: Expr, then: Expr, condition: Expr) -> Expr:
+    return op.if_then_else(condition != op.const(0, condition.dtype), then, otherwise)
+
+
+def _wide(x: Expr) -> Expr:
+    """The integer in a type that holds sums and products of two."""
+    if _bits(x) > 32:
+        raise TVMError(
+            f"the function takes integers of at most 32 bits, not {x.dtype}\n"
+            "  help: write it as an expression"
+        )
+    return x.astype("uint64" if x.dtype == "uint32" else "int64")
+
+
+def _bits(x: Expr) -> int:
+    return int(x.dtype.lstrip("uint"))
+
+
+def _saturated(operator: Function) -> Function:
+    def function(x: Expr, y: Expr) -> Expr:
+        low, high = (op.const(int(f(x.dtype)), "int64") for f in (op.min_value, op.max_value))
+        _wide(x)  # of at most 32 bits
+        return _clamp(operator(x.astype("int64"), y.astype("int64")), low, high).astype(x.dtype)
+
+    return function
+
+
+def _mul_hi(x: Expr, y: Expr) -> Expr:
+    return ((_wide(x) * _wide(y)) >> _bits(x)).astype(x.dtype)
+
+
+def _hadd(x: Expr, y: Expr) -> Expr:
+    return ((_wide(x) + _wide(y)) >> 1).astype(x.dtype)
+
+
+def _rhadd(x: Expr, y: Expr) -> Expr:
+    return ((_wide(x) + _wide(y) + 1) >> 1).astype(x.dtype)
+
+
+def _rotate(x: Expr, count: Expr) -> Expr:
+    bits = _bits(x)
+    own, wide = f"uint{bits}", f"uint{max(bits, 32)}"
+    value, mask = x.astype(own).astype(wide), op.const(bits - 1, wide)
+    left = count.astype(own).astype(wide) & mask
+    right = (op.const(bits, wide) - left) & mask
+    return ((value << left) | (value >> right)).astype(own).astype(x.dtype)
+
+
+FLOAT_FUNCTIONS: dict[str, tuple[int, Function]] = {
+    "mad": (3, lambda a, b, c: a * b + c),  # rounded as the device likes
+    "mix": (3, lambda x, y, a: x + (y - x) * a),
+    "step": (2, _step),
+    "smoothstep": (3, _smoothstep),
+    "sign": (1, _sign),
+    "fdim": (2, _fdim),
+    "degrees": (1, lambda x: x * op.const(180 / pi, x.dtype)),
+    "radians": (1, lambda x: x * op.const(pi / 180, x.dtype)),
+    "powr": (2, op.power),
+    # As precise as the device likes, from 11 bits on.
+    **{
+        f"half_{name}": (1, getattr(op, name))
+        for name in "cos exp exp2 exp10 log log2 log10 rsqrt sin sqrt tan".split()
+    },
+    "half_divide": (2, lambda x, y: x / y),
+    "half_powr": (2, op.power),
+    "half_recip": (1, lambda x: op.const(1, x.dtype) / x),
+}
+INTEGER_FUNCTIONS: dict[str, tuple[int, Function]] = {
+    "mul24": (2, lambda x, y: x * y),  # of operands of 24 bits
+    "mad24": (3, lambda x, y, z: x * y + z),
+    "mul_hi": (2, _mul_hi),
+    "add_sat": (2, _saturated(lambda x, y: x + y)),
+    "sub_sat": (2, _saturated(lambda x, y: x - y)),
+    "hadd": (2, _hadd),
+    "rhadd": (2, _rhadd),
+    "rotate": (2, _rotate),
+}
+ANY_FUNCTIONS: dict[str, tuple[int, Function]] = {"clamp": (3, _clamp), "select": (3, _select)}
+FUNCTIONS = {**FLOAT_FUNCTIONS, **INTEGER_FUNCTIONS, **ANY_FUNCTIONS}
+
+
+def call(name: str, dtype: str, operands: list[Expr]) -> Expr:
+    """The function of this name of operands that are converted to the type.
+
+    Raises
+    ------
+    TVMError
+        For another number of operands than the function takes, or a type that it does not take.
+    """
+    count, function = FUNCTIONS[name]
+    if len(operands) != count:
+        raise TVMError(
+            f"{name} is called with {len(operands)} arguments\n  help: give it {count} of them"
+        )
+    takes_floats, takes_integers = name not in INTEGER_FUNCTIONS, name not in FLOAT_FUNCTIONS
+    is_float = "float" in dtype
+    if dtype == "bool" or not (takes_floats if is_float else takes_integers):
+        kind = "integers" if not takes_floats else "numbers" if takes_integers else "floats"
+        raise TVMError(f"{name} is called for {dtype}\n  help: it is a function of {kind}")
+    return function(*(x.astype(dtype) for x in operands))
+
+
+__all__ = ["FUNCTIONS", "call"]

@@ -1,0 +1,148 @@
+"""Names of TVM that scripts use beside its `te`, and what they do here."""
+
+import numpy as np
+import pytest
+
+import texloom as tvm
+from texloom import te
+
+
+def test_homes_of_names():
+    """What is reached through several modules is one thing."""
+    assert tvm._ffi.base.TVMError is tvm.TVMError
+    assert tvm.driver.build is tvm.build
+    assert te.schedule.create_schedule is te.create_schedule
+    assert tvm.nd.cpu is tvm.runtime.cpu is tvm.cpu
+    assert tvm.nd.device is tvm.runtime.device is tvm.device
+    assert tvm.runtime.ndarray is tvm.nd
+
+
+def test_assert_allclose(dev):
+    a = np.array([1.0, 2.0], "float32")
+    tvm.testing.assert_allclose(tvm.nd.array(a, dev), a)
+    tvm.testing.assert_allclose(a, a * 1.001, rtol=1e-2)
+    with pytest.raises(AssertionError, match="Mismatched elements"):
+        tvm.testing.assert_allclose(a, a * 1.001, rtol=1e-5)
+    with pytest.raises(AssertionError, match="shapes differ"):
+        tvm.testing.assert_allclose(a, np.float32(1))  # NumPy would broadcast
+
+
+def test_tempdir():
+    from texloom.contrib import utils
+
+    with utils.tempdir() as folder:
+        path = folder.relpath("a.txt")
+        with open(path, "w", encoding="utf-8"):
+            pass
+        assert folder.listdir() == ["a.txt"] and path.startswith(folder.temp_dir)
+    folder = tvm.contrib.utils.tempdir()
+    folder.remove()
+    with pytest.raises(FileNotFoundError):
+        folder.listdir()
+
+
+def test_equal_of_tensors():
+    """Of elements; with axes it is not known of which."""
+    a, b = te.placeholder((), name="A"), te.placeholder((), name="B")
+    assert str(a.equal(b)) == "A[] == B[]"
+    with pytest.raises(ValueError, match="TL1002"):
+        te.placeholder((4,), name="C").equal(b)
+
+
+def test_shape_and_dtype_of_inputs():
+    a = te.placeholder((4, 5), "int8", name="A")
+    assert list(a.op.shape) == [4, 5] and a.op.dtype == "int8"
+    b = te.compute((4,), lambda i: a[i, 0])
+    assert not hasattr(b.op, "shape")
+
+
+def test_targets_of_hosts():
+    target = tvm.target.Target("opencl", host="llvm")
+    assert target.host.kind.name == "llvm" and tvm.target.Target("opencl").host is None
+    assert tvm.target.cuda().kind.name == "cuda"
+    assert tvm.target.cuda("titanx").model == "titanx"
+
+
+def test_pragma_keys_have_values():
+    a = te.placeholder((4,), name="A")
+    b = te.compute((4,), lambda i: a[i])
+    s = te.create_schedule(b.op)
+    axis = b.op.axis[0]
+    s[b].pragma(axis, "auto_unroll_max_step", 4)
+    (key,) = s[b].iter_var_attrs[axis].pragma_keys
+    assert key.value == key == "auto_unroll_max_step"
+
+
+def test_constant_bounds():
+    n = te.var("n")
+    analyzer = tvm.arith.Analyzer()
+    analyzer.bind(n, tvm.ir.Range(2, 10))
+    bound = analyzer.const_int_bound(n * 3)
+    assert (bound.min_value, bound.max_value) == (6, 27)
+    unknown = analyzer.const_int_bound(te.var("m", "int64"))
+    assert (unknown.min_value, unknown.max_value) == (bound.NEG_INF, bound.POS_INF)
+    assert str(analyzer.canonical_simplify(n - n)) == "0"
+    assert str(analyzer.rewrite_simplify(n // 16)) == "0"
+
+
+def test_operators_by_name():
+    a, b = te.const(0b1100), te.const(0b1010)
+    assert int(tvm.tir.bitwise_and(a, b)) == 0b1000
+    assert int(tvm.tir.bitwise_or(a, b)) == 0b1110
+    assert int(tvm.tir.bitwise_xor(a, b)) == 0b0110
+    assert int(tvm.tir.bitwise_not(a)) == ~0b1100
+    assert int(tvm.tir.shift_left(a, 1)) == 0b11000
+    assert int(tvm.tir.shift_right(-a, 2)) == -3
+    assert int(tvm.tir.ceildiv(a, 5)) == 3
+    assert float(tvm.tir.infinity("float32")) == float("inf")
+
+
+def test_extremes_of_bool():
+    assert not bool(te.min_value("bool")) and bool(te.max_value("bool"))
+    assert te.min_value("bool").dtype == "bool"
+
+
+def test_devices_by_number():
+    assert tvm.device(4, 0) == tvm.opencl(0)
+    assert tvm.device(2, 1) == tvm.cuda(1)
+    with pytest.raises(ValueError, match="unknown device kind '99'"):
+        tvm.device(99)
+    with pytest.raises(tvm.TVMError, match=r"no driver for cuda\(0\)"):
+        tvm.cuda(0).sync()
+
+
+def test_calls_between_timed_runs_are_refused(dev):
+    a = te.placeholder((4,), name="A")
+    b = te.compute((4,), lambda i: a[i])
+    s = te.create_schedule(b.op)
+    s[b].bind(b.op.axis[0], te.thread_axis("threadIdx.x"))
+    f = tvm.build(s, [a, b])
+    f.time_evaluator(f.entry_name, dev, f_preproc="")
+    with pytest.raises(ValueError, match="f_preproc"):
+        f.time_evaluator(f.entry_name, dev, f_preproc="cache_flush_cpu_non_first_arg")
+
+
+def test_names_of_further_axes_are_counted():
+    a = te.placeholder((4, 5), name="A")
+    for names in (["i"], ["i", "j", "k"]):
+        with pytest.raises(tvm.TVMError, match=f"names {len(names)} axes with varargs"):
+            te.compute((4, 5), lambda *i: a(*i), varargs_names=names)
+
+
+def test_a_builder_ends_with_get():
+    ib = tvm.tir.ir_builder.create()
+    ib.get()
+    with pytest.raises(ValueError, match="twice"):
+        ib.get()
+
+
+def test_extents_are_of_int32():
+    """Constants of other integer types are converted, variables are refused."""
+    a = te.placeholder((tvm.tir.IntImm("int64", 9),), name="A")
+    assert a.shape[0].value == 9 and a.shape[0].dtype == "int32"
+    n = te.var("n", "int64")
+    for make in (te.placeholder, lambda shape: te.compute(shape, lambda i: i)):
+        with pytest.raises(tvm.TVMError, match="extent n of dtype int64"):
+            make((n,))
+    with pytest.raises(tvm.TVMError, match="extent true"):
+        te.placeholder((True,))
