@@ -169,17 +169,20 @@ def argument_named_twice() -> None:
 
 
 @case("TL3010")
-def argument_that_is_inlined() -> None:
-    x, p, y, s = chain_of()
-    s[p].compute_inline()
-    tvm.lower(s, [x, p, y])  # wrong
-
-
-@case("TL3010")
-def argument_that_is_attached() -> None:
+def argument_with_double_buffers() -> None:
     x, p, y, s = chain_of()
     s[p].compute_at(s[y], s[y].op.axis[0])
-    tvm.lower(s, [x, p, y])  # wrong
+    s[p].set_scope("local")
+    s[p].double_buffer()  # wrong
+    tvm.lower(s, [x, p, y])
+
+
+@case("TL3011")
+def texture_of_an_argument_that_is_inlined() -> None:
+    x, p, y, s = chain_of()
+    s[p].compute_inline()
+    declared = tvm.decl_buffer(p.shape, p.dtype, scope="texture")  # wrong
+    tvm.lower(s, [x, p, y], binds={p: declared})
 
 
 @case("TL3011")
@@ -298,12 +301,6 @@ def unroll_of_a_very_long_axis() -> None:
     s[y].bind(s[y].op.axis[0], block())
     s[y].unroll(s[y].op.axis[1])  # wrong
     tvm.lower(s, [x, y])
-
-
-@case("TL3010")
-def output_that_is_no_argument() -> None:
-    x, _, s = copy_of((8, 4))
-    tvm.lower(s, [x])  # wrong
 
 
 @case("TL4007")
