@@ -7,7 +7,8 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 
-from . import command_line, cudnn
+from .. import Device
+from . import command_line, pytorch
 from .device import choose
 
 COLUMN = 12
@@ -55,22 +56,29 @@ def line(cells: Iterable[str]) -> str:
 
 def run(options: argparse.Namespace) -> bool:
     """Measure and print; whether all results were right."""
+    device, description = choose(options.device)
+    print(f"device     {description}")
+    with pytorch.running() as peer:
+        print(f"CUDA       {pytorch.described(peer)}")
+        right = table(device, options, peer)
+    print(LEGEND)
+    if device.info["type"] == "cpu":
+        print("\nThis device is a CPU: its textures are emulated in software.")
+    return right
+
+
+def table(device: Device, options: argparse.Namespace, peer: pytorch.PyTorch | None) -> bool:
+    """Measure and print all shapes; whether all results were right."""
     from . import convolution  # SciPy's import takes longer than --help should
 
-    device, description = choose(options.device)
     rounds = command_line.rounds(options)
-    cuda = cudnn.device_name()
-    print(f"device     {description}")
-    print(f"cuDNN      {cuda or 'not measured: needs PyTorch with a CUDA device'}")
     print(f"3x3 convolutions, stride 1, padding 1, float32, batch 1; medians of {rounds} samples\n")
-    arms = ["texture", "buffer", *(["cuDNN"] if cuda else [])]
+    arms = ["texture", "buffer", *(["cuDNN"] if peer else [])]
     header = [cell for arm in arms for cell in (f"{arm} ms", "GFLOP/s")]
     print(line(["channels @ size", *header, "buf/tex", "build ms", "first ms"]), flush=True)
     right = True
     for shape in convolution.SHAPES:
-        row = convolution.measure(
-            shape, device, rounds=rounds, tile=options.tile, with_cudnn=cuda is not None
-        )
+        row = convolution.measure(shape, device, rounds=rounds, tile=options.tile, pytorch=peer)
         cells = [str(shape)]
         for arm in arms:
             seconds = row.times[arm]
@@ -79,9 +87,6 @@ def run(options: argparse.Namespace) -> bool:
         cells += [f"{row.build_seconds * 1e3:.0f}", f"{row.first_call_seconds * 1e3:.0f}"]
         print(line(cells) + ("" if row.right else "  WRONG"), flush=True)
         right &= row.right
-    print(LEGEND)
-    if device.info["type"] == "cpu":
-        print("\nThis device is a CPU: its textures are emulated in software.")
     return right
 
 

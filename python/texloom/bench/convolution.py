@@ -10,8 +10,8 @@ from .. import Device
 from ..ops import Conv2dLayer
 from ..ops.conv2d import Storage
 from ..ops.reference import conv2d_reference
-from . import cudnn
-from .timing import Arm, interleaved_medians
+from .pytorch import PyTorch
+from .timing import Arm, Timed, interleaved_medians
 
 CHECKED_OUTPUTS = 4
 """Output channels that are held against SciPy; the variants must agree in all."""
@@ -65,7 +65,7 @@ def measure(
     *,
     rounds: int,
     tile: tuple[int, int] | None = None,
-    with_cudnn: bool = False,
+    pytorch: PyTorch | None = None,
 ) -> Row:
     """Check both variants of a shape, and time them in turns."""
     rng = np.random.default_rng(shape.channels)
@@ -74,7 +74,9 @@ def measure(
     data, weight = (rng.integers(-8, 9, size).astype(np.float32) for size in extents)
     storages: tuple[Storage, ...] = ("texture", "buffer")
     layers = [Conv2dLayer(data, weight, storage, device, tile=tile) for storage in storages]
-    arms = {s: Arm(layer.run, layer.sync) for s, layer in zip(storages, layers, strict=True)}
+    arms: dict[str, Timed] = {
+        s: Arm(layer.run, layer.sync) for s, layer in zip(storages, layers, strict=True)
+    }
     first = arms["texture"].seconds(1)
     arms["buffer"].seconds(1)
     checked = slice(None, None, max(1, shape.channels // CHECKED_OUTPUTS))
@@ -86,8 +88,8 @@ def measure(
     data, weight = (rng.standard_normal(size, dtype=np.float32) for size in extents)
     for layer in layers:
         layer.write(data, weight)
-    if with_cudnn:
-        arms["cuDNN"] = cudnn.convolution(data, weight)
+    if pytorch is not None:
+        arms |= pytorch.arms("convolution", data, weight, padding=1)
     times = interleaved_medians(list(arms.values()), rounds=rounds)
     timed = dict(zip(arms, times, strict=True))
     return Row(shape, timed, layers[0].build_seconds, first, right)

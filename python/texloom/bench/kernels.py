@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from .. import Device, build
 from ..ops.matmul import DIRECT, SHARED, WARPS, Tiles, declarations, matmul, schedule_matmul
 from ..ops.rounding import sum_error_bound
-from . import command_line, cudnn
+from . import command_line, pytorch
 from .device import choose
 from .opencl_host import Host, Kernel, Memory
-from .timing import Arm, interleaved_medians
+from .pytorch import PyTorch
+from .timing import Arm, Timed, interleaved_medians
 
 HAND_WRITTEN_OPTIONS = "-cl-mad-enable -cl-fast-relaxed-math"
 OWN_OPTIONS = "-cl-std=CL1.2"
@@ -172,20 +173,6 @@ def hand_written(product: Product, variant: Variant, source: str) -> Kernel:
     return kernel
 
 
-def cublas(product: Product) -> Arm:
-    """The same product by PyTorch."""
-    import torch
-
-    torch.backends.cuda.matmul.allow_tf32 = False
-    a, b = (torch.from_numpy(array).cuda() for array in (product.a, product.b))
-    out = torch.empty(product.extents[:2], device="cuda")
-
-    def run() -> None:
-        torch.mm(a.t(), b, out=out)
-
-    return Arm(run, torch.cuda.synchronize)
-
-
 @dataclass(frozen=True)
 class Row:
     """Median seconds of one variant; `hand` is None where there is no source of it."""
@@ -197,10 +184,10 @@ class Row:
 
 
 def measure(
-    product: Product, reference: Path | None, rounds: int, *, with_cublas: bool
+    product: Product, reference: Path | None, rounds: int, peer: PyTorch | None
 ) -> tuple[list[Row], float | None]:
     """All variants that fit the product, checked, then timed in turns; and cuBLAS."""
-    arms: list[Arm] = []
+    arms: list[Timed] = []
     rows: list[tuple[Variant, int, int | None, bool]] = []
 
     def add(kernel: Kernel) -> int:
@@ -218,14 +205,14 @@ def measure(
             right &= product.is_right(other)
             by_hand = add(other)
         rows.append((variant, add(own), by_hand, right))
-    if with_cublas:
-        arms.append(cublas(product))
+    if peer is not None:
+        arms += peer.arms("matmul", product.a, product.b).values()
     times = interleaved_medians(arms, rounds=rounds)
     result = [
         Row(variant, times[own], None if by_hand is None else times[by_hand], right)
         for variant, own, by_hand, right in rows
     ]
-    return result, times[-1] if with_cublas else None
+    return result, None if peer is None else times[-1]
 
 
 def table(product: Product, rows: Sequence[Row], library: float | None) -> Iterator[str]:
@@ -304,24 +291,24 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 def run(options: argparse.Namespace) -> bool:
     """Measure and print; whether all results were right."""
     device, description = choose(options.device)
-    cuda = cudnn.device_name()
     print(f"device     {description}")
-    print(f"CUDA       {cuda or 'cuBLAS, cuDNN not measured: need PyTorch with a CUDA device'}")
     right = True
-    if options.only != "convolutions":
-        right &= products(device, options, with_cublas=cuda is not None)
-    if options.only != "products":
-        from . import layers  # SciPy's import takes longer than --help should
+    with pytorch.running() as peer:
+        print(f"CUDA       {pytorch.described(peer)}")
+        if options.only != "convolutions":
+            right &= products(device, options, peer)
+        if options.only != "products":
+            from . import layers  # SciPy's import takes longer than --help should
 
-        rounds = command_line.rounds(options)
-        for line, holds in layers.table(device, rounds, options.runs, with_cudnn=cuda is not None):
-            print(line, flush=True)
-            right &= holds
+            rounds = command_line.rounds(options)
+            for line, holds in layers.table(device, rounds, options.runs, peer):
+                print(line, flush=True)
+                right &= holds
     print(LEGEND)
     return right
 
 
-def products(device: Device, options: argparse.Namespace, *, with_cublas: bool) -> bool:
+def products(device: Device, options: argparse.Namespace, peer: PyTorch | None) -> bool:
     """The table of matrix products; whether all results were right."""
     host = Host(device.info["name"])
     reference: Path | None = options.reference
@@ -332,9 +319,7 @@ def products(device: Device, options: argparse.Namespace, *, with_cublas: bool) 
     right = True
     for extents in options.size or SIZES:
         product = Product(host, *extents)
-        rows, library = measure(
-            product, None if missing else reference, rounds, with_cublas=with_cublas
-        )
+        rows, library = measure(product, None if missing else reference, rounds, peer)
         for line in table(product, rows, library):
             print(line, flush=True)
         if not rows:

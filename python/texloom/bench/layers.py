@@ -20,8 +20,8 @@ from ..ops.conv2d_nhwc import (
 )
 from ..ops.reference import conv2d_nhwc_error_bound, conv2d_nhwc_reference
 from ..tir.buffer import decl_buffer
-from . import cudnn
-from .timing import Arm, interleaved_medians
+from .pytorch import PyTorch
+from .timing import Arm, Timed, interleaved_medians
 
 STORAGES = ("texture", "buffer")
 
@@ -136,14 +136,14 @@ def compiled(layer: Layer, storage: str) -> tuple[Convolution, Function]:
     return convolution, build(scheduled, convolution.arguments, "opencl", binds=binds)
 
 
-def measure(layer: Layer, device: Device, rounds: int, runs: int, *, with_cudnn: bool) -> Row:
+def measure(layer: Layer, device: Device, rounds: int, runs: int, pytorch: PyTorch | None) -> Row:
     """Check our arms, then time all in turns, `runs` runs enqueued at a time."""
     rng = np.random.default_rng(layer.size + layer.inputs)
     shapes = (layer.data_shape, layer.weight_shape)
     data, weight = (rng.standard_normal(shape, dtype=np.float32) for shape in shapes)
     expected = conv2d_nhwc_reference(data, weight, padding=layer.padding)
     bound = conv2d_nhwc_error_bound(data, weight, padding=layer.padding)
-    arms: dict[str, Arm] = {}
+    arms: dict[str, Timed] = {}
     right = True
     for storage in STORAGES:
         _, function = compiled(layer, storage)
@@ -153,8 +153,10 @@ def measure(layer: Layer, device: Device, rounds: int, runs: int, *, with_cudnn:
         function(*arrays, output)
         right &= bool((np.abs(output.numpy() - expected) <= bound).all())
         arms[storage] = _enqueued(function, [*arrays, output], device, runs)
-    if with_cudnn:
-        arms |= cudnn.repeated_convolutions(data, weight, layer.padding, runs)
+    if pytorch is not None:
+        arms |= pytorch.arms(
+            "repeated_convolutions", data, weight, padding=layer.padding, runs=runs
+        )
     times = interleaved_medians(list(arms.values()), rounds=rounds)
     seconds = {name: each / runs for name, each in zip(arms, times, strict=True)}
     formats = [seconds.pop(name) for name in list(seconds) if name not in STORAGES]
@@ -168,7 +170,7 @@ def _enqueued(function: Function, arguments: Sequence[NDArray], device: Device, 
 
 
 def table(
-    device: Device, rounds: int, runs: int, *, with_cudnn: bool
+    device: Device, rounds: int, runs: int, pytorch: PyTorch | None
 ) -> Iterator[tuple[str, bool]]:
     """The lines, and whether what they tell of was right."""
     yield f"\nConvolutions, batch 1, stride 1, same size; medians of {rounds} x {runs} runs", True
@@ -181,7 +183,7 @@ def table(
     )
     speeds = []
     for layer in LAYERS:
-        row = measure(layer, device, rounds, runs, with_cudnn=with_cudnn)
+        row = measure(layer, device, rounds, runs, pytorch)
         line = f"{layer!s:26}"
         for storage in STORAGES:
             seconds = row.times[storage]

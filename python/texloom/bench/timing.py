@@ -6,11 +6,19 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Protocol
+
+
+class Timed(Protocol):
+    """One of the ways that are compared, wherever it runs."""
+
+    def seconds(self, count: int) -> float:
+        """Seconds of one run, of `count` runs that are waited for together."""
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One of the ways that are compared.
+    """A way that runs in this process.
 
     Attributes
     ----------
@@ -34,7 +42,7 @@ class Arm:
 
 
 def interleaved_medians(
-    arms: Sequence[Arm], *, rounds: int = 7, sample_seconds: float = 0.02
+    arms: Sequence[Timed], *, rounds: int = 7, sample_seconds: float = 0.02
 ) -> list[float]:
     """Median seconds of one run of each arm.
 
@@ -43,7 +51,7 @@ def interleaved_medians(
 
     Parameters
     ----------
-    arms : sequence of Arm
+    arms : sequence of Timed
         What is compared.
     rounds : int
         Samples of each arm.
