@@ -242,7 +242,8 @@ std::vector<Layout> array_layouts(const Lowering& lowering, const StageBuffers& 
   for (size_t i = 0; i < buffers.params.size(); ++i) {
     const auto id = lowering.schedule.find(operation_of(lowering.arguments[i].tensor));
     const Stage* stage = id ? &lowering.schedule.stage(*id) : nullptr;
-    if (stage == nullptr || !stage->transform) {
+    const bool own = stage != nullptr && stage->attachment.kind == AttachKind::Root;
+    if (!own || !stage->transform) {
       layouts.push_back(buffers.params[i]->layout);
       continue;
     }

@@ -303,6 +303,18 @@ def unroll_of_a_very_long_axis() -> None:
     tvm.lower(s, [x, y])
 
 
+@case("TL3018")
+def axis_that_is_reordered_and_fused_too_often() -> None:
+    x, y, s = copy_of((64,))
+    axis = s[y].op.axis[0]
+    for _ in range(40):
+        outer, inner = s[y].split(axis, factor=8)
+        s[y].reorder(inner, outer)
+        axis = s[y].fuse(inner, outer)  # wrong
+    s[y].bind(axis, block())
+    tvm.lower(s, [x, y])
+
+
 @case("TL4007")
 def arithmetic_of_axes_that_overflows() -> None:
     n = 1 << 16

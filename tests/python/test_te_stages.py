@@ -243,6 +243,18 @@ def test_fuse_of_a_data_axis_with_a_reduction_axis(run, swapped):
     assert str(tvm.lower(again)) == str(tvm.lower(s, [x, b]))
 
 
+def test_split_and_fuse_by_turns():
+    """The axis is the same each time, not an expression twice as long as the one before."""
+    x = te.placeholder((64,), name="X")
+    y = te.compute((64,), lambda i: x[i] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    axis = s[y].op.axis[0]
+    for _ in range(60):
+        axis = s[y].fuse(*s[y].split(axis, factor=8))
+    s[y].bind(axis, block())
+    assert "Y[blockIdx.x] = X[blockIdx.x] + 1.0" in str(tvm.lower(s, [x, y]))
+
+
 def test_fuse_in_either_order_and_of_none(run):
     x = te.placeholder((4, 6), name="X")
     y = te.compute((4, 6), lambda i, j: x[i, j] + 1, name="Y")
