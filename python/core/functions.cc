@@ -341,11 +341,9 @@ void bind_functions(py::module_& m) {
     auto f = std::make_shared<CompiledFunction>();
     f->target = lowering.target;
     f->array_layouts = std::move(lowering.array_layouts);
-    if (f->array_layouts.empty()) {  // of a text, which says nothing of transform_layout
-      for (const Buffer& p : lowering.program.params) f->array_layouts.push_back(p->layout);
-    }
     f->symbol_arguments = std::move(lowering.symbol_arguments);
     f->checks = std::move(lowering.checks);
+    const ReleasedLock unlocked;
     f->module = codegen::opencl::compile(lowering.program, lowering.target);
     return f;
   });

@@ -2,15 +2,12 @@
 
 #include "lower/lowering.h"
 
-#include <pybind11/stl.h>
-
-#include <cstdlib>
-
 #include "codegen/opencl/legalize.h"
 #include "compiled.h"
 #include "declared_buffer.h"
 #include "lower/pipeline.h"
 #include "lower/text.h"
+#include "released_lock.h"
 
 namespace texloom::python {
 
@@ -26,7 +23,15 @@ PyBuffer declare_buffer(const py::object& shape, const std::string& dtype, const
   lower::BufferDeclaration d;
   d.name = name;
   d.type = to_type(dtype);
-  d.shape = schedule::constant_shape(to_exprs(shape), name, where);
+  const Exprs extents = to_exprs(shape);
+  for (const Expr& extent : extents) {
+    if (int_value(extent) != nullptr || !extent->type.is_integer()) continue;
+    fail(where, Code::BadShape,
+         "give it constant extents: a te.compute is what works for all sizes, not a te.extern",
+         "the buffer '{}' has the extent {}, but a declared buffer has a constant size", name,
+         to_string(extent));
+  }
+  d.shape = schedule::constant_shape(extents, name, where);
   schedule::Storage storage = schedule::parse_storage(scope, layout, d.shape, where);
   d.scope = storage.scope;
   d.layout = std::move(storage.layout);
@@ -105,9 +110,20 @@ lower::Lowering schedule_in(const PyProgram& program) {
   return lowering;
 }
 
+// Without Python's lock, so that other threads run; Ctrl-C is heard between two passes.
+lower::Lowering lower_unlocked(lower::Lowering scheduled, lower::PassObserver observer) {
+  const ReleasedLock unlocked;
+  return lower::lower(std::move(scheduled),
+                      [&](const lower::Pass& pass, const lower::Lowering& state) {
+                        observer(pass, state);
+                        const py::gil_scoped_acquire locked;
+                        if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+                      });
+}
+
 std::vector<std::pair<std::string, std::string>> lower_texts(const PyProgram& program) {
   std::vector<std::pair<std::string, std::string>> texts;
-  lower::lower(schedule_in(program), [&](const lower::Pass& pass, const lower::Lowering& state) {
+  lower_unlocked(schedule_in(program), [&](const lower::Pass& pass, const lower::Lowering& state) {
     texts.emplace_back(std::string(pass.name), lower::to_string(state));
   });
   return texts;
@@ -118,7 +134,8 @@ std::vector<std::pair<std::string, std::string>> lower_texts(const PyProgram& pr
 lower::Lowering lowered(const PyProgram& program, bool checked) {
   lower::Lowering scheduled = schedule_in(program);
   scheduled.target.checked |= checked;
-  lower::Lowering result = lower::lower(std::move(scheduled));
+  lower::Lowering result =
+      lower_unlocked(std::move(scheduled), [](const lower::Pass&, const lower::Lowering&) {});
   for (const Diagnostic& warning : result.warnings) warn(warning);
   return result;
 }

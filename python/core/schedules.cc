@@ -2,6 +2,8 @@
 
 #include <pybind11/stl.h>
 
+#include <set>
+
 #include "handles.h"
 #include "ir/program.h"
 #include "schedule/attach.h"
@@ -236,6 +238,36 @@ void bind_stage(py::module_& m) {
       });
 }
 
+// The caches of all outputs of one operation, in the order of the tensors.
+py::list cache_outputs(Schedule& s, const std::vector<PyTensor>& tensors, const std::string& scope,
+                       const std::string& layout) {
+  const SourceLocation where = user_location();
+  std::set<int> outputs;
+  bool of_one_operation = !tensors.empty();
+  for (const PyTensor& t : tensors) {
+    of_one_operation &= t.node->producer.same_as(tensors.front().node->producer);
+    outputs.insert(t.node->output);
+  }
+  if (!of_one_operation) {
+    fail(where, Code::BadCacheWrite, "call cache_write once for each operation",
+         "cache_write of {} tensors, which are not the outputs of one operation", tensors.size());
+  }
+  const schedule::Op op = schedule::operation_of(tensors.front().node);
+  if (outputs.size() != op->types.size() || outputs.size() != tensors.size()) {
+    fail(where, Code::BadCacheWrite,
+         "name each of its outputs once, in a list: s.cache_write([A, B], scope)",
+         "cache_write of {} of the {} outputs of '{}', which are computed together", tensors.size(),
+         op->types.size(), op->name);
+  }
+  const Tensor first = s.cache_write(tensors.front().node, scope, where, layout);
+  const schedule::Op cache = schedule::operation_of(first);
+  py::list caches;
+  for (const PyTensor& t : tensors) {
+    caches.append(PyTensor{schedule::output_of(cache, static_cast<size_t>(t.node->output))});
+  }
+  return caches;
+}
+
 }  // namespace
 
 void bind_schedules(py::module_& m) {
@@ -272,23 +304,15 @@ void bind_schedules(py::module_& m) {
           "cache_write",
           [](Schedule& s, const py::object& tensor, const std::string& scope,
              const std::string& layout) -> py::object {
-            const SourceLocation where = user_location();
-            if (!py::isinstance<py::list>(tensor) && !py::isinstance<py::tuple>(tensor)) {
-              const Tensor& one = tensor.cast<const PyTensor&>().node;
-              return py::cast(PyTensor{s.cache_write(one, scope, where, layout)});
+            if (py::isinstance<py::list>(tensor) || py::isinstance<py::tuple>(tensor)) {
+              return cache_outputs(s, tensor.cast<std::vector<PyTensor>>(), scope, layout);
             }
-            const auto tensors = tensor.cast<std::vector<PyTensor>>();
-            if (tensors.size() != 1) {
-              fail(where, Code::BadCacheWrite, "call cache_write once for each operation",
-                   "cache_write of {} tensors, which are not the outputs of one operation",
-                   tensors.size());
-            }
-            py::list caches;
-            caches.append(PyTensor{s.cache_write(tensors.front().node, scope, where, layout)});
-            return caches;
+            return cache_outputs(s, {tensor.cast<PyTensor>()}, scope, layout)[0];
           },
           py::arg("tensor"), py::arg("scope"), py::kw_only(), py::arg("layout") = "",
-          "Compute a tensor in a memory scope and copy it out; returns what is computed there.")
+          "Compute a tensor, or a list of all outputs of one operation, in a memory scope and copy "
+          "it "
+          "out; returns what is computed there, a list of a list.")
       .def(
           "rfactor",
           [](Schedule& s, const PyTensor& tensor, const PyIterVar& axis,

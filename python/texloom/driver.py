@@ -11,6 +11,7 @@ from typing import Any
 
 from . import _core
 from ._core import Buffer, Device, Expr, Function, NDArray, Program, Schedule, Tensor
+from .function_group import FunctionGroup
 from .target import Target, resolve
 from .transform import PassContext
 
@@ -77,7 +78,9 @@ def lower(
         It is not changed. A program of stage ``te``, as :func:`parse` and :func:`program` return
         it, has its name, arguments and target: nothing else is given then.
     args : sequence of Tensor or Expr
-        The parameters, in order: all inputs, and every tensor that the caller wants to see. A
+        The parameters, in order: all inputs, and every tensor that the caller wants to see. What
+        is computed inside a reader is copied out from there, as far as readers ask for it; what
+        is inlined or not read at all is not written. Outputs that are left out are temporaries. A
         variable, which extents may depend on, is passed as an integer.
     name : str
         Kernels are called ``<name>_kernel0``, ``<name>_kernel1`` and so on.
@@ -132,7 +135,7 @@ def parse(text: str, file: str = "<text>") -> Program:
 
 
 def build(
-    inputs: Schedule | Program,
+    inputs: Schedule | Program | Sequence[Program] | Mapping[str | Target, Program],
     args: Sequence[Tensor | Expr] | None = None,
     target: str | Target | None = None,
     target_host: Any = None,
@@ -141,7 +144,7 @@ def build(
     binds: Mapping[Tensor, Buffer] | None = None,
     *,
     checked: bool = False,
-) -> Function:
+) -> Any:
     """Compile a schedule; needs no device. Other parameters as of :func:`lower`.
 
     What runs on the host is not compiled: `target_host` and `runtime` are accepted for the sake of
@@ -149,16 +152,33 @@ def build(
 
     Parameters
     ----------
+    inputs : Schedule, Program, list of Program, or mapping of targets to them
+        Of several programs, which :func:`lower` made, each is a function by its name.
     checked : bool
         Whether the kernels test every index that is not proven to lie inside its tensor. Then a
         call waits for them, and raises a TVMError with the line of the first access that was
         outside. The access itself is left out: what was to be read is zero. A
         :class:`~texloom.transform.PassContext` with ``tir.instrument_bound_checkers`` asks for the
         same.
+
+    Returns
+    -------
+    Function or FunctionGroup
+        A function; of a list or a mapping, the group of its functions.
     """
     del target_host, runtime
     checked = checked or PassContext.current().checks_accesses
-    return _core.build(_program_of(inputs, args, name, binds, target), checked)
+
+    def built(inp: Schedule | Program, to: str | Target | None) -> Function:
+        return _core.build(_program_of(inp, args, name, binds, to), checked)
+
+    if isinstance(inputs, Mapping):
+        if target is not None:
+            raise TypeError("the programs are given by their targets: give no target beside them")
+        return FunctionGroup([built(inp, to) for to, inp in inputs.items()])
+    if isinstance(inputs, (list, tuple)):
+        return FunctionGroup([built(inp, target) for inp in inputs])
+    return built(inputs, target)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,14 @@
 #include "ir/equal.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
+#include "lower/argument_copies.h"
 #include "lower/auto_unroll.h"
 #include "lower/double_buffers.h"
 #include "lower/places.h"
 #include "lower/separate_steps.h"
 #include "lower/stage_buffers.h"
 #include "lower/stage_kernels.h"
+#include "lower/store_predicate.h"
 #include "lower/symbols.h"
 #include "lower/tensorize.h"
 #include "lower/thread_reduction.h"
@@ -315,9 +317,14 @@ class Builder {
       if (at.kind != AttachKind::At || at.stage != host) continue;
       if (!leaf_of(s_.stage(host), at.axis).same_as(axis)) continue;
       if (std::find(elsewhere.begin(), elsewhere.end(), *id) != elsewhere.end()) continue;
-      body = allocated(*id, make_seq({filled(*id), body}));
+      body = allocated(*id, make_seq({filled(*id), copied(*id), body}));
     }
     return body;
+  }
+
+  Stmt copied(StageId id) const {
+    const std::vector<Buffer>& to = buffers_.copies[static_cast<size_t>(id)];
+    return copies_to_arguments(s_.stage(id), bounds_of(id), buffers(id), to);
   }
 
   Stmt filled(StageId id) {
@@ -490,6 +497,9 @@ class Builder {
 
 void build_loops(Lowering& lowering) {
   const Bounds bounds = infer_bounds(lowering.schedule);
+  for (const StageId id : lowering.schedule.order()) {
+    check_store_predicate(lowering.schedule, bounds, id);
+  }
   const StageBuffers buffers = make_stage_buffers(lowering, bounds);
   lowering.program.symbols = symbols_of(lowering);
   lowering.program.params = buffers.params;

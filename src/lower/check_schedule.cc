@@ -39,13 +39,14 @@ class Checker {
       if (stage.op->is_extern()) check_extern(stage);
       if (stage.op->is_scan()) check_scan(stage);
       if (stage.op->is_extern() || stage.op->is_scan()) {
-        check_shared_reduction(stage);
+        check_predicate(stage);
         check_pipeline(stage);
       }
       if (!stage.op->is_compute() || stage.attachment.kind == AttachKind::Inline) continue;
       check_vectorized(stage);
       check_threads(stage);
       check_shared_reduction(stage);
+      check_predicate(stage);
       check_visibility(stage);
       check_pipeline(stage);
       if (stage.scan < 0) check_reads(*stage.op, {}, sink_);
@@ -70,42 +71,46 @@ class Checker {
   }
 
   void check_arguments() {
-    std::vector<StageId> seen;
-    std::set<std::pair<StageId, int>> outputs;
+    std::set<std::pair<StageId, int>> seen;
     for (const Argument& argument : lowering_.arguments) {
       const std::string& name = argument.tensor->name;
       const auto id = s_.find(operation_of(argument.tensor));
-      if (!id) {
-        // An input that nothing reads: a parameter all the same.
-        if (operation_of(argument.tensor)->is_placeholder()) continue;
-        error(lowering_.location, Code::BadArguments,
-              "pass tensors that the schedule's outputs are computed from",
-              "the argument '{}' is not part of the schedule", name);
-        continue;
-      }
-      if (!outputs.emplace(*id, argument.tensor->output).second) {
+      if (!id) continue;  // a parameter that nothing reads or writes
+      if (!seen.emplace(*id, argument.tensor->output).second) {
         error(lowering_.location, Code::BadArguments, "name each argument once",
               "the argument '{}' is named twice", name);
       }
-      seen.push_back(*id);
-      const Stage& stage = s_.stage(*id);
-      if (stage.attachment.kind != AttachKind::Root) {
-        error(lowering_.location, Code::BadArguments,
-              "leave the stage at the root, or leave it out of the arguments",
-              "the argument '{}' is {}, so that it is never written", name,
-              stage.attachment.kind == AttachKind::Inline ? "inlined" : "computed inside a reader");
-      }
+      check_copied(argument, s_.stage(*id));
       if (argument.declaration) check_declaration(argument);
     }
     for (const StageId id : s_.order()) {
       const Stage& stage = s_.stage(id);
       const bool input = stage.op->is_placeholder() && stage.scan < 0;
-      if (!input && !stage.is_output) continue;
-      if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
+      if (!input || seen.contains({id, 0})) continue;
       error(lowering_.location, Code::BadArguments,
             fmt::format("add '{}' to the argument list", stage.name()),
-            "the {} '{}' is not among the arguments",
-            stage.op->is_placeholder() ? "input" : "output", stage.name());
+            "the input '{}' is not among the arguments", stage.name());
+    }
+  }
+
+  // What is computed inside a reader is copied to the caller's array from there; of what is inlined
+  // nothing is.
+  void check_copied(const Argument& argument, const Stage& stage) {
+    if (stage.attachment.kind == AttachKind::Root) return;
+    if (argument.declaration &&
+        (argument.declaration->scope.texture || argument.declaration->layout ||
+         argument.declaration->has_origin)) {
+      error(argument.declaration->location, Code::BadBinding,
+            "leave the stage at the root, or declare a row-major buffer",
+            "the argument '{}' is {}, so that nothing writes it as a texture or by a layout",
+            stage.name(),
+            stage.attachment.kind == AttachKind::Inline ? "inlined" : "computed inside a reader");
+    }
+    if (stage.attachment.kind == AttachKind::At && (stage.pipeline || stage.double_buffered)) {
+      error(stage.pipeline ? stage.pipeline->location : stage.double_buffer_location,
+            Code::BadArguments, "leave it out of the arguments, or compute it where it is read",
+            "the argument '{}' is computed ahead of its readers, from where it is not copied out",
+            stage.name());
     }
   }
 
@@ -305,12 +310,6 @@ class Checker {
       const SourceLocation& where = stage.attributes_of(leaf)->location;
       check_data_outside(stage, leaf, *thread, where);
       if (scope_of_stage(stage).memory != MemoryScope::Local) continue;
-      if (stage.predicate) {
-        error(stage.predicate_location, Code::BadPredicate,
-              "leave the predicate out, or set it on the stage that writes to global memory",
-              "the store predicate of '{}', of which every thread keeps a result in local memory",
-              stage.name());
-      }
       for (const LoopRef& outer : enclosing_loops(s_, stage.id)) {
         const IterVar other = thread_of(s_, outer);
         if (!other || !is_one_thread_axis(thread, other)) continue;
@@ -322,10 +321,24 @@ class Checker {
               s_.stage(outer.stage).name());
       }
     }
-    if (stage.predicate && !threads_share_reduction(s_, stage.id)) {
+  }
+
+  // Of which threads it speaks is seen when their numbers are known (store_predicate.h).
+  void check_predicate(const Stage& stage) {
+    if (!stage.predicate) return;
+    if (stage.op->is_scan()) {
       error(stage.predicate_location, Code::BadPredicate,
-            "bind a reduction axis of the stage to threads, or leave the predicate out",
-            "the store predicate of '{}' would leave elements out: no threads share a reduction",
+            "set it on what the steps compute: s[update].set_store_predicate(condition)",
+            "a store predicate of the scan '{}', which stores nothing itself", stage.name());
+    } else if (stage.op->is_extern()) {
+      error(stage.predicate_location, Code::BadPredicate,
+            "put the stores of the statement under ib.if_scope(condition)",
+            "a store predicate of the extern '{}', whose statement says itself what is stored",
+            stage.name());
+    } else if (scope_of_stage(stage).memory == MemoryScope::Local) {
+      error(stage.predicate_location, Code::BadPredicate,
+            "leave the predicate out, or set it on the stage that writes to global memory",
+            "the store predicate of '{}', of which every thread keeps a result in local memory",
             stage.name());
     }
   }

@@ -77,6 +77,8 @@ Lowering printable(const Lowering& lowering) {
   if (lowering.program.stage == Stage::Te) return lowering;
   Lowering copy;
   copy.program = lowering.program;
+  copy.array_layouts = lowering.array_layouts;
+  copy.symbol_arguments = lowering.symbol_arguments;
   copy.target = lowering.target;
   return copy;
 }

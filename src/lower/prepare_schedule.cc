@@ -17,11 +17,9 @@ namespace {
 void apply_declarations(Lowering& lowering) {
   for (const Argument& argument : lowering.arguments) {
     const auto id = lowering.schedule.find(operation_of(argument.tensor));
-    if (!id) continue;  // check_schedule reports it
+    if (!id || lowering.schedule.stage(*id).attachment.kind != AttachKind::Root) continue;
     Stage& stage = lowering.schedule.stage(*id);
-    if (!stage.op->is_placeholder() && stage.attachment.kind == AttachKind::Root) {
-      stage.is_output = true;
-    }
+    if (!stage.op->is_placeholder()) stage.is_output = true;
     // An input lies in global memory; check_schedule refuses what says otherwise.
     const bool fits =
         argument.declaration &&

@@ -198,10 +198,12 @@ Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const Sto
   return make_texture(name, type, layout, origin, stage.scope_location);
 }
 
-// The parameter of an input that nothing reads.
-Buffer unread_buffer(const Argument& argument) {
+// A row-major parameter that no stage's own elements lie in.
+Buffer separate_buffer(const Argument& argument) {
   const Tensor& t = argument.tensor;
-  return make_array(t->name, t->type, extents_of(t->shape, t->name, t->location), t->location);
+  const bool named = argument.declaration && !argument.declaration->name.empty();
+  return make_array(named ? argument.declaration->name : t->name, t->type,
+                    extents_of(t->shape, t->name, t->location), t->location);
 }
 
 // A scan's inits, updates and states all are what it gives.
@@ -250,14 +252,16 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
   for (size_t id = 0; id < s.order().size(); ++id) {
     buffers.of_stage.emplace_back(s.stage(static_cast<StageId>(id)).op->types.size());
   }
+  buffers.copies = buffers.of_stage;
   for (const Argument& argument : lowering.arguments) {
     const auto id = s.find(operation_of(argument.tensor));
-    if (!id) {
-      buffers.params.push_back(unread_buffer(argument));
+    const auto output = static_cast<size_t>(argument.tensor->output);
+    if (!id || s.stage(*id).attachment.kind != AttachKind::Root) {
+      buffers.params.push_back(separate_buffer(argument));
+      if (id) buffers.copies[static_cast<size_t>(*id)][output] = buffers.params.back();
       continue;
     }
     const Stage& stage = s.stage(*id);
-    const auto output = static_cast<size_t>(argument.tensor->output);
     Contents contents{output_of(stage.op, output)->name, argument.tensor->type};
     if (argument.declaration && !argument.declaration->name.empty()) {
       contents.name = argument.declaration->name;
@@ -288,7 +292,8 @@ std::vector<Layout> array_layouts(const Lowering& lowering, const StageBuffers& 
   for (size_t i = 0; i < buffers.params.size(); ++i) {
     const auto id = lowering.schedule.find(operation_of(lowering.arguments[i].tensor));
     const Stage* stage = id ? &lowering.schedule.stage(*id) : nullptr;
-    if (stage == nullptr || !stage->transform) {
+    const bool own = stage != nullptr && stage->attachment.kind == AttachKind::Root;
+    if (!own || !stage->transform) {
       layouts.push_back(buffers.params[i]->layout);
       continue;
     }

@@ -11,7 +11,10 @@ namespace texloom::lower {
 
 struct StageBuffers {
   std::vector<std::vector<ir::Buffer>> of_stage;  // by stage id, one for each output
-  std::vector<ir::Buffer> params;                 // in the order of the arguments
+  // By stage id, one for each output: the parameters of those that are computed inside a reader,
+  // and copied out from there; null for others.
+  std::vector<std::vector<ir::Buffer>> copies;
+  std::vector<ir::Buffer> params;  // in the order of the arguments
   // Of buffers that several stages write: the results of scans, which inits begin.
   std::unordered_map<const ir::BufferNode*, schedule::StageId> begun_by;
 

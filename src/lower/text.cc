@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/layout_pattern.h"
 #include "ir/lexer.h"
 #include "ir/parse.h"
+#include "ir/parse_layout.h"
 #include "ir/text_reader.h"
 #include "schedule/derived_axes.h"
 #include "schedule/parse.h"
@@ -51,7 +53,7 @@ class Printer {
       text += schedule_.name(*id) + output_text(argument.tensor->output);
     } else {
       schedule_.note_symbols(op->shape);
-      text += fmt::format("{} {} {}", spell_name(op->name),
+      text += fmt::format("{} {} {}", spell_name(argument.tensor->name),
                           op->is_placeholder() ? "placeholder" : "compute",
                           schedule_.type_and_shape(argument.tensor->type, op->shape));
       text += location_text(op->location, options_);
@@ -74,11 +76,46 @@ class Printer {
   SchedulePrinter schedule_;
 };
 
+// Where a call is not what the parameters of a program behind stage te say: lines before it.
+std::string call_text(const Lowering& lowering) {
+  std::string text;
+  for (size_t i = 0; i < lowering.array_layouts.size(); ++i) {
+    const Layout& array = lowering.array_layouts[i];
+    if (array == lowering.program.params[i]->layout) continue;
+    const LayoutPattern pattern = pattern_of(array, axis_names(array.shape.size()));
+    text += fmt::format("array {}: [{}], {}\n", i, fmt::join(array.shape, ", "),
+                        ir::to_string(pattern));
+  }
+  const Exprs& symbols = lowering.program.symbols;
+  for (const SymbolArgument& argument : lowering.symbol_arguments) {
+    const auto symbol = std::find_if(symbols.begin(), symbols.end(),
+                                     [&](const Expr& s) { return s.same_as(argument.symbol); });
+    text += fmt::format("value {}: symbol {}\n", argument.position, symbol - symbols.begin());
+  }
+  return text;
+}
+
 // -- Parsing.
 
 class Parser {
  public:
-  Parser(std::string_view text, std::string_view file) : reader_(text, file), schedule_(reader_) {}
+  Parser(std::string_view text, std::string_view file)
+      : text_(text), file_(file), reader_(text, file), schedule_(reader_) {}
+
+  // Of a stage behind te.
+  Lowering program(VerifyOptions options) {
+    std::vector<ArrayLine> arrays;
+    std::vector<ValueLine> values;
+    while (reader_.at_word("array")) arrays.push_back(array_line());
+    while (reader_.at_word("value")) values.push_back(value_line());
+    lowering_.program = parse_program(rest(), file_, options);
+    for (const Buffer& param : lowering_.program.params) {
+      lowering_.array_layouts.push_back(param->layout);
+    }
+    for (ArrayLine& line : arrays) set_array(std::move(line));
+    for (const ValueLine& line : values) set_value(line);
+    return std::move(lowering_);
+  }
 
   Lowering lowering() {
     try {
@@ -98,6 +135,82 @@ class Parser {
   }
 
  private:
+  // "array 0: [8, 4], buffer[...]": how the array of a parameter lies.
+  struct ArrayLine {
+    Token at;
+    size_t param;
+    Layout layout;
+  };
+  // "value 1: symbol 0": which argument of a call is the value of a symbol.
+  struct ValueLine {
+    Token at;
+    size_t position, symbol;
+  };
+
+  static constexpr int64_t kMostArguments = 1 << 16;
+
+  ArrayLine array_line() {
+    const Token at = reader_.next();
+    const int64_t param = reader_.integer("the number of a parameter", 0, kMostArguments);
+    reader_.expect(":");
+    reader_.expect("[");
+    Shape shape;
+    while (!reader_.accept("]")) {
+      if (!shape.empty()) reader_.expect(",");
+      shape.push_back(reader_.integer("an extent", 1, kLargestExtent));
+    }
+    reader_.expect(",");
+    return {at, static_cast<size_t>(param), LayoutParser(reader_).bind(shape)};
+  }
+
+  ValueLine value_line() {
+    const Token at = reader_.next();
+    const int64_t position = reader_.integer("the number of an argument", 0, kMostArguments);
+    reader_.expect(":");
+    reader_.expect_word("symbol");
+    const int64_t symbol = reader_.integer("the number of a symbol", 0, kMostArguments);
+    return {at, static_cast<size_t>(position), static_cast<size_t>(symbol)};
+  }
+
+  // The text from here on, at its lines and columns.
+  std::string rest() const {
+    std::string text(text_);
+    const Token& first = reader_.peek();
+    const auto end = first.kind == TokenKind::End
+                         ? text.end()
+                         : text.begin() + (first.text.data() - text_.data());
+    std::replace_if(text.begin(), end, [](char c) { return c != '\n'; }, ' ');
+    return text;
+  }
+
+  // transform_layout changes the shape and the order of elements, not the memory that they take.
+  void set_array(ArrayLine line) {
+    const std::vector<Buffer>& params = lowering_.program.params;
+    if (line.param >= params.size()) {
+      reader_.wrong(line.at, "number the parameters from 0", "there is no parameter {}",
+                    line.param);
+    }
+    const Layout& own = params[line.param]->layout;
+    if (params[line.param]->is_symbolic() || line.layout.object != own.object ||
+        line.layout.row_count() != own.row_count() || line.layout.col_count() != own.col_count()) {
+      reader_.wrong(line.at, "give it a layout of as many rows and columns",
+                    "the array does not take the memory of the parameter {}", line.param);
+    }
+    lowering_.array_layouts[line.param] = std::move(line.layout);
+  }
+
+  void set_value(const ValueLine& line) {
+    const Exprs& symbols = lowering_.program.symbols;
+    std::vector<SymbolArgument>& known = lowering_.symbol_arguments;
+    const size_t count = lowering_.program.params.size() + known.size();
+    const bool behind = known.empty() || known.back().position < line.position;
+    if (line.symbol >= symbols.size() || line.position > count || !behind) {
+      reader_.wrong(line.at, "number symbols and arguments from 0, the arguments in their order",
+                    "there is no such symbol or argument");
+    }
+    known.push_back({symbols[line.symbol], line.position});
+  }
+
   // Of a tensor that the operations behind declare.
   struct Param {
     NamedToken name;
@@ -176,7 +289,7 @@ class Parser {
     ScheduleParser::TensorType t = schedule_.tensor_type();
     SourceLocation location = reader_.location(reader_.line_of(first));
     if (!compute) return make_placeholder(name, t.type, std::move(t.shape), std::move(location));
-    // That it is computed is all that matters: lowering refuses it.
+    // That it is computed is all that matters: nothing in the schedule reads or writes it.
     std::vector<IterVar> axes;
     for (const Expr& extent : t.shape) {
       axes.push_back(make_iter_var(make_var("i"), make_int(0), extent, IterKind::Data, location));
@@ -216,6 +329,7 @@ class Parser {
 
   static constexpr int64_t kLargestExtent = INT32_MAX;
 
+  std::string_view text_, file_;
   TextReader reader_;
   ScheduleParser schedule_;
   Lowering lowering_;
@@ -240,16 +354,15 @@ bool has_lost_attachment(const Schedule& s) {
 }  // namespace
 
 std::string to_string(const Lowering& lowering, PrintOptions options) {
-  if (lowering.program.stage != Stage::Te) return ir::to_string(lowering.program, options);
+  if (lowering.program.stage != Stage::Te) {
+    return call_text(lowering) + ir::to_string(lowering.program, options);
+  }
   return Printer(lowering, options).text();
 }
 
 Lowering parse_lowering(std::string_view text, std::string_view file, VerifyOptions options) {
   Parser parser(text, file);
-  if (parser.at_stage_te()) return parser.lowering();
-  Lowering lowering;
-  lowering.program = parse_program(text, file, options);
-  return lowering;
+  return parser.at_stage_te() ? parser.lowering() : parser.program(options);
 }
 
 void check_text(const Lowering& lowering, VerifyOptions options) {

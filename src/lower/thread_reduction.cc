@@ -1,11 +1,5 @@
 #include "lower/thread_reduction.h"
 
-#include <algorithm>
-#include <optional>
-
-#include "ir/visit.h"
-#include "support/diagnostic.h"
-
 namespace texloom::lower {
 
 using namespace ir;  // the whole file speaks of IR nodes
@@ -17,34 +11,6 @@ int64_t count_of(const std::vector<ThreadLoop>& threads) {
   int64_t count = 1;
   for (const ThreadLoop& t : threads) count *= t.extent;
   return count;
-}
-
-// The values of the variables that a predicate has for the tags; fails where it names others.
-Substitution values_of_tags(const Stage& stage, const std::vector<ThreadLoop>& threads,
-                            int64_t thread) {
-  Substitution values;
-  walk(stage.predicate, [&](const Var& v) {
-    int64_t stride = 1;
-    for (auto t = threads.rbegin(); t != threads.rend(); ++t) {
-      if (to_string(t->tag) == v.name) {
-        values.emplace(Expr(&v), make_int(thread / stride % t->extent, v.type));
-        return;
-      }
-      stride *= t->extent;
-    }
-    fail(stage.predicate_location, Code::BadPredicate,
-         "use the thread axes that its reduction axes are bound to",
-         "the store predicate of '{}' speaks of {}, along which its elements are not repeated",
-         stage.name(), v.name);
-  });
-  return values;
-}
-
-std::optional<int64_t> first_storing(const Stage& stage, const std::vector<ThreadLoop>& threads) {
-  for (int64_t thread = 0; thread < count_of(threads); ++thread) {
-    if (is_true(substitute(stage.predicate, values_of_tags(stage, threads, thread)))) return thread;
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -106,14 +72,7 @@ Exprs ThreadReduction::result() const {
 
 Stmt ThreadReduction::stored(const Stage& stage, Stmt store) const {
   if (!stage.predicate) return store;
-  const auto thread = first_storing(stage, threads);
-  if (!thread) {
-    fail(stage.predicate_location, Code::BadPredicate,
-         "give a condition that one of the threads meets, such as tx.var.equal(0)",
-         "the store predicate of '{}' holds for none of the threads, so that nothing is stored",
-         stage.name());
-  }
-  const Expr chosen = make_binary(BinaryOp::Eq, number(), make_int(*thread));
+  const Expr chosen = make_binary(BinaryOp::Eq, number(), make_int(first_storing(stage, threads)));
   return inside_threads(make_if(chosen, std::move(store)));
 }
 

@@ -6,17 +6,10 @@
 
 #include "ir/stmt.h"
 #include "lower/places.h"
+#include "lower/store_predicate.h"
 #include "schedule/schedule.h"
 
 namespace texloom::lower {
-
-// A loop over threads; of virtual ones, without a tag.
-struct ThreadLoop {
-  ir::Expr var;
-  int64_t extent = 1;
-  ir::ThreadTag tag;
-  SourceLocation location;
-};
 
 struct ThreadReduction {
   ir::Reducer reducer;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ir/arith/simplify.h"
+#include "ir/equal.h"
 #include "schedule/attach.h"
 #include "schedule/derived_axes.h"
 #include "support/int128.h"
@@ -89,6 +90,24 @@ void add_derived_extents(const Schedule& schedule, const Stage& stage, AxisExten
 
 namespace {
 
+constexpr uint32_t kMostParts = 1 << 13;  // of an index
+
+// outer * extent + inner; or x where these are x / extent and x % extent, so that splitting and
+// fusing by turns does not double the expression each time.
+Expr joined(const Stage& stage, const IterVar& axis, const Expr& outer, const Expr& extent,
+            const Expr& inner) {
+  const auto *quotient = as<Binary>(outer), *rest = as<Binary>(inner);
+  const bool whole = quotient != nullptr && rest != nullptr && quotient->op == BinaryOp::FloorDiv &&
+                     rest->op == BinaryOp::FloorMod && quotient->a.same_as(rest->a) &&
+                     equal(quotient->b, extent) && equal(rest->b, extent);
+  if (whole) return quotient->a;
+  Expr value = outer * extent + inner;
+  if (value->size <= kMostParts) return value;
+  fail(axis->location, Code::ProgramTooLarge, "split, reorder and fuse its axes fewer times",
+       "the index of the axis '{}' of '{}' has more than {} parts", axis->name(), stage.name(),
+       kMostParts);
+}
+
 // `past_end` is given an axis that a split does not divide, its extent, and its value, which may be
 // changed.
 void add_values(const Stage& stage, const AxisExtents& extents, AxisValues& values,
@@ -101,7 +120,8 @@ void add_values(const Stage& stage, const AxisExtents& extents, AxisValues& valu
     } else {
       const auto& split = std::get<SplitRelation>(*r);
       const Expr &inner = extents.at(split.inner), &parent = extents.at(split.parent);
-      Expr value = values.at(split.outer) * inner + values.at(split.inner);
+      Expr value =
+          joined(stage, split.parent, values.at(split.outer), inner, values.at(split.inner));
       if (!arith::prove_equal(extents.at(split.outer) * inner, parent, {})) {
         past_end(split.parent, parent, value);
       }
@@ -130,8 +150,8 @@ void add_values_below(const Stage& stage, const AxisExtents& extents, AxisValues
   for (const IterVar& axis : unit_axes(stage)) values[axis] = make_int(0);
   for (const Relation& r : stage.relations) {
     if (const auto* fuse = std::get_if<FuseRelation>(&r)) {
-      values[fuse->fused] =
-          values.at(fuse->outer) * extents.at(fuse->inner) + values.at(fuse->inner);
+      values[fuse->fused] = joined(stage, fuse->fused, values.at(fuse->outer),
+                                   extents.at(fuse->inner), values.at(fuse->inner));
     } else {
       const auto& split = std::get<SplitRelation>(r);
       const Expr& inner = extents.at(split.inner);

@@ -27,6 +27,11 @@ Exprs vars_of(const std::vector<IterVar>& axes) {
   return vars;
 }
 
+// The body of a compute with these values.
+Expr of_outputs(Exprs values, const SourceLocation& where) {
+  return values.size() == 1 ? values.front() : make_tuple(std::move(values), where);
+}
+
 // Of the cache of a stage: its axes, what it computes, and where the stage finds its elements.
 struct CacheAxes {
   std::vector<IterVar> axes;
@@ -72,16 +77,18 @@ CacheAxes axes_of_loops(const Schedule& schedule, const Stage& stage, const Sour
   add_values_above(stage, extents, inside, [&](const IterVar& split, const Expr& holds) {
     if (split->kind == IterKind::Data) condition = condition ? condition && holds : holds;
   });
-  Substitution values;
-  for (const IterVar& axis : stage.op->axes) values.emplace(axis->var, inside.at(axis));
-  result.body = substitute(stage.op->body, values);
+  Substitution own_axes;
+  for (const IterVar& axis : stage.op->axes) own_axes.emplace(axis->var, inside.at(axis));
+  result.body = substitute(stage.op->body, own_axes);
   if (!condition) return result;
   if (const auto* n = as<Reduce>(result.body)) {
     const Expr both = n->condition ? condition && n->condition : condition;
     result.body = make_reduce(n->reducer, n->sources, n->axes, both, n->init, n->location);
-  } else {
-    result.body = make_select(condition, result.body, make_const(0, result.body->type));
+    return result;
   }
+  Exprs values = values_of(result.body);
+  for (Expr& value : values) value = make_select(condition, value, make_const(0, value->type));
+  result.body = of_outputs(std::move(values), where);
   return result;
 }
 
@@ -242,14 +249,10 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
          "cache_write of '{}', which a statement writes", old->name);
   }
   refuse_scan(stage(id), "cache_write", where);
-  if (old->types.size() > 1) {
-    fail(where, Code::BadCacheWrite, "set its scope, or compute each output by a te.compute",
-         "cache_write of '{}', which has {} outputs", old->name, old->types.size());
-  }
   const CacheAxes loops = cache_axes(*this, stage(id), where);
   Exprs shape;
   for (const IterVar& axis : loops.axes) shape.push_back(axis->extent);
-  Storage storage = parse_storage(scope, layout, shape, tensor->name, "cache_write", where);
+  Storage storage = parse_storage(scope, layout, shape, old->name, "cache_write", where);
   // The cache keeps the line of the compute: that is where its expression stands.
   const Op compute = make_compute(fmt::format("{}.{}", old->name, to_string(storage.scope)),
                                   old->tag, loops.axes, loops.body, old->location);
@@ -258,11 +261,13 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
   put(stage(cache_id), std::move(storage), where);
   join_step(cache_id);
 
-  const Tensor cache = output_of(compute);
+  Exprs copied;
+  for (const Tensor& cache : outputs_of(compute))
+    copied.push_back(read(cache, loops.places, where));
   stage(id).relations.clear();  // the body has other axes
-  set_body(id, read(cache, loops.places, where));
+  set_body(id, of_outputs(std::move(copied), where));
   stage(id).reset_loops();
-  return cache;
+  return output_of(compute, static_cast<size_t>(tensor->output));
 }
 
 }  // namespace texloom::schedule

@@ -42,6 +42,14 @@ bool is_annotated(const AxisAttributes& attributes) {
   return attributes.loop != LoopKind::Serial || attributes.intrinsic;
 }
 
+// i.j.fused; where an axis is split and fused by turns that would be twice as long each time.
+std::string fused_name(const IterVarNode& outer, const IterVarNode& inner) {
+  constexpr size_t kLongestName = 1000;
+  const std::string& first = outer.name();
+  const bool too_long = first.size() + inner.name().size() > kLongestName;
+  return (too_long ? "" : first + "." + inner.name() + ".") + "fused";
+}
+
 // An axis that is split or fused is a loop no more, and what was said of it would be lost.
 void refuse_annotated(const Stage& stage, const IterVar& axis, const SourceLocation& where,
                       std::string_view directive) {
@@ -222,7 +230,7 @@ IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const Sourc
     if (is_outer[i - 1]) std::swap(outer, inner);
     // With a data axis it is still a loop that the reduction runs inside.
     const IterKind kind = outer->kind == IterKind::Reduction ? IterKind::Reduction : inner->kind;
-    fused = derived_axis(kind, outer->name() + "." + inner->name() + ".fused", where);
+    fused = derived_axis(kind, fused_name(*outer, *inner), where);
     add_relation(id, FuseRelation{outer, inner, fused}, where);
   }
   return fused;

@@ -170,7 +170,7 @@ def cache_write_of_two_operations() -> None:
 
 
 @case("TL2011")
-def cache_write_of_several_outputs() -> None:
+def cache_write_of_one_of_several_outputs() -> None:
     x = te.placeholder((8,), name="X")
     y, _ = te.compute((8,), lambda i: (x[i], x[i] + 1), name="Y")
     s = te.create_schedule(y.op)

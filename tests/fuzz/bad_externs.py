@@ -33,6 +33,12 @@ def buffer_of_another_shape_than_its_tensor() -> None:
     te.extern((8,), [x], lambda ins, outs: outs[0].vstore(0, 1.0), in_buffers=buffer)  # wrong
 
 
+@case("TL1001")
+def extern_of_symbolic_shape() -> None:
+    x = te.placeholder((te.var("n"),), name="X")
+    te.extern(x.shape, [x], lambda ins, outs: outs[0].vstore(0, ins[0].vload(0)))  # wrong
+
+
 @case("TL1020")
 def global_memory_that_threads_allocate() -> None:
     def body(ins: list, outs: list) -> tvm.tir.Stmt:

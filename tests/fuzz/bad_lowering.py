@@ -34,34 +34,6 @@ def argument_named_twice() -> None:
     tvm.lower(s, [x, y, x])  # wrong
 
 
-@case("TL3010")
-def argument_that_is_inlined() -> None:
-    x, p, y, s = chain_of()
-    s[p].compute_inline()
-    tvm.lower(s, [x, p, y])  # wrong
-
-
-@case("TL3010")
-def argument_that_is_attached() -> None:
-    x, p, y, s = chain_of()
-    s[p].compute_at(s[y], s[y].op.axis[0])
-    tvm.lower(s, [x, p, y])  # wrong
-
-
-@case("TL3010")
-def output_that_is_no_argument() -> None:
-    x, _, s = copy_of((8, 4))
-    tvm.lower(s, [x])  # wrong
-
-
-@case("TL3010", says="the argument 'Z' is not part of the schedule")
-def argument_of_another_computation() -> None:
-    x, y, s = copy_of((8, 4))
-    s[y].bind(s[y].op.axis[0], block())
-    z = te.compute((8, 4), lambda i, j: x[i, j] * 2, name="Z")
-    tvm.lower(s, [x, y, z])  # wrong
-
-
 @case("TL3011", says="binds has a buffer for Tensor(Z")
 def declaration_of_no_argument() -> None:
     x, y, s = copy_of((8, 4))
@@ -209,3 +181,32 @@ def schedule_kept_as_json() -> None:
 @case("TL2042", says="load_json")
 def values_read_from_json() -> None:
     tvm.ir.load_json("{}")  # wrong
+
+
+@case("TL3010", says="the argument 'P' is computed ahead of its readers")
+def argument_with_double_buffers() -> None:
+    x, p, y, s = chain_of()
+    s[p].compute_at(s[y], s[y].op.axis[0])
+    s[p].set_scope("local")
+    s[p].double_buffer()  # wrong
+    tvm.lower(s, [x, p, y])
+
+
+@case("TL3011", says="the argument 'P' is inlined")
+def texture_of_an_argument_that_is_inlined() -> None:
+    x, p, y, s = chain_of()
+    s[p].compute_inline()
+    declared = tvm.decl_buffer(p.shape, p.dtype, scope="texture")  # wrong
+    tvm.lower(s, [x, p, y], binds={p: declared})
+
+
+@case("TL3018")
+def axis_that_is_reordered_and_fused_too_often() -> None:
+    x, y, s = copy_of((64,))
+    axis = s[y].op.axis[0]
+    for _ in range(40):
+        outer, inner = s[y].split(axis, factor=8)
+        s[y].reorder(inner, outer)
+        axis = s[y].fuse(inner, outer)  # wrong
+    s[y].bind(axis, block())
+    tvm.lower(s, [x, y])

@@ -105,7 +105,7 @@ def store_predicate_on_blocks() -> None:
 
 
 @case("TL2031")
-def store_predicate_without_a_shared_reduction() -> None:
+def store_predicate_that_leaves_elements_out() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], thread())
     s[y].set_store_predicate(thread().var < 4)  # wrong

@@ -203,6 +203,40 @@ def test_store_predicate_chooses_the_thread(run):
     assert str(tvm.parse(text)) == text
 
 
+def row_sums_plus_one():
+    x, b, _ = row_sums()
+    y = te.compute((12,), lambda i: b[i] + 1, name="Y")
+    return x, b, y, te.create_schedule(y.op)
+
+
+def test_store_predicate_of_the_reader(run):
+    """Threads share the reduction, and all have what its reader stores: topi's schedule of it."""
+    x, b, y, s = row_sums_plus_one()
+    s[b].bind(s[b].op.reduce_axis[0], tx := thread())
+    s[y].bind(s[y].op.axis[0], block())
+    s[b].compute_at(s[y], s[y].op.axis[0])
+    s[y].set_store_predicate(tx.var.equal(0))
+    np.testing.assert_array_equal(run(s, [x, y], VALUES), VALUES.sum(1) + 1)
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        (lambda tx, ty: tx.var > 29, "holds for none of the threads"),
+        (lambda tx, ty: ty.var.equal(0), "threadIdx.y, along which its elements are not repeated"),
+    ],
+)
+def test_store_predicates_of_a_reader_that_are_refused(condition, message):
+    """One that no thread meets, and one on threads that its own loop is bound to."""
+    x, b, y, s = row_sums_plus_one()
+    s[b].bind(s[b].op.reduce_axis[0], tx := thread())
+    s[y].bind(s[y].op.axis[0], ty := thread("y"))
+    s[b].compute_at(s[y], s[y].op.axis[0])
+    s[y].set_store_predicate(condition(tx, ty))
+    with pytest.raises(tvm.TVMError, match=f"TL2031.*{message}"):
+        tvm.lower(s, [x, y])
+
+
 # -- fuse
 
 
@@ -218,6 +252,18 @@ def test_fuse_of_a_data_axis_with_a_reduction_axis(run, swapped):
     np.testing.assert_array_equal(run(s, [x, b], VALUES), VALUES.sum(1))
     again = tvm.parse(str(tvm.program(s, [x, b])))
     assert str(tvm.lower(again)) == str(tvm.lower(s, [x, b]))
+
+
+def test_split_and_fuse_by_turns():
+    """The axis is the same each time, not an expression twice as long as the one before."""
+    x = te.placeholder((64,), name="X")
+    y = te.compute((64,), lambda i: x[i] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    axis = s[y].op.axis[0]
+    for _ in range(60):
+        axis = s[y].fuse(*s[y].split(axis, factor=8))
+    s[y].bind(axis, block())
+    assert "Y[blockIdx.x] = X[blockIdx.x] + 1.0" in str(tvm.lower(s, [x, y]))
 
 
 def test_fuse_in_either_order_and_of_none(run):
@@ -274,6 +320,41 @@ def test_cache_write_of_a_list_returns_a_list(run):
     s[cache].compute_at(s[c], s[c].op.axis[0])
     s[c].bind(s[c].op.axis[0], block())
     np.testing.assert_array_equal(run(s, [x, c], VALUES), VALUES * 2)
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_cache_write_of_several_outputs(run, split):
+    """The cache computes both, the operation copies both; 5 does not divide the rows."""
+    x = te.placeholder((12, 30), name="X")
+    outputs = te.compute((12, 30), lambda i, j: (x[i, j] + 1, x[i, j] * 2), name="T")
+    s = te.create_schedule(outputs[0].op)
+    if split:
+        s[outputs[0]].split(s[outputs[0]].op.axis[0], factor=5)
+    second, first = s.cache_write([outputs[1], outputs[0]], "local")
+    assert [second.name, first.name] == ["T.local.v1", "T.local.v0"]
+    rows = s[outputs[0]].op.axis[0]
+    s[first].compute_at(s[outputs[0]], rows)
+    s[outputs[0]].bind(rows, block())
+    got = run(s, [x, *outputs], VALUES)
+    np.testing.assert_array_equal(got[0], VALUES + 1)
+    np.testing.assert_array_equal(got[1], VALUES * 2)
+    text = str(tvm.program(s, [x, *outputs]))
+    assert str(tvm.parse(text)) == text
+    assert str(tvm.lower(tvm.parse(text))) == str(tvm.lower(s, [x, *outputs]))
+
+
+def test_cache_write_of_a_reduction_of_several_values(run):
+    x = te.placeholder((12, 30), name="X")
+    k = te.reduce_axis((0, 30), name="k")
+    index, value = te.compute((12,), lambda i: argmax((k.var, x[i, k]), axis=k), name="B")
+    s = te.create_schedule(index.op)
+    cache, _ = s.cache_write([index, value], "local")
+    assert s[cache].op.reduce_axis[0].same_as(k) and not s[index].op.reduce_axis
+    s[cache].compute_at(s[index], s[index].op.axis[0])
+    s[index].bind(s[index].op.axis[0], block())
+    got = run(s, [x, index, value], VALUES)
+    np.testing.assert_array_equal(got[0], VALUES.argmax(1))
+    np.testing.assert_array_equal(got[1], VALUES.max(1))
 
 
 def test_cache_read_of_an_argument_that_is_a_texture_is_no_copy(run):

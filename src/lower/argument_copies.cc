@@ -1,0 +1,34 @@
+#include "lower/argument_copies.h"
+
+#include "schedule/operation.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+Stmt copies_to_arguments(const schedule::Stage& stage, const schedule::StageBounds& bounds,
+                         const std::vector<Buffer>& from, const std::vector<Buffer>& to) {
+  const SourceLocation& where = stage.op->location;
+  Exprs places, indices;
+  Expr inside = make_bool(true);
+  for (size_t i = 0; i < bounds.min.size(); ++i) {
+    places.push_back(make_var(stage.op->axes[i]->name()));
+    indices.push_back(bounds.min[i] + bounds.strides[i].offset_of(places.back()));
+    // Regions are boxes, which may reach beyond the tensor.
+    inside = inside && indices.back() >= make_int(0) && indices.back() < stage.op->shape[i];
+  }
+  Stmts copies;
+  for (size_t output = 0; output < to.size(); ++output) {
+    if (!to[output]) continue;
+    copies.push_back(
+        make_store(to[output], indices, make_load(from[output], places, where), where));
+  }
+  if (copies.empty()) return make_empty();
+  Stmt body = make_if(inside, make_seq(std::move(copies)));
+  for (size_t i = places.size(); i-- > 0;) {
+    body = make_for(places[i], bounds.extent[i], LoopKind::Serial, std::move(body), where);
+  }
+  return body;
+}
+
+}  // namespace texloom::lower

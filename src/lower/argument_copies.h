@@ -1,0 +1,20 @@
+// Intermediate tensors that are computed inside their readers, and that the caller wants to see.
+#pragma once
+
+#include <vector>
+
+#include "ir/stmt.h"
+#include "schedule/bounds.h"
+
+namespace texloom::lower {
+
+// Copies what of the stage is computed at once from its own buffers to the parameters `to`, one for
+// each output, where they are not null:
+//   for i < 4 { if (tile*4 + i < 10) { B_param[tile*4 + i] = B[i] } }
+// It stands behind the stage's loops. Where regions overlap, or several threads compute one, an
+// element is stored several times, the same each time; what no reader asks for is not stored.
+ir::Stmt copies_to_arguments(const schedule::Stage& stage, const schedule::StageBounds& bounds,
+                             const std::vector<ir::Buffer>& from,
+                             const std::vector<ir::Buffer>& to);
+
+}  // namespace texloom::lower
