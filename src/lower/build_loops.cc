@@ -10,6 +10,7 @@
 #include "lower/argument_copies.h"
 #include "lower/auto_unroll.h"
 #include "lower/double_buffers.h"
+#include "lower/leaf_loops.h"
 #include "lower/places.h"
 #include "lower/separate_steps.h"
 #include "lower/stage_buffers.h"
@@ -38,7 +39,7 @@ class Builder {
         target_(lowering.target),
         bounds_(bounds),
         buffers_(buffers),
-        warnings_(lowering.warnings) {}
+        loops_(lowering.schedule, bounds, lowering.warnings) {}
 
   // All root stages in order, temporaries around all that follows their own nest.
   Stmt program_body() {
@@ -122,7 +123,7 @@ class Builder {
     if (position == b.loops.size()) return update(id);
     const LeafLoop& loop = b.loops[position];
     const std::vector<StageId> doubled = double_buffered_at(s_, {id, loop.axis});
-    const Stmt whole = doubled.empty() ? make_loop(id, loop, body_of(id, position, {}))
+    const Stmt whole = doubled.empty() ? loops_.around(id, loop, body_of(id, position, {}))
                                        : ahead_by_one(id, position, doubled);
     return apply_unroll_pragmas(s_.stage(id), loop.axis, whole);
   }
@@ -151,7 +152,7 @@ class Builder {
     Stmts statements{at(produce, make_int(0))};
     if (!is_int(all_but_last.end, 0)) {
       statements.push_back(
-          make_loop(id, all_but_last, make_seq({at(produce, loop.var + 1), consume})));
+          loops_.around(id, all_but_last, make_seq({at(produce, loop.var + 1), consume})));
     }
     statements.push_back(at(consume, all_but_last.end));
     Stmt whole = make_seq(std::move(statements));
@@ -231,7 +232,7 @@ class Builder {
       });
       if (known) continue;
       seen.push_back(thread);
-      const LeafLoop& loop = loop_of(ref);
+      const LeafLoop& loop = loops_.of(ref);
       const SourceLocation& where = s_.stage(ref.stage).attributes_of(ref.leaf)->location;
       found.push_back({loop.var, thread_count(loop, where), thread->tag, {}});
     }
@@ -243,69 +244,6 @@ class Builder {
     fail(where, Code::ThreadExtentMismatch, "split the axis by a constant and bind the inner part",
          "the axis '{}' is bound to threads of a block, but its extent is no constant: {}",
          loop.axis->name(), to_string(loop.extent));
-  }
-
-  Stmt make_loop(StageId id, const LeafLoop& loop, Stmt body) const {
-    const AxisAttributes* attributes = s_.stage(id).attributes_of(loop.axis);
-    const Expr& count = loop.end;
-    if (attributes == nullptr) {
-      return make_for(loop.var, count, LoopKind::Serial, std::move(body), loop.axis->location);
-    }
-    const SourceLocation& where = attributes->location;
-    if (attributes->parallel) ignored(id, loop.axis, where);
-    if (!attributes->thread) {
-      return make_for(loop.var, count, attributes->loop, std::move(body), where);
-    }
-    if (!thread_of(s_, {id, loop.axis})) {
-      return make_for(loop.var, count, LoopKind::Serial, std::move(body), where);
-    }
-    if (attributes->loop == LoopKind::Thread) {
-      return make_thread_for(loop.var, count, attributes->thread->tag, std::move(body), where);
-    }
-    if (const LeafLoop* outer = same_virtual_threads(id, attributes->thread)) {
-      check_virtual_threads(*outer, loop, where);
-      return substitute(body, {{loop.var, outer->var}});
-    }
-    return make_for(loop.var, count, LoopKind::Virtual, std::move(body), where);
-  }
-
-  void ignored(StageId id, const IterVar& axis, const SourceLocation& where) const {
-    warnings_.push_back(
-        {Severity::Warning,
-         Code::AnnotationIgnored,
-         where,
-         fmt::format("the loop '{}' of '{}' stays serial: on a GPU the threads that "
-                     "loops are bound to run in parallel",
-                     axis->name(), s_.stage(id).name()),
-         "bind the axis to te.thread_axis(\"blockIdx.x\") or threadIdx.x",
-         {}});
-  }
-
-  // The loop over these virtual threads that encloses the stage; null when there is none.
-  const LeafLoop* same_virtual_threads(StageId id, const IterVar& thread) const {
-    for (const LoopRef& ref : enclosing_loops(s_, id)) {
-      const AxisAttributes* attributes = s_.stage(ref.stage).attributes_of(ref.leaf);
-      if (attributes == nullptr || !thread.same_as(attributes->thread)) continue;
-      if (!thread_of(s_, ref)) continue;
-      return &loop_of(ref);
-    }
-    return nullptr;
-  }
-
-  const LeafLoop& loop_of(const LoopRef& ref) const {
-    const std::vector<LeafLoop>& loops = bounds_of(ref.stage).loops;
-    return *std::find_if(loops.begin(), loops.end(),
-                         [&](const LeafLoop& l) { return l.axis.same_as(ref.leaf); });
-  }
-
-  static void check_virtual_threads(const LeafLoop& outer, const LeafLoop& inner,
-                                    const SourceLocation& where) {
-    if (equal(outer.extent, inner.extent)) return;
-    fail(where, Code::ThreadExtentMismatch,
-         "split both axes so that the parts bound to the thread axis have one extent, or bind them "
-         "to virtual threads of their own",
-         "the virtual threads of '{}' have the extent {} here, but {} at the axis '{}' around it",
-         inner.axis->name(), to_string(inner.extent), to_string(outer.extent), outer.axis->name());
   }
 
   // Producers before readers at the start of the loop's body.
@@ -386,7 +324,7 @@ class Builder {
     }
     body = substitute(body, renamed);
     for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
-      body = make_loop(id, *loop, body);
+      body = loops_.around(id, *loop, body);
     }
     return body;
   }
@@ -486,7 +424,7 @@ class Builder {
   const Target& target_;
   const Bounds& bounds_;
   const StageBuffers& buffers_;
-  std::vector<Diagnostic>& warnings_;
+  LeafLoops loops_;
   std::unordered_map<StageId, Expr> slot_;      // of stages with two buffers: which one, now
   std::unordered_map<StageId, Place> part_of_;  // of reductions that threads share
   std::vector<Buffer> parts_;  // in which threads of this root stage put parts of reductions
