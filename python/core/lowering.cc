@@ -2,6 +2,8 @@
 
 #include "lower/lowering.h"
 
+#include <pybind11/stl.h>
+
 #include "codegen/opencl/legalize.h"
 #include "compiled.h"
 #include "declared_buffer.h"

@@ -10,6 +10,7 @@
 #include "lower/argument_copies.h"
 #include "lower/auto_unroll.h"
 #include "lower/double_buffers.h"
+#include "lower/insert_barriers.h"
 #include "lower/leaf_loops.h"
 #include "lower/places.h"
 #include "lower/separate_steps.h"

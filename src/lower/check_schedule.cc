@@ -109,8 +109,9 @@ class Checker {
     if (stage.attachment.kind == AttachKind::At && (stage.pipeline || stage.double_buffered)) {
       error(stage.pipeline ? stage.pipeline->location : stage.double_buffer_location,
             Code::BadArguments, "leave it out of the arguments, or compute it where it is read",
-            "the argument '{}' is computed ahead of its readers, from where it is not copied out",
-            stage.name());
+            "{} of the argument '{}', which is then computed ahead of its readers, from where it is "
+            "not copied out",
+            stage.pipeline ? "pipeline" : "double_buffer", stage.name());
     }
   }
 
@@ -381,7 +382,7 @@ class Checker {
             "reader shares",
             stage.name(), to_string(scope.memory));
     }
-    if (stage.attachment.kind != AttachKind::At) return;
+    if (stage.attachment.kind != AttachKind::At || stage.scan >= 0) return;
     for (const StageId reader : s_.readers_of(stage.id)) {
       if (s_.stage(reader).attachment.kind == AttachKind::Inline) continue;
       check_encloses(s_, stage.id, reader);

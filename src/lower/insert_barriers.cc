@@ -106,9 +106,12 @@ class BarrierInserter {
   // Of a kernel's shared buffers.
   BarrierInserter(const Kernel& kernel, const Target& target) : one_stack_(target.block_stack) {
     for (const ThreadAxis& axis : kernel.axes) enter(axis.var, axis.extent, axis.tag);
-    walk(kernel.body, [&](const Allocate& n) {
-      if (n.buffer->memory == MemoryScope::Shared) buffers_.insert(n.buffer.get());
-    });
+    const auto note = [&](const Buffer& b) {
+      if (b->memory == MemoryScope::Shared) buffers_.insert(b.get());
+    };
+    walk(
+        kernel.body, [&](const Load& n) { note(n.buffer); },
+        [&](const Store& n) { note(n.buffer); });
     enter_variables(kernel.body);
   }
   // Of these buffers, in a nest at stage Loops.

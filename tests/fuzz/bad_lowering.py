@@ -183,7 +183,7 @@ def values_read_from_json() -> None:
     tvm.ir.load_json("{}")  # wrong
 
 
-@case("TL3010", says="the argument 'P' is computed ahead of its readers")
+@case("TL3010", says="double_buffer of the argument 'P', which is then computed ahead")
 def argument_with_double_buffers() -> None:
     x, p, y, s = chain_of()
     s[p].compute_at(s[y], s[y].op.axis[0])

@@ -113,7 +113,7 @@ TEST(Scans, LaunchesOfSteps) {
   const Values a = numbers(6), w = numbers(36, 5, 3);
   const Lowering lowering = lowering_of(te, {p.a, p.w});
   EXPECT_EQ(problems(lowering, {a, w}, products(a, w)), "");
-  EXPECT_THAT(to_string(lower(lowering).program.body), ::testing::HasSubstr("for S.idx < 3 {\n"));
+  EXPECT_THAT(to_string(lower(lowering).program), ::testing::HasSubstr("for S.idx < 3 {\n"));
 }
 
 // The first row is the init; then each step computes its own row of all that it reads.

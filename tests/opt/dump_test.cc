@@ -156,7 +156,8 @@ TEST(Dump, OfCodeGeneration) {
   const char* const text = "program p stage=legalised\n";
   const Dump dump = dump_of([&] { codegen::opencl::compile(ir::parse_program(text, "p.tl"), {}); });
   EXPECT_EQ(program_in(dump), text);
-  EXPECT_EQ(dump.options, (std::vector<std::string>{"--pass=legalize", "--emit=opencl"}));
+  EXPECT_EQ(dump.options,
+            (std::vector<std::string>{"--pass=legalize", "--emit=opencl", "--target=opencl"}));
 }
 
 }  // namespace

@@ -193,7 +193,7 @@ def test_several_outputs_are_not_inlined():
     s = te.create_schedule(y.op)
     s[square].compute_inline()
     block(s, y)
-    with pytest.raises(tvm.TVMError, match="TL2012.*'T' has 2 outputs"):
+    with pytest.raises(tvm.TVMError, match="TL2012.*'T', whose 2 outputs"):
         tvm.lower(s, [x, y])
 
 

@@ -122,7 +122,7 @@ def test_random_scans(run, seed):
     blocks = random_schedule(rng, s, inits, middles, updates)
     args = [x, *results]
     if blocks and mixes:  # a launch for each step
-        assert "for S.idx" in str(tvm.lower(s, args)).split("kernel ")[0]
+        assert "for scan.idx" in str(tvm.lower(s, args)).split("kernel ")[0]
     text = str(tvm.program(s, args))
     assert str(tvm.parse(text)) == text
     v = np.random.default_rng(seed).integers(-4, 5, [int(n) for n in x.shape]).astype("int32")

@@ -328,7 +328,7 @@ def test_misuse_is_a_value_error():
     with pytest.raises(ValueError, match="scalar_params"):
         te.decl_tensor_intrin(c.op, lambda ins, outs: None, scalar_params=[te.var("n")])
     s = te.create_schedule(c.op)
-    with pytest.raises(TypeError, match="decl_tensor_intrin returns"):
+    with pytest.raises(TypeError, match="tensor_intrin is the tensor"):
         s[c].tensorize(s[c].op.axis[0], a)
 
 

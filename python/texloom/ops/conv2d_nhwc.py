@@ -78,7 +78,7 @@ def conv2d_nhwc(data: Tensor, weight: Tensor, *, stride: int = 1, padding: int =
         (*shape, outputs),
         lambda n, y, x, o: te.sum(
             padded[n, y * stride + ky, x * stride + kx, i] * weight[ky, kx, i, o],
-            axis=[i, ky, kx],
+            axis=[ky, kx, i],
         ),
         name="output",
     )
@@ -134,11 +134,11 @@ def schedule_conv2d_nhwc(convolution: Convolution, tiles: ConvTiles) -> Schedule
     s = te.create_schedule(output.op)
     sums = output
     if tiles.splits > 1:
-        part, _ = s[sums].split(sums.op.reduce_axis[0], nparts=tiles.splits)
+        part, _ = s[sums].split(sums.op.reduce_axis[-1], nparts=tiles.splits)
         sums = s.rfactor(sums, part)
         _add_splits(s, output, tiles)
     if tiles.slices > 1:
-        part, _ = s[sums].split(sums.op.reduce_axis[0], nparts=tiles.slices)
+        part, _ = s[sums].split(sums.op.reduce_axis[-1], nparts=tiles.slices)
         sliced = s.rfactor(sums, part)
         s[sliced].set_scope("shared")
         s[sliced].compute_at(s[sums], _add_slices(s, sums, tiles))
@@ -155,7 +155,7 @@ def _accumulate(
     """The steps of one thread: pixels and weights into registers, then all products of them."""
     stage = s[sums]
     *_, y, x, o = stage.op.axis
-    i, ky, kx = stage.op.reduce_axis
+    ky, kx, i = stage.op.reduce_axis
     group, lane = stage.split(i, tiles.inputs)
     stage.reorder(group, ky, lane, kx, y, x, o)
     weights = s.cache_read(weight, "local", [sums])
