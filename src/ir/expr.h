@@ -224,7 +224,7 @@ const Node* as(const Expr& e) {
   return e->kind == Node::kKind ? static_cast<const Node*>(e.get()) : nullptr;
 }
 
-// -- Building. Binary operators want operands of one type; see match_types in ir/ops.h.
+// -- Building. Binary operators want operands of one type; see match_types in schedule/operators.h.
 Expr make_int(int64_t value, Type type = kInt32);
 Expr make_float(double value, Type type = kFloat32);
 Expr make_bool(bool value);

@@ -34,8 +34,8 @@
 //
 // interpret/interpret.h says what programs mean by running them, and reports races, divergent
 // barriers, accesses out of bounds and the use of undefined values. Of stage te it runs
-// computes, scans and externs as they stand (lower/unscheduled.h): the oracle for what schedules make of
-// them.
+// computes, scans and externs as they stand (lower/unscheduled.h): the oracle for what schedules
+// make of them.
 //
 // Every node knows the line of the user's program it came from; passes hand it on.
 #pragma once

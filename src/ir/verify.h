@@ -17,7 +17,7 @@
 namespace texloom::ir {
 
 enum class Rule : uint8_t {
-  Nodes,        // a node stands only at the stages of its row in the table of verify.cc
+  Nodes,        // a node stands only at the stages of its row in the table of verify_stages.cc
   Types,        // operands agree in type and lanes; conditions are bool, indices int32 or int64;
                 // memory is read and written as its element type (Legalised: or a wider one)
   Buffers,      // a buffer's shape, layout, memory scope, element type and origin fit together

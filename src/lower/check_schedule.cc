@@ -107,11 +107,12 @@ class Checker {
             stage.attachment.kind == AttachKind::Inline ? "inlined" : "computed inside a reader");
     }
     if (stage.attachment.kind == AttachKind::At && (stage.pipeline || stage.double_buffered)) {
-      error(stage.pipeline ? stage.pipeline->location : stage.double_buffer_location,
-            Code::BadArguments, "leave it out of the arguments, or compute it where it is read",
-            "{} of the argument '{}', which is then computed ahead of its readers, from where it is "
-            "not copied out",
-            stage.pipeline ? "pipeline" : "double_buffer", stage.name());
+      error(
+          stage.pipeline ? stage.pipeline->location : stage.double_buffer_location,
+          Code::BadArguments, "leave it out of the arguments, or compute it where it is read",
+          "{} of the argument '{}', which is then computed ahead of its readers, from where it is "
+          "not copied out",
+          stage.pipeline ? "pipeline" : "double_buffer", stage.name());
     }
   }
 

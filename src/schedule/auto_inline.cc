@@ -35,7 +35,8 @@ bool has_pattern(const Operation& op, InlinePattern pattern) {
 void auto_inline(Schedule& schedule, InlinePattern pattern, const SourceLocation& where) {
   for (const StageId id : schedule.order()) {
     const Stage& stage = schedule.stage(id);
-    if (stage.is_output || schedule.scan_written_by(id) || !has_pattern(*stage.op, pattern)) continue;
+    if (stage.is_output || schedule.scan_written_by(id) || !has_pattern(*stage.op, pattern))
+      continue;
     schedule.compute_inline(id, where);
   }
 }

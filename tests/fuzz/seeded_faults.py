@@ -154,7 +154,7 @@ FAULTS = (
     Fault(
         "half values that are computed in single precision are not rounded",
         OPENCL + "widen_storage.cc",
-        "return is_half(e->type) && !is_exact(e) ? rounded(rebuilt) : rebuilt;",
+        "return is_widened(e->type) && !is_exact(e) ? rounded(rebuilt) : rebuilt;",
         "return rebuilt;",
     ),
     Fault(

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "tests/ir/accesses.h"
 
 namespace texloom::lower {

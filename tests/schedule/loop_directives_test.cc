@@ -179,8 +179,7 @@ TEST_F(LoopDirectives, BadFuses) {
             "TL2009 te.py:13: fuse of 'i' and 'k', which are not adjacent");
   EXPECT_EQ(faults([&] { te.fuse(b, {k, i}); }),
             "TL2009 te.py:13: fuse of 'k' and 'i', which are not adjacent");
-  EXPECT_EQ(faults([&] { te.fuse(b, {j, j}); }),
-            "TL2009 te.py:13: fuse of 'j' with itself");
+  EXPECT_EQ(faults([&] { te.fuse(b, {j, j}); }), "TL2009 te.py:13: fuse of 'j' with itself");
 }
 
 // In either order: what comes of it is a loop that the reduction runs inside.
