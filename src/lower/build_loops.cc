@@ -100,8 +100,10 @@ class Builder {
     const std::vector<Buffer> parts = std::exchange(parts_, {});
     if (!steps.across_blocks) return one_kernel(s_, buffers_, id, steps.loops, parts);
     const Stmt launches = stage_kernels(s_, buffers_, id, steps.loops, parts);
-    if (has_kernel_with(launches, step)) throw UserError({*steps.across_blocks});
-    return launches;
+    if (has_kernel_with(launches, step) || exchanges_across_blocks(launches, results)) {
+      throw UserError({*steps.across_blocks});
+    }
+    return separate_threads(launches, target_);
   }
 
   Stmt nest(StageId id) { return loops_from(id, 0); }

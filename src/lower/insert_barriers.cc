@@ -1,6 +1,7 @@
 #include "lower/insert_barriers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -24,13 +25,21 @@ bool same_place(const Exprs& a, const Exprs& b) {
                     [](const Expr& x, const Expr& y) { return equal(x, y); });
 }
 
+using Buffers = std::unordered_set<const BufferNode*>;
+using Variables = std::unordered_set<const ExprNode*>;
+
 // Reads and writes of shared buffers that no barrier separates.
 struct Accesses {
   std::vector<SharedAccess> reads, writes;
 
   bool empty() const { return reads.empty() && writes.empty(); }
-  bool conflicts_with(const Accesses& before) const {
-    return meet(reads, before.writes) || meet(writes, before.reads);
+  // `overwritten`: buffers of which the order of writes matters as well.
+  bool conflicts_with(const Accesses& before, const Buffers& overwritten) const {
+    if (meet(reads, before.writes) || meet(writes, before.reads)) return true;
+    std::vector<SharedAccess> again;
+    std::copy_if(writes.begin(), writes.end(), std::back_inserter(again),
+                 [&](const SharedAccess& write) { return overwritten.contains(write.buffer); });
+    return meet(again, before.writes);
   }
   void add(const Accesses& other) {
     for (const SharedAccess& access : other.reads) add(reads, access);
@@ -50,21 +59,19 @@ struct Accesses {
   }
 };
 
-using Buffers = std::unordered_set<const BufferNode*>;
-
 // What a statement or an expression reads and writes of some buffers, apart from elements read
 // back by the store that writes them.
 class AccessCollector {
  public:
-  AccessCollector(const Buffers& buffers, const arith::Ranges& ranges)
-      : buffers_(buffers), ranges_(ranges) {}
+  AccessCollector(const Buffers& buffers, const arith::Ranges& ranges, const Variables& varying)
+      : buffers_(buffers), ranges_(ranges), varying_(varying) {}
 
   Accesses of(const Stmt& s) && {
     walk(
         s,
         [&](const Store& store) {
           if (buffers_.contains(store.buffer.get())) {
-            Accesses::add(found_.writes, {store.buffer, store.indices, ranges_});
+            Accesses::add(found_.writes, {store.buffer, store.indices, ranges_, varying_});
           }
           note_reads(store);
         },
@@ -92,12 +99,13 @@ class AccessCollector {
       if (!buffers_.contains(load.buffer.get())) return;
       const bool own = store != nullptr && load.buffer.same_as(store->buffer) &&
                        same_place(load.indices, store->indices);
-      if (!own) Accesses::add(found_.reads, {load.buffer, load.indices, ranges_});
+      if (!own) Accesses::add(found_.reads, {load.buffer, load.indices, ranges_, varying_});
     });
   }
 
   const Buffers& buffers_;
   const arith::Ranges& ranges_;
+  const Variables& varying_;
   Accesses found_;
 };
 
@@ -114,9 +122,11 @@ class BarrierInserter {
         [&](const Store& n) { note(n.buffer); });
     enter_variables(kernel.body);
   }
-  // Of these buffers, in a nest at stage Loops.
-  BarrierInserter(const Nest& nest, Buffers buffers, const Target& target)
-      : buffers_(std::move(buffers)), one_stack_(target.block_stack) {
+  // Of buffers in a nest at stage Loops.
+  BarrierInserter(const Nest& nest, Buffers buffers, Buffers overwritten, const Target& target)
+      : buffers_(std::move(buffers)),
+        overwritten_(std::move(overwritten)),
+        one_stack_(target.block_stack) {
     walk(nest.body, [&](const For& loop) {
       if (loop.loop == LoopKind::Thread) enter(loop.var, loop.extent, loop.tag);
     });
@@ -185,7 +195,7 @@ class BarrierInserter {
       };
       Stmt body = run(loop.body);
       each_pending(next_iteration);
-      if (accesses.conflicts_with(pending_)) body = run(body);
+      if (accesses.conflicts_with(pending_, overwritten_)) body = run(body);
       if (has_barrier(body)) check_agreement(loop.extent, loop.location);
       each_pending(leave_loop);
       return make_for(loop.var, loop.extent, loop.loop, body, loop.location);
@@ -195,12 +205,12 @@ class BarrierInserter {
   // The condition is asked before the body, and again behind it.
   Stmt run(const While& loop, const Stmt& self) {
     return run_loop(self, false, [&](const Accesses& accesses) {
-      const Accesses condition = AccessCollector(buffers_, ranges_).of(loop.condition);
+      const Accesses condition = AccessCollector(buffers_, ranges_, varying_).of(loop.condition);
       pending_.add(condition);
       Stmt body = run(loop.body);
       if (meets(condition)) body = make_seq({body, make_barrier(loop.location)});
       pending_.add(condition);
-      if (accesses.conflicts_with(pending_)) body = run(body);
+      if (accesses.conflicts_with(pending_, overwritten_)) body = run(body);
       if (has_barrier(body)) check_agreement(loop.condition, loop.location);
       return make_while(loop.condition, body, loop.location);
     });
@@ -209,7 +219,7 @@ class BarrierInserter {
   // What stands before the loop is met by one barrier in front of it, so that nothing of it matters
   // inside: a loop that was gone through once is known.
   Stmt run_loop(const Stmt& self, bool repeats, FunctionRef<Stmt(const Accesses&)> inside) {
-    const Accesses accesses = AccessCollector(buffers_, ranges_).of(self);
+    const Accesses accesses = AccessCollector(buffers_, ranges_, varying_).of(self);
     if (accesses.empty()) return self;
     const bool conflict = meets(accesses);
     auto known = exits_.find(self);
@@ -227,7 +237,7 @@ class BarrierInserter {
   }
 
   Stmt run(const Let& let) {
-    const Accesses value = AccessCollector(buffers_, ranges_).of(let.value);
+    const Accesses value = AccessCollector(buffers_, ranges_, varying_).of(let.value);
     const bool conflict = meets(value);
     pending_.add(value);
     return behind_barrier(conflict, make_let(let.var, let.value, run(let.body), let.location));
@@ -305,7 +315,7 @@ class BarrierInserter {
 
   // Whether a barrier is needed now; if so, it is taken to be there.
   bool meets(const Accesses& accesses) {
-    const bool conflict = accesses.conflicts_with(pending_);
+    const bool conflict = accesses.conflicts_with(pending_, overwritten_);
     if (conflict) separate();
     return conflict;
   }
@@ -316,7 +326,7 @@ class BarrierInserter {
   }
 
   Stmt before(const Stmt& s) {
-    const Accesses accesses = AccessCollector(buffers_, ranges_).of(s);
+    const Accesses accesses = AccessCollector(buffers_, ranges_, varying_).of(s);
     const bool conflict = meets(accesses);
     pending_.add(accesses);
     return behind_barrier(conflict, s);
@@ -326,32 +336,48 @@ class BarrierInserter {
     return needed ? make_seq({make_barrier(s->location), s}) : s;
   }
 
-  Buffers buffers_;                              // that threads have in common
-  arith::Ranges ranges_;                         // of all variables of the kernel
-  std::unordered_set<const ExprNode*> varying_;  // of them, those that vary within a block
+  Buffers buffers_;         // that threads have in common
+  Buffers overwritten_;     // of them, with writes whose order matters
+  arith::Ranges ranges_;    // of all variables of the kernel
+  Variables varying_;       // of them, those that vary within a block
   bool one_stack_;          // whose compiler is known to get barriers under an If wrong
   Accesses pending_;        // since the last barrier
   bool separated_ = false;  // whether there was one
   std::unordered_map<Stmt, Exit, RefHash, RefSame> exits_;  // of loops that are done
 };
 
-// The buffers in global memory of which threads may read what others of their block write.
-Buffers exchanged_in(const Nest& nest) {
+// Which buffers of a nest need barriers of their own, besides those of shared memory that is read
+// behind what writes it.
+struct Exchange {
+  Buffers buffers;      // in global memory: threads may read what others of their block write
+  Buffers overwritten;  // threads may write what others of their block wrote
+};
+
+Exchange exchange_in(const Nest& nest) {
   arith::Ranges ranges;
   walk(nest.body, [&](const For& loop) { ranges.enter_also(loop); });
   const ThreadAccesses accesses(
-      nest.body, [](const Buffer& b) { return b->memory == MemoryScope::Global; }, ranges);
-  Buffers exchanged;
+      nest.body, [](const Buffer& b) { return b->memory != MemoryScope::Local; }, ranges);
+  const auto in_block = [&](const ThreadAccess& a, const ThreadAccess& b) {
+    if (a.buffer != b.buffer) return false;
+    const std::vector<ThreadTag> apart = accesses.tags_apart(a, b, 0);
+    return std::any_of(apart.begin(), apart.end(), [](ThreadTag tag) { return !tag.block; });
+  };
+  Exchange found;
   for (const ThreadAccess& write : accesses.writes()) {
     for (const ThreadAccess& read : accesses.reads()) {
-      if (read.buffer != write.buffer || exchanged.contains(write.buffer)) continue;
-      const std::vector<ThreadTag> apart = accesses.tags_apart(write, read, 0);
-      const bool in_block =
-          std::any_of(apart.begin(), apart.end(), [](ThreadTag tag) { return !tag.block; });
-      if (in_block) exchanged.insert(write.buffer);
+      const bool global = write.buffer->memory == MemoryScope::Global;
+      if (global && in_block(write, read)) found.buffers.insert(write.buffer);
+    }
+    // Stores to one place are of one thread, or race by themselves.
+    for (const ThreadAccess& other : accesses.writes()) {
+      if (!same_place(write.indices, other.indices) && in_block(write, other)) {
+        found.overwritten.insert(write.buffer);
+      }
     }
   }
-  return exchanged;
+  found.buffers.insert(found.overwritten.begin(), found.overwritten.end());
+  return found;
 }
 
 }  // namespace
@@ -364,9 +390,11 @@ bool has_barrier(const Stmt& s) {
 
 Stmt separate_threads(const Stmt& nests, const Target& target) {
   return rewrite(nests, [&](const Nest& nest, const Stmt& self) {
-    const Buffers exchanged = exchanged_in(nest);
-    if (exchanged.empty()) return self;
-    const Stmt body = BarrierInserter(nest, exchanged, target).run(nest.body);
+    Exchange exchange = exchange_in(nest);
+    if (exchange.buffers.empty()) return self;
+    BarrierInserter inserter(nest, std::move(exchange.buffers), std::move(exchange.overwritten),
+                             target);
+    const Stmt body = inserter.run(nest.body);
     return make_nest(nest.result, body, self->location);
   });
 }

@@ -24,8 +24,9 @@ namespace texloom::lower {
 //                                                 Y[...] = A.shared[0] + A.shared[1]
 void insert_barriers(Lowering& lowering);
 
-// The same inside the nests of an extern, at stage Loops, for buffers in global memory: where
-// threads of a block may read what others of it write. Between blocks nothing is put in order.
+// The same inside the nests of an extern, or of a step of a scan, at stage Loops: for buffers in
+// global memory, of which threads of a block may read what others of it write, and for all buffers
+// of which they may write what others wrote. Between blocks nothing is put in order.
 ir::Stmt separate_threads(const ir::Stmt& nests, const ir::Target& target);
 
 // Whether one stands in the statement.

@@ -41,6 +41,17 @@ bool EqualWhereMet::holds(const Expr& part) const {
                                        [&](const Expr& known) { return equal(known, part); });
 }
 
+bool EqualWhereMet::never() const {
+  return std::any_of(equations_.begin(), equations_.end(), [&](const Equation& equation) {
+    Interval sum = equation.rest;
+    for (const Difference& d : equation.differences) {
+      if (holds(d.part)) continue;
+      sum = sum + difference(arith::bounds(d.part, ranges_)) * Interval::point(d.factor);
+    }
+    return sum.min > 0 || sum.max < 0;
+  });
+}
+
 bool EqualWhereMet::is_fixed(const Expr& part) const {
   bool fixed = true;
   walk(part, [&](const ExprNode& n) {

@@ -23,6 +23,8 @@ class EqualWhereMet {
 
   // Whether a variable, or another part of the indices, has one value at both points.
   bool holds(const ir::Expr& part) const;
+  // Whether the two never meet: the indices along some axis differ whatever the variables are.
+  bool never() const;
 
  private:
   struct Difference {

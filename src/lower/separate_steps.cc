@@ -91,4 +91,24 @@ SeparatedSteps separate_steps(const Stmt& loops, const ScanResults& results) {
   return Separator(loops, results).run(loops);
 }
 
+bool exchanges_across_blocks(const Stmt& plan, const ScanResults& results) {
+  const auto is_result = [&](const Buffer& b) {
+    return std::any_of(results.buffers.begin(), results.buffers.end(),
+                       [&](const Buffer& own) { return own.same_as(b); });
+  };
+  bool found = false;
+  walk(plan, [&](const Nest& kernel) {
+    const ThreadAccesses accesses(kernel.body, is_result, results.ranges);
+    for (const ThreadAccess& write : accesses.writes()) {
+      for (const ThreadAccess& read : accesses.reads()) {
+        if (read.buffer != write.buffer) continue;
+        const std::vector<ThreadTag> apart = accesses.tags_apart(write, read, 0);
+        found = found ||
+                std::any_of(apart.begin(), apart.end(), [](ThreadTag tag) { return tag.block; });
+      }
+    }
+  });
+  return found;
+}
+
 }  // namespace texloom::lower

@@ -35,4 +35,8 @@ struct SeparatedSteps {
 // `loops` are those of the scan, at stage Loops.
 SeparatedSteps separate_steps(const ir::Stmt& loops, const ScanResults& results);
 
+// Whether blocks of one kernel of the plan may read from one another what a step computes. Where
+// the steps are loops of the plan: what earlier steps computed is there.
+bool exchanges_across_blocks(const ir::Stmt& plan, const ScanResults& results);
+
 }  // namespace texloom::lower

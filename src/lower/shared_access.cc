@@ -59,9 +59,11 @@ bool same_copies(const Turn& a, const Turn& b) {
 
 }  // namespace
 
-SharedAccess::SharedAccess(const Buffer& accessed, const Exprs& indices, const Ranges& ranges)
+SharedAccess::SharedAccess(const Buffer& accessed, const Exprs& indices, const Ranges& ranges,
+                           const std::unordered_set<const ExprNode*>& varying)
     : buffer(accessed.get()) {
   if (indices.size() == 1) turn = turn_of(indices.front(), ranges);
+  if (turn && varying.contains(turn->var.get())) turn.reset();
 }
 
 bool SharedAccess::may_meet(const SharedAccess& other) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/arith/ranges.h"
@@ -20,9 +21,11 @@ struct SharedAccess {
   const ir::BufferNode* buffer = nullptr;
   std::optional<Turn> turn;  // nothing: it may be anywhere in the buffer
 
-  // `indices` as of a flattened access.
+  // `indices` as of a flattened access. Copies take turns by variables that are the same for all
+  // threads: by none of `varying`.
   SharedAccess(const ir::Buffer& accessed, const ir::Exprs& indices,
-               const ir::arith::Ranges& ranges);
+               const ir::arith::Ranges& ranges,
+               const std::unordered_set<const ir::ExprNode*>& varying);
 
   // Whether the two may meet in one element, while the variables have the same values.
   bool may_meet(const SharedAccess& other) const;

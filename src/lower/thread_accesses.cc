@@ -55,6 +55,7 @@ std::vector<ThreadTag> ThreadAccesses::tags_apart(const ThreadAccess& write,
   };
   const EqualWhereMet met(compared(write), compared(read), variables_, ranges_);
   std::vector<ThreadTag> apart;
+  if (met.never()) return apart;
   for (const auto& [tag, var] : threads_) {
     // Where the tag has no loop around it, the first of its threads does what the others wait for.
     const auto around = [&tag = tag](const ThreadAccess& access) {

@@ -43,6 +43,17 @@ TEST_F(SameThread, Neighbours) {
   EXPECT_FALSE(agree({index}, {index + 1}, bx));
 }
 
+TEST_F(SameThread, IndicesThatNeverMeet) {
+  const Expr tx = loop("tx", 8), row = make_var("row");
+  const auto never = [&](const Exprs& a, const Exprs& b) {
+    return EqualWhereMet(a, b, variables, ranges).never();
+  };
+  EXPECT_TRUE(never({tx}, {tx + 8}));
+  EXPECT_FALSE(never({tx}, {tx + 7}));
+  EXPECT_TRUE(never({row, tx}, {row + 1, tx}));  // a row that is the same for both
+  EXPECT_FALSE(never({tx}, {tx}));
+}
+
 // Another loop of the reader's, over all elements.
 TEST_F(SameThread, LoopsOfOneAccessAlone) {
   const Expr by = loop("by", 3), tx = loop("tx", 8), k = loop("k", 8);

@@ -24,7 +24,7 @@ class SharedAccesses : public ::testing::Test {
   }
   // An element of the copy (var + phase) % 3, of 4 elements each.
   Expr copy(const Expr& var, int phase) const { return floormod(var + phase, make_int(3)) * 4; }
-  SharedAccess access(const Expr& index) const { return {s, {index}, ranges}; }
+  SharedAccess access(const Expr& index) const { return {s, {index}, ranges, {tx.get()}}; }
   bool apart(const Expr& a, const Expr& b) const { return never_one_element({a}, {b}, ranges); }
 
   Expr i = make_var("i"), j = make_var("j"), tx = make_var("tx"), ty = make_var("ty");
@@ -33,7 +33,7 @@ class SharedAccesses : public ::testing::Test {
 };
 
 TEST_F(SharedAccesses, BuffersAreToldApart) {
-  EXPECT_FALSE(access(tx).may_meet({other, {tx}, ranges}));
+  EXPECT_FALSE(access(tx).may_meet({other, {tx}, ranges, {}}));
   EXPECT_TRUE(access(tx).may_meet(access(tx + 1)));
 }
 
@@ -41,6 +41,8 @@ TEST_F(SharedAccesses, CopiesTakeTurns) {
   EXPECT_FALSE(access(copy(i, 0) + tx).may_meet(access(copy(i, 1) + tx)));
   EXPECT_TRUE(access(copy(i, 0) + tx).may_meet(access(copy(i, 3) + 1)));
   EXPECT_TRUE(access(copy(i, 0) + tx).may_meet(access(copy(j, 1) + tx)));
+  // Threads are not at the same one.
+  EXPECT_TRUE(access(copy(tx, 0)).may_meet(access(copy(tx, 1))));
   // Beyond its copy.
   EXPECT_TRUE(access(copy(i, 0) + tx + 1).may_meet(access(copy(i, 1) + tx)));
 }

@@ -178,6 +178,40 @@ def test_threads_exchange_global_memory(run, synced):
     assert (twice == VALUES * 2).all() and (back == VALUES[:, ::-1] * 2).all()
 
 
+@pytest.mark.parametrize("scope", ["shared", "global"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_threads_write_and_read_around_a_ring(run, scope, first):
+    """What threads clear, others fill, and others read: barriers stand between all three."""
+    a = placeholder()
+
+    def body(ins, outs):
+        ib, row = builder()
+        x, y, ring = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0]), ib.buffer_ptr(outs[1])
+        tx = te.thread_axis("threadIdx.x")
+        ib.scope_attr(tx, "thread_extent", 16)
+        tile = ib.allocate("float32", 16, name="tile", scope="shared")
+
+        def place(i):
+            return (tile, i) if scope == "shared" else (ring, (row, i))
+
+        if first == 0:
+            memory, at = place(tx)
+            memory[at] = -1.0
+        memory, at = place(tvm.te.floormod(tx + 1, 16))
+        memory[at] = x[row, tx]
+        memory, at = place(tvm.te.floormod(tx + 3, 16))
+        y[row, tx] = memory[at]
+        if scope == "shared":
+            ring[row, tx] = 0.0
+        return ib.get()
+
+    outputs = te.extern([(8, 16), (8, 16)], [a], body, name="B", dtype=["float32"] * 2)
+    s = te.create_schedule(outputs[0].op)
+    assert str(tvm.lower(s, [a, *outputs])).count("barrier") == 2 - first
+    result = run(s, [a, *outputs], VALUES)[0]
+    assert (result == np.roll(VALUES, -2, axis=1)).all()
+
+
 def test_own_elements_of_global_memory_need_no_barrier(run):
     """Each thread sorts its own row."""
     a = placeholder()
