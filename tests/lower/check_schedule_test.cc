@@ -67,9 +67,10 @@ TEST_F(CheckSchedule, ArgumentsMayBeInlinedOrAttached) {
   te.set_scope(b, "local");
   EXPECT_EQ(checked(te, {a, b, c}), "");
   te.s.double_buffer(te.id(b), line(44));
-  EXPECT_EQ(checked(te, {a, b, c}),
-            "TL3010 te.py:44: the argument 'B' is computed ahead of its readers, from where it is "
-            "not copied out");
+  EXPECT_EQ(
+      checked(te, {a, b, c}),
+      "TL3010 te.py:44: double_buffer of the argument 'B', which is then computed ahead of its "
+      "readers, from where it is not copied out");
 }
 
 // All that is wrong at once.

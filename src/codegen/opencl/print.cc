@@ -252,8 +252,9 @@ class KernelPrinter {
     if (param.buffer->is_texture()) {
       return fmt::format("{} image2d_t {}", reads ? "__read_only" : "__write_only", name);
     }
-    return fmt::format("__global {}{}* restrict {}", reads ? "const " : "",
-                       memory_type_name(param.buffer->type), name);
+    return fmt::format("__global {}{}*{} {}", reads ? "const " : "",
+                       memory_type_name(param.buffer->type),
+                       may_be_exchanged(param) ? "" : " restrict", name);
   }
 
   void stmt(const Stmt& s) {
@@ -299,12 +300,21 @@ class KernelPrinter {
         [](const auto&) { TL_UNREACHABLE("a statement of the launch plan inside a kernel"); });
   }
 
-  // Global memory is ordered too where threads may read what others wrote there.
+  // Whether threads that meet may read what others wrote there. That is ordered by its own fence,
+  // and breaks the promise of a restrict pointer, which a thread has for itself: PoCL 3.1 then
+  // reads before the barrier.
+  bool may_be_exchanged(const ir::KernelParam& param) const {
+    if (param.access != ir::Access::ReadWrite) return false;
+    bool meet = false;
+    walk(kernel_.body, [&](const ir::Barrier&) { meet = true; });
+    return meet;
+  }
+
   std::string_view fences() const {
-    const bool reads_back =
+    const bool exchanged =
         std::any_of(kernel_.params.begin(), kernel_.params.end(),
-                    [](const ir::KernelParam& p) { return p.access == ir::Access::ReadWrite; });
-    return reads_back ? "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE";
+                    [&](const ir::KernelParam& p) { return may_be_exchanged(p); });
+    return exchanged ? "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE";
   }
 
   std::string declaration(const Buffer& buffer) {
