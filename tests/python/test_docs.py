@@ -91,3 +91,19 @@ def test_pictures_are_small(path):
     for target in LINK.findall(path.read_text(encoding="utf-8")):
         if target.endswith(".png"):
             assert (path.parent / target).stat().st_size < 200_000
+
+
+def test_tests_that_the_compatibility_page_names_are_there():
+    """A name may end in * or ..., for all that begin so."""
+    page = (ROOT / "docs/te_compatibility.md").read_text(encoding="utf-8")
+    files = list((ROOT / "tests/python").rglob("*.py"))
+    tests = {name for f in files for name in re.findall(r"def (test_\w+)", f.read_text("utf-8"))}
+    tests |= {f.stem for f in files}
+    named = re.findall(r"\b(test_\w+)(\*|\.\.\.)?", page)
+    assert len(named) > 100
+    missing = [
+        name
+        for name, more in named
+        if name not in tests and not (more and any(t.startswith(name) for t in tests))
+    ]
+    assert missing == []
