@@ -294,10 +294,19 @@ class Inference {
       guard(IterKind::Data, index >= make_int(0), own);
       guard(IterKind::Data, index < shape[i], own);
     }
+    guard_rows_of_init(stage, own);
     for (const IterVar& axis : stage.op->reduce_axes) {
       own.index.emplace(axis->var, arith::simplify(axis->min + value.at(axis), bounds_.ranges));
     }
     if (!own.clamps.empty()) derive_clamped_indices(stage, extents, of_loops, own);
+  }
+
+  // A scan's result of symbolic extent may have fewer rows than its init.
+  void guard_rows_of_init(const Stage& stage, StageBounds& own) const {
+    if (!schedule_.is_init(stage.id)) return;
+    const Stage& scan = schedule_.stage(*schedule_.scan_written_by(stage.id));
+    const Expr rows = extents_of(scan.op->shape, scan.name(), scan.op->location).front();
+    guard(IterKind::Data, own.index.at(stage.op->axes.front()->var) < rows, own);
   }
 
   void derive_clamped_indices(const Stage& stage, const AxisExtents& extents, AxisValues value,

@@ -450,6 +450,24 @@ def test_text_is_read_back():
     assert str(tvm.lower(tvm.parse(text))) == lowered
 
 
+def test_fewer_rows_than_the_init_has(dev):
+    """Of a result that the call makes shorter than that, the init computes what there is."""
+    m = te.var("m")
+    x, state = te.placeholder((m, 8), name="X"), te.placeholder((m, 8), name="state")
+    init = te.compute((3, 8), lambda t, i: te.const(7.0), name="init")
+    update = te.compute((m, 8), lambda t, i: state[t - 1, i] + x[t, i], name="update")
+    scan = te.scan(init, update, state)
+    s = te.create_schedule(scan.op)
+    for t in (init, update):
+        s[t].bind(t.op.axis[1], te.thread_axis("threadIdx.x"))
+    f = tvm.build(s, [x, scan], checked=True)
+    for rows in (1, 2, 3, 5):
+        values, out = np.ones((rows, 8), "float32"), tvm.nd.empty((rows, 8), "float32", dev)
+        f(tvm.nd.array(values, dev), out)
+        expected = 7 + np.maximum(np.arange(rows) - 2, 0)[:, None] * values
+        np.testing.assert_array_equal(out.numpy(), expected)
+
+
 # -- What is refused
 
 
