@@ -322,7 +322,7 @@ def test_forked_processes_do_not_wait_for_threads_that_compile():
         time.sleep(0.2)
         for _ in range(10):
             if (process := os.fork()) == 0:
-                signal.alarm(5)
+                signal.alarm(2)
                 sys.exit()
             print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
         os._exit(0)
