@@ -1,5 +1,8 @@
 #include "released_lock.h"
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <thread>
 
@@ -11,11 +14,14 @@ using namespace std::chrono_literals;
 
 // All of it is read and written with Python's lock held.
 struct Threads {
+  pid_t process = getpid();
   int without_lock = 0;
   std::thread::id last;  // which alone goes on when the others have stopped
 };
 Threads& threads() {
   static Threads all;
+  // A forked process has none of the other threads, whose counts it would wait for without end.
+  if (all.process != getpid()) all = Threads();
   return all;
 }
 

@@ -200,7 +200,8 @@ void bind_stage_directives(py::class_<PyStage>& c) {
       [](const PyStage& s, const py::object& predicate) {
         s.schedule->set_store_predicate(s.id, to_expr(predicate), user_location());
       },
-      py::arg("predicate"), "Say which of the threads that share a reduction store its result.");
+      py::arg("predicate"),
+      "Of the threads that have the same result, the first for which this holds stores it.");
   c.def_property_readonly("_layout_rank", [](const PyStage& s) {
     const schedule::Stage& stage = s.get();
     return stage.transform ? stage.transform->map.axes.size() : stage.op->shape.size();

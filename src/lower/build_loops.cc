@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
+#include <utility>
 
 #include "ir/arith/simplify.h"
-#include "ir/equal.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
 #include "lower/argument_copies.h"

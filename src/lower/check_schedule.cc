@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "ir/arith/linear.h"
-#include "ir/arith/simplify.h"
-#include "ir/evaluation.h"
+#include "ir/arith/ranges.h"
 #include "ir/visit.h"
 #include "lower/check_reads.h"
 #include "lower/double_buffers.h"

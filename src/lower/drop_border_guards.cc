@@ -43,11 +43,11 @@ bool is_zero_with_texels(const Expr& e, Texels& texels) {
                      [&](const Expr& each) { return is_zero_with_texels(each, texels); });
 }
 
+// Whether it may be computed anywhere: it reads no memory and cannot fail.
+bool is_plain(const Expr& e) { return !arith::reads_memory(e) && !Failures().possible_in(e); }
+
 // Whether the texel may be read whatever its coordinates are, and is zero outside its rectangle.
 bool has_zero_border(const TextureLoad& load) {
-  const auto is_plain = [](const Expr& e) {
-    return !arith::reads_memory(e) && !Failures().possible_in(e);
-  };
   return load.texture->origin.exact_image && is_plain(load.x) && is_plain(load.y);
 }
 
@@ -77,15 +77,21 @@ Expr without_guards(const Select& n, const Expr& self, const Ranges& known) {
   }
   Exprs parts;
   add_parts(n.condition, parts);
-  // One after the other: each may go only while those that stay decide as before.
+  // One after the other: each may go only while those that stay decide as before. It also guards
+  // the parts behind it, which may read memory that is there only where it holds.
   for (size_t i = 0; i < parts.size();) {
+    const auto behind = parts.begin() + static_cast<ptrdiff_t>(i) + 1;
+    if (!std::all_of(behind, parts.end(), is_plain)) {
+      ++i;
+      continue;
+    }
     Ranges outside = known;
     for (size_t other = 0; other < parts.size(); ++other) {
       outside.assume(parts[other], other != i);
     }
     if (std::all_of(texels.begin(), texels.end(),
                     [&](const TextureLoad* load) { return is_outside(*load, outside); })) {
-      parts.erase(parts.begin() + static_cast<ptrdiff_t>(i));
+      parts.erase(behind - 1);
     } else {
       ++i;
     }

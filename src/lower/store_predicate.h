@@ -1,4 +1,5 @@
-// Store predicates: which of the threads that have the same result store it.
+// Store predicates: of the threads that have the same result, the first for which one holds stores
+// it. Those are the threads that share a reduction, or that none of the stage's loops is bound to.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,7 @@
 #include "lower/tensorize.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"

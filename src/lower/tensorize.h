@@ -1,6 +1,8 @@
 // What a tensor intrinsic becomes where it stands for loops.
 #pragma once
 
+#include <optional>
+
 #include "lower/places.h"
 #include "schedule/bounds.h"
 #include "support/function_ref.h"

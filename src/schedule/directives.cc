@@ -413,7 +413,9 @@ void Schedule::set_store_predicate(StageId id, const Expr& predicate, const Sour
   walk(predicate, [&](const Var& v) {
     const auto tag = parse_thread_tag(v.name);
     if (!tag || tag->block) {
-      fail(where, Code::BadPredicate, "use the thread axes that the reduction is bound to: tx.var",
+      fail(where, Code::BadPredicate,
+           "use thread axes along which its elements are repeated, such as those that its "
+           "reduction axes are bound to: tx.var",
            "the store predicate of '{}' speaks of '{}', which is no thread of a block", own.name(),
            v.name);
     }

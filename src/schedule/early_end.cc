@@ -88,7 +88,7 @@ bool runs_alone(const Schedule& schedule, const LoopRef& loop) {
     if (stage.attachment.kind != AttachKind::At) return false;
     const LoopPath around = enclosing_loops(schedule, id);
     if (std::find(around.begin(), around.end(), loop) == around.end()) return false;
-    return stage.double_buffered || stage.pipeline ||
+    return stage.double_buffered || stage.pipeline || threads_share_reduction(schedule, id) ||
            scope_of(schedule, id).memory == MemoryScope::Shared;
   });
 }

@@ -1,6 +1,7 @@
 #include "schedule/extern_operation.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "ir/visit.h"
 #include "schedule/buffer_statement.h"

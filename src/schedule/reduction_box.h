@@ -1,6 +1,9 @@
 // Reductions whose domains depend on the element that is computed: triangles and the like.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "ir/expr.h"
 
 namespace texloom::schedule {

@@ -104,8 +104,8 @@ struct Stage {
   // The next iteration's values are computed while those of this one are read.
   bool double_buffered = false;
   SourceLocation double_buffer_location;
-  // Over variables named like thread tags: which of the threads that share a reduction store the
-  // result; null: the first.
+  // Over variables named like thread tags: of the threads that have the same result, the first for
+  // which it holds stores it; null: the first.
   ir::Expr predicate;
   SourceLocation predicate_location;
 
@@ -180,7 +180,7 @@ class Schedule {
   // Returns the outputs of the stage: as many as the reduction has values.
   std::vector<ir::Tensor> rfactor(const ir::Tensor& tensor, const ir::IterVar& axis,
                                   int factor_axis, const SourceLocation& where);
-  // Of the threads among which a reduction is divided, those that store its result.
+  // Of the threads that have the same result, the first for which this holds stores it.
   void set_store_predicate(StageId id, const ir::Expr& predicate, const SourceLocation& where);
   void storage_align(StageId id, const ir::IterVar& axis, int64_t factor, int64_t offset,
                      const SourceLocation& where);

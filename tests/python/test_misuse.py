@@ -242,7 +242,7 @@ def test_junk_in_every_argument(call):
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-PROGRAM = """
+FUNCTIONS = """
 import os, signal, sys, threading, time
 import numpy as np
 import texloom as tvm
@@ -257,15 +257,14 @@ def scaled(n=64, work=1):
     for t in (cache, y):
         s[t].bind(s[t].fuse(), te.thread_axis("blockIdx.x"))
     return tvm.build(s, [x, y])
-
-x, y = tvm.nd.array(np.ones(64, "float32")), tvm.nd.empty((64,))
 """
+PROGRAM = FUNCTIONS + 'x, y = tvm.nd.array(np.ones(64, "float32")), tvm.nd.empty((64,))\n'
 
 
-def child(body):
+def child(body, before=PROGRAM):
     """A program in a process of its own: (exit status, stdout, stderr)."""
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", PROGRAM + textwrap.dedent(body)],
+        [sys.executable, "-X", "faulthandler", "-c", before + textwrap.dedent(body)],
         capture_output=True,
         text=True,
         timeout=30,
@@ -310,6 +309,27 @@ def test_devices_are_not_for_forked_processes():
         print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
     """)
     assert (status, output, errors) == (0, "TL5006 True\n" * 4 + "0\n", "")
+
+
+def test_forked_processes_do_not_wait_for_threads_that_compile():
+    """These are their parent's. No device is open: with one, a forked process waits for nothing."""
+    status, output, errors = child(
+        """
+        def work():
+            with tvm.target.Target("opencl"):
+                while True: scaled(work=100)
+        threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.2)
+        for _ in range(10):
+            if (process := os.fork()) == 0:
+                signal.alarm(2)
+                sys.exit()
+            print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
+        os._exit(0)
+        """,
+        before=FUNCTIONS,
+    )
+    assert (status, output, errors) == (0, "0\n" * 10, "")
 
 
 def test_no_object_is_empty():

@@ -139,6 +139,21 @@ def test_symbolic_rows(dev):
         np.testing.assert_array_equal(out.numpy(), np.tril(values).sum(axis=1))
 
 
+def test_no_loop_ends_early_around_threads_that_reduce_together(run):
+    """Threads of different ends would not meet at the barriers of the reduction inside."""
+    x = te.placeholder((8, 8, 4), name="X")
+    r, k = te.reduce_axis((0, 4), name="r"), te.reduce_axis((0, 8), name="k")
+    z = te.compute((8, 8), lambda i, k: te.sum(x[i, k, r], axis=r), name="Z")
+    y = te.compute((8,), lambda i: te.sum(z[i, k], axis=k, where=k <= i), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    s[z].set_scope("local")
+    s[z].compute_at(s[y], k)
+    s[z].bind(r, te.thread_axis("threadIdx.y"))
+    values = np.random.default_rng(9).integers(-9, 9, size=(8, 8, 4)).astype("float32")
+    np.testing.assert_array_equal(run(s, [x, y], values), np.tril(values.sum(axis=2)).sum(axis=1))
+
+
 def test_text_comes_back(run):
     x, y, s = triangle()
     s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))

@@ -1,5 +1,6 @@
 #include "codegen/opencl/widen_storage.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>

@@ -280,10 +280,10 @@ TEST_F(ReplacedCallTest, WorkgroupAndLocalMemoryOfTheCompiledKernel) {
     };
   });
   EntryPoint entry = advance_entry();
+  std::string source = kAdvanceSource;
   const auto status = [&] {
     return device_
-        ->create_executable(
-            {.source = kAdvanceSource, .build_options = {}, .entry_points = {entry}})
+        ->create_executable({.source = source, .build_options = {}, .entry_points = {entry}})
         .status();
   };
   entry.workgroup_size = {3, 2, 1};
@@ -291,6 +291,8 @@ TEST_F(ReplacedCallTest, WorkgroupAndLocalMemoryOfTheCompiledKernel) {
   entry.workgroup_size = {7, 1, 1};
   EXPECT_THAT(status(), fails_with(StatusCode::InvalidArgument,
                                    "kernel \"advance\": a workgroup of 7 x 1 x 1 work items"));
+  source.insert(source.find(' '), " __attribute__((reqd_work_group_size(7, 1, 1)))");
+  TL_ASSERT_OK(status());
   fail = true;
   EXPECT_THAT(status(),
               fails_with(StatusCode::InvalidArgument, "1073741824 bytes of local memory"));
