@@ -12,8 +12,8 @@ namespace texloom::lower {
 // channels (OpenCL C 1.2, 6.12.14.1.1). What is proven is that the coordinates are outside of the
 // image where the part does not hold and the others do: by intervals, after the part's negation
 // was assumed. So a test of the axis that is outermost in a row or column goes, and one of an axis
-// inside of it, beyond whose end the next row of another lies, stays. So does a part in front of one
-// that reads memory or may fail, which it may be the guard of.
+// inside of it, beyond whose end the next row of another lies, stays. So does a part in front of
+// one that reads memory or may fail, which it may be the guard of.
 //
 // Stands behind simplify_program, which says conditions and coordinates in the same terms, and
 // before partition_loops, which has no copy to make for a test that is gone.
