@@ -340,8 +340,35 @@ Expr make_pack(Exprs elements, SourceLocation location) {
   return finish(node, std::move(location), node->elements);
 }
 
+namespace {
+
+// An index in the type of axes and extents, so that each can stand for the other. A constant that
+// int32 does not hold is outside every axis, and stays so.
+Expr as_axis_value(const Expr& index) {
+  if (index->type == kInt32) {
+    // A loop variable can have come in the place of a wider axis.
+    const auto* converted = as<Cast>(index);
+    const bool twice = converted != nullptr && converted->value->type.is_integer() &&
+                       converted->value->kind == ExprKind::Cast;
+    return twice ? as_axis_value(converted->value) : index;
+  }
+  if (const int64_t* value = int_value(index)) {
+    // Of uint64 the upper half is written as negative numbers.
+    const bool large = index->type.is_uint() && *value < 0;
+    return make_int(large ? INT32_MAX : std::clamp<int64_t>(*value, INT32_MIN, INT32_MAX));
+  }
+  const auto* widened = as<Cast>(index);
+  if (widened != nullptr && widened->value->type == kInt32 && index->type.bits >= 32) {
+    return widened->value;
+  }
+  return make_cast(kInt32, index);
+}
+
+}  // namespace
+
 Expr make_tensor_read(Tensor tensor, Exprs indices, SourceLocation location) {
   TL_CHECK(indices.size() == tensor->shape.size());
+  for (Expr& index : indices) index = as_axis_value(index);
   const Type type = tensor->type;
   auto* node = new TensorRead(type, std::move(tensor), std::move(indices));
   return finish(node, std::move(location), node->indices);

@@ -407,7 +407,6 @@ class Builder {
       const StageBounds& of_source = bounds_of(source);
       Exprs indices = n.indices;
       for (size_t i = 0; i < indices.size(); ++i) {
-        if (indices[i]->type != kInt32) indices[i] = make_cast(kInt32, indices[i]);
         if (i < of_source.buffer_min.size()) {
           const Expr offset = arith::simplify(indices[i] - of_source.buffer_min[i], bounds_.ranges);
           indices[i] = of_source.strides[i].place_of(offset);

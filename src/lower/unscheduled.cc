@@ -199,9 +199,7 @@ class Builder {
   // The expression with the axes' values, reading buffers.
   Expr reads(const Expr& e, const Substitution& values) const {
     return rewrite(substitute(e, values), [&](const TensorRead& n, const Expr&) {
-      Exprs indices = n.indices;
-      for (Expr& index : indices) index = as_index(index);
-      return make_load(buffer_of(n.tensor), std::move(indices), n.location);
+      return make_load(buffer_of(n.tensor), n.indices, n.location);
     });
   }
   Exprs reads(const Exprs& list, const Substitution& values) const {

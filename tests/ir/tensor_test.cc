@@ -1,12 +1,16 @@
 #include "ir/tensor.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "ir/expr.h"
+#include "ir/program.h"
 #include "support/check.h"
 
 namespace texloom::ir {
 namespace {
+
+using testing::HasSubstr;
 
 TEST(ThreadTag, NamesGoBothWays) {
   const std::vector<std::pair<std::string, ThreadTag>> tags = {
@@ -61,6 +65,39 @@ TEST(Tensor, IsNamedByProducerAndOutput) {
   EXPECT_TRUE(make(one, 0)->same_tensor(*make(one, 0)));
   EXPECT_FALSE(make(one, 0)->same_tensor(*make(one, 1)));
   EXPECT_FALSE(make(one, 0)->same_tensor(*make(other, 0)));
+}
+
+// So that lowering can put an index and an axis in each other's place.
+TEST(Tensor, IsReadAtIndicesOfTheTypeOfAxes) {
+  auto* node = new TensorNode;
+  node->type = kInt32;
+  node->shape = {make_int(8)};
+  const Tensor tensor(node);
+  const auto index = [&](const Expr& written) {
+    return as<TensorRead>(make_tensor_read(tensor, {written}))->indices.front();
+  };
+  const Expr i = make_var("i"), wide = make_cast(kInt64, i);
+  EXPECT_TRUE(index(i).same_as(i));
+  EXPECT_TRUE(index(wide).same_as(i));
+  EXPECT_TRUE(index(make_cast(Type::u(32), i)).same_as(i));
+  EXPECT_TRUE(index(make_cast(kInt32, wide)).same_as(i));
+  EXPECT_EQ(to_string(index(make_cast(Type::u(8), i))), "int32(uint8(i))");
+  EXPECT_EQ(to_string(index(wide + 1)), "int32(int64(i) + int64(1))");
+  EXPECT_EQ(to_string(index(make_int(5, kInt64))), "5");
+}
+
+// It does not become an index that the tensor has.
+TEST(Tensor, IsReadOutsideAtAConstantBeyondInt32) {
+  auto* node = new TensorNode;
+  node->type = kInt32;
+  node->shape = {make_int(8)};
+  const Tensor tensor(node);
+  const auto index = [&](int64_t value, Type type) {
+    return to_string(make_tensor_read(tensor, {make_int(value, type)}));
+  };
+  EXPECT_THAT(index(int64_t{1} << 32, kInt64), HasSubstr("[2147483647]"));
+  EXPECT_THAT(index(-(int64_t{1} << 32), kInt64), HasSubstr("[-2147483648]"));
+  EXPECT_THAT(index(-1, Type::u(64)), HasSubstr("[2147483647]"));
 }
 
 }  // namespace

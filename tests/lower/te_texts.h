@@ -67,7 +67,7 @@ compute M(i < 6): int8 = reduce(max, [r < 3, "a b" from 2 extent 4], P[i + r, "a
   bind i.outer blockIdx.x
   serial unit
 
-compute S(): int32 = reduce(sum, [k: int64 < 6], int32(M[k]))
+compute S(): int32 = reduce(sum, [k: int64 < 6], int32(M[int32(k)]))
   output
 
 compute D(i < 6): float32 = float32(S[]) / float32(M[i] + int8(1))

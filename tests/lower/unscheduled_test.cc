@@ -114,7 +114,7 @@ TEST(Unscheduled, Axes) {
     return sum(at(a, {ir::make_cast(ir::Type::u(8), k->var)}), {k});
   });
   EXPECT_THAT(text_of(lowering_of(Te({b}), {a, b})),
-              ::testing::HasSubstr("A[int64(uint8(int64(k) + int64(2)))]"));
+              ::testing::HasSubstr("A[int32(uint8(int64(k) + int64(2)))]"));
 }
 
 // Splits, caches and threads keep each bit, unless parts of a reduction change places.

@@ -110,7 +110,7 @@ TEST(Operation, Reads) {
   const Tensor a = placeholder("A", {4, 6});
   const Expr i = make_var("i"), x = make_var("x", kFloat32);
   const Expr element = read(a, {i, make_var("j", ir::Type::u(8))}, line(5));
-  EXPECT_EQ(to_string(element), "A[i, j]");
+  EXPECT_EQ(to_string(element), "A[i, int32(j)]");
   EXPECT_EQ(element->type, kFloat32);
   EXPECT_EQ(element->location.line, 5);
   EXPECT_EQ(faults([&] { read(a, {i}, line(5)); }),
