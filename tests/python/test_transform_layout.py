@@ -25,7 +25,10 @@ def doubled(shape):
 
 def layout_of(s, args, number=0, **options):
     (layout,) = [
-        a["layout"] for k in tvm.build(s, args, **options).kernels for a in k.args if a.get("access")
+        a["layout"]
+        for k in tvm.build(s, args, **options).kernels
+        for a in k.args
+        if a.get("access")
     ][number : number + 1]
     return layout
 

@@ -10,7 +10,7 @@ from typing import Any
 from .. import driver
 from .._core import Program, Schedule, Tensor
 from ..errors import TVMError
-from ..te.tensor import PlaceholderOp
+from ..te.tensor import PlaceholderOp, ScanOp
 
 RUN_NAME = "__show__"
 """``__name__`` of a script while it is read: what stands under ``"__main__"`` does not run."""
@@ -57,7 +57,11 @@ def program_of(path: Path, name: str | None = None, target: str | None = None) -
 
 def arguments_of(schedule: Schedule) -> list[Tensor]:
     """All inputs and outputs: what a schedule needs as arguments at least."""
-    inputs = [s.op for s in schedule.stages if isinstance(s.op, PlaceholderOp)]
+    scans = [s.op for s in schedule.stages if isinstance(s.op, ScanOp)]
+    states = {state.op for scan in scans for state in scan.state_placeholder}
+    inputs = [
+        s.op for s in schedule.stages if isinstance(s.op, PlaceholderOp) and s.op not in states
+    ]
     outputs = [s.origin_op for s in schedule.stages if s.is_output]
     return [op.output(i) for op in (*inputs, *outputs) for i in range(op.num_outputs)]
 
