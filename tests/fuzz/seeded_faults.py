@@ -111,14 +111,14 @@ FAULTS = (
     Fault(
         "no barrier between a read and a later write",
         LOWER + "insert_barriers.cc",
-        "return meet(reads, before.writes) || meet(writes, before.reads);",
-        "return meet(reads, before.writes);",
+        "if (meet(reads, before.writes) || meet(writes, before.reads)) return true;",
+        "if (meet(reads, before.writes)) return true;",
     ),
     Fault(
         "no barrier between two iterations",
         LOWER + "insert_barriers.cc",
         "each_pending(next_iteration);\n"
-        "      if (accesses.conflicts_with(pending_)) body = run(body);",
+        "      if (accesses.conflicts_with(pending_, overwritten_)) body = run(body);",
         "each_pending(next_iteration);",
     ),
     Fault(
