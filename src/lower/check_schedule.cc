@@ -73,7 +73,10 @@ class Checker {
     for (const Argument& argument : lowering_.arguments) {
       const std::string& name = argument.tensor->name;
       const auto id = s_.find(operation_of(argument.tensor));
-      if (!id) continue;  // a parameter that nothing reads or writes
+      if (!id) {  // a parameter that nothing reads or writes
+        check_row_major(argument, "read by nothing");
+        continue;
+      }
       if (!seen.emplace(*id, argument.tensor->output).second) {
         error(lowering_.location, Code::BadArguments, "name each argument once",
               "the argument '{}' is named twice", name);
@@ -91,19 +94,22 @@ class Checker {
     }
   }
 
+  void check_row_major(const Argument& argument, std::string_view why) {
+    const auto& declared = argument.declaration;
+    if (!declared || !(declared->scope.texture || declared->layout || declared->has_origin)) return;
+    error(declared->location, Code::BadBinding,
+          "declare a row-major buffer, or have a stage at the root compute or read it",
+          "the argument '{}' is {}, so that it lies in no texture and by no layout",
+          argument.tensor->name, why);
+  }
+
   // What is computed inside a reader is copied to the caller's array from there; of what is inlined
   // nothing is.
   void check_copied(const Argument& argument, const Stage& stage) {
     if (stage.attachment.kind == AttachKind::Root) return;
-    if (argument.declaration &&
-        (argument.declaration->scope.texture || argument.declaration->layout ||
-         argument.declaration->has_origin)) {
-      error(argument.declaration->location, Code::BadBinding,
-            "leave the stage at the root, or declare a row-major buffer",
-            "the argument '{}' is {}, so that nothing writes it as a texture or by a layout",
-            stage.name(),
-            stage.attachment.kind == AttachKind::Inline ? "inlined" : "computed inside a reader");
-    }
+    check_row_major(argument, stage.attachment.kind == AttachKind::Inline
+                                  ? "inlined"
+                                  : "computed inside a reader");
     if (stage.attachment.kind == AttachKind::At && (stage.pipeline || stage.double_buffered)) {
       error(
           stage.pipeline ? stage.pipeline->location : stage.double_buffer_location,

@@ -200,6 +200,14 @@ def texture_of_an_argument_that_is_inlined() -> None:
     tvm.lower(s, [x, p, y], binds={p: declared})
 
 
+@case("TL3011", says="the argument 'Z' is read by nothing")
+def texture_of_an_argument_that_nothing_reads() -> None:
+    x, y, s = copy_of((8, 4))
+    z = te.placeholder((8, 4), name="Z")
+    declared = tvm.decl_buffer(z.shape, z.dtype, scope="texture")  # wrong
+    tvm.lower(s, [x, y, z], binds={z: declared})
+
+
 @case("TL3018")
 def axis_that_is_reordered_and_fused_too_often() -> None:
     x, y, s = copy_of((64,))
