@@ -23,7 +23,8 @@ def finish(rng: random.Random, script: Script, computation: Computation) -> None
     tensors = arguments(rng, script, computation)
     binds = []
     for tensor in tensors:
-        if tensor.is_input and tensor.fits_texture and rng.random() < 0.15:
+        in_texture = tensor.is_input and tensor.fits_texture and rng.random() < 0.15
+        if in_texture and computation.readers_of(tensor):
             tensor.bound_scope = rng.choice(TEXTURES)
         if tensor.bound_scope:
             binds.append(f"{tensor.var}: {declaration(rng, script, tensor)}")
