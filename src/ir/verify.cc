@@ -427,23 +427,16 @@ class Verifier {
     const Kernel& launched = program_.kernels[static_cast<size_t>(n.kernel)];
     for (const Expr& extent : launched.grid) has_value_here(s, extent);
     for (const KernelParam& p : launched.params) {
-      if (p.scalar && !scope_.contains(p.scalar.get())) {
-        found_.add(Rule::Plan, s, "the plan does not define {} of kernel {}", text_of(p.scalar),
-                   launched.name);
-      } else if (!p.buffer && p.extent) {
-        if (!equal(loop_extents_[p.scalar.get()], p.extent)) {
-          found_.add(Rule::Plan, s, "{} of kernel {} has no loop to {} around it",
-                     text_of(p.scalar), launched.name, text_of(p.extent));
-        }
-      }
-      if (p.buffer && !scope_.contains(p.buffer.get())) {
-        found_.add(Rule::Plan, s, "the plan does not define {} of kernel {}", p.buffer->name,
-                   launched.name);
+      const std::string name = p.buffer ? p.buffer->name : text_of(p.scalar);
+      if (p.buffer ? !scope_.contains(p.buffer.get()) : !scope_.contains(p.scalar.get())) {
+        found_.add(Rule::Plan, s, "the plan does not define {} of kernel {}", name, launched.name);
+      } else if (!p.buffer && p.extent && !equal(loop_extents_[p.scalar.get()], p.extent)) {
+        found_.add(Rule::Plan, s, "{} of kernel {} has no loop to {} around it", name,
+                   launched.name, text_of(p.extent));
       }
       const auto allocation = allocations_.find(p.buffer.get());
       if (allocation != allocations_.end() && allocation->second.freed) {
-        found_.add(Rule::Plan, s, "{} of kernel {} is freed already", p.buffer->name,
-                   launched.name);
+        found_.add(Rule::Plan, s, "{} of kernel {} is freed already", name, launched.name);
       }
     }
   }

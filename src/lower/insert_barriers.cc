@@ -1,7 +1,6 @@
 #include "lower/insert_barriers.h"
 
 #include <algorithm>
-#include <iterator>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -36,10 +35,9 @@ struct Accesses {
   // `overwritten`: buffers of which the order of writes matters as well.
   bool conflicts_with(const Accesses& before, const Buffers& overwritten) const {
     if (meet(reads, before.writes) || meet(writes, before.reads)) return true;
-    std::vector<SharedAccess> again;
-    std::copy_if(writes.begin(), writes.end(), std::back_inserter(again),
-                 [&](const SharedAccess& write) { return overwritten.contains(write.buffer); });
-    return meet(again, before.writes);
+    return std::any_of(writes.begin(), writes.end(), [&](const SharedAccess& write) {
+      return overwritten.contains(write.buffer) && meet({write}, before.writes);
+    });
   }
   void add(const Accesses& other) {
     for (const SharedAccess& access : other.reads) add(reads, access);
@@ -358,22 +356,20 @@ Exchange exchange_in(const Nest& nest) {
   walk(nest.body, [&](const For& loop) { ranges.enter_also(loop); });
   const ThreadAccesses accesses(
       nest.body, [](const Buffer& b) { return b->memory != MemoryScope::Local; }, ranges);
-  const auto in_block = [&](const ThreadAccess& a, const ThreadAccess& b) {
-    if (a.buffer != b.buffer) return false;
-    const std::vector<ThreadTag> apart = accesses.tags_apart(a, b, 0);
-    return std::any_of(apart.begin(), apart.end(), [](ThreadTag tag) { return !tag.block; });
-  };
   Exchange found;
+  accesses.for_each_exchange(0, [&](const auto& write, const auto&, ThreadTag tag) {
+    const bool global = write.buffer->memory == MemoryScope::Global;
+    if (global && !tag.block) found.buffers.insert(write.buffer);
+  });
   for (const ThreadAccess& write : accesses.writes()) {
-    for (const ThreadAccess& read : accesses.reads()) {
-      const bool global = write.buffer->memory == MemoryScope::Global;
-      if (global && in_block(write, read)) found.buffers.insert(write.buffer);
-    }
-    // Stores to one place are of one thread, or race by themselves.
     for (const ThreadAccess& other : accesses.writes()) {
-      if (!same_place(write.indices, other.indices) && in_block(write, other)) {
-        found.overwritten.insert(write.buffer);
-      }
+      if (other.buffer != write.buffer || found.overwritten.contains(write.buffer)) continue;
+      // Stores to one place are of one thread, or race by themselves.
+      if (same_place(write.indices, other.indices)) continue;
+      const std::vector<ThreadTag> apart = accesses.tags_apart(write, other, 0);
+      const bool in_block =
+          std::any_of(apart.begin(), apart.end(), [](ThreadTag tag) { return !tag.block; });
+      if (in_block) found.overwritten.insert(write.buffer);
     }
   }
   found.buffers.insert(found.overwritten.begin(), found.overwritten.end());

@@ -12,36 +12,30 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
+ThreadAccesses accesses_in(const Stmt& loops, const ScanResults& results) {
+  const auto is_result = [&](const Buffer& b) {
+    return std::any_of(results.buffers.begin(), results.buffers.end(),
+                       [&](const Buffer& own) { return own.same_as(b); });
+  };
+  return {loops, is_result, results.ranges};
+}
+
 class Separator {
  public:
-  Separator(const Stmt& loops, const ScanResults& results)
-      : results_(results),
-        accesses_(loops, [&](const Buffer& b) { return is_result(b); }, results.ranges) {}
+  explicit Separator(const ScanResults& results) : results_(results) {}
 
   SeparatedSteps run(const Stmt& loops) {
-    for (const ThreadAccess& write : accesses_.writes()) {
-      for (const ThreadAccess& read : accesses_.reads()) {
-        if (read.buffer == write.buffer) check(write, read);
-      }
-    }
+    // The first axis counts the steps.
+    accesses_in(loops, results_)
+        .for_each_exchange(1, [&](const auto& write, const auto& read, ThreadTag tag) {
+          exchanged_.insert(write.buffer);
+          if (tag.block && !across_blocks_) across_blocks_ = across_blocks(write, read, tag);
+        });
     if (across_blocks_ || exchanged_.empty()) return {loops, across_blocks_};
     return {with_barriers(loops), {}};
   }
 
  private:
-  bool is_result(const Buffer& b) const {
-    return std::any_of(results_.buffers.begin(), results_.buffers.end(),
-                       [&](const Buffer& own) { return own.same_as(b); });
-  }
-
-  // The first axis counts the steps.
-  void check(const ThreadAccess& write, const ThreadAccess& read) {
-    for (const ThreadTag tag : accesses_.tags_apart(write, read, 1)) {
-      exchanged_.insert(write.buffer);
-      if (tag.block && !across_blocks_) across_blocks_ = across_blocks(write, read, tag);
-    }
-  }
-
   Diagnostic across_blocks(const ThreadAccess& write, const ThreadAccess& read,
                            ThreadTag tag) const {
     return {Severity::Error,
@@ -80,7 +74,6 @@ class Separator {
   }
 
   const ScanResults& results_;
-  ThreadAccesses accesses_;
   std::unordered_set<const BufferNode*> exchanged_;  // among threads
   std::optional<Diagnostic> across_blocks_;
 };
@@ -88,25 +81,15 @@ class Separator {
 }  // namespace
 
 SeparatedSteps separate_steps(const Stmt& loops, const ScanResults& results) {
-  return Separator(loops, results).run(loops);
+  return Separator(results).run(loops);
 }
 
 bool exchanges_across_blocks(const Stmt& plan, const ScanResults& results) {
-  const auto is_result = [&](const Buffer& b) {
-    return std::any_of(results.buffers.begin(), results.buffers.end(),
-                       [&](const Buffer& own) { return own.same_as(b); });
-  };
   bool found = false;
   walk(plan, [&](const Nest& kernel) {
-    const ThreadAccesses accesses(kernel.body, is_result, results.ranges);
-    for (const ThreadAccess& write : accesses.writes()) {
-      for (const ThreadAccess& read : accesses.reads()) {
-        if (read.buffer != write.buffer) continue;
-        const std::vector<ThreadTag> apart = accesses.tags_apart(write, read, 0);
-        found = found ||
-                std::any_of(apart.begin(), apart.end(), [](ThreadTag tag) { return tag.block; });
-      }
-    }
+    accesses_in(kernel.body, results)
+        .for_each_exchange(
+            0, [&](const auto&, const auto&, ThreadTag tag) { found = found || tag.block; });
   });
   return found;
 }

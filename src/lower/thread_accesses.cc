@@ -47,6 +47,17 @@ void ThreadAccesses::collect_reads(const Expr& e, Wanted wanted, const std::vect
   });
 }
 
+void ThreadAccesses::for_each_exchange(
+    size_t first_axis,
+    FunctionRef<void(const ThreadAccess&, const ThreadAccess&, ThreadTag)> found) const {
+  for (const ThreadAccess& write : writes_) {
+    for (const ThreadAccess& read : reads_) {
+      if (read.buffer != write.buffer) continue;
+      for (const ThreadTag tag : tags_apart(write, read, first_axis)) found(write, read, tag);
+    }
+  }
+}
+
 std::vector<ThreadTag> ThreadAccesses::tags_apart(const ThreadAccess& write,
                                                   const ThreadAccess& read,
                                                   size_t first_axis) const {

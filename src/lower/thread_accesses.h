@@ -25,7 +25,11 @@ class ThreadAccesses {
                  const ir::arith::Ranges& ranges);
 
   const std::vector<ThreadAccess>& writes() const { return writes_; }
-  const std::vector<ThreadAccess>& reads() const { return reads_; }
+  // Hands over each write with a read of the same buffer, and a tag along which the two may be
+  // different threads.
+  void for_each_exchange(
+      size_t first_axis,
+      FunctionRef<void(const ThreadAccess&, const ThreadAccess&, ir::ThreadTag)> found) const;
   // The tags along which the two may be different threads where they meet in one element, as far
   // as axes from `first_axis` on tell.
   std::vector<ir::ThreadTag> tags_apart(const ThreadAccess& write, const ThreadAccess& read,

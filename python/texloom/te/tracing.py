@@ -12,15 +12,11 @@ from .. import _core
 from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor, TensorIntrin
 from ..tir.op import var
 from . import intrinsic, intrinsic_call  # noqa: F401 (what they add is traced)
-from .directive_arguments import check_arguments
+from .directive_arguments import PARAMETERS, check_arguments
 from .layouts import AXIS_SEPARATOR, axis_names, mapped
 
-STAGE_DIRECTIVES = (
-    "bind compute_at compute_inline compute_root double_buffer fuse parallel pipeline pragma "
-    "reorder set_scope set_store_predicate split storage_align tensorize tile transform_layout "
-    "unroll vectorize"
-).split()
 SCHEDULE_DIRECTIVES = ("cache_read", "cache_write", "rfactor")
+STAGE_DIRECTIVES = [name for name in PARAMETERS if name not in SCHEDULE_DIRECTIVES]
 
 
 class Trace:
