@@ -67,12 +67,13 @@ std::vector<ThreadTag> ThreadAccesses::tags_apart(const ThreadAccess& write,
   const EqualWhereMet met(compared(write), compared(read), variables_, ranges_);
   std::vector<ThreadTag> apart;
   if (met.never()) return apart;
-  for (const auto& [tag, var] : threads_) {
+  for (const auto& thread : threads_) {
+    const ThreadTag tag = thread.first;
     // Where the tag has no loop around it, the first of its threads does what the others wait for.
-    const auto around = [&tag = tag](const ThreadAccess& access) {
+    const auto around = [&](const ThreadAccess& access) {
       return std::find(access.tags.begin(), access.tags.end(), tag) != access.tags.end();
     };
-    if (!around(write) || !around(read) || !met.holds(var)) apart.push_back(tag);
+    if (!around(write) || !around(read) || !met.holds(thread.second)) apart.push_back(tag);
   }
   return apart;
 }
