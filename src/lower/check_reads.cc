@@ -83,17 +83,6 @@ class Checker {
   }
 
  private:
-  template <class... Args>
-  void error(const SourceLocation& where, Code code, std::string help,
-             fmt::format_string<Args...> format, Args&&... args) {
-    sink_.report({Severity::Error,
-                  code,
-                  where,
-                  fmt::format(format, std::forward<Args>(args)...),
-                  std::move(help),
-                  {}});
-  }
-
   // Arithmetic of axes does not wrap: it is what lowering reasons about. That of values read from
   // memory may.
   void check_overflow(const Binary& n, const Expr& self) {
@@ -103,10 +92,10 @@ class Checker {
     const arith::Interval range = sum.bounds(ranges_);
     if (arith::reads_memory(sum) || !range.bounded() || range.within(INT32_MIN, INT32_MAX)) return;
     overflowed_ = true;
-    error(n.location.known() ? n.location : op_.location, Code::IndexTooLarge,
-          "cast an axis to int64 first: .astype(\"int64\"); or to uint32 if it shall wrap",
-          "'{}' computes values from {} to {} of its axes, which int32 does not hold", op_.name,
-          range.min, range.max);
+    sink_.error(n.location.known() ? n.location : op_.location, Code::IndexTooLarge,
+                "cast an axis to int64 first: .astype(\"int64\"); or to uint32 if it shall wrap",
+                "'{}' computes values from {} to {} of its axes, which int32 does not hold",
+                op_.name, range.min, range.max);
   }
 
   void check_index(const TensorRead& n, size_t i) {
@@ -116,10 +105,10 @@ class Checker {
     if (extent == nullptr || !range.bounded() || range.within(0, *extent - 1)) return;
     const bool outside = range.max < 0 || range.min >= *extent;
     if (!outside && !has_exact_bounds(index)) return;
-    error(op_.location, Code::OutOfBounds,
-          "guard the read with te.if_then_else, or shrink the axes",
-          "'{}' reads axis {} of '{}' at indices {} to {}, but it has the indices 0 to {}",
-          op_.name, i, n.tensor->name, range.min, range.max, *extent - 1);
+    sink_.error(op_.location, Code::OutOfBounds,
+                "guard the read with te.if_then_else, or shrink the axes",
+                "'{}' reads axis {} of '{}' at indices {} to {}, but it has the indices 0 to {}",
+                op_.name, i, n.tensor->name, range.min, range.max, *extent - 1);
   }
 
   const Operation& op_;

@@ -57,17 +57,6 @@ class Checker {
   }
 
  private:
-  template <class... Args>
-  void error(const SourceLocation& where, Code code, std::string help,
-             fmt::format_string<Args...> format, Args&&... args) {
-    sink_.report({Severity::Error,
-                  code,
-                  where,
-                  fmt::format(format, std::forward<Args>(args)...),
-                  std::move(help),
-                  {}});
-  }
-
   void check_arguments() {
     std::set<std::pair<StageId, int>> seen;
     for (const Argument& argument : lowering_.arguments) {
@@ -78,8 +67,8 @@ class Checker {
         continue;
       }
       if (!seen.emplace(*id, argument.tensor->output).second) {
-        error(lowering_.location, Code::BadArguments, "name each argument once",
-              "the argument '{}' is named twice", name);
+        sink_.error(lowering_.location, Code::BadArguments, "name each argument once",
+                    "the argument '{}' is named twice", name);
       }
       check_copied(argument, s_.stage(*id));
       if (argument.declaration) check_declaration(argument);
@@ -88,19 +77,19 @@ class Checker {
       const Stage& stage = s_.stage(id);
       const bool input = stage.op->is_placeholder() && stage.scan < 0;
       if (!input || seen.contains({id, 0})) continue;
-      error(lowering_.location, Code::BadArguments,
-            fmt::format("add '{}' to the argument list", stage.name()),
-            "the input '{}' is not among the arguments", stage.name());
+      sink_.error(lowering_.location, Code::BadArguments,
+                  fmt::format("add '{}' to the argument list", stage.name()),
+                  "the input '{}' is not among the arguments", stage.name());
     }
   }
 
   void check_row_major(const Argument& argument, std::string_view why) {
     const auto& declared = argument.declaration;
     if (!declared || !(declared->scope.texture || declared->layout || declared->has_origin)) return;
-    error(declared->location, Code::BadBinding,
-          "declare a row-major buffer, or have a stage at the root compute or read it",
-          "the argument '{}' is {}, so that it lies in no texture and by no layout",
-          argument.tensor->name, why);
+    sink_.error(declared->location, Code::BadBinding,
+                "declare a row-major buffer, or have a stage at the root compute or read it",
+                "the argument '{}' is {}, so that it lies in no texture and by no layout",
+                argument.tensor->name, why);
   }
 
   // What is computed inside a reader is copied to the caller's array from there; of what is inlined
@@ -111,7 +100,7 @@ class Checker {
                                   ? "inlined"
                                   : "computed inside a reader");
     if (stage.attachment.kind == AttachKind::At && (stage.pipeline || stage.double_buffered)) {
-      error(
+      sink_.error(
           stage.pipeline ? stage.pipeline->location : stage.double_buffer_location,
           Code::BadArguments, "leave it out of the arguments, or compute it where it is read",
           "{} of the argument '{}', which is then computed ahead of its readers, from where it is "
@@ -129,15 +118,15 @@ class Checker {
         std::any_of(lowering_.arguments.begin(), lowering_.arguments.end(),
                     [&](const Argument& a) { return s_.find(operation_of(a.tensor)) == stage.id; });
     if (argument || stage.is_output) {
-      error(lowering_.location, Code::ScanPlace,
-            fmt::format("pass the result of '{}', or compute a copy from it", scan),
-            "'{}' is a part of the scan '{}', and no array that the caller could pass",
-            stage.name(), scan);
+      sink_.error(lowering_.location, Code::ScanPlace,
+                  fmt::format("pass the result of '{}', or compute a copy from it", scan),
+                  "'{}' is a part of the scan '{}', and no array that the caller could pass",
+                  stage.name(), scan);
     }
     if (stage.scan < 0) return;
     for (const StageId reader : s_.readers_of(stage.id)) {
       if (reader == stage.scan || s_.stage(reader).scan == stage.scan) continue;
-      error(
+      sink_.error(
           s_.stage(reader).op->location, Code::ScanPlace,
           fmt::format("read the result of '{}'", scan),
           "'{}' reads '{}', which is computed in the steps of the scan '{}' and known there alone",
@@ -148,11 +137,12 @@ class Checker {
   void check_scan(const Stage& stage) {
     const StorageScope scope = scope_of_stage(stage);
     if (scope != StorageScope{} || stage.layout) {
-      error(stage.scope_location, Code::ScanPlace,
-            "leave it in a row-major buffer, and copy from there with cache_read",
-            "the steps of the scan '{}' read what they wrote, elements in global memory, not in "
-            "'{}'",
-            stage.name(), to_string(scope));
+      sink_.error(
+          stage.scope_location, Code::ScanPlace,
+          "leave it in a row-major buffer, and copy from there with cache_read",
+          "the steps of the scan '{}' read what they wrote, elements in global memory, not in "
+          "'{}'",
+          stage.name(), to_string(scope));
     }
     const ScanStep step = step_of(*stage.op);
     for (const Op& op : step.operations) {
@@ -183,48 +173,49 @@ class Checker {
     if (d.type == argument.tensor->type && same_shape && d.scope.memory == MemoryScope::Global) {
       return check_exact_image(d, argument.tensor->name);
     }
-    error(d.location, Code::BadBinding,
-          "declare it with the tensor's shape and dtype, in global memory or a texture",
-          "the tensor '{}' is {}[{}], but its buffer is declared as {}[{}] in {}",
-          argument.tensor->name, to_string(argument.tensor->type), fmt::join(shape, ", "),
-          to_string(d.type), fmt::join(d.shape, ", "), to_string(d.scope));
+    sink_.error(d.location, Code::BadBinding,
+                "declare it with the tensor's shape and dtype, in global memory or a texture",
+                "the tensor '{}' is {}[{}], but its buffer is declared as {}[{}] in {}",
+                argument.tensor->name, to_string(argument.tensor->type), fmt::join(shape, ", "),
+                to_string(d.type), fmt::join(d.shape, ", "), to_string(d.scope));
   }
 
   void check_exact_image(const BufferDeclaration& d, const std::string& tensor) {
     if (!d.exact_image || (d.scope.texture && !d.has_origin)) return;
-    error(d.location, Code::BadBinding,
-          d.has_origin ? "leave out origin=True, or exact_image=True"
-                       : "declare it with scope=\"texture\", or without exact_image=True",
-          "the tensor '{}' is declared to fill its image, but {}", tensor,
-          d.has_origin ? "may begin anywhere in one" : "lies in a buffer");
+    sink_.error(d.location, Code::BadBinding,
+                d.has_origin ? "leave out origin=True, or exact_image=True"
+                             : "declare it with scope=\"texture\", or without exact_image=True",
+                "the tensor '{}' is declared to fill its image, but {}", tensor,
+                d.has_origin ? "may begin anywhere in one" : "lies in a buffer");
   }
 
   void check_texture(const Stage& stage) {
     if (!scope_of_stage(stage).texture) return;
     if (!lowering_.target.images) {
-      error(stage.scope_location, Code::NoImages, "keep the tensor in a buffer",
-            "'{}' is to lie in a texture, but the target '{}' has no images", stage.name(),
-            to_string(lowering_.target));
+      sink_.error(stage.scope_location, Code::NoImages, "keep the tensor in a buffer",
+                  "'{}' is to lie in a texture, but the target '{}' has no images", stage.name(),
+                  to_string(lowering_.target));
     }
     for (const Type type : stage.op->types) {
       if (is_texel_type(type)) continue;
-      error(stage.scope_location, Code::TextureElementType,
-            "textures hold float16, float32 and integers of 8, 16 and 32 bits: cast the tensor, "
-            "or keep it in a buffer",
-            "'{}' has elements of type {}, which no texture can hold", stage.name(),
-            to_string(type));
+      sink_.error(
+          stage.scope_location, Code::TextureElementType,
+          "textures hold float16, float32 and integers of 8, 16 and 32 bits: cast the tensor, "
+          "or keep it in a buffer",
+          "'{}' has elements of type {}, which no texture can hold", stage.name(), to_string(type));
     }
     const bool any_rank = stage.layout.has_value();
     if (stage.op->shape.empty() || (stage.op->shape.size() > kMaxTextureRank && !any_rank)) {
-      error(stage.scope_location, Code::BadShape, "use a buffer for it",
-            "'{}' has {} axes; a texture holds tensors of 1 to {}", stage.name(),
-            stage.op->shape.size(), kMaxTextureRank);
+      sink_.error(stage.scope_location, Code::BadShape, "use a buffer for it",
+                  "'{}' has {} axes; a texture holds tensors of 1 to {}", stage.name(),
+                  stage.op->shape.size(), kMaxTextureRank);
     }
     if (!stage.op->reduce_axes.empty()) {
-      error(stage.scope_location, Code::TextureReduction,
-            fmt::format("accumulate in registers first: s.cache_write({}, \"local\")",
-                        stage.origin->name),
-            "the reduction '{}' would read and write its texture for each step", stage.name());
+      sink_.error(stage.scope_location, Code::TextureReduction,
+                  fmt::format("accumulate in registers first: s.cache_write({}, \"local\")",
+                              stage.origin->name),
+                  "the reduction '{}' would read and write its texture for each step",
+                  stage.name());
     }
   }
 
@@ -247,30 +238,32 @@ class Checker {
       }
     }
     if (!found) return;
-    error(stage.op->location, Code::UnsupportedType, "compute it in float32",
-          "'{}' is in float64, which the target '{}' does not have", stage.name(),
-          to_string(lowering_.target));
+    sink_.error(stage.op->location, Code::UnsupportedType, "compute it in float32",
+                "'{}' is in float64, which the target '{}' does not have", stage.name(),
+                to_string(lowering_.target));
   }
 
   void check_extern(const Stage& stage) {
     if (stage.attachment.kind == AttachKind::At) {
-      error(stage.attachment.location, Code::ExternPlace, "leave it at the root",
-            "the extern '{}' is computed inside '{}', but its statement writes all of its outputs",
-            stage.name(), s_.stage(stage.attachment.stage).name());
+      sink_.error(
+          stage.attachment.location, Code::ExternPlace, "leave it at the root",
+          "the extern '{}' is computed inside '{}', but its statement writes all of its outputs",
+          stage.name(), s_.stage(stage.attachment.stage).name());
       return;
     }
     if (scope_of_stage(stage) != StorageScope{} || stage.layout) {
-      error(stage.scope_location, Code::ExternPlace,
-            "write to a buffer, and copy from there with cache_read",
-            "the statement of the extern '{}' writes elements in global memory, not in '{}'",
-            stage.name(), to_string(scope_of_stage(stage)));
+      sink_.error(stage.scope_location, Code::ExternPlace,
+                  "write to a buffer, and copy from there with cache_read",
+                  "the statement of the extern '{}' writes elements in global memory, not in '{}'",
+                  stage.name(), to_string(scope_of_stage(stage)));
     }
     if (has_threads(*stage.op)) return;
-    error(stage.op->location, Code::UnboundStage,
-          "put its statements under ib.scope_attr(te.thread_axis(\"blockIdx.x\"), "
-          "\"thread_extent\", n)",
-          "the statement of the extern '{}' is bound to no thread; did you forget to bind it?",
-          stage.name());
+    sink_.error(
+        stage.op->location, Code::UnboundStage,
+        "put its statements under ib.scope_attr(te.thread_axis(\"blockIdx.x\"), "
+        "\"thread_extent\", n)",
+        "the statement of the extern '{}' is bound to no thread; did you forget to bind it?",
+        stage.name());
   }
 
   StorageScope scope_of_stage(const Stage& stage) const {
@@ -283,9 +276,10 @@ class Checker {
       const AxisAttributes* attributes = stage.attributes_of(leaf);
       if (attributes == nullptr || attributes->loop != LoopKind::Vectorized) continue;
       if (has_constant_extent(stage, leaf)) continue;
-      error(attributes->location, Code::VectorizeExtent,
-            "split the axis by a constant and vectorize the inner part",
-            "vectorize of '{}' of '{}', whose extent is not constant", leaf->name(), stage.name());
+      sink_.error(attributes->location, Code::VectorizeExtent,
+                  "split the axis by a constant and vectorize the inner part",
+                  "vectorize of '{}' of '{}', whose extent is not constant", leaf->name(),
+                  stage.name());
     }
   }
 
@@ -299,10 +293,10 @@ class Checker {
         return is_one_thread_axis(thread, other);
       });
       if (twice) {
-        error(stage.attributes_of(leaf)->location, Code::NestedThread,
-              "bind each thread axis to one axis of a stage, or fuse the axes",
-              "two axes of '{}' are bound to {}, '{}' being the second", stage.name(),
-              thread->name(), leaf->name());
+        sink_.error(stage.attributes_of(leaf)->location, Code::NestedThread,
+                    "bind each thread axis to one axis of a stage, or fuse the axes",
+                    "two axes of '{}' are bound to {}, '{}' being the second", stage.name(),
+                    thread->name(), leaf->name());
       }
       seen.push_back(thread);
     }
@@ -319,12 +313,12 @@ class Checker {
       for (const LoopRef& outer : enclosing_loops(s_, stage.id)) {
         const IterVar other = thread_of(s_, outer);
         if (!other || !is_one_thread_axis(thread, other)) continue;
-        error(where, Code::ThreadReductionOrder,
-              "attach it outside of that loop, or set its scope to \"shared\"",
-              "the reduction axis '{}' of '{}' is bound to {}, but '{}' is computed inside a loop "
-              "of '{}' over the same threads, each of which wants elements of its own",
-              leaf->name(), stage.name(), thread->name(), stage.name(),
-              s_.stage(outer.stage).name());
+        sink_.error(
+            where, Code::ThreadReductionOrder,
+            "attach it outside of that loop, or set its scope to \"shared\"",
+            "the reduction axis '{}' of '{}' is bound to {}, but '{}' is computed inside a loop "
+            "of '{}' over the same threads, each of which wants elements of its own",
+            leaf->name(), stage.name(), thread->name(), stage.name(), s_.stage(outer.stage).name());
       }
     }
   }
@@ -333,19 +327,21 @@ class Checker {
   void check_predicate(const Stage& stage) {
     if (!stage.predicate) return;
     if (stage.op->is_scan()) {
-      error(stage.predicate_location, Code::BadPredicate,
-            "set it on what the steps compute: s[update].set_store_predicate(condition)",
-            "a store predicate of the scan '{}', which stores nothing itself", stage.name());
+      sink_.error(stage.predicate_location, Code::BadPredicate,
+                  "set it on what the steps compute: s[update].set_store_predicate(condition)",
+                  "a store predicate of the scan '{}', which stores nothing itself", stage.name());
     } else if (stage.op->is_extern()) {
-      error(stage.predicate_location, Code::BadPredicate,
-            "put the stores of the statement under ib.if_scope(condition)",
-            "a store predicate of the extern '{}', whose statement says itself what is stored",
-            stage.name());
+      sink_.error(
+          stage.predicate_location, Code::BadPredicate,
+          "put the stores of the statement under ib.if_scope(condition)",
+          "a store predicate of the extern '{}', whose statement says itself what is stored",
+          stage.name());
     } else if (scope_of_stage(stage).memory == MemoryScope::Local) {
-      error(stage.predicate_location, Code::BadPredicate,
-            "leave the predicate out, or set it on the stage that writes to global memory",
-            "the store predicate of '{}', of which every thread keeps a result in local memory",
-            stage.name());
+      sink_.error(
+          stage.predicate_location, Code::BadPredicate,
+          "leave the predicate out, or set it on the stage that writes to global memory",
+          "the store predicate of '{}', of which every thread keeps a result in local memory",
+          stage.name());
     }
   }
 
@@ -355,11 +351,12 @@ class Checker {
     for (const IterVar& leaf : stage.leaves) {
       inside = inside || leaf->kind == IterKind::Reduction;
       if (!inside || !comes_from_data(stage, leaf)) continue;
-      error(where, Code::ThreadReductionOrder,
-            "reorder the axes so that all data axes stand outside of the reduction",
-            "the reduction axis '{}' of '{}' is bound to {}, but the data axis '{}' stands inside "
-            "the reduction",
-            reduction->name(), stage.name(), thread.name(), leaf->name());
+      sink_.error(
+          where, Code::ThreadReductionOrder,
+          "reorder the axes so that all data axes stand outside of the reduction",
+          "the reduction axis '{}' of '{}' is bound to {}, but the data axis '{}' stands inside "
+          "the reduction",
+          reduction->name(), stage.name(), thread.name(), leaf->name());
       return;
     }
   }
@@ -381,11 +378,12 @@ class Checker {
   void check_visibility(const Stage& stage) {
     const StorageScope scope = scope_of_stage(stage);
     if (stage.attachment.kind == AttachKind::Root && scope.memory != MemoryScope::Global) {
-      error(stage.scope_location, Code::ScopeTooNarrow,
-            "attach it to a loop of a stage that reads it: s[cache].compute_at(s[reader], axis)",
-            "'{}' lies in {} memory but is computed at the root, in a kernel of its own that no "
-            "reader shares",
-            stage.name(), to_string(scope.memory));
+      sink_.error(
+          stage.scope_location, Code::ScopeTooNarrow,
+          "attach it to a loop of a stage that reads it: s[cache].compute_at(s[reader], axis)",
+          "'{}' lies in {} memory but is computed at the root, in a kernel of its own that no "
+          "reader shares",
+          stage.name(), to_string(scope.memory));
     }
     if (stage.attachment.kind != AttachKind::At || stage.scan >= 0) return;
     for (const StageId reader : s_.readers_of(stage.id)) {
@@ -399,10 +397,10 @@ class Checker {
     if (!stage.pipeline) return;
     const SourceLocation& where = stage.pipeline->location;
     if (stage.attachment.kind != AttachKind::At) {
-      error(where, Code::CannotPipeline,
-            "attach it to a loop of a stage that reads it: s[cache].compute_at(s[reader], axis)",
-            "'{}' is pipelined, but is attached to no loop that it could run ahead of",
-            stage.name());
+      sink_.error(
+          where, Code::CannotPipeline,
+          "attach it to a loop of a stage that reads it: s[cache].compute_at(s[reader], axis)",
+          "'{}' is pipelined, but is attached to no loop that it could run ahead of", stage.name());
       return;
     }
     const Stage& host = s_.stage(stage.attachment.stage);
@@ -410,21 +408,23 @@ class Checker {
     const AxisAttributes* attributes = host.attributes_of(loop);
     const LoopKind kind = attributes == nullptr ? LoopKind::Serial : attributes->loop;
     if (kind != LoopKind::Serial && kind != LoopKind::Unrolled) {
-      error(where, Code::CannotPipeline, "attach it to a loop that is serial or unrolled",
-            "'{}' is pipelined, but the iterations of the loop '{}' of '{}', which it is attached "
-            "to, do not follow one another",
-            stage.name(), loop->name(), host.name());
+      sink_.error(
+          where, Code::CannotPipeline, "attach it to a loop that is serial or unrolled",
+          "'{}' is pipelined, but the iterations of the loop '{}' of '{}', which it is attached "
+          "to, do not follow one another",
+          stage.name(), loop->name(), host.name());
     }
     if (host.op->is_scan() && stage.scan == host.id) {
-      error(where, Code::CannotPipeline, "attach it to a loop of the update",
-            "'{}' is pipelined, but what a step of the scan '{}' reads is not there before it",
-            stage.name(), host.name());
+      sink_.error(
+          where, Code::CannotPipeline, "attach it to a loop of the update",
+          "'{}' is pipelined, but what a step of the scan '{}' reads is not there before it",
+          stage.name(), host.name());
     }
     // Its last iteration stands behind the loop.
     for (const StageId doubled : double_buffered_at(s_, {host.id, loop})) {
-      error(where, Code::CannotPipeline, "pipeline both, or neither of them",
-            "'{}' is pipelined at the loop '{}' of '{}', at which '{}' has double buffers",
-            stage.name(), loop->name(), host.name(), s_.stage(doubled).name());
+      sink_.error(where, Code::CannotPipeline, "pipeline both, or neither of them",
+                  "'{}' is pipelined at the loop '{}' of '{}', at which '{}' has double buffers",
+                  stage.name(), loop->name(), host.name(), s_.stage(doubled).name());
     }
   }
 

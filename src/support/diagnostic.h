@@ -84,6 +84,18 @@ template <class... Args>
 class DiagnosticSink {
  public:
   void report(Diagnostic diagnostic) { diagnostics_.push_back(std::move(diagnostic)); }
+  // What fail() raises.
+  template <class... Args>
+  void error(const SourceLocation& location, Code code, std::string help,
+             fmt::format_string<Args...> format, Args&&... args) {
+    report({Severity::Error,
+            code,
+            location,
+            fmt::format(format, std::forward<Args>(args)...),
+            std::move(help),
+            {},
+            {}});
+  }
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
   void throw_if_errors() const;
 
