@@ -103,6 +103,12 @@ py::dict store(const Stmt& s, const Buffer& buffer) {
   return d;
 }
 
+py::dict allocation(const Buffer& buffer) {
+  py::dict d = row("allocate");
+  d["buffer"] = PyPlacedBuffer{buffer};
+  return d;
+}
+
 // What declares or binds something for the rest of a block stands beside it, as in the text form.
 void append(py::list& rows, const Stmt& s) {
   visit(
@@ -125,9 +131,7 @@ void append(py::list& rows, const Stmt& s) {
         rows.append(d);
       },
       [&](const Allocate& n) {
-        py::dict d = row("allocate");
-        d["buffer"] = PyPlacedBuffer{n.buffer};
-        rows.append(d);
+        rows.append(allocation(n.buffer));
         append(rows, n.body);
       },
       [&](const Store& n) { rows.append(store(s, n.buffer)); },
@@ -236,8 +240,11 @@ void bind_program_view(py::module_& m) {
   py::reinterpret_borrow<py::class_<PyProgram>>(m.attr("Program"))
       .def_property_readonly("_kernels", kernels)
       .def_property_readonly("_body", [](const PyProgram& p) {
-        const Stmt& body = p.state->program.body;
-        return body ? statements(body) : py::list();
+        const Program& program = p.state->program;
+        py::list rows;
+        for (const Buffer& temporary : program.temporaries) rows.append(allocation(temporary));
+        if (program.body) append(rows, program.body);
+        return rows;
       });
 }
 

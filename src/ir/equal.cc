@@ -57,7 +57,8 @@ class Equality {
     return same_definitions(a.lhs, b.lhs) && same_definitions(a.rhs, b.rhs) &&
            same(a.results, b.results) && same(a.identities, b.identities);
   }
-  bool same_definitions(const Exprs& a, const Exprs& b) {
+  template <class T>
+  bool same_definitions(const std::vector<T>& a, const std::vector<T>& b) {
     if (a.size() != b.size()) return false;
     for (size_t i = 0; i < a.size(); ++i) {
       if (!same(Definition{a[i]}, Definition{b[i]})) return false;
@@ -94,11 +95,10 @@ class Equality {
            same(a.axes, b.axes) && same(a.body, b.body);
   }
   bool same(const Program& a, const Program& b) {
-    if (a.name != b.name || a.stage != b.stage || a.params.size() != b.params.size()) return false;
+    if (a.name != b.name || a.stage != b.stage) return false;
     if (!same_definitions(a.symbols, b.symbols)) return false;
-    for (size_t i = 0; i < a.params.size(); ++i) {
-      if (!same(Definition{a.params[i]}, Definition{b.params[i]})) return false;
-    }
+    if (!same_definitions(a.params, b.params)) return false;
+    if (!same_definitions(a.temporaries, b.temporaries)) return false;
     return same(a.body, b.body) && same(a.kernels, b.kernels);
   }
 

@@ -39,6 +39,7 @@ class ProgramParser {
         {.logical = program_.stage == Stage::Loops, .widened = program_.stage == Stage::Legalised});
     while (reader_.at_word("symbol") && !reader_.at("[", 1)) symbol();
     while (reader_.at_word("param") && !reader_.at("[", 1)) param();
+    while (auto temporary = stmts_.temporary()) program_.temporaries.push_back(*temporary);
     stmts_.find_kernels();
     program_.body = stmts_.statements();
     while (stmts_.at_kernel()) kernel();

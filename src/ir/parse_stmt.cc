@@ -262,6 +262,13 @@ StmtParser::Item StmtParser::let() {
   return {nullptr, var, std::move(value), nullptr, place(first)};
 }
 
+std::optional<Buffer> StmtParser::temporary() {
+  if (kind_here() != StmtKind::Allocate) return std::nullopt;
+  const bool is_global = reader_.at_word("texture2d.alloca") || reader_.at_word("global", 3);
+  if (!is_global) return std::nullopt;
+  return allocate().buffer;
+}
+
 StmtParser::Item StmtParser::allocate() {
   const Token first = reader_.next();
   const NamedToken name = reader_.name("the name of a buffer");

@@ -23,6 +23,10 @@ class StmtParser {
   Stmt statements();
   bool at_kernel() const { return reader_.at_word("kernel") && !reader_.at("[", 1); }
 
+  // The temporary of the program that is declared here, if one is: what allocates global memory in
+  // front of all statements.
+  std::optional<Buffer> temporary();
+
   // Launches stand in front of their kernels, and are numbers of them: looks ahead for kernels.
   void find_kernels();
   // Of a kernel that find_kernels has found: how many are before the first of this name.

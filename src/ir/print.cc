@@ -38,16 +38,24 @@ class Printer {
     for (const Expr& symbol : program_->symbols) {
       out_ += fmt::format("  symbol {}: {}\n", text(symbol), to_string(symbol->type));
     }
-    for (const Buffer& param : program_->params) {
-      out_ +=
-          InOrder{"  param {}: {}{}\n", name(param), declaration(*param), location(param->location)}
-              .text;
+    for (const Buffer& param : program_->params) declare("param", param);
+    for (const Buffer& temporary : program_->temporaries) {
+      declare(fmt::format("{}.alloca", object_word(temporary)), temporary);
     }
-    stmt(program_->body, 1);
+    // In a block of its own it is no temporary.
+    const auto* first = as<Allocate>(program_->body);
+    const bool block = first != nullptr && first->buffer->memory == MemoryScope::Global;
+    if (block) out_ += "  {\n";
+    stmt(program_->body, block ? 2 : 1);
+    if (block) out_ += "  }\n";
     for (const Kernel& k : program_->kernels) {
       out_ += "\n";
       kernel(k);
     }
+  }
+
+  void declare(std::string_view what, const Buffer& b) {
+    out_ += InOrder{"  {} {}: {}{}\n", what, name(b), declaration(*b), location(b->location)}.text;
   }
 
   void kernel(const Kernel& k) {

@@ -61,6 +61,11 @@ struct Program {
   // allocations, loops, launches. Each iteration of a loop outside the nests launches anew.
   Stmt body;
   std::vector<Kernel> kernels;  // from stage Kernels on
+  // Global memory that the call makes for the kernels: there from the first statement of the body
+  // that uses it until a Free. A list, not allocations around one another, because there may be as
+  // many as there are stages; an Allocate in the body is for memory that each iteration of a loop
+  // has anew.
+  std::vector<Buffer> temporaries = {};
 };
 
 struct PrintOptions {

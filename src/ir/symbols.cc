@@ -38,6 +38,7 @@ class Instance {
     kernels_ = &p.kernels;
     Program result{p.name, p.stage, {}, {}, {}, {}};
     for (const Buffer& param : p.params) result.params.push_back(buffer(param));
+    for (const Buffer& b : p.temporaries) result.temporaries.push_back(buffer(b));
     result.body = stmt(p.body);
     for (const Kernel& k : p.kernels) result.kernels.push_back(kernel(k));
     return result;

@@ -37,11 +37,12 @@ class Verifier {
                                                      : Place::Loops);
     for (const Expr& symbol : program_.symbols) define(symbol);
     for (const Buffer& param : program_.params) {
-      if (param->memory != MemoryScope::Global) {
-        found_.add(Rule::Visibility, param, "a parameter of the program is {}",
-                   to_string(param->memory));
-      }
+      check_global(param, "parameter");
       define_with_origin(param);
+    }
+    for (const Buffer& temporary : program_.temporaries) {
+      check_global(temporary, "temporary");
+      allocate(temporary, temporary);
     }
     stmt(program_.body);
     if (!has_kernels && !program_.kernels.empty()) {
@@ -62,6 +63,11 @@ class Verifier {
     const Stmt* loop = nullptr;  // the innermost loop around it
     bool freed = false;
   };
+
+  void check_global(const Buffer& b, std::string_view what) {
+    if (b->memory == MemoryScope::Global) return;
+    found_.add(Rule::Visibility, b, "a {} of the program is {}", what, to_string(b->memory));
+  }
 
   void enter_place(Place place) {
     place_ = place;
@@ -86,12 +92,8 @@ class Verifier {
       if (p.buffer) origin_is_defined(p.buffer);
     }
     axes();
-    const Stmt* inner = &k.body;
-    while (*inner && as<Allocate>(*inner) != nullptr) {
-      outermost_.insert(as<Allocate>(*inner)->buffer.get());
-      inner = &as<Allocate>(*inner)->body;
-    }
     stmt(k.body);
+    check_shared_buffers(k, found_);
     for (const KernelParam& p : k.params) {
       const auto usage = usage_.find(p.buffer.get());
       if (usage != usage_.end()) check_access(k, p, usage->second, found_);
@@ -139,6 +141,14 @@ class Verifier {
     }
     if (buffer->origin.x) define(buffer->origin.x);
     if (buffer->origin.y) define(buffer->origin.y);
+  }
+  template <class Node>
+  void allocate(const Buffer& b, const Ref<Node>& where) {
+    if (b->origin.exact_image) {
+      found_.add(Rule::Buffers, where, "{} is no parameter: its image may be larger", b->name);
+    }
+    define_with_origin(b);
+    allocations_[b.get()] = {.loop = loop_};
   }
   // Of what the plan computes at the call.
   template <class Node>
@@ -392,16 +402,8 @@ class Verifier {
     if (kernel_ != nullptr && global) {
       found_.add(Rule::Visibility, s, "global memory is allocated inside a kernel");
     }
-    if (kernel_ != nullptr && n.buffer->memory == MemoryScope::Shared &&
-        !outermost_.contains(n.buffer.get())) {
-      found_.add(Rule::Visibility, s, "a shared buffer is not allocated around the whole kernel");
-    }
-    if (n.buffer->origin.exact_image) {
-      found_.add(Rule::Buffers, s, "{} is no parameter: its image may be larger", n.buffer->name);
-    }
     const size_t depth = scope_.depth();
-    define_with_origin(n.buffer);
-    allocations_[n.buffer.get()] = {.loop = loop_};
+    allocate(n.buffer, s);
     stmt(n.body);
     scope_.leave(depth);
   }
@@ -458,7 +460,6 @@ class Verifier {
   BoundsProof bounds_;
   int guards_ = 0;     // conditions that decide whether we come here
   int divergent_ = 0;  // conditions and extents around that vary within a block
-  std::unordered_set<const BufferNode*> outermost_;  // allocated around the kernel's whole body
 
   const Stmt* loop_ = nullptr;  // the body of the innermost one that is no thread loop
   std::unordered_map<const ExprNode*, Expr> loop_extents_;  // by variable

@@ -6,8 +6,23 @@
 #include "ir/equal.h"
 #include "ir/limits.h"
 #include "ir/verify_types.h"
+#include "ir/visit.h"
 
 namespace texloom::ir {
+
+namespace {
+
+void refuse_shared_buffers(const Stmt& s, Violations& found) {
+  if (!s) return;  // reported where the statement around it is looked at
+  const auto* n = as<Allocate>(s);
+  if (n != nullptr && n->buffer->memory == MemoryScope::Shared) {
+    found.add(Rule::Visibility, s, "a shared buffer is not allocated around the whole kernel");
+  }
+  for_each_child(
+      s, [](const Expr&) {}, [&](const Stmt& child) { refuse_shared_buffers(child, found); });
+}
+
+}  // namespace
 
 void check_param(const Kernel& kernel, const KernelParam& param, Violations& found) {
   if (static_cast<bool>(param.buffer) == static_cast<bool>(param.scalar)) {
@@ -58,6 +73,12 @@ void check_axes(const Kernel& kernel, Violations& found) {
                                     [](const Expr& a, const Expr& b) { return equal(a, b); });
   if (!same_grid) error("its grid is not the extents of its blockIdx axes");
   if (block != kernel.block) error("its block is not the extents of its threadIdx axes");
+}
+
+void check_shared_buffers(const Kernel& kernel, Violations& found) {
+  const Stmt* inside = &kernel.body;  // of the allocations around all
+  while (*inside && as<Allocate>(*inside) != nullptr) inside = &as<Allocate>(*inside)->body;
+  refuse_shared_buffers(*inside, found);
 }
 
 void check_access(const Kernel& kernel, const KernelParam& param, Usage usage, Violations& found) {

@@ -16,6 +16,8 @@ struct Usage {
 void check_param(const Kernel& kernel, const KernelParam& param, Violations& found);
 // Each thread tag stands there once, in order, and the grid and the block are the extents.
 void check_axes(const Kernel& kernel, Violations& found);
+// Shared buffers are allocated around the whole body.
+void check_shared_buffers(const Kernel& kernel, Violations& found);
 // A buffer is declared as what the body does to it, and no texture is read and written.
 void check_access(const Kernel& kernel, const KernelParam& param, Usage usage, Violations& found);
 void check_limits(const Kernel& kernel, const Target& target, Violations& found);

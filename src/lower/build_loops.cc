@@ -25,6 +25,7 @@
 #include "schedule/axis_values.h"
 #include "schedule/bounds.h"
 #include "schedule/extern_operation.h"
+#include "schedule/stage_links.h"
 
 namespace texloom::lower {
 
@@ -41,22 +42,20 @@ class Builder {
         target_(lowering.target),
         bounds_(bounds),
         buffers_(buffers),
+        links_(links_of(lowering.schedule)),
         loops_(lowering.schedule, bounds, lowering.warnings) {}
 
-  // All root stages in order, temporaries around all that follows their own nest.
-  Stmt program_body() {
-    std::vector<StageId> roots;
+  // All root stages in order.
+  void build(Program& program) {
+    Stmts nests;
     for (const StageId id : s_.order()) {
       const Stage& stage = s_.stage(id);
-      if (!stage.op->is_placeholder() && stage.attachment.kind == AttachKind::Root) {
-        roots.push_back(id);
-      }
+      if (stage.op->is_placeholder() || stage.attachment.kind != AttachKind::Root) continue;
+      nests.push_back(root(id));
+      const std::vector<Buffer> own = allocations(id);
+      program.temporaries.insert(program.temporaries.end(), own.begin(), own.end());
     }
-    Stmt body = make_empty();
-    for (auto id = roots.rbegin(); id != roots.rend(); ++id) {
-      body = allocated(*id, make_seq({root(*id), body}));
-    }
-    return body;
+    program.body = make_seq(std::move(nests));
   }
 
  private:
@@ -68,11 +67,18 @@ class Builder {
     return own;
   }
 
-  // The body, within which those of the stage's buffers live that are no parameters.
+  // Those of the stage's buffers that are neither parameters nor begun by another stage.
+  std::vector<Buffer> allocations(StageId id) const {
+    std::vector<Buffer> own = buffers(id);
+    std::erase_if(own,
+                  [&](const Buffer& b) { return buffers_.is_param(b) || !buffers_.begins(id, b); });
+    return own;
+  }
+
+  // The body, within which they live.
   Stmt allocated(StageId id, Stmt body) const {
-    const std::vector<Buffer>& own = buffers(id);
+    const std::vector<Buffer> own = allocations(id);
     for (auto buffer = own.rbegin(); buffer != own.rend(); ++buffer) {
-      if (buffers_.is_param(*buffer) || !buffers_.begins(id, *buffer)) continue;
       body = make_allocate(*buffer, std::move(body), s_.stage(id).op->location);
     }
     return body;
@@ -253,11 +259,9 @@ class Builder {
   // Producers before readers at the start of the loop's body.
   Stmt with_attached(StageId host, const IterVar& axis, Stmt body,
                      const std::vector<StageId>& elsewhere) {
-    const std::vector<StageId>& order = s_.order();
-    for (auto id = order.rbegin(); id != order.rend(); ++id) {
-      const Attachment& at = s_.stage(*id).attachment;
-      if (at.kind != AttachKind::At || at.stage != host) continue;
-      if (!leaf_of(s_.stage(host), at.axis).same_as(axis)) continue;
+    const std::vector<StageId>& attached = links_.attached_to(host);
+    for (auto id = attached.rbegin(); id != attached.rend(); ++id) {
+      if (!leaf_of(s_.stage(host), s_.stage(*id).attachment.axis).same_as(axis)) continue;
       if (std::find(elsewhere.begin(), elsewhere.end(), *id) != elsewhere.end()) continue;
       body = allocated(*id, make_seq({filled(*id), copied(*id), body}));
     }
@@ -427,6 +431,7 @@ class Builder {
   const Target& target_;
   const Bounds& bounds_;
   const StageBuffers& buffers_;
+  const StageLinks links_;
   LeafLoops loops_;
   std::unordered_map<StageId, Expr> slot_;      // of stages with two buffers: which one, now
   std::unordered_map<StageId, Place> part_of_;  // of reductions that threads share
@@ -445,7 +450,7 @@ void build_loops(Lowering& lowering) {
   lowering.program.symbols = symbols_of(lowering);
   lowering.program.params = buffers.params;
   lowering.array_layouts = array_layouts(lowering, buffers);
-  lowering.program.body = Builder(lowering, bounds, buffers).program_body();
+  Builder(lowering, bounds, buffers).build(lowering.program);
 }
 
 }  // namespace texloom::lower

@@ -14,6 +14,7 @@
 #include "schedule/axis_values.h"
 #include "schedule/extern_operation.h"
 #include "schedule/scan_operation.h"
+#include "schedule/stage_links.h"
 
 namespace texloom::lower {
 
@@ -25,7 +26,8 @@ namespace {
 
 class Checker {
  public:
-  explicit Checker(const Lowering& lowering) : lowering_(lowering), s_(lowering.schedule) {}
+  explicit Checker(const Lowering& lowering)
+      : lowering_(lowering), s_(lowering.schedule), links_(links_of(s_)) {}
 
   void run() {
     check_arguments();
@@ -124,7 +126,7 @@ class Checker {
                   stage.name(), scan);
     }
     if (stage.scan < 0) return;
-    for (const StageId reader : s_.readers_of(stage.id)) {
+    for (const StageId reader : links_.readers_of(stage.id)) {
       if (reader == stage.scan || s_.stage(reader).scan == stage.scan) continue;
       sink_.error(
           s_.stage(reader).op->location, Code::ScanPlace,
@@ -386,7 +388,7 @@ class Checker {
           stage.name(), to_string(scope.memory));
     }
     if (stage.attachment.kind != AttachKind::At || stage.scan >= 0) return;
-    for (const StageId reader : s_.readers_of(stage.id)) {
+    for (const StageId reader : links_.readers_of(stage.id)) {
       if (s_.stage(reader).attachment.kind == AttachKind::Inline) continue;
       check_encloses(s_, stage.id, reader);
     }
@@ -430,6 +432,7 @@ class Checker {
 
   const Lowering& lowering_;
   const Schedule& s_;
+  const StageLinks links_;
   DiagnosticSink sink_;
 };
 

@@ -1,6 +1,7 @@
 #include "lower/split_kernels.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/verify_stages.h"
 #include "ir/visit.h"
@@ -13,17 +14,24 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// Allocations are nested around the nests that may use them; what is left are sequences and loops.
+// Memory of a loop's iteration is allocated around the nests that use it; what is left are
+// sequences and loops.
 class PlanBuilder {
  public:
   explicit PlanBuilder(Lowering& lowering) : lowering_(lowering) {}
 
+  Stmt plan_of_program() {
+    const Stmt body = plan(lowering_.program.body);
+    return with_frees(lowering_.program.temporaries, body);
+  }
+
+ private:
   Stmt plan(const Stmt& s) {
     if (const auto* n = as<Nest>(s)) return launch(*n);
     check_belongs(s);
     if (const auto* n = as<Allocate>(s)) {
       const Stmt body = plan(n->body);
-      return make_allocate(n->buffer, with_free(n->buffer, body), n->location);
+      return make_allocate(n->buffer, with_frees({n->buffer}, body), n->location);
     }
     const auto* loop = as<For>(s);
     if (loop != nullptr) loops_.push_back(loop);
@@ -33,7 +41,6 @@ class PlanBuilder {
     return result;
   }
 
- private:
   // What is outside every nest is in no kernel: it has to be something that a plan can do.
   static void check_belongs(const Stmt& s) {
     const auto* alloca = as<Allocate>(s);
@@ -62,35 +69,38 @@ class PlanBuilder {
     return make_launch(number, nest.location);
   }
 
-  bool uses(const Stmt& s, const Buffer& buffer) const {
-    bool found = false;
+  // Those of the buffers that kernels launched by the statement use, which leave the list.
+  std::vector<Buffer> taken_by(const Stmt& s, std::vector<Buffer>& buffers) const {
+    std::unordered_set<const BufferNode*> used;
     walk(s, [&](const Launch& n) {
-      const auto& params = lowering_.program.kernels[static_cast<size_t>(n.kernel)].params;
-      found |= std::any_of(params.begin(), params.end(),
-                           [&](const KernelParam& p) { return p.buffer.same_as(buffer); });
+      for (const KernelParam& p : lowering_.program.kernels[static_cast<size_t>(n.kernel)].params) {
+        used.insert(p.buffer.get());
+      }
     });
-    return found;
+    const auto rest = std::stable_partition(
+        buffers.begin(), buffers.end(), [&](const Buffer& b) { return !used.contains(b.get()); });
+    std::vector<Buffer> taken(rest, buffers.end());
+    buffers.erase(rest, buffers.end());
+    return taken;
   }
 
-  // Frees the buffer behind the last statement that uses it.
-  Stmt with_free(const Buffer& buffer, const Stmt& body) const {
-    const Stmt free = make_free(buffer, body->location);
-    if (const auto* n = as<Allocate>(body)) {
-      return make_allocate(n->buffer, with_free(buffer, n->body), n->location);
-    }
+  // Frees each buffer behind the last statement that uses it.
+  Stmt with_frees(std::vector<Buffer> buffers, const Stmt& body) const {
     const auto* seq = as<Seq>(body);
-    if (seq == nullptr) return make_seq({body, free});
-    Stmts statements = seq->statements;
-    for (size_t i = statements.size(); i-- > 0;) {
-      if (!uses(statements[i], buffer)) continue;
-      if (as<Allocate>(statements[i]) != nullptr) {
-        statements[i] = with_free(buffer, statements[i]);
-      } else {
-        statements.insert(statements.begin() + static_cast<ptrdiff_t>(i) + 1, free);
+    Stmts backwards;
+    for (size_t i = seq == nullptr ? 1 : seq->statements.size(); i-- > 0;) {
+      const Stmt& each = seq == nullptr ? body : seq->statements[i];
+      const std::vector<Buffer> ending = taken_by(each, buffers);
+      if (const auto* n = as<Allocate>(each); n != nullptr && !ending.empty()) {
+        backwards.push_back(make_allocate(n->buffer, with_frees(ending, n->body), n->location));
+        continue;
       }
-      break;
+      for (auto b = ending.rbegin(); b != ending.rend(); ++b) {
+        backwards.push_back(make_free(*b, each->location));
+      }
+      backwards.push_back(each);
     }
-    return make_seq(std::move(statements));
+    return make_seq({backwards.rbegin(), backwards.rend()});
   }
 
   Lowering& lowering_;
@@ -100,7 +110,7 @@ class PlanBuilder {
 }  // namespace
 
 void split_kernels(Lowering& lowering) {
-  lowering.program.body = PlanBuilder(lowering).plan(lowering.program.body);
+  lowering.program.body = PlanBuilder(lowering).plan_of_program();
 }
 
 }  // namespace texloom::lower

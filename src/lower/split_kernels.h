@@ -10,7 +10,7 @@ namespace texloom::lower {
 // repeat, because their axis is not among its loops, is left to the first thread along that
 // axis; shared buffers move to the kernel's top; parameters and their access are what the body
 // uses, variables of the plan's loops among them. Temporaries are freed in the plan after the last
-// launch that uses them, in the loop that they are allocated in.
+// statement that uses them; what a loop allocates, in that loop.
 //
 // Stands when bodies are final but for what needs to know threads (barriers) or is local to a
 // kernel (texels, fma).

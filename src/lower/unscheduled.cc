@@ -38,7 +38,7 @@ class Builder {
       own_buffers(*id)[static_cast<size_t>(tensor->output)] = p.params.back();
     }
     // Readers first: what nobody asks for, such as a cache, is not computed.
-    Stmt body = make_empty();
+    Stmts roots;
     for (auto id = s_.order().rbegin(); id != s_.order().rend(); ++id) {
       const Operation& op = *s_.stage(*id).origin;
       if (!wanted.contains(*id) && !s_.stage(*id).is_output) continue;
@@ -48,14 +48,14 @@ class Builder {
       // What is computed in the steps of a scan, the scan's nest computes; a state is its result.
       const bool in_scan = s_.stage(*id).scan >= 0;
       if (in_scan && op.is_placeholder()) continue;
-      if (!op.is_placeholder() && !in_scan) body = make_seq({root(*id, op), body});
+      if (!op.is_placeholder() && !in_scan) roots.push_back(root(*id, op));
       for (const Buffer& own : buffers(*id)) {
         const auto same = [&](const Buffer& param) { return param.same_as(own); };
         if (std::any_of(p.params.begin(), p.params.end(), same)) continue;
-        body = make_allocate(own, body, op.location);
+        p.temporaries.push_back(own);
       }
     }
-    p.body = body;
+    p.body = make_seq({roots.rbegin(), roots.rend()});
     return p;
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "ir/visit.h"
 #include "support/check.h"
@@ -121,11 +122,35 @@ class PlanMaker {
       plan_.arguments.push_back(tensor_spec(*param, symbols()));
     }
     for (const codegen::opencl::CompiledKernel& kernel : module_.kernels) add_kernel(kernel);
-    plan_.steps = steps_of(module_.program.body);
+    for (const Buffer& temporary : module_.program.temporaries)
+      unused_.emplace(temporary.get(), add_temporary(temporary));
+    const Stmt& body = module_.program.body;
+    const auto* seq = as<Seq>(body);
+    for (const Stmt& each : seq == nullptr ? Stmts{body} : seq->statements) {
+      allocate_for(each);
+      add_steps(each, plan_.steps);
+    }
     return std::move(plan_);
   }
 
  private:
+  // The number of the new temporary.
+  uint32_t add_temporary(const Buffer& buffer) {
+    temporaries_.push_back(buffer);
+    plan_.temporaries.push_back(tensor_spec(*buffer, symbols()));
+    return static_cast<uint32_t>(temporaries_.size() - 1);
+  }
+
+  // Allocates the program's temporaries that this statement of its body is the first to use.
+  void allocate_for(const Stmt& s) {
+    walk(s, [&](const Launch& n) {
+      for (const KernelParam& p : module_.kernels[static_cast<size_t>(n.kernel)].params) {
+        const auto first_use = unused_.extract(p.buffer.get());
+        if (!first_use.empty()) plan_.steps.emplace_back(runtime::AllocateStep{first_use.mapped()});
+      }
+    });
+  }
+
   void add_kernel(const codegen::opencl::CompiledKernel& kernel) {
     runtime::KernelSpec spec{kernel.source, {"-cl-std=CL1.2"}, {}};
     spec.entry.name = kernel.name;
@@ -148,9 +173,7 @@ class PlanMaker {
           for (const Stmt& each : n.statements) add_steps(each, steps);
         },
         [&](const Allocate& n) {
-          steps.emplace_back(runtime::AllocateStep{static_cast<uint32_t>(temporaries_.size())});
-          temporaries_.push_back(n.buffer);
-          plan_.temporaries.push_back(tensor_spec(*n.buffer, symbols()));
+          steps.emplace_back(runtime::AllocateStep{add_temporary(n.buffer)});
           add_steps(n.body, steps);
         },
         [&](const Free& n) { steps.emplace_back(runtime::FreeStep{reference(n.buffer).index}); },
@@ -216,6 +239,7 @@ class PlanMaker {
   const codegen::opencl::CompiledModule& module_;
   runtime::LaunchPlan plan_;
   std::vector<Buffer> temporaries_;
+  std::unordered_map<const BufferNode*, uint32_t> unused_;  // numbers of those not allocated yet
   Exprs loops_;  // variables of those around, outermost first
 };
 

@@ -10,6 +10,7 @@
 #include "schedule/attach.h"
 #include "schedule/axis_values.h"
 #include "schedule/early_end.h"
+#include "schedule/stage_links.h"
 #include "schedule/symbols.h"
 
 namespace texloom::schedule {
@@ -60,7 +61,7 @@ struct AxisReads {
 
 class Inference {
  public:
-  explicit Inference(const Schedule& schedule) : schedule_(schedule) {
+  explicit Inference(const Schedule& schedule) : schedule_(schedule), links_(links_of(schedule)) {
     bounds_.stages.resize(schedule.order().size());
     bounds_.ranges = ranges_of_symbols(extents_at_calls(schedule));
   }
@@ -118,7 +119,7 @@ class Inference {
   }
 
   void demand(const Stage& stage, const Exprs& shape, StageBounds& own) {
-    const std::vector<StageId> readers = schedule_.readers_of(stage.id);
+    const std::vector<StageId>& readers = links_.readers_of(stage.id);
     if (schedule_.is_update(stage.id)) return demand_row(stage, shape, own);
     if (stage.is_output || readers.empty() || schedule_.is_init(stage.id)) {
       return demand_all(shape, own);
@@ -333,6 +334,7 @@ class Inference {
   }
 
   const Schedule& schedule_;
+  const StageLinks links_;
   Bounds bounds_;
 };
 

@@ -12,8 +12,10 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 std::optional<StageId> Schedule::scan_written_by(StageId id) const {
   if (stage(id).op->is_placeholder()) return std::nullopt;  // a state, at most
-  for (const StageId reader : readers_of(id)) {
-    if (stage(reader).op->is_scan()) return reader;
+  const auto reads = [&](const Tensor& input) { return producer(input) == id; };
+  for (const StageId other : order_) {
+    const Operation& op = *stage(other).op;
+    if (op.is_scan() && std::any_of(op.inputs.begin(), op.inputs.end(), reads)) return other;
   }
   return std::nullopt;
 }

@@ -68,6 +68,9 @@ class Magnitudes {
     const Stmt body = without_last_functions(program.body);
     polynomial_ = equal(body, program.body);
     // What is read outside of the loops must be seen, temporaries too.
+    program_.params.insert(program_.params.end(), program.temporaries.begin(),
+                           program.temporaries.end());
+    program_.temporaries.clear();
     program_.body = rewrite(
         body,
         [&](const Allocate& n, const Stmt& self) {

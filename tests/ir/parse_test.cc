@@ -338,6 +338,26 @@ TEST(Parse, TypesOfVariables) {
             "for k: int64 < 8 {\n}\n");
 }
 
+// In front of all statements an alloca of global memory is a temporary; one in a block is not.
+TEST(Parse, Temporaries) {
+  const Buffer a = make_buffer("A", kFloat32, {8}, MemoryScope::Global);
+  const Buffer b = make_buffer("B", kFloat32, {8}, MemoryScope::Global);
+  const Stmt body = make_store(a, {make_int(0)}, make_load(b, {make_int(1)}));
+  Program program{"p", Stage::Loops, {}, {}, make_allocate(b, body), {}};
+  program.temporaries = {a};
+  EXPECT_EQ(to_string(program),
+            "program p stage=loops\n"
+            "  buffer.alloca A: global float32[8]\n"
+            "  {\n"
+            "    buffer.alloca B: global float32[8]\n"
+            "    A[0] = B[1]\n"
+            "  }\n");
+  round_trip(program);
+  program.temporaries = {a, b};
+  program.body = body;
+  round_trip(program);
+}
+
 TEST(Parse, WidenedLoads) {
   const Leaves l;
   const Buffer half = make_buffer("H", Type::f(16), {64}, MemoryScope::Global);

@@ -158,7 +158,8 @@ Program two_stage_program() {
   program.name = "main";
   program.stage = Stage::Kernels;
   program.params = {a};
-  program.body = make_allocate(t, make_for(step, make_int(3), LoopKind::Serial, make_launch(0)));
+  program.temporaries = {t};
+  program.body = make_for(step, make_int(3), LoopKind::Serial, make_launch(0));
   program.kernels = {kernel};
   return program;
 }

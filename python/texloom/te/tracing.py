@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -17,6 +17,11 @@ from .layouts import AXIS_SEPARATOR, axis_names, mapped
 
 SCHEDULE_DIRECTIVES = ("cache_read", "cache_write", "rfactor")
 STAGE_DIRECTIVES = [name for name in PARAMETERS if name not in SCHEDULE_DIRECTIVES]
+
+
+def _stages(s: Schedule) -> Iterator[Stage]:
+    """Those of the schedule, not looked up before they are needed."""
+    yield from s.stages
 
 
 class Trace:
@@ -58,20 +63,18 @@ class Trace:
         """A variable of an earlier line, or the place among the axes of an operation."""
         if axis in self.axes:
             return self.axes[axis]
-        for stage in chain(self.mentioned, s.stages):
+        if tag := axis.thread_tag:  # of no stage, then
+            name = self.axes[axis] = self.new_name(tag)
+            self.lines.append(f'{name} = te.thread_axis("{tag}")')
+            return name
+        for stage in chain(self.mentioned, _stages(s)):
             for attribute in ("axis", "reduce_axis"):
                 for i, own in enumerate(getattr(stage.op, attribute)):
                     if own.same_as(axis):
                         return f"{self.value(s, stage)}.op.{attribute}[{i}]"
             if stage.op._kind == "scan" and stage.op.scan_axis.same_as(axis):
                 return f"{self.value(s, stage)}.op.scan_axis"
-        tag = axis.thread_tag
-        if not tag:
-            return axis.name  # of no stage: the directive is going to refuse it
-        name = self.new_name(tag)
-        self.lines.append(f'{name} = te.thread_axis("{tag}")')
-        self.axes[axis] = name
-        return name
+        return axis.name  # of no stage: the directive is going to refuse it
 
     def value(self, s: Schedule, value: Any) -> str:
         """An argument as a script spells it."""

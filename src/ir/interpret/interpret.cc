@@ -34,6 +34,7 @@ class Interpreter {
 
   std::vector<Report> run() {
     Stepper stepper(program_.body, runner_, view_, evaluator_);
+    for (const Buffer& temporary : program_.temporaries) stepper.allocate(temporary);
     while (true) {
       switch (stepper.advance()) {
         case Stepper::Halt::End:

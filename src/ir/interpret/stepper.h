@@ -17,6 +17,9 @@ class Stepper {
   Stepper(const Stmt& body, Runner& runner, View& view, Evaluator& evaluator)
       : runner_(runner), view_(view), evaluator_(evaluator), start_(&body) {}
 
+  // Of a temporary that is there from the beginning.
+  void allocate(const Buffer& buffer);
+
   // Runs up to the next barrier or launch, or to the end. Vectorised loops and loops over threads
   // run like others: what an inner loop over a thread tag computes into is allocated inside the
   // outer one, and complete for each of its iterations.
@@ -38,7 +41,6 @@ class Stepper {
   void push(const Stmt& s);
   void begin(Frame& frame);
   const Stmt* next_child(Frame& frame);
-  void allocate(const Buffer& buffer);
 
   Runner& runner_;
   View& view_;
