@@ -19,7 +19,7 @@ namespace {
 struct Preset {
   std::string_view device;
   int64_t max_threads, max_threads_z, max_image_size, local_memory_bytes;
-  bool block_stack;
+  bool is_processor;
 };
 constexpr std::array kPresets = {
     Preset{"", 1024, 64, 8192, 32768, true},
@@ -54,6 +54,7 @@ constexpr std::array kFlags = {
     Flag{"float64", [](Target& t) -> bool& { return t.float64; }},
     Flag{"float16_arithmetic", [](Target& t) -> bool& { return t.float16_arithmetic; }},
     Flag{"block_stack", [](Target& t) -> bool& { return t.block_stack; }},
+    Flag{"conditional_barriers", [](Target& t) -> bool& { return t.conditional_barriers; }},
     Flag{"contract", [](Target& t) -> bool& { return t.math.contract; }},
     Flag{"checked", [](Target& t) -> bool& { return t.checked; }},
 };
@@ -66,7 +67,7 @@ bool apply_preset(Target& target, std::string_view device) {
     target.max_threads_z = preset.max_threads_z;
     target.max_image_size = preset.max_image_size;
     target.local_memory_bytes = preset.local_memory_bytes;
-    target.block_stack = preset.block_stack;
+    set_processor(target, preset.is_processor);
     return true;
   }
   return false;
@@ -105,6 +106,11 @@ void apply_attribute(Target& target, std::string_view word, const SourceLocation
 }
 
 }  // namespace
+
+void set_processor(Target& target, bool is_processor) {
+  target.block_stack = is_processor;
+  target.conditional_barriers = !is_processor;
+}
 
 Target parse_target(std::string_view text, const SourceLocation& where) {
   std::istringstream words{std::string(text)};

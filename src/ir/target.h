@@ -36,9 +36,12 @@ struct Target {
   bool float64 = true;
   // Half arithmetic that rounds to nearest: without it float16 is computed in float32.
   bool float16_arithmetic = false;
-  // A quirk of processors: the threads of a block take turns on one thread of the machine, and all
-  // their private arrays lie on its stack; barriers under conditions are what PoCL gets wrong.
+  // The threads of a block take turns on one thread of the machine, as on processors: all their
+  // private arrays lie on its stack.
   bool block_stack = true;
+  // A barrier may stand under a condition that all threads of the block agree on. PoCL 3.1 then
+  // computes wrong values, hangs or crashes.
+  bool conditional_barriers = false;
   MathMode math;
   // Kernels test their indices and report bad ones (lower/check_accesses.h).
   bool checked = false;
@@ -54,6 +57,8 @@ struct Target {
 Target parse_target(std::string_view text, const SourceLocation& where);
 // Parses back to the same target.
 std::string to_string(const Target& target);
+// What holds of processors and of no other device; of what may be either, as of processors.
+void set_processor(Target& target, bool is_processor);
 // What the string may turn on and off, with the names there: "images", true.
 std::vector<std::pair<std::string_view, bool>> flag_attributes(const Target& target);
 // The numbers that the string may set, with their names in it: "max_num_threads", 1024.

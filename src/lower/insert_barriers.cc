@@ -110,7 +110,8 @@ class AccessCollector {
 class BarrierInserter {
  public:
   // Of a kernel's shared buffers.
-  BarrierInserter(const Kernel& kernel, const Target& target) : one_stack_(target.block_stack) {
+  BarrierInserter(const Kernel& kernel, const Target& target)
+      : conditional_(target.conditional_barriers) {
     for (const ThreadAxis& axis : kernel.axes) enter(axis.var, axis.extent, axis.tag);
     const auto note = [&](const Buffer& b) {
       if (b->memory == MemoryScope::Shared) buffers_.insert(b.get());
@@ -124,7 +125,7 @@ class BarrierInserter {
   BarrierInserter(const Nest& nest, Buffers buffers, Buffers overwritten, const Target& target)
       : buffers_(std::move(buffers)),
         overwritten_(std::move(overwritten)),
-        one_stack_(target.block_stack) {
+        conditional_(target.conditional_barriers) {
     walk(nest.body, [&](const For& loop) {
       if (loop.loop == LoopKind::Thread) enter(loop.var, loop.extent, loop.tag);
     });
@@ -294,11 +295,12 @@ class BarrierInserter {
   }
   void check_condition(const Expr& condition, const SourceLocation& where) const {
     check_agreement(condition, where);
-    if (!one_stack_) return;
+    if (conditional_) return;
     fail(where, Code::BarrierInCondition,
-         "put the condition around single stores, or build for a target with -block_stack=0",
-         "threads would have to meet where '{}' holds: they agree on it, but where they take turns "
-         "on one thread of the machine (block_stack) that is known to go wrong",
+         "put the condition around single stores, or build for a target with "
+         "-conditional_barriers=1",
+         "threads would have to meet where '{}' holds: they agree on it, but on processors that is "
+         "known to go wrong",
          to_string(condition));
   }
 
@@ -338,7 +340,7 @@ class BarrierInserter {
   Buffers overwritten_;     // of them, with writes whose order matters
   arith::Ranges ranges_;    // of all variables of the kernel
   Variables varying_;       // of them, those that vary within a block
-  bool one_stack_;          // whose compiler is known to get barriers under an If wrong
+  bool conditional_;        // whether the target's barriers may stand under an If
   Accesses pending_;        // since the last barrier
   bool separated_ = false;  // whether there was one
   std::unordered_map<Stmt, Exit, RefHash, RefSame> exits_;  // of loops that are done

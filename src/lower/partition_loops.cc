@@ -66,7 +66,7 @@ int64_t size(Interval i) { return std::max<int64_t>(i.max - i.min + 1, 0); }
 class Partitioner {
  public:
   Partitioner(const Kernel& kernel, const Target& target)
-      : axes_(kernel.axes), guards_barriers_(!target.block_stack) {
+      : axes_(kernel.axes), guards_barriers_(target.conditional_barriers) {
     known_ = ranges_of_params(kernel);
     for (const ThreadAxis& axis : axes_) known_.enter(axis.var, axis.extent);
     everywhere_ = known_;

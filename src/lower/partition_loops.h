@@ -15,10 +15,9 @@ namespace texloom::lower {
 // tests under a guard on blockIdx that is true in those blocks, and as it was under the opposite
 // one. Threads of one block never part at such a guard, so that barriers may stand under it; what
 // depends on threadIdx alone stays a test, since threads that run together would go through both
-// copies. Where a target's threads take turns on one thread of the machine (block_stack) no barrier
-// is put under a guard: PoCL 3.1 then computes wrong values, hangs or crashes. At most 256 stores
-// are added to a kernel, and none where the copies' own arrays would go beyond the target's memory
-// for one thread.
+// copies. No barrier is put under a guard on targets without conditional barriers. At most 256
+// stores are added to a kernel, and none where the copies' own arrays would go beyond the target's
+// memory for one thread.
 //
 // Stands behind insert_barriers, so that both copies have the barriers of the original, and before
 // texels are shared, which sees what is read in any case.

@@ -49,7 +49,7 @@ ir::Target target_of(const hal::DeviceInfo& info) {
   target.images = info.features.images;
   target.float64 = info.features.float64;
   target.float16_arithmetic = info.features.float16_arithmetic;
-  target.block_stack = info.type == hal::DeviceType::Cpu;
+  set_processor(target, info.type == hal::DeviceType::Cpu);
   return target;
 }
 

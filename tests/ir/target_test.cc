@@ -27,7 +27,8 @@ const std::string kHelp =
     "-device=intel_graphics, opencl -device=nvidia, opencl -device=pocl, with any of "
     "-max_num_threads=N, -max_num_threads_z=N, -texture_spatial_limit=N, -max_local_memory=N, "
     "-max_private_memory=N, -max_image_reads=N, -max_image_writes=N, -max_parameter_size=N, "
-    "-images=0|1, -float64=0|1, -float16_arithmetic=0|1, -block_stack=0|1, -contract=0|1, "
+    "-images=0|1, -float64=0|1, -float16_arithmetic=0|1, -block_stack=0|1, "
+    "-conditional_barriers=0|1, -contract=0|1, "
     "-checked=0|1 behind it";
 
 TEST(Target, Presets) {
@@ -138,6 +139,9 @@ TEST(Target, Quirks) {
   EXPECT_EQ(to_string(parse("opencl -block_stack=1 -device=adreno")),
             "opencl -device=adreno -block_stack=1");
   EXPECT_EQ(to_string(parse("opencl -device=pocl -block_stack=1")), "opencl -device=pocl");
+  EXPECT_FALSE(parse("opencl").conditional_barriers);
+  EXPECT_TRUE(parse("opencl -device=adreno").conditional_barriers);
+  EXPECT_TRUE(parse("opencl -device=pocl -conditional_barriers=1").conditional_barriers);
 }
 
 TEST(Target, EveryTargetComesBackFromItsText) {
@@ -153,7 +157,8 @@ TEST(Target, EveryTargetComesBackFromItsText) {
           &t.private_memory_bytes, &t.max_image_reads, &t.max_image_writes}) {
       if (from(0, 2) == 0) *limit = from(1, from(0, 1) == 0 ? 100'000 : INT64_MAX);
     }
-    for (bool* flag : {&t.images, &t.float64, &t.block_stack, &t.math.contract})
+    for (bool* flag :
+         {&t.images, &t.float64, &t.block_stack, &t.conditional_barriers, &t.math.contract})
       *flag = from(0, 1) == 0;
     ASSERT_EQ(parse(to_string(t)), t) << to_string(t);
     ASSERT_EQ(to_string(parse(to_string(t))), to_string(t));

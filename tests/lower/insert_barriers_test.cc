@@ -30,7 +30,7 @@ class InsertBarriers : public ::testing::Test {
   // How many, in four threads on a target that gets barriers under conditions right.
   int barriers(const Stmt& body) const {
     Lowering lowering;
-    lowering.target.block_stack = false;
+    lowering.target.conditional_barriers = true;
     ir::Kernel& kernel = lowering.program.kernels.emplace_back();
     kernel.axes.push_back({{.block = false, .dim = 0}, tx, make_int(4)});
     kernel.block = {4, 1, 1};

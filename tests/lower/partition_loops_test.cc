@@ -183,9 +183,9 @@ TEST(PartitionLoops, Barriers) {
       "    }\n"
       "  }\n";
   ir::Target target;
-  target.block_stack = true;
+  target.conditional_barriers = false;
   EXPECT_EQ(tiled(body, target).find("bx < 8"), std::string::npos);
-  target.block_stack = false;
+  target.conditional_barriers = true;
   EXPECT_EQ(tiled(body, target),
             "if bx < 8 {\n"
             "  for k < 4 {\n"
