@@ -18,12 +18,6 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-bool same_place(const Exprs& a, const Exprs& b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(),
-                    [](const Expr& x, const Expr& y) { return equal(x, y); });
-}
-
 using Buffers = std::unordered_set<const BufferNode*>;
 using Variables = std::unordered_set<const ExprNode*>;
 
@@ -348,31 +342,23 @@ class BarrierInserter {
 
 // Which buffers of a nest need barriers of their own, besides those of shared memory that is read
 // behind what writes it.
-struct Exchange {
+struct Exchanged {
   Buffers buffers;      // in global memory: threads may read what others of their block write
   Buffers overwritten;  // threads may write what others of their block wrote
 };
 
-Exchange exchange_in(const Nest& nest) {
+Exchanged exchanged_in(const Nest& nest) {
   arith::Ranges ranges;
   walk(nest.body, [&](const For& loop) { ranges.enter_also(loop); });
   const ThreadAccesses accesses(
       nest.body, [](const Buffer& b) { return b->memory != MemoryScope::Local; }, ranges);
-  Exchange found;
-  accesses.for_each_exchange(0, [&](const auto& write, const auto&, ThreadTag tag) {
-    const bool global = write.buffer->memory == MemoryScope::Global;
-    if (global && !tag.block) found.buffers.insert(write.buffer);
-  });
-  for (const ThreadAccess& write : accesses.writes()) {
-    for (const ThreadAccess& other : accesses.writes()) {
-      if (other.buffer != write.buffer || found.overwritten.contains(write.buffer)) continue;
-      // Stores to one place are of one thread, or race by themselves.
-      if (same_place(write.indices, other.indices)) continue;
-      const std::vector<ThreadTag> apart = accesses.tags_apart(write, other, 0);
-      const bool in_block =
-          std::any_of(apart.begin(), apart.end(), [](ThreadTag tag) { return !tag.block; });
-      if (in_block) found.overwritten.insert(write.buffer);
-    }
+  const auto in_block = [](ThreadTag tag) { return !tag.block; };
+  Exchanged found;
+  for (const Exchange& each : accesses.with_reads(0, in_block)) {
+    if (each.write->buffer->memory == MemoryScope::Global) found.buffers.insert(each.write->buffer);
+  }
+  for (const Exchange& each : accesses.with_writes(0, in_block)) {
+    found.overwritten.insert(each.write->buffer);
   }
   found.buffers.insert(found.overwritten.begin(), found.overwritten.end());
   return found;
@@ -388,7 +374,7 @@ bool has_barrier(const Stmt& s) {
 
 Stmt separate_threads(const Stmt& nests, const Target& target) {
   return rewrite(nests, [&](const Nest& nest, const Stmt& self) {
-    Exchange exchange = exchange_in(nest);
+    Exchanged exchange = exchanged_in(nest);
     if (exchange.buffers.empty()) return self;
     BarrierInserter inserter(nest, std::move(exchange.buffers), std::move(exchange.overwritten),
                              target);

@@ -26,24 +26,26 @@ class Separator {
 
   SeparatedSteps run(const Stmt& loops) {
     // The first axis counts the steps.
-    accesses_in(loops, results_)
-        .for_each_exchange(1, [&](const auto& write, const auto& read, ThreadTag tag) {
-          exchanged_.insert(write.buffer);
-          if (tag.block && !across_blocks_) across_blocks_ = across_blocks(write, read, tag);
-        });
-    if (across_blocks_ || exchanged_.empty()) return {loops, across_blocks_};
+    const ThreadAccesses accesses = accesses_in(loops, results_);
+    const std::vector<Exchange> of_blocks =
+        accesses.with_reads(1, [](ThreadTag tag) { return tag.block; });
+    if (!of_blocks.empty()) return {loops, across_blocks(of_blocks.front())};
+    for (const Exchange& each : accesses.with_reads(1, [](ThreadTag) { return true; })) {
+      exchanged_.insert(each.write->buffer);
+    }
+    if (exchanged_.empty()) return {loops, {}};
     return {with_barriers(loops), {}};
   }
 
  private:
-  Diagnostic across_blocks(const ThreadAccess& write, const ThreadAccess& read,
-                           ThreadTag tag) const {
+  Diagnostic across_blocks(const Exchange& exchange) const {
+    const auto& [write, read, tag] = exchange;
     return {Severity::Error,
             Code::ScanAcrossBlocks,
-            read.location.known() ? read.location : write.location,
+            read->location.known() ? read->location : write->location,
             fmt::format("a step of the scan '{}' reads elements of '{}' that blocks along {} may "
                         "have computed for one another, and a step is no launch by itself",
-                        results_.name, read.buffer->name, to_string(tag)),
+                        results_.name, read->buffer->name, to_string(tag)),
             "bind axes of all that a step computes, or leave those that a step mixes to the "
             "threads of one block",
             {}};
@@ -75,7 +77,6 @@ class Separator {
 
   const ScanResults& results_;
   std::unordered_set<const BufferNode*> exchanged_;  // among threads
-  std::optional<Diagnostic> across_blocks_;
 };
 
 }  // namespace
@@ -87,9 +88,8 @@ SeparatedSteps separate_steps(const Stmt& loops, const ScanResults& results) {
 bool exchanges_across_blocks(const Stmt& plan, const ScanResults& results) {
   bool found = false;
   walk(plan, [&](const Nest& kernel) {
-    accesses_in(kernel.body, results)
-        .for_each_exchange(
-            0, [&](const auto&, const auto&, ThreadTag tag) { found = found || tag.block; });
+    const auto blocks = [](ThreadTag tag) { return tag.block; };
+    found = found || !accesses_in(kernel.body, results).with_reads(0, blocks).empty();
   });
   return found;
 }

@@ -9,6 +9,12 @@ namespace texloom::lower {
 
 using namespace ir;  // the whole file speaks of IR nodes
 
+bool same_place(const Exprs& a, const Exprs& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(),
+                    [](const Expr& x, const Expr& y) { return equal(x, y); });
+}
+
 ThreadAccesses::ThreadAccesses(const Stmt& loops, FunctionRef<bool(const Buffer&)> wanted,
                                const arith::Ranges& ranges)
     : ranges_(ranges) {
@@ -16,6 +22,12 @@ ThreadAccesses::ThreadAccesses(const Stmt& loops, FunctionRef<bool(const Buffer&
       loops, [&](const For& n) { variables_.insert(n.var.get()); },
       [&](const Let& n) { variables_.insert(n.var.get()); });
   collect(loops, wanted, {});
+}
+
+ThreadAccesses::BufferAccesses& ThreadAccesses::of(const Buffer& buffer) {
+  const auto [found, added] = place_.try_emplace(buffer.get(), buffers_.size());
+  if (added) buffers_.emplace_back();
+  return buffers_[found->second];
 }
 
 void ThreadAccesses::collect(const Stmt& s, Wanted wanted, const std::vector<ThreadTag>& tags) {
@@ -29,7 +41,8 @@ void ThreadAccesses::collect(const Stmt& s, Wanted wanted, const std::vector<Thr
   }
   const auto* store = as<Store>(s);
   if (store != nullptr && wanted(store->buffer)) {
-    writes_.push_back({store->buffer.get(), store->indices, tags, store->location});
+    of(store->buffer)
+        .writes.push_back({store->buffer.get(), store->indices, tags, store->location});
   }
   for_each_child(
       s, [&](const Expr& e) { collect_reads(e, wanted, tags, store); },
@@ -41,41 +54,60 @@ void ThreadAccesses::collect_reads(const Expr& e, Wanted wanted, const std::vect
   walk(e, [&](const Load& load) {
     if (!wanted(load.buffer)) return;
     const bool own = store != nullptr && load.buffer.same_as(store->buffer) &&
-                     std::equal(load.indices.begin(), load.indices.end(), store->indices.begin(),
-                                [](const Expr& a, const Expr& b) { return equal(a, b); });
-    if (!own) reads_.push_back({load.buffer.get(), load.indices, tags, load.location});
+                     same_place(load.indices, store->indices);
+    if (!own)
+      of(load.buffer).reads.push_back({load.buffer.get(), load.indices, tags, load.location});
   });
 }
 
-void ThreadAccesses::for_each_exchange(
-    size_t first_axis,
-    FunctionRef<void(const ThreadAccess&, const ThreadAccess&, ThreadTag)> found) const {
-  for (const ThreadAccess& write : writes_) {
-    for (const ThreadAccess& read : reads_) {
-      if (read.buffer != write.buffer) continue;
-      for (const ThreadTag tag : tags_apart(write, read, first_axis)) found(write, read, tag);
-    }
+std::vector<Exchange> ThreadAccesses::with_reads(size_t first_axis, TagFilter tags) const {
+  std::vector<Exchange> found;
+  for (const BufferAccesses& of_one : buffers_) {
+    const auto first = first_exchange(of_one.writes, of_one.reads, first_axis, tags);
+    if (first) found.push_back(*first);
   }
+  return found;
 }
 
-std::vector<ThreadTag> ThreadAccesses::tags_apart(const ThreadAccess& write,
-                                                  const ThreadAccess& read,
-                                                  size_t first_axis) const {
+std::vector<Exchange> ThreadAccesses::with_writes(size_t first_axis, TagFilter tags) const {
+  std::vector<Exchange> found;
+  for (const BufferAccesses& of_one : buffers_) {
+    const auto first = first_exchange(of_one.writes, of_one.writes, first_axis, tags);
+    if (first) found.push_back(*first);
+  }
+  return found;
+}
+
+std::optional<Exchange> ThreadAccesses::first_exchange(const std::vector<ThreadAccess>& writes,
+                                                       const std::vector<ThreadAccess>& others,
+                                                       size_t first_axis, TagFilter tags) const {
+  for (const ThreadAccess& write : writes) {
+    for (const ThreadAccess& other : others) {
+      if (&writes == &others && same_place(write.indices, other.indices)) continue;
+      const auto tag = tag_apart(write, other, first_axis, tags);
+      if (tag) return Exchange{&write, &other, *tag};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<ThreadTag> ThreadAccesses::tag_apart(const ThreadAccess& write,
+                                                   const ThreadAccess& other, size_t first_axis,
+                                                   TagFilter tags) const {
   const auto compared = [&](const ThreadAccess& access) {
     return Exprs(access.indices.begin() + static_cast<ptrdiff_t>(first_axis), access.indices.end());
   };
-  const EqualWhereMet met(compared(write), compared(read), variables_, ranges_);
-  std::vector<ThreadTag> apart;
-  if (met.never()) return apart;
-  for (const auto& thread : threads_) {
-    const ThreadTag tag = thread.first;
+  const EqualWhereMet met(compared(write), compared(other), variables_, ranges_);
+  if (met.never()) return std::nullopt;
+  for (const auto& [tag, thread] : threads_) {
+    if (!tags(tag)) continue;
     // Where the tag has no loop around it, the first of its threads does what the others wait for.
     const auto around = [&](const ThreadAccess& access) {
       return std::find(access.tags.begin(), access.tags.end(), tag) != access.tags.end();
     };
-    if (!around(write) || !around(read) || !met.holds(thread.second)) apart.push_back(tag);
+    if (!around(write) || !around(other) || !met.holds(thread)) return tag;
   }
-  return apart;
+  return std::nullopt;
 }
 
 }  // namespace texloom::lower

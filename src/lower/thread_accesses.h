@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/stmt.h"
@@ -17,36 +19,54 @@ struct ThreadAccess {
   SourceLocation location;
 };
 
+// Whether the indices of two accesses of one buffer are the same expressions.
+bool same_place(const ir::Exprs& a, const ir::Exprs& b);
+
+// A write, and another access of the same buffer, that may be of different threads along the tag.
+struct Exchange {
+  const ThreadAccess *write = nullptr, *other = nullptr;
+  ir::ThreadTag tag;
+};
+
 // Of loops at stage Loops. What a store reads of the element that it replaces is left out: that is
 // its own thread's.
 class ThreadAccesses {
  public:
+  using TagFilter = FunctionRef<bool(ir::ThreadTag)>;
+
   ThreadAccesses(const ir::Stmt& loops, FunctionRef<bool(const ir::Buffer&)> wanted,
                  const ir::arith::Ranges& ranges);
 
-  const std::vector<ThreadAccess>& writes() const { return writes_; }
-  // Hands over each write with a read of the same buffer, and a tag along which the two may be
-  // different threads.
-  void for_each_exchange(
-      size_t first_axis,
-      FunctionRef<void(const ThreadAccess&, const ThreadAccess&, ir::ThreadTag)> found) const;
-  // The tags along which the two may be different threads where they meet in one element, as far
-  // as axes from `first_axis` on tell.
-  std::vector<ir::ThreadTag> tags_apart(const ThreadAccess& write, const ThreadAccess& read,
-                                        size_t first_axis) const;
+  // The first exchange along one of the tags of each buffer that has one, between a write and a
+  // read, as far as axes from `first_axis` on tell. It points into this object.
+  std::vector<Exchange> with_reads(size_t first_axis, TagFilter tags) const;
+  // The same between two writes. Those to one place are of one thread, or race by themselves.
+  std::vector<Exchange> with_writes(size_t first_axis, TagFilter tags) const;
 
  private:
   using Wanted = FunctionRef<bool(const ir::Buffer&)>;
+  struct BufferAccesses {
+    std::vector<ThreadAccess> writes, reads;
+  };
 
+  BufferAccesses& of(const ir::Buffer& buffer);
   void collect(const ir::Stmt& s, Wanted wanted, const std::vector<ir::ThreadTag>& tags);
   void collect_reads(const ir::Expr& e, Wanted wanted, const std::vector<ir::ThreadTag>& tags,
                      const ir::Store* store);
+  std::optional<Exchange> first_exchange(const std::vector<ThreadAccess>& writes,
+                                         const std::vector<ThreadAccess>& others, size_t first_axis,
+                                         TagFilter tags) const;
+  // The first of the tags along which the two may be different threads where they meet in one
+  // element.
+  std::optional<ir::ThreadTag> tag_apart(const ThreadAccess& write, const ThreadAccess& other,
+                                         size_t first_axis, TagFilter tags) const;
 
   const ir::arith::Ranges& ranges_;
   // That a kernel has several of; the variable of the first loop stands for those of all.
   std::map<ir::ThreadTag, ir::Expr> threads_;
   EqualWhereMet::Variables variables_;
-  std::vector<ThreadAccess> writes_, reads_;
+  std::vector<BufferAccesses> buffers_;                      // in the order of their first accesses
+  std::unordered_map<const ir::BufferNode*, size_t> place_;  // in buffers_
 };
 
 }  // namespace texloom::lower
