@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <numeric>
 
 #include "tests/codegen/kernels.h"
@@ -83,34 +82,6 @@ TEST_F(AlignAccess, VectorNumbers) {
   EXPECT_EQ(number(s, ramp(i * 3, 3)), "none");
   EXPECT_EQ(number(s, i * 4), "none");
   EXPECT_EQ(number(s, make_broadcast(i, 4)), "none");
-}
-
-// Arrays whose accesses all agree.
-TEST_F(AlignAccess, VectorArrays) {
-  const auto zeros = [](int lanes) { return ir::make_const(0, kFloat32.with_lanes(lanes)); };
-  const auto widths = [&](const Stmt& body) {
-    const VectorArrays found = vector_arrays(body);
-    const auto width = [&](const ir::Buffer& b) {
-      return found.contains(b.get()) ? found.at(b.get()) : 0;
-    };
-    return std::array{width(s), width(l), width(g)};
-  };
-  using Widths = std::array<int, 3>;
-  const Stmt four = put_vector(s, i * 4, zeros(4)), two = put_vector(s, i * 2, zeros(2));
-  EXPECT_EQ(widths(four), (Widths{4, 0, 0}));
-  EXPECT_EQ(widths(ir::make_seq({four, four, put_vector(l, i * 2, zeros(2))})), (Widths{4, 2, 0}));
-  EXPECT_EQ(widths(ir::make_seq({four, two})), (Widths{0, 0, 0}));
-  EXPECT_EQ(widths(ir::make_seq({four, put(s, i, ir::make_float(0))})), (Widths{0, 0, 0}));
-  EXPECT_EQ(widths(ir::make_seq({four, put_vector(s, i, zeros(4))})), (Widths{0, 0, 0}));
-  EXPECT_EQ(widths(put(s, i, at(s, i))), (Widths{0, 0, 0}));
-  // Loads count, wherever they are.
-  EXPECT_EQ(widths(put_vector(g, i * 4, vector_at(s, i * 4, 4))), (Widths{4, 0, 0}));
-  EXPECT_EQ(widths(ir::make_seq({four, make_if(at(s, i) < at(l, i), four)})), (Widths{0, 0, 0}));
-  EXPECT_EQ(widths(put(g, make_cast(kInt32, lane(vector_at(s, i * 4, 4), 1)), ir::make_float(0))),
-            (Widths{4, 0, 0}));
-  Expr sum = vector_at(s, i * 4, 4);
-  for (int k = 0; k < 60; ++k) sum = sum + sum;
-  EXPECT_EQ(widths(put_vector(l, i * 4, sum)), (Widths{4, 4, 0}));
 }
 
 // The last vector of an array may be cut off by its extent.

@@ -1,8 +1,5 @@
 #include "codegen/opencl/align_access.h"
 
-#include <set>
-#include <unordered_set>
-
 #include "ir/arith/simplify.h"
 #include "ir/visit.h"
 
@@ -29,45 +26,7 @@ Expr aligned_index(const ir::BufferNode& buffer, const Expr& index,
   return make_ramp(number * lanes, ramp->stride, lanes);
 }
 
-// The widths of the accesses to each array.
-class AccessWidths {
- public:
-  void stmt(const ir::Stmt& s) {
-    if (const auto* n = as<ir::Store>(s)) see(n->buffer, n->indices.front());
-    for_each_child(s, [&](const Expr& e) { expr(e); }, [&](const ir::Stmt& child) { stmt(child); });
-  }
-
-  VectorArrays arrays() const {
-    VectorArrays result;
-    for (const auto& [buffer, widths] : widths_) {
-      if (widths.size() == 1 && *widths.begin() > 1) result.emplace(buffer, *widths.begin());
-    }
-    return result;
-  }
-
- private:
-  void expr(const Expr& e) {
-    if (!seen_.insert(e.get()).second) return;
-    if (const auto* n = as<ir::Load>(e)) see(n->buffer, n->indices.front());
-    for_each_child(e, [&](const Expr& child) { expr(child); });
-  }
-
-  void see(const ir::Buffer& buffer, const Expr& index) {
-    if (buffer->memory == ir::MemoryScope::Global) return;
-    widths_[buffer.get()].insert(vector_number(*buffer, index) ? index->type.lanes : 1);
-  }
-
-  std::unordered_map<const ir::BufferNode*, std::set<int>> widths_;
-  std::unordered_set<const ir::ExprNode*> seen_;
-};
-
 }  // namespace
-
-VectorArrays vector_arrays(const ir::Stmt& body) {
-  AccessWidths widths;
-  widths.stmt(body);
-  return widths.arrays();
-}
 
 ir::Stmt align_accesses(const ir::Stmt& body, const ir::arith::Ranges& ranges) {
   return rewrite(

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <unordered_map>
 
 #include "ir/arith/ranges.h"
 #include "ir/program.h"
@@ -23,12 +22,7 @@ ir::Stmt align_accesses(const ir::Stmt& body, const ir::arith::Ranges& ranges);
 // form above; nothing when it must be spelled with vloadN or vstoreN.
 std::optional<ir::Expr> vector_number(const ir::BufferNode& buffer, const ir::Expr& index);
 
-// The arrays of a kernel that all its accesses see as arrays of vectors of one width, with that
-// width: they are declared so. Takes time linear in the size of the graph.
-using VectorArrays = std::unordered_map<const ir::BufferNode*, int>;
-VectorArrays vector_arrays(const ir::Stmt& body);
-
-// In bytes: of the other arrays that a kernel declares and accesses by vectors, and of its
+// In bytes: of arrays that a kernel declares and accesses by elements and by vectors, and of its
 // arguments. OpenCL aligns memory objects, and the sub-buffers that stand for arguments with an
 // offset, by CL_DEVICE_MEM_BASE_ADDR_ALIGN, which is at least the size of an int16.
 inline constexpr int64_t kAlignment = 16;

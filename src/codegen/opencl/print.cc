@@ -6,10 +6,10 @@
 #include <unordered_set>
 
 #include "codegen/opencl/align_access.h"
+#include "codegen/opencl/kernel_form.h"
 #include "codegen/opencl/names.h"
 #include "codegen/opencl/prelude.h"
 #include "codegen/opencl/spelling.h"
-#include "ir/code_size.h"
 #include "ir/visit.h"
 
 namespace texloom::codegen::opencl {
@@ -25,10 +25,6 @@ constexpr std::string_view kSampler =
     "__constant sampler_t tl_sampler =\n"
     "    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n\n";
 
-// Stores. What is as long as that was unrolled by its schedule: NVIDIA's compiler would unroll it
-// some more, and 128 sums of a thread then leave no registers for what is loaded ahead.
-constexpr int64_t kLongBody = 32;
-
 bool is_half(Type type) { return type.element() == Type::f(16); }
 
 std::string_view image_function_suffix(Type value) {
@@ -39,7 +35,9 @@ std::string_view image_function_suffix(Type value) {
 // Prints expressions and notes what else the source needs: prelude functions, the sampler.
 class ExprPrinter {
  public:
-  explicit ExprPrinter(bool half_arithmetic) : half_arithmetic_(half_arithmetic) {}
+  // The form outlives it.
+  ExprPrinter(const KernelForm& form, bool half_arithmetic)
+      : form_(form), half_arithmetic_(half_arithmetic) {}
 
   std::string text(const Expr& e, Precedence parent = Precedence::Conditional) {
     uses_float64 |= e->type.element() == Type::f(64);
@@ -86,8 +84,7 @@ class ExprPrinter {
   std::string place(const Buffer& buffer, const Expr& index) {
     if (index->type.is_scalar()) return fmt::format("{}[{}]", name(buffer), text(index));
     const std::string number = text(*vector_number(*buffer, index));
-    if (vector_arrays.contains(buffer.get())) return fmt::format("{}[{}]", name(buffer), number);
-    cast_arrays.insert(buffer.get());
+    if (form_.array(buffer).lanes > 1) return fmt::format("{}[{}]", name(buffer), number);
     return fmt::format("(({} {}{}*){})[{}]", address_space(buffer->memory),
                        memory_type_name(buffer->type), index->type.lanes, name(buffer), number);
   }
@@ -126,9 +123,6 @@ class ExprPrinter {
   bool uses_sampler = false;
   bool uses_float64 = false;
   bool uses_float16 = false;  // values, not only memory
-  VectorArrays vector_arrays;
-  // Buffers accessed by elements and by vectors.
-  std::unordered_set<const ir::BufferNode*> cast_arrays;
 
  private:
   static std::string wrap(const std::string& inner, Precedence own, Precedence parent) {
@@ -197,15 +191,14 @@ class ExprPrinter {
                        offset_and_pointer(n.buffer, index));
   }
 
+  const KernelForm& form_;
   const bool half_arithmetic_;
 };
 
 class KernelPrinter {
  public:
   KernelPrinter(const ir::Kernel& kernel, const ir::Target& target)
-      : kernel_(kernel), exprs_(target.float16_arithmetic) {
-    exprs_.vector_arrays = vector_arrays(kernel.body);
-  }
+      : kernel_(kernel), form_(form_of(kernel)), exprs_(form_, target.float16_arithmetic) {}
 
   PrintedKernel print() {
     const std::string name = exprs_.names.of(&kernel_, kernel_.name);
@@ -254,7 +247,7 @@ class KernelPrinter {
     }
     return fmt::format("__global {}{}*{} {}", reads ? "const " : "",
                        memory_type_name(param.buffer->type),
-                       may_be_exchanged(param) ? "" : " restrict", name);
+                       form_.exchanged.contains(param.buffer.get()) ? "" : " restrict", name);
   }
 
   void stmt(const Stmt& s) {
@@ -266,12 +259,9 @@ class KernelPrinter {
                            exprs_.text(n.value)));
         },
         [&](const ir::For& n) {
-          // Compilers warn of loops that they cannot unroll, as the number of steps is not known.
-          if (n.loop == ir::LoopKind::Unrolled && ir::int_value(n.extent) != nullptr) {
-            line("#pragma unroll");
-          } else if (ir::count_stores(n.body) >= kLongBody) {
-            line("#pragma unroll 1");
-          }
+          const UnrollHint hint = form_.loops.at(&n);
+          if (hint == UnrollHint::Unroll) line("#pragma unroll");
+          if (hint == UnrollHint::Leave) line("#pragma unroll 1");
           const std::string var = exprs_.text(n.var);
           block(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", value_type_name(n.var->type),
                             var, exprs_.text(n.extent, Precedence::Sum)),
@@ -291,44 +281,28 @@ class KernelPrinter {
           stmt(n.body);
         },
         [&](const ir::Allocate& n) {
-          const size_t place = body_.size();
+          line(declaration(n.buffer));
           stmt(n.body);
-          // What the body does with the array decides on its alignment.
-          body_.insert(place, indented(declaration(n.buffer)));
         },
         [&](const ir::Barrier&) { line(fmt::format("barrier({});", fences())); },
         [](const auto&) { TL_UNREACHABLE("a statement of the launch plan inside a kernel"); });
   }
 
-  // Whether threads that meet may read what others wrote there. That is ordered by its own fence,
-  // and breaks the promise of a restrict pointer, which a thread has for itself: PoCL 3.1 then
-  // reads before the barrier.
-  bool may_be_exchanged(const ir::KernelParam& param) const {
-    if (param.access != ir::Access::ReadWrite) return false;
-    bool meet = false;
-    walk(kernel_.body, [&](const ir::Barrier&) { meet = true; });
-    return meet;
-  }
-
   std::string_view fences() const {
-    const bool exchanged =
-        std::any_of(kernel_.params.begin(), kernel_.params.end(),
-                    [&](const ir::KernelParam& p) { return may_be_exchanged(p); });
-    return exchanged ? "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE";
+    return form_.exchanged.empty() ? "CLK_LOCAL_MEM_FENCE"
+                                   : "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE";
   }
 
   std::string declaration(const Buffer& buffer) {
     const std::string_view space = buffer->memory == ir::MemoryScope::Shared ? "__local " : "";
     const std::string name = exprs_.name(buffer), type = memory_type_name(buffer->type);
     const int64_t count = buffer->layout.col_count();
-    const auto vectors = exprs_.vector_arrays.find(buffer.get());
-    if (vectors != exprs_.vector_arrays.end()) {
-      const int lanes = vectors->second;
+    const auto [lanes, aligned] = form_.array(buffer);
+    if (lanes > 1) {
       return fmt::format("{}{}{} {}[{}];", space, type, lanes, name, (count + lanes - 1) / lanes);
     }
-    const std::string alignment = exprs_.cast_arrays.contains(buffer.get())
-                                      ? fmt::format(" __attribute__((aligned({})))", kAlignment)
-                                      : "";
+    const std::string alignment =
+        aligned ? fmt::format(" __attribute__((aligned({})))", kAlignment) : "";
     return fmt::format("{}{} {}[{}]{};", space, type, name, count, alignment);
   }
 
@@ -352,12 +326,10 @@ class KernelPrinter {
     line("}");
   }
 
-  void line(std::string_view text) { body_ += indented(text); }
-  std::string indented(std::string_view text) const {
-    return fmt::format("{:{}}{}\n", "", 2 * depth_, text);
-  }
+  void line(std::string_view text) { body_ += fmt::format("{:{}}{}\n", "", 2 * depth_, text); }
 
   const ir::Kernel& kernel_;
+  const KernelForm form_;
   ExprPrinter exprs_;
   std::string body_;
   int depth_ = 1;
