@@ -6,6 +6,7 @@
 
 #include "ir/verify.h"
 #include "ir/visit.h"
+#include "schedule/operation.h"
 
 namespace texloom::schedule {
 
@@ -67,6 +68,28 @@ std::optional<StatementProblem> find_problem(const Program& program,
   return StatementProblem{
       v.location, "keep to the shapes and dtypes of the buffers, and to what the statement defines",
       fmt::format("{}: {}", v.node, v.problem)};
+}
+
+std::optional<StatementProblem> find_problem(const Buffer& buffer) {
+  if (buffer->memory == MemoryScope::Global && buffer->layout == linear_layout(buffer->shape)) {
+    return std::nullopt;
+  }
+  return StatementProblem{
+      buffer->location,
+      "declare it in global memory, row-major: where the tensor lies, its own stage says",
+      fmt::format("the buffer '{}' is not row-major in global memory", buffer->name)};
+}
+
+std::optional<StatementProblem> find_problem(const Buffer& buffer, const Tensor& tensor,
+                                             const SourceLocation& where) {
+  if (buffer->type == tensor->type &&
+      buffer->shape == constant_shape(tensor->shape, tensor->name, where)) {
+    return find_problem(buffer);
+  }
+  return StatementProblem{
+      buffer->location, "declare it with the tensor's shape and dtype",
+      fmt::format("the buffer '{}' has another shape or dtype than its tensor '{}'", buffer->name,
+                  tensor->name)};
 }
 
 Stmt with_places(const Stmt& statement,

@@ -43,8 +43,10 @@ class Checker {
     if (op_.types.empty() || op_.types.size() > kMaxOutputs) {
       wrong({}, "give the shapes of 1 to 64 outputs", "it has no output, or more than 64");
     }
-    for (const ExternInput& input : op_.reads) check_input(input);
-    for (const Buffer& output : op_.writes) check_place(output);
+    for (const ExternInput& input : op_.reads) {
+      refuse(find_problem(input.buffer, input.tensor, op_.location));
+    }
+    for (const Buffer& output : op_.writes) refuse(find_problem(output));
     check_statement();
   }
 
@@ -54,21 +56,8 @@ class Checker {
     fail(where.known() ? where : op_.location, Code::BadExtern, std::move(help), "extern '{}': {}",
          op_.name, problem);
   }
-
-  void check_input(const ExternInput& input) const {
-    check_place(input.buffer);
-    const Tensor& t = input.tensor;
-    const Shape shape = constant_shape(t->shape, t->name, op_.location);
-    if (input.buffer->type == t->type && input.buffer->shape == shape) return;
-    wrong({}, "declare it with the tensor's shape and dtype",
-          fmt::format("the buffer '{}' has another shape or dtype than its tensor '{}'",
-                      input.buffer->name, t->name));
-  }
-
-  void check_place(const Buffer& b) const {
-    if (b->memory == MemoryScope::Global && b->layout == linear_layout(b->shape)) return;
-    wrong({}, "declare it in global memory; where the tensor lies, its own stage says",
-          fmt::format("the buffer '{}' is not in global memory", b->name));
+  void refuse(const std::optional<StatementProblem>& problem) const {
+    if (problem) wrong(problem->location, problem->help, problem->text);
   }
 
   void check_statement() const {
@@ -84,9 +73,7 @@ class Checker {
       }
     }
     program.body = in_nests(op_.statement, op_.writes.front());
-    if (auto problem = find_problem(program, inputs)) {
-      wrong(problem->location, std::move(problem->help), problem->text);
-    }
+    refuse(find_problem(program, inputs));
   }
 
   const Operation& op_;

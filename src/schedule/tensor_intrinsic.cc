@@ -39,6 +39,9 @@ class Checker {
     fail(where.known() ? where : own_.location, Code::BadIntrinsic, std::move(help),
          "tensor intrinsic '{}': {}", own_.name, problem);
   }
+  void refuse(const std::optional<StatementProblem>& problem) const {
+    if (problem) wrong(problem->location, problem->help, problem->text);
+  }
 
   void check_computation() const {
     const Operation& op = *own_.computation;
@@ -67,17 +70,7 @@ class Checker {
       wrong({}, "give one for each", "it has more or fewer buffers than tensors");
     }
     for (size_t i = 0; i < views.size(); ++i) {
-      const BufferNode& b = *views[i].buffer;
-      const Tensor& t = tensors[i];
-      if (b.type != t->type || b.shape != constant_shape(t->shape, t->name, t->location)) {
-        wrong(b.location, "declare it with the tensor's shape and dtype",
-              fmt::format("the buffer '{}' has another shape or dtype than its tensor '{}'", b.name,
-                          t->name));
-      }
-      if (b.memory != MemoryScope::Global || b.layout != linear_layout(b.shape)) {
-        wrong(b.location, "declare it in global memory, row-major: it lies where its tensor does",
-              fmt::format("the view '{}' says where it lies", b.name));
-      }
+      refuse(find_problem(views[i].buffer, tensors[i], tensors[i]->location));
       check_strides(views[i]);
     }
   }
@@ -136,9 +129,7 @@ class Checker {
     program.params = inputs;
     for (const TensorView& v : own_.outputs) program.params.push_back(v.buffer);
     program.body = make_nest(own_.outputs.front().buffer, s, s->location);
-    if (auto problem = find_problem(program, inputs)) {
-      wrong(problem->location, std::move(problem->help), problem->text);
-    }
+    refuse(find_problem(program, inputs));
   }
 
   const TensorIntrinsic& own_;

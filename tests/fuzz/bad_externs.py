@@ -29,8 +29,8 @@ def extern_that_reads_a_tensor_itself() -> None:
 @case("TL1020")
 def buffer_of_another_shape_than_its_tensor() -> None:
     x = te.placeholder((8,), name="X")
-    buffer = tvm.tir.decl_buffer((4,))
-    te.extern((8,), [x], lambda ins, outs: outs[0].vstore(0, 1.0), in_buffers=buffer)  # wrong
+    buffer = tvm.tir.decl_buffer((4,))  # wrong
+    te.extern((8,), [x], lambda ins, outs: outs[0].vstore(0, 1.0), in_buffers=buffer)
 
 
 @case("TL1001")

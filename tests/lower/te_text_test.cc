@@ -221,7 +221,7 @@ TEST(TeTextErrors, OfIntrinsics) {
        "TL1021 2:11 tensor intrinsic 'f': b[4] = 0.0: 4 is not proven to lie in 0..4 of b"},
       {whole + " body { } " + whole + " body { }", "TL6002 2:111 f is an intrinsic already"},
       {"intrinsic f writes b: local float32[4] computes (i < 4) = 1.0 body { }",
-       "TL1021 2:11 tensor intrinsic 'f': the view 'b' says where it lies"},
+       "TL1021 2:11 tensor intrinsic 'f': the buffer 'b' is not row-major in global memory"},
       {"intrinsic f computes (i < 4) = 1.0 body { }",
        "TL1021 2:11 tensor intrinsic 'f': it has more or fewer buffers than tensors"},
   };
