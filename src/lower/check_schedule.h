@@ -6,11 +6,9 @@ namespace texloom::lower {
 
 // Refuses what is wrong with the schedule as a whole.
 //
-// Does: checks arguments against the schedule (all inputs there, nothing named twice,
-// declarations that match), element types and ranks of textures, where textures and reductions
-// meet, that each stage's scope is visible to its readers, that the loops around it enclose them,
-// that vectorised axes have constant extents, and that reads lie inside their tensors unless a
-// condition guards them. All that is wrong is reported together.
+// Does: checks the arguments (check_arguments.h), and of each stage where its result lies
+// (check_storage.h), what it computes (check_operation.h) and its loops (check_loops.h). All that
+// is wrong is reported together, but for symbols without a value, which follow from the rest.
 //
 // Stands before bound inference, whose errors would be harder to understand, and after
 // prepare_schedule, so that it sees declared scopes and no inlined stage.

@@ -1,0 +1,13 @@
+// Whether the arguments are what the schedule can be called with.
+#pragma once
+
+#include "lower/lowering.h"
+#include "support/diagnostic.h"
+
+namespace texloom::lower {
+
+// Reports arguments that are missing or named twice, and declarations that do not fit: to the
+// tensor, or to where its stage is computed.
+void check_arguments(const Lowering& lowering, DiagnosticSink& sink);
+
+}  // namespace texloom::lower

@@ -1,0 +1,185 @@
+#include "lower/check_loops.h"
+
+#include <algorithm>
+
+#include "lower/double_buffers.h"
+#include "schedule/attach.h"
+#include "schedule/axis_values.h"
+
+namespace texloom::lower {
+
+using namespace ir;        // the whole file speaks of IR nodes
+using namespace schedule;  // and of a schedule's stages
+using schedule::Stage;     // not the pipeline's
+
+namespace {
+
+class LoopChecker {
+ public:
+  LoopChecker(const Lowering& lowering, DiagnosticSink& sink)
+      : s_(lowering.schedule), sink_(sink) {}
+
+  void run(const Stage& stage) {
+    if (stage.op->is_placeholder()) return;
+    if (stage.op->is_compute()) {
+      if (stage.attachment.kind == AttachKind::Inline) return;
+      check_vectorized(stage);
+      check_threads(stage);
+      check_shared_reduction(stage);
+    }
+    check_predicate(stage);
+    check_pipeline(stage);
+  }
+
+ private:
+  void check_vectorized(const Stage& stage) {
+    for (const IterVar& leaf : stage.leaves) {
+      const AxisAttributes* attributes = stage.attributes_of(leaf);
+      if (attributes == nullptr || attributes->loop != LoopKind::Vectorized) continue;
+      if (has_constant_extent(stage, leaf)) continue;
+      sink_.error(attributes->location, Code::VectorizeExtent,
+                  "split the axis by a constant and vectorize the inner part",
+                  "vectorize of '{}' of '{}', whose extent is not constant", leaf->name(),
+                  stage.name());
+    }
+  }
+
+  // An inner part of a split by a factor is constant whatever the axis is.
+  static bool has_constant_extent(const Stage& stage, const IterVar& axis) {
+    for (const Relation& r : stage.relations) {
+      if (const auto* split = std::get_if<SplitRelation>(&r)) {
+        const bool inner = split->inner.same_as(axis), outer = split->outer.same_as(axis);
+        if ((inner && split->factor > 0) || (outer && split->nparts > 0)) return true;
+        if (inner || outer) return has_constant_extent(stage, split->parent);
+      } else if (const auto& fuse = std::get<FuseRelation>(r); fuse.fused.same_as(axis)) {
+        return has_constant_extent(stage, fuse.outer) && has_constant_extent(stage, fuse.inner);
+      }
+    }
+    return axis->extent && int_value(axis->extent) != nullptr;
+  }
+
+  // The stage's own loops: each thread tag once, and each axis of virtual threads.
+  void check_threads(const Stage& stage) {
+    std::vector<IterVar> seen;
+    for (const IterVar& leaf : stage.leaves) {
+      const IterVar thread = thread_of(s_, {stage.id, leaf});
+      if (!thread) continue;
+      const bool twice = std::any_of(seen.begin(), seen.end(), [&](const IterVar& other) {
+        return is_one_thread_axis(thread, other);
+      });
+      if (twice) {
+        sink_.error(stage.attributes_of(leaf)->location, Code::NestedThread,
+                    "bind each thread axis to one axis of a stage, or fuse the axes",
+                    "two axes of '{}' are bound to {}, '{}' being the second", stage.name(),
+                    thread->name(), leaf->name());
+      }
+      seen.push_back(thread);
+    }
+  }
+
+  // Of a reduction that threads share: they meet once for each element, all data loops outside.
+  void check_shared_reduction(const Stage& stage) {
+    for (const IterVar& leaf : stage.leaves) {
+      const IterVar thread = thread_of(s_, {stage.id, leaf});
+      if (!thread || leaf->kind != IterKind::Reduction) continue;
+      const SourceLocation& where = stage.attributes_of(leaf)->location;
+      check_data_outside(stage, leaf, *thread, where);
+      if (scope_of(s_, stage.id).memory != MemoryScope::Local) continue;
+      for (const LoopRef& outer : enclosing_loops(s_, stage.id)) {
+        const IterVar other = thread_of(s_, outer);
+        if (!other || !is_one_thread_axis(thread, other)) continue;
+        sink_.error(
+            where, Code::ThreadReductionOrder,
+            "attach it outside of that loop, or set its scope to \"shared\"",
+            "the reduction axis '{}' of '{}' is bound to {}, but '{}' is computed inside a loop "
+            "of '{}' over the same threads, each of which wants elements of its own",
+            leaf->name(), stage.name(), thread->name(), stage.name(), s_.stage(outer.stage).name());
+      }
+    }
+  }
+
+  void check_data_outside(const Stage& stage, const IterVar& reduction, const IterVarNode& thread,
+                          const SourceLocation& where) {
+    bool inside = false;
+    for (const IterVar& leaf : stage.leaves) {
+      inside = inside || leaf->kind == IterKind::Reduction;
+      if (!inside || !comes_from_data(stage, leaf)) continue;
+      sink_.error(
+          where, Code::ThreadReductionOrder,
+          "reorder the axes so that all data axes stand outside of the reduction",
+          "the reduction axis '{}' of '{}' is bound to {}, but the data axis '{}' stands inside "
+          "the reduction",
+          reduction->name(), stage.name(), thread.name(), leaf->name());
+      return;
+    }
+  }
+
+  // Of which threads it speaks is seen when their numbers are known (store_predicate.h).
+  void check_predicate(const Stage& stage) {
+    if (!stage.predicate) return;
+    if (stage.op->is_scan()) {
+      sink_.error(stage.predicate_location, Code::BadPredicate,
+                  "set it on what the steps compute: s[update].set_store_predicate(condition)",
+                  "a store predicate of the scan '{}', which stores nothing itself", stage.name());
+    } else if (stage.op->is_extern()) {
+      sink_.error(
+          stage.predicate_location, Code::BadPredicate,
+          "put the stores of the statement under ib.if_scope(condition)",
+          "a store predicate of the extern '{}', whose statement says itself what is stored",
+          stage.name());
+    } else if (scope_of(s_, stage.id).memory == MemoryScope::Local) {
+      sink_.error(
+          stage.predicate_location, Code::BadPredicate,
+          "leave the predicate out, or set it on the stage that writes to global memory",
+          "the store predicate of '{}', of which every thread keeps a result in local memory",
+          stage.name());
+    }
+  }
+
+  // A pipelined stage runs ahead of a loop whose iterations follow one another.
+  void check_pipeline(const Stage& stage) {
+    if (!stage.pipeline) return;
+    const SourceLocation& where = stage.pipeline->location;
+    if (stage.attachment.kind != AttachKind::At) {
+      sink_.error(
+          where, Code::CannotPipeline,
+          "attach it to a loop of a stage that reads it: s[cache].compute_at(s[reader], axis)",
+          "'{}' is pipelined, but is attached to no loop that it could run ahead of", stage.name());
+      return;
+    }
+    const Stage& host = s_.stage(stage.attachment.stage);
+    const IterVar loop = leaf_of(host, stage.attachment.axis);
+    const AxisAttributes* attributes = host.attributes_of(loop);
+    const LoopKind kind = attributes == nullptr ? LoopKind::Serial : attributes->loop;
+    if (kind != LoopKind::Serial && kind != LoopKind::Unrolled) {
+      sink_.error(
+          where, Code::CannotPipeline, "attach it to a loop that is serial or unrolled",
+          "'{}' is pipelined, but the iterations of the loop '{}' of '{}', which it is attached "
+          "to, do not follow one another",
+          stage.name(), loop->name(), host.name());
+    }
+    if (host.op->is_scan() && stage.scan == host.id) {
+      sink_.error(
+          where, Code::CannotPipeline, "attach it to a loop of the update",
+          "'{}' is pipelined, but what a step of the scan '{}' reads is not there before it",
+          stage.name(), host.name());
+    }
+    // Its last iteration stands behind the loop.
+    for (const StageId doubled : double_buffered_at(s_, {host.id, loop})) {
+      sink_.error(where, Code::CannotPipeline, "pipeline both, or neither of them",
+                  "'{}' is pipelined at the loop '{}' of '{}', at which '{}' has double buffers",
+                  stage.name(), loop->name(), host.name(), s_.stage(doubled).name());
+    }
+  }
+
+  const Schedule& s_;
+  DiagnosticSink& sink_;
+};
+
+}  // namespace
+
+void check_loops(const Lowering& lowering, const Stage& stage, DiagnosticSink& sink) {
+  LoopChecker(lowering, sink).run(stage);
+}
+
+}  // namespace texloom::lower
