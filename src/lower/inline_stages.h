@@ -1,0 +1,20 @@
+// Stages that are computed in the expressions of their readers.
+#pragma once
+
+#include "schedule/schedule.h"
+
+namespace texloom::lower {
+
+// Takes back what inlining cannot be: a statement has no expression that its readers could compute,
+// and reads memory itself; a scan goes on from what lies there.
+void keep_at_root(schedule::Schedule& s);
+
+// Inlines caches of arguments that lie in the same texture already: their readers read the
+// argument. Not where a statement reads one, which has no expression to read it in.
+void drop_copies_of_textures(schedule::Schedule& s);
+
+// Writes the expressions of inlined stages into their readers. In topological order, so that an
+// inlined stage has its own inlined inputs in it already. Fails with CannotInline.
+void inline_stages(schedule::Schedule& s);
+
+}  // namespace texloom::lower
