@@ -83,7 +83,7 @@ Lowering printable(const Lowering& lowering) {
   return copy;
 }
 
-// Those of externs and tensor intrinsics are the user's: accesses there may be beyond our proofs.
+// Those of externs and tensor intrinsics are the user's.
 bool has_given_statements(const schedule::Schedule& s) {
   return std::any_of(s.order().begin(), s.order().end(), [&](schedule::StageId id) {
     const schedule::Stage& stage = s.stage(id);
@@ -91,6 +91,13 @@ bool has_given_statements(const schedule::Schedule& s) {
            std::any_of(stage.attributes.begin(), stage.attributes.end(),
                        [](const auto& loop) { return loop.second.intrinsic; });
   });
+}
+
+// Whether each pass has to leave accesses proven, of a program of loops: in given statements they
+// may be beyond our proofs from the beginning.
+bool are_accesses_proven(const Lowering& lowering) {
+  return !has_given_statements(lowering.schedule) ||
+         ir::find_violations(lowering.program, {.target = &lowering.target}).empty();
 }
 
 InternalError with_input(const std::exception& error, std::span<const Pass> passes,
@@ -133,12 +140,15 @@ void run_pass(const Pass& pass, Lowering& lowering) {
 Lowering run_passes(std::span<const Pass> passes, Lowering lowering, PassObserver observer) {
   lowering.program.stage = Stage::Te;
   const Lowering first = lowering;
-  const bool check_accesses = !has_given_statements(lowering.schedule);
+  bool check_accesses = true;
   if (lowering.verify_each) check_text(lowering);
   for (const Pass& pass : passes) {
     const Lowering input = printable(lowering);
     try {
       run_pass(pass, lowering);
+      if (pass.in == Stage::Te && pass.out == Stage::Loops) {
+        check_accesses = are_accesses_proven(lowering);
+      }
       if (lowering.verify_each) verify(lowering, check_accesses);
     } catch (const std::logic_error& error) {  // an InternalError, or one of the library's
       throw with_input(error, {&pass, 1}, input);
