@@ -19,6 +19,8 @@ namespace texloom::lower {
 // own first fill runs ahead of the outer loop, too: between the last two of its iterations, so that
 // the inner pipeline never runs empty.
 //
+// double_buffers.h says why `double_buffer` is not the same with two stages.
+//
 // Stands behind build_loops, which states what fills a buffer, and before loops are unrolled.
 //
 // Before: stage Loops, with Pipelined. After: stage Loops without. Fails with CannotPipeline.
