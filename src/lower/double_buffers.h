@@ -4,9 +4,9 @@
 // does what the other cannot. double_buffer is a hint, which has to hold for whatever a stage
 // computes: reductions, several stages that read one another, loops of symbolic extent. It works on
 // stages, whose nests it builds for another iteration, into the other of two buffers. pipeline
-// splits a fill into what fetches and what stores, to have loads in flight while a tile is computed;
-// for that the fill has to be one store in loops of constant extents, which can only be seen of
-// statements. What is not so it refuses. A loop has stages of one of the two kinds.
+// splits a fill into what fetches and what stores, to have loads in flight while a tile is
+// computed; for that the fill has to be one store in loops of constant extents, which can only be
+// seen of statements. What is not so it refuses. A loop has stages of one of the two kinds.
 #pragma once
 
 #include <vector>
