@@ -297,7 +297,7 @@ class Builder {
       guards.insert(guards.end(), b.reduction_guards.begin(), b.reduction_guards.end());
       if (reduce->condition) {
         guards.push_back(reads(reduce->condition, b));
-        anywhere = may_run_anywhere(id, {guards.back()});
+        anywhere = may_run_anywhere(id, {guards.back()}) && may_decide_anywhere(guards.back());
       }
     }
     if (!anywhere || !may_run_anywhere(id, values))
@@ -359,11 +359,23 @@ class Builder {
           value,
           [&](const Load& n) {
             safe = safe && (n.buffer->is_texture() || is_inside(*n.buffer, n.indices)) &&
-                   is_written_everywhere(n.buffer, id);
+                   is_written_everywhere(n.buffer, id) &&
+                   std::all_of(n.indices.begin(), n.indices.end(),
+                               [&](const Expr& index) { return may_decide_anywhere(index); });
           },
           [&](const Binary& n) { safe = safe && !division_may_fail(n); });
     }
     return safe;
+  }
+
+  // Whether an index or a condition has a value outside the tensor as well: what guards leave out
+  // of temporaries has none.
+  bool may_decide_anywhere(const Expr& e) const {
+    bool defined = true;
+    walk(e, [&](const Load& n) {
+      defined = defined && buffers_.is_param(n.buffer) && is_inside(*n.buffer, n.indices);
+    });
+    return defined;
   }
 
   // Of a buffer that a thread keeps for itself: whether no guard leaves out an element that the

@@ -1,6 +1,7 @@
 #include "lower/check_accesses.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -93,9 +94,14 @@ struct Path {
   }
 };
 
+bool uses(const Stmt& s, const Expr& var) {
+  bool found = false;
+  walk(s, [&](const Var& v) { found = found || &v == var.get(); });
+  return found;
+}
+
 arith::Ranges inside(const Stmt& s, arith::Ranges ranges) {
   if (const auto* loop = as<For>(s)) ranges.enter(*loop);
-  if (const auto* let = as<Let>(s)) ranges.enter(*let);
   if (const auto* guard = as<If>(s)) ranges.assume(guard->condition);
   return ranges;
 }
@@ -112,14 +118,27 @@ class AccessChecker {
   AccessChecker(const Places& places, Buffer report)
       : places_(places), report_(std::move(report)) {}
 
+  // With the tests of what it evaluates itself in front.
   Stmt stmt(const Stmt& s, const arith::Ranges& ranges) {
+    Stmts tests;
+    Stmt tested = behind_tests(s, ranges, tests);
+    tests.push_back(std::move(tested));
+    return make_seq(std::move(tests));
+  }
+
+  bool has_tested() const { return has_tested_; }
+
+ private:
+  // Adds the tests that have to stand in front of what it returns.
+  Stmt behind_tests(const Stmt& s, const arith::Ranges& ranges, Stmts& tests) {
     const SourceLocation outer = location_;
     if (s->location.known()) location_ = s->location;
     const Path path{ranges, {}};
-    Stmts tests;
     Stmt result;
-    if (const auto* n = as<Store>(s)) {
-      result = store(*n, path, tests);
+    if (const auto* store = as<Store>(s)) {
+      result = this->store(*store, path, tests);
+    } else if (const auto* let = as<Let>(s)) {
+      result = this->let(*let, path, tests);
     } else {
       const arith::Ranges further = inside(s, ranges);
       result = map_children(
@@ -127,13 +146,25 @@ class AccessChecker {
           [&](const Stmt& child) { return stmt(child, further); });
     }
     location_ = outer;
-    tests.push_back(std::move(result));
-    return make_seq(std::move(tests));
+    return result;
   }
 
-  bool has_tested() const { return has_tested_; }
+  // Values that are computed together and then stored stay one statement, which insert_barriers
+  // takes to be one thread's own business: only tests that use the variable stand inside.
+  Stmt let(const Let& n, const Path& path, Stmts& tests) {
+    const Expr value = expr(n.value, path, tests);
+    arith::Ranges further = path.ranges;
+    further.enter(n);
+    Stmts of_body;
+    Stmt body = behind_tests(n.body, further, of_body);
+    const auto inner = std::stable_partition(of_body.begin(), of_body.end(),
+                                             [&](const Stmt& test) { return !uses(test, n.var); });
+    std::move(of_body.begin(), inner, std::back_inserter(tests));
+    of_body.erase(of_body.begin(), inner);
+    of_body.push_back(std::move(body));
+    return make_let(n.var, value, make_seq(std::move(of_body)), n.location);
+  }
 
- private:
   Stmt store(const Store& n, const Path& path, Stmts& tests) {
     const Exprs indices = exprs(n.indices, path, tests);
     const Expr value = expr(n.value, path, tests);

@@ -79,14 +79,14 @@ bool is_symbol(const Operation& root, const Var& v) {
   return false;
 }
 
-// A body speaks of its own axes, and of symbols.
-void check_variables(const Operation& op, const Expr& body) {
+// A body speaks of its own axes, and of symbols: its own, or those of what it was once.
+void check_variables(const Operation& op, const Expr& body, const Op& origin) {
   std::unordered_set<const ExprNode*> known;
   for (const IterVar& axis : op.axes) known.insert(axis->var.get());
   for (const IterVar& axis : op.reduce_axes) known.insert(axis->var.get());
   walk(body, [&](const Var& v) {
     if (known.contains(&v)) return;
-    if (is_symbol(op, v)) {
+    if (is_symbol(op, v) || (origin && is_symbol(*origin, v))) {
       known.insert(&v);
       return;
     }
@@ -113,7 +113,7 @@ void check_body_size(const Expr& body, std::string_view name, const SourceLocati
 }
 
 Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Expr body,
-                SourceLocation location, Ref<RefCounted> attributes) {
+                SourceLocation location, Ref<RefCounted> attributes, const Op& origin) {
   auto* op = new Operation;
   Op result(op);
   op->attributes = std::move(attributes);
@@ -144,7 +144,7 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
          "'{}' has a reduction inside its expression; it may stand only at the top", op->name);
   });
   op->inputs = tensors_read_by(body);
-  check_variables(*op, body);
+  check_variables(*op, body, origin);
   op->body = std::move(body);
   return result;
 }

@@ -60,9 +60,10 @@ Op make_placeholder(std::string name, ir::Type type, ir::Exprs shape, SourceLoca
 
 // Reductions are over boxes from here on (reduction_box.h). Fails with BadReduction when a
 // reduction stands anywhere but at the top of the body, its start uses its axes, or how far it runs
-// is not known; with BadComputeBody when the body uses what is none of its axes.
+// is not known; with BadComputeBody when the body uses what is none of its axes, and no symbol.
+// `origin`: what the compute was before stages were inlined, of which symbols alone may be left.
 Op make_compute(std::string name, std::string tag, std::vector<ir::IterVar> axes, ir::Expr body,
-                SourceLocation location, Ref<RefCounted> attributes = {});
+                SourceLocation location, Ref<RefCounted> attributes = {}, const Op& origin = {});
 
 // Fails with ProgramTooLarge.
 void check_body_size(const ir::Expr& body, std::string_view name, const SourceLocation& location);

@@ -64,7 +64,8 @@ TEST_F(VectorConditions, LogicKeepsOneWidth) {
 }
 
 TEST_F(VectorConditions, OtherSourcesOfBools) {
-  EXPECT_EQ(condition(kFloat32, make_broadcast(p < q, 2)), "x2(int32(p < q)) != x2(0)");
+  EXPECT_EQ(condition(kFloat32, make_broadcast(p < q, 2) && a < b),
+            "x2(int32(p < q)) != x2(0) && a < b");
   EXPECT_EQ(condition(Type::i(8), ir::make_pack({p < q, q < p})),
             "pack(int8(p < q), int8(q < p)) != x2(int8(0))");
   EXPECT_EQ(condition(kFloat32, make_binary(BinaryOp::Eq, a < b, c < d)),
@@ -73,13 +74,18 @@ TEST_F(VectorConditions, OtherSourcesOfBools) {
             "select(int8x2(select(a < b, x2(1), x2(0))) != x2(int8(0)), select(c < d, x2(int8(1)), "
             "x2(int8(0))), select(d < c, x2(int8(1)), x2(int8(0)))) != x2(int8(0))");
   EXPECT_EQ(condition(kFloat32, make_select(p < q, a < b, b < a)),
-            "select(x2(int32(p < q)) != x2(0), select(a < b, x2(1), x2(0)), select(b < a, x2(1), "
-            "x2(0))) != x2(0)");
+            "select(p < q, select(a < b, x2(1), x2(0)), select(b < a, x2(1), x2(0))) != x2(0)");
 }
 
-// A scalar condition needs no width.
+// A scalar condition needs no width, and keeps what it does not choose from being evaluated: what
+// it guards may be bools itself.
 TEST_F(VectorConditions, ScalarConditionsStay) {
   EXPECT_EQ(condition(kFloat32, p < q), "p < q");
+  EXPECT_EQ(condition(kFloat32, make_broadcast(p < q, 2)), "p < q");
+  const Expr guarded = make_select(p < q, vector_at(global("z", kInt32, 4), p - q, 2) < a, b < a);
+  EXPECT_EQ(shaped(put_vector(y, p, make_cast(kInt32.with_lanes(2), guarded))),
+            "y[ramp(p, 1, 2)] = select(select(p < q, select(z[ramp(p - q, 1, 2)] < a, x2(1), "
+            "x2(0)), select(b < a, x2(1), x2(0))) != x2(0), x2(1), x2(0))\n");
   EXPECT_EQ(shaped(put(y, p, make_select(p < q, p, q))), "y[p] = select(p < q, p, q)\n");
   EXPECT_EQ(shaped(put(y, p, make_cast(kInt32, p < q))), "y[p] = int32(p < q)\n");
 }

@@ -10,9 +10,9 @@ from seeded_faults import FAULTS
 from texloom import devices, parse
 from texloom.fuzz import __main__ as fuzzer
 from texloom.fuzz.__main__ import Findings, main
-from texloom.fuzz.calls import Call, calls_of
+from texloom.fuzz.calls import Argument, Call, calls_of
 from texloom.fuzz.case import make_case, make_script
-from texloom.fuzz.check import check
+from texloom.fuzz.check import Check, Mismatch, check
 from texloom.fuzz.job import Job, run_job
 from texloom.fuzz.reduce import Reducer
 from texloom.fuzz.workers import Lost, Workers
@@ -105,6 +105,15 @@ def test_a_wrong_value_is_a_failure(monkeypatch):
     outcome = check(WRONG, [])
     assert outcome.kind == "flatten_storage: wrong values"
     assert outcome.failed
+
+
+def test_signs_of_zeros_and_nans():
+    """A zero has the sign that arithmetic gives it; a NaN may have either."""
+    y = Argument("Y", "float16", [1], False, False, [1], [0])
+    zero, nan = np.float16([0]), np.float16([np.nan])
+    Check.compare("version", y, -nan, nan, None)
+    with pytest.raises(Mismatch):
+        Check.compare("version", y, -zero, zero, None)
 
 
 def test_a_refusal_is_no_failure():

@@ -41,7 +41,10 @@ class ConditionShaper {
   Expr value(const Expr& e) {
     if (const auto found = done_.find(e); found != done_.end()) return found->second;
     Expr result = visit(
-        e, [&](const ir::Select& n) { return select(n, e); },
+        e,
+        [&](const ir::Select& n) {
+          return select(n.condition, value(n.if_true), value(n.if_false));
+        },
         [&](const ir::Cast& n) {
           return is_condition(n.value) ? number(n.value, n.type.element())
                                        : make_cast(n.type, value(n.value));
@@ -57,11 +60,14 @@ class ConditionShaper {
     return result;
   }
 
-  Expr select(const ir::Select& n, const Expr& self) {
-    if (n.condition->type.is_scalar()) {
-      return map_children(self, [&](const Expr& child) { return value(child); });
-    }
-    return make_select(vector_condition(n.condition, n.type), value(n.if_true), value(n.if_false));
+  // One condition for all lanes stays a scalar: what it does not choose is then not evaluated,
+  // while select() of OpenCL evaluates both.
+  Expr select(const Expr& condition, const Expr& if_true, const Expr& if_false) {
+    const auto* broadcast = as<ir::Broadcast>(condition);
+    const Expr& chooses = broadcast != nullptr ? broadcast->value : condition;
+    return make_select(
+        chooses->type.is_scalar() ? value(chooses) : this->condition(chooses, if_true->type.bits),
+        if_true, if_false);
   }
 
   // 0 or 1 in each lane.
@@ -73,11 +79,6 @@ class ConditionShaper {
     return make_select(condition(e, type.bits), ir::make_const(1, type), ir::make_const(0, type));
   }
 
-  // The condition of a Select of vectors.
-  Expr vector_condition(const Expr& e, Type values) {
-    return condition(e->type.is_scalar() ? make_broadcast(e, values.lanes) : e, values.bits);
-  }
-
   // Of elements of that many bits.
   Expr condition(const Expr& e, int bits) {
     const Type integer = Type::i(bits);
@@ -85,9 +86,8 @@ class ConditionShaper {
         e, [&](const ir::Binary& n) { return binary(n, bits); },
         [&](const ir::Not& n) { return make_not(condition(n.value, bits)); },
         [&](const ir::Select& n) {
-          const Type vector = integer.with_lanes(n.type.lanes);
-          return is_not_zero(make_select(vector_condition(n.condition, vector),
-                                         number(n.if_true, integer), number(n.if_false, integer)));
+          return is_not_zero(
+              select(n.condition, number(n.if_true, integer), number(n.if_false, integer)));
         },
         [&](const ir::Broadcast& n) {
           return is_not_zero(make_broadcast(make_cast(integer, value(n.value)), n.type.lanes));

@@ -10,7 +10,8 @@ namespace texloom::codegen::opencl {
 // as its values. So every vector of bools becomes the condition of a Select, of the width that
 // this Select wants: where operands are of another width, integers are compared after a
 // conversion, and other results are turned into integers and compared with 0. Elsewhere vectors
-// of bools become uint8: variables, lanes, the sources of casts.
+// of bools become uint8: variables, lanes, the sources of casts. One bool for all lanes is a scalar
+// condition, under which only what it chooses is evaluated.
 // Why here: after the passes that change widths.
 // Before: comparisons, ands, ors, nots, Selects, Packs, Broadcasts and Lets of any bools.
 // After: a vector of bools is a comparison, an and, or or not of such, as wide as the values of
