@@ -211,7 +211,12 @@ PyIterVar thread_axis(const std::string& tag) {
 
 void bind_functions_of_te(py::module_& m) {
   m.def("var", [](const std::string& name, const std::string& dtype) {
-    return PyExpr{make_var(name, to_type(dtype), user_location())};
+    const SourceLocation where = user_location();
+    if (parse_thread_tag(name)) {
+      fail(where, Code::BadThreadAxis, fmt::format("use te.thread_axis(\"{}\").var", name),
+           "a variable called '{}', as the thread index is", name);
+    }
+    return PyExpr{make_var(name, to_type(dtype), where)};
   });
   m.def("const", [](double value, const std::string& dtype) {
     return PyExpr{schedule::constant(value, to_type(dtype), user_location())};

@@ -168,10 +168,9 @@ struct TensorRead : ExprBase<TensorRead> {
 // How two partial results combine, as data. A partial result is one value, or several that are
 // combined together (of argmax an index and a value); all lists have an element for each.
 struct Reducer {
-  Exprs lhs, rhs;  // Vars
-  Exprs results;   // over lhs and rhs: their combination
-  Exprs
-      identities;  // the start: of max the lowest finite value, as TVM has it, though -inf is lower
+  Exprs lhs, rhs;    // Vars
+  Exprs results;     // over lhs and rhs: their combination
+  Exprs identities;  // the start; of max the lowest finite value: TVM's, though -inf is lower
   std::string name;  // "sum", "max", ... : for printing only
 };
 // As a node its type is that of its first value.
@@ -228,8 +227,8 @@ const Node* as(const Expr& e) {
 Expr make_int(int64_t value, Type type = kInt32);
 Expr make_float(double value, Type type = kFloat32);
 Expr make_bool(bool value);
-// A constant of any scalar or vector type; `value` is converted.
-Expr make_const(double value, Type type);
+// A constant of any scalar or vector type.
+Expr make_const(int64_t value, Type type);
 Expr make_var(std::string name, Type type = kInt32, SourceLocation location = {});
 Expr make_binary(BinaryOp op, Expr a, Expr b, SourceLocation location = {});
 Expr make_not(Expr value, SourceLocation location = {});

@@ -381,11 +381,21 @@ class Matcher {
               skipped + i, b.name, to_string(actual), to_string(bound));
     }
     if (!view.offset) return;
+    if (b.rank() > 0 && stride(0) > INT32_MAX / b.shape[0]) {
+      differs("leave elem_offset out: indices of the view count from its own first element",
+              "the view '{}' may begin anywhere in '{}', which has more elements than an int32 "
+              "counts",
+              view.buffer->name, b.name);
+    }
     Expr offset = make_int(0);
     for (size_t i = 0; i < part.first.size(); ++i) {
       offset = offset + make_cast(kInt32, part.first[i]) * stride(i);
     }
-    values_.emplace(view.offset, arith::simplify(offset, ranges_));
+    const Expr first = arith::simplify(offset, ranges_);
+    if (equal(values_.try_emplace(view.offset, first).first->second, first)) return;
+    differs("give each view a variable of its own for elem_offset",
+            "the views of one offset variable, among them '{}', begin at different elements",
+            view.buffer->name);
   }
 
   Stmt placed(const Stmt& s) const {

@@ -19,8 +19,8 @@ using LoopPath = std::vector<LoopRef>;
 
 // The loops that enclose the stage's own, outermost first: those of the stage it is attached to,
 // down to the attachment loop, and that stage's in turn. Empty for a root stage. An attachment
-// to a loop that was split or fused later moves to the inner part or the fused loop. Fails with
-// AttachCycle or AttachNotFound.
+// to a loop that was split later moves to the inner part, to the inner one of fused loops to the
+// fused loop. Fails with AttachCycle or AttachNotFound.
 LoopPath enclosing_loops(const Schedule& schedule, StageId id);
 
 // The enclosing loops, then the stage's own.

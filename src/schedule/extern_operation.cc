@@ -112,22 +112,10 @@ Op make_extern(std::string name, std::string tag, std::vector<ExternInput> input
 }
 
 Op with_inputs(const Operation& op, std::vector<Tensor> tensors) {
-  auto* other = new Operation;
-  Op result(other);
-  other->kind = op.kind;
-  other->name = op.name;
-  other->tag = op.tag;
-  other->types = op.types;
-  other->shape = op.shape;
-  for (size_t i = 0; i < op.reads.size(); ++i) {
-    other->reads.push_back({std::move(tensors[i]), op.reads[i].buffer});
-  }
-  other->inputs = each_once(other->reads);
-  other->writes = op.writes;
-  other->statement = op.statement;
-  other->location = op.location;
-  other->attributes = op.attributes;
-  return result;
+  OperationFields other = op;
+  for (size_t i = 0; i < tensors.size(); ++i) other.reads[i].tensor = std::move(tensors[i]);
+  other.inputs = each_once(other.reads);
+  return Op(new Operation(std::move(other)));
 }
 
 Stmt nests_of(const Operation& op, const std::vector<Buffer>& reads,

@@ -149,6 +149,15 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
   return result;
 }
 
+Op with_body(const Operation& op, Expr body) {
+  OperationFields other = op;
+  const auto* reduce = as<Reduce>(body);
+  other.reduce_axes = reduce == nullptr ? std::vector<IterVar>() : reduce->axes;
+  other.inputs = tensors_read_by(body);
+  other.body = std::move(body);
+  return Op(new Operation(std::move(other)));
+}
+
 Exprs output_shape(const Operation& op, size_t output) {
   if (op.is_scan()) return op.states[output].update->shape;
   if (!op.is_extern()) return op.shape;

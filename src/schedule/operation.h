@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/expr.h"
@@ -28,7 +29,8 @@ struct ScanState {
 // its outputs: a Tuple where there are several. A reduction stands at the top of the body, and
 // may have several outputs itself. An extern has a statement over buffers instead, and no axes. A
 // scan has states, each an output of a shape of its own, and the axis of its steps.
-struct Operation : RefCounted {
+// What an operation is: plain data, so that another one like it can be made.
+struct OperationFields {
   OperationKind kind = OperationKind::Placeholder;
   std::string name;
   std::string tag;              // the user's own word, kept and shown
@@ -54,6 +56,10 @@ struct Operation : RefCounted {
   bool is_extern() const { return kind == OperationKind::Extern; }
   bool is_scan() const { return kind == OperationKind::Scan; }
 };
+struct Operation : RefCounted, OperationFields {
+  Operation() = default;
+  explicit Operation(OperationFields fields) : OperationFields(std::move(fields)) {}
+};
 using Op = Ref<Operation>;
 
 Op make_placeholder(std::string name, ir::Type type, ir::Exprs shape, SourceLocation location);
@@ -64,6 +70,9 @@ Op make_placeholder(std::string name, ir::Type type, ir::Exprs shape, SourceLoca
 // `origin`: what the compute was before stages were inlined, of which symbols alone may be left.
 Op make_compute(std::string name, std::string tag, std::vector<ir::IterVar> axes, ir::Expr body,
                 SourceLocation location, Ref<RefCounted> attributes = {}, const Op& origin = {});
+
+// The compute with another body, of the same axes and types.
+Op with_body(const Operation& op, ir::Expr body);
 
 // Fails with ProgramTooLarge.
 void check_body_size(const ir::Expr& body, std::string_view name, const SourceLocation& location);

@@ -106,23 +106,12 @@ std::vector<StageId> Schedule::readers_of(StageId id) const {
 void Schedule::set_body(StageId id, Expr body) {
   Stage& own = stage(id);
   check_body_size(body, own.name(), own.op->location);
-  auto* op = new Operation;
-  op->kind = own.op->kind;
-  op->name = own.op->name;
-  op->tag = own.op->tag;
-  op->types = own.op->types;
-  op->shape = own.op->shape;
-  op->axes = own.op->axes;
-  op->location = own.op->location;
-  op->attributes = own.op->attributes;
-  if (const auto* reduce = as<Reduce>(body)) op->reduce_axes = reduce->axes;
-  op->inputs = tensors_read_by(body);
-  op->body = std::move(body);
+  const Op op = with_body(*own.op, std::move(body));
   const auto& before = own.op->reduce_axes;
   const bool same_axes = std::equal(before.begin(), before.end(), op->reduce_axes.begin(),
                                     op->reduce_axes.end(), RefSame());
   TL_CHECK(same_axes || own.relations.empty(), own.name());
-  own.op = Op(op);
+  own.op = op;
   if (!same_axes) own.leaves = loops_of(*op);
   by_operation_.emplace(own.op, id);
 }

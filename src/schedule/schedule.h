@@ -48,8 +48,8 @@ struct AxisAttributes {
   ir::IterVar thread;       // bound to, when loop is Thread or Virtual
   SourceLocation location;  // of the directive
   bool parallel = false;    // for targets that run iterations of serial loops at once
-  Intrinsic intrinsic =
-      {};  // which stands for this loop and those inside; the loop is Serial, then
+  // Stands for this loop and those inside; the loop is Serial, then.
+  Intrinsic intrinsic = {};
 };
 
 // A remark on what a loop encloses. Keys that nothing knows are kept and shown.

@@ -251,6 +251,11 @@ def thread_tag_without_a_dimension() -> None:
     te.thread_axis("threadIdx")  # wrong
 
 
+@case("TL2006", says="a variable called 'threadIdx.x'")
+def variable_with_the_name_of_a_thread_index() -> None:
+    te.var("threadIdx.x")  # wrong
+
+
 @case("TL2006", says="unknown thread tag 'BlockIdx.x'")
 def thread_tag_with_a_capital() -> None:
     te.thread_axis((0, 8), "BlockIdx.x")  # wrong

@@ -49,14 +49,6 @@ def assert_sums(got, sums, accumulate="float32"):
     assert np.max(bound) < np.max(np.abs(sums.exact)), "a bound that no error exceeds"
 
 
-def assert_rounded(got, exact, roundings):
-    """`got` went through as many roundings: each at most half of a last place, relatively."""
-    error = np.abs(got.astype("float64") - exact)
-    bound = gamma(roundings, ROUNDOFF[str(got.dtype)]) * np.abs(exact) + UNDERFLOW[str(got.dtype)]
-    assert got.shape == exact.shape
-    assert np.all(error <= bound), f"{np.max(error - bound)} over the bound"
-
-
 def small_integers(rng, shape, dtype):
     """Values of which short sums of products are exact in every dtype here, in any order."""
     return rng.integers(-3, 4, size=shape).astype(dtype)

@@ -14,11 +14,6 @@ LANES = 4
 """Channels of one texel."""
 
 
-def groups_of_lanes(channels: int) -> int:
-    """The number of texels that hold this many channels."""
-    return -(-channels // LANES)
-
-
 def _zeros_behind(array: NDArray[Any], axis: int) -> NDArray[Any]:
     """`array` with zeros behind the end of `axis`, up to a multiple of four."""
     missing = -array.shape[axis] % LANES

@@ -349,11 +349,6 @@ bool prove_equal(const Expr& a, const Expr& b, const Ranges& ranges) {
   return constant_difference(a, b, ranges) == 0;
 }
 
-bool prove_divides(int64_t divisor, const Expr& e, const Ranges& ranges) {
-  const LinearSum sum = linear_sum(e, ranges);
-  return !reads_memory(sum, ranges) && sum.modular(ranges).is_multiple_of(divisor);
-}
-
 std::optional<int64_t> constant_difference(const Expr& a, const Expr& b, const Ranges& ranges) {
   Simplifier simplifier(ranges, default_rules());
   const LinearSum difference = simplifier.sum_of(a).plus(simplifier.sum_of(b), -1);

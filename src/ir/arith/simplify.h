@@ -25,10 +25,8 @@ LinearSum linear_sum(const Expr& e, const Ranges& ranges);
 
 // True only if the condition holds for all values in range.
 bool prove(const Expr& condition, const Ranges& ranges);
-// True only if the two are equal, or the divisor, which is positive, divides the expression, for
-// all values in range. Of index arithmetic.
+// True only if the two are equal for all values in range. Of index arithmetic.
 bool prove_equal(const Expr& a, const Expr& b, const Ranges& ranges);
-bool prove_divides(int64_t divisor, const Expr& e, const Ranges& ranges);
 
 // The constant difference a - b, if it is one.
 std::optional<int64_t> constant_difference(const Expr& a, const Expr& b, const Ranges& ranges);

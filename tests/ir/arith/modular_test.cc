@@ -97,14 +97,5 @@ TEST_F(ModularTest, OtherTypesSayNothing) {
   EXPECT_EQ(of(make_var("l", kInt64) * 4), Modular::of(4, 0));
 }
 
-TEST_F(ModularTest, Divisibility) {
-  EXPECT_TRUE(prove_divides(4, x * 8 + y * 4 + 12, ranges_));
-  EXPECT_FALSE(prove_divides(4, x * 8 + y * 4 + 2, ranges_));
-  EXPECT_FALSE(prove_divides(4, x, ranges_));
-  EXPECT_TRUE(prove_divides(4, floordiv(x * 16 + 12, 2) - 2, ranges_));
-  const Expr m = make_load(make_buffer("A", kInt32, {8}, MemoryScope::Global), {x});
-  EXPECT_FALSE(prove_divides(3, m * 3, ranges_));  // the product may wrap
-}
-
 }  // namespace
 }  // namespace texloom::ir::arith
