@@ -24,7 +24,8 @@ def scan(
 
     The first ``init.shape[0]`` rows are those of `init`. Each step computes the row ``t`` as
     ``update[t, ...]``, whose function reads earlier rows as elements of `state_placeholder`, such
-    as ``state[t - 1, ...]``. What the update reads may read the state as well, at the same ``t``.
+    as ``state[t - 1, ...]``, ``state[te.min(k, t - 1), ...]``, or ``state[k, ...]`` where a
+    condition says ``k < t``. What the update reads may read the state as well, at the same ``t``.
     Several states are computed together, and may read one another's.
 
     Parameters
