@@ -17,6 +17,9 @@ namespace texloom::python {
 // A program of any stage: of stage te a schedule with its arguments.
 struct PyProgram {
   std::shared_ptr<const lower::Lowering> state;
+  // Of a program of kernels, what it was lowered from, for other targets; null where that is not
+  // known.
+  std::shared_ptr<const lower::Lowering> scheduled = {};
 };
 
 // What build() returns. Executors are made for each device at the first call with its arrays.

@@ -55,7 +55,10 @@ lower::SymbolArgument symbol_argument(const py::handle& value, size_t position,
                                       const SourceLocation& where) {
   const Expr symbol = py::isinstance<PyExpr>(value) ? value.cast<const PyExpr&>().node : Expr();
   if (!symbol || as<Var>(symbol) == nullptr) {
-    throw py::type_error(fmt::format("argument {} is neither a tensor nor a variable", position));
+    fail(where, Code::BadDirectiveArgument,
+         "give tensors of the schedule, and variables of their extents",
+         "argument {} is neither a tensor nor a variable, but {}", position,
+         py::repr(value).cast<std::string>());
   }
   if (symbol->type == kInt32) return {symbol, position};
   fail(where, Code::BadArguments, "make it a variable of dtype int32, or pass a tensor of rank 0",
@@ -98,6 +101,16 @@ PyProgram make_program(const SharedSchedule& schedule, const py::list& args, con
          "binds has a buffer for {}, which is no argument", py::repr(tensor).cast<std::string>());
   }
   return keep(std::move(lowering));
+}
+
+// The schedule for another target, a program of stage te; None where there is none to go back to.
+py::object for_target(const PyProgram& program, const std::string& target) {
+  const bool is_schedule = program.state->program.stage == Stage::Te;
+  const auto& scheduled = is_schedule ? program.state : program.scheduled;
+  if (!scheduled) return py::none();
+  lower::Lowering lowering = *scheduled;
+  lowering.target = parse_target(target, user_location());
+  return py::cast(keep(std::move(lowering)));
 }
 
 // A copy, to be lowered.
@@ -156,6 +169,7 @@ void bind_lowering(py::module_& m) {
           "The text form; with the lines that statements came from, if asked.")
       .def_property_readonly("_target",
                              [](const PyProgram& p) { return to_string(p.state->target); })
+      .def("_for_target", for_target)
       .def_property_readonly("name", [](const PyProgram& p) { return p.state->program.name; })
       .def_property_readonly(
           "stage", [](const PyProgram& p) { return to_string(p.state->program.stage); },
@@ -165,7 +179,9 @@ void bind_lowering(py::module_& m) {
     lower::Lowering lowering = lowered(p);
     lowering.schedule = {};
     lowering.arguments.clear();
-    return keep(std::move(lowering));
+    PyProgram kernels = keep(std::move(lowering));
+    kernels.scheduled = p.state;
+    return kernels;
   });
   m.def("lower_texts", lower_texts);
   m.def("parse", [](const std::string& text, const std::string& file) {

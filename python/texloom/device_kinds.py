@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
-from . import _core
+from . import _core, errors
 from ._core import Device
-from .errors import TVMError
 
 # TVM's numbers of device kinds.
 _KINDS = {"cpu": 1, "cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10}
@@ -38,8 +37,8 @@ class AbsentDevice:
 
 def refuse(device: AbsentDevice) -> NoReturn:
     """Raises the TVMError for the use of a device that has no driver."""
-    raise TVMError(
-        f"there is no driver for {device}\n  help: use texloom.opencl(); PoCL is the host"
+    errors.refuse(
+        "NoDevice", f"there is no driver for {device}", "use texloom.opencl(); PoCL is the host"
     )
 
 

@@ -7,13 +7,55 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from statistics import fmean, median, pstdev
-from typing import Any
+from typing import Any, NoReturn
 
 from . import _core
-from ._core import Buffer, Device, Expr, Function, NDArray, Program, Schedule, Tensor
+from ._core import (
+    Buffer,
+    Device,
+    Expr,
+    Function,
+    NDArray,
+    Operation,
+    Program,
+    Schedule,
+    Tensor,
+)
+from .errors import refuse
 from .function_group import FunctionGroup
 from .target import Target, resolve
 from .transform import PassContext
+
+_KIND, _ARGUMENTS = "BadDirectiveArgument", "BadArguments"
+
+
+def _refuse_kind(inp: Any) -> NoReturn:
+    """Of what is given in place of a schedule."""
+    ways_out = {
+        (Tensor, Operation): "make a schedule of it: s = te.create_schedule(C.op)",
+        (list, tuple, Mapping): "lower each by itself; build takes several programs",
+        Function: "it is compiled already: call it",
+    }
+    way_out = "make a schedule: s = te.create_schedule(C.op)"
+    for kinds, text in ways_out.items():
+        if isinstance(inp, kinds):
+            way_out = text
+    refuse(_KIND, f"a schedule or a program is lowered, no {type(inp).__name__}", way_out)
+
+
+def _declared(binds: Mapping[Tensor, Buffer] | None) -> dict[Tensor, Buffer]:
+    if binds is not None and not isinstance(binds, Mapping):
+        refuse(
+            _KIND, f"binds is a {type(binds).__name__}", "give {T: decl_buffer(T.shape, T.dtype)}"
+        )
+    for tensor, buffer in (binds or {}).items():
+        if not isinstance(buffer, Buffer):
+            refuse(
+                _KIND,
+                f"binds has a {type(buffer).__name__} for {tensor}",
+                "make a buffer by decl_buffer(T.shape, T.dtype, scope=...)",
+            )
+    return dict(binds or {})
 
 
 def program(
@@ -29,7 +71,15 @@ def program(
     Its text is complete, so that it can be kept, shared and reduced: :func:`parse` reads it,
     :func:`lower` and :func:`build` take what it returns. Parameters as of :func:`lower`.
     """
-    return _core.program(inp, list(args), dict(binds or {}), name, resolve(target))
+    if not isinstance(inp, Schedule):
+        _refuse_kind(inp)
+    if not isinstance(args, (list, tuple)):
+        refuse(
+            _KIND,
+            f"the arguments are given as a {type(args).__name__}",
+            "pass a list: args=[...], of the inputs and of what the caller wants to see",
+        )
+    return _core.program(inp, list(args), _declared(binds), name, resolve(target))
 
 
 def _program_of(
@@ -40,14 +90,19 @@ def _program_of(
     target: str | Target | None,
 ) -> Program:
     if not isinstance(inp, Program):
-        if args is None:
-            raise TypeError("a schedule is lowered with its arguments: pass args=[...]")
         return program(inp, args, name, binds, target=target)
     if args is not None or binds is not None:
-        raise TypeError("a program has its arguments already")
-    if target is not None and resolve(target) != inp._target:
-        raise TypeError(f"the program is made for {inp._target!r}: give lower the target")
-    return inp
+        refuse(_ARGUMENTS, "a program has its arguments already", "leave args= and binds= out")
+    if target is None or resolve(target) == inp._target:
+        return inp
+    scheduled = inp._for_target(resolve(target))
+    if scheduled is None:
+        refuse(
+            _ARGUMENTS,
+            f"the program was lowered for {inp._target!r}, and its schedule is not kept",
+            "lower the schedule with target=, or build it for that target",
+        )
+    return scheduled
 
 
 def _function_named(self: Program, name: str) -> Program:
@@ -75,8 +130,8 @@ def lower(
     Parameters
     ----------
     inp : Schedule or Program
-        It is not changed. A program of stage ``te``, as :func:`parse` and :func:`program` return
-        it, has its name, arguments and target: nothing else is given then.
+        It is not changed. A program, as :func:`parse`, :func:`program` and :func:`lower` return
+        it, has its name and arguments: nothing else is given then, but another target.
     args : sequence of Tensor or Expr
         The parameters, in order: all inputs, and every tensor that the caller wants to see. What
         is computed inside a reader is copied out from there, as far as readers ask for it; what
@@ -153,7 +208,8 @@ def build(
     Parameters
     ----------
     inputs : Schedule, Program, list of Program, or mapping of targets to them
-        Of several programs, which :func:`lower` made, each is a function by its name.
+        Of several programs, which :func:`lower` made, each is a function by its name. A program
+        that was lowered for another target is lowered again.
     checked : bool
         Whether the kernels test every index that is not proven to lie inside its tensor. Then a
         call waits for them, and raises a TVMError with the line of the first access that was
@@ -165,6 +221,12 @@ def build(
     -------
     Function or FunctionGroup
         A function; of a list or a mapping, the group of its functions.
+
+    Raises
+    ------
+    TVMError
+        TL2040, a TypeError as well, for what is no schedule and no program; TL3010 for arguments
+        that do not go with it; else as :func:`lower`.
     """
     del target_host, runtime
     checked = checked or PassContext.current().checks_accesses
@@ -172,9 +234,15 @@ def build(
     def built(inp: Schedule | Program, to: str | Target | None) -> Function:
         return _core.build(_program_of(inp, args, name, binds, to), checked)
 
+    if isinstance(inputs, (Mapping, list, tuple)) and not inputs:
+        refuse(
+            _ARGUMENTS,
+            "there is no program to build",
+            "give a schedule, or at least one lowered program",
+        )
     if isinstance(inputs, Mapping):
         if target is not None:
-            raise TypeError("the programs are given by their targets: give no target beside them")
+            refuse(_ARGUMENTS, "the programs are given by their targets", "leave target= out")
         return FunctionGroup([built(inp, to) for to, inp in inputs.items()])
     if isinstance(inputs, (list, tuple)):
         return FunctionGroup([built(inp, target) for inp in inputs])
@@ -231,9 +299,11 @@ def _time_evaluator(
     which names a function of TVM's runtime to be called in between, is refused.
     """
     if f_preproc:
-        raise ValueError(
-            f"f_preproc={f_preproc!r}: nothing can be called between the runs, which are enqueued "
-            "together; vary the arguments between calls of the evaluator instead"
+        refuse(
+            "NotProvided",
+            f"f_preproc={f_preproc!r}: nothing is called between the runs, which are enqueued "
+            "together",
+            "vary the arguments between calls of the evaluator",
         )
     _named(self, func_name)
 
@@ -246,7 +316,11 @@ def _time_evaluator(
 
     def evaluate(*args: Any) -> TimeResult:
         if any(array.device != dev for array in args if isinstance(array, NDArray)):
-            raise ValueError(f"the arrays do not lie on {dev}, which is to be timed")
+            refuse(
+                "WrongDevice",
+                f"the arrays do not lie on {dev}, which is to be timed",
+                "make them with device=, or copy them with copyto",
+            )
         timed(1, args)  # a warm-up: kernels are built, memory is there
         runs = number
         while (seconds := timed(runs, args)) * 1e3 < min_repeat_ms:

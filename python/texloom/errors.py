@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,16 @@ class MisuseError(TVMError, ValueError):
 
 
 class ArgumentKindError(TVMError, TypeError):
-    """A directive that is given a value of another kind than it takes."""
+    """A directive, or ``lower`` or ``build``, given a value of another kind than it takes."""
 
 
 class ComputeFunctionError(TVMError, AssertionError):
     """A function that ``te.compute`` cannot call with the indices of a tensor."""
 
 
-# Wrong numbers of indices, factors of split, thread tags, tensors of other schedules.
-_MISUSE = frozenset({"TL1002", "TL2004", "TL2006", "TL2007"})
+# Wrong numbers of indices, parts of externs, intrinsics and scans that do not fit, factors of
+# split, thread tags, tensors of other schedules.
+_MISUSE = frozenset({"TL1002", "TL1020", "TL1021", "TL1024", "TL2004", "TL2006", "TL2007"})
 
 
 def exception_type(code: str) -> type[TVMError]:
@@ -83,6 +85,14 @@ class InternalError(RuntimeError):
 
 class TexloomWarning(UserWarning):
     """A diagnostic that does not stop the program."""
+
+
+def refuse(code: str, message: str, help_text: str) -> NoReturn:
+    """Raises the diagnostic of this name, such as ``"BadExtern"``, at the line of the user's."""
+    from . import _core
+
+    _core.refuse(code, message, help_text)
+    raise AssertionError("unreachable")
 
 
 def codes() -> list[tuple[str, str, str]]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from typing import Any, NoReturn
 
-from ._core import Function
+from . import module_file
+from ._core import Device, Function
+from .errors import refuse
 
 
 class FunctionGroup:
@@ -17,8 +21,10 @@ class FunctionGroup:
         self._functions: dict[str, Function] = {}
         for function in functions:
             if function.name in self._functions:
-                raise ValueError(
-                    f"two of the functions are named {function.name!r}: give lower a name="
+                refuse(
+                    "BadArguments",
+                    f"two of the functions are named {function.name!r}",
+                    "give lower a name= for each",
                 )
             self._functions[function.name] = function
 
@@ -33,6 +39,15 @@ class FunctionGroup:
 
     __getitem__ = get_function
 
+    def __call__(self, *args: Any) -> NoReturn:
+        """Refused: it is not known which one is meant."""
+        del args
+        refuse(
+            "BadArguments",
+            f"a module of {len(self._functions)} functions is called",
+            f"name one of them: f[name](...), of {', '.join(self._functions)}",
+        )
+
     @property
     def imported_modules(self) -> list[Function]:
         """The functions, each the module of its kernels."""
@@ -42,5 +57,33 @@ class FunctionGroup:
         """The kernels' source, function by function."""
         return "\n".join(function.get_source() for function in self._functions.values())
 
+    def time_evaluator(self, func_name: str, dev: Device, *args: Any, **options: Any) -> Any:
+        """That of the function of this name, with the same parameters."""
+        return self.get_function(func_name).time_evaluator(func_name, dev, *args, **options)
 
-__all__ = ["FunctionGroup"]
+    def export_library(
+        self, file_name: str | os.PathLike[str], fcompile: Any = None, **options: Any
+    ) -> None:
+        """Write all functions to one file, as ``export_library`` of a function does."""
+        del fcompile, options
+        module_file.export(self._functions.values(), file_name)
+
+    def save(self, file_name: str | os.PathLike[str], fmt: str = "") -> None:
+        """:meth:`export_library`; for ``fmt="cl"``, or a name that ends so, the kernels' source."""
+        module_file.save(self, file_name, fmt)
+
+
+def load_module(path: str | os.PathLike[str], fmt: str = "") -> Function | FunctionGroup:
+    """What ``export_library`` wrote to a file: a function, or a module of several.
+
+    Raises
+    ------
+    TVMError
+        TL5012 for a file that cannot be read, is damaged, of another format or of another version.
+    """
+    del fmt
+    functions = module_file.load(path)
+    return functions[0] if len(functions) == 1 else FunctionGroup(functions)
+
+
+__all__ = ["FunctionGroup", "load_module"]

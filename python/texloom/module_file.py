@@ -9,6 +9,9 @@ A module file is a ZIP archive, so that any tool can look into it:
 ``kernels/*.cl``   the source that the device's compiler gets
 =================  ===============================================================================
 
+A module of several functions has these of each in a folder of its own, and a manifest that lists
+the folders, in order.
+
 Loading one compiles nothing: the kernels are the stored sources.
 """
 
@@ -18,6 +21,7 @@ import json
 import os
 import zipfile
 import zlib
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from . import _core
@@ -63,11 +67,33 @@ def _export_library(
         TL5012 when the file cannot be written.
     """
     del fcompile, options
-    parts = _core.store_function(self)
-    manifest = _manifest(self, parts)
-    members = {_MANIFEST: json.dumps(manifest, indent=2) + "\n", _PROGRAM: parts["program"]}
+    export([self], file_name)
+
+
+def _text_of(manifest: dict[str, Any]) -> str:
+    return json.dumps(manifest, indent=2) + "\n"
+
+
+def _members(function: Function) -> dict[str, str]:
+    """The texts by the names of their members."""
+    parts = _core.store_function(function)
+    manifest = _manifest(function, parts)
     sources = [source for _, source in parts["kernels"]]
-    members |= {k["file"]: v for k, v in zip(manifest["kernels"], sources, strict=True)}
+    kernels = {k["file"]: v for k, v in zip(manifest["kernels"], sources, strict=True)}
+    return {_MANIFEST: _text_of(manifest), _PROGRAM: parts["program"], **kernels}
+
+
+def export(functions: Iterable[Function], file_name: str | os.PathLike[str]) -> None:
+    """Write one function, or several, to a file; errors as of ``export_library``."""
+    each = [_members(function) for function in functions]
+    if len(each) == 1:
+        members = each[0]
+    else:
+        folders = [f"functions/{number}/" for number in range(len(each))]
+        manifest = {"format": FORMAT, "version": VERSION, "functions": folders}
+        members = {_MANIFEST: _text_of(manifest)}
+        for folder, own in zip(folders, each, strict=True):
+            members |= {folder + name: text for name, text in own.items()}
     try:
         _write(file_name, members)
     except OSError as error:
@@ -83,43 +109,48 @@ def _write(file_name: str | os.PathLike[str], members: dict[str, str]) -> None:
             archive.writestr(info, text)
 
 
-def _save(self: Function, file_name: str | os.PathLike[str], fmt: str = "") -> None:
+def save(module: Any, file_name: str | os.PathLike[str], fmt: str = "") -> None:
     """:meth:`export_library`; for ``fmt="cl"``, or a name that ends so, the kernels' source."""
     if fmt == "cl" or (not fmt and os.fspath(file_name).endswith(".cl")):
         with open(file_name, "w", encoding="utf-8") as file:
-            file.write(self.get_source())
+            file.write(module.get_source())
     else:
-        _export_library(self, file_name)
+        module.export_library(file_name)
 
 
-def load_module(path: str | os.PathLike[str], fmt: str = "") -> Function:
-    """The function that ``export_library`` wrote to a file.
+def load(path: str | os.PathLike[str]) -> list[Function]:
+    """The functions that ``export_library`` wrote to a file.
 
     Raises
     ------
     TVMError
         TL5012 for a file that cannot be read, is damaged, of another format or of another version.
     """
-    del fmt
     name = os.fspath(path)
-    manifest, program, sources = _read(name)
+    return [_loaded(name, stored) for stored in _read(name)]
+
+
+# Of one function its folder, its manifest, its program and its kernels' sources.
+_Stored = tuple[str, dict[str, Any], str, list[str]]
+
+
+def _loaded(name: str, stored: _Stored) -> Function:
+    folder, manifest, program, sources = stored
     try:
         names = [kernel["name"] for kernel in manifest["kernels"]]
         arrays = [(each["shape"], each["layout"]) for each in manifest["arguments"]]
-        kernels = list(zip(names, sources, strict=True))
         return _core.load_function(
             program=program,
-            file=f"{name}/{_PROGRAM}",
+            file=f"{name}/{folder}{_PROGRAM}",
             target=manifest["target"],
-            kernels=kernels,
+            kernels=list(zip(names, sources, strict=True)),
             arrays=arrays,
         )
     except (KeyError, TypeError) as error:
         _refuse(name, f"has a manifest that says something else than it should: {error}")
 
 
-def _read(name: str) -> tuple[dict[str, Any], str, list[str]]:
-    """The manifest, the program and the kernels' sources."""
+def _read(name: str) -> list[_Stored]:
     try:
         with zipfile.ZipFile(name) as archive:
 
@@ -128,9 +159,19 @@ def _read(name: str) -> tuple[dict[str, Any], str, list[str]]:
                     raise ValueError(f"{member} is too large")
                 return archive.read(member).decode("utf-8")
 
+            def stored(folder: str) -> _Stored:
+                manifest = json.loads(text(folder + _MANIFEST))
+                _check_version(name, manifest)
+                sources = [text(folder + k["file"]) for k in manifest["kernels"]]
+                return folder, manifest, text(folder + _PROGRAM), sources
+
             manifest = json.loads(text(_MANIFEST))
             _check_version(name, manifest)
-            return manifest, text(_PROGRAM), [text(k["file"]) for k in manifest["kernels"]]
+            if "functions" not in manifest:
+                return [stored("")]
+            if len(manifest["functions"]) < 2:
+                raise ValueError("a module of several functions has one, or none")
+            return [stored(folder) for folder in manifest["functions"]]
     except OSError as error:
         _refuse(f"'{name}'", f"cannot be read: {error.strerror or error}")
     except zipfile.BadZipFile as error:
@@ -155,6 +196,6 @@ def _refuse(name: str, problem: str) -> NoReturn:
 
 
 Function.export_library = _export_library
-Function.save = _save
+Function.save = save
 
-__all__ = ["FORMAT", "VERSION", "load_module"]
+__all__ = ["FORMAT", "VERSION", "export", "load", "save"]

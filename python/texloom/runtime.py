@@ -9,7 +9,7 @@ from . import nd as ndarray
 from ._core import Device, Expr, NDArray
 from ._core import Function as Module
 from .device_kinds import cl, cpu, cuda, device, metal, opencl, vulkan
-from .module_file import load_module
+from .function_group import load_module
 from .tir.expr import StringImm
 from .tir.op import const
 

@@ -348,11 +348,12 @@ class Builder {
 
   // Whether a point outside the tensor may be computed all the same: nobody reads what a thread
   // keeps for itself there, and neither computing nor storing it can fault; but a checked kernel
-  // would report it. What is computed from may be any value but one that was never written: a
-  // device's compiler takes it that a private variable is not read then, and what follows of it.
+  // would report it, and a row of a state may be one that another thread is writing. What is
+  // computed from may be any value but one that was never written: a device's compiler takes it
+  // that a private variable is not read then, and what follows of it.
   bool may_run_anywhere(StageId id, const Exprs& values) {
     const BufferNode& own = *buffers(id).front();  // its outputs all lie alike
-    if (own.memory != MemoryScope::Local || target_.checked) return false;
+    if (own.memory != MemoryScope::Local || target_.checked || reads_state(id)) return false;
     bool safe = is_inside(own, place_of(id).indices);
     for (const Expr& value : values) {
       walk(
@@ -376,6 +377,12 @@ class Builder {
       defined = defined && buffers_.is_param(n.buffer) && is_inside(*n.buffer, n.indices);
     });
     return defined;
+  }
+
+  bool reads_state(StageId id) const {
+    const std::vector<Tensor>& inputs = s_.stage(id).op->inputs;
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](const Tensor& input) { return s_.is_state(input); });
   }
 
   // Of a buffer that a thread keeps for itself: whether no guard leaves out an element that the

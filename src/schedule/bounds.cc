@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/arith/extrema.h"
+#include "ir/arith/order.h"
 #include "ir/arith/region.h"
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"
@@ -296,6 +297,7 @@ class Inference {
       guard(IterKind::Data, index < shape[i], own);
     }
     guard_rows_of_init(stage, own);
+    guard_rows_of_state(stage, own);
     for (const IterVar& axis : stage.op->reduce_axes) {
       own.index.emplace(axis->var, arith::simplify(axis->min + value.at(axis), bounds_.ranges));
     }
@@ -308,6 +310,20 @@ class Inference {
     const Stage& scan = schedule_.stage(*schedule_.scan_written_by(stage.id));
     const Expr rows = extents_of(scan.op->shape, scan.name(), scan.op->location).front();
     guard(IterKind::Data, own.index.at(stage.op->axes.front()->var) < rows, own);
+  }
+
+  // The box of rows that a cache of a state holds may reach as far as the step's own, which other
+  // threads may be writing. Nothing reads those rows of the cache.
+  void guard_rows_of_state(const Stage& stage, StageBounds& own) const {
+    const auto* read = stage.scan < 0 ? nullptr : as<TensorRead>(stage.op->body);
+    if (read == nullptr || !schedule_.is_state(read->tensor)) return;
+    const IterVar& axis = schedule_.stage(stage.scan).op->scan_axis;
+    const Expr& step = bounds_.stages[static_cast<size_t>(stage.scan)].index.at(axis->var);
+    const Expr row = substitute(read->indices.front(), own.index);
+    const Expr same_type = make_cast(row->type, step);
+    if (!arith::prove_less(row, same_type, bounds_.ranges)) {
+      guard(IterKind::Data, row < same_type, own);
+    }
   }
 
   void derive_clamped_indices(const Stage& stage, const AxisExtents& extents, AxisValues value,

@@ -185,23 +185,22 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
   Storage storage = parse_storage(scope, layout, tensor->shape, tensor->name, "cache_read", where);
   const StageId source = stage_of(tensor, where, "cache_read");
   const std::vector<StageId> actual = readers_of(source);
+  std::string names;
+  for (const StageId r : actual) names += (names.empty() ? "" : ", ") + stage(r).name();
+  const std::string help = names.empty() ? "cache what it reads instead; no stage reads it"
+                                         : fmt::format("name stages that read it: {}", names);
   std::vector<StageId> targets;
   for (const Op& reader : readers) {
     const auto id = find(reader);
     if (!id || std::find(actual.begin(), actual.end(), *id) == actual.end()) {
-      std::string names;
-      for (const StageId r : actual) names += (names.empty() ? "" : ", ") + stage(r).name();
-      fail(where, Code::NotAReader,
-           names.empty() ? std::string("cache what it reads instead; no stage reads it")
-                         : fmt::format("name stages that read it: {}", names),
-           "cache_read of '{}': '{}' does not read it", tensor->name, reader->name);
+      fail(where, Code::NotAReader, help, "cache_read of '{}': '{}' does not read it", tensor->name,
+           reader->name);
     }
     refuse_scan(stage(*id), "cache_read for the stage", where);
     targets.push_back(*id);
   }
   if (targets.empty()) {
-    fail(where, Code::NotAReader, "name at least one stage that reads the tensor",
-         "cache_read of '{}' names no reader", tensor->name);
+    fail(where, Code::NotAReader, help, "cache_read of '{}' names no reader", tensor->name);
   }
 
   std::vector<IterVar> axes;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/arith/order.h"
 #include "ir/arith/simplify.h"
-#include "ir/evaluation.h"
 #include "ir/program.h"
 #include "ir/visit.h"
 #include "support/diagnostic.h"
@@ -148,61 +148,88 @@ class Checker {
   }
 
   // Rows of states before the step's own, and that row alone of updates.
-  void check_reads(const Operation& op) {
+  void check_reads(const Operation& op) const {
     Substitution rows;
+    Place place{ranges_, true};
     for (const auto* axes : {&op.axes, &op.reduce_axes}) {
       for (const IterVar& axis : *axes) {
         if (step_.rows.contains(axis->var.get())) {
           rows.emplace(axis->var, make_cast(axis->var->type, row_));
-        } else if (const int64_t* min = int_value(axis->min), *extent = int_value(axis->extent);
-                   min != nullptr && extent != nullptr) {
-          ranges_.set(axis->var, {*min, *min + *extent - 1});
+        } else {
+          place.ranges.assume(axis->var >= axis->min);
+          place.ranges.assume(axis->var < make_cast(axis->var->type, axis->min + axis->extent));
         }
       }
     }
-    const auto* reduce = as<Reduce>(op.body);
-    const bool guarded = reduce != nullptr && reduce->condition;
-    check_evaluated(op, substitute(op.body, rows), !guarded);
+    check_evaluated(op, substitute(op.body, rows), place);
   }
 
-  void check_evaluated(const Operation& op, const Expr& e, bool always) const {
-    if (const auto* n = as<TensorRead>(e)) check_read(op, *n, always);
-    int operand = 0;
-    for_each_child(e, [&](const Expr& child) {
-      check_evaluated(op, child, always && always_evaluates(e, operand++));
-    });
+  // What is known where an expression is evaluated.
+  struct Place {
+    arith::Ranges ranges;
+    bool always;  // whether it is, in each step
+
+    Place where(const Expr& condition, bool holds = true) const {
+      Place further{ranges, false};
+      further.ranges.assume(condition, holds);
+      return further;
+    }
+  };
+
+  void check_evaluated(const Operation& op, const Expr& e, const Place& place) const {
+    const auto check = [&](const Expr& child, const Place& at) { check_evaluated(op, child, at); };
+    if (const auto* n = as<Select>(e)) {
+      check(n->condition, place);
+      check(n->if_true, place.where(n->condition));
+      check(n->if_false, place.where(n->condition, false));
+      return;
+    }
+    if (const auto* n = as<Binary>(e); n != nullptr && is_logical(n->op)) {
+      check(n->a, place);
+      check(n->b, place.where(n->a, n->op == BinaryOp::And));
+      return;
+    }
+    if (const auto* n = as<Reduce>(e); n != nullptr && n->condition) {
+      check(n->condition, place);
+      for (const Expr& source : n->sources) check(source, place.where(n->condition));
+      for (const Expr& start : n->init) check(start, place);
+      return;
+    }
+    if (const auto* n = as<TensorRead>(e)) check_read(op, *n, place);
+    for_each_child(e, [&](const Expr& child) { check(child, place); });
   }
 
   // A read under a condition is trusted to be guarded, as far as there is a row before the first.
-  void check_read(const Operation& op, const TensorRead& n, bool always) const {
+  void check_read(const Operation& op, const TensorRead& n, const Place& place) const {
     const auto is = [&](Tensor ScanState::* part) {
       return std::any_of(scan_.states.begin(), scan_.states.end(), [&](const ScanState& each) {
         return (each.*part)->same_tensor(*n.tensor);
       });
     };
+    const Expr& row = n.indices.front();
     if (is(&ScanState::state)) {
-      const Expr& row = n.indices.front();
-      if (arith::prove(row < make_cast(row->type, row_), ranges_) &&
-          (!always || arith::prove(row >= make_int(0, row->type), ranges_))) {
-        return;
-      }
-      const std::string row_before = fmt::format("{}[{} - 1]", n.tensor->name, to_string(row_));
-      const int64_t first = *int_value(scan_.scan_axis->min);
-      wrong(
-          fmt::format("read {}{}, and what is computed from it in the row {} alone", row_before,
-                      first == 1 ? ""
-                                 : fmt::format(" and rows down to {}[{} - {}]", n.tensor->name,
-                                               to_string(row_), first),
-                      to_string(row_)),
-          fmt::format("'{}' reads the row {} of the state '{}' to compute the row {}, before which "
-                      "it is not known to be there",
-                      op.name, to_string(row), n.tensor->name, to_string(row_)));
-    }
-    if (is(&ScanState::update) && !n.indices.front().same_as(row_)) {
+      const bool earlier =
+          arith::prove_less(row, make_cast(row->type, row_), place.ranges) &&
+          (!place.always || arith::prove_greater(row, make_int(-1, row->type), place.ranges));
+      if (!earlier) row_is_not_earlier(op, n);
+    } else if (is(&ScanState::update) && !row.same_as(row_)) {
       wrong(fmt::format("read the state '{}' for earlier rows", state_of(n.tensor)->name),
             fmt::format("'{}' reads the row {} of the update '{}', which is not the step's own",
-                        op.name, to_string(n.indices.front()), n.tensor->name));
+                        op.name, to_string(row), n.tensor->name));
     }
+  }
+
+  [[noreturn]] void row_is_not_earlier(const Operation& op, const TensorRead& n) const {
+    const std::string &state = n.tensor->name, step = to_string(row_);
+    const int64_t first = *int_value(scan_.scan_axis->min);
+    const std::string further =
+        first == 1 ? "" : fmt::format(" and rows down to {}[{} - {}]", state, step, first);
+    wrong(fmt::format("read {}[{} - 1]{}, or rows k where=k < {}, and what is computed from the "
+                      "state in the row {} alone",
+                      state, step, further, step, step),
+          fmt::format("'{}' reads the row {} of the state '{}' to compute the row {}, before which "
+                      "it is not known to be there",
+                      op.name, to_string(n.indices.front()), state, step));
   }
 
   const Tensor& state_of(const Tensor& update) const {

@@ -139,6 +139,11 @@ class Schedule {
   std::optional<StageId> scan_written_by(StageId id) const;
   bool is_init(StageId id) const { return scan_written_by(id) && stage(id).scan < 0; }
   bool is_update(StageId id) const { return scan_written_by(id) && stage(id).scan >= 0; }
+  // Whether the tensor stands for the rows of a scan's result that earlier steps computed.
+  bool is_state(const ir::Tensor& tensor) const {
+    const Stage& own = stage(producer(tensor));
+    return own.op->is_placeholder() && own.scan >= 0;
+  }
 
   // -- Directives. Each fails at `where`.
   struct Pair {

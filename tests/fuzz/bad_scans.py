@@ -60,7 +60,9 @@ def cache_between_an_update_and_its_scan() -> None:
 
 @case("TL3024")
 def scan_in_a_texture() -> None:
-    x, _, _, scan, s = sums_of_rows()
+    x, init, update, scan, s = sums_of_rows()
+    for t in (init, update):
+        s[t].bind(t.op.axis[1], thread())
     s[scan].set_scope("texture")  # wrong
     tvm.lower(s, [x, scan])
 
@@ -72,6 +74,28 @@ def stage_of_a_step_inside_another_stage() -> None:
     s = te.create_schedule(y.op)
     cache = s.cache_write(update, "local")
     s[cache].compute_at(s[y], y.op.axis[0])  # wrong
+
+
+@case("TL3003")
+def steps_that_are_bound_to_no_thread() -> None:
+    state = te.placeholder((4, 8), name="state")
+    init = te.compute((1, 8), lambda t, i: 1.0, name="init")
+    update = te.compute((4, 8), lambda t, i: state[t - 1, i] + 1, name="update")  # wrong
+    scan = te.scan(init, update, state)
+    s = te.create_schedule(scan.op)
+    s[init].bind(init.op.axis[1], thread())
+    tvm.lower(s, [scan])
+
+
+@case("TL3003")
+def init_that_is_bound_to_no_thread() -> None:
+    state = te.placeholder((4, 8), name="state")
+    init = te.compute((1, 8), lambda t, i: 1.0, name="init")  # wrong
+    update = te.compute((4, 8), lambda t, i: state[t - 1, i] + 1, name="update")
+    scan = te.scan(init, update, state)
+    s = te.create_schedule(scan.op)
+    s[update].bind(update.op.axis[1], thread())
+    tvm.lower(s, [scan])
 
 
 @case("TL3026")

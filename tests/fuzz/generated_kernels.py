@@ -69,6 +69,10 @@ def random_program(seed: int, *, run: bool) -> None:
 def programs(first_seed: int = 0, *, run: bool) -> Iterator[tuple[str, Program]]:
     """The operators, then random programs of ever new seeds."""
     yield from operators()
+    yield from random_programs(first_seed, run=run)
+
+
+def random_programs(first_seed: int, *, run: bool) -> Iterator[tuple[str, Program]]:
     for seed in itertools.count(first_seed):
         yield f"texloom-fuzz, seed {seed}", lambda s=seed: random_program(s, run=run)
 

@@ -379,7 +379,7 @@ def test_storage_scope_of_an_allocation():
         ib.scope_attr(tile.asobject(), "storage_scope", "shared")
         tile[0] = x[row, 0]
         y[row, 0] = tile[0]
-        with pytest.raises(ValueError, match="before the memory is used"):
+        with pytest.raises(ValueError, match="TL1020.*memory that is in use"):
             ib.scope_attr(tile, "storage_scope", "local")
         return ib.get()
 
@@ -449,14 +449,14 @@ def test_misuse_is_a_value_error():
         "no one dtype": lambda: te.extern((8, 16), [a, c], doubled),
         "2 outputs, but 1 dtypes": lambda: te.extern([(8,), (8,)], [a], doubled, dtype=["int8"]),
         "no list of tensors": lambda: te.extern((8,), [a.op], doubled),
-        "else_scope stands behind": ib.else_scope,
+        "else_scope does not stand behind": ib.else_scope,
         "points to nothing": lambda: ib.pointer("float32"),
-        "none of serial": lambda: ib.for_range(0, 4, kind="tensorize"),
-        "none of thread_extent": lambda: ib.scope_attr(a, "coproc_scope", 1),
-        "an axis that te.thread_axis made": lambda: ib.scope_attr(a, "thread_extent", 1),
+        r"kind 'tensorize'(.|\n)*use one of serial": lambda: ib.for_range(0, 4, kind="tensorize"),
+        r"no attribute(.|\n)*use thread_extent": lambda: ib.scope_attr(a, "coproc_scope", 1),
+        r"said of a Tensor(.|\n)*te.thread_axis made": lambda: ib.scope_attr(a, "thread_extent", 1),
         "emit takes a statement": lambda: ib.emit(te.const(1)),
     }.items():
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=f"TL1020.*{message}"):
             call()
 
 

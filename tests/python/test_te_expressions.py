@@ -401,3 +401,11 @@ def test_attributes_of_an_operation():
     assert "unit" in attrs and "other" not in attrs and len(attrs) == 3
     assert str(attrs) == '{"unit": 4, "kind": "pad", "sizes": [1, 2]}'
     assert len(te.placeholder((4,), name="X").op.attrs) == 0
+
+
+def test_trace_is_refused():
+    for trace in (te.trace, tvm.tir.trace):
+        with pytest.raises(
+            tvm.TVMError, match=r"TL2042.*kernels call no(.|\n)*help: make the value"
+        ):
+            trace([te.var("x")])

@@ -136,13 +136,70 @@ def test_several_programs_are_functions_of_one_module(dev):
             module["other"]
 
 
+def test_several_functions_in_one_file(dev, tmp_path):
+    module = tvm.build([named("twice", 2), named("thrice", 3)])
+    module.export_library(tmp_path / "both")
+    again = tvm.runtime.load_module(tmp_path / "both")
+    assert again.get_source() == module.get_source()
+    a = tvm.nd.array(np.arange(4, dtype="float32"), dev)
+    b = tvm.nd.empty((4,), "float32", dev)
+    again["thrice"](a, b)
+    np.testing.assert_array_equal(b.numpy(), np.arange(4) * 3)
+    assert again.time_evaluator("twice", dev, number=1)(a, b).mean > 0
+    np.testing.assert_array_equal(b.numpy(), np.arange(4) * 2)
+    again.save(tmp_path / "both.cl")
+    assert (tmp_path / "both.cl").read_text() == module.get_source()
+
+
+def test_group_of_one_function_is_one_in_its_file(tmp_path):
+    tvm.build([named("twice", 2)]).export_library(tmp_path / "one")
+    assert tvm.runtime.load_module(tmp_path / "one").name == "twice"
+
+
+def test_lowered_programs_are_built_for_other_targets():
+    """From the schedule that they were lowered from; limits are those of the target."""
+    program = named("main", 2)
+    module = tvm.build({"opencl -device=adreno": program})
+    assert module["main"].target == "opencl -device=adreno"
+    assert tvm.build(program, target="opencl -device=mali").target == "opencl -device=mali"
+    assert tvm.build(program, checked=True).target == "opencl -checked=1"
+    with pytest.raises(tvm.TVMError, match="TL3010.*its schedule is not kept"):
+        tvm.build(tvm.parse(str(program)), target="opencl -device=mali")
+
+
 def test_misuse_of_several_programs():
-    with pytest.raises(ValueError, match="two of the functions are named 'main'"):
-        tvm.build([named("main", 2), named("main", 3)])
-    with pytest.raises(TypeError, match="by their targets"):
-        tvm.build({"opencl": named("main", 2)}, target="opencl")
-    with pytest.raises(TypeError, match="the program is made for"):
-        tvm.build({"opencl -device=adreno": named("main", 2)})
+    for misuse, message in (
+        (lambda: tvm.build([named("main", 2), named("main", 3)]), "functions are named 'main'"),
+        (lambda: tvm.build({"opencl": named("main", 2)}, target="opencl"), "by their targets"),
+        (lambda: tvm.build([named("a", 2), named("b", 3)])(), "module of 2 functions is called"),
+        (lambda: tvm.build([]), "no program to build"),
+        (lambda: tvm.build({}), "no program to build"),
+    ):
+        with pytest.raises(tvm.TVMError, match=f"(?s)TL3010.*{message}.*help: "):
+            misuse()
+
+
+def test_what_is_neither_a_schedule_nor_a_program():
+    """A TypeError, with the way from what was given to what is asked for."""
+    x = te.placeholder((4,), name="X")
+    y = te.compute((4,), lambda i: x[i] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], block())
+    for misuse, message in (
+        (lambda: tvm.build(y), r"no Tensor(.|\n)*te.create_schedule"),
+        (lambda: tvm.lower(y.op, [x, y]), r"no Operation(.|\n)*te.create_schedule"),
+        (lambda: tvm.build([y]), r"no Tensor(.|\n)*te.create_schedule"),
+        (lambda: tvm.lower([s], [x, y]), r"no list(.|\n)*by itself"),
+        (lambda: tvm.build(tvm.build(s, [x, y])), r"no Function(.|\n)*call it"),
+        (lambda: tvm.build(None), "no NoneType"),
+        (lambda: tvm.build(s), r"given as a NoneType(.|\n)*args="),
+        (lambda: tvm.build(s, x), r"given as a Tensor(.|\n)*args="),
+        (lambda: tvm.build(s, [x, 3.5]), "argument 1 is neither a tensor nor a variable"),
+        (lambda: tvm.build(s, [x, y], binds=[x]), "binds is a list"),
+        (lambda: tvm.build(s, [x, y], binds={x: "texture"}), "binds has a str"),
+    ):
+        with pytest.raises(TypeError, match=f"TL2040.*{message}"):
+            misuse()
 
 
 # -- Text.

@@ -118,7 +118,7 @@ def test_calls_between_timed_runs_are_refused(dev):
     s[b].bind(b.op.axis[0], te.thread_axis("threadIdx.x"))
     f = tvm.build(s, [a, b])
     f.time_evaluator(f.entry_name, dev, f_preproc="")
-    with pytest.raises(ValueError, match="f_preproc"):
+    with pytest.raises(tvm.TVMError, match="TL2042.*f_preproc"):
         f.time_evaluator(f.entry_name, dev, f_preproc="cache_flush_cpu_non_first_arg")
 
 

@@ -143,8 +143,7 @@ def test_lowered_programs_are_modules(dev):
         a, b = tvm.nd.array(np.arange(8, dtype="float32"), dev), tvm.nd.empty((8,), device=dev)
         f(a, b)
         np.testing.assert_array_equal(b.numpy(), np.arange(8) * 2)
-    with pytest.raises(TypeError, match="made for 'opencl -device=pocl'"):
-        tvm.build(lowered, target="opencl -device=mali")
+    assert tvm.build(lowered, target="opencl -device=mali").target == "opencl -device=mali"
 
 
 def test_structural_equality():
@@ -274,7 +273,7 @@ def test_bounds_are_checked_in_a_context(dev):
 def test_declared_buffers():
     declared = tvm.tir.decl_buffer((4, 4), "float16", scope="global.texture", data_alignment=64)
     assert declared.scope() == "texture" and declared.dtype == "float16"
-    with pytest.raises(ValueError, match="data"):
+    with pytest.raises(tvm.TVMError, match="TL2042.*data"):
         tvm.tir.decl_buffer((4, 4), data=te.var("p"))
-    with pytest.raises(ValueError, match="access_ptr of 'buffer'"):
+    with pytest.raises(tvm.TVMError, match="TL2042.*access_ptr of 'buffer'"):
         declared.access_ptr("r")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._core import Expr as PrimExpr
 from .._core import IterVar, Operation, Schedule, Stage, Tensor, TensorSlice
+from ..tir.calls import trace
 from ..tir.op import (
     abs,
     acos,
@@ -143,6 +144,7 @@ __all__ = [
     "tanh",
     "tensor",
     "thread_axis",
+    "trace",
     "tracing",
     "trunc",
     "truncdiv",

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Buffer, Expr, Stmt, Tensor
+from ..errors import refuse
 from ..tir.buffer import decl_buffer
 from .attributes import Attributes
 from .tag import tag_of
@@ -56,21 +57,25 @@ def extern(
     Raises
     ------
     TVMError
-        TL1020 where the statement is none that a program may have: where it accesses a buffer
-        outside its shape, writes an input, or uses what it does not declare.
-    ValueError
-        For outputs without a dtype, or a function that returns no statement.
+        TL1020, a ValueError as well, for outputs without a dtype, for a function that returns no
+        statement, and where the statement is none that a program may have: where it accesses a
+        buffer outside its shape, writes an input, or uses what it does not declare.
     """
     if not all(isinstance(t, Tensor) for t in inputs):
-        raise ValueError(f"the inputs of the extern '{name}' are no list of tensors")
+        refuse(
+            "BadExtern",
+            f"the inputs of the extern '{name}' are no list of tensors",
+            "give a list of what te.placeholder, te.compute and the like return",
+        )
     reads = _several(in_buffers) if in_buffers else [_buffer_of(t) for t in inputs]
     writes = _several(out_buffers) if out_buffers else _outputs(shape, inputs, name, dtype)
     body = fcompute(list(reads), list(writes))
     if not isinstance(body, Stmt):
         effect = ", which has no effect" if isinstance(body, Expr) else ""
-        raise ValueError(
-            f"the function of the extern '{name}' returns a {type(body).__name__}{effect}: return "
-            "a statement, as ib.get() and buffer.vstore() do"
+        refuse(
+            "BadExtern",
+            f"the function of the extern '{name}' returns a {type(body).__name__}{effect}",
+            "return a statement, as ib.get() and buffer.vstore() do",
         )
     kept = None if attrs is None else Attributes(attrs)
     outputs = _core.extern(name, tag_of(tag), inputs, reads, writes, body, kept)
@@ -93,14 +98,19 @@ def _outputs(
     if dtype is None:
         known = {t.dtype for t in inputs}
         if len(known) != 1:
-            raise ValueError(
-                f"the inputs of the extern '{name}' have no one dtype: give that of its outputs "
-                "by dtype="
+            refuse(
+                "BadExtern",
+                f"the inputs of the extern '{name}' have no one dtype",
+                "give that of its outputs by dtype=",
             )
         dtype = known.pop()
     dtypes = [dtype] * len(shapes) if isinstance(dtype, str) else list(dtype)
     if len(dtypes) != len(shapes):
-        raise ValueError(f"the extern '{name}' has {len(shapes)} outputs, but {len(dtypes)} dtypes")
+        refuse(
+            "BadExtern",
+            f"the extern '{name}' has {len(shapes)} outputs, but {len(dtypes)} dtypes",
+            "give one dtype for all, or a list of one for each",
+        )
     # One of several is named by its number.
     names = [name] if len(shapes) == 1 else [f"{name}.v{i}" for i in range(len(shapes))]
     return [decl_buffer(s, d, n) for s, d, n in zip(shapes, dtypes, names, strict=True)]

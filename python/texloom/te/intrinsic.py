@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .._core import Buffer, Expr, IterVar, Operation, Stage, Stmt, Tensor, TensorIntrin
+from ..errors import refuse
 from ..tir.buffer import decl_buffer
 
 
@@ -44,18 +45,29 @@ def decl_tensor_intrin(
     Raises
     ------
     TVMError
-        TL1021 where the operation is no such compute, a buffer is none of its tensor, or a
-        statement is none that a program may have.
-    ValueError
-        For a function that returns no statement.
+        TL1021, a ValueError as well, where the operation is no such compute, a buffer is none of
+        its tensor, the function returns no statement, or a statement is none that a program may
+        have.
     """
     if not isinstance(op, Operation):
-        raise TypeError(f"decl_tensor_intrin takes an operation, not a {type(op).__name__}")
+        refuse(
+            "BadDirectiveArgument",
+            f"decl_tensor_intrin is given a {type(op).__name__}, no operation",
+            "give the operation of what te.compute returns: C.op",
+        )
     if scalar_params:
-        raise ValueError("decl_tensor_intrin takes no scalar_params: read them from a tensor")
+        refuse(
+            "NotProvided",
+            f"the intrinsic '{name}' has scalar_params: there are no parameters but tensors",
+            "read the number from a tensor of one element, an input of the computation",
+        )
     for t in op.input_tensors:
         if t.op._kind != "placeholder":
-            raise ValueError(f"the input '{t.op.name}' of the intrinsic '{name}' is no placeholder")
+            refuse(
+                "BadIntrinsic",
+                f"the input '{t.op.name}' of the intrinsic '{name}' is no placeholder",
+                "make its inputs by te.placeholder, and read them in one te.compute",
+            )
     params = dict(default_buffer_params or {})
     declared = dict(binds or {})
 
@@ -71,14 +83,16 @@ def decl_tensor_intrin(
     for given in statements[:1] + [s for s in statements[1:] if s is not None]:
         if not isinstance(given, Stmt):
             effect = ", which has no effect" if isinstance(given, Expr) else ""
-            raise ValueError(
-                f"the function of the intrinsic '{name}' returns a {type(given).__name__}{effect}: "
-                "return a statement, as ib.get() and buffer.vstore() do, or three"
+            refuse(
+                "BadIntrinsic",
+                f"the function of the intrinsic '{name}' returns a {type(given).__name__}{effect}",
+                "return a statement, as ib.get() and buffer.vstore() do, or three",
             )
     if len(statements) > 3:
-        raise ValueError(
-            f"the function of the intrinsic '{name}' returns {len(statements)} statements: return "
-            "the body, the reset and the update"
+        refuse(
+            "BadIntrinsic",
+            f"the function of the intrinsic '{name}' returns {len(statements)} statements",
+            "return the body, the reset and the update",
         )
     return TensorIntrin(name, op, ins, outs, *statements)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from .. import _core
@@ -18,6 +19,9 @@ from .._core import (
     TensorIntrin,
     TensorSlice,
 )
+from ..errors import refuse
+
+_refuse = partial(refuse, "BadIntrinsic")
 
 # Before te/tracing.py takes it: what a call stands for is no directive of the user's.
 _reorder = Stage.reorder
@@ -36,13 +40,19 @@ def _whole_number(value: Any) -> int:
     """An extent, which has to be known."""
     number = Analyzer().simplify(_core.to_expr(value))
     if number._class != "IntImm":
-        raise ValueError(f"an intrinsic works on parts of constant extents, not on {number}")
+        _refuse(
+            f"an intrinsic works on parts of constant extents, not on {number}",
+            "split the axis by a constant, and take so many indices: A[i, j : j + 16]",
+        )
     return int(number)
 
 
 def _region(tensor: Tensor, indices: Sequence[Any]) -> TensorRegion:
     if len(indices) != tensor.ndim:
-        raise ValueError(f"'{tensor.name}' has {tensor.ndim} axes, but {len(indices)} indices")
+        _refuse(
+            f"'{tensor.name}' has {tensor.ndim} axes, but {len(indices)} indices",
+            "give an index, or a range, for each axis",
+        )
     first, extents = [], []
     for index, whole in zip(indices, tensor.shape, strict=True):
         if not isinstance(index, slice):
@@ -50,7 +60,9 @@ def _region(tensor: Tensor, indices: Sequence[Any]) -> TensorRegion:
             extents.append(1)
             continue
         if index.step not in (None, 1):
-            raise ValueError(f"a part of '{tensor.name}' has a step: elements of a part follow")
+            _refuse(
+                f"a part of '{tensor.name}' has a step", "take elements that follow one another"
+            )
         start = 0 if index.start is None else index.start
         stop = whole if index.stop is None else index.stop
         first.append(start)
@@ -108,9 +120,11 @@ class IntrinsicCall:
         given = [_whole_number(n) for n in shape]
         skipped = len(own) - len(given)
         if skipped < 0 or own[skipped:] != given or own[:skipped] != [1] * skipped:
-            raise ValueError(
+            _refuse(
                 f"the intrinsic '{self.intrinsic.name}' computes {own} at once, but behind the "
-                f"axes of its compute there are {given}"
+                f"axes of its compute there are {given}",
+                "name the compute's axes by the parameters of its function: what is behind them is "
+                "the intrinsic's",
             )
         axes = [
             _core.data_axis(axis.name, n) for axis, n in zip(op.axis[skipped:], given, strict=True)
@@ -123,7 +137,10 @@ class IntrinsicCall:
             self.reduction,
         )
         if not axes and not inner:
-            raise ValueError(f"the intrinsic '{self.intrinsic.name}' computes one element of one")
+            _refuse(
+                f"the intrinsic '{self.intrinsic.name}' computes one element of one",
+                "write its expression as the body of the compute",
+            )
         return AppliedIntrinsic(self.intrinsic, axes, self.reduction, inner, values)
 
 
@@ -133,18 +150,19 @@ def _argument(intrinsic: TensorIntrin, value: Any, wanted: Tensor) -> TensorRegi
     elif isinstance(value, TensorSlice):
         value = _region(value.tensor, list(value.indices))
     if not isinstance(value, TensorRegion):
-        raise ValueError(
-            f"the intrinsic '{intrinsic.name}' is called with a {type(value).__name__}: give it "
-            "parts of tensors, such as A[i, 0:16]"
+        _refuse(
+            f"the intrinsic '{intrinsic.name}' is called with a {type(value).__name__}",
+            "give it parts of tensors, such as A[i, 0:16]",
         )
     shape = [_whole_number(n) for n in wanted.shape]
     skipped = len(value.extents) - len(shape)
     fits = skipped >= 0 and value.extents == [1] * skipped + shape
     if fits and value.tensor.dtype == wanted.dtype:
         return value
-    raise ValueError(
+    _refuse(
         f"the intrinsic '{intrinsic.name}' takes {wanted.dtype}{shape} for '{wanted.name}', not "
-        f"{value.tensor.dtype}{value.extents} of '{value.tensor.name}'"
+        f"{value.tensor.dtype}{value.extents} of '{value.tensor.name}'",
+        "give it a part of that shape and dtype",
     )
 
 
@@ -163,15 +181,19 @@ def _call(
         Refused: there are no scalar parameters.
     """
     if scalar_inputs:
-        raise ValueError(f"the intrinsic '{self.name}' has no scalar parameters")
+        _refuse(
+            f"the intrinsic '{self.name}' has no scalar parameters",
+            "leave scalar_inputs out; numbers are read from tensors",
+        )
     axes = list(reduce_axis) if isinstance(reduce_axis, (list, tuple)) else [reduce_axis]
     reduction = [axis for axis in axes if axis is not None]
     if reduction and not self.op.reduce_axis:
-        raise ValueError(f"the intrinsic '{self.name}' reduces over nothing")
+        _refuse(f"the intrinsic '{self.name}' reduces over nothing", "leave reduce_axis= out")
     inputs = self.op.input_tensors
     if len(args) != len(inputs):
-        raise ValueError(
-            f"the intrinsic '{self.name}' has {len(inputs)} inputs, but is called with {len(args)}"
+        _refuse(
+            f"the intrinsic '{self.name}' has {len(inputs)} inputs, but is called with {len(args)}",
+            "give a part of a tensor for each input",
         )
     regions = [_argument(self, *pair) for pair in zip(args, inputs, strict=True)]
     return IntrinsicCall(self, regions, reduction)
@@ -193,9 +215,9 @@ def _refuse_calls(name: str) -> Callable[..., Any]:
     def call(self: Schedule, tensor: Any, *args: Any, **options: Any) -> Any:
         for each in tensor if isinstance(tensor, (list, tuple)) else [tensor]:
             if each.op.attrs.call is not None:
-                raise ValueError(
-                    f"{name} of '{each.name}', which is a call of a tensor intrinsic: write the "
-                    "compute out, and tensorize its cache"
+                _refuse(
+                    f"{name} of '{each.name}', which is a call of a tensor intrinsic",
+                    "write the compute out, and tensorize its cache",
                 )
         return directive(self, tensor, *args, **options)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import _core
 from .._core import IterVar, Stage
+from ..errors import refuse
 from ..tir.op import var
 from .directive_arguments import shown
 
@@ -29,7 +30,11 @@ def axis_names(function: Callable[..., Any], rank: int) -> list[str]:
     """
     parameters = list(inspect.signature(function).parameters.values())
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        raise ValueError("the function of transform_layout takes **parameters")
+        refuse(
+            "BadLayout",
+            "the function of transform_layout takes **parameters",
+            "name the axes: lambda i, j: [j, i], or *axes for as many as there are",
+        )
     named = sum(p.kind is not p.VAR_POSITIONAL for p in parameters)
     names: list[str] = []
     for p in parameters:

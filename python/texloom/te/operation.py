@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from .. import _core
 from .._core import IterVar, Operation, Schedule, Tensor
-from ..errors import ComputeFunctionError, TVMError
+from ..errors import ComputeFunctionError, TVMError, refuse
 from ..ir import Range
 from .attributes import Attributes
 from .intrinsic_call import IntrinsicCall
@@ -130,7 +130,11 @@ def _refuse_function(tensor: str, problem: str, axes: int) -> NoReturn:
 def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "") -> IterVar:
     """An axis to reduce over, from ``dom[0]`` to ``dom[1] - 1``; `dom` may be a Range."""
     if thread_tag:
-        raise ValueError("bind the axis to a thread with s[C].bind(axis, te.thread_axis(tag))")
+        refuse(
+            "BadThreadAxis",
+            f"reduce_axis is given the thread {thread_tag!r}",
+            "bind the axis in the schedule: s[C].bind(axis, te.thread_axis(tag))",
+        )
     begin, end = (dom.min, dom.min + dom.extent) if isinstance(dom, Range) else dom
     return _core.reduce_axis(begin, end, name)
 
@@ -146,7 +150,7 @@ def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
     if isinstance(dom, str):
         tag = dom
     if not tag:
-        raise ValueError("a thread axis needs a tag such as 'blockIdx.x'")
+        refuse("BadThreadAxis", "a thread axis has no tag", "name one, such as 'blockIdx.x'")
     return _core.thread_axis(tag)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Tensor
+from ..errors import refuse
 from .attributes import Attributes
 from .tag import tag_of
 
@@ -24,7 +25,8 @@ def scan(
 
     The first ``init.shape[0]`` rows are those of `init`. Each step computes the row ``t`` as
     ``update[t, ...]``, whose function reads earlier rows as elements of `state_placeholder`, such
-    as ``state[t - 1, ...]``. What the update reads may read the state as well, at the same ``t``.
+    as ``state[t - 1, ...]``, ``state[te.min(k, t - 1), ...]``, or ``state[k, ...]`` where a
+    condition says ``k < t``. What the update reads may read the state as well, at the same ``t``.
     Several states are computed together, and may read one another's.
 
     Parameters
@@ -49,19 +51,24 @@ def scan(
     Raises
     ------
     TVMError
-        TL1024 where shapes or dtypes do not fit, or where a step is not known to read only rows
-        that are computed before it.
-    ValueError
-        For lists of different lengths, or of anything but tensors.
+        TL1024, a ValueError as well, for lists of different lengths, or of anything but tensors,
+        where shapes or dtypes do not fit, and where a step is not known to read only rows that are
+        computed before it.
     """
     parts = [_several(part) for part in (init, update, state_placeholder)]
     if len({len(part) for part in parts}) != 1:
-        raise ValueError(
-            f"the scan '{name}' has not as many inits, updates and states as one another"
+        refuse(
+            "BadScan",
+            f"the scan '{name}' has not as many inits, updates and states as one another",
+            "give one of each for each state",
         )
     for tensor in [t for part in parts for t in part] + _several(inputs or []):
         if not isinstance(tensor, Tensor):
-            raise ValueError(f"the scan '{name}' is given a {type(tensor).__name__}, no tensor")
+            refuse(
+                "BadScan",
+                f"the scan '{name}' is given a {type(tensor).__name__}, no tensor",
+                "make init and update by te.compute, and the state by te.placeholder",
+            )
     kept = None if attrs is None else Attributes(attrs)
     outputs = _core.scan(name, tag_of(tag), *parts, kept)
     return outputs[0] if len(outputs) == 1 else outputs

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Buffer
+from ..errors import refuse
 
 
 def decl_buffer(
@@ -61,12 +62,16 @@ def decl_buffer(
 
     Raises
     ------
-    ValueError
-        For `data`.
+    TVMError
+        TL2042 for `data`.
     """
     del data_alignment, offset_factor, buffer_type
     if data is not None:
-        raise ValueError("decl_buffer takes no data: the memory is that of a tensor")
+        refuse(
+            "NotProvided",
+            "decl_buffer is given data: the memory of a buffer is that of a tensor",
+            "leave data= out",
+        )
     extents = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
     return _core.decl_buffer(
         extents,
@@ -84,9 +89,10 @@ def decl_buffer(
 def _access_ptr(self: Buffer, *args: Any, **options: Any) -> NoReturn:
     """Refused: there is no function that takes a pointer."""
     del args, options
-    raise ValueError(
-        f"access_ptr of '{self.name}': kernels call no function that takes a pointer; access its "
-        "elements by vload and vstore, or by ib.buffer_ptr"
+    refuse(
+        "NotProvided",
+        f"access_ptr of '{self.name}': kernels call no function that takes a pointer",
+        "access its elements by vload and vstore, or by ib.buffer_ptr",
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Expr, Stmt
-from ..errors import TVMError
+from ..errors import refuse
 from . import op, opencl_functions
 
 # What OpenCL C, C and TVM call functions that are named otherwise here.
@@ -48,8 +48,10 @@ def _call(dtype: str, name: str, args: tuple[Any, ...]) -> Expr:
     element = _element_name(name)
     if element not in _core.intrinsics():
         known = ", ".join(sorted({*_core.intrinsics(), *_OPERATORS, *opencl_functions.FUNCTIONS}))
-        raise TVMError(
-            f"there is no function {name!r} that kernels may call\n  help: use one of {known}"
+        refuse(
+            "NotProvided",
+            f"there is no function {name!r} that kernels may call",
+            f"use one of {known}",
         )
     # As in C, arguments are converted to what the function takes.
     return _core.call(element, *(x.astype(dtype) for x in operands))
@@ -91,4 +93,14 @@ def call_intrin(dtype: str | None, func_name: str, *args: Any) -> Expr | Stmt:
     return _call(dtype or "float32", name, args)
 
 
-__all__ = ["call_extern", "call_intrin", "call_pure_extern"]
+def trace(args: Any, trace_action: str = "tvm.default_trace_action") -> NoReturn:
+    """Refused: a kernel calls nothing on the host."""
+    del args
+    refuse(
+        "NotProvided",
+        f"trace by {trace_action!r}: kernels call no function of the host",
+        "make the value a te.compute of its own, and pass its tensor as an argument",
+    )
+
+
+__all__ = ["call_extern", "call_intrin", "call_pure_extern", "trace"]

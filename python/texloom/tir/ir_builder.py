@@ -15,12 +15,16 @@ the rest of the block that it stands in::
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Buffer, Expr, IterVar, Stmt
+from ..errors import refuse
 from .expr import StringImm
 from .op import likely
+
+_refuse = partial(refuse, "BadExtern")
 
 # What stands in a block: a statement, or what makes one of all that follows it.
 Opening = Callable[[Stmt], Stmt]
@@ -110,18 +114,18 @@ class IRBuilder:
     def emit(self, stmt: Stmt) -> None:
         """Adds a statement, such as ``buffer.vstore(begin, value)``."""
         if not isinstance(stmt, Stmt):
-            raise ValueError(
-                f"emit takes a statement, not a {type(stmt).__name__}: an expression alone has no "
-                "effect"
+            _refuse(
+                f"emit takes a statement, not a {type(stmt).__name__}",
+                "store the value somewhere: an expression alone has no effect",
             )
         self._blocks[-1].append(stmt)
 
     def get(self) -> Stmt:
         """The statement of all that has been emitted; the builder is at its end."""
         if self._done:
-            raise ValueError("get is called twice: keep the statement, or make a new builder")
+            _refuse("get is called twice", "keep the statement, or make a new builder")
         if len(self._blocks) != 1:
-            raise ValueError("get is called inside a block of the builder")
+            _refuse("get is called inside a block of the builder", "call it behind the `with`")
         self._done = True
         return self._leave()
 
@@ -151,7 +155,7 @@ class IRBuilder:
         A parallel loop runs as a serial one: on a GPU the threads run in parallel.
         """
         if kind not in _KINDS:
-            raise ValueError(f"the loop is '{kind}', which is none of {', '.join(_KINDS)}")
+            _refuse(f"there is no loop of the kind '{kind}'", f"use one of {', '.join(_KINDS)}")
         begin, end = _core.to_expr(begin), _core.to_expr(end)
         if name == "i":
             name = chr(ord("i") + self._loops) if self._loops < 3 else f"i_{self._loops - 3}"
@@ -200,7 +204,9 @@ class IRBuilder:
         """What happens where the condition of the ``if_scope`` just above does not hold."""
         block = self._blocks[-1]
         if self._last_if is None or not block or block[-1] is not self._last_if[0]:
-            raise ValueError("else_scope stands behind an if_scope")
+            _refuse(
+                "else_scope does not stand behind an if_scope", "put it there, with nothing between"
+            )
         _, condition, then = self._last_if
         threads = self._threads
 
@@ -275,7 +281,7 @@ class IRBuilder:
     def pointer(self, content_type: str, name: str = "ptr", scope: str = "") -> NoReturn:
         """Refused: there is nothing that a free pointer could point to."""
         del content_type, scope
-        raise ValueError(f"pointer('{name}') points to nothing: use buffer_ptr, or allocate")
+        _refuse(f"pointer('{name}') points to nothing", "use buffer_ptr, or allocate")
 
     def scope_attr(self, node: Any, attr_key: str, value: Any) -> None:
         """What holds for the rest of the block.
@@ -292,23 +298,29 @@ class IRBuilder:
         """
         if attr_key in ("thread_extent", "virtual_thread"):
             if not isinstance(node, IterVar):
-                raise ValueError(f"{attr_key} is said of an axis that te.thread_axis made")
+                _refuse(
+                    f"{attr_key} is said of a {type(node).__name__}",
+                    "say it of an axis that te.thread_axis made",
+                )
             self._threads += 1
             where = _core.location()
             self._open(lambda body: _core.make_thread_for(node, value, body, where))
         elif attr_key == "storage_scope":
             self._move(node, value.value if isinstance(value, StringImm) else value)
         elif not attr_key.startswith("pragma_"):
-            raise ValueError(
-                f"the attribute '{attr_key}' is none of thread_extent, virtual_thread, "
-                "storage_scope and pragmas"
+            _refuse(
+                f"there is no attribute '{attr_key}'",
+                "use thread_extent, virtual_thread, storage_scope or a pragma",
             )
 
     def _move(self, memory: Any, scope: str) -> None:
         if not isinstance(memory, BufferVar):
-            raise ValueError("storage_scope is said of what allocate returned")
+            _refuse(
+                f"storage_scope is said of a {type(memory).__name__}",
+                "say it of what allocate returned",
+            )
         if memory._used:
-            raise ValueError("storage_scope is said before the memory is used")
+            _refuse("storage_scope is said of memory that is in use", "say it behind allocate")
         old = memory._buffer
         memory._buffer = _core.allocated_buffer(old.dtype, list(old.shape), old.name, scope)
 

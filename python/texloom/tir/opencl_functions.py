@@ -11,7 +11,7 @@ from math import pi
 
 from .. import _core
 from .._core import Expr
-from ..errors import TVMError
+from ..errors import refuse
 from . import op
 
 Function = Callable[..., Expr]
@@ -48,9 +48,10 @@ def _select(otherwise: Expr, then: Expr, condition: Expr) -> Expr:
 def _wide(x: Expr) -> Expr:
     """The integer in a type that holds sums and products of two."""
     if _bits(x) > 32:
-        raise TVMError(
-            f"the function takes integers of at most 32 bits, not {x.dtype}\n"
-            "  help: write it as an expression"
+        refuse(
+            "BadOperandType",
+            f"the function takes integers of at most 32 bits, not {x.dtype}",
+            "write it as an expression",
         )
     return x.astype("uint64" if x.dtype == "uint32" else "int64")
 
@@ -132,14 +133,16 @@ def call(name: str, dtype: str, operands: list[Expr]) -> Expr:
     """
     count, function = FUNCTIONS[name]
     if len(operands) != count:
-        raise TVMError(
-            f"{name} is called with {len(operands)} arguments\n  help: give it {count} of them"
+        refuse(
+            "BadOperandType",
+            f"{name} is called with {len(operands)} arguments",
+            f"give it {count} of them",
         )
     takes_floats, takes_integers = name not in INTEGER_FUNCTIONS, name not in FLOAT_FUNCTIONS
     is_float = "float" in dtype
     if dtype == "bool" or not (takes_floats if is_float else takes_integers):
         kind = "integers" if not takes_floats else "numbers" if takes_integers else "floats"
-        raise TVMError(f"{name} is called for {dtype}\n  help: it is a function of {kind}")
+        refuse("BadOperandType", f"{name} is called for {dtype}", f"it is a function of {kind}")
     return function(*(x.astype(dtype) for x in operands))
 
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/arith/order.h"
 #include "ir/arith/ranges.h"
 #include "ir/arith/region.h"
 #include "ir/arith/simplify.h"
@@ -104,6 +105,28 @@ TEST(ArithProperty, AssumptionsHold) {
     }
   }
   EXPECT_GT(narrowed, kExpressions / 3);
+}
+
+TEST(ArithProperty, OrdersThatAreProvedHold) {
+  RandomIndex random(8);
+  int proved = 0;
+  for (int n = 0; n < kExpressions; ++n) {
+    random.draw_variables();
+    const Expr e = random.integer(3), limit = random.integer(1);
+    const bool less = prove_less(e, limit, random.ranges());
+    const bool greater = prove_greater(e, limit, random.ranges());
+    ASSERT_FALSE(less && greater);
+    if (!less && !greater) continue;
+    ++proved;
+    for (int s = 0; s < kSamples; ++s) {
+      const Values values = random.draw_values();
+      const auto value = evaluate(e, values), bound = evaluate(limit, values);
+      if (!value || !bound) continue;
+      ASSERT_TRUE(less ? *value < *bound : *value > *bound)
+          << to_string(e) << " against " << to_string(limit) << text_of(values, random.variables());
+    }
+  }
+  EXPECT_GT(proved, kExpressions / 8);
 }
 
 TEST(ArithProperty, WhatIsProvedIsTrue) {
