@@ -266,7 +266,18 @@ class Builder {
 
   Stmt copied(StageId id) const {
     const std::vector<Buffer>& to = buffers_.copies[static_cast<size_t>(id)];
-    return copies_to_arguments(s_.stage(id), bounds_of(id), buffers(id), to);
+    return copies_to_arguments(s_.stage(id), bounds_of(id), buffers(id), to, sharing_around(id));
+  }
+
+  // The variables of the threads around, virtual ones too, that have the stage's buffers in common.
+  Exprs sharing_around(StageId id) const {
+    Exprs variables;
+    for (const LoopRef& ref : enclosing_loops(s_, id)) {
+      const IterVar thread = thread_of(s_, ref);
+      const bool shared = thread && share_buffer(scope_of(s_, id).memory, thread);
+      if (shared) variables.push_back(loops_.of(ref).var);
+    }
+    return variables;
   }
 
   Stmt filled(StageId id) {
@@ -437,7 +448,8 @@ class Builder {
 }  // namespace
 
 void build_loops(Lowering& lowering) {
-  const Bounds bounds = infer_bounds(lowering.schedule);
+  Bounds bounds = infer_bounds(lowering.schedule);
+  index_whole_arrays(lowering, bounds);
   for (const StageId id : lowering.schedule.order()) {
     check_store_predicate(lowering.schedule, bounds, id);
   }
