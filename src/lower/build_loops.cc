@@ -93,17 +93,21 @@ class Builder {
     return separate_threads(nests_of(op, reads, buffers(id)), target_);
   }
 
-  // All steps run in one kernel, unless blocks read from one another: then each is a launch.
+  // All steps run in one kernel, unless blocks read from one another, or what stages of a step read
+  // from one another lies in memory of all kernels: then each is a launch, or several.
   Stmt steps_of_scan(StageId id) {
     const Expr& step = bounds_of(id).loops.front().var;
     const ScanResults results{s_.stage(id).name(), step, buffers(id), bounds_.ranges};
-    const SeparatedSteps steps = separate_steps(nest(id), results);
+    const Stmt loops = nest(id);
+    const SeparatedSteps steps = separate_steps(loops, results);
     const std::vector<Buffer> parts = std::exchange(parts_, {});
-    if (!steps.across_blocks) return one_kernel(s_, buffers_, id, steps.loops, parts);
-    const Stmt launches = stage_kernels(s_, buffers_, id, steps.loops, parts);
-    if (has_kernel_with(launches, step) || exchanges_across_blocks(launches, results)) {
-      throw UserError({*steps.across_blocks});
+    if (!steps.across_blocks && !allocates_global_memory(loops)) {
+      return one_kernel(s_, buffers_, id, steps.loops, parts);
     }
+    const Stmt launches = stage_kernels(s_, buffers_, id, loops, parts);
+    const bool unordered =
+        has_kernel_with(launches, step) || exchanges_across_blocks(launches, results);
+    if (steps.across_blocks && unordered) throw UserError({*steps.across_blocks});
     return separate_threads(launches, target_);
   }
 

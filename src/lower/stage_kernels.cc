@@ -123,6 +123,12 @@ Stmt one_kernel(const Schedule& schedule, const StageBuffers& buffers, StageId r
   return KernelMaker(schedule, buffers, root, parts).kernel(loops);
 }
 
+bool allocates_global_memory(const Stmt& loops) {
+  bool found = false;
+  walk(loops, [&](const Allocate& n) { found = found || n.buffer->memory == MemoryScope::Global; });
+  return found;
+}
+
 bool has_kernel_with(const Stmt& plan, const Expr& loop_var) {
   bool found = false;
   walk(plan, [&](const Nest& kernel) {
