@@ -82,6 +82,8 @@ Code code_of(StatusCode status) {
       return Code::OutOfDeviceMemory;
     case StatusCode::BuildFailed:
       return Code::KernelRefused;
+    case StatusCode::LimitExceeded:
+      return Code::TooManyLaunches;
     default:
       return Code::DeviceError;
   }
@@ -97,6 +99,10 @@ std::string help_for(Code code) {
     case Code::KernelRefused:
       return "this is a bug in Texloom's code generation or the device's compiler: report it with "
              "the kernel's source (function.kernels) and this log";
+    case Code::TooManyLaunches:
+      return "each iteration of a loop outside of the threads is a launch: bind such loops, or "
+             "parts "
+             "of them, to blockIdx.x";
     default:
       return "see the driver's message; texloom.devices() shows the device's limits";
   }

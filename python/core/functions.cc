@@ -163,11 +163,17 @@ void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device, CallAr
          "the arguments '{}' and '{}' overlap in memory, and one of them is written",
          params[alias->first]->name, params[alias->second]->name);
   }
+  bool interrupted = false;
   Status status;
   {
     const ReleasedLock released;
-    status = (*executor)->run(bindings, symbols, times);
+    status = (*executor)->run(bindings, symbols, times, [&] {
+      const py::gil_scoped_acquire lock;
+      interrupted = PyErr_CheckSignals() != 0;  // Ctrl-C
+      return interrupted;
+    });
   }
+  if (interrupted) throw py::error_already_set();
   throw_if_error(status);
   if (!f.checks.empty()) throw_if_bad(*device, bindings.back(), f.checks);
 }
@@ -303,7 +309,8 @@ void bind_functions(py::module_& m) {
       m, "Function", "A compiled function; call it with arrays of one device.")
       .def("__call__", &call, "Runs on the arrays' device; does not wait for the result.")
       .def("enqueue", &enqueue, py::arg("times"),
-           "Runs `times` times, one after the other, as one submission; does not wait. The "
+           "Runs `times` times, one after the other, with no other run in between; does not wait. "
+           "The "
            "arguments of a call follow.")
       .def_property_readonly("name",
                              [](const CompiledFunction& f) { return f.module.program.name; })

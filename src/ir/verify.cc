@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "ir/equal.h"
 #include "ir/evaluation.h"
 #include "ir/symbols.h"
+#include "ir/uniform_values.h"
 #include "ir/verify_bounds.h"
 #include "ir/verify_kernel.h"
 #include "ir/verify_padding.h"
@@ -92,6 +94,7 @@ class Verifier {
       if (p.buffer) origin_is_defined(p.buffer);
     }
     axes();
+    uniform_.emplace(k);
     stmt(k.body);
     check_shared_buffers(k, found_);
     for (const KernelParam& p : k.params) {
@@ -218,7 +221,7 @@ class Verifier {
     } else if (const auto* load = as<Load>(e)) {
       use_buffer(load->buffer, Access::Read, e);
       read(load->buffer, [&] { element(e, load->buffer, load->indices); });
-      if (load->buffer->memory == MemoryScope::Local) scope_.set_varying();
+      if (uniform_ && uniform_->varies(load->buffer)) scope_.set_varying();
     } else if (const auto* texel_load = as<TextureLoad>(e)) {
       use_buffer(texel_load->texture, Access::Read, e);
       read(texel_load->texture,
@@ -367,9 +370,9 @@ class Verifier {
     bounds_.enter(n);
     body(n.body, n.var, varying);
   }
-  // A kernel to be, with local memory of its own: what was found of loads elsewhere does not hold
-  // in it.
+  // A kernel to be, with local memory of its own: facts of loads elsewhere do not hold in it.
   void check(const Nest& n, const Stmt& s) {
+    uniform_.emplace(n);
     if (nest_ != 0) found_.add(Rule::Nodes, s, "it stands inside another nest");
     if (!scope_.contains(n.result.get())) {
       found_.add(Rule::Definitions, s, "{} is not defined here", n.result->name);
@@ -458,8 +461,9 @@ class Verifier {
 
   VerifyScope scope_;
   BoundsProof bounds_;
-  int guards_ = 0;     // conditions that decide whether we come here
-  int divergent_ = 0;  // conditions and extents around that vary within a block
+  int guards_ = 0;                        // conditions that decide whether we come here
+  std::optional<UniformValues> uniform_;  // of the kernel or the nest
+  int divergent_ = 0;                     // conditions and extents around that vary within a block
 
   const Stmt* loop_ = nullptr;  // the body of the innermost one that is no thread loop
   std::unordered_map<const ExprNode*, Expr> loop_extents_;  // by variable

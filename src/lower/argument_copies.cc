@@ -1,16 +1,43 @@
 #include "lower/argument_copies.h"
 
-#include "schedule/operation.h"
+#include "schedule/attach.h"
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;        // the whole file speaks of IR nodes
+using namespace schedule;  // and of a schedule's stages
+using schedule::Stage;     // not the pipeline's
 
-Stmt copies_to_arguments(const schedule::Stage& stage, const schedule::StageBounds& bounds,
-                         const std::vector<Buffer>& from, const std::vector<Buffer>& to) {
+bool lies_in_array(const Schedule& schedule, const Stage& stage) {
+  return stage.attachment.kind == AttachKind::Root ||
+         (stage.attachment.kind == AttachKind::At &&
+          scope_of(schedule, stage.id).memory == MemoryScope::Global);
+}
+
+void index_whole_arrays(const Lowering& lowering, Bounds& bounds) {
+  for (const Argument& argument : lowering.arguments) {
+    const auto id = lowering.schedule.find(operation_of(argument.tensor));
+    if (!id || !lowering.schedule.stage(*id).op->is_compute()) continue;
+    const Stage& stage = lowering.schedule.stage(*id);
+    if (!lies_in_array(lowering.schedule, stage)) continue;
+    StageBounds& own = bounds.stages[static_cast<size_t>(*id)];
+    own.buffer_min.assign(own.min.size(), make_int(0));
+    own.buffer_extent = extents_of(stage.op->shape, stage.name(), stage.op->location);
+    for (size_t i = 0; i < own.position.size(); ++i) {
+      own.position[i] = own.index.at(stage.op->axes[i]->var);
+    }
+  }
+}
+
+Stmt copies_to_arguments(const Stage& stage, const StageBounds& bounds,
+                         const std::vector<Buffer>& from, const std::vector<Buffer>& to,
+                         const Exprs& sharing) {
   const SourceLocation& where = stage.op->location;
   Exprs places, indices;
   Expr inside = make_bool(true);
+  for (const Expr& thread : sharing) {
+    inside = inside && make_binary(BinaryOp::Eq, thread, make_int(0));
+  }
   for (size_t i = 0; i < bounds.min.size(); ++i) {
     places.push_back(make_var(stage.op->axes[i]->name()));
     indices.push_back(bounds.min[i] + bounds.strides[i].offset_of(places.back()));

@@ -4,17 +4,28 @@
 #include <vector>
 
 #include "ir/stmt.h"
+#include "lower/lowering.h"
 #include "schedule/bounds.h"
 
 namespace texloom::lower {
 
+// Whether what the stage computes lies in the caller's array itself, if it is an argument: at the
+// root, and in memory that all kernels see. The part of a block or a thread is copied there.
+bool lies_in_array(const schedule::Schedule& schedule, const schedule::Stage& stage);
+
+// Of arguments that lie in the caller's array, though only a part is computed at once: their
+// elements have the array's places.
+void index_whole_arrays(const Lowering& lowering, schedule::Bounds& bounds);
+
 // Copies what of the stage is computed at once from its own buffers to the parameters `to`, one for
 // each output, where they are not null:
 //   for i < 4 { if (tile*4 + i < 10) { B_param[tile*4 + i] = B[i] } }
-// It stands behind the stage's loops. Where regions overlap, or several threads compute one, an
-// element is stored several times, the same each time; what no reader asks for is not stored.
+// It stands behind the stage's loops. `sharing` are the variables of the threads around that have
+// one copy of the buffers: the first of them stores. Where the regions of blocks, or of threads
+// with buffers of their own, overlap, an element is stored several times, the same each time; what
+// no reader asks for is not stored.
 ir::Stmt copies_to_arguments(const schedule::Stage& stage, const schedule::StageBounds& bounds,
-                             const std::vector<ir::Buffer>& from,
-                             const std::vector<ir::Buffer>& to);
+                             const std::vector<ir::Buffer>& from, const std::vector<ir::Buffer>& to,
+                             const ir::Exprs& sharing);
 
 }  // namespace texloom::lower

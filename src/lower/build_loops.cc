@@ -99,17 +99,21 @@ class Builder {
     return separate_threads(nests_of(op, reads, buffers(id)), target_);
   }
 
-  // All steps run in one kernel, unless blocks read from one another: then each is a launch.
+  // All steps run in one kernel, unless blocks read from one another, or what stages of a step read
+  // from one another lies in memory of all kernels: then each is a launch, or several.
   Stmt steps_of_scan(StageId id) {
     const Expr& step = bounds_of(id).loops.front().var;
     const ScanResults results{s_.stage(id).name(), step, buffers(id), bounds_.ranges};
-    const SeparatedSteps steps = separate_steps(nest(id), results);
+    const Stmt loops = nest(id);
+    const SeparatedSteps steps = separate_steps(loops, results);
     const std::vector<Buffer> parts = std::exchange(parts_, {});
-    if (!steps.across_blocks) return one_kernel(s_, buffers_, id, steps.loops, parts);
-    const Stmt launches = stage_kernels(s_, buffers_, id, steps.loops, parts);
-    if (has_kernel_with(launches, step) || exchanges_across_blocks(launches, results)) {
-      throw UserError({*steps.across_blocks});
+    if (!steps.across_blocks && !allocates_global_memory(loops)) {
+      return one_kernel(s_, buffers_, id, steps.loops, parts);
     }
+    const Stmt launches = stage_kernels(s_, buffers_, id, loops, parts);
+    const bool unordered =
+        has_kernel_with(launches, step) || exchanges_across_blocks(launches, results);
+    if (steps.across_blocks && unordered) throw UserError({*steps.across_blocks});
     return separate_threads(launches, target_);
   }
 
@@ -270,7 +274,18 @@ class Builder {
 
   Stmt copied(StageId id) const {
     const std::vector<Buffer>& to = buffers_.copies[static_cast<size_t>(id)];
-    return copies_to_arguments(s_.stage(id), bounds_of(id), buffers(id), to);
+    return copies_to_arguments(s_.stage(id), bounds_of(id), buffers(id), to, sharing_around(id));
+  }
+
+  // The variables of the threads around, virtual ones too, that have the stage's buffers in common.
+  Exprs sharing_around(StageId id) const {
+    Exprs variables;
+    for (const LoopRef& ref : enclosing_loops(s_, id)) {
+      const IterVar thread = thread_of(s_, ref);
+      const bool shared = thread && share_buffer(scope_of(s_, id).memory, thread);
+      if (shared) variables.push_back(loops_.of(ref).var);
+    }
+    return variables;
   }
 
   Stmt filled(StageId id) {
@@ -461,7 +476,8 @@ class Builder {
 }  // namespace
 
 void build_loops(Lowering& lowering) {
-  const Bounds bounds = infer_bounds(lowering.schedule);
+  Bounds bounds = infer_bounds(lowering.schedule);
+  index_whole_arrays(lowering, bounds);
   for (const StageId id : lowering.schedule.order()) {
     check_store_predicate(lowering.schedule, bounds, id);
   }

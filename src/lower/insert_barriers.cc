@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "ir/equal.h"
+#include "ir/uniform_values.h"
 #include "ir/visit.h"
+#include "lower/drop_barriers.h"
 #include "lower/shared_access.h"
 #include "lower/thread_accesses.h"
 #include "support/diagnostic.h"
@@ -19,7 +21,7 @@ using namespace ir;  // the whole file speaks of IR nodes
 namespace {
 
 using Buffers = std::unordered_set<const BufferNode*>;
-using Variables = std::unordered_set<const ExprNode*>;
+using Variables = UniformValues::Variables;
 
 // Reads and writes of shared buffers that no barrier separates.
 struct Accesses {
@@ -105,25 +107,23 @@ class BarrierInserter {
  public:
   // Of a kernel's shared buffers.
   BarrierInserter(const Kernel& kernel, const Target& target)
-      : conditional_(target.conditional_barriers) {
-    for (const ThreadAxis& axis : kernel.axes) enter(axis.var, axis.extent, axis.tag);
+      : uniform_(kernel), conditional_(target.conditional_barriers) {
+    for (const ThreadAxis& axis : kernel.axes) ranges_.enter(axis.var, axis.extent);
     const auto note = [&](const Buffer& b) {
       if (b->memory == MemoryScope::Shared) buffers_.insert(b.get());
     };
     walk(
         kernel.body, [&](const Load& n) { note(n.buffer); },
         [&](const Store& n) { note(n.buffer); });
-    enter_variables(kernel.body);
+    walk(kernel.body, [&](const For& loop) { ranges_.enter_also(loop); });
   }
   // Of buffers in a nest at stage Loops.
   BarrierInserter(const Nest& nest, Buffers buffers, Buffers overwritten, const Target& target)
       : buffers_(std::move(buffers)),
         overwritten_(std::move(overwritten)),
+        uniform_(nest),
         conditional_(target.conditional_barriers) {
-    walk(nest.body, [&](const For& loop) {
-      if (loop.loop == LoopKind::Thread) enter(loop.var, loop.extent, loop.tag);
-    });
-    enter_variables(nest.body);
+    walk(nest.body, [&](const For& loop) { ranges_.enter_also(loop); });
   }
 
   Stmt run(const Stmt& s) {
@@ -149,22 +149,6 @@ class BarrierInserter {
   }
 
  private:
-  void enter(const Expr& var, const Expr& extent, ThreadTag tag) {
-    ranges_.enter(var, extent);
-    if (!tag.block) varying_.insert(var.get());
-  }
-  void enter_variables(const Stmt& body) {
-    walk(
-        body,
-        [&](const For& loop) {
-          ranges_.enter_also(loop);
-          if (varies(loop.extent)) varying_.insert(loop.var.get());
-        },
-        [&](const Let& let) {
-          if (varies(let.value)) varying_.insert(let.var.get());
-        });
-  }
-
   // Whether the iterations are threads.
   static bool runs_at_once(const For& loop) {
     return loop.loop == LoopKind::Thread || loop.loop == LoopKind::Virtual;
@@ -198,7 +182,8 @@ class BarrierInserter {
   // The condition is asked before the body, and again behind it.
   Stmt run(const While& loop, const Stmt& self) {
     return run_loop(self, false, [&](const Accesses& accesses) {
-      const Accesses condition = AccessCollector(buffers_, ranges_, varying_).of(loop.condition);
+      const Accesses condition =
+          AccessCollector(buffers_, ranges_, uniform_.varying()).of(loop.condition);
       pending_.add(condition);
       Stmt body = run(loop.body);
       if (meets(condition)) body = make_seq({body, make_barrier(loop.location)});
@@ -212,7 +197,7 @@ class BarrierInserter {
   // What stands before the loop is met by one barrier in front of it, so that nothing of it matters
   // inside: a loop that was gone through once is known.
   Stmt run_loop(const Stmt& self, bool repeats, FunctionRef<Stmt(const Accesses&)> inside) {
-    const Accesses accesses = AccessCollector(buffers_, ranges_, varying_).of(self);
+    const Accesses accesses = AccessCollector(buffers_, ranges_, uniform_.varying()).of(self);
     if (accesses.empty()) return self;
     const bool conflict = meets(accesses);
     auto known = exits_.find(self);
@@ -230,7 +215,7 @@ class BarrierInserter {
   }
 
   Stmt run(const Let& let) {
-    const Accesses value = AccessCollector(buffers_, ranges_, varying_).of(let.value);
+    const Accesses value = AccessCollector(buffers_, ranges_, uniform_.varying()).of(let.value);
     const bool conflict = meets(value);
     pending_.add(value);
     return behind_barrier(conflict, make_let(let.var, let.value, run(let.body), let.location));
@@ -280,7 +265,7 @@ class BarrierInserter {
 
   // Barriers stand inside what the expression decides on: all threads of a block must agree on it.
   void check_agreement(const Expr& decides, const SourceLocation& where) const {
-    if (!varies(decides)) return;
+    if (!uniform_.varies(decides)) return;
     fail(where, Code::BarrierInCondition,
          "let all threads run the statement, and put the condition around single stores",
          "threads would have to meet inside what '{}' decides on: memory is written there that "
@@ -298,15 +283,6 @@ class BarrierInserter {
          to_string(condition));
   }
 
-  // Whether the threads of a block may have different values of it.
-  bool varies(const Expr& e) const {
-    bool found = false;
-    walk(
-        e, [&](const Var& v) { found = found || varying_.contains(&v); },
-        [&](const Load& n) { found = found || n.buffer->memory == MemoryScope::Local; });
-    return found;
-  }
-
   // Whether a barrier is needed now; if so, it is taken to be there.
   bool meets(const Accesses& accesses) {
     const bool conflict = accesses.conflicts_with(pending_, overwritten_);
@@ -320,7 +296,7 @@ class BarrierInserter {
   }
 
   Stmt before(const Stmt& s) {
-    const Accesses accesses = AccessCollector(buffers_, ranges_, varying_).of(s);
+    const Accesses accesses = AccessCollector(buffers_, ranges_, uniform_.varying()).of(s);
     const bool conflict = meets(accesses);
     pending_.add(accesses);
     return behind_barrier(conflict, s);
@@ -333,7 +309,7 @@ class BarrierInserter {
   Buffers buffers_;         // that threads have in common
   Buffers overwritten_;     // of them, with writes whose order matters
   arith::Ranges ranges_;    // of all variables of the kernel
-  Variables varying_;       // of them, those that vary within a block
+  UniformValues uniform_;   // within a block
   bool conditional_;        // whether the target's barriers may stand under an If
   Accesses pending_;        // since the last barrier
   bool separated_ = false;  // whether there was one
@@ -387,6 +363,7 @@ void insert_barriers(Lowering& lowering) {
   for (Kernel& kernel : lowering.program.kernels) {
     const bool alone = kernel.block == std::array<int64_t, 3>{1, 1, 1};
     if (!alone) kernel.body = BarrierInserter(kernel, lowering.target).run(kernel.body);
+    kernel.body = drop_barriers(kernel);
   }
 }
 

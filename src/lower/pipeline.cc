@@ -87,9 +87,7 @@ Lowering printable(const Lowering& lowering) {
 bool has_given_statements(const schedule::Schedule& s) {
   return std::any_of(s.order().begin(), s.order().end(), [&](schedule::StageId id) {
     const schedule::Stage& stage = s.stage(id);
-    return stage.op->is_extern() ||
-           std::any_of(stage.attributes.begin(), stage.attributes.end(),
-                       [](const auto& loop) { return loop.second.intrinsic; });
+    return stage.op->is_extern() || stage.is_tensorized();
   });
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "lower/argument_copies.h"
 #include "lower/double_buffers.h"
 #include "schedule/attach.h"
 #include "support/int128.h"
@@ -223,7 +224,7 @@ void share_results(const Schedule& s, const Stage& scan, StageBuffers& buffers) 
 void make_own_buffers(const Lowering& lowering, const Stage& stage, const Bounds& bounds,
                       StageBuffers& buffers) {
   const Schedule& s = lowering.schedule;
-  Exprs shape = bounds.stages[static_cast<size_t>(stage.id)].extent;
+  Exprs shape = bounds.stages[static_cast<size_t>(stage.id)].buffer_extent;
   if (has_two_buffers(s, stage.id)) shape.insert(shape.begin(), make_int(2));
   for (const Tensor& t : outputs_of(stage.op)) {
     if (!stage.op->is_compute()) shape = extents_of(t->shape, stage.name(), stage.op->location);
@@ -256,7 +257,7 @@ StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) 
   for (const Argument& argument : lowering.arguments) {
     const auto id = s.find(operation_of(argument.tensor));
     const auto output = static_cast<size_t>(argument.tensor->output);
-    if (!id || s.stage(*id).attachment.kind != AttachKind::Root) {
+    if (!id || !lies_in_array(s, s.stage(*id))) {
       buffers.params.push_back(separate_buffer(argument));
       if (id) buffers.copies[static_cast<size_t>(*id)][output] = buffers.params.back();
       continue;
@@ -292,7 +293,7 @@ std::vector<Layout> array_layouts(const Lowering& lowering, const StageBuffers& 
   for (size_t i = 0; i < buffers.params.size(); ++i) {
     const auto id = lowering.schedule.find(operation_of(lowering.arguments[i].tensor));
     const Stage* stage = id ? &lowering.schedule.stage(*id) : nullptr;
-    const bool own = stage != nullptr && stage->attachment.kind == AttachKind::Root;
+    const bool own = stage != nullptr && lies_in_array(lowering.schedule, *stage);
     if (!own || !stage->transform) {
       layouts.push_back(buffers.params[i]->layout);
       continue;

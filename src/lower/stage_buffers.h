@@ -11,8 +11,8 @@ namespace texloom::lower {
 
 struct StageBuffers {
   std::vector<std::vector<ir::Buffer>> of_stage;  // by stage id, one for each output
-  // By stage id, one for each output: the parameters of those that are computed inside a reader,
-  // and copied out from there; null for others.
+  // By stage id, one for each output: the parameters of those that are computed inside a reader, in
+  // memory of a block or a thread, and copied out from there; null for others.
   std::vector<std::vector<ir::Buffer>> copies;
   std::vector<ir::Buffer> params;  // in the order of the arguments
   // Of buffers that several stages write: the results of scans, which inits begin.

@@ -62,27 +62,45 @@ class KernelMaker {
 
   void check_memory(const Stmt& loops) const {
     walk(loops, [&](const Allocate& n) {
-      if (n.buffer->memory != MemoryScope::Global) return;
-      const Stage& stage = s_.stage(stage_of(n.buffer).value());
-      const std::string& host = s_.stage(stage.attachment.stage).name();
-      // One that the steps of a scan compute has no line of its own, unless it was attached.
-      const SourceLocation& where =
-          stage.attachment.location.known() ? stage.attachment.location : stage.op->location;
-      if (n.buffer->is_texture()) {
-        fail(where, Code::TextureInsideReader,
-             "leave the texture stage at the root, or attach it outside of all loops over threads "
-             "and bind its own axes, where it becomes a kernel; or cache into \"local\" or "
-             "\"shared\"",
-             "the texture '{}' is computed inside '{}': a kernel cannot read a texture it writes",
-             stage.name(), host);
-      }
-      fail(where, Code::ScopeTooWide,
-           "set its scope to \"local\" or \"shared\", leave it at the root, or attach it outside "
-           "of all loops over threads and bind its own axes, where it becomes a kernel",
-           "'{}' lies in global memory, which the whole grid shares, but is computed inside a "
-           "kernel of '{}'",
-           stage.name(), host);
+      if (n.buffer->memory == MemoryScope::Global) refuse(n.buffer);
     });
+    // What lies in the caller's array is allocated nowhere.
+    std::vector<Buffer> written;
+    const auto note = [&](const Buffer& b) {
+      if (b->memory == MemoryScope::Global) written.push_back(b);
+    };
+    walk(
+        loops, [&](const Store& n) { note(n.buffer); },
+        [&](const TextureStore& n) { note(n.texture); });
+    for (const Buffer& buffer : written) {
+      const std::optional<StageId> writer = stage_of(buffer);
+      if (!writer || writer == stage_of(written.back())) continue;
+      const Stage& stage = s_.stage(*writer);
+      if (stage.attachment.kind == AttachKind::At && stage.scan < 0) refuse(buffer);
+    }
+  }
+
+  // A buffer that its own kernel would have to fill.
+  [[noreturn]] void refuse(const Buffer& buffer) const {
+    const Stage& stage = s_.stage(stage_of(buffer).value());
+    const std::string& host = s_.stage(stage.attachment.stage).name();
+    // One that the steps of a scan compute has no line of its own, unless it was attached.
+    const SourceLocation& where =
+        stage.attachment.location.known() ? stage.attachment.location : stage.op->location;
+    if (buffer->is_texture()) {
+      fail(where, Code::TextureInsideReader,
+           "leave the texture stage at the root, or attach it outside of all loops over threads "
+           "and bind its own axes, where it becomes a kernel; or cache into \"local\" or "
+           "\"shared\"",
+           "the texture '{}' is computed inside '{}': a kernel cannot read a texture it writes",
+           stage.name(), host);
+    }
+    fail(where, Code::ScopeTooWide,
+         "set its scope to \"local\" or \"shared\", leave it at the root, or attach it outside of "
+         "all loops over threads and bind its own axes, where it becomes a kernel",
+         "'{}' lies in global memory, which the whole grid shares, but is computed inside a "
+         "kernel of '{}'",
+         stage.name(), host);
   }
 
   const Schedule& s_;
@@ -103,6 +121,12 @@ Stmt stage_kernels(const Schedule& schedule, const StageBuffers& buffers, StageI
 Stmt one_kernel(const Schedule& schedule, const StageBuffers& buffers, StageId root,
                 const Stmt& loops, const std::vector<Buffer>& parts) {
   return KernelMaker(schedule, buffers, root, parts).kernel(loops);
+}
+
+bool allocates_global_memory(const Stmt& loops) {
+  bool found = false;
+  walk(loops, [&](const Allocate& n) { found = found || n.buffer->memory == MemoryScope::Global; });
+  return found;
 }
 
 bool has_kernel_with(const Stmt& plan, const Expr& loop_var) {

@@ -20,6 +20,10 @@ ir::Stmt one_kernel(const schedule::Schedule& schedule, const StageBuffers& buff
                     schedule::StageId root, const ir::Stmt& loops,
                     const std::vector<ir::Buffer>& parts);
 
+// Whether something in the loops is computed into memory that all kernels see, of which no kernel
+// can have any of its own.
+bool allocates_global_memory(const ir::Stmt& loops);
+
 // Whether the loop over the variable is one of a kernel, not of the launch plan.
 bool has_kernel_with(const ir::Stmt& plan, const ir::Expr& loop_var);
 

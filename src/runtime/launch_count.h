@@ -9,7 +9,8 @@
 namespace texloom::runtime {
 
 // The launches of one run of a valid plan without symbols; an iteration of a loop counts as one
-// where it has none. InvalidArgument: more than kMaxLaunches, or an extent that has no value.
+// where it has none. LimitExceeded: more than kMaxLaunches; InvalidArgument: an extent that has no
+// value.
 Result<std::int64_t> launches_of(const LaunchPlan& plan);
 
 }  // namespace texloom::runtime

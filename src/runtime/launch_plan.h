@@ -113,14 +113,14 @@ struct LaunchPlan {
 };
 
 inline constexpr int kMaxLoopDepth = 32;
-// Of one run, loops included, iterations that launch nothing counted as well: a run is recorded
-// whole.
+// Of one run, loops included, iterations that launch nothing counted as well: more are hours of
+// launching, and most likely a loop that was meant for threads.
 inline constexpr std::int64_t kMaxLaunches = 1'000'000;
 
 // Whether the plan holds together by itself, whatever the device: indices, the lives of
 // temporaries, symbols, operands that fit their parameters in kind, format, extent and value; of a
 // plan without symbols also the number of its launches, and their grids. InvalidArgument names the
-// kernel, tensor or step.
+// kernel, tensor or step; LimitExceeded: more than kMaxLaunches.
 Status validate(const LaunchPlan& plan);
 
 }  // namespace texloom::runtime

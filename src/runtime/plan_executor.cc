@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "runtime/symbols.h"
 #include "runtime/workspace.h"
@@ -49,25 +50,33 @@ hal::Constant integer_constant(hal::ElementType type, std::int64_t value) {
   }
 }
 
-// Records the steps of one run.
+// Records and submits the steps of runs.
 class Recorder {
  public:
   Recorder(const LaunchPlan& plan, std::span<const std::shared_ptr<hal::Executable>> executables,
            std::span<const TensorBinding> arguments, std::span<const hal::Binding> temporaries,
-           hal::CommandBuffer& commands)
+           hal::Device& device, FunctionRef<bool()> interrupted)
       : plan_(plan),
         executables_(executables),
         arguments_(arguments),
         temporaries_(temporaries),
-        commands_(commands) {}
+        device_(device),
+        interrupted_(interrupted) {}
 
+  Status run(int times) {
+    for (int i = 0; i < times && !stopped_; ++i) TL_RETURN_IF_ERROR(record(plan_.steps));
+    return commands_ == nullptr ? Status() : submit();
+  }
+
+ private:
   Status record(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
+      if (stopped_) return {};
       if (const auto* launch = std::get_if<LaunchStep>(&step)) {
         TL_RETURN_IF_ERROR(record(*launch));
       } else if (const auto* loop = std::get_if<LoopStep>(&step)) {
         TL_ASSIGN_OR_RETURN(const std::int64_t extent, value_of(loop->extent));
-        for (std::int64_t i = 0; i < extent; ++i) {
+        for (std::int64_t i = 0; i < extent && !stopped_; ++i) {
           variables_[loop->slot] = i;
           TL_RETURN_IF_ERROR(record(loop->body));
         }
@@ -76,8 +85,8 @@ class Recorder {
     return {};
   }
 
- private:
   Status record(const LaunchStep& launch) {
+    if (commands_ == nullptr) commands_ = device_.create_command_buffer();
     const std::vector<hal::KernelParam>& params = plan_.kernels[launch.kernel].entry.params;
     std::vector<hal::Binding> bindings;
     std::vector<hal::Constant> constants;
@@ -96,7 +105,18 @@ class Recorder {
                                 plan_.kernels[launch.kernel].entry.name, value);
       groups[i] = static_cast<std::uint32_t>(std::max<std::int64_t>(value, 0));
     }
-    return commands_.dispatch(executables_[launch.kernel], 0, groups, bindings, constants);
+    TL_RETURN_IF_ERROR(
+        commands_->dispatch(executables_[launch.kernel], 0, groups, bindings, constants));
+    return ++recorded_ < kLaunchesPerSubmission ? Status() : submit();
+  }
+
+  Status submit() {
+    recorded_ = 0;
+    const std::shared_ptr<hal::CommandBuffer> commands = std::exchange(commands_, nullptr);
+    TL_RETURN_IF_ERROR(commands->finish());
+    TL_RETURN_IF_ERROR(device_.queue()->submit(commands));
+    stopped_ = interrupted_();
+    return {};
   }
 
   const hal::Binding& binding(TensorRef ref) const {
@@ -121,7 +141,11 @@ class Recorder {
   std::span<const std::shared_ptr<hal::Executable>> executables_;
   std::span<const TensorBinding> arguments_;
   std::span<const hal::Binding> temporaries_;
-  hal::CommandBuffer& commands_;
+  hal::Device& device_;
+  FunctionRef<bool()> interrupted_;
+  std::shared_ptr<hal::CommandBuffer> commands_;  // null behind a submission
+  int recorded_ = 0;                              // launches in it
+  bool stopped_ = false;
   LoopValues variables_;
 };
 
@@ -160,7 +184,8 @@ Result<std::shared_ptr<const PlanExecutor::Instance>> PlanExecutor::instance(
 }
 
 Status PlanExecutor::run(std::span<const TensorBinding> arguments,
-                         std::span<const std::int64_t> symbols, int times) {
+                         std::span<const std::int64_t> symbols, int times,
+                         FunctionRef<bool()> interrupted) {
   if (arguments.size() != plan_.arguments.size())
     return invalid_argument("the program takes {} arguments, got {}", plan_.arguments.size(),
                             arguments.size());
@@ -174,11 +199,9 @@ Status PlanExecutor::run(std::span<const TensorBinding> arguments,
     return invalid_argument("arguments \"{}\" and \"{}\" share memory, which is written",
                             plan_.arguments[alias->first].name,
                             plan_.arguments[alias->second].name);
-  const std::shared_ptr<hal::CommandBuffer> commands = device_->create_command_buffer();
-  Recorder recorder(now->plan, executables_, arguments, now->temporaries, *commands);
-  for (int i = 0; i < times; ++i) TL_RETURN_IF_ERROR(recorder.record(now->plan.steps));
-  TL_RETURN_IF_ERROR(commands->finish());
-  return device_->queue()->submit(commands);
+  const std::lock_guard lock(running_);
+  return Recorder(now->plan, executables_, arguments, now->temporaries, *device_, interrupted)
+      .run(times);
 }
 
 Result<std::optional<Alias>> PlanExecutor::find_alias(std::span<const TensorBinding> arguments,

@@ -11,9 +11,12 @@
 #include "runtime/hal/binding.h"
 #include "runtime/hal/device.h"
 #include "runtime/launch_plan.h"
+#include "support/function_ref.h"
 #include "support/status.h"
 
 namespace texloom::runtime {
+
+inline constexpr int kLaunchesPerSubmission = 4096;
 
 // One argument of a run: a buffer with a byte offset, or a texture with the origin of the tensor.
 using TensorBinding = hal::Binding;
@@ -27,14 +30,22 @@ class PlanExecutor {
   static Result<std::shared_ptr<PlanExecutor>> create(std::shared_ptr<hal::Device> device,
                                                       LaunchPlan plan);
 
-  // Submits the plan's launches, `times` over, on the device's queue and does not wait. The
+  // Submits the plan's launches, `times` over, on the device's queue and does not wait. They are
+  // recorded and submitted kLaunchesPerSubmission at a time, with nothing of other runs in between.
+  // Behind each submission `interrupted` is asked: where it says so, what is left is not submitted,
+  // and nothing is an error. The
   // bindings are the plan's arguments in order, `symbols` the values of its symbols (bind_symbols);
   // the run keeps them. The memory of temporaries is made anew where a size is not that of the run
   // before. InvalidArgument, naming the argument: another count, kind, format or device, a tensor
   // that lies partly outside its buffer or texture, an origin or offset that a kernel cannot take,
-  // two that share memory which is written. Then nothing was submitted.
+  // two that share memory which is written. LimitExceeded: a run of more than kMaxLaunches. Then
+  // nothing was submitted.
+  Status run(std::span<const TensorBinding> arguments, std::span<const std::int64_t> symbols,
+             int times, FunctionRef<bool()> interrupted);
   Status run(std::span<const TensorBinding> arguments, std::span<const std::int64_t> symbols = {},
-             int times = 1);
+             int times = 1) {
+    return run(arguments, symbols, times, [] { return false; });
+  }
 
   // What run() refuses of arguments that are right one by one.
   Result<std::optional<Alias>> find_alias(std::span<const TensorBinding> arguments,
@@ -59,6 +70,7 @@ class PlanExecutor {
   LaunchPlan plan_;
   std::vector<bool> written_;                                  // by argument
   std::vector<std::shared_ptr<hal::Executable>> executables_;  // by kernel; entry point 0 of each
+  std::mutex running_;  // held from the first submission of a run to its last
   std::mutex mutex_;
   std::shared_ptr<const Instance> latest_;  // guarded by mutex_; null before the first
 };

@@ -1,5 +1,7 @@
 #include "schedule/auto_inline.h"
 
+#include <algorithm>
+
 #include "ir/visit.h"
 
 namespace texloom::schedule {
@@ -30,13 +32,24 @@ bool has_pattern(const Operation& op, InlinePattern pattern) {
   return holds;
 }
 
+// Whether an intrinsic computes the stage, or reads it: with the stage's expression in its loops it
+// would stand for something else.
+bool concerns_intrinsic(const Schedule& schedule, const Stage& stage) {
+  const std::vector<StageId> readers = schedule.readers_of(stage.id);
+  return stage.is_tensorized() || std::any_of(readers.begin(), readers.end(), [&](StageId reader) {
+           return schedule.stage(reader).is_tensorized();
+         });
+}
+
 }  // namespace
 
 void auto_inline(Schedule& schedule, InlinePattern pattern, const SourceLocation& where) {
   for (const StageId id : schedule.order()) {
     const Stage& stage = schedule.stage(id);
-    if (stage.is_output || schedule.scan_written_by(id) || !has_pattern(*stage.op, pattern))
+    if (stage.is_output || schedule.scan_written_by(id) || !has_pattern(*stage.op, pattern) ||
+        concerns_intrinsic(schedule, stage)) {
       continue;
+    }
     schedule.compute_inline(id, where);
   }
 }

@@ -11,7 +11,8 @@ enum class InlinePattern : uint8_t {
   Injective,    // at any: all but reductions
 };
 
-// Inlines every stage of this form that is no output; where none is read, nothing.
+// Inlines every stage of this form that is no output, nor computed or read by a tensor intrinsic;
+// where none is read, nothing.
 void auto_inline(Schedule& schedule, InlinePattern pattern, const SourceLocation& where);
 
 }  // namespace texloom::schedule

@@ -84,7 +84,9 @@ class Inference {
     StageBounds& own = bounds_.stages[static_cast<size_t>(id)];
     const Exprs shape = extents_of(stage.op->shape, stage.name(), stage.op->location);
     demand(stage, shape, own);
-    own.buffer_min = schedule_.is_update(id) ? Exprs(shape.size(), make_int(0)) : own.min;
+    const bool whole = schedule_.is_update(id);
+    own.buffer_min = whole ? Exprs(shape.size(), make_int(0)) : own.min;
+    own.buffer_extent = whole ? shape : own.extent;
     const AxisExtents extents = make_loops(stage, own);
     derive_indices(stage, shape, extents, own);
     end_loops_early(schedule_, stage, bounds_.ranges, own);

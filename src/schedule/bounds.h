@@ -30,9 +30,11 @@ struct StageBounds {
   // expression over the enclosing loops' variables, `extent` a constant or one over symbols.
   std::vector<ir::Expr> min;
   std::vector<ir::Expr> extent;
-  // The logical index of the first element of the buffer: `min`, but 0 of the update of a scan, of
-  // which a row is computed and which lies in the scan's buffer.
+  // The logical index of the first element of the buffer, and how many it has: `min` and `extent`,
+  // but all of the update of a scan, of which a row is computed and which lies in the scan's
+  // buffer.
   std::vector<ir::Expr> buffer_min;
+  std::vector<ir::Expr> buffer_extent;
   // Which indices these are: of a `local` stage, those that its readers read, if they leave out
   // some; of others, consecutive ones.
   std::vector<StridedAxis> strides;

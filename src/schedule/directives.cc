@@ -377,6 +377,10 @@ void Schedule::compute_inline(StageId id, const SourceLocation& where) {
          "compute_inline of '{}', a reduction", own.name());
   }
   refuse_part_of_scan(own, "compute_inline", where);
+  if (own.is_tensorized()) {
+    fail(where, Code::CannotInline, "leave it where it is, or compute it at a loop of its reader",
+         "compute_inline of '{}', whose loops are left to a tensor intrinsic", own.name());
+  }
   own.attachment = {AttachKind::Inline, -1, {}, where};
 }
 

@@ -15,6 +15,8 @@ std::string_view to_string(StatusCode code) {
       return "not found";
     case StatusCode::Unavailable:
       return "unavailable";
+    case StatusCode::LimitExceeded:
+      return "limit exceeded";
     case StatusCode::OutOfMemory:
       return "out of memory";
     case StatusCode::BuildFailed:

@@ -24,6 +24,7 @@ enum class StatusCode : std::uint8_t {
   InvalidArgument,  // the caller broke a documented rule; nothing was done
   NotFound,         // the named thing does not exist
   Unavailable,      // a loader, a driver or a device is not there
+  LimitExceeded,    // more than is done at once; nothing was done
   OutOfMemory,      // the host or the device has no memory left for this
   BuildFailed,      // the device compiler refused a kernel; the message holds its log
   DeviceError,      // a driver call failed, now or earlier in asynchronous work

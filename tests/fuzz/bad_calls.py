@@ -150,6 +150,17 @@ def array_larger_than_the_device_allows() -> None:
     tvm.nd.empty((2**31 - 1, 2**16), "float64")  # wrong
 
 
+@case("TL5015", says="more than 1000000 launches")
+def loops_outside_of_the_threads_that_are_too_long() -> None:
+    x = te.placeholder((2000, 2000, 2), name="X")
+    y = te.compute(x.shape, lambda i, j, k: x[i, j, k] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[2], te.thread_axis("threadIdx.x"))
+    function = tvm.build(s, [x, y])
+    arrays = [tvm.nd.empty(x.shape) for _ in range(2)]
+    function(*arrays)  # wrong
+
+
 @case("TL5012")
 def file_that_is_no_module() -> None:
     tvm.runtime.load_module("/dev/null")  # wrong

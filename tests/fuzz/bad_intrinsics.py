@@ -205,6 +205,16 @@ def tensorize_of_another_stages_axis() -> None:
     s[y].tensorize(te.reduce_axis((0, 4), name="k"), doubled())  # wrong
 
 
+@case("TL2012", says="left to a tensor intrinsic")
+def inlined_stage_that_an_intrinsic_computes() -> None:
+    a = te.placeholder((8, 4), name="A")
+    add = doubled()
+    b = te.compute((8, 4), lambda i: add(a[i, 0:4]), name="B")
+    c = te.compute((8, 4), lambda i, j: b[i, j] + 1, name="C")
+    s = te.create_schedule(c.op)
+    s[b].compute_inline()  # wrong
+
+
 # -- Loops that compute something else.
 
 

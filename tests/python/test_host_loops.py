@@ -112,6 +112,51 @@ def test_chain_of_attached_stages(run):
     np.testing.assert_array_equal(run(s, [x, y], values), expected)
 
 
+@pytest.mark.parametrize("scope", ["global", "global.texture"])
+def test_attached_stage_computes_into_the_array_of_the_caller(dev, scope):
+    """Each iteration its row of it: there is no other memory, and nothing is copied."""
+    x = te.placeholder((4, 8), name="X")
+    t = te.compute((4, 8), lambda i, j: x[i, j] * 2, name="T")
+    y = te.compute((4, 8), lambda i, j: t[i, 7 - j] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[t].set_scope(scope)
+    s[t].compute_at(s[y], s[y].op.axis[0])
+    bind(s[y], s[y].op.axis[1], THREAD)
+    bind(s[t], s[t].op.axis[0], BLOCK)
+    program = tvm.lower(s, [x, t, y])
+    assert launches_of(program) == 8 and "alloca" not in str(program)
+    values = VALUES[:4, :8].copy()
+    arrays = [
+        tvm.nd.array(values, dev),
+        tvm.nd.empty((4, 8), "float32", dev, mem_scope=scope),
+        tvm.nd.empty((4, 8), "float32", dev),
+    ]
+    tvm.build(program)(*arrays)
+    np.testing.assert_array_equal(arrays[1].numpy(), 2 * values)
+    np.testing.assert_array_equal(arrays[2].numpy(), 2 * values[:, ::-1] + 1)
+
+
+def test_attached_outputs_of_which_the_caller_wants_one(dev):
+    """Iterations compute rows 0 and 1, 1 and 2, ...; the other output lies as this one does."""
+    x = te.placeholder((4, 8), name="X")
+    k = te.reduce_axis((0, 2), name="k")
+    two = te.compute((4, 8), lambda i, j: (x[i, j] * 2, x[i, j] + 1), name="two")
+    r = te.compute((4, 8), lambda i, j: te.sum(two[0][i, (j + k) % 8] + two[1][i, j], axis=k))
+    y = te.compute((3, 8), lambda i, j: r[i, 7 - j] - r[i + 1, j], name="Y")
+    s = te.create_schedule(y.op)
+    for stage in (two[0], r):
+        s[stage].compute_at(s[y], s[y].op.axis[0])
+    for stage in (two[0], r, y):
+        bind(s[stage], s[stage].op.axis[1], THREAD)
+    values = VALUES[:4, :8].copy()
+    arrays = [tvm.nd.array(v, dev) for v in (values, 0 * values, 0 * values, 0 * values[:3])]
+    tvm.build(s, [x, two[1], r, y])(*arrays)
+    sums = 2 * (values + 1) + 2 * values + 2 * np.roll(values, -1, axis=1)
+    np.testing.assert_array_equal(arrays[1].numpy(), values + 1)
+    np.testing.assert_array_equal(arrays[2].numpy(), sums)
+    np.testing.assert_array_equal(arrays[3].numpy(), sums[:3, ::-1] - sums[1:])
+
+
 def test_memory_of_a_block_keeps_its_loop_in_the_kernel(run):
     """Shared memory that is filled in one iteration is another kernel's business in none."""
     a, b, c, s = product()
@@ -185,7 +230,7 @@ def test_symbolic_loop(dev):
 
 
 def test_ten_thousand_launches(dev):
-    """They are recorded as one submission; `enqueue` and the evaluator repeat all of it."""
+    """They are submitted some thousands at a time; `enqueue` and the evaluator repeat all of it."""
     x = te.placeholder((10_000, 2), name="X")
     y = te.compute(x.shape, lambda i, j: x[i, j] + 1, name="Y")
     s = te.create_schedule(y.op)
@@ -204,7 +249,7 @@ def test_too_many_launches_are_refused(dev):
     s = te.create_schedule(y.op)
     bind(s[y], s[y].op.axis[1], THREAD)
     arrays = [tvm.nd.empty(x.shape, "float32", dev) for _ in range(2)]
-    with pytest.raises(tvm.TVMError, match="a run has more than 1000000 launches"):
+    with pytest.raises(tvm.TVMError, match="TL5015.*a run has more than 1000000 launches"):
         tvm.build(s, [x, y])(*arrays)
 
 
@@ -256,7 +301,8 @@ def test_picture():
     assert "main_kernel0" in picture and "main_kernel1" in picture
 
 
-def test_global_stage_in_a_kernel_is_refused():
+@pytest.mark.parametrize("is_argument", [False, True])
+def test_global_stage_in_a_kernel_is_refused(is_argument):
     """It is launched between other launches, or not at all."""
     x = te.placeholder((8, 16), name="X")
     t = te.compute((8, 16), lambda i, j: x[i, j] * 2, name="T")
@@ -266,7 +312,7 @@ def test_global_stage_in_a_kernel_is_refused():
     s[t].compute_at(s[y], s[y].op.axis[0])
     bind(s[y], s[y].op.axis[0], BLOCK)
     with pytest.raises(tvm.TVMError, match=r"TL3013.*inside a kernel of 'Y'"):
-        tvm.lower(s, [x, y])
+        tvm.lower(s, [x, t, y] if is_argument else [x, y])
 
 
 def random_schedule(rng):

@@ -380,6 +380,28 @@ def test_interrupted_while_waiting():
     assert (status, output, errors) == (0, "interrupted True\n", "")
 
 
+def test_interrupted_while_launching():
+    """Ctrl-C is heard between thousands of launches, of one run or of many; then all works."""
+    status, output, errors = child("""
+        x, y = tvm.nd.array(np.ones((700_000, 1))), tvm.nd.empty((700_000, 1), "float64")
+        a = te.placeholder(x.shape, "float64", name="A")
+        b = te.compute(a.shape, lambda i, j: a[i, j] + 1, name="B")
+        s = te.create_schedule(b.op)
+        s[b].bind(b.op.axis[1], te.thread_axis("blockIdx.x"))
+        f, g = tvm.build(s, [a, b]), scaled()
+        one, two = tvm.nd.array(np.ones(64, "float32")), tvm.nd.empty((64,))
+        for run in (lambda: f(x, y), lambda: g.enqueue(2**30, one, two)):
+            threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            begin = time.time()
+            try:
+                run()
+            except KeyboardInterrupt:
+                print("interrupted", time.time() - begin < 5)
+        g(one, two); two.numpy()
+    """)
+    assert (status, output, errors) == (0, "interrupted True\n" * 2, "")
+
+
 def test_other_threads_run_while_one_waits():
     """Waiting for the device does not hold Python's lock."""
     status, output, errors = child("""

@@ -148,3 +148,27 @@ def test_threads_that_only_the_shared_stage_has(run):
     s[cache].bind(s[cache].op.axis[1], thread("x"))
     assert tvm.build(s, [x, y]).kernels[0].block == (16, 6, 1)
     np.testing.assert_array_equal(run(s, [x, y], VALUES), VALUES[::-1, ::-1])
+
+
+def test_threads_meet_in_a_loop_that_each_counts_for_itself(run):
+    """All of them count to the same number: nobody is waited for in vain."""
+
+    def rotate(ins, outs):
+        ib = tvm.tir.ir_builder.create()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        ib.scope_attr(i := block(), "thread_extent", 6)
+        ib.scope_attr(j := thread(), "thread_extent", 16)
+        row = ib.allocate("float32", (16,), name="row", scope="shared")
+        n = ib.allocate("int32", (1,), name="n", scope="local")
+        n[0] = i
+        y[i, j] = x[i, j]
+        with ib.while_loop(n[0] > 0):
+            row[j] = y[i, j]
+            y[i, j] = row[(j + 1) % 16]
+            n[0] = n[0] - 1
+        return ib.get()
+
+    x = te.placeholder((6, 16), name="X")
+    y = te.extern((6, 16), [x], rotate, name="Y", dtype="float32")
+    expected = [np.roll(row, -i) for i, row in enumerate(VALUES)]
+    np.testing.assert_array_equal(run(te.create_schedule(y.op), [x, y], VALUES), expected)

@@ -296,11 +296,20 @@ def test_blocks_among_threads_of_one_are_refused():
         tvm.lower(s, [x, *results])
 
 
-def test_stage_of_a_step_without_a_place_is_refused():
+def test_stage_of_a_step_in_global_memory(run):
+    """One block, and yet two launches a step: no kernel has memory of all kernels to itself."""
     c = Cell()
     over_threads(c.s, c.update)
     over_threads(c.s, c.product)
-    with refused("TL3013", "shared"):
+    program = str(tvm.lower(c.s, c.args))
+    assert program.count("    launch ") == 2 and "barrier" not in program
+    c.check(run)
+
+
+def test_stage_of_a_step_without_threads_is_refused():
+    c = Cell()
+    over_threads(c.s, c.update)
+    with refused("TL3013", "bind its own axes"):
         tvm.lower(c.s, c.args)
 
 

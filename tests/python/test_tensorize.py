@@ -354,6 +354,20 @@ def test_intrinsic_is_called_in_a_compute(run):
     assert str(made["s"]) == str(s)
 
 
+def test_what_an_intrinsic_computes_or_reads_is_not_inlined_by_form(run):
+    a = te.placeholder((4, 16), name="A")
+    twice = te.compute((4, 16), lambda i, j: a[i, j] * 2, name="twice")
+    add = vector_add()
+    b = te.compute((4, 16), lambda i: add(twice[i, 0:16], a[i, 0:16]), name="B")
+    c = te.compute((4, 16), lambda i, j: b[i, j] - 1, name="C")
+    s = te.create_schedule(c.op)
+    te.schedule.AutoInlineInjective(s)
+    for t in (twice, b, c):
+        bind(s, t, s[t].op.axis[0])
+    x = integers(4, 16)
+    assert (run(s, [a, c], x) == 3 * x - 1).all()
+
+
 def test_called_intrinsic_reduces_over_more_axes(run):
     """One of the reduction's axes is the schedule's, the other the intrinsic's."""
     a = te.placeholder((8, 3, 4), name="A")

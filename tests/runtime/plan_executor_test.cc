@@ -167,6 +167,30 @@ TEST_F(PlanExecutorTest, LoopVariablesReachTheKernels) {
   EXPECT_EQ(values_of<std::int64_t>(buffer), std::vector<std::int64_t>{7'017'107'117});
 }
 
+// Behind each submission the caller may stop what is left; the next run begins anew.
+TEST_F(PlanExecutorTest, Interrupted) {
+  LaunchPlan plan{
+      .arguments = {buffer_tensor("x", 4)},
+      .temporaries = {},
+      .kernels = {{.source = "__kernel void count(__global int* x) { atomic_add(x, 1); }",
+                   .build_options = {},
+                   .entry = {.name = "count",
+                             .params = {BufferParam{.name = "x", .access = Access::ReadWrite}}}}},
+      .steps = {loop(0, kLaunchesPerSubmission + 1, {launch(0, {1, 1, 1}, {argument(0)})})}};
+  const auto executor = make_executor(plan);
+  ASSERT_NE(executor, nullptr);
+  const auto counted = [&](int times, int submissions) {
+    const auto buffer = make_buffer(hal::Bytes(4, std::byte{0}));
+    EXPECT_TRUE(
+        executor->run({{BufferBinding{buffer}}}, {}, times, [&] { return --submissions == 0; })
+            .ok());
+    EXPECT_TRUE(device_->queue()->wait_idle().ok());
+    return values_of<std::int32_t>(buffer).front();
+  };
+  EXPECT_EQ(counted(2, 1), kLaunchesPerSubmission);
+  EXPECT_EQ(counted(2, -1), 2 * kLaunchesPerSubmission + 2);
+}
+
 // How often a loop runs, and how many groups it launches, the call and the loops around say.
 TEST_F(PlanExecutorTest, ExtentsThatDependOnLoops) {
   const Size next = Size::of(Size::Op::Add, Size::loop_variable(0), 1);
