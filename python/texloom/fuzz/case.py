@@ -13,8 +13,9 @@ from .mutation import mutated
 from .placement import Placement
 from .script import Script
 
-# Of how many programs the text is changed, so that many of them are refused.
-CHANGED = 0.12
+# Of how many programs the text is changed, so that many of them are refused; and of those with
+# tensor intrinsics, where the loops have to compute what the statement does.
+CHANGED, CHANGED_TILES = 0.12, 0.4
 
 
 @dataclass
@@ -52,7 +53,7 @@ def make_case(seed: int) -> Case:
     text = str(script.program())
     exact = script.keeps_order and "target: no contraction" in script.features
     rng = random.Random(-1 - seed)
-    if rng.random() < CHANGED:
+    if rng.random() < (CHANGED_TILES if "tensorize" in script.features else CHANGED):
         script.features.add("changed at random")
         text, exact = mutated(rng, text), False
     return Case(seed, script.text(), heading(script.calls, exact) + text, script.features)

@@ -225,8 +225,10 @@ class Computation:
             # One variable per axis and tensor: bodies of two computes may use equal names.
             add(f'{var}_{a.name} = te.reduce_axis(({a.begin}, {a.last + 1}), name="{a.name}")')
         options = f"axis=[{', '.join(f'{var}_{name}' for name in names)}]"
-        if rng.random() < 0.2 and axes:
-            options += f", where=({axes[0].name} + {names[0]}) % 3 != 1"
+        if rng.random() < 0.25 and axes:
+            i, k = rng.choice(axes).name, rng.choice(names)
+            conditions = (f"({i} + {k}) % 3 != 1", f"{k} <= {i}", f"{k} < {i} * 2", f"{i} <= {k}")
+            options += f", where={rng.choice(conditions)}"
             self.feature("reduction with where=")
         if rng.random() < 0.15 and how in ("sum", "max", "min"):
             options += f", init=te.const(2, '{dtype}')"

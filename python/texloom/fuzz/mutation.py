@@ -11,6 +11,7 @@ Change = Callable[[random.Random, list[str]], None]
 SCOPES = ("global", "shared", "local", "texture", '"texture:weight"', '"texture:nhwc"')
 TAGS = ("blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y", "threadIdx.z")
 KINDS = ("vectorize", "unroll", "parallel", "serial")
+REDUCERS = ("max", "min", "sum", "prod")
 TYPES = ("float32", "float64", "float16", "int32", "int64", "uint8", "bool")
 NUMBERS = ("0", "1", "3", "7", "64", "5000", "3000000000")
 NAME = r'(?:[A-Za-z_][\w.]*|"[^"]*")'
@@ -74,6 +75,9 @@ def _added(rng: random.Random, lines: list[str]) -> None:
             f"transform ({', '.join(axes[:2])}) -> ({', '.join(reversed(axes[:2]))})",
         ]
     )
+    intrinsics = [line.split()[1] for line in lines if line.startswith("  intrinsic ")]
+    if intrinsics and rng.random() < 0.4:
+        directive = f"tensorize {axis} {rng.choice(intrinsics)}"
     lines.insert(_stage(lines, at)[1], f"  {directive}")
 
 
@@ -127,6 +131,7 @@ CHANGES: tuple[Change, ...] = (
     _other_word(SCOPES, _directives),
     _other_word(TAGS, _directives),
     _other_word(KINDS, _directives),
+    _other_word(REDUCERS, _heads),
     _other_word(TYPES, _heads),
 )
 

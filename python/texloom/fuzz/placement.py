@@ -8,8 +8,10 @@ from .computation import Computation
 from .extents import Extent, is_constant
 from .layouts import TEXTURES, random_axes, random_texel_axes, transform
 from .loop_directives import MAX_THREADS, THREAD_TAGS, Loop, StageLoops
+from .scan_schedule import ScanSchedule
 from .script import Script
 from .stage import Stage
+from .tiles import leave_tile
 
 
 class Placement:
@@ -27,27 +29,50 @@ class Placement:
     def make(self) -> None:
         """All stages but those of inputs."""
         for stage in reversed(self.computation.stages):
-            if not stage.is_input and not stage.is_extern:
+            if stage.scan is not None and stage.var == stage.scan.var:
+                ScanSchedule(self.rng, self.script, stage.scan).make()
+            elif not stage.is_input and not stage.has_own_kernels:
                 self.place(stage)
         for stage in self.computation.stages:
             if stage.host is not None and self.rng.random() < 0.25:
                 self.double_buffer(stage)
-            elif stage.host is not None and self.rng.random() < 0.15:
+            elif stage.host is not None and not stage.tile and self.rng.random() < 0.15:
                 self.pipeline(stage)
             if stage.loops is not None and stage.loops.loops and self.rng.random() < 0.1:
                 self.unroll_automatically(stage)
         for stage in self.computation.stages:
             if stage.loops is not None and self.rng.random() < 0.15:
                 self.split_late(stage)
+            if stage in self.threads and self.rng.random() < 0.4:
+                self.predicate(stage)
 
     def split_late(self, stage: Stage) -> None:
         """A loop that others are attached to: they move to its inner part."""
         free = stage.loops.free()
-        hosting = [s.enclosing[-1][1] for s in self.computation.stages if s.host is stage]
+        hosted = [s for s in self.computation.stages if s.host is stage]
+        if any(s.tile for s in hosted):  # whose tiles have to stay whole
+            return
+        hosting = [s.enclosing[-1][1] for s in hosted]
         loops = [each for each in free if each in hosting]
         if loops:
             stage.loops.split(self.rng.choice(loops), factor=self.rng.randint(1, 4))
             self.feature("split after others were attached")
+
+    def predicate(self, stage: Stage) -> None:
+        """One of the threads stores that have the same elements: those of what is inside it."""
+        repeating = {
+            tag: extent
+            for tag, extent in self.threads[stage].items()
+            if extent and not self.binds(stage, tag)
+        }
+        if repeating and not stage.scope and not stage.bound_scope:
+            tests = [
+                f'te.thread_axis("{tag}").var.equal({self.rng.randrange(extent)})'
+                for tag, extent in repeating.items()
+            ]
+            test = tests[0] if len(tests) == 1 else f"te.all({', '.join(tests)})"
+            self.script.add(f"s[{stage.var}].set_store_predicate({test})")
+            self.feature("a store predicate of a reader")
 
     def double_buffer(self, stage: Stage) -> None:
         """Unless it, or what is computed inside it, would be ahead of something that it reads."""
@@ -127,7 +152,8 @@ class Placement:
             self.place_root(stage)
             return
         plain = not stage.reductions and not stage.is_cache and not stage.several
-        plain = plain and not any(r.is_extern for r in self.effective_readers(stage))
+        readers = self.effective_readers(stage)
+        plain = plain and not any(r.is_extern or r.tile for r in readers) and not stage.tile
         points = self.attach_points(stage)
         choice = rng.random()
         if plain and choice < 0.3:
@@ -136,9 +162,11 @@ class Placement:
             self.feature("compute_inline")
             if self.is_cached(stage):
                 self.feature("cache_read of an inlined stage")
-        elif points and (choice < 0.75 or stage.narrow):
-            path = self.effective_readers(stage)[0].path()
+        elif points and (stage.narrow or (choice < 0.75 and stage.tile is None)):
+            path = readers[0].path()
             inside = [n for n in points if path[n - 1][1].reduction]
+            if stage.tile is not None:  # the loops around have its tiles
+                points = inside = points[-1:]
             self.attach(stage, rng.choice(inside if inside and rng.random() < 0.5 else points))
         else:
             self.place_root(stage)
@@ -164,6 +192,7 @@ class Placement:
         ):
             stage.bound_scope = rng.choice(TEXTURES)
         may_move = stage.shape and is_constant(stage.shape) and not stage.several
+        may_move = may_move and not stage.row_major
         if may_move and rng.random() < 0.15:
             self.transform(stage)
         self.own_loops(stage, stage.shape)
@@ -178,7 +207,7 @@ class Placement:
         self.threads[stage] = {
             each.tag: each.extent * each.exact for each in bound if each.tag.startswith("thread")
         }
-        if stage.reductions and rng.random() < 0.3:
+        if stage.reductions and not stage.tile and rng.random() < 0.3:
             self.share_reduction(stage)
         self.annotate(stage)
 
@@ -204,6 +233,8 @@ class Placement:
     def own_loops(self, stage: Stage, extents: list[Extent | None]) -> None:
         rng = self.rng
         stem = stage.var.lower()
+        if stage.tile is not None and stage.tile.called:
+            extents = extents[: len(extents) - len(stage.tile.data)]
         stage.loops = StageLoops.of(
             self.script,
             f"s[{stage.var}]",
@@ -213,12 +244,14 @@ class Placement:
             texture=stage.texture,
             exact=stage.is_output,  # what readers ask of others may be a part of the tensor
         )
+        leave_tile(self.script, stage)
         if stage.transformed:
             self.take_new_axes(stage)
         if stage.texture and rng.random() < 0.5:
             lane = next(each for each in stage.loops.loops if each.lane)
             stage.loops.split(lane, factor=4)
-        stage.loops.random_splits(rng, chance=0.5)
+        hosts_tiles = stage.tile is not None and not stage.tile.intrinsic
+        stage.loops.random_splits(rng, chance=0.0 if hosts_tiles else 0.5)
         if rng.random() < 0.3:
             stage.loops.random_fuse(rng)
         if rng.random() < 0.5:
