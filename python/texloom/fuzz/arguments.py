@@ -49,8 +49,7 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
         is_own = not (stage.is_input or stage.is_cache or stage.is_output or stage.several)
         if not is_own or stage.inlined or rng.random() >= (0.5 if stage.read_whole else 0.15):
             continue
-        # What is attached has those elements alone that its readers ask for.
-        if stage.host is None or stage.read_whole:
+        if stage.host is None or is_stored_once(script, computation, stage):
             chosen.append(stage)
             where = "" if stage.host is None else ", attached to a loop,"
             script.features.add(f"an intermediate tensor{where} is an argument")
@@ -62,6 +61,18 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
     if rng.random() < 0.2:
         rng.shuffle(chosen)
     return chosen
+
+
+def is_stored_once(script: Script, computation: Computation, stage: Stage) -> bool:
+    """Whether each element of what is attached is computed by one thread, once.
+
+    Its readers have to ask for all of it, each thread for a part of its own.
+    """
+    alone = stage.read_whole and stage.attached_scope == "local" and not stage.ahead
+    cut = {"split that does not divide", "split after others were attached"} & script.features
+    host = stage.host
+    is_direct = computation.readers_of(stage) == [host] and host.host is None
+    return alone and not cut and is_direct and is_constant(stage.shape)
 
 
 def moves(rng: random.Random, tensor: Stage) -> bool:

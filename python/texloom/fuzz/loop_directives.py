@@ -120,6 +120,8 @@ class StageLoops:
         made = [Loop(n, e, exact=k) for n, e, k in zip(names, extents, exact, strict=True)]
         made[0].symbolic, made[1].symbolic = x.symbolic, y.symbolic
         made[3].lane = y.lane
+        if any(each.extent is None or each.extent % n for each, n in ((x, fx), (y, fy))):
+            self.script.features.add("split that does not divide")
         # Neighbours at first, so the four parts stand where the two were.
         at = self.loops.index(x)
         self.loops[at : at + 2] = made

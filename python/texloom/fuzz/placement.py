@@ -86,16 +86,20 @@ class Placement:
         loop = stage.enclosing[-1][1]
         if self.is_constant(loop) and all(each.enclosing[-1][1] is not loop for each in hosted):
             self.script.add(f"s[{stage.var}].double_buffer()")
+            stage.ahead = True
             self.feature("double_buffer")
 
     def pipeline(self, stage: Stage) -> None:
         """Ahead of a serial loop, and of one reader's alone."""
         loop = stage.enclosing[-1][1]
-        is_copy = not stage.reductions and len(set(self.effective_readers(stage))) == 1
+        is_copy = (
+            not (stage.reductions or stage.several) and len(set(self.effective_readers(stage))) == 1
+        )
         inputs = [each for each in self.effective_inputs(stage) if each.host is not None]
         outer = all(each.enclosing[-1][1] is not loop for each in inputs)
         if is_copy and outer and not loop.taken and self.is_constant(loop):
             self.script.add(f"s[{stage.var}].pipeline({self.rng.choice([2, 2, 3])})")
+            stage.ahead = True
             self.feature("pipeline")
 
     def effective_inputs(self, stage: Stage) -> list[Stage]:
@@ -278,7 +282,7 @@ class Placement:
         if stage.line < 0 and inferred and rng.random() < 0.6:
             scope = ""
         self.set_scope(stage, scope)
-        actual = scope or inferred
+        actual = stage.attached_scope = scope or inferred
         self.script.add(f"s[{stage.var}].compute_at(s[{host.var}], {loop.name})")
         self.feature(f"attached {actual} at depth {depth}")
         levels = 1 if host.host is None else 2 if host.host.host is None else 3

@@ -49,6 +49,8 @@ class Stage:
     transformed: int = 0  # how many axes transform_layout made of its own
     host: Stage | None = None
     loops: StageLoops | None = None
+    attached_scope: str = ""  # where it lies, if it has a host
+    ahead: bool = False  # computed for a later iteration than the one that reads it
     enclosing: list[tuple[Stage, Loop]] = field(default_factory=list)
 
     @property
