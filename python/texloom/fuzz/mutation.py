@@ -24,8 +24,15 @@ def _heads(lines: list[str]) -> list[int]:
 
 
 def _directives(lines: list[str]) -> list[int]:
-    """Of the head, its parameters."""
-    return [n for n, line in enumerate(lines) if line.startswith("  ") and n > 0]
+    """Of the head, its parameters; an intrinsic's statement must compute what it says."""
+    found, of_intrinsic = [], False
+    for n, line in enumerate(lines):
+        word = line.split()[0] if line.startswith("  ") else ""
+        inside = line.startswith("   ") or word in ("body", "reset", "update", "}")
+        of_intrinsic = word == "intrinsic" or (of_intrinsic and inside)
+        if word and n > 0 and not of_intrinsic:
+            found.append(n)
+    return found
 
 
 def _stage(lines: list[str], at: int) -> tuple[int, int]:
