@@ -47,9 +47,9 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
     chosen = [s for s in computation.stages if s.is_input] + computation.outputs
     for stage in computation.stages:
         is_own = not (stage.is_input or stage.is_cache or stage.is_output or stage.several)
-        if not is_own or stage.inlined or rng.random() >= (0.5 if stage.read_whole else 0.15):
+        if not is_own or stage.inlined or rng.random() >= (0.8 if stage.read_whole else 0.15):
             continue
-        if stage.host is None or is_stored_once(script, computation, stage):
+        if stage.host is None or is_stored_once(computation, stage):
             chosen.append(stage)
             where = "" if stage.host is None else ", attached to a loop,"
             script.features.add(f"an intermediate tensor{where} is an argument")
@@ -63,16 +63,16 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
     return chosen
 
 
-def is_stored_once(script: Script, computation: Computation, stage: Stage) -> bool:
+def is_stored_once(computation: Computation, stage: Stage) -> bool:
     """Whether each element of what is attached is computed by one thread, once.
 
     Its readers have to ask for all of it, each thread for a part of its own.
     """
-    alone = stage.read_whole and stage.attached_scope == "local" and not stage.ahead
-    cut = {"split that does not divide", "split after others were attached"} & script.features
     host = stage.host
-    is_direct = computation.readers_of(stage) == [host] and host.host is None
-    return alone and not cut and is_direct and is_constant(stage.shape)
+    if computation.readers_of(stage) != [host] or host.host is not None or host.texture:
+        return False
+    alone = stage.read_whole and stage.attached_scope == "local" and not stage.ahead
+    return alone and host.loops.whole and is_constant(stage.shape)
 
 
 def moves(rng: random.Random, tensor: Stage) -> bool:

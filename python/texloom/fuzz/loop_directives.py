@@ -53,6 +53,7 @@ class StageLoops:
         self.script = script
         self.stage = stage
         self.loops = loops
+        self.whole = True  # no part of a split axis is known to be cut off
 
     @classmethod
     def of(
@@ -87,6 +88,8 @@ class StageLoops:
     def split(
         self, loop: Loop, *, factor: int | None = None, nparts: int | None = None
     ) -> tuple[Loop, Loop]:
+        if loop.extent is None or loop.extent % (factor or nparts):
+            self.whole = False
         # A part shrinks with its parent unless it, or what it becomes, is bound.
         outer = Loop(self.script.name(loop.name + "o"), nparts, loop.reduction)
         inner = Loop(self.script.name(loop.name + "i"), factor, loop.reduction, loop.lane)
@@ -121,7 +124,7 @@ class StageLoops:
         made[0].symbolic, made[1].symbolic = x.symbolic, y.symbolic
         made[3].lane = y.lane
         if any(each.extent is None or each.extent % n for each, n in ((x, fx), (y, fy))):
-            self.script.features.add("split that does not divide")
+            self.whole = False
         # Neighbours at first, so the four parts stand where the two were.
         at = self.loops.index(x)
         self.loops[at : at + 2] = made

@@ -30,7 +30,8 @@ class Placement:
         """All stages but those of inputs."""
         for stage in reversed(self.computation.stages):
             if stage.scan is not None and stage.var == stage.scan.var:
-                ScanSchedule(self.rng, self.script, stage.scan).make()
+                whole = stage.is_output and len(stage.scan.states) == 1
+                ScanSchedule(self.rng, self.script, stage.scan, whole=whole).make()
             elif not stage.is_input and not stage.has_own_kernels:
                 self.place(stage)
         for stage in self.computation.stages:
@@ -65,7 +66,8 @@ class Placement:
             for tag, extent in self.threads[stage].items()
             if extent and not self.binds(stage, tag)
         }
-        if repeating and not stage.scope and not stage.bound_scope:
+        shared = any(each.reduction and each.tag for each in stage.loops.loops)
+        if repeating and not (shared or stage.scope or stage.bound_scope):
             tests = [
                 f'te.thread_axis("{tag}").var.equal({self.rng.randrange(extent)})'
                 for tag, extent in repeating.items()

@@ -13,13 +13,15 @@ from .extents import Extent, most_elements
 from .loop_directives import StageLoops
 from .scans import Part, Scan, State
 from .script import Script
+from .stage import Stage
 
 
 class ScanSchedule:
     """Writes the directives of one scan."""
 
-    def __init__(self, rng: random.Random, script: Script, scan: Scan) -> None:
+    def __init__(self, rng: random.Random, script: Script, scan: Scan, *, whole: bool) -> None:
         self.rng, self.script, self.scan = rng, script, scan
+        self.whole = whole  # all of the result is asked for
         self.blocks = rng.random() < 0.5
         self.threads = rng.choice([1, 2, 3, 4, 8])
         # Along what is left of the columns when threads along x have theirs.
@@ -58,7 +60,7 @@ class ScanSchedule:
     # -- Steps.
 
     def cache_rows(self) -> None:
-        """Rows before, or the row of the source, in memory of the block, for all of a step."""
+        """Rows before, and what is read of the source, in memory of the block."""
         for state in self.scan.states:
             readers = [p.var for p in self.parts() if state.var in p.reads]
             if readers and self.rng.random() < 0.25:
@@ -67,6 +69,21 @@ class ScanSchedule:
                 names = ", ".join(readers)
                 self.script.add(f'{cache} = s.cache_read({state.var}, "shared", [{names}])')
                 self.share(cache, state.update.columns)
+        source = self.scan.source
+        readers = [p.var for p in self.parts() if source.var in p.reads]
+        if readers and source.shape and self.parts()[0].columns and self.rng.random() < 0.25:
+            self.cache_source(source, readers)
+
+    def cache_source(self, source: Stage, readers: list[str]) -> None:
+        """The part of it that a step reads, fetched by all threads."""
+        self.feature("the source in shared memory")
+        cache, fused = self.script.name(f"{source.var}c"), self.script.name("f")
+        outer, add = self.script.name(f"{fused}o"), self.script.add
+        add(f'{cache} = s.cache_read({source.var}, "shared", [{", ".join(readers)}])')
+        add(f"s[{cache}].compute_at(s[{self.scan.var}], s[{self.scan.var}].op.scan_axis)")
+        add(f"{fused} = s[{cache}].fuse(*s[{cache}].op.axis)")
+        add(f"{outer}, _ = s[{cache}].split({fused}, nparts={self.threads})")
+        self.bind(f"s[{cache}]", outer, "threadIdx.x")
 
     def parts(self) -> list[Part]:
         """What steps compute."""
@@ -88,13 +105,13 @@ class ScanSchedule:
 
     def place_middle(self, middle: Part, reader: str, host: str, loop: str) -> None:
         """Inline, inside of its reader, in shared memory, or a launch of its own."""
-        mixing_blocks = self.blocks and self.scan.is_constant and bool(middle.reductions)
-        mixing_blocks = mixing_blocks and most_elements(middle.columns) > self.threads
+        several_blocks = self.blocks and self.scan.is_constant and self.whole
+        several_blocks = several_blocks and most_elements(middle.columns) > self.threads
         choices = ["inside"]
         if not middle.reductions:
             choices.append("inline")
-        if mixing_blocks and reader == host:
-            choices.append("launch")
+        if several_blocks and middle.reductions and reader == host:
+            choices.append("launch")  # each block reads what the others computed
         if not self.blocks and self.scan.is_constant:
             choices += ["shared", "shared"]
         how = self.rng.choice(choices)

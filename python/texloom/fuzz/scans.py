@@ -21,7 +21,7 @@ class Part:
 
     var: str
     columns: Shape  # the shape without the rows
-    reads: list[str]  # the states
+    reads: list[str]  # states, and the source
     reductions: list[Extent] = field(default_factory=list)
 
 
@@ -42,7 +42,6 @@ class Scan:
     var: str  # of one of its results
     states: list[State]
     source: Stage
-    mixes: bool  # an element of a state depends on other columns of the row before
     is_constant: bool
 
 
@@ -81,7 +80,7 @@ class ScanWriter:
         lists = ", ".join(f"[{', '.join(names)}]" for names in parts)
         results = ", ".join(self.states)
         c.script.add(f'{results} = te.scan({lists}, name="{self.states[0]}")')
-        scan = Scan(self.states[0], made, self.source, self.mixes, is_constant(shape))
+        scan = Scan(self.states[0], made, self.source, is_constant(shape))
         stages: list[Stage] = []
         for state in self.states:
             before = stages[-1:] or [self.source]
@@ -150,9 +149,9 @@ class ScanWriter:
             var = self.add("M", [self.rows, *self.columns], self.axes, text)
             return Part(var, self.columns, [f"{state}_rows"], [self.columns[-1]])
         c.feature("scan: a stage of a step")
-        text = self.bounded(self.step_value([state])).text
-        var = self.add("M", [self.rows, *self.columns], self.axes, text)
-        return Part(var, self.columns, [f"{state}_rows"])
+        value = self.step_value([state])
+        var = self.add("M", [self.rows, *self.columns], self.axes, self.bounded(value).text)
+        return Part(var, self.columns, self.tensors_of(value, [state]))
 
     def step_value(self, states: list[str]) -> Value:
         """Of rows before, and of the source."""
@@ -175,7 +174,12 @@ class ScanWriter:
             of_step = Value(read.replace("ROW(", row), 6 * ROOM, [])
             value = self.c.values.combine_two(value, of_step, self.dtype)
         var = self.add("U", [self.rows, *self.columns], self.axes, self.bounded(value).text)
-        return Part(var, self.columns, sorted({f"{each}_rows" for each in states}))
+        return Part(var, self.columns, self.tensors_of(value, states))
+
+    def tensors_of(self, value: Value, states: list[str]) -> list[str]:
+        """What it reads but for its own step."""
+        rows = [f"{state}_rows" for state in dict.fromkeys(states)]
+        return rows + [self.source.var] * (self.source in value.inputs)
 
 
 def scan(c: Computation, source: Stage) -> list[Stage]:
