@@ -9,6 +9,7 @@ from .arguments import finish
 from .caches import Caches
 from .calls import heading
 from .computation import Computation
+from .late_directives import LateDirectives
 from .mutation import mutated
 from .placement import Placement
 from .script import Script
@@ -42,7 +43,9 @@ def make_script(seed: int) -> Script:
     outputs = ", ".join(o.var + ".op" for o in computation.outputs)
     script.add(f"s = te.create_schedule([{outputs}])")
     Caches(rng, script, computation).make()
-    Placement(rng, script, computation).make()
+    placement = Placement(rng, script, computation)
+    placement.make()
+    LateDirectives(rng, script, computation, placement.threads).make()
     finish(rng, script, computation)
     return script
 

@@ -8,6 +8,7 @@ import random
 from .extents import Extent, Shape, extent, listed, most_elements
 from .forms import FORMS
 from .index_forms import Axis
+from .loop_directives import Loop
 from .script import Script
 from .stage import Stage, Value
 from .values import FLOATS, HALF_ROOM, INTEGERS, Values
@@ -56,6 +57,24 @@ class Computation:
     def readers_of(self, stage: Stage) -> list[Stage]:
         """The stages that read it."""
         return [s for s in self.stages if stage in s.inputs]
+
+    def effective_readers(self, stage: Stage) -> list[Stage]:
+        """The stages that read it when all that is inlined has gone."""
+        readers = []
+        for reader in self.readers_of(stage):
+            readers += self.effective_readers(reader) if reader.inlined else [reader]
+        return readers
+
+    def effective_inputs(self, stage: Stage) -> list[Stage]:
+        """The stages that it reads when all that is inlined has gone."""
+        inputs = []
+        for source in stage.inputs:
+            inputs += self.effective_inputs(source) if source.inlined else [source]
+        return inputs
+
+    def is_constant(self, loop: Loop) -> bool:
+        """Whether no call tells its extent: of a stage that is attached bound inference says so."""
+        return loop.extent is not None or not (loop.symbolic or self.symbols)
 
     def make(self) -> None:
         """Write the computation."""

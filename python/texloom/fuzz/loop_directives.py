@@ -167,6 +167,10 @@ class StageLoops:
     def data(self) -> list[Loop]:
         return [each for each in self.loops if not each.reduction]
 
+    def binds(self, tag: str) -> bool:
+        """Whether one of them is bound to these threads."""
+        return any(each.tag == tag for each in self.loops)
+
     def free(self) -> list[Loop]:
         """Loops that may be split, fused and bound."""
         return [each for each in self.loops if not each.taken and not each.lane]

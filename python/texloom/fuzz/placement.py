@@ -34,87 +34,6 @@ class Placement:
                 ScanSchedule(self.rng, self.script, stage.scan, whole=whole).make()
             elif not stage.is_input and not stage.has_own_kernels:
                 self.place(stage)
-        for stage in self.computation.stages:
-            if stage.host is not None and self.rng.random() < 0.25:
-                self.double_buffer(stage)
-            elif stage.host is not None and not stage.tile and self.rng.random() < 0.15:
-                self.pipeline(stage)
-            if stage.loops is not None and stage.loops.loops and self.rng.random() < 0.1:
-                self.unroll_automatically(stage)
-        for stage in self.computation.stages:
-            if stage.loops is not None and self.rng.random() < 0.15:
-                self.split_late(stage)
-            if stage in self.threads and self.rng.random() < 0.4:
-                self.predicate(stage)
-
-    def split_late(self, stage: Stage) -> None:
-        """A loop that others are attached to: they move to its inner part."""
-        free = stage.loops.free()
-        hosted = [s for s in self.computation.stages if s.host is stage]
-        if any(s.tile for s in hosted):  # whose tiles have to stay whole
-            return
-        hosting = [s.enclosing[-1][1] for s in hosted]
-        loops = [each for each in free if each in hosting]
-        if loops:
-            stage.loops.split(self.rng.choice(loops), factor=self.rng.randint(1, 4))
-            self.feature("split after others were attached")
-
-    def predicate(self, stage: Stage) -> None:
-        """One of the threads stores that have the same elements: those of what is inside it."""
-        repeating = {
-            tag: extent
-            for tag, extent in self.threads[stage].items()
-            if extent and not self.binds(stage, tag)
-        }
-        shared = any(each.reduction and each.tag for each in stage.loops.loops)
-        if repeating and not (shared or stage.scope or stage.bound_scope):
-            tests = [
-                f'te.thread_axis("{tag}").var.equal({self.rng.randrange(extent)})'
-                for tag, extent in repeating.items()
-            ]
-            test = tests[0] if len(tests) == 1 else f"te.all({', '.join(tests)})"
-            self.script.add(f"s[{stage.var}].set_store_predicate({test})")
-            self.feature("a store predicate of a reader")
-
-    def double_buffer(self, stage: Stage) -> None:
-        """Unless it, or what is computed inside it, would be ahead of something that it reads."""
-        inside = [stage] + [
-            each
-            for each in self.computation.stages
-            if any(host is stage for host, _ in each.enclosing)
-        ]
-        inputs = [source for each in inside for source in self.effective_inputs(each)]
-        hosted = [each for each in inputs if each.host is not None]
-        loop = stage.enclosing[-1][1]
-        if self.is_constant(loop) and all(each.enclosing[-1][1] is not loop for each in hosted):
-            self.script.add(f"s[{stage.var}].double_buffer()")
-            stage.ahead = True
-            self.feature("double_buffer")
-
-    def pipeline(self, stage: Stage) -> None:
-        """Ahead of a serial loop, and of one reader's alone."""
-        loop = stage.enclosing[-1][1]
-        is_copy = (
-            not (stage.reductions or stage.several) and len(set(self.effective_readers(stage))) == 1
-        )
-        inputs = [each for each in self.effective_inputs(stage) if each.host is not None]
-        outer = all(each.enclosing[-1][1] is not loop for each in inputs)
-        if is_copy and outer and not loop.taken and self.is_constant(loop):
-            self.script.add(f"s[{stage.var}].pipeline({self.rng.choice([2, 2, 3])})")
-            stage.ahead = True
-            self.feature("pipeline")
-
-    def effective_inputs(self, stage: Stage) -> list[Stage]:
-        inputs = []
-        for source in stage.inputs:
-            inputs += self.effective_inputs(source) if source.inlined else [source]
-        return inputs
-
-    def unroll_automatically(self, stage: Stage) -> None:
-        loop = self.rng.choice(stage.loops.loops)
-        steps = self.rng.choice([1, 4, 16, 64])
-        self.script.add(f's[{stage.var}].pragma({loop.name}, "auto_unroll_max_step", {steps})')
-        self.feature("auto_unroll_max_step")
 
     def set_scope(self, stage: Stage, scope: str) -> None:
         if stage.line >= 0:
@@ -125,15 +44,9 @@ class Placement:
             self.script.add(f's[{stage.var}].set_scope("{scope}")')
             self.feature(f"set_scope {scope}")
 
-    def effective_readers(self, stage: Stage) -> list[Stage]:
-        readers = []
-        for reader in self.computation.readers_of(stage):
-            readers += self.effective_readers(reader) if reader.inlined else [reader]
-        return readers
-
     def attach_points(self, stage: Stage) -> list[int]:
         """How many loops of the readers' common path may enclose the stage."""
-        paths = [r.path() for r in self.effective_readers(stage)]
+        paths = [r.path() for r in self.computation.effective_readers(stage)]
         common = paths[0]
         for path in paths[1:]:
             length = 0
@@ -158,7 +71,7 @@ class Placement:
             self.place_root(stage)
             return
         plain = not stage.reductions and not stage.is_cache and not stage.several
-        readers = self.effective_readers(stage)
+        readers = self.computation.effective_readers(stage)
         plain = plain and not any(r.is_extern or r.tile for r in readers) and not stage.tile
         points = self.attach_points(stage)
         choice = rng.random()
@@ -274,7 +187,7 @@ class Placement:
 
     def attach(self, stage: Stage, depth: int) -> None:
         rng = self.rng
-        common = self.effective_readers(stage)[0].path()[:depth]
+        common = self.computation.effective_readers(stage)[0].path()[:depth]
         host, loop = common[-1]
         stage.host, stage.enclosing = host, common
         tags = {each.tag for _, each in common if each.tag}
@@ -291,7 +204,7 @@ class Placement:
         self.feature(f"compute_at chain of {levels}")
         if loop.reduction:
             self.feature("attached at a reduction loop")
-        if len(set(self.effective_readers(stage))) > 1:
+        if len(set(self.computation.effective_readers(stage))) > 1:
             self.feature("attached around two readers")
         self.own_loops(stage, [None] * len(stage.shape))
         if actual == "shared":
@@ -326,7 +239,7 @@ class Placement:
             if rng.random() < 0.4 or loop not in stage.loops.loops:
                 continue
             tags = ("threadIdx.x", "threadIdx.y")
-            unused = [t for t in tags if not self.binds(stage, t) and threads.get(t) != 0]
+            unused = [t for t in tags if not stage.loops.binds(t) and threads.get(t) != 0]
             if not unused:
                 return
             tag = rng.choice(unused)
@@ -341,25 +254,23 @@ class Placement:
             stage.loops.bind(outer, tag)
             self.feature("threads cooperate on shared memory")
 
-    def binds(self, stage: Stage, tag: str) -> bool:
-        return any(each.tag == tag for each in stage.loops.loops)
-
-    def is_constant(self, loop: Loop) -> bool:
-        """Whether no call tells its extent: of a stage that is attached bound inference says so."""
-        return loop.extent is not None or not (loop.symbolic or self.computation.symbols)
-
     def annotate(self, stage: Stage) -> None:
         rng, loops = self.rng, stage.loops
         for loop in list(loops.loops):
             known = loop.extent is not None and loop.extent <= 4
-            if loop.taken or loop.lane or not self.is_constant(loop):
+            if loop.taken or loop.lane or not self.computation.is_constant(loop):
                 continue
             if known and rng.random() < 0.2:
                 loops.annotate(loop, "unroll")
             elif not loop.reduction and rng.random() < 0.1:
                 loops.annotate(loop, "vectorize")
         inner = loops.loops[-1] if loops.loops else None
-        free = inner and not inner.taken and not inner.reduction and self.is_constant(inner)
+        free = (
+            inner
+            and not inner.taken
+            and not inner.reduction
+            and self.computation.is_constant(inner)
+        )
         if free and rng.random() < 0.3:
             loops.annotate(inner, "vectorize")
 
