@@ -6,6 +6,7 @@ of loops over the tile, or of vectors where the tile is one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from .stage import Stage, Tile
 
 if TYPE_CHECKING:
     from .computation import Computation
+
+Fronts = list[tuple[str, ...]]  # of each operand: its indices in front of those of tiles
 
 VECTORS = (2, 4, 8, 16)
 TYPES = ("float32", "float32", "float32", "float16", "int32", "int16", "uint8")
@@ -74,6 +77,7 @@ class IntrinsicWriter:
         self.updates = bool(kind.reducer) and rng.random() < 0.8
         if not self.updates and kind.reducer:
             self.count["k"] = 1
+        self.whole = {axis: length * self.count[axis] for axis, length in self.tile.items()}
         self.factor = f"te.const({rng.randint(2, 3)}, '{self.dtype}')"
         self.batch = [c.random_extent(3)] if rng.random() < 0.5 else []
         # What buffers of the statement say of memory, which arrays of constant shape alone have.
@@ -94,9 +98,10 @@ class IntrinsicWriter:
         self.reduce_axes(self.tile)
         body = self.reduction(self.value([self.read(n, o) for n, o in self.operands(names)]))
         self.add(f'{out} = te.compute({shape}, lambda {", ".join(data)}: {body}, name="{out}")')
-        vector = len(data) == 1 and not self.kind.reducer and self.tile[data[0]] in VECTORS
+        fits = len(data) == 1 and not self.kind.reducer and self.tile[data[0]] in VECTORS
+        vector = fits and self.c.rng.random() < 0.6
         self.c.feature(f"intrinsic of {'a vector' if vector else 'loops'}")
-        if vector and self.c.rng.random() < 0.6:
+        if vector:
             self.vector_statement()
         else:
             self.loop_statements()
@@ -197,31 +202,19 @@ class IntrinsicWriter:
         """Each tile by a call of the intrinsic, or what a schedule may tensorize."""
         c, rng = self.c, self.c.rng
         batched = [bool(self.batch) and rng.random() < 0.7 for _ in self.kind.operands]
-        whole = {axis: self.tile[axis] * self.count[axis] for axis in self.tile}
         tensors = [
-            self.tensor(operand, whole, self.batch if in_batch else [])
+            self.tensor(operand, self.batch if in_batch else [])
             for operand, in_batch in zip(self.kind.operands, batched, strict=True)
         ]
         fronts = [("b",) * in_batch for in_batch in batched]
         var = c.script.name("C")
-        if called:
-            shape = self.call(var, tensors, fronts)
-        else:
-            shape = [*self.batch, *(extent(whole[axis]) for axis in self.kind.data)]
-            self.reduce_axes(whole)
-            reads = [
-                self.read(t.var, o, (*front, *o.outer))
-                for t, o, front in zip(tensors, self.kind.operands, fronts, strict=True)
-            ]
-            axes = ", ".join([*("b" for _ in self.batch), *self.kind.data])
-            body = self.reduction(self.value(reads))
-            self.add(f'{var} = te.compute({listed(shape)}, lambda {axes}: {body}, name="{var}")')
-        divided = self.count["k"] if called and self.kind.reducer else whole.get("k", 1)
-        reductions = [extent(divided)] if self.kind.reducer and (not called or divided > 1) else []
+        made = self.call if called else self.elements
+        shape, steps = made(var, tensors, fronts)
         if self.kind.reducer == "sum" and self.dtype.startswith("float"):
             c.script.keeps_order = False  # steps are added up by themselves
+        reductions = [extent(n) for n in steps]
         stage = Stage(var, shape, self.dtype, list(dict.fromkeys(tensors)), reductions)
-        stage.magnitude, stage.row_major = 8 * 8 * whole.get("k", 1), True
+        stage.magnitude, stage.row_major = 8 * 8 * self.whole.get("k", 1), True
         stage.tile = self.tile_of(called)
         c.stages.append(stage)
         return stage
@@ -238,10 +231,10 @@ class IntrinsicWriter:
         """Whether a tile is one element."""
         return any(operand.outer for operand in self.kind.operands)
 
-    def tensor(self, operand: Operand, whole: dict[str, int], batch: Shape) -> Stage:
+    def tensor(self, operand: Operand, batch: Shape) -> Stage:
         """What an operand reads: an input, or something computed."""
         c = self.c
-        lengths = [whole[axis] for axis in (*operand.outer, *operand.axes)]
+        lengths = [self.whole[axis] for axis in (*operand.outer, *operand.axes)]
         lengths[-1] += max(operand.shifts)
         shape = [*batch, *(extent(n) for n in lengths)]
         stage = Stage("", [], self.dtype)
@@ -252,8 +245,24 @@ class IntrinsicWriter:
         stage.row_major = bool(self.views)
         return stage
 
-    def call(self, var: str, tensors: list[Stage], fronts: list[tuple[str, ...]]) -> Shape:
-        """The line of a compute that calls the intrinsic; its shape."""
+    def elements(self, var: str, tensors: list[Stage], fronts: Fronts) -> tuple[Shape, list[int]]:
+        """The line of a compute of the same value; its shape, and the extents it reduces over."""
+        shape = [*self.batch, *(extent(self.whole[axis]) for axis in self.kind.data)]
+        self.reduce_axes(self.whole)
+        reads = [
+            self.read(tensor.var, operand, (*front, *operand.outer))
+            for tensor, operand, front in zip(tensors, self.kind.operands, fronts, strict=True)
+        ]
+        self.line(var, shape, self.kind.data, self.reduction(self.value(reads)))
+        return shape, [self.whole[axis] for axis in self.reduced]
+
+    def line(self, var: str, shape: Shape, axes: Iterable[str], body: str) -> None:
+        """The compute; over the batch, too, if there is one."""
+        names = ", ".join([*("b" for _ in self.batch), *axes])
+        self.add(f'{var} = te.compute({listed(shape)}, lambda {names}: {body}, name="{var}")')
+
+    def call(self, var: str, tensors: list[Stage], fronts: Fronts) -> tuple[Shape, list[int]]:
+        """The line of a compute that calls the intrinsic; the same of it."""
         self.c.feature("an intrinsic is called")
         divided = self.kind.reducer and self.count["k"] > 1
         if divided:
@@ -265,16 +274,13 @@ class IntrinsicWriter:
                 first = f"{axis}o * {self.tile[axis]}" if axis != "k" or divided else "0"
                 parts.append(f"{first} : {first} + {length}")
             regions.append(f"{tensor.var}[{', '.join(parts)}]")
-        axes = [*("b" for _ in self.batch), *(f"{axis}o" for axis in self.kind.data)]
         shape = [*self.batch, *(extent(self.count[axis]) for axis in self.kind.data)]
         if not self.is_dot:
             shape += [extent(self.tile[axis]) for axis in self.kind.data]
         over = ", reduce_axis=ko" if divided else ""
         body = f"{self.var}({', '.join(regions)}{over})"
-        self.add(
-            f'{var} = te.compute({listed(shape)}, lambda {", ".join(axes)}: {body}, name="{var}")'
-        )
-        return shape
+        self.line(var, shape, (f"{axis}o" for axis in self.kind.data), body)
+        return shape, [self.count["k"]] if divided else []
 
 
 def intrinsic(c: Computation) -> Stage:
