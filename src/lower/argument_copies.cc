@@ -1,16 +1,34 @@
 #include "lower/argument_copies.h"
 
+#include <algorithm>
+
+#include "ir/visit.h"
 #include "schedule/operation.h"
 
 namespace texloom::lower {
 
 using namespace ir;  // the whole file speaks of IR nodes
 
+namespace {
+
+bool depends_on(const schedule::StageBounds& bounds, const Expr& var) {
+  const auto uses = [&](const Expr& e) { return uses_var(e, var); };
+  return std::any_of(bounds.min.begin(), bounds.min.end(), uses) ||
+         std::any_of(bounds.extent.begin(), bounds.extent.end(), uses);
+}
+
+}  // namespace
+
 Stmt copies_to_arguments(const schedule::Stage& stage, const schedule::StageBounds& bounds,
-                         const std::vector<Buffer>& from, const std::vector<Buffer>& to) {
+                         const Exprs& threads, const std::vector<Buffer>& from,
+                         const std::vector<Buffer>& to) {
   const SourceLocation& where = stage.op->location;
   Exprs places, indices;
   Expr inside = make_bool(true);
+  for (const Expr& thread : threads) {
+    if (depends_on(bounds, thread)) continue;
+    inside = inside && make_binary(BinaryOp::Eq, thread, make_int(0, thread->type));
+  }
   for (size_t i = 0; i < bounds.min.size(); ++i) {
     places.push_back(make_var(stage.op->axes[i]->name()));
     indices.push_back(bounds.min[i] + bounds.strides[i].offset_of(places.back()));

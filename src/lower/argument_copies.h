@@ -11,10 +11,11 @@ namespace texloom::lower {
 // Copies what of the stage is computed at once from its own buffers to the parameters `to`, one for
 // each output, where they are not null:
 //   for i < 4 { if (tile*4 + i < 10) { B_param[tile*4 + i] = B[i] } }
-// It stands behind the stage's loops. Where regions overlap, or several threads compute one, an
+// It stands behind the stage's loops, of which those around it that are threads have the variables
+// `threads`. Of threads that compute one region the first stores it. Where regions overlap, an
 // element is stored several times, the same each time; what no reader asks for is not stored.
 ir::Stmt copies_to_arguments(const schedule::Stage& stage, const schedule::StageBounds& bounds,
-                             const std::vector<ir::Buffer>& from,
+                             const ir::Exprs& threads, const std::vector<ir::Buffer>& from,
                              const std::vector<ir::Buffer>& to);
 
 }  // namespace texloom::lower

@@ -265,8 +265,12 @@ class Builder {
   }
 
   Stmt copied(StageId id) const {
+    Exprs threads;
+    for (const LoopRef& around : enclosing_loops(s_, id)) {
+      if (thread_of(s_, around)) threads.push_back(loops_.of(around).var);
+    }
     const std::vector<Buffer>& to = buffers_.copies[static_cast<size_t>(id)];
-    return copies_to_arguments(s_.stage(id), bounds_of(id), buffers(id), to);
+    return copies_to_arguments(s_.stage(id), bounds_of(id), threads, buffers(id), to);
   }
 
   Stmt filled(StageId id) {
