@@ -1,5 +1,8 @@
 #include "lower/argument_copies.h"
 
+#include <algorithm>
+
+#include "ir/visit.h"
 #include "schedule/attach.h"
 
 namespace texloom::lower {
@@ -7,6 +10,16 @@ namespace texloom::lower {
 using namespace ir;        // the whole file speaks of IR nodes
 using namespace schedule;  // and of a schedule's stages
 using schedule::Stage;     // not the pipeline's
+
+namespace {
+
+bool depends_on(const StageBounds& bounds, const Expr& var) {
+  const auto uses = [&](const Expr& e) { return uses_var(e, var); };
+  return std::any_of(bounds.min.begin(), bounds.min.end(), uses) ||
+         std::any_of(bounds.extent.begin(), bounds.extent.end(), uses);
+}
+
+}  // namespace
 
 bool lies_in_array(const Schedule& schedule, const Stage& stage) {
   return stage.attachment.kind == AttachKind::Root ||
@@ -29,14 +42,14 @@ void index_whole_arrays(const Lowering& lowering, Bounds& bounds) {
   }
 }
 
-Stmt copies_to_arguments(const Stage& stage, const StageBounds& bounds,
-                         const std::vector<Buffer>& from, const std::vector<Buffer>& to,
-                         const Exprs& sharing) {
+Stmt copies_to_arguments(const Stage& stage, const StageBounds& bounds, const Exprs& threads,
+                         const std::vector<Buffer>& from, const std::vector<Buffer>& to) {
   const SourceLocation& where = stage.op->location;
   Exprs places, indices;
   Expr inside = make_bool(true);
-  for (const Expr& thread : sharing) {
-    inside = inside && make_binary(BinaryOp::Eq, thread, make_int(0));
+  for (const Expr& thread : threads) {
+    if (depends_on(bounds, thread)) continue;
+    inside = inside && make_binary(BinaryOp::Eq, thread, make_int(0, thread->type));
   }
   for (size_t i = 0; i < bounds.min.size(); ++i) {
     places.push_back(make_var(stage.op->axes[i]->name()));

@@ -20,12 +20,11 @@ void index_whole_arrays(const Lowering& lowering, schedule::Bounds& bounds);
 // Copies what of the stage is computed at once from its own buffers to the parameters `to`, one for
 // each output, where they are not null:
 //   for i < 4 { if (tile*4 + i < 10) { B_param[tile*4 + i] = B[i] } }
-// It stands behind the stage's loops. `sharing` are the variables of the threads around that have
-// one copy of the buffers: the first of them stores. Where the regions of blocks, or of threads
-// with buffers of their own, overlap, an element is stored several times, the same each time; what
-// no reader asks for is not stored.
+// It stands behind the stage's loops, of which those around it that are threads have the variables
+// `threads`. Of threads that compute one region the first stores it. Where regions overlap, an
+// element is stored several times, the same each time; what no reader asks for is not stored.
 ir::Stmt copies_to_arguments(const schedule::Stage& stage, const schedule::StageBounds& bounds,
-                             const std::vector<ir::Buffer>& from, const std::vector<ir::Buffer>& to,
-                             const ir::Exprs& sharing);
+                             const ir::Exprs& threads, const std::vector<ir::Buffer>& from,
+                             const std::vector<ir::Buffer>& to);
 
 }  // namespace texloom::lower

@@ -273,19 +273,12 @@ class Builder {
   }
 
   Stmt copied(StageId id) const {
-    const std::vector<Buffer>& to = buffers_.copies[static_cast<size_t>(id)];
-    return copies_to_arguments(s_.stage(id), bounds_of(id), buffers(id), to, sharing_around(id));
-  }
-
-  // The variables of the threads around, virtual ones too, that have the stage's buffers in common.
-  Exprs sharing_around(StageId id) const {
-    Exprs variables;
-    for (const LoopRef& ref : enclosing_loops(s_, id)) {
-      const IterVar thread = thread_of(s_, ref);
-      const bool shared = thread && share_buffer(scope_of(s_, id).memory, thread);
-      if (shared) variables.push_back(loops_.of(ref).var);
+    Exprs threads;
+    for (const LoopRef& around : enclosing_loops(s_, id)) {
+      if (thread_of(s_, around)) threads.push_back(loops_.of(around).var);
     }
-    return variables;
+    const std::vector<Buffer>& to = buffers_.copies[static_cast<size_t>(id)];
+    return copies_to_arguments(s_.stage(id), bounds_of(id), threads, buffers(id), to);
   }
 
   Stmt filled(StageId id) {

@@ -224,8 +224,14 @@ class BarrierInserter {
   // Barriers stand inside where what is guarded needs them by itself, if all threads agree on the
   // condition and the target gets that right.
   Stmt run(const If& guard, const Stmt& self) {
-    const auto* let = as<Let>(guard.then);
-    if (let != nullptr && is_update(*let, guard.condition)) return before(self);
+    Expr condition = guard.condition;
+    const Stmt* inner = &guard.then;
+    while (const auto* nested = as<If>(*inner)) {
+      condition = condition && nested->condition;
+      inner = &nested->then;
+    }
+    const auto* let = as<Let>(*inner);
+    if (let != nullptr && is_update(*let, condition)) return before(self);
     Accesses outside = std::exchange(pending_, {});
     const bool separated_before = separated_;
     const Stmt body = run(guard.then);

@@ -9,9 +9,10 @@ from seeded_faults import FAULTS
 
 from texloom import devices, parse
 from texloom.fuzz import __main__ as fuzzer
+from texloom.fuzz import job
 from texloom.fuzz.__main__ import Findings, main
 from texloom.fuzz.calls import Argument, Call, calls_of
-from texloom.fuzz.case import make_case, make_script
+from texloom.fuzz.case import Case, make_case, make_script
 from texloom.fuzz.check import Check, Mismatch, check
 from texloom.fuzz.job import Job, run_job
 from texloom.fuzz.reduce import Reducer
@@ -121,6 +122,37 @@ def test_a_refusal_is_no_failure():
     outcome = check(unbound.replace("  bind i.inner threadIdx.x\n", ""), [])
     assert outcome.kind == "refused"
     assert not outcome.failed
+
+
+def test_an_unexpected_refusal_is_a_failure(monkeypatch):
+    """What is drawn is legal: a stage without threads is a fault of one side or the other."""
+    lines = [line for line in WRONG.split("\n") if "bind" not in line]
+    drawn = Case(0, "", "\n".join(lines))
+    monkeypatch.setattr(job, "make_case", lambda seed: drawn)
+    outcome = run_job(Job(0, ())).outcome
+    assert outcome.kind == "refused for TL3003"
+    assert outcome.failed
+    drawn.features.add("changed at random")
+    assert not run_job(Job(0, ())).outcome.failed
+
+
+def test_all_parts_of_the_language_are_drawn():
+    """Scans and intrinsics in the ways that lowering tells apart."""
+    drawn = set().union(*(make_script(seed).features for seed in range(500)))
+    assert drawn >= {
+        "scan of 1 states",
+        "scan of 2 states",
+        "scan: columns in one block",
+        "scan: columns among blocks",
+        "scan: a stage of a step inside",
+        "scan: a stage of a step shared",
+        "tensorize",
+        "tiles in a cache",
+        "an intrinsic is called",
+        "intrinsic with an update and a reset",
+        "intrinsic with strides",
+        "a store predicate of a reader",
+    }
 
 
 def test_command_line(tmp_path, capsys):

@@ -47,9 +47,12 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
     chosen = [s for s in computation.stages if s.is_input] + computation.outputs
     for stage in computation.stages:
         is_own = not (stage.is_input or stage.is_cache or stage.is_output or stage.several)
-        if is_own and not stage.inlined and stage.host is None and rng.random() < 0.15:
+        if not is_own or stage.inlined or rng.random() >= (0.8 if stage.read_whole else 0.15):
+            continue
+        if stage.host is None or is_stored_once(computation, stage):
             chosen.append(stage)
-            script.features.add("an intermediate tensor is an argument")
+            where = "" if stage.host is None else ", attached to a loop,"
+            script.features.add(f"an intermediate tensor{where} is an argument")
     if rng.random() < 0.06:
         unread = Stage(script.name("Z"), [extent(rng.randint(1, 9))], "float32", is_input=True)
         script.add(f'{unread.var} = te.placeholder({listed(unread.shape)}, name="{unread.var}")')
@@ -60,9 +63,22 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
     return chosen
 
 
+def is_stored_once(computation: Computation, stage: Stage) -> bool:
+    """Whether each element of what is attached is computed by one thread, once.
+
+    Its readers have to ask for all of it, each thread for a part of its own.
+    """
+    host = stage.host
+    if computation.readers_of(stage) != [host] or host.host is not None or host.texture:
+        return False
+    alone = stage.read_whole and stage.attached_scope == "local" and not stage.ahead
+    return alone and host.loops.whole and is_constant(stage.shape)
+
+
 def moves(rng: random.Random, tensor: Stage) -> bool:
     """Whether an input's array gets other axes."""
     fits = tensor.is_input and tensor.shape and is_constant(tensor.shape)
+    fits = fits and not tensor.row_major
     return fits and rng.random() < 0.06
 
 
@@ -84,7 +100,7 @@ def declaration(rng: random.Random, script: Script, tensor: Stage) -> str:
     if has_origin:
         script.features.add("origin declared")
     exact = ""
-    if not has_origin and rng.random() < 0.3:
+    if not has_origin and rng.random() < 0.5:
         exact = ", exact_image=True"
         script.features.add("image declared to be exact")
     name = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from .computation import Computation
 from .extents import Extent, Shape, extent
@@ -24,23 +25,33 @@ class Caches:
 
     def make(self) -> None:
         """Of stages drawn at random."""
-        rng, readers_of = self.rng, self.computation.readers_of
+        rng = self.rng
         for stage in list(self.computation.stages):
-            if stage.is_input or stage.several or stage.is_extern:
+            if stage.is_input or stage.several or stage.has_own_kernels:
+                continue
+            if stage.tile is not None:
+                if not stage.tile.called and rng.random() < 0.4:
+                    self.tile_cache(stage)
                 continue
             if stage.reductions and rng.random() < 0.2:
                 self.rfactor(stage)
             if rng.random() < 0.25:
-                self.cache_write(stage)
-        sources = [s for s in self.computation.stages if readers_of(s) and not s.several]
+                moves = stage.shape and rng.random() < 0.4
+                self.cache_write(stage, self.relayout(stage) if moves else stage.shape)
+        stages = [s for s in self.computation.stages if not (s.several or (s.narrow and s.tile))]
+        sources = [s for s in stages if self.named_readers(s)]
         for source in rng.sample(sources, min(len(sources), rng.randint(0, 2))):
-            readers = readers_of(source)
+            readers = self.named_readers(source)
             if rng.random() < 0.3:
                 readers = [rng.choice(readers)]
             cache = self.cache_read(source, readers)
             if rng.random() < 0.25:
                 self.feature("a cache of a cache")
-                self.cache_read(cache, readers_of(cache))
+                self.cache_read(cache, readers)
+
+    def named_readers(self, source: Stage) -> list[Stage]:
+        """The readers that a directive may name: those of a scan are its parts."""
+        return [s for s in self.computation.readers_of(source) if s.scan is None]
 
     def cache_read(self, source: Stage, readers: list[Stage]) -> Stage:
         """A stage that readers read instead of the source."""
@@ -50,22 +61,29 @@ class Caches:
         self.script.add(f'{var} = s.cache_read({source.var}, "{{scope}}", [{names}])')
         self.feature(f"cache_read for {len(readers)} readers")
         cache = Stage(var, source.shape, source.dtype, [source], is_cache=True, line=line)
+        cache.row_major = source.row_major
         for reader in readers:
             reader.inputs = [cache if i is source else i for i in reader.inputs]
         self.computation.stages.insert(self.computation.stages.index(source) + 1, cache)
         return cache
 
-    def cache_write(self, stage: Stage) -> None:
-        """A stage that computes what the old one stores."""
-        var = self.script.name(stage.var + "l")
-        shape = self.relayout(stage) if stage.shape and self.rng.random() < 0.4 else stage.shape
-        line = len(self.script.lines)
+    def tile_cache(self, stage: Stage) -> None:
+        """Tiles are computed one by one, and stored by loops."""
+        cache = self.cache_write(stage, stage.shape)
+        self.feature("tiles in a cache")
+        cache.tile, cache.row_major = stage.tile, True
+        stage.tile = replace(stage.tile, intrinsic="", reduction=())
+
+    def cache_write(self, stage: Stage, shape: Shape) -> Stage:
+        """A stage that computes what the old one stores, with axes of these extents."""
+        var, line = self.script.name(stage.var + "l"), len(self.script.lines)
         self.script.add(f'{var} = s.cache_write({stage.var}, "{{scope}}")')
         self.feature("cache_write")
         cache = Stage(var, shape, stage.dtype, stage.inputs, stage.reductions)
         cache.is_cache, cache.line, cache.narrow = True, line, True
         stage.inputs, stage.reductions = [cache], []
         self.computation.stages.insert(self.computation.stages.index(stage), cache)
+        return cache
 
     def rfactor(self, stage: Stage) -> None:
         """Partial results along one axis of the reduction, or along a part of it."""

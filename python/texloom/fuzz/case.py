@@ -9,12 +9,14 @@ from .arguments import finish
 from .caches import Caches
 from .calls import heading
 from .computation import Computation
+from .late_directives import LateDirectives
 from .mutation import mutated
 from .placement import Placement
 from .script import Script
 
-# Of how many programs the text is changed, so that many of them are refused.
-CHANGED = 0.12
+# Of how many programs the text is changed, so that many of them are refused; and of those with
+# tensor intrinsics, where the loops have to compute what the statement does.
+CHANGED, CHANGED_TILES = 0.12, 0.4
 
 
 @dataclass
@@ -41,7 +43,9 @@ def make_script(seed: int) -> Script:
     outputs = ", ".join(o.var + ".op" for o in computation.outputs)
     script.add(f"s = te.create_schedule([{outputs}])")
     Caches(rng, script, computation).make()
-    Placement(rng, script, computation).make()
+    placement = Placement(rng, script, computation)
+    placement.make()
+    LateDirectives(rng, script, computation, placement.threads).make()
     finish(rng, script, computation)
     return script
 
@@ -52,7 +56,7 @@ def make_case(seed: int) -> Case:
     text = str(script.program())
     exact = script.keeps_order and "target: no contraction" in script.features
     rng = random.Random(-1 - seed)
-    if rng.random() < CHANGED:
+    if rng.random() < (CHANGED_TILES if "tensorize" in script.features else CHANGED):
         script.features.add("changed at random")
         text, exact = mutated(rng, text), False
     return Case(seed, script.text(), heading(script.calls, exact) + text, script.features)

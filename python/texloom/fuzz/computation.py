@@ -8,6 +8,7 @@ import random
 from .extents import Extent, Shape, extent, listed, most_elements
 from .forms import FORMS
 from .index_forms import Axis
+from .loop_directives import Loop
 from .script import Script
 from .stage import Stage, Value
 from .values import FLOATS, HALF_ROOM, INTEGERS, Values
@@ -56,6 +57,24 @@ class Computation:
     def readers_of(self, stage: Stage) -> list[Stage]:
         """The stages that read it."""
         return [s for s in self.stages if stage in s.inputs]
+
+    def effective_readers(self, stage: Stage) -> list[Stage]:
+        """The stages that read it when all that is inlined has gone."""
+        readers = []
+        for reader in self.readers_of(stage):
+            readers += self.effective_readers(reader) if reader.inlined else [reader]
+        return readers
+
+    def effective_inputs(self, stage: Stage) -> list[Stage]:
+        """The stages that it reads when all that is inlined has gone."""
+        inputs = []
+        for source in stage.inputs:
+            inputs += self.effective_inputs(source) if source.inlined else [source]
+        return inputs
+
+    def is_constant(self, loop: Loop) -> bool:
+        """Whether no call tells its extent: of a stage that is attached bound inference says so."""
+        return loop.extent is not None or not (loop.symbolic or self.symbols)
 
     def make(self) -> None:
         """Write the computation."""
@@ -225,8 +244,10 @@ class Computation:
             # One variable per axis and tensor: bodies of two computes may use equal names.
             add(f'{var}_{a.name} = te.reduce_axis(({a.begin}, {a.last + 1}), name="{a.name}")')
         options = f"axis=[{', '.join(f'{var}_{name}' for name in names)}]"
-        if rng.random() < 0.2 and axes:
-            options += f", where=({axes[0].name} + {names[0]}) % 3 != 1"
+        if rng.random() < 0.25 and axes:
+            i, k = rng.choice(axes).name, rng.choice(names)
+            conditions = (f"({i} + {k}) % 3 != 1", f"{k} <= {i}", f"{k} < {i} * 2", f"{i} <= {k}")
+            options += f", where={rng.choice(conditions)}"
             self.feature("reduction with where=")
         if rng.random() < 0.15 and how in ("sum", "max", "min"):
             options += f", init=te.const(2, '{dtype}')"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from .extents import extent
 from .externs import extern
 from .index_forms import Axis
+from .intrinsics import intrinsic
+from .scans import scan
 
 if TYPE_CHECKING:
     from .computation import Computation
@@ -46,6 +48,24 @@ def copy(c: Computation) -> None:
     x = c.input(c.random_shape(6, 9))
     axes = ", ".join(f"i{n}" for n in range(len(x.shape)))
     c.moved("Y", x, x.shape, axes, f"{x.var}({axes})")
+
+
+def chain(c: Computation) -> None:
+    """Stages of which each reads all of the one before, so that callers may ask for any."""
+    rng = c.rng
+    shape = [extent(rng.choice([1, 2, 4, 4, 8])) for _ in range(rng.randint(1, 3))]
+    if rng.random() < 0.3:
+        shape = c.random_shape(3, 7)
+    stage = c.compute(shape, [c.input(c.random_shape(3, 8))], chance=0.4)
+    for _ in range(rng.randint(1, 2)):
+        axes = [f"i{n}" for n in range(len(stage.shape))]
+        at = [f"{n - 1} - {i}" if rng.random() < 0.2 else i
+              for i, n in zip(axes, stage.shape, strict=True)]  # fmt: skip
+        order = rng.sample(range(len(axes)), len(axes))
+        shape = [stage.shape[n] for n in order]
+        names = ", ".join(axes[n] for n in order)
+        stage.read_whole = True
+        stage = c.moved("Y", stage, shape, names, f"{stage.var}({', '.join(at)})")
 
 
 def matmul(c: Computation) -> None:
@@ -110,7 +130,27 @@ def externs(c: Computation) -> None:
         c.compute(c.random_shape(3, 7), inputs, chance=0.3)
 
 
+def scans(c: Computation) -> None:
+    """A recurrence, perhaps of something computed, and perhaps with readers of its results."""
+    rng = c.rng
+    source = c.input(c.random_shape(3, 8))
+    if rng.random() < 0.4:
+        source = c.compute(c.random_shape(3, 8), [source], chance=0.2)
+    results = scan(c, source)
+    if rng.random() < 0.5:
+        inputs = [*results, *([source] if rng.random() < 0.3 else [])]
+        c.compute(c.random_shape(3, 7), inputs, chance=0.3)
+
+
+def intrinsics(c: Computation) -> None:
+    """What tensor intrinsics compute, perhaps read by another one: whole, since tiles are."""
+    result = intrinsic(c)
+    if c.rng.random() < 0.5:
+        axes = ", ".join(f"i{n}" for n in range(len(result.shape)))
+        c.moved("Y", result, result.shape, axes, f"{result.var}({axes})")
+
+
 FORMS = (
-    *(readers, readers, readers, graph, graph, graph),
-    *(copy, matmul, matmul, convolution, convolution, pack_lanes, externs),
+    *(readers, readers, readers, graph, graph, graph, copy, chain, chain),
+    *(matmul, matmul, convolution, convolution, pack_lanes, externs, scans, intrinsics),
 )

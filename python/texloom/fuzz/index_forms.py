@@ -134,7 +134,7 @@ def random_read(
     guards = [i.guard for i in indices if i.guard]
     if guards:
         condition = guards[0] if len(guards) == 1 else f"te.all({', '.join(guards)})"
-        outside = f"te.const({rng.randint(0, 3)}, '{dtype}')"
+        outside = f"te.const({rng.choice([0, 0, 1, 3])}, '{dtype}')"
         read = f"te.if_then_else({condition}, {read}, {outside})"
     forms = {f"index: {i.form}" for i in indices}
     used = [a.name for i in indices for a in axes if a.name in i.text]

@@ -53,6 +53,7 @@ class StageLoops:
         self.script = script
         self.stage = stage
         self.loops = loops
+        self.whole = True  # no part of a split axis is known to be cut off
 
     @classmethod
     def of(
@@ -87,6 +88,8 @@ class StageLoops:
     def split(
         self, loop: Loop, *, factor: int | None = None, nparts: int | None = None
     ) -> tuple[Loop, Loop]:
+        if loop.extent is None or loop.extent % (factor or nparts):
+            self.whole = False
         # A part shrinks with its parent unless it, or what it becomes, is bound.
         outer = Loop(self.script.name(loop.name + "o"), nparts, loop.reduction)
         inner = Loop(self.script.name(loop.name + "i"), factor, loop.reduction, loop.lane)
@@ -120,6 +123,8 @@ class StageLoops:
         made = [Loop(n, e, exact=k) for n, e, k in zip(names, extents, exact, strict=True)]
         made[0].symbolic, made[1].symbolic = x.symbolic, y.symbolic
         made[3].lane = y.lane
+        if any(each.extent is None or each.extent % n for each, n in ((x, fx), (y, fy))):
+            self.whole = False
         # Neighbours at first, so the four parts stand where the two were.
         at = self.loops.index(x)
         self.loops[at : at + 2] = made
@@ -161,6 +166,10 @@ class StageLoops:
 
     def data(self) -> list[Loop]:
         return [each for each in self.loops if not each.reduction]
+
+    def binds(self, tag: str) -> bool:
+        """Whether one of them is bound to these threads."""
+        return any(each.tag == tag for each in self.loops)
 
     def free(self) -> list[Loop]:
         """Loops that may be split, fused and bound."""

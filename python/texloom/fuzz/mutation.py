@@ -11,6 +11,7 @@ Change = Callable[[random.Random, list[str]], None]
 SCOPES = ("global", "shared", "local", "texture", '"texture:weight"', '"texture:nhwc"')
 TAGS = ("blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y", "threadIdx.z")
 KINDS = ("vectorize", "unroll", "parallel", "serial")
+REDUCERS = ("max", "min", "sum", "prod")
 TYPES = ("float32", "float64", "float16", "int32", "int64", "uint8", "bool")
 NUMBERS = ("0", "1", "3", "7", "64", "5000", "3000000000")
 NAME = r'(?:[A-Za-z_][\w.]*|"[^"]*")'
@@ -24,8 +25,15 @@ def _heads(lines: list[str]) -> list[int]:
 
 
 def _directives(lines: list[str]) -> list[int]:
-    """Of the head, its parameters."""
-    return [n for n, line in enumerate(lines) if line.startswith("  ") and n > 0]
+    """Of the head, its parameters; an intrinsic's statement must compute what it says."""
+    found, of_intrinsic = [], False
+    for n, line in enumerate(lines):
+        word = line.split()[0] if line.startswith("  ") else ""
+        inside = line.startswith("   ") or word in ("body", "reset", "update", "}")
+        of_intrinsic = word == "intrinsic" or (of_intrinsic and inside)
+        if word and n > 0 and not of_intrinsic:
+            found.append(n)
+    return found
 
 
 def _stage(lines: list[str], at: int) -> tuple[int, int]:
@@ -75,6 +83,9 @@ def _added(rng: random.Random, lines: list[str]) -> None:
             f"transform ({', '.join(axes[:2])}) -> ({', '.join(reversed(axes[:2]))})",
         ]
     )
+    intrinsics = [line.split()[1] for line in lines if line.startswith("  intrinsic ")]
+    if intrinsics and rng.random() < 0.4:
+        directive = f"tensorize {axis} {rng.choice(intrinsics)}"
     lines.insert(_stage(lines, at)[1], f"  {directive}")
 
 
@@ -128,6 +139,7 @@ CHANGES: tuple[Change, ...] = (
     _other_word(SCOPES, _directives),
     _other_word(TAGS, _directives),
     _other_word(KINDS, _directives),
+    _other_word(REDUCERS, _heads),
     _other_word(TYPES, _heads),
 )
 

@@ -8,8 +8,10 @@ from .computation import Computation
 from .extents import Extent, is_constant
 from .layouts import TEXTURES, random_axes, random_texel_axes, transform
 from .loop_directives import MAX_THREADS, THREAD_TAGS, Loop, StageLoops
+from .scan_schedule import ScanSchedule
 from .script import Script
 from .stage import Stage
+from .tiles import leave_tile
 
 
 class Placement:
@@ -27,63 +29,11 @@ class Placement:
     def make(self) -> None:
         """All stages but those of inputs."""
         for stage in reversed(self.computation.stages):
-            if not stage.is_input and not stage.is_extern:
+            if stage.scan is not None and stage.var == stage.scan.var:
+                whole = stage.is_output and len(stage.scan.states) == 1
+                ScanSchedule(self.rng, self.script, stage.scan, whole=whole).make()
+            elif not stage.is_input and not stage.has_own_kernels:
                 self.place(stage)
-        for stage in self.computation.stages:
-            if stage.host is not None and self.rng.random() < 0.25:
-                self.double_buffer(stage)
-            elif stage.host is not None and self.rng.random() < 0.15:
-                self.pipeline(stage)
-            if stage.loops is not None and stage.loops.loops and self.rng.random() < 0.1:
-                self.unroll_automatically(stage)
-        for stage in self.computation.stages:
-            if stage.loops is not None and self.rng.random() < 0.15:
-                self.split_late(stage)
-
-    def split_late(self, stage: Stage) -> None:
-        """A loop that others are attached to: they move to its inner part."""
-        free = stage.loops.free()
-        hosting = [s.enclosing[-1][1] for s in self.computation.stages if s.host is stage]
-        loops = [each for each in free if each in hosting]
-        if loops:
-            stage.loops.split(self.rng.choice(loops), factor=self.rng.randint(1, 4))
-            self.feature("split after others were attached")
-
-    def double_buffer(self, stage: Stage) -> None:
-        """Unless it, or what is computed inside it, would be ahead of something that it reads."""
-        inside = [stage] + [
-            each
-            for each in self.computation.stages
-            if any(host is stage for host, _ in each.enclosing)
-        ]
-        inputs = [source for each in inside for source in self.effective_inputs(each)]
-        hosted = [each for each in inputs if each.host is not None]
-        loop = stage.enclosing[-1][1]
-        if self.is_constant(loop) and all(each.enclosing[-1][1] is not loop for each in hosted):
-            self.script.add(f"s[{stage.var}].double_buffer()")
-            self.feature("double_buffer")
-
-    def pipeline(self, stage: Stage) -> None:
-        """Ahead of a serial loop, and of one reader's alone."""
-        loop = stage.enclosing[-1][1]
-        is_copy = not stage.reductions and len(set(self.effective_readers(stage))) == 1
-        inputs = [each for each in self.effective_inputs(stage) if each.host is not None]
-        outer = all(each.enclosing[-1][1] is not loop for each in inputs)
-        if is_copy and outer and not loop.taken and self.is_constant(loop):
-            self.script.add(f"s[{stage.var}].pipeline({self.rng.choice([2, 2, 3])})")
-            self.feature("pipeline")
-
-    def effective_inputs(self, stage: Stage) -> list[Stage]:
-        inputs = []
-        for source in stage.inputs:
-            inputs += self.effective_inputs(source) if source.inlined else [source]
-        return inputs
-
-    def unroll_automatically(self, stage: Stage) -> None:
-        loop = self.rng.choice(stage.loops.loops)
-        steps = self.rng.choice([1, 4, 16, 64])
-        self.script.add(f's[{stage.var}].pragma({loop.name}, "auto_unroll_max_step", {steps})')
-        self.feature("auto_unroll_max_step")
 
     def set_scope(self, stage: Stage, scope: str) -> None:
         if stage.line >= 0:
@@ -94,15 +44,9 @@ class Placement:
             self.script.add(f's[{stage.var}].set_scope("{scope}")')
             self.feature(f"set_scope {scope}")
 
-    def effective_readers(self, stage: Stage) -> list[Stage]:
-        readers = []
-        for reader in self.computation.readers_of(stage):
-            readers += self.effective_readers(reader) if reader.inlined else [reader]
-        return readers
-
     def attach_points(self, stage: Stage) -> list[int]:
         """How many loops of the readers' common path may enclose the stage."""
-        paths = [r.path() for r in self.effective_readers(stage)]
+        paths = [r.path() for r in self.computation.effective_readers(stage)]
         common = paths[0]
         for path in paths[1:]:
             length = 0
@@ -127,7 +71,8 @@ class Placement:
             self.place_root(stage)
             return
         plain = not stage.reductions and not stage.is_cache and not stage.several
-        plain = plain and not any(r.is_extern for r in self.effective_readers(stage))
+        readers = self.computation.effective_readers(stage)
+        plain = plain and not any(r.is_extern or r.tile for r in readers) and not stage.tile
         points = self.attach_points(stage)
         choice = rng.random()
         if plain and choice < 0.3:
@@ -136,9 +81,11 @@ class Placement:
             self.feature("compute_inline")
             if self.is_cached(stage):
                 self.feature("cache_read of an inlined stage")
-        elif points and (choice < 0.75 or stage.narrow):
-            path = self.effective_readers(stage)[0].path()
+        elif points and (stage.narrow or (choice < 0.75 and stage.tile is None)):
+            path = readers[0].path()
             inside = [n for n in points if path[n - 1][1].reduction]
+            if stage.tile is not None:  # the loops around have its tiles
+                points = inside = points[-1:]
             self.attach(stage, rng.choice(inside if inside and rng.random() < 0.5 else points))
         else:
             self.place_root(stage)
@@ -164,6 +111,7 @@ class Placement:
         ):
             stage.bound_scope = rng.choice(TEXTURES)
         may_move = stage.shape and is_constant(stage.shape) and not stage.several
+        may_move = may_move and not stage.row_major
         if may_move and rng.random() < 0.15:
             self.transform(stage)
         self.own_loops(stage, stage.shape)
@@ -178,7 +126,7 @@ class Placement:
         self.threads[stage] = {
             each.tag: each.extent * each.exact for each in bound if each.tag.startswith("thread")
         }
-        if stage.reductions and rng.random() < 0.3:
+        if stage.reductions and not stage.tile and rng.random() < 0.3:
             self.share_reduction(stage)
         self.annotate(stage)
 
@@ -204,6 +152,8 @@ class Placement:
     def own_loops(self, stage: Stage, extents: list[Extent | None]) -> None:
         rng = self.rng
         stem = stage.var.lower()
+        if stage.tile is not None and stage.tile.called:
+            extents = extents[: len(extents) - len(stage.tile.data)]
         stage.loops = StageLoops.of(
             self.script,
             f"s[{stage.var}]",
@@ -213,12 +163,14 @@ class Placement:
             texture=stage.texture,
             exact=stage.is_output,  # what readers ask of others may be a part of the tensor
         )
+        leave_tile(self.script, stage)
         if stage.transformed:
             self.take_new_axes(stage)
         if stage.texture and rng.random() < 0.5:
             lane = next(each for each in stage.loops.loops if each.lane)
             stage.loops.split(lane, factor=4)
-        stage.loops.random_splits(rng, chance=0.5)
+        hosts_tiles = stage.tile is not None and not stage.tile.intrinsic
+        stage.loops.random_splits(rng, chance=0.0 if hosts_tiles else 0.5)
         if rng.random() < 0.3:
             stage.loops.random_fuse(rng)
         if rng.random() < 0.5:
@@ -235,7 +187,7 @@ class Placement:
 
     def attach(self, stage: Stage, depth: int) -> None:
         rng = self.rng
-        common = self.effective_readers(stage)[0].path()[:depth]
+        common = self.computation.effective_readers(stage)[0].path()[:depth]
         host, loop = common[-1]
         stage.host, stage.enclosing = host, common
         tags = {each.tag for _, each in common if each.tag}
@@ -245,14 +197,14 @@ class Placement:
         if stage.line < 0 and inferred and rng.random() < 0.6:
             scope = ""
         self.set_scope(stage, scope)
-        actual = scope or inferred
+        actual = stage.attached_scope = scope or inferred
         self.script.add(f"s[{stage.var}].compute_at(s[{host.var}], {loop.name})")
         self.feature(f"attached {actual} at depth {depth}")
         levels = 1 if host.host is None else 2 if host.host.host is None else 3
         self.feature(f"compute_at chain of {levels}")
         if loop.reduction:
             self.feature("attached at a reduction loop")
-        if len(set(self.effective_readers(stage))) > 1:
+        if len(set(self.computation.effective_readers(stage))) > 1:
             self.feature("attached around two readers")
         self.own_loops(stage, [None] * len(stage.shape))
         if actual == "shared":
@@ -287,7 +239,7 @@ class Placement:
             if rng.random() < 0.4 or loop not in stage.loops.loops:
                 continue
             tags = ("threadIdx.x", "threadIdx.y")
-            unused = [t for t in tags if not self.binds(stage, t) and threads.get(t) != 0]
+            unused = [t for t in tags if not stage.loops.binds(t) and threads.get(t) != 0]
             if not unused:
                 return
             tag = rng.choice(unused)
@@ -302,25 +254,23 @@ class Placement:
             stage.loops.bind(outer, tag)
             self.feature("threads cooperate on shared memory")
 
-    def binds(self, stage: Stage, tag: str) -> bool:
-        return any(each.tag == tag for each in stage.loops.loops)
-
-    def is_constant(self, loop: Loop) -> bool:
-        """Whether no call tells its extent: of a stage that is attached bound inference says so."""
-        return loop.extent is not None or not (loop.symbolic or self.computation.symbols)
-
     def annotate(self, stage: Stage) -> None:
         rng, loops = self.rng, stage.loops
         for loop in list(loops.loops):
             known = loop.extent is not None and loop.extent <= 4
-            if loop.taken or loop.lane or not self.is_constant(loop):
+            if loop.taken or loop.lane or not self.computation.is_constant(loop):
                 continue
             if known and rng.random() < 0.2:
                 loops.annotate(loop, "unroll")
             elif not loop.reduction and rng.random() < 0.1:
                 loops.annotate(loop, "vectorize")
         inner = loops.loops[-1] if loops.loops else None
-        free = inner and not inner.taken and not inner.reduction and self.is_constant(inner)
+        free = (
+            inner
+            and not inner.taken
+            and not inner.reduction
+            and self.computation.is_constant(inner)
+        )
         if free and rng.random() < 0.3:
             loops.annotate(inner, "vectorize")
 

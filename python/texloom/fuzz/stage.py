@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from .extents import Extent, Shape, is_constant
 from .loop_directives import Loop, StageLoops
+
+if TYPE_CHECKING:
+    from .scans import Scan
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What an intrinsic computes at once: so much of the last axes, and of the reduction."""
+
+    data: tuple[int, ...]
+    reduction: tuple[int, ...]
+    intrinsic: str  # its variable; empty where the tile's loops stay loops
+    called: bool  # by the compute: its axes are those of tiles
 
 
 @dataclass(eq=False)
@@ -22,6 +36,10 @@ class Stage:
     is_output: bool = False
     is_cache: bool = False
     is_extern: bool = False  # a statement computes it, which has threads of its own
+    scan: Scan | None = None  # whose result it is
+    tile: Tile | None = None
+    row_major: bool = False  # an intrinsic relies on how its elements lie
+    read_whole: bool = False  # by a reader that may not be inlined: nothing of it is left out
     several: bool = False  # one of the outputs of its operation
     line: int = -1  # of the cache's directive in the script, with {scope} in it
     narrow: bool = False  # a cache_write: local or shared only
@@ -31,6 +49,8 @@ class Stage:
     transformed: int = 0  # how many axes transform_layout made of its own
     host: Stage | None = None
     loops: StageLoops | None = None
+    attached_scope: str = ""  # where it lies, if it has a host
+    ahead: bool = False  # computed for a later iteration than the one that reads it
     enclosing: list[tuple[Stage, Loop]] = field(default_factory=list)
 
     @property
@@ -42,7 +62,13 @@ class Stage:
     def fits_texture(self) -> bool:
         """Whether images have elements of its type, and as many axes."""
         is_texel = self.dtype not in ("float64", "int64", "uint64", "bool")
+        is_texel = is_texel and not self.row_major
         return is_texel and 1 <= len(self.shape) <= 6 and is_constant(self.shape)
+
+    @property
+    def has_own_kernels(self) -> bool:
+        """Whether no loop of it is there for others to be attached to, nor it to theirs."""
+        return self.is_extern or self.scan is not None
 
     def path(self) -> list[tuple[Stage, Loop]]:
         """The loops around its value, its own last."""

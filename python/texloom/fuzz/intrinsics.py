@@ -1,0 +1,290 @@
+"""Random tensor intrinsics, and computes whose tiles, or whose elements, they compute.
+
+The intrinsic's computation is the compute itself with the extents of a tile. Its statement is made
+of loops over the tile, or of vectors where the tile is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .extents import Shape, extent, is_constant, listed
+from .stage import Stage, Tile
+
+if TYPE_CHECKING:
+    from .computation import Computation
+
+Fronts = list[tuple[str, ...]]  # of each operand: its indices in front of those of tiles
+
+VECTORS = (2, 4, 8, 16)
+TYPES = ("float32", "float32", "float32", "float16", "int32", "int16", "uint8")
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An input that is read at these axes; `outer` ones stand in front, outside of tiles."""
+
+    axes: tuple[str, ...]
+    outer: tuple[str, ...] = ()
+    shifts: tuple[int, ...] = (0,)  # along the last axis, a read each
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A computation over the data axes, of these reads, reduced over the axis k if there is one."""
+
+    data: tuple[str, ...]
+    operands: tuple[Operand, ...]
+    value: str
+    reducer: str = ""
+
+
+KINDS = (
+    Kind(("i",), (Operand(("i",)),), "{0} * {c}"),
+    Kind(("i",), (Operand(("i",)), Operand(("i",))), "{0} - {1}"),
+    Kind(("i",), (Operand(("i",), shifts=(0, 1)),), "{0} * {c} + {1}"),
+    Kind(("i", "j"), (Operand(("i", "j")), Operand(("j",))), "te.max({0}, {1})"),
+    Kind(("i", "j"), (Operand(("j", "i")),), "{0} + {c}"),
+    # Sums of one element: the tile has one index i.
+    Kind(("i",), (Operand(("k",), ("i",)), Operand(("k",))), "{0} * {1}", "sum"),
+    Kind(("i",), (Operand(("k",)), Operand(("i", "k"))), "{0} * {1}", "sum"),
+    Kind(("i",), (Operand(("i", "k")),), "{0}", "max"),
+    Kind(("i", "j"), (Operand(("i", "k")), Operand(("k", "j"))), "{0} * {1}", "sum"),
+    Kind(("i", "j"), (Operand(("i", "k")), Operand(("j", "k"))), "{0} * {1}", "sum"),
+)
+REDUCERS = {"sum": ("{0} + {1}", "te.const(0, '{dtype}')"),
+            "max": ("te.max({0}, {1})", "te.min_value('{dtype}')")}  # fmt: skip
+
+
+class IntrinsicWriter:
+    """Writes an intrinsic, and a compute that is made of its tiles."""
+
+    def __init__(self, c: Computation) -> None:
+        rng = c.rng
+        self.c, self.add = c, c.script.add
+        self.kind = kind = rng.choice(KINDS)
+        self.dtype = rng.choice(TYPES)
+        self.reduced = ("k",) if kind.reducer else ()
+        self.tile = {axis: rng.choice([1, 2, 3, 4, 4]) for axis in (*kind.data, *self.reduced)}
+        if rng.random() < 0.3:
+            self.tile[kind.data[-1]] = rng.choice(VECTORS)
+        self.tile |= {axis: 1 for operand in kind.operands for axis in operand.outer}
+        most = {axis: 2 if length >= 8 else 3 for axis, length in self.tile.items()}
+        self.count = {axis: rng.randint(1, n) for axis, n in most.items()}
+        # Whether loops around a tile may divide the reduction into steps.
+        self.updates = bool(kind.reducer) and rng.random() < 0.8
+        if not self.updates and kind.reducer:
+            self.count["k"] = 1
+        self.whole = {axis: length * self.count[axis] for axis, length in self.tile.items()}
+        self.factor = f"te.const({rng.randint(2, 3)}, '{self.dtype}')"
+        self.batch = [c.random_extent(3)] if rng.random() < 0.5 else []
+        # What buffers of the statement say of memory, which arrays of constant shape alone have.
+        self.views = rng.choice(["", "", "strides", "offset"]) if is_constant(self.batch) else ""
+        self.var = c.script.name("V")
+
+    # -- The intrinsic.
+
+    def write_intrinsic(self) -> None:
+        """Its computation, its statement and its declaration."""
+        names = [f"{self.var}_{n}" for n in range(len(self.kind.operands))]
+        for name, operand in zip(names, self.kind.operands, strict=True):
+            shape = listed([extent(n) for n in self.part(operand)])
+            self.add(f'{name} = te.placeholder({shape}, dtype="{self.dtype}", name="{name}")')
+        data = self.kind.data
+        out = f"{self.var}_out"
+        shape = listed([extent(self.tile[axis]) for axis in data])
+        self.reduce_axes(self.tile)
+        body = self.reduction(self.value([self.read(n, o) for n, o in self.operands(names)]))
+        self.add(f'{out} = te.compute({shape}, lambda {", ".join(data)}: {body}, name="{out}")')
+        fits = len(data) == 1 and not self.kind.reducer and self.tile[data[0]] in VECTORS
+        vector = fits and self.c.rng.random() < 0.6
+        self.c.feature(f"intrinsic of {'a vector' if vector else 'loops'}")
+        if vector:
+            self.vector_statement()
+        else:
+            self.loop_statements()
+        options = "".join(self.buffers([*names, out]))
+        self.add(f'{self.var} = te.decl_tensor_intrin({out}.op, body_{self.var}, "{self.var}"')
+        self.c.script.lines[-1] += f"{options})"
+
+    def operands(self, names: list[str]) -> list[tuple[str, Operand]]:
+        """With their names."""
+        return list(zip(names, self.kind.operands, strict=True))
+
+    def part(self, operand: Operand) -> list[int]:
+        """The extents that a tile reads."""
+        lengths = [self.tile[axis] for axis in operand.axes]
+        return [*lengths[:-1], lengths[-1] + max(operand.shifts)]
+
+    def read(self, name: str, operand: Operand, front: tuple[str, ...] = ()) -> list[str]:
+        """Its reads, at the axes themselves."""
+        *axes, last = operand.axes
+        shifted = [f"{last} + {n}" if n else last for n in operand.shifts]
+        return [f"{name}({', '.join([*front, *axes, at])})" for at in shifted]
+
+    def value(self, reads: list[list[str]]) -> str:
+        """Of one element, or of one step of its reduction."""
+        return self.kind.value.format(*(each for list in reads for each in list), c=self.factor)
+
+    def reduction(self, value: str) -> str:
+        """Of a value over the axis k, if there is one."""
+        return f"te.{self.kind.reducer}({value}, axis=k)" if self.kind.reducer else value
+
+    def reduce_axes(self, extents: dict[str, int]) -> None:
+        """The line that makes k."""
+        if self.kind.reducer:
+            self.add(f'k = te.reduce_axis((0, {extents["k"]}), name="k")')
+
+    def vector_statement(self) -> None:
+        """One load of each read, and one store."""
+        count = self.tile["i"]
+        lanes = f'"{self.dtype}x{count}"'
+        reads = [
+            [f"ins[{n}].vload({shift}, {lanes})" for shift in operand.shifts]
+            for n, operand in enumerate(self.kind.operands)
+        ]
+        self.add(f"body_{self.var} = lambda ins, outs: outs[0].vstore(0, {self.value(reads)})")
+
+    def loop_statements(self) -> None:
+        """Loops; of a reduction the body, and perhaps its start and a step of it."""
+        rng, add = self.c.rng, self.add
+        at = ", ".join(self.kind.data)
+        names = [f"x[{n}]" for n in range(len(self.kind.operands))]
+        value = self.value([self.read(n, o) for n, o in self.operands(names)])
+        add(f"def statement_{self.var}(ins, outs, starts, steps):")
+        add("    ib = tvm.tir.ir_builder.create()")
+        add("    x = [lambda *index, p=ib.buffer_ptr(each): p[index] for each in ins]")
+        add("    y = ib.buffer_ptr(outs[0])")
+        kinds = [rng.choice(["serial", "serial", "unroll"]) for _ in self.kind.data]
+        loops = [
+            f'ib.for_range(0, {self.tile[axis]}, kind="{kind}") as {axis}'
+            for axis, kind in zip(self.kind.data, kinds, strict=True)
+        ]
+        add(f"    with {', '.join(loops)}:")
+        if self.kind.reducer:
+            step, first = REDUCERS[self.kind.reducer]
+            add(f"        if starts: y[{at}] = {first.format(dtype=self.dtype)}")
+            add("        if steps:")
+            add(f"            with ib.for_range(0, {self.tile['k']}) as k:")
+            add(f"                y[{at}] = {step.format(f'y[{at}]', value)}")
+        else:
+            add(f"        y[{at}] = {value}")
+        add("    return ib.get()")
+        made = [f"statement_{self.var}(ins, outs, True, True)"]
+        if self.updates:
+            reset = rng.random() < 0.7
+            self.c.feature(f"intrinsic with an update and {'a' if reset else 'no'} reset")
+            made.append(f"statement_{self.var}(ins, outs, True, False)" if reset else "None")
+            made.append(f"statement_{self.var}(ins, outs, False, True)")
+        add(f"body_{self.var} = lambda ins, outs: [{', '.join(made)}]")
+
+    def buffers(self, tensors: list[str]) -> list[str]:
+        """Options that say what the statement's buffers are."""
+        if not self.views:
+            return [", default_buffer_params={'scope': 'local'}"] * (self.c.rng.random() < 0.1)
+        self.c.feature(f"intrinsic with {self.views}")
+        parts = [[self.tile[axis] for axis in self.kind.data]]
+        parts = [self.part(operand) for operand in self.kind.operands] + parts
+        binds = []
+        for tensor, part in zip(tensors, parts, strict=True):
+            outer = [f'te.var("stride{n}")' for n in range(len(part) - 1)]
+            said = f"strides=[{', '.join([*outer, '1'])}]"
+            if self.views == "offset":
+                said = 'elem_offset=te.var("offset"), offset_factor=1'
+            binds.append(f"{tensor}: tvm.tir.decl_buffer({part}, '{self.dtype}', {said})")
+        return [f", binds={{{', '.join(binds)}}}"]
+
+    # -- The compute.
+
+    def write_compute(self, *, called: bool) -> Stage:
+        """Each tile by a call of the intrinsic, or what a schedule may tensorize."""
+        c, rng = self.c, self.c.rng
+        batched = [bool(self.batch) and rng.random() < 0.7 for _ in self.kind.operands]
+        tensors = [
+            self.tensor(operand, self.batch if in_batch else [])
+            for operand, in_batch in zip(self.kind.operands, batched, strict=True)
+        ]
+        fronts = [("b",) * in_batch for in_batch in batched]
+        var = c.script.name("C")
+        made = self.call if called else self.elements
+        shape, steps = made(var, tensors, fronts)
+        if self.kind.reducer == "sum" and self.dtype.startswith("float"):
+            c.script.keeps_order = False  # steps are added up by themselves
+        reductions = [extent(n) for n in steps]
+        stage = Stage(var, shape, self.dtype, list(dict.fromkeys(tensors)), reductions)
+        stage.magnitude, stage.row_major = 8 * 8 * self.whole.get("k", 1), True
+        stage.tile = self.tile_of(called)
+        c.stages.append(stage)
+        return stage
+
+    def tile_of(self, called: bool) -> Tile:
+        """What a schedule has to know."""
+        data = tuple(self.tile[axis] for axis in self.kind.data)
+        if called and self.is_dot:
+            data = ()
+        return Tile(data, tuple(self.tile[axis] for axis in self.reduced), self.var, called)
+
+    @property
+    def is_dot(self) -> bool:
+        """Whether a tile is one element."""
+        return any(operand.outer for operand in self.kind.operands)
+
+    def tensor(self, operand: Operand, batch: Shape) -> Stage:
+        """What an operand reads: an input, or something computed."""
+        c = self.c
+        lengths = [self.whole[axis] for axis in (*operand.outer, *operand.axes)]
+        lengths[-1] += max(operand.shifts)
+        shape = [*batch, *(extent(n) for n in lengths)]
+        stage = Stage("", [], self.dtype)
+        stage = c.input(shape, like=stage)
+        if c.rng.random() < 0.25:
+            axes = ", ".join(f"i{n}" for n in range(len(shape)))
+            stage = c.moved("P", stage, shape, axes, f"{stage.var}({axes}) + {self.factor}")
+        stage.row_major = bool(self.views)
+        return stage
+
+    def elements(self, var: str, tensors: list[Stage], fronts: Fronts) -> tuple[Shape, list[int]]:
+        """The line of a compute of the same value; its shape, and the extents it reduces over."""
+        shape = [*self.batch, *(extent(self.whole[axis]) for axis in self.kind.data)]
+        self.reduce_axes(self.whole)
+        reads = [
+            self.read(tensor.var, operand, (*front, *operand.outer))
+            for tensor, operand, front in zip(tensors, self.kind.operands, fronts, strict=True)
+        ]
+        self.line(var, shape, self.kind.data, self.reduction(self.value(reads)))
+        return shape, [self.whole[axis] for axis in self.reduced]
+
+    def line(self, var: str, shape: Shape, axes: Iterable[str], body: str) -> None:
+        """The compute; over the batch, too, if there is one."""
+        names = ", ".join([*("b" for _ in self.batch), *axes])
+        self.add(f'{var} = te.compute({listed(shape)}, lambda {names}: {body}, name="{var}")')
+
+    def call(self, var: str, tensors: list[Stage], fronts: Fronts) -> tuple[Shape, list[int]]:
+        """The line of a compute that calls the intrinsic; the same of it."""
+        self.c.feature("an intrinsic is called")
+        divided = self.kind.reducer and self.count["k"] > 1
+        if divided:
+            self.add(f'ko = te.reduce_axis((0, {self.count["k"]}), name="ko")')
+        regions = []
+        for tensor, operand, front in zip(tensors, self.kind.operands, fronts, strict=True):
+            parts = [*front, *(f"{axis}o" for axis in operand.outer)]
+            for axis, length in zip(operand.axes, self.part(operand), strict=True):
+                first = f"{axis}o * {self.tile[axis]}" if axis != "k" or divided else "0"
+                parts.append(f"{first} : {first} + {length}")
+            regions.append(f"{tensor.var}[{', '.join(parts)}]")
+        shape = [*self.batch, *(extent(self.count[axis]) for axis in self.kind.data)]
+        if not self.is_dot:
+            shape += [extent(self.tile[axis]) for axis in self.kind.data]
+        over = ", reduce_axis=ko" if divided else ""
+        body = f"{self.var}({', '.join(regions)}{over})"
+        self.line(var, shape, (f"{axis}o" for axis in self.kind.data), body)
+        return shape, [self.count["k"]] if divided else []
+
+
+def intrinsic(c: Computation) -> Stage:
+    """A compute that an intrinsic computes, tile by tile."""
+    writer = IntrinsicWriter(c)
+    writer.write_intrinsic()
+    return writer.write_compute(called=c.rng.random() < 0.3)

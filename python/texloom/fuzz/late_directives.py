@@ -1,0 +1,111 @@
+"""Directives that need to know where all stages are: what runs ahead, which thread stores."""
+
+from __future__ import annotations
+
+import random
+
+from .computation import Computation
+from .script import Script
+from .stage import Stage
+
+
+class LateDirectives:
+    """Writes them, behind all of the placement."""
+
+    def __init__(
+        self,
+        rng: random.Random,
+        script: Script,
+        computation: Computation,
+        threads: dict[Stage, dict[str, int]],
+    ) -> None:
+        self.rng = rng
+        self.script = script
+        self.computation = computation
+        self.threads = threads  # of each kernel, by its root stage
+
+    def feature(self, name: str) -> None:
+        """Count it."""
+        self.script.features.add(name)
+
+    def make(self) -> None:
+        """Of stages drawn at random."""
+        for stage in self.computation.stages:
+            if stage.host is not None and self.rng.random() < 0.25:
+                self.double_buffer(stage)
+            elif stage.host is not None and not stage.tile and self.rng.random() < 0.15:
+                self.pipeline(stage)
+            if stage.loops is not None and stage.loops.loops and self.rng.random() < 0.1:
+                self.unroll_automatically(stage)
+        for stage in self.computation.stages:
+            if stage.loops is not None and self.rng.random() < 0.15:
+                self.split_late(stage)
+            if stage in self.threads and self.rng.random() < 0.4:
+                self.predicate(stage)
+
+    def split_late(self, stage: Stage) -> None:
+        """A loop that others are attached to: they move to its inner part."""
+        free = stage.loops.free()
+        hosted = [s for s in self.computation.stages if s.host is stage]
+        if any(s.tile for s in hosted):  # whose tiles have to stay whole
+            return
+        hosting = [s.enclosing[-1][1] for s in hosted]
+        loops = [each for each in free if each in hosting]
+        if loops:
+            stage.loops.split(self.rng.choice(loops), factor=self.rng.randint(1, 4))
+            self.feature("split after others were attached")
+
+    def predicate(self, stage: Stage) -> None:
+        """One of the threads stores that have the same elements: those of what is inside it."""
+        repeating = {
+            tag: extent
+            for tag, extent in self.threads[stage].items()
+            if extent and not stage.loops.binds(tag)
+        }
+        shared = any(each.reduction and each.tag for each in stage.loops.loops)
+        if repeating and not (shared or stage.scope or stage.bound_scope):
+            tests = [
+                f'te.thread_axis("{tag}").var.equal({self.rng.randrange(extent)})'
+                for tag, extent in repeating.items()
+            ]
+            test = tests[0] if len(tests) == 1 else f"te.all({', '.join(tests)})"
+            self.script.add(f"s[{stage.var}].set_store_predicate({test})")
+            self.feature("a store predicate of a reader")
+
+    def double_buffer(self, stage: Stage) -> None:
+        """Unless it, or what is computed inside it, would be ahead of something that it reads."""
+        inside = [stage] + [
+            each
+            for each in self.computation.stages
+            if any(host is stage for host, _ in each.enclosing)
+        ]
+        inputs = [source for each in inside for source in self.computation.effective_inputs(each)]
+        hosted = [each for each in inputs if each.host is not None]
+        loop = stage.enclosing[-1][1]
+        if self.computation.is_constant(loop) and all(
+            each.enclosing[-1][1] is not loop for each in hosted
+        ):
+            self.script.add(f"s[{stage.var}].double_buffer()")
+            stage.ahead = True
+            self.feature("double_buffer")
+
+    def pipeline(self, stage: Stage) -> None:
+        """Ahead of a serial loop, and of one reader's alone."""
+        loop = stage.enclosing[-1][1]
+        readers = set(self.computation.effective_readers(stage))
+        is_copy = not (stage.reductions or stage.several) and len(readers) == 1
+        inputs = [
+            each for each in self.computation.effective_inputs(stage) if each.host is not None
+        ]
+        outer = all(each.enclosing[-1][1] is not loop for each in inputs)
+        if is_copy and outer and not loop.taken and self.computation.is_constant(loop):
+            self.script.add(f"s[{stage.var}].pipeline({self.rng.choice([2, 2, 3])})")
+            stage.ahead = True
+            self.feature("pipeline")
+
+    def unroll_automatically(self, stage: Stage) -> None:
+        """Loops of few steps, from one of its loops inwards."""
+        loop = self.rng.choice(stage.loops.loops)
+        steps = self.rng.choice([1, 4, 16, 64])
+        self.script.add(f's[{stage.var}].pragma({loop.name}, "auto_unroll_max_step", {steps})')
+        self.feature("auto_unroll_max_step")
