@@ -23,6 +23,7 @@
 #include "lower/text.h"
 #include "lower/unroll_loops.h"
 #include "lower/vectorize_loops.h"
+#include "schedule/tensorized.h"
 #include "support/check.h"
 #include "support/dump.h"
 
@@ -87,7 +88,7 @@ Lowering printable(const Lowering& lowering) {
 bool has_given_statements(const schedule::Schedule& s) {
   return std::any_of(s.order().begin(), s.order().end(), [&](schedule::StageId id) {
     const schedule::Stage& stage = s.stage(id);
-    return stage.op->is_extern() || stage.is_tensorized();
+    return stage.op->is_extern() || is_tensorized(stage);
   });
 }
 

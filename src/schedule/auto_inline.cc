@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/visit.h"
+#include "schedule/tensorized.h"
 
 namespace texloom::schedule {
 
@@ -36,8 +37,8 @@ bool has_pattern(const Operation& op, InlinePattern pattern) {
 // would stand for something else.
 bool concerns_intrinsic(const Schedule& schedule, const Stage& stage) {
   const std::vector<StageId> readers = schedule.readers_of(stage.id);
-  return stage.is_tensorized() || std::any_of(readers.begin(), readers.end(), [&](StageId reader) {
-           return schedule.stage(reader).is_tensorized();
+  return is_tensorized(stage) || std::any_of(readers.begin(), readers.end(), [&](StageId reader) {
+           return is_tensorized(schedule.stage(reader));
          });
 }
 

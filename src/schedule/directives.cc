@@ -7,6 +7,7 @@
 #include "schedule/axis_values.h"
 #include "schedule/derived_axes.h"
 #include "schedule/schedule.h"
+#include "schedule/tensorized.h"
 #include "support/check.h"
 
 namespace texloom::schedule {
@@ -377,7 +378,7 @@ void Schedule::compute_inline(StageId id, const SourceLocation& where) {
          "compute_inline of '{}', a reduction", own.name());
   }
   refuse_part_of_scan(own, "compute_inline", where);
-  if (own.is_tensorized()) {
+  if (is_tensorized(own)) {
     fail(where, Code::CannotInline, "leave it where it is, or compute it at a loop of its reader",
          "compute_inline of '{}', whose loops are left to a tensor intrinsic", own.name());
   }

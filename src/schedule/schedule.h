@@ -113,8 +113,6 @@ struct Stage {
   // Null when the axis has none.
   const AxisAttributes* attributes_of(const ir::IterVar& axis) const;
   bool is_leaf(const ir::IterVar& axis) const;
-  // Whether an intrinsic stands for some of its loops.
-  bool is_tensorized() const;
   // Its loops are those of the operation again. What was said of other axes is gone.
   void reset_loops();
 };
