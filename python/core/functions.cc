@@ -337,7 +337,7 @@ void bind_functions(py::module_& m) {
   m.def("build", [](const PyProgram& program, bool checked) {
     // A program of kernels is lowered already; tests of its indices cannot be put in any more.
     const bool has_kernels = program.state->program.stage == Stage::Kernels && !checked;
-    lower::Lowering lowering = has_kernels ? *program.state : lowered(program, checked);
+    lower::Lowering lowering = has_kernels ? *program.state : with_kernels(program, checked);
     auto f = std::make_shared<CompiledFunction>();
     f->target = lowering.target;
     f->array_layouts = std::move(lowering.array_layouts);

@@ -32,13 +32,14 @@ def program(
     return _core.program(inp, list(args), dict(binds or {}), name, resolve(target))
 
 
-def _program_of(
+def program_of(
     inp: Schedule | Program,
     args: Sequence[Tensor | Expr] | None,
     name: str,
     binds: Mapping[Tensor, Buffer] | None,
     target: str | Target | None,
 ) -> Program:
+    """What is given, if it is a program, or that of the schedule."""
     if not isinstance(inp, Program):
         if args is None:
             raise TypeError("a schedule is lowered with its arguments: pass args=[...]")
@@ -72,6 +73,9 @@ def lower(
 ) -> Program:
     """Lower a schedule to kernels and a launch plan; print the result to read it.
 
+    Where something is bound to no thread the result are its loops, at stage ``flattened``:
+    :func:`build` refuses them.
+
     Parameters
     ----------
     inp : Schedule or Program
@@ -97,7 +101,7 @@ def lower(
         With a diagnostic that names the line of the directive at fault.
     """
     del simple_mode
-    return _core.lower(_program_of(inp, args, name, binds, target))
+    return _core.lower(program_of(inp, args, name, binds, target))
 
 
 def lower_texts(
@@ -109,7 +113,7 @@ def lower_texts(
     target: str | Target | None = None,
 ) -> dict[str, str]:
     """The text of the program after each pass, by the pass's name."""
-    return dict(_core.lower_texts(_program_of(inp, args, name, binds, target)))
+    return dict(_core.lower_texts(program_of(inp, args, name, binds, target)))
 
 
 def parse(text: str, file: str = "<text>") -> Program:
@@ -170,7 +174,7 @@ def build(
     checked = checked or PassContext.current().checks_accesses
 
     def built(inp: Schedule | Program, to: str | Target | None) -> Function:
-        return _core.build(_program_of(inp, args, name, binds, to), checked)
+        return _core.build(program_of(inp, args, name, binds, to), checked)
 
     if isinstance(inputs, Mapping):
         if target is not None:

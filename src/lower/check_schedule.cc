@@ -265,12 +265,6 @@ class Checker {
             "the statement of the extern '{}' writes elements in global memory, not in '{}'",
             stage.name(), to_string(scope_of_stage(stage)));
     }
-    if (has_threads(*stage.op)) return;
-    error(stage.op->location, Code::UnboundStage,
-          "put its statements under ib.scope_attr(te.thread_axis(\"blockIdx.x\"), "
-          "\"thread_extent\", n)",
-          "the statement of the extern '{}' is bound to no thread; did you forget to bind it?",
-          stage.name());
   }
 
   StorageScope scope_of_stage(const Stage& stage) const {
