@@ -65,8 +65,8 @@ std::vector<ThreadTag> ThreadAccesses::tags_apart(const ThreadAccess& write,
     return Exprs(access.indices.begin() + static_cast<ptrdiff_t>(first_axis), access.indices.end());
   };
   const EqualWhereMet met(compared(write), compared(read), variables_, ranges_);
+  if (met.never()) return {};
   std::vector<ThreadTag> apart;
-  if (met.never()) return apart;
   for (const auto& thread : threads_) {
     const ThreadTag tag = thread.first;
     // Where the tag has no loop around it, the first of its threads does what the others wait for.

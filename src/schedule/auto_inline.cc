@@ -24,8 +24,8 @@ bool reads_own_axes(const Operation& op, const TensorRead& n, InlinePattern patt
 
 bool has_pattern(const Operation& op, InlinePattern pattern) {
   if (!op.is_compute() || !op.reduce_axes.empty()) return false;
+  if (pattern == InlinePattern::Injective) return true;
   bool holds = true;
-  if (pattern == InlinePattern::Injective) return holds;
   walk(op.body, [&](const TensorRead& n) { holds = holds && reads_own_axes(op, n, pattern); });
   return holds;
 }

@@ -1,4 +1,5 @@
 // Reductions as loops: initialisation, update and their guards.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/lower/passes.h"
@@ -11,6 +12,7 @@ using namespace schedule::testing;
 using ir::Exprs;
 using ir::IterVar;
 using ir::Tensor;
+using ::testing::HasSubstr;
 
 std::string built(const Te& te, const std::vector<Tensor>& arguments) {
   return after("build_loops", te, arguments);
@@ -130,6 +132,20 @@ TEST_F(BuildReductions, Conditions) {
 }
 
 // A full reduction of all axes: no data loop at all.
+// No step is left behind the last that takes part: of k the first four rows, of j those from k on.
+TEST_F(BuildReductions, EndWhereTheConditionDoes) {
+  const IterVar j4 = reduce_axis("j", 4);
+  const Tensor rows = placeholder("A", {10, 4});
+  const Tensor upper = compute("U", {1}, [&](const Exprs&) {
+    return sum(at(rows, {k->var, j4->var}), {k, j4}, k->var <= j4->var);
+  });
+  EXPECT_THAT(built(Te({upper}), {rows, upper}), HasSubstr("for k < 4 {"));
+  const Tensor lower = compute("L", {1}, [&](const Exprs&) {
+    return sum(at(rows, {k->var, j4->var}), {k, j4}, j4->var <= k->var);
+  });
+  EXPECT_THAT(built(Te({lower}), {rows, lower}), HasSubstr("for j < min(4, k + 1) {"));
+}
+
 TEST_F(BuildReductions, OfEverything) {
   const IterVar r = reduce_axis("r", 4);
   const Tensor d =

@@ -78,7 +78,7 @@ compute D(i < 6): float32 = float32(S[]) / float32(M[i] + int8(1))
 // Layouts that the user chose: of an argument, a cache, a stage; axes that are transformed.
 inline constexpr std::string_view kLayoutText =
     R"(program layouts stage=te target="opencl"
-  param A: float32[6, 10] in texture, layout=texture[(h, w) -> rows=(w/4), cols=(h), lanes=(w%4)], origin
+  param A: float32[6, 10] in texture, layout=texture[(h, w) -> rows=(w/4), cols=(h), lanes=(w%4)], exact_image
   param D
 
 placeholder A: float32[6, 10]

@@ -124,6 +124,22 @@ TEST_F(Attach, Threads) {
   EXPECT_FALSE(thread_of(te.s, {te.id(c), ci}));
 }
 
+// Each thread has an element of its own in local memory, but a part alone of a reduction.
+TEST_F(Attach, ThreadsOfLocalStages) {
+  const IterVar k = reduce_axis("k", 6);
+  const Tensor sums =
+      compute("S", {4}, [&](const ir::Exprs& x) { return sum(at(a, {x[0], k->var}), {k}); });
+  Te local({sums});
+  const Tensor own = local.cache_write(sums, "local");
+  const IterVar row = local.axis(own, 0), part = local.reduction(own);
+  local.bind(own, row, "threadIdx.y");
+  local.s.bind(local.id(own), part, ir::make_thread_axis({false, 0}), line(15));
+  EXPECT_FALSE(thread_of(local.s, {local.id(own), row}));
+  EXPECT_EQ(to_string(thread_of(local.s, {local.id(own), part})->tag), "threadIdx.x");
+  EXPECT_TRUE(threads_share_reduction(local.s, local.id(own)));
+  EXPECT_FALSE(threads_share_reduction(local.s, local.id(sums)));
+}
+
 TEST_F(Attach, InferredScopes) {
   EXPECT_EQ(memory(d), MemoryScope::Global);
   te.compute_at(c, d, dj);

@@ -1,10 +1,10 @@
-"""Matrix products beside hand-written kernels and cuBLAS; convolutions beside cuDNN."""
+"""Products beside hand-written kernels and cuBLAS, convolutions beside cuDNN, textures, buffers."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .. import Device, build
 from ..ops.matmul import DIRECT, SHARED, WARPS, Tiles, declarations, matmul, schedule_matmul
 from ..ops.rounding import sum_error_bound
-from . import command_line, pytorch
+from . import command_line, pytorch, workloads
 from .device import choose
 from .opencl_host import Host, Kernel, Memory
 from .pytorch import PyTorch
@@ -25,6 +25,8 @@ OWN_OPTIONS = "-cl-std=CL1.2"
 CHECKED_ROWS = 16
 SIZES = ((4096, 4096, 4096), (1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 256))
 
+TABLES = ("products", "convolutions", "workloads")
+
 LEGEND = """
 ours/hand    speed of the generated kernel, over that of the hand-written one of the same loops
 ours/cuBLAS  over that of cuBLAS (float32 without TF32) in the same run
@@ -32,7 +34,8 @@ buf/tex      above 1, textures are faster than buffers
 ours/cuDNN   speed of the faster of both, over cuDNN's; each enqueues its runs together, cuDNN in a
              CUDA graph, in the better of its two orders of memory
 Checked before: some rows of products, all of convolutions, against float64, each element by its
-own bound. All kernels of products are launched by one small OpenCL host. All arms take turns."""
+own bound; results of blocked tensors against one another. All kernels of products are launched by
+one small OpenCL host. All arms take turns."""
 
 
 @dataclass(frozen=True)
@@ -233,6 +236,13 @@ def table(product: Product, rows: Sequence[Row], library: float | None) -> Itera
         line += f"{row.hand / row.ours:11.3f}" if row.hand else f"{'-':>11}"
         line += f"{library / row.ours:13.3f}" if library else f"{'-':>13}"
         yield line + ("" if row.right else "  WRONG")
+    best = {
+        storage: min((row.ours for row in rows if row.variant.storage == storage), default=None)
+        for storage in ("texture", "buffer")
+    }
+    if best["texture"] and best["buffer"]:
+        ratio = best["buffer"] / best["texture"]
+        yield f"{'best of both, buf/tex':29}{ratio:10.3f}"
     if library:
         yield f"{'cuBLAS':29}{library * 1e3:10.3f}{operations / library * 1e-12:9.2f}"
 
@@ -256,8 +266,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The command line, checked."""
     parser = argparse.ArgumentParser(
         prog="python -m texloom.bench kernels",
-        description="Times of matrix products and of convolutions: generated kernels, hand-written "
-        "ones of products, and cuBLAS and cuDNN where PyTorch finds a CUDA device; float32.",
+        description="Times of matrix products, convolutions and computations of blocked tensors: "
+        "generated kernels with textures and with buffers, hand-written ones of products, and "
+        "cuBLAS and cuDNN where PyTorch finds a CUDA device; float32.",
     )
     command_line.add_quick_option(parser)
     command_line.add_device_option(parser)
@@ -275,9 +286,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         metavar="MxNxK",
         help="rows, columns and steps of a product; may be repeated",
     )
-    parser.add_argument(
-        "--only", choices=("products", "convolutions"), help="one of both tables (default: both)"
-    )
+    parser.add_argument("--only", choices=TABLES, help="one of the tables (default: all)")
     parser.add_argument(
         "--runs",
         type=number_of_runs,
@@ -295,16 +304,26 @@ def run(options: argparse.Namespace) -> bool:
     right = True
     with pytorch.running() as peer:
         print(f"CUDA       {pytorch.described(peer)}")
-        if options.only != "convolutions":
+        wanted = TABLES if options.only is None else (options.only,)
+        rounds = command_line.rounds(options)
+        if "products" in wanted:
             right &= products(device, options, peer)
-        if options.only != "products":
+        if "convolutions" in wanted:
             from . import layers  # SciPy's import takes longer than --help should
 
-            rounds = command_line.rounds(options)
-            for line, holds in layers.table(device, rounds, options.runs, peer):
-                print(line, flush=True)
-                right &= holds
+            right &= printed(layers.table(device, rounds, options.runs, peer))
+        if "workloads" in wanted:
+            right &= printed(workloads.table(device, rounds, options.runs, options.quick))
     print(LEGEND)
+    return right
+
+
+def printed(lines: Iterable[tuple[str, bool]]) -> bool:
+    """Print a table line by line; whether all results in it were right."""
+    right = True
+    for line, holds in lines:
+        print(line, flush=True)
+        right &= holds
     return right
 
 

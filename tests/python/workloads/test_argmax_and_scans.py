@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from workloads.schedules import block, cache_in_texture, spread, thread
 
 from texloom import te
+from texloom.ops.texel_schedules import block, cache_in_texture, spread, thread
 
 
 def combine(a, b):

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from workloads import accuracy, convolution
-from workloads.convolution import Convolution, Tiling
+from workloads import accuracy
+from workloads.convolution import reference
 
 import texloom as tvm
 from texloom import te
+from texloom.ops.blocked_conv2d import Convolution, Tiling, schedule
 
 WIDE = Tiling(pixels=4, columns=14, channels=4)
 SHARED = Tiling(pixels=4, columns=14, channels=4, shared=True)
@@ -18,9 +19,9 @@ def check(run, conv, data, weight, tiling, dtype="float32", accumulate=None, **o
     w = rng.standard_normal(weight).astype(dtype)
     t = [te.placeholder(v.shape, dtype, name) for v, name in ((x, "data"), (w, "weight"))]
     output = conv.compute(*t, accumulate)
-    s = convolution.schedule(conv, *t, output, tiling, **options)
+    s = schedule(conv, *t, output, tiling, **options)
     got = run(s, [*t, output], x, w)
-    accuracy.assert_sums(got, conv.reference(x, w), accumulate or dtype)
+    accuracy.assert_sums(got, reference(conv, x, w), accumulate or dtype)
 
 
 # -- One by one.
@@ -94,8 +95,8 @@ def test_kinds_of_convolution(run, kind, shared):
     t = [te.placeholder(v.shape, "float32", name) for v, name in ((x, "data"), (w, "weight"))]
     output = conv.compute(*t)
     tiling = Tiling(pixels=2, columns=4, channels=2, shared=shared)
-    s = convolution.schedule(conv, *t, output, tiling)
-    np.testing.assert_array_equal(run(s, [*t, output], x, w), conv.reference(x, w).exact)
+    s = schedule(conv, *t, output, tiling)
+    np.testing.assert_array_equal(run(s, [*t, output], x, w), reference(conv, x, w).exact)
 
 
 def test_arguments_that_are_textures_already(run):
@@ -105,13 +106,13 @@ def test_arguments_that_are_textures_already(run):
     x, w = (rng.standard_normal(shape).astype("float32") for shape in (data, weight))
     t = [te.placeholder(v.shape, "float32", name) for v, name in ((x, "data"), (w, "weight"))]
     output = conv.compute(*t)
-    s = convolution.schedule(conv, *t, output, SMALL)
+    s = schedule(conv, *t, output, SMALL)
     scopes = {t[0]: "global.texture", t[1]: "global.texture:weight", output: "global.texture"}
     binds = {v: tvm.decl_buffer(v.shape, v.dtype, scope=scope) for v, scope in scopes.items()}
     assert len(tvm.build(s, [*t, output], binds=binds).kernels) == 1
     got = run(s, [*t, output], x, w, scopes=scopes)
     np.testing.assert_array_equal(got, run(s, [*t, output], x, w))
-    accuracy.assert_sums(got, conv.reference(x, w))
+    accuracy.assert_sums(got, reference(conv, x, w))
 
 
 def transposed(data, weight, stride):
@@ -138,7 +139,7 @@ def test_transposed_convolution(run):
     w = accuracy.small_integers(rng, (3, 8, 3, 3, 4), "float32")
     t = [te.placeholder(v.shape, "float32", name) for v, name in ((x, "data"), (w, "weight"))]
     output = Convolution().compute(transposed(t[0], t[1], 2), t[1])
-    s = convolution.schedule(Convolution(), *t, output, SMALL)
+    s = schedule(Convolution(), *t, output, SMALL)
     expected = np.zeros((1, 3, 11, 13, 4))
     for y, column in np.ndindex(5, 6):
         pixel = x[0, :, y, column].reshape(-1)
@@ -152,6 +153,6 @@ def test_texels_are_read_once_for_all_pixels():
     t = te.placeholder((1, 2, 4, 8, 4), name="data"), te.placeholder((2, 8, 1, 1, 4), name="weight")
     conv = Convolution()
     output = conv.compute(*t)
-    s = convolution.schedule(conv, *t, output, Tiling(pixels=4, columns=2, channels=2))
+    s = schedule(conv, *t, output, Tiling(pixels=4, columns=2, channels=2))
     source = tvm.build(s, [*t, output]).kernels[-1].source
     assert source.count("read_imagef(") == 4 + 4

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from workloads.schedules import block, thread
 
 from texloom import te
 from texloom.ops.rounding import FLOAT32_ROUNDOFF as U
 from texloom.ops.rounding import gamma
+from texloom.ops.texel_schedules import block, thread
 
 THREADS = 16
 # Errors that OpenCL allows, in roundings: a unit in the last place is at most two of them.

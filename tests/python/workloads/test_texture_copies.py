@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from workloads.accuracy import Sums, assert_sums
-from workloads.schedules import cache_in_texture, spread
 
 import texloom as tvm
 from texloom import te
+from texloom.ops.texel_schedules import cache_in_texture, spread
 
 
 def plus_one(shape, dtype="float32"):
