@@ -33,8 +33,8 @@ struct CompiledFunction {
   std::map<const hal::Device*, std::shared_ptr<runtime::PlanExecutor>> executors;
 };
 
-// Lowers a program of stage te, for its target or for a checked one, and shows the warnings to the
-// user. Throws a Python ValueError for another stage.
-lower::Lowering lowered(const PyProgram& program, bool checked = false);
+// Lowers a program, for its target or for a checked one, and shows the warnings to the user. Throws
+// a Python ValueError for one that is neither of stage te nor, unless checked, flattened.
+lower::Lowering with_kernels(const PyProgram& program, bool checked = false);
 
 }  // namespace texloom::python

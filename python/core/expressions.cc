@@ -7,6 +7,7 @@
 #include "ir/visit.h"
 #include "schedule/operators.h"
 #include "support/diagnostic.h"
+#include "support/function_ref.h"
 
 namespace texloom::python {
 
@@ -209,6 +210,25 @@ PyIterVar thread_axis(const std::string& tag) {
   return {make_thread_axis(*parsed, where)};
 }
 
+// A constant in each lane of the type, which `make` makes of the element's type. Those of several
+// lanes are for statements.
+PyExpr in_each_lane(const std::string& dtype, FunctionRef<Expr(Type)> make) {
+  const std::optional<Type> vector = parse_type(dtype);
+  const Type type = vector ? *vector : to_type(dtype);
+  const Expr element = make(type.element());
+  return {type.is_scalar() ? element : make_broadcast(element, type.lanes)};
+}
+
+Expr integer_constant(const py::int_& value, Type type) {
+  int overflow = 0;
+  const int64_t number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow == 0) return schedule::constant(number, type, user_location());
+  if (type == Type::u(64) && value >= py::int_(0) && value <= py::int_(UINT64_MAX)) {
+    return make_int(static_cast<int64_t>(value.cast<uint64_t>()), type);
+  }
+  return schedule::constant(value.cast<double>(), type, user_location());
+}
+
 void bind_functions_of_te(py::module_& m) {
   m.def("var", [](const std::string& name, const std::string& dtype) {
     const SourceLocation where = user_location();
@@ -219,17 +239,11 @@ void bind_functions_of_te(py::module_& m) {
     return PyExpr{make_var(name, to_type(dtype), where)};
   });
   m.def("const", [](double value, const std::string& dtype) {
-    return PyExpr{schedule::constant(value, to_type(dtype), user_location())};
+    return in_each_lane(
+        dtype, [&](Type type) { return schedule::constant(value, type, user_location()); });
   });
   m.def("const_int", [](const py::int_& value, const std::string& dtype) {
-    const Type type = to_type(dtype);
-    int overflow = 0;
-    const int64_t number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-    if (overflow == 0) return PyExpr{schedule::constant(number, type, user_location())};
-    if (type == Type::u(64) && value >= py::int_(0) && value <= py::int_(UINT64_MAX)) {
-      return PyExpr{make_int(static_cast<int64_t>(value.cast<uint64_t>()), type)};
-    }
-    return PyExpr{schedule::constant(value.cast<double>(), type, user_location())};
+    return in_each_lane(dtype, [&](Type type) { return integer_constant(value, type); });
   });
   m.def("to_expr", [](const py::object& value) { return PyExpr{to_expr(value)}; });
   m.def("reduce_axis", reduce_axis);

@@ -345,7 +345,7 @@ void bind_functions(py::module_& m) {
     // A program of kernels is lowered already; tests of its indices cannot be put in any more.
     const bool has_kernels = program.state->program.stage == Stage::Kernels && !checked;
     const PyProgram source{program.scheduled ? program.scheduled : program.state};
-    lower::Lowering lowering = has_kernels ? *program.state : lowered(source, checked);
+    lower::Lowering lowering = has_kernels ? *program.state : with_kernels(source, checked);
     auto f = std::make_shared<CompiledFunction>();
     f->target = lowering.target;
     f->array_layouts = std::move(lowering.array_layouts);

@@ -50,6 +50,12 @@ PyProgram keep(lower::Lowering lowering) {
   return {std::make_shared<const lower::Lowering>(std::move(lowering))};
 }
 
+PyProgram keep_lowered(lower::Lowering lowering) {
+  lowering.schedule = {};
+  lowering.arguments.clear();
+  return keep(std::move(lowering));
+}
+
 // A variable that is passed by value.
 lower::SymbolArgument symbol_argument(const py::handle& value, size_t position,
                                       const SourceLocation& where) {
@@ -125,34 +131,45 @@ lower::Lowering schedule_in(const PyProgram& program) {
   return lowering;
 }
 
+using RunPasses = lower::Lowering (*)(lower::Lowering, lower::PassObserver);
+
 // Without Python's lock, so that other threads run; Ctrl-C is heard between two passes.
-lower::Lowering lower_unlocked(lower::Lowering scheduled, lower::PassObserver observer) {
+lower::Lowering run_unlocked(RunPasses run, lower::Lowering lowering,
+                             lower::PassObserver observer) {
   const ReleasedLock unlocked;
-  return lower::lower(std::move(scheduled),
-                      [&](const lower::Pass& pass, const lower::Lowering& state) {
-                        observer(pass, state);
-                        const py::gil_scoped_acquire locked;
-                        if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-                      });
+  return run(std::move(lowering), [&](const lower::Pass& pass, const lower::Lowering& state) {
+    observer(pass, state);
+    const py::gil_scoped_acquire locked;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  });
+}
+
+lower::Lowering run_unlocked(RunPasses run, lower::Lowering lowering) {
+  lower::Lowering result =
+      run_unlocked(run, std::move(lowering), [](const lower::Pass&, const lower::Lowering&) {});
+  for (const Diagnostic& warning : result.warnings) warn(warning);
+  return result;
 }
 
 std::vector<std::pair<std::string, std::string>> lower_texts(const PyProgram& program) {
   std::vector<std::pair<std::string, std::string>> texts;
-  lower_unlocked(schedule_in(program), [&](const lower::Pass& pass, const lower::Lowering& state) {
-    texts.emplace_back(std::string(pass.name), lower::to_string(state));
-  });
+  run_unlocked(lower::lower_as_far_as_bound, schedule_in(program),
+               [&](const lower::Pass& pass, const lower::Lowering& state) {
+                 texts.emplace_back(std::string(pass.name), lower::to_string(state));
+               });
   return texts;
 }
 
 }  // namespace
 
-lower::Lowering lowered(const PyProgram& program, bool checked) {
+lower::Lowering with_kernels(const PyProgram& program, bool checked) {
+  // Tests of indices cannot be put into loops of flat storage any more.
+  if (program.state->program.stage == Stage::Flattened && !checked) {
+    return run_unlocked(lower::make_kernels, *program.state);
+  }
   lower::Lowering scheduled = schedule_in(program);
   scheduled.target.checked |= checked;
-  lower::Lowering result =
-      lower_unlocked(std::move(scheduled), [](const lower::Pass&, const lower::Lowering&) {});
-  for (const Diagnostic& warning : result.warnings) warn(warning);
-  return result;
+  return run_unlocked(lower::lower, std::move(scheduled));
 }
 
 void bind_lowering(py::module_& m) {
@@ -173,16 +190,16 @@ void bind_lowering(py::module_& m) {
       .def_property_readonly("name", [](const PyProgram& p) { return p.state->program.name; })
       .def_property_readonly(
           "stage", [](const PyProgram& p) { return to_string(p.state->program.stage); },
-          "How far it is lowered: \"te\" is a schedule, \"kernels\" what lower returns.");
+          "How far it is lowered: \"te\" is a schedule, \"kernels\" what build takes; "
+          "\"flattened\" "
+          "are loops of which some are bound to no thread.");
   m.def("program", make_program);
   m.def("lower", [](const PyProgram& p) {
-    lower::Lowering lowering = lowered(p);
-    lowering.schedule = {};
-    lowering.arguments.clear();
-    PyProgram kernels = keep(std::move(lowering));
-    kernels.scheduled = p.state;
-    return kernels;
+    PyProgram lowered = keep_lowered(run_unlocked(lower::lower_as_far_as_bound, schedule_in(p)));
+    lowered.scheduled = p.state;
+    return lowered;
   });
+  m.def("lower_to_kernels", [](const PyProgram& p) { return keep_lowered(with_kernels(p)); });
   m.def("lower_texts", lower_texts);
   m.def("parse", [](const std::string& text, const std::string& file) {
     return keep(lower::parse_lowering(text, file));

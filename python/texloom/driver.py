@@ -82,13 +82,14 @@ def program(
     return _core.program(inp, list(args), _declared(binds), name, resolve(target))
 
 
-def _program_of(
+def program_of(
     inp: Schedule | Program,
     args: Sequence[Tensor | Expr] | None,
     name: str,
     binds: Mapping[Tensor, Buffer] | None,
     target: str | Target | None,
 ) -> Program:
+    """What is given, if it is a program, or that of the schedule."""
     if not isinstance(inp, Program):
         return program(inp, args, name, binds, target=target)
     if args is not None or binds is not None:
@@ -127,6 +128,9 @@ def lower(
 ) -> Program:
     """Lower a schedule to kernels and a launch plan; print the result to read it.
 
+    Where something is bound to no thread the result are its loops, at stage ``flattened``:
+    :func:`build` refuses them.
+
     Parameters
     ----------
     inp : Schedule or Program
@@ -152,7 +156,7 @@ def lower(
         With a diagnostic that names the line of the directive at fault.
     """
     del simple_mode
-    return _core.lower(_program_of(inp, args, name, binds, target))
+    return _core.lower(program_of(inp, args, name, binds, target))
 
 
 def lower_texts(
@@ -164,7 +168,7 @@ def lower_texts(
     target: str | Target | None = None,
 ) -> dict[str, str]:
     """The text of the program after each pass, by the pass's name."""
-    return dict(_core.lower_texts(_program_of(inp, args, name, binds, target)))
+    return dict(_core.lower_texts(program_of(inp, args, name, binds, target)))
 
 
 def parse(text: str, file: str = "<text>") -> Program:
@@ -232,7 +236,7 @@ def build(
     checked = checked or PassContext.current().checks_accesses
 
     def built(inp: Schedule | Program, to: str | Target | None) -> Function:
-        return _core.build(_program_of(inp, args, name, binds, to), checked)
+        return _core.build(program_of(inp, args, name, binds, to), checked)
 
     if isinstance(inputs, (Mapping, list, tuple)) and not inputs:
         refuse(

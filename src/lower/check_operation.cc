@@ -70,43 +70,6 @@ class OperationChecker {
                   "the statement of the extern '{}' writes elements in global memory, not in '{}'",
                   stage.name(), to_string(scope_of(s_, stage.id)));
     }
-    if (has_threads(*stage.op)) return;
-    sink_.error(
-        stage.op->location, Code::UnboundStage,
-        "put its statements under ib.scope_attr(te.thread_axis(\"blockIdx.x\"), "
-        "\"thread_extent\", n)",
-        "the statement of the extern '{}' is bound to no thread; did you forget to bind it?",
-        stage.name());
-  }
-
-  // What a scan begins with is work of threads, and so are its steps: of some of what they compute,
-  // at least, as that may be one kernel.
-  void check_parts_have_threads(const Stage& scan) {
-    for (const StageId id : s_.order()) {
-      const Stage& part = s_.stage(id);
-      const bool own = part.op->is_compute() && s_.scan_written_by(id) == scan.id;
-      if (!own || is_bound(s_.is_init(id) ? part : scan)) continue;
-      sink_.error(
-          part.op->location, Code::UnboundStage,
-          fmt::format("bind at least one of its axes: s[{}].bind(axis, "
-                      "te.thread_axis(\"threadIdx.x\"))",
-                      part.name()),
-          "'{}' is a part of the scan '{}' but bound to no thread; did you forget to bind it?",
-          part.name(), scan.name());
-    }
-  }
-
-  // Its own loops, or those of what is computed inside it.
-  bool is_bound(const Stage& stage) const {
-    const bool own =
-        std::any_of(stage.leaves.begin(), stage.leaves.end(), [&](const IterVar& leaf) {
-          const AxisAttributes* attributes = stage.attributes_of(leaf);
-          return attributes != nullptr && attributes->loop == LoopKind::Thread;
-        });
-    return own || std::any_of(s_.order().begin(), s_.order().end(), [&](StageId id) {
-             const Attachment& at = s_.stage(id).attachment;
-             return at.kind == AttachKind::At && at.stage == stage.id && is_bound(s_.stage(id));
-           });
   }
 
   void check_scan(const Stage& stage) {
@@ -119,7 +82,6 @@ class OperationChecker {
           "'{}'",
           stage.name(), to_string(scope));
     }
-    check_parts_have_threads(stage);
     const ScanStep step = step_of(*stage.op);
     for (const Op& op : step.operations) {
       const bool inlined = s_.stage(*s_.find(op)).attachment.kind == AttachKind::Inline;

@@ -73,6 +73,10 @@ constexpr std::array kPipeline = {
          "place fma, if the math mode allows it"},
 };
 
+// Those before split_kernels, which wants every nest bound to threads.
+constexpr size_t kLoopPasses = 10;
+static_assert(kPipeline[kLoopPasses].run == split_kernels);
+
 // What the text of the pass's input needs.
 Lowering printable(const Lowering& lowering) {
   if (lowering.program.stage == Stage::Te) return lowering;
@@ -93,10 +97,11 @@ bool has_given_statements(const schedule::Schedule& s) {
 }
 
 // Whether each pass has to leave accesses proven, of a program of loops: in given statements they
-// may be beyond our proofs from the beginning.
+// may be beyond our proofs from the beginning. Whether there are any only a schedule says.
 bool are_accesses_proven(const Lowering& lowering) {
-  return !has_given_statements(lowering.schedule) ||
-         ir::find_violations(lowering.program, {.target = &lowering.target}).empty();
+  const bool made_here =
+      !lowering.schedule.order().empty() && !has_given_statements(lowering.schedule);
+  return made_here || ir::find_violations(lowering.program, {.target = &lowering.target}).empty();
 }
 
 InternalError with_input(const std::exception& error, std::span<const Pass> passes,
@@ -109,6 +114,32 @@ InternalError with_input(const std::exception& error, std::span<const Pass> pass
       has_target ? "" : fmt::format(" --target='{}'", ir::to_string(input.target));
   return with_dump(error, fmt::format("--pass={} --verify-each{}", names, target),
                    [&] { return to_string(input, {.locations = true}); });
+}
+
+// From where the program stands.
+Lowering run_further(std::span<const Pass> passes, Lowering lowering, PassObserver observer) {
+  const Lowering first = lowering;
+  bool check_accesses = lowering.program.stage == Stage::Te || are_accesses_proven(lowering);
+  for (const Pass& pass : passes) {
+    const Lowering input = printable(lowering);
+    try {
+      run_pass(pass, lowering);
+      if (pass.in == Stage::Te && pass.out == Stage::Loops) {
+        check_accesses = are_accesses_proven(lowering);
+      }
+      if (lowering.verify_each) verify(lowering, check_accesses);
+    } catch (const std::logic_error& error) {  // an InternalError, or one of the library's
+      throw with_input(error, {&pass, 1}, input);
+    }
+    observer(pass, lowering);
+  }
+  if (lowering.verify_each || lowering.program.stage == Stage::Te) return lowering;
+  try {
+    ir::verify(lowering.program, {.target = &lowering.target, .check_accesses = check_accesses});
+  } catch (const InternalError& error) {
+    throw with_input(error, passes, first);
+  }
+  return lowering;
 }
 
 }  // namespace
@@ -138,29 +169,19 @@ void run_pass(const Pass& pass, Lowering& lowering) {
 
 Lowering run_passes(std::span<const Pass> passes, Lowering lowering, PassObserver observer) {
   lowering.program.stage = Stage::Te;
-  const Lowering first = lowering;
-  bool check_accesses = true;
   if (lowering.verify_each) check_text(lowering);
-  for (const Pass& pass : passes) {
-    const Lowering input = printable(lowering);
-    try {
-      run_pass(pass, lowering);
-      if (pass.in == Stage::Te && pass.out == Stage::Loops) {
-        check_accesses = are_accesses_proven(lowering);
-      }
-      if (lowering.verify_each) verify(lowering, check_accesses);
-    } catch (const std::logic_error& error) {  // an InternalError, or one of the library's
-      throw with_input(error, {&pass, 1}, input);
-    }
-    observer(pass, lowering);
-  }
-  if (lowering.verify_each || lowering.program.stage == Stage::Te) return lowering;
-  try {
-    ir::verify(lowering.program, {.target = &lowering.target, .check_accesses = check_accesses});
-  } catch (const InternalError& error) {
-    throw with_input(error, passes, first);
-  }
-  return lowering;
+  return run_further(passes, std::move(lowering), observer);
+}
+
+Lowering lower_as_far_as_bound(Lowering lowering, PassObserver observer) {
+  const std::span<const Pass> passes = kPipeline;
+  Lowering loops = run_passes(passes.first(kLoopPasses), std::move(lowering), observer);
+  return is_bound_throughout(loops.program) ? make_kernels(std::move(loops), observer) : loops;
+}
+
+Lowering make_kernels(Lowering loops, PassObserver observer) {
+  const std::span<const Pass> passes = kPipeline;
+  return run_further(passes.subspan(kLoopPasses), std::move(loops), observer);
 }
 
 Lowering lower(Lowering lowering, PassObserver observer) {

@@ -6,6 +6,7 @@
 #include "ir/verify_stages.h"
 #include "ir/visit.h"
 #include "lower/kernel_builder.h"
+#include "schedule/kernel_nests.h"
 #include "support/diagnostic.h"
 
 namespace texloom::lower {
@@ -111,6 +112,13 @@ class PlanBuilder {
 
 void split_kernels(Lowering& lowering) {
   lowering.program.body = PlanBuilder(lowering).plan_of_program();
+}
+
+bool is_bound_throughout(const Program& program) {
+  bool bound = true;
+  walk(program.body,
+       [&](const Nest& nest) { bound = bound && schedule::has_thread_loop(nest.body); });
+  return bound;
 }
 
 }  // namespace texloom::lower

@@ -23,4 +23,7 @@ namespace texloom::lower {
 //       thread<blockIdx.x> i < 8 { ...         }
 void split_kernels(Lowering& lowering);
 
+// Whether each nest of the program, which is at stage Flattened, has a loop over threads.
+bool is_bound_throughout(const ir::Program& program);
+
 }  // namespace texloom::lower

@@ -22,12 +22,14 @@ class KernelMaker {
       : s_(schedule), buffers_(buffers), root_(root), parts_(parts) {}
 
   Stmt kernel(const Stmt& loops) const {
-    check_memory(loops);
+    // Loops without threads are no kernel yet, and may keep what they compute where they like.
+    const bool bound = has_thread_loop(loops);
+    if (bound) check_memory(loops);
     Stmt body = loops;
     for (const Buffer& part : parts_) {
       if (uses(loops, part)) body = make_allocate(part, body, part->location);
     }
-    const StageId writer = writer_of(loops);
+    const StageId writer = bound ? writer_of(loops) : root_;
     return make_nest(buffers_.of_stage[static_cast<size_t>(writer)].front(), body,
                      s_.stage(writer).op->location);
   }

@@ -46,6 +46,10 @@ bool has_threads_throughout(const Stmt& s) {
     return std::all_of(n->statements.begin(), n->statements.end(), has_threads_throughout);
   }
   if (is_seen_by_all_kernels(s)) return has_threads_throughout(as<Allocate>(s)->body);
+  return has_thread_loop(s);
+}
+
+bool has_thread_loop(const Stmt& s) {
   bool found = false;
   walk(s, [&](const For& n) { found = found || n.loop == LoopKind::Thread; });
   return found;

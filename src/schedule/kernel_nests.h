@@ -19,4 +19,7 @@ ir::Stmt divided_into_kernels(const ir::Stmt& s, ir::StmtMap make);
 // Whether there are threads for each part that would be a kernel.
 bool has_threads_throughout(const ir::Stmt& s);
 
+// Whether there is a loop over threads anywhere in it.
+bool has_thread_loop(const ir::Stmt& s);
+
 }  // namespace texloom::schedule

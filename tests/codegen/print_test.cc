@@ -172,6 +172,7 @@ TEST(Print, Statements) {
             "    barrier(CLK_LOCAL_MEM_FENCE);\n"
             "    y[i] = s[j];\n"
             "  }\n"
+            "  barrier(CLK_LOCAL_MEM_FENCE);\n"
             "}\n"
             "y[9] = 1;\n");
 }

@@ -38,7 +38,7 @@ def texture_bound_to_no_thread() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
     s.cache_read(x, "texture", [y])  # wrong
-    tvm.lower(s, [x, y])
+    tvm.build(s, [x, y])
 
 
 @case("TL3006")
@@ -153,7 +153,7 @@ def global_cache_bound_to_no_thread() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
     s.cache_read(x, "global", [y])  # wrong
-    tvm.lower(s, [x, y])
+    tvm.build(s, [x, y])
 
 
 @case("TL2011")

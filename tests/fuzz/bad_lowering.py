@@ -99,7 +99,7 @@ def root_stage_bound_to_no_thread() -> None:
     x = te.placeholder((8, 4), name="X")
     y = te.compute((8, 4), lambda i, j: x[i, j] + 1, name="Y")  # wrong
     s = te.create_schedule(y.op)
-    tvm.lower(s, [x, y])
+    tvm.build(s, [x, y])
 
 
 @case("TL3018")
@@ -145,7 +145,7 @@ def virtual_threads_alone() -> None:
     y = te.compute((8, 4), lambda i, j: x[i, j] + 1, name="Y")  # wrong
     s = te.create_schedule(y.op)
     s[y].bind(s[y].op.axis[0], te.thread_axis("vthread"))
-    tvm.lower(s, [x, y])
+    tvm.build(s, [x, y])
 
 
 @case("TL3019")

@@ -282,7 +282,7 @@ def test_several_kernels_share_memory(run):
 
 
 def test_vectors(run):
-    """Declared buffers, vector loads and stores, and scalars between vectors."""
+    """Declared buffers, vector loads, stores and constants, and scalars between vectors."""
     a = placeholder()
     x = tvm.tir.decl_buffer(a.shape, a.dtype, name="x")
     y = tvm.tir.decl_buffer((8, 16), "float32", name="y")
@@ -292,7 +292,8 @@ def test_vectors(run):
         ib, row = builder()
         with ib.for_range(0, 4, name="j") as j:
             value = ins[0].vload((row, j * 4), "float32x4")
-            ib.emit(outs[0].vstore([row, j * 4], value * 2.0 + value))
+            one = tvm.tir.const(1, "float32x4")
+            ib.emit(outs[0].vstore([row, j * 4], value * 2.0 + value + one))
         return ib.get()
 
     b = te.extern((8, 16), [a], body, in_buffers=x, out_buffers=[y], name="B")
@@ -300,7 +301,7 @@ def test_vectors(run):
     assert "ramp" in lowered_alike(s, [a, b])
     assert "float4" in tvm.build(s, [a, b], "opencl").kernels[0].source
     result = run(s, [a, b], VALUES)
-    assert (result == VALUES * 3).all()
+    assert (result == VALUES * 3 + 1).all()
     assert (x.dtype, tuple(x.shape), x.strides, x.elem_offset) == ("float32", (8, 16), [], 0)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
-from .. import driver
+from .. import _core, driver
 from .._core import Buffer, PlacedBuffer, Program, Schedule, Tensor
 from ..target import Target
 from .units import size_text
@@ -109,7 +109,7 @@ def lowered(
         if args is not None or binds is not None or target is not None:
             raise TypeError("a program has its arguments and its target already")
         return inp
-    return driver.lower(inp, args, binds=binds, target=target)
+    return _core.lower_to_kernels(driver.program_of(inp, args, "main", binds, target))
 
 
 def rows_of(kernel: dict[str, Any]) -> list[Traffic]:

@@ -6,9 +6,9 @@ stands for a kind of node: ``isinstance(e, tir.Add)``, ``tir.Cast("float32", e)`
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
 
 from .. import _core
 from .._core import Expr as PrimExpr
@@ -25,7 +25,7 @@ class NodeClass(type):
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, PrimExpr) and value._class == cls.node
 
-    def __call__(cls, *args: Any, **keywords: Any) -> PrimExpr:
+    def __call__(cls, *args: typing.Any, **keywords: typing.Any) -> PrimExpr:
         if cls.make is None:
             raise TypeError(f"{cls.__name__} is for isinstance; make one with functions of te")
         return cls.make(*args, **keywords)
@@ -50,19 +50,19 @@ def _float_imm(dtype: str, value: float) -> PrimExpr:
     return op.const(float(value), dtype)
 
 
-def _cast(dtype: str, value: Any) -> PrimExpr:
+def _cast(dtype: str, value: typing.Any) -> PrimExpr:
     return _core.to_expr(value).astype(dtype)
 
 
-def _call(dtype: str | None, op: str, args: Any) -> Any:
+def _call(dtype: str | None, op: str, args: typing.Any) -> typing.Any:
     return calls.call_intrin(dtype, op, *args)
 
 
-def _select(condition: Any, true_value: Any, false_value: Any) -> PrimExpr:
+def _select(condition: typing.Any, true_value: typing.Any, false_value: typing.Any) -> PrimExpr:
     return op.if_then_else(condition, true_value, false_value)
 
 
-def _producer_load(producer: Tensor, indices: Any) -> PrimExpr:
+def _producer_load(producer: Tensor, indices: typing.Any) -> PrimExpr:
     return producer(*indices)
 
 
@@ -101,6 +101,7 @@ GE = _node_class("GE", "a >= b", lambda a, b: _core.to_expr(a) >= b)
 And = _node_class("And", "Both conditions hold.", _core.logical_and)
 Or = _node_class("Or", "One of two conditions holds.", _core.logical_or)
 Not = _node_class("Not", "The condition does not hold.", _core.logical_not)
+Any = _node_class("Any", "An extent that nobody knows: no expression is one.")
 
 
 class StringImm:
@@ -137,6 +138,7 @@ __all__ = [
     "NE",
     "Add",
     "And",
+    "Any",
     "Broadcast",
     "Call",
     "Cast",

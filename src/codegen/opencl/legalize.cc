@@ -5,6 +5,7 @@
 
 #include "codegen/opencl/align_access.h"
 #include "codegen/opencl/integer_arithmetic.h"
+#include "codegen/opencl/meet_behind_loops.h"
 #include "codegen/opencl/split_lanes.h"
 #include "codegen/opencl/unused_values.h"
 #include "codegen/opencl/vector_conditions.h"
@@ -55,6 +56,12 @@ constexpr std::array kSteps = {
     Step{"drop_unused_values",
          [](Kernel& k, const Target&) { k.body = drop_unused_values(k.body); }, Stage::Legalised,
          Stage::Legalised, "leave out what nothing reads any more"},
+    Step{"meet_behind_loops",
+         [](Kernel& k, const Target& t) {
+           if (t.block_stack) k.body = meet_behind_loops(k.body);
+         },
+         Stage::Legalised, Stage::Legalised,
+         "let threads that take turns meet behind loops that they meet in"},
 };
 
 }  // namespace
