@@ -458,8 +458,8 @@ TEST(Parse, LocationsOnDemand) {
   const std::string text =
       "program p stage=kernels\n"
       "  param A: global float32[8] @\"a \\\"b\\\".py\":3\n"
-      "  buffer.alloca B: global float32[8] @?\n"
-      "  for i < 2 @\"a.py\":7 {\n"
+      "  buffer.alloca B: global float32[8] @\"a.py\":7\n"
+      "  for i < 2 @? {\n"
       "    launch k(A) grid=(1, 1, 1) block=(1, 1, 1) @\"b.py\":8\n"
       "  }\n"
       "  buffer.free B @\"a.py\":9\n"
@@ -474,7 +474,7 @@ TEST(Parse, LocationsOnDemand) {
   const Program p = parse_program(text, "p.tl");
   // What has no location of its own has that of what is inside it.
   std::string expected = text;
-  expected.replace(expected.find("@?"), 2, "@\"a.py\":7");
+  expected.replace(expected.find("@?"), 2, "@\"b.py\":8");
   EXPECT_EQ(to_string(p, {.locations = true}), expected);
   round_trip(p, {.locations = true});
   EXPECT_EQ(p.kernels[0].location.line, 1);

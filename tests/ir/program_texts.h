@@ -63,6 +63,7 @@ inline constexpr std::string_view kFlattenedText =
   texture2d.alloca U: texture2d<float32>[8, 16] 4 x 8 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]
   nest U {
     thread<threadIdx.x> tx < 4 {
+      buffer.alloca P: local float32[1]
       for y < 8 {
         let i: int32 = tx * 4 + y * 16
         if i >= 2 {

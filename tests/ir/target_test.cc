@@ -121,7 +121,7 @@ TEST(Target, FeaturesAreTurnedOff) {
   EXPECT_FALSE(parse("opencl -device=adreno").float16_arithmetic);
   EXPECT_TRUE(parse("opencl -float16_arithmetic=1").float16_arithmetic);
   const auto flags = flag_attributes(parse("opencl -float64=0"));
-  ASSERT_EQ(flags.size(), 6U);
+  ASSERT_EQ(flags.size(), 7U);
   EXPECT_EQ(flags[1], std::pair(std::string_view("float64"), false));
 }
 

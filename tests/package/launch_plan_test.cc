@@ -11,8 +11,8 @@ namespace {
 constexpr std::string_view kChain = R"(program main stage=kernels
   param A: global float32[8]
   param C: global float32[8]
-  temporary T: global float32[8]
-  temporary U: global float32[8]
+  buffer.alloca T: global float32[8]
+  buffer.alloca U: global float32[8]
   launch k0(A, T) grid=(8, 1, 1) block=(1, 1, 1)
   for s < 2 {
     launch k1(T, U) grid=(8, 1, 1) block=(1, 1, 1)

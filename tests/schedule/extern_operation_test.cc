@@ -61,7 +61,8 @@ TEST_F(Extern, BuffersAreThoseOfTheTensors) {
   EXPECT_THAT(faults([&] { make(copy()); }),
               HasSubstr("te.py:7: extern 'E': the buffer 'A' has another shape or dtype"));
   from = buffer("A", {8}, ir::MemoryScope::Shared);
-  EXPECT_THAT(faults([&] { make(copy()); }), HasSubstr("the buffer 'A' is not in global memory"));
+  EXPECT_THAT(faults([&] { make(copy()); }),
+              HasSubstr("the buffer 'A' is not row-major in global memory"));
 }
 
 // A statement may use what it was given or allocates.
