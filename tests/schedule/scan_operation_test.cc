@@ -54,6 +54,25 @@ TEST(Scan, ReadsRowsBeforeItsOwn) {
   }
 }
 
+// By minima, divisions and conditions, those of the axis's domain included.
+TEST(Scan, ReadsRowsThatAreKnownToBeEarlier) {
+  const auto row = [](auto earlier) {
+    return problem([&](auto& r, auto& t, auto& i) { return at(r, {earlier(t, i), i}); });
+  };
+  const auto below = [](auto bound) {
+    return problem([&](auto& r, auto& t, auto& i) {
+      return ir::make_select(i < bound(t), at(r, {i, i}), ir::make_float(0));
+    });
+  };
+  EXPECT_EQ(row([](auto& t, auto& i) { return min(i, t - 1); }), "");
+  EXPECT_EQ(row([](auto& t, auto&) { return floordiv(t, 2); }), "");
+  EXPECT_EQ(row([](auto& t, auto&) { return max(t - 3, ir::make_int(0)); }), "");
+  EXPECT_EQ(below([](auto& t) { return t; }), "");
+  EXPECT_THAT(row([](auto& t, auto& i) { return min(i, t); }), HasSubstr("TL1024"));
+  EXPECT_THAT(row([](auto& t, auto& i) { return min(i, t - 1) - 1; }), HasSubstr("TL1024"));
+  EXPECT_THAT(below([](auto& t) { return t + 1; }), HasSubstr("TL1024"));
+}
+
 // Of what a step reads, the axes that are its row wherever they are read.
 TEST(Scan, RowsOfAStep) {
   const Tensor state = placeholder("R", {6, 4}), a = placeholder("A", {6, 4});
