@@ -209,10 +209,10 @@ Expr make_float(double value, Type type) {
 }
 Expr make_bool(bool value) { return make_int(value ? 1 : 0, kBool); }
 
-Expr make_const(int64_t value, Type type) {
+Expr make_const(double value, Type type) {
   const Type element = type.element();
-  const Expr scalar = element.is_float() ? make_float(static_cast<double>(value), element)
-                                         : make_int(value, element);
+  const Expr scalar = element.is_float() ? make_float(value, element)
+                                         : make_int(static_cast<int64_t>(value), element);
   return make_broadcast(scalar, type.lanes);
 }
 

@@ -227,8 +227,8 @@ const Node* as(const Expr& e) {
 Expr make_int(int64_t value, Type type = kInt32);
 Expr make_float(double value, Type type = kFloat32);
 Expr make_bool(bool value);
-// A constant of any scalar or vector type.
-Expr make_const(int64_t value, Type type);
+// A constant of any scalar or vector type; `value` is converted, so that it is exact up to 2^53.
+Expr make_const(double value, Type type);
 Expr make_var(std::string name, Type type = kInt32, SourceLocation location = {});
 Expr make_binary(BinaryOp op, Expr a, Expr b, SourceLocation location = {});
 Expr make_not(Expr value, SourceLocation location = {});
