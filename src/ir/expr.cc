@@ -385,7 +385,9 @@ Expr make_reduce(Reducer reducer, Exprs sources, std::vector<IterVar> axes, Expr
   auto* node = new Reduce(std::move(reducer), std::move(sources), std::move(axes),
                           std::move(condition), std::move(init));
   Exprs children = node->sources;
-  children.insert(children.end(), node->init.begin(), node->init.end());
+  for (const Exprs* more : {&node->reducer.results, &node->reducer.identities, &node->init}) {
+    children.insert(children.end(), more->begin(), more->end());
+  }
   if (node->condition) children.push_back(node->condition);
   return finish(node, std::move(location), children);
 }

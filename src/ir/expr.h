@@ -169,7 +169,7 @@ struct TensorRead : ExprBase<TensorRead> {
 // combined together (of argmax an index and a value); all lists have an element for each.
 struct Reducer {
   Exprs lhs, rhs;    // Vars
-  Exprs results;     // over lhs and rhs: their combination
+  Exprs results;     // over lhs, rhs and variables of what is around: their combination
   Exprs identities;  // the start; of max the lowest finite value: TVM's, though -inf is lower
   std::string name;  // "sum", "max", ... : for printing only
 };

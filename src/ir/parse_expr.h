@@ -68,6 +68,7 @@ class ExprParser {
   Expr intrinsic(const Token& name, const IntrinsicInfo& info);
   Expr texture_load(const Token& name);
   Expr reduce(const Token& name);
+  Reducer reducer(const Token& name);
   Exprs reducer_values(const Token& name, const Reducer& reducer);
 
   // As many as the function takes.

@@ -2,6 +2,7 @@
 
 #include "ir/parse_expr.h"
 #include "ir/program.h"
+#include "ir/reducer.h"
 #include "ir/visit.h"
 
 namespace texloom::ir {
@@ -110,8 +111,36 @@ Exprs ExprParser::reducer_values(const Token& name, const Reducer& reducer) {
   return list;
 }
 
+// "sum", or "scaled(i, n)" with the variables that its parameters stand for.
+Reducer ExprParser::reducer(const Token& name) {
+  const DeclaredReducer& declared = names_.reducer(reader_, reader_.name("the name of a reducer"));
+  Exprs given;
+  if (reader_.accept("(")) {
+    do {
+      given.push_back(names_.variable(reader_, reader_.name("a variable")));
+    } while (reader_.accept(","));
+    reader_.expect(")");
+  }
+  if (given.size() != declared.parameters.size()) {
+    reader_.wrong(name, "name a variable for each parameter behind the reducer's operands",
+                  "the reducer takes {} variables, not {}", declared.parameters.size(),
+                  given.size());
+  }
+  Substitution values;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const Expr& parameter = declared.parameters[i];
+    if (given[i]->type != parameter->type) {
+      reader_.wrong(name, "declare a reducer for variables of this type",
+                    "the reducer takes a variable of type {}, not {}", to_string(parameter->type),
+                    to_string(given[i]->type));
+    }
+    values.emplace(parameter, given[i]);
+  }
+  return substitute(declared.reducer, values);
+}
+
 Expr ExprParser::reduce(const Token& name) {
-  const Reducer& reducer = names_.reducer(reader_, reader_.name("the name of a reducer"));
+  const Reducer reducer = this->reducer(name);
   reader_.expect(",");
   reader_.expect("[");
   std::vector<IterVar> axes = axes_until("]", IterKind::Reduction);

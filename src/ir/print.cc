@@ -9,6 +9,7 @@
 #include "ir/ir.h"
 #include "ir/lexer.h"
 #include "ir/print_names.h"
+#include "ir/reducer.h"
 
 namespace texloom::ir {
 namespace {
@@ -255,10 +256,11 @@ class Printer {
   std::string reduce(const Reduce& n) {
     std::string axes;
     for (const IterVar& axis : n.axes) axes += (axes.empty() ? "" : ", ") + iter_var(*axis);
-    std::string out =
-        InOrder{"reduce({}, [{}], {}", names_.name(n.reducer.lhs.front().get(), n.reducer.name),
-                axes, values(n.sources)}
-            .text;
+    std::string reducer = names_.name(n.reducer.lhs.front().get(), n.reducer.name);
+    if (const Exprs used = parameters_of(n.reducer); !used.empty()) {
+      reducer += fmt::format("({})", list(used));
+    }
+    std::string out = InOrder{"reduce({}, [{}], {}", reducer, axes, values(n.sources)}.text;
     if (n.condition) out += ", where=" + text(n.condition);
     if (!n.init.empty()) out += ", init=" + values(n.init);
     return out + ")";

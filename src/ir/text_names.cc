@@ -104,8 +104,8 @@ void TextNames::add_tensors(const TextReader& reader, const NamedToken& name,
 }
 
 void TextNames::add_reducer(const TextReader& reader, const NamedToken& name,
-                            const Reducer& reducer) {
-  if (reducers_.try_emplace(name.name, reducer).second) return;
+                            DeclaredReducer reducer) {
+  if (reducers_.try_emplace(name.name, std::move(reducer)).second) return;
   reader.wrong(name.token, std::string(kRename), "{} is a reducer already", name.token.text);
 }
 
@@ -122,7 +122,7 @@ Tensor TextNames::tensor(const TextReader& reader, const NamedToken& name, size_
                "there is no tensor {} here", name.token.text);
 }
 
-const Reducer& TextNames::reducer(const TextReader& reader, const NamedToken& name) const {
+const DeclaredReducer& TextNames::reducer(const TextReader& reader, const NamedToken& name) const {
   if (const auto found = reducers_.find(name.name); found != reducers_.end()) return found->second;
   if (outer_ != nullptr) return outer_->reducer(reader, name);
   reader.wrong(name.token,

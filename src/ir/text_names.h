@@ -21,6 +21,12 @@ struct Declaration {
   TextureOrigin origin;
 };
 
+// A reducer as its declaration has it. Reductions by it name a variable for each parameter.
+struct DeclaredReducer {
+  Reducer reducer;
+  Exprs parameters;
+};
+
 // One name is one variable or buffer in the whole text, as the printer numbers them: what is bound
 // in two places is one node. Where a name may be used, the verifier says. Of stage te, each
 // operation has variables of its own, which hide those of the text around.
@@ -43,9 +49,9 @@ class TextNames {
   // The outputs of the operation of this name.
   void add_tensors(const TextReader& reader, const NamedToken& name,
                    const std::vector<Tensor>& outputs);
-  void add_reducer(const TextReader& reader, const NamedToken& name, const Reducer& reducer);
+  void add_reducer(const TextReader& reader, const NamedToken& name, DeclaredReducer reducer);
   Tensor tensor(const TextReader& reader, const NamedToken& name, size_t output) const;
-  const Reducer& reducer(const TextReader& reader, const NamedToken& name) const;
+  const DeclaredReducer& reducer(const TextReader& reader, const NamedToken& name) const;
 
   // Null where there is none.
   Expr find_variable(const std::string& name) const;
@@ -55,7 +61,7 @@ class TextNames {
   std::map<std::string, Expr> variables_;
   std::map<std::string, Buffer> buffers_;
   std::map<std::string, std::vector<Tensor>> tensors_;
-  std::map<std::string, Reducer> reducers_;
+  std::map<std::string, DeclaredReducer> reducers_;
   const TextNames* outer_ = nullptr;
 };
 

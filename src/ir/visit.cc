@@ -38,10 +38,10 @@ Expr rebuild(const Pack& n, Exprs elements) { return make_pack(std::move(element
 Expr rebuild(const TensorRead& n, const Tensor& tensor, Exprs indices) {
   return make_tensor_read(tensor, std::move(indices), n.location);
 }
-Expr rebuild(const Reduce& n, const Reducer& reducer, const std::vector<IterVar>& axes,
-             Exprs sources, Expr condition, Exprs init) {
-  return make_reduce(reducer, std::move(sources), axes, std::move(condition), std::move(init),
-                     n.location);
+Expr rebuild(const Reduce& n, Reducer reducer, const std::vector<IterVar>& axes, Exprs sources,
+             Expr condition, Exprs init) {
+  return make_reduce(std::move(reducer), std::move(sources), axes, std::move(condition),
+                     std::move(init), n.location);
 }
 Expr rebuild(const Tuple& n, Exprs elements) { return make_tuple(std::move(elements), n.location); }
 // A scalar load whose index became a vector is a load of a vector.
@@ -86,12 +86,13 @@ Stmt rebuild(const Allocate& n, const Buffer& buffer, Stmt body) {
   return make_allocate(buffer, std::move(body), n.location);
 }
 
-// -- Children: the fields that are expressions and statements, and lists of them.
+// -- Children: the fields that are expressions and statements, lists of them, and what reducers
+// compute.
 
 template <class Field>
-inline constexpr bool kIsChild =
-    std::is_same_v<Field, Expr> || std::is_same_v<Field, Exprs> || std::is_same_v<Field, Stmt> ||
-    std::is_same_v<Field, Stmts> || std::is_same_v<Field, Optional>;
+inline constexpr bool kIsChild = std::is_same_v<Field, Expr> || std::is_same_v<Field, Exprs> ||
+                                 std::is_same_v<Field, Stmt> || std::is_same_v<Field, Stmts> ||
+                                 std::is_same_v<Field, Optional> || std::is_same_v<Field, Reducer>;
 
 template <class Node>
 constexpr bool has_children() {
@@ -109,6 +110,12 @@ struct FieldMapper {
   Expr operator()(const Expr& e) { return noted(map_expr(e), e); }
   Stmt operator()(const Stmt& s) { return noted(map_stmt(s), s); }
   Expr operator()(Optional e) { return e.child ? (*this)(e.child) : e.child; }
+  Reducer operator()(const Reducer& reducer) {
+    Reducer result = reducer;
+    result.results = (*this)(reducer.results);
+    result.identities = (*this)(reducer.identities);
+    return result;
+  }
   template <class Child>
     requires kIsChild<Child>
   std::vector<Child> operator()(const std::vector<Child>& list) {
@@ -164,6 +171,10 @@ struct FieldSight {
   void operator()(const Stmt& s) const { see_stmt(s); }
   void operator()(Optional e) const {
     if (e.child) see_expr(e.child);
+  }
+  void operator()(const Reducer& reducer) const {
+    (*this)(reducer.results);
+    (*this)(reducer.identities);
   }
   template <class Child>
     requires kIsChild<Child>

@@ -7,6 +7,7 @@
 
 #include "ir/arith/simplify.h"
 #include "ir/evaluation.h"
+#include "ir/reducer.h"
 #include "ir/visit.h"
 #include "lower/argument_copies.h"
 #include "lower/auto_unroll.h"
@@ -199,14 +200,15 @@ class Builder {
   Stmt across_threads(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_of(id);
-    const ThreadReduction reduction(stage, groups(id), sharing_threads(id));
+    const auto& reduce = *as<Reduce>(stage.op->body);
+    const ThreadReduction reduction(stage, substitute(reduce.reducer, b.index), groups(id),
+                                    sharing_threads(id));
     const Place& parts = reduction.parts;
     parts_.insert(parts_.end(), parts.buffers.begin(), parts.buffers.end());
     part_of_.emplace(id, reduction.part);
     const Stmt steps = loops_inside(id, position);
-    const auto& reduce = *as<Reduce>(stage.op->body);
     Exprs result = reduction.result();
-    if (!reduce.init.empty()) result = combined(reduce.reducer, reads(reduce.init, b), result);
+    if (!reduce.init.empty()) result = combined(reduction.reducer, reads(reduce.init, b), result);
     Stmt store = stores(place_of(id), result, false, stage.op->location);
     if (!may_run_anywhere(id, result)) store = guarded(b.guards, store);
     const Stmt start =
@@ -296,9 +298,10 @@ class Builder {
     const SourceLocation& where = stage.op->location;
     const auto own_part = part_of_.find(id);
     const Place place = own_part == part_of_.end() ? place_of(id) : own_part->second;
-    const Exprs values = reduce == nullptr ? reads(values_of(stage.op->body), b)
-                                           : combined(reduce->reducer, loads(place, where),
-                                                      reads(reduce->sources, b));
+    const Exprs values = reduce == nullptr
+                             ? reads(values_of(stage.op->body), b)
+                             : combined(substitute(reduce->reducer, b.index), loads(place, where),
+                                        reads(reduce->sources, b));
     std::vector<Expr> guards;
     bool anywhere = true;
     if (reduce != nullptr) {
@@ -419,7 +422,7 @@ class Builder {
 
   // What the reduction starts from.
   Exprs start_of(const Reduce& reduce, const StageBounds& b) {
-    return reduce.init.empty() ? reduce.reducer.identities : reads(reduce.init, b);
+    return reads(reduce.init.empty() ? reduce.reducer.identities : reduce.init, b);
   }
 
   bool is_inside(const BufferNode& b, const Exprs& indices) const {

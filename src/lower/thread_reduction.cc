@@ -15,9 +15,10 @@ int64_t count_of(const std::vector<ThreadLoop>& threads) {
 
 }  // namespace
 
-ThreadReduction::ThreadReduction(const Stage& stage, std::vector<ThreadLoop> loops_around,
+ThreadReduction::ThreadReduction(const Stage& stage, Reducer at_this_point,
+                                 std::vector<ThreadLoop> loops_around,
                                  std::vector<ThreadLoop> sharing)
-    : reducer(as<Reduce>(stage.op->body)->reducer),
+    : reducer(std::move(at_this_point)),
       groups(std::move(loops_around)),
       threads(std::move(sharing)) {
   const SourceLocation& where = stage.op->location;

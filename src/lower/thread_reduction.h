@@ -18,8 +18,9 @@ struct ThreadReduction {
   std::vector<ThreadLoop> groups;   // loops around, each iteration of which has a result of its own
   std::vector<ThreadLoop> threads;  // that share one result
 
-  ThreadReduction(const schedule::Stage& stage, std::vector<ThreadLoop> loops_around,
-                  std::vector<ThreadLoop> sharing);
+  // `at_this_point` has values for the parameters of the stage's reducer.
+  ThreadReduction(const schedule::Stage& stage, ir::Reducer at_this_point,
+                  std::vector<ThreadLoop> loops_around, std::vector<ThreadLoop> sharing);
 
   // Every thread's part into `parts`, then halves of them onto one another until the first holds
   // the result. insert_barriers puts barriers between the steps.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/reducer.h"
 #include "ir/visit.h"
 #include "lower/places.h"
 #include "lower/symbols.h"
@@ -182,7 +183,7 @@ class Builder {
     if (reduce == nullptr) {
       return inside(loops, stores(place, reads(values_of(op.body), axes), false, op.location));
     }
-    const Reducer& reducer = reduce->reducer;
+    const Reducer reducer = substitute(reduce->reducer, axes);
     const Exprs first = reduce->init.empty() ? reducer.identities : reads(reduce->init, axes);
     const std::vector<Loop> steps = loops_over(reduce->axes, axes);
     const Exprs values = combined(reducer, loads(place, op.location), reads(reduce->sources, axes));

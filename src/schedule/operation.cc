@@ -5,6 +5,7 @@
 
 #include "ir/arith/simplify.h"
 #include "ir/program.h"
+#include "ir/reducer.h"
 #include "ir/symbols.h"
 #include "ir/visit.h"
 #include "schedule/reduction_box.h"
@@ -26,17 +27,26 @@ Op make_placeholder(std::string name, Type type, Exprs shape, SourceLocation loc
 
 namespace {
 
-// The start of a reduction is one for all its steps.
-void check_start(const Operation& op, const Reduce& reduce) {
-  for (const Expr& start : reduce.init) {
-    walk(start, [&](const Var& v) {
-      for (const IterVar& axis : reduce.axes) {
-        if (axis->var.get() != &v) continue;
-        fail(op.location, Code::BadReduction, "use the axes of the tensor alone in init=",
-             "the reduction of '{}' starts from a value that uses its axis '{}'", op.name, v.name);
+// The reducer and the start of a reduction are the same for all its steps.
+void check_constant_parts(const Operation& op, const Reduce& reduce) {
+  const auto find = [&](const Exprs& list, auto refuse) {
+    for (const IterVar& axis : reduce.axes) {
+      for (const Expr& e : list) {
+        if (uses_var(e, axis->var)) refuse(axis->name());
       }
-    });
-  }
+    }
+  };
+  find(reduce.init, [&](const std::string& axis) {
+    fail(op.location, Code::BadReduction, "use the axes of the tensor alone in init=",
+         "the reduction of '{}' starts from a value that uses its axis '{}'", op.name, axis);
+  });
+  find(parameters_of(reduce.reducer), [&](const std::string& axis) {
+    fail(op.location, Code::BadReduction,
+         "use the axes of the tensor alone in the reducer, or put the axis into the expression "
+         "that is reduced",
+         "the reducer '{}' of '{}' uses the axis '{}' of the reduction", reduce.reducer.name,
+         op.name, axis);
+  });
 }
 
 std::vector<Type> types_of(const Expr& body) {
@@ -84,6 +94,10 @@ void check_variables(const Operation& op, const Expr& body, const Op& origin) {
   std::unordered_set<const ExprNode*> known;
   for (const IterVar& axis : op.axes) known.insert(axis->var.get());
   for (const IterVar& axis : op.reduce_axes) known.insert(axis->var.get());
+  if (const auto* reduce = as<Reduce>(body)) {
+    for (const Expr& operand : reduce->reducer.lhs) known.insert(operand.get());
+    for (const Expr& operand : reduce->reducer.rhs) known.insert(operand.get());
+  }
   walk(body, [&](const Var& v) {
     if (known.contains(&v)) return;
     if (is_symbol(op, v) || (origin && is_symbol(*origin, v))) {
@@ -134,7 +148,7 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
   const auto* top = as<Reduce>(body);
   if (top != nullptr) {
     op->reduce_axes = top->axes;
-    check_start(*op, *top);
+    check_constant_parts(*op, *top);
   }
   check_elements(*op, body);
   walk(body, [&](const Reduce& inner) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/program.h"
+#include "ir/reducer.h"
 #include "ir/visit.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
@@ -242,28 +243,28 @@ void check_axes(const std::vector<IterVar>& axes, const SourceLocation& where) {
   }
 }
 
-// A reducer speaks of its operands alone, its identities of nothing.
-void check_closed(const Reducer& reducer, const SourceLocation& where) {
-  const auto is_operand = [&](const Var& v) {
-    const auto same = [&](const Expr& operand) { return operand.get() == &v; };
-    return std::any_of(reducer.lhs.begin(), reducer.lhs.end(), same) ||
-           std::any_of(reducer.rhs.begin(), reducer.rhs.end(), same);
-  };
-  const auto refuse = [&](std::string_view what) {
-    fail(where, Code::BadReduction, "put it into the expression that is reduced",
-         "the reducer '{}' uses '{}', which is none of its operands", reducer.name, what);
-  };
-  const auto check = [&](const Expr& e, bool operands) {
+// A reducer speaks of its operands and of variables around the reduction, its identities of the
+// latter alone. That they are the tensor's, make_compute checks.
+void check_reducer(const Reducer& reducer, const SourceLocation& where) {
+  const auto check = [&](const Expr& e) {
+    const auto refuse = [&](std::string_view what) {
+      fail(where, Code::BadReduction, "put it into the expression that is reduced",
+           "the reducer '{}' uses '{}', which is neither its operand nor an axis", reducer.name,
+           what);
+    };
     walk(
-        e,
-        [&](const Var& v) {
-          if (!operands || !is_operand(v)) refuse(v.name);
-        },
-        [&](const TensorRead& n) { refuse(n.tensor->name); },
+        e, [&](const TensorRead& n) { refuse(n.tensor->name); },
         [&](const Reduce& n) { refuse(n.reducer.name); });
   };
-  for (const Expr& e : reducer.results) check(e, true);
-  for (const Expr& e : reducer.identities) check(e, false);
+  for (const Expr& e : reducer.results) check(e);
+  for (const Expr& e : reducer.identities) {
+    check(e);
+    walk(e, [&](const Var& v) {
+      if (!is_operand(reducer, v)) return;
+      fail(where, Code::BadReduction, "start from a constant, or from what the axes say",
+           "the identity of the reducer '{}' uses its operand '{}'", reducer.name, v.name);
+    });
+  }
 }
 
 // One for each source, of its type.
@@ -292,7 +293,7 @@ Expr reduce(Reducer reducer, Exprs sources, ReductionDomain domain, const Source
          "write a comparison as where=", "the condition of a reduction has type {}, not bool",
          to_string(domain.condition->type));
   }
-  check_closed(reducer, where);
+  check_reducer(reducer, where);
   convert(reducer.results, sources, "results", reducer, where);
   convert(reducer.identities, sources, "identities", reducer, where);
   if (!domain.init.empty()) convert(domain.init, sources, "starts", reducer, where);

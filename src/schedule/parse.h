@@ -62,6 +62,7 @@ class ScheduleParser {
 
   void symbol();
   void reducer();
+  ir::Exprs reducer_parameters(Scope& scope);
   // A tensor intrinsic (parse_intrinsic.cc).
   struct IntrinsicInput {
     ir::NamedToken name;

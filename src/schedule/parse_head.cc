@@ -68,12 +68,29 @@ std::vector<Type> ScheduleParser::types() {
   return list;
 }
 
+// ", i: int32, n: int32"
+Exprs ScheduleParser::reducer_parameters(Scope& scope) {
+  Exprs parameters;
+  while (reader_.accept(",")) {
+    const NamedToken name = reader_.name("a variable");
+    if (scope.names.find_variable(name.name)) {
+      reader_.wrong(name.token, "give the parameters names of their own",
+                    "two of them are named {}", name.token.text);
+    }
+    reader_.expect(":");
+    parameters.push_back(scope.names.bind(reader_, name, reader_.type()));
+  }
+  return parameters;
+}
+
 void ScheduleParser::reducer() {
   const NamedToken name = reader_.name("the name of a reducer");
   reader_.expect("(");
   const std::vector<NamedToken> lhs = operand_names();
   reader_.expect(",");
   const std::vector<NamedToken> rhs = operand_names();
+  Scope constants(reader_);
+  const Exprs parameters = reducer_parameters(constants);
   reader_.expect(")");
   reader_.expect(":");
   const Token at = reader_.peek();
@@ -86,14 +103,14 @@ void ScheduleParser::reducer() {
                   "the reducer has {} and {} operands, and {} types", lhs.size(), rhs.size(),
                   types.size());
   }
-  // It speaks of nothing but its operands, its identities of nothing at all.
-  Scope values(reader_), nothing(reader_);
+  // It speaks of its operands and parameters, its identities of the latter alone.
+  Scope values(reader_, &constants.names);
   Reducer r;
   r.name = name.name;
   std::set<std::string> known;
   const auto bind = [&](const std::vector<NamedToken>& names, Exprs& operands) {
     for (size_t i = 0; i < names.size(); ++i) {
-      if (!known.insert(names[i].name).second) {
+      if (constants.names.find_variable(names[i].name) || !known.insert(names[i].name).second) {
         reader_.wrong(names[i].token, "give the operands names of their own",
                       "two of them are named {}", names[i].token.text);
       }
@@ -105,8 +122,8 @@ void ScheduleParser::reducer() {
   r.results = reducer_part(values, "result", types);
   reader_.expect(",");
   reader_.expect_word("identity");
-  r.identities = reducer_part(nothing, "identity", types);
-  head_.names.add_reducer(reader_, name, r);
+  r.identities = reducer_part(constants, "identity", types);
+  head_.names.add_reducer(reader_, name, {r, parameters});
 }
 
 Exprs ScheduleParser::reducer_part(Scope& scope, std::string_view what,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/lexer.h"
+#include "ir/reducer.h"
 #include "ir/visit.h"
 #include "schedule/derived_axes.h"
 #include "support/check.h"
@@ -68,6 +69,13 @@ void SchedulePrinter::note_reducer(const Operation& op) {
   reducers_.push_back(known->first);
 }
 
+// A reduction that has been noted speaks of its reducer by the name that this has at the head.
+void SchedulePrinter::name_reducer(const Expr& body, PrintNames& names) const {
+  const auto* n = as<Reduce>(body);
+  if (n != nullptr)
+    names.alias(n->reducer.lhs.front().get(), reducer_names_.at(key_of(n->reducer)));
+}
+
 void SchedulePrinter::note_symbols(const Exprs& extents) {
   for (const Expr& extent : extents) {
     walk(extent, [&](const Var& v) {
@@ -88,9 +96,15 @@ SchedulePrinter::ReducerKey SchedulePrinter::key_of(const Reducer& r) {
   };
   std::vector<Type> types;
   for (const Expr& var : r.lhs) types.push_back(var->type);
-  const std::string lhs = text(r.lhs), rhs = text(r.rhs), results = text(r.results);
-  return {r.name, fmt::format("({}, {}): {} = {}, identity={}", lhs, rhs, types_text(types),
-                              results, text(r.identities))};
+  const std::string lhs = text(r.lhs), rhs = text(r.rhs);
+  // Under names of their own, so that it is one reducer for the axes of all stages.
+  std::string parameters;
+  for (const Expr& var : parameters_of(r)) {
+    parameters += fmt::format(", {}: {}", names.name(var.get(), "axis"), ir::to_string(var->type));
+  }
+  const std::string results = text(r.results);
+  return {r.name, fmt::format("({}, {}{}): {} = {}, identity={}", lhs, rhs, parameters,
+                              types_text(types), results, text(r.identities))};
 }
 
 // All axes of the stage, in the order of its text, and what its expressions read. Tensors and
@@ -110,9 +124,6 @@ PrintNames SchedulePrinter::axis_names(const Stage& stage) const {
     walk(op->body, [&](const TensorRead& n) {
       names.alias(n.tensor->producer.get(), name(schedule_.producer(n.tensor)));
     });
-    if (const auto* n = as<Reduce>(op->body)) {
-      names.alias(n->reducer.lhs.front().get(), reducer_names_.at(key_of(n->reducer)));
-    }
   }
   return names;
 }
@@ -153,7 +164,9 @@ std::string SchedulePrinter::type_and_shape(Type type, const Exprs& shape) {
 }
 
 std::string SchedulePrinter::body(const Stage& stage, const Expr& e) {
-  return to_string(e, axis_names_[static_cast<size_t>(stage.id)], options_);
+  PrintNames names = axis_names_[static_cast<size_t>(stage.id)];
+  name_reducer(e, names);
+  return to_string(e, names, options_);
 }
 
 namespace {

@@ -39,6 +39,7 @@ class SchedulePrinter {
 
   void note_operation(const Operation& op);
   void note_reducer(const Operation& op);
+  void name_reducer(const ir::Expr& body, ir::PrintNames& names) const;
   ir::PrintNames axis_names(const Stage& stage) const;
 
   // Tensor intrinsics (print_intrinsic.cc).

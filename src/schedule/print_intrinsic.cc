@@ -58,9 +58,7 @@ std::string SchedulePrinter::intrinsic_text(const Intrinsic& intrinsic) {
     const Buffer& b = intrinsic->inputs[i].buffer;
     axes.alias(op.inputs[i]->producer.get(), axes.name(b.get(), b->name));
   }
-  if (const auto* n = as<Reduce>(op.body)) {
-    axes.alias(n->reducer.lhs.front().get(), reducer_names_.at(key_of(n->reducer)));
-  }
+  name_reducer(op.body, axes);
   std::string list;
   for (const IterVar& axis : op.axes) {
     list += (list.empty() ? "" : ", ") + to_string(axis, axes, options_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/reducer.h"
 #include "ir/visit.h"
 #include "schedule/axis_values.h"
 #include "schedule/derived_axes.h"
@@ -175,10 +176,10 @@ std::vector<Tensor> Schedule::rfactor(const Tensor& tensor, const IterVar& axis,
   for (size_t i = 0; i < axes.size(); ++i) renamed.emplace(old->axes[i]->var, axes[i]->var);
   Exprs init;
   for (const Expr& e : whole.init) init.push_back(substitute(e, renamed));
-  replace_operation(
-      id, make_compute(old->name + ".repl", old->tag, axes,
-                       make_reduce(whole.reducer, std::move(sources), {step}, Expr(), init, where),
-                       old->location));
+  replace_operation(id, make_compute(old->name + ".repl", old->tag, axes,
+                                     make_reduce(substitute(whole.reducer, renamed),
+                                                 std::move(sources), {step}, Expr(), init, where),
+                                     old->location));
   return factored;
 }
 

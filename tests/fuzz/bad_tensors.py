@@ -152,7 +152,22 @@ def start_over_the_reduced_axis() -> None:
 
 
 @case("TL1004")
-def reducer_that_uses_more_than_its_operands() -> None:
+def reducer_over_the_reduced_axis() -> None:
+    x, k = te.placeholder((4, 4), name="X"), te.reduce_axis((0, 4), name="k")
+    by_step = te.comm_reducer(lambda a, b: a + b * k.var, lambda t: te.const(0, t), name="by_step")
+    te.compute((4,), lambda i: by_step(x[i, k], axis=k), name="Y")  # wrong
+
+
+@case("TL1004")
+def identity_by_an_operand() -> None:
+    x, k = te.placeholder((4, 4), "int32", name="X"), te.reduce_axis((0, 4), name="k")
+    seen = []
+    last = te.comm_reducer(lambda a, b: seen.append(a) or b, lambda t: seen[0], name="last")
+    te.compute((4,), lambda i: last(x[i, k], axis=k), name="Y")  # wrong
+
+
+@case("TL1004")
+def reducer_that_reads_a_tensor() -> None:
     x, k = te.placeholder((4, 4), name="X"), te.reduce_axis((0, 4), name="k")
     last = te.comm_reducer(lambda a, b: b + x[0, 0], lambda t: te.const(0, t), name="last")
     te.compute((4,), lambda i: last(x[i, k], axis=k), name="Y")  # wrong

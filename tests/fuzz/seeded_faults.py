@@ -75,8 +75,8 @@ FAULTS = (
     Fault(
         "a reduction begins with another value",
         LOWER + "build_loops.cc",
-        "return reduce.init.empty() ? reduce.reducer.identities : reads(reduce.init, b);",
-        "return reduce.reducer.identities;",
+        "return reads(reduce.init.empty() ? reduce.reducer.identities : reduce.init, b);",
+        "return reads(reduce.reducer.identities, b);",
     ),
     Fault(
         "both halves of a doubled stage are one",

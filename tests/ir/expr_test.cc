@@ -392,7 +392,7 @@ TEST(Size, CountsAllParts) {
   EXPECT_EQ(sum->size, 3U);
   EXPECT_EQ((sum * sum)->size, 7U);
   EXPECT_EQ(make_load(l.a, {sum, l.i})->size, 5U);
-  EXPECT_EQ(make_reduce(l.sum, {l.x}, {l.axis}, nullptr)->size, 2U);
+  EXPECT_EQ(make_reduce(l.sum, {l.x}, {l.axis}, nullptr)->size, 6U);
   Expr e = l.i;
   for (int n = 0; n < 31; ++n) e = e + e;
   EXPECT_EQ(e->size, 4294967295U);

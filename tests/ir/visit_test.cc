@@ -85,26 +85,27 @@ std::vector<std::string> children_of(const Stmt& s) {
 
 TEST(Children, AreSeenInOrder) {
   const Leaves l;
-  const std::vector<std::vector<std::string>> expected = {{},
-                                                          {},
-                                                          {},
-                                                          {"i", "j"},
-                                                          {"p"},
-                                                          {"p", "x", "y"},
-                                                          {"i"},
-                                                          {"x", "y"},
-                                                          {"x", "y", "z"},
-                                                          {"i", "j"},
-                                                          {"x"},
-                                                          {"v", "i"},
-                                                          {"x", "y", "z"},
-                                                          {"i", "j"},
-                                                          {"x", "p"},
-                                                          {"x", "y"},
-                                                          {"i", "x", "p", "j", "y"},
-                                                          {"i", "x"},
-                                                          {"i", "j"},
-                                                          {"i", "j"}};
+  const std::vector<std::vector<std::string>> expected = {
+      {},
+      {},
+      {},
+      {"i", "j"},
+      {"p"},
+      {"p", "x", "y"},
+      {"i"},
+      {"x", "y"},
+      {"x", "y", "z"},
+      {"i", "j"},
+      {"x"},
+      {"v", "i"},
+      {"x", "y", "z"},
+      {"i", "j"},
+      {"lhs + rhs", "0.0", "x", "p"},
+      {"lhs + rhs", "0.0", "x", "y"},
+      {"n + m", "lhs + rhs", "0", "0.0", "i", "x", "p", "j", "y"},
+      {"i", "x"},
+      {"i", "j"},
+      {"i", "j"}};
   const std::vector<ExprSample> samples = expr_samples(l);
   ASSERT_EQ(samples.size(), expected.size());
   for (size_t i = 0; i < samples.size(); ++i) {
@@ -118,7 +119,8 @@ TEST(Children, AreSeenInOrder) {
   for (size_t i = 0; i < stmts.size(); ++i) {
     EXPECT_EQ(children_of(stmts[i].s), expected_stmts[i]) << stmts[i].text;
   }
-  EXPECT_THAT(children_of(make_reduce(l.sum, {l.x}, {l.axis}, nullptr)), ElementsAre("x"));
+  EXPECT_THAT(children_of(make_reduce(l.sum, {l.x}, {l.axis}, nullptr)),
+              ElementsAre("lhs + rhs", "0.0", "x"));
 }
 
 Stmt map_exprs(const Stmt& s, ExprMap map) {

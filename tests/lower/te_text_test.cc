@@ -150,7 +150,8 @@ std::string error_in_head(const std::string& words) {
 std::string error_in(const std::string& directive) {
   return error_of(
       "program p stage=te target=\"opencl\"\n"
-      "reducer sum(a, b): float32 = a + b, identity=0.0\n"
+      "reducer sum(a, b): float32 = a + b, identity=0.0 "
+      "reducer plus(a, b, n: int32): float32 = a + b, identity=float32(n)\n"
       "placeholder A: float32[8, 4]\n"
       "compute B(i < 8, j < 4): float32 = reduce(sum, [k < 4], A[i, k])\n" +
       directive + "\ncompute C(i < 8, j < 4): float32 = B[i, j]\n");
@@ -171,6 +172,10 @@ TEST(TeTextErrors, OfTheHead) {
       {"reducer r(a, b): int32 = a < b, identity=0", "TL6002 2:26 the result is bool, not int32"},
       {"reducer r(a, b): int32 = a + c, identity=0", "TL6002 2:30 there is no variable c here"},
       {"reducer r(a, b): int32 = a + b, identity=a", "TL6002 2:42 there is no variable a here"},
+      {"reducer r(a, b, a: int32): int32 = a + b, identity=0",
+       "TL6002 2:11 two of them are named a"},
+      {"reducer r(a, b, n: int32, n: int32): int32 = a + b, identity=0",
+       "TL6002 2:27 two of them are named n"},
       {"reducer r(a, b): int32x4 = a + b, identity=0", "TL6002 2:18 the reducer combines vectors"},
       {"reducer r(tuple(a, b), c): tuple(int32, int8) = tuple(a, b), identity=0",
        "TL6002 2:28 the reducer has 2 and 1 operands, and 2 types"},
@@ -248,6 +253,14 @@ TEST(TeTextErrors, OfComputes) {
       {"compute D(i < 8): float32 = k", "TL6002 5:29 there is no variable k here"},
       {"compute D(i < 8): float32 = reduce(max, [k < 8], A[i, k])",
        "TL6002 5:36 there is no reducer max"},
+      {"compute D(i < 8): float32 = reduce(sum(i), [k < 8], A[i, k])",
+       "TL6002 5:29 the reducer takes 0 variables, not 1"},
+      {"compute D(i < 8): float32 = reduce(plus, [k < 8], A[i, k])",
+       "TL6002 5:29 the reducer takes 1 variables, not 0"},
+      {"compute D(i < 8): float32 = reduce(plus(k), [k < 8], A[i, k])",
+       "TL6002 5:41 there is no variable k here"},
+      {"compute D(i: int64 < 8): float32 = reduce(plus(i), [k < 8], A[i, k])",
+       "TL6002 5:36 the reducer takes a variable of type int32, not int64"},
       {"compute D(i < 8): float32 = reduce(sum, [], A[i, k])",
        "TL6001 5:42 expected the name of an axis, found ']'"},
       {"compute D(i < 8): float32 = reduce(sum, [k < 8, k < 8], A[i, k])",

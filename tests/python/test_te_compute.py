@@ -399,10 +399,13 @@ def test_init_over_the_reduce_axis_is_refused():
 
 def test_reducers_that_are_refused():
     x, k = te.placeholder((5, 9), name="X"), te.reduce_axis((0, 9), name="k")
+    reading = te.comm_reducer(lambda a, b: a + b * x[0, 0], lambda t: tir.const(0, t), name="open")
+    with pytest.raises(tvm.TVMError, match="TL1004.*'open' uses 'X'"):
+        reading(x[0, k], axis=k)
     n = te.var("n", "float32")
-    open_reducer = te.comm_reducer(lambda a, b: a + b * n, lambda t: tir.const(0, t), name="open")
-    with pytest.raises(tvm.TVMError, match="TL1004.*'open' uses 'n'"):
-        open_reducer(x[0, k], axis=k)
+    scaled = te.comm_reducer(lambda a, b: a + b * n, lambda t: tir.const(0, t), name="scaled")
+    with pytest.raises(tvm.TVMError, match="TL1007.*'Y' uses 'n', which is none of its axes"):
+        te.compute((5,), lambda i: scaled(x[i, k], axis=k), name="Y")
     short = te.comm_reducer(lambda a, b: (a[0],), lambda t, u: (0, 0), name="short")
     with pytest.raises(tvm.TVMError, match="TL1004.*'short' combines 2 values at once, but has 1"):
         short((x[0, k], x[1, k]), axis=k)
