@@ -200,13 +200,12 @@ class Builder {
   Stmt across_threads(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_of(id);
-    const auto& reduce = *as<Reduce>(stage.op->body);
-    const ThreadReduction reduction(stage, substitute(reduce.reducer, b.index), groups(id),
-                                    sharing_threads(id));
+    const ThreadReduction reduction(stage, b, groups(id), sharing_threads(id));
     const Place& parts = reduction.parts;
     parts_.insert(parts_.end(), parts.buffers.begin(), parts.buffers.end());
     part_of_.emplace(id, reduction.part);
     const Stmt steps = loops_inside(id, position);
+    const auto& reduce = *as<Reduce>(stage.op->body);
     Exprs result = reduction.result();
     if (!reduce.init.empty()) result = combined(reduction.reducer, reads(reduce.init, b), result);
     Stmt store = stores(place_of(id), result, false, stage.op->location);

@@ -1,9 +1,13 @@
 #include "lower/thread_reduction.h"
 
+#include "ir/evaluation.h"
+#include "ir/reducer.h"
+
 namespace texloom::lower {
 
 using namespace ir;  // the whole file speaks of IR nodes
 using schedule::Stage;
+using schedule::StageBounds;
 
 namespace {
 
@@ -13,12 +17,27 @@ int64_t count_of(const std::vector<ThreadLoop>& threads) {
   return count;
 }
 
+// All threads start from it and combine their parts, those whose point is outside the tensor as
+// well: what may fail there is zero.
+Reducer shared_reducer(const Reducer& of_stage, const StageBounds& b) {
+  Reducer reducer = substitute(of_stage, b.index);
+  Expr inside = make_bool(true);
+  for (const Expr& guard : b.guards) inside = inside && guard;
+  Failures failures;
+  for (Exprs* parts : {&reducer.results, &reducer.identities}) {
+    for (Expr& e : *parts) {
+      if (failures.possible_in(e)) e = make_select(inside, e, make_const(0, e->type));
+    }
+  }
+  return reducer;
+}
+
 }  // namespace
 
-ThreadReduction::ThreadReduction(const Stage& stage, Reducer at_this_point,
+ThreadReduction::ThreadReduction(const Stage& stage, const StageBounds& bounds,
                                  std::vector<ThreadLoop> loops_around,
                                  std::vector<ThreadLoop> sharing)
-    : reducer(std::move(at_this_point)),
+    : reducer(shared_reducer(as<Reduce>(stage.op->body)->reducer, bounds)),
       groups(std::move(loops_around)),
       threads(std::move(sharing)) {
   const SourceLocation& where = stage.op->location;

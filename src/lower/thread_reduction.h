@@ -7,19 +7,19 @@
 #include "ir/stmt.h"
 #include "lower/places.h"
 #include "lower/store_predicate.h"
+#include "schedule/bounds.h"
 #include "schedule/schedule.h"
 
 namespace texloom::lower {
 
 struct ThreadReduction {
-  ir::Reducer reducer;
+  ir::Reducer reducer;              // at this point of the loops
   Place part;                       // of each thread: what its own steps give
   Place parts;                      // of the block: [groups..., threads]; at the thread's own place
   std::vector<ThreadLoop> groups;   // loops around, each iteration of which has a result of its own
   std::vector<ThreadLoop> threads;  // that share one result
 
-  // `at_this_point` has values for the parameters of the stage's reducer.
-  ThreadReduction(const schedule::Stage& stage, ir::Reducer at_this_point,
+  ThreadReduction(const schedule::Stage& stage, const schedule::StageBounds& bounds,
                   std::vector<ThreadLoop> loops_around, std::vector<ThreadLoop> sharing);
 
   // Every thread's part into `parts`, then halves of them onto one another until the first holds

@@ -90,6 +90,37 @@ def test_threads_share_a_reduction(run):
     np.testing.assert_array_equal(got_tops, HIGHEST)
 
 
+def test_threads_outside_the_tensor_start_from_nothing(run):
+    """They would divide by zero."""
+    x, k = te.placeholder((ROWS, STEPS), "int32", name="X"), te.reduce_axis((0, STEPS), name="k")
+    y = te.compute((ROWS,), lambda i: highest(30 // (ROWS - i))(x[i, k], axis=k), name="Y")
+    s = te.create_schedule(y.op)
+    outer, inner = s[y].split(y.op.axis[0], factor=4)
+    s[y].bind(outer, te.thread_axis("blockIdx.x"))
+    s[y].bind(inner, te.thread_axis("threadIdx.y"))
+    s[y].bind(k, te.thread_axis("threadIdx.x"))
+    expected = np.maximum(VALUES.max(axis=1), 30 // (ROWS - np.arange(ROWS)))
+    np.testing.assert_array_equal(run(s, [x, y], VALUES), expected)
+
+
+def test_an_intrinsic_does_not_match():
+    """It computes with axes of its own."""
+    x, k = te.placeholder((ROWS, STEPS), "int32", name="X"), te.reduce_axis((0, STEPS), name="k")
+    y = te.compute((ROWS,), lambda i: capped(i)(x[i, k], axis=k), name="Y")
+
+    def statement(ins, outs):
+        ib = tvm.tir.ir_builder.create()
+        ib.buffer_ptr(outs[0])[0] = 0
+        return ib.get()
+
+    m = te.reduce_axis((0, STEPS), name="m")
+    z = te.compute((ROWS,), lambda i: capped(i)(x[i, m], axis=m), name="Z")
+    s = te.create_schedule(y.op)
+    s[y].tensorize(y.op.axis[0], te.decl_tensor_intrin(z.op, statement))
+    with pytest.raises(tvm.TVMError, match="TL3033"):
+        tvm.lower(s, [x, y])
+
+
 def test_a_new_layout(run):
     """The reducer has the tensor's new axes in an expression."""
     x, sums, tops, s = by_row()
@@ -166,7 +197,5 @@ def test_identities_do_not_use_operands():
         return a + b
 
     leak = te.comm_reducer(combine, lambda t: kept[0], name="leak")
-    with pytest.raises(
-        tvm.TVMError, match="TL1004.*identity of the reducer 'leak' uses its operand 'a'"
-    ):
+    with pytest.raises(tvm.TVMError, match="TL1004.*reducer 'leak' uses its operand 'a'"):
         leak(x[0, k], axis=k)
