@@ -90,6 +90,8 @@ def _added(rng: random.Random, lines: list[str]) -> None:
     intrinsics = [line.split()[1] for line in lines if line.startswith("  intrinsic ")]
     if intrinsics and rng.random() < 0.4:
         directive = f"tensorize {axis} {rng.choice(intrinsics)}"
+    if directive == "inline" and f"  param {OPERATION.match(lines[at])[1]}" in lines:
+        return  # an inlined argument is never written
     lines.insert(_stage(lines, at)[1], f"  {directive}")
 
 
