@@ -10,6 +10,7 @@
 #include "handles.h"
 #include "ir/target.h"
 #include "lower/lowering.h"
+#include "package/launch_plan.h"
 #include "runtime/plan_executor.h"
 
 namespace texloom::python {
@@ -27,6 +28,7 @@ struct CompiledFunction {
   codegen::opencl::CompiledModule module;
   std::vector<ir::Layout> array_layouts;                // of the arguments
   std::vector<lower::SymbolArgument> symbol_arguments;  // passed by value between them
+  package::PlanSymbols symbols;                         // of the program
   std::vector<lower::CheckedIndex> checks;  // of the last parameter; empty when there is none
   ir::Target target;
   std::mutex mutex;

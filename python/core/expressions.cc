@@ -196,18 +196,31 @@ PyIterVar reduce_axis(const py::handle& begin, const py::handle& end, const std:
                         make_cast(kInt32, extent), IterKind::Reduction, where)};
 }
 
-PyIterVar thread_axis(const std::string& tag) {
-  const SourceLocation where = user_location();
-  if (tag == "vthread" || tag.starts_with("vthread.")) {
-    return {make_virtual_thread_axis(tag, where)};
-  }
+IterVar thread_axis_of(const std::string& tag, const SourceLocation& where) {
+  if (tag == "vthread" || tag.starts_with("vthread.")) return make_virtual_thread_axis(tag, where);
   const auto parsed = parse_thread_tag(tag);
   if (!parsed) {
     fail(where, Code::BadThreadAxis,
          "use blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z or vthread",
          "unknown thread tag '{}'", tag);
   }
-  return {make_thread_axis(*parsed, where)};
+  return make_thread_axis(*parsed, where);
+}
+
+// A domain is for the script to read: bind takes that of the axis that it binds.
+PyIterVar thread_axis(const std::string& tag, const py::object& begin, const py::object& end) {
+  const IterVar axis = thread_axis_of(tag, user_location());
+  if (begin.is_none()) return {axis};
+  auto* node = new IterVarNode;
+  IterVar result(node);
+  node->var = axis->var;
+  node->location = axis->location;
+  node->min = make_cast(kInt32, to_expr(begin));
+  node->extent =
+      make_cast(kInt32, schedule::apply(BinaryOp::Sub, to_expr(end), node->min, node->location));
+  node->kind = axis->kind;
+  node->tag = axis->tag;
+  return {result};
 }
 
 // A constant in each lane of the type, which `make` makes of the element's type. Those of several
@@ -247,7 +260,8 @@ void bind_functions_of_te(py::module_& m) {
   });
   m.def("to_expr", [](const py::object& value) { return PyExpr{to_expr(value)}; });
   m.def("reduce_axis", reduce_axis);
-  m.def("thread_axis", thread_axis);
+  m.def("thread_axis", thread_axis, py::arg("tag"), py::arg("begin") = py::none(),
+        py::arg("end") = py::none());
   m.def("data_axis", [](const std::string& name, const py::object& extent) {
     const SourceLocation where = user_location();
     return PyIterVar{make_iter_var(make_var(name, kInt32, where), make_int(0),

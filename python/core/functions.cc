@@ -15,6 +15,7 @@
 #include "package/launch_plan.h"
 #include "released_lock.h"
 #include "runtime/symbols.h"
+#include "scalar_arguments.h"
 #include "support/diagnostic.h"
 
 namespace texloom::python {
@@ -131,13 +132,13 @@ Result<Executor> executor_on(CompiledFunction& f, const std::shared_ptr<hal::Dev
 struct CallArguments {
   std::vector<hal::Binding> bindings;  // of tensors, in order, and their shapes
   std::vector<runtime::Shape> shapes;
-  runtime::GivenSymbols symbols;
+  GivenNumbers numbers;
 };
 
 std::vector<int64_t> symbol_values(const runtime::LaunchPlan& plan, const CallArguments& arguments,
                                    const SourceLocation& where) {
   if (plan.symbols.empty()) return {};
-  const auto values = runtime::bind_symbols(plan, arguments.shapes, arguments.symbols);
+  const auto values = runtime::bind_symbols(plan, arguments.shapes, arguments.numbers.symbols);
   if (values.ok()) return *values;
   fail(where, Code::WrongShape, "pass arrays whose shapes agree with one another", "{}",
        values.status().message());
@@ -167,7 +168,7 @@ void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device, CallAr
   Status status;
   {
     const ReleasedLock released;
-    status = (*executor)->run(bindings, symbols, times, [&] {
+    status = (*executor)->run(bindings, {symbols, arguments.numbers.scalars}, times, [&] {
       const py::gil_scoped_acquire lock;
       interrupted = PyErr_CheckSignals() != 0;  // Ctrl-C
       return interrupted;
@@ -192,31 +193,6 @@ void check_count(const CompiledFunction& f, const py::args& args, const SourceLo
        args.size());
 }
 
-// The numbers that are passed; `tensors` gets the other arguments.
-runtime::GivenSymbols given_symbols(const CompiledFunction& f, const py::args& args,
-                                    std::vector<py::handle>& tensors, const SourceLocation& where) {
-  const Exprs& symbols = f.module.program.symbols;
-  runtime::GivenSymbols given(symbols.size());
-  auto next = f.symbol_arguments.begin();
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (next == f.symbol_arguments.end() || next->position != i) {
-      tensors.push_back(args[i]);
-      continue;
-    }
-    const std::string& name = as<Var>(next->symbol)->name;
-    if (!py::isinstance<py::int_>(args[i]) && !py::hasattr(args[i], "__index__")) {
-      fail(where, Code::WrongElementType, "pass an integer",
-           "the argument '{}' is a {}, not an integer", name,
-           py::str(py::type::of(args[i]).attr("__name__")).cast<std::string>());
-    }
-    const auto symbol = std::find_if(symbols.begin(), symbols.end(),
-                                     [&](const Expr& s) { return s.same_as(next->symbol); });
-    given[static_cast<size_t>(symbol - symbols.begin())] = args[i].cast<int64_t>();
-    ++next;
-  }
-  return given;
-}
-
 void enqueue(CompiledFunction& f, int times, const py::args& args) {
   if (times < 1) throw py::value_error(fmt::format("times={} is not positive", times));
   const SourceLocation where = user_location();
@@ -225,7 +201,7 @@ void enqueue(CompiledFunction& f, int times, const py::args& args) {
   check_count(f, args, where);
   CallArguments arguments;
   std::vector<py::handle> tensors;
-  arguments.symbols = given_symbols(f, args, tensors, where);
+  arguments.numbers = given_numbers(f, args, tensors, where);
   std::optional<PyDevice> device;
   for (size_t i = 0; i < params.size(); ++i) {
     const PyArray& array = array_of(tensors[i], *params[i], where);
@@ -351,8 +327,16 @@ void bind_functions(py::module_& m) {
     f->array_layouts = std::move(lowering.array_layouts);
     f->symbol_arguments = std::move(lowering.symbol_arguments);
     f->checks = std::move(lowering.checks);
-    const ReleasedLock unlocked;
-    f->module = codegen::opencl::compile(lowering.program, lowering.target);
+    {
+      const ReleasedLock unlocked;
+      f->module = codegen::opencl::compile(lowering.program, lowering.target);
+    }
+    if (const Expr scalar = divide_symbols(*f)) {
+      fail(user_location(), Code::BadArguments,
+           "add the line \"value 0: symbol 0\", with its place among the arguments of a call and "
+           "among the symbols, before the program",
+           "no argument says what '{}' is", as<Var>(scalar)->name);
+    }
     return f;
   });
 }

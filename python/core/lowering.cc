@@ -62,12 +62,12 @@ lower::SymbolArgument symbol_argument(const py::handle& value, size_t position,
   const Expr symbol = py::isinstance<PyExpr>(value) ? value.cast<const PyExpr&>().node : Expr();
   if (!symbol || as<Var>(symbol) == nullptr) {
     fail(where, Code::BadDirectiveArgument,
-         "give tensors of the schedule, and variables of their extents",
+         "give tensors of the schedule, and variables that it uses",
          "argument {} is neither a tensor nor a variable, but {}", position,
          py::repr(value).cast<std::string>());
   }
-  if (symbol->type == kInt32) return {symbol, position};
-  fail(where, Code::BadArguments, "make it a variable of dtype int32, or pass a tensor of rank 0",
+  if (symbol->type.is_scalar()) return {symbol, position, symbol->type};
+  fail(where, Code::BadArguments, "make it a variable of a scalar dtype, or pass a tensor",
        "the argument '{}' is passed by value, but is {}", as<Var>(symbol)->name,
        to_string(symbol->type));
 }

@@ -2,9 +2,13 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "compiled.h"
 #include "ir/layout_pattern.h"
 #include "ir/parse.h"
+#include "lower/symbols.h"
+#include "scalar_arguments.h"
 #include "support/diagnostic.h"
 
 namespace texloom::python {
@@ -17,6 +21,9 @@ namespace {
 using StoredKernel = std::pair<std::string, std::string>;
 // Of an array that a call takes: its shape and its layout.
 using StoredArray = std::pair<Shape, std::string>;
+// Of a number that a call takes: its place among the arguments, that of its symbol among those of
+// the program, and its type.
+using StoredValue = std::tuple<size_t, size_t, std::string>;
 
 std::vector<StoredKernel> stored_kernels(const CompiledFunction& f) {
   std::vector<StoredKernel> kernels;
@@ -32,6 +39,17 @@ std::vector<StoredArray> stored_arrays(const CompiledFunction& f) {
     arrays.emplace_back(layout.shape, to_string(pattern_of(layout, std::move(names))));
   }
   return arrays;
+}
+
+std::vector<StoredValue> stored_values(const CompiledFunction& f) {
+  std::vector<StoredValue> values;
+  const Exprs& symbols = f.module.program.symbols;
+  for (const lower::SymbolArgument& argument : f.symbol_arguments) {
+    const auto symbol = std::find_if(symbols.begin(), symbols.end(),
+                                     [&](const Expr& s) { return s.same_as(argument.symbol); });
+    values.emplace_back(argument.position, symbol - symbols.begin(), to_string(argument.type));
+  }
+  return values;
 }
 
 [[noreturn]] void refuse(std::string problem) {
@@ -57,11 +75,27 @@ Layout stored_layout(const StoredArray& array, const BufferNode& param) {
   return layout;
 }
 
+void load_values(const std::vector<StoredValue>& values, const Program& program,
+                 CompiledFunction& f) {
+  size_t least = 0;
+  for (const auto& [position, number, dtype] : values) {
+    const std::optional<Type> type = parse_type(dtype);
+    const bool known = number < program.symbols.size() && position >= least &&
+                       position < program.params.size() + values.size();
+    if (!known || !type || lower::passed_as(*type) != program.symbols[number]->type) {
+      refuse(fmt::format("no argument {} is the value of symbol {}", position, number));
+    }
+    f.symbol_arguments.push_back({program.symbols[number], position, *type});
+    least = position + 1;
+  }
+}
+
 // What the file says is checked like any text: by its parser, and by the verifier.
 std::shared_ptr<CompiledFunction> load(const std::string& text, const std::string& file,
                                        const std::string& target,
                                        const std::vector<StoredKernel>& kernels,
-                                       const std::vector<StoredArray>& arrays) {
+                                       const std::vector<StoredArray>& arrays,
+                                       const std::vector<StoredValue>& values) {
   auto f = std::make_shared<CompiledFunction>();
   f->target = parse_target(target, user_location());
   Program program = parse_program(text, file);
@@ -77,7 +111,11 @@ std::shared_ptr<CompiledFunction> load(const std::string& text, const std::strin
     f->module.kernels.push_back(
         {kernels[i].first, kernel.grid, kernel.block, kernel.params, kernels[i].second});
   }
+  load_values(values, program, *f);
   f->module.program = std::move(program);
+  if (const Expr scalar = divide_symbols(*f)) {
+    refuse(fmt::format("no argument says what '{}' is", as<Var>(scalar)->name));
+  }
   return f;
 }
 
@@ -95,10 +133,11 @@ void bind_stored_functions(py::module_& m) {
     parts["target"] = to_string(f.target);
     parts["kernels"] = stored_kernels(f);
     parts["arrays"] = stored_arrays(f);
+    parts["values"] = stored_values(f);
     return parts;
   });
   m.def("load_function", load, py::arg("program"), py::arg("file"), py::arg("target"),
-        py::arg("kernels"), py::arg("arrays"));
+        py::arg("kernels"), py::arg("arrays"), py::arg("values"));
   m.def("refuse_module_file", refuse);
 }
 

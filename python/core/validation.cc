@@ -17,7 +17,7 @@ namespace {
 
 using validation::Bytes;
 
-using Symbols = std::map<std::string, int64_t>;
+using Symbols = std::map<std::string, ir::SymbolValue>;
 
 validation::Invocation call_of(const py::list& arrays, Symbols symbols) {
   validation::Invocation call{{}, std::move(symbols)};

@@ -4,7 +4,7 @@ A module file is a ZIP archive, so that any tool can look into it:
 
 =================  ===============================================================================
 ``manifest.json``  format and version, name and target; the kernels by name and member; how the
-                   array of each argument lies
+                   array of each argument lies; which arguments are numbers
 ``program.tl``     the launch plan and the kernels in the text form, with their parameters
 ``kernels/*.cl``   the source that the device's compiler gets
 =================  ===============================================================================
@@ -28,13 +28,17 @@ from . import _core
 from ._core import Function
 
 FORMAT = "texloom module"
-VERSION = 1
+VERSION = 2
 _MANIFEST, _PROGRAM = "manifest.json", "program.tl"
 _LARGEST = 1 << 28  # bytes that a member may have when unpacked
 
 
 def _manifest(function: Function, parts: dict[str, Any]) -> dict[str, Any]:
     arguments = [{"shape": list(shape), "layout": layout} for shape, layout in parts["arrays"]]
+    values = [
+        {"position": position, "symbol": symbol, "dtype": dtype}
+        for position, symbol, dtype in parts["values"]
+    ]
     kernels = [
         {"name": name, "file": f"kernels/{number}-{name}.cl"}
         for number, (name, _) in enumerate(parts["kernels"])
@@ -46,6 +50,7 @@ def _manifest(function: Function, parts: dict[str, Any]) -> dict[str, Any]:
         "target": parts["target"],
         "kernels": kernels,
         "arguments": arguments,
+        "values": values,
     }
 
 
@@ -139,12 +144,14 @@ def _loaded(name: str, stored: _Stored) -> Function:
     try:
         names = [kernel["name"] for kernel in manifest["kernels"]]
         arrays = [(each["shape"], each["layout"]) for each in manifest["arguments"]]
+        values = [(each["position"], each["symbol"], each["dtype"]) for each in manifest["values"]]
         return _core.load_function(
             program=program,
             file=f"{name}/{folder}{_PROGRAM}",
             target=manifest["target"],
             kernels=list(zip(names, sources, strict=True)),
             arrays=arrays,
+            values=values,
         )
     except (KeyError, TypeError) as error:
         _refuse(name, f"has a manifest that says something else than it should: {error}")

@@ -64,13 +64,14 @@ class ProgramParser {
     const NamedToken name = reader_.name("the name of a symbol");
     reader_.expect(":");
     const Token at = reader_.peek();
-    if (reader_.type() != kInt32) {
-      reader_.wrong(at, "use int32", "the symbol {} is {}", name.token.text, at.text);
+    const Type type = reader_.type();
+    if (!type.is_scalar()) {
+      reader_.wrong(at, "use a scalar type", "the symbol {} is {}", name.token.text, at.text);
     }
     if (names_.find_variable(name.name)) {
       reader_.wrong(name.token, "name each symbol once", "{} is a symbol already", name.token.text);
     }
-    program_.symbols.push_back(names_.bind(reader_, name, kInt32));
+    program_.symbols.push_back(names_.bind(reader_, name, type));
   }
 
   void param() {

@@ -31,6 +31,8 @@ struct KernelParam {
   Expr scalar;
   Expr extent = {};  // of the plan's loop, where `scalar` is its variable: from 0 to extent - 1
 };
+// What a kernel takes by value: of 32 or 64 bits.
+inline bool is_kernel_scalar(Type type) { return type.is_scalar() && type.bits >= 32; }
 
 // `var` is what the kernel's body calls this thread index.
 struct ThreadAxis {
@@ -49,13 +51,13 @@ struct Kernel {
   SourceLocation location;
 };
 
-// A symbol is an int32 variable that has a value for each call: extents of the call's arrays, or an
-// argument. Extents of parameters are at least 1; no symbol is beyond 2^30, and no array of
-// symbolic extents has more elements: the call checks it.
+// A symbol is a scalar variable that has a value for each call: extents of the call's arrays, or an
+// argument. Those of int32 may be in extents, and are then not beyond 2^30. Extents of parameters
+// are at least 1, and no array of symbolic extents has more than 2^30 elements: the call checks it.
 struct Program {
   std::string name;
   Stage stage = Stage::Loops;
-  Exprs symbols;  // Vars that extents, and kernels as scalar parameters, may use
+  Exprs symbols;  // Vars; kernels get those that they use as scalar parameters
   std::vector<Buffer> params;
   // The loops, with a Nest for each kernel to be; from stage Kernels on the launch plan:
   // allocations, loops, launches. Each iteration of a loop outside the nests launches anew.

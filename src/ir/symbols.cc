@@ -12,7 +12,15 @@ constexpr int64_t kMaxElements = int64_t{1} << 30;
 
 Substitution numbers_for(const SymbolValues& values) {
   Substitution numbers;
-  for (const auto& [symbol, value] : values) numbers[symbol] = make_int(value, symbol->type);
+  for (const auto& [symbol, value] : values) {
+    std::visit(
+        [&](auto number) {
+          numbers[symbol] = symbol->type.is_float()
+                                ? make_float(static_cast<double>(number), symbol->type)
+                                : make_int(static_cast<int64_t>(number), symbol->type);
+        },
+        value);
+  }
   return numbers;
 }
 

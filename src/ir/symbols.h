@@ -2,6 +2,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <variant>
 
 #include "ir/arith/ranges.h"
 #include "ir/program.h"
@@ -19,7 +20,9 @@ arith::Ranges ranges_of_symbols(const std::vector<Buffer>& params);
 // What is known of a kernel's scalar parameters: symbols, and variables of the plan's loops.
 arith::Ranges ranges_of_params(const Kernel& kernel);
 
-using SymbolValues = std::unordered_map<Expr, int64_t, RefHash, RefSame>;
+// Of an integer or a bool, or of a float.
+using SymbolValue = std::variant<int64_t, double>;
+using SymbolValues = std::unordered_map<Expr, SymbolValue, RefHash, RefSame>;
 
 // What the extent comes to. Fails with InterpreterLimit where it divides by 0.
 int64_t value_of(const Expr& extent, const SymbolValues& values);

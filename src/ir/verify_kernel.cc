@@ -28,8 +28,9 @@ void check_param(const Kernel& kernel, const KernelParam& param, Violations& fou
   if (static_cast<bool>(param.buffer) == static_cast<bool>(param.scalar)) {
     found.add(Rule::Definitions, &param, kernel.name, kernel.location,
               "a parameter is a buffer or a scalar, and not both");
-  } else if (param.scalar && !is_index_variable(param.scalar)) {
-    found.add(Rule::Types, param.scalar, "a scalar parameter is no index variable");
+  } else if (param.scalar &&
+             (as<Var>(param.scalar) == nullptr || !is_kernel_scalar(param.scalar->type))) {
+    found.add(Rule::Types, param.scalar, "a scalar parameter is no variable of 32 or 64 bits");
   } else if (param.extent && (!param.scalar || param.extent->type != param.scalar->type)) {
     found.add(Rule::Types, &param, kernel.name, kernel.location,
               "the extent of a parameter is of another type than its values");

@@ -481,6 +481,7 @@ void build_loops(Lowering& lowering) {
   lowering.program.params = buffers.params;
   lowering.array_layouts = array_layouts(lowering, buffers);
   Builder(lowering, bounds, buffers).build(lowering.program);
+  widen_symbols(lowering);
 }
 
 }  // namespace texloom::lower

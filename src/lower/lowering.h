@@ -31,10 +31,11 @@ struct Argument {
   std::optional<BufferDeclaration> declaration;
 };
 
-// A variable whose value the caller passes, as an integer.
+// A variable whose value the caller passes, as a number.
 struct SymbolArgument {
   ir::Expr symbol;
   size_t position = 0;  // among all that the caller passes
+  ir::Type type;        // which the value has; kernels may get it in a wider one
 };
 
 // An index that check_accesses tests.

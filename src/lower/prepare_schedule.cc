@@ -2,6 +2,7 @@
 
 #include "lower/inline_stages.h"
 #include "lower/stated_storage.h"
+#include "lower/symbols.h"
 #include "lower/vectorize_texels.h"
 
 namespace texloom::lower {
@@ -10,6 +11,7 @@ namespace texloom::lower {
 // lanes are split of what is left.
 void prepare_schedule(Lowering& lowering) {
   schedule::Schedule& s = lowering.schedule;
+  check_scalars(lowering);
   keep_at_root(s);
   apply_declarations(lowering);
   drop_copies_of_textures(s);

@@ -43,6 +43,12 @@ Expr symbol_given_by(const Expr& extent, const Exprs& known) {
 
 }  // namespace
 
+Type passed_as(Type type) {
+  if (is_kernel_scalar(type)) return type;
+  if (type.is_float()) return kFloat32;
+  return type.is_int() ? kInt32 : Type::u(32);
+}
+
 Exprs symbols_of(const Lowering& lowering) {
   Exprs symbols;
   for (const SymbolArgument& argument : lowering.symbol_arguments) {
@@ -84,6 +90,38 @@ void check_symbols(const Lowering& lowering) {
          "extents depend on '{}', but it is no argument, and follows from the shape of none",
          as<Var>(symbol)->name);
   }
+}
+
+void check_scalars(const Lowering& lowering) {
+  const Exprs symbols = symbols_of(lowering);
+  for (const StageId id : lowering.schedule.order()) {
+    const Operation& op = *lowering.schedule.stage(id).op;
+    for (const Expr& scalar : scalars_in(op)) {
+      if (contains(symbols, scalar)) continue;
+      const std::string& name = as<Var>(scalar)->name;
+      fail(op.location, Code::BadComputeBody,
+           fmt::format("if '{}' is a te.var, add it to args; else use the axes of the function's "
+                       "own parameters and of its reduction",
+                       name),
+           "the expression of '{}' uses '{}', which is none of its axes, no extent and no argument",
+           op.name, name);
+    }
+  }
+}
+
+void widen_symbols(Lowering& lowering) {
+  Substitution narrow;
+  for (Expr& symbol : lowering.program.symbols) {
+    const Type type = passed_as(symbol->type);
+    if (type == symbol->type) continue;
+    const Expr wide = make_var(as<Var>(symbol)->name, type, symbol->location);
+    narrow[symbol] = make_cast(symbol->type, wide);
+    for (SymbolArgument& argument : lowering.symbol_arguments) {
+      if (argument.symbol.same_as(symbol)) argument.symbol = wide;
+    }
+    symbol = wide;
+  }
+  if (!narrow.empty()) lowering.program.body = substitute(lowering.program.body, narrow);
 }
 
 }  // namespace texloom::lower

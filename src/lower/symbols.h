@@ -14,4 +14,16 @@ ir::Exprs symbols_of(const Lowering& lowering);
 // `n // 4` it does not.
 void check_symbols(const Lowering& lowering);
 
+// Fails with BadComputeBody where the expression of a compute uses a variable that is none of its
+// axes, no symbol of extents and no argument. Before stages are inlined, which mixes their axes.
+void check_scalars(const Lowering& lowering);
+
+// The type in which kernels get a symbol of this one: wide enough to keep its values, and one that
+// kernels take.
+ir::Type passed_as(ir::Type type);
+
+// What it does: where kernels take no symbols of a type, such as float16, they get them in a wider
+// one, and convert them back. Before: loops. After: all symbols are of types that kernels take.
+void widen_symbols(Lowering& lowering);
+
 }  // namespace texloom::lower

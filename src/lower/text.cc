@@ -10,6 +10,7 @@
 #include "ir/parse.h"
 #include "ir/parse_layout.h"
 #include "ir/text_reader.h"
+#include "lower/symbols.h"
 #include "schedule/derived_axes.h"
 #include "schedule/parse.h"
 #include "schedule/print.h"
@@ -90,7 +91,9 @@ std::string call_text(const Lowering& lowering) {
   for (const SymbolArgument& argument : lowering.symbol_arguments) {
     const auto symbol = std::find_if(symbols.begin(), symbols.end(),
                                      [&](const Expr& s) { return s.same_as(argument.symbol); });
-    text += fmt::format("value {}: symbol {}\n", argument.position, symbol - symbols.begin());
+    text += fmt::format("value {}: symbol {}", argument.position, symbol - symbols.begin());
+    if (argument.type != argument.symbol->type) text += " of " + ir::to_string(argument.type);
+    text += "\n";
   }
   return text;
 }
@@ -141,10 +144,12 @@ class Parser {
     size_t param;
     Layout layout;
   };
-  // "value 1: symbol 0": which argument of a call is the value of a symbol.
+  // "value 1: symbol 0": which argument of a call is the value of a symbol; "of int8" where the
+  // symbol has a wider type.
   struct ValueLine {
     Token at;
     size_t position, symbol;
+    std::optional<Type> type;
   };
 
   static constexpr int64_t kMostArguments = 1 << 16;
@@ -169,7 +174,9 @@ class Parser {
     reader_.expect(":");
     reader_.expect_word("symbol");
     const int64_t symbol = reader_.integer("the number of a symbol", 0, kMostArguments);
-    return {at, static_cast<size_t>(position), static_cast<size_t>(symbol)};
+    ValueLine line{at, static_cast<size_t>(position), static_cast<size_t>(symbol), {}};
+    if (reader_.accept_word("of")) line.type = reader_.type();
+    return line;
   }
 
   // The text from here on, at its lines and columns.
@@ -208,7 +215,14 @@ class Parser {
       reader_.wrong(line.at, "number symbols and arguments from 0, the arguments in their order",
                     "there is no such symbol or argument");
     }
-    known.push_back({symbols[line.symbol], line.position});
+    const Expr& symbol = symbols[line.symbol];
+    const Type type = line.type.value_or(symbol->type);
+    if (type != symbol->type && passed_as(type) != symbol->type) {
+      reader_.wrong(line.at, "name the type that the symbol is widened from",
+                    "the symbol is {}, in which kernels get no {}", ir::to_string(symbol->type),
+                    ir::to_string(type));
+    }
+    known.push_back({symbol, line.position, type});
   }
 
   // Of a tensor that the operations behind declare.
@@ -261,11 +275,7 @@ class Parser {
     const NamedToken name = reader_.name("the name of a symbol");
     reader_.next();
     const Expr symbol = schedule_.symbol(name);
-    if (symbol->type != kInt32) {
-      reader_.wrong(name.token, "use an int32 symbol", "{} is {}, and is not passed by value",
-                    name.token.text, ir::to_string(symbol->type));
-    }
-    lowering_.symbol_arguments.push_back({symbol, position});
+    lowering_.symbol_arguments.push_back({symbol, position, symbol->type});
     return true;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/visit.h"
 #include "support/check.h"
@@ -114,10 +115,14 @@ hal::KernelParam kernel_param(const KernelParam& p) {
 
 class PlanMaker {
  public:
-  explicit PlanMaker(const codegen::opencl::CompiledModule& module) : module_(module) {}
+  explicit PlanMaker(const codegen::opencl::CompiledModule& module)
+      : module_(module), symbols_(plan_symbols(module.program)) {}
 
   runtime::LaunchPlan make() {
     for (const Expr& symbol : symbols()) plan_.symbols.push_back(as<Var>(symbol)->name);
+    for (const Expr& scalar : symbols_.scalars) {
+      plan_.scalars.push_back({as<Var>(scalar)->name, element_type(scalar->type)});
+    }
     for (const Buffer& param : module_.program.params) {
       plan_.arguments.push_back(tensor_spec(*param, symbols()));
     }
@@ -216,12 +221,15 @@ class PlanMaker {
             static_cast<uint32_t>(found - temporaries_.begin())};
   }
 
-  const Exprs& symbols() const { return module_.program.symbols; }
+  const Exprs& symbols() const { return symbols_.sizes; }
 
   runtime::Operand scalar_operand(const codegen::opencl::CompiledKernel& kernel,
                                   const Expr& scalar) const {
     if (const auto slot = place_in(loops_, scalar)) return runtime::LoopVariable{*slot};
     if (const auto number = place_in(symbols(), scalar)) return runtime::SymbolValue{*number};
+    if (const auto number = place_in(symbols_.scalars, scalar)) {
+      return runtime::ScalarValue{*number};
+    }
     return origin_word(kernel, scalar);
   }
 
@@ -237,6 +245,7 @@ class PlanMaker {
   }
 
   const codegen::opencl::CompiledModule& module_;
+  const PlanSymbols symbols_;
   runtime::LaunchPlan plan_;
   std::vector<Buffer> temporaries_;
   std::unordered_map<const BufferNode*, uint32_t> unused_;  // numbers of those not allocated yet
@@ -249,6 +258,24 @@ hal::TexelFormat texel_format(Type type) {
   const auto format = hal::texel_format_of(element_type(type));
   TL_CHECK(format.has_value());
   return *format;
+}
+
+PlanSymbols plan_symbols(const Program& program) {
+  std::unordered_set<const Var*> in_sizes;
+  const auto note = [&](const Exprs& extents) {
+    for (const Expr& extent : extents) walk(extent, [&](const Var& v) { in_sizes.insert(&v); });
+  };
+  for (const Buffer& param : program.params) note(param->extents);
+  for (const Buffer& temporary : program.temporaries) note(temporary->extents);
+  for (const Kernel& kernel : program.kernels) note({kernel.grid.begin(), kernel.grid.end()});
+  walk(
+      program.body, [&](const For& loop) { note({loop.extent}); },
+      [&](const Allocate& n) { note(n.buffer->extents); });
+  PlanSymbols result;
+  for (const Expr& symbol : program.symbols) {
+    (in_sizes.contains(as<Var>(symbol)) ? result.sizes : result.scalars).push_back(symbol);
+  }
+  return result;
 }
 
 runtime::LaunchPlan make_launch_plan(const codegen::opencl::CompiledModule& module) {

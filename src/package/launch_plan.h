@@ -7,6 +7,13 @@
 
 namespace texloom::package {
 
+// The symbols of a program: those that sizes depend on, the symbols of its plan, and the others,
+// its scalars; both in the order of the program.
+struct PlanSymbols {
+  ir::Exprs sizes, scalars;
+};
+PlanSymbols plan_symbols(const ir::Program& program);
+
 // Plain data: the module may go afterwards.
 runtime::LaunchPlan make_launch_plan(const codegen::opencl::CompiledModule& module);
 

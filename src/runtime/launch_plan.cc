@@ -166,7 +166,18 @@ class Validator {
     return buffer != nullptr && buffer->bytes >= std::get<hal::BufferParam>(param).min_bytes;
   }
 
+  Status check_scalar(const hal::ConstantParam& param, ScalarValue value) const {
+    if (value.scalar >= plan_.scalars.size())
+      return invalid_argument("scalar {} of {}", value.scalar, plan_.scalars.size());
+    const ScalarSpec& scalar = plan_.scalars[value.scalar];
+    if (scalar.element == param.type) return {};
+    return invalid_argument("wants {}, the scalar \"{}\" is {}", hal::describe(param), scalar.name,
+                            hal::to_string(scalar.element));
+  }
+
   Status check_number(const hal::ConstantParam& param, const Operand& operand) const {
+    if (const auto* scalar = std::get_if<ScalarValue>(&operand))
+      return check_scalar(param, *scalar);
     std::int64_t largest = 0;
     if (const auto* immediate = std::get_if<Immediate>(&operand)) {
       largest = immediate->value;

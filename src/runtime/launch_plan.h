@@ -41,6 +41,12 @@ struct TensorSpec {
   TensorStorage storage;
 };
 
+// A number that a call gives and kernels take: no size depends on it.
+struct ScalarSpec {
+  std::string name;
+  hal::ElementType element = hal::ElementType::Float32;  // that a hal::Constant may have
+};
+
 struct KernelSpec {
   std::string source;  // in the device's language
   std::vector<std::string> build_options;
@@ -75,9 +81,15 @@ struct SymbolValue {
   std::uint32_t symbol = 0;
 };
 
-// One argument of a launch: a tensor for a buffer or texture parameter; else a number for an
-// integer constant.
-using Operand = std::variant<TensorRef, OriginOf, Immediate, LoopVariable, SymbolValue>;
+// The value of a scalar of the plan.
+struct ScalarValue {
+  std::uint32_t scalar = 0;
+};
+
+// One argument of a launch: a tensor for a buffer or texture parameter; else a number for a
+// constant, of an integer unless it is a scalar's.
+using Operand =
+    std::variant<TensorRef, OriginOf, Immediate, LoopVariable, SymbolValue, ScalarValue>;
 
 struct AllocateStep {
   std::uint32_t temporary = 0;
@@ -103,9 +115,10 @@ struct LoopStep {
 // steps; one allocated inside a loop is freed inside it. Its contents are undefined when
 // allocated. One that is never freed lives to the end of the run.
 struct LaunchPlan {
-  // Names of what a call gives values, int32 each: runtime/symbols.h. Sizes are numbers where there
-  // are none.
+  // Names of what a call gives values and sizes depend on, int32 each: runtime/symbols.h. Sizes are
+  // numbers where there are none.
   std::vector<std::string> symbols = {};
+  std::vector<ScalarSpec> scalars = {};
   std::vector<TensorSpec> arguments;
   std::vector<TensorSpec> temporaries;
   std::vector<KernelSpec> kernels;

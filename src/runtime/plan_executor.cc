@@ -36,6 +36,17 @@ Status check_argument(const TensorSpec& tensor, const TensorBinding& binding) {
   return {};
 }
 
+Status check_scalars(std::span<const ScalarSpec> wanted, std::span<const hal::Constant> given) {
+  if (given.size() != wanted.size())
+    return invalid_argument("the plan has {} scalars, got {}", wanted.size(), given.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (given[i].type() != wanted[i].element)
+      return invalid_argument("the scalar \"{}\" is {}, got {}", wanted[i].name,
+                              hal::to_string(wanted[i].element), hal::to_string(given[i].type()));
+  }
+  return {};
+}
+
 // `type` is an integer of 32 or 64 bits that holds `value`: validate() has seen to both.
 hal::Constant integer_constant(hal::ElementType type, std::int64_t value) {
   switch (type) {
@@ -54,11 +65,13 @@ hal::Constant integer_constant(hal::ElementType type, std::int64_t value) {
 class Recorder {
  public:
   Recorder(const LaunchPlan& plan, std::span<const std::shared_ptr<hal::Executable>> executables,
-           std::span<const TensorBinding> arguments, std::span<const hal::Binding> temporaries,
-           hal::Device& device, FunctionRef<bool()> interrupted)
+           std::span<const TensorBinding> arguments, std::span<const hal::Constant> scalars,
+           std::span<const hal::Binding> temporaries, hal::Device& device,
+           FunctionRef<bool()> interrupted)
       : plan_(plan),
         executables_(executables),
         arguments_(arguments),
+        scalars_(scalars),
         temporaries_(temporaries),
         device_(device),
         interrupted_(interrupted) {}
@@ -93,7 +106,7 @@ class Recorder {
     for (std::size_t i = 0; i < params.size(); ++i) {
       const Operand& operand = launch.operands[i];
       if (const auto* constant = std::get_if<hal::ConstantParam>(&params[i]))
-        constants.push_back(integer_constant(constant->type, number(operand)));
+        constants.push_back(constant_of(*constant, operand));
       else
         bindings.push_back(binding(std::get<TensorRef>(operand)));
     }
@@ -128,6 +141,11 @@ class Recorder {
     return size.at({}, variables_);
   }
 
+  hal::Constant constant_of(const hal::ConstantParam& param, const Operand& operand) const {
+    if (const auto* scalar = std::get_if<ScalarValue>(&operand)) return scalars_[scalar->scalar];
+    return integer_constant(param.type, number(operand));
+  }
+
   std::int64_t number(const Operand& operand) const {
     if (const auto* immediate = std::get_if<Immediate>(&operand)) return immediate->value;
     if (const auto* variable = std::get_if<LoopVariable>(&operand))
@@ -140,6 +158,7 @@ class Recorder {
   const LaunchPlan& plan_;
   std::span<const std::shared_ptr<hal::Executable>> executables_;
   std::span<const TensorBinding> arguments_;
+  std::span<const hal::Constant> scalars_;
   std::span<const hal::Binding> temporaries_;
   hal::Device& device_;
   FunctionRef<bool()> interrupted_;
@@ -183,13 +202,13 @@ Result<std::shared_ptr<const PlanExecutor::Instance>> PlanExecutor::instance(
   return latest_;
 }
 
-Status PlanExecutor::run(std::span<const TensorBinding> arguments,
-                         std::span<const std::int64_t> symbols, int times,
-                         FunctionRef<bool()> interrupted) {
+Status PlanExecutor::run(std::span<const TensorBinding> arguments, const RunValues& values,
+                         int times, FunctionRef<bool()> interrupted) {
   if (arguments.size() != plan_.arguments.size())
     return invalid_argument("the program takes {} arguments, got {}", plan_.arguments.size(),
                             arguments.size());
-  TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Instance> now, instance(symbols));
+  TL_RETURN_IF_ERROR(check_scalars(plan_.scalars, values.scalars));
+  TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Instance> now, instance(values.symbols));
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Status status = check_argument(now->plan.arguments[i], arguments[i]);
     if (!status.ok())
@@ -200,7 +219,8 @@ Status PlanExecutor::run(std::span<const TensorBinding> arguments,
                             plan_.arguments[alias->first].name,
                             plan_.arguments[alias->second].name);
   const std::lock_guard lock(running_);
-  return Recorder(now->plan, executables_, arguments, now->temporaries, *device_, interrupted)
+  return Recorder(now->plan, executables_, arguments, values.scalars, now->temporaries, *device_,
+                  interrupted)
       .run(times);
 }
 

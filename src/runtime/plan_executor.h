@@ -16,6 +16,12 @@
 
 namespace texloom::runtime {
 
+// The numbers of a run: of the plan's symbols (bind_symbols) and of its scalars.
+struct RunValues {
+  std::span<const std::int64_t> symbols = {};
+  std::span<const hal::Constant> scalars = {};
+};
+
 inline constexpr int kLaunchesPerSubmission = 4096;
 
 // One argument of a run: a buffer with a byte offset, or a texture with the origin of the tensor.
@@ -34,17 +40,16 @@ class PlanExecutor {
   // recorded and submitted kLaunchesPerSubmission at a time, with nothing of other runs in between.
   // Behind each submission `interrupted` is asked: where it says so, what is left is not submitted,
   // and nothing is an error. The
-  // bindings are the plan's arguments in order, `symbols` the values of its symbols (bind_symbols);
-  // the run keeps them. The memory of temporaries is made anew where a size is not that of the run
-  // before. InvalidArgument, naming the argument: another count, kind, format or device, a tensor
-  // that lies partly outside its buffer or texture, an origin or offset that a kernel cannot take,
-  // two that share memory which is written. LimitExceeded: a run of more than kMaxLaunches. Then
-  // nothing was submitted.
-  Status run(std::span<const TensorBinding> arguments, std::span<const std::int64_t> symbols,
-             int times, FunctionRef<bool()> interrupted);
-  Status run(std::span<const TensorBinding> arguments, std::span<const std::int64_t> symbols = {},
+  // bindings are the plan's arguments in order; the run keeps them. The memory of temporaries is
+  // made anew where a size is not that of the run before. InvalidArgument, naming the argument:
+  // another count, kind, type, format or device, a tensor that lies partly outside its buffer or
+  // texture, an origin or offset that a kernel cannot take, two that share memory which is written.
+  // LimitExceeded: a run of more than kMaxLaunches. Then nothing was submitted.
+  Status run(std::span<const TensorBinding> arguments, const RunValues& values, int times,
+             FunctionRef<bool()> interrupted);
+  Status run(std::span<const TensorBinding> arguments, const RunValues& values = {},
              int times = 1) {
-    return run(arguments, symbols, times, [] { return false; });
+    return run(arguments, values, times, [] { return false; });
   }
 
   // What run() refuses of arguments that are right one by one.

@@ -66,52 +66,23 @@ void check_elements(const Operation& op, const Expr& body) {
        "the expression of '{}' reads a buffer", op.name);
 }
 
-bool mentions(const Expr& extent, const Var& v) { return extent && uses_var(extent, Expr(&v)); }
+}  // namespace
 
-// Whether it is in an extent of this operation, or of those that it is computed from.
-bool is_symbol(const Operation& root, const Var& v) {
-  std::vector<const Operation*> left{&root};
-  std::unordered_set<const Operation*> seen{&root};
-  while (!left.empty()) {
-    const Operation& op = *left.back();
-    left.pop_back();
-    for (const Expr& extent : op.shape) {
-      if (mentions(extent, v)) return true;
-    }
-    for (const IterVar& axis : op.reduce_axes) {
-      if (mentions(axis->extent, v)) return true;
-    }
-    for (const Tensor& input : op.inputs) {
-      const auto* producer = static_cast<const Operation*>(input->producer.get());
-      if (seen.insert(producer).second) left.push_back(producer);
-    }
-  }
-  return false;
-}
-
-// A body speaks of its own axes, and of symbols: its own, or those of what it was once.
-void check_variables(const Operation& op, const Expr& body, const Op& origin) {
+Exprs scalars_in(const Operation& op) {
+  if (!op.is_compute()) return {};
   std::unordered_set<const ExprNode*> known;
   for (const IterVar& axis : op.axes) known.insert(axis->var.get());
   for (const IterVar& axis : op.reduce_axes) known.insert(axis->var.get());
-  if (const auto* reduce = as<Reduce>(body)) {
+  if (const auto* reduce = as<Reduce>(op.body)) {
     for (const Expr& operand : reduce->reducer.lhs) known.insert(operand.get());
     for (const Expr& operand : reduce->reducer.rhs) known.insert(operand.get());
   }
-  walk(body, [&](const Var& v) {
-    if (known.contains(&v)) return;
-    if (is_symbol(op, v) || (origin && is_symbol(*origin, v))) {
-      known.insert(&v);
-      return;
-    }
-    fail(op.location, Code::BadComputeBody,
-         "use the axes of the function's own parameters and of its reduction, and variables that "
-         "are extents; pass other numbers in a tensor",
-         "the expression of '{}' uses '{}', which is none of its axes", op.name, v.name);
+  Exprs scalars;
+  walk(op.body, [&](const Var& v) {
+    if (known.insert(&v).second) scalars.emplace_back(&v);
   });
+  return scalars;
 }
-
-}  // namespace
 
 Exprs values_of(const Expr& body) {
   if (const auto* tuple = as<Tuple>(body)) return tuple->elements;
@@ -127,7 +98,7 @@ void check_body_size(const Expr& body, std::string_view name, const SourceLocati
 }
 
 Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Expr body,
-                SourceLocation location, Ref<RefCounted> attributes, const Op& origin) {
+                SourceLocation location, Ref<RefCounted> attributes) {
   auto* op = new Operation;
   Op result(op);
   op->attributes = std::move(attributes);
@@ -158,7 +129,6 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
          "'{}' has a reduction inside its expression; it may stand only at the top", op->name);
   });
   op->inputs = tensors_read_by(body);
-  check_variables(*op, body, origin);
   op->body = std::move(body);
   return result;
 }

@@ -66,16 +66,19 @@ Op make_placeholder(std::string name, ir::Type type, ir::Exprs shape, SourceLoca
 
 // Reductions are over boxes from here on (reduction_box.h). Fails with BadReduction when a
 // reduction stands anywhere but at the top of the body, its start uses its axes, or how far it runs
-// is not known; with BadComputeBody when the body uses what is none of its axes, and no symbol.
-// `origin`: what the compute was before stages were inlined, of which symbols alone may be left.
+// is not known; with BadComputeBody when the body is none of elements.
 Op make_compute(std::string name, std::string tag, std::vector<ir::IterVar> axes, ir::Expr body,
-                SourceLocation location, Ref<RefCounted> attributes = {}, const Op& origin = {});
+                SourceLocation location, Ref<RefCounted> attributes = {});
 
 // The compute with another body, of the same axes and types.
 Op with_body(const Operation& op, ir::Expr body);
 
 // Fails with ProgramTooLarge.
 void check_body_size(const ir::Expr& body, std::string_view name, const SourceLocation& location);
+
+// The variables of a compute's body that are none of its axes, in order of appearance: symbols, if
+// the call gives them values (lower/symbols.h).
+ir::Exprs scalars_in(const Operation& op);
 
 // The values of a body: one for each output of the compute. Of a reduction what is reduced.
 ir::Exprs values_of(const ir::Expr& body);

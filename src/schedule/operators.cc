@@ -95,6 +95,34 @@ std::pair<Expr, Expr> match_types(Expr a, Expr b, const SourceLocation& where) {
   return {make_cast(type, std::move(a)), make_cast(type, std::move(b))};
 }
 
+namespace {
+
+// Of two constants of one type, float32 or float64; null where they are none, or where there is no
+// finite result.
+Expr folded(BinaryOp op, const Expr& a, const Expr& b) {
+  const auto* x = as<FloatImm>(a);
+  const auto* y = as<FloatImm>(b);
+  if (x == nullptr || y == nullptr || a->type.bits < 32) return {};
+  // The operations of float32 round once, as those of float64 on its values, rounded, do.
+  double value = 0;
+  if (op == BinaryOp::Add) {
+    value = x->value + y->value;
+  } else if (op == BinaryOp::Sub) {
+    value = x->value - y->value;
+  } else if (op == BinaryOp::Mul) {
+    value = x->value * y->value;
+  } else if (op == BinaryOp::Div) {
+    value = x->value / y->value;
+  } else {
+    return {};
+  }
+  const double largest =
+      a->type.bits == 32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  return std::abs(value) <= largest ? make_float(value, a->type) : Expr();
+}
+
+}  // namespace
+
 Expr apply(BinaryOp op, Expr a, Expr b, const SourceLocation& where) {
   auto [x, y] = match_types(std::move(a), std::move(b), where);
   const Type type = x->type;
@@ -113,6 +141,7 @@ Expr apply(BinaryOp op, Expr a, Expr b, const SourceLocation& where) {
          "operator / between integers does not say how it rounds");
   }
   refuse_zero(op, y, where);
+  if (const Expr constant = folded(op, x, y)) return constant;
   return make_binary(op, std::move(x), std::move(y), where);
 }
 

@@ -167,12 +167,11 @@ void ScheduleParser::compute() {
     check_types(first_at, name, types, first);
   }
   const std::string tag = reader_.accept_word("tag") ? reader_.name("a tag").name : "";
-  const auto operation = [&](const Token& at, const Expr& e, const Op& origin) {
-    return at_word(reader_, at,
-                   [&] { return make_compute(name.name, tag, axes, e, location, {}, origin); });
+  const auto operation = [&](const Token& at, const Expr& e) {
+    return at_word(reader_, at, [&] { return make_compute(name.name, tag, axes, e, location); });
   };
-  const Op origin = has_origin ? operation(first_at, first, {}) : Op();
-  const Op op = operation(body_at, now, origin);
+  const Op origin = has_origin ? operation(first_at, first) : Op();
+  const Op op = operation(body_at, now);
   begin_stage(name, has_origin ? origin : op);
   if (has_origin) schedule_.set_body(current_, now);
   for (const IterVar& leaf : own().leaves) axes_.back().emplace(leaf->name(), leaf);

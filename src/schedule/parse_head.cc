@@ -35,9 +35,8 @@ void ScheduleParser::symbol() {
   reader_.expect(":");
   const Token at = reader_.peek();
   const Type type = reader_.type();
-  if (!type.is_integer() || !type.is_scalar()) {
-    reader_.wrong(at, "use an integer type", "the symbol {} is {}", name.token.text,
-                  to_string(type));
+  if (!type.is_scalar()) {
+    reader_.wrong(at, "use a scalar type", "the symbol {} is {}", name.token.text, to_string(type));
   }
   head_.names.bind(reader_, name, type);
 }

@@ -58,6 +58,7 @@ SchedulePrinter::SchedulePrinter(const Schedule& schedule, PrintOptions options)
 void SchedulePrinter::note_operation(const Operation& op) {
   note_symbols(op.shape);
   for (const IterVar& axis : op.reduce_axes) note_symbols({axis->min, axis->extent});
+  note_symbols(scalars_in(op));
 }
 
 void SchedulePrinter::note_reducer(const Operation& op) {

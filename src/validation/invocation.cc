@@ -21,6 +21,10 @@ ir::SymbolValues values_of(const ir::Exprs& symbols, const Invocation& call) {
       fail(symbol->location, Code::InterpreterLimit, "say what it is at the call",
            "the symbol '{}' has no value", name);
     }
+    if (!symbol->type.is_float() && std::holds_alternative<double>(given->second)) {
+      fail(symbol->location, Code::InterpreterLimit, "give it a value of its type",
+           "the symbol '{}' is {}, but its value is a float", name, ir::to_string(symbol->type));
+    }
     values[symbol] = given->second;
   }
   return values;

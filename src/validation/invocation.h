@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/program.h"
+#include "ir/symbols.h"
 #include "lower/lowering.h"
 
 namespace texloom::validation {
@@ -18,7 +19,7 @@ using Bytes = std::vector<std::byte>;
 
 struct Invocation {
   std::vector<std::optional<Bytes>> inputs;  // one for each parameter, nothing for an output
-  std::map<std::string, int64_t> symbols{};  // by their names
+  std::map<std::string, ir::SymbolValue> symbols{};  // by their names
 };
 
 // 2^62 where there are more.

@@ -27,6 +27,27 @@ def call_with_another_dtype() -> None:
     f(array(dtype="float64"), array())  # wrong
 
 
+def scaled(dtype: str) -> tvm._core.Function:
+    """Y = X times a number."""
+    x, factor = te.placeholder((8,), dtype, name="X"), te.var("factor", dtype)
+    y = te.compute((8,), lambda i: x[i] * factor, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
+    return tvm.build(s, [factor, x, y], "opencl")
+
+
+@case("TL5002")
+def call_with_an_integer_for_a_float() -> None:
+    f = scaled("float32")
+    f(2, array((8,)), array((8,)))  # wrong
+
+
+@case("TL5002")
+def call_with_a_number_out_of_range() -> None:
+    f = scaled("int8")
+    f(200, array((8,), "int8"), array((8,), "int8"))  # wrong
+
+
 @case("TL5003")
 def call_with_another_shape() -> None:
     f = compiled()

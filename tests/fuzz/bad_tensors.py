@@ -189,7 +189,8 @@ def reduction_over_no_axis() -> None:
 def reduction_axis_without_a_reduction() -> None:
     x = te.placeholder((4, 4), name="X")
     k = te.reduce_axis((0, 4), name="k")
-    te.compute((4,), lambda i: x[i, k], name="Y")  # wrong
+    y = te.compute((4,), lambda i: x[i, k], name="Y")  # wrong
+    tvm.lower(te.create_schedule(y.op), [x, y])
 
 
 @case("TL1005")
@@ -223,14 +224,16 @@ def compute_that_returns_text() -> None:
 def compute_that_uses_a_symbol_of_nowhere() -> None:
     x = te.placeholder((4,), name="X")
     n = te.var("n")
-    te.compute((4,), lambda i: x[i] + n, name="Y")  # wrong
+    y = te.compute((4,), lambda i: x[i] + n, name="Y")  # wrong
+    tvm.lower(te.create_schedule(y.op), [x, y])
 
 
 @case("TL1007")
 def compute_that_uses_an_axis_of_another() -> None:
     x = te.placeholder((4,), name="X")
     p = te.compute((4,), lambda i: x[i] + 1, name="P")
-    te.compute((4,), lambda i: x[p.op.axis[0]], name="Y")  # wrong
+    y = te.compute((4,), lambda i: x[p.op.axis[0]], name="Y")  # wrong
+    tvm.lower(te.create_schedule(y.op), [x, y])
 
 
 @case("TL1007")

@@ -102,8 +102,8 @@ TEST(ParseErrors, OfPrograms) {
       {"program p stage=kernels\nparam A: global float32[8]\nkernel k grid=(1, 1, 1) block=(1, 1, "
        "1)\nparam A: read global float32[9]",
        "TL6002 4:7 A is declared in another way than before"},
-      {"program p stage=kernels\nkernel k grid=(1, 1, 1) block=(1, 1, 1)\nparam s: float32",
-       "TL6003 2:0 s: a scalar parameter is no index variable"},
+      {"program p stage=kernels\nkernel k grid=(1, 1, 1) block=(1, 1, 1)\nparam s: float16",
+       "TL6003 2:0 s: a scalar parameter is no variable of 32 or 64 bits"},
       {"program p stage=kernels\nkernel k grid=(1, 1, 1) block=(1, 1, 1)\naxis x < 3",
        "TL6001 3:8 expected '=', found '<'"},
       {"program p stage=kernels\nkernel k grid=(1, 1, 1) block=(1, 1, 1)\naxis x = y < 3",

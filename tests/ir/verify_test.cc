@@ -268,12 +268,13 @@ TEST_F(VerifyTest, OriginsAreDefinedByTheirTexture) {
 }
 
 TEST_F(VerifyTest, ParametersOfKernels) {
+  const Expr half = make_var("h", Type::f(16));
   EXPECT_THAT(faults(kernels(make_empty(), {kernel("k", {{nullptr, {}, nullptr}}, make_empty())})),
               ElementsAre("definitions | k | a parameter is a buffer or a scalar, and not both"));
   EXPECT_THAT(faults(kernels(make_empty(), {kernel("k", {{a, Access::Read, i}}, make_empty())})),
               ElementsAre("definitions | k | a parameter is a buffer or a scalar, and not both"));
-  EXPECT_THAT(faults(kernels(make_empty(), {kernel("k", {{nullptr, {}, x}}, make_empty())})),
-              ElementsAre("types | x | a scalar parameter is no index variable"));
+  EXPECT_THAT(faults(kernels(make_empty(), {kernel("k", {{nullptr, {}, half}}, make_empty())})),
+              ElementsAre("types | h | a scalar parameter is no variable of 32 or 64 bits"));
   EXPECT_THAT(faults(kernels(make_empty(),
                              {kernel("k", {{a, {}, nullptr}, {a, {}, nullptr}}, make_empty())})),
               ElementsAre("definitions | A | it is defined again inside its scope"));

@@ -146,3 +146,39 @@ def test_extents_are_of_int32():
             make((n,))
     with pytest.raises(tvm.TVMError, match="extent true"):
         te.placeholder((True,))
+
+
+def test_constants_fold():
+    assert (te.const(1.0) + te.const(2.0)).value == 3.0
+    assert (te.const(0.1) * 3.0).value == float(np.float32(0.1) * np.float32(3))
+    assert (te.const(1.0, "float64") / 3).value == 1 / 3
+    assert not hasattr(te.const(3e38) * 10.0, "value")
+
+
+def test_all_and_any_of_nothing():
+    for function in (te.all, te.any):
+        with pytest.raises(ValueError, match="at least one condition"):
+            function()
+
+
+def test_reducers_under_tir():
+    a, k = te.placeholder((4, 3), name="A"), te.reduce_axis((0, 3), name="k")
+    for reducer in (tvm.tir.sum, tvm.tir.max, tvm.tir.min):
+        assert reducer(a[0, k], axis=k).axis[0].same_as(k)
+    assert tvm.tir.max(2, 3).value == 3
+    assert tvm.tir.comm_reducer is te.comm_reducer
+
+
+def test_domain_of_a_thread_axis():
+    axis = te.thread_axis((2, 10), "threadIdx.x", "tx")
+    assert (axis.dom.min.value, axis.dom.extent.value) == (2, 8)
+    assert te.thread_axis(tvm.ir.Range(0, 4), "vthread").dom.extent.value == 4
+    assert te.thread_axis("threadIdx.x").dom is None
+
+
+def test_compilers_are_refused():
+    from texloom.contrib import cc, nvcc
+
+    for function in (cc.create_shared, cc.cross_compiler, nvcc.compile_cuda, nvcc.find_cuda_path):
+        with pytest.raises(tvm.TVMError, match="TL2042"):
+            function()

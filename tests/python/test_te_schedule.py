@@ -43,7 +43,7 @@ def test_axes_and_relations():
     assert isinstance(single, te.schedule.Singleton) and single.iter.same_as(unit)
     assert isinstance(split, te.schedule.Split) and isinstance(fuse, te.schedule.Fuse)
     assert split.parent.same_as(j) and split.outer.same_as(jo) and split.inner.same_as(ji)
-    assert (split.factor, split.nparts) == (4, None)
+    assert (split.factor.value, split.nparts) == (4, None)
     assert fuse.outer.same_as(i) and fuse.inner.same_as(jo) and fuse.fused.same_as(fused)
 
 

@@ -208,7 +208,7 @@ TEST_F(PlanExecutorTest, ExtentsThatDependOnLoops) {
   ASSERT_NE(executor, nullptr);
   for (const std::int64_t n : {4, 0, 3}) {
     const auto buffer = make_buffer(hal::Bytes(4, std::byte{0}));
-    TL_ASSERT_OK(executor->run({{BufferBinding{buffer}}}, std::vector{n}));
+    TL_ASSERT_OK(executor->run({{BufferBinding{buffer}}}, {.symbols = std::vector{n}}));
     TL_ASSERT_OK(device_->queue()->wait_idle());
     EXPECT_EQ(values_of<std::int32_t>(buffer).front(), (n - 1) * n * (n + 1) / 6) << n;
   }

@@ -1,5 +1,5 @@
 """What scripts use beside the compiler."""
 
-from . import utils
+from . import cc, nvcc, utils
 
-__all__ = ["utils"]
+__all__ = ["cc", "nvcc", "utils"]

@@ -56,13 +56,13 @@ from ..tir.op import (
     truncmod,
     var,
 )
+from ..tir.reducers import comm_reducer, max, min, prod, sum
 from . import not_provided, schedule, tag, tensor, tracing
 from .external import extern
 from .intrinsic import TensorIntrin, decl_tensor_intrin
 from .layouts import AXIS_SEPARATOR
 from .operation import compute, create_schedule, placeholder, reduce_axis, thread_axis
 from .recurrence import scan
-from .reducers import comm_reducer, max, min, prod, sum
 from .tag import tag_scope
 from .tensor import ComputeOp, ExternOp, PlaceholderOp, ScanOp, TensorComputeOp
 

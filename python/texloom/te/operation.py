@@ -143,15 +143,19 @@ def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
     """A thread index: ``blockIdx.x`` to ``z``, ``threadIdx.x`` to ``z``, or ``vthread``.
 
     A string in the first place is the tag. Each call makes a new object; within one kernel those
-    of one tag are one index, but virtual threads of different objects are never one. `dom` and
-    `name` are accepted for the sake of existing scripts.
+    of one tag are one index, but virtual threads of different objects are never one. `dom`, a
+    pair or a Range, is the axis's ``.dom`` and nothing else; `name` is accepted for the sake of
+    existing scripts.
     """
     del name
     if isinstance(dom, str):
-        tag = dom
+        dom, tag = None, dom
     if not tag:
         refuse("BadThreadAxis", "a thread axis has no tag", "name one, such as 'blockIdx.x'")
-    return _core.thread_axis(tag)
+    if dom is None:
+        return _core.thread_axis(tag)
+    begin, end = (dom.min, dom.min + dom.extent) if isinstance(dom, Range) else dom
+    return _core.thread_axis(tag, begin, end)
 
 
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:

@@ -19,8 +19,8 @@ class Split:
     parent: IterVar
     outer: IterVar
     inner: IterVar
-    factor: int | None
-    nparts: int | None
+    factor: Expr | None
+    nparts: Expr | None
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,11 @@ _ITER_TYPES = {"serial": 0, "unrolled": 5, "vectorized": 6, "parallel": 7, "tens
 def _relations(stage: Stage) -> list[Split | Fuse | Singleton]:
     """How the stage's loops came from its axes, in the order they were made."""
     kinds = {"split": Split, "fuse": Fuse, "unit": Singleton}
-    return [kinds[kind](*rest) for kind, *rest in stage._relations]
+
+    def part(value: Any) -> Any:
+        return _core.to_expr(value) if isinstance(value, int) else value
+
+    return [kinds[kind](*map(part, rest)) for kind, *rest in stage._relations]
 
 
 def _iter_var_attrs(stage: Stage) -> AxisMap:

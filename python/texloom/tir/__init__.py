@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._core import Buffer, Stmt, max, min
+from .._core import Buffer, Stmt
 from . import ir_builder
 from .buffer import decl_buffer
 from .calls import *  # noqa: F403
@@ -11,6 +11,7 @@ from .expr import *  # noqa: F403
 from .expr import __all__ as _classes
 from .op import *  # noqa: F403
 from .op import __all__ as _functions
+from .reducers import comm_reducer, max, min, sum
 
 __all__ = [
     *_calls,
@@ -18,8 +19,10 @@ __all__ = [
     *_functions,
     "Buffer",
     "Stmt",
+    "comm_reducer",
     "decl_buffer",
     "ir_builder",
     "max",
     "min",
+    "sum",
 ]

@@ -238,12 +238,16 @@ def likely(condition: Operand) -> Expr:
 
 
 def all(*conditions: Operand) -> Expr:
-    """Whether all conditions hold."""
+    """Whether all conditions hold, of which there is at least one."""
+    if not conditions:
+        raise ValueError("all: give at least one condition")
     return _fold(_core.logical_and, conditions, _core.to_expr(True))
 
 
 def any(*conditions: Operand) -> Expr:
-    """Whether a condition holds."""
+    """Whether a condition holds, of which there is at least one."""
+    if not conditions:
+        raise ValueError("any: give at least one condition")
     return _fold(_core.logical_or, conditions, _core.to_expr(False))
 
 

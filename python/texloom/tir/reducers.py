@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Expr, IterVar
-from ..tir.op import const
+from .op import const
 
 Operand = Any  # an expression, an axis, an indexed tensor or a number
 OverAxes = Callable[[Any, "_core.ReductionDomain"], Any]
