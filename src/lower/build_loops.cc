@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ir/arith/simplify.h"
+#include "ir/equal.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
 #include "lower/argument_copies.h"
@@ -273,12 +274,15 @@ class Builder {
   }
 
   Stmt copied(StageId id) const {
-    Exprs threads;
-    for (const LoopRef& around : enclosing_loops(s_, id)) {
-      if (thread_of(s_, around)) threads.push_back(loops_.of(around).var);
+    std::vector<LoopAround> around;
+    for (const LoopRef& ref : enclosing_loops(s_, id)) {
+      const LeafLoop& loop = loops_.of(ref);
+      const bool ends_early = !equal(loop.end, loop.extent);
+      around.push_back({loop.var, loop.extent, bool(thread_of(s_, ref)), ends_early});
     }
     const std::vector<Buffer>& to = buffers_.copies[static_cast<size_t>(id)];
-    return copies_to_arguments(s_.stage(id), bounds_of(id), threads, buffers(id), to);
+    return copies_to_arguments(s_.stage(id), bounds_of(id), around, bounds_.ranges,
+                               {buffers(id), to});
   }
 
   Stmt filled(StageId id) {

@@ -17,6 +17,7 @@ EXPECTED = frozenset(
         "TL1001",  # memory of a kernel whose size the call tells
         "TL2017",  # of a texture's texel some lanes alone
         "TL3001",  # threads of two extents
+        "TL3010",  # attached arguments of which it is not known which thread is to store an element
         "TL3025",  # a pipeline of what is no copy once others are inlined
         "TL4002",  # a texture that no fold makes small enough
     )
