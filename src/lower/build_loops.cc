@@ -401,12 +401,9 @@ class Builder {
   // reader, or the stage itself in an earlier step, reads.
   bool is_written_everywhere(const Buffer& b, StageId reader) {
     if (b->memory != MemoryScope::Local) return true;
-    const auto of_stage = std::find_if(s_.order().begin(), s_.order().end(), [&](StageId id) {
-      const std::vector<Buffer>& own = buffers_.of_stage[static_cast<size_t>(id)];
-      return std::any_of(own.begin(), own.end(), [&](const Buffer& o) { return o.same_as(b); });
-    });
+    const std::optional<StageId> of_stage = buffers_.stage_of(b);
     // Parts of a reduction that threads share are started everywhere.
-    if (of_stage == s_.order().end() || *of_stage == reader) return true;
+    if (!of_stage || *of_stage == reader) return true;
     const StageBounds& bounds = bounds_of(*of_stage);
     if (bounds.guards.empty()) return true;
     if (tensorized_loop(s_.stage(*of_stage), bounds)) return false;  // guarded as a whole
