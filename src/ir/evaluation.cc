@@ -16,6 +16,15 @@ bool is_nonzero_constant(const Expr& e) {
   return value != nullptr && *value != 0;
 }
 
+// Of a constant index the constructor made sure; a remainder of their number is one of the lanes.
+bool lane_may_be_none(const Lane& n) {
+  if (int_value(n.index) != nullptr) return false;
+  const auto* remainder = as<Binary>(n.index);
+  const bool one_of_them = remainder != nullptr && remainder->op == BinaryOp::FloorMod &&
+                           is_int(remainder->b, n.vector->type.lanes);
+  return !one_of_them;
+}
+
 }  // namespace
 
 bool always_evaluates(const Expr& node, int operand) {
@@ -31,6 +40,7 @@ bool division_may_fail(const Binary& n) {
 
 bool may_fail(const Expr& node) {
   if (node->kind == ExprKind::Load) return true;
+  if (const auto* lane = as<Lane>(node)) return lane_may_be_none(*lane);
   const auto* n = as<Binary>(node);
   return n != nullptr && division_may_fail(*n);
 }

@@ -14,8 +14,9 @@ bool always_evaluates(const Expr& node, int operand);
 // Whether it is an integer division, and not by constants that are not zero.
 bool division_may_fail(const Binary& n);
 
-// Whether computing the node from its operands may fail: such a division, or a load from a buffer,
-// which may be outside of it. Texels do not count: reading one is always defined.
+// Whether computing the node from its operands may fail: such a division, a load from a buffer,
+// which may be outside of it, or a lane of a computed index, which may be none of the vector's.
+// Texels do not count: reading one is always defined.
 bool may_fail(const Expr& node);
 
 // Whether the expression holds a node that may fail. Remembers its answers: keep one for as long

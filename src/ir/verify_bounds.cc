@@ -53,8 +53,17 @@ bool BoundsProof::is_reached(const Expr& e) const {
   return reached;
 }
 
+bool BoundsProof::never_runs(const Expr& index) const {
+  bool empty = false;
+  walk(index, [&](const Var& n) {
+    const arith::Interval values = arith::bounds(Expr(&n), ranges_);
+    empty = empty || values.max < values.min;
+  });
+  return empty;
+}
+
 bool BoundsProof::inside(const Expr& index, int64_t extent) const {
-  if (index->size > kMaxJudgedSize) return true;
+  if (index->size > kMaxJudgedSize || never_runs(index)) return true;
   if (arith::bounds(index, ranges_).within(0, extent - 1)) return true;
   if (arith::reads_memory(index, ranges_)) return true;
   const Expr simple = arith::simplify(index, ranges_);

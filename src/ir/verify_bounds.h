@@ -28,6 +28,8 @@ class BoundsProof {
   // Whether the ends of the expression's interval are values of it: those of sums and products of
   // variables are; of extrema, quotients or choices that hang together they may be further out.
   bool is_reached(const Expr& e) const;
+  // Whether it stands in a loop without iterations, such as one that ends early at once.
+  bool never_runs(const Expr& index) const;
 
   arith::Ranges ranges_;
   std::unordered_set<const ExprNode*> overestimated_;  // variables bound to such

@@ -260,12 +260,14 @@ std::string SchedulePrinter::directives(const Stage& stage) {
     line(fmt::format("align {} {}, {}", axis_name(stage.id, a.axis), a.factor, a.offset),
          at(a.location));
   }
-  if (stage.double_buffered) line("double_buffer", at(stage.double_buffer_location));
+  // Of an output neither can be said: one that became it as an argument is refused, or warned of.
+  const bool filled_ahead = !stage.is_output;
+  if (stage.double_buffered && filled_ahead) line("double_buffer", at(stage.double_buffer_location));
   if (stage.predicate) {
     line("predicate " + to_string(stage.predicate, axis_names_[static_cast<size_t>(stage.id)], {}),
          at(stage.predicate_location));
   }
-  if (stage.pipeline) {
+  if (stage.pipeline && filled_ahead) {
     line(fmt::format("pipeline stages={}", stage.pipeline->stages), at(stage.pipeline->location));
   }
   for (const IterVar& axis : unit_axes(stage)) {

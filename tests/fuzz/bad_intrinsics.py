@@ -375,10 +375,10 @@ def tensor_with_another_stride_than_the_view() -> None:
 
 
 def with_one_offset(dtype: str = "float32") -> te.TensorIntrin:
-    """y[i] = x[i] + 1, of four elements; both views begin at the same variable."""
+    """y[i] = 2 x[i], of four elements; both views begin at the same variable."""
     offset = te.var("offset")
     x = te.placeholder((4,), dtype, name="x")
-    y = te.compute((4,), lambda i: x[i] + 1, name="y")
+    y = te.compute((4,), lambda i: x[i] + x[i], name="y")
     binds = {t: tvm.tir.decl_buffer((4,), dtype, elem_offset=offset) for t in (x, y)}
     return te.decl_tensor_intrin(
         y.op, lambda ins, outs: outs[0].vstore(0, ins[0].vload(0)), binds=binds
@@ -388,7 +388,7 @@ def with_one_offset(dtype: str = "float32") -> te.TensorIntrin:
 @case("TL3033", says="the views of one offset variable")
 def views_of_one_offset_that_begin_at_different_elements() -> None:
     x = te.placeholder((16,), name="X")
-    y = te.compute((8,), lambda i: x[i + 8] + 1, name="Y")
+    y = te.compute((8,), lambda i: x[i + 8] + x[i + 8], name="Y")
     s = te.create_schedule(y.op)
     outer, inner = s[y].split(y.op.axis[0], factor=4)
     s[y].bind(outer, block())
@@ -398,7 +398,7 @@ def views_of_one_offset_that_begin_at_different_elements() -> None:
 
 @case("TL3033", says="more elements than an int32 counts")
 def offset_of_a_view_of_too_large_an_array() -> None:
-    x, y, s = rows((4, 2**30), lambda x: lambda i, j: x[i, j] + 1, "int8")
+    x, y, s = rows((4, 2**30), lambda x: lambda i, j: x[i, j] + x[i, j], "int8")
     _, inner = s[y].split(y.op.axis[1], factor=4)
     s[y].tensorize(inner, with_one_offset("int8"))  # wrong
     tvm.lower(s, [x, y])

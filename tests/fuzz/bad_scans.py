@@ -80,11 +80,11 @@ def stage_of_a_step_inside_another_stage() -> None:
 def steps_that_are_bound_to_no_thread() -> None:
     state = te.placeholder((4, 8), name="state")
     init = te.compute((1, 8), lambda t, i: 1.0, name="init")
-    update = te.compute((4, 8), lambda t, i: state[t - 1, i] + 1, name="update")  # wrong
-    scan = te.scan(init, update, state)
+    update = te.compute((4, 8), lambda t, i: state[t - 1, i] + 1, name="update")
+    scan = te.scan(init, update, state)  # wrong
     s = te.create_schedule(scan.op)
     s[init].bind(init.op.axis[1], thread())
-    tvm.lower(s, [scan])
+    tvm.build(s, [scan])
 
 
 @case("TL3003")
@@ -95,7 +95,7 @@ def init_that_is_bound_to_no_thread() -> None:
     scan = te.scan(init, update, state)
     s = te.create_schedule(scan.op)
     s[update].bind(update.op.axis[1], thread())
-    tvm.lower(s, [scan])
+    tvm.build(s, [scan])
 
 
 @case("TL3026")

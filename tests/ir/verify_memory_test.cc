@@ -198,9 +198,9 @@ TEST_F(VerifyTest, AllThreadsComeToABarrier) {
   EXPECT_EQ(body(make_for(i, tx + 1, LoopKind::Serial,
                           make_seq({zero(b, {i}), make_if(i < 1, barrier)}))),
             divergent);
-  EXPECT_EQ(
-      body(make_allocate(local, make_if(make_load(local, {make_int(0)}) < make_float(0), barrier))),
-      divergent);
+  const Stmt own = make_store(local, {make_int(0)}, make_cast(kFloat32, tx));
+  const Stmt decided = make_if(make_load(local, {make_int(0)}) < make_float(0), barrier);
+  EXPECT_EQ(body(make_allocate(local, make_seq({own, decided}))), divergent);
   // The block's index, loops over constants and shared memory are the same for all.
   EXPECT_THAT(body(make_if(bx < 4, barrier)), IsEmpty());
   EXPECT_THAT(body(make_while(bx < 4, barrier)), IsEmpty());

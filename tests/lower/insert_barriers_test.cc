@@ -170,7 +170,7 @@ TEST_F(InsertBarriers, ManyLoopsInEachOther) {
   for (int depth = 0; depth < 40; ++depth) {
     nest = make_for(make_var("i" + std::to_string(depth)), make_int(1), LoopKind::Serial, nest);
   }
-  EXPECT_EQ(barriers(nest), 40 + 1);  // at the start of each body, and behind the write
+  EXPECT_EQ(barriers(nest), 2);  // at the start of the innermost body, and behind the write
 }
 
 // Values that are stored together are an update where each reads what its own store replaces, or

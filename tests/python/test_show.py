@@ -195,7 +195,7 @@ def test_what_is_refused():
     for function in (texloom.show, texloom.traffic):
         with pytest.raises(ValueError, match="at stage loops"):
             function(loops)
-        with pytest.raises(TypeError, match="pass args"):
+        with pytest.raises(TypeError, match="pass a list: args="):
             function(s)
         with pytest.raises(TypeError, match="has its arguments"):
             function(texloom.lower(s, args), args)

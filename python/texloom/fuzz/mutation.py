@@ -25,13 +25,17 @@ def _heads(lines: list[str]) -> list[int]:
 
 
 def _directives(lines: list[str]) -> list[int]:
-    """Of the head, its parameters; an intrinsic's statement must compute what it says."""
+    """Of the head, its parameters.
+
+    Not an intrinsic's statement, which must compute what it says, nor what memory an extern's
+    allocates: threads that share what was each one's own would race by the script's own fault.
+    """
     found, of_intrinsic = [], False
     for n, line in enumerate(lines):
         word = line.split()[0] if line.startswith("  ") else ""
         inside = line.startswith("   ") or word in ("body", "reset", "update", "}")
         of_intrinsic = word == "intrinsic" or (of_intrinsic and inside)
-        if word and n > 0 and not of_intrinsic:
+        if word not in ("", "buffer.alloca") and n > 0 and not of_intrinsic:
             found.append(n)
     return found
 
@@ -86,6 +90,8 @@ def _added(rng: random.Random, lines: list[str]) -> None:
     intrinsics = [line.split()[1] for line in lines if line.startswith("  intrinsic ")]
     if intrinsics and rng.random() < 0.4:
         directive = f"tensorize {axis} {rng.choice(intrinsics)}"
+    if directive == "inline" and f"  param {OPERATION.match(lines[at])[1]}" in lines:
+        return  # an inlined argument is never written
     lines.insert(_stage(lines, at)[1], f"  {directive}")
 
 
