@@ -13,10 +13,12 @@ using schedule::Stage;     // not the pipeline's
 
 namespace {
 
-bool depends_on(const StageBounds& bounds, const Expr& var) {
-  const auto uses = [&](const Expr& e) { return uses_var(e, var); };
-  return std::any_of(bounds.min.begin(), bounds.min.end(), uses) ||
-         std::any_of(bounds.extent.begin(), bounds.extent.end(), uses);
+[[noreturn]] void refuse_overlap(const Stage& stage) {
+  fail(stage.attachment.location, Code::BadArguments,
+       "compute it at the root, or leave it out of the arguments",
+       "the argument '{}' is computed inside a reader, of which several threads may compute one "
+       "element, and it is not known which of them is to store it",
+       stage.name());
 }
 
 }  // namespace
@@ -42,28 +44,32 @@ void index_whole_arrays(const Lowering& lowering, Bounds& bounds) {
   }
 }
 
-Stmt copies_to_arguments(const Stage& stage, const StageBounds& bounds, const Exprs& threads,
-                         const std::vector<Buffer>& from, const std::vector<Buffer>& to) {
+Stmt copies_to_arguments(const Stage& stage, const StageBounds& bounds,
+                         const std::vector<LoopAround>& loops, arith::Ranges ranges,
+                         const ArgumentCopy& copy) {
+  if (std::none_of(copy.to.begin(), copy.to.end(), [](const Buffer& to) { return to; })) {
+    return make_empty();
+  }
   const SourceLocation& where = stage.op->location;
   Exprs places, indices;
-  Expr inside = make_bool(true);
-  for (const Expr& thread : threads) {
-    if (depends_on(bounds, thread)) continue;
-    inside = inside && make_binary(BinaryOp::Eq, thread, make_int(0, thread->type));
-  }
   for (size_t i = 0; i < bounds.min.size(); ++i) {
     places.push_back(make_var(stage.op->axes[i]->name()));
+    ranges.enter(places.back(), bounds.extent[i]);
     indices.push_back(bounds.min[i] + bounds.strides[i].offset_of(places.back()));
-    // Regions are boxes, which may reach beyond the tensor.
-    inside = inside && indices.back() >= make_int(0) && indices.back() < stage.op->shape[i];
+  }
+  const std::optional<Expr> is_owner = stores_element(bounds, loops, places, ranges);
+  if (!is_owner) refuse_overlap(stage);
+  Expr inside = *is_owner;
+  // Regions are boxes, which may reach beyond the tensor.
+  for (size_t i = 0; i < indices.size(); ++i) {
+    inside = inside && indices[i] >= make_int(0) && indices[i] < stage.op->shape[i];
   }
   Stmts copies;
-  for (size_t output = 0; output < to.size(); ++output) {
-    if (!to[output]) continue;
+  for (size_t output = 0; output < copy.to.size(); ++output) {
+    if (!copy.to[output]) continue;
     copies.push_back(
-        make_store(to[output], indices, make_load(from[output], places, where), where));
+        make_store(copy.to[output], indices, make_load(copy.from[output], places, where), where));
   }
-  if (copies.empty()) return make_empty();
   Stmt body = make_if(inside, make_seq(std::move(copies)));
   for (size_t i = places.size(); i-- > 0;) {
     body = make_for(places[i], bounds.extent[i], LoopKind::Serial, std::move(body), where);

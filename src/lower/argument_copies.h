@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/stmt.h"
+#include "lower/element_owner.h"
 #include "lower/lowering.h"
 #include "schedule/bounds.h"
 
@@ -17,14 +18,19 @@ bool lies_in_array(const schedule::Schedule& schedule, const schedule::Stage& st
 // elements have the array's places.
 void index_whole_arrays(const Lowering& lowering, schedule::Bounds& bounds);
 
-// Copies what of the stage is computed at once from its own buffers to the parameters `to`, one for
-// each output, where they are not null:
+// From a stage's own buffers to parameters, one for each output, where they are not null.
+struct ArgumentCopy {
+  const std::vector<ir::Buffer>& from;
+  const std::vector<ir::Buffer>& to;
+};
+
+// Copies what of the stage is computed at once:
 //   for i < 4 { if (tile*4 + i < 10) { B_param[tile*4 + i] = B[i] } }
-// It stands behind the stage's loops, of which those around it that are threads have the variables
-// `threads`. Of threads that compute one region the first stores it. Where regions overlap, an
-// element is stored several times, the same each time; what no reader asks for is not stored.
+// It stands behind the stage's loops, inside `loops`, of which `ranges` hold. Of several threads
+// that compute an element one stores it (element_owner.h); what no reader asks for is not stored.
+// Fails with BadArguments where it is not known which thread is to store an element.
 ir::Stmt copies_to_arguments(const schedule::Stage& stage, const schedule::StageBounds& bounds,
-                             const ir::Exprs& threads, const std::vector<ir::Buffer>& from,
-                             const std::vector<ir::Buffer>& to);
+                             const std::vector<LoopAround>& loops, ir::arith::Ranges ranges,
+                             const ArgumentCopy& copy);
 
 }  // namespace texloom::lower

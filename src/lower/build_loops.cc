@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ir/arith/simplify.h"
+#include "ir/equal.h"
 #include "ir/evaluation.h"
 #include "ir/reducer.h"
 #include "ir/visit.h"
@@ -274,12 +275,15 @@ class Builder {
   }
 
   Stmt copied(StageId id) const {
-    Exprs threads;
-    for (const LoopRef& around : enclosing_loops(s_, id)) {
-      if (thread_of(s_, around)) threads.push_back(loops_.of(around).var);
+    std::vector<LoopAround> around;
+    for (const LoopRef& ref : enclosing_loops(s_, id)) {
+      const LeafLoop& loop = loops_.of(ref);
+      const bool ends_early = !equal(loop.end, loop.extent);
+      around.push_back({loop.var, loop.extent, bool(thread_of(s_, ref)), ends_early});
     }
     const std::vector<Buffer>& to = buffers_.copies[static_cast<size_t>(id)];
-    return copies_to_arguments(s_.stage(id), bounds_of(id), threads, buffers(id), to);
+    return copies_to_arguments(s_.stage(id), bounds_of(id), around, bounds_.ranges,
+                               {buffers(id), to});
   }
 
   Stmt filled(StageId id) {
@@ -399,12 +403,9 @@ class Builder {
   // reader, or the stage itself in an earlier step, reads.
   bool is_written_everywhere(const Buffer& b, StageId reader) {
     if (b->memory != MemoryScope::Local) return true;
-    const auto of_stage = std::find_if(s_.order().begin(), s_.order().end(), [&](StageId id) {
-      const std::vector<Buffer>& own = buffers_.of_stage[static_cast<size_t>(id)];
-      return std::any_of(own.begin(), own.end(), [&](const Buffer& o) { return o.same_as(b); });
-    });
+    const std::optional<StageId> of_stage = buffers_.stage_of(b);
     // Parts of a reduction that threads share are started everywhere.
-    if (of_stage == s_.order().end() || *of_stage == reader) return true;
+    if (!of_stage || *of_stage == reader) return true;
     const StageBounds& bounds = bounds_of(*of_stage);
     if (bounds.guards.empty()) return true;
     if (tensorized_loop(s_.stage(*of_stage), bounds)) return false;  // guarded as a whole

@@ -44,18 +44,26 @@ class LoopChecker {
     }
   }
 
-  // An inner part of a split by a factor is constant whatever the axis is.
+  // An inner part of a split by a factor is constant whatever the axis is. Parts come from
+  // relations before theirs, so that one walk backwards meets all that the axis is made of.
   static bool has_constant_extent(const Stage& stage, const IterVar& axis) {
-    for (const Relation& r : stage.relations) {
-      if (const auto* split = std::get_if<SplitRelation>(&r)) {
-        const bool inner = split->inner.same_as(axis), outer = split->outer.same_as(axis);
-        if ((inner && split->factor > 0) || (outer && split->nparts > 0)) return true;
-        if (inner || outer) return has_constant_extent(stage, split->parent);
-      } else if (const auto& fuse = std::get<FuseRelation>(r); fuse.fused.same_as(axis)) {
-        return has_constant_extent(stage, fuse.outer) && has_constant_extent(stage, fuse.inner);
+    std::vector<IterVar> open{axis};  // those whose extents have to be constant for it
+    const auto take = [&](const IterVar& part) {
+      return std::erase_if(open, [&](const IterVar& each) { return each.same_as(part); }) > 0;
+    };
+    for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
+      if (const auto* split = std::get_if<SplitRelation>(&*r)) {
+        const bool inner = take(split->inner), outer = take(split->outer);
+        if ((inner && split->factor <= 0) || (outer && split->nparts <= 0)) {
+          open.push_back(split->parent);
+        }
+      } else if (const auto& fuse = std::get<FuseRelation>(*r); take(fuse.fused)) {
+        open.insert(open.end(), {fuse.outer, fuse.inner});
       }
     }
-    return axis->extent && int_value(axis->extent) != nullptr;
+    return std::all_of(open.begin(), open.end(), [](const IterVar& root) {
+      return root->extent && int_value(root->extent) != nullptr;
+    });
   }
 
   // The stage's own loops: each thread tag once, and each axis of virtual threads.

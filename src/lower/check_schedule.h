@@ -11,7 +11,8 @@ namespace texloom::lower {
 // is wrong is reported together, but for symbols without a value, which follow from the rest.
 //
 // Stands before bound inference, whose errors would be harder to understand, and after
-// prepare_schedule, so that it sees declared scopes and no inlined stage.
+// prepare_schedule, so that it sees declared scopes, and of inlined stages, which are still part of
+// the schedule, readers that hold their expressions.
 //
 // Before: a prepared schedule. After: the same schedule; build_loops can lower it.
 void check_schedule(Lowering& lowering);

@@ -32,11 +32,8 @@ namespace {
 
 using ir::Stage;
 
-// The order is forced at these places: lanes are split before bounds are inferred, because the
-// split is a relation like any other; loops are vectorised before storage is flattened, because
-// a texel is recognised by four consecutive lanes of an N-d index; texels are shared when
-// unrolled copies stand side by side; barriers go in when it is known which loops are threads.
 constexpr std::array kPipeline = {
+    // Before bounds are inferred: a split of lanes is a relation like any other.
     Pass{"prepare_schedule", prepare_schedule, Stage::Te, Stage::Te,
          "apply argument layouts, inline stages, split lane axes"},
     Pass{"check_schedule", check_schedule, Stage::Te, Stage::Te,
@@ -45,6 +42,7 @@ constexpr std::array kPipeline = {
          "infer bounds, choose layouts and make the loop nests"},
     Pass{"pipeline_loops", pipeline_loops, Stage::Loops, Stage::Loops,
          "run the fills of pipelined buffers ahead of the loops that read them"},
+    // Before storage is flattened: four consecutive lanes of an N-d index are a texel.
     Pass{"vectorize_loops", vectorize_loops, Stage::Loops, Stage::Loops,
          "turn vectorised loops into vector expressions"},
     Pass{"inject_virtual_threads", inject_virtual_threads, Stage::Loops, Stage::Loops,
@@ -59,6 +57,7 @@ constexpr std::array kPipeline = {
          "simplify indices and drop loops of one iteration"},
     Pass{"split_kernels", split_kernels, Stage::Flattened, Stage::Kernels,
          "make a kernel of each nest and a launch plan of the rest"},
+    // When kernels tell which loops are threads.
     Pass{"insert_barriers", insert_barriers, Stage::Kernels, Stage::Kernels,
          "separate writes and reads of shared buffers"},
     Pass{"drop_border_guards", drop_border_guards, Stage::Kernels, Stage::Kernels,
@@ -67,6 +66,7 @@ constexpr std::array kPipeline = {
          "take the bounds tests out of interior tiles"},
     Pass{"hoist_divisions", hoist_divisions, Stage::Kernels, Stage::Kernels,
          "divide outside of loops what they do not change"},
+    // When unrolled copies stand side by side.
     Pass{"share_texels", share_texels, Stage::Kernels, Stage::Kernels,
          "read a texel once where several expressions want it"},
     Pass{"contract_fma", contract_fma, Stage::Kernels, Stage::Kernels,

@@ -247,6 +247,14 @@ bool StageBuffers::is_param(const Buffer& buffer) const {
                      [&](const Buffer& b) { return b.same_as(buffer); });
 }
 
+std::optional<StageId> StageBuffers::stage_of(const Buffer& buffer) const {
+  const auto found = std::find_if(of_stage.begin(), of_stage.end(), [&](const auto& own) {
+    return std::any_of(own.begin(), own.end(), [&](const Buffer& b) { return b.same_as(buffer); });
+  });
+  if (found == of_stage.end()) return std::nullopt;
+  return static_cast<StageId>(found - of_stage.begin());
+}
+
 StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) {
   const Schedule& s = lowering.schedule;
   StageBuffers buffers;

@@ -1,6 +1,7 @@
 // The buffer or texture of each stage.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct StageBuffers {
   std::unordered_map<const ir::BufferNode*, schedule::StageId> begun_by;
 
   bool is_param(const ir::Buffer& buffer) const;
+  // The first stage that keeps an output there; nothing for parts of a reduction, and for arrays
+  // that elements are copied to.
+  std::optional<schedule::StageId> stage_of(const ir::Buffer& buffer) const;
   // Whether no other stage writes to the buffer before this one.
   bool begins(schedule::StageId id, const ir::Buffer& buffer) const;
 };

@@ -35,21 +35,11 @@ class KernelMaker {
   }
 
  private:
-  std::optional<StageId> stage_of(const Buffer& buffer) const {
-    for (const StageId id : s_.order()) {
-      const std::vector<Buffer>& own = buffers_.of_stage[static_cast<size_t>(id)];
-      if (std::any_of(own.begin(), own.end(), [&](const Buffer& b) { return b.same_as(buffer); })) {
-        return id;
-      }
-    }
-    return std::nullopt;
-  }
-
   // One stage alone writes what others see.
   StageId writer_of(const Stmt& loops) const {
     std::optional<StageId> writer;
     walk(loops, [&](const Store& n) {
-      if (!writer && n.buffer->memory == MemoryScope::Global) writer = stage_of(n.buffer);
+      if (!writer && n.buffer->memory == MemoryScope::Global) writer = buffers_.stage_of(n.buffer);
     });
     return writer.value_or(root_);
   }
@@ -75,8 +65,8 @@ class KernelMaker {
         loops, [&](const Store& n) { note(n.buffer); },
         [&](const TextureStore& n) { note(n.texture); });
     for (const Buffer& buffer : written) {
-      const std::optional<StageId> writer = stage_of(buffer);
-      if (!writer || writer == stage_of(written.back())) continue;
+      const std::optional<StageId> writer = buffers_.stage_of(buffer);
+      if (!writer || writer == buffers_.stage_of(written.back())) continue;
       const Stage& stage = s_.stage(*writer);
       if (stage.attachment.kind == AttachKind::At && stage.scan < 0) refuse(buffer);
     }
@@ -84,7 +74,7 @@ class KernelMaker {
 
   // A buffer that its own kernel would have to fill.
   [[noreturn]] void refuse(const Buffer& buffer) const {
-    const Stage& stage = s_.stage(stage_of(buffer).value());
+    const Stage& stage = s_.stage(buffers_.stage_of(buffer).value());
     const std::string& host = s_.stage(stage.attachment.stage).name();
     // One that the steps of a scan compute has no line of its own, unless it was attached.
     const SourceLocation& where =

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bad_input import block, case, chain_of, copy_of
+from bad_input import block, case, chain_of, copy_of, thread
 
 import texloom as tvm
 from texloom import te
@@ -189,6 +189,18 @@ def argument_with_double_buffers() -> None:
     s[p].compute_at(s[y], s[y].op.axis[0])
     s[p].set_scope("local")
     s[p].double_buffer()  # wrong
+    tvm.lower(s, [x, p, y])
+
+
+@case("TL3010", says="it is not known which of them is to store it")
+def argument_of_which_threads_compute_the_same() -> None:
+    x = te.placeholder((14,), name="X")
+    p = te.compute((14,), lambda i: x[i] + 1, name="P")
+    k = te.reduce_axis((0, 3), name="k")
+    y = te.compute((10,), lambda i: te.sum(p[i + 2 * k], axis=k), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], thread())
+    s[p].compute_at(s[y], s[y].op.reduce_axis[0])  # wrong
     tvm.lower(s, [x, p, y])
 
 

@@ -78,7 +78,7 @@ def test_attached_argument_is_copied_out(dev, scope):
 
 
 def test_attached_reduction_is_copied_out(dev):
-    """When it is complete; where the regions of two readers overlap it is stored twice."""
+    """When it is complete."""
     x = te.placeholder((10, 12), name="X")
     k = te.reduce_axis((0, 12), name="k")
     r = te.compute((10,), lambda i: te.max(x[i, k], axis=k), name="R")
@@ -90,6 +90,29 @@ def test_attached_reduction_is_copied_out(dev):
     got = called(dev, s, [x, r, y], VALUES)
     np.testing.assert_array_equal(got[0], [*rows[:9], 7])  # nobody reads the last row
     np.testing.assert_array_equal(got[1], rows[:8] + rows[1:9])
+
+
+@pytest.mark.parametrize("scope", ["shared", "local"])
+@pytest.mark.parametrize("factor", [3, 4])
+def test_overlapping_regions_are_stored_by_one_thread(dev, scope, factor):
+    """Of an element that two compute the last one stores it, whether there is a next one or not."""
+    x = te.placeholder((12, 12), name="X")
+    p = te.compute((12, 12), lambda i, j: x[i, j] + 1, name="P")
+    y = te.compute((10, 11), lambda i, j: p[i, j] + p[i + 2, j + 1], name="Y")
+    s = te.create_schedule(y.op)
+    i, j = s[y].op.axis
+    outer, inner = s[y].split(i, factor=factor)
+    s[y].reorder(outer, j, inner)
+    s[y].bind(outer, block())
+    s[y].bind(j, block("y"))
+    s[y].bind(inner, thread())
+    s[p].compute_at(s[y], j if scope == "shared" else inner)
+    s[p].set_scope(scope)
+    values = np.random.default_rng(1).random((12, 12), "float32")
+    p_of = values + 1
+    got = called(dev, s, [x, p, y], values)
+    np.testing.assert_array_equal(got[0], p_of)
+    np.testing.assert_array_equal(got[1], p_of[:10, :11] + p_of[2:, 1:])
 
 
 def test_outputs_may_be_left_out(dev):

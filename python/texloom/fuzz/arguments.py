@@ -49,7 +49,7 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
         is_own = not (stage.is_input or stage.is_cache or stage.is_output or stage.several)
         if not is_own or stage.inlined or rng.random() >= (0.8 if stage.read_whole else 0.15):
             continue
-        if stage.host is None or is_stored_once(computation, stage):
+        if stage.host is None or is_stored_whole(computation, stage):
             chosen.append(stage)
             where = "" if stage.host is None else ", attached to a loop,"
             script.features.add(f"an intermediate tensor{where} is an argument")
@@ -63,16 +63,17 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
     return chosen
 
 
-def is_stored_once(computation: Computation, stage: Stage) -> bool:
-    """Whether each element of what is attached is computed by one thread, once.
+def is_stored_whole(computation: Computation, stage: Stage) -> bool:
+    """Whether readers ask for all of what is attached: the rest of its array would stay unset.
 
-    Its readers have to ask for all of it, each thread for a part of its own.
+    What is computed ahead of its reader is refused.
     """
-    host = stage.host
-    if computation.readers_of(stage) != [host] or host.host is not None or host.texture:
+    readers = computation.readers_of(stage)
+    if len(readers) != 1 or not stage.read_whole or stage.ahead:
         return False
-    alone = stage.read_whole and stage.attached_scope == "local" and not stage.ahead
-    return alone and host.loops.whole and is_constant(stage.shape)
+    while readers[0].narrow and readers[0].host is not None:
+        readers = [readers[0].host]
+    return readers[0].host is None and not readers[0].texture
 
 
 def moves(rng: random.Random, tensor: Stage) -> bool:

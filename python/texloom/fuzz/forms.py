@@ -99,6 +99,9 @@ def convolution(c: Computation) -> None:
     inside = f"te.all(x >= {pad}, x < {width + pad})"
     read = f"te.if_then_else({inside}, {x.var}(c, x - {pad}), te.const(0, '{x.dtype}'))"
     padded = c.moved("P", x, [depth, reach], "c, x", read)
+    padded.read_whole = (
+        kernel.least >= stride if dilation == 1 else (stride, kernel.least) == (1, 1)
+    )
     reads = (f"{padded.var}(c, x * {stride} + k * {dilation})", f"{w.var}(o, c, k)")
     value, dtype = c.values.product((padded, w), reads)
     axes, over = [Axis("o", filters), Axis("x", size)], [Axis("c", depth), Axis("k", kernel)]
