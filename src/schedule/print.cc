@@ -276,7 +276,8 @@ std::string SchedulePrinter::directives(const Stage& stage) {
   }
   // Of an output neither can be said: one that became it as an argument is refused, or warned of.
   const bool filled_ahead = !stage.is_output;
-  if (stage.double_buffered && filled_ahead) line("double_buffer", at(stage.double_buffer_location));
+  if (stage.double_buffered && filled_ahead)
+    line("double_buffer", at(stage.double_buffer_location));
   if (stage.predicate) {
     line("predicate " + to_string(stage.predicate, axis_names_[static_cast<size_t>(stage.id)], {}),
          at(stage.predicate_location));

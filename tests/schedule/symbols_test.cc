@@ -36,9 +36,8 @@ TEST(ExtentsAtCalls, OfInputsAndOutputs) {
 TEST(ExtentsAtCalls, NotOfTheStatesOfScans) {
   const Tensor init = compute("I", {1}, [](const Exprs&) { return ir::make_float(0); });
   const Tensor state = placeholder("R", {6}), a = placeholder("A", {5});
-  const Tensor update = compute("U", {6}, [&](const Exprs& i) {
-    return at(state, {i[0] - 1}) + at(a, {ir::make_int(0)});
-  });
+  const Tensor update = compute(
+      "U", {6}, [&](const Exprs& i) { return at(state, {i[0] - 1}) + at(a, {ir::make_int(0)}); });
   const Tensor s = output_of(make_scan("S", "S.idx", "", {{init, update, state}}, line(6)));
   EXPECT_EQ(known(Te({s})), "5; 6; ");
 }
