@@ -276,10 +276,18 @@ class Builder {
 
   Stmt copied(StageId id) const {
     std::vector<LoopAround> around;
-    for (const LoopRef& ref : enclosing_loops(s_, id)) {
-      const LeafLoop& loop = loops_.of(ref);
-      const bool ends_early = !equal(loop.end, loop.extent);
-      around.push_back({loop.var, loop.extent, bool(thread_of(s_, ref)), ends_early});
+    const LoopPath path = enclosing_loops(s_, id);
+    for (auto ref = path.begin(); ref != path.end(); ++ref) {
+      const LeafLoop& loop = loops_.of(*ref);
+      const IterVar thread = thread_of(s_, *ref);
+      // Of loops over one thread index the innermost is that of the threads: all of them go through
+      // the others together.
+      const bool again = thread && std::any_of(ref + 1, path.end(), [&](const LoopRef& inner) {
+                           const IterVar other = thread_of(s_, inner);
+                           return other && is_one_thread_axis(thread, other);
+                         });
+      const bool ends_early = again || !equal(loop.end, loop.extent);
+      around.push_back({loop.var, loop.extent, thread && !again, ends_early});
     }
     const std::vector<Buffer>& to = buffers_.copies[static_cast<size_t>(id)];
     return copies_to_arguments(s_.stage(id), bounds_of(id), around, bounds_.ranges,

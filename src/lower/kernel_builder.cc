@@ -61,13 +61,15 @@ class KernelBuilder {
            to_string(known->second->extent), place(*known->second));
     });
     if (first.empty()) {
-      fail(
-          kernel_.location, Code::UnboundStage,
-          "bind at least one of its axes: s[stage].bind(axis, te.thread_axis(\"blockIdx.x\")); put "
-          "the statement of an extern under ib.scope_attr(te.thread_axis(\"blockIdx.x\"), "
-          "\"thread_extent\", n)",
-          "'{}' is computed at the root but bound to no thread; did you forget to bind it?",
-          nest.result->name);
+      fail(kernel_.location, Code::UnboundStage,
+           "bind at least one of its axes: s[stage].bind(axis, te.thread_axis(\"blockIdx.x\")); of "
+           "a "
+           "scan, axes of its init and of its update; or compute it where it is read, with "
+           "compute_at "
+           "or compute_inline; put the statement of an extern under "
+           "ib.scope_attr(te.thread_axis(\"blockIdx.x\"), \"thread_extent\", n)",
+           "'{}' is computed at the root but bound to no thread; did you forget to bind it?",
+           nest.result->name);
     }
     // blockIdx before threadIdx, x before y.
     for (const bool block : {true, false}) {

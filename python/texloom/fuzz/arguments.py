@@ -69,7 +69,7 @@ def is_stored_whole(computation: Computation, stage: Stage) -> bool:
     What is computed ahead of its reader is refused.
     """
     readers = computation.readers_of(stage)
-    if len(readers) != 1 or not stage.read_whole or stage.ahead:
+    if len(readers) != 1 or not stage.read_whole or stage.ahead or readers[0].conditional:
         return False
     while readers[0].narrow and readers[0].host is not None:
         readers = [readers[0].host]

@@ -80,6 +80,7 @@ class Caches:
         self.script.add(f'{var} = s.cache_write({stage.var}, "{{scope}}")')
         self.feature("cache_write")
         cache = Stage(var, shape, stage.dtype, stage.inputs, stage.reductions)
+        cache.conditional = stage.conditional
         cache.is_cache, cache.line, cache.narrow = True, line, True
         stage.inputs, stage.reductions = [cache], []
         self.computation.stages.insert(self.computation.stages.index(stage), cache)
@@ -108,6 +109,7 @@ class Caches:
         self.script.keeps_order = False
         shape = [*stage.shape[:place], count, *stage.shape[place:]]
         partial = Stage(var, shape, stage.dtype, stage.inputs, rest, is_cache=True)
+        partial.conditional = stage.conditional
         stage.inputs, stage.reductions = [partial], [count]
         self.computation.stages.insert(self.computation.stages.index(stage), partial)
 

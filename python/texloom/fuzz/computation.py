@@ -244,7 +244,8 @@ class Computation:
             # One variable per axis and tensor: bodies of two computes may use equal names.
             add(f'{var}_{a.name} = te.reduce_axis(({a.begin}, {a.last + 1}), name="{a.name}")')
         options = f"axis=[{', '.join(f'{var}_{name}' for name in names)}]"
-        if rng.random() < 0.25 and axes:
+        conditional = rng.random() < 0.25 and bool(axes)
+        if conditional:
             i, k = rng.choice(axes).name, rng.choice(names)
             conditions = (f"({i} + {k}) % 3 != 1", f"{k} <= {i}", f"{k} < {i} * 2", f"{i} <= {k}")
             options += f", where={rng.choice(conditions)}"
@@ -268,5 +269,6 @@ class Computation:
         extents = [a.extent for a in reductions]
         magnitude = value.magnitude * count + 2
         stage = Stage(var, shape, dtype, value.inputs, extents, magnitude, several=several)
+        stage.conditional = conditional
         self.stages.append(stage)
         return stage

@@ -40,6 +40,7 @@ class Stage:
     tile: Tile | None = None
     row_major: bool = False  # an intrinsic relies on how its elements lie
     read_whole: bool = False  # by a reader that may not be inlined: nothing of it is left out
+    conditional: bool = False  # a reduction that leaves steps out
     several: bool = False  # one of the outputs of its operation
     line: int = -1  # of the cache's directive in the script, with {scope} in it
     narrow: bool = False  # a cache_write: local or shared only

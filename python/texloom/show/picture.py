@@ -25,7 +25,15 @@ class Picture:
     svg: str
 
     def save(self, path: str | Path) -> None:
-        """Write it to a file."""
+        """Write it to a file, as SVG.
+
+        Raises
+        ------
+        ValueError
+            For a name that ends in another format's suffix.
+        """
+        if Path(path).suffix.lower() not in (".svg", ""):
+            raise ValueError(f"{path} would be an SVG: give it a name that ends in .svg")
         Path(path).write_text(self.svg, encoding="utf-8")
 
     def _repr_svg_(self) -> str:
