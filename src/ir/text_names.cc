@@ -104,8 +104,8 @@ void TextNames::add_tensors(const TextReader& reader, const NamedToken& name,
 }
 
 void TextNames::add_reducer(const TextReader& reader, const NamedToken& name,
-                            DeclaredReducer reducer) {
-  if (reducers_.try_emplace(name.name, std::move(reducer)).second) return;
+                            const DeclaredReducer& reducer) {
+  if (reducers_.try_emplace(name.name, reducer).second) return;
   reader.wrong(name.token, std::string(kRename), "{} is a reducer already", name.token.text);
 }
 

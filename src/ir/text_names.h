@@ -49,7 +49,8 @@ class TextNames {
   // The outputs of the operation of this name.
   void add_tensors(const TextReader& reader, const NamedToken& name,
                    const std::vector<Tensor>& outputs);
-  void add_reducer(const TextReader& reader, const NamedToken& name, DeclaredReducer reducer);
+  void add_reducer(const TextReader& reader, const NamedToken& name,
+                   const DeclaredReducer& reducer);
   Tensor tensor(const TextReader& reader, const NamedToken& name, size_t output) const;
   const DeclaredReducer& reducer(const TextReader& reader, const NamedToken& name) const;
 
