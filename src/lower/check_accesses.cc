@@ -94,9 +94,11 @@ struct Path {
   }
 };
 
-bool uses(const Stmt& s, const Expr& var) {
+// Of an expression or a statement.
+template <typename Node>
+bool uses(const Node& n, const Expr& var) {
   bool found = false;
-  walk(s, [&](const Var& v) { found = found || &v == var.get(); });
+  walk(n, [&](const Var& v) { found = found || &v == var.get(); });
   return found;
 }
 
@@ -149,20 +151,46 @@ class AccessChecker {
     return result;
   }
 
-  // Values that are computed together and then stored stay one statement, which insert_barriers
-  // takes to be one thread's own business: only tests that use the variable stand inside.
+  // Values that are computed together and then stored stay one statement, which split_kernels gives
+  // to one thread and insert_barriers takes to be its own business: only what uses the variable
+  // stands inside.
   Stmt let(const Let& n, const Path& path, Stmts& tests) {
     const Expr value = expr(n.value, path, tests);
-    arith::Ranges further = path.ranges;
-    further.enter(n);
+    Path further = path;
+    further.ranges.enter(n);
     Stmts of_body;
-    Stmt body = behind_tests(n.body, further, of_body);
+    const auto* stored = as<Seq>(n.body);
+    Stmt body = stored != nullptr && are_stores(*stored)
+                    ? stores(*stored, further, of_body)
+                    : behind_tests(n.body, further.ranges, of_body);
     const auto inner = std::stable_partition(of_body.begin(), of_body.end(),
                                              [&](const Stmt& test) { return !uses(test, n.var); });
     std::move(of_body.begin(), inner, std::back_inserter(tests));
     of_body.erase(of_body.begin(), inner);
+    const auto* guard = as<If>(body);
+    if (of_body.empty() && guard != nullptr && !uses(guard->condition, n.var)) {
+      return make_if(guard->condition, make_let(n.var, value, guard->then, n.location), n.location);
+    }
     of_body.push_back(std::move(body));
     return make_let(n.var, value, make_seq(std::move(of_body)), n.location);
+  }
+
+  static bool are_stores(const Seq& seq) {
+    return std::all_of(seq.statements.begin(), seq.statements.end(),
+                       [](const Stmt& s) { return as<Store>(s) != nullptr; });
+  }
+
+  // All of them, or none where one would go wrong.
+  Stmt stores(const Seq& seq, const Path& path, Stmts& tests) {
+    Expr all = make_bool(true);
+    Stmts stored;
+    for (const Stmt& s : seq.statements) {
+      const Stmt tested = behind_tests(s, path.ranges, tests);
+      const auto* guard = as<If>(tested);
+      if (guard != nullptr) all = all && guard->condition;
+      stored.push_back(guard != nullptr ? guard->then : tested);
+    }
+    return make_if(all, make_seq(std::move(stored)));
   }
 
   Stmt store(const Store& n, const Path& path, Stmts& tests) {
