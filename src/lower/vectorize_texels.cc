@@ -35,22 +35,82 @@ Diagnostic fewer_threads(const Stage& stage, const IterVar& axis, const AxisAttr
       {}};
 }
 
-// Parts of the lane axis that are no whole texels would each write lanes of one.
-void check_parts(const Schedule& s, const Stage& stage, const IterVar& lane_axis,
-                 const IterVar& leaf) {
-  AxisExtents extents;
-  for (const auto* axes : {&stage.op->axes, &stage.op->reduce_axes}) {
-    for (const IterVar& axis : *axes) extents[axis] = axis->extent;
+// The loop whose consecutive values are consecutive lanes. Fails where its steps of four would not
+// be texels.
+class LaneLoop {
+ public:
+  LaneLoop(const Schedule& s, const Stage& stage, IterVar lane_axis)
+      : stage_(stage), lane_axis_(std::move(lane_axis)), loop_(lane_axis_) {
+    for (const auto* axes : {&stage.op->axes, &stage.op->reduce_axes}) {
+      for (const IterVar& axis : *axes) extents_[axis] = axis->extent;
+    }
+    add_derived_extents(s, stage, extents_);
   }
-  add_derived_extents(s, stage, extents);
-  const int64_t* whole = int_value(lane_axis->extent);
-  const int64_t* part = int_value(extents.at(leaf));
-  if (whole == nullptr || part == nullptr || *part >= *whole || *part % kTexelLanes == 0) return;
-  fail(stage.scope_location, Code::LanesSplitOverThreads,
-       fmt::format("split the axis '{}' by a multiple of 4", lane_axis->name()),
-       "the loop '{}' of the texture '{}' runs over {} elements, which are no whole texels",
-       leaf->name(), stage.name(), *part);
-}
+
+  IterVar find() {
+    for (const Relation& relation : stage_.relations) {
+      if (const auto* split = std::get_if<SplitRelation>(&relation)) {
+        if (split->parent.same_as(loop_)) enter(*split);
+      } else {
+        const auto& fuse = std::get<FuseRelation>(relation);
+        if (fuse.inner.same_as(loop_)) enter(fuse);
+        if (fuse.outer.same_as(loop_)) leave(fuse);
+      }
+    }
+    return loop_;
+  }
+
+ private:
+  // Null where it is no constant.
+  const int64_t* extent_of(const IterVar& axis) const { return int_value(extents_.at(axis)); }
+  bool is_unit(const IterVar& axis) const { return is_int(extents_.at(axis), 1); }
+
+  void enter(const SplitRelation& split) {
+    const int64_t* whole = extent_of(loop_);
+    const int64_t* part = extent_of(split.inner);
+    if (whole != nullptr && part != nullptr && *part < *whole && *part % kTexelLanes != 0) {
+      refuse(fmt::format("split the axis '{}' by a multiple of 4", lane_axis_->name()),
+             fmt::format("the loop '{}' of the texture '{}' runs over {} elements, which are no "
+                         "whole texels",
+                         split.inner->name(), stage_.name(), *part));
+    }
+    loop_ = split.inner;
+  }
+
+  // Steps of the fused loop go from the end of the lanes to the next step of the outer one.
+  void enter(const FuseRelation& fuse) {
+    const int64_t* lanes = extent_of(loop_);
+    if (lanes != nullptr && *lanes % kTexelLanes != 0 && !is_unit(fuse.outer)) {
+      refuse(fmt::format("leave '{}' out of the fusion", loop_->name()),
+             fmt::format("rows of the axis '{}' of the texture '{}', of extent {}, end inside a "
+                         "texel, where the loop '{}' goes on to the next step of '{}'",
+                         loop_->name(), stage_.name(), *lanes, fuse.fused->name(),
+                         fuse.outer->name()));
+    }
+    loop_ = fuse.fused;
+  }
+
+  void leave(const FuseRelation& fuse) {
+    if (!is_unit(fuse.inner)) {
+      refuse(fmt::format("let '{}' be the last axis that is fused, or split it by 4 and fuse the "
+                         "outer part",
+                         loop_->name()),
+             fmt::format("in the loop '{}' of the texture '{}' the axis '{}' is the slower one, so "
+                         "that lanes of one texel would be written apart from one another",
+                         fuse.fused->name(), stage_.name(), loop_->name()));
+    }
+    loop_ = fuse.fused;
+  }
+
+  [[noreturn]] void refuse(std::string help, std::string_view reason) const {
+    fail(stage_.scope_location, Code::LanesSplitOverThreads, std::move(help), "{}", reason);
+  }
+
+  const Stage& stage_;
+  IterVar lane_axis_;
+  IterVar loop_;
+  AxisExtents extents_;
+};
 
 void refuse_tensorized(const Stage& stage) {
   for (const auto& [axis, attributes] : stage.attributes) {
@@ -69,8 +129,7 @@ void vectorize_lanes(Lowering& lowering, StageId id) {
   Schedule& s = lowering.schedule;
   const IterVar lane_axis = lane_axis_of(s.stage(id));
   if (!lane_axis) return;
-  // The leaf whose consecutive values are consecutive lanes.
-  const IterVar leaf = leaf_of(s.stage(id), lane_axis);
+  const IterVar leaf = LaneLoop(s, s.stage(id), lane_axis).find();
   const AxisAttributes* found = s.stage(id).attributes_of(leaf);
   const AxisAttributes attributes = found == nullptr ? AxisAttributes{} : *found;
   const bool is_whole_axis = leaf.same_as(lane_axis);
@@ -87,7 +146,6 @@ void vectorize_lanes(Lowering& lowering, StageId id) {
   if (attributes.thread) {
     lowering.warnings.push_back(fewer_threads(s.stage(id), leaf, attributes));
   }
-  check_parts(s, s.stage(id), lane_axis, leaf);
   const Schedule::Pair parts = s.split_exactly(id, leaf, kTexelLanes);
   Stage& stage = s.stage(id);
   stage.attributes.erase(leaf);
@@ -114,7 +172,9 @@ void vectorize_texels(Lowering& lowering) {
     if (!stage.op->is_compute() || stage.attachment.kind == AttachKind::Inline) continue;
     if (!stage.scope || !stage.scope->texture) continue;
     refuse_tensorized(stage);
-    if (!stage.op->axes.empty()) vectorize_lanes(lowering, id);
+    // A reduction into a texture is refused by check_schedule, whatever its loops are.
+    const bool writes_texels = !stage.op->axes.empty() && stage.op->reduce_axes.empty();
+    if (writes_texels) vectorize_lanes(lowering, id);
   }
 }
 

@@ -230,6 +230,26 @@ def lanes_of_a_texel_fused_and_bound() -> None:
     tvm.lower(s, [x, y])
 
 
+@case("TL3007", says="'ax1.ax0.fused' of the texture 'X.texture' the axis 'ax1' is the slower one")
+def lanes_of_a_texel_fused_first() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    cache = s.cache_read(x, "texture", [y])  # wrong
+    row, lane = s[cache].op.axis
+    s[cache].reorder(lane, row)
+    s[cache].bind(s[cache].fuse(lane, row), thread())
+    tvm.lower(s, [x, y])
+
+
+@case("TL3007", says="rows of the axis 'ax1' of the texture 'X.texture', of extent 3, end inside")
+def rows_that_are_no_texels_fused() -> None:
+    x, y, s = copy_of((8, 3))
+    s[y].bind(s[y].op.axis[0], block())
+    cache = s.cache_read(x, "texture", [y])  # wrong
+    s[cache].bind(s[cache].fuse(*s[cache].op.axis), thread())
+    tvm.lower(s, [x, y])
+
+
 @case("TL3015", says="two axes of 'R' are bound to threadIdx.x, 'l' being the second")
 def two_reduction_axes_bound_to_one_tag() -> None:
     x = te.placeholder((8, 6, 6), name="X")

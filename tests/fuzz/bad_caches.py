@@ -238,6 +238,14 @@ def reduction_in_a_texture() -> None:
     tvm.lower(s, [x, r])
 
 
+@case("TL3008")
+def reduction_in_a_texture_fused_with_its_lanes() -> None:
+    x, r, _, s = sum_of_rows()
+    s[r].set_scope("texture")  # wrong
+    s[r].fuse(*s[r].op.axis, *s[r].op.reduce_axis)
+    tvm.lower(s, [x, r])
+
+
 @case("TL3009")
 def local_stage_at_the_root() -> None:
     x, p, y, s = chain_of()

@@ -93,7 +93,7 @@ TEST(ResultDeathTest, MisuseEndsTheProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_DEATH((void)half(7).value(),
                "a Result was used against its state \\(invalid argument: 7 is odd\\)");
-  EXPECT_DEATH(Result<int>{Status()}, "a Result was used against its state \\(ok\\)");
+  EXPECT_DEATH((void)Result<int>{Status()}, "a Result was used against its state \\(ok\\)");
 }
 
 Status check_both(int a, int b, int& reached) {
