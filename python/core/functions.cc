@@ -319,7 +319,7 @@ void bind_functions(py::module_& m) {
       });
   m.def("build", [](const PyProgram& program, bool checked) {
     // A program of kernels is lowered already; tests of its indices cannot be put in any more.
-    const bool has_kernels = program.state->program.stage == Stage::Kernels && !checked;
+    const bool has_kernels = program.state->program.stage == ProgramStage::Kernels && !checked;
     const PyProgram source{program.scheduled ? program.scheduled : program.state};
     lower::Lowering lowering = has_kernels ? *program.state : with_kernels(source, checked);
     auto f = std::make_shared<CompiledFunction>();

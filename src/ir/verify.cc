@@ -32,11 +32,11 @@ class Verifier {
       : program_(program), options_(options), bounds_(program) {}
 
   std::vector<Violation> run() {
-    if (program_.stage == Stage::Te) return {};  // the program is still empty
-    const bool has_kernels = program_.stage >= Stage::Kernels;
-    enter_place(has_kernels                          ? Place::Plan
-                : program_.stage == Stage::Flattened ? Place::Flattened
-                                                     : Place::Loops);
+    if (program_.stage == ProgramStage::Te) return {};  // the program is still empty
+    const bool has_kernels = program_.stage >= ProgramStage::Kernels;
+    enter_place(has_kernels                                 ? Place::Plan
+                : program_.stage == ProgramStage::Flattened ? Place::Flattened
+                                                            : Place::Loops);
     for (const Expr& symbol : program_.symbols) define(symbol);
     for (const Buffer& param : program_.params) {
       check_global(param, "parameter");
@@ -79,7 +79,7 @@ class Verifier {
   // -- Kernels.
 
   void kernel(const Kernel& k) {
-    enter_place(program_.stage == Stage::Legalised ? Place::Legalised : Place::Kernel);
+    enter_place(program_.stage == ProgramStage::Legalised ? Place::Legalised : Place::Kernel);
     scope_.leave(0);
     scope_.forget_facts();
     usage_.clear();
