@@ -346,10 +346,10 @@ void Schedule::attach(StageId id, StageId parent, const IterVar& axis,
 
 void Schedule::pipeline(StageId id, int64_t stages, const SourceLocation& where) {
   Stage& own = stage_for(id, where, "pipeline");
-  if (stages < kMinStages || stages > kMaxStages) {
+  if (stages < kMinPipelineStages || stages > kMaxPipelineStages) {
     fail(where, Code::BadPipeline, "2 computes one iteration ahead, 3 two of them",
          "pipeline of '{}' with {} stages, where {} or {} are possible", own.name(), stages,
-         kMinStages, kMaxStages);
+         kMinPipelineStages, kMaxPipelineStages);
   }
   if (own.is_output) {
     fail(where, Code::BadPipeline, "pipeline a cache that the output's loops read",

@@ -69,7 +69,7 @@ struct Alignment {
 
 // The stage is computed ahead of the loop that it is attached to.
 struct Pipeline {
-  int stages = ir::kMinStages;  // iterations in flight
+  int stages = ir::kMinPipelineStages;  // iterations in flight
   SourceLocation location;
 };
 
