@@ -120,10 +120,10 @@ bool allocates_global_memory(const Stmt& loops) {
   return found;
 }
 
-bool has_kernel_with(const Stmt& plan, const Expr& loop_var) {
+bool is_kernel_loop(const Stmt& plan, const Expr& var) {
   bool found = false;
   walk(plan, [&](const Nest& kernel) {
-    walk(kernel.body, [&](const For& loop) { found = found || loop.var.same_as(loop_var); });
+    walk(kernel.body, [&](const For& loop) { found = found || loop.var.same_as(var); });
   });
   return found;
 }

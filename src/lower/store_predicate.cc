@@ -61,7 +61,7 @@ std::vector<ThreadLoop> repeating_threads(const Schedule& schedule, const Bounds
   std::vector<ThreadLoop> found;
   for (const StageId other : schedule.order()) {
     if (root_of(schedule, other) != root_of(schedule, id)) continue;
-    for (const LeafLoop& loop : bounds.stages[static_cast<size_t>(other)].loops) {
+    for (const LeafLoop& loop : bounds.of(other).loops) {
       const IterVar thread = thread_of(schedule, {other, loop.axis});
       const int64_t* extent = int_value(loop.extent);
       if (!thread || thread->kind != IterKind::Thread || extent == nullptr) continue;

@@ -113,6 +113,8 @@ struct Stage {
   // Null when the axis has none.
   const AxisAttributes* attributes_of(const ir::IterVar& axis) const;
   bool is_leaf(const ir::IterVar& axis) const;
+  // Separated by commas; "none" where it has no loops.
+  std::string leaf_names() const;
   // Its loops are those of the operation again. What was said of other axes is gone.
   void reset_loops();
 };
