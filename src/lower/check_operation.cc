@@ -5,7 +5,6 @@
 #include "ir/arith/ranges.h"
 #include "lower/check_reads.h"
 #include "schedule/attach.h"
-#include "schedule/extern_operation.h"
 #include "schedule/scan_operation.h"
 
 namespace texloom::lower {
