@@ -286,8 +286,7 @@ void bind_functions(py::module_& m) {
       .def("__call__", &call, "Runs on the arrays' device; does not wait for the result.")
       .def("enqueue", &enqueue, py::arg("times"),
            "Runs `times` times, one after the other, with no other run in between; does not wait. "
-           "The "
-           "arguments of a call follow.")
+           "The arguments of a call follow.")
       .def_property_readonly("name",
                              [](const CompiledFunction& f) { return f.module.program.name; })
       .def_property_readonly("entry_name",
