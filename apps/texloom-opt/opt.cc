@@ -81,7 +81,8 @@ class Runner {
     lowering_ = lower::parse_lowering(text_, file_,
                                       {.target = &target, .check_accesses = !options_.interpret});
     // A program of stage te names its own.
-    if (options_.target || lowering_.program.stage != ir::Stage::Te) lowering_.target = target;
+    if (options_.target || lowering_.program.stage != ir::ProgramStage::Te)
+      lowering_.target = target;
     for (const NamedPass& pass : options_.passes) {
       if (lowering_.program.stage != pass.in) {
         err_ << fmt::format("texloom-opt: pass {} reads stage {}, the program is at stage {}\n",
@@ -98,16 +99,16 @@ class Runner {
     return kOk;
   }
 
-  static std::string_view way_to_legalised(ir::Stage stage) {
-    if (stage == ir::Stage::Te) return "--pass=lower,legalize leads there";
-    if (stage == ir::Stage::Kernels) return "--pass=legalize leads there";
+  static std::string_view way_to_legalised(ir::ProgramStage stage) {
+    if (stage == ir::ProgramStage::Te) return "--pass=lower,legalize leads there";
+    if (stage == ir::ProgramStage::Kernels) return "--pass=legalize leads there";
     return "--list-passes shows the way there";
   }
 
   // What is asked for: the program, what it computes, or its kernels in OpenCL C.
   ExitCode show_result() {
-    const ir::Stage stage = lowering_.program.stage;
-    if (options_.emit_opencl && stage != ir::Stage::Legalised) {
+    const ir::ProgramStage stage = lowering_.program.stage;
+    if (options_.emit_opencl && stage != ir::ProgramStage::Legalised) {
       err_ << fmt::format(
           "texloom-opt: --emit=opencl takes stage legalised, the program is at {}; {}\n",
           to_string(stage), way_to_legalised(stage));
@@ -136,7 +137,7 @@ class Runner {
 
   void interpret() {
     // Of a schedule its computes run as they stand.
-    const ir::Program program = lowering_.program.stage == ir::Stage::Te
+    const ir::Program program = lowering_.program.stage == ir::ProgramStage::Te
                                     ? lower::unscheduled_program(lowering_)
                                     : lowering_.program;
     const Interpretation result =

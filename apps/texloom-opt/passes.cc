@@ -8,7 +8,7 @@
 namespace texloom::opt {
 
 using codegen::opencl::Step;
-using ir::Stage;
+using ir::ProgramStage;
 using lower::Lowering;
 
 namespace {
@@ -31,7 +31,7 @@ std::vector<NamedPass> all_passes() {
                       [&pass](Lowering& lowering) { lower::run_pass(pass, lowering); }, pass.in,
                       pass.out, pass.summary});
   }
-  passes.push_back({"legalize", legalize, Stage::Kernels, Stage::Legalised,
+  passes.push_back({"legalize", legalize, ProgramStage::Kernels, ProgramStage::Legalised,
                     "bring kernels into a form that OpenCL C can spell, in these steps:"});
   for (const Step& step : codegen::opencl::legalize_steps()) {
     passes.push_back({"legalize." + std::string(step.name),

@@ -14,7 +14,7 @@ namespace texloom::opt {
 struct NamedPass {
   std::string name;
   std::function<void(lower::Lowering&)> run;  // on a program of stage `in`; verifies nothing
-  ir::Stage in, out;
+  ir::ProgramStage in, out;
   std::string_view summary;
 };
 

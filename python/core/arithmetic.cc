@@ -26,7 +26,7 @@ struct PyAnalyzer {
 // A schedule has its text alone to be compared by.
 bool equal_programs(const lower::Lowering& a, const lower::Lowering& b) {
   if (a.program.stage != b.program.stage) return false;
-  if (a.program.stage == Stage::Te) return lower::to_string(a) == lower::to_string(b);
+  if (a.program.stage == ProgramStage::Te) return lower::to_string(a) == lower::to_string(b);
   return equal(a.program, b.program);
 }
 

@@ -286,8 +286,7 @@ void bind_functions(py::module_& m) {
       .def("__call__", &call, "Runs on the arrays' device; does not wait for the result.")
       .def("enqueue", &enqueue, py::arg("times"),
            "Runs `times` times, one after the other, with no other run in between; does not wait. "
-           "The "
-           "arguments of a call follow.")
+           "The arguments of a call follow.")
       .def_property_readonly("name",
                              [](const CompiledFunction& f) { return f.module.program.name; })
       .def_property_readonly("entry_name",
@@ -319,7 +318,7 @@ void bind_functions(py::module_& m) {
       });
   m.def("build", [](const PyProgram& program, bool checked) {
     // A program of kernels is lowered already; tests of its indices cannot be put in any more.
-    const bool has_kernels = program.state->program.stage == Stage::Kernels && !checked;
+    const bool has_kernels = program.state->program.stage == ProgramStage::Kernels && !checked;
     const PyProgram source{program.scheduled ? program.scheduled : program.state};
     lower::Lowering lowering = has_kernels ? *program.state : with_kernels(source, checked);
     auto f = std::make_shared<CompiledFunction>();

@@ -81,7 +81,7 @@ PyProgram make_program(const SharedSchedule& schedule, const py::list& args, con
   lowering.location = user_location();
   lowering.target = parse_target(target, lowering.location);
   lowering.program.name = name;
-  lowering.program.stage = Stage::Te;
+  lowering.program.stage = ProgramStage::Te;
   py::dict unused(binds.attr("copy")());
   for (size_t i = 0; i < args.size(); ++i) {
     const py::object key = args[i];
@@ -111,7 +111,7 @@ PyProgram make_program(const SharedSchedule& schedule, const py::list& args, con
 
 // The schedule for another target, a program of stage te; None where there is none to go back to.
 py::object for_target(const PyProgram& program, const std::string& target) {
-  const bool is_schedule = program.state->program.stage == Stage::Te;
+  const bool is_schedule = program.state->program.stage == ProgramStage::Te;
   const auto& scheduled = is_schedule ? program.state : program.scheduled;
   if (!scheduled) return py::none();
   lower::Lowering lowering = *scheduled;
@@ -122,7 +122,7 @@ py::object for_target(const PyProgram& program, const std::string& target) {
 // A copy, to be lowered.
 lower::Lowering schedule_in(const PyProgram& program) {
   lower::Lowering lowering = *program.state;
-  if (lowering.program.stage != Stage::Te) {
+  if (lowering.program.stage != ProgramStage::Te) {
     throw py::value_error(
         fmt::format("program '{}' is at stage {}; only one of stage te is lowered",
                     lowering.program.name, to_string(lowering.program.stage)));
@@ -164,7 +164,7 @@ std::vector<std::pair<std::string, std::string>> lower_texts(const PyProgram& pr
 
 lower::Lowering with_kernels(const PyProgram& program, bool checked) {
   // Tests of indices cannot be put into loops of flat storage any more.
-  if (program.state->program.stage == Stage::Flattened && !checked) {
+  if (program.state->program.stage == ProgramStage::Flattened && !checked) {
     return run_unlocked(lower::make_kernels, *program.state);
   }
   lower::Lowering scheduled = schedule_in(program);

@@ -99,7 +99,7 @@ std::shared_ptr<CompiledFunction> load(const std::string& text, const std::strin
   auto f = std::make_shared<CompiledFunction>();
   f->target = parse_target(target, user_location());
   Program program = parse_program(text, file);
-  if (program.stage != Stage::Legalised || program.kernels.size() != kernels.size() ||
+  if (program.stage != ProgramStage::Legalised || program.kernels.size() != kernels.size() ||
       program.params.size() != arrays.size()) {
     refuse(fmt::format("the kernels or the arguments of {} are not those of its program", file));
   }

@@ -35,8 +35,8 @@ class ProgramParser {
     reader_.expect_word("stage");
     reader_.expect("=");
     program_.stage = stage();
-    exprs_.set_form(
-        {.logical = program_.stage == Stage::Loops, .widened = program_.stage == Stage::Legalised});
+    exprs_.set_form({.logical = program_.stage == ProgramStage::Loops,
+                     .widened = program_.stage == ProgramStage::Legalised});
     while (reader_.at_word("symbol") && !reader_.at("[", 1)) symbol();
     while (reader_.at_word("param") && !reader_.at("[", 1)) param();
     while (auto temporary = stmts_.temporary()) program_.temporaries.push_back(*temporary);
@@ -47,12 +47,12 @@ class ProgramParser {
     stmts_.check_launches(program_.kernels);
   }
 
-  Stage stage() {
-    for (const Stage stage :
-         {Stage::Te, Stage::Loops, Stage::Flattened, Stage::Kernels, Stage::Legalised}) {
+  ProgramStage stage() {
+    for (const ProgramStage stage : {ProgramStage::Te, ProgramStage::Loops, ProgramStage::Flattened,
+                                     ProgramStage::Kernels, ProgramStage::Legalised}) {
       if (!reader_.at_word(to_string(stage))) continue;
       const Token at = reader_.next();
-      if (stage != Stage::Te) return stage;
+      if (stage != ProgramStage::Te) return stage;
       reader_.wrong(at, "read it by what reads schedules, too",
                     "a program of stage te is a schedule with its arguments");
     }

@@ -162,8 +162,8 @@ StmtParser::Close StmtParser::pipelined() {
   const Buffer buffer = names_.buffer(reader_, reader_.name("the name of a buffer"));
   reader_.expect_word("stages");
   reader_.expect("=");
-  const auto stages =
-      static_cast<int>(reader_.integer("a number of stages", kMinStages, kMaxStages));
+  const auto stages = static_cast<int>(
+      reader_.integer("a number of stages", kMinPipelineStages, kMaxPipelineStages));
   const SourceLocation location = place(first);
   return [this, first, buffer, stages, location](Stmt body) {
     return checked(exprs_, first, make_pipelined(buffer, stages, std::move(body), location));

@@ -351,17 +351,17 @@ class Printer {
 
 }  // namespace
 
-std::string_view to_string(Stage stage) {
+std::string_view to_string(ProgramStage stage) {
   switch (stage) {
-    case Stage::Te:
+    case ProgramStage::Te:
       return "te";
-    case Stage::Loops:
+    case ProgramStage::Loops:
       return "loops";
-    case Stage::Flattened:
+    case ProgramStage::Flattened:
       return "flattened";
-    case Stage::Kernels:
+    case ProgramStage::Kernels:
       return "kernels";
-    case Stage::Legalised:
+    case ProgramStage::Legalised:
       return "legalised";
   }
   TL_UNREACHABLE();

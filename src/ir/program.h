@@ -11,14 +11,14 @@
 namespace texloom::ir {
 
 // What may stand in a program; each pass states its stage in and out (lower/pipeline.cc).
-enum class Stage : uint8_t {
+enum class ProgramStage : uint8_t {
   Te,         // computes and their schedule (src/schedule); the program itself is empty
   Loops,      // one loop nest for each root stage, N-d accesses, thread axes as loops
   Flattened,  // texels and linear offsets
   Kernels,    // kernels of their own and a launch plan
   Legalised,  // only what the backend's printer spells
 };
-std::string_view to_string(Stage stage);
+std::string_view to_string(ProgramStage stage);
 
 enum class Access : uint8_t { Read, Write, ReadWrite };
 std::string_view to_string(Access access);
@@ -56,7 +56,7 @@ struct Kernel {
 // are at least 1, and no array of symbolic extents has more than 2^30 elements: the call checks it.
 struct Program {
   std::string name;
-  Stage stage = Stage::Loops;
+  ProgramStage stage = ProgramStage::Loops;
   Exprs symbols;  // Vars; kernels get those that they use as scalar parameters
   std::vector<Buffer> params;
   // The loops, with a Nest for each kernel to be; from stage Kernels on the launch plan:

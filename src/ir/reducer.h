@@ -6,6 +6,10 @@
 
 namespace texloom::ir {
 
+// Of a result or an identity, in nodes: sharing can make a few lines exponentially large, and
+// reducers are told from one another by their text.
+inline constexpr uint32_t kMaxReducerSize = 1'000;
+
 bool is_operand(const Reducer& reducer, const Var& v);
 
 // What it uses besides its operands, such as the axes of the tensor that is computed: each variable

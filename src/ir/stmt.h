@@ -91,8 +91,8 @@ struct Nest : StmtBase<Nest> {
   auto fields() const { return field_list(result, body); }
 };
 // How many iterations of a pipelined loop may be in flight.
-inline constexpr int kMinStages = 2;
-inline constexpr int kMaxStages = 3;
+inline constexpr int kMinPipelineStages = 2;
+inline constexpr int kMaxPipelineStages = 3;
 // What fills a buffer that each iteration of the innermost loop around reads. As it stands it runs
 // in the iteration itself; lower/pipeline_loops.h makes it run ahead.
 struct Pipelined : StmtBase<Pipelined> {

@@ -12,6 +12,7 @@
 #include "ir/evaluation.h"
 #include "ir/symbols.h"
 #include "ir/uniform_values.h"
+#include "ir/verify_allocations.h"
 #include "ir/verify_bounds.h"
 #include "ir/verify_kernel.h"
 #include "ir/verify_padding.h"
@@ -32,11 +33,11 @@ class Verifier {
       : program_(program), options_(options), bounds_(program) {}
 
   std::vector<Violation> run() {
-    if (program_.stage == Stage::Te) return {};  // the program is still empty
-    const bool has_kernels = program_.stage >= Stage::Kernels;
-    enter_place(has_kernels                          ? Place::Plan
-                : program_.stage == Stage::Flattened ? Place::Flattened
-                                                     : Place::Loops);
+    if (program_.stage == ProgramStage::Te) return {};  // the program is still empty
+    const bool has_kernels = program_.stage >= ProgramStage::Kernels;
+    enter_place(has_kernels                                 ? Place::Plan
+                : program_.stage == ProgramStage::Flattened ? Place::Flattened
+                                                            : Place::Loops);
     for (const Expr& symbol : program_.symbols) define(symbol);
     for (const Buffer& param : program_.params) {
       check_global(param, "parameter");
@@ -61,11 +62,6 @@ class Verifier {
   }
 
  private:
-  struct Allocation {
-    const Stmt* loop = nullptr;  // the innermost loop around it
-    bool freed = false;
-  };
-
   void check_global(const Buffer& b, std::string_view what) {
     if (b->memory == MemoryScope::Global) return;
     found_.add(Rule::Visibility, b, "a {} of the program is {}", what, to_string(b->memory));
@@ -79,7 +75,7 @@ class Verifier {
   // -- Kernels.
 
   void kernel(const Kernel& k) {
-    enter_place(program_.stage == Stage::Legalised ? Place::Legalised : Place::Kernel);
+    enter_place(program_.stage == ProgramStage::Legalised ? Place::Legalised : Place::Kernel);
     scope_.leave(0);
     scope_.forget_facts();
     usage_.clear();
@@ -151,7 +147,7 @@ class Verifier {
       found_.add(Rule::Buffers, where, "{} is no parameter: its image may be larger", b->name);
     }
     define_with_origin(b);
-    allocations_[b.get()] = {.loop = loop_};
+    allocations_.allocate(b, loop_);
   }
   // Of what the plan computes at the call.
   template <class Node>
@@ -384,16 +380,7 @@ class Verifier {
     nest_ = outer;
   }
   void check(const Pipelined& n, const Stmt& s) {
-    const auto found = allocations_.find(n.buffer.get());
-    if (found == allocations_.end() || !scope_.contains(n.buffer.get()) ||
-        n.buffer->memory == MemoryScope::Global) {
-      return found_.add(Rule::Definitions, s, "{} is no shared or local buffer allocated here",
-                        n.buffer->name);
-    }
-    if (loop_ == nullptr || found->second.loop != loop_) {
-      found_.add(Rule::Nodes, s, "{} is not allocated in the innermost loop around",
-                 n.buffer->name);
-    }
+    allocations_.check_pipelined(n, s, loop_);
     stmt(n.body);
   }
   void check(const Allocate& n, const Stmt& s) {
@@ -410,18 +397,7 @@ class Verifier {
     stmt(n.body);
     scope_.leave(depth);
   }
-  void check(const Free& n, const Stmt& s) {
-    const auto found = allocations_.find(n.buffer.get());
-    if (found == allocations_.end() || !scope_.contains(n.buffer.get())) {
-      return found_.add(Rule::Plan, s, "{} is not allocated here", n.buffer->name);
-    }
-    Allocation& allocation = found->second;
-    if (allocation.freed) found_.add(Rule::Plan, s, "{} is freed already", n.buffer->name);
-    if (allocation.loop != loop_) {
-      found_.add(Rule::Plan, s, "{} is allocated outside this loop", n.buffer->name);
-    }
-    allocation.freed = true;
-  }
+  void check(const Free& n, const Stmt& s) { allocations_.free(n, s, loop_); }
   void check(const Barrier&, const Stmt& s) {
     if (divergent_ > 0) found_.add(Rule::Barriers, s, "not all threads of a block come here");
   }
@@ -439,8 +415,7 @@ class Verifier {
         found_.add(Rule::Plan, s, "{} of kernel {} has no loop to {} around it", name,
                    launched.name, text_of(p.extent));
       }
-      const auto allocation = allocations_.find(p.buffer.get());
-      if (allocation != allocations_.end() && allocation->second.freed) {
+      if (p.buffer && allocations_.is_freed(p.buffer)) {
         found_.add(Rule::Plan, s, "{} of kernel {} is freed already", name, launched.name);
       }
     }
@@ -467,13 +442,13 @@ class Verifier {
 
   const Stmt* loop_ = nullptr;  // the body of the innermost one that is no thread loop
   std::unordered_map<const ExprNode*, Expr> loop_extents_;  // by variable
-  std::unordered_map<const BufferNode*, Allocation> allocations_;
   int nest_ = 0;  // the Nest around, counted from 1; 0: none
   int nests_ = 0;
   std::unordered_map<const BufferNode*, int> nest_of_;  // of the first access
   std::unordered_map<const BufferNode*, Usage> usage_;  // by the kernel
 
   Violations found_;
+  Allocations allocations_{scope_, found_};
 };
 
 }  // namespace

@@ -290,7 +290,7 @@ class PaddingCheck {
       if ((undefined & bit(lane)) != 0) {
         broken(s, place + " is computed from padding, of which nothing is known");
       }
-    } else if (layout.padding == Padding::Zero && program_.stage != Stage::Legalised &&
+    } else if (layout.padding == Padding::Zero && program_.stage != ProgramStage::Legalised &&
                !is_zero(value, lane)) {
       // Legalisation says zero in words of the device's language.
       broken(s, place + " is padding, which readers take for zero, and is not written zero");

@@ -184,7 +184,8 @@ std::string problem_of(const Let& n) {
 std::string problem_of(const Seq&) { return {}; }
 std::string problem_of(const Nest&) { return {}; }
 std::string problem_of(const Pipelined& n) {
-  return when(n.stages < kMinStages || n.stages > kMaxStages, "it has no 2 or 3 stages");
+  return when(n.stages < kMinPipelineStages || n.stages > kMaxPipelineStages,
+              "it has no 2 or 3 stages");
 }
 std::string problem_of(const Allocate&) { return {}; }
 std::string problem_of(const Free&) { return {}; }

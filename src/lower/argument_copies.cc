@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "ir/equal.h"
 #include "ir/visit.h"
+#include "lower/element_owner.h"
 #include "schedule/attach.h"
 
 namespace texloom::lower {
 
 using namespace ir;        // the whole file speaks of IR nodes
 using namespace schedule;  // and of a schedule's stages
-using schedule::Stage;     // not the pipeline's
 
 namespace {
 
@@ -19,6 +20,24 @@ namespace {
        "the argument '{}' is computed inside a reader, of which several threads may compute one "
        "element, and it is not known which of them is to store it",
        stage.name());
+}
+
+std::vector<LoopAround> loops_around(const Schedule& schedule, const Bounds& bounds, StageId id) {
+  std::vector<LoopAround> around;
+  const LoopPath path = enclosing_loops(schedule, id);
+  for (auto ref = path.begin(); ref != path.end(); ++ref) {
+    const LeafLoop& loop = bounds.of(ref->stage).loop_of(ref->leaf);
+    const IterVar thread = thread_of(schedule, *ref);
+    // Of loops over one thread index the innermost is that of the threads: all of them go through
+    // the others together.
+    const bool again = thread && std::any_of(ref + 1, path.end(), [&](const LoopRef& inner) {
+                         const IterVar other = thread_of(schedule, inner);
+                         return other && is_one_thread_axis(thread, other);
+                       });
+    const bool ends_early = again || !equal(loop.end, loop.extent);
+    around.push_back({loop.var, loop.extent, thread && !again, ends_early});
+  }
+  return around;
 }
 
 }  // namespace
@@ -35,7 +54,7 @@ void index_whole_arrays(const Lowering& lowering, Bounds& bounds) {
     if (!id || !lowering.schedule.stage(*id).op->is_compute()) continue;
     const Stage& stage = lowering.schedule.stage(*id);
     if (!lies_in_array(lowering.schedule, stage)) continue;
-    StageBounds& own = bounds.stages[static_cast<size_t>(*id)];
+    StageBounds& own = bounds.of(*id);
     own.buffer_min.assign(own.min.size(), make_int(0));
     own.buffer_extent = extents_of(stage.op->shape, stage.name(), stage.op->location);
     for (size_t i = 0; i < own.position.size(); ++i) {
@@ -44,20 +63,23 @@ void index_whole_arrays(const Lowering& lowering, Bounds& bounds) {
   }
 }
 
-Stmt copies_to_arguments(const Stage& stage, const StageBounds& bounds,
-                         const std::vector<LoopAround>& loops, arith::Ranges ranges,
-                         const ArgumentCopy& copy) {
-  if (std::none_of(copy.to.begin(), copy.to.end(), [](const Buffer& to) { return to; })) {
+Stmt copies_to_arguments(const Schedule& schedule, const Bounds& bounds, StageId id,
+                         const std::vector<Buffer>& from, const std::vector<Buffer>& to) {
+  if (std::none_of(to.begin(), to.end(), [](const Buffer& param) { return param; })) {
     return make_empty();
   }
+  const Stage& stage = schedule.stage(id);
+  const StageBounds& region = bounds.of(id);
   const SourceLocation& where = stage.op->location;
+  arith::Ranges ranges = bounds.ranges;
   Exprs places, indices;
-  for (size_t i = 0; i < bounds.min.size(); ++i) {
+  for (size_t i = 0; i < region.min.size(); ++i) {
     places.push_back(make_var(stage.op->axes[i]->name()));
-    ranges.enter(places.back(), bounds.extent[i]);
-    indices.push_back(bounds.min[i] + bounds.strides[i].offset_of(places.back()));
+    ranges.enter(places.back(), region.extent[i]);
+    indices.push_back(region.min[i] + region.strides[i].offset_of(places.back()));
   }
-  const std::optional<Expr> is_owner = stores_element(bounds, loops, places, ranges);
+  const std::vector<LoopAround> loops = loops_around(schedule, bounds, id);
+  const std::optional<Expr> is_owner = stores_element(region, loops, places, ranges);
   if (!is_owner) refuse_overlap(stage);
   Expr inside = *is_owner;
   // Regions are boxes, which may reach beyond the tensor.
@@ -65,14 +87,14 @@ Stmt copies_to_arguments(const Stage& stage, const StageBounds& bounds,
     inside = inside && indices[i] >= make_int(0) && indices[i] < stage.op->shape[i];
   }
   Stmts copies;
-  for (size_t output = 0; output < copy.to.size(); ++output) {
-    if (!copy.to[output]) continue;
+  for (size_t output = 0; output < to.size(); ++output) {
+    if (!to[output]) continue;
     copies.push_back(
-        make_store(copy.to[output], indices, make_load(copy.from[output], places, where), where));
+        make_store(to[output], indices, make_load(from[output], places, where), where));
   }
   Stmt body = make_if(inside, make_seq(std::move(copies)));
   for (size_t i = places.size(); i-- > 0;) {
-    body = make_for(places[i], bounds.extent[i], LoopKind::Serial, std::move(body), where);
+    body = make_for(places[i], region.extent[i], LoopKind::Serial, std::move(body), where);
   }
   return body;
 }

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "ir/stmt.h"
-#include "lower/element_owner.h"
 #include "lower/lowering.h"
 #include "schedule/bounds.h"
 
@@ -18,19 +17,14 @@ bool lies_in_array(const schedule::Schedule& schedule, const schedule::Stage& st
 // elements have the array's places.
 void index_whole_arrays(const Lowering& lowering, schedule::Bounds& bounds);
 
-// From a stage's own buffers to parameters, one for each output, where they are not null.
-struct ArgumentCopy {
-  const std::vector<ir::Buffer>& from;
-  const std::vector<ir::Buffer>& to;
-};
-
-// Copies what of the stage is computed at once:
+// Copies what of the stage is computed at once from its own buffers to the parameters `to`, one for
+// each output, where they are not null:
 //   for i < 4 { if (tile*4 + i < 10) { B_param[tile*4 + i] = B[i] } }
-// It stands behind the stage's loops, inside `loops`, of which `ranges` hold. Of several threads
-// that compute an element one stores it (element_owner.h); what no reader asks for is not stored.
-// Fails with BadArguments where it is not known which thread is to store an element.
-ir::Stmt copies_to_arguments(const schedule::Stage& stage, const schedule::StageBounds& bounds,
-                             const std::vector<LoopAround>& loops, ir::arith::Ranges ranges,
-                             const ArgumentCopy& copy);
+// It stands behind the stage's loops. Of several threads that compute an element one stores it
+// (element_owner.h); what no reader asks for is not stored. Fails with BadArguments where it is not
+// known which thread is to store an element.
+ir::Stmt copies_to_arguments(const schedule::Schedule& schedule, const schedule::Bounds& bounds,
+                             schedule::StageId id, const std::vector<ir::Buffer>& from,
+                             const std::vector<ir::Buffer>& to);
 
 }  // namespace texloom::lower

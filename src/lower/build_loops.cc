@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "ir/arith/simplify.h"
-#include "ir/equal.h"
 #include "ir/evaluation.h"
 #include "ir/reducer.h"
 #include "ir/visit.h"
@@ -33,7 +32,6 @@ namespace texloom::lower {
 
 using namespace ir;        // the whole file speaks of IR nodes
 using namespace schedule;  // and of a schedule's stages
-using schedule::Stage;     // not the pipeline's
 
 namespace {
 
@@ -61,7 +59,6 @@ class Builder {
   }
 
  private:
-  const StageBounds& bounds_of(StageId id) const { return bounds_.stages[static_cast<size_t>(id)]; }
   // One for each output of the stage.
   const std::vector<Buffer>& buffers(StageId id) const {
     const std::vector<Buffer>& own = buffers_.of_stage[static_cast<size_t>(id)];
@@ -104,7 +101,7 @@ class Builder {
   // All steps run in one kernel, unless blocks read from one another, or what stages of a step read
   // from one another lies in memory of all kernels: then each is a launch, or several.
   Stmt steps_of_scan(StageId id) {
-    const Expr& step = bounds_of(id).loops.front().var;
+    const Expr& step = bounds_.of(id).loops.front().var;
     const ScanResults results{s_.stage(id).name(), step, buffers(id), bounds_.ranges};
     const Stmt loops = nest(id);
     const SeparatedSteps steps = separate_steps(loops, results);
@@ -114,7 +111,7 @@ class Builder {
     }
     const Stmt launches = stage_kernels(s_, buffers_, id, loops, parts);
     const bool unordered =
-        has_kernel_with(launches, step) || exchanges_across_blocks(launches, results);
+        is_kernel_loop(launches, step) || exchanges_across_blocks(launches, results);
     if (steps.across_blocks && unordered) throw UserError({*steps.across_blocks});
     return separate_threads(launches, target_);
   }
@@ -124,7 +121,7 @@ class Builder {
   // The loops from this position inwards, with what is attached to them.
   Stmt loops_from(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
-    const StageBounds& b = bounds_of(id);
+    const StageBounds& b = bounds_.of(id);
     const bool reduces = position == first_reduction(b) && !stage.op->reduce_axes.empty();
     if (reduces && tensorized_loop(stage, b) != position) {
       if (threads_share_reduction(s_, id)) return across_threads(id, position);
@@ -134,7 +131,7 @@ class Builder {
   }
 
   Stmt loops_inside(StageId id, size_t position) {
-    const StageBounds& b = bounds_of(id);
+    const StageBounds& b = bounds_.of(id);
     if (position == tensorized_loop(s_.stage(id), b)) return intrinsic(id).step;
     if (position == b.loops.size()) return update(id);
     const LeafLoop& loop = b.loops[position];
@@ -146,14 +143,14 @@ class Builder {
 
   // Inside the loop; without the stages that are computed elsewhere.
   Stmt body_of(StageId id, size_t position, const std::vector<StageId>& elsewhere) {
-    const IterVar& axis = bounds_of(id).loops[position].axis;
+    const IterVar& axis = bounds_.of(id).loops[position].axis;
     return with_attached(id, axis, loops_from(id, position + 1), elsewhere);
   }
 
   // The loop with stages of which each iteration computes the next one's values, into the buffer
   // of two that it does not read itself. The last iteration stands behind the loop.
   Stmt ahead_by_one(StageId id, size_t position, const std::vector<StageId>& doubled) {
-    const LeafLoop& loop = bounds_of(id).loops[position];
+    const LeafLoop& loop = bounds_.of(id).loops[position];
     for (const StageId each : doubled) slot_[each] = floormod(loop.var, 2);
     Stmts nests;
     for (const StageId each : doubled) nests.push_back(nest(each));
@@ -184,7 +181,7 @@ class Builder {
   }
 
   // Where the stage puts the element at this point of its loops.
-  Place place_of(StageId id) const { return {buffers(id), in_slot(id, bounds_of(id).position)}; }
+  Place place_of(StageId id) const { return {buffers(id), in_slot(id, bounds_.of(id).position)}; }
   Exprs in_slot(StageId id, Exprs indices) const {
     const auto slot = slot_.find(id);
     if (slot != slot_.end()) indices.insert(indices.begin(), slot->second);
@@ -200,7 +197,7 @@ class Builder {
   // The reduction from `position` on: each thread's own steps, then all of them together.
   Stmt across_threads(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
-    const StageBounds& b = bounds_of(id);
+    const StageBounds& b = bounds_.of(id);
     const ThreadReduction reduction(stage, b, groups(id), sharing_threads(id));
     const Place& parts = reduction.parts;
     parts_.insert(parts_.end(), parts.buffers.begin(), parts.buffers.end());
@@ -223,7 +220,7 @@ class Builder {
   // The threads that share each result of the stage.
   std::vector<ThreadLoop> sharing_threads(StageId id) const {
     std::vector<ThreadLoop> threads;
-    for (const LeafLoop& loop : bounds_of(id).loops) {
+    for (const LeafLoop& loop : bounds_.of(id).loops) {
       const IterVar thread = thread_of(s_, {id, loop.axis});
       if (loop.axis->kind != IterKind::Reduction || !thread) continue;
       const SourceLocation& where = s_.stage(id).attributes_of(loop.axis)->location;
@@ -236,7 +233,7 @@ class Builder {
   // The loops around over other threads of the block, virtual ones too, each once.
   std::vector<ThreadLoop> groups(StageId id) const {
     std::vector<IterVar> seen;
-    for (const LeafLoop& loop : bounds_of(id).loops) {
+    for (const LeafLoop& loop : bounds_.of(id).loops) {
       if (loop.axis->kind == IterKind::Reduction) seen.push_back(thread_of(s_, {id, loop.axis}));
     }
     std::vector<ThreadLoop> found;
@@ -248,7 +245,7 @@ class Builder {
       });
       if (known) continue;
       seen.push_back(thread);
-      const LeafLoop& loop = loops_.of(ref);
+      const LeafLoop& loop = bounds_.of(ref.stage).loop_of(ref.leaf);
       const SourceLocation& where = s_.stage(ref.stage).attributes_of(ref.leaf)->location;
       found.push_back({loop.var, thread_count(loop, where), thread->tag, {}});
     }
@@ -275,23 +272,8 @@ class Builder {
   }
 
   Stmt copied(StageId id) const {
-    std::vector<LoopAround> around;
-    const LoopPath path = enclosing_loops(s_, id);
-    for (auto ref = path.begin(); ref != path.end(); ++ref) {
-      const LeafLoop& loop = loops_.of(*ref);
-      const IterVar thread = thread_of(s_, *ref);
-      // Of loops over one thread index the innermost is that of the threads: all of them go through
-      // the others together.
-      const bool again = thread && std::any_of(ref + 1, path.end(), [&](const LoopRef& inner) {
-                           const IterVar other = thread_of(s_, inner);
-                           return other && is_one_thread_axis(thread, other);
-                         });
-      const bool ends_early = again || !equal(loop.end, loop.extent);
-      around.push_back({loop.var, loop.extent, thread && !again, ends_early});
-    }
-    const std::vector<Buffer>& to = buffers_.copies[static_cast<size_t>(id)];
-    return copies_to_arguments(s_.stage(id), bounds_of(id), around, bounds_.ranges,
-                               {buffers(id), to});
+    return copies_to_arguments(s_, bounds_, id, buffers(id),
+                               buffers_.copies[static_cast<size_t>(id)]);
   }
 
   Stmt filled(StageId id) {
@@ -304,7 +286,7 @@ class Builder {
   Stmt update(StageId id) {
     const Stage& stage = s_.stage(id);
     if (stage.op->is_scan()) return make_empty();  // all of a step is attached to its loop
-    const StageBounds& b = bounds_of(id);
+    const StageBounds& b = bounds_.of(id);
     const auto* reduce = as<Reduce>(stage.op->body);
     const SourceLocation& where = stage.op->location;
     const auto own_part = part_of_.find(id);
@@ -340,7 +322,7 @@ class Builder {
   // of their own.
   Stmt initialisation(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
-    const StageBounds& b = bounds_of(id);
+    const StageBounds& b = bounds_.of(id);
     const size_t end = tensorized_loop(stage, b).value_or(b.loops.size());
     Stmt body = end < b.loops.size() ? intrinsic(id).reset : started(id);
     if (is_empty(body)) return body;
@@ -362,7 +344,7 @@ class Builder {
   // One element of that.
   Stmt started(StageId id) {
     const Stage& stage = s_.stage(id);
-    const StageBounds& b = bounds_of(id);
+    const StageBounds& b = bounds_.of(id);
     const Exprs start = start_of(*as<Reduce>(stage.op->body), b);
     const Stmt body = stores(place_of(id), start, false, stage.op->location);
     return may_run_anywhere(id, start) ? body : guarded(b.guards, body);
@@ -414,7 +396,7 @@ class Builder {
     const std::optional<StageId> of_stage = buffers_.stage_of(b);
     // Parts of a reduction that threads share are started everywhere.
     if (!of_stage || *of_stage == reader) return true;
-    const StageBounds& bounds = bounds_of(*of_stage);
+    const StageBounds& bounds = bounds_.of(*of_stage);
     if (bounds.guards.empty()) return true;
     if (tensorized_loop(s_.stage(*of_stage), bounds)) return false;  // guarded as a whole
     const Expr& body = s_.stage(*of_stage).op->body;
@@ -446,7 +428,7 @@ class Builder {
   Expr reads(const Expr& e, const StageBounds& b) {
     return rewrite(substitute(e, b.index), [&](const TensorRead& n, const Expr&) {
       const StageId source = s_.producer(n.tensor);
-      const StageBounds& of_source = bounds_of(source);
+      const StageBounds& of_source = bounds_.of(source);
       Exprs indices = n.indices;
       for (size_t i = 0; i < indices.size(); ++i) {
         if (i < of_source.buffer_min.size()) {

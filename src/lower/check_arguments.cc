@@ -9,7 +9,6 @@ namespace texloom::lower {
 
 using namespace ir;        // the whole file speaks of IR nodes
 using namespace schedule;  // and of a schedule's stages
-using schedule::Stage;     // not the pipeline's
 
 namespace {
 

@@ -5,14 +5,12 @@
 #include "ir/arith/ranges.h"
 #include "lower/check_reads.h"
 #include "schedule/attach.h"
-#include "schedule/extern_operation.h"
 #include "schedule/scan_operation.h"
 
 namespace texloom::lower {
 
 using namespace ir;        // the whole file speaks of IR nodes
 using namespace schedule;  // and of a schedule's stages
-using schedule::Stage;     // not the pipeline's
 
 namespace {
 

@@ -7,8 +7,8 @@
 
 namespace texloom::lower {
 
-// Reports externs that are attached or bound to no thread, scans whose steps are seen from outside
-// or lie elsewhere than in rows of memory, and reads outside of tensors.
+// Reports externs that are attached, scans whose steps are seen from outside, either of them where
+// it lies elsewhere than in a row-major buffer, and reads outside of tensors.
 void check_operation(const Lowering& lowering, const schedule::StageLinks& links,
                      const schedule::Stage& stage, DiagnosticSink& sink);
 

@@ -13,7 +13,6 @@
 namespace texloom::lower {
 
 using namespace schedule;
-using schedule::Stage;  // not the pipeline's
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "ir/uniform_values.h"
 #include "ir/visit.h"
 #include "lower/drop_barriers.h"
+#include "lower/loop_ranges.h"
 #include "lower/shared_access.h"
 #include "lower/thread_accesses.h"
 #include "support/diagnostic.h"
@@ -91,8 +92,7 @@ class AccessCollector {
   void note_reads(const Expr& e, const Store* store) {
     walk(e, [&](const Load& load) {
       if (!buffers_.contains(load.buffer.get())) return;
-      const bool own = store != nullptr && load.buffer.same_as(store->buffer) &&
-                       same_place(load.indices, store->indices);
+      const bool own = store != nullptr && reads_replaced(load, *store);
       if (!own) Accesses::add(found_.reads, {load.buffer, load.indices, ranges_, varying_});
     });
   }
@@ -121,10 +121,9 @@ class BarrierInserter {
   BarrierInserter(const Nest& nest, Buffers buffers, Buffers overwritten, const Target& target)
       : buffers_(std::move(buffers)),
         overwritten_(std::move(overwritten)),
+        ranges_(loop_ranges(nest.body)),
         uniform_(nest),
-        conditional_(target.conditional_barriers) {
-    walk(nest.body, [&](const For& loop) { ranges_.enter_also(loop); });
-  }
+        conditional_(target.conditional_barriers) {}
 
   Stmt run(const Stmt& s) {
     if (const auto* seq = as<Seq>(s)) {
@@ -330,8 +329,7 @@ struct Exchanged {
 };
 
 Exchanged exchanged_in(const Nest& nest) {
-  arith::Ranges ranges;
-  walk(nest.body, [&](const For& loop) { ranges.enter_also(loop); });
+  const arith::Ranges ranges = loop_ranges(nest.body);
   const ThreadAccesses accesses(
       nest.body, [](const Buffer& b) { return b->memory != MemoryScope::Local; }, ranges);
   const auto in_block = [](ThreadTag tag) { return !tag.block; };

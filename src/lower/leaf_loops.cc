@@ -66,15 +66,9 @@ const LeafLoop* LeafLoops::same_virtual_threads(StageId id, const IterVar& threa
     const AxisAttributes* attributes = s_.stage(ref.stage).attributes_of(ref.leaf);
     if (attributes == nullptr || !thread.same_as(attributes->thread)) continue;
     if (!thread_of(s_, ref)) continue;
-    return &of(ref);
+    return &bounds_.of(ref.stage).loop_of(ref.leaf);
   }
   return nullptr;
-}
-
-const LeafLoop& LeafLoops::of(const LoopRef& ref) const {
-  const std::vector<LeafLoop>& loops = bounds_.stages[static_cast<size_t>(ref.stage)].loops;
-  return *std::find_if(loops.begin(), loops.end(),
-                       [&](const LeafLoop& l) { return l.axis.same_as(ref.leaf); });
 }
 
 }  // namespace texloom::lower

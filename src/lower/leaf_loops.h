@@ -20,8 +20,6 @@ class LeafLoops {
   // threads. Fails with ThreadExtentMismatch where that is of another extent.
   ir::Stmt around(schedule::StageId id, const schedule::LeafLoop& loop, ir::Stmt body) const;
 
-  const schedule::LeafLoop& of(const schedule::LoopRef& ref) const;
-
  private:
   void warn_of_serial_loop(schedule::StageId id, const ir::IterVar& axis,
                            const SourceLocation& where) const;

@@ -30,47 +30,45 @@
 namespace texloom::lower {
 namespace {
 
-using ir::Stage;
+using enum ir::ProgramStage;
 
 constexpr std::array kPipeline = {
     // Before bounds are inferred: a split of lanes is a relation like any other.
-    Pass{"prepare_schedule", prepare_schedule, Stage::Te, Stage::Te,
+    Pass{"prepare_schedule", prepare_schedule, Te, Te,
          "apply argument layouts, inline stages, split lane axes"},
-    Pass{"check_schedule", check_schedule, Stage::Te, Stage::Te,
+    Pass{"check_schedule", check_schedule, Te, Te,
          "refuse what only the whole schedule shows to be wrong"},
-    Pass{"build_loops", build_loops, Stage::Te, Stage::Loops,
+    Pass{"build_loops", build_loops, Te, Loops,
          "infer bounds, choose layouts and make the loop nests"},
-    Pass{"pipeline_loops", pipeline_loops, Stage::Loops, Stage::Loops,
+    Pass{"pipeline_loops", pipeline_loops, Loops, Loops,
          "run the fills of pipelined buffers ahead of the loops that read them"},
     // Before storage is flattened: four consecutive lanes of an N-d index are a texel.
-    Pass{"vectorize_loops", vectorize_loops, Stage::Loops, Stage::Loops,
+    Pass{"vectorize_loops", vectorize_loops, Loops, Loops,
          "turn vectorised loops into vector expressions"},
-    Pass{"inject_virtual_threads", inject_virtual_threads, Stage::Loops, Stage::Loops,
+    Pass{"inject_virtual_threads", inject_virtual_threads, Loops, Loops,
          "run virtual threads one after the other inside each statement"},
-    Pass{"unroll_loops", unroll_loops, Stage::Loops, Stage::Loops,
+    Pass{"unroll_loops", unroll_loops, Loops, Loops,
          "copy the bodies of unrolled loops and of loops over lanes"},
-    Pass{"check_accesses", check_accesses, Stage::Loops, Stage::Loops,
-         "test indices, if the target asks for it"},
-    Pass{"flatten_storage", flatten_storage, Stage::Loops, Stage::Flattened,
+    Pass{"check_accesses", check_accesses, Loops, Loops, "test indices, if the target asks for it"},
+    Pass{"flatten_storage", flatten_storage, Loops, Flattened,
          "turn N-d accesses into linear offsets and texels"},
-    Pass{"simplify_program", simplify_program, Stage::Flattened, Stage::Flattened,
+    Pass{"simplify_program", simplify_program, Flattened, Flattened,
          "simplify indices and drop loops of one iteration"},
-    Pass{"split_kernels", split_kernels, Stage::Flattened, Stage::Kernels,
+    Pass{"split_kernels", split_kernels, Flattened, Kernels,
          "make a kernel of each nest and a launch plan of the rest"},
     // When kernels tell which loops are threads.
-    Pass{"insert_barriers", insert_barriers, Stage::Kernels, Stage::Kernels,
+    Pass{"insert_barriers", insert_barriers, Kernels, Kernels,
          "separate writes and reads of shared buffers"},
-    Pass{"drop_border_guards", drop_border_guards, Stage::Kernels, Stage::Kernels,
+    Pass{"drop_border_guards", drop_border_guards, Kernels, Kernels,
          "leave padding by zeros to the border of exact images"},
-    Pass{"partition_loops", partition_loops, Stage::Kernels, Stage::Kernels,
+    Pass{"partition_loops", partition_loops, Kernels, Kernels,
          "take the bounds tests out of interior tiles"},
-    Pass{"hoist_divisions", hoist_divisions, Stage::Kernels, Stage::Kernels,
+    Pass{"hoist_divisions", hoist_divisions, Kernels, Kernels,
          "divide outside of loops what they do not change"},
     // When unrolled copies stand side by side.
-    Pass{"share_texels", share_texels, Stage::Kernels, Stage::Kernels,
+    Pass{"share_texels", share_texels, Kernels, Kernels,
          "read a texel once where several expressions want it"},
-    Pass{"contract_fma", contract_fma, Stage::Kernels, Stage::Kernels,
-         "place fma, if the math mode allows it"},
+    Pass{"contract_fma", contract_fma, Kernels, Kernels, "place fma, if the math mode allows it"},
 };
 
 // Those before split_kernels, which wants every nest bound to threads.
@@ -79,7 +77,7 @@ static_assert(kPipeline[kLoopPasses].run == split_kernels);
 
 // What the text of the pass's input needs.
 Lowering printable(const Lowering& lowering) {
-  if (lowering.program.stage == Stage::Te) return lowering;
+  if (lowering.program.stage == Te) return lowering;
   Lowering copy;
   copy.program = lowering.program;
   copy.array_layouts = lowering.array_layouts;
@@ -109,7 +107,7 @@ InternalError with_input(const std::exception& error, std::span<const Pass> pass
   std::string names;
   for (const Pass& pass : passes) names += (names.empty() ? "" : ",") + std::string(pass.name);
   // A program of stage te names its target.
-  const bool has_target = input.program.stage == Stage::Te;
+  const bool has_target = input.program.stage == Te;
   const std::string target =
       has_target ? "" : fmt::format(" --target='{}'", ir::to_string(input.target));
   return with_dump(error, fmt::format("--pass={} --verify-each{}", names, target),
@@ -119,12 +117,12 @@ InternalError with_input(const std::exception& error, std::span<const Pass> pass
 // From where the program stands.
 Lowering run_further(std::span<const Pass> passes, Lowering lowering, PassObserver observer) {
   const Lowering first = lowering;
-  bool check_accesses = lowering.program.stage == Stage::Te || are_accesses_proven(lowering);
+  bool check_accesses = lowering.program.stage == Te || are_accesses_proven(lowering);
   for (const Pass& pass : passes) {
     const Lowering input = printable(lowering);
     try {
       run_pass(pass, lowering);
-      if (pass.in == Stage::Te && pass.out == Stage::Loops) {
+      if (pass.in == Te && pass.out == Loops) {
         check_accesses = are_accesses_proven(lowering);
       }
       if (lowering.verify_each) verify(lowering, check_accesses);
@@ -133,7 +131,7 @@ Lowering run_further(std::span<const Pass> passes, Lowering lowering, PassObserv
     }
     observer(pass, lowering);
   }
-  if (lowering.verify_each || lowering.program.stage == Stage::Te) return lowering;
+  if (lowering.verify_each || lowering.program.stage == Te) return lowering;
   try {
     ir::verify(lowering.program, {.target = &lowering.target, .check_accesses = check_accesses});
   } catch (const InternalError& error) {
@@ -146,7 +144,7 @@ Lowering run_further(std::span<const Pass> passes, Lowering lowering, PassObserv
 
 void verify(const Lowering& lowering, bool check_accesses) {
   const ir::VerifyOptions options{.target = &lowering.target, .check_accesses = check_accesses};
-  if (lowering.program.stage != Stage::Te) ir::verify(lowering.program, options);
+  if (lowering.program.stage != Te) ir::verify(lowering.program, options);
   check_text(lowering, options);
 }
 
@@ -168,7 +166,7 @@ void run_pass(const Pass& pass, Lowering& lowering) {
 }
 
 Lowering run_passes(std::span<const Pass> passes, Lowering lowering, PassObserver observer) {
-  lowering.program.stage = Stage::Te;
+  lowering.program.stage = Te;
   if (lowering.verify_each) check_text(lowering);
   return run_further(passes, std::move(lowering), observer);
 }

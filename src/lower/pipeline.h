@@ -12,7 +12,7 @@ namespace texloom::lower {
 struct Pass {
   std::string_view name;
   void (*run)(Lowering&);
-  ir::Stage in, out;
+  ir::ProgramStage in, out;
   std::string_view summary;
 };
 
@@ -35,14 +35,14 @@ using PassObserver = FunctionRef<void(const Pass&, const Lowering&)>;
 // file that holds what the pass was given (support/dump.h).
 Lowering run_passes(std::span<const Pass> passes, Lowering lowering, PassObserver observer);
 
-// Runs the pipeline, but where a nest is bound to no thread only to the loops, at Stage::Flattened:
-// they can be read, and make_kernels refuses them.
+// Runs the pipeline, but where a nest is bound to no thread only to the loops, at
+// ProgramStage::Flattened: they can be read, and make_kernels refuses them.
 Lowering lower_as_far_as_bound(Lowering lowering, PassObserver observer);
 
 // The rest of the pipeline. Fails with UnboundStage where lower_as_far_as_bound stopped.
 Lowering make_kernels(Lowering loops, PassObserver observer);
 
-// Runs the pipeline. The result holds the program, at Stage::Kernels, and the warnings.
+// Runs the pipeline. The result holds the program, at ProgramStage::Kernels, and the warnings.
 Lowering lower(Lowering lowering, PassObserver observer);
 Lowering lower(Lowering lowering);
 

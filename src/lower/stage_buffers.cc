@@ -16,7 +16,6 @@ namespace texloom::lower {
 
 using namespace ir;        // the whole file speaks of IR nodes
 using namespace schedule;  // and of a schedule's stages
-using schedule::Stage;     // not the pipeline's
 
 namespace {
 
@@ -224,7 +223,7 @@ void share_results(const Schedule& s, const Stage& scan, StageBuffers& buffers) 
 void make_own_buffers(const Lowering& lowering, const Stage& stage, const Bounds& bounds,
                       StageBuffers& buffers) {
   const Schedule& s = lowering.schedule;
-  Exprs shape = bounds.stages[static_cast<size_t>(stage.id)].buffer_extent;
+  Exprs shape = bounds.of(stage.id).buffer_extent;
   if (has_two_buffers(s, stage.id)) shape.insert(shape.begin(), make_int(2));
   for (const Tensor& t : outputs_of(stage.op)) {
     if (!stage.op->is_compute()) shape = extents_of(t->shape, stage.name(), stage.op->location);

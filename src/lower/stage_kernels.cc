@@ -11,7 +11,6 @@ namespace texloom::lower {
 
 using namespace ir;        // the whole file speaks of IR nodes
 using namespace schedule;  // and of a schedule's stages
-using schedule::Stage;     // not the pipeline's
 
 namespace {
 
@@ -121,10 +120,10 @@ bool allocates_global_memory(const Stmt& loops) {
   return found;
 }
 
-bool has_kernel_with(const Stmt& plan, const Expr& loop_var) {
+bool is_kernel_loop(const Stmt& plan, const Expr& var) {
   bool found = false;
   walk(plan, [&](const Nest& kernel) {
-    walk(kernel.body, [&](const For& loop) { found = found || loop.var.same_as(loop_var); });
+    walk(kernel.body, [&](const For& loop) { found = found || loop.var.same_as(var); });
   });
   return found;
 }

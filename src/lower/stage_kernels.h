@@ -25,6 +25,6 @@ ir::Stmt one_kernel(const schedule::Schedule& schedule, const StageBuffers& buff
 bool allocates_global_memory(const ir::Stmt& loops);
 
 // Whether the loop over the variable is one of a kernel, not of the launch plan.
-bool has_kernel_with(const ir::Stmt& plan, const ir::Expr& loop_var);
+bool is_kernel_loop(const ir::Stmt& plan, const ir::Expr& var);
 
 }  // namespace texloom::lower

@@ -6,7 +6,6 @@ namespace texloom::lower {
 
 using namespace ir;        // the whole file speaks of IR nodes
 using namespace schedule;  // and of a schedule's stages
-using schedule::Stage;     // not the pipeline's
 
 void apply_declarations(Lowering& lowering) {
   for (const Argument& argument : lowering.arguments) {

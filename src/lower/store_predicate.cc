@@ -10,7 +10,6 @@ namespace texloom::lower {
 
 using namespace ir;        // the whole file speaks of IR nodes
 using namespace schedule;  // and of a schedule's stages
-using schedule::Stage;     // not the pipeline's
 
 namespace {
 
@@ -62,7 +61,7 @@ std::vector<ThreadLoop> repeating_threads(const Schedule& schedule, const Bounds
   std::vector<ThreadLoop> found;
   for (const StageId other : schedule.order()) {
     if (root_of(schedule, other) != root_of(schedule, id)) continue;
-    for (const LeafLoop& loop : bounds.stages[static_cast<size_t>(other)].loops) {
+    for (const LeafLoop& loop : bounds.of(other).loops) {
       const IterVar thread = thread_of(schedule, {other, loop.axis});
       const int64_t* extent = int_value(loop.extent);
       if (!thread || thread->kind != IterKind::Thread || extent == nullptr) continue;

@@ -20,7 +20,6 @@ namespace texloom::lower {
 
 using namespace ir;        // the whole file speaks of IR nodes
 using namespace schedule;  // and of a schedule's stages
-using ir::Stage;           // the pipeline's
 
 namespace {
 
@@ -237,7 +236,7 @@ class Parser {
     const Token first = reader_.next();
     lowering_.program.name = reader_.name("the name of the program").name;
     for (int i = 0; i < 3; ++i) reader_.next();  // stage=te
-    lowering_.program.stage = Stage::Te;
+    lowering_.program.stage = ProgramStage::Te;
     target();
     lowering_.location = reader_.location(reader_.line_of(first));
     schedule_.head();
@@ -364,7 +363,7 @@ bool has_lost_attachment(const Schedule& s) {
 }  // namespace
 
 std::string to_string(const Lowering& lowering, PrintOptions options) {
-  if (lowering.program.stage != Stage::Te) {
+  if (lowering.program.stage != ProgramStage::Te) {
     return call_text(lowering) + ir::to_string(lowering.program, options);
   }
   return Printer(lowering, options).text();

@@ -15,6 +15,10 @@ bool same_place(const Exprs& a, const Exprs& b) {
                     [](const Expr& x, const Expr& y) { return equal(x, y); });
 }
 
+bool reads_replaced(const Load& load, const Store& store) {
+  return load.buffer.same_as(store.buffer) && same_place(load.indices, store.indices);
+}
+
 ThreadAccesses::ThreadAccesses(const Stmt& loops, FunctionRef<bool(const Buffer&)> wanted,
                                const arith::Ranges& ranges)
     : ranges_(ranges) {
@@ -52,38 +56,35 @@ void ThreadAccesses::collect(const Stmt& s, Wanted wanted, const std::vector<Thr
 void ThreadAccesses::collect_reads(const Expr& e, Wanted wanted, const std::vector<ThreadTag>& tags,
                                    const Store* store) {
   walk(e, [&](const Load& load) {
-    if (!wanted(load.buffer)) return;
-    const bool own = store != nullptr && load.buffer.same_as(store->buffer) &&
-                     same_place(load.indices, store->indices);
-    if (!own)
-      of(load.buffer).reads.push_back({load.buffer.get(), load.indices, tags, load.location});
+    if (!wanted(load.buffer) || (store != nullptr && reads_replaced(load, *store))) return;
+    of(load.buffer).reads.push_back({load.buffer.get(), load.indices, tags, load.location});
   });
 }
 
 std::vector<Exchange> ThreadAccesses::with_reads(size_t first_axis, TagFilter tags) const {
-  std::vector<Exchange> found;
-  for (const BufferAccesses& of_one : buffers_) {
-    const auto first = first_exchange(of_one.writes, of_one.reads, first_axis, tags);
-    if (first) found.push_back(*first);
-  }
-  return found;
+  return first_exchanges(&BufferAccesses::reads, first_axis, tags);
 }
 
 std::vector<Exchange> ThreadAccesses::with_writes(size_t first_axis, TagFilter tags) const {
+  return first_exchanges(&BufferAccesses::writes, first_axis, tags);
+}
+
+std::vector<Exchange> ThreadAccesses::first_exchanges(Others others, size_t first_axis,
+                                                      TagFilter tags) const {
   std::vector<Exchange> found;
   for (const BufferAccesses& of_one : buffers_) {
-    const auto first = first_exchange(of_one.writes, of_one.writes, first_axis, tags);
+    const auto first = first_exchange(of_one, others, first_axis, tags);
     if (first) found.push_back(*first);
   }
   return found;
 }
 
-std::optional<Exchange> ThreadAccesses::first_exchange(const std::vector<ThreadAccess>& writes,
-                                                       const std::vector<ThreadAccess>& others,
+std::optional<Exchange> ThreadAccesses::first_exchange(const BufferAccesses& of_one, Others others,
                                                        size_t first_axis, TagFilter tags) const {
-  for (const ThreadAccess& write : writes) {
-    for (const ThreadAccess& other : others) {
-      if (&writes == &others && same_place(write.indices, other.indices)) continue;
+  const bool between_writes = others == &BufferAccesses::writes;
+  for (const ThreadAccess& write : of_one.writes) {
+    for (const ThreadAccess& other : of_one.*others) {
+      if (between_writes && same_place(write.indices, other.indices)) continue;
       const auto tag = tag_apart(write, other, first_axis, tags);
       if (tag) return Exchange{&write, &other, *tag};
     }

@@ -22,14 +22,16 @@ struct ThreadAccess {
 // Whether the indices of two accesses of one buffer are the same expressions.
 bool same_place(const ir::Exprs& a, const ir::Exprs& b);
 
+// Whether the load reads the element that the store replaces: its own thread's.
+bool reads_replaced(const ir::Load& load, const ir::Store& store);
+
 // A write, and another access of the same buffer, that may be of different threads along the tag.
 struct Exchange {
   const ThreadAccess *write = nullptr, *other = nullptr;
   ir::ThreadTag tag;
 };
 
-// Of loops at stage Loops. What a store reads of the element that it replaces is left out: that is
-// its own thread's.
+// Of loops at stage Loops. What a store reads of the element that it replaces is left out.
 class ThreadAccesses {
  public:
   using TagFilter = FunctionRef<bool(ir::ThreadTag)>;
@@ -48,14 +50,15 @@ class ThreadAccesses {
   struct BufferAccesses {
     std::vector<ThreadAccess> writes, reads;
   };
+  using Others = std::vector<ThreadAccess> BufferAccesses::*;  // than the writes, or these again
 
   BufferAccesses& of(const ir::Buffer& buffer);
   void collect(const ir::Stmt& s, Wanted wanted, const std::vector<ir::ThreadTag>& tags);
   void collect_reads(const ir::Expr& e, Wanted wanted, const std::vector<ir::ThreadTag>& tags,
                      const ir::Store* store);
-  std::optional<Exchange> first_exchange(const std::vector<ThreadAccess>& writes,
-                                         const std::vector<ThreadAccess>& others, size_t first_axis,
-                                         TagFilter tags) const;
+  std::vector<Exchange> first_exchanges(Others others, size_t first_axis, TagFilter tags) const;
+  std::optional<Exchange> first_exchange(const BufferAccesses& of_one, Others others,
+                                         size_t first_axis, TagFilter tags) const;
   // The first of the tags along which the two may be different threads where they meet in one
   // element.
   std::optional<ir::ThreadTag> tag_apart(const ThreadAccess& write, const ThreadAccess& other,

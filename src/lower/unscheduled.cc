@@ -14,7 +14,6 @@ namespace texloom::lower {
 
 using namespace ir;        // the whole file speaks of IR nodes
 using namespace schedule;  // and of a schedule's stages
-using schedule::Stage;     // not the pipeline's
 
 namespace {
 
@@ -27,7 +26,7 @@ class Builder {
   Program program() {
     Program p;
     p.name = lowering_.program.name;
-    p.stage = ir::Stage::Loops;
+    p.stage = ir::ProgramStage::Loops;
     p.symbols = symbols_of(lowering_);
     std::unordered_set<StageId> wanted;
     for (const Argument& argument : lowering_.arguments) {

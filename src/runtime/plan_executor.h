@@ -39,12 +39,12 @@ class PlanExecutor {
   // Submits the plan's launches, `times` over, on the device's queue and does not wait. They are
   // recorded and submitted kLaunchesPerSubmission at a time, with nothing of other runs in between.
   // Behind each submission `interrupted` is asked: where it says so, what is left is not submitted,
-  // and nothing is an error. The
-  // bindings are the plan's arguments in order; the run keeps them. The memory of temporaries is
-  // made anew where a size is not that of the run before. InvalidArgument, naming the argument:
-  // another count, kind, type, format or device, a tensor that lies partly outside its buffer or
-  // texture, an origin or offset that a kernel cannot take, two that share memory which is written.
-  // LimitExceeded: a run of more than kMaxLaunches. Then nothing was submitted.
+  // and nothing is an error. The bindings are the plan's arguments in order; the run keeps them.
+  // The memory of temporaries is made anew where a size is not that of the run before.
+  // InvalidArgument, naming the argument or the scalar: another count, kind, type, format or
+  // device, a tensor that lies partly outside its buffer or texture, an origin or offset that a
+  // kernel cannot take, two that share memory which is written. LimitExceeded: a run of more than
+  // kMaxLaunches. Then nothing was submitted.
   Status run(std::span<const TensorBinding> arguments, const RunValues& values, int times,
              FunctionRef<bool()> interrupted);
   Status run(std::span<const TensorBinding> arguments, const RunValues& values = {},

@@ -40,7 +40,7 @@ class Binder {
       if (!known_[i]) return invalid_argument("no argument says what \"{}\" is", plan_.symbols[i]);
     }
     TL_RETURN_IF_ERROR(check_values());
-    for (std::size_t i = 0; i < shapes_.size(); ++i) TL_RETURN_IF_ERROR(check_extents(i));
+    for (std::size_t i = 0; i < shapes_.size(); ++i) TL_RETURN_IF_ERROR(check_shape(i));
     return std::move(values_);
   }
 
@@ -85,7 +85,7 @@ class Binder {
     return true;
   }
 
-  Status check_extents(std::size_t i) const {
+  Status check_shape(std::size_t i) const {
     const std::vector<Size>& shape = plan_.arguments[i].shape;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       TL_ASSIGN_OR_RETURN(const std::int64_t expected, shape[axis].at(values_));

@@ -26,10 +26,9 @@ void append_loops(const Schedule& schedule, const Stage& stage, LoopPath& path) 
     path.push_back({at.stage, leaf});
     if (leaf.same_as(target)) return;
   }
-  std::string names;
-  for (const IterVar& leaf : host.leaves) names += (names.empty() ? "" : ", ") + leaf->name();
   fail(at.location, Code::AttachNotFound,
-       fmt::format("attach it to a loop that '{}' has at the end: {}", host.name(), names),
+       fmt::format("attach it to a loop that '{}' has at the end: {}", host.name(),
+                   host.leaf_names()),
        "'{}' is computed at the loop '{}' of '{}', which {}", stage.name(), at.axis->name(),
        host.name(), schedule.fate_of(host, target));
 }

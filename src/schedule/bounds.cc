@@ -20,6 +20,11 @@ using namespace ir;  // the whole file speaks of IR nodes
 using arith::Region;
 using arith::RegionMap;
 
+const LeafLoop& StageBounds::loop_of(const IterVar& leaf) const {
+  return *std::find_if(loops.begin(), loops.end(),
+                       [&](const LeafLoop& l) { return l.axis.same_as(leaf); });
+}
+
 namespace {
 
 // The smallest region that holds all of several; none where one is not known.
@@ -81,7 +86,7 @@ class Inference {
  private:
   void infer(StageId id) {
     const Stage& stage = schedule_.stage(id);
-    StageBounds& own = bounds_.stages[static_cast<size_t>(id)];
+    StageBounds& own = bounds_.of(id);
     const Exprs shape = extents_of(stage.op->shape, stage.name(), stage.op->location);
     demand(stage, shape, own);
     const bool whole = schedule_.is_update(id);
@@ -94,7 +99,7 @@ class Inference {
 
   void infer_steps(const Stage& stage) {
     const IterVar& axis = stage.op->scan_axis;
-    StageBounds& own = bounds_.stages[static_cast<size_t>(stage.id)];
+    StageBounds& own = bounds_.of(stage.id);
     const Expr extent = extents_of({axis->extent}, stage.name(), axis->location).front();
     const Expr var = make_var(axis->name(), kInt32, axis->location);
     const LeafLoop loop{axis, var, extent, extent};
@@ -116,7 +121,7 @@ class Inference {
   void demand_row(const Stage& update, const Exprs& shape, StageBounds& own) const {
     demand_all(shape, own);
     const IterVar& axis = schedule_.stage(update.scan).op->scan_axis;
-    own.min.front() = bounds_.stages[static_cast<size_t>(update.scan)].index.at(axis->var);
+    own.min.front() = bounds_.of(update.scan).index.at(axis->var);
     own.clamped_min.front() = own.min.front();
     own.extent.front() = make_int(1);
   }
@@ -167,7 +172,7 @@ class Inference {
     }
     const RegionMap running = running_loops(stage, readers.front());
     bool all = true;
-    for (const Expr& clamp : bounds_.stages[static_cast<size_t>(readers.front())].clamps) {
+    for (const Expr& clamp : bounds_.of(readers.front()).clamps) {
       const bool runs = std::any_of(running.begin(), running.end(),
                                     [&](const auto& loop) { return uses_var(clamp, loop.first); });
       all = all && !runs;
@@ -183,7 +188,7 @@ class Inference {
     if (schedule_.stage(reader).attachment.kind == AttachKind::Inline) return;
     const RegionMap running = running_loops(stage, reader);
     if (schedule_.stage(reader).op->is_extern()) return add_everything(reads);
-    const StageBounds& of_reader = bounds_.stages[static_cast<size_t>(reader)];
+    const StageBounds& of_reader = bounds_.of(reader);
     walk(schedule_.stage(reader).op->body, [&](const TensorRead& n) {
       if (schedule_.producer(n.tensor) != stage.id) return;
       for (size_t i = 0; i < reads.size(); ++i) {
@@ -222,17 +227,11 @@ class Inference {
         const IterVar thread = thread_of(schedule_, path[i]);
         if (!thread || !share_buffer(memory, thread)) continue;
       }
-      const LeafLoop& loop = loop_of(path[i]);
+      const LeafLoop& loop = bounds_.of(path[i].stage).loop_of(path[i].leaf);
       running.emplace(loop.var,
                       Region{make_int(0), arith::simplify(loop.extent - 1, bounds_.ranges)});
     }
     return running;
-  }
-
-  const LeafLoop& loop_of(const LoopRef& ref) const {
-    const auto& loops = bounds_.stages[static_cast<size_t>(ref.stage)].loops;
-    return *std::find_if(loops.begin(), loops.end(),
-                         [&](const LeafLoop& l) { return l.axis.same_as(ref.leaf); });
   }
 
   // A region as a first index and a number of indices.
@@ -320,7 +319,7 @@ class Inference {
     const auto* read = stage.scan < 0 ? nullptr : as<TensorRead>(stage.op->body);
     if (read == nullptr || !schedule_.is_state(read->tensor)) return;
     const IterVar& axis = schedule_.stage(stage.scan).op->scan_axis;
-    const Expr& step = bounds_.stages[static_cast<size_t>(stage.scan)].index.at(axis->var);
+    const Expr& step = bounds_.of(stage.scan).index.at(axis->var);
     const Expr row = substitute(read->indices.front(), own.index);
     const Expr same_type = make_cast(row->type, step);
     if (!arith::prove_less(row, same_type, bounds_.ranges)) {

@@ -51,11 +51,17 @@ struct StageBounds {
   std::vector<ir::Expr> clamps;
   // What must hold for a point to be computed, in data axes alone, and in reduction axes.
   std::vector<ir::Expr> guards, reduction_guards;
+
+  const LeafLoop& loop_of(const ir::IterVar& leaf) const;
 };
 
 struct Bounds {
   // By stage id. Of scans the loop alone, of placeholders and externs nothing.
   std::vector<StageBounds> stages;
+
+  StageBounds& of(StageId id) { return stages[static_cast<size_t>(id)]; }
+  const StageBounds& of(StageId id) const { return stages[static_cast<size_t>(id)]; }
+
   ir::arith::Ranges ranges;  // of symbols and of all loop variables
 };
 

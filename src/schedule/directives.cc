@@ -16,12 +16,6 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-std::string leaf_names(const Stage& stage) {
-  std::string names;
-  for (const IterVar& leaf : stage.leaves) names += (names.empty() ? "" : ", ") + leaf->name();
-  return names.empty() ? "none" : names;
-}
-
 // What an axis was said to become: "bound to threadIdx.x", "vectorized".
 std::string annotation(const AxisAttributes& attributes) {
   switch (attributes.loop) {
@@ -127,7 +121,7 @@ size_t Schedule::leaf_position(const Stage& own, const IterVar& axis, const Sour
   for (size_t i = 0; i < own.leaves.size(); ++i) {
     if (own.leaves[i].same_as(axis)) return i;
   }
-  fail(where, Code::ForeignAxis, fmt::format("use a leaf axis of this stage: {}", leaf_names(own)),
+  fail(where, Code::ForeignAxis, fmt::format("use a leaf axis of this stage: {}", own.leaf_names()),
        "{} on the stage of '{}': the axis '{}' {}", directive, own.name(), axis->name(),
        fate_of(own, axis));
 }
@@ -346,10 +340,10 @@ void Schedule::attach(StageId id, StageId parent, const IterVar& axis,
 
 void Schedule::pipeline(StageId id, int64_t stages, const SourceLocation& where) {
   Stage& own = stage_for(id, where, "pipeline");
-  if (stages < kMinStages || stages > kMaxStages) {
+  if (stages < kMinPipelineStages || stages > kMaxPipelineStages) {
     fail(where, Code::BadPipeline, "2 computes one iteration ahead, 3 two of them",
          "pipeline of '{}' with {} stages, where {} or {} are possible", own.name(), stages,
-         kMinStages, kMaxStages);
+         kMinPipelineStages, kMaxPipelineStages);
   }
   if (own.is_output) {
     fail(where, Code::BadPipeline, "pipeline a cache that the output's loops read",

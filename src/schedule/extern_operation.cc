@@ -131,6 +131,4 @@ Stmt nests_of(const Operation& op, const std::vector<Buffer>& reads,
   return in_nests(statement, writes.front());
 }
 
-bool has_threads(const Operation& op) { return has_threads_throughout(op.statement); }
-
 }  // namespace texloom::schedule

@@ -24,7 +24,4 @@ Op with_inputs(const Operation& op, std::vector<ir::Tensor> tensors);
 ir::Stmt nests_of(const Operation& op, const std::vector<ir::Buffer>& reads,
                   const std::vector<ir::Buffer>& writes);
 
-// Whether each nest has threads to run it.
-bool has_threads(const Operation& op);
-
 }  // namespace texloom::schedule

@@ -276,6 +276,10 @@ void check_axes(const std::vector<IterVar>& axes, const SourceLocation& where) {
 // latter alone. That they are the tensor's, make_compute checks.
 void check_reducer(const Reducer& reducer, const SourceLocation& where) {
   const auto check = [&](const Expr& e) {
+    if (e->size > kMaxReducerSize) {
+      fail(where, Code::ProgramTooLarge, "combine two values only",
+           "the reducer '{}' has more than {} parts", reducer.name, kMaxReducerSize);
+    }
     const auto refuse = [&](std::string_view what) {
       fail(where, Code::BadReduction, "put it into the expression that is reduced",
            "the reducer '{}' uses '{}', which is neither its operand nor an axis", reducer.name,
@@ -322,9 +326,9 @@ Expr reduce(Reducer reducer, Exprs sources, ReductionDomain domain, const Source
          "write a comparison as where=", "the condition of a reduction has type {}, not bool",
          to_string(domain.condition->type));
   }
-  check_reducer(reducer, where);
   convert(reducer.results, sources, "results", reducer, where);
   convert(reducer.identities, sources, "identities", reducer, where);
+  check_reducer(reducer, where);
   if (!domain.init.empty()) convert(domain.init, sources, "starts", reducer, where);
   return make_reduce(std::move(reducer), std::move(sources), std::move(domain.axes),
                      std::move(domain.condition), std::move(domain.init), where);

@@ -3,18 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/reducer.h"
 #include "schedule/parse.h"
 
 namespace texloom::schedule {
 
 using namespace ir;  // the whole file speaks of IR nodes
-
-namespace {
-
-// Reducers are told from one another by their text.
-constexpr uint32_t kMaxReducerSize = 1'000;
-
-}  // namespace
 
 void ScheduleParser::head() {
   for (;;) {

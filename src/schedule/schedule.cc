@@ -19,6 +19,12 @@ bool Stage::is_leaf(const IterVar& axis) const {
                      [&](const IterVar& leaf) { return leaf.same_as(axis); });
 }
 
+std::string Stage::leaf_names() const {
+  std::string names;
+  for (const IterVar& leaf : leaves) names += (names.empty() ? "" : ", ") + leaf->name();
+  return names.empty() ? "none" : names;
+}
+
 void Stage::reset_loops() {
   leaves = loops_of(*op);
   relations.clear();

@@ -69,7 +69,7 @@ struct Alignment {
 
 // The stage is computed ahead of the loop that it is attached to.
 struct Pipeline {
-  int stages = ir::kMinStages;  // iterations in flight
+  int stages = ir::kMinPipelineStages;  // iterations in flight
   SourceLocation location;
 };
 
@@ -113,6 +113,8 @@ struct Stage {
   // Null when the axis has none.
   const AxisAttributes* attributes_of(const ir::IterVar& axis) const;
   bool is_leaf(const ir::IterVar& axis) const;
+  // Separated by commas; "none" where it has no loops.
+  std::string leaf_names() const;
   // Its loops are those of the operation again. What was said of other axes is gone.
   void reset_loops();
 };

@@ -101,7 +101,7 @@ Version run(const ir::Program& any_call, const Invocation& call, int64_t max_ste
   Version version;
   ir::AccessCounts counts;
   version.reports = interpret(program, places, {.max_steps = max_steps, .counts = &counts});
-  if (program.stage == ir::Stage::Legalised && version.reports.empty()) {
+  if (program.stage == ir::ProgramStage::Legalised && version.reports.empty()) {
     version.wrong_traffic = wrong_traffic(program, counts);
   }
   for (size_t i = 0; i < places.size(); ++i) {
@@ -125,8 +125,8 @@ void run_versions(const lower::Lowering& lowering, const Invocation& call, int64
   verified.verify_each = true;
   const ir::Program kernels =
       lower::lower(std::move(verified), [&](const lower::Pass& pass, const lower::Lowering& at) {
-        if (pass.out == ir::Stage::Te || pass.name == "split_kernels") return;
-        const bool in_kernels = pass.out == ir::Stage::Kernels;
+        if (pass.out == ir::ProgramStage::Te || pass.name == "split_kernels") return;
+        const bool in_kernels = pass.out == ir::ProgramStage::Kernels;
         if (!in_kernels && has_private_memory_around_threads(at.program)) return;
         run_one(pass.name, at.program);
       }).program;

@@ -79,7 +79,7 @@ ir::Program TestKernel::program(const Stmt& body) const {
   kernel.axes = axes;
   kernel.body = body;
   program.name = "p";
-  program.stage = ir::Stage::Kernels;
+  program.stage = ir::ProgramStage::Kernels;
   program.body = scalars.empty() ? ir::make_launch(0) : ir::make_empty();
   program.kernels = {kernel};
   return program;

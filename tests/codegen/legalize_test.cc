@@ -57,7 +57,7 @@ TEST(Legalize, WantsKernels) {
   const ir::Buffer b = global("b", kFloat32, 4);
   ir::Program program = TestKernel().program(put(b, make_int(0), at(b, 1)));
   const ir::Program legal = legalize(program, {});
-  EXPECT_EQ(legal.stage, ir::Stage::Legalised);
+  EXPECT_EQ(legal.stage, ir::ProgramStage::Legalised);
   EXPECT_THROW(legalize(legal, {}), InternalError);
 }
 

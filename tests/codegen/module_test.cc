@@ -22,7 +22,7 @@ TEST(Module, OneSourceForEachKernel) {
   program.body = ir::make_seq({ir::make_launch(0), ir::make_launch(1)});
 
   const CompiledModule module = compile(program, {});
-  EXPECT_EQ(module.program.stage, ir::Stage::Legalised);
+  EXPECT_EQ(module.program.stage, ir::ProgramStage::Legalised);
   EXPECT_TRUE(module.program.body.same_as(program.body));
   ASSERT_EQ(module.kernels.size(), 2U);
   const CompiledKernel& scale = module.kernels[0];

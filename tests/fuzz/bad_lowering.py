@@ -111,6 +111,19 @@ def expression_with_too_many_parts() -> None:
     te.compute((4,), lambda i: value, name="Y")  # wrong
 
 
+@case("TL3018")
+def reducer_of_doubled_terms() -> None:
+    def combined(a, b):
+        for _ in range(60):
+            a = a + a * b
+        return a
+
+    total = te.comm_reducer(combined, lambda dtype: tvm.tir.const(0, dtype), name="total")
+    x = te.placeholder((4, 4), name="X")
+    k = te.reduce_axis((0, 4), name="k")
+    te.compute((4,), lambda i: total(x[i, k], axis=k), name="Y")  # wrong
+
+
 @case("TL3020")
 def read_outside_the_shape() -> None:
     x = te.placeholder((8,), name="X")

@@ -12,15 +12,16 @@ namespace texloom::fuzz {
 
 void run_one(std::string_view text) {
   std::optional<lower::Lowering> read = checked_program(text);
-  if (!read || read->program.stage == ir::Stage::Legalised) return;
+  if (!read || read->program.stage == ir::ProgramStage::Legalised) return;
   lower::Lowering& lowering = *read;
   try {
-    if (lowering.program.stage != ir::Stage::Te) lowering.target = ir::parse_target("opencl", {});
+    if (lowering.program.stage != ir::ProgramStage::Te)
+      lowering.target = ir::parse_target("opencl", {});
     // Passes that lead from one stage to the same one run all: the first of a stage comes first.
     for (const lower::Pass& pass : lower::pipeline()) {
       if (pass.in != lowering.program.stage) continue;
       run_pass(pass, lowering);
-      if (pass.out != ir::Stage::Te) verify(lowering.program);
+      if (pass.out != ir::ProgramStage::Te) verify(lowering.program);
     }
     codegen::opencl::compile(lowering.program, lowering.target);
   } catch (const UserError&) {

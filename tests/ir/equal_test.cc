@@ -253,7 +253,7 @@ TEST(EqualPrograms, UpToWhatTheyDefine) {
     k.body = make_store(x, {t}, make_float(1));
     Program p;
     p.name = std::move(name);
-    p.stage = Stage::Kernels;
+    p.stage = ProgramStage::Kernels;
     p.params = {x};
     p.body = make_launch(0);
     p.kernels = {k};

@@ -22,7 +22,7 @@ void round_trip(const Program& program, PrintOptions options = {}) {
 
 // A program that binds all variables of an expression, and the expression to another one. In
 // stage legalised a kernel does.
-Program program_of(const Expr& e, Stage stage = Stage::Loops) {
+Program program_of(const Expr& e, ProgramStage stage = ProgramStage::Loops) {
   Program program;
   program.name = "p";
   program.stage = stage;
@@ -45,7 +45,7 @@ Program program_of(const Expr& e, Stage stage = Stage::Loops) {
   for (const Expr& variable : variables) {
     body = make_let(variable, make_const(1, variable->type), std::move(body));
   }
-  if (stage == Stage::Legalised) {
+  if (stage == ProgramStage::Legalised) {
     Kernel kernel;
     kernel.name = "k";
     kernel.params = std::move(params);
@@ -57,7 +57,9 @@ Program program_of(const Expr& e, Stage stage = Stage::Loops) {
   return program;
 }
 
-void round_trip(const Expr& e, Stage stage = Stage::Loops) { round_trip(program_of(e, stage)); }
+void round_trip(const Expr& e, ProgramStage stage = ProgramStage::Loops) {
+  round_trip(program_of(e, stage));
+}
 
 // Which nodes a program has in a place: a plan, or code of its stage.
 struct Found {
@@ -97,12 +99,12 @@ TEST(Parse, TextsHaveEveryNodeAtEveryStage) {
   std::map<Place, Found> found;
   for (const std::string_view text : kProgramTexts) {
     const Program program = parse_program(text, "p.tl");
-    const bool plan = program.stage >= Stage::Kernels;
-    found[plan                                ? Place::Plan
-          : program.stage == Stage::Flattened ? Place::Flattened
-                                              : Place::Loops]
+    const bool plan = program.stage >= ProgramStage::Kernels;
+    found[plan                                       ? Place::Plan
+          : program.stage == ProgramStage::Flattened ? Place::Flattened
+                                                     : Place::Loops]
         .look(program.body);
-    const Place place = program.stage == Stage::Legalised ? Place::Legalised : Place::Kernel;
+    const Place place = program.stage == ProgramStage::Legalised ? Place::Legalised : Place::Kernel;
     for (const Kernel& kernel : program.kernels) found[place].look(kernel.body);
   }
   for (const Place place :
@@ -139,7 +141,7 @@ TEST(Parse, Expressions) {
                          sample.e->kind == ExprKind::Reduce || sample.e->kind == ExprKind::Tuple;
     if (te_only) continue;
     const bool texel = sample.e->kind == ExprKind::TextureLoad;
-    round_trip(sample.e, texel ? Stage::Flattened : Stage::Loops);
+    round_trip(sample.e, texel ? ProgramStage::Flattened : ProgramStage::Loops);
   }
 }
 
@@ -271,13 +273,13 @@ TEST(Parse, Names) {
                            "program"}) {
     const Buffer b = make_buffer(name, kFloat32, {8}, MemoryScope::Global);
     const Expr i = make_var(name), v = make_var(name, kFloat32.with_lanes(4));
-    Program p{name, Stage::Loops, {}, {b}, nullptr, {}};
+    Program p{name, ProgramStage::Loops, {}, {b}, nullptr, {}};
     p.body = make_let(v, make_const(1, v->type),
                       make_for(i, make_int(4), LoopKind::Serial,
                                make_seq({make_store(b, {i}, make_lane(v, i)),
                                          make_store(b, {i + 1}, make_load(b, {i}))})));
     round_trip(p);
-    p.stage = Stage::Kernels;
+    p.stage = ProgramStage::Kernels;
     Kernel k;
     k.name = name;
     k.params = {{b, Access::ReadWrite, nullptr}};
@@ -304,7 +306,7 @@ TEST(Parse, Blocks) {
   const Stmt both = make_seq(
       {let, let, make_allocate(local, make_seq({store(local, make_int(0)), store(a, make_int(1))})),
        make_let(y, make_int(2), make_empty())});
-  const Program p{"p", Stage::Loops, {}, {a}, make_nest(a, both), {}};
+  const Program p{"p", ProgramStage::Loops, {}, {a}, make_nest(a, both), {}};
   EXPECT_EQ(to_string(p),
             "program p stage=loops\n  param A: global int32[8]\n  nest A {\n"
             "    {\n      let x: int32 = 1\n      A[x] = x\n    }\n"
@@ -320,7 +322,7 @@ TEST(Parse, TypesOfVariables) {
   const Buffer a = make_buffer("A", kFloat32, {8}, MemoryScope::Global);
   const Stmt store = make_store(a, {wide}, make_float(1));
   round_trip(Program{"p",
-                     Stage::Loops,
+                     ProgramStage::Loops,
                      {},
                      {a},
                      make_for(wide, make_int(8, kInt64), LoopKind::Serial, store),
@@ -331,7 +333,7 @@ TEST(Parse, TypesOfVariables) {
   k.axes = {{{false, 2}, wide, make_int(8)}};
   k.block = {1, 1, 8};
   k.body = store;
-  round_trip(Program{"p", Stage::Kernels, {}, {a}, make_launch(0), {k}});
+  round_trip(Program{"p", ProgramStage::Kernels, {}, {a}, make_launch(0), {k}});
   EXPECT_THAT(to_string(k), testing::HasSubstr("  axis k: int64 = threadIdx.z < 8\n"));
   // Where the two differ the verifier objects, but the text shows it.
   EXPECT_EQ(to_string(make_for(wide, make_int(8), LoopKind::Serial, make_empty())),
@@ -343,7 +345,7 @@ TEST(Parse, Temporaries) {
   const Buffer a = make_buffer("A", kFloat32, {8}, MemoryScope::Global);
   const Buffer b = make_buffer("B", kFloat32, {8}, MemoryScope::Global);
   const Stmt body = make_store(a, {make_int(0)}, make_load(b, {make_int(1)}));
-  Program program{"p", Stage::Loops, {}, {}, make_allocate(b, body), {}};
+  Program program{"p", ProgramStage::Loops, {}, {}, make_allocate(b, body), {}};
   program.temporaries = {a};
   EXPECT_EQ(to_string(program),
             "program p stage=loops\n"
@@ -365,14 +367,14 @@ TEST(Parse, WidenedLoads) {
   const Expr ramp = make_ramp(l.i, make_int(1), 4);
   EXPECT_EQ(to_string(make_load_as(kFloat32.with_lanes(4), half, {ramp})),
             "H[ramp(i, 1, 4): float32x4]");
-  round_trip(make_load_as(kFloat32, half, {l.i}), Stage::Legalised);
-  round_trip(make_load_as(kFloat32.with_lanes(4), half, {ramp}), Stage::Legalised);
-  round_trip(make_load_as(Type::u(8), bits, {l.i}), Stage::Legalised);
+  round_trip(make_load_as(kFloat32, half, {l.i}), ProgramStage::Legalised);
+  round_trip(make_load_as(kFloat32.with_lanes(4), half, {ramp}), ProgramStage::Legalised);
+  round_trip(make_load_as(Type::u(8), bits, {l.i}), ProgramStage::Legalised);
 }
 
 TEST(Parse, Layouts) {
   const auto allocated = [](const Buffer& b) {
-    return Program{"p", Stage::Loops, {}, {}, make_allocate(b, make_empty()), {}};
+    return Program{"p", ProgramStage::Loops, {}, {}, make_allocate(b, make_empty()), {}};
   };
   const auto texture = [&](Layout layout, TextureOrigin origin = {}) {
     round_trip(allocated(make_texture("T", Type::u(8), std::move(layout), std::move(origin))));

@@ -156,7 +156,7 @@ Program two_stage_program() {
                          make_load(a, {make_ramp((bx * 4 + tx) * 4 + step, make_int(1), 4)}));
   Program program;
   program.name = "main";
-  program.stage = Stage::Kernels;
+  program.stage = ProgramStage::Kernels;
   program.params = {a};
   program.temporaries = {t};
   program.body = make_for(step, make_int(3), LoopKind::Serial, make_launch(0));
@@ -193,11 +193,11 @@ TEST(Print, Programs) {
 TEST(Print, LaunchesArePartOfAProgram) { EXPECT_THROW(to_string(make_launch(0)), InternalError); }
 
 TEST(Print, StagesAndAccesses) {
-  EXPECT_EQ(to_string(Stage::Te), "te");
-  EXPECT_EQ(to_string(Stage::Loops), "loops");
-  EXPECT_EQ(to_string(Stage::Flattened), "flattened");
-  EXPECT_EQ(to_string(Stage::Kernels), "kernels");
-  EXPECT_EQ(to_string(Stage::Legalised), "legalised");
+  EXPECT_EQ(to_string(ProgramStage::Te), "te");
+  EXPECT_EQ(to_string(ProgramStage::Loops), "loops");
+  EXPECT_EQ(to_string(ProgramStage::Flattened), "flattened");
+  EXPECT_EQ(to_string(ProgramStage::Kernels), "kernels");
+  EXPECT_EQ(to_string(ProgramStage::Legalised), "legalised");
   EXPECT_EQ(to_string(Access::Read), "read");
   EXPECT_EQ(to_string(Access::Write), "write");
   EXPECT_EQ(to_string(Access::ReadWrite), "read_write");

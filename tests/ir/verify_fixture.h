@@ -39,9 +39,11 @@ class VerifyTest : public testing::Test {
   Buffer t = make_texture("T", kFloat32, texture_layout({8, 16, 4}, TextureRule::Activation));
   Buffer u = make_texture("U", kFloat32, texture_layout({8, 16, 4}, TextureRule::Activation));
 
-  Program loops(Stmt body) { return {"p", Stage::Loops, {}, {a, b, t}, std::move(body), {}}; }
+  Program loops(Stmt body) {
+    return {"p", ProgramStage::Loops, {}, {a, b, t}, std::move(body), {}};
+  }
   Program flattened(Stmt body) {
-    return {"p", Stage::Flattened, {}, {a, b, t, u}, std::move(body), {}};
+    return {"p", ProgramStage::Flattened, {}, {a, b, t, u}, std::move(body), {}};
   }
 
   // A kernel over 8 blocks of 16 threads.
@@ -57,7 +59,7 @@ class VerifyTest : public testing::Test {
     return k;
   }
   Program kernels(Stmt plan, std::vector<Kernel> list) {
-    return {"p", Stage::Kernels, {}, {a, b, t}, std::move(plan), std::move(list)};
+    return {"p", ProgramStage::Kernels, {}, {a, b, t}, std::move(plan), std::move(list)};
   }
   // One kernel that reads A and writes B, with this body.
   Program one_kernel(Stmt body) {

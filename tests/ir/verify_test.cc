@@ -49,7 +49,7 @@ TEST_F(VerifyTest, GoodProgramsOfFlattened) {
 }
 
 // A plan with a temporary, a loop whose variable a kernel gets, and textures with origins.
-Program good_plan(VerifyTest*, Stage stage, Type held) {
+Program good_plan(VerifyTest*, ProgramStage stage, Type held) {
   const Expr ox = make_var("ox"), oy = make_var("oy"), step = make_var("step");
   const Expr bx = make_var("bx"), tx = make_var("tx"), tx2 = make_var("tx");
   const Layout layout = texture_layout({8, 16, 4}, TextureRule::Activation);
@@ -95,17 +95,17 @@ Program good_plan(VerifyTest*, Stage stage, Type held) {
 }
 
 TEST_F(VerifyTest, GoodPrograms) {
-  EXPECT_THAT(faults(good_plan(this, Stage::Kernels, Type::f(16))), IsEmpty());
-  EXPECT_THAT(faults(good_plan(this, Stage::Legalised, Type::f(16))), IsEmpty());
+  EXPECT_THAT(faults(good_plan(this, ProgramStage::Kernels, Type::f(16))), IsEmpty());
+  EXPECT_THAT(faults(good_plan(this, ProgramStage::Legalised, Type::f(16))), IsEmpty());
   EXPECT_THAT(faults(one_kernel(copy())), IsEmpty());
 }
 
 // Legalised code may hold float16 memory in float32 variables, earlier code may not.
 TEST_F(VerifyTest, OnlyLegalisedCodeWidens) {
-  EXPECT_THAT(faults(good_plan(this, Stage::Legalised, kFloat32)), IsEmpty());
-  EXPECT_THAT(faults(good_plan(this, Stage::Kernels, kFloat32)),
+  EXPECT_THAT(faults(good_plan(this, ProgramStage::Legalised, kFloat32)), IsEmpty());
+  EXPECT_THAT(faults(good_plan(this, ProgramStage::Kernels, kFloat32)),
               testing::Each(testing::StartsWith("types | ")));
-  EXPECT_THAT(faults(good_plan(this, Stage::Kernels, kFloat32)), testing::SizeIs(7));
+  EXPECT_THAT(faults(good_plan(this, ProgramStage::Kernels, kFloat32)), testing::SizeIs(7));
 }
 
 // -- Nodes.
@@ -139,7 +139,7 @@ TEST_F(VerifyTest, LoopsOfAnotherStage) {
                                              "stand in stage kernels"));
   }
   Program legal = one_kernel(make_for(i, make_int(4), LoopKind::Vectorized, body));
-  legal.stage = Stage::Legalised;
+  legal.stage = ProgramStage::Legalised;
   EXPECT_THAT(faults(legal), ElementsAre("nodes | loop i < 4 | a loop of this kind does not stand "
                                          "in stage legalised"));
   EXPECT_THAT(faults(kernels(make_for(i, make_int(4), LoopKind::Unrolled, make_empty()), {})),
@@ -165,7 +165,7 @@ TEST_F(VerifyTest, NestsHoldAllLoopsOfAKernel) {
 }
 
 TEST_F(VerifyTest, NothingIsAskedOfTheTeStage) {
-  EXPECT_THAT(faults({"p", Stage::Te, {}, {}, nullptr, {}}), IsEmpty());
+  EXPECT_THAT(faults({"p", ProgramStage::Te, {}, {}, nullptr, {}}), IsEmpty());
 }
 
 // -- Types.

@@ -58,7 +58,7 @@ inline std::string problems(const Lowering& lowering, const std::vector<Values>&
   if (!text.empty()) text = "unscheduled: " + text;
   expect_te_round_trip(lowering, {.locations = true});
   const Lowering last = lower(lowering, [&](const Pass& pass, const Lowering& at) {
-    if (pass.out == ir::Stage::Te || pass.name == "split_kernels") return;
+    if (pass.out == ir::ProgramStage::Te || pass.name == "split_kernels") return;
     const std::string wrong = problem(at.program, inputs, expected);
     if (!wrong.empty()) text += std::string(pass.name) + ": " + wrong;
   });

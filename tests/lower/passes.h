@@ -31,7 +31,7 @@ inline Lowering lowering_of(const Te& te, std::vector<ir::Tensor> arguments) {
   for (const ir::Tensor& tensor : arguments) lowering.arguments.push_back({tensor, {}});
   lowering.location = schedule::testing::line(90);
   lowering.program.name = "main";
-  lowering.program.stage = ir::Stage::Te;
+  lowering.program.stage = ir::ProgramStage::Te;
   lowering.verify_each = true;
   return lowering;
 }
@@ -46,14 +46,15 @@ inline BufferDeclaration declaration(std::string_view scope, std::vector<int64_t
 }
 
 inline void expect_round_trip(const Lowering& lowering, ir::PrintOptions options = {}) {
-  if (lowering.program.stage == ir::Stage::Te) return expect_te_round_trip(lowering, options);
+  if (lowering.program.stage == ir::ProgramStage::Te)
+    return expect_te_round_trip(lowering, options);
   ir::expect_round_trip(lowering.program, options);
 }
 
 // Runs the passes from the first one to the named one; each program comes back from its text, and
 // the schedule's is lowered to the same.
 inline void run_to(Lowering& lowering, std::string_view last) {
-  lowering.program.stage = ir::Stage::Te;
+  lowering.program.stage = ir::ProgramStage::Te;
   expect_round_trip(lowering, {.locations = true});
   const Lowering first = lowering;
   for (const Pass& pass : pipeline()) {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 using namespace schedule::testing;
-using ir::Stage;
+using ir::ProgramStage;
 using ir::Tensor;
 
 class Pipeline : public ::testing::Test {
@@ -23,13 +23,13 @@ class Pipeline : public ::testing::Test {
 };
 
 TEST_F(Pipeline, StagesFollowOneAnother) {
-  Stage stage = Stage::Te;
+  ProgramStage stage = ProgramStage::Te;
   for (const Pass& pass : pipeline()) {
     EXPECT_EQ(pass.in, stage) << pass.name;
     EXPECT_FALSE(pass.summary.empty());
     stage = pass.out;
   }
-  EXPECT_EQ(stage, Stage::Kernels);
+  EXPECT_EQ(stage, ProgramStage::Kernels);
 }
 
 TEST_F(Pipeline, RunsAllPassesInOrder) {
@@ -46,13 +46,13 @@ TEST_F(Pipeline, RunsAllPassesInOrder) {
             "kernels\ninsert_barriers\ndrop_border_guards\n"
             "partition_loops\nhoist_divisions\nshare_texels\n"
             "contract_fma\n");
-  EXPECT_EQ(result.program.stage, Stage::Kernels);
+  EXPECT_EQ(result.program.stage, ProgramStage::Kernels);
   EXPECT_EQ(result.program.kernels.size(), 1U);
 }
 
 TEST_F(Pipeline, StartsAtTheBeginning) {
   Lowering lowering = lowering_of(te, {a, b});
-  lowering.program.stage = Stage::Flattened;
+  lowering.program.stage = ProgramStage::Flattened;
   EXPECT_EQ(lower(std::move(lowering)).program.name, "main");
 }
 

@@ -149,6 +149,22 @@ TEST_F(ShareTexels, SeesTheOperandsOfStatements) {
             "c[1] = t.texel.lane[1]\n");
 }
 
+// What a While asks is asked again in each turn, when memory may hold something else: coordinates
+// from there are not read in front of it, those that stay the same are.
+TEST_F(ShareTexels, ConditionsOfLoops) {
+  const auto asked = [&](const Expr& texel) {
+    const Stmt step = put(indices, make_int(0), make_int(5));
+    return make_while(lane(texel, 0) < lane(texel, 1), step);
+  };
+  const Stmt changing = asked(load(at(indices, 0)));
+  EXPECT_EQ(shared(changing), to_string(changing));
+  EXPECT_EQ(shared(asked(load(2))),
+            "let t.texel: float32x4 = texture2d.load(t, x=2, y=y: float32x4)\n"
+            "while t.texel.lane[0] < t.texel.lane[1] {\n"
+            "  indices[0] = 5\n"
+            "}\n");
+}
+
 // A texel that is bound already is not bound again.
 TEST_F(ShareTexels, IsIdempotent) {
   const Stmt once = share_texels_in(make_seq({set(1, lane(load(2), 0)), set(2, lane(load(2), 1))}));

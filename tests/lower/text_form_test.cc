@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing;
 using namespace schedule::testing;
-using ir::Stage;
+using ir::ProgramStage;
 using ir::Tensor;
 
 // After each pass the program comes back from its text, and the rest of the passes make the same
@@ -18,7 +18,7 @@ using ir::Tensor;
 void round_trips(const Lowering& lowering) {
   std::vector<Lowering> states;
   const Lowering last = lower(lowering, [&](const Pass&, const Lowering& state) {
-    if (state.program.stage != Stage::Te) states.push_back(state);
+    if (state.program.stage != ProgramStage::Te) states.push_back(state);
   });
   const std::string final_text = to_string(last.program);
   const size_t first = pipeline().size() - states.size();

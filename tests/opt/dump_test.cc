@@ -106,7 +106,7 @@ void break_a_rule(Lowering& lowering) {
 TEST(Dump, HoldsTheInputOfThePass) {
   const Dump te = dump_of([] {
     std::vector<Pass> passes = first_passes(1);
-    passes.push_back({"broken", fail_check, ir::Stage::Te, ir::Stage::Te, ""});
+    passes.push_back({"broken", fail_check, ir::ProgramStage::Te, ir::ProgramStage::Te, ""});
     run_passes(passes);
   });
   EXPECT_THAT(te.message, HasSubstr("on purpose"));
@@ -117,7 +117,8 @@ TEST(Dump, HoldsTheInputOfThePass) {
 
   const Dump loops = dump_of([] {
     std::vector<Pass> passes = first_passes(3);
-    passes.push_back({"broken", fail_in_the_library, ir::Stage::Loops, ir::Stage::Loops, ""});
+    passes.push_back(
+        {"broken", fail_in_the_library, ir::ProgramStage::Loops, ir::ProgramStage::Loops, ""});
     run_passes(passes);
   });
   EXPECT_EQ(ir::to_string(ir::parse_program(loops.text, "t.tl"), {.locations = true}),
@@ -128,7 +129,7 @@ TEST(Dump, HoldsTheInputOfThePass) {
 // A fault in what a pass has made, found at once or at the end.
 TEST(Dump, OfWhatTheVerifierFinds) {
   std::vector<Pass> passes = first_passes(3);
-  passes.push_back({"broken", break_a_rule, ir::Stage::Loops, ir::Stage::Loops, ""});
+  passes.push_back({"broken", break_a_rule, ir::ProgramStage::Loops, ir::ProgramStage::Loops, ""});
   const Dump at_once = dump_of([&] { run_passes(passes); });
   EXPECT_THAT(program_in(at_once), testing::StartsWith("program main stage=loops\n"));
   EXPECT_EQ(at_once.options[0], "--pass=broken");

@@ -23,6 +23,14 @@ def builder(axis="blockIdx.x", extent=8):
     return ib, thread
 
 
+def threads_of_rows():
+    """The same with a block for each row, and a thread for each of its 16 elements."""
+    ib, row = builder()
+    element = te.thread_axis("threadIdx.x")
+    ib.scope_attr(element, "thread_extent", 16)
+    return ib, row, element
+
+
 def doubled(ins, outs):
     """Each row on a block of its own."""
     ib, row = builder()
@@ -160,10 +168,8 @@ def test_threads_exchange_global_memory(run, synced):
     a = placeholder()
 
     def body(ins, outs):
-        ib, row = builder()
+        ib, row, tx = threads_of_rows()
         x, y, z = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0]), ib.buffer_ptr(outs[1])
-        tx = te.thread_axis("threadIdx.x")
-        ib.scope_attr(tx, "thread_extent", 16)
         y[row, tx] = x[row, tx] * 2.0
         if synced:
             sync = tvm.runtime.convert(["global"])
@@ -185,10 +191,8 @@ def test_threads_write_and_read_around_a_ring(run, scope, first):
     a = placeholder()
 
     def body(ins, outs):
-        ib, row = builder()
+        ib, row, tx = threads_of_rows()
         x, y, ring = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0]), ib.buffer_ptr(outs[1])
-        tx = te.thread_axis("threadIdx.x")
-        ib.scope_attr(tx, "thread_extent", 16)
         tile = ib.allocate("float32", 16, name="tile", scope="shared")
 
         def place(i):
@@ -240,10 +244,8 @@ def test_barriers_where_threads_part_are_refused():
     a = placeholder()
 
     def body(ins, outs):
-        ib, row = builder()
+        ib, row, tx = threads_of_rows()
         x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
-        tx = te.thread_axis("threadIdx.x")
-        ib.scope_attr(tx, "thread_extent", 16)
         with ib.if_scope(tx < 8):
             ib.emit(tvm.tir.call_intrin(None, "tir.tvm_storage_sync", "shared"))
         y[row, tx] = x[row, tx]

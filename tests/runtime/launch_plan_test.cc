@@ -176,5 +176,22 @@ TEST(LaunchPlan, OperandsOfConstants) {
   EXPECT_THAT(validate(plan), refused("float32 cannot hold 1"));
 }
 
+// A scalar's value goes to a constant of its own type alone.
+TEST(LaunchPlan, ScalarsAsConstants) {
+  LaunchPlan plan = plan_with({launch(1, {1, 1, 1}, {ScalarValue{1}, Immediate{0}})});
+  const auto with_types = [&](ElementType first, ElementType second) {
+    plan.scalars = {{.name = "alpha", .element = first}, {.name = "beta", .element = second}};
+    return validate(plan);
+  };
+  TL_ASSERT_OK(with_types(ElementType::Float32, ElementType::Int32));
+  EXPECT_THAT(with_types(ElementType::Int32, ElementType::Float32),
+              refused("operand 0 \"n\": wants a constant int32, the scalar \"beta\" is float32"));
+  EXPECT_THAT(with_types(ElementType::Int32, ElementType::Int64), refused("\"beta\" is int64"));
+  plan.kernels[1].entry.params[0] = hal::ConstantParam{.name = "n", .type = ElementType::Float32};
+  TL_ASSERT_OK(with_types(ElementType::Int32, ElementType::Float32));
+  plan.scalars.pop_back();
+  EXPECT_THAT(validate(plan), refused("scalar 1 of 1"));
+}
+
 }  // namespace
 }  // namespace texloom::runtime

@@ -58,6 +58,14 @@ KernelSpec add_one_kernel() {
           .workgroup_size = {8, 1, 1}}};
 }
 
+// Says how many threads ran.
+KernelSpec count_kernel() {
+  return {.source = "__kernel void count(__global int* x) { atomic_add(x, 1); }",
+          .build_options = {},
+          .entry = {.name = "count",
+                    .params = {BufferParam{.name = "x", .access = Access::ReadWrite}}}};
+}
+
 LaunchPlan add_one_plan() {
   return {.arguments = {buffer_tensor("X", kCount * 4), buffer_tensor("Y", kCount * 4)},
           .temporaries = {texture_tensor("X.texture", kExtent)},
@@ -172,10 +180,7 @@ TEST_F(PlanExecutorTest, Interrupted) {
   LaunchPlan plan{
       .arguments = {buffer_tensor("x", 4)},
       .temporaries = {},
-      .kernels = {{.source = "__kernel void count(__global int* x) { atomic_add(x, 1); }",
-                   .build_options = {},
-                   .entry = {.name = "count",
-                             .params = {BufferParam{.name = "x", .access = Access::ReadWrite}}}}},
+      .kernels = {count_kernel()},
       .steps = {loop(0, kLaunchesPerSubmission + 1, {launch(0, {1, 1, 1}, {argument(0)})})}};
   const auto executor = make_executor(plan);
   ASSERT_NE(executor, nullptr);
@@ -191,6 +196,43 @@ TEST_F(PlanExecutorTest, Interrupted) {
   EXPECT_EQ(counted(2, -1), 2 * kLaunchesPerSubmission + 2);
 }
 
+// Scalars of a call, in an order of the kernel's own; each call gives them anew.
+TEST_F(PlanExecutorTest, Scalars) {
+  const char* source = R"(
+    __kernel void scale(float factor, __global float* x, long offset) {
+      x[0] = x[0] * factor + (float)(offset >> 32);
+    })";
+  LaunchPlan plan{
+      .scalars = {{.name = "offset", .element = hal::ElementType::Int64},
+                  {.name = "factor", .element = hal::ElementType::Float32}},
+      .arguments = {buffer_tensor("x", 4)},
+      .temporaries = {},
+      .kernels = {{.source = source,
+                   .build_options = {},
+                   .entry = {.name = "scale",
+                             .params = {ConstantParam{.name = "factor",
+                                                      .type = hal::ElementType::Float32},
+                                        BufferParam{.name = "x", .access = Access::ReadWrite},
+                                        ConstantParam{.name = "offset",
+                                                      .type = hal::ElementType::Int64}}}}},
+      .steps = {launch(0, {1, 1, 1}, {ScalarValue{1}, argument(0), ScalarValue{0}})}};
+  const auto executor = make_executor(plan);
+  ASSERT_NE(executor, nullptr);
+  const auto buffer = make_buffer(hal::bytes_of(std::vector<float>{3}));
+  const auto run = [&](const std::vector<hal::Constant>& scalars) {
+    return executor->run({{BufferBinding{buffer}}}, {.scalars = scalars});
+  };
+  const hal::Constant offset(std::int64_t{5} << 32), factor(0.5F);
+  TL_ASSERT_OK(run({offset, factor}));
+  TL_ASSERT_OK(run({offset, hal::Constant(2.0F)}));
+  TL_ASSERT_OK(device_->queue()->wait_idle());
+  EXPECT_EQ(values_of<float>(buffer), std::vector<float>{(3 * 0.5F + 5) * 2 + 5});
+  EXPECT_THAT(run({offset}), refused("the plan has 2 scalars, got 1"));
+  EXPECT_THAT(run({offset, factor, factor}), refused("the plan has 2 scalars, got 3"));
+  EXPECT_THAT(run({factor, factor}), refused("the scalar \"offset\" is int64, got float32"));
+  EXPECT_THAT(run({offset, offset}), refused("the scalar \"factor\" is float32, got int64"));
+}
+
 // How often a loop runs, and how many groups it launches, the call and the loops around say.
 TEST_F(PlanExecutorTest, ExtentsThatDependOnLoops) {
   const Size next = Size::of(Size::Op::Add, Size::loop_variable(0), 1);
@@ -198,10 +240,7 @@ TEST_F(PlanExecutorTest, ExtentsThatDependOnLoops) {
       .symbols = {"n"},
       .arguments = {buffer_tensor("x", 4)},
       .temporaries = {},
-      .kernels = {{.source = "__kernel void count(__global int* x) { atomic_add(x, 1); }",
-                   .build_options = {},
-                   .entry = {.name = "count",
-                             .params = {BufferParam{.name = "x", .access = Access::ReadWrite}}}}},
+      .kernels = {count_kernel()},
       .steps = {loop(0, Size::symbol(0),
                      {loop(1, next, {launch(0, {Size::loop_variable(1), 1, 1}, {argument(0)})})})}};
   const auto executor = make_executor(plan);

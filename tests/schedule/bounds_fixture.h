@@ -21,7 +21,7 @@ inline std::vector<std::string> texts(const ir::Exprs& expressions) {
 // "min + extent" of each data axis.
 inline std::string region(const Te& te, const ir::Tensor& t) {
   const Bounds bounds = infer_bounds(te.s);
-  const StageBounds& b = bounds.stages[static_cast<size_t>(te.id(t))];
+  const StageBounds& b = bounds.of(te.id(t));
   std::vector<std::string> axes;
   for (size_t i = 0; i < b.extent.size(); ++i) {
     axes.push_back(fmt::format("{} + {}", to_string(b.min[i]), to_string(b.extent[i])));
@@ -33,7 +33,7 @@ inline std::string region(const Te& te, const ir::Tensor& t) {
 inline std::string loops(const Te& te, const ir::Tensor& t) {
   const Bounds bounds = infer_bounds(te.s);
   std::vector<std::string> list;
-  for (const LeafLoop& loop : bounds.stages[static_cast<size_t>(te.id(t))].loops) {
+  for (const LeafLoop& loop : bounds.of(te.id(t)).loops) {
     if (const int64_t* extent = ir::int_value(loop.extent)) {
       EXPECT_EQ(bounds.ranges.of(loop.var.get()), (ir::arith::Interval{0, *extent - 1}));
     }
@@ -46,7 +46,7 @@ inline std::string loops(const Te& te, const ir::Tensor& t) {
 // The index of each axis variable, reduction axes last.
 inline std::string indices(const Te& te, const ir::Tensor& t) {
   const Bounds bounds = infer_bounds(te.s);
-  const StageBounds& b = bounds.stages[static_cast<size_t>(te.id(t))];
+  const StageBounds& b = bounds.of(te.id(t));
   std::vector<std::string> list;
   for (const auto* axes : {&te.stage(t).op->axes, &te.stage(t).op->reduce_axes}) {
     for (const ir::IterVar& axis : *axes) list.push_back(to_string(b.index.at(axis->var)));
@@ -56,14 +56,13 @@ inline std::string indices(const Te& te, const ir::Tensor& t) {
 
 inline std::string positions(const Te& te, const ir::Tensor& t) {
   const Bounds bounds = infer_bounds(te.s);
-  return fmt::format("{}",
-                     fmt::join(texts(bounds.stages[static_cast<size_t>(te.id(t))].position), ", "));
+  return fmt::format("{}", fmt::join(texts(bounds.of(te.id(t)).position), ", "));
 }
 
 // "data guards | reduction guards"
 inline std::string guards(const Te& te, const ir::Tensor& t) {
   const Bounds bounds = infer_bounds(te.s);
-  const StageBounds& b = bounds.stages[static_cast<size_t>(te.id(t))];
+  const StageBounds& b = bounds.of(te.id(t));
   return fmt::format("{} | {}", fmt::join(texts(b.guards), ", "),
                      fmt::join(texts(b.reduction_guards), ", "));
 }

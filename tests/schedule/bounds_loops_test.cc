@@ -26,7 +26,7 @@ TEST_F(BoundsLoops, Plain) {
   EXPECT_EQ(indices(te, b), "i, j");
   EXPECT_EQ(positions(te, b), "i, j");
   EXPECT_EQ(guards(te, b), " | ");
-  EXPECT_TRUE(infer_bounds(te.s).stages[static_cast<size_t>(te.id(a))].loops.empty());
+  EXPECT_TRUE(infer_bounds(te.s).of(te.id(a)).loops.empty());
 }
 
 TEST_F(BoundsLoops, SplitThatDivides) {
@@ -195,8 +195,7 @@ TEST_F(BoundsLoops, SymbolicExtents) {
   te.split(c, axis, 4);
   te.split(c, k, 8);
   EXPECT_EQ(loops(te, c), "i.outer floordiv(n + 3, 4), i.inner 4, k.outer n, k.inner 8");
-  EXPECT_EQ(to_string(infer_bounds(te.s).stages[static_cast<size_t>(te.id(c))].guards.front()),
-            "i.outer * 4 + i.inner < n");
+  EXPECT_EQ(to_string(infer_bounds(te.s).of(te.id(c)).guards.front()), "i.outer * 4 + i.inner < n");
   const IterVar none =
       make_iter_var(ir::make_var("i"), make_int(0), n - n, ir::IterKind::Data, line(2));
   const Tensor d = output_of(make_compute("D", "", {none}, make_int(0), line(8)));

@@ -274,6 +274,29 @@ TEST(Operators, Reductions) {
   EXPECT_EQ(to_string(reduce(Reduction::Sum, p, {{k}}, line(5))), "reduce(sum, [k < 4], int32(p))");
 }
 
+// A few doublings would take for ever to look at.
+TEST(Operators, SizesOfReducers) {
+  const Expr x = var(kFloat32), a = make_var("a", kFloat32), b = make_var("b", kFloat32);
+  const auto reduced = [&](const Expr& result, const Expr& identity) {
+    return faults([&] {
+      reduce({{a}, {b}, {result}, {identity}, "f"}, {x}, {{reduce_axis("k", 4)}}, line(5));
+    });
+  };
+  const auto terms = [&](int count) {  // of 2 * count + 1 nodes
+    Expr sum = a;
+    for (int i = 0; i < count; ++i) sum = sum + b;
+    return sum;
+  };
+  const Expr zero = ir::make_float(0);
+  EXPECT_EQ(reduced(make_call(ir::Intrinsic::Exp, {terms(499)}), zero), "");
+  const std::string large = "TL3018 te.py:5: the reducer 'f' has more than 1000 parts";
+  EXPECT_EQ(reduced(terms(500), zero), large);
+  Expr doubled = a + b;
+  for (int i = 0; i < 60; ++i) doubled = doubled + doubled;
+  EXPECT_EQ(reduced(doubled, zero), large);
+  EXPECT_EQ(reduced(a, terms(500)), large);
+}
+
 TEST(Operators, BadReductions) {
   const ir::IterVar i = data_axis("i", 4), k = reduce_axis("k", 4);
   const Expr x = make_var("x", kFloat32);

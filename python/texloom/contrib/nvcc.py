@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from .. import _core
+from ..errors import refuse
 
 _WAY_OUT = 'build for the target "opencl", whose kernels the driver compiles'
 
@@ -12,21 +12,18 @@ _WAY_OUT = 'build for the target "opencl", whose kernels the driver compiles'
 def compile_cuda(*args: Any, **options: Any) -> NoReturn:
     """Refused: kernels are OpenCL C."""
     del args, options
-    _core.refuse("NotProvided", "nvcc.compile_cuda: no kernel is CUDA C", _WAY_OUT)
-    raise AssertionError("unreachable")
+    refuse("NotProvided", "nvcc.compile_cuda: no kernel is CUDA C", _WAY_OUT)
 
 
 def find_cuda_path() -> NoReturn:
     """Refused: CUDA is not looked for."""
-    _core.refuse("NotProvided", "nvcc.find_cuda_path: CUDA is not looked for", _WAY_OUT)
-    raise AssertionError("unreachable")
+    refuse("NotProvided", "nvcc.find_cuda_path: CUDA is not looked for", _WAY_OUT)
 
 
 def get_target_compute_version(target: Any = None) -> NoReturn:
     """Refused: no target has a compute capability."""
     del target
-    _core.refuse("NotProvided", "nvcc.get_target_compute_version: no target is of CUDA", _WAY_OUT)
-    raise AssertionError("unreachable")
+    refuse("NotProvided", "nvcc.get_target_compute_version: no target is of CUDA", _WAY_OUT)
 
 
 __all__ = ["compile_cuda", "find_cuda_path", "get_target_compute_version"]

@@ -127,6 +127,12 @@ def _refuse_function(tensor: str, problem: str, axes: int) -> NoReturn:
     raise AssertionError
 
 
+def _ends(dom: Any) -> tuple[Any, Any]:
+    """The first index of a pair or a Range, and the one behind its last."""
+    begin, end = (dom.min, dom.min + dom.extent) if isinstance(dom, Range) else dom
+    return begin, end
+
+
 def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "") -> IterVar:
     """An axis to reduce over, from ``dom[0]`` to ``dom[1] - 1``; `dom` may be a Range."""
     if thread_tag:
@@ -135,8 +141,7 @@ def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "") -> IterVar:
             f"reduce_axis is given the thread {thread_tag!r}",
             "bind the axis in the schedule: s[C].bind(axis, te.thread_axis(tag))",
         )
-    begin, end = (dom.min, dom.min + dom.extent) if isinstance(dom, Range) else dom
-    return _core.reduce_axis(begin, end, name)
+    return _core.reduce_axis(*_ends(dom), name)
 
 
 def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
@@ -154,8 +159,7 @@ def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
         refuse("BadThreadAxis", "a thread axis has no tag", "name one, such as 'blockIdx.x'")
     if dom is None:
         return _core.thread_axis(tag)
-    begin, end = (dom.min, dom.min + dom.extent) if isinstance(dom, Range) else dom
-    return _core.thread_axis(tag, begin, end)
+    return _core.thread_axis(tag, *_ends(dom))
 
 
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:

@@ -20,7 +20,7 @@ namespace texloom::codegen::opencl {
 namespace {
 
 using ir::Kernel;
-using ir::Stage;
+using enum ir::ProgramStage;
 using ir::Target;
 
 // The order is forced at these places: definitions are unique before anything remembers
@@ -30,38 +30,33 @@ using ir::Target;
 // of vectors depend on the final widths of types.
 constexpr std::array kSteps = {
     Step{"unique_definitions",
-         [](Kernel& k, const Target&) { k.body = lower::unique_definitions(k.body); },
-         Stage::Kernels, Stage::Kernels, "define each variable and buffer once"},
-    Step{"split_lanes", [](Kernel& k, const Target&) { k.body = split_lanes(k.body); },
-         Stage::Kernels, Stage::Kernels,
-         "cut vectors into those that OpenCL C has, gather what is not consecutive"},
+         [](Kernel& k, const Target&) { k.body = lower::unique_definitions(k.body); }, Kernels,
+         Kernels, "define each variable and buffer once"},
+    Step{"split_lanes", [](Kernel& k, const Target&) { k.body = split_lanes(k.body); }, Kernels,
+         Kernels, "cut vectors into those that OpenCL C has, gather what is not consecutive"},
     Step{"share_texels", [](Kernel& k, const Target&) { k.body = lower::share_texels_in(k.body); },
-         Stage::Kernels, Stage::Kernels,
-         "read a texel once where lanes that were split read it several times"},
+         Kernels, Kernels, "read a texel once where lanes that were split read it several times"},
     Step{"widen_storage",
          [](Kernel& k, const Target& t) { k.body = widen_storage(k.body, t.float16_arithmetic); },
-         Stage::Kernels, Stage::Legalised,
-         "compute in types that OpenCL C computes in; round what is stored"},
+         Kernels, Legalised, "compute in types that OpenCL C computes in; round what is stored"},
     Step{"align_accesses",
-         [](Kernel& k, const Target&) { k.body = align_accesses(k.body, ranges_of(k)); },
-         Stage::Legalised, Stage::Legalised, "find the vector accesses that are aligned"},
+         [](Kernel& k, const Target&) { k.body = align_accesses(k.body, ranges_of(k)); }, Legalised,
+         Legalised, "find the vector accesses that are aligned"},
     Step{"make_integers_explicit",
          [](Kernel& k, const Target&) { k.body = make_integers_explicit(k.body, ranges_of(k)); },
-         Stage::Legalised, Stage::Legalised,
+         Legalised, Legalised,
          "spell divisions and wrapping arithmetic in terms of what OpenCL C defines"},
     Step{"shape_vector_conditions",
-         [](Kernel& k, const Target&) { k.body = shape_vector_conditions(k.body); },
-         Stage::Legalised, Stage::Legalised,
-         "give the conditions of vectors the width of what they choose"},
+         [](Kernel& k, const Target&) { k.body = shape_vector_conditions(k.body); }, Legalised,
+         Legalised, "give the conditions of vectors the width of what they choose"},
     Step{"drop_unused_values",
-         [](Kernel& k, const Target&) { k.body = drop_unused_values(k.body); }, Stage::Legalised,
-         Stage::Legalised, "leave out what nothing reads any more"},
+         [](Kernel& k, const Target&) { k.body = drop_unused_values(k.body); }, Legalised,
+         Legalised, "leave out what nothing reads any more"},
     Step{"meet_behind_loops",
          [](Kernel& k, const Target& t) {
            if (t.block_stack) k.body = meet_behind_loops(k.body);
          },
-         Stage::Legalised, Stage::Legalised,
-         "let threads that take turns meet behind loops that they meet in"},
+         Legalised, Legalised, "let threads that take turns meet behind loops that they meet in"},
 };
 
 }  // namespace
@@ -69,9 +64,9 @@ constexpr std::array kSteps = {
 std::span<const Step> legalize_steps() { return kSteps; }
 
 ir::Program legalize(const ir::Program& program, const Target& target) {
-  TL_CHECK(program.stage == ir::Stage::Kernels);
+  TL_CHECK(program.stage == Kernels);
   ir::Program result = program;
-  result.stage = ir::Stage::Legalised;
+  result.stage = Legalised;
   for (Kernel& kernel : result.kernels) {
     for (const Step& step : kSteps) step.run(kernel, target);
   }

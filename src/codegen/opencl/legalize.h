@@ -14,7 +14,7 @@ namespace texloom::codegen::opencl {
 struct Step {
   std::string_view name;
   void (*run)(ir::Kernel&, const ir::Target&);
-  ir::Stage in, out;
+  ir::ProgramStage in, out;
   std::string_view summary;
 };
 

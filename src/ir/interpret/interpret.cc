@@ -14,12 +14,12 @@ class Interpreter {
         state_{.reporter = Reporter(options.max_reports),
                .steps = StepBudget(options.max_steps),
                .origins = {},
-               .logical = program.stage == Stage::Loops,
+               .logical = program.stage == ProgramStage::Loops,
                .counts = options.counts,
-               .eager = program.stage == Stage::Legalised},
+               .eager = program.stage == ProgramStage::Legalised},
         runner_(state_),
         evaluator_(runner_, view_) {
-    TL_CHECK(program.stage != Stage::Te, "stage te is not interpreted");
+    TL_CHECK(program.stage != ProgramStage::Te, "stage te is not interpreted");
     TL_CHECK(program.symbols.empty(), "symbols have no values: instantiate the program");
   }
 

@@ -97,7 +97,7 @@ TEST_F(InterpretExpr, Laziness) {
 
 // Legalised, both vectors are evaluated, and so are both sides of an and of vectors.
 TEST_F(InterpretExpr, VectorsAreEagerOnceLegalised) {
-  stage = Stage::Legalised;
+  stage = ProgramStage::Legalised;
   const Buffer out = param("out", kInt32, 4);
   const Expr inside = make_ramp(first - 5, make_int(2), 4) < four_ints;
   const Expr partly = make_load(n, {make_ramp(first - 5, make_int(2), 4)}, line(3));
@@ -114,7 +114,7 @@ TEST_F(InterpretExpr, VectorsAreEagerOnceLegalised) {
 
 // Values may be wider than memory, which rounds.
 TEST_F(InterpretExpr, WidenedAccesses) {
-  stage = Stage::Legalised;
+  stage = ProgramStage::Legalised;
   const Buffer half = param("half", Type::f(16), 2, {0.5}), flag = param("flag", kBool, 2, {1});
   const Buffer image = param(texture("image", Type::i(8), 1, 1), {-3, 4, 5, 6});
   const Buffer copy = param(texture("copy", Type::i(8), 1, 1));

@@ -130,7 +130,7 @@ TEST_F(Faults, ElementOneTooFar) {
 
 // An index of the second axis that would still be inside the array.
 TEST_F(Faults, LogicalIndexOneTooFar) {
-  stage = Stage::Loops;
+  stage = ProgramStage::Loops;
   const Buffer m = param(make_buffer("m", kFloat32, {2, 3}, MemoryScope::Global));
   EXPECT_THAT(run(make_store(m, {make_int(0), make_int(3)}, make_float(1), line(2))),
               ElementsAre("k.py:2: out of bounds: m[0, 3] lies outside m of extent 2 x 3"));

@@ -47,7 +47,7 @@ TEST_F(InterpretStmt, LoopsBeforeKernels) {
       make_nest(y, make_thread_for(i, make_int(4), {false, 0},
                                    make_allocate(s, make_seq({fetch, make_barrier(), sum}))));
   const Stmt rest = make_for(j, make_int(4), LoopKind::Vectorized, put(y, j + 4, j));
-  for (const Stage each : {Stage::Loops, Stage::Flattened}) {
+  for (const ProgramStage each : {ProgramStage::Loops, ProgramStage::Flattened}) {
     stage = each;
     EXPECT_THAT(run(make_seq({zero_y, nest, make_nest(y, rest)})), IsEmpty());
     EXPECT_EQ(values(y), Values({10, 10, 10, 10, 0, 1, 2, 3}));
@@ -56,7 +56,7 @@ TEST_F(InterpretStmt, LoopsBeforeKernels) {
 
 // One index for each axis; textures like arrays.
 TEST_F(InterpretStmt, LogicalAccesses) {
-  stage = Stage::Loops;
+  stage = ProgramStage::Loops;
   const Buffer m =
       param(make_buffer("m", kFloat32, {2, 3}, MemoryScope::Global), {1, 2, 3, 4, 5, 6});
   const Layout layout = texture_layout({2, 3}, TextureRule::Activation);
@@ -86,7 +86,8 @@ TEST_F(InterpretStmt, LaunchPlan) {
   second.body = put(y, j * 4 + k * 2 + bx, at(temporary, j * 4 + k * 2 + bx));
   const Stmt plan = make_allocate(
       temporary, make_seq({make_launch(0), loop(j, 2, make_launch(1)), make_free(temporary)}));
-  EXPECT_THAT(run(Program{"p", Stage::Kernels, {}, params_, plan, {first, second}}), IsEmpty());
+  EXPECT_THAT(run(Program{"p", ProgramStage::Kernels, {}, params_, plan, {first, second}}),
+              IsEmpty());
   EXPECT_EQ(values(y), Values({11, 12, 13, 14, 15, 16, 17, 18}));
 }
 
@@ -121,7 +122,8 @@ TEST_F(InterpretStmt, Origins) {
   read.name = "read";
   read.body = loop(i, 2, put_vector(y, i * 4, texel(t, origin.x + i, origin.y)));
   const Stmt plan = make_allocate(t, make_seq({make_launch(0), make_launch(1), make_free(t)}));
-  EXPECT_THAT(run(Program{"p", Stage::Kernels, {}, params_, plan, {write, read}}), IsEmpty());
+  EXPECT_THAT(run(Program{"p", ProgramStage::Kernels, {}, params_, plan, {write, read}}),
+              IsEmpty());
   EXPECT_EQ(values(y), Values({0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
@@ -130,9 +132,9 @@ TEST_F(InterpretStmt, Origins) {
 using InterpretArguments = InterpretStmt;
 
 TEST_F(InterpretArguments, AreChecked) {
-  Program program{"p", Stage::Te, {}, params_, make_empty(), {}};
+  Program program{"p", ProgramStage::Te, {}, params_, make_empty(), {}};
   EXPECT_THROW(interpret(program, arguments_), InternalError);
-  program.stage = Stage::Flattened;
+  program.stage = ProgramStage::Flattened;
   EXPECT_THAT(interpret(program, arguments_), IsEmpty());
   EXPECT_THROW(interpret(program, {}), InternalError);
   std::vector<Placement> arguments = arguments_;
@@ -150,7 +152,7 @@ TEST_F(InterpretArguments, AreChecked) {
 
 TEST_F(InterpretArguments, NodesOfStageTe) {
   const Leaves l;
-  stage = Stage::Loops;
+  stage = ProgramStage::Loops;
   for (const Expr& e : {make_tensor_read(l.tensor, {make_int(0), make_int(0)}),
                         make_reduce(l.sum, {make_float(1)}, {l.axis}, nullptr)}) {
     const Buffer out = param("out", kFloat32, 1);

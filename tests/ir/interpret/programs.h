@@ -24,7 +24,7 @@ class InterpretTest : public ::testing::Test {
  protected:
   Expr bx = make_var("bx"), tx = make_var("tx"), i = make_var("i");
   int64_t blocks = 1, threads = 1;
-  Stage stage = Stage::Kernels;
+  ProgramStage stage = ProgramStage::Kernels;
   size_t max_reports = 50;
 
   // A buffer of the whole grid that is a parameter of the program.
@@ -59,7 +59,7 @@ class InterpretTest : public ::testing::Test {
   // The texts of what is reported.
   Texts run(const Stmt& body) {
     Program program{"p", stage, {}, params_, body, {}};
-    if (stage >= Stage::Kernels) {
+    if (stage >= ProgramStage::Kernels) {
       Kernel kernel;
       kernel.name = "k";
       for (const Buffer& buffer : params_) kernel.params.push_back({buffer, Access::Read, nullptr});

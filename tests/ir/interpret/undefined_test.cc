@@ -161,7 +161,7 @@ TEST_F(UndefinedValues, StaleTexel) {
   read.block = {2, 1, 1};
   read.body = put_at(4, y, tx, make_lane(read_texel(5, t, tx, make_int(0)), make_int(1)));
   const Stmt plan = make_allocate(t, make_seq({make_launch(0), make_launch(1), make_free(t)}));
-  EXPECT_THAT(run(Program{"p", Stage::Kernels, {}, params_, plan, {write, read}}),
+  EXPECT_THAT(run(Program{"p", ProgramStage::Kernels, {}, params_, plan, {write, read}}),
               ElementsAre("k.py:4: undefined in read, block (0, 0, 0) thread (1, 0, 0): y[1] is "
                           "given an undefined value: lane 1 of t at x=1, y=0 was never written "
                           "(k.py:5)"));
@@ -211,7 +211,7 @@ TEST_F(UndefinedValues, StoresToPadding) {
 
 // At stage Loops textures are accessed like arrays, and whole texels of a partly filled one too.
 TEST_F(UndefinedValues, LogicalTextures) {
-  stage = Stage::Loops;
+  stage = ProgramStage::Loops;
   const Buffer t =
       param(make_texture("t", kFloat32, texture_layout({2, 3}, TextureRule::Activation)),
             {1, 2, 3, 4, 5, 6});
