@@ -19,7 +19,7 @@ struct ViewPart {
 using ViewParts = std::unordered_map<const ir::BufferNode*, ViewPart>;  // by the view's own buffer
 
 // Fails with what is wrong.
-using RefuseView = FunctionRef<void(std::string help, std::string problem)>;
+using RefuseView = FunctionRef<void(std::string help, const std::string& problem)>;
 
 // The values of the variables that stand for strides and offsets. Refused is a part that lies in
 // another scope than its view, with other strides than the view's constants, or that is not known

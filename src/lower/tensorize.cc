@@ -296,7 +296,7 @@ class Matcher {
               to_string(stage_.op->body), to_string(computation().body));
     }
     for (size_t i = 0; i < own.values.size(); ++i) {
-      match_value(access_.read(own.values[i], at_), wanted.values[i]);
+      match_value(own.values[i], wanted.values[i]);
     }
     for (const Expr& scalar : intrinsic_->scalars) {
       if (scalars_.contains(scalar)) continue;
@@ -318,8 +318,9 @@ class Matcher {
 
   // Accesses of both come in one order, where both are one expression but for the values of
   // scalars.
-  void match_value(const Expr& own, const Expr& wanted) {
-    find_scalars(own, wanted);
+  void match_value(const Expr& value, const Expr& wanted) {
+    find_scalars(value, wanted);
+    const Expr own = access_.read(value, at_);
     std::vector<const Load*> loads;
     walk(own, [&](const Load& n) { loads.push_back(&n); });
     const Expr meant = substitute(wanted, scalars_);
@@ -350,14 +351,18 @@ class Matcher {
     }
   }
 
-  // A scalar has the value that stands in its first place. That the rest is one expression, with
-  // this value in all places, is seen afterwards.
+  // A scalar has the value that stands in its first place: in the stage's own expression, since
+  // where a loop runs once, constants fold. That the rest is one expression, with this value in all
+  // places, is seen afterwards.
   void find_scalars(const Expr& own, const Expr& wanted) {
     const auto& all = intrinsic_->scalars;
     const bool is_scalar =
         std::any_of(all.begin(), all.end(), [&](const Expr& s) { return s.same_as(wanted); });
     if (is_scalar && own->type == wanted->type) {
-      if (scalars_.emplace(wanted, own).second) check_scalar(wanted, arith::simplify(own, ranges_));
+      const auto [known, added] = scalars_.try_emplace(wanted);
+      if (!added) return;
+      known->second = access_.read(own, at_);
+      check_scalar(wanted, arith::simplify(known->second, ranges_));
       return;
     }
     Exprs parts;

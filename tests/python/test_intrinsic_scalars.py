@@ -89,6 +89,19 @@ def test_elements_between_parts(run):
     assert (two == x[:, 4:] * x[:, :1] + x[0, :5, None]).all()
 
 
+def test_loop_that_runs_once(run):
+    """Its variable is zero, and what a scalar makes of that may fold, on both sides alike."""
+    a = te.placeholder((1, 8), "int32", name="A")
+    c = te.compute((1, 8), lambda i, j: a[i, j] * (i + 1) + i, name="C")
+    s = te.create_schedule(c.op)
+    _, inner = s[c].split(s[c].op.axis[1], factor=4)
+    block_of_rows(s, c)
+    s[c].tensorize(inner, scaled(4, "int32"))
+    lowered_text(s, [a, c])
+    x = integers(1, 8, dtype="int32")
+    assert (run(s, [a, c], x) == x).all()
+
+
 @pytest.mark.parametrize("values", [(3, 0), (0, 5), (1, 1)])
 def test_constants_that_fold(run, values):
     """What is multiplied by one, or added to zero, shows no scalar any more."""
