@@ -128,8 +128,8 @@ def loops_that_do_not_show_the_scalar() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3033", says="the reset uses what changes from step to step")
-def reset_that_uses_a_scalar_of_the_step() -> None:
+def reset_by_a_scalar() -> te.TensorIntrin:
+    """y[0] = sum over k of x[k] * v, of which the reset computes with v as well."""
     x, v, _ = product()
     k = te.reduce_axis((0, 4), name="k")
     y = te.compute((1,), lambda i: te.sum(x[k] * v, axis=k), name="y")
@@ -138,11 +138,29 @@ def reset_that_uses_a_scalar_of_the_step() -> None:
         total = sum(ins[0].vload(n) for n in range(4)) * sp[0]
         return [outs[0].vstore(0, e) for e in (total, sp[0] - sp[0], outs[0].vload(0) + total)]
 
-    f = te.decl_tensor_intrin(y.op, three, scalar_params=[v])
-    a, b = te.placeholder((8, 2, 4), name="A"), te.placeholder((2,), name="B")
-    axes = [te.reduce_axis((0, 2), name="ko"), te.reduce_axis((0, 4), name="ki")]
-    c = te.compute((8,), lambda i: te.sum(a[i, axes[0], axes[1]] * b[axes[0]], axis=axes), name="C")
+    return te.decl_tensor_intrin(y.op, three, scalar_params=[v])
+
+
+def steps() -> tuple:
+    """A, B, C[i, j] = sums over ko and ki of A[i, j, ko, ki] * B[ko], and both axes."""
+    a, b = te.placeholder((8, 3, 2, 4), name="A"), te.placeholder((2,), name="B")
+    ko, ki = te.reduce_axis((0, 2), name="ko"), te.reduce_axis((0, 4), name="ki")
+    c = te.compute((8, 3), lambda i, j: te.sum(a[i, j, ko, ki] * b[ko], axis=[ko, ki]), name="C")
     s = te.create_schedule(c.op)
     s[c].bind(s[c].op.axis[0], block())
-    s[c].tensorize(axes[1], f)  # wrong
+    return a, b, c, s, ko, ki
+
+
+@case("TL3033", says="the reset uses what changes from step to step, along 'ko'")
+def reset_that_uses_a_scalar_of_the_step() -> None:
+    a, b, c, s, _, ki = steps()
+    s[c].tensorize(ki, reset_by_a_scalar())  # wrong
+    tvm.lower(s, [a, b, c])
+
+
+@case("TL3033", says="the reset uses what changes from step to step, along 'j.ko.fused'")
+def reset_that_uses_a_scalar_of_a_fused_step() -> None:
+    a, b, c, s, ko, ki = steps()
+    s[c].fuse(c.op.axis[1], ko)
+    s[c].tensorize(ki, reset_by_a_scalar())  # wrong
     tvm.lower(s, [a, b, c])
