@@ -18,6 +18,8 @@ struct PyBuffer {
   // Of a view of a tensor intrinsic (schedule/tensor_intrinsic.h).
   ir::Exprs strides;
   ir::Expr offset;
+  int64_t offset_factor = 1;
+  bool names_scope = false;  // else its declaration has the one that arguments lie in
 
   bool is_view() const { return !strides.empty() || offset; }
 };

@@ -20,7 +20,7 @@ struct PyIntrinsic {
   schedule::Intrinsic node;
 };
 
-// Views lie nowhere: what a declaration says of its scope is of no account.
+// What declarations say of the tensors that their buffers stand for.
 class Views {
  public:
   std::vector<schedule::TensorView> of(const std::vector<PyBuffer>& buffers) {
@@ -30,7 +30,8 @@ class Views {
       const Buffer& view =
           views_.emplace(&n, make_buffer(n.name, n.type, n.shape, MemoryScope::Global, n.location))
               .first->second;
-      views.push_back({view, b.strides, b.offset});
+      views.push_back({view, b.strides, b.offset, b.offset_factor,
+                       b.names_scope ? std::optional(b.declaration.scope) : std::nullopt});
     }
     return views;
   }
@@ -51,42 +52,67 @@ class Views {
 
 PyIntrinsic make_intrinsic(const std::string& name, const PyOperation& op,
                            const std::vector<PyBuffer>& inputs,
-                           const std::vector<PyBuffer>& outputs, const PyStmt& body,
-                           const py::object& reset, const py::object& update) {
+                           const std::vector<PyBuffer>& outputs, const std::vector<PyExpr>& scalars,
+                           const PyStmt& body, const py::object& reset, const py::object& update) {
   Views views;
   std::vector<schedule::TensorView> reads = views.of(inputs), writes = views.of(outputs);
+  Exprs variables;
+  for (const PyExpr& scalar : scalars) variables.push_back(scalar.node);
   return {schedule::make_tensor_intrinsic(
-      name, op.node, std::move(reads), std::move(writes),
-      {views.statement(py::cast(body)), views.statement(reset), views.statement(update)},
-      user_location())};
+      {name,
+       op.node,
+       std::move(reads),
+       std::move(writes),
+       std::move(variables),
+       {views.statement(py::cast(body)), views.statement(reset), views.statement(update)},
+       user_location()})};
 }
 
-// The intrinsic's computation on parts of tensors, each from its first index on; its own axes, but
-// for some of one index in front, are `data_axes`, and it reduces over `reduce_axes` as well.
-// Returns an expression for each output, and the axes of its own reduction.
+// The intrinsic for those of these scalars that are constants.
+schedule::Intrinsic for_constants(const schedule::Intrinsic& intrinsic,
+                                  const std::vector<PyExpr>& scalars, const SourceLocation& where) {
+  Exprs constants;
+  bool any = false;
+  for (const PyExpr& value : scalars) {
+    const bool constant = int_value(value.node) != nullptr || as<FloatImm>(value.node) != nullptr;
+    constants.push_back(constant ? value.node : Expr());
+    any = any || constant;
+  }
+  return any ? schedule::with_constants(*intrinsic, constants, where) : intrinsic;
+}
+
+// The intrinsic's computation on parts of tensors, each from its first index on, and of values for
+// its scalars; its own axes, but for some of one index in front, are `data_axes`, and it reduces
+// over `reduce_axes` as well.
+// Returns what to tensorize by, an expression for each output, and the axes of its own reduction.
 py::tuple applied(const PyIntrinsic& intrinsic, const std::vector<PyTensor>& tensors,
-                  const std::vector<py::list>& first, const std::vector<PyIterVar>& data_axes,
+                  const std::vector<py::list>& first, const std::vector<PyExpr>& scalars,
+                  const std::vector<PyIterVar>& data_axes,
                   const std::vector<PyIterVar>& reduce_axes) {
-  const schedule::Operation& op = *intrinsic.node->computation;
   const SourceLocation where = user_location();
-  Substitution values;
+  const schedule::Intrinsic called = for_constants(intrinsic.node, scalars, where);
+  const schedule::Operation& op = *called->computation;
+  Substitution axes, numbers;
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    numbers.emplace(intrinsic.node->scalars[i], scalars[i].node);
+  }
   const size_t skipped = op.axes.size() - data_axes.size();
   for (size_t i = 0; i < op.axes.size(); ++i) {
     const Expr value = i < skipped ? make_int(0) : data_axes[i - skipped].node->var;
-    values.emplace(op.axes[i]->var, make_cast(op.axes[i]->var->type, value));
+    axes.emplace(op.axes[i]->var, make_cast(op.axes[i]->var->type, value));
   }
   std::vector<IterVar> all, own;
   for (const PyIterVar& axis : reduce_axes) all.push_back(axis.node);
   for (const IterVar& axis : op.reduce_axes) {
     const Expr var = make_var(axis->name(), axis->var->type, where);
     own.push_back(make_iter_var(var, axis->min, axis->extent, IterKind::Reduction, where));
-    values.emplace(axis->var, var);
+    axes.emplace(axis->var, var);
   }
   all.insert(all.end(), own.begin(), own.end());
   std::vector<Exprs> corners;
   for (const py::list& indices : first) corners.push_back(to_exprs(indices));
   const auto at_parts = [&](const Expr& e) {
-    return rewrite(substitute(e, values), [&](const TensorRead& n, const Expr&) {
+    const Expr moved = rewrite(substitute(e, axes), [&](const TensorRead& n, const Expr&) {
       size_t input = 0;
       while (!op.inputs[input]->same_tensor(*n.tensor)) ++input;
       Exprs indices = corners[input];
@@ -97,6 +123,7 @@ py::tuple applied(const PyIntrinsic& intrinsic, const std::vector<PyTensor>& ten
       }
       return schedule::read(tensors[input].node, std::move(indices), where);
     });
+    return substitute(moved, numbers);  // which may read other tensors
   };
   std::vector<PyExpr> results;
   Exprs parts;
@@ -109,7 +136,7 @@ py::tuple applied(const PyIntrinsic& intrinsic, const std::vector<PyTensor>& ten
   } else {
     results = wrap(parts);
   }
-  return py::make_tuple(results, wrap(own));
+  return py::make_tuple(PyIntrinsic{called}, results, wrap(own));
 }
 
 }  // namespace
@@ -134,6 +161,8 @@ void bind_intrinsics(py::module_& m) {
       .def_property_readonly("body", statement(&Statements::body))
       .def_property_readonly("reduce_init", statement(&Statements::reset))
       .def_property_readonly("reduce_update", statement(&Statements::update))
+      .def_property_readonly("scalar_params",
+                             [](const PyIntrinsic& i) { return wrap(i.node->scalars); })
       .def_property_readonly("name", [](const PyIntrinsic& i) { return i.node->name; })
       .def_property_readonly("op",
                              [](const PyIntrinsic& i) { return PyOperation{i.node->computation}; });

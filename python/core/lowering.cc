@@ -20,7 +20,7 @@ namespace {
 PyBuffer declare_buffer(const py::object& shape, const std::string& dtype, const std::string& name,
                         const std::string& scope, bool origin, bool exact_image,
                         const std::string& layout, const py::object& strides,
-                        const py::object& offset) {
+                        const py::object& offset, int64_t offset_factor) {
   const SourceLocation where = user_location();
   lower::BufferDeclaration d;
   d.name = name;
@@ -43,6 +43,12 @@ PyBuffer declare_buffer(const py::object& shape, const std::string& dtype, const
   PyBuffer buffer(std::move(d));
   if (!strides.is_none()) buffer.strides = to_exprs(strides);
   if (!offset.is_none()) buffer.offset = to_expr(offset);
+  if (offset_factor < 0) {
+    fail(where, Code::BadBinding, "give a positive number, or leave it out",
+         "the buffer '{}' has the offset_factor {}", name, offset_factor);
+  }
+  buffer.offset_factor = std::max<int64_t>(offset_factor, 1);  // 0 is te's word for any place
+  buffer.names_scope = !scope.empty() || !layout.empty();
   return buffer;
 }
 

@@ -6,7 +6,9 @@
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"
 #include "ir/visit.h"
+#include "lower/tensor_views.h"
 #include "schedule/attach.h"
+#include "schedule/axis_values.h"
 #include "schedule/buffer_statement.h"
 
 namespace texloom::lower {
@@ -16,26 +18,10 @@ using namespace schedule;  // and of a schedule's stages
 
 namespace {
 
-// Where a view lies: its last axes are those of the buffer.
-struct Part {
-  Buffer buffer;
-  Exprs first;  // the indices of the view's first element
-};
-
-// How many elements apart neighbours along the axis lie; nothing where they do not all lie alike,
-// or where only the call tells.
-std::optional<int64_t> stride_of(const BufferNode& b, size_t axis) {
-  const LayoutParts& cols = b.layout.cols;
-  if (b.is_texture() || b.is_symbolic() || cols.size() != b.shape.size()) return std::nullopt;
-  int64_t stride = 1;
-  for (size_t i = cols.size(); i-- > 0;) {
-    const bool whole =
-        cols[i].axis == static_cast<int>(i) && cols[i].divisor == 1 && cols[i].extent >= b.shape[i];
-    if (!whole) return std::nullopt;
-    if (i == axis) return stride;
-    stride *= cols[i].extent;
-  }
-  return std::nullopt;
+bool uses(const Stmt& s, const Expr& var) {
+  bool found = false;
+  walk(s, [&](const Var& v) { found = found || &v == var.get(); });
+  return found;
 }
 
 class Matcher {
@@ -58,10 +44,12 @@ class Matcher {
     match_axes();
     match_result();
     match_body();
-    bind_variables();
+    values_ = values_of_views(*intrinsic_, parts_, ranges_,
+                              [&](std::string help, const std::string& problem) {
+                                differs(std::move(help), "{}", problem);
+                              });
     const auto& [body, reset, update] = intrinsic_->statements;
     std::vector<Expr> guards = own_.guards;
-    const Stmt start = reset ? guarded(guards, placed(reset)) : make_empty();
     guards.insert(guards.end(), own_.reduction_guards.begin(), own_.reduction_guards.end());
     if (is_true(first_step_)) return {make_empty(), guarded(guards, placed(body))};
     if (!update) {
@@ -69,9 +57,12 @@ class Matcher {
           "return body, reset and update from its function",
           "loops around divide the reduction into steps, for which the intrinsic has no update");
     }
-    if (reset) return {start, guarded(guards, placed(update))};
-    return {start, guarded(guards, make_seq({make_if(first_step_, placed(body)),
-                                             make_if(make_not(first_step_), placed(update))}))};
+    if (reset) {
+      return {guarded(own_.guards, placed_start(reset)), guarded(guards, placed(update))};
+    }
+    return {make_empty(),
+            guarded(guards, make_seq({make_if(first_step_, placed(body)),
+                                      make_if(make_not(first_step_), placed(update))}))};
   }
 
  private:
@@ -230,14 +221,14 @@ class Matcher {
 
   // The part of `buffer` in which the element at `indices`, over the intrinsic's axes, is the one
   // at `view_indices` of the view.
-  Part part_of(const Buffer& buffer, const Exprs& indices, const Exprs& view_indices) const {
+  ViewPart part_of(const Buffer& buffer, const Exprs& indices, const Exprs& view_indices) const {
     const BufferNode& b = *buffer;
     if (indices.size() < view_indices.size()) {
       differs("read a tensor of as many axes", "'{}' has {} axes, the intrinsic's view {}", b.name,
               indices.size(), view_indices.size());
     }
     const size_t skipped = indices.size() - view_indices.size();
-    Part part{buffer, {}};
+    ViewPart part{buffer, {}};
     for (size_t i = 0; i < indices.size(); ++i) {
       Expr first = indices[i];
       if (i >= skipped) first = first - make_cast(first->type, view_indices[i - skipped]);
@@ -267,7 +258,7 @@ class Matcher {
     }
   }
 
-  void add_part(const TensorView& view, Part part) {
+  void add_part(const TensorView& view, ViewPart part) {
     if (part.buffer->type != view.buffer->type) {
       differs("convert the values in a stage of their own",
               "'{}' holds {}, the intrinsic's view '{}' {}", part.buffer->name,
@@ -304,7 +295,13 @@ class Matcher {
               to_string(stage_.op->body), to_string(computation().body));
     }
     for (size_t i = 0; i < own.values.size(); ++i) {
-      match_value(access_.read(own.values[i], at_), wanted.values[i]);
+      match_value(own.values[i], wanted.values[i]);
+    }
+    for (const Expr& scalar : intrinsic_->scalars) {
+      if (scalars_.contains(scalar)) continue;
+      differs("compute what the intrinsic computes, with a number in the scalar's place",
+              "it computes {}, which does not show the scalar '{}' of the intrinsic's {}",
+              to_string(stage_.op->body), to_string(scalar), to_string(computation().body));
     }
   }
 
@@ -318,29 +315,69 @@ class Matcher {
     return equal(alone(*a), alone(*b));
   }
 
-  // Accesses of both come in one order, where both are one expression.
-  void match_value(const Expr& own, const Expr& wanted) {
+  // Accesses of both come in one order, where both are one expression but for the values of
+  // scalars.
+  void match_value(const Expr& value, const Expr& wanted) {
+    find_scalars(value, wanted);
+    const Expr own = access_.read(value, at_);
     std::vector<const Load*> loads;
     walk(own, [&](const Load& n) { loads.push_back(&n); });
-    std::vector<const TensorRead*> reads;
-    walk(wanted, [&](const TensorRead& n) { reads.push_back(&n); });
+    const Expr meant = substitute(wanted, scalars_);
+    std::vector<const TensorRead*> reads;  // null for a load of a scalar's value
+    walk(
+        meant, [&](const TensorRead& n) { reads.push_back(&n); },
+        [&](const Load&) { reads.push_back(nullptr); });
     std::unordered_map<const Load*, Expr> read_at;
     if (loads.size() == reads.size()) {
-      for (size_t i = 0; i < loads.size(); ++i) read_at.emplace(loads[i], Expr(reads[i]));
+      for (size_t i = 0; i < loads.size(); ++i) {
+        if (reads[i] != nullptr) read_at.emplace(loads[i], Expr(reads[i]));
+      }
     }
     const Expr renamed = rewrite_loads(own, read_at);
     if (loads.size() != reads.size() ||
-        !equal(arith::simplify(renamed, ranges_), arith::simplify(wanted, ranges_))) {
+        !equal(arith::simplify(renamed, ranges_), arith::simplify(meant, ranges_))) {
       differs("compute what the intrinsic computes", "it computes {}, the intrinsic {}",
               to_string(arith::simplify(own, ranges_)), to_string(wanted));
     }
     for (size_t i = 0; i < loads.size(); ++i) {
+      if (reads[i] == nullptr) continue;
       const std::vector<Tensor>& inputs = computation().inputs;
       const auto input = std::find_if(inputs.begin(), inputs.end(), [&](const Tensor& t) {
         return t->same_tensor(*reads[i]->tensor);
       });
       const TensorView& view = intrinsic_->inputs[static_cast<size_t>(input - inputs.begin())];
       add_part(view, part_of(loads[i]->buffer, loads[i]->indices, reads[i]->indices));
+    }
+  }
+
+  // A scalar has the value that stands in its first place: in the stage's own expression, since
+  // where a loop runs once, constants fold. That the rest is one expression, with this value in all
+  // places, is seen afterwards.
+  void find_scalars(const Expr& own, const Expr& wanted) {
+    const auto& all = intrinsic_->scalars;
+    const bool is_scalar =
+        std::any_of(all.begin(), all.end(), [&](const Expr& s) { return s.same_as(wanted); });
+    if (is_scalar && own->type == wanted->type) {
+      const auto [known, added] = scalars_.try_emplace(wanted);
+      if (!added) return;
+      known->second = access_.read(own, at_);
+      check_scalar(wanted, arith::simplify(known->second, ranges_));
+      return;
+    }
+    Exprs parts;
+    for_each_child(own, [&](const Expr& e) { parts.push_back(e); });
+    Exprs wanted_parts;
+    for_each_child(wanted, [&](const Expr& e) { wanted_parts.push_back(e); });
+    if (own->kind != wanted->kind || parts.size() != wanted_parts.size()) return;
+    for (size_t i = 0; i < parts.size(); ++i) find_scalars(parts[i], wanted_parts[i]);
+  }
+
+  void check_scalar(const Expr& scalar, const Expr& value) const {
+    for (const InnerAxis& axis : inner_) {
+      if (!uses_var(value, axis.var)) continue;
+      differs("compute what the intrinsic computes, with one number in the scalar's place",
+              "its scalar '{}' would be {}, which changes along the intrinsic's axis '{}'",
+              to_string(scalar), to_string(value), to_string(axis.var));
     }
   }
 
@@ -352,50 +389,7 @@ class Matcher {
     return map_children(e, [&](const Expr& child) { return rewrite_loads(child, read_at); });
   }
 
-  // -- What views say of memory.
-
-  void bind_variables() {
-    for (const auto* views : {&intrinsic_->inputs, &intrinsic_->outputs}) {
-      for (const TensorView& view : *views) bind_variables(view, parts_.at(view.buffer.get()));
-    }
-  }
-
-  void bind_variables(const TensorView& view, const Part& part) {
-    const BufferNode& b = *part.buffer;
-    const auto stride = [&](size_t axis) {
-      if (const auto found = stride_of(b, axis)) return *found;
-      differs("keep it in a row-major buffer, or leave strides and elem_offset out",
-              "the view '{}' has strides or an offset, but '{}' is no array of constant ones",
-              view.buffer->name, b.name);
-    };
-    const size_t skipped = b.rank() - view.buffer->shape.size();
-    for (size_t i = 0; i < view.strides.size(); ++i) {
-      const Expr actual = make_int(stride(skipped + i));
-      const Expr& said = view.strides[i];
-      const Expr bound =
-          as<Var>(said) != nullptr ? values_.try_emplace(said, actual).first->second : said;
-      if (equal(bound, actual)) continue;
-      differs("keep the tensor in a buffer that has it, or give the stride as a variable",
-              "neighbours along axis {} of '{}' lie {} elements apart, those of the view {}",
-              skipped + i, b.name, to_string(actual), to_string(bound));
-    }
-    if (!view.offset) return;
-    if (b.rank() > 0 && stride(0) > INT32_MAX / b.shape[0]) {
-      differs("leave elem_offset out: indices of the view count from its own first element",
-              "the view '{}' may begin anywhere in '{}', which has more elements than an int32 "
-              "counts",
-              view.buffer->name, b.name);
-    }
-    Expr offset = make_int(0);
-    for (size_t i = 0; i < part.first.size(); ++i) {
-      offset = offset + make_cast(kInt32, part.first[i]) * stride(i);
-    }
-    const Expr first = arith::simplify(offset, ranges_);
-    if (equal(values_.try_emplace(view.offset, first).first->second, first)) return;
-    differs("give each view a variable of its own for elem_offset",
-            "the views of one offset variable, among them '{}', begin at different elements",
-            view.buffer->name);
-  }
+  // -- The statements.
 
   Stmt placed(const Stmt& s) const {
     if (!s) return s;
@@ -409,7 +403,37 @@ class Matcher {
       }
       return {part->second.buffer, std::move(to)};
     });
-    return substitute(moved, values_);
+    return with_scalars(substitute(moved, values_));
+  }
+
+  // What takes computing is computed once, in front of the loops that use it.
+  Stmt with_scalars(Stmt s) const {
+    for (const Expr& scalar : intrinsic_->scalars) {
+      if (!uses(s, scalar)) continue;
+      const Expr value = arith::simplify(scalars_.at(scalar), ranges_);
+      const bool computed = value->size > 1;
+      const Expr known = computed ? make_var(as<Var>(scalar)->name, scalar->type) : value;
+      s = substitute(s, {{scalar, known}});
+      if (computed) s = make_let(known, value, s);
+    }
+    return s;
+  }
+
+  // What starts the result stands in front of the loops that divide the reduction into steps. Of a
+  // loop over data as well its place may depend.
+  Stmt placed_start(const Stmt& reset) const {
+    const Stmt start = placed(reset);
+    for (const LeafLoop& loop : own_.loops) {
+      if (loop.axis->kind != IterKind::Reduction) continue;
+      bool uses_step = !comes_from_data(stage_, loop.axis) && uses(start, loop.var);
+      walk(
+          start, [&](const Load& n) { uses_step = uses_step || uses_var(Expr(&n), loop.var); },
+          [&](const Let& n) { uses_step = uses_step || uses_var(n.value, loop.var); });
+      if (!uses_step) continue;
+      differs("let the reset write what the result starts from, and read nothing",
+              "the reset uses what changes from step to step, along '{}'", loop.axis->name());
+    }
+    return start;
   }
 
   Expr moved_by(const Expr& index, const Expr& first) const {
@@ -438,8 +462,9 @@ class Matcher {
   // Of the steps that the loops around divide the reduction into: when it is the first.
   Expr first_step_ = make_bool(true);
   std::vector<InnerAxis> inner_;
-  std::unordered_map<const BufferNode*, Part> parts_;  // by view
-  Substitution values_;                                // of strides and offsets
+  ViewParts parts_;
+  Substitution values_;   // of strides and offsets
+  Substitution scalars_;  // what the loops have in their places
 };
 
 }  // namespace

@@ -34,8 +34,9 @@ struct TensorizedLoops {
 // Before: loops run over a box of the stage's index space, whole for each turn of the loops
 // around, and compute there what the intrinsic's computation says: the same expression, after
 // simplification, of elements that lie in the tensors as the computation's lie in its inputs. Axes
-// in front of the intrinsic's own have one index. After: statements over the stage's buffers and
-// those that it reads, of the variables of the loops around.
+// in front of the intrinsic's own have one index. A scalar stands for one value in all its places,
+// which the loops around determine. After: statements over the stage's buffers and those that it
+// reads, of the variables of the loops around.
 // Fails with TensorizeMismatch, at the line of the directive.
 //
 //     C[y * 4 + i] = C[y * 4 + i] + A[y * 4 + i, k]      c[i] = c[i] + a[i, 0]

@@ -71,7 +71,9 @@ class ScheduleParser {
   };
   void intrinsic();
   TensorView view(ir::TextNames& names);
-  Op computation(const ir::NamedToken& name, std::vector<IntrinsicInput>& inputs);
+  ir::Exprs scalars(ir::TextNames& names);
+  Op computation(const ir::NamedToken& name, std::vector<IntrinsicInput>& inputs,
+                 const ir::TextNames& scalars);
   std::vector<ir::NamedToken> operand_names();
   std::vector<ir::Type> types();
   ir::Exprs reducer_part(Scope& scope, std::string_view what, const std::vector<ir::Type>& types);

@@ -8,7 +8,7 @@ namespace texloom::schedule {
 
 using namespace ir;  // the whole file speaks of IR nodes
 
-// "a: global float32[4, 8] strides=(s, 1) offset=o"
+// "a: global float32[4, 8] strides=(s, 1) offset=o multiple=4 in local"
 TensorView ScheduleParser::view(TextNames& names) {
   const NamedToken own = reader_.name("the name of a buffer");
   reader_.expect(":");
@@ -31,13 +31,19 @@ TensorView ScheduleParser::view(TextNames& names) {
     reader_.expect("=");
     v.offset = variable();
   }
+  if (reader_.accept_word("multiple")) {
+    reader_.expect("=");
+    v.offset_factor = reader_.integer("a factor of the offset", 1, INT32_MAX);
+  }
+  if (reader_.accept_word("in")) v.scope = memory_scope();
   return v;
 }
 
 // "computes (i < 4) = reduce(...)" of elements of the inputs.
-Op ScheduleParser::computation(const NamedToken& name, std::vector<IntrinsicInput>& inputs) {
+Op ScheduleParser::computation(const NamedToken& name, std::vector<IntrinsicInput>& inputs,
+                               const TextNames& scalars) {
   const Token word = reader_.expect_word("computes");
-  Scope scope(reader_, &head_.names);
+  Scope scope(reader_, &scalars);
   for (IntrinsicInput& input : inputs) {
     const BufferNode& b = *input.view.buffer;
     Exprs shape;
@@ -53,10 +59,23 @@ Op ScheduleParser::computation(const NamedToken& name, std::vector<IntrinsicInpu
   return at_word(reader_, at, [&] { return make_compute(name.name, "", axes, e, place(word)); });
 }
 
+// "scalar s: float32"
+Exprs ScheduleParser::scalars(TextNames& names) {
+  Exprs list;
+  while (reader_.accept_word("scalar")) {
+    const NamedToken own = reader_.name("the name of a scalar");
+    reader_.expect(":");
+    list.push_back(names.bind(reader_, own, reader_.type()));
+  }
+  return list;
+}
+
 void ScheduleParser::intrinsic() {
   const NamedToken name = reader_.name("the name of a tensor intrinsic");
   const SourceLocation location = place(name.token);
-  TextNames names(&head_.names);
+  TextNames of_scalars(&head_.names);
+  Exprs scalars = this->scalars(of_scalars);
+  TextNames names(&of_scalars);
   ExprParser exprs(reader_, names);
   exprs.set_form({.logical = true, .widened = false});
   std::vector<IntrinsicInput> inputs;
@@ -67,7 +86,7 @@ void ScheduleParser::intrinsic() {
   }
   std::vector<TensorView> writes;
   while (reader_.accept_word("writes")) writes.push_back(view(names));
-  const Op op = computation(name, inputs);
+  const Op op = computation(name, inputs, of_scalars);
   const auto statement = [&](std::string_view word) -> Stmt {
     if (!reader_.accept_word(word)) return {};
     reader_.expect("{");
@@ -89,8 +108,8 @@ void ScheduleParser::intrinsic() {
   }
   for (size_t i = reads.size(); i < inputs.size(); ++i) reads.push_back(inputs[i].view);
   const Intrinsic made = at_word(reader_, name.token, [&] {
-    return make_tensor_intrinsic(name.name, op, std::move(reads), std::move(writes),
-                                 std::move(statements), location);
+    return make_tensor_intrinsic({name.name, op, std::move(reads), std::move(writes),
+                                  std::move(scalars), std::move(statements), location});
   });
   if (intrinsics_.emplace(name.name, made).second) return;
   reader_.wrong(name.token, "rename one of them", "{} is an intrinsic already", name.token.text);

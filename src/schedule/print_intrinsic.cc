@@ -28,7 +28,7 @@ std::string SchedulePrinter::intrinsic_name(const Intrinsic& intrinsic) {
   return intrinsic_names_.name(intrinsic.get(), intrinsic->name);
 }
 
-// "a: global float32[4, 8] strides=(s, 1) offset=o"
+// "a: global float32[4, 8] strides=(s, 1) offset=o multiple=4 in local"
 std::string SchedulePrinter::view(const TensorView& view, PrintNames& names) const {
   std::string text = to_string(view.buffer, names, options_);
   if (!view.strides.empty()) {
@@ -39,6 +39,8 @@ std::string SchedulePrinter::view(const TensorView& view, PrintNames& names) con
     text += fmt::format(" strides=({})", strides);
   }
   if (view.offset) text += " offset=" + to_string(view.offset, names, options_);
+  if (view.offset_factor != 1) text += fmt::format(" multiple={}", view.offset_factor);
+  if (view.scope) text += " in " + to_string(*view.scope);
   return text;
 }
 
@@ -47,6 +49,9 @@ std::string SchedulePrinter::intrinsic_text(const Intrinsic& intrinsic) {
   PrintNames names = symbol_names_;
   std::string text =
       fmt::format("  intrinsic {}{}\n", intrinsic_name(intrinsic), at(intrinsic->location));
+  for (const Expr& s : intrinsic->scalars) {
+    text += fmt::format("    scalar {}: {}\n", to_string(s, names, options_), to_string(s->type));
+  }
   for (const TensorView& v : intrinsic->inputs) {
     text += fmt::format("    reads {}\n", view(v, names));
   }

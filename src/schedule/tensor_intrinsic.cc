@@ -14,6 +14,24 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
+// Variables that stand for strides and offsets, each once.
+Exprs view_variables(const TensorIntrinsic& intrinsic) {
+  Exprs variables;
+  const auto add = [&](const Expr& e) {
+    if (!e || as<Var>(e) == nullptr) return;
+    const bool known = std::any_of(variables.begin(), variables.end(),
+                                   [&](const Expr& v) { return v.same_as(e); });
+    if (!known) variables.push_back(e);
+  };
+  for (const auto* views : {&intrinsic.inputs, &intrinsic.outputs}) {
+    for (const TensorView& view : *views) {
+      for (const Expr& stride : view.strides) add(stride);
+      add(view.offset);
+    }
+  }
+  return variables;
+}
+
 class Checker {
  public:
   explicit Checker(const TensorIntrinsic& intrinsic) : own_(intrinsic) {}
@@ -23,6 +41,7 @@ class Checker {
     const Operation& op = *own_.computation;
     check_views(own_.inputs, op.inputs);
     check_views(own_.outputs, outputs_of(own_.computation));
+    check_scalars();
     check_regions();
     const auto& [body, reset, update] = own_.statements;
     for (const Stmt& s : {body, reset, update}) {
@@ -91,6 +110,29 @@ class Checker {
           fmt::format("a stride or the offset of '{}' is an expression", b.name));
   }
 
+  void check_scalars() const {
+    const Exprs used = scalars_in(*own_.computation);
+    const auto count = [](const Exprs& list, const Expr& e) {
+      return std::count_if(list.begin(), list.end(), [&](const Expr& v) { return v.same_as(e); });
+    };
+    for (const Expr& scalar : own_.scalars) {
+      if (as<Var>(scalar) == nullptr || !scalar->type.is_scalar()) {
+        wrong({}, "make each by te.var(\"s\", \"float32\")",
+              fmt::format("its scalar {} is no variable of a scalar type", to_string(scalar)));
+      }
+      if (count(own_.scalars, scalar) > 1) {
+        wrong({}, "name each once", fmt::format("its scalar {} is there twice", to_string(scalar)));
+      }
+      if (count(view_variables(own_), scalar) > 0) {
+        wrong({}, "make a variable for each",
+              fmt::format("its scalar {} is a stride or an offset as well", to_string(scalar)));
+      }
+      if (count(used, scalar) == 1) continue;
+      wrong(own_.computation->location, "use it there: its value is what the loops compute with",
+            fmt::format("its computation does not use the scalar {}", to_string(scalar)));
+    }
+  }
+
   // What a statement may access is what the computation reads: lowering asks no more.
   void check_regions() const {
     arith::Ranges ranges;
@@ -124,6 +166,7 @@ class Checker {
     Program program;
     program.name = own_.name;
     program.symbols = view_variables(own_);
+    program.symbols.insert(program.symbols.end(), own_.scalars.begin(), own_.scalars.end());
     std::vector<Buffer> inputs;
     for (const TensorView& v : own_.inputs) inputs.push_back(v.buffer);
     program.params = inputs;
@@ -137,36 +180,38 @@ class Checker {
 
 }  // namespace
 
-Intrinsic make_tensor_intrinsic(std::string name, Op computation, std::vector<TensorView> inputs,
-                                std::vector<TensorView> outputs, IntrinsicStatements statements,
-                                SourceLocation location) {
-  auto* own = new TensorIntrinsic;
-  Intrinsic result(own);
-  own->name = std::move(name);
-  own->computation = std::move(computation);
-  own->inputs = std::move(inputs);
-  own->outputs = std::move(outputs);
-  own->statements = std::move(statements);
-  own->location = std::move(location);
-  Checker(*own).run();
+Intrinsic make_tensor_intrinsic(IntrinsicFields fields) {
+  Intrinsic result(new TensorIntrinsic(std::move(fields)));
+  Checker(*result).run();
   return result;
 }
 
-Exprs view_variables(const TensorIntrinsic& intrinsic) {
-  Exprs variables;
-  const auto add = [&](const Expr& e) {
-    if (!e || as<Var>(e) == nullptr) return;
-    const bool known = std::any_of(variables.begin(), variables.end(),
-                                   [&](const Expr& v) { return v.same_as(e); });
-    if (!known) variables.push_back(e);
-  };
-  for (const auto* views : {&intrinsic.inputs, &intrinsic.outputs}) {
-    for (const TensorView& view : *views) {
-      for (const Expr& stride : view.strides) add(stride);
-      add(view.offset);
+Intrinsic with_constants(const TensorIntrinsic& intrinsic, const Exprs& values,
+                         const SourceLocation& where) {
+  IntrinsicFields fields = intrinsic;
+  fields.location = where;
+  fields.scalars.clear();
+  Substitution constants;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Expr& scalar = intrinsic.scalars[i];
+    if (values[i]) {
+      constants.emplace(scalar, values[i]);
+    } else {
+      fields.scalars.push_back(scalar);
     }
   }
-  return variables;
+  const Op& op = fields.computation;
+  fields.computation = with_body(*op, substitute(op->body, constants));
+  if (fields.computation->inputs.size() != intrinsic.inputs.size()) {
+    fail(where, Code::BadIntrinsic, "write what is left as the body of the compute",
+         "tensor intrinsic '{}': with these scalars it does not read each of its inputs",
+         intrinsic.name);
+  }
+  auto& [body, reset, update] = fields.statements;
+  for (Stmt* s : {&body, &reset, &update}) {
+    if (*s) *s = substitute(*s, constants);
+  }
+  return make_tensor_intrinsic(std::move(fields));
 }
 
 }  // namespace texloom::schedule

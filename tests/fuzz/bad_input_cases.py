@@ -12,6 +12,7 @@ import bad_caches
 import bad_calls
 import bad_externs
 import bad_input
+import bad_intrinsic_scalars
 import bad_intrinsics
 import bad_layouts
 import bad_loops
@@ -27,6 +28,7 @@ FILES = (
     bad_externs,
     bad_scans,
     bad_intrinsics,
+    bad_intrinsic_scalars,
     bad_loops,
     bad_bindings,
     bad_attachments,

@@ -156,6 +156,11 @@ def update_of_what_is_no_reduction() -> None:
     te.decl_tensor_intrin(y.op, three)  # wrong
 
 
+@case("TL3011")
+def negative_offset_factor() -> None:
+    tvm.tir.decl_buffer((4,), offset_factor=-2)  # wrong
+
+
 @case("TL1020")
 def extern_given_a_view() -> None:
     x = te.placeholder((8,), name="X")
@@ -409,6 +414,36 @@ def strides_of_a_texture() -> None:
     x, y, s = rows((8, 4))
     s[y].tensorize(s[y].op.axis[1], doubled(strides=[1]))  # wrong
     tvm.lower(s, [x, y], binds={x: tvm.decl_buffer((8, 4), scope="texture")})
+
+
+@case("TL3033", says="the view 'x' lies in 'local', but 'X' in 'global'")
+def tensor_that_does_not_lie_where_the_view_does() -> None:
+    x, y, s = rows((8, 4))
+    s[y].tensorize(s[y].op.axis[1], doubled(scope="local"))  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3033", says="but 'X' in a texture")
+def texture_where_the_view_names_global_memory() -> None:
+    x, y, s = rows((8, 4))
+    s[y].tensorize(s[y].op.axis[1], doubled(scope="global"))  # wrong
+    tvm.lower(s, [x, y], binds={x: tvm.decl_buffer((8, 4), scope="texture")})
+
+
+@case("TL3033", says="not known to do along axis 0, at index")
+def part_that_begins_between_multiples_of_its_offset_factor() -> None:
+    x, y, s = rows((8, 6))
+    _, inner = s[y].split(s[y].op.axis[1], factor=2)
+    s[y].tensorize(inner, doubled(2, offset_factor=4))  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3033", says="no array of constant strides")
+def part_of_a_texture_with_an_offset_factor() -> None:
+    x, y, s = rows((8, 8))
+    _, inner = s[y].split(s[y].op.axis[1], factor=4)
+    s[y].tensorize(inner, doubled(offset_factor=4))  # wrong
+    tvm.lower(s, [x, y], binds={x: tvm.decl_buffer((8, 8), scope="texture")})
 
 
 @case("TL3033")

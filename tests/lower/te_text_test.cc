@@ -220,6 +220,12 @@ TEST(TeTextErrors, OfIntrinsics) {
       {start + " strides=(-1)", "TL6001 2:49 expected a stride, found '-'"},
       {start + " offset=1", "TL6001 2:47 expected the name of a variable, found '1'"},
       {start + " reads a: global float32[4] computes", "TL6002 2:46 a is a tensor already"},
+      {start + " offset=o multiple=0",
+       "TL6002 2:58 '0' is out of range for a factor of the offset"},
+      {start + " in nowhere", "TL6002 2:43 unknown memory scope nowhere"},
+      {"intrinsic f scalar a: float32 reads a: global float32[4]", "TL6002 2:37 a is a variable"},
+      {"intrinsic f scalar s: float32 scalar s: int32",
+       "TL6002 2:38 s is int32 here and float32 before"},
       {whole, "TL6001 2:91 expected 'body', found the end of the text"},
       {whole + " body { b[0] = s }", "TL6002 2:106 there is no variable s here"},
       {whole + " body { b[4] = 0.0 }",
@@ -227,6 +233,14 @@ TEST(TeTextErrors, OfIntrinsics) {
       {whole + " body { } " + whole + " body { }", "TL6002 2:111 f is an intrinsic already"},
       {"intrinsic f writes b: local float32[4] computes (i < 4) = 1.0 body { }",
        "TL1021 2:11 tensor intrinsic 'f': the buffer 'b' is not row-major in global memory"},
+      {"intrinsic f scalar s: float32 writes b: global float32[4] computes (i < 4) = 1.0 body { }",
+       "TL1021 2:11 tensor intrinsic 'f': its computation does not use the scalar s"},
+      {"intrinsic f scalar s: float32 scalar s: float32 writes b: global float32[4] "
+       "computes (i < 4) = s body { }",
+       "TL1021 2:11 tensor intrinsic 'f': its scalar s is there twice"},
+      {"intrinsic f scalar s: float32x4 writes b: global float32[4] computes (i < 4) = 1.0 body { "
+       "}",
+       "TL1021 2:11 tensor intrinsic 'f': its scalar s is no variable of a scalar type"},
       {"intrinsic f computes (i < 4) = 1.0 body { }",
        "TL1021 2:11 tensor intrinsic 'f': it has more or fewer buffers than tensors"},
   };

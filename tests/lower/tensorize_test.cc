@@ -67,5 +67,45 @@ TEST(Tensorize, InputsMayLieInTextures) {
   EXPECT_EQ(problems(parsed(text), {kA, kB}, products()), "");
 }
 
+// Of the scalar's value R[i] + k.outer the second part changes from step to step.
+TEST(Tensorize, ScalarsHaveTheValuesThatStandInTheirPlaces) {
+  const Lowering lowering = parsed(R"(program scalars stage=te target="opencl"
+  reducer sum(lhs, rhs): float32 = lhs + rhs, identity=0.0
+  intrinsic dot
+    scalar s: float32
+    scalar t: float32
+    reads a: global float32[2] multiple=2 in global
+    writes c: global float32[1]
+    computes (i < 1) = reduce(sum, [k < 2], (a[k] * s + s) * t)
+  body {
+    c[0] = ((a[0] + a[1]) * s + 2.0 * s) * t
+  }
+  update {
+    c[0] = c[0] + ((a[0] + a[1]) * s + 2.0 * s) * t
+  }
+  param A
+  param R
+  param C
+
+placeholder A: float32[6, 2, 2]
+placeholder R: float32[6]
+
+compute C(i < 6): float32 = reduce(sum, [ko < 2, ki < 2], (A[i, ko, ki] * (R[i] + float32(ko)) + (R[i] + float32(ko))) * R[5 - i])
+  output
+  bind i threadIdx.x
+  tensorize ki dot
+)");
+  Values a = numbers(24), r = numbers(6, 5, 19), expected;
+  for (size_t i = 0; i < 6; ++i) {
+    double sum = 0;
+    for (size_t n = 0; n < 4; ++n) {
+      const double s = r[i] + static_cast<double>(n / 2);
+      sum += (a[i * 4 + n] * s + s) * r[5 - i];
+    }
+    expected.push_back(sum);
+  }
+  EXPECT_EQ(problems(lowering, {a, r}, expected), "");
+}
+
 }  // namespace
 }  // namespace texloom::lower

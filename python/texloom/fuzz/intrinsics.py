@@ -83,6 +83,8 @@ class IntrinsicWriter:
         # What buffers of the statement say of memory, which arrays of constant shape alone have.
         self.views = rng.choice(["", "", "strides", "offset"]) if is_constant(self.batch) else ""
         self.var = c.script.name("V")
+        # A parameter of the intrinsic, in place of the constant.
+        self.scalar = f"{self.var}_s" if "{c}" in kind.value and rng.random() < 0.5 else ""
 
     # -- The intrinsic.
 
@@ -96,7 +98,10 @@ class IntrinsicWriter:
         out = f"{self.var}_out"
         shape = listed([extent(self.tile[axis]) for axis in data])
         self.reduce_axes(self.tile)
-        body = self.reduction(self.value([self.read(n, o) for n, o in self.operands(names)]))
+        if self.scalar:
+            self.c.feature("intrinsic with a scalar")
+            self.add(f'{self.scalar} = te.var("s", "{self.dtype}")')
+        body = self.reduction(self.own_value([self.read(n, o) for n, o in self.operands(names)]))
         self.add(f'{out} = te.compute({shape}, lambda {", ".join(data)}: {body}, name="{out}")')
         fits = len(data) == 1 and not self.kind.reducer and self.tile[data[0]] in VECTORS
         vector = fits and self.c.rng.random() < 0.6
@@ -106,6 +111,7 @@ class IntrinsicWriter:
         else:
             self.loop_statements()
         options = "".join(self.buffers([*names, out]))
+        options += f", scalar_params=[{self.scalar}]" if self.scalar else ""
         self.add(f'{self.var} = te.decl_tensor_intrin({out}.op, body_{self.var}, "{self.var}"')
         self.c.script.lines[-1] += f"{options})"
 
@@ -124,9 +130,23 @@ class IntrinsicWriter:
         shifted = [f"{last} + {n}" if n else last for n in operand.shifts]
         return [f"{name}({', '.join([*front, *axes, at])})" for at in shifted]
 
-    def value(self, reads: list[list[str]]) -> str:
+    def value(self, reads: list[list[str]], number: str) -> str:
         """Of one element, or of one step of its reduction."""
-        return self.kind.value.format(*(each for list in reads for each in list), c=self.factor)
+        return self.kind.value.format(*(each for list in reads for each in list), c=number)
+
+    def own_value(self, reads: list[list[str]]) -> str:
+        """The same in the intrinsic."""
+        return self.value(reads, self.scalar or self.factor)
+
+    def number(self) -> tuple[str, list[Stage]]:
+        """What a compute has in the scalar's place, and the tensors that this reads."""
+        form = self.c.rng.choice(["constant", "constant", "axis", "element", "element"])
+        if not self.scalar or form == "constant" or (form == "axis" and not self.batch):
+            return self.factor, []
+        if form == "axis":
+            return f"(b + 1).astype('{self.dtype}')", []
+        scale = self.c.input(self.batch or [extent(2)], like=Stage("", [], self.dtype))
+        return f"{scale.var}({'b' if self.batch else '1'})", [scale]
 
     def reduction(self, value: str) -> str:
         """Of a value over the axis k, if there is one."""
@@ -145,14 +165,15 @@ class IntrinsicWriter:
             [f"ins[{n}].vload({shift}, {lanes})" for shift in operand.shifts]
             for n, operand in enumerate(self.kind.operands)
         ]
-        self.add(f"body_{self.var} = lambda ins, outs: outs[0].vstore(0, {self.value(reads)})")
+        self.add(f"body_{self.var} = lambda ins, outs, *sp: ")
+        self.c.script.lines[-1] += f"outs[0].vstore(0, {self.own_value(reads)})"
 
     def loop_statements(self) -> None:
         """Loops; of a reduction the body, and perhaps its start and a step of it."""
         rng, add = self.c.rng, self.add
         at = ", ".join(self.kind.data)
         names = [f"x[{n}]" for n in range(len(self.kind.operands))]
-        value = self.value([self.read(n, o) for n, o in self.operands(names)])
+        value = self.own_value([self.read(n, o) for n, o in self.operands(names)])
         add(f"def statement_{self.var}(ins, outs, starts, steps):")
         add("    ib = tvm.tir.ir_builder.create()")
         add("    x = [lambda *index, p=ib.buffer_ptr(each): p[index] for each in ins]")
@@ -178,12 +199,12 @@ class IntrinsicWriter:
             self.c.feature(f"intrinsic with an update and {'a' if reset else 'no'} reset")
             made.append(f"statement_{self.var}(ins, outs, True, False)" if reset else "None")
             made.append(f"statement_{self.var}(ins, outs, False, True)")
-        add(f"body_{self.var} = lambda ins, outs: [{', '.join(made)}]")
+        add(f"body_{self.var} = lambda ins, outs, *sp: [{', '.join(made)}]")
 
     def buffers(self, tensors: list[str]) -> list[str]:
         """Options that say what the statement's buffers are."""
         if not self.views:
-            return [", default_buffer_params={'scope': 'local'}"] * (self.c.rng.random() < 0.1)
+            return [", default_buffer_params={'offset_factor': 1}"] * (self.c.rng.random() < 0.1)
         self.c.feature(f"intrinsic with {self.views}")
         parts = [[self.tile[axis] for axis in self.kind.data]]
         parts = [self.part(operand) for operand in self.kind.operands] + parts
@@ -209,11 +230,12 @@ class IntrinsicWriter:
         fronts = [("b",) * in_batch for in_batch in batched]
         var = c.script.name("C")
         made = self.call if called else self.elements
-        shape, steps = made(var, tensors, fronts)
+        number, more = self.number()
+        shape, steps = made(var, tensors, fronts, number)
         if self.kind.reducer == "sum" and self.dtype.startswith("float"):
             c.script.keeps_order = False  # steps are added up by themselves
         reductions = [extent(n) for n in steps]
-        stage = Stage(var, shape, self.dtype, list(dict.fromkeys(tensors)), reductions)
+        stage = Stage(var, shape, self.dtype, list(dict.fromkeys([*tensors, *more])), reductions)
         stage.magnitude, stage.row_major = 8 * 8 * self.whole.get("k", 1), True
         stage.tile = self.tile_of(called)
         c.stages.append(stage)
@@ -245,7 +267,9 @@ class IntrinsicWriter:
         stage.row_major = bool(self.views)
         return stage
 
-    def elements(self, var: str, tensors: list[Stage], fronts: Fronts) -> tuple[Shape, list[int]]:
+    def elements(
+        self, var: str, tensors: list[Stage], fronts: Fronts, number: str
+    ) -> tuple[Shape, list[int]]:
         """The line of a compute of the same value; its shape, and the extents it reduces over."""
         shape = [*self.batch, *(extent(self.whole[axis]) for axis in self.kind.data)]
         self.reduce_axes(self.whole)
@@ -253,7 +277,7 @@ class IntrinsicWriter:
             self.read(tensor.var, operand, (*front, *operand.outer))
             for tensor, operand, front in zip(tensors, self.kind.operands, fronts, strict=True)
         ]
-        self.line(var, shape, self.kind.data, self.reduction(self.value(reads)))
+        self.line(var, shape, self.kind.data, self.reduction(self.value(reads, number)))
         return shape, [self.whole[axis] for axis in self.reduced]
 
     def line(self, var: str, shape: Shape, axes: Iterable[str], body: str) -> None:
@@ -261,7 +285,9 @@ class IntrinsicWriter:
         names = ", ".join([*("b" for _ in self.batch), *axes])
         self.add(f'{var} = te.compute({listed(shape)}, lambda {names}: {body}, name="{var}")')
 
-    def call(self, var: str, tensors: list[Stage], fronts: Fronts) -> tuple[Shape, list[int]]:
+    def call(
+        self, var: str, tensors: list[Stage], fronts: Fronts, number: str
+    ) -> tuple[Shape, list[int]]:
         """The line of a compute that calls the intrinsic; the same of it."""
         self.c.feature("an intrinsic is called")
         divided = self.kind.reducer and self.count["k"] > 1
@@ -274,6 +300,8 @@ class IntrinsicWriter:
                 first = f"{axis}o * {self.tile[axis]}" if axis != "k" or divided else "0"
                 parts.append(f"{first} : {first} + {length}")
             regions.append(f"{tensor.var}[{', '.join(parts)}]")
+        if self.scalar:
+            regions.insert(self.c.rng.randint(0, len(regions)), number)
         shape = [*self.batch, *(extent(self.count[axis]) for axis in self.kind.data)]
         if not self.is_dot:
             shape += [extent(self.tile[axis]) for axis in self.kind.data]

@@ -12,7 +12,7 @@ from ..tir.buffer import decl_buffer
 
 def decl_tensor_intrin(
     op: Operation,
-    fcompute: Callable[[list[Buffer], list[Buffer]], Any],
+    fcompute: Callable[..., Any],
     name: str = "tensor_intrin",
     binds: Mapping[Tensor, Buffer] | None = None,
     scalar_params: Sequence[Any] | None = None,
@@ -29,16 +29,20 @@ def decl_tensor_intrin(
         What the statements compute: a compute of constant shape, over placeholders of which it
         reads each element.
     fcompute : callable
-        Takes a list of buffers for the inputs and one for the outputs, and returns the statement,
-        or three: the whole computation, the start of its reduction (or None: the first step is
-        the whole computation), and one step of it.
+        Takes a list of buffers for the inputs, one for the outputs and, where there are any, the
+        list `scalar_params`; returns the statement, or three: the whole computation, the start of
+        its reduction (or None: the first step is the whole computation), and one step of it.
     name : str
         For messages and texts.
     binds : mapping, optional
         Buffers for inputs and outputs, made by ``tir.decl_buffer``. Their strides and offsets may
-        be variables, which have the values of the tensor's memory in the statements.
-    scalar_params
-        Refused: there is no call that could pass them.
+        be variables, which have the values of the tensor's memory in the statements. A part of a
+        tensor stands for a buffer only where it lies in the buffer's scope, if that names one, and
+        is known to begin at a multiple of its ``offset_factor``.
+    scalar_params : list of Expr, optional
+        Variables that the computation uses, and that are numbers to the statements. A call gives
+        their values; where ``Stage.tensorize`` names the intrinsic, they are what the loops
+        compute with in these places, the same throughout.
     default_buffer_params : mapping, optional
         Arguments of ``tir.decl_buffer`` for all other buffers.
 
@@ -46,8 +50,8 @@ def decl_tensor_intrin(
     ------
     TVMError
         TL1021, a ValueError as well, where the operation is no such compute, a buffer is none of
-        its tensor, the function returns no statement, or a statement is none that a program may
-        have.
+        its tensor, a scalar is no variable of the computation, the function returns no statement,
+        or a statement is none that a program may have.
     """
     if not isinstance(op, Operation):
         refuse(
@@ -55,12 +59,14 @@ def decl_tensor_intrin(
             f"decl_tensor_intrin is given a {type(op).__name__}, no operation",
             "give the operation of what te.compute returns: C.op",
         )
-    if scalar_params:
-        refuse(
-            "NotProvided",
-            f"the intrinsic '{name}' has scalar_params: there are no parameters but tensors",
-            "read the number from a tensor of one element, an input of the computation",
-        )
+    scalars = list(scalar_params or [])
+    for scalar in scalars:
+        if not isinstance(scalar, Expr):
+            refuse(
+                "BadIntrinsic",
+                f"the intrinsic '{name}' has a {type(scalar).__name__} among its scalar_params",
+                'make each by te.var("s", "float32"), and use it in the computation',
+            )
     for t in op.input_tensors:
         if t.op._kind != "placeholder":
             refuse(
@@ -77,7 +83,7 @@ def decl_tensor_intrin(
 
     ins = [buffer(t) for t in op.input_tensors]
     outs = [buffer(op.output(i)) for i in range(op.num_outputs)]
-    body = fcompute(list(ins), list(outs))
+    body = fcompute(list(ins), list(outs), *([scalars] if scalars else []))
     statements = list(body) if isinstance(body, (list, tuple)) else [body]
     statements += [None] * (3 - len(statements))
     for given in statements[:1] + [s for s in statements[1:] if s is not None]:
@@ -94,7 +100,7 @@ def decl_tensor_intrin(
             f"the function of the intrinsic '{name}' returns {len(statements)} statements",
             "return the body, the reset and the update",
         )
-    return TensorIntrin(name, op, ins, outs, *statements)
+    return TensorIntrin(name, op, ins, outs, scalars, *statements)
 
 
 def _tensorize(self: Stage, var: IterVar, tensor_intrin: TensorIntrin) -> None:
@@ -102,7 +108,8 @@ def _tensorize(self: Stage, var: IterVar, tensor_intrin: TensorIntrin) -> None:
 
     That they compute what the intrinsic does is looked at by ``lower``: axes in front of the
     intrinsic's own have extent 1 inside, and the loops are whole everywhere. A reduction that loops
-    around divide into steps takes the intrinsic's reset and update.
+    around divide into steps takes the intrinsic's reset and update. Scalars of the intrinsic have
+    the values that the loops compute with in their places.
 
     Raises
     ------

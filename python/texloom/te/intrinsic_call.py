@@ -20,6 +20,7 @@ from .._core import (
     TensorSlice,
 )
 from ..errors import refuse
+from ..tir.op import const
 
 _refuse = partial(refuse, "BadIntrinsic")
 
@@ -111,6 +112,7 @@ class IntrinsicCall:
 
     intrinsic: TensorIntrin
     regions: list[TensorRegion]
+    scalars: list[Expr]
     reduction: list[IterVar]
 
     def applied(self, shape: Sequence[Expr]) -> AppliedIntrinsic:
@@ -129,10 +131,11 @@ class IntrinsicCall:
         axes = [
             _core.data_axis(axis.name, n) for axis, n in zip(op.axis[skipped:], given, strict=True)
         ]
-        values, inner = _core.apply_intrinsic(
+        called, values, inner = _core.apply_intrinsic(
             self.intrinsic,
             [region.tensor for region in self.regions],
             [region.first for region in self.regions],
+            self.scalars,
             axes,
             self.reduction,
         )
@@ -141,7 +144,7 @@ class IntrinsicCall:
                 f"the intrinsic '{self.intrinsic.name}' computes one element of one",
                 "write its expression as the body of the compute",
             )
-        return AppliedIntrinsic(self.intrinsic, axes, self.reduction, inner, values)
+        return AppliedIntrinsic(called, axes, self.reduction, inner, values)
 
 
 def _argument(intrinsic: TensorIntrin, value: Any, wanted: Tensor) -> TensorRegion:
@@ -149,11 +152,6 @@ def _argument(intrinsic: TensorIntrin, value: Any, wanted: Tensor) -> TensorRegi
         value = _region(value, [slice(None)] * value.ndim)
     elif isinstance(value, TensorSlice):
         value = _region(value.tensor, list(value.indices))
-    if not isinstance(value, TensorRegion):
-        _refuse(
-            f"the intrinsic '{intrinsic.name}' is called with a {type(value).__name__}",
-            "give it parts of tensors, such as A[i, 0:16]",
-        )
     shape = [_whole_number(n) for n in wanted.shape]
     skipped = len(value.extents) - len(shape)
     fits = skipped >= 0 and value.extents == [1] * skipped + shape
@@ -166,37 +164,58 @@ def _argument(intrinsic: TensorIntrin, value: Any, wanted: Tensor) -> TensorRegi
     )
 
 
-def _call(
-    self: TensorIntrin, *args: Any, reduce_axis: Any = None, scalar_inputs: Any = None
-) -> IntrinsicCall:
+def _scalar(intrinsic: TensorIntrin, value: Any, wanted: Expr) -> Expr:
+    whole = isinstance(value, int)
+    if whole or (isinstance(value, float) and wanted.dtype.startswith("float")):
+        return const(value, wanted.dtype)
+    try:
+        given = _core.to_expr(value)
+    except TypeError:
+        _refuse(
+            f"the intrinsic '{intrinsic.name}' is called with a {type(value).__name__}",
+            "give it parts of tensors, such as A[i, 0:16], and numbers for its scalars",
+        )
+    if given.dtype == wanted.dtype:
+        return given
+    _refuse(
+        f"the intrinsic '{intrinsic.name}' takes {wanted.dtype} for its scalar '{wanted}', not "
+        f"the {given.dtype} {given}",
+        f'convert it: .astype("{wanted.dtype}")',
+    )
+
+
+def _call(self: TensorIntrin, *args: Any, reduce_axis: Any = None) -> IntrinsicCall:
     """The intrinsic's computation on parts of tensors, as the body of a ``te.compute``.
 
     Parameters
     ----------
     args
-        A part for each input: ``A[i, 0:16]``, a whole tensor, or an element.
+        In any order a part for each input: ``A[i, 0:16]``, a whole tensor, or an element
+        ``A[i, j]``; and for each scalar an expression of the compute's axes. Of more elements than
+        there are inputs, those behind are for scalars.
     reduce_axis : IterVar or list of IterVar, optional
         Axes to reduce over besides the intrinsic's own.
-    scalar_inputs
-        Refused: there are no scalar parameters.
     """
-    if scalar_inputs:
-        _refuse(
-            f"the intrinsic '{self.name}' has no scalar parameters",
-            "leave scalar_inputs out; numbers are read from tensors",
-        )
     axes = list(reduce_axis) if isinstance(reduce_axis, (list, tuple)) else [reduce_axis]
     reduction = [axis for axis in axes if axis is not None]
     if reduction and not self.op.reduce_axis:
         _refuse(f"the intrinsic '{self.name}' reduces over nothing", "leave reduce_axis= out")
-    inputs = self.op.input_tensors
-    if len(args) != len(inputs):
+    inputs, params = self.op.input_tensors, self.scalar_params
+    parts: list[Any] = []
+    scalars: list[Any] = []
+    for arg in args:
+        is_element = isinstance(arg, TensorSlice) and len(parts) < len(inputs)
+        is_part = is_element or isinstance(arg, (Tensor, TensorRegion))
+        (parts if is_part else scalars).append(arg)
+    if len(parts) != len(inputs) or len(scalars) != len(params):
         _refuse(
-            f"the intrinsic '{self.name}' has {len(inputs)} inputs, but is called with {len(args)}",
-            "give a part of a tensor for each input",
+            f"the intrinsic '{self.name}' has {len(inputs)} inputs and {len(params)} scalars, but "
+            f"is called with {len(parts)} and {len(scalars)}",
+            "give a part of a tensor for each input, and a number for each of scalar_params",
         )
-    regions = [_argument(self, *pair) for pair in zip(args, inputs, strict=True)]
-    return IntrinsicCall(self, regions, reduction)
+    regions = [_argument(self, *pair) for pair in zip(parts, inputs, strict=True)]
+    values = [_scalar(self, *pair) for pair in zip(scalars, params, strict=True)]
+    return IntrinsicCall(self, regions, values, reduction)
 
 
 def _own_axes(axes: Callable[[Operation], list[IterVar]]) -> property:

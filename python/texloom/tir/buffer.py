@@ -45,9 +45,13 @@ def decl_buffer(
         the place of the first element. None elsewhere: an array is compact and begins where its
         memory does.
     scope : str
-        ``global`` by default, or a texture scope.
-    data_alignment, offset_factor, buffer_type
+        ``global`` by default, or a texture scope. For buffers of tensor intrinsics any scope, in
+        which the tensor then has to lie; by default it lies anywhere.
+    data_alignment, buffer_type
         Accepted for the sake of existing scripts: no use is made of what they promise.
+    offset_factor : int
+        For buffers of tensor intrinsics: what the place of the first element is a multiple of, in
+        elements; 0 as good as 1.
     origin : bool
         Whether a texture may begin anywhere in its image: the kernel then takes the place of its
         corner as two constants.
@@ -65,7 +69,7 @@ def decl_buffer(
     TVMError
         TL2042 for `data`.
     """
-    del data_alignment, offset_factor, buffer_type
+    del data_alignment, buffer_type
     if data is not None:
         refuse(
             "NotProvided",
@@ -83,6 +87,7 @@ def decl_buffer(
         layout,
         strides or None,
         elem_offset,
+        offset_factor,
     )
 
 

@@ -1,0 +1,166 @@
+"""Scalars of tensor intrinsics that are none, and calls and loops that give them no value."""
+
+from __future__ import annotations
+
+from bad_input import block, case
+from bad_intrinsics import rows
+
+import texloom as tvm
+from texloom import te
+
+
+def product() -> tuple:
+    """x, v, and y[i] = x[i] * v of four elements."""
+    x, v = te.placeholder((4,), name="x"), te.var("v", "float32")
+    return x, v, te.compute((4,), lambda i: x[i] * v, name="y")
+
+
+def by_scalar(ins: list, outs: list, sp: list) -> tvm.tir.Stmt:
+    """One vector times the first scalar."""
+    return outs[0].vstore(0, ins[0].vload(0, "float32x4") * sp[0])
+
+
+def scaled() -> te.TensorIntrin:
+    """What the two make."""
+    _, v, y = product()
+    return te.decl_tensor_intrin(y.op, by_scalar, "scaled", scalar_params=[v])
+
+
+@case("TL1021", says="is no variable of a scalar type")
+def scalar_param_that_is_an_expression() -> None:
+    _, v, y = product()
+    te.decl_tensor_intrin(y.op, by_scalar, scalar_params=[v + 1])  # wrong
+
+
+@case("TL1021", says="has a float among its scalar_params")
+def scalar_param_that_is_a_number() -> None:
+    _, _, y = product()
+    te.decl_tensor_intrin(y.op, by_scalar, scalar_params=[2.0])  # wrong
+
+
+@case("TL1021", says="is there twice")
+def scalar_param_that_is_there_twice() -> None:
+    _, v, y = product()
+    te.decl_tensor_intrin(y.op, by_scalar, scalar_params=[v, v])  # wrong
+
+
+@case("TL1021", says="its computation does not use the scalar v")
+def scalar_param_that_is_not_computed_with() -> None:
+    x, v, _ = product()
+    y = te.compute((4,), lambda i: x[i] * 2, name="y")  # wrong
+    te.decl_tensor_intrin(y.op, by_scalar, scalar_params=[v])
+
+
+@case("TL1021", says="a stride or an offset as well")
+def scalar_param_that_is_a_stride() -> None:
+    x, v = te.placeholder((4,), "int32", name="x"), te.var("v")
+    y = te.compute((4,), lambda i: x[i] * v, name="y")
+    buffer = tvm.tir.decl_buffer((4,), "int32", strides=[v])
+    te.decl_tensor_intrin(  # wrong
+        y.op,
+        lambda ins, outs, sp: outs[0].vstore(0, ins[0].vload(0) * sp[0]),
+        binds={x: buffer},
+        scalar_params=[v],
+    )
+
+
+@case("TL1021", says="it does not read each of its inputs")
+def call_with_a_number_that_leaves_no_input() -> None:
+    x, v = te.placeholder((4,), "int32", name="x"), te.var("v")
+    y = te.compute((4,), lambda i: x[i] * v, name="y")
+    f = te.decl_tensor_intrin(
+        y.op, lambda ins, outs, sp: outs[0].vstore(0, ins[0].vload(0) * sp[0]), scalar_params=[v]
+    )
+    a = te.placeholder((8, 4), "int32", name="A")
+    te.compute((8, 4), lambda i: f(a[i, 0:4], 0))  # wrong
+
+
+@case("TL1021", says="1 inputs and 1 scalars, but is called with 1 and 2")
+def call_with_too_many_scalars() -> None:
+    a, f = te.placeholder((8, 4), name="A"), scaled()
+    te.compute((8, 4), lambda i: f(a[i, 0:4], 1.0, 2.0))  # wrong
+
+
+@case("TL1021", says="takes float32 for its scalar 'v', not the int32 i")
+def call_with_a_scalar_of_another_dtype() -> None:
+    a, f = te.placeholder((8, 4), name="A"), scaled()
+    te.compute((8, 4), lambda i: f(a[i, 0:4], i))  # wrong
+
+
+@case("TL1021", says="is called with a list")
+def call_with_what_is_no_scalar() -> None:
+    a, f = te.placeholder((8, 4), name="A"), scaled()
+    te.compute((8, 4), lambda i: f(a[i, 0:4], [1.0]))  # wrong
+
+
+@case("TL3033", says="its scalar 'v' would be B[i], which changes along")
+def scalar_that_changes_inside_the_tensorized_loop() -> None:
+    a, b = te.placeholder((8, 4), name="A"), te.placeholder((4,), name="B")
+    y = te.compute((8, 4), lambda i, j: a[i, j] * b[j], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].tensorize(s[y].op.axis[1], scaled())  # wrong
+    tvm.lower(s, [a, b, y])
+
+
+@case("TL3033", says="it computes")
+def scalar_with_two_values() -> None:
+    x, v, _ = product()
+    y = te.compute((4,), lambda i: x[i] * v + v, name="y")
+    f = te.decl_tensor_intrin(y.op, by_scalar, scalar_params=[v])
+    a, b = te.placeholder((8, 4), name="A"), te.placeholder((8,), name="B")
+    c = te.compute((8, 4), lambda i, j: a[i, j] * b[i] + (b[i] + 1), name="C")
+    s = te.create_schedule(c.op)
+    s[c].bind(s[c].op.axis[0], block())
+    s[c].tensorize(s[c].op.axis[1], f)  # wrong
+    tvm.lower(s, [a, b, c])
+
+
+@case("TL3033", says="does not show the scalar 'v'")
+def loops_that_do_not_show_the_scalar() -> None:
+    x, y, s = rows(body=lambda x: lambda i, j: x[i, j] + 0, dtype="int32")
+    a, v = te.placeholder((4,), "int32", name="a"), te.var("v")
+    c = te.compute((4,), lambda i: a[i] + (v - v), name="c")
+    f = te.decl_tensor_intrin(
+        c.op, lambda ins, outs, sp: outs[0].vstore(0, ins[0].vload(0) + sp[0]), scalar_params=[v]
+    )
+    s[y].tensorize(s[y].op.axis[1], f)  # wrong
+    tvm.lower(s, [x, y])
+
+
+def reset_by_a_scalar() -> te.TensorIntrin:
+    """y[0] = sum over k of x[k] * v, of which the reset computes with v as well."""
+    x, v, _ = product()
+    k = te.reduce_axis((0, 4), name="k")
+    y = te.compute((1,), lambda i: te.sum(x[k] * v, axis=k), name="y")
+
+    def three(ins: list, outs: list, sp: list) -> list:
+        total = sum(ins[0].vload(n) for n in range(4)) * sp[0]
+        return [outs[0].vstore(0, e) for e in (total, sp[0] - sp[0], outs[0].vload(0) + total)]
+
+    return te.decl_tensor_intrin(y.op, three, scalar_params=[v])
+
+
+def steps() -> tuple:
+    """A, B, C[i, j] = sums over ko and ki of A[i, j, ko, ki] * B[ko], and both axes."""
+    a, b = te.placeholder((8, 3, 2, 4), name="A"), te.placeholder((2,), name="B")
+    ko, ki = te.reduce_axis((0, 2), name="ko"), te.reduce_axis((0, 4), name="ki")
+    c = te.compute((8, 3), lambda i, j: te.sum(a[i, j, ko, ki] * b[ko], axis=[ko, ki]), name="C")
+    s = te.create_schedule(c.op)
+    s[c].bind(s[c].op.axis[0], block())
+    return a, b, c, s, ko, ki
+
+
+@case("TL3033", says="the reset uses what changes from step to step, along 'ko'")
+def reset_that_uses_a_scalar_of_the_step() -> None:
+    a, b, c, s, _, ki = steps()
+    s[c].tensorize(ki, reset_by_a_scalar())  # wrong
+    tvm.lower(s, [a, b, c])
+
+
+@case("TL3033", says="the reset uses what changes from step to step, along 'j.ko.fused'")
+def reset_that_uses_a_scalar_of_a_fused_step() -> None:
+    a, b, c, s, ko, ki = steps()
+    s[c].fuse(c.op.axis[1], ko)
+    s[c].tensorize(ki, reset_by_a_scalar())  # wrong
+    tvm.lower(s, [a, b, c])
