@@ -63,10 +63,9 @@ KINDS: dict[str, Kind] = {
         "a mapping", instance_of(Mapping), "make it by te.schedule.CreateReadGraph([C.op])"
     ),
 }
+_OTHER_KINDS = "is given values of other kinds than it takes"
 # How pybind11 says that no overload takes the arguments.
 _NO_OVERLOAD = re.compile("incompatible (function|constructor) arguments")
-
-
 # As pybind11 writes one: "begin: object", "dtype: object = None", "*args".
 _COMPILED_PARAMETER = re.compile(r"(\*{0,2}\w+)(?:: [^=]+?)?(?: = (.*))?")
 
@@ -104,12 +103,12 @@ def _problem(function: Callable[..., Any], args: tuple[Any, ...], options: dict[
         return f"is called without {', '.join(missing)}"
     if len(args) > len(names):
         return f"is called with {len(args) - 1} arguments"
-    return "does not take these arguments"
+    return _OTHER_KINDS
 
 
 def _checked_parameters(function: Callable[..., Any]) -> dict[str, Kind]:
-    annotations = getattr(function, "__annotations__", {})
-    return {name: KINDS[text] for name, text in annotations.items() if text in KINDS}
+    annotations = getattr(function, "__annotations__", {}).items()
+    return {name: KINDS[text] for name, text in annotations if name != "return" and text in KINDS}
 
 
 def refuse_call(
@@ -128,15 +127,15 @@ def refuse_call(
     while innermost.tb_next is not None:
         innermost = innermost.tb_next
     own = innermost.tb_frame.f_globals.get("__name__", "").partition(".")[0] == __package__
-    way_out = f"call it as {spelled(function)}"
     if own and _NO_OVERLOAD.search(str(error)):
-        problem = "does not take these arguments"
-        if innermost is trace:
-            problem = _problem(function, args, options)
-        refuse("BadCall", f"{function.__name__} {problem}", way_out)
-    if innermost is trace and not isinstance(error, TVMError):
-        refuse("BadCall", str(error), way_out)
-    raise error
+        is_compiled = innermost is trace
+        problem = _problem(function, args, options) if is_compiled else _OTHER_KINDS
+        message = f"{function.__name__} {problem}"
+    elif innermost is trace and not isinstance(error, TVMError):
+        message = str(error)
+    else:
+        raise error
+    refuse("BadCall", message, f"call it as {spelled(function)}")
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -187,7 +186,7 @@ def check_methods(*classes: type, but: Container[str] = ()) -> None:
         for name, value in list(vars(each).items()):
             is_method = callable(value) and not isinstance(value, type)
             if is_method and not name.startswith("_") and name not in but:
-                if inspect.isfunction(value):
+                if inspect.isfunction(value) and value.__name__.startswith("_"):
                     value.__name__ = value.__qualname__ = name  # as messages are to call it
                 setattr(each, name, checked(value))
 

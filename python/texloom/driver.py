@@ -60,7 +60,7 @@ def _declared(binds: Mapping[Tensor, Buffer] | None) -> dict[Tensor, Buffer]:
 
 
 def program(
-    inp: Schedule,
+    inp: Any,  # a Schedule, which is looked at below
     args: Sequence[Tensor | Expr],
     name: str = "main",
     binds: Mapping[Tensor, Buffer] | None = None,

@@ -91,6 +91,11 @@ def thread_axis_by_its_extent() -> None:
     te.thread_axis(32, "threadIdx.x")  # wrong
 
 
+@case("TL2040", says="'X', not a list of extents")
+def placeholder_with_the_name_first() -> None:
+    te.placeholder("X", (4,))  # wrong
+
+
 @case("TL2040", says="name is 5")
 def placeholder_named_by_a_number() -> None:
     te.placeholder((4,), name=5)  # wrong

@@ -19,6 +19,12 @@ from .tag import tag_of
 
 
 def _extents(shape: Any) -> tuple[Any, ...]:
+    if isinstance(shape, str):
+        refuse(
+            "BadDirectiveArgument",
+            f"the shape of a tensor is {shape!r}, not a list of extents",
+            'write the extents first: te.placeholder((4, 4), "float32", "A")',
+        )
     return tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
 
 
