@@ -38,8 +38,14 @@ void bind_arithmetic(py::module_& m) {
       .def("_bind",
            [](PyAnalyzer& a, const py::object& variable, int64_t first, int64_t extent) {
              const Expr node = to_expr(variable);
-             if (as<Var>(node) == nullptr) throw py::type_error("bind takes a variable");
-             if (extent < 1) throw py::value_error("bind takes a range that is not empty");
+             if (as<Var>(node) == nullptr) {
+               fail(user_location(), Code::BadDirectiveArgument, "bind one made by te.var",
+                    "bind of {}, which is no variable", to_string(node));
+             }
+             if (extent < 1) {
+               fail(user_location(), Code::BadShape, "give a Range of at least one value",
+                    "bind of '{}' to a range of {} values", as<Var>(node)->name, extent);
+             }
              a.bind(node, first, extent);
            })
       .def(

@@ -288,28 +288,29 @@ void download(const PyArray& array, std::span<std::byte> places) {
   }));
 }
 
-PyArray empty(const Shape& shape, const std::string& dtype, const PyDevice& device,
+PyArray empty(const Shape& shape, const py::object& dtype, const PyDevice& device,
               const std::string& scope, const std::string& target,
               const std::pair<uint32_t, uint32_t>& origin,
               const std::optional<std::pair<uint32_t, uint32_t>>& image,
               const std::string& layout) {
   const SourceLocation where = user_location();
+  const Type type = to_type(dtype);
   const schedule::Storage storage = array_storage(scope, layout, shape, where);
   const bool is_texture = storage.scope.texture.has_value();
   if (!is_texture && (origin != std::pair(0U, 0U) || image)) {
     fail(where, Code::WrongScope, "leave them out, or give a texture scope",
          "an array in '{}' has no origin and no image", to_string(storage.scope));
   }
-  if (is_texture && !is_texel_type(to_type(dtype))) {
+  if (is_texture && !is_texel_type(type)) {
     fail(where, Code::TextureElementType,
          "textures hold float16, float32 and integers of 8, 16 and 32 bits",
-         "an array of dtype {} cannot lie in a texture", dtype);
+         "an array of dtype {} cannot lie in a texture", to_string(type));
   }
-  check_shape(shape, storage, to_type(dtype), where);
+  check_shape(shape, storage, type, where);
   hal::Device& opened = *open_device(device);
   PyArray array;
   array.device = device;
-  array.type = to_type(dtype);
+  array.type = type;
   array.scope = storage.scope;
   array.layout = array_layout(shape, storage, parse_target(target, where), opened.info());
   Placement placement{{origin.first, origin.second}, {}};

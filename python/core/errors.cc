@@ -11,12 +11,13 @@
 namespace texloom::python {
 namespace {
 
+// Code of this package, and what Python runs to import a part of it.
 bool is_ours(PyFrameObject* frame) {
   // As an attribute: PyFrame_GetGlobals came with Python 3.11.
   const py::dict globals = py::handle(reinterpret_cast<PyObject*>(frame)).attr("f_globals");
   if (!globals.contains("__name__")) return false;
   const auto name = py::str(globals["__name__"]).cast<std::string>();
-  return name == "texloom" || name.starts_with("texloom.");
+  return name == "texloom" || name.starts_with("texloom.") || name.starts_with("importlib");
 }
 
 SourceLocation location_of(PyFrameObject* frame) {

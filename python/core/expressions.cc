@@ -1,5 +1,6 @@
 // Expressions, axes and the te functions on them.
 
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include "handles.h"
@@ -26,9 +27,9 @@ bool truth(const PyExpr& e) {
     if (n->op == BinaryOp::Eq) return n->a.same_as(n->b);
     if (n->op == BinaryOp::Ne) return !n->a.same_as(n->b);
   }
-  throw py::value_error(
-      "an expression has no truth value: use te.all, te.any or te.if_then_else instead of and, "
-      "or, not, if and chained comparisons");
+  fail(user_location(), Code::NoTruthValue,
+       "use te.all, te.any or te.if_then_else instead of and, or, not, if and chained comparisons",
+       "an expression has no truth value: {}", to_string(e.node));
 }
 
 py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
@@ -59,10 +60,13 @@ void bind_arithmetic(Class& c) {
   c.def("__invert__", [](const py::object& value) {
     return PyExpr{schedule::invert(to_expr(value), user_location())};
   });
-  c.def("astype", [](const py::object& a, const std::string& dtype) {
-    const Expr value = to_expr(a);  // a vector is converted lane by lane
-    return PyExpr{make_cast(to_type(dtype).with_lanes(value->type.lanes), value)};
-  });
+  c.def(
+      "astype",
+      [](const py::object& a, const py::object& dtype) {
+        const Expr value = to_expr(a);  // a vector is converted lane by lane
+        return PyExpr{make_cast(to_type(dtype).with_lanes(value->type.lanes), value)};
+      },
+      py::arg("dtype"));
 }
 
 template <class Class>
@@ -95,6 +99,12 @@ void bind_operators(Class& c) {
   });
 }
 
+[[noreturn]] void refuse_number(const PyExpr& e) {
+  fail(user_location(), Code::BadDirectiveArgument,
+       "write it with te's functions and operators, which take expressions",
+       "a number is wanted, and the expression {} is no constant", to_string(e.node));
+}
+
 void bind_expr(py::module_& m) {
   py::class_<PyExpr> c(m, "Expr", "An expression of the te language.");
   bind_operators(c);
@@ -102,14 +112,14 @@ void bind_expr(py::module_& m) {
       .def("__int__",
            [](const PyExpr& e) {
              const int64_t* value = int_value(e.node);
-             if (value == nullptr) throw py::type_error("not a constant: " + to_string(e.node));
+             if (value == nullptr) refuse_number(e);
              return *value;
            })
       .def("__float__",
            [](const PyExpr& e) {
              if (const auto* value = as<FloatImm>(e.node)) return value->value;
              const int64_t* value = int_value(e.node);
-             if (value == nullptr) throw py::type_error("not a constant: " + to_string(e.node));
+             if (value == nullptr) refuse_number(e);
              return static_cast<double>(*value);
            })
       .def("__repr__", [](const PyExpr& e) { return to_string(e.node); })
@@ -225,9 +235,8 @@ PyIterVar thread_axis(const std::string& tag, const py::object& begin, const py:
 
 // A constant in each lane of the type, which `make` makes of the element's type. Those of several
 // lanes are for statements.
-PyExpr in_each_lane(const std::string& dtype, FunctionRef<Expr(Type)> make) {
-  const std::optional<Type> vector = parse_type(dtype);
-  const Type type = vector ? *vector : to_type(dtype);
+PyExpr in_each_lane(const py::handle& dtype, FunctionRef<Expr(Type)> make) {
+  const Type type = to_vector_type(dtype);
   const Expr element = make(type.element());
   return {type.is_scalar() ? element : make_broadcast(element, type.lanes)};
 }
@@ -243,7 +252,7 @@ Expr integer_constant(const py::int_& value, Type type) {
 }
 
 void bind_functions_of_te(py::module_& m) {
-  m.def("var", [](const std::string& name, const std::string& dtype) {
+  m.def("var", [](const std::string& name, const py::object& dtype) {
     const SourceLocation where = user_location();
     if (parse_thread_tag(name)) {
       fail(where, Code::BadThreadAxis, fmt::format("use te.thread_axis(\"{}\").var", name),
@@ -251,11 +260,11 @@ void bind_functions_of_te(py::module_& m) {
     }
     return PyExpr{make_var(name, to_type(dtype), where)};
   });
-  m.def("const", [](double value, const std::string& dtype) {
+  m.def("const", [](double value, const py::object& dtype) {
     return in_each_lane(
         dtype, [&](Type type) { return schedule::constant(value, type, user_location()); });
   });
-  m.def("const_int", [](const py::int_& value, const std::string& dtype) {
+  m.def("const_int", [](const py::int_& value, const py::object& dtype) {
     return in_each_lane(dtype, [&](Type type) { return integer_constant(value, type); });
   });
   m.def("to_expr", [](const py::object& value) { return PyExpr{to_expr(value)}; });
@@ -271,12 +280,18 @@ void bind_functions_of_te(py::module_& m) {
     return PyExpr{schedule::call(name, to_exprs(args), user_location())};
   });
   m.def("intrinsics", [] {
-    std::vector<std::string> names;
-#define TL_INTRINSIC(Name, te_name, cl_name, arity) names.emplace_back(te_name);
+    py::dict arities;
+#define TL_INTRINSIC(Name, te_name, cl_name, arity) arities[te_name] = arity;
 #include "ir/intrinsics.def"
 #undef TL_INTRINSIC
-    return names;
+    return arities;
   });
+  m.def("fma", [](const py::object& a, const py::object& b, const py::object& c) {
+    return PyExpr{schedule::fma(to_expr(a), to_expr(b), to_expr(c), user_location())};
+  });
+  m.def(
+      "dtype_name", [](const py::object& dtype) { return to_string(to_type(dtype)); },
+      "The name of a dtype, which may be NumPy's.");
   m.def("popcount", [](const py::object& value) {
     return PyExpr{schedule::popcount(to_expr(value), user_location())};
   });
@@ -304,11 +319,34 @@ void bind_functions_of_te(py::module_& m) {
 
 }  // namespace
 
-Type to_type(const std::string& name) {
-  if (const auto type = parse_type(name); type && type->is_scalar()) return *type;
+namespace {
+
+// What NumPy calls its dtypes, and types such as np.float32, is what they are called here.
+std::string dtype_name(const py::handle& dtype) {
+  if (py::isinstance<py::str>(dtype)) return dtype.cast<std::string>();
+  if (py::isinstance<py::dtype>(dtype) || PyType_Check(dtype.ptr()) != 0) {
+    const py::object known = py::module_::import("numpy").attr("dtype")(dtype);
+    return known.attr("name").cast<std::string>();
+  }
+  return py::repr(dtype).cast<std::string>();
+}
+
+}  // namespace
+
+Type to_vector_type(const py::handle& dtype) {
+  const std::string name = dtype_name(dtype);
+  if (const auto type = parse_type(name)) return *type;
   fail(user_location(), Code::UnknownType,
        "use bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or float64",
        "unknown dtype '{}'", name);
+}
+
+Type to_type(const py::handle& dtype) {
+  const Type type = to_vector_type(dtype);
+  if (type.is_scalar()) return type;
+  fail(user_location(), Code::UnknownType,
+       fmt::format("use {}: vectorize makes vectors", to_string(type.element())),
+       "elements are no vectors, as of dtype '{}'", to_string(type));
 }
 
 bool is_expr(const py::handle& value) {
@@ -337,14 +375,19 @@ Expr to_expr(const py::handle& value) {
     if (!number) throw py::error_already_set();
     int overflow = 0;
     const int64_t integer = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-    if (overflow != 0) throw py::value_error("an integer of more than 64 bits");
+    if (overflow != 0) {
+      fail(user_location(), Code::BadConstant, "use a float, or an integer of at most 64 bits",
+           "an integer of more than 64 bits");
+    }
     const bool small = integer >= INT32_MIN && integer <= INT32_MAX;
     return make_int(integer, small ? kInt32 : kInt64);
   }
   if (py::hasattr(value, "dtype") && py::hasattr(value, "item"))
     return to_expr(value.attr("item")());
-  throw py::type_error("expected a number, an expression, an axis or an indexed tensor, not " +
-                       py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+  fail(user_location(), Code::BadDirectiveArgument,
+       "give a number, an expression, an axis, or a tensor with all its indices",
+       "an expression is wanted, not a {}",
+       py::str(py::type::of(value).attr("__name__")).cast<std::string>());
 }
 
 Exprs to_exprs(const py::handle& values) {

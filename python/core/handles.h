@@ -51,8 +51,10 @@ SourceLocation user_location();
 ir::Expr to_expr(const py::handle& value);
 bool is_expr(const py::handle& value);
 ir::Exprs to_exprs(const py::handle& values);
-// A dtype string; fails with UnknownType.
-ir::Type to_type(const std::string& name);
+// A dtype by its name, or as NumPy's dtypes and types are; fails with UnknownType. to_type takes
+// none of several lanes, to_vector_type any.
+ir::Type to_type(const py::handle& dtype);
+ir::Type to_vector_type(const py::handle& dtype);
 // A Python number for an integer constant, the expression itself otherwise... as shapes show it.
 std::vector<PyExpr> wrap(const ir::Exprs& exprs);
 std::vector<PyIterVar> wrap(const std::vector<ir::IterVar>& axes);

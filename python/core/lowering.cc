@@ -4,6 +4,9 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <span>
+
 #include "codegen/opencl/legalize.h"
 #include "compiled.h"
 #include "declared_buffer.h"
@@ -17,7 +20,7 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-PyBuffer declare_buffer(const py::object& shape, const std::string& dtype, const std::string& name,
+PyBuffer declare_buffer(const py::object& shape, const py::object& dtype, const std::string& name,
                         const std::string& scope, bool origin, bool exact_image,
                         const std::string& layout, const py::object& strides,
                         const py::object& offset, int64_t offset_factor) {
@@ -81,7 +84,6 @@ lower::SymbolArgument symbol_argument(const py::handle& value, size_t position,
 // What lower() and build() are given: arguments, buffers of `binds`, target text.
 PyProgram make_program(const SharedSchedule& schedule, const py::list& args, const py::dict& binds,
                        const std::string& name, const std::string& target) {
-  if (!schedule) throw py::type_error("expected a schedule, not None");
   lower::Lowering lowering;
   lowering.schedule = *schedule;
   lowering.location = user_location();
@@ -129,9 +131,9 @@ py::object for_target(const PyProgram& program, const std::string& target) {
 lower::Lowering schedule_in(const PyProgram& program) {
   lower::Lowering lowering = *program.state;
   if (lowering.program.stage != ProgramStage::Te) {
-    throw py::value_error(
-        fmt::format("program '{}' is at stage {}; only one of stage te is lowered",
-                    lowering.program.name, to_string(lowering.program.stage)));
+    fail(user_location(), Code::BadArguments, "lower a schedule, or the program that was parsed",
+         "the program '{}' is at stage {}, and only one of stage te is lowered",
+         lowering.program.name, to_string(lowering.program.stage));
   }
   lowering.verify_each = std::getenv("TEXLOOM_DEBUG") != nullptr;
   return lowering;
@@ -164,6 +166,18 @@ std::vector<std::pair<std::string, std::string>> lower_texts(const PyProgram& pr
                  texts.emplace_back(std::string(pass.name), lower::to_string(state));
                });
   return texts;
+}
+
+// As build_loops makes it.
+PyStmt loop_nest(const PyProgram& program) {
+  const RunPasses run = [](lower::Lowering lowering, lower::PassObserver observer) {
+    const std::span<const lower::Pass> all = lower::pipeline();
+    const auto last = std::find_if(
+        all.begin(), all.end(), [](const lower::Pass& pass) { return pass.out == Stage::Loops; });
+    const auto count = static_cast<size_t>(last - all.begin()) + 1;
+    return lower::run_passes(all.first(count), std::move(lowering), observer);
+  };
+  return {run_unlocked(run, schedule_in(program), [](const auto&, const auto&) {}).program.body};
 }
 
 }  // namespace
@@ -207,6 +221,7 @@ void bind_lowering(py::module_& m) {
   });
   m.def("lower_to_kernels", [](const PyProgram& p) { return keep_lowered(with_kernels(p)); });
   m.def("lower_texts", lower_texts);
+  m.def("loop_nest", loop_nest);
   m.def("parse", [](const std::string& text, const std::string& file) {
     return keep(lower::parse_lowering(text, file));
   });

@@ -21,8 +21,9 @@ schedule::Op operation_in(const py::handle& value) {
   if (py::isinstance<PyTensor>(value)) {
     return schedule::operation_of(value.cast<const PyTensor&>().node);
   }
-  throw py::type_error("expected a tensor or an operation, not " +
-                       py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+  fail(user_location(), Code::BadDirectiveArgument, "name what te.compute returned, or its .op",
+       "a tensor or an operation is wanted, not a {}",
+       py::str(py::type::of(value).attr("__name__")).cast<std::string>());
 }
 
 // One tensor or operation, or a list of either.

@@ -48,14 +48,13 @@ void widen(Exprs& indices, int lanes, const BufferNode& buffer) {
       make_ramp(indices.back(), make_int(1, indices.back()->type), lanes, user_location());
 }
 
-PyExpr load(const Buffer& buffer, const py::object& begin, const std::string& dtype) {
+PyExpr load(const Buffer& buffer, const py::object& begin, const py::object& dtype) {
   Exprs indices = to_indices(*buffer, begin);
-  const std::optional<Type> vector = parse_type(dtype);
-  const Type type = dtype.empty() ? buffer->type : vector ? *vector : to_type(dtype);
+  const Type type = dtype.is_none() ? buffer->type : to_vector_type(dtype);
   if (type.element() != buffer->type) {
     fail(user_location(), Code::BadOperandType, "load its elements, and convert them with .astype",
          "the buffer '{}' holds {} and is loaded as {}", buffer->name, to_string(buffer->type),
-         dtype);
+         to_string(type));
   }
   widen(indices, type.lanes, *buffer);
   return {make_load(buffer, std::move(indices), user_location())};
@@ -168,8 +167,8 @@ void bind_buffer(py::module_& m) {
       .def("__repr__", [](const PyBuffer& b) { return "buffer " + b.node->name; })
       .def(
           "vload",
-          [](const PyBuffer& b, const py::object& begin, const std::optional<std::string>& dtype) {
-            return load(b.node, begin, dtype.value_or(""));
+          [](const PyBuffer& b, const py::object& begin, const py::object& dtype) {
+            return load(b.node, begin, dtype);
           },
           py::arg("begin"), py::arg("dtype") = py::none(),
           "The element at these indices, or of a type such as float32x4 it and those behind it.")
@@ -185,7 +184,7 @@ void bind_statements_of_builder(py::module_& m) {
   py::class_<PyLocation>(m, "Location", "A line of the user's program.")
       .def("__repr__", [](const PyLocation& l) { return fmt::format("line {}", l.value.line); });
   m.def("location", [] { return PyLocation{user_location()}; });
-  m.def("allocated_buffer", [](const std::string& dtype, const py::object& shape,
+  m.def("allocated_buffer", [](const py::object& dtype, const py::object& shape,
                                const std::string& name, const std::string& scope) {
     const SourceLocation where = user_location();
     lower::BufferDeclaration d;

@@ -47,9 +47,9 @@ bool is_equal(const PyTensor& a, const py::object& b) {
   if (!py::isinstance<PyTensor>(b)) return false;
   const auto& other = b.cast<const PyTensor&>();
   if (a.node->shape.empty() && other.node->shape.empty()) {
-    throw py::value_error(
-        "== of two tensors without axes: compare A() == B() for their elements, or "
-        "A.same_as(B) for the tensors");
+    fail(user_location(), Code::NoTruthValue,
+         "compare A() == B() for their elements, or A.same_as(B) for the tensors",
+         "== of two tensors without axes: '{}' and '{}'", a.node->name, other.node->name);
   }
   return a.node->same_tensor(*other.node);
 }
@@ -222,14 +222,11 @@ void bind_scan(py::module_& m) {
 }
 
 Expr value_of(const std::string& name, const py::handle& body) {
-  try {
-    return to_expr(body);
-  } catch (const py::builtin_exception&) {
-    fail(user_location(), Code::BadComputeBody,
-         "return an expression over the axes from the function, or a list of them",
-         "the function of '{}' returns a {}, not an expression", name,
-         py::str(py::type::of(body).attr("__name__")).cast<std::string>());
-  }
+  if (is_expr(body)) return to_expr(body);
+  fail(user_location(), Code::BadComputeBody,
+       "return an expression over the axes from the function, or a list of them",
+       "the function of '{}' returns a {}, not an expression", name,
+       py::str(py::type::of(body).attr("__name__")).cast<std::string>());
 }
 
 // Several values: those of one reduction, all of them in order, or expressions without reductions.
@@ -297,7 +294,7 @@ void bind_tensors(py::module_& m) {
   bind_scan(m);
   forbid_iteration(m);
   m.def("placeholder",
-        [](const py::object& shape, const std::string& dtype, const std::string& name) {
+        [](const py::object& shape, const py::object& dtype, const std::string& name) {
           const SourceLocation where = user_location();
           return PyTensor{schedule::output_of(schedule::make_placeholder(
               name, to_type(dtype), checked_shape(shape, name, where), where))};

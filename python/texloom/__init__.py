@@ -6,6 +6,8 @@ Scripts written for TVM's ``te`` run after ``import texloom as tvm`` and
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from . import (
     _ffi,
     arith,
@@ -16,6 +18,7 @@ from . import (
     instances,  # noqa: F401 (for its effect)
     ir,
     nd,
+    out_of_scope,
     runtime,
     target,
     te,
@@ -74,3 +77,7 @@ __all__ = [
     "transform",
     "vulkan",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    out_of_scope.refuse_name(__name__, name)

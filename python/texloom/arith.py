@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ._core import Analyzer
+from .checked_calls import check_methods
 from .ir import Range
 
 
@@ -39,3 +40,4 @@ Analyzer.canonical_simplify = Analyzer.rewrite_simplify = Analyzer.simplify
 Analyzer.const_int_bound = _const_int_bound
 
 __all__ = ["Analyzer", "ConstIntBound"]
+check_methods(Analyzer)

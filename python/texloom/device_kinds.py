@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from . import _core, errors
 from ._core import Device
+from .checked_calls import check_calls
 
 # TVM's numbers of device kinds.
 _KINDS = {"cpu": 1, "cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10}
@@ -52,7 +53,7 @@ def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
     word = kind.split()[0] if kind.split() else kind
     word = _OTHER_NAMES.get(word, word)
     if word not in _KINDS:
-        raise ValueError(f"unknown device kind {kind!r}: use 'opencl'")
+        errors.refuse("UnknownName", f"there is no device kind {kind!r}", 'use "opencl"')
     return Device(index) if word == "opencl" else AbsentDevice(word, index)
 
 
@@ -103,3 +104,4 @@ Device.texture_spatial_limit = property(
 )
 
 __all__ = ["AbsentDevice", "Device", "cl", "cpu", "cuda", "device", "metal", "opencl", "vulkan"]
+check_calls(globals())

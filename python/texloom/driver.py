@@ -21,7 +21,8 @@ from ._core import (
     Schedule,
     Tensor,
 )
-from .errors import refuse
+from .checked_calls import check_calls, check_methods
+from .errors import MissingNameError, refuse
 from .function_group import FunctionGroup
 from .target import Target, resolve
 from .transform import PassContext
@@ -59,7 +60,7 @@ def _declared(binds: Mapping[Tensor, Buffer] | None) -> dict[Tensor, Buffer]:
 
 
 def program(
-    inp: Schedule,
+    inp: Any,  # a Schedule, which is looked at below
     args: Sequence[Tensor | Expr],
     name: str = "main",
     binds: Mapping[Tensor, Buffer] | None = None,
@@ -109,7 +110,11 @@ def program_of(
 def _function_named(self: Program, name: str) -> Program:
     """The function of this name: a program is a module of one."""
     if name != self.name:
-        raise KeyError(f"the program has the function {self.name!r}, no {name!r}")
+        refuse(
+            "UnknownName",
+            f"the program has no function {name!r}",
+            f"it has one: {self.name!r}",
+        )
     return self
 
 
@@ -342,7 +347,12 @@ def _time_evaluator(
 def _named(self: Function, name: str) -> Function:
     """The function of this name: the only one of the module."""
     if name not in (self.name, self.entry_name, "__tvm_main__"):
-        raise AttributeError(f"the module has the function {self.name!r}, no {name!r}")
+        refuse(
+            "UnknownName",
+            f"the module has no function {name!r}",
+            f"it has one: {self.name!r}",
+            MissingNameError,
+        )
     return self
 
 
@@ -352,9 +362,24 @@ def _get_function(self: Function, name: str, query_imports: bool = False) -> Fun
     return _named(self, name)
 
 
+def _import_module(self: Function, module: Any) -> NoReturn:
+    """Refused: a module holds what it was built from."""
+    del module
+    refuse(
+        "NotProvided",
+        f"import_module into {self.name!r}: a module holds the functions it was built of",
+        "build the programs together: texloom.build([one, other]) is one module",
+    )
+
+
 # A compiled function is a module of one function, and the module of its kernels.
 Function.entry_func = property(lambda self: self, doc="The function itself.")
 Function.get_function = _get_function
 Function.__getitem__ = _named
 Function.imported_modules = property(lambda self: [self], doc="Where the kernels' source is.")
+Function.import_module = _import_module
 Function.time_evaluator = _time_evaluator
+
+__all__ = ["build", "lower", "lower_texts", "parse", "program"]
+check_calls(globals())
+check_methods(Function, Program)

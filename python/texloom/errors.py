@@ -60,23 +60,35 @@ class MisuseError(TVMError, ValueError):
 
 
 class ArgumentKindError(TVMError, TypeError):
-    """A directive, or ``lower`` or ``build``, given a value of another kind than it takes."""
+    """A function that is given a value of another kind than it takes, or too many or too few."""
 
 
 class ComputeFunctionError(TVMError, AssertionError):
     """A function that ``te.compute`` cannot call with the indices of a tensor."""
 
 
-# Wrong numbers of indices, parts of externs, intrinsics and scans that do not fit, factors of
-# split, thread tags, tensors of other schedules.
-_MISUSE = frozenset({"TL1002", "TL1020", "TL1021", "TL1024", "TL2004", "TL2006", "TL2007"})
+# Wrong numbers of indices, dtypes and constants, truth values of expressions, tags, parts of
+# externs, intrinsics and scans that do not fit, factors of split, thread tags, tensors of other
+# schedules, names that are unknown or taken.
+_MISUSE = frozenset(
+    "TL1002 TL1005 TL1009 TL1010 TL1011 TL1020 TL1021 TL1024 TL2004 TL2006 TL2007 TL5016".split()
+)
+_KINDS = frozenset({"TL2040", "TL2043"})
 
 
 def exception_type(code: str) -> type[TVMError]:
     """What a diagnostic with this code is raised as."""
-    if code == "TL2040":
+    if code in _KINDS:
         return ArgumentKindError
     return MisuseError if code in _MISUSE else TVMError
+
+
+class MissingNameError(TVMError, AttributeError):
+    """A name of TVM that Texloom does not have."""
+
+
+class MissingModuleError(TVMError, ImportError):
+    """A module of TVM that Texloom does not have."""
 
 
 class InternalError(RuntimeError):
@@ -87,11 +99,21 @@ class TexloomWarning(UserWarning):
     """A diagnostic that does not stop the program."""
 
 
-def refuse(code: str, message: str, help_text: str) -> NoReturn:
-    """Raises the diagnostic of this name, such as ``"BadExtern"``, at the line of the user's."""
+def refuse(
+    code: str, message: str, help_text: str, raised_as: type[TVMError] | None = None
+) -> NoReturn:
+    """Raises the diagnostic of this name, such as ``"BadExtern"``, at the line of the user's.
+
+    It is what :func:`exception_type` says, unless `raised_as` says more.
+    """
     from . import _core
 
-    _core.refuse(code, message, help_text)
+    try:
+        _core.refuse(code, message, help_text)
+    except TVMError as error:
+        if raised_as is None:
+            raise
+        raise raised_as(str(error), error.diagnostics) from None
     raise AssertionError("unreachable")
 
 

@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 
 from . import module_file
 from ._core import Device, Function
-from .errors import refuse
+from .checked_calls import check_calls
+from .errors import MissingNameError, refuse
 
 
 class FunctionGroup:
@@ -32,8 +33,11 @@ class FunctionGroup:
         """The function of this name."""
         del query_imports
         if name not in self._functions:
-            raise AttributeError(
-                f"the module has the functions {list(self._functions)}, no {name!r}"
+            refuse(
+                "UnknownName",
+                f"the module has no function {name!r}",
+                f"it has {', '.join(map(repr, self._functions))}",
+                MissingNameError,
             )
         return self._functions[name]
 
@@ -87,3 +91,4 @@ def load_module(path: str | os.PathLike[str], fmt: str = "") -> Function | Funct
 
 
 __all__ = ["FunctionGroup", "load_module"]
+check_calls(globals())

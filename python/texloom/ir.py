@@ -10,6 +10,7 @@ from typing import Any
 from . import _core
 from ._core import Expr, IterVar
 from ._core import Program as IRModule
+from .checked_calls import check_calls
 
 
 class Range:
@@ -92,3 +93,4 @@ def load_json(json_str: str) -> Any:
 
 
 __all__ = ["IRModule", "Range", "container", "load_json", "save_json", "structural_equal"]
+check_calls(globals())

@@ -9,14 +9,51 @@ import numpy as np
 
 from . import _core
 from ._core import Device, NDArray
-from .device_kinds import AbsentDevice, cl, cpu, cuda, device, metal, opencl, refuse, vulkan
+from .argument_kinds import shown
+from .checked_calls import check_calls, check_methods
+from .device_kinds import AbsentDevice, cl, cpu, cuda, device, metal, opencl, vulkan
+from .device_kinds import refuse as refuse_device
+from .dtypes import DType
+from .errors import MisuseError, refuse
 from .target import Target, resolve
+
+_KIND = "BadDirectiveArgument"
+
+
+def _extents(shape: Any) -> list[int]:
+    if isinstance(shape, (int, np.integer)):
+        return [int(shape)]
+    try:
+        if not isinstance(shape, (str, bytes)):
+            return [int(n) for n in shape]
+    except (TypeError, ValueError, OverflowError):
+        pass  # what is no list of numbers
+    refuse(
+        _KIND,
+        f"the shape of an array is {shown(shape)}, not a list of extents",
+        'write the extents first, and the dtype behind them: nd.empty((8, 4), "float32")',
+    )
+
+
+def _device(given: Device | AbsentDevice | str | None) -> Device:
+    """The device that is meant, which has a driver."""
+    if isinstance(given, str):
+        given = device(given)
+    if isinstance(given, AbsentDevice):
+        refuse_device(given)
+    if given is not None and not isinstance(given, Device):
+        refuse(
+            _KIND,
+            f"the device is {shown(given)}, neither a device nor the name of a kind",
+            'give texloom.opencl(0), or "opencl"',
+        )
+    return given or Device(0)
 
 
 def empty(
     shape: int | Sequence[int],
-    dtype: str = "float32",
-    device: Device | None = None,
+    dtype: DType = "float32",
+    device: Device | str | None = None,
     mem_scope: str | None = None,
     *,
     target: str | Target | None = None,
@@ -30,10 +67,10 @@ def empty(
     ----------
     shape : int or sequence of int
         Extents, all positive.
-    dtype : str
+    dtype : str, or a dtype of NumPy's
         Element type.
-    device : Device, optional
-        ``texloom.opencl(0)`` by default.
+    device : Device or str, optional
+        ``texloom.opencl(0)`` by default; a name such as ``"opencl"`` is the first of its kind.
     mem_scope : str, optional
         ``global`` (a buffer) by default, ``texture``, ``texture:weight`` or ``texture:nhwc``.
     target : str or Target, optional
@@ -54,13 +91,10 @@ def empty(
         TL2001 for an unknown scope, TL2017 for a bad layout, TL1001 for a bad shape, TL4002 for a
         texture that no fold makes fit, TL5006 when there is no such device.
     """
-    if isinstance(device, AbsentDevice):
-        refuse(device)
-    extents = [int(shape)] if isinstance(shape, (int, np.integer)) else [int(n) for n in shape]
     return _core.empty(
-        extents,
-        str(dtype),
-        device or Device(0),
+        _extents(shape),
+        dtype,
+        _device(device),
         mem_scope or "",
         resolve(target),
         origin,
@@ -71,22 +105,31 @@ def empty(
 
 def array(
     source: Any,
-    device: Device | None = None,
+    device: Device | str | None = None,
     mem_scope: str | None = None,
     *,
     target: str | Target | None = None,
     layout: str = "",
 ) -> NDArray:
     """A device copy of an array, NumPy's or of a device, or of numbers; see :func:`empty`."""
-    host = np.asarray(source)
+    host = _numbers(source)
     host = host.astype(host.dtype.newbyteorder("="), copy=False)
     result = empty(host.shape, host.dtype.name, device, mem_scope, target=target, layout=layout)
     result.copyfrom(host)
     return result
 
 
+def _numbers(source: Any) -> np.ndarray:
+    host = np.asarray(source)
+    if host.dtype.kind not in "biufV":  # V: bfloat16, where NumPy knows it
+        refuse(_KIND, f"an array takes numbers, not {shown(source)}", "give an array of numbers")
+    return host
+
+
 def from_dlpack(source: Any) -> NDArray:
     """A device copy of an array of the host that speaks DLPack."""
+    if not hasattr(source, "__dlpack__"):
+        refuse(_KIND, f"{shown(source)} does not speak DLPack", "use nd.array, which copies, too")
     return array(np.from_dlpack(source))
 
 
@@ -95,9 +138,11 @@ def _copyto(self: NDArray, target: NDArray | Device, mem_scope: str | None = Non
     if isinstance(target, NDArray):
         return target.copyfrom(self)
     if not isinstance(target, (Device, AbsentDevice)):
-        raise ValueError(
-            f"copyto copies to an array of a device or to a device, not to a "
-            f"{type(target).__name__}: use numpy() for a copy on the host"
+        refuse(
+            _KIND,
+            f"copyto copies to an array of a device or to a device, not to {shown(target)}",
+            "use numpy() for a copy on the host",
+            MisuseError,
         )
     return array(self.numpy(), target, mem_scope)
 
@@ -107,10 +152,7 @@ def _copyfrom(self: NDArray, source_array: Any) -> NDArray:
 
     They are converted to the dtype of this array. Returns this array.
     """
-    host = np.asarray(source_array)
-    if host.dtype.kind not in "biufV":  # V: bfloat16, where NumPy knows it
-        raise TypeError(f"an array takes numbers, not a {type(source_array).__name__}")
-    self._assign(host.astype(self.dtype, copy=False))
+    self._assign(_numbers(source_array).astype(self.dtype, copy=False))
     return self
 
 
@@ -125,8 +167,23 @@ def _as_numpy(self: NDArray, dtype: Any = None, copy: bool | None = None) -> np.
 def _setitem(self: NDArray, key: Any, value: Any) -> None:
     """``a[:] = value``."""
     if key != slice(None):
-        raise ValueError("an array is assigned as a whole: a[:] = value")
-    self.copyfrom(np.broadcast_to(np.asarray(value), self.shape))
+        refuse(
+            "WrongShape",
+            f"an array is assigned as a whole, not at {key!r}",
+            "write a[:] = value, or a.copyfrom(value)",
+            MisuseError,
+        )
+    host = _numbers(value)
+    try:
+        whole = np.broadcast_to(host, self.shape)
+    except ValueError:
+        refuse(
+            "WrongShape",
+            f"an array of shape {tuple(self.shape)} is assigned one of {host.shape}",
+            "give a number, or an array of its shape",
+            MisuseError,
+        )
+    self.copyfrom(whole)
 
 
 NDArray.asnumpy = NDArray.numpy
@@ -148,3 +205,5 @@ __all__ = [
     "opencl",
     "vulkan",
 ]
+check_calls(globals())
+check_methods(NDArray)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .checked_calls import check_calls
+from .errors import refuse
+
 _functions: dict[str, Callable[..., Any]] = {}
 
 
@@ -15,15 +18,19 @@ def register_func(
 
     Raises
     ------
-    ValueError
-        When another function has the name, unless `override` is set.
+    TVMError
+        TL5016, a ValueError, when another function has the name, unless `override` is set.
     """
     if callable(func_name):
         return register_func(func_name.__name__, func_name, override)
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         if func_name in _functions and not override:
-            raise ValueError(f"{func_name!r} is registered already: pass override=True")
+            refuse(
+                "UnknownName",
+                f"a function is registered as {func_name!r} already",
+                "pass override=True, or choose another name",
+            )
         _functions[func_name] = function
         return function
 
@@ -31,10 +38,15 @@ def register_func(
 
 
 def get_global_func(name: str, allow_missing: bool = False) -> Callable[..., Any] | None:
-    """The function of this name; where there is none, None or a ValueError."""
+    """The function of this name; where there is none, None or TL5016 (a ValueError)."""
     if name not in _functions and not allow_missing:
-        raise ValueError(f"no function is registered as {name!r}")
+        refuse(
+            "UnknownName",
+            f"no function is registered as {name!r}",
+            f"register it by tvm.register_func({name!r}, f), or pass allow_missing=True",
+        )
     return _functions.get(name)
 
 
 __all__ = ["get_global_func", "register_func"]
+check_calls(globals())

@@ -8,7 +8,9 @@ from typing import Any
 from . import nd as ndarray
 from ._core import Device, Expr, NDArray
 from ._core import Function as Module
+from .checked_calls import check_calls
 from .device_kinds import cl, cpu, cuda, device, metal, opencl, vulkan
+from .errors import refuse
 from .function_group import load_module
 from .tir.expr import StringImm
 from .tir.op import const
@@ -29,10 +31,10 @@ class DataType(str):
     _NAME = re.compile(r"(?:bool|(?:u?int|float|bfloat)(\d+))(?:x(\d+))?")
 
     def __new__(cls, name: str) -> DataType:
-        """Refuses what is no such name with a ValueError."""
+        """Refuses what is no such name: TL1005, a ValueError."""
         parts = cls._NAME.fullmatch(name)
         if parts is None:
-            raise ValueError(f"{name!r} is no dtype, such as 'float32', 'uint8x4' or 'bool'")
+            refuse("UnknownType", f"{name!r} is no dtype", "write 'float32', 'uint8x4' or 'bool'")
         made = super().__new__(cls, name)
         made.bits, made.lanes = int(parts[1] or 1), int(parts[2] or 1)
         return made
@@ -62,3 +64,4 @@ __all__ = [
     "opencl",
     "vulkan",
 ]
+check_calls(globals())

@@ -9,6 +9,9 @@ from typing import Any
 
 from . import _core
 from ._core import Device
+from .argument_kinds import shown
+from .checked_calls import check_calls
+from .errors import MisuseError, refuse
 
 _current: ContextVar[Target | None] = ContextVar("texloom_target", default=None)
 
@@ -39,6 +42,7 @@ class Target:
     def __init__(self, target: str | Target | Mapping[str, Any], host: Any = None) -> None:
         # Nothing is compiled for it.
         self._host = None if host is None else Target(host)
+        _check_kind(target)
         text = _text_of(target) if isinstance(target, Mapping) else str(target)
         words = text.split()
         remarks = [word for word in words if _option(word)[0] in _REMARKS]
@@ -125,13 +129,33 @@ class Target:
         """The target of the innermost ``with``; None, or a ValueError, when there is none."""
         target = _current.get()
         if target is None and not allow_none:
-            raise ValueError("no target is set: use `with Target(...):`")
+            refuse(
+                "UnknownTarget",
+                "no target is set",
+                'write `with tvm.target.Target("opencl"):` around it',
+                MisuseError,
+            )
         return target
+
+
+def _check_kind(target: Any) -> None:
+    if not isinstance(target, (str, Target, Mapping)):
+        refuse(
+            "BadDirectiveArgument",
+            f"the target is {shown(target)}, not a string, a Target or a mapping",
+            'name one, as "opencl" or "opencl -device=adreno"',
+        )
 
 
 def _text_of(config: Mapping[str, Any]) -> str:
     """``{"kind": "opencl", "device": "adreno"}`` as a string."""
     options = {key: value for key, value in config.items() if key not in ("kind", "keys", "tag")}
+    if "kind" not in config:
+        refuse(
+            "UnknownTarget",
+            f"a target is given by {', '.join(map(repr, config)) or 'nothing'}, without a kind",
+            'give {"kind": "opencl", ...}',
+        )
     words = (f"-{key}={int(v) if isinstance(v, bool) else v}" for key, v in options.items())
     return " ".join([str(config["kind"]), *words])
 
@@ -171,4 +195,19 @@ def resolve(target: str | Target | None) -> str:
     """The core's text of the given target, of the current one, or of the default."""
     if target is None:
         target = Target.current() or DEFAULT
+    _check_kind(target)
+    if isinstance(target, Mapping):
+        target = Target(target)
     return " ".join(word for word in str(target).split() if _option(word)[0] not in _REMARKS)
+
+
+__all__ = [
+    "Target",
+    "adreno",
+    "create",
+    "cuda",
+    "intel_graphics",
+    "mali",
+    "resolve",
+]
+check_calls(globals())

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .checked_calls import check_calls
+
 
 def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
     """An AssertionError unless the arrays, NumPy's or of a device, have one shape and are close.
@@ -19,3 +21,4 @@ def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float =
 
 
 __all__ = ["assert_allclose"]
+check_calls(globals())

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar, Token
 from typing import Any
 
-from .errors import TexloomWarning
+from .errors import TexloomWarning, refuse
 
 # None of them changes what a program computes.
 _KEYS = frozenset(
@@ -43,8 +43,9 @@ class PassContext:
 
     Raises
     ------
-    ValueError
-        For a key that would change the program (``tir.add_lower_pass``) or is not known.
+    TVMError
+        TL5016, a ValueError, for a key that would change the program (``tir.add_lower_pass``) or
+        is not known.
     """
 
     def __init__(
@@ -57,8 +58,10 @@ class PassContext:
     ) -> None:
         for key in config or {}:
             if key not in _KEYS:
-                raise ValueError(
-                    f"unknown key {key!r} of PassContext: use {', '.join(sorted(_KEYS))}"
+                refuse(
+                    "UnknownName",
+                    f"a PassContext has no key {key!r}",
+                    f"use one of {', '.join(sorted(_KEYS))}",
                 )
         left_out = list(disabled_pass or [])
         if (config or {}).get("tir.disable_vectorize"):

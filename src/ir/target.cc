@@ -73,12 +73,8 @@ bool apply_preset(Target& target, std::string_view device) {
   return false;
 }
 
-std::string attribute_help() {
-  std::vector<std::string> names;
-  for (const Attribute& row : kAttributes) names.push_back(fmt::format("-{}=N", row.name));
-  for (const Flag& row : kFlags) names.push_back(fmt::format("-{}=0|1", row.name));
-  return fmt::format("use one of {}, with any of {} behind it", fmt::join(target_presets(), ", "),
-                     fmt::join(names, ", "));
+std::string preset_help() {
+  return fmt::format("use one of {}", fmt::join(target_presets(), ", "));
 }
 
 void apply_attribute(Target& target, std::string_view word, const SourceLocation& where) {
@@ -89,7 +85,11 @@ void apply_attribute(Target& target, std::string_view word, const SourceLocation
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool number = !text.empty() && error == std::errc() && end == text.data() + text.size();
   for (const Flag& row : kFlags) {
-    if (row.name != name || !number || (value != 0 && value != 1)) continue;
+    if (row.name != name) continue;
+    if (!number || (value != 0 && value != 1)) {
+      fail(where, Code::UnknownTarget, fmt::format("write -{}=1 or -{}=0", name, name),
+           "the target attribute '{}' is 0 or 1, not '{}'", name, text);
+    }
     row.field(target) = value == 1;
     return;
   }
@@ -102,7 +102,9 @@ void apply_attribute(Target& target, std::string_view word, const SourceLocation
     target.*row.field = value;
     return;
   }
-  fail(where, Code::UnknownTarget, attribute_help(), "unknown target attribute '{}'", word);
+  fail(where, Code::UnknownTarget,
+       "write one as -max_num_threads=256; Target(\"opencl\").attrs has them all with their values",
+       "unknown target attribute '{}'", word);
 }
 
 }  // namespace
@@ -117,7 +119,7 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
   std::string word;
   words >> word;
   if (word != "opencl") {
-    fail(where, Code::UnknownTarget, attribute_help(), "no kernels are made for the target '{}'",
+    fail(where, Code::UnknownTarget, preset_help(), "no kernels are made for the target '{}'",
          text);
   }
   Target target;
@@ -126,14 +128,14 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
     if (word.starts_with("-device=")) {
       const std::string device = word.substr(std::string_view("-device=").size());
       if (device.empty() || !apply_preset(target, device)) {
-        fail(where, Code::UnknownTarget, attribute_help(), "unknown OpenCL device preset '{}'",
+        fail(where, Code::UnknownTarget, preset_help(), "unknown OpenCL device preset '{}'",
              device);
       }
     } else if (word.starts_with("-")) {
       attributes.push_back(word);
     } else {
-      fail(where, Code::UnknownTarget, attribute_help(), "unexpected '{}' in the target '{}'", word,
-           text);
+      fail(where, Code::UnknownTarget, "attributes begin with a hyphen, as -max_num_threads=256",
+           "unexpected '{}' in the target '{}'", word, text);
     }
   }
   for (const std::string& attribute : attributes) apply_attribute(target, attribute, where);

@@ -1,6 +1,10 @@
 #include "lower/inline_stages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
+#include <variant>
 
 #include "ir/visit.h"
 
@@ -35,7 +39,56 @@ Expr expression_at(const Operation& op, const Exprs& indices) {
   return substitute(op.body, values);
 }
 
+std::string_view name_of(const AxisAttributes& attributes) {
+  if (attributes.thread) return "bind";
+  if (attributes.intrinsic) return "tensorize";
+  if (attributes.loop == LoopKind::Vectorized) return "vectorize";
+  return attributes.parallel ? "parallel" : "unroll";
+}
+
+struct LostDirective {
+  std::string_view name;
+  IterVar axis;
+  SourceLocation location;
+};
+
+// The first of those on loops, outermost first. Splits and fusions do not keep their lines: that of
+// compute_inline stands for them.
+std::optional<LostDirective> lost_directive(const Stage& stage) {
+  for (const IterVar& leaf : stage.leaves) {
+    const AxisAttributes* own = stage.attributes_of(leaf);
+    if (own != nullptr) return LostDirective{name_of(*own), leaf, own->location};
+  }
+  if (!stage.pragmas.empty()) {
+    return LostDirective{"pragma", stage.pragmas.front().axis, stage.pragmas.front().location};
+  }
+  if (stage.relations.empty()) return std::nullopt;
+  const Relation& last = stage.relations.back();
+  if (const auto* split = std::get_if<SplitRelation>(&last)) {
+    return LostDirective{"split", split->parent, stage.attachment.location};
+  }
+  return LostDirective{"fuse", std::get<FuseRelation>(last).outer, stage.attachment.location};
+}
+
 }  // namespace
+
+void warn_of_lost_directives(Lowering& lowering) {
+  const Schedule& s = lowering.schedule;
+  for (const StageId id : s.order()) {
+    const Stage& stage = s.stage(id);
+    if (stage.attachment.kind != AttachKind::Inline) continue;
+    const std::optional<LostDirective> lost = lost_directive(stage);
+    if (!lost) continue;
+    lowering.warnings.push_back(
+        {Severity::Warning,
+         Code::AnnotationIgnored,
+         lost->location,
+         fmt::format("{} of '{}' has no effect: '{}' is inlined, and has no loops of its own",
+                     lost->name, lost->axis->name(), stage.name()),
+         "schedule the loops of its readers, or leave compute_inline out",
+         {}});
+  }
+}
 
 void keep_at_root(Schedule& s) {
   const auto keep = [&](StageId id) {

@@ -1,13 +1,16 @@
 // Stages that are computed in the expressions of their readers.
 #pragma once
 
-#include "schedule/schedule.h"
+#include "lower/lowering.h"
 
 namespace texloom::lower {
 
 // Takes back what inlining cannot be: a statement has no expression that its readers could compute,
 // and reads memory itself; a scan goes on from what lies there.
 void keep_at_root(schedule::Schedule& s);
+
+// Warns of directives on loops of inlined stages, which have none: one warning for each stage.
+void warn_of_lost_directives(Lowering& lowering);
 
 // Inlines caches of arguments that lie in the same texture already: their readers read the
 // argument. Not where a statement reads one, which has no expression to read it in.

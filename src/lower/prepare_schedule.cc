@@ -13,6 +13,7 @@ void prepare_schedule(Lowering& lowering) {
   schedule::Schedule& s = lowering.schedule;
   check_scalars(lowering);
   keep_at_root(s);
+  warn_of_lost_directives(lowering);
   apply_declarations(lowering);
   drop_copies_of_textures(s);
   apply_transforms(s);

@@ -14,6 +14,17 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
+constexpr std::string_view kAnotherAxis =
+    "vectorize the innermost axis, of an extent that vectors divide; or leave it out";
+constexpr std::string_view kDivide =
+    "split by a factor that divides the extent of the axis, or make the tensor that much longer";
+
+// Why a loop is left as it is, and what to do about it; nothing when it is not.
+struct Problem {
+  std::string what;
+  std::string_view way_out = kAnotherAxis;
+};
+
 // Rebuilds one loop body over `lanes` values of its variable.
 class Widener {
  public:
@@ -22,10 +33,10 @@ class Widener {
   }
 
   // Why it cannot be done, and the body is not to be used; empty if it can.
-  std::string problem;
+  Problem problem;
 
   Stmt stmt(const Stmt& s) {
-    if (!problem.empty()) return s;
+    if (!problem.what.empty()) return s;
     return visit(
         s, [&](const Store& n) { return store(n, s); },
         [&](const For& n) {
@@ -46,8 +57,8 @@ class Widener {
   }
 
  private:
-  Stmt refused(std::string_view why, const Stmt& self) {
-    problem = why;
+  Stmt refused(std::string_view why, const Stmt& self, std::string_view way_out = kAnotherAxis) {
+    problem = {std::string(why), way_out};
     return self;
   }
 
@@ -72,12 +83,14 @@ class Widener {
     }
     const auto* masked = as<Store>(n.then);
     if (masked == nullptr || !masked->buffer->is_texture()) {
-      return refused("a guard in it differs by lane: its split does not divide the axis", self);
+      return refused("a guard in it differs by lane: its split does not divide the axis", self,
+                     kDivide);
     }
     const Expr value = spread(expr(masked->value));
     const auto [all_lanes, by_lane] = split_conjunction(condition);
     if (!falls_with_lane(by_lane)) {
-      return refused("a guard in it holds for other lanes than the first ones of a texel", self);
+      return refused("a guard in it holds for other lanes than the first ones of a texel", self,
+                     kDivide);
     }
     const Stmt store =
         make_store(masked->buffer, exprs(masked->indices),
@@ -156,7 +169,8 @@ class Widener {
         [&](const auto&) {
           // Variables, constants, and vectors of one lane's own.
           for_each_child(e, [&](const Expr& child) {
-            if (expr(child)->type.lanes != child->type.lanes) problem = "a vector is made in it";
+            if (expr(child)->type.lanes != child->type.lanes)
+              problem.what = "a vector is made in it";
           });
           return e;
         });
@@ -216,20 +230,21 @@ bool has_vectors(const Stmt& s) {
 }
 
 // The loop over vectors, or over the same single elements with what stood in the way.
-Stmt vectorized(const For& loop, std::string& problem) {
+Stmt vectorized(const For& loop, Problem& problem) {
   const Stmt serial = make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
   const int64_t* constant = int_value(loop.extent);
   if (constant != nullptr && *constant == 1) return serial;
   const int64_t extent = constant == nullptr ? 1 : *constant;
   const int width = vector_width(extent, writes_texture(loop.body));
   if (constant == nullptr) {
-    problem = "its extent is not constant";
+    problem.what = "its extent is not constant";
   } else if (has_vectors(loop.body)) {
-    problem = "a loop in it is vectorised already";
+    problem.what = "a loop in it is vectorised already";
   } else if (width == 1) {
-    problem = fmt::format("its extent {} is divided by no width of vectors: 2, 4, 8 or 16", extent);
+    problem.what =
+        fmt::format("its extent {} is divided by no width of vectors: 2, 4, 8 or 16", extent);
   }
-  if (!problem.empty()) return serial;
+  if (!problem.what.empty()) return serial;
   const bool whole = width == extent;
   const std::string& name = as<Var>(loop.var)->name;
   const Expr outer = make_var(name + ".vector", loop.var->type);
@@ -238,7 +253,7 @@ Stmt vectorized(const For& loop, std::string& problem) {
   const Stmt body =
       widener.stmt(whole ? loop.body : substitute(loop.body, {{loop.var, outer * width + inner}}));
   problem = widener.problem;
-  if (!problem.empty()) return serial;
+  if (!problem.what.empty()) return serial;
   if (whole) return body;
   return make_for(outer, make_int(extent / width, loop.extent->type), LoopKind::Serial, body,
                   loop.location);
@@ -249,15 +264,15 @@ Stmt vectorized(const For& loop, std::string& problem) {
 void vectorize_loops(Lowering& lowering) {
   lowering.program.body = rewrite(lowering.program.body, [&](const For& loop, const Stmt& self) {
     if (loop.loop != LoopKind::Vectorized) return self;
-    std::string problem;
+    Problem problem;
     const Stmt result = vectorized(loop, problem);
-    if (!problem.empty()) {
+    if (!problem.what.empty()) {
       lowering.warnings.push_back(
           {Severity::Warning,
            Code::AnnotationIgnored,
            loop.location,
-           fmt::format("the loop '{}' stays serial: {}", as<Var>(loop.var)->name, problem),
-           "vectorize the innermost axis, of an extent that vectors divide; or leave it out",
+           fmt::format("the loop '{}' stays serial: {}", as<Var>(loop.var)->name, problem.what),
+           std::string(problem.way_out),
            {}});
     }
     return result;

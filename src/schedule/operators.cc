@@ -252,6 +252,15 @@ Expr call(std::string_view name, Exprs arguments, const SourceLocation& where) {
   return make_call(row->function, std::move(arguments), where);
 }
 
+Expr fma(const Expr& a, const Expr& b, const Expr& c, const SourceLocation& where) {
+  const Type type = a->type;
+  if (type != Type::f(32) && type != Type::f(64)) {
+    fail(where, Code::BadOperandType, "call it for float32, or write a * b + c",
+         "fma is called for {}, but is a function of float32 and float64", to_string(type));
+  }
+  return make_fma(a, b, c, where);
+}
+
 namespace {
 
 void check_axes(const std::vector<IterVar>& axes, const SourceLocation& where) {

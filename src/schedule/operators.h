@@ -35,6 +35,8 @@ ir::Expr leading_zeros(const ir::Expr& x, const SourceLocation& where);
 // An element function of floats by its te name; integers are returned as they are by the rounding
 // ones.
 ir::Expr call(std::string_view name, ir::Exprs arguments, const SourceLocation& where);
+// `a * b + c` of one type, rounded once: float32 or float64.
+ir::Expr fma(const ir::Expr& a, const ir::Expr& b, const ir::Expr& c, const SourceLocation& where);
 
 enum class Reduction : uint8_t { Sum, Min, Max };
 // What is reduced over which axes; of those points only where `condition` (may be null) holds,

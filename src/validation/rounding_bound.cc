@@ -159,14 +159,14 @@ double roundings(const schedule::Schedule& schedule, const Exprs& symbols, const
     if (op.is_extern()) {
       walk(
           op.statement, [&](const Binary& n) { note_operation(n); },
-          [&](const Cast& n) { note_operation(n); });
+          [&](const Fma& n) { note_operation(n); }, [&](const Cast& n) { note_operation(n); });
       walk(
           op.statement, [&](const For& n) { operations *= at(n.extent); },
           [&](const While&) { operations = INFINITY; });
     } else {
       walk(
           op.body, [&](const Binary& n) { note_operation(n); },
-          [&](const Cast& n) { note_operation(n); });
+          [&](const Fma& n) { note_operation(n); }, [&](const Cast& n) { note_operation(n); });
       for (const IterVar& axis : op.reduce_axes) operations *= at(axis->extent);
     }
     (schedule.stage(id).scan < 0 ? count : of_steps) += operations;

@@ -257,6 +257,9 @@ TEST_F(PrintExpressions, FunctionsAndCasts) {
   EXPECT_EQ(spelled(min(a, max(b, c))), "fmin(x[0], fmax(x[1], x[2]))");
   EXPECT_EQ(spelled(make_call(ir::Intrinsic::Power, {a, b})), "pow(x[0], x[1])");
   EXPECT_EQ(spelled(make_call(ir::Intrinsic::Abs, {a})), "fabs(x[0])");
+  EXPECT_EQ(spelled(make_call(ir::Intrinsic::Ldexp, {a, b})), "ldexp(x[0], convert_int_sat(x[1]))");
+  const Expr scaled = make_call(ir::Intrinsic::Ldexp, {make_broadcast(a, 4), make_broadcast(b, 4)});
+  EXPECT_EQ(spelled(lane(scaled, 1)), "ldexp((float4)(x[0]), convert_int4_sat((float4)(x[1]))).y");
   EXPECT_EQ(spelled(make_call(ir::Intrinsic::Nearbyint, {a + b})), "rint(x[0] + x[1])");
   EXPECT_EQ(spelled(make_cast(kFloat32, make_cast(kInt32, a + b))), "(float)(int)(x[0] + x[1])");
   const Expr four = make_broadcast(a, 4) + ir::make_pack({a, b, c, a});

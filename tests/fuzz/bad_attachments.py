@@ -282,3 +282,19 @@ def placeholder_at_the_root() -> None:
 def group_of_stages() -> None:
     x, p, y, s = chain_of()
     s.create_group(outputs=y, inputs=x, include_inputs=False)  # wrong
+
+
+@case("TL3021", says="is inlined")
+def split_of_an_inlined_stage() -> None:
+    x, p, y, s = chain_of()
+    s[p].split(p.op.axis[0], 2)
+    s[p].compute_inline()  # wrong
+    tvm.lower(s, [x, y])
+
+
+@case("TL3021", says="is inlined")
+def vectorize_of_an_inlined_stage() -> None:
+    x, p, y, s = chain_of()
+    s[p].vectorize(p.op.axis[1])  # wrong
+    s[p].compute_inline()
+    tvm.lower(s, [x, y])

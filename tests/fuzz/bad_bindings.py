@@ -306,6 +306,15 @@ def vectorize_of_an_axis_that_no_vector_divides() -> None:
     tvm.lower(s, [x, y])
 
 
+@case("TL3021", says="its split does not divide the axis")
+def vectorize_under_a_split_that_does_not_divide() -> None:
+    x, y, s = copy_of((8, 10))
+    s[y].bind(s[y].op.axis[0], block())
+    _, inner = s[y].split(s[y].op.axis[1], 4)
+    s[y].vectorize(inner)  # wrong
+    tvm.lower(s, [x, y])
+
+
 @case("TL2005", says="'i1' is not an axis of this stage, but of 'P'")
 def vectorize_of_an_axis_of_another_stage() -> None:
     _, p, y, s = chain_of()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+import bad_arguments
 import bad_attachments
 import bad_bindings
 import bad_buffers
@@ -39,6 +40,7 @@ FILES = (
     bad_lowering,
     bad_targets,
     bad_calls,
+    bad_arguments,
     bad_texts,
 )
 CASES = [c for file in FILES for c in bad_input.CASES if c.run.__module__ == file.__name__]

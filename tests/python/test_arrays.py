@@ -99,7 +99,7 @@ def test_devices():
     assert tvm.opencl(0) != tvm.opencl(1)
     assert len({tvm.opencl(0), tvm.cl(0), tvm.opencl(1)}) == 2
     assert tvm.device("opencl -device=adreno", 0) == tvm.opencl(0)
-    with pytest.raises(ValueError, match="unknown device kind"):
+    with pytest.raises(ValueError, match="no device kind"):
         tvm.device("abacus")
     info = tvm.devices()[0]
     assert info["name"] and info["platform"]
@@ -145,7 +145,7 @@ def test_copyfrom_converts(dev):
 
 
 def test_copyto_is_for_devices(dev):
-    with pytest.raises(ValueError, match="not to a ndarray: use numpy"):
+    with pytest.raises(ValueError, match=r"type ndarray(.|\n)*use numpy\(\)"):
         tvm.nd.empty((3,), device=dev).copyto(np.zeros(3, "float32"))
 
 

@@ -270,3 +270,12 @@ def test_arms_take_turns(monkeypatch):
     medians = timing.interleaved_medians(arms, rounds=2, sample_seconds=0.02)
     assert medians == pytest.approx([0.01, 0.04])
     assert "".join(order) == "aabb" + "aab" + "baa"
+
+
+def test_legend_is_of_the_tables_that_were_run():
+    from texloom.bench import kernels
+
+    assert "cuDNN" not in kernels.legend(["products"]) and "cuBLAS" in kernels.legend(["products"])
+    workloads = kernels.legend(["workloads"])
+    assert "buf/tex" in workloads and "blocked" in workloads and "products" not in workloads
+    assert all(text in kernels.legend(kernels.TABLES) for _, text in kernels.LEGEND)

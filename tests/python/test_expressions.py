@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import texloom as tvm
-from texloom import te
+from texloom import te, tir
 
 
 def value_of(dtype, name="a"):
@@ -211,6 +211,11 @@ FUNCTIONS = {
     "tanh": (te.tanh, np.tanh, 5),
     "atan": (te.atan, np.arctan, 5),
     "erf": (te.erf, np.vectorize(math.erf), 16),
+    "erfc": (partial(tir.call_pure_extern, "float32", "erfc"), np.vectorize(math.erfc), 16),
+    "cbrt": (partial(tir.call_pure_extern, "float32", "cbrt"), np.cbrt, 2),
+    "expm1": (partial(tir.call_pure_extern, "float32", "expm1"), np.expm1, 3),
+    "tgamma": (partial(tir.call_pure_extern, "float32", "tgamma"), np.vectorize(math.gamma), 16),
+    "ldexp": (lambda x: tir.ldexp(x, -3), lambda x: np.ldexp(x, -3), 0),
     "asin": (lambda x: te.asin(x / 8), lambda x: np.arcsin(x / 8), 4),
     "acos": (lambda x: te.acos(x / 8), lambda x: np.arccos(x / 8), 4),
     "power": (lambda x: te.power(x, 1.5), lambda x: x**1.5, 16),
@@ -235,6 +240,16 @@ def test_functions(run):
         exact = reference(points.astype("float64"))
         error = np.abs(got.astype("float64") - exact) / np.spacing(np.abs(exact).astype("float32"))
         assert error.max() <= ulps + 0.5, f"{name}: {error.max():.2f} ulp"
+
+
+def test_ldexp(run):
+    """At and beyond the ends of what float32 holds, where the result is no denormal."""
+    x = np.float32([1.5, -1.5, 3, 0, np.inf, 1.5, 1.5, -1.5])
+    n = np.int32([-100, 100, -1, 7, -7, 2**31 - 1, -(2**31), 1000])
+    with np.errstate(over="ignore", under="ignore"):
+        expected = np.ldexp(x, n)
+    np.testing.assert_array_equal(elementwise(run, tir.ldexp, x, n), expected)
+    assert tir.ldexp(value_of("float64"), value_of("int8", "n")).dtype == "float64"
 
 
 def test_functions_want_floats():

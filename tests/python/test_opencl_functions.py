@@ -59,6 +59,14 @@ def test_functions_of_floats(dev):
             tvm.testing.assert_allclose(found[name], reference(*operands), rtol=1e-5)
 
 
+def test_fma_rounds_once(dev):
+    """A product whose last bits are all that the sum leaves of it."""
+    a, square = np.float32(1 + 2**-12), np.float32(1 + 2**-11)
+    values = np.float32([[a, a, 3], [a, -a, 5], [-square, square, 7]])
+    found = computed(dev, values, "float32", ["fma", "mad"])
+    np.testing.assert_array_equal(found["fma"], np.float32([2**-24, -(2**-24), 22]))
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "uint32"])
 def test_functions_of_integers(dev, dtype):
     """At the ends of the type and between them, against Python's own integers."""
@@ -104,8 +112,9 @@ def test_functions_of_24_bits(dev):
         ("float32", "mad24", 3, "mad24 is called for float32"),
         ("bool", "select", 3, "select is called for bool"),
         ("int64", "mul_hi", 2, "at most 32 bits, not int64"),
-        ("float32", "fma", 3, "no function 'fma'"),
-        ("float32", "cbrt", 1, "no function 'cbrt'"),
+        ("float16", "fma", 3, "fma is called for float16"),
+        ("float32", "cbrt", 2, "cbrt is called with 2 arguments"),
+        ("float32", "lgamma", 1, "no function 'lgamma'"),  # OpenCL C says nothing of its precision
         ("int32", "get_global_id", 1, "no function 'get_global_id'"),
     ],
 )

@@ -80,7 +80,7 @@ def test_one_target_can_be_entered_twice():
 
 
 def test_no_current_target():
-    with pytest.raises(ValueError, match="with Target"):
+    with pytest.raises(ValueError, match="with tvm.target.Target"):
         Target.current(allow_none=False)
 
 

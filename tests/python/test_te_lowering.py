@@ -155,7 +155,9 @@ def test_several_programs_are_functions_of_one_module(dev):
             np.testing.assert_array_equal(b.numpy(), np.arange(4) * factor)
         assert "twice_kernel0(" in module.get_source()
         assert [m.name for m in module.imported_modules] == ["twice", "thrice"]
-        with pytest.raises(AttributeError, match=r"\['twice', 'thrice'\], no 'other'"):
+        with pytest.raises(
+            AttributeError, match="no function 'other'(.|\n)*it has 'twice', 'thrice'"
+        ):
             module["other"]
 
 

@@ -105,7 +105,7 @@ def test_extremes_of_bool():
 def test_devices_by_number():
     assert tvm.device(4, 0) == tvm.opencl(0)
     assert tvm.device(2, 1) == tvm.cuda(1)
-    with pytest.raises(ValueError, match="unknown device kind '99'"):
+    with pytest.raises(ValueError, match="no device kind '99'"):
         tvm.device(99)
     with pytest.raises(tvm.TVMError, match=r"no driver for cuda\(0\)"):
         tvm.cuda(0).sync()
@@ -182,3 +182,48 @@ def test_compilers_are_refused():
     for function in (cc.create_shared, cc.cross_compiler, nvcc.compile_cuda, nvcc.find_cuda_path):
         with pytest.raises(tvm.TVMError, match="TL2042"):
             function()
+
+
+def test_dtypes_of_numpy(dev):
+    """Wherever a dtype goes, one of NumPy's goes, too."""
+    for dtype in (np.float16, np.dtype("float16"), "float16"):
+        x = te.placeholder((4,), dtype, name="X")
+        assert x.dtype == te.var("n", dtype).dtype == te.const(1, dtype).dtype == "float16"
+        assert x(0).astype(dtype).dtype == te.max_value(dtype).dtype == "float16"
+        assert tvm.tir.call_pure_extern(dtype, "exp", 1.0).dtype == "float16"
+        assert tvm.decl_buffer((4,), dtype).dtype == "float16"
+        assert tvm.nd.empty((4,), dtype, dev).dtype == "float16"
+    assert te.placeholder((4,), bool).dtype == "bool"
+    assert te.placeholder((4,), np.int64).dtype == "int64"
+
+
+def test_ends_of_bfloat16():
+    assert te.max_value("bfloat16").value == 2.0**127 * (2 - 2.0**-7)
+    assert te.min_value("bfloat16").value == -te.max_value("bfloat16").value
+
+
+def test_devices_by_name():
+    assert tvm.nd.array([1.0], "opencl").device == tvm.opencl(0)
+    with pytest.raises(tvm.TVMError, match="TL5006.*no driver for cuda"):
+        tvm.nd.empty((4,), device="cuda")
+
+
+def test_import_into_a_module_is_refused():
+    a = te.placeholder((4,), name="A")
+    b = te.compute((4,), lambda i: a[i])
+    s = te.create_schedule(b.op)
+    s[b].bind(b.op.axis[0], te.thread_axis("threadIdx.x"))
+    f = tvm.build(s, [a, b])
+    with pytest.raises(tvm.TVMError, match="TL2042.*import_module"):
+        f.import_module(f)
+
+
+def test_specialized_condition():
+    n = te.var("n")
+    assert te.SpecializedCondition.current() is None
+    with te.SpecializedCondition([n > 3, n < 9]) as outer:
+        assert [str(clause) for clause in outer.clauses] == ["n > 3", "n < 9"]
+        with te.schedule.SpecializedCondition(n.equal(4)) as inner:
+            assert te.SpecializedCondition.current() is inner and len(inner.clauses) == 1
+        assert te.SpecializedCondition.current() is outer
+    assert te.SpecializedCondition.current() is None

@@ -28,7 +28,7 @@ def test_module(dev):
         y[:] = 0
         f(x, y)
         np.testing.assert_array_equal(y.numpy(), np.arange(8) * 2)
-    with pytest.raises(AttributeError, match="'double', no 'other'"):
+    with pytest.raises(AttributeError, match="no function 'other'(.|\\n)*it has one: 'double'"):
         m["other"]
     assert "void double_kernel0(" in m.imported_modules[0].get_source()
 
@@ -40,7 +40,7 @@ def test_time_evaluator(dev):
     times = timer(x, y)
     assert len(times.results) == 3 and times.min <= times.median <= times.max
     assert times.min <= times.mean <= times.max and times.std >= 0
-    with pytest.raises(AttributeError, match="no 'other'"):
+    with pytest.raises(AttributeError, match="no function 'other'"):
         m.time_evaluator("other", dev)
 
 
@@ -85,7 +85,7 @@ def test_devices_without_a_driver():
         with pytest.raises(tvm.TVMError, match="no driver for"):
             tvm.nd.array(np.zeros(2), absent)
     assert tvm.device("llvm") == tvm.cpu() and str(tvm.cuda(1)) == "cuda(1)"
-    with pytest.raises(ValueError, match="unknown device kind"):
+    with pytest.raises(ValueError, match="no device kind"):
         tvm.device("abacus")
 
 
@@ -136,7 +136,7 @@ def test_lowered_programs_are_modules(dev):
     x, y, s = scheduled(8)
     lowered = tvm.lower(s, [x, y], name="f", target="opencl -device=pocl")
     assert isinstance(lowered, tvm.IRModule) and lowered["f"] is lowered
-    with pytest.raises(KeyError, match="no 'g'"):
+    with pytest.raises(ValueError, match="no function 'g'"):
         lowered["g"]
     for f in (tvm.build(lowered), tvm.build(lowered, target="opencl -device=pocl")):
         assert f.target == "opencl -device=pocl"
@@ -175,9 +175,9 @@ def test_analyzer():
     assert str(analyzer.simplify(te.floormod(i, 4))) != "i" and not analyzer.can_prove(i < 4)
     analyzer.bind(i, tvm.ir.Range(0, 4))
     assert str(analyzer.simplify(te.floormod(i, 4))) == "i" and analyzer.can_prove(i < 4)
-    with pytest.raises(TypeError, match="takes a variable"):
+    with pytest.raises(TypeError, match="is no variable"):
         analyzer.bind(i + 1, tvm.ir.Range(0, 4))
-    with pytest.raises(ValueError, match="not empty"):
+    with pytest.raises(tvm.TVMError, match="TL1001.*a range of 0 values"):
         analyzer.bind(i, tvm.ir.Range(4, 4))
 
 
@@ -196,7 +196,7 @@ def test_registered_functions():
         return a + b
 
     assert tvm.get_global_func("test.add") is add and add(1, 2) == 3
-    with pytest.raises(ValueError, match="registered already"):
+    with pytest.raises(ValueError, match="is registered as"):
         tvm.register_func("test.add", max)
     tvm.register_func("test.add", max, override=True)
     assert tvm.get_global_func("test.add") is max

@@ -213,6 +213,18 @@ TEST(Operators, Calls) {
   EXPECT_THROW(call("no such function", {var(kFloat32)}, line(5)), InternalError);
 }
 
+TEST(Operators, Fma) {
+  const auto of = [](Type type) {
+    return to_string(fma(make_var("a", type), make_var("b", type), make_var("c", type), line(5)));
+  };
+  EXPECT_EQ(of(kFloat32), "fma(a, b, c)");
+  EXPECT_EQ(of(Type::f(64)), "fma(a, b, c)");
+  EXPECT_EQ(faults([&] { of(Type::f(16)); }),
+            "TL1003 te.py:5: fma is called for float16, but is a function of float32 and float64");
+  EXPECT_EQ(faults([&] { of(kInt32); }),
+            "TL1003 te.py:5: fma is called for int32, but is a function of float32 and float64");
+}
+
 TEST(Operators, CallsOfIntegers) {
   for (const std::string_view name : {"floor", "ceil", "trunc", "round", "nearbyint"}) {
     EXPECT_EQ(called(name, kInt32), "a");

@@ -54,6 +54,13 @@ TEST(RoundingBound, GrowsWithMagnitudes) {
   EXPECT_LT(small, 1e-5);
 }
 
+// It rounds once.
+TEST(RoundingBound, OfFma) {
+  const std::string fma = "compute Y(i < 4): float32 = fma(X[i], X[1], X[2])";
+  EXPECT_EQ(bound(fma, {1, 2, 3, 4}), 0);
+  EXPECT_GT(bound(fma, {0.1, 0.2, 0.3, 0.4}).value(), 0);
+}
+
 // exp(x) is never exact, but of equal operands it gives equal values.
 TEST(RoundingBound, LastFunctionOfExactValuesIsExact) {
   EXPECT_EQ(bound("compute Y(i < 4): float32 = exp(X[i])", {1, 2, 3, 4}), 0);

@@ -27,15 +27,35 @@ SIZES = ((4096, 4096, 4096), (1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096
 
 TABLES = ("products", "convolutions", "workloads")
 
-LEGEND = """
+# What the columns mean and how results are checked, each with the tables that it is about.
+LEGEND = (
+    (
+        ("products",),
+        """\
 ours/hand    speed of the generated kernel, over that of the hand-written one of the same loops
-ours/cuBLAS  over that of cuBLAS (float32 without TF32) in the same run
-buf/tex      above 1, textures are faster than buffers
+ours/cuBLAS  over that of cuBLAS (float32 without TF32) in the same run""",
+    ),
+    (TABLES, "buf/tex      above 1, textures are faster than buffers"),
+    (
+        ("convolutions",),
+        """\
 ours/cuDNN   speed of the faster of both, over cuDNN's; each enqueues its runs together, cuDNN in a
-             CUDA graph, in the better of its two orders of memory
-Checked before: some rows of products, all of convolutions, against float64, each element by its
-own bound; results of blocked tensors against one another. All kernels of products are launched by
-one small OpenCL host. All arms take turns."""
+             CUDA graph, in the better of its two orders of memory""",
+    ),
+    (
+        ("products",),
+        """\
+Checked before: some rows of products against float64, each element by its own bound. All kernels of
+products are launched by one small OpenCL host.""",
+    ),
+    (
+        ("convolutions",),
+        """\
+Checked before: all of convolutions against float64, each element by its own bound.""",
+    ),
+    (("workloads",), "Checked before: results of blocked tensors against one another."),
+    (TABLES, "All arms take turns."),
+)
 
 
 @dataclass(frozen=True)
@@ -302,9 +322,9 @@ def run(options: argparse.Namespace) -> bool:
     device, description = choose(options.device)
     print(f"device     {description}")
     right = True
+    wanted = TABLES if options.only is None else (options.only,)
     with pytorch.running() as peer:
         print(f"CUDA       {pytorch.described(peer)}")
-        wanted = TABLES if options.only is None else (options.only,)
         rounds = command_line.rounds(options)
         if "products" in wanted:
             right &= products(device, options, peer)
@@ -314,8 +334,13 @@ def run(options: argparse.Namespace) -> bool:
             right &= printed(layers.table(device, rounds, options.runs, peer))
         if "workloads" in wanted:
             right &= printed(workloads.table(device, rounds, options.runs, options.quick))
-    print(LEGEND)
+    print(f"\n{legend(wanted)}")
     return right
+
+
+def legend(tables: Iterable[str]) -> str:
+    """What the columns of these tables mean, and how their results are checked."""
+    return "\n".join(text for about, text in LEGEND if set(about) & set(tables))
 
 
 def printed(lines: Iterable[tuple[str, bool]]) -> bool:

@@ -1,5 +1,14 @@
 """What scripts use beside the compiler."""
 
+from __future__ import annotations
+
+from typing import NoReturn
+
+from .. import out_of_scope
 from . import cc, nvcc, utils
 
 __all__ = ["cc", "nvcc", "utils"]
+
+
+def __getattr__(name: str) -> NoReturn:
+    out_of_scope.refuse_name(__name__, name)

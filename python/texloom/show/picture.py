@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from .. import driver
 from .._core import Buffer, PlacedBuffer, Program, Schedule, Tensor
+from ..checked_calls import checked
 from ..target import Target
 from .loops import draw_kernel, draw_legend
 from .svg import Canvas
@@ -40,6 +41,7 @@ class Picture:
         return self.svg
 
 
+@checked
 def show(
     inp: Schedule | Program,
     args: Sequence[Tensor] | None = None,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from .. import _core, driver
 from .._core import Buffer, PlacedBuffer, Program, Schedule, Tensor
+from ..checked_calls import checked
 from ..target import Target
 from .units import size_text
 
@@ -59,6 +60,7 @@ def buffer_bytes(buffer: PlacedBuffer) -> int:
     return prod((buffer.rows, buffer.columns, buffer.lanes, buffer.element_bytes))
 
 
+@checked
 def traffic(
     inp: Schedule | Program,
     args: Sequence[Tensor] | None = None,

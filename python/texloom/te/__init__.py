@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
+from .. import out_of_scope
 from .._core import Expr as PrimExpr
 from .._core import IterVar, Operation, Schedule, Stage, Tensor, TensorSlice
 from ..tir.calls import trace
@@ -63,6 +66,7 @@ from .intrinsic import TensorIntrin, decl_tensor_intrin
 from .layouts import AXIS_SEPARATOR
 from .operation import compute, create_schedule, placeholder, reduce_axis, thread_axis
 from .recurrence import scan
+from .specialized_condition import SpecializedCondition
 from .tag import tag_scope
 from .tensor import ComputeOp, ExternOp, PlaceholderOp, ScanOp, TensorComputeOp
 
@@ -76,6 +80,7 @@ __all__ = [
     "PrimExpr",
     "ScanOp",
     "Schedule",
+    "SpecializedCondition",
     "Stage",
     "Tensor",
     "TensorComputeOp",
@@ -151,3 +156,7 @@ __all__ = [
     "truncmod",
     "var",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    out_of_scope.refuse_name(__name__, name)

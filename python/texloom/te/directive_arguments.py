@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import _core
 from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor, TensorIntrin
-
-
-@dataclass(frozen=True)
-class Kind:
-    """The values that a parameter takes, in words, and how a user comes by one."""
-
-    words: str
-    accepts: Callable[[Any], bool]
-    help: str
-
-
-def _is(*types: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, types)
+from ..argument_kinds import Kind, shown
+from ..argument_kinds import instance_of as _is
 
 
 def _is_integer(value: Any) -> bool:
@@ -91,21 +79,6 @@ PARAMETERS: dict[str, dict[str, Kind]] = {
 VARIADIC = ("fuse", "reorder")
 
 
-def shown(value: Any) -> str:
-    """A value as a message names it."""
-    if value is None or isinstance(value, (str, numbers.Number)):
-        return repr(value)
-    if isinstance(value, Tensor):
-        return f"the tensor '{value.name}'"
-    if isinstance(value, Operation):
-        return f"the operation '{value.name}'"
-    if isinstance(value, Stage):
-        return f"the stage of '{value.op.name}'"
-    if isinstance(value, IterVar):
-        return f"the axis '{value.name}'"
-    return f"a value of type {type(value).__name__}"
-
-
 def check_arguments(
     directive: str, on: Stage | Schedule, args: tuple[Any, ...], options: dict[str, Any]
 ) -> None:
@@ -125,7 +98,13 @@ def check_arguments(
     given = [*zip(names, args, strict=False), *options.items()]
     of = f" of '{on.op.name}'" if isinstance(on, Stage) else ""
     for name, value in given:
-        kind = parameters.get(name, ANYTHING)
+        if name not in parameters:
+            _core.refuse(
+                "BadCall",
+                f"{directive}{of} has no parameter {name}",
+                f"call it as {directive}({', '.join(parameters)})",
+            )
+        kind = parameters[name]
         if kind.accepts(value):
             continue
         what = "an argument" if directive in VARIADIC else name
@@ -136,4 +115,4 @@ def check_arguments(
         )
 
 
-__all__ = ["PARAMETERS", "Kind", "check_arguments", "shown"]
+__all__ = ["PARAMETERS", "check_arguments"]

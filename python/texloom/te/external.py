@@ -7,6 +7,8 @@ from typing import Any
 
 from .. import _core
 from .._core import Buffer, Expr, Stmt, Tensor
+from ..checked_calls import check_calls
+from ..dtypes import DType
 from ..errors import refuse
 from ..tir.buffer import decl_buffer
 from .attributes import Attributes
@@ -16,9 +18,9 @@ from .tag import tag_of
 def extern(
     shape: Any,
     inputs: Sequence[Tensor],
-    fcompute: Callable[[list[Buffer], list[Buffer]], Stmt],
+    fcompute: Callable[..., Any],
     name: str = "extern",
-    dtype: str | Sequence[str] | None = None,
+    dtype: DType | Sequence[DType] | None = None,
     in_buffers: Buffer | Sequence[Buffer] | None = None,
     out_buffers: Buffer | Sequence[Buffer] | None = None,
     tag: str = "",
@@ -40,7 +42,7 @@ def extern(
         Takes a list of buffers for the inputs and one for the outputs, and returns the statement.
     name : str
         For messages, texts and stages.
-    dtype : str or sequence of str, optional
+    dtype : str, a dtype of NumPy's, or a sequence of them, optional
         Element types of the outputs; the inputs' own where they have one in common.
     in_buffers, out_buffers : Buffer or sequence of Buffer, optional
         What `fcompute` is given, made by ``tir.decl_buffer``.
@@ -61,7 +63,7 @@ def extern(
         statement, and where the statement is none that a program may have: where it accesses a
         buffer outside its shape, writes an input, or uses what it does not declare.
     """
-    if not all(isinstance(t, Tensor) for t in inputs):
+    if not isinstance(inputs, (list, tuple)) or not all(isinstance(t, Tensor) for t in inputs):
         refuse(
             "BadExtern",
             f"the inputs of the extern '{name}' are no list of tensors",
@@ -91,7 +93,7 @@ def _buffer_of(tensor: Tensor) -> Buffer:
 
 
 def _outputs(
-    shape: Any, inputs: Sequence[Tensor], name: str, dtype: str | Sequence[str] | None
+    shape: Any, inputs: Sequence[Tensor], name: str, dtype: DType | Sequence[DType] | None
 ) -> list[Buffer]:
     several = isinstance(shape, (list, tuple)) and shape and isinstance(shape[0], (list, tuple))
     shapes = list(shape) if several else [shape]
@@ -104,7 +106,7 @@ def _outputs(
                 "give that of its outputs by dtype=",
             )
         dtype = known.pop()
-    dtypes = [dtype] * len(shapes) if isinstance(dtype, str) else list(dtype)
+    dtypes = list(dtype) if isinstance(dtype, (list, tuple)) else [dtype] * len(shapes)
     if len(dtypes) != len(shapes):
         refuse(
             "BadExtern",
@@ -117,3 +119,4 @@ def _outputs(
 
 
 __all__ = ["extern"]
+check_calls(globals())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .._core import Buffer, Expr, IterVar, Operation, Stage, Stmt, Tensor, TensorIntrin
+from ..checked_calls import check_calls
 from ..errors import refuse
 from ..tir.buffer import decl_buffer
 
@@ -123,3 +124,4 @@ def _tensorize(self: Stage, var: IterVar, tensor_intrin: TensorIntrin) -> None:
 Stage.tensorize = _tensorize
 
 __all__ = ["TensorIntrin", "decl_tensor_intrin"]
+check_calls(globals())

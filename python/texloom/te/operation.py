@@ -8,6 +8,9 @@ from typing import Any, NoReturn
 
 from .. import _core
 from .._core import IterVar, Operation, Schedule, Tensor
+from ..argument_kinds import shown
+from ..checked_calls import check_calls
+from ..dtypes import DType
 from ..errors import ComputeFunctionError, TVMError, refuse
 from ..ir import Range
 from .attributes import Attributes
@@ -16,17 +19,23 @@ from .tag import tag_of
 
 
 def _extents(shape: Any) -> tuple[Any, ...]:
+    if isinstance(shape, str):
+        refuse(
+            "BadDirectiveArgument",
+            f"the shape of a tensor is {shape!r}, not a list of extents",
+            'write the extents first: te.placeholder((4, 4), "float32", "A")',
+        )
     return tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
 
 
-def placeholder(shape: Any, dtype: str | None = None, name: str = "placeholder") -> Tensor:
+def placeholder(shape: Any, dtype: DType | None = None, name: str = "placeholder") -> Tensor:
     """An input tensor.
 
     Parameters
     ----------
     shape : int or sequence of int
         Extents, all positive.
-    dtype : str, optional
+    dtype : str, or a dtype of NumPy's, optional
         Element type; float32 by default.
     name : str
         For messages, texts and kernel arguments.
@@ -36,7 +45,7 @@ def placeholder(shape: Any, dtype: str | None = None, name: str = "placeholder")
     TVMError
         TL1001 for an extent that is not positive, TL1005 for an unknown dtype.
     """
-    return _core.placeholder(_extents(shape), dtype or "float32", name)
+    return _core.placeholder(_extents(shape), "float32" if dtype is None else dtype, name)
 
 
 def compute(
@@ -127,10 +136,17 @@ def _refuse_function(tensor: str, problem: str, axes: int) -> NoReturn:
     raise AssertionError
 
 
-def _ends(dom: Any) -> tuple[Any, Any]:
-    """The first index of a pair or a Range, and the one behind its last."""
-    begin, end = (dom.min, dom.min + dom.extent) if isinstance(dom, Range) else dom
-    return begin, end
+def _ends(dom: Any, function: str, example: str) -> tuple[Any, Any]:
+    """Where a domain begins, and where it ends."""
+    if isinstance(dom, Range):
+        return dom.min, dom.min + dom.extent
+    if isinstance(dom, (list, tuple)) and len(dom) == 2:
+        return dom[0], dom[1]
+    refuse(
+        "BadDirectiveArgument",
+        f"{function}: dom is {shown(dom)}, neither a pair nor a Range",
+        f"give where it begins and where it ends: {example}",
+    )
 
 
 def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "") -> IterVar:
@@ -141,7 +157,8 @@ def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "") -> IterVar:
             f"reduce_axis is given the thread {thread_tag!r}",
             "bind the axis in the schedule: s[C].bind(axis, te.thread_axis(tag))",
         )
-    return _core.reduce_axis(*_ends(dom), name)
+    begin, end = _ends(dom, "reduce_axis", 'te.reduce_axis((0, n), name="k")')
+    return _core.reduce_axis(begin, end, name)
 
 
 def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
@@ -159,7 +176,8 @@ def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
         refuse("BadThreadAxis", "a thread axis has no tag", "name one, such as 'blockIdx.x'")
     if dom is None:
         return _core.thread_axis(tag)
-    return _core.thread_axis(tag, *_ends(dom))
+    begin, end = _ends(dom, "thread_axis", 'te.thread_axis((0, n), "threadIdx.x")')
+    return _core.thread_axis(tag, begin, end)
 
 
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:
@@ -182,3 +200,4 @@ __all__ = [
     "reduce_axis",
     "thread_axis",
 ]
+check_calls(globals())

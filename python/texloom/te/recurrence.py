@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Tensor
+from ..checked_calls import check_calls
 from ..errors import refuse
 from .attributes import Attributes
 from .tag import tag_of
@@ -79,3 +80,4 @@ def _several(tensors: Tensor | Sequence[Tensor]) -> list[Tensor]:
 
 
 __all__ = ["scan"]
+check_calls(globals())

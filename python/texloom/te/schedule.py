@@ -7,9 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _core
-from .._core import Expr, IterVar, Operation, Schedule, Stage, TensorIntrin
+from .._core import Buffer, Expr, IterVar, Operation, Schedule, Stage, Stmt, TensorIntrin
+from ..checked_calls import check_calls
+from ..target import resolve
 from ..tir.expr import StringImm
 from .operation import create_schedule
+from .read_graph import (
+    CreateAttachPath,
+    CreateReadGraph,
+    PostDFSOrder,
+    ScanFixPointAnalysis,
+    ScanGetBody,
+)
+from .specialized_condition import SpecializedCondition
 
 
 @dataclass(frozen=True)
@@ -132,6 +142,28 @@ def InferBound(s: Schedule) -> AxisMap:  # noqa: N802 (the name that scripts use
     return AxisMap([(axis, Range(first, extent)) for axis, first, extent in inferred(s)])
 
 
+def ScheduleOps(s: Schedule, bounds: Any, debug_keep_trivial_loop: bool = False) -> Stmt:  # noqa: N802
+    """The loops that compute the schedule, to be printed; what ``lower`` makes of it first.
+
+    Parameters
+    ----------
+    s : Schedule
+        It is not changed.
+    bounds, debug_keep_trivial_loop
+        Accepted for the sake of existing scripts: :func:`InferBound` of the schedule holds, and
+        loops of one iteration are left out.
+    """
+    del bounds, debug_keep_trivial_loop
+    inputs = [each for each in s.stages if each.op._kind == "placeholder" and each.group is None]
+    outputs = [each for each in s.stages if each.is_output]
+    args = [
+        op.output(i)
+        for op in (each.origin_op for each in inputs + outputs)
+        for i in range(op.num_outputs)
+    ]
+    return _core.loop_nest(_core.program(s, args, {}, "main", resolve(None)))
+
+
 def inferred(s: Schedule) -> list[tuple[IterVar, Expr, Expr]]:
     """Axis, first value and extent of all axes."""
     return _core.inferred_ranges(s)
@@ -194,14 +226,23 @@ __all__ = [
     "AutoInlineElemWise",
     "AutoInlineInjective",
     "AxisMap",
+    "Buffer",
+    "CreateAttachPath",
+    "CreateReadGraph",
     "Fuse",
     "InferBound",
     "IterVar",
     "IterVarAttr",
+    "PostDFSOrder",
     "Range",
+    "ScanFixPointAnalysis",
+    "ScanGetBody",
     "Schedule",
+    "ScheduleOps",
     "Singleton",
+    "SpecializedCondition",
     "Split",
     "Stage",
     "create_schedule",
 ]
+check_calls(globals())

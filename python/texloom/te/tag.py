@@ -5,6 +5,9 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 
+from ..checked_calls import check_calls
+from ..errors import refuse
+
 _current: ContextVar[str | None] = ContextVar("texloom_tag", default=None)
 
 
@@ -17,7 +20,11 @@ class TagScope(ContextDecorator):
 
     def __enter__(self) -> TagScope:
         if _current.get() is not None:
-            raise ValueError("a tag_scope inside another: a compute has one tag")
+            refuse(
+                "TwoTags",
+                f"the tag_scope {self.tag!r} stands inside that of {_current.get()!r}",
+                "leave the inner one out, or put it behind the outer one",
+            )
         self._token = _current.set(self.tag)
         return self
 
@@ -37,5 +44,13 @@ def tag_of(own: str) -> str:
     if enclosing is None:
         return own
     if own:
-        raise ValueError(f"the tag {own!r} inside a tag_scope: a compute has one tag")
+        refuse(
+            "TwoTags",
+            f"a compute has the tag {own!r}, and stands in the tag_scope {enclosing!r}",
+            "leave tag= out, or put the compute outside of the scope",
+        )
     return enclosing
+
+
+__all__ = ["TagScope", "tag_of", "tag_scope"]
+check_calls(globals())

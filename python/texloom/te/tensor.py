@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Expr, IterVar, Operation, Tensor, TensorSlice
+from ..checked_calls import check_methods
 from ..tir.op import const
 from .operation import compute
 
@@ -170,3 +171,4 @@ __all__ = [
     "TensorComputeOp",
     "TensorSlice",
 ]
+check_methods(Expr, IterVar, Operation, Tensor, TensorSlice)

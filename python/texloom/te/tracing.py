@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor, TensorIntrin
+from ..checked_calls import check_methods, refuse_call
 from ..tir.op import var
 from . import intrinsic, intrinsic_call  # noqa: F401 (what they add is traced)
 from .directive_arguments import PARAMETERS, check_arguments
@@ -152,10 +153,12 @@ def _traced(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         target = "s" if self is s else trace.value(s, self)
         try:
             result = method(self, *args, **options)
-        except Exception:
+        except Exception as error:
             del trace.lines[line_count:]
             while len(trace.axes) > axis_count:
                 trace.axes.popitem()
+            if isinstance(error, TypeError):
+                refuse_call(error, method, (self, *args), options)
             raise
         assigned = "" if result in (None, []) else trace.result(result) + " = "
         trace.lines.append(f"{assigned}{target}.{name}({', '.join(shown)})")
@@ -193,5 +196,6 @@ for _name in SCHEDULE_DIRECTIVES:
     setattr(Schedule, _name, _traced(_name, getattr(Schedule, _name)))
 Schedule.normalize = _normalized(Schedule.normalize)
 Schedule.trace = _trace
+check_methods(Schedule, Stage, but=PARAMETERS)
 
 __all__ = ["Trace"]

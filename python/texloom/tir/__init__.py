@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
+from .. import out_of_scope
 from .._core import Buffer, Stmt
 from . import ir_builder
 from .buffer import decl_buffer
@@ -26,3 +29,7 @@ __all__ = [
     "min",
     "sum",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    out_of_scope.refuse_name(__name__, name)

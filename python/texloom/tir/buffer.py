@@ -6,12 +6,14 @@ from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Buffer
+from ..checked_calls import check_calls, check_methods
+from ..dtypes import DType
 from ..errors import refuse
 
 
 def decl_buffer(
     shape: Any,
-    dtype: str | None = None,
+    dtype: DType | None = None,
     name: str = "",
     data: None = None,
     strides: Any = None,
@@ -79,7 +81,7 @@ def decl_buffer(
     extents = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
     return _core.decl_buffer(
         extents,
-        dtype or "float32",
+        "float32" if dtype is None else dtype,
         name,
         scope,
         origin,
@@ -104,3 +106,5 @@ def _access_ptr(self: Buffer, *args: Any, **options: Any) -> NoReturn:
 Buffer.access_ptr = _access_ptr
 
 __all__ = ["decl_buffer"]
+check_calls(globals())
+check_methods(Buffer)

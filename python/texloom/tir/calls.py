@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Expr, Stmt
+from ..checked_calls import check_calls
+from ..dtypes import DType
 from ..errors import refuse
 from . import op, opencl_functions
 
@@ -39,7 +41,8 @@ def _element_name(name: str) -> str:
     return name
 
 
-def _call(dtype: str, name: str, args: tuple[Any, ...]) -> Expr:
+def _call(dtype: DType, name: str, args: tuple[Any, ...]) -> Expr:
+    dtype = _core.dtype_name(dtype)
     if name in _OPERATORS:
         return _OPERATORS[name](*args).astype(dtype)
     operands = [_core.to_expr(x) for x in args]
@@ -53,11 +56,17 @@ def _call(dtype: str, name: str, args: tuple[Any, ...]) -> Expr:
             f"there is no function {name!r} that kernels may call",
             f"use one of {known}",
         )
+    if len(operands) != _core.intrinsics()[element]:
+        refuse(
+            "BadOperandType",
+            f"{name} is called with {len(operands)} arguments",
+            f"give it {_core.intrinsics()[element]} of them",
+        )
     # As in C, arguments are converted to what the function takes.
     return _core.call(element, *(x.astype(dtype) for x in operands))
 
 
-def call_pure_extern(dtype: str, func_name: str, *args: Any) -> Expr:
+def call_pure_extern(dtype: DType, func_name: str, *args: Any) -> Expr:
     """A function of OpenCL C by its name, such as ``native_exp`` or ``fabs``.
 
     Known are the functions of ``te`` and ``tir`` by their names here and in OpenCL C, those with an
@@ -75,12 +84,12 @@ def call_pure_extern(dtype: str, func_name: str, *args: Any) -> Expr:
     return _call(dtype, func_name, args)
 
 
-def call_extern(dtype: str, func_name: str, *args: Any) -> Expr:
+def call_extern(dtype: DType, func_name: str, *args: Any) -> Expr:
     """:func:`call_pure_extern`: no function that is known has effects."""
     return _call(dtype, func_name, args)
 
 
-def call_intrin(dtype: str | None, func_name: str, *args: Any) -> Expr | Stmt:
+def call_intrin(dtype: DType | None, func_name: str, *args: Any) -> Expr | Stmt:
     """A function of ``tir`` by its name there, such as ``tir.exp``.
 
     ``tir.tvm_storage_sync`` is a statement, for ``emit`` of an ``ir_builder``: all threads of a
@@ -104,3 +113,4 @@ def trace(args: Any, trace_action: str = "tvm.default_trace_action") -> NoReturn
 
 
 __all__ = ["call_extern", "call_intrin", "call_pure_extern", "trace"]
+check_calls(globals())

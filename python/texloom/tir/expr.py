@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from .. import _core
 from .._core import Expr as PrimExpr
 from .._core import IterVar, Tensor
+from ..errors import refuse
 from . import calls, op
 
 
@@ -27,7 +28,11 @@ class NodeClass(type):
 
     def __call__(cls, *args: typing.Any, **keywords: typing.Any) -> PrimExpr:
         if cls.make is None:
-            raise TypeError(f"{cls.__name__} is for isinstance; make one with functions of te")
+            refuse(
+                "BadCall",
+                f"the class {cls.__name__} is called, which is for isinstance alone",
+                "make one with the functions of te",
+            )
         return cls.make(*args, **keywords)
 
 

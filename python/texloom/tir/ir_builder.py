@@ -20,6 +20,8 @@ from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Buffer, Expr, IterVar, Stmt
+from ..checked_calls import check_calls, check_methods
+from ..dtypes import DType
 from ..errors import refuse
 from .expr import StringImm
 from .op import likely
@@ -147,7 +149,7 @@ class IRBuilder:
         begin: Any,
         end: Any,
         name: str = "i",
-        dtype: str | None = None,
+        dtype: DType | None = None,
         kind: str = "serial",
     ) -> WithScope:
         """A loop from `begin` to ``end - 1``; `kind` is serial, unroll, vectorize or parallel.
@@ -246,7 +248,7 @@ class IRBuilder:
 
     def allocate(
         self,
-        dtype: str,
+        dtype: DType,
         shape: Any,
         name: str = "buf",
         axis_separators: Any = None,
@@ -331,3 +333,5 @@ def create() -> IRBuilder:
 
 
 __all__ = ["BufferVar", "IRBuilder", "create"]
+check_calls(globals())
+check_methods(IRBuilder)

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce as _fold
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Expr
+from ..checked_calls import check_calls
+from ..dtypes import DType
+from ..errors import MisuseError, refuse
 
 Operand = Any  # an expression, an axis, a full slice of a tensor or a number
 
@@ -130,17 +133,23 @@ def nextafter(x: Operand, y: Operand) -> Expr:
     return _core.call("nextafter", x, y)
 
 
-def var(name: str = "tindex", dtype: str = "int32") -> Expr:
+def ldexp(x1: Operand, x2: Operand) -> Expr:
+    """`x1` times 2 to the power `x2`, an integer; `x1` is floating point."""
+    x = _core.to_expr(x1)
+    return _core.call("ldexp", x, _core.to_expr(x2).astype(x.dtype))
+
+
+def var(name: str = "tindex", dtype: DType = "int32") -> Expr:
     """A symbol."""
     return _core.var(name, dtype)
 
 
-def size_var(name: str = "size", dtype: str = "int32") -> Expr:
+def size_var(name: str = "size", dtype: DType = "int32") -> Expr:
     """A symbol for an extent, which is never negative."""
     return _core.var(name, dtype)
 
 
-def const(value: float, dtype: str | None = None) -> Expr:
+def const(value: float, dtype: DType | None = None) -> Expr:
     """A constant.
 
     Without `dtype` a value of NumPy's keeps its own; a Python number has the type that it has as
@@ -218,7 +227,7 @@ def shift_right(x: Operand, y: Operand) -> Expr:
     return _core.to_expr(x) >> y
 
 
-def infinity(dtype: str) -> Expr:
+def infinity(dtype: DType) -> Expr:
     """The positive infinity of a floating-point type."""
     return const(float("inf"), dtype)
 
@@ -237,17 +246,21 @@ def likely(condition: Operand) -> Expr:
     return _core.to_expr(condition)
 
 
+def _refuse_nothing(function: str) -> NoReturn:
+    refuse("BadCall", f"{function} of no condition", "give at least one condition", MisuseError)
+
+
 def all(*conditions: Operand) -> Expr:
     """Whether all conditions hold, of which there is at least one."""
     if not conditions:
-        raise ValueError("all: give at least one condition")
+        _refuse_nothing("all")
     return _fold(_core.logical_and, conditions, _core.to_expr(True))
 
 
 def any(*conditions: Operand) -> Expr:
     """Whether a condition holds, of which there is at least one."""
     if not conditions:
-        raise ValueError("any: give at least one condition")
+        _refuse_nothing("any")
     return _fold(_core.logical_or, conditions, _core.to_expr(False))
 
 
@@ -259,24 +272,27 @@ def _integer_range(dtype: str) -> tuple[int, int]:
 
 
 _FLOAT_MAX = {
+    "bfloat16": 2.0**128 - 2.0**120,
     "float16": 65504.0,
     "float32": 3.4028234663852886e38,
     "float64": 1.7976931348623157e308,
 }
 
 
-def max_value(dtype: str) -> Expr:
+def max_value(dtype: DType) -> Expr:
     """The highest finite value of a type."""
-    if dtype in _FLOAT_MAX:
-        return const(_FLOAT_MAX[dtype], dtype)
-    return const(_integer_range(dtype)[1], dtype)
+    name = _core.dtype_name(dtype)
+    if name in _FLOAT_MAX:
+        return const(_FLOAT_MAX[name], name)
+    return const(_integer_range(name)[1], name)
 
 
-def min_value(dtype: str) -> Expr:
+def min_value(dtype: DType) -> Expr:
     """The lowest finite value of a type."""
-    if dtype in _FLOAT_MAX:
-        return const(-_FLOAT_MAX[dtype], dtype)
-    return const(_integer_range(dtype)[0], dtype)
+    name = _core.dtype_name(dtype)
+    if name in _FLOAT_MAX:
+        return const(-_FLOAT_MAX[name], name)
+    return const(_integer_range(name)[0], name)
 
 
 __all__ = [
@@ -318,6 +334,7 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "ldexp",
     "likely",
     "log",
     "log10",
@@ -346,3 +363,4 @@ __all__ = [
     "truncmod",
     "var",
 ]
+check_calls(globals())

@@ -1,7 +1,7 @@
 """Functions of OpenCL C that are expressions of others, by their names there.
 
 Each takes operands of one type, the call's, and returns a value of it. Functions whose precision
-no expression reaches (``fma``, ``cbrt``, ``expm1``, ...) are not among them.
+no expression reaches (``cbrt``, ``expm1``, ...) are element functions of their own.
 """
 
 from __future__ import annotations
@@ -91,6 +91,7 @@ def _rotate(x: Expr, count: Expr) -> Expr:
 
 
 FLOAT_FUNCTIONS: dict[str, tuple[int, Function]] = {
+    "fma": (3, _core.fma),
     "mad": (3, lambda a, b, c: a * b + c),  # rounded as the device likes
     "mix": (3, lambda x, y, a: x + (y - x) * a),
     "step": (2, _step),

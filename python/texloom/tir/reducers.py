@@ -13,6 +13,8 @@ from typing import Any
 
 from .. import _core
 from .._core import Expr, IterVar
+from ..checked_calls import check_calls
+from ..errors import refuse
 from .op import const
 
 Operand = Any  # an expression, an axis, an indexed tensor or a number
@@ -43,10 +45,18 @@ def _reducer(name: str, over_axes: OverAxes, of_values: OfValues, doc: str) -> C
                 init, *others = others
         if axis is not None:
             if others:
-                raise TypeError(f"{name}: give either several values or one value and its axis")
+                refuse(
+                    "BadCall",
+                    f"{name} is called with several values and an axis",
+                    "give either several values, or one value and its axis",
+                )
             return over_axes(expr, _domain(axis, where, init))
         if not others:
-            raise TypeError(f"{name}: give a second value, or the axis= of a reduction")
+            refuse(
+                "BadCall",
+                f"{name} is called with one value and no axis",
+                "give a second value, or the axis= of a reduction",
+            )
         return _fold(of_values, others, expr)
 
     reducer.__name__ = reducer.__qualname__ = name
@@ -145,3 +155,4 @@ def _value(value: Any) -> Any:
 prod = comm_reducer(lambda x, y: x * y, lambda dtype: const(1, dtype), name="prod")
 
 __all__ = ["comm_reducer", "max", "min", "prod", "sum"]
+check_calls(globals())

@@ -181,6 +181,11 @@ class ExprPrinter {
   }
 
   std::string call(const ir::Call& n) {
+    if (n.function == ir::Intrinsic::Ldexp) {
+      const std::string type = value_type_name(ir::kInt32.with_lanes(n.type.lanes));
+      return fmt::format("ldexp({}, convert_{}_sat({}))", text(n.arguments[0]), type,
+                         text(n.arguments[1]));
+    }
     return fmt::format("{}({})", info(n.function).opencl_name, list(n.arguments));
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <climits>
 #include <cmath>
 #include <limits>
 
@@ -158,6 +159,12 @@ Scalar apply_floats(BinaryOp op, Type type, double a, double b) {
   }
 }
 
+// As OpenCL C converts to int with saturation: 0 of NaN.
+int saturated_int(double value) {
+  if (std::isnan(value)) return 0;
+  return static_cast<int>(std::clamp(value, double{INT_MIN}, double{INT_MAX}));
+}
+
 template <class Number>
 Number element_function(Intrinsic function, Number x, Number y) {
   switch (function) {
@@ -216,6 +223,14 @@ Number element_function(Intrinsic function, Number x, Number y) {
       return std::atanh(x);
     case Intrinsic::Erf:
       return std::erf(x);
+    case Intrinsic::Erfc:
+      return std::erfc(x);
+    case Intrinsic::Cbrt:
+      return std::cbrt(x);
+    case Intrinsic::Expm1:
+      return std::expm1(x);
+    case Intrinsic::Tgamma:
+      return std::tgamma(x);
     case Intrinsic::Floor:
       return std::floor(x);
     case Intrinsic::Ceil:
@@ -241,6 +256,8 @@ Number element_function(Intrinsic function, Number x, Number y) {
       return std::copysign(x, y);
     case Intrinsic::Nextafter:
       return std::nextafter(x, y);
+    case Intrinsic::Ldexp:
+      return std::ldexp(x, saturated_int(y));
     case Intrinsic::NativeRecip:
       return Number{1} / x;
     case Intrinsic::NativeDivide:

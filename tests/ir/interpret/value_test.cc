@@ -220,6 +220,10 @@ TEST(Scalars, Calls) {
       {Intrinsic::Acos, 1, 0, 0},
       {Intrinsic::Atan, 0, 0, 0},
       {Intrinsic::Erf, 0, 0, 0},
+      {Intrinsic::Erfc, 0, 0, 1},
+      {Intrinsic::Cbrt, -8, 0, -2},
+      {Intrinsic::Expm1, 0, 0, 0},
+      {Intrinsic::Tgamma, 5, 0, 24},
       {Intrinsic::Floor, -1.5, 0, -2},
       {Intrinsic::Ceil, -1.5, 0, -1},
       {Intrinsic::Trunc, -1.5, 0, -1},
@@ -237,6 +241,7 @@ TEST(Scalars, Calls) {
       {Intrinsic::Hypot, 3, 4, 5},
       {Intrinsic::Copysign, 3, -1, -3},
       {Intrinsic::Nextafter, 2, 2, 2},
+      {Intrinsic::Ldexp, 3, -1.5, 1.5},
       {Intrinsic::NativeExp, 0, 0, 1},
       {Intrinsic::NativeExp2, 3, 0, 8},
       {Intrinsic::NativeExp10, 2, 0, 100},
@@ -263,6 +268,8 @@ TEST(Scalars, Calls) {
           << info(c.function).te_name << " of " << to_string(type);
     }
   }
+  EXPECT_EQ(call(Intrinsic::Ldexp, kDouble, 1, 1e30), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(call(Intrinsic::Ldexp, kDouble, 1, std::nan("")), 1);
   EXPECT_EQ(call(Intrinsic::Sqrt, kFloat32, 2), double{std::sqrt(2.0F)});
   EXPECT_EQ(call(Intrinsic::Sqrt, kDouble, 2), std::sqrt(2.0));
   EXPECT_EQ(call(Intrinsic::Sqrt, kHalf, 2), 1.4140625);

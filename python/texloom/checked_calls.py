@@ -1,0 +1,194 @@
+"""Calls that a public function does not take: diagnostics instead of what Python says of them.
+
+The annotations of a function are what is checked: a parameter that is annotated by one of KINDS
+takes such values alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import re
+from collections.abc import Callable, Container, Mapping
+from typing import Any, NoReturn
+
+from ._core import Operation, Schedule, Tensor
+from .argument_kinds import Kind, instance_of, shown
+from .errors import TVMError, refuse
+
+_WORD = Kind("a string", instance_of(str), 'write it in quotes, as "A"')
+_FUNCTION = Kind("a function", callable, "give a function, as lambda i: A[i] + 1")
+_SCHEDULE = Kind("a schedule", instance_of(Schedule), "make one: s = te.create_schedule(C.op)")
+
+
+def _or_none(kind: Kind) -> Kind:
+    return Kind(kind.words, lambda value: value is None or kind.accepts(value), kind.help)
+
+
+def _are(*types: type) -> Callable[[Any], bool]:
+    """A list of nothing but instances of the types."""
+    return lambda value: (
+        isinstance(value, (list, tuple)) and all(isinstance(each, types) for each in value)
+    )
+
+
+_OPERATION = "name the operation of what te.compute returned: C.op"
+KINDS: dict[str, Kind] = {
+    "str": _WORD,
+    "str | None": _or_none(_WORD),
+    "Callable[..., Any]": _FUNCTION,
+    "Schedule": _SCHEDULE,
+    "str | int": Kind("a string or a number", instance_of(str, int), _WORD.help),
+    "str | Callable[..., Any]": Kind(
+        "a string", lambda value: isinstance(value, str) or callable(value), _WORD.help
+    ),
+    "str | os.PathLike[str]": Kind(
+        "the name of a file", instance_of(str, os.PathLike), "give its path as a string"
+    ),
+    "Range": Kind(
+        "a Range",
+        lambda value: hasattr(value, "min") and hasattr(value, "extent"),
+        "make one: tvm.ir.Range(begin, end)",
+    ),
+    "Tensor": Kind("a tensor", instance_of(Tensor), "name what te.compute returned"),
+    "Operation": Kind("an operation", instance_of(Operation), _OPERATION),
+    "Sequence[Operation]": Kind("a list of operations", _are(Operation), _OPERATION),
+    "Operation | Tensor | Sequence[Operation | Tensor]": Kind(
+        "an operation or a list of them",
+        lambda value: isinstance(value, (Operation, Tensor)) or _are(Operation, Tensor)(value),
+        _OPERATION,
+    ),
+    "ReadGraph": Kind(
+        "a mapping", instance_of(Mapping), "make it by te.schedule.CreateReadGraph([C.op])"
+    ),
+}
+_OTHER_KINDS = "is given values of other kinds than it takes"
+# How pybind11 says that no overload takes the arguments.
+_NO_OVERLOAD = re.compile("incompatible (function|constructor) arguments")
+# As pybind11 writes one: "begin: object", "dtype: object = None", "*args".
+_COMPILED_PARAMETER = re.compile(r"(\*{0,2}\w+)(?:: [^=]+?)?(?: = (.*))?")
+
+
+def _parameters(function: Callable[..., Any]) -> list[tuple[str, str]]:
+    """Names, starred where they take several, with defaults as they are written; "" for none."""
+    compiled = re.match(r"\w+\((.*)\) ->", function.__doc__ or "")
+    if compiled:
+        found = [_COMPILED_PARAMETER.fullmatch(part) for part in compiled[1].split(", ")]
+        parts = [(part[1], part[2] or "") for part in found if part]
+    else:
+        parts = []
+        for each in inspect.signature(function).parameters.values():
+            starred = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+            default = "" if each.default is each.empty else repr(each.default)
+            parts.append((starred + each.name, default))
+    return parts
+
+
+def spelled(function: Callable[..., Any]) -> str:
+    """The function with its parameters, as a call of it is written."""
+    parts = [f"{name}={default}" if default else name for name, default in _parameters(function)]
+    return f"{function.__name__}({', '.join(part for part in parts if part != 'self')})"
+
+
+def _problem(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
+    """What is wrong with the arguments of a compiled function, which takes `self` first."""
+    parameters = _parameters(function)
+    names = [name for name, _ in parameters]
+    missing = [n for n, default in parameters[len(args) :] if not default and n not in options]
+    unknown = [name for name in options if name not in names]
+    if unknown:
+        return f"has no parameter {', '.join(unknown)}"
+    if missing and not any(name.startswith("*") for name in names):
+        return f"is called without {', '.join(missing)}"
+    if len(args) > len(names):
+        return f"is called with {len(args) - 1} arguments"
+    return _OTHER_KINDS
+
+
+def _checked_parameters(function: Callable[..., Any]) -> dict[str, Kind]:
+    annotations = getattr(function, "__annotations__", {}).items()
+    return {name: KINDS[text] for name, text in annotations if name != "return" and text in KINDS}
+
+
+def refuse_call(
+    error: TypeError,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+) -> NoReturn:
+    """Raises the diagnostic of a TypeError that the call of a function brought about.
+
+    What the function itself, or a function that it was given, raised is left as it is.
+    """
+    trace = error.__traceback__
+    assert trace is not None
+    innermost = trace
+    while innermost.tb_next is not None:
+        innermost = innermost.tb_next
+    own = innermost.tb_frame.f_globals.get("__name__", "").partition(".")[0] == __package__
+    if own and _NO_OVERLOAD.search(str(error)):
+        is_compiled = innermost is trace
+        problem = _problem(function, args, options) if is_compiled else _OTHER_KINDS
+        message = f"{function.__name__} {problem}"
+    elif innermost is trace and not isinstance(error, TVMError):
+        message = str(error)
+    else:
+        raise error
+    refuse("BadCall", message, f"call it as {spelled(function)}")
+
+
+def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which refuses arguments that it does not take in words of Texloom.
+
+    Raises
+    ------
+    TVMError
+        TL2043 for a wrong number of arguments, TL2040 for an argument of another kind than its
+        parameter takes; both are TypeErrors.
+    """
+    kinds = _checked_parameters(function)
+    signature = inspect.signature(function) if kinds else inspect.Signature()
+
+    def check_kinds(args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        try:
+            given = signature.bind(*args, **options).arguments
+        except TypeError:
+            return  # the call itself is going to say it
+        for name, kind in kinds.items():
+            if name in given and not kind.accepts(given[name]):
+                problem = f"{name} is {shown(given[name])}, not {kind.words}"
+                refuse("BadDirectiveArgument", f"{function.__name__}: {problem}", kind.help)
+
+    @functools.wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        if kinds:
+            check_kinds(args, options)
+        try:
+            return function(*args, **options)
+        except TypeError as error:
+            refuse_call(error, function, args, options)
+
+    return call
+
+
+def check_calls(names: dict[str, Any]) -> None:
+    """Checks the calls of all public functions that a module defines; `names` are its globals."""
+    for name in names["__all__"]:
+        value = names[name]
+        if inspect.isfunction(value) and value.__module__ == names["__name__"]:
+            names[name] = checked(value)
+
+
+def check_methods(*classes: type, but: Container[str] = ()) -> None:
+    """Checks the calls of all public methods of the classes, but for those of these names."""
+    for each in classes:
+        for name, value in list(vars(each).items()):
+            is_method = callable(value) and not isinstance(value, type)
+            if is_method and not name.startswith("_") and name not in but:
+                if inspect.isfunction(value) and value.__name__.startswith("_"):
+                    value.__name__ = value.__qualname__ = name  # as messages are to call it
+                setattr(each, name, checked(value))
+
+
+__all__ = ["check_calls", "check_methods", "checked", "refuse_call", "spelled"]

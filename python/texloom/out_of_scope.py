@@ -1,0 +1,131 @@
+"""Names of TVM that Texloom leaves out: asking for one says what there is instead.
+
+Texloom compiles tensor expressions with schedules. What TVM builds around them (graphs, operators,
+tuning, remote devices) and its other ways into the compiler (TVMScript, TensorIR) are not here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from typing import NoReturn
+
+from .errors import MissingModuleError, MissingNameError, TVMError, refuse
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Why there is no such thing, and what to use."""
+
+    reason: str
+    way_out: str
+
+
+_COMPUTE = "write it as a te.compute with a schedule"
+_OPERATORS = LeftOut("operators are no part of Texloom", f"{_COMPUTE}, as those in texloom.ops")
+_GRAPHS = LeftOut("Texloom compiles kernels, no graphs", "build each operator by texloom.build")
+_TUNING = LeftOut(
+    "tuning is no part of Texloom",
+    "build each candidate, and time it by f.time_evaluator(f.entry_name, dev)",
+)
+_REMOTE = LeftOut(
+    "devices of other machines are not reached",
+    "write the module by export_library, and run it there by runtime.load_module",
+)
+_TENSORIR = LeftOut("there is no TensorIR: programs are schedules of te", _COMPUTE)
+_STATEMENTS = LeftOut(
+    "statements are made and printed, but have no classes",
+    "make them by tir.ir_builder, and read the text of what texloom.lower returns",
+)
+_LIBRARIES = LeftOut("kernels call no library", _COMPUTE)
+_HOST = LeftOut("there is no host code to compile", 'build for the target "opencl"')
+_CALLS = LeftOut(
+    "kernels call what OpenCL C has", 'call it by tir.call_pure_extern("float32", "fma", a, b, c)'
+)
+
+# By the name behind "texloom.".
+OUT_OF_SCOPE: dict[str, LeftOut] = {
+    "auto_scheduler": _TUNING,
+    "autotvm": _TUNING,
+    "meta_schedule": _TUNING,
+    "micro": _REMOTE,
+    "relay": _GRAPHS,
+    "rpc": _REMOTE,
+    "script": _TENSORIR,
+    "topi": _OPERATORS,
+    **{
+        f"contrib.{name}": _LIBRARIES
+        for name in "cblas cublas cublaslt cudnn dnnl miopen mkl mps nnpack random rocblas "
+        "sort sparse thrust".split()
+    },
+    **{f"contrib.{name}": _GRAPHS for name in "debugger graph_executor pipeline_executor".split()},
+    **{f"contrib.{name}": _HOST for name in "clang emcc hexagon ndk spirv tar xcode".split()},
+    "contrib.dlpack": LeftOut("functions take arrays of a device", "nd.from_dlpack makes them"),
+    "contrib.tedd": LeftOut("schedules are not drawn by tedd", "texloom.show draws them"),
+    "te.create_prim_func": _TENSORIR,
+    "te.extern_primfunc": _TENSORIR,
+    "te.gradient": LeftOut("derivatives are not computed", "write the derivative as a te.compute"),
+    "te.hybrid": LeftOut(
+        "functions of Python are not compiled",
+        "write a te.compute, or a te.extern whose statement tir.ir_builder makes",
+    ),
+    **{
+        f"tir.{name}": _TENSORIR
+        for name in "Block BlockRealize BlockScope BufferRegion MatchBufferRegion PrimFunc "
+        "Schedule ScheduleState StmtSRef schedule".split()
+    },
+    **{
+        f"tir.{name}": _STATEMENTS
+        for name in "Allocate AllocateConst AssertStmt AttrStmt BufferLoad BufferRealize "
+        "BufferStore Evaluate For IfThenElse Let LetStmt Load Prefetch ProducerRealize "
+        "ProducerStore SeqStmt Shuffle Store While stmt_functor stmt_list stmt_seq".split()
+    },
+    **{
+        f"tir.{name}": _CALLS
+        for name in "CallEffectKind call_cpacked call_llvm_intrin call_llvm_pure_intrin "
+        "call_packed lookup_param ret tvm_stack_make_array tvm_tuple".split()
+    },
+    "tir.analysis": _STATEMENTS,
+    "tir.reinterpret": LeftOut(
+        "expressions convert values, none their bits", "use .astype, or te.const for constants"
+    ),
+    "tir.transform": LeftOut(
+        "passes are not called by themselves", "texloom.lower_texts shows what each does"
+    ),
+}
+
+
+def _refuse(name: str, what: LeftOut, raised_as: type[TVMError]) -> NoReturn:
+    refuse("NotProvided", f"there is no {name} here: {what.reason}", what.way_out, raised_as)
+
+
+def refuse_name(module: str, name: str) -> NoReturn:
+    """What the ``__getattr__`` of a module does.
+
+    Raises
+    ------
+    AttributeError
+        A TVMError of code TL2042 for a name that is left out.
+    """
+    path = f"{module}.{name}".partition(".")[2]
+    if path in OUT_OF_SCOPE:
+        _refuse(path, OUT_OF_SCOPE[path], MissingNameError)
+    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+
+class _Finder(MetaPathFinder):
+    """Python asks it for modules that are not there."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: object = None) -> None:
+        """None for what may be elsewhere; what is left out is an ImportError, and a TVMError."""
+        del path, target
+        package, _, name = fullname.partition(".")
+        if package == __package__ and name in OUT_OF_SCOPE:
+            _refuse(name, OUT_OF_SCOPE[name], MissingModuleError)
+
+
+sys.meta_path.append(_Finder())
+
+__all__ = ["OUT_OF_SCOPE", "LeftOut", "refuse_name"]

@@ -1,0 +1,115 @@
+"""Which operations read which, and inside which loops they are computed: ``te.schedule``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NoReturn
+
+from .._core import IterVar, Operation, Schedule, Stage, Tensor
+from ..checked_calls import check_calls
+from ..errors import refuse
+
+ReadGraph = Mapping[Operation, Sequence[Tensor]]
+
+
+def _read_by(op: Operation) -> list[Tensor]:
+    """A scan reads what its rows are."""
+    return [*op.init, *op.update] if op._kind == "scan" else list(op.input_tensors)
+
+
+def _in_post_order(
+    outputs: Iterable[Operation], graph: ReadGraph, ends: Iterable[Operation] = ()
+) -> list[Operation]:
+    """What the outputs depend on, and they themselves, each behind what it reads."""
+    order: list[Operation] = []
+    seen = set(ends)
+    left = [(op, False) for op in reversed(list(outputs))]
+    while left:
+        op, inputs_are_done = left.pop()
+        if inputs_are_done:
+            order.append(op)
+        elif op not in seen:
+            seen.add(op)
+            left.append((op, True))
+            left += [(tensor.op, False) for tensor in reversed(graph.get(op, []))]
+    return order
+
+
+def CreateReadGraph(ops: Sequence[Operation]) -> dict[Operation, list[Tensor]]:  # noqa: N802 (TVM's)
+    """The tensors that each operation reads: of these and of all that they depend on."""
+    graph: dict[Operation, list[Tensor]] = {}
+    left = list(ops)
+    while left:
+        op = left.pop()
+        if op not in graph:
+            graph[op] = _read_by(op)
+            left += [tensor.op for tensor in graph[op]]
+    return graph
+
+
+def PostDFSOrder(outputs: Sequence[Operation], graph: ReadGraph) -> list[Operation]:  # noqa: N802
+    """The operations of the graph that the outputs depend on, each behind what it reads."""
+    return _in_post_order(outputs, graph)
+
+
+def CreateAttachPath(sch: Schedule) -> dict[Operation, list[IterVar]]:  # noqa: N802
+    """The loops of other stages that each stage is computed in, the innermost first."""
+    return {stage.op: _attach_path(stage) for stage in sch.stages}
+
+
+def _attach_path(stage: Stage) -> list[IterVar]:
+    path: list[IterVar] = []
+    seen = {stage}
+    host, loop = stage.attach_stage, stage.attach_ivar
+    while host is not None and loop is not None:
+        if host in seen:
+            refuse(
+                "AttachCycle",
+                f"the stage of '{stage.op.name}' is attached inside itself",
+                "attach each stage to a loop of one that reads it",
+            )
+        seen.add(host)
+        leaves = list(host.leaf_iter_vars)
+        (inside,) = [i for i, leaf in enumerate(leaves) if leaf.same_as(loop)]
+        path += reversed(leaves[: inside + 1])
+        host, loop = host.attach_stage, host.attach_ivar
+    return path
+
+
+def ScanGetBody(op: Operation) -> list[Operation]:  # noqa: N802
+    """What the steps of a scan compute, the updates last: all that depends on a state."""
+    if op._kind != "scan":
+        refuse(
+            "BadDirectiveArgument",
+            f"ScanGetBody of '{op.name}', which is no scan",
+            "give the operation of what te.scan returned",
+        )
+    graph = CreateReadGraph([op])
+    graph |= CreateReadGraph([tensor.op for tensor in op.update])
+    depends = {state.op for state in op.state_placeholder}
+    body = []
+    for each in _in_post_order([tensor.op for tensor in op.update], graph, depends):
+        if any(tensor.op in depends for tensor in graph[each]):
+            depends.add(each)
+            body.append(each)
+    return body
+
+
+def ScanFixPointAnalysis(scan: Operation) -> NoReturn:  # noqa: N802
+    """Refused: which axes of a scan stay where they are is not told apart."""
+    refuse(
+        "NotProvided",
+        f"there is no ScanFixPointAnalysis of '{scan.name}': which axes of a scan stay where they "
+        "are is not told",
+        "schedule the scan, and let texloom.lower say whether its steps can share a kernel",
+    )
+
+
+__all__ = [
+    "CreateAttachPath",
+    "CreateReadGraph",
+    "PostDFSOrder",
+    "ScanFixPointAnalysis",
+    "ScanGetBody",
+]
+check_calls(globals())

@@ -1,0 +1,34 @@
+"""Names of TVM that Texloom leaves out: each says what there is instead."""
+
+import importlib
+
+import pytest
+
+import texloom as tvm
+from texloom.out_of_scope import OUT_OF_SCOPE
+
+
+@pytest.mark.parametrize("name", OUT_OF_SCOPE)
+def test_name_is_refused(name):
+    """As an attribute, as a module, and what it begins with; `hasattr` and `try` see it missing."""
+    home, _, last = f"texloom.{name}".rpartition(".")
+    module = importlib.import_module(home)
+    with pytest.raises(AttributeError, match="TL2042") as caught:
+        getattr(module, last)
+    assert isinstance(caught.value, tvm.TVMError) and not hasattr(module, last)
+    (diagnostic,) = caught.value.diagnostics
+    assert f"there is no {name} here" in diagnostic.message and diagnostic.file == __file__
+    with pytest.raises(ImportError, match="TL2042") as caught:
+        importlib.import_module(f"texloom.{name}.part")
+    assert isinstance(caught.value, tvm.TVMError)
+    assert caught.value.diagnostics[0].file == __file__
+
+
+def test_other_names_are_as_python_has_them():
+    for module in (tvm, tvm.te, tvm.tir, tvm.contrib):
+        with pytest.raises(
+            AttributeError, match=f"module '{module.__name__}' has no attribute 'x'"
+        ):
+            _ = module.x
+    with pytest.raises(ModuleNotFoundError, match="texloom.x"):
+        importlib.import_module("texloom.x")

@@ -1,0 +1,115 @@
+"""Every public function and method, called with what it does not take: it says so in our words."""
+
+import inspect
+import warnings
+
+import pytest
+
+import texloom as tvm
+from texloom import te
+
+MODULES = (
+    tvm,
+    te,
+    te.schedule,
+    te.tag,
+    tvm.arith,
+    tvm.ir,
+    tvm.nd,
+    tvm.runtime,
+    tvm.target,
+    tvm.testing,
+    tvm.tir,
+)
+FUNCTIONS = {
+    f"{module.__name__}.{name}": getattr(module, name)
+    for module in MODULES
+    for name in module.__all__
+    if inspect.isfunction(getattr(module, name))
+}
+# What compares arrays has NumPy's words for those that it cannot compare, and what a reducer of
+# several values is given in a list is its own affair.
+del FUNCTIONS["texloom.testing.assert_allclose"], FUNCTIONS["texloom.te.prod"]
+JUNK = (None, 3, -1.5, "texture", [], [None], {}, object())
+
+
+def stage_and_axis():
+    x = te.placeholder((8, 4), name="X")
+    y = te.compute((8, 4), lambda i, j: x[i, j] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    return s, s[y]
+
+
+def objects():
+    """One of each class whose methods are public."""
+    s, stage = stage_and_axis()
+    x = stage.op.input_tensors[0]
+    return [
+        s,
+        stage,
+        stage.op,
+        x,
+        x[0],
+        x[0, 0] + 1,
+        stage.op.axis[0],
+        tvm.decl_buffer((4,)),
+        tvm.arith.Analyzer(),
+        tvm.nd.empty((4,)),
+        tvm.tir.ir_builder.create(),
+    ]
+
+
+METHODS = [
+    (type(each), name)
+    for each in objects()
+    for name in dir(type(each))
+    if not name.startswith("_") and callable(getattr(type(each), name))
+]
+
+
+def calls():
+    """Arguments by position and by name: too few, too many, of no kind that is taken."""
+    for value in JUNK:
+        for count in range(4):
+            yield (value,) * count, {}
+    yield (None,) * 15, {}
+    yield (), {"no_such_parameter": 1}
+
+
+def problem_of(function, args, options):
+    """What is wrong with how the call is refused; None where it is not."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            function(*args, **options)
+    except tvm.TVMError as error:
+        (diagnostic,) = error.diagnostics
+        in_text = function is tvm.parse and diagnostic.file in ("<text>", *args)
+        if diagnostic.file != __file__ and not in_text:
+            return f"{args} {options}: the line is that of {diagnostic.file}"
+        if len(diagnostic.help) < 10:
+            return f"{args} {options}: no way out: {diagnostic.help!r}"
+    except IndexError:
+        pass  # as Python has it, of a number beyond the end
+    except Exception as error:
+        return f"{args} {options}: {error!r}"
+    return None
+
+
+def found(function):
+    return [problem for call in calls() if (problem := problem_of(function, *call))]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name):
+    problems = found(FUNCTIONS[name])
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize(("kind", "name"), METHODS, ids=lambda p: getattr(p, "__name__", p))
+def test_methods(kind, name):
+    problems = []
+    for call in calls():
+        (own,) = [each for each in objects() if type(each) is kind]
+        problems += filter(None, [problem_of(getattr(own, name), *call)])
+    assert not problems, "\n".join(problems)
