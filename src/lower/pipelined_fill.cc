@@ -125,6 +125,13 @@ Stmt PipelinedFill::with_copy(const Stmt& s, const Expr& turn) const {
         if (!n.buffer.same_as(from_)) return self;
         return make_load(to_, indices(n.indices), n.location);
       },
+      [&](const Pointer& n, const Expr& self) {
+        if (!n.buffer.same_as(from_)) return self;
+        Exprs extents{make_int(1)};
+        extents.insert(extents.end(), n.extents.begin(), n.extents.end());
+        return make_pointer(n.access, to_, indices(n.indices), std::move(extents), n.offset,
+                            n.location);
+      },
       [&](const Store& n, const Stmt& self) {
         if (!n.buffer.same_as(from_)) return self;
         return make_store(to_, indices(n.indices), n.value, n.location);

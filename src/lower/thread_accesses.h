@@ -53,6 +53,7 @@ class ThreadAccesses {
   void collect(const ir::Stmt& s, Wanted wanted, const std::vector<ir::ThreadTag>& tags);
   void collect_reads(const ir::Expr& e, Wanted wanted, const std::vector<ir::ThreadTag>& tags,
                      const ir::Store* store);
+  ir::Exprs some_element(const ir::Pointer& pointer);
   std::optional<Exchange> first_exchange(const std::vector<ThreadAccess>& writes,
                                          const std::vector<ThreadAccess>& others, size_t first_axis,
                                          TagFilter tags) const;
@@ -61,7 +62,8 @@ class ThreadAccesses {
   std::optional<ir::ThreadTag> tag_apart(const ThreadAccess& write, const ThreadAccess& other,
                                          size_t first_axis, TagFilter tags) const;
 
-  const ir::arith::Ranges& ranges_;
+  ir::arith::Ranges ranges_;
+  ir::Exprs elements_;  // variables, alive as long as variables_ knows their addresses
   // That a kernel has several of; the variable of the first loop stands for those of all.
   std::map<ir::ThreadTag, ir::Expr> threads_;
   EqualWhereMet::Variables variables_;
