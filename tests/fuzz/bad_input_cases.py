@@ -48,8 +48,7 @@ UNREACHABLE = {
     "TL3012": "reductions in textures are refused before, and nothing else reads what it writes; "
     "a text of stage flattened shows it",
     "TL5009": "it takes more memory than the device has",
-    "TL5010": "what it says is the device's compiler's: of C text that is none "
-    "tests/python/test_foreign_functions.py asks for it",
+    "TL5010": "what is refused, such as C text that is none, is up to the device's compiler",
     "TL6004": "the interpreter is run by texloom-opt",
     "TL6005": "the interpreter is run by texloom-opt",
 }
