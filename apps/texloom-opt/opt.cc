@@ -118,7 +118,7 @@ class Runner {
       interpret();
     } else if (options_.emit_opencl) {
       for (const ir::Kernel& kernel : lowering_.program.kernels) {
-        out_ << codegen::opencl::print(kernel, lowering_.target).source;
+        out_ << codegen::opencl::print(kernel, lowering_.program.foreign, lowering_.target).source;
       }
     } else {
       out_ << text_of_program();

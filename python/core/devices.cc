@@ -97,8 +97,10 @@ std::string help_for(Code code) {
     case Code::OutOfDeviceMemory:
       return "free arrays that are no longer used, or use smaller ones";
     case Code::KernelRefused:
-      return "this is a bug in Texloom's code generation or the device's compiler: report it with "
-             "the kernel's source (function.kernels) and this log";
+      return "in C text of your own (import_c), put right what the log says: pointers into global "
+             "memory are __global in OpenCL C, for one; else this is a bug in Texloom's code "
+             "generation or the device's compiler: report it with the kernel's source "
+             "(function.kernels) and this log";
     case Code::TooManyLaunches:
       return "each iteration of a loop outside of the threads is a launch: bind such loops, or "
              "parts "

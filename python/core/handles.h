@@ -71,6 +71,7 @@ void bind_nodes(py::module_& m);
 void bind_reductions(py::module_& m);
 void bind_tensors(py::module_& m);
 void bind_statements(py::module_& m);
+void bind_foreign(py::module_& m);
 void bind_intrinsics(py::module_& m);
 void bind_schedules(py::module_& m);
 void bind_stage_state(py::module_& m);

@@ -15,6 +15,7 @@ PYBIND11_MODULE(_core, m) {
   python::bind_statements(m);
   python::bind_schedules(m);
   python::bind_stage_state(m);
+  python::bind_foreign(m);
   python::bind_intrinsics(m);
   m.attr("__module__") = "texloom.runtime";
   python::bind_lowering(m);

@@ -65,6 +65,7 @@ std::string class_of(const Expr& e) {
   return visit(
       e, [](const Binary& n) { return class_of(n.op); },
       [](const TensorRead&) { return std::string("ProducerLoad"); },
+      [](const ForeignCall&) { return std::string("Call"); },
       [](const auto& n) {
         switch (n.kind) {
 #define TL_STMT(Name, summary)
@@ -120,11 +121,17 @@ void bind_operands(py::class_<PyExpr>& c) {
             if (n != nullptr && class_of(n->op) == "Call") {
               return wrap(Exprs{n->a, n->b});
             }
+            if (const auto* call = as<ForeignCall>(e.node)) return wrap(call->arguments);
             return field<Call>("args", [](const Call& call) { return wrap(call.arguments); })(e);
           })
-      .def_property_readonly(
-          "_function",
-          field<Call>("op", [](const Call& n) { return std::string(info(n.function).te_name); }))
+      .def_property_readonly("_function",
+                             [](const PyExpr& e) {
+                               if (const auto* call = as<ForeignCall>(e.node))
+                                 return call->function;
+                               return field<Call>("op", [](const Call& n) {
+                                 return std::string(info(n.function).te_name);
+                               })(e);
+                             })
       .def_property_readonly(
           "true_value",
           field<Select>("true_value", [](const Select& n) { return PyExpr{n.if_true}; }))

@@ -52,8 +52,10 @@ std::vector<PyPlacedBuffer> read_by(const Stmt& s) {
       s,
       [&](const Expr& e) {
         walk(
-            e, [&](const Load& n) { add(n.buffer); },
-            [&](const TextureLoad& n) { add(n.texture); });
+            e, [&](const Load& n) { add(n.buffer); }, [&](const TextureLoad& n) { add(n.texture); },
+            [&](const Pointer& n) {
+              if (reads(n.access)) add(n.buffer);
+            });
       },
       [](const Stmt&) {});
   return found;
@@ -136,6 +138,11 @@ void append(py::list& rows, const Stmt& s) {
       },
       [&](const Store& n) { rows.append(store(s, n.buffer)); },
       [&](const TextureStore& n) { rows.append(store(s, n.texture)); },
+      [&](const Evaluate& n) {
+        walk(n.call, [&](const Pointer& p) {
+          if (writes(p.access)) rows.append(store(s, p.buffer));
+        });
+      },
       [&](const Barrier&) { rows.append(row("barrier")); },
       [&](const Launch&) { rows.append(row("launch")); },
       [&](const auto&) {

@@ -5,6 +5,18 @@
 
 namespace texloom::ir {
 
+std::string_view to_string(Access access) {
+  switch (access) {
+    case Access::Read:
+      return "read";
+    case Access::Write:
+      return "write";
+    case Access::ReadWrite:
+      return "read_write";
+  }
+  TL_UNREACHABLE();
+}
+
 Buffer make_buffer(std::string name, Type type, std::vector<int64_t> shape, MemoryScope memory,
                    SourceLocation location) {
   return make_buffer_with_layout(std::move(name), type, linear_layout(std::move(shape)), memory,
@@ -52,6 +64,25 @@ Buffer make_texture(std::string name, Type type, Layout layout, TextureOrigin or
   node->origin = std::move(origin);
   node->location = std::move(location);
   return Buffer(node);
+}
+
+std::optional<int64_t> stride_of(const BufferNode& b, size_t axis) {
+  const LayoutParts& cols = b.layout.cols;
+  if (b.is_texture() || b.is_symbolic() || cols.size() != b.shape.size()) return std::nullopt;
+  int64_t stride = 1;
+  for (size_t i = cols.size(); i-- > 0;) {
+    const bool whole =
+        cols[i].axis == static_cast<int>(i) && cols[i].divisor == 1 && cols[i].extent >= b.shape[i];
+    if (!whole) return std::nullopt;
+    if (i == axis) return stride;
+    stride *= cols[i].extent;
+  }
+  return std::nullopt;
+}
+
+bool has_strides(const BufferNode& buffer) {
+  if (buffer.is_symbolic() || buffer.shape.empty()) return !buffer.is_texture();
+  return stride_of(buffer, 0).has_value();
 }
 
 }  // namespace texloom::ir

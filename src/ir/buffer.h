@@ -1,13 +1,21 @@
 // Declared memory: what Load, Store and the texture nodes access.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/layout.h"
 #include "ir/node.h"
 
 namespace texloom::ir {
+
+// What is done with memory.
+enum class Access : uint8_t { Read, Write, ReadWrite };
+std::string_view to_string(Access access);
+inline bool reads(Access access) { return access != Access::Write; }
+inline bool writes(Access access) { return access != Access::Read; }
 
 // Where a tensor's rectangle begins inside its image, in texels. Null variables: known to be
 // (0, 0), and the kernel then has no such constants.
@@ -51,5 +59,11 @@ Buffer make_buffer_with_layout(std::string name, Type type, Layout layout, Memor
 // A texture: global memory, one origin.
 Buffer make_texture(std::string name, Type type, Layout layout, TextureOrigin origin = {},
                     SourceLocation location = {});
+
+// Of an array: how many elements apart neighbours along the axis lie. Nothing where they do not all
+// lie alike, or where only the call tells.
+std::optional<int64_t> stride_of(const BufferNode& buffer, size_t axis);
+// Whether they do along each axis: what C knows as an array.
+bool has_strides(const BufferNode& buffer);
 
 }  // namespace texloom::ir

@@ -39,7 +39,7 @@ bool division_may_fail(const Binary& n) {
 }
 
 bool may_fail(const Expr& node) {
-  if (node->kind == ExprKind::Load) return true;
+  if (node->kind == ExprKind::Load || node->kind == ExprKind::ForeignCall) return true;
   if (const auto* lane = as<Lane>(node)) return lane_may_be_none(*lane);
   const auto* n = as<Binary>(node);
   return n != nullptr && division_may_fail(*n);

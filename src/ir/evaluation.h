@@ -15,7 +15,8 @@ bool always_evaluates(const Expr& node, int operand);
 bool division_may_fail(const Binary& n);
 
 // Whether computing the node from its operands may fail: such a division, a load from a buffer,
-// which may be outside of it, or a lane of a computed index, which may be none of the vector's.
+// which may be outside of it, a lane of a computed index, which may be none of the vector's, or a
+// foreign call.
 // Texels do not count: reading one is always defined.
 bool may_fail(const Expr& node);
 

@@ -421,6 +421,22 @@ Expr make_texture_load_as(Type value_type, Buffer texture, Expr x, Expr y,
   return finish(node, std::move(location), {&node->x, &node->y});
 }
 
+Expr make_foreign_call(Type type, std::string function, bool pure, Exprs arguments,
+                       SourceLocation location) {
+  auto* node = new ForeignCall(type, std::move(function), pure, std::move(arguments));
+  return finish(node, std::move(location), node->arguments);
+}
+
+Expr make_pointer(Access access, Buffer buffer, Exprs indices, Exprs extents, Expr offset,
+                  SourceLocation location) {
+  auto* node = new Pointer(access, std::move(buffer), std::move(indices), std::move(extents),
+                           std::move(offset));
+  Exprs children = node->indices;
+  children.insert(children.end(), node->extents.begin(), node->extents.end());
+  children.push_back(node->offset);
+  return finish(node, std::move(location), children);
+}
+
 Expr operator+(Expr a, Expr b) { return make_binary(BinaryOp::Add, std::move(a), std::move(b)); }
 Expr operator-(Expr a, Expr b) { return make_binary(BinaryOp::Sub, std::move(a), std::move(b)); }
 Expr operator*(Expr a, Expr b) { return make_binary(BinaryOp::Mul, std::move(a), std::move(b)); }

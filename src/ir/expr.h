@@ -216,6 +216,36 @@ struct TextureLoad : ExprBase<TextureLoad> {
   Expr x, y;
   auto fields() const { return field_list(texture, x, y); }
 };
+// Of a function that nobody here knows: what it computes hangs on its arguments and on the memory
+// that it has pointers to. It is made where the program comes to it and nowhere else; how often is
+// not promised of one that is pure.
+struct ForeignCall : ExprBase<ForeignCall> {
+  static constexpr ExprKind kKind = ExprKind::ForeignCall;
+  ForeignCall(Type t, std::string f, bool p, Exprs a)
+      : ExprBase(t), function(std::move(f)), pure(p), arguments(std::move(a)) {}
+  std::string function;  // an identifier of C
+  bool pure;
+  Exprs arguments;  // scalars and Pointers
+  auto fields() const { return field_list(function, pure, arguments); }
+};
+// To the element that lies `offset` elements behind the one at `indices`, which are those of a
+// Load; nothing is loaded. The function may access what lies in the box of these extents that
+// begins at `indices`; `access` says what it does there. The node's type is that of an element.
+struct Pointer : ExprBase<Pointer> {
+  static constexpr ExprKind kKind = ExprKind::Pointer;
+  Pointer(Access a, Buffer b, Exprs i, Exprs e, Expr o)
+      : ExprBase(b->type),
+        access(a),
+        buffer(std::move(b)),
+        indices(std::move(i)),
+        extents(std::move(e)),
+        offset(std::move(o)) {}
+  Access access;
+  Buffer buffer;
+  Exprs indices, extents;
+  Expr offset;
+  auto fields() const { return field_list(access, buffer, indices, extents, offset); }
+};
 
 // The node, if it is of that kind; else null.
 template <class Node>
@@ -249,6 +279,10 @@ Expr make_load_as(Type value_type, Buffer buffer, Exprs indices, SourceLocation 
 Expr make_texture_load(Buffer texture, Expr x, Expr y, SourceLocation location = {});
 Expr make_texture_load_as(Type value_type, Buffer texture, Expr x, Expr y,
                           SourceLocation location = {});
+Expr make_foreign_call(Type type, std::string function, bool pure, Exprs arguments,
+                       SourceLocation location = {});
+Expr make_pointer(Access access, Buffer buffer, Exprs indices, Exprs extents, Expr offset,
+                  SourceLocation location = {});
 
 Expr operator+(Expr a, Expr b);
 Expr operator-(Expr a, Expr b);

@@ -37,6 +37,10 @@
 // computes, scans and externs as they stand (lower/unscheduled.h): the oracle for what schedules
 // make of them.
 //
+// A program may call *foreign* functions, which are C text that it brings along (ForeignCall). What
+// one does is not known; it is trusted to go no further than its pointers say. It is not
+// interpreted.
+//
 // Every node knows the line of the user's program it came from; passes hand it on.
 #pragma once
 

@@ -38,6 +38,10 @@ class ProgramParser {
     exprs_.set_form({.logical = program_.stage == ProgramStage::Loops,
                      .widened = program_.stage == ProgramStage::Legalised});
     while (reader_.at_word("symbol") && !reader_.at("[", 1)) symbol();
+    while (reader_.at_word("foreign") && !reader_.at("[", 1)) {
+      reader_.next();
+      program_.foreign.push_back(reader_.name("C text").name);
+    }
     while (reader_.at_word("param") && !reader_.at("[", 1)) param();
     while (auto temporary = stmts_.temporary()) program_.temporaries.push_back(*temporary);
     stmts_.find_kernels();
@@ -112,9 +116,8 @@ class ProgramParser {
     const NamedToken name = reader_.name("the name of a parameter");
     reader_.expect(":");
     KernelParam p;
-    for (const Access access : {Access::Read, Access::Write, Access::ReadWrite}) {
-      if (!reader_.accept_word(to_string(access))) continue;
-      p.access = access;
+    if (const std::optional<Access> access = reader_.accept_access()) {
+      p.access = *access;
       const Declaration declaration = parse_declaration(reader_, names_);
       p.buffer = names_.declare(reader_, name, declaration, reader_.line_of(name.token));
       return p;

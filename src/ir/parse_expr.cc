@@ -35,7 +35,10 @@ constexpr std::string_view kRamp = "ramp";
 constexpr std::string_view kPack = "pack";
 constexpr std::string_view kReduce = "reduce";
 constexpr std::string_view kTextureLoad = "texture2d.load";
+constexpr std::string_view kForeignCall = "call_extern";  // or "call_pure_extern"
+constexpr std::string_view kPointer = "access_ptr";
 }  // namespace words
+constexpr std::string_view kCallPureExtern = "call_pure_extern";
 
 std::optional<ExprKind> kind_of(std::string_view word) {
   static constexpr std::pair<ExprKind, std::string_view> kTable[] = {
@@ -216,6 +219,7 @@ Expr ExprParser::load(const NamedToken& name) {
 Expr ExprParser::call(const Token& name) {
   if (const std::optional<Type> type = parse_type(name.text)) return conversion(name, *type);
   if (const int lanes = broadcast_lanes(name.text); lanes > 0) return broadcast(name, lanes);
+  if (name.text == kCallPureExtern) return foreign_call(name);
   if (const std::optional<ExprKind> kind = kind_of(name.text)) {
     if (Expr result = node(name, *kind)) return result;
   }
@@ -240,6 +244,10 @@ Expr ExprParser::node(const Token& name, ExprKind kind) {
       return pack(name);
     case ExprKind::TextureLoad:
       return texture_load(name);
+    case ExprKind::ForeignCall:
+      return foreign_call(name);
+    case ExprKind::Pointer:
+      return reads_tensors_ ? nullptr : pointer(name);
     case ExprKind::Reduce:
       return reads_tensors_ ? reduce(name) : nullptr;
     case ExprKind::IntImm:
@@ -391,6 +399,46 @@ Expr ExprParser::texture_load(const Token& name) {
   }
   reader_.expect(")");
   Expr result = make_texture_load_as(type, buffer, std::move(x), std::move(y));
+  check(name, result);
+  return result;
+}
+
+Expr ExprParser::foreign_call(const Token& name) {
+  const NamedToken function = reader_.name("the name of a function");
+  Exprs arguments;
+  while (reader_.accept(",")) arguments.push_back(expr());
+  reader_.expect(":");
+  const Type type = reader_.type();
+  reader_.expect(")");
+  const bool pure = name.text == kCallPureExtern;
+  // Foreign calls are refused where nothing runs them: by their own line.
+  Expr result =
+      make_foreign_call(type, function.name, pure, std::move(arguments), reader_.line_of(name));
+  check(name, result);
+  return result;
+}
+
+Expr ExprParser::pointer(const Token& name) {
+  const std::optional<Access> access = reader_.accept_access();
+  if (!access) reader_.fail_expected("'read', 'write' or 'read_write'");
+  reader_.expect(",");
+  const Buffer buffer = names_.buffer(reader_, reader_.name("the name of a buffer"));
+  reader_.expect("[");
+  Exprs indices = list_until("]");
+  reader_.expect(",");
+  reader_.expect_word("extents");
+  reader_.expect("=");
+  reader_.expect("(");
+  Exprs extents = list_until(")");
+  Expr offset = make_int(0);
+  if (reader_.accept(",")) {
+    reader_.expect_word("offset");
+    reader_.expect("=");
+    offset = expr();
+  }
+  reader_.expect(")");
+  Expr result =
+      make_pointer(*access, buffer, std::move(indices), std::move(extents), std::move(offset));
   check(name, result);
   return result;
 }

@@ -67,6 +67,8 @@ class ExprParser {
   Expr binary(const Token& at, BinaryOp op, Expr a, Expr b);
   Expr intrinsic(const Token& name, const IntrinsicInfo& info);
   Expr texture_load(const Token& name);
+  Expr foreign_call(const Token& name);
+  Expr pointer(const Token& name);
   Expr reduce(const Token& name);
   Reducer reducer(const Token& name);
   Exprs reducer_values(const Token& name, const Reducer& reducer);

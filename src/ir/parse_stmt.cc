@@ -18,6 +18,7 @@ using Words = std::array<std::string_view, 5>;
 namespace words {
 constexpr Words kStore = {};  // the name of the buffer
 constexpr Words kTextureStore = {"texture2d.store"};
+constexpr Words kEvaluate = {"evaluate"};
 constexpr Words kFor = {"for", "unrolled", "vectorized", "thread",
                         "virtual"};  // in the order of LoopKind
 constexpr Words kIf = {"if"};
@@ -180,6 +181,8 @@ StmtParser::Item StmtParser::item() {
       return statement(store());
     case StmtKind::TextureStore:
       return statement(texture_store());
+    case StmtKind::Evaluate:
+      return statement(evaluate());
     case StmtKind::Let:
       return let();
     case StmtKind::Allocate:
@@ -244,6 +247,12 @@ Stmt StmtParser::texture_store() {
   return checked(exprs_, first,
                  make_texture_store(texture, std::move(x), std::move(y), std::move(value),
                                     std::move(location)));
+}
+
+Stmt StmtParser::evaluate() {
+  const Token first = reader_.next();
+  Expr call = exprs_.expr();
+  return checked(exprs_, first, make_evaluate(std::move(call), place(first)));
 }
 
 StmtParser::Item StmtParser::let() {

@@ -81,6 +81,7 @@ class StmtParser {
   Item allocate();
   Stmt store();
   Stmt texture_store();
+  Stmt evaluate();
   Stmt free();
   Stmt barrier();
   Stmt launch();

@@ -39,6 +39,9 @@ class Printer {
     for (const Expr& symbol : program_->symbols) {
       out_ += fmt::format("  symbol {}: {}\n", text(symbol), to_string(symbol->type));
     }
+    for (const std::string& text : program_->foreign) {
+      out_ += fmt::format("  foreign {}\n", quote(text));
+    }
     for (const Buffer& param : program_->params) declare("param", param);
     for (const Buffer& temporary : program_->temporaries) {
       declare(fmt::format("{}.alloca", object_word(temporary)), temporary);
@@ -100,6 +103,9 @@ class Printer {
                           to_string(n.value->type),
                           place}
                       .text;
+        },
+        [&](const Evaluate& n) {
+          out_ += fmt::format("{}evaluate {}{}\n", indent, text(n.call), place);
         },
         [&](const For& n) {
           out_ += InOrder{"{}{} {} < {}{} {{\n",        indent,         opening_word(n),
@@ -223,6 +229,21 @@ class Printer {
         [&](const TextureLoad& n) {
           return InOrder{"texture2d.load({}, x={}, y={}: {})", name(n.texture), text(n.x),
                          text(n.y), to_string(n.type)}
+              .text;
+        },
+        [&](const ForeignCall& n) {
+          return fmt::format("{}({}{}{}: {})", n.pure ? "call_pure_extern" : "call_extern",
+                             spell_name(n.function), n.arguments.empty() ? "" : ", ",
+                             list(n.arguments), to_string(n.type));
+        },
+        [&](const Pointer& n) {
+          const bool first = is_int(n.offset, 0);
+          return InOrder{"access_ptr({}, {}[{}], extents=({}){})",
+                         to_string(n.access),
+                         name(n.buffer),
+                         list(n.indices),
+                         list(n.extents),
+                         first ? std::string() : ", offset=" + text(n.offset)}
               .text;
         });
   }
@@ -363,18 +384,6 @@ std::string_view to_string(ProgramStage stage) {
       return "kernels";
     case ProgramStage::Legalised:
       return "legalised";
-  }
-  TL_UNREACHABLE();
-}
-
-std::string_view to_string(Access access) {
-  switch (access) {
-    case Access::Read:
-      return "read";
-    case Access::Write:
-      return "write";
-    case Access::ReadWrite:
-      return "read_write";
   }
   TL_UNREACHABLE();
 }

@@ -20,9 +20,6 @@ enum class ProgramStage : uint8_t {
 };
 std::string_view to_string(ProgramStage stage);
 
-enum class Access : uint8_t { Read, Write, ReadWrite };
-std::string_view to_string(Access access);
-
 // A buffer or texture (then `buffer` is set) or a scalar constant (then `scalar` is): an origin
 // word of a texture, a loop variable of the plan or a symbol of the program.
 struct KernelParam {
@@ -68,6 +65,8 @@ struct Program {
   // many as there are stages; an Allocate in the body is for memory that each iteration of a loop
   // has anew.
   std::vector<Buffer> temporaries = {};
+  // C text for the front of the kernels' source, each once: it defines what foreign calls call.
+  std::vector<std::string> foreign = {};
 };
 
 struct PrintOptions {

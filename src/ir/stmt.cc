@@ -49,6 +49,13 @@ Stmt make_texture_store(Buffer texture, Expr x, Expr y, Expr value, SourceLocati
   return finish(node, std::move(location), {});
 }
 
+Stmt make_evaluate(Expr call, SourceLocation location) {
+  if (!location.known()) location = call->location;
+  auto* node = new Evaluate;
+  node->call = std::move(call);
+  return finish(node, std::move(location), {});
+}
+
 Stmt make_for(Expr var, Expr extent, LoopKind loop, Stmt body, SourceLocation location) {
   TL_CHECK(as<Var>(var) != nullptr && loop != LoopKind::Thread);
   auto* node = new For;

@@ -46,6 +46,11 @@ struct TextureStore : StmtBase<TextureStore> {
   Expr value;  // four lanes
   auto fields() const { return field_list(texture, x, y, value); }
 };
+struct Evaluate : StmtBase<Evaluate> {
+  static constexpr StmtKind kKind = StmtKind::Evaluate;
+  Expr call;  // a ForeignCall that is not pure
+  auto fields() const { return field_list(call); }
+};
 // Virtual: iterations that behave as threads of the block do, one after the other in each statement
 // (lower/inject_virtual_threads.h).
 enum class LoopKind : uint8_t { Serial, Unrolled, Vectorized, Thread, Virtual };
@@ -131,6 +136,7 @@ const Node* as(const Stmt& s) {
 
 Stmt make_store(Buffer buffer, Exprs indices, Expr value, SourceLocation location = {});
 Stmt make_texture_store(Buffer texture, Expr x, Expr y, Expr value, SourceLocation location = {});
+Stmt make_evaluate(Expr call, SourceLocation location = {});
 Stmt make_for(Expr var, Expr extent, LoopKind loop, Stmt body, SourceLocation location = {});
 Stmt make_thread_for(Expr var, Expr extent, ThreadTag tag, Stmt body, SourceLocation location = {});
 Stmt make_if(Expr condition, Stmt then, SourceLocation location = {});

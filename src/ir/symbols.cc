@@ -88,6 +88,10 @@ class Instance {
         [&](const Store& n, const Stmt&) {
           return make_store(buffer(n.buffer), n.indices, n.value, n.location);
         },
+        [&](const Pointer& n, const Expr&) {
+          return make_pointer(n.access, buffer(n.buffer), n.indices, n.extents, n.offset,
+                              n.location);
+        },
         [&](const Nest& n, const Stmt&) { return make_nest(buffer(n.result), n.body, n.location); },
         [&](const Allocate& n, const Stmt&) {
           return make_allocate(buffer(n.buffer), n.body, n.location);

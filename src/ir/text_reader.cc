@@ -112,6 +112,13 @@ Type TextReader::type() {
   return *type;
 }
 
+std::optional<Access> TextReader::accept_access() {
+  for (const Access access : {Access::Read, Access::Write, Access::ReadWrite}) {
+    if (accept_word(to_string(access))) return access;
+  }
+  return std::nullopt;
+}
+
 ThreadTag TextReader::thread_tag() {
   const std::optional<ThreadTag> tag = at_name() ? parse_thread_tag(peek().text) : std::nullopt;
   if (!tag) fail_expected("a thread index such as 'blockIdx.x'");

@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ir/buffer.h"
 #include "ir/lexer.h"
 #include "ir/tensor.h"
 #include "ir/type.h"
@@ -49,6 +51,8 @@ class TextReader {
   NamedToken name(std::string_view what);
   int64_t integer(std::string_view what, int64_t min, int64_t max);
   Type type();
+  // "read", "write" or "read_write", where one stands.
+  std::optional<Access> accept_access();
   // "blockIdx.x"
   ThreadTag thread_tag();
 

@@ -32,7 +32,9 @@ bool UniformValues::varies(const Expr& e) const {
   bool found = false;
   walk(
       e, [&](const Var& v) { found = found || variables_.contains(&v); },
-      [&](const Load& n) { found = found || varies(n.buffer); });
+      [&](const Load& n) { found = found || varies(n.buffer); },
+      // It may ask which thread it runs in.
+      [&](const ForeignCall&) { found = true; });
   return found;
 }
 
@@ -50,6 +52,12 @@ void UniformValues::visit(const Stmt& s, bool divergent) {
                       std::none_of(store->indices.begin(), store->indices.end(),
                                    [&](const Expr& index) { return varies(index); });
     if (!same && buffers_.insert(store->buffer.get()).second) changed_ = true;
+  }
+  if (const auto* call = as<Evaluate>(s)) {
+    walk(call->call, [&](const Pointer& n) {
+      const bool changes = writes(n.access) && n.buffer->memory == MemoryScope::Local;
+      if (changes && buffers_.insert(n.buffer.get()).second) changed_ = true;
+    });
   }
   for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { visit(child, divergent); });
 }

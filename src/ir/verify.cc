@@ -218,6 +218,12 @@ class Verifier {
       use_buffer(load->buffer, Access::Read, e);
       read(load->buffer, [&] { element(e, load->buffer, load->indices); });
       if (uniform_ && uniform_->varies(load->buffer)) scope_.set_varying();
+    } else if (e->kind == ExprKind::ForeignCall) {
+      scope_.set_varying();  // it may ask which thread it runs in
+    } else if (const auto* pointer = as<Pointer>(e)) {
+      // The function is trusted with where it goes from there.
+      if (reads(pointer->access)) use_buffer(pointer->buffer, Access::Read, e);
+      if (writes(pointer->access)) use_buffer(pointer->buffer, Access::Write, e);
     } else if (const auto* texel_load = as<TextureLoad>(e)) {
       use_buffer(texel_load->texture, Access::Read, e);
       read(texel_load->texture,
@@ -316,6 +322,7 @@ class Verifier {
     use_buffer(n.texture, Access::Write, s);
     texel(s, n.texture, n.x, n.y);
   }
+  void check(const Evaluate& n, const Stmt&) { expr(n.call); }
   void check(const For& n, const Stmt& s) {
     const Fact extent = expr(n.extent);
     if (!allows(place_, n.loop)) {

@@ -35,9 +35,12 @@ constexpr Places kReduce = kNowhere;
 constexpr Places kTuple = kNowhere;
 constexpr Places kLoad = kCode;
 constexpr Places kTextureLoad = kTexels;
+constexpr Places kForeignCall = kCode;
+constexpr Places kPointer = kCode;
 
 constexpr Places kStore = kCode;
 constexpr Places kTextureStore = kTexels;
+constexpr Places kEvaluate = kCode;
 constexpr Places kFor = kCode | kPlan;
 constexpr Places kIf = kCode;
 constexpr Places kWhile = kCode;

@@ -41,6 +41,7 @@ std::string text_of(const Stmt& s) {
         return fmt::format("texture2d.store({}, x={}, y={}, {})", n.texture->name, text_of(n.x),
                            text_of(n.y), text_of(n.value));
       },
+      [](const Evaluate& n) { return "evaluate " + text_of(n.call); },
       [](const For& n) { return fmt::format("loop {} < {}", text_of(n.var), text_of(n.extent)); },
       [](const If& n) { return "if " + text_of(n.condition); },
       [](const While& n) { return "while " + text_of(n.condition); },

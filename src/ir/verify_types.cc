@@ -149,6 +149,39 @@ std::string problem_of(const Pack& n) {
   return first(same(n.elements),
                vector_of(n.type, n.elements.front()->type, static_cast<int>(n.elements.size())));
 }
+bool is_identifier(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !name.empty() && letter(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+// Of kinds and sizes that C's own conversions take.
+bool is_foreign_value(Type type) {
+  return type.is_scalar() && (!type.is_float() || type == kFloat32 || type == Type::f(64));
+}
+
+std::string problem_of(const ForeignCall& n) {
+  const bool values = std::ranges::all_of(n.arguments, [](const Expr& e) {
+    return e->kind == ExprKind::Pointer || is_foreign_value(e->type);
+  });
+  return first(when(!is_identifier(n.function), "its function has no name of C"),
+               when(!is_foreign_value(n.type), "functions of C return no such type"),
+               when(!values, "functions of C take no value of an argument's type"));
+}
+std::string problem_of(const Pointer& n, AccessForm form) {
+  const bool scalar = is_scalar_index(n.offset) &&
+                      std::ranges::all_of(n.indices, is_scalar_index) &&
+                      std::ranges::all_of(n.extents, is_scalar_index);
+  return first(when(!has_strides(*n.buffer), "it points into no row-major array"),
+               when(!is_foreign_value(n.buffer->type) || n.buffer->type.is_bool(),
+                    "functions of C take no pointer to elements of this type"),
+               when(!scalar, "an index, an extent or the offset is no scalar index"),
+               when(n.extents.size() != n.indices.size(), "it has no extent for each index"),
+               access_problem(n.buffer, n.indices, n.type, form));
+}
+
 // No stage that is verified has these.
 std::string problem_of(const TensorRead&) { return {}; }
 std::string problem_of(const Reduce&) { return {}; }
@@ -166,6 +199,10 @@ std::string problem_of(const Store& n, AccessForm form) {
 }
 std::string problem_of(const TextureStore& n, AccessForm form) {
   return texel_problem(n.texture, n.x, n.y, n.value->type, form);
+}
+std::string problem_of(const Evaluate& n) {
+  const auto* call = as<ForeignCall>(n.call);
+  return when(call == nullptr || call->pure, "it is given no call that has an effect");
 }
 std::string problem_of(const For& n) {
   return first(when(!is_index_variable(n.var), "it binds no index variable"),
@@ -191,6 +228,18 @@ std::string problem_of(const Allocate&) { return {}; }
 std::string problem_of(const Free&) { return {}; }
 std::string problem_of(const Barrier&) { return {}; }
 std::string problem_of(const Launch&) { return {}; }
+
+constexpr std::string_view kStrayPointer = "a pointer is no argument of a foreign call";
+
+// Evaluating an expression writes no memory.
+std::string value_problem(const Expr& e) {
+  const auto* call = as<ForeignCall>(e);
+  const bool stores = call != nullptr && std::ranges::any_of(call->arguments, [](const Expr& a) {
+                        const auto* pointer = as<Pointer>(a);
+                        return pointer != nullptr && writes(pointer->access);
+                      });
+  return when(stores, "a call that writes memory is a value");
+}
 
 template <class Node>
 std::string problem_in(const Node& node, AccessForm form) {
@@ -222,10 +271,26 @@ bool is_index_variable(const Expr& e) { return as<Var>(e) != nullptr && is_scala
 
 std::string type_problem(const Expr& e, AccessForm form) {
   if (!well_formed(e->type)) return "there is no such type";
+  std::string misplaced;
+  for_each_child(e, [&](const Expr& child) {
+    const bool pointer = child->kind == ExprKind::Pointer && e->kind != ExprKind::ForeignCall;
+    misplaced = first(std::move(misplaced), when(pointer, kStrayPointer), value_problem(child));
+  });
+  if (!misplaced.empty()) return misplaced;
   return visit(e, [form](const auto& node) { return problem_in(node, form); });
 }
 
 std::string type_problem(const Stmt& s, AccessForm form) {
+  std::string misplaced;
+  for_each_child(
+      s,
+      [&](const Expr& child) {
+        const bool pointer = child->kind == ExprKind::Pointer;
+        misplaced = first(std::move(misplaced), when(pointer, kStrayPointer),
+                          s->kind == StmtKind::Evaluate ? std::string() : value_problem(child));
+      },
+      [](const Stmt&) {});
+  if (!misplaced.empty()) return misplaced;
   return visit(s, [form](const auto& node) { return problem_in(node, form); });
 }
 

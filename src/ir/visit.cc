@@ -53,6 +53,14 @@ Expr rebuild(const Load& n, const Buffer& buffer, Exprs indices) {
 Expr rebuild(const TextureLoad& n, const Buffer& texture, Expr x, Expr y) {
   return make_texture_load_as(n.type, texture, std::move(x), std::move(y), n.location);
 }
+Expr rebuild(const ForeignCall& n, std::string function, bool pure, Exprs arguments) {
+  return make_foreign_call(n.type, std::move(function), pure, std::move(arguments), n.location);
+}
+Expr rebuild(const Pointer& n, Access access, const Buffer& buffer, Exprs indices, Exprs extents,
+             Expr offset) {
+  return make_pointer(access, buffer, std::move(indices), std::move(extents), std::move(offset),
+                      n.location);
+}
 
 Stmt rebuild(const Store& n, const Buffer& buffer, Exprs indices, Expr value) {
   return make_store(buffer, std::move(indices), std::move(value), n.location);
@@ -60,6 +68,7 @@ Stmt rebuild(const Store& n, const Buffer& buffer, Exprs indices, Expr value) {
 Stmt rebuild(const TextureStore& n, const Buffer& texture, Expr x, Expr y, Expr value) {
   return make_texture_store(texture, std::move(x), std::move(y), std::move(value), n.location);
 }
+Stmt rebuild(const Evaluate& n, Expr call) { return make_evaluate(std::move(call), n.location); }
 Stmt rebuild(const For& n, const Expr& var, Expr extent, LoopKind loop, ThreadTag tag, Stmt body) {
   if (loop == LoopKind::Thread) {
     return make_thread_for(var, std::move(extent), tag, std::move(body), n.location);

@@ -39,12 +39,13 @@ class AutoUnroller {
 
   struct Result {
     Stmt stmt;
-    int64_t steps = 0;       // stores, in all copies
+    int64_t steps = 0;       // stores and foreign calls, in all copies
     bool has_loops = false;  // that stay loops
   };
 
   Result run(const Stmt& s) const {
-    Result all{s, s->kind == StmtKind::Store ? 1 : 0, false};
+    const bool step = s->kind == StmtKind::Store || s->kind == StmtKind::Evaluate;
+    Result all{s, step ? 1 : 0, false};
     all.stmt = map_children(
         s, [](const Expr& e) { return e; },
         [&](const Stmt& child) {

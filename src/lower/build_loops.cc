@@ -12,6 +12,7 @@
 #include "lower/argument_copies.h"
 #include "lower/auto_unroll.h"
 #include "lower/double_buffers.h"
+#include "lower/foreign_text.h"
 #include "lower/insert_barriers.h"
 #include "lower/leaf_loops.h"
 #include "lower/places.h"
@@ -368,7 +369,8 @@ class Builder {
                    std::all_of(n.indices.begin(), n.indices.end(),
                                [&](const Expr& index) { return may_decide_anywhere(index); });
           },
-          [&](const Binary& n) { safe = safe && !division_may_fail(n); });
+          [&](const Binary& n) { safe = safe && !division_may_fail(n); },
+          [&](const ForeignCall&) { safe = false; });
     }
     return safe;
   }
@@ -469,6 +471,7 @@ void build_loops(Lowering& lowering) {
   }
   const StageBuffers buffers = make_stage_buffers(lowering, bounds);
   lowering.program.symbols = symbols_of(lowering);
+  lowering.program.foreign = foreign_text(lowering.schedule);
   lowering.program.params = buffers.params;
   lowering.array_layouts = array_layouts(lowering, buffers);
   Builder(lowering, bounds, buffers).build(lowering.program);

@@ -18,9 +18,14 @@ class BarrierDropper {
  public:
   BarrierDropper(const Kernel& kernel, Direction direction) : direction_(direction) {
     if (kernel.block == std::array<int64_t, 3>{1, 1, 1}) return;  // nobody to exchange with
-    walk(kernel.body, [&](const Store& n) {
-      if (n.buffer->memory != MemoryScope::Local) exchanged_.insert(n.buffer.get());
-    });
+    const auto written = [&](const Buffer& b) {
+      if (b->memory != MemoryScope::Local) exchanged_.insert(b.get());
+    };
+    walk(
+        kernel.body, [&](const Store& n) { written(n.buffer); },
+        [&](const Pointer& n) {
+          if (writes(n.access)) written(n.buffer);
+        });
   }
 
   Stmt run(const Stmt& s) {
@@ -94,7 +99,7 @@ class BarrierDropper {
     for_each_child(s, [&](const Expr& e) { note(e); }, [](const Stmt&) {});
   }
   void note(const Expr& e) {
-    walk(e, [&](const Load& n) { note(n.buffer); });
+    walk(e, [&](const Load& n) { note(n.buffer); }, [&](const Pointer& n) { note(n.buffer); });
   }
   void note(const Buffer& buffer) {
     if (exchanged_.contains(buffer.get())) separated_ = false;

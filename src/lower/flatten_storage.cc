@@ -66,7 +66,33 @@ class Flattener {
     return make_texture_store(n.buffer, x, y, n.value, n.location);
   }
 
+  // The box becomes the span of the array from its first element to its last.
+  Expr pointer(const Pointer& n) const {
+    const auto span = [&](Type type) {
+      Expr first = make_int(0, type), last = make_int(0, type);
+      for (size_t i = 0; i < n.indices.size(); ++i) {
+        const Expr stride = stride_along(*n.buffer, i, type);
+        first = first + as_index(n.indices[i], type) * stride;
+        last = last + (as_index(n.extents[i], type) - 1) * stride;
+      }
+      return std::pair{simple(first), simple(last + 1)};
+    };
+    const bool narrow =
+        n.buffer->is_symbolic() || arith::bounds(span(kInt64).first, ranges_).within(0, kMaxInt32);
+    const auto [first, extent] = span(narrow ? kInt32 : kInt64);
+    return make_pointer(n.access, n.buffer, {first}, {extent}, n.offset, n.location);
+  }
+
  private:
+  static Expr stride_along(const BufferNode& buffer, size_t axis, Type type) {
+    if (!buffer.is_symbolic()) return make_int(*stride_of(buffer, axis), type);
+    Expr stride = make_int(1, type);
+    for (size_t i = axis + 1; i < buffer.rank(); ++i) {
+      stride = stride * as_index(buffer.extents[i], type);
+    }
+    return stride;
+  }
+
   Expr simple(const Expr& e) const { return arith::simplify(e, ranges_); }
 
   // Of each lane of the access.
@@ -179,6 +205,7 @@ void flatten_storage(Lowering& lowering) {
   const Flattener flattener(loop_ranges(body));
   body = rewrite(
       body, [&](const Load& n, const Expr&) { return flattener.load(n); },
+      [&](const Pointer& n, const Expr&) { return flattener.pointer(n); },
       [&](const Store& n, const Stmt&) { return flattener.store(n); });
 }
 

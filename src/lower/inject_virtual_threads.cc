@@ -56,9 +56,14 @@ class Injector {
       before = differing_.size();
       for_each_leaf(loop_.body, [&](const Stmt& s) {
         if (!differs(s)) return;
-        walk(s, [&](const Store& n) {
-          if (local.contains(n.buffer.get())) differing_.insert(n.buffer.get());
-        });
+        const auto written = [&](const Buffer& b) {
+          if (local.contains(b.get())) differing_.insert(b.get());
+        };
+        walk(
+            s, [&](const Store& n) { written(n.buffer); },
+            [&](const Pointer& n) {
+              if (writes(n.access)) written(n.buffer);
+            });
       });
       known = differing_.size();
     }
@@ -68,7 +73,8 @@ class Injector {
     bool found = false;
     walk(
         e, [&](const Var& n) { found = found || &n == loop_.var.get(); },
-        [&](const Load& n) { found = found || differing_.contains(n.buffer.get()); });
+        [&](const Load& n) { found = found || differing_.contains(n.buffer.get()); },
+        [&](const Pointer& n) { found = found || differing_.contains(n.buffer.get()); });
     return found;
   }
   bool differs(const Stmt& s) const {
@@ -76,7 +82,8 @@ class Injector {
     walk(
         s, [&](const Var& n) { found = found || &n == loop_.var.get(); },
         [&](const Load& n) { found = found || differing_.contains(n.buffer.get()); },
-        [&](const Store& n) { found = found || differing_.contains(n.buffer.get()); });
+        [&](const Store& n) { found = found || differing_.contains(n.buffer.get()); },
+        [&](const Pointer& n) { found = found || differing_.contains(n.buffer.get()); });
     return found;
   }
 
@@ -104,6 +111,14 @@ class Injector {
           const auto copy = copies_.find(n.buffer.get());
           if (copy == copies_.end()) return self;
           return make_load(copy->second, own(n.indices), n.location);
+        },
+        [&](const Pointer& n, const Expr& self) {
+          const auto copy = copies_.find(n.buffer.get());
+          if (copy == copies_.end()) return self;
+          Exprs extents{make_int(1)};
+          extents.insert(extents.end(), n.extents.begin(), n.extents.end());
+          return make_pointer(n.access, copy->second, own(n.indices), std::move(extents), n.offset,
+                              n.location);
         },
         [&](const Store& n, const Stmt& self) {
           const auto copy = copies_.find(n.buffer.get());

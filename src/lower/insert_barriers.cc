@@ -73,6 +73,7 @@ class AccessCollector {
         [&](const TextureStore& store) {
           for (const Expr& e : {store.x, store.y, store.value}) note_reads(e, nullptr);
         },
+        [&](const Evaluate& n) { note_reads(n.call, nullptr); },
         [&](const Let& let) { note_reads(let.value, nullptr); },
         [&](const If& n) { note_reads(n.condition, nullptr); },
         [&](const While& n) { note_reads(n.condition, nullptr); },
@@ -95,6 +96,12 @@ class AccessCollector {
       const bool own = store != nullptr && reads_replaced(load, *store);
       if (!own) Accesses::add(found_.reads, {load.buffer, load.indices, ranges_, varying_});
     });
+    walk(e, [&](const Pointer& n) {
+      if (!buffers_.contains(n.buffer.get())) return;
+      const SharedAccess anywhere(n.buffer, {}, ranges_, varying_);
+      if (reads(n.access)) Accesses::add(found_.reads, anywhere);
+      if (writes(n.access)) Accesses::add(found_.writes, anywhere);
+    });
   }
 
   const Buffers& buffers_;
@@ -114,7 +121,7 @@ class BarrierInserter {
     };
     walk(
         kernel.body, [&](const Load& n) { note(n.buffer); },
-        [&](const Store& n) { note(n.buffer); });
+        [&](const Store& n) { note(n.buffer); }, [&](const Pointer& n) { note(n.buffer); });
     walk(kernel.body, [&](const For& loop) { ranges_.enter_also(loop); });
   }
   // Of buffers in a nest at stage Loops.
@@ -258,6 +265,7 @@ class BarrierInserter {
         update = update && (same_place(load.indices, store.indices) ||
                             never_one_element(load.indices, store.indices, ranges));
       });
+      walk(value, [&](const Pointer& n) { update = update && !n.buffer.same_as(store.buffer); });
     };
     for (const Stmt& each : stores->statements) {
       const auto* store = as<Store>(each);

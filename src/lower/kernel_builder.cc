@@ -160,6 +160,7 @@ class KernelBuilder {
   Expr writer_of(const Stmt& s, const Tags& outer, const OwnTags& own) const {
     if (const auto* n = as<Store>(s)) return first_thread(*n->buffer, outer, own);
     if (const auto* n = as<TextureStore>(s)) return first_thread(*n->texture, outer, own);
+    if (const auto* n = as<Evaluate>(s)) return writer_of(*n, outer, own);
     const auto* let = as<Let>(s);
     if (let == nullptr) return {};
     const auto* stores = as<Seq>(let->body);
@@ -173,12 +174,30 @@ class KernelBuilder {
     return agree ? first : Expr();
   }
 
+  // One that writes nothing that we see is made as often as the loops say: as a global write is.
+  Expr writer_of(const Evaluate& n, const Tags& outer, const OwnTags& own) const {
+    std::vector<Expr> writers;
+    walk(n.call, [&](const Pointer& p) {
+      if (writes(p.access)) writers.push_back(first_thread(*p.buffer, outer, own));
+    });
+    if (writers.empty()) writers.push_back(first_thread(outer, false));
+    for (const Expr& writer : writers) {
+      if (equal(writer, writers.front())) continue;
+      fail(n.location, Code::BadForeignCall,
+           "call one function for each of them, or bind the same threads around what fills both",
+           "a foreign call writes two buffers, which have not the same threads to write them");
+    }
+    return writers.front();
+  }
+
   // The first thread along each axis that is not among the store's own loops.
   Expr first_thread(const BufferNode& buffer, const Tags& outer, const OwnTags& own) const {
+    if (buffer.memory == MemoryScope::Local) return make_bool(true);
+    if (buffer.memory == MemoryScope::Shared) return first_thread(own.at(&buffer), true);
+    return first_thread(outer, false);
+  }
+  Expr first_thread(const Tags& covered, bool shared) const {
     Expr first = make_bool(true);
-    if (buffer.memory == MemoryScope::Local) return first;
-    const bool shared = buffer.memory == MemoryScope::Shared;
-    const Tags& covered = shared ? own.at(&buffer) : outer;
     for (const ThreadAxis& a : kernel_.axes) {
       const bool repeated =
           !is_int(a.extent, 1) && !covered.contains(a.tag) && !(shared && a.tag.block);
@@ -200,7 +219,11 @@ class KernelBuilder {
         kernel_.body, [&](const Load& n) { note(reads, n.buffer); },
         [&](const TextureLoad& n) { note(reads, n.texture); },
         [&](const Store& n) { note(writes, n.buffer); },
-        [&](const TextureStore& n) { note(writes, n.texture); });
+        [&](const TextureStore& n) { note(writes, n.texture); },
+        [&](const Pointer& n) {
+          if (ir::reads(n.access)) note(reads, n.buffer);
+          if (ir::writes(n.access)) note(writes, n.buffer);
+        });
     const auto among = [](const std::vector<Buffer>& list, const Buffer& b) {
       return std::any_of(list.begin(), list.end(),
                          [&](const Buffer& other) { return other.same_as(b); });

@@ -24,7 +24,11 @@ Buffers read_in(const Stmts& statements) {
     if (!contains(found, b)) found.push_back(b.get());
   };
   for (const Stmt& s : statements) {
-    walk(s, [&](const Load& n) { note(n.buffer); }, [&](const TextureLoad& n) { note(n.texture); });
+    walk(
+        s, [&](const Load& n) { note(n.buffer); }, [&](const TextureLoad& n) { note(n.texture); },
+        [&](const Pointer& n) {
+          if (reads(n.access)) note(n.buffer);
+        });
   }
   return found;
 }
@@ -36,8 +40,10 @@ Buffers written_in(const Stmts& statements) {
   };
   for (const Stmt& s : statements) {
     walk(
-        s, [&](const Store& n) { note(n.buffer); },
-        [&](const TextureStore& n) { note(n.texture); });
+        s, [&](const Store& n) { note(n.buffer); }, [&](const TextureStore& n) { note(n.texture); },
+        [&](const Pointer& n) {
+          if (writes(n.access)) note(n.buffer);
+        });
   }
   return found;
 }

@@ -75,10 +75,24 @@ class FillSplitter {
   Buffer registers_;
 };
 
+// Behind the last iteration that one is filled in again, for nobody.
+void refuse_effects(const Pipelined& fill) {
+  walk(fill.body, [&](const ForeignCall& n) {
+    if (n.pure) return;
+    fail(fill.location, Code::CannotPipeline,
+         "use call_pure_extern if the function only returns a value, or call it in a stage that is "
+         "not pipelined",
+         "what fills '{}' calls '{}', which is not pure: ahead of its iteration it would be called "
+         "more often",
+         fill.buffer->name, n.function);
+  });
+}
+
 }  // namespace
 
 PipelinedFill::PipelinedFill(const Pipelined& fill, const For& loop, int64_t extent)
     : var_(loop.var), extent_(extent), from_(fill.buffer), fill_(fill.body) {
+  refuse_effects(fill);
   ahead_ = std::min<int64_t>(fill.stages, extent) - 1;
   copies_ = is_shared() ? kSharedCopies : ahead_ + 1;
   to_ = with_copies(from_, copies_);
@@ -124,6 +138,13 @@ Stmt PipelinedFill::with_copy(const Stmt& s, const Expr& turn) const {
       [&](const Load& n, const Expr& self) {
         if (!n.buffer.same_as(from_)) return self;
         return make_load(to_, indices(n.indices), n.location);
+      },
+      [&](const Pointer& n, const Expr& self) {
+        if (!n.buffer.same_as(from_)) return self;
+        Exprs extents{make_int(1)};
+        extents.insert(extents.end(), n.extents.begin(), n.extents.end());
+        return make_pointer(n.access, to_, indices(n.indices), std::move(extents), n.offset,
+                            n.location);
       },
       [&](const Store& n, const Stmt& self) {
         if (!n.buffer.same_as(from_)) return self;

@@ -55,7 +55,12 @@ class Separator {
 
   bool writes_exchanged(const Stmt& s) const {
     bool found = false;
-    walk(s, [&](const Store& n) { found = found || exchanged_.contains(n.buffer.get()); });
+    const auto note = [&](const Buffer& b) { found = found || exchanged_.contains(b.get()); };
+    walk(
+        s, [&](const Store& n) { note(n.buffer); },
+        [&](const Pointer& n) {
+          if (writes(n.access)) note(n.buffer);
+        });
     return found;
   }
 

@@ -21,8 +21,8 @@ struct SharedAccess {
   const ir::BufferNode* buffer = nullptr;
   std::optional<Turn> turn;  // nothing: it may be anywhere in the buffer
 
-  // `indices` as of a flattened access. Copies take turns by variables that are the same for all
-  // threads: by none of `varying`.
+  // `indices` as of a flattened access, or none: it may be anywhere. Copies take turns by variables
+  // that are the same for all threads: by none of `varying`.
   SharedAccess(const ir::Buffer& accessed, const ir::Exprs& indices,
                const ir::arith::Ranges& ranges,
                const std::unordered_set<const ir::ExprNode*>& varying);

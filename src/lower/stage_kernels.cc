@@ -37,9 +37,14 @@ class KernelMaker {
   // One stage alone writes what others see.
   StageId writer_of(const Stmt& loops) const {
     std::optional<StageId> writer;
-    walk(loops, [&](const Store& n) {
-      if (!writer && n.buffer->memory == MemoryScope::Global) writer = buffers_.stage_of(n.buffer);
-    });
+    const auto note = [&](const Buffer& b) {
+      if (!writer && b->memory == MemoryScope::Global) writer = buffers_.stage_of(b);
+    };
+    walk(
+        loops, [&](const Store& n) { note(n.buffer); },
+        [&](const Pointer& n) {
+          if (writes(n.access)) note(n.buffer);
+        });
     return writer.value_or(root_);
   }
 
@@ -47,7 +52,8 @@ class KernelMaker {
     bool found = false;
     walk(
         loops, [&](const Load& n) { found = found || n.buffer.same_as(buffer); },
-        [&](const Store& n) { found = found || n.buffer.same_as(buffer); });
+        [&](const Store& n) { found = found || n.buffer.same_as(buffer); },
+        [&](const Pointer& n) { found = found || n.buffer.same_as(buffer); });
     return found;
   }
 
@@ -62,7 +68,10 @@ class KernelMaker {
     };
     walk(
         loops, [&](const Store& n) { note(n.buffer); },
-        [&](const TextureStore& n) { note(n.texture); });
+        [&](const TextureStore& n) { note(n.texture); },
+        [&](const Pointer& n) {
+          if (writes(n.access)) note(n.buffer);
+        });
     for (const Buffer& buffer : written) {
       const std::optional<StageId> writer = buffers_.stage_of(buffer);
       if (!writer || writer == buffers_.stage_of(written.back())) continue;

@@ -17,22 +17,6 @@ using schedule::TensorView;
 
 namespace {
 
-// How many elements apart neighbours along the axis lie; nothing where they do not all lie alike,
-// or where only the call tells.
-std::optional<int64_t> stride_of(const BufferNode& b, size_t axis) {
-  const LayoutParts& cols = b.layout.cols;
-  if (b.is_texture() || b.is_symbolic() || cols.size() != b.shape.size()) return std::nullopt;
-  int64_t stride = 1;
-  for (size_t i = cols.size(); i-- > 0;) {
-    const bool whole =
-        cols[i].axis == static_cast<int>(i) && cols[i].divisor == 1 && cols[i].extent >= b.shape[i];
-    if (!whole) return std::nullopt;
-    if (i == axis) return stride;
-    stride *= cols[i].extent;
-  }
-  return std::nullopt;
-}
-
 class Values {
  public:
   Values(const ViewParts& parts, const arith::Ranges& ranges, RefuseView refuse)

@@ -59,6 +59,26 @@ void ThreadAccesses::collect_reads(const Expr& e, Wanted wanted, const std::vect
     if (!wanted(load.buffer) || (store != nullptr && reads_replaced(load, *store))) return;
     of(load.buffer).reads.push_back({load.buffer.get(), load.indices, tags, load.location});
   });
+  walk(e, [&](const Pointer& n) {
+    if (!wanted(n.buffer)) return;
+    const ThreadAccess access{n.buffer.get(), some_element(n), tags, n.location};
+    if (reads(n.access)) of(n.buffer).reads.push_back(access);
+    if (writes(n.access)) of(n.buffer).writes.push_back(access);
+  });
+}
+
+// Any one of those that the function may access.
+Exprs ThreadAccesses::some_element(const Pointer& n) {
+  Exprs indices;
+  for (size_t i = 0; i < n.indices.size(); ++i) {
+    const Expr& first = n.indices[i];
+    const Expr further = make_var("element", first->type);
+    variables_.insert(further.get());
+    ranges_.enter(further, make_cast(first->type, n.extents[i]));
+    indices.push_back(first + further);
+    elements_.push_back(further);
+  }
+  return indices;
 }
 
 std::vector<Exchange> ThreadAccesses::with_reads(size_t first_axis, TagFilter tags) const {

@@ -57,6 +57,7 @@ class ThreadAccesses {
   void collect_reads(const ir::Expr& e, Wanted wanted, const std::vector<ir::ThreadTag>& tags,
                      const ir::Store* store);
   std::vector<Exchange> first_exchanges(Others others, size_t first_axis, TagFilter tags) const;
+  ir::Exprs some_element(const ir::Pointer& pointer);
   std::optional<Exchange> first_exchange(const BufferAccesses& of_one, Others others,
                                          size_t first_axis, TagFilter tags) const;
   // The first of the tags along which the two may be different threads where they meet in one
@@ -64,7 +65,8 @@ class ThreadAccesses {
   std::optional<ir::ThreadTag> tag_apart(const ThreadAccess& write, const ThreadAccess& other,
                                          size_t first_axis, TagFilter tags) const;
 
-  const ir::arith::Ranges& ranges_;
+  ir::arith::Ranges ranges_;
+  ir::Exprs elements_;  // variables, alive as long as variables_ knows their addresses
   // That a kernel has several of; the variable of the first loop stands for those of all.
   std::map<ir::ThreadTag, ir::Expr> threads_;
   EqualWhereMet::Variables variables_;

@@ -62,6 +62,10 @@ class Counter {
     } else if (const auto* texel = as<ir::TextureLoad>(e)) {
       note(of(texel->texture).read, here, ir::kTexelLanes, texel->texture);
     }
+    if (const auto* n = as<ir::Pointer>(e)) {
+      if (reads(n->access)) of(n->buffer).read = unknown();
+      if (writes(n->access)) of(n->buffer).written = unknown();
+    }
     const auto* logical = as<ir::Binary>(e);
     const bool may_skip =
         logical != nullptr && is_logical(logical->op) && logical->type.is_scalar();
@@ -85,8 +89,16 @@ class Counter {
 
   static bool accesses_memory(const Expr& e) {
     bool found = false;
-    walk(e, [&](const ir::Load&) { found = true; }, [&](const ir::TextureLoad&) { found = true; });
+    walk(
+        e, [&](const ir::Load&) { found = true; }, [&](const ir::TextureLoad&) { found = true; },
+        [&](const ir::Pointer&) { found = true; });
     return found;
+  }
+
+  // Of what foreign code does.
+  static Movement unknown() {
+    const Count any{Count::kUnbounded, false};
+    return {any, any};
   }
 
   static void note(Movement& movement, const Iterations& here, int lanes,

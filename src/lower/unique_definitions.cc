@@ -73,6 +73,10 @@ class DefinitionSplitter {
     if (const auto* load = as<ir::Load>(result); load != nullptr) {
       result = make_load_as(load->type, current(load->buffer), load->indices, load->location);
     }
+    if (const auto* n = as<ir::Pointer>(result); n != nullptr) {
+      result = make_pointer(n->access, current(n->buffer), n->indices, n->extents, n->offset,
+                            n->location);
+    }
     return memo_[e.get()] = result;
   }
 

@@ -47,6 +47,7 @@ class Widener {
           return make_for(n.var, extent, n.loop, body, n.location);
         },
         [&](const If& n) { return guarded(n, s); },
+        [&](const Evaluate&) { return refused("a foreign call stands in it", s); },
         [&](const While&) { return refused("a loop with a condition stands in it", s); },
         [&](const Seq& n) {
           Stmts statements;
@@ -166,6 +167,7 @@ class Widener {
           Exprs indices = exprs(n.indices);
           return make_load(n.buffer, std::move(indices), n.location);
         },
+        [&](const ForeignCall& n) { return call(n, e); },
         [&](const auto&) {
           // Variables, constants, and vectors of one lane's own.
           for_each_child(e, [&](const Expr& child) {
@@ -176,6 +178,23 @@ class Widener {
         });
     wide_.emplace(e, result);
     return result;
+  }
+
+  // One call for each lane; it is of scalars.
+  Expr call(const ForeignCall& n, const Expr& self) {
+    const Exprs arguments = exprs(n.arguments);
+    const bool vector = std::any_of(arguments.begin(), arguments.end(),
+                                    [](const Expr& a) { return !a->type.is_scalar(); });
+    if (!n.pure) problem = "a foreign call that is not pure stands in it";
+    if (!vector || !n.pure) return self;
+    Exprs calls;
+    for (int lane = 0; lane < lanes_; ++lane) {
+      Exprs of_lane;
+      for (const Expr& a : arguments) of_lane.push_back(lane_of(a, lane));
+      calls.push_back(
+          make_foreign_call(n.type, n.function, n.pure, std::move(of_lane), n.location));
+    }
+    return make_pack(std::move(calls));
   }
 
   // Ramps stay ramps under addition of a scalar and multiplication by one.

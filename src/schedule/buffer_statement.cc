@@ -7,6 +7,7 @@
 #include "ir/verify.h"
 #include "ir/visit.h"
 #include "schedule/operation.h"
+#include "support/diagnostic.h"
 
 namespace texloom::schedule {
 
@@ -17,14 +18,19 @@ namespace {
 std::optional<StatementProblem> bad_store(const Program& program,
                                           const std::vector<Buffer>& inputs) {
   std::optional<StatementProblem> found;
-  walk(program.body, [&](const Store& n) {
+  const auto written = [&](const Buffer& buffer, const SourceLocation& where) {
     const bool is_input = std::any_of(inputs.begin(), inputs.end(),
-                                      [&](const Buffer& b) { return b.same_as(n.buffer); });
+                                      [&](const Buffer& b) { return b.same_as(buffer); });
     if (!is_input || found) return;
-    found = StatementProblem{
-        n.location, "write to a buffer of an output, or to one that is allocated",
-        fmt::format("the statement writes '{}', which is an input", n.buffer->name)};
-  });
+    found =
+        StatementProblem{where, "write to a buffer of an output, or to one that is allocated",
+                         fmt::format("the statement writes '{}', which is an input", buffer->name)};
+  };
+  walk(
+      program.body, [&](const Store& n) { written(n.buffer, n.location); },
+      [&](const Pointer& n) {
+        if (writes(n.access)) written(n.buffer, n.location);
+      });
   return found;
 }
 
@@ -53,6 +59,15 @@ bool has_exact_ranges(const Stmt& statement) {
       statement, [&](const For& n) { exact = exact && int_value(n.extent) != nullptr; },
       [&](const Let&) { exact = false; });
   return exact;
+}
+
+// That foreign code may know it by a pointer.
+void check_array(const BufferNode& buffer, const SourceLocation& where) {
+  if (has_strides(buffer)) return;
+  fail(where, Code::BadForeignCall,
+       "keep the tensor in a row-major buffer, or access its elements one by one",
+       "foreign code is to have a pointer into '{}', which {}", buffer.name,
+       buffer.is_texture() ? "lies in a texture" : "is no row-major array");
 }
 
 }  // namespace
@@ -99,6 +114,15 @@ Stmt with_places(const Stmt& statement,
       [&](const Load& n, const Expr&) {
         ElementPlace to = place(n.buffer, n.indices);
         return make_load(std::move(to.buffer), std::move(to.indices), n.location);
+      },
+      [&](const Pointer& n, const Expr&) {
+        ElementPlace to = place(n.buffer, n.indices);
+        check_array(*to.buffer, n.location);
+        // Along axes that the tensor has in front the box is one element long.
+        Exprs extents(to.indices.size() - n.indices.size(), make_int(1));
+        extents.insert(extents.end(), n.extents.begin(), n.extents.end());
+        return make_pointer(n.access, std::move(to.buffer), std::move(to.indices),
+                            std::move(extents), n.offset, n.location);
       },
       [&](const Store& n, const Stmt&) {
         ElementPlace to = place(n.buffer, n.indices);

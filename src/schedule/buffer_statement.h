@@ -34,7 +34,8 @@ struct ElementPlace {
   ir::Buffer buffer;
   ir::Exprs indices;
 };
-// The statement with other places for what it loads and stores.
+// The statement with other places for what it loads and stores, and points to. Fails with
+// BadForeignCall where a pointer would point into what is no row-major array.
 ir::Stmt with_places(const ir::Stmt& statement,
                      FunctionRef<ElementPlace(const ir::Buffer&, const ir::Exprs&)> place);
 

@@ -59,7 +59,8 @@ std::vector<Type> types_of(const Expr& body) {
 void check_elements(const Operation& op, const Expr& body) {
   bool foreign = false;
   walk(body, [&](const ExprNode& e) {
-    foreign = foreign || e.kind == ExprKind::Load || !e.type.is_scalar();
+    foreign =
+        foreign || e.kind == ExprKind::Load || e.kind == ExprKind::Pointer || !e.type.is_scalar();
   });
   if (!foreign) return;
   fail(op.location, Code::BadComputeBody, "read tensors, or write the statement by te.extern",

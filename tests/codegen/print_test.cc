@@ -411,9 +411,9 @@ TEST(Print, RefusesWhatIsNotLegal) {
   const ir::Buffer y = global("y", kInt32, 8);
   ir::Kernel kernel;
   kernel.body = put_vector(y, ir::make_int(0), ramp(ir::make_int(0), 4));
-  EXPECT_THROW(print(kernel, {}), InternalError);
+  EXPECT_THROW(print(kernel, {}, {}), InternalError);
   kernel.body = ir::make_launch(0);
-  EXPECT_THROW(print(kernel, {}), InternalError);
+  EXPECT_THROW(print(kernel, {}, {}), InternalError);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ import bad_buffers
 import bad_caches
 import bad_calls
 import bad_externs
+import bad_foreign
 import bad_input
 import bad_intrinsic_scalars
 import bad_intrinsics
@@ -27,6 +28,7 @@ import bad_texts
 FILES = (
     bad_tensors,
     bad_externs,
+    bad_foreign,
     bad_scans,
     bad_intrinsics,
     bad_intrinsic_scalars,
@@ -50,8 +52,9 @@ UNREACHABLE = {
     "TL3012": "reductions in textures are refused before, and nothing else reads what it writes; "
     "a text of stage flattened shows it",
     "TL5009": "it takes more memory than the device has",
-    "TL5010": "it takes a device compiler that refuses code that Texloom makes",
+    "TL5010": "what is refused, such as C text that is none, is up to the device's compiler",
     "TL6004": "the interpreter is run by texloom-opt",
+    "TL6005": "the interpreter is run by texloom-opt",
 }
 
 if __name__ == "__main__":

@@ -93,6 +93,13 @@ std::vector<Expr> different(const Leaves& l) {
            make_texture_load(l.t, l.n, l.j),
            make_texture_load(l.t, l.i, l.n),
            make_texture_load_as(Type::f(16).with_lanes(4), l.t, l.i, l.j),
+           make_foreign_call(kFloat32, "g", true, {l.x, l.i}),
+           make_foreign_call(kFloat32, "f", true, {l.y, l.i}),
+           make_pointer(Access::Write, l.a, {l.i, l.j}, {l.n, make_int(4)}, l.i),
+           make_pointer(Access::Read, kBuffer, {l.i, l.j}, {l.n, make_int(4)}, l.i),
+           make_pointer(Access::Read, l.a, {l.i, l.i}, {l.n, make_int(4)}, l.i),
+           make_pointer(Access::Read, l.a, {l.i, l.j}, {l.n, make_int(5)}, l.i),
+           make_pointer(Access::Read, l.a, {l.i, l.j}, {l.n, make_int(4)}, l.j),
        }) {
     all.push_back(e);
   }
@@ -155,6 +162,18 @@ TEST(Equal, OfVariables) {
   const Expr x = make_var("x");
   EXPECT_TRUE(equal(x + 1, x + 1));
   EXPECT_FALSE(equal(x + 1, make_var("x") + 1));
+}
+
+// Those that are not pure have a value of their own each time; programs that make them are equal.
+TEST(Equal, OfForeignCalls) {
+  const Leaves l;
+  const auto call = [&](bool pure) { return make_foreign_call(kFloat32, "f", pure, {l.x}); };
+  EXPECT_TRUE(equal(call(true), call(true)));
+  EXPECT_FALSE(equal(call(true), call(false)));
+  EXPECT_FALSE(equal(call(false), call(false)));
+  const Expr one = call(false);
+  EXPECT_TRUE(equal(one, one));
+  EXPECT_TRUE(equal(make_evaluate(call(false)), make_evaluate(call(false))));
 }
 
 // for v in 0..n: if (p) A[v, j] = x
@@ -264,6 +283,9 @@ TEST(EqualPrograms, UpToWhatTheyDefine) {
   EXPECT_FALSE(equal(p, program(8, Access::Write, "main")));
   EXPECT_FALSE(equal(p, program(4, Access::Read, "main")));
   EXPECT_FALSE(equal(p, program(4, Access::Write, "other")));
+  Program with_text = p;
+  with_text.foreign = {"int f();"};
+  EXPECT_FALSE(equal(p, with_text));
   Program without = p;
   without.kernels.clear();
   EXPECT_FALSE(equal(p, without));

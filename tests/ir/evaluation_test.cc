@@ -56,5 +56,10 @@ TEST_F(Evaluation, LoadsButNoTexels) {
   EXPECT_TRUE(failures.possible_in(floordiv(make_int(1), i) + make_int(1)));
 }
 
+TEST_F(Evaluation, ForeignCalls) {
+  EXPECT_TRUE(may_fail(make_foreign_call(kInt32, "f", true, {i})));
+  EXPECT_FALSE(may_fail(make_call(Intrinsic::Exp, {make_var("a", kFloat32)})));
+}
+
 }  // namespace
 }  // namespace texloom::ir

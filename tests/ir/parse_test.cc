@@ -139,7 +139,7 @@ TEST(Parse, Expressions) {
   for (const ExprSample& sample : expr_samples(l)) {
     const bool te_only = sample.e->kind == ExprKind::TensorRead ||
                          sample.e->kind == ExprKind::Reduce || sample.e->kind == ExprKind::Tuple;
-    if (te_only) continue;
+    if (te_only || sample.e->kind == ExprKind::Pointer) continue;  // an argument alone
     const bool texel = sample.e->kind == ExprKind::TextureLoad;
     round_trip(sample.e, texel ? ProgramStage::Flattened : ProgramStage::Loops);
   }

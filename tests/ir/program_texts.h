@@ -9,6 +9,8 @@ namespace texloom::ir {
 
 inline constexpr std::string_view kLoopsText =
     R"(program main stage=loops
+  foreign "int touch(__global float* x) { x[0] = \"1\"[0]; return 0; }\x0a#define T 1"
+  foreign "// another"
   param A: global float32[8, 16]
   param "the image": texture2d<float16>[4, 16] 4 x 4 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)], origin=(ox, oy)
   param B: global int8[8, 16], buffer[(d0, d1) -> cols=(d1, d0), padding=zero]
@@ -38,6 +40,8 @@ inline constexpr std::string_view kLoopsText =
       while C[bx, 0] > 1.0 {
         C[bx, 0] = C[bx, 0] * 0.5
       }
+      evaluate call_extern(touch, access_ptr(read_write, C[bx, 0], extents=(1, 16), offset=bx), 3: int32)
+      C[bx, 1] = call_pure_extern(touched, access_ptr(read, A[0, 0], extents=(8, 16)): float32) + call_extern(now: float32)
       for odd < 3 {
       }
     }
@@ -83,6 +87,7 @@ inline constexpr std::string_view kFlattenedText =
     while A[0] < 8.0 {
       A[0] = A[0] + 1.0
     }
+    evaluate call_extern(touch, access_ptr(write, A[32], extents=(16)): int32)
     A[ramp(0, 1, 2)] = pack(A[3], 1.0) + x2(0.5)
   }
 )";
@@ -128,6 +133,7 @@ kernel "no identifier" grid=(1, 1, 1) block=(1, 1, 1)
       A[y] = A[y] + 1.0
     }
     A[ramp(0, 1, 2)] = select(y == 1, pack(A[0], 0.1), x2(float32(y)))
+    evaluate call_extern(touch, access_ptr(read_write, A[y * 16], extents=(16)): int32)
   }
 )";
 
@@ -143,6 +149,7 @@ kernel main_kernel0 grid=(1, 1, 1) block=(16, 1, 1)
   axis tx = threadIdx.x < 16
   buffer.alloca L: local float32[4]
   L[0] = float32(float16(H[tx: float32] * 0.5))
+  evaluate call_extern(touch, access_ptr(read_write, L[0], extents=(4)): int32)
   barrier
   for k < 4 {
     let texel: float32x4 = H[ramp(k * 4, 1, 4): float32x4] + x4(float32(float16(float32(0.1))))

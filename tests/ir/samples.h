@@ -71,6 +71,9 @@ inline std::vector<ExprSample> expr_samples(const Leaves& l) {
       {make_tuple({l.i, l.x}), "tuple(i, x)"},
       {make_load(l.a, {l.i, l.j}), "A[i, j]"},
       {make_texture_load(l.t, l.i, l.j), "texture2d.load(T, x=i, y=j: float32x4)"},
+      {make_foreign_call(kFloat32, "f", true, {l.x, l.i}), "call_pure_extern(f, x, i: float32)"},
+      {make_pointer(Access::Read, l.a, {l.i, l.j}, {l.n, make_int(4)}, l.i),
+       "access_ptr(read, A[i, j], extents=(n, 4), offset=i)"},
   };
 }
 
@@ -97,6 +100,10 @@ inline std::vector<StmtSample> stmt_samples(const Leaves& l) {
       {make_pipelined(l.a, 2, store), "pipelined A stages=2 {\n  A[i, j] = x\n}\n"},
       {make_free(l.a), "buffer.free A\n"},
       {make_barrier(), "barrier\n"},
+      {make_evaluate(make_foreign_call(
+           kInt32, "g", false,
+           {make_pointer(Access::ReadWrite, l.a, {l.i, l.j}, {l.n, l.n}, make_int(0))})),
+       "evaluate call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): int32)\n"},
   };
 }
 

@@ -105,15 +105,28 @@ TEST(Children, AreSeenInOrder) {
       {"n + m", "lhs + rhs", "0", "0.0", "i", "x", "p", "j", "y"},
       {"i", "x"},
       {"i", "j"},
-      {"i", "j"}};
+      {"i", "j"},
+      {"x", "i"},
+      {"i", "j", "n", "4", "i"}};
   const std::vector<ExprSample> samples = expr_samples(l);
   ASSERT_EQ(samples.size(), expected.size());
   for (size_t i = 0; i < samples.size(); ++i) {
     EXPECT_EQ(children_of(samples[i].e), expected[i]) << samples[i].text;
   }
   const std::vector<std::vector<std::string>> expected_stmts = {
-      {"i", "j", "x"}, {"i", "j", "v"}, {"n", "s"}, {"p", "s"}, {"p", "s"}, {"s", "s"},
-      {"z", "s"},      {"s"},           {"s"},      {"s"},      {},         {}};
+      {"i", "j", "x"},
+      {"i", "j", "v"},
+      {"n", "s"},
+      {"p", "s"},
+      {"p", "s"},
+      {"s", "s"},
+      {"z", "s"},
+      {"s"},
+      {"s"},
+      {"s"},
+      {},
+      {},
+      {"call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): int32)"}};
   const std::vector<StmtSample> stmts = stmt_samples(l);
   ASSERT_EQ(stmts.size(), expected_stmts.size());
   for (size_t i = 0; i < stmts.size(); ++i) {
@@ -198,7 +211,9 @@ TEST(MapChildren, RebuildsStatements) {
                  "for k < n {\n  barrier\n}\n", "if p {\n  barrier\n}\n",
                  "while p {\n  barrier\n}\n", "barrier\nbarrier\n", "let b: float32 = z\nbarrier\n",
                  "buffer.alloca A: global float32[8, 16]\nbarrier\n", "nest A {\n  barrier\n}\n",
-                 "pipelined A stages=2 {\n  barrier\n}\n", "buffer.free A\n", "barrier\n"));
+                 "pipelined A stages=2 {\n  barrier\n}\n", "buffer.free A\n", "barrier\n",
+                 "evaluate call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): "
+                 "int32)\n"));
   const Stmt store = make_store(l.a, {l.i, l.j}, l.x);
   EXPECT_EQ(text(make_for(l.i, l.n, LoopKind::Vectorized, store)),
             "vectorized i < n {\n  barrier\n}\n");

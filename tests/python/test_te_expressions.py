@@ -232,9 +232,9 @@ def test_call_pure_extern(run, name, reference):
     assert f"{name.removesuffix('f')}(" in tvm.build(s, [x, y]).get_source()
 
 
-def test_call_of_an_unknown_function():
-    with pytest.raises(tvm.TVMError, match=r"no function 'frobnicate'(.|\n)*native_exp"):
-        tir.call_pure_extern("float32", "frobnicate", te.var("x", "float32"))
+def test_call_of_an_unknown_intrinsic():
+    with pytest.raises(tvm.TVMError, match=r"no intrinsic 'frobnicate'(.|\n)*native_exp"):
+        tir.call_intrin("float32", "tir.frobnicate", te.var("x", "float32"))
 
 
 def test_call_intrin(run):

@@ -275,5 +275,7 @@ def test_declared_buffers():
     assert declared.scope() == "texture" and declared.dtype == "float16"
     with pytest.raises(tvm.TVMError, match="TL2042.*data"):
         tvm.tir.decl_buffer((4, 4), data=te.var("p"))
-    with pytest.raises(tvm.TVMError, match="TL2042.*access_ptr of 'buffer'"):
+    with pytest.raises(tvm.TVMError, match="TL2042.*the pointer of 'buffer'"):
+        _ = declared.data
+    with pytest.raises(tvm.TVMError, match="TL3034.*no pointer to elements"):
         declared.access_ptr("r")

@@ -230,7 +230,7 @@ def test_blocks_of_the_document_are_programs(block):
 
 
 def test_the_document_has_blocks():
-    assert len(BLOCKS) == 11
+    assert len(BLOCKS) == 12
 
 
 def test_the_document_names_every_word():

@@ -72,6 +72,8 @@ def extern(
     reads = _several(in_buffers) if in_buffers else [_buffer_of(t) for t in inputs]
     writes = _several(out_buffers) if out_buffers else _outputs(shape, inputs, name, dtype)
     body = fcompute(list(reads), list(writes))
+    if isinstance(body, Expr):
+        body = _core.evaluated(body)
     if not isinstance(body, Stmt):
         effect = ", which has no effect" if isinstance(body, Expr) else ""
         refuse(

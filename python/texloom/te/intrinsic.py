@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .. import _core
 from .._core import Buffer, Expr, IterVar, Operation, Stage, Stmt, Tensor, TensorIntrin
 from ..checked_calls import check_calls
 from ..errors import refuse
@@ -86,6 +87,7 @@ def decl_tensor_intrin(
     outs = [buffer(op.output(i)) for i in range(op.num_outputs)]
     body = fcompute(list(ins), list(outs), *([scalars] if scalars else []))
     statements = list(body) if isinstance(body, (list, tuple)) else [body]
+    statements = [_core.evaluated(s) if isinstance(s, Expr) else s for s in statements]
     statements += [None] * (3 - len(statements))
     for given in statements[:1] + [s for s in statements[1:] if s is not None]:
         if not isinstance(given, Stmt):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from .. import _core
-from .._core import Buffer
+from .._core import Buffer, Expr
 from ..checked_calls import check_calls, check_methods
 from ..dtypes import DType
 from ..errors import refuse
@@ -93,17 +93,76 @@ def decl_buffer(
     )
 
 
-def _access_ptr(self: Buffer, *args: Any, **options: Any) -> NoReturn:
-    """Refused: there is no function that takes a pointer."""
-    del args, options
+_READ, _WRITE = 1, 2
+
+
+def _access_mask(buffer: Buffer, given: Any) -> int:
+    """The bits of what TVM takes for an access: letters or a number."""
+    if isinstance(given, str) and given and set(given) <= {"r", "w"}:
+        return (_READ if "r" in given else 0) | (_WRITE if "w" in given else 0)
+    if isinstance(given, int) and _READ <= given <= _READ | _WRITE:
+        return int(given)
+    refuse(
+        "BadForeignCall",
+        f"access_ptr of '{buffer.name}' is given the access {given!r}",
+        'use "r", "w" or "rw", or 1, 2 or 3',
+    )
+
+
+def _access_ptr(
+    self: Buffer,
+    access_mask: str | int,
+    ptr_type: str = "handle",
+    content_lanes: int = 1,
+    offset: Any = 0,
+    extent: Any = None,
+) -> Expr:
+    """A pointer to the first element, as an argument of :func:`call_extern`.
+
+    It has the address space of the memory: in OpenCL C 1.2 the function's parameter is a
+    ``__global float*`` where a tensor lies in global memory, a ``__local float*`` where it lies in
+    ``"shared"``, a ``float*`` where it lies in ``"local"``; ``__global const float*`` in global
+    memory that the kernel only reads. The function is taken to access all of the buffer.
+
+    Parameters
+    ----------
+    access_mask : str or int
+        What the function does there: ``"r"``, ``"w"`` or ``"rw"``; 1, 2 or 3.
+    ptr_type, extent
+        Accepted for the sake of existing scripts, without effect.
+    content_lanes : int
+        1: it points to single elements.
+    offset : Expr or int
+        How many elements behind the first one it points to.
+
+    Raises
+    ------
+    TVMError
+        TL3034 where the access is none of these, and for elements that C has no type for; where
+        the tensor does not lie in a row-major array, as one in a texture, when it is lowered.
+    """
+    del ptr_type, extent
+    if content_lanes != 1:
+        refuse(
+            "BadForeignCall",
+            f"access_ptr of '{self.name}' is to point to {content_lanes} lanes at a time",
+            "leave content_lanes out, and use vload4 and its like in the function",
+        )
+    mask = _access_mask(self, access_mask)
+    return _core.pointer(self, bool(mask & _READ), bool(mask & _WRITE), offset)
+
+
+def _data(self: Buffer) -> NoReturn:
+    """Refused: nothing says what is done with it."""
     refuse(
         "NotProvided",
-        f"access_ptr of '{self.name}': kernels call no function that takes a pointer",
-        "access its elements by vload and vstore, or by ib.buffer_ptr",
+        f"the pointer of '{self.name}' is taken by .data, which does not say for what",
+        'use access_ptr("r"), "w" or "rw"',
     )
 
 
 Buffer.access_ptr = _access_ptr
+Buffer.data = property(_data)
 
 __all__ = ["decl_buffer"]
 check_calls(globals())

@@ -41,29 +41,32 @@ def _element_name(name: str) -> str:
     return name
 
 
-def _call(dtype: DType, name: str, args: tuple[Any, ...]) -> Expr:
+def _known(dtype: DType, name: str, args: tuple[Any, ...]) -> Expr | None:
+    """The call, if the function is one that Texloom knows."""
     dtype = _core.dtype_name(dtype)
     if name in _OPERATORS:
         return _OPERATORS[name](*args).astype(dtype)
-    operands = [_core.to_expr(x) for x in args]
     if name in opencl_functions.FUNCTIONS:
-        return opencl_functions.call(name, dtype, operands)
+        return opencl_functions.call(name, dtype, [_core.to_expr(x) for x in args])
     element = _element_name(name)
     if element not in _core.intrinsics():
-        known = ", ".join(sorted({*_core.intrinsics(), *_OPERATORS, *opencl_functions.FUNCTIONS}))
-        refuse(
-            "NotProvided",
-            f"there is no function {name!r} that kernels may call",
-            f"use one of {known}",
-        )
-    if len(operands) != _core.intrinsics()[element]:
+        return None
+    if len(args) != _core.intrinsics()[element]:
         refuse(
             "BadOperandType",
-            f"{name} is called with {len(operands)} arguments",
+            f"{name} is called with {len(args)} arguments",
             f"give it {_core.intrinsics()[element]} of them",
         )
     # As in C, arguments are converted to what the function takes.
-    return _core.call(element, *(x.astype(dtype) for x in operands))
+    return _core.call(element, *(_core.to_expr(x).astype(dtype) for x in args))
+
+
+def _foreign(dtype: DType, name: str, pure: bool, args: tuple[Any, ...]) -> Expr:
+    from .ir_builder import BufferVar  # which needs the classes of expressions, as calls do
+
+    # What ir_builder allocates is its pointer.
+    operands = [x.access_ptr("rw") if isinstance(x, BufferVar) else x for x in args]
+    return _core.foreign_call(_core.dtype_name(dtype), name, pure, operands)
 
 
 def call_pure_extern(dtype: DType, func_name: str, *args: Any) -> Expr:
@@ -71,22 +74,38 @@ def call_pure_extern(dtype: DType, func_name: str, *args: Any) -> Expr:
 
     Known are the functions of ``te`` and ``tir`` by their names here and in OpenCL C, those with an
     ``f`` behind them, the ``native_`` and ``half_`` ones, and those of OpenCL C that can be written
-    as expressions, such as ``mad``, ``clamp`` and ``mul_hi``: there is no call of what Texloom does
-    not know.
+    as expressions, such as ``mad``, ``clamp`` and ``mul_hi``. All others are foreign: C text of the
+    schedule has to define them, ``s[T].pragma(axis, "import_c", text)``.
+
+    What a foreign function returns hangs on its arguments alone. It is called where the value is
+    needed, and not where a condition leaves it out; how often is not promised.
 
     Parameters
     ----------
     dtype : str
-        The type of the result; arguments are converted to it.
+        The type of the result. Arguments of a known function are converted to it; those of a
+        foreign one are passed as they are: integers, bools, float32, float64, and pointers that
+        ``buffer.access_ptr`` returns.
     func_name : str
         The name.
+
+    Raises
+    ------
+    TVMError
+        TL3034 for arguments that are none of these; TL2042, when it is lowered, for a foreign
+        function without C text.
     """
-    return _call(dtype, func_name, args)
+    known = _known(dtype, func_name, args)
+    return _foreign(dtype, func_name, True, args) if known is None else known
 
 
 def call_extern(dtype: DType, func_name: str, *args: Any) -> Expr:
-    """:func:`call_pure_extern`: no function that is known has effects."""
-    return _call(dtype, func_name, args)
+    """:func:`call_pure_extern` of a function that may do more than to return a value.
+
+    ``ib.emit`` makes a statement of it. No function that is known has effects.
+    """
+    known = _known(dtype, func_name, args)
+    return _foreign(dtype, func_name, False, args) if known is None else known
 
 
 def call_intrin(dtype: DType | None, func_name: str, *args: Any) -> Expr | Stmt:
@@ -99,7 +118,15 @@ def call_intrin(dtype: DType | None, func_name: str, *args: Any) -> Expr | Stmt:
     name = func_name.removeprefix("tir.")
     if name == "tvm_storage_sync":
         return _core.make_barrier()
-    return _call(dtype or "float32", name, args)
+    known = _known(dtype or "float32", name, args)
+    if known is None:
+        names = sorted({*_core.intrinsics(), *_OPERATORS, *opencl_functions.FUNCTIONS})
+        refuse(
+            "NotProvided",
+            f"there is no intrinsic {name!r}",
+            f"use one of {', '.join(names)}; call a function of your own by call_extern",
+        )
+    return known
 
 
 def trace(args: Any, trace_action: str = "tvm.default_trace_action") -> NoReturn:

@@ -66,6 +66,11 @@ class BufferVar:
         """What ``scope_attr`` takes: the buffer itself."""
         return self
 
+    def access_ptr(self, access_mask: str | int, **options: Any) -> Expr:
+        """A pointer by which a foreign function may access it, as of a ``Buffer``."""
+        self._used = True
+        return self._buffer.access_ptr(access_mask, **options)
+
     def _indices(self, index: Any) -> list[Any]:
         self._used = True
         given = list(index) if isinstance(index, (list, tuple)) else [index]
@@ -113,8 +118,10 @@ class IRBuilder:
     def _open(self, opening: Opening) -> None:
         self._blocks[-1].append(opening)
 
-    def emit(self, stmt: Stmt) -> None:
-        """Adds a statement, such as ``buffer.vstore(begin, value)``."""
+    def emit(self, stmt: Stmt | Expr) -> None:
+        """Adds a statement: ``buffer.vstore(begin, value)``, or a call of a foreign function."""
+        if isinstance(stmt, Expr):
+            stmt = _core.evaluated(stmt)
         if not isinstance(stmt, Stmt):
             _refuse(
                 f"emit takes a statement, not a {type(stmt).__name__}",
@@ -294,7 +301,8 @@ class IRBuilder:
             A thread axis, or memory that was allocated just before.
         attr_key : str
             ``thread_extent`` and ``virtual_thread``: the block runs on so many threads.
-            ``storage_scope``: where the memory lies. Pragmas are passed over.
+            ``storage_scope``: where the memory lies. Pragmas are passed over, but for
+            ``pragma_import_c``: C text belongs to a schedule.
         value
             The number of threads, or the name of a scope.
         """
@@ -309,6 +317,11 @@ class IRBuilder:
             self._open(lambda body: _core.make_thread_for(node, value, body, where))
         elif attr_key == "storage_scope":
             self._move(node, value.value if isinstance(value, StringImm) else value)
+        elif attr_key == "pragma_import_c":
+            _refuse(
+                "C text is given to a statement",
+                'give it to the schedule: s[T].pragma(axis, "import_c", text)',
+            )
         elif not attr_key.startswith("pragma_"):
             _refuse(
                 f"there is no attribute '{attr_key}'",

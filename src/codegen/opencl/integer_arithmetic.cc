@@ -138,7 +138,7 @@ class IntegerArithmetic {
   bool is_data(const Expr& e) {
     if (const auto found = data_.find(e.get()); found != data_.end()) return found->second;
     bool found = e->kind == ir::ExprKind::Load || e->kind == ir::ExprKind::TextureLoad ||
-                 ranges_.holds_memory(e.get());
+                 e->kind == ir::ExprKind::ForeignCall || ranges_.holds_memory(e.get());
     for_each_child(e, [&](const Expr& child) { found = is_data(child) || found; });
     keep_.push_back(e);
     data_.emplace(e.get(), found);

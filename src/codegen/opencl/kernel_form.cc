@@ -57,6 +57,7 @@ class FormFinder {
   void expr(const Expr& e) {
     if (!seen_.insert(e.get()).second) return;
     if (const auto* n = as<ir::Load>(e)) see(n->buffer, n->indices.front());
+    if (const auto* n = as<ir::Pointer>(e)) see(n->buffer, n->indices.front());
     for_each_child(e, [&](const Expr& child) { expr(child); });
   }
 

@@ -11,7 +11,9 @@ bool loads_from(const ir::Expr& e, const ir::Buffer& buffer) {
   const auto search = [&](const ir::Expr& node, const auto& self) -> bool {
     if (!seen.insert(node.get()).second) return false;
     const auto* load = as<ir::Load>(node);
-    bool found = load != nullptr && load->buffer.same_as(buffer);
+    const auto* pointer = as<ir::Pointer>(node);
+    bool found = (load != nullptr && load->buffer.same_as(buffer)) ||
+                 (pointer != nullptr && pointer->buffer.same_as(buffer));
     for_each_child(node, [&](const ir::Expr& child) { found = found || self(child, self); });
     return found;
   };

@@ -5,7 +5,7 @@
 
 namespace texloom::codegen::opencl {
 
-// Whether the expression loads from this buffer.
+// Whether the expression loads from this buffer, or has foreign code do that.
 bool loads_from(const ir::Expr& e, const ir::Buffer& buffer);
 
 }  // namespace texloom::codegen::opencl

@@ -16,7 +16,7 @@ namespace {
 CompiledModule generate(const ir::Program& program, const ir::Target& target) {
   CompiledModule result{legalize(program, target), {}};
   for (const ir::Kernel& kernel : result.program.kernels) {
-    PrintedKernel printed = print(kernel, target);
+    PrintedKernel printed = print(kernel, result.program.foreign, target);
     result.kernels.push_back({std::move(printed.name), kernel.grid, kernel.block, kernel.params,
                               std::move(printed.source)});
   }

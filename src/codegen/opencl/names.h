@@ -20,6 +20,9 @@ class Names {
   // The same identifier at each call for one owner.
   const std::string& of(const void* owner, std::string_view name);
 
+  // Nobody gets this one from now on.
+  void keep_free(const std::string& identifier) { used_.insert(identifier); }
+
  private:
   std::string unused(const std::string& identifier);
 

@@ -69,6 +69,11 @@ class ExprPrinter {
           return fmt::format("read_image{}({}, tl_sampler, {})", image_function_suffix(n.type),
                              name(n.texture), coordinates(n.x, n.y));
         },
+        [&](const ir::ForeignCall& n) {
+          calls_foreign = true;
+          return fmt::format("{}({})", n.function, list(n.arguments));
+        },
+        [&](const ir::Pointer& n) { return pointer(n); },
         [](const auto& n) -> std::string {
           TL_UNREACHABLE("not legalised: node kind " + std::to_string(static_cast<int>(n.kind)));
         });
@@ -123,6 +128,7 @@ class ExprPrinter {
   bool uses_sampler = false;
   bool uses_float64 = false;
   bool uses_float16 = false;  // values, not only memory
+  bool calls_foreign = false;
 
  private:
   static std::string wrap(const std::string& inner, Precedence own, Precedence parent) {
@@ -196,16 +202,30 @@ class ExprPrinter {
                        offset_and_pointer(n.buffer, index));
   }
 
+  std::string pointer(const ir::Pointer& n) {
+    const Expr first = n.indices.front();
+    const std::string array = name(n.buffer);
+    const bool moved = !is_int(n.offset, 0);
+    if (is_int(first, 0) && !moved) return array;
+    const std::string element = fmt::format("{} + {}", array, text(first, Precedence::Product));
+    return moved ? fmt::format("{} + {}", element, text(n.offset, Precedence::Product)) : element;
+  }
+
   const KernelForm& form_;
   const bool half_arithmetic_;
 };
 
 class KernelPrinter {
  public:
-  KernelPrinter(const ir::Kernel& kernel, const ir::Target& target)
-      : kernel_(kernel), form_(form_of(kernel)), exprs_(form_, target.float16_arithmetic) {}
+  KernelPrinter(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
+                const ir::Target& target)
+      : kernel_(kernel),
+        foreign_(foreign),
+        form_(form_of(kernel)),
+        exprs_(form_, target.float16_arithmetic) {}
 
   PrintedKernel print() {
+    ir::walk(kernel_.body, [&](const ir::ForeignCall& n) { exprs_.names.keep_free(n.function); });
     const std::string name = exprs_.names.of(&kernel_, kernel_.name);
     const std::string head = signature(name);
     std::unordered_set<const ir::ExprNode*> used;
@@ -226,7 +246,10 @@ class KernelPrinter {
     if (exprs_.uses_float64) text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
     text += "\n";
     if (exprs_.uses_sampler) text += kSampler;
-    return text + exprs_.prelude.text();
+    text += exprs_.prelude.text();
+    if (!exprs_.calls_foreign) return text;
+    for (const std::string& each : foreign_) text += each + "\n\n";
+    return text;
   }
 
   std::string signature(const std::string& name) {
@@ -263,6 +286,7 @@ class KernelPrinter {
                            exprs_.name(n.texture), exprs_.coordinates(n.x, n.y),
                            exprs_.text(n.value)));
         },
+        [&](const ir::Evaluate& n) { line(exprs_.text(n.call) + ";"); },
         [&](const ir::For& n) {
           const UnrollHint hint = form_.loops.at(&n);
           if (hint == UnrollHint::Unroll) line("#pragma unroll");
@@ -334,6 +358,7 @@ class KernelPrinter {
   void line(std::string_view text) { body_ += fmt::format("{:{}}{}\n", "", 2 * depth_, text); }
 
   const ir::Kernel& kernel_;
+  const std::vector<std::string>& foreign_;
   const KernelForm form_;
   ExprPrinter exprs_;
   std::string body_;
@@ -342,8 +367,9 @@ class KernelPrinter {
 
 }  // namespace
 
-PrintedKernel print(const ir::Kernel& kernel, const ir::Target& target) {
-  return KernelPrinter(kernel, target).print();
+PrintedKernel print(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
+                    const ir::Target& target) {
+  return KernelPrinter(kernel, foreign, target).print();
 }
 
 }  // namespace texloom::codegen::opencl

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ir/program.h"
 #include "ir/target.h"
@@ -13,9 +14,11 @@ struct PrintedKernel {
   std::string source;  // a whole translation unit
 };
 
+// `foreign` is the program's foreign text: it stands in front of kernels with foreign calls.
 // `target` is the one it was legalised for. Arguments are declared in the order of the kernel's
 // parameters. Buffers are `restrict`: a caller
 // never passes overlapping buffers when one of them is written.
-PrintedKernel print(const ir::Kernel& kernel, const ir::Target& target);
+PrintedKernel print(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
+                    const ir::Target& target);
 
 }  // namespace texloom::codegen::opencl

@@ -34,7 +34,8 @@ class Dropper {
   Expr expr(const Expr& e) {
     walk(
         e, [&](const ir::Var& v) { used_.insert(&v); },
-        [&](const ir::Load& load) { used_.insert(load.buffer.get()); });
+        [&](const ir::Load& load) { used_.insert(load.buffer.get()); },
+        [&](const ir::Pointer& n) { used_.insert(n.buffer.get()); });
     return e;
   }
 

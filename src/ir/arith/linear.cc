@@ -117,6 +117,7 @@ bool reads_memory(const Expr& e, const Ranges& ranges) {
     case ExprKind::TextureLoad:
     case ExprKind::TensorRead:
     case ExprKind::Call:
+    case ExprKind::ForeignCall:
       return true;
     case ExprKind::Cast: {
       const Expr& value = as<Cast>(e)->value;

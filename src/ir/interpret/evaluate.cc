@@ -107,6 +107,8 @@ Value Evaluator::evaluate(const Expr& e, Mask mask) {
       [&](const TensorRead&) -> Value { TL_UNREACHABLE("stage te is not interpreted"); },
       [&](const Reduce&) -> Value { TL_UNREACHABLE("stage te is not interpreted"); },
       [&](const Tuple&) -> Value { TL_UNREACHABLE("stage te is not interpreted"); },
+      [](const ForeignCall&) -> Value { TL_UNREACHABLE("foreign calls are refused in front"); },
+      [](const Pointer&) -> Value { TL_UNREACHABLE("only foreign calls have pointers"); },
       [&](const Load& n) {
         return accesses_.load(n, evaluate(n.indices, type.is_scalar() ? kAllLanes : mask), mask);
       },

@@ -80,10 +80,22 @@ class Interpreter {
   Evaluator evaluator_;
 };
 
+void refuse_foreign_calls(const Program& program) {
+  const auto refuse = [](const Stmt& body) {
+    walk(body, [](const ForeignCall& n) {
+      fail(n.location, Code::NotInterpreted, "run it on a device, and compare what it computes",
+           "the function '{}' is foreign C code, which is not interpreted", n.function);
+    });
+  };
+  refuse(program.body);
+  for (const Kernel& kernel : program.kernels) refuse(kernel.body);
+}
+
 }  // namespace
 
 std::vector<Report> interpret(const Program& program, const std::vector<Placement>& arguments,
                               const InterpretOptions& options) {
+  refuse_foreign_calls(program);
   TL_CHECK(arguments.size() == program.params.size(), program.name);
   Interpreter interpreter(program, options);
   for (size_t i = 0; i < arguments.size(); ++i) interpreter.bind(program.params[i], arguments[i]);

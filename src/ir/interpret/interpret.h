@@ -37,8 +37,8 @@ struct InterpretOptions {
 //
 // The program has no symbols (symbols.h gives them values). It keeps the rules of ir/verify.h, and
 // an argument is of its parameter's type, at least as large, and has an origin only where the
-// parameter does: else an InternalError is thrown. Fails with InterpreterLimit after max_steps. Not
-// thread safe for arguments in common.
+// parameter does: else an InternalError is thrown. Fails with InterpreterLimit after max_steps, and
+// with NotInterpreted where it has foreign calls. Not thread safe for arguments in common.
 std::vector<Report> interpret(const Program& program, const std::vector<Placement>& arguments,
                               const InterpretOptions& options = {});
 

@@ -21,6 +21,7 @@ void Stepper::begin(Frame& frame) {
   visit(
       s, [&](const Store& n) { evaluator_.store(n); },
       [&](const TextureStore& n) { evaluator_.store(n); },
+      [](const Evaluate&) { TL_UNREACHABLE("foreign calls are refused in front"); },
       [&](const For& n) {
         frame.extent =
             evaluator_.evaluate_decision(n.extent, &n, n.location, "the extent of the loop is");
