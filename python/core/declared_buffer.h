@@ -12,7 +12,8 @@ struct PyBuffer {
       : declaration(std::move(d)), node(made_by(declaration)) {}
   lower::BufferDeclaration declaration;
   ir::Buffer node;
-  // Of a view of a tensor intrinsic (schedule/tensor_intrinsic.h).
+  // Of a view of a tensor intrinsic (schedule/tensor_intrinsic.h); of a whole array what they have
+  // to be (schedule/compact_view.h).
   ir::Exprs strides;
   ir::Expr offset;
 

@@ -67,10 +67,6 @@ void check_elements(const Operation& op, const Expr& body) {
        "the expression of '{}' reads a buffer", op.name);
 }
 
-}  // namespace
-
-namespace {
-
 // Those of the statement that it does not define itself.
 Exprs scalars_in(const Stmt& statement) {
   std::unordered_set<const ExprNode*> known;

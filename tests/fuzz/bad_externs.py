@@ -160,6 +160,37 @@ def attached_although_an_extern_reads_it() -> None:
     tvm.lower(s, [x, z])
 
 
+@case("TL3001", says="blockIdx.x is no positive constant: X[0]")
+def blocks_of_a_number_in_memory() -> None:
+    x = te.placeholder((8,), "int32", name="X")
+
+    def body(ins: list, outs: list) -> tvm.tir.Stmt:
+        ib = tvm.tir.ir_builder.create()
+        row = te.thread_axis("blockIdx.x")
+        ib.scope_attr(row, "thread_extent", ins[0].vload(0))  # wrong
+        ib.emit(outs[0].vstore(0, 1))
+        return ib.get()
+
+    y = te.extern((8,), [x], body, name="Y")
+    tvm.build(te.create_schedule(y.op), [x, y])
+
+
+@case("TL3001", says="blockIdx.x is no positive constant: int32(q)")
+def blocks_of_a_wide_symbol() -> None:
+    q = te.var("q", "int64")
+
+    def body(ins: list, outs: list) -> tvm.tir.Stmt:
+        ib = tvm.tir.ir_builder.create()
+        row = te.thread_axis("blockIdx.x")
+        ib.scope_attr(row, "thread_extent", q)  # wrong
+        with ib.if_scope(row < 8):
+            ib.emit(outs[0].vstore(row, 1.0))
+        return ib.get()
+
+    y = te.extern((8,), [], body, dtype="float32", name="Y")
+    tvm.build(te.create_schedule(y.op), [q, y])
+
+
 @case("TL3027")
 def threads_that_would_meet_under_a_condition() -> None:
     def body(ins: list, outs: list) -> tvm.tir.Stmt:
