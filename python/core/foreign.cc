@@ -23,7 +23,7 @@ PyExpr checked(Expr e) {
        "{}: {}", to_string(e), problem);
 }
 
-PyExpr foreign_call(const std::string& dtype, const std::string& function, bool pure,
+PyExpr foreign_call(const py::object& dtype, const std::string& function, bool pure,
                     const py::object& arguments) {
   return checked(
       make_foreign_call(to_type(dtype), function, pure, to_exprs(arguments), user_location()));

@@ -28,7 +28,7 @@ class Views {
     for (const PyBuffer& b : buffers) {
       const BufferNode& n = *b.node;
       const Buffer& view =
-          views_.emplace(&n, make_buffer(n.name, n.type, n.shape, MemoryScope::Global, n.location))
+          views_.emplace(&n, make_array(n.name, n.type, schedule::shape_of(n), n.location))
               .first->second;
       views.push_back({view, b.strides, b.offset, b.offset_factor,
                        b.names_scope ? std::optional(b.declaration.scope) : std::nullopt});

@@ -11,8 +11,10 @@
 #include "compiled.h"
 #include "declared_buffer.h"
 #include "lower/pipeline.h"
+#include "lower/symbols.h"
 #include "lower/text.h"
 #include "released_lock.h"
+#include "schedule/compact_view.h"
 
 namespace texloom::python {
 
@@ -28,16 +30,9 @@ PyBuffer declare_buffer(const py::object& shape, const py::object& dtype, const 
   lower::BufferDeclaration d;
   d.name = name;
   d.type = to_type(dtype);
-  const Exprs extents = to_exprs(shape);
-  for (const Expr& extent : extents) {
-    if (int_value(extent) != nullptr || !extent->type.is_integer()) continue;
-    fail(where, Code::BadShape,
-         "give it constant extents: a te.compute is what works for all sizes, not a te.extern",
-         "the buffer '{}' has the extent {}, but a declared buffer has a constant size", name,
-         to_string(extent));
-  }
-  d.shape = schedule::constant_shape(extents, name, where);
-  schedule::Storage storage = schedule::parse_storage(scope, layout, d.shape, where);
+  d.shape = schedule::extents_of(to_exprs(shape), name, where);
+  const Shape cut = layout.empty() ? Shape() : schedule::constant_shape(d.shape, name, where);
+  schedule::Storage storage = schedule::parse_storage(scope, layout, cut, where);
   d.scope = storage.scope;
   d.layout = std::move(storage.layout);
   d.has_origin = origin;
@@ -81,6 +76,24 @@ lower::SymbolArgument symbol_argument(const py::handle& value, size_t position,
        to_string(symbol->type));
 }
 
+// Strides and offsets of arguments: nothing else uses their variables.
+void check_compact(const std::vector<PyBuffer>& buffers, Exprs symbols,
+                   const SourceLocation& where) {
+  schedule::CompactViews views(std::move(symbols));
+  for (const PyBuffer& b : buffers) {
+    const auto& d = b.declaration;
+    auto problem = views.add(d.shape, b.strides, b.offset);
+    if (!problem && b.is_view() && (d.scope.texture || d.layout)) {
+      problem = "has strides or an offset, but lies in a texture or by a layout";
+    }
+    if (!problem) continue;
+    fail(d.location.known() ? d.location : where, Code::BadBinding,
+         "leave strides and elem_offset out, or give variables of their own; by layout= the "
+         "elements of an array lie in another order",
+         "the buffer '{}' of an argument {}", b.node->name, *problem);
+  }
+}
+
 // What lower() and build() are given: arguments, buffers of `binds`, target text.
 PyProgram make_program(const SharedSchedule& schedule, const py::list& args, const py::dict& binds,
                        const std::string& name, const std::string& target) {
@@ -90,6 +103,7 @@ PyProgram make_program(const SharedSchedule& schedule, const py::list& args, con
   lowering.target = parse_target(target, lowering.location);
   lowering.program.name = name;
   lowering.program.stage = ProgramStage::Te;
+  std::vector<PyBuffer> views;
   py::dict unused(binds.attr("copy")());
   for (size_t i = 0; i < args.size(); ++i) {
     const py::object key = args[i];
@@ -100,13 +114,8 @@ PyProgram make_program(const SharedSchedule& schedule, const py::list& args, con
     lower::Argument argument{key.cast<const PyTensor&>().node, {}};
     if (unused.contains(key)) {
       const py::object bound = unused.attr("pop")(key);
-      const auto& declared = bound.cast<const PyBuffer&>();
-      if (declared.is_view()) {
-        fail(lowering.location, Code::BadBinding, "say by layout= how its elements lie",
-             "the buffer of '{}' has strides or an offset, but the array of an argument is compact",
-             argument.tensor->name);
-      }
-      argument.declaration = declared.declaration;
+      views.push_back(bound.cast<const PyBuffer&>());
+      argument.declaration = views.back().declaration;
     }
     lowering.arguments.push_back(std::move(argument));
   }
@@ -114,6 +123,7 @@ PyProgram make_program(const SharedSchedule& schedule, const py::list& args, con
     fail(lowering.location, Code::BadBinding, "bind tensors that are among the arguments",
          "binds has a buffer for {}, which is no argument", py::repr(tensor).cast<std::string>());
   }
+  check_compact(views, lower::symbols_of(lowering), lowering.location);
   return keep(std::move(lowering));
 }
 

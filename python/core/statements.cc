@@ -9,6 +9,8 @@
 #include "ir/arith/linear.h"
 #include "ir/arith/simplify.h"
 #include "ir/program.h"
+#include "schedule/buffer_statement.h"
+#include "schedule/compact_view.h"
 #include "schedule/extern_operation.h"
 #include "support/diagnostic.h"
 
@@ -21,10 +23,10 @@ namespace {
 Exprs to_indices(const BufferNode& buffer, const py::object& given) {
   const bool several = py::isinstance<py::tuple>(given) || py::isinstance<py::list>(given);
   Exprs indices = several ? to_exprs(given) : Exprs{to_expr(given)};
-  if (indices.size() != buffer.shape.size()) {
+  if (indices.size() != buffer.rank()) {
     fail(user_location(), Code::BadIndexCount, "give one index for each axis of its shape",
-         "the buffer '{}' has {} axes, but is accessed with {} indices", buffer.name,
-         buffer.shape.size(), indices.size());
+         "the buffer '{}' has {} axes, but is accessed with {} indices", buffer.name, buffer.rank(),
+         indices.size());
   }
   for (Expr& index : indices) {
     if (!index->type.is_integer()) {
@@ -117,6 +119,32 @@ PyStmt thread_loop(const PyIterVar& axis, const py::object& given, const PyStmt&
   return {make_thread_for(var, extent, axis.node->tag, body.node, where.value)};
 }
 
+// The statement, with their values for the variables that the buffers have as strides and offsets.
+Stmt with_compact_arrays(const std::string& name,
+                         const std::vector<const std::vector<PyBuffer>*>& buffers,
+                         const Stmt& statement) {
+  Exprs symbols;
+  for (const auto* list : buffers) {
+    for (const PyBuffer& b : *list) {
+      for (const Expr& extent : b.declaration.shape) {
+        walk(extent, [&](const Var& v) { symbols.emplace_back(&v); });
+      }
+    }
+  }
+  schedule::CompactViews views(std::move(symbols));
+  for (const auto* list : buffers) {
+    for (const PyBuffer& b : *list) {
+      const auto problem = views.add(b.declaration.shape, b.strides, b.offset);
+      if (!problem) continue;
+      fail(user_location(), Code::BadExtern,
+           "leave strides and elem_offset out, or give variables of their own: te.var(\"stride\")",
+           "extern '{}' is given a buffer of no whole array: '{}' {}", name, b.node->name,
+           *problem);
+    }
+  }
+  return substitute(statement, views.values());
+}
+
 std::vector<PyTensor> external(const std::string& name, const std::string& tag,
                                const std::vector<PyTensor>& tensors,
                                const std::vector<PyBuffer>& reads,
@@ -127,19 +155,12 @@ std::vector<PyTensor> external(const std::string& name, const std::string& tag,
          "extern '{}' has {} inputs and {} buffers for them", name, tensors.size(), reads.size());
   }
   std::vector<schedule::ExternInput> inputs;
-  for (const auto* buffers : {&reads, &writes}) {
-    for (const PyBuffer& b : *buffers) {
-      if (!b.is_view()) continue;
-      fail(user_location(), Code::BadExtern, "leave strides and elem_offset out",
-           "extern '{}' is given '{}', which is a view: only tensor intrinsics have them", name,
-           b.node->name);
-    }
-  }
+  const Stmt over_arrays = with_compact_arrays(name, {&reads, &writes}, statement.node);
   for (size_t i = 0; i < reads.size(); ++i) inputs.push_back({tensors[i].node, reads[i].node});
   std::vector<Buffer> outputs;
   for (const PyBuffer& b : writes) outputs.push_back(b.node);
   const schedule::Op op =
-      schedule::make_extern(name, tag, std::move(inputs), std::move(outputs), statement.node,
+      schedule::make_extern(name, tag, std::move(inputs), std::move(outputs), over_arrays,
                             user_location(), keep_attributes(attributes));
   std::vector<PyTensor> results;
   for (const Tensor& t : schedule::outputs_of(op)) results.push_back({t});
@@ -150,12 +171,9 @@ void bind_buffer(py::module_& m) {
   py::class_<PyBuffer>(m, "Buffer", "Memory of a declared shape, as statements access it.")
       .def_property_readonly("name", [](const PyBuffer& b) { return b.node->name; })
       .def_property_readonly("dtype", [](const PyBuffer& b) { return to_string(b.node->type); })
-      .def_property_readonly("shape",
-                             [](const PyBuffer& b) {
-                               Exprs shape;
-                               for (const int64_t n : b.node->shape) shape.push_back(make_int(n));
-                               return py::tuple(py::cast(wrap(shape)));
-                             })
+      .def_property_readonly(
+          "shape",
+          [](const PyBuffer& b) { return py::tuple(py::cast(wrap(schedule::shape_of(*b.node)))); })
       .def_property_readonly(
           "strides", [](const PyBuffer& b) { return wrap(b.strides); },
           "As they were declared; empty: the elements are compact.")
@@ -190,8 +208,8 @@ void bind_statements_of_builder(py::module_& m) {
     lower::BufferDeclaration d;
     d.name = name;
     d.type = to_type(dtype);
-    d.shape = schedule::constant_shape(to_exprs(shape), name, where);
-    d.scope = schedule::parse_storage(scope, "", d.shape, where).scope;
+    d.shape = schedule::extents_of(to_exprs(shape), name, where);
+    d.scope = schedule::parse_storage(scope, "", Shape(), where).scope;
     if (d.scope.texture) {
       fail(where, Code::BadExtern, "read a tensor that lies in a texture as an input",
            "'{}' is allocated in a texture by a statement", name);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/arith/simplify.h"
+
 namespace texloom::lower {
 
 using namespace ir;        // the whole file speaks of IR nodes
@@ -75,17 +77,21 @@ class ArgumentChecker {
     const Exprs& extents = argument.tensor->shape;
     const bool same_shape =
         std::equal(d.shape.begin(), d.shape.end(), extents.begin(), extents.end(),
-                   [](int64_t declared, const Expr& extent) { return is_int(extent, declared); });
-    std::vector<std::string> shape;
-    for (const Expr& extent : extents) shape.push_back(ir::to_string(extent));
+                   [](const Expr& a, const Expr& b) { return arith::prove_equal(a, b, {}); });
     if (d.type == argument.tensor->type && same_shape && d.scope.memory == MemoryScope::Global) {
       return check_exact_image(d, argument.tensor->name);
     }
     sink_.error(d.location, Code::BadBinding,
                 "declare it with the tensor's shape and dtype, in global memory or a texture",
                 "the tensor '{}' is {}[{}], but its buffer is declared as {}[{}] in {}",
-                argument.tensor->name, to_string(argument.tensor->type), fmt::join(shape, ", "),
-                to_string(d.type), fmt::join(d.shape, ", "), to_string(d.scope));
+                argument.tensor->name, to_string(argument.tensor->type), listed(extents),
+                to_string(d.type), listed(d.shape), to_string(d.scope));
+  }
+
+  static std::string listed(const Exprs& shape) {
+    std::vector<std::string> extents;
+    for (const Expr& extent : shape) extents.push_back(ir::to_string(extent));
+    return fmt::format("{}", fmt::join(extents, ", "));
   }
 
   void check_exact_image(const BufferDeclaration& d, const std::string& tensor) {

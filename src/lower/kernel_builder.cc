@@ -6,6 +6,7 @@
 
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"
+#include "ir/symbols.h"
 #include "ir/visit.h"
 #include "lower/kernel_limits.h"
 #include "support/diagnostic.h"
@@ -88,12 +89,13 @@ class KernelBuilder {
   void check_extent(const For& loop) const {
     const int64_t* extent = int_value(loop.extent);
     if (extent != nullptr && *extent >= 1) return;
-    bool known = extent == nullptr && loop.tag.block;
+    bool known = extent == nullptr && loop.tag.block && is_extent(loop.extent);
     walk(loop.extent, [&](const Var& v) { known = known && is_known_to_plan(&v); });
     if (known) return;
     fail(loop.location, Code::ThreadExtentMismatch,
-         loop.tag.block ? "give the loop a constant extent"
-                        : "split the axis by a constant and bind the inner part",
+         loop.tag.block
+             ? "make it of constants and of symbols of int32, with + - * // % min and max"
+             : "split the axis by a constant and bind the inner part",
          "the extent of {} is no positive constant: {}", to_string(loop.tag),
          to_string(loop.extent));
   }

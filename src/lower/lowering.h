@@ -17,7 +17,7 @@ namespace texloom::lower {
 struct BufferDeclaration {
   std::string name;
   ir::Type type;
-  std::vector<int64_t> shape;
+  ir::Exprs shape;  // the tensor's
   ir::StorageScope scope;
   // A texture whose place in its image is given at each call.
   bool has_origin = false;

@@ -98,6 +98,14 @@ void check_scalars(const Lowering& lowering) {
     for (const Expr& scalar : scalars_in(op)) {
       if (contains(symbols, scalar)) continue;
       const std::string& name = as<Var>(scalar)->name;
+      if (op.is_extern()) {
+        fail(op.location, Code::BadExtern,
+             fmt::format("if '{}' is a te.var, add it to args; else use it where it is defined",
+                         name),
+             "the statement of '{}' uses '{}', which it does not define, and which is no extent "
+             "and no argument",
+             op.name, name);
+      }
       fail(op.location, Code::BadComputeBody,
            fmt::format("if '{}' is a te.var, add it to args; else use the axes of the function's "
                        "own parameters and of its reduction",

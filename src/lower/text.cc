@@ -61,9 +61,10 @@ class Printer {
     return text + (argument.declaration ? declaration(*argument.declaration) : "") + "\n";
   }
 
-  std::string declaration(const BufferDeclaration& d) const {
-    std::string text = fmt::format(": {}[{}] in {}", ir::to_string(d.type),
-                                   fmt::join(d.shape, ", "), spell_name(ir::to_string(d.scope)));
+  std::string declaration(const BufferDeclaration& d) {
+    schedule_.note_symbols(d.shape);
+    std::string text = fmt::format(": {} in {}", schedule_.type_and_shape(d.type, d.shape),
+                                   spell_name(ir::to_string(d.scope)));
     if (d.layout) text += ", layout=" + ir::to_string(*d.layout);
     if (d.has_origin) text += ", origin";
     if (d.exact_image) text += ", exact_image";
@@ -308,19 +309,14 @@ class Parser {
 
   BufferDeclaration declaration(const Token& first) {
     BufferDeclaration d;
-    d.type = reader_.type();
-    reader_.expect("[");
-    if (!reader_.accept("]")) {
-      do {
-        d.shape.push_back(reader_.integer("an extent", 1, kLargestExtent));
-      } while (reader_.accept(","));
-      if (!reader_.accept("]")) reader_.fail_expected("',' or ']'");
-    }
+    ScheduleParser::TensorType t = schedule_.tensor_type();
+    d.type = t.type;
+    d.shape = std::move(t.shape);
     reader_.expect_word("in");
     d.scope = schedule_.memory_scope();
     while (reader_.accept(",")) {
       if (reader_.accept_word("layout")) {
-        d.layout = schedule_.layout(d.scope, d.shape);
+        d.layout = schedule_.layout(d.scope, constant_extents(d.shape));
       } else if (reader_.accept_word("origin")) {
         d.has_origin = true;
       } else if (reader_.accept_word("exact_image")) {
@@ -334,6 +330,21 @@ class Parser {
     }
     d.location = reader_.location(reader_.line_of(first));
     return d;
+  }
+
+  // Of an array that has a layout.
+  Shape constant_extents(const Exprs& extents) {
+    Shape shape;
+    for (const Expr& extent : extents) {
+      const int64_t* value = int_value(extent);
+      if (value != nullptr && *value >= 1 && *value <= kLargestExtent) {
+        shape.push_back(*value);
+        continue;
+      }
+      reader_.wrong(reader_.peek(), "give it constant extents, or leave the layout out",
+                    "a layout of an array with the extent {}", ir::to_string(extent));
+    }
+    return shape;
   }
 
   static constexpr int64_t kLargestExtent = INT32_MAX;

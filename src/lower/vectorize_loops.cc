@@ -185,7 +185,7 @@ class Widener {
     const Exprs arguments = exprs(n.arguments);
     const bool vector = std::any_of(arguments.begin(), arguments.end(),
                                     [](const Expr& a) { return !a->type.is_scalar(); });
-    if (!n.pure) problem = "a foreign call that is not pure stands in it";
+    if (!n.pure) problem = Problem{"a foreign call that is not pure stands in it"};
     if (!vector || !n.pure) return self;
     Exprs calls;
     for (int lane = 0; lane < lanes_; ++lane) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/arith/simplify.h"
 #include "ir/verify.h"
 #include "ir/visit.h"
 #include "schedule/operation.h"
@@ -85,10 +86,18 @@ std::optional<StatementProblem> find_problem(const Program& program,
       fmt::format("{}: {}", v.node, v.problem)};
 }
 
-std::optional<StatementProblem> find_problem(const Buffer& buffer) {
-  if (buffer->memory == MemoryScope::Global && buffer->layout == linear_layout(buffer->shape)) {
-    return std::nullopt;
+Exprs shape_of(const BufferNode& buffer) {
+  if (buffer.is_symbolic()) return buffer.extents;
+  Exprs shape;
+  for (const int64_t extent : buffer.shape) {
+    shape.push_back(make_int(extent, extent > INT32_MAX ? kInt64 : kInt32));
   }
+  return shape;
+}
+
+std::optional<StatementProblem> find_problem(const Buffer& buffer) {
+  const bool row_major = buffer->is_symbolic() || buffer->layout == linear_layout(buffer->shape);
+  if (buffer->memory == MemoryScope::Global && row_major) return std::nullopt;
   return StatementProblem{
       buffer->location,
       "declare it in global memory, row-major: where the tensor lies, its own stage says",
@@ -97,10 +106,12 @@ std::optional<StatementProblem> find_problem(const Buffer& buffer) {
 
 std::optional<StatementProblem> find_problem(const Buffer& buffer, const Tensor& tensor,
                                              const SourceLocation& where) {
-  if (buffer->type == tensor->type &&
-      buffer->shape == constant_shape(tensor->shape, tensor->name, where)) {
-    return find_problem(buffer);
-  }
+  const Exprs declared = shape_of(*buffer),
+              extents = extents_of(tensor->shape, tensor->name, where);
+  const bool same_shape =
+      std::equal(declared.begin(), declared.end(), extents.begin(), extents.end(),
+                 [](const Expr& a, const Expr& b) { return arith::prove_equal(a, b, {}); });
+  if (buffer->type == tensor->type && same_shape) return find_problem(buffer);
   return StatementProblem{
       buffer->location, "declare it with the tensor's shape and dtype",
       fmt::format("the buffer '{}' has another shape or dtype than its tensor '{}'", buffer->name,

@@ -21,11 +21,14 @@ struct StatementProblem {
 std::optional<StatementProblem> find_problem(const ir::Program& program,
                                              const std::vector<ir::Buffer>& inputs);
 
+// Its extents, constants or expressions of symbols.
+ir::Exprs shape_of(const ir::BufferNode& buffer);
+
 // What is wrong with the buffer by which a statement knows a tensor: where the tensor lies, its own
 // stage says, so that the buffer is row-major in global memory.
 std::optional<StatementProblem> find_problem(const ir::Buffer& buffer);
 // The same, or another type or shape than the tensor's. Fails with BadShape, at `where`, if that is
-// no constant.
+// none of positive extents.
 std::optional<StatementProblem> find_problem(const ir::Buffer& buffer, const ir::Tensor& tensor,
                                              const SourceLocation& where);
 

@@ -72,8 +72,24 @@ class Checker {
         program.params.push_back(input.buffer);
       }
     }
+    program.symbols = symbols();
     program.body = in_nests(op_.statement, op_.writes.front());
     refuse(find_problem(program, inputs));
+  }
+
+  // Of its extents, and those that its statement uses: whether the call tells them, lowering knows.
+  Exprs symbols() const {
+    Exprs symbols = scalars_in(op_);
+    const auto note = [&](const Var& v) {
+      const auto same = [&](const Expr& known) { return known.get() == &v; };
+      if (std::none_of(symbols.begin(), symbols.end(), same)) symbols.emplace_back(&v);
+    };
+    const auto note_extents = [&](const Buffer& b) {
+      for (const Expr& extent : b->extents) walk(extent, note);
+    };
+    for (const ExternInput& input : op_.reads) note_extents(input.buffer);
+    for (const Buffer& output : op_.writes) note_extents(output);
+    return symbols;
   }
 
   const Operation& op_;

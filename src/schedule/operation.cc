@@ -8,6 +8,7 @@
 #include "ir/reducer.h"
 #include "ir/symbols.h"
 #include "ir/visit.h"
+#include "schedule/buffer_statement.h"
 #include "schedule/reduction_box.h"
 #include "support/diagnostic.h"
 
@@ -67,9 +68,27 @@ void check_elements(const Operation& op, const Expr& body) {
        "the expression of '{}' reads a buffer", op.name);
 }
 
+// Those of the statement that it does not define itself.
+Exprs scalars_in(const Stmt& statement) {
+  std::unordered_set<const ExprNode*> known;
+  walk(
+      statement, [&](const For& n) { known.insert(n.var.get()); },
+      [&](const Let& n) { known.insert(n.var.get()); });
+  Exprs scalars;
+  const auto note = [&](const Var& v) {
+    if (known.insert(&v).second) scalars.emplace_back(&v);
+  };
+  walk(statement, note);
+  walk(statement, [&](const Allocate& n) {
+    for (const Expr& extent : n.buffer->extents) walk(extent, note);
+  });
+  return scalars;
+}
+
 }  // namespace
 
 Exprs scalars_in(const Operation& op) {
+  if (op.is_extern()) return scalars_in(op.statement);
   if (!op.is_compute()) return {};
   std::unordered_set<const ExprNode*> known;
   for (const IterVar& axis : op.axes) known.insert(axis->var.get());
@@ -146,9 +165,7 @@ Op with_body(const Operation& op, Expr body) {
 Exprs output_shape(const Operation& op, size_t output) {
   if (op.is_scan()) return op.states[output].update->shape;
   if (!op.is_extern()) return op.shape;
-  Exprs shape;
-  for (const int64_t extent : op.writes[output]->shape) shape.push_back(make_int(extent));
-  return shape;
+  return shape_of(*op.writes[output]);
 }
 
 Tensor output_of(const Op& op, size_t output) {

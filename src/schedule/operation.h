@@ -76,8 +76,9 @@ Op with_body(const Operation& op, ir::Expr body);
 // Fails with ProgramTooLarge.
 void check_body_size(const ir::Expr& body, std::string_view name, const SourceLocation& location);
 
-// The variables of a compute's body that are none of its axes, in order of appearance: symbols, if
-// the call gives them values (lower/symbols.h).
+// The variables of a compute's body that are none of its axes, and those of an extern's statement
+// that it does not define, in order of appearance: symbols, if the call gives them values
+// (lower/symbols.h).
 ir::Exprs scalars_in(const Operation& op);
 
 // The values of a body: one for each output of the compute. Of a reduction what is reduced.

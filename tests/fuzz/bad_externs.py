@@ -33,10 +33,41 @@ def buffer_of_another_shape_than_its_tensor() -> None:
     te.extern((8,), [x], lambda ins, outs: outs[0].vstore(0, 1.0), in_buffers=buffer)
 
 
+@case("TL1020", says="'Y' uses 'k', which it does not define")
+def extern_that_uses_a_scalar_of_nowhere() -> None:
+    k, x = te.var("k", "float32"), te.placeholder((te.var("n"),), name="X")
+    y = te.extern(x.shape, [x], lambda ins, outs: outs[0].vstore(0, k), name="Y")  # wrong
+    tvm.lower(te.create_schedule(y.op), [x, y])
+
+
 @case("TL1001")
-def extern_of_symbolic_shape() -> None:
+def extern_of_an_extent_that_nothing_tells() -> None:
+    y = te.extern(
+        (te.var("n"),), [], lambda ins, outs: outs[0].vstore(0, 1.0), dtype="float32", name="Y"
+    )
+    z = te.compute((8,), lambda i: y[0], name="Z")
+    tvm.lower(te.create_schedule(z.op), [z])  # wrong
+
+
+@case("TL1001")
+def shared_memory_of_a_symbolic_size() -> None:
+    ib = tvm.tir.ir_builder.create()
+    ib.allocate("float32", te.var("n"), name="tile", scope="shared")  # wrong
+
+
+@case("TL3001")
+def threads_of_an_extern_of_a_symbolic_number() -> None:
     x = te.placeholder((te.var("n"),), name="X")
-    te.extern(x.shape, [x], lambda ins, outs: outs[0].vstore(0, ins[0].vload(0)))  # wrong
+
+    def body(ins: list, outs: list) -> tvm.tir.Stmt:
+        ib = tvm.tir.ir_builder.create()
+        thread = te.thread_axis("threadIdx.x")
+        ib.scope_attr(thread, "thread_extent", x.shape[0])  # wrong
+        ib.emit(outs[0].vstore(thread, 1.0))
+        return ib.get()
+
+    y = te.extern(x.shape, [x], body, name="Y")
+    tvm.build(te.create_schedule(y.op), [x, y])
 
 
 @case("TL1020")
@@ -127,6 +158,37 @@ def attached_although_an_extern_reads_it() -> None:
     s[p].compute_at(s[z], s[z].op.axis[0])  # wrong
     s[p].set_scope("local")
     tvm.lower(s, [x, z])
+
+
+@case("TL3001", says="blockIdx.x is no positive constant: X[0]")
+def blocks_of_a_number_in_memory() -> None:
+    x = te.placeholder((8,), "int32", name="X")
+
+    def body(ins: list, outs: list) -> tvm.tir.Stmt:
+        ib = tvm.tir.ir_builder.create()
+        row = te.thread_axis("blockIdx.x")
+        ib.scope_attr(row, "thread_extent", ins[0].vload(0))  # wrong
+        ib.emit(outs[0].vstore(0, 1))
+        return ib.get()
+
+    y = te.extern((8,), [x], body, name="Y")
+    tvm.build(te.create_schedule(y.op), [x, y])
+
+
+@case("TL3001", says="blockIdx.x is no positive constant: int32(q)")
+def blocks_of_a_wide_symbol() -> None:
+    q = te.var("q", "int64")
+
+    def body(ins: list, outs: list) -> tvm.tir.Stmt:
+        ib = tvm.tir.ir_builder.create()
+        row = te.thread_axis("blockIdx.x")
+        ib.scope_attr(row, "thread_extent", q)  # wrong
+        with ib.if_scope(row < 8):
+            ib.emit(outs[0].vstore(row, 1.0))
+        return ib.get()
+
+    y = te.extern((8,), [], body, dtype="float32", name="Y")
+    tvm.build(te.create_schedule(y.op), [q, y])
 
 
 @case("TL3027")

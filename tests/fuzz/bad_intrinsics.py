@@ -164,14 +164,26 @@ def negative_offset_factor() -> None:
 @case("TL1020")
 def extern_given_a_view() -> None:
     x = te.placeholder((8,), name="X")
-    view = tvm.tir.decl_buffer((8,), strides=[1])
+    view = tvm.tir.decl_buffer((8,), strides=[2])
     te.extern((8,), [x], lambda ins, outs: outs[0].vstore(0, 1.0), in_buffers=view)  # wrong
 
 
 @case("TL3011")
 def argument_bound_to_a_view() -> None:
     x, y, s = rows()
-    tvm.lower(s, [x, y], binds={x: tvm.decl_buffer((8, 4), strides=[4, 1])})  # wrong
+    tvm.lower(s, [x, y], binds={x: tvm.decl_buffer((8, 4), strides=[8, 1])})  # wrong
+
+
+@case("TL3011")
+def argument_bound_to_a_view_of_a_texture() -> None:
+    x, y, s = rows()
+    buffer = tvm.decl_buffer((8, 4), strides=[4, 1], scope="texture")  # wrong
+    tvm.lower(s, [x, y], binds={x: buffer})
+
+
+@case("TL2042", says="auto_broadcast")
+def buffer_that_would_be_broadcast() -> None:
+    tvm.tir.decl_buffer((te.var("n"),), buffer_type="auto_broadcast")  # wrong
 
 
 # -- Directives.

@@ -36,11 +36,13 @@ inline Lowering lowering_of(const Te& te, std::vector<ir::Tensor> arguments) {
   return lowering;
 }
 
-inline BufferDeclaration declaration(std::string_view scope, std::vector<int64_t> shape,
+inline BufferDeclaration declaration(std::string_view scope, const std::vector<int64_t>& shape,
                                      ir::Type type = ir::kFloat32) {
+  ir::Exprs extents;
+  for (const int64_t extent : shape) extents.push_back(ir::make_int(extent));
   return {.name = "",
           .type = type,
-          .shape = std::move(shape),
+          .shape = std::move(extents),
           .scope = *ir::parse_scope(scope),
           .location = schedule::testing::line(80)};
 }

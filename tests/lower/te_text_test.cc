@@ -104,6 +104,23 @@ compute C(i < 8 @"te.py":2): float32 = B[i] + 1.0 @"te.py":4
   expect_te_round_trip(lowering, {.locations = true});
 }
 
+// The variables of its shape are symbols of the head, whether the tensor has them or not.
+TEST(TeText, DeclarationsOfSymbolicShapes) {
+  const ir::Expr n = ir::make_var("n");
+  const Tensor a =
+      output_of(schedule::make_placeholder("A", ir::kFloat32, {n}, schedule::testing::line(1)));
+  Lowering lowering = lowering_of(Te({plus_one(placeholder("B", {8}), "C")}), {a});
+  lowering.arguments[0].declaration = declaration("global", {8});
+  lowering.arguments[0].declaration->shape = {n, ir::make_var("m") + n};
+  const std::string text = to_string(lowering);
+  EXPECT_EQ(text.substr(0, text.find("\n\n")), R"(program main stage=te target="opencl"
+  symbol n: int32
+  symbol m: int32
+  param A placeholder float32[n]: float32[n, m + n] in global
+  param C)");
+  expect_te_round_trip(lowering);
+}
+
 TEST(TeText, OfLayoutsIsLoweredToTheSame) {
   Lowering lowering = parse_lowering(kLayoutText, "p.tl");
   const Lowering first = lowering;
@@ -194,6 +211,8 @@ TEST(TeTextErrors, OfTheHead) {
       {"param A: float32[8] in textures", "TL6002 2:24 unknown memory scope textures"},
       {"param A: float32[8] in texture, fold",
        "TL6001 2:33 expected 'layout', 'origin', 'exact_image' or 'name', found 'fold'"},
+      {"symbol n: int32 param A: float32[n] in texture, layout=texture[(c) -> cols=(c/4)]",
+       "TL6002 2:55 a layout of an array with the extent n"},
       {"param A: float32[8]", "TL6001 2:20 expected 'in', found the end of the text"},
       {"param A compute float32x4[8]", "TL6002 2:17 an element is float32x4, not a scalar"},
       {"for i < 3 { }",

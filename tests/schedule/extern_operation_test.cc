@@ -13,6 +13,7 @@ namespace {
 using namespace testing;
 using ir::Buffer;
 using ir::Expr;
+using ir::Exprs;
 using ir::Stmt;
 using ir::Tensor;
 using ::testing::HasSubstr;
@@ -81,6 +82,55 @@ TEST_F(Extern, SharedMemoryInsideOfThreads) {
                 {ir::make_store(tile, {x}, ir::make_load(from, {x})),
                  ir::make_store(to, {ir::make_int(0)}, ir::make_load(tile, {ir::make_int(3)}))}));
   EXPECT_EQ(faults([&] { make(ir::make_thread_for(x, ir::make_int(8), {false, 0}, inside)); }), "");
+}
+
+// -- Extents that only the call tells.
+
+class SymbolicExtern : public ::testing::Test {
+ protected:
+  static Buffer array(const char* name, const ir::Exprs& extents) {
+    return ir::make_array(name, ir::kFloat32, extents);
+  }
+  Op make(const Stmt& statement) const {
+    return make_extern("E", "", {{a, from}}, {to}, statement, line(7));
+  }
+
+  Expr n = ir::make_var("n"), k = ir::make_var("k"), i = ir::make_var("i");
+  Tensor a = output_of(make_placeholder("A", ir::kFloat32, {n, ir::make_int(4)}, line(1)));
+  Buffer from = array("A", {n, ir::make_int(4)}), to = array("E", {n + ir::make_int(2)});
+  Stmt copy = ir::make_store(to, {i}, ir::make_load(from, {i, ir::make_int(0)}));
+};
+
+TEST_F(SymbolicExtern, HasTheShapesOfItsBuffers) {
+  const Op op = make(ir::make_for(i, n, ir::LoopKind::Serial, copy));
+  ASSERT_EQ(op->shape.size(), 1U);
+  EXPECT_EQ(to_string(op->shape[0]), "n + 2");
+}
+
+// The same number, however it is written.
+TEST_F(SymbolicExtern, BuffersAreThoseOfTheTensors) {
+  const Stmt loop = ir::make_for(i, n, ir::LoopKind::Serial, copy);
+  a = output_of(make_placeholder("A", ir::kFloat32, {n * ir::make_int(2), k}, line(1)));
+  from = array("A", {n + n, k});
+  copy = ir::make_store(to, {i}, ir::make_load(from, {i, ir::make_int(0)}));
+  EXPECT_EQ(faults([&] { make(ir::make_for(i, n, ir::LoopKind::Serial, copy)); }), "");
+  from = array("A", {n, k});
+  EXPECT_THAT(faults([&] { make(loop); }), HasSubstr("has another shape or dtype"));
+}
+
+TEST_F(SymbolicExtern, ScalarsAreWhatTheStatementDoesNotDefine) {
+  const Buffer more = array("more", {k});
+  const Stmt loop = ir::make_for(i, n, ir::LoopKind::Serial, copy);
+  const Exprs scalars = scalars_in(*make(ir::make_allocate(more, loop)));
+  ASSERT_EQ(scalars.size(), 2U);
+  EXPECT_TRUE(scalars[0].same_as(n));
+  EXPECT_TRUE(scalars[1].same_as(k));
+}
+
+TEST_F(SymbolicExtern, LoopVariablesEndWithTheirLoops) {
+  const Stmt loop = ir::make_for(i, n, ir::LoopKind::Serial, copy);
+  EXPECT_THAT(faults([&] { make(ir::make_seq({loop, copy})); }),
+              HasSubstr("it is not defined here"));
 }
 
 }  // namespace

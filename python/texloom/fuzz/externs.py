@@ -36,10 +36,18 @@ class Body:
         """Of the last ones that are open."""
         self.depth -= count
 
-    def thread(self, name: str, tag: str, count: int) -> None:
-        """An axis of threads around all that follows in this block."""
-        self.add(f'{name} = te.thread_axis("{tag}")')
-        self.add(f'ib.scope_attr({name}, "thread_extent", {count})')
+    def thread(self, axis: Axis, tag: str) -> int:
+        """Threads along the axis around all that follows; how many blocks are open behind it.
+
+        A block has as many threads as the axis has at its longest, of which some have to pass.
+        """
+        guarded = axis.extent.is_symbolic and tag.startswith("threadIdx")
+        count = axis.extent.most if guarded else axis.extent
+        self.add(f'{axis.name} = te.thread_axis("{tag}")')
+        self.add(f'ib.scope_attr({axis.name}, "thread_extent", {count})')
+        if guarded:
+            self.open(f"ib.if_scope({axis.name} < {axis.extent})")
+        return int(guarded)
 
 
 def threads_and_loops(c: Computation, body: Body, axes: list[Axis]) -> int:
@@ -47,14 +55,13 @@ def threads_and_loops(c: Computation, body: Body, axes: list[Axis]) -> int:
     rng = c.rng
     bound = rng.randint(1, len(axes))
     tags = sorted(rng.sample(THREADS, min(bound, len(THREADS))))
-    for axis, tag in zip(axes, tags, strict=False):
-        body.thread(axis.name, tag, axis.extent.most)
+    depth = sum(body.thread(axis, tag) for axis, tag in zip(axes, tags, strict=False))
     rest = axes[len(tags) :]
     for axis in rest:
         kind = rng.choice(["serial", "serial", "unroll", "vectorize", "parallel"])
         c.feature(f"extern: a loop that is {kind}")
         body.open(f'ib.for_range(0, {axis.extent}, kind="{kind}") as {axis.name}')
-    return len(rest)
+    return depth + len(rest)
 
 
 def by_elements(c: Computation, body: Body, source: Stage, out: Stage) -> None:
@@ -67,6 +74,8 @@ def by_elements(c: Computation, body: Body, source: Stage, out: Stage) -> None:
         sources = [source] * rng.randint(1, 2)
         reads = [c.values.read(s, axes, out.dtype) for s in sources]
         made = c.values.combine(reads, out.dtype)
+        if c.symbols and rng.random() < 0.2:
+            made = c.values.with_symbol(made, rng.choice(c.symbols), out.dtype)
         out.magnitude = max(out.magnitude, made.magnitude)
         return made.text
 
@@ -93,9 +102,7 @@ def by_steps(c: Computation, body: Body, source: Stage, out: Stage) -> None:
     *rows, steps = [Axis(f"i{n}", length) for n, length in enumerate(out.shape)]
     tags = sorted(c.rng.sample(THREADS, min(max(1, len(rows)), len(THREADS))))
     rows = rows or [Axis("unit", extent(1))]
-    depth = 0
-    for axis, tag in zip(rows, tags, strict=False):
-        body.thread(axis.name, tag, axis.extent.most)
+    depth = sum(body.thread(axis, tag) for axis, tag in zip(rows, tags, strict=False))
     for axis in rows[len(tags) :]:
         body.open(f"ib.for_range(0, {axis.extent}) as {axis.name}")
         depth += 1
@@ -131,10 +138,10 @@ def by_exchange(c: Computation, body: Body, source: Stage, out: Stage) -> None:
     out.magnitude = read.magnitude
     c.feature(f"extern: exchange in {'shared' if shared else 'global'} memory")
     last = axes[-1]
-    shape = [last.extent] if shared else out.shape
+    shape = [extent(last.extent.most)] if shared else out.shape
     if shared:
-        for axis, tag in zip(axes[:-1], THREADS, strict=False):
-            body.thread(axis.name, "blockIdx." + "xyz"[THREADS.index(tag)], axis.extent.most)
+        for axis, dim in zip(axes[:-1], "xyz", strict=False):
+            body.thread(axis, f"blockIdx.{dim}")
     scope = "shared" if shared else "global"
     body.add(f'tile = ib.allocate("{out.dtype}", {listed(shape)}, name="tile", scope="{scope}")')
     repeats = shared and c.rng.random() < 0.4
@@ -147,10 +154,10 @@ def by_exchange(c: Computation, body: Body, source: Stage, out: Stage) -> None:
     everywhere = ", ".join(axis.name for axis in axes)
     for statement in (f"tile[{at}] = {read.text}", f"Y[{everywhere}] = tile[{reversed_at}]"):
         body.open("ib.new_scope()")
-        for axis, tag in zip(own, ("threadIdx.x", *THREADS[:2], "blockIdx.z"), strict=False):
-            body.thread(axis.name, tag, axis.extent.most)
+        tags = ("threadIdx.x", *THREADS[:2], "blockIdx.z")
+        guards = sum(body.thread(axis, tag) for axis, tag in zip(own, tags, strict=False))
         body.add(statement)
-        body.close()
+        body.close(1 + guards)
     body.close(int(repeats))
 
 

@@ -121,13 +121,11 @@ def pack_lanes(c: Computation) -> None:
 def externs(c: Computation) -> None:
     """Statements of ir_builder, between computes or alone."""
     rng = c.rng
-    symbols, c.symbols = c.symbols, []  # their buffers have constant extents
     source = c.input(c.random_shape(3, 8))
     if rng.random() < 0.5:
         source = c.compute(c.random_shape(3, 8), [source])
     for _ in range(rng.randint(1, 2)):
         source = extern(c, source)
-    c.symbols = symbols
     if rng.random() < 0.6:
         inputs = [source, rng.choice([s for s in c.stages if not s.several])]
         c.compute(c.random_shape(3, 7), inputs, chance=0.3)

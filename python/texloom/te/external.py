@@ -32,10 +32,13 @@ def extern(
     threads itself, by ``ib.scope_attr(te.thread_axis("blockIdx.x"), "thread_extent", n)``. Its
     stage is never inlined, nor are those that it reads.
 
+    It may use symbols, which are extents of arrays or arguments of the function: for the numbers of
+    blocks, ends of loops, in conditions and values.
+
     Parameters
     ----------
-    shape : sequence of int, or list of them
-        The shape of the output, or one for each of several outputs.
+    shape : sequence of int or Expr, or list of them
+        The shape of the output, or one for each of several outputs; of constants and symbols.
     inputs : sequence of Tensor
         What the statement reads.
     fcompute : callable

@@ -42,18 +42,21 @@ def decl_buffer(
     data
         None: memory is the tensor's.
     strides, elem_offset
-        For buffers of tensor intrinsics, which stand for parts of tensors: how far apart
-        neighbours along each axis lie, a constant or a variable for each axis, and a variable for
-        the place of the first element. None elsewhere: an array is compact and begins where its
-        memory does.
+        How far apart neighbours along each axis lie, a constant or a variable for each axis, and a
+        variable for the place of the first element. Buffers of tensor intrinsics stand for parts
+        of tensors, and these say which. All others are arrays, which are compact and begin where
+        their memory does: variables that nothing else uses then have these values, in statements
+        of te.extern, too; constants have to be them.
     scope : str
         ``global`` by default, or a texture scope. For buffers of tensor intrinsics any scope, in
         which the tensor then has to lie; by default it lies anywhere.
-    data_alignment, buffer_type
-        Accepted for the sake of existing scripts: no use is made of what they promise.
+    data_alignment
+        Accepted for the sake of existing scripts: no use is made of what it promises.
     offset_factor : int
         For buffers of tensor intrinsics: what the place of the first element is a multiple of, in
         elements; 0 as good as 1.
+    buffer_type : str
+        ``"auto_broadcast"`` is accepted where it changes nothing: of constant extents above 1.
     origin : bool
         Whether a texture may begin anywhere in its image: the kernel then takes the place of its
         corner as two constants.
@@ -69,9 +72,9 @@ def decl_buffer(
     Raises
     ------
     TVMError
-        TL2042 for `data`.
+        TL2042 for `data`, and for extents that would be broadcast.
     """
-    del data_alignment, buffer_type
+    del data_alignment
     if data is not None:
         refuse(
             "NotProvided",
@@ -79,6 +82,8 @@ def decl_buffer(
             "leave data= out",
         )
     extents = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
+    if buffer_type == "auto_broadcast":
+        _check_broadcast(extents)
     return _core.decl_buffer(
         extents,
         "float32" if dtype is None else dtype,
@@ -91,6 +96,18 @@ def decl_buffer(
         elem_offset,
         offset_factor,
     )
+
+
+def _check_broadcast(extents: tuple[Any, ...]) -> None:
+    """Refuses extents that are 1 at some calls, where an element would stand for all."""
+    for extent in map(_core.to_expr, extents):
+        if extent._class != "IntImm" or int(extent) == 1:
+            refuse(
+                "NotProvided",
+                f'decl_buffer of buffer_type="auto_broadcast" has the extent {extent}: no array is '
+                "read as if it were longer than it is",
+                "leave buffer_type out, and read the axis at 0 where its extent is 1",
+            )
 
 
 _READ, _WRITE = 1, 2

@@ -66,7 +66,7 @@ def _foreign(dtype: DType, name: str, pure: bool, args: tuple[Any, ...]) -> Expr
 
     # What ir_builder allocates is its pointer.
     operands = [x.access_ptr("rw") if isinstance(x, BufferVar) else x for x in args]
-    return _core.foreign_call(_core.dtype_name(dtype), name, pure, operands)
+    return _core.foreign_call(dtype, name, pure, operands)
 
 
 def call_pure_extern(dtype: DType, func_name: str, *args: Any) -> Expr:

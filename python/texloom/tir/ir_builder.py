@@ -268,7 +268,7 @@ class IRBuilder:
         dtype : str
             The type of an element.
         shape : int or sequence of int
-            Extents, all constant.
+            Extents: constants, but in global memory, where they may be of symbols.
         name : str
             For messages and kernels.
         scope : str
