@@ -32,11 +32,11 @@ PyExpr foreign_call(const py::object& dtype, const std::string& function, bool p
 // To the whole of the buffer, and `offset` elements behind its first.
 PyExpr pointer(const PyBuffer& b, bool reads, bool writes, const py::object& offset) {
   const Access access = reads && writes ? Access::ReadWrite : writes ? Access::Write : Access::Read;
-  Exprs first, extents;
+  Exprs extents = b.node->extents;
   for (const int64_t extent : b.node->shape) {
-    first.push_back(make_int(0));
     extents.push_back(make_int(extent, extent > INT32_MAX ? kInt64 : kInt32));
   }
+  Exprs first(extents.size(), make_int(0));
   return checked(make_pointer(access, b.node, std::move(first), std::move(extents), to_expr(offset),
                               user_location()));
 }
