@@ -237,17 +237,23 @@ def likely(condition: Operand) -> Expr:
     return _core.to_expr(condition)
 
 
+def _check_conditions(name: str, conditions: tuple[Operand, ...]) -> None:
+    if not conditions:
+        raise ValueError(f"{name}: give at least one condition")
+    for each in conditions:
+        if isinstance(each, (list, tuple)):
+            raise TypeError(f"{name}: give conditions, not a list of them: te.{name}(*conditions)")
+
+
 def all(*conditions: Operand) -> Expr:
     """Whether all conditions hold, of which there is at least one."""
-    if not conditions:
-        raise ValueError("all: give at least one condition")
+    _check_conditions("all", conditions)
     return _fold(_core.logical_and, conditions, _core.to_expr(True))
 
 
 def any(*conditions: Operand) -> Expr:
     """Whether a condition holds, of which there is at least one."""
-    if not conditions:
-        raise ValueError("any: give at least one condition")
+    _check_conditions("any", conditions)
     return _fold(_core.logical_or, conditions, _core.to_expr(False))
 
 
