@@ -83,6 +83,14 @@ void refuse(const std::string& name, const std::string& message, const std::stri
   TL_UNREACHABLE("no diagnostic has the name " + name);
 }
 
+// The same for what is only warned of.
+void warn_of(const std::string& name, const std::string& message, const std::string& help) {
+  for (const CodeInfo& row : all_codes()) {
+    if (row.name != name) continue;
+    warn({Severity::Warning, row.code, user_location(), message, help, {}});
+  }
+}
+
 }  // namespace
 
 void bind_errors(py::module_& m) {
@@ -105,6 +113,7 @@ void bind_errors(py::module_& m) {
     }
   });
   m.def("refuse", refuse);
+  m.def("warn", warn_of);
   m.def(
       "error_codes",
       [] {

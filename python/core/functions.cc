@@ -179,14 +179,21 @@ void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device, CallAr
   if (!f.checks.empty()) throw_if_bad(*device, bindings.back(), f.checks);
 }
 
-void check_count(const CompiledFunction& f, const py::args& args, const SourceLocation& where) {
-  const std::span params = std::span(f.module.program.params).first(f.array_layouts.size());
-  if (args.size() == params.size() + f.symbol_arguments.size()) return;
+// Of all that a call passes, in order.
+std::vector<std::string> argument_names(const CompiledFunction& f) {
   std::vector<std::string> names;
-  for (const Buffer& p : params) names.push_back(p->name);
+  for (const Buffer& p : std::span(f.module.program.params).first(f.array_layouts.size())) {
+    names.push_back(p->name);
+  }
   for (const lower::SymbolArgument& s : f.symbol_arguments) {
     names.insert(names.begin() + static_cast<ptrdiff_t>(s.position), as<Var>(s.symbol)->name);
   }
+  return names;
+}
+
+void check_count(const CompiledFunction& f, const py::args& args, const SourceLocation& where) {
+  const std::vector<std::string> names = argument_names(f);
+  if (args.size() == names.size()) return;
   fail(where, Code::WrongArgumentCount,
        fmt::format("call it as {}({})", f.module.program.name, fmt::join(names, ", ")),
        "'{}' takes {} arguments but is called with {}", f.module.program.name, names.size(),
@@ -220,7 +227,17 @@ void enqueue(CompiledFunction& f, int times, const py::args& args) {
   run(f, open_device(*device), std::move(arguments), times, where);
 }
 
-void call(CompiledFunction& f, const py::args& args) { enqueue(f, 1, args); }
+void call(CompiledFunction& f, const py::args& args, const py::kwargs& named) {
+  if (!named.empty()) {
+    const std::string name = py::str(named.begin()->first).cast<std::string>();
+    fail(
+        user_location(), Code::WrongArgumentCount,
+        fmt::format("call it as {}({})", f.module.program.name, fmt::join(argument_names(f), ", ")),
+        "'{}' is given '{}' by its name: arguments are told apart by their places",
+        f.module.program.name, name);
+  }
+  enqueue(f, 1, args);
+}
 
 struct PyKernel {
   std::shared_ptr<const CompiledFunction> function;

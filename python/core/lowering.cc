@@ -251,6 +251,13 @@ void bind_lowering(py::module_& m) {
   });
   m.def("check_target",
         [](const std::string& text) { return to_string(parse_target(text, user_location())); });
+  m.def("target_devices", [] {
+    std::vector<std::string> devices;
+    for (const std::string& preset : target_presets()) {
+      if (const Target t = parse_target(preset, {}); !t.device.empty()) devices.push_back(t.device);
+    }
+    return devices;
+  });
   m.def("target_attributes", [](const std::string& text) {
     const Target t = parse_target(text, user_location());
     py::dict attributes;

@@ -7,6 +7,7 @@
 #include "handles.h"
 #include "ir/program.h"
 #include "schedule/attach.h"
+#include "schedule/ignored_annotation.h"
 #include "schedule/print.h"
 
 namespace texloom::python {
@@ -54,7 +55,9 @@ std::optional<int64_t> constant(const PyStage& s, const PyIterVar& axis, const p
   const Expr e = to_expr(value);
   const int64_t* number = int_value(e);
   if (number == nullptr) {
-    fail(user_location(), Code::BadSplitFactor, "give a positive constant",
+    fail(user_location(), Code::BadSplitFactor,
+         "give a number: how many iterations a loop has is part of the kernel, so that each factor "
+         "to be tried is a schedule of its own",
          "split of '{}' of '{}' by {}, which is not an integer constant", axis.node->name(),
          s.get().name(), to_string(e));
   }
@@ -73,6 +76,18 @@ std::vector<IterVar> axes_of(const py::args& args) {
   return axes;
 }
 
+void show(const std::vector<Diagnostic>& warnings) {
+  for (const Diagnostic& warning : warnings) warn(warning);
+}
+
+void annotate(const PyStage& s, const PyIterVar& axis, LoopKind kind) {
+  const SourceLocation where = user_location();
+  const char* directive = kind == LoopKind::Unrolled ? "unroll" : "vectorize";
+  const auto warning = ignored_annotation(s.get(), axis.node, directive, where);
+  s.schedule->annotate(s.id, axis.node, kind, where);
+  if (warning) warn(*warning);
+}
+
 py::tuple tile(const PyStage& s, const PyIterVar& x, const PyIterVar& y, const py::object& fx,
                const py::object& fy) {
   const SourceLocation where = user_location();
@@ -81,7 +96,9 @@ py::tuple tile(const PyStage& s, const PyIterVar& x, const PyIterVar& y, const p
   const auto a = tiled.split(s.id, x.node, constant(s, x, fx), {}, where);
   const auto b = tiled.split(s.id, y.node, constant(s, y, fy), {}, where);
   tiled.reorder(s.id, {a.outer, b.outer, a.inner, b.inner}, where);
+  const auto dropped = dropped_annotations(s.get(), {x.node, y.node}, "split", where);
   *s.schedule = std::move(tiled);
+  show(dropped);
   return py::make_tuple(PyIterVar{a.outer}, PyIterVar{b.outer}, PyIterVar{a.inner},
                         PyIterVar{b.inner});
 }
@@ -91,8 +108,11 @@ void bind_loop_directives(py::class_<PyStage>& c) {
       "split",
       [](const PyStage& s, const PyIterVar& parent, const py::object& factor,
          const py::object& nparts) {
+        const SourceLocation where = user_location();
+        const auto dropped = dropped_annotations(s.get(), {parent.node}, "split", where);
         const auto parts = s.schedule->split(s.id, parent.node, constant(s, parent, factor),
-                                             constant(s, parent, nparts), user_location());
+                                             constant(s, parent, nparts), where);
+        show(dropped);
         return py::make_tuple(PyIterVar{parts.outer}, PyIterVar{parts.inner});
       },
       py::arg("parent"), py::arg("factor") = py::none(), py::arg("nparts") = py::none(),
@@ -102,7 +122,13 @@ void bind_loop_directives(py::class_<PyStage>& c) {
   c.def(
       "fuse",
       [](const PyStage& s, const py::args& axes) {
-        return PyIterVar{s.schedule->fuse(s.id, axes_of(axes), user_location())};
+        const SourceLocation where = user_location();
+        const std::vector<IterVar> parts = axes_of(axes);
+        std::vector<Diagnostic> dropped;
+        if (parts.size() > 1) dropped = dropped_annotations(s.get(), parts, "fused", where);
+        const IterVar fused = s.schedule->fuse(s.id, parts, where);
+        show(dropped);
+        return PyIterVar{fused};
       },
       "Join adjacent axes into one; of no axes: a new outermost axis of extent 1.");
   c.def(
@@ -120,10 +146,7 @@ void bind_loop_directives(py::class_<PyStage>& c) {
       py::arg("ivar"), py::arg("thread_ivar"), "Bind a loop to a thread axis.");
   const auto annotation = [&c](const char* name, LoopKind kind, const char* doc) {
     c.def(
-        name,
-        [kind](const PyStage& s, const PyIterVar& axis) {
-          s.schedule->annotate(s.id, axis.node, kind, user_location());
-        },
+        name, [kind](const PyStage& s, const PyIterVar& axis) { annotate(s, axis, kind); },
         py::arg("var"), doc);
   };
   annotation("vectorize", LoopKind::Vectorized, "Compute all iterations of a loop as one vector.");
@@ -131,7 +154,10 @@ void bind_loop_directives(py::class_<PyStage>& c) {
   c.def(
       "parallel",
       [](const PyStage& s, const PyIterVar& axis) {
-        s.schedule->parallel(s.id, axis.node, user_location());
+        const SourceLocation where = user_location();
+        const auto warning = ignored_annotation(s.get(), axis.node, "parallel", where);
+        s.schedule->parallel(s.id, axis.node, where);
+        if (warning) warn(*warning);
       },
       py::arg("var"),
       "Run the iterations of a loop at once; on a GPU, bind it to threads instead.");
@@ -139,8 +165,7 @@ void bind_loop_directives(py::class_<PyStage>& c) {
       "pragma",
       [](const PyStage& s, const PyIterVar& axis, const std::string& key, const py::object& value) {
         if (key == "unroll" || key == "vectorize") {
-          const LoopKind kind = key == "unroll" ? LoopKind::Unrolled : LoopKind::Vectorized;
-          return s.schedule->annotate(s.id, axis.node, kind, user_location());
+          return annotate(s, axis, key == "unroll" ? LoopKind::Unrolled : LoopKind::Vectorized);
         }
         std::string text;
         if (py::isinstance<py::bool_>(value)) {
@@ -214,6 +239,16 @@ void bind_stage_directives(py::class_<PyStage>& c) {
   });
 }
 
+// Empty where it cannot be inferred yet: attached to what has no such loop, as a later directive
+// may mend or lowering tell.
+std::string scope_text(const PyStage& s) {
+  try {
+    return to_string(schedule::scope_of(*s.schedule, s.id));
+  } catch (const UserError&) {
+    return {};
+  }
+}
+
 void bind_stage(py::module_& m) {
   py::class_<PyStage> c(m, "Stage", "How one operation is computed.");
   bind_loop_directives(c);
@@ -235,9 +270,7 @@ void bind_stage(py::module_& m) {
       .def_property_readonly("is_output", [](const PyStage& s) { return s.get().is_output; })
       .def_property_readonly("leaf_iter_vars",
                              [](const PyStage& s) { return wrap(s.get().leaves); })
-      .def_property_readonly("scope", [](const PyStage& s) {
-        return to_string(schedule::scope_of(*s.schedule, s.id));
-      });
+      .def_property_readonly("scope", &scope_text);
 }
 
 // The caches of all outputs of one operation, in the order of the tensors.

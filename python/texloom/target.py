@@ -12,6 +12,7 @@ from ._core import Device
 from .argument_kinds import shown
 from .checked_calls import check_calls
 from .errors import MisuseError, refuse
+from .target_words import as_mapping, is_remark, is_unknown_device, option, words_of
 
 _current: ContextVar[Target | None] = ContextVar("texloom_target", default=None)
 
@@ -24,14 +25,18 @@ _OTHER_KINDS: dict[str, list[str]] = {
     "rocm": ["rocm", "gpu"],
     **{kind: [kind, "gpu"] for kind in ("metal", "vulkan")},
 }
-# What a string may say of a device without any effect on kernels.
-_REMARKS = ("model", "thread_warp_size", "keys")
 
 
 class Target:
     """A target such as ``"opencl"``, ``"opencl -device=adreno"`` or ``"opencl -contract=0"``.
 
-    Used as a context manager it is the default of ``lower`` and ``build`` inside.
+    Options are written as scripts have them: ``--device=mali``, ``-device mali``, a dict, a string
+    of JSON. Used as a context manager it is the default of ``lower`` and ``build`` inside.
+
+    Warns
+    -----
+    TexloomWarning
+        TL4003 for a device that there is no preset of: what holds of every device is assumed.
 
     Raises
     ------
@@ -40,18 +45,29 @@ class Target:
     """
 
     def __init__(self, target: str | Target | Mapping[str, Any], host: Any = None) -> None:
+        _check_kind(target)
+        given = target if isinstance(target, Mapping) else str(target)
+        if isinstance(given, str):
+            given = as_mapping(given) or given
+        if isinstance(given, Mapping):
+            _check_has_kind(given)
+        words = words_of(given)
+        remarks = [word for word in words if is_remark(word)]
+        self._kernel_text = " ".join(word for word in words if word not in remarks)
+        if words[:1] and words[0] in _OTHER_KINDS:
+            self._text, self._options = " ".join(words), dict(map(option, words[1:]))
+        else:
+            self._kernel_text = _core.check_target(self._kernel_text)
+            self._text = " ".join([self._kernel_text, *remarks])
+            attributes = _core.target_attributes(self._kernel_text)
+            self._options = {**attributes, **dict(map(option, remarks))}
+            for device in filter(is_unknown_device, remarks):
+                _warn_of_device(option(device)[1])
+        if host is None:
+            own = given.get("host") if isinstance(given, Mapping) else None
+            host = own or self._options.get("host")
         # Nothing is compiled for it.
         self._host = None if host is None else Target(host)
-        _check_kind(target)
-        text = _text_of(target) if isinstance(target, Mapping) else str(target)
-        words = text.split()
-        remarks = [word for word in words if _option(word)[0] in _REMARKS]
-        if words[:1] and words[0] in _OTHER_KINDS:
-            self._text, self._options = text, dict(map(_option, words[1:]))
-        else:
-            known = _core.check_target(" ".join(word for word in words if word not in remarks))
-            self._text = " ".join([known, *remarks])
-            self._options = {**_core.target_attributes(known), **dict(map(_option, remarks))}
         self._tokens: list[Token[Target | None]] = []
 
     @classmethod
@@ -147,23 +163,21 @@ def _check_kind(target: Any) -> None:
         )
 
 
-def _text_of(config: Mapping[str, Any]) -> str:
-    """``{"kind": "opencl", "device": "adreno"}`` as a string."""
-    options = {key: value for key, value in config.items() if key not in ("kind", "keys", "tag")}
+def _check_has_kind(config: Mapping[str, Any]) -> None:
     if "kind" not in config:
         refuse(
             "UnknownTarget",
             f"a target is given by {', '.join(map(repr, config)) or 'nothing'}, without a kind",
             'give {"kind": "opencl", ...}',
         )
-    words = (f"-{key}={int(v) if isinstance(v, bool) else v}" for key, v in options.items())
-    return " ".join([str(config["kind"]), *words])
 
 
-def _option(word: str) -> tuple[str, str]:
-    """``-name=value`` as name and value."""
-    name, _, value = word.removeprefix("-").partition("=")
-    return (name, value) if word.startswith("-") else ("", word)
+def _warn_of_device(name: str) -> None:
+    _core.warn(
+        "UnknownTarget",
+        f"there is no preset of the device '{name}': what every OpenCL device has is assumed",
+        f"use one of {', '.join(_core.target_devices())}, or set limits, as -max_num_threads=256",
+    )
 
 
 def create(target: str | Target | Mapping[str, Any]) -> Target:
@@ -196,9 +210,7 @@ def resolve(target: str | Target | None) -> str:
     if target is None:
         target = Target.current() or DEFAULT
     _check_kind(target)
-    if isinstance(target, Mapping):
-        target = Target(target)
-    return " ".join(word for word in str(target).split() if _option(word)[0] not in _REMARKS)
+    return (target if isinstance(target, Target) else Target(target))._kernel_text
 
 
 __all__ = [

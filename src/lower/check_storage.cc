@@ -81,7 +81,16 @@ class StorageChecker {
 
   void check_visibility(const Stage& stage) {
     const StorageScope scope = scope_of(s_, stage.id);
-    if (stage.attachment.kind == AttachKind::Root && scope.memory != MemoryScope::Global) {
+    const bool kept_inside =
+        stage.attachment.kind == AttachKind::Root && scope.memory != MemoryScope::Global;
+    if (kept_inside && stage.is_output) {
+      const std::string_view memory = to_string(scope.memory);
+      sink_.error(stage.scope_location, Code::ScopeTooNarrow,
+                  fmt::format("compute it there and copy it out: s.cache_write({}, \"{}\")",
+                              stage.origin->name, memory),
+                  "'{}' is an output, which the caller's memory holds, but is to lie in {} memory",
+                  stage.name(), memory);
+    } else if (kept_inside) {
       sink_.error(
           stage.scope_location, Code::ScopeTooNarrow,
           "attach it to a loop of a stage that reads it: s[cache].compute_at(s[reader], axis)",

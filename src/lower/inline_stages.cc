@@ -90,6 +90,25 @@ void warn_of_lost_directives(Lowering& lowering) {
   }
 }
 
+void check_outputs_at_root(const Schedule& s) {
+  DiagnosticSink sink;
+  for (const StageId id : s.order()) {
+    const Stage& stage = s.stage(id);
+    const Attachment& at = stage.attachment;
+    if (!stage.is_output || stage.scan >= 0) continue;
+    if (at.kind == AttachKind::At) {
+      sink.error(at.location, Code::OutputAttached,
+                 "attach the stages it reads; an output has loops of its own at the root",
+                 "compute_at of '{}', an output of the schedule, inside '{}'", stage.name(),
+                 s.stage(at.stage).name());
+    } else if (at.kind == AttachKind::Inline) {
+      sink.error(at.location, Code::OutputAttached, "inline the stages it reads instead",
+                 "compute_inline of '{}', an output of the schedule", stage.name());
+    }
+  }
+  sink.throw_if_errors();
+}
+
 void keep_at_root(Schedule& s) {
   const auto keep = [&](StageId id) {
     Attachment& at = s.stage(id).attachment;

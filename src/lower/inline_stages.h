@@ -5,6 +5,10 @@
 
 namespace texloom::lower {
 
+// Fails with OutputAttached where an output is attached or inlined: it has loops of its own. Before
+// apply_declarations(), as an argument that is no output may be either.
+void check_outputs_at_root(const schedule::Schedule& s);
+
 // Takes back what inlining cannot be: a statement has no expression that its readers could compute,
 // and reads memory itself; a scan goes on from what lies there.
 void keep_at_root(schedule::Schedule& s);

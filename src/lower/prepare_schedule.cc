@@ -12,6 +12,7 @@ namespace texloom::lower {
 void prepare_schedule(Lowering& lowering) {
   schedule::Schedule& s = lowering.schedule;
   check_scalars(lowering);
+  check_outputs_at_root(s);
   keep_at_root(s);
   warn_of_lost_directives(lowering);
   apply_declarations(lowering);

@@ -113,7 +113,14 @@ Layout aligned_layout(const Stage& stage, const Shape& shape) {
       const int64_t step = last ? 1 : stride / layout.cols[i + 1].extent;
       const int64_t wanted = found->offset % found->factor;
       const auto more = steps_to(stride, step, wanted, found->factor);
-      if (!more || (last && *more > 0)) {
+      if (last && more != 0) {
+        fail(found->location, Code::BadAlignment,
+             "align the axis outside of it: its indices can lie further apart",
+             "the axis '{}' of '{}' is the innermost, whose indices lie side by side: 1 apart, not "
+             "k * {} + {}",
+             axis->name(), stage.name(), found->factor, found->offset);
+      }
+      if (!more) {
         fail(found->location, Code::BadAlignment,
              "align an axis further in as well, or choose a factor and an offset that the distance "
              "can have",

@@ -128,7 +128,14 @@ void Schedule::put(Stage& stage, Storage storage, const SourceLocation& where) {
 
 void Schedule::set_scope(StageId id, std::string_view scope, const SourceLocation& where,
                          std::string_view layout) {
-  const Stage& own = stage(id);
+  Stage& own = stage(id);
+  if (scope.empty() && layout.empty()) {
+    refuse_part_of_scan(own, "set_scope", where);
+    own.scope.reset();
+    own.layout.reset();
+    own.scope_location = {};
+    return;
+  }
   set_storage(id, parse_storage(scope, layout, own.op->shape, own.name(), "set_scope", where),
               where);
 }

@@ -6,6 +6,7 @@
 #include "ir/visit.h"
 #include "schedule/axis_values.h"
 #include "schedule/derived_axes.h"
+#include "schedule/ignored_annotation.h"
 #include "schedule/schedule.h"
 #include "schedule/tensorized.h"
 #include "support/check.h"
@@ -16,27 +17,6 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// What an axis was said to become: "bound to threadIdx.x", "vectorized".
-std::string annotation(const AxisAttributes& attributes) {
-  switch (attributes.loop) {
-    case LoopKind::Thread:
-    case LoopKind::Virtual:
-      return "bound to " + attributes.thread->name();
-    case LoopKind::Vectorized:
-      return "vectorized";
-    case LoopKind::Unrolled:
-      return "unrolled";
-    case LoopKind::Serial:
-      break;
-  }
-  TL_CHECK(attributes.intrinsic, "a serial loop is not annotated");
-  return "tensorized";
-}
-
-bool is_annotated(const AxisAttributes& attributes) {
-  return attributes.loop != LoopKind::Serial || attributes.intrinsic;
-}
-
 // i.j.fused; where an axis is split and fused by turns that would be twice as long each time.
 std::string fused_name(const IterVarNode& outer, const IterVarNode& inner) {
   constexpr size_t kLongestName = 1000;
@@ -45,15 +25,25 @@ std::string fused_name(const IterVarNode& outer, const IterVarNode& inner) {
   return (too_long ? "" : first + "." + inner.name() + ".") + "fused";
 }
 
-// An axis that is split or fused is a loop no more, and what was said of it would be lost.
-void refuse_annotated(const Stage& stage, const IterVar& axis, const SourceLocation& where,
-                      std::string_view directive) {
+// An axis that is split or fused is a loop no more: the threads or the intrinsic that it was given
+// would be lost.
+void refuse_bound(const Stage& stage, const IterVar& axis, const SourceLocation& where,
+                  std::string_view directive) {
   const AxisAttributes* attributes = stage.attributes_of(axis);
-  if (attributes == nullptr || !is_annotated(*attributes)) return;
+  if (attributes == nullptr || (!attributes->thread && !attributes->intrinsic)) return;
   fail(where, Code::BadAnnotation,
        fmt::format("{} first, then bind, vectorize or unroll the axes it makes", directive),
        "{} of '{}' of '{}', which is {} already", directive, axis->name(), stage.name(),
        annotation(*attributes));
+}
+
+// What its loops compute is the intrinsic's, as one.
+void refuse_tensorized(const Stage& stage, const IterVar& axis, const SourceLocation& where,
+                       std::string_view directive) {
+  const AxisAttributes* attributes = stage.attributes_of(axis);
+  if (attributes == nullptr || !attributes->intrinsic) return;
+  fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
+       "{} of '{}' of '{}', which is tensorized already", directive, axis->name(), stage.name());
 }
 
 // Threads of a block can put their partial results together; blocks and virtual threads cannot.
@@ -175,15 +165,16 @@ void Schedule::add_relation(StageId id, const Relation& relation, const SourceLo
   refuse_scan(own, split != nullptr ? "split" : "fuse", where);
   if (split != nullptr) {
     leaf_position(own, split->parent, where, "split");
-    refuse_annotated(own, split->parent, where, "split");
+    refuse_bound(own, split->parent, where, "split");
   } else {
     const auto& [outer, inner, fused] = std::get<FuseRelation>(relation);
     for (const IterVar& axis : {outer, inner}) {
       leaf_position(own, axis, where, "fuse");
-      refuse_annotated(own, axis, where, "fuse");
+      refuse_bound(own, axis, where, "fuse");
     }
     check_apart(outer, inner, where);
   }
+  for (const IterVar& axis : operands_of(relation)) own.attributes.erase(axis);
   apply(own, relation);
 }
 
@@ -206,7 +197,7 @@ IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const Sourc
     return unit;
   }
   // Checked as a whole first: what is refused changes nothing.
-  for (const IterVar& axis : axes) refuse_annotated(own, axis, where, "fuse");
+  for (const IterVar& axis : axes) refuse_bound(own, axis, where, "fuse");
   size_t first = leaf_position(own, axes.front(), where, "fuse"), last = first;
   std::vector<bool> is_outer;
   for (size_t i = 1; i < axes.size(); ++i) {
@@ -258,25 +249,20 @@ std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const 
   }
   if (axis->kind == IterKind::Reduction) check_reduction_bound(own, axis, thread, where);
   const AxisAttributes* old = own.attributes_of(axis);
-  const AxisAttributes attributes = old == nullptr ? AxisAttributes{} : *old;
-  std::optional<Diagnostic> warning;
-  if (attributes.thread) {
-    warning =
-        Diagnostic{Severity::Warning,
-                   Code::AxisBoundAlready,
-                   where,
-                   fmt::format("the axis '{}' of '{}' was bound to {} and is now bound to {}",
-                               axis->name(), own.name(), attributes.thread->name(), thread->name()),
-                   "bind each axis once; the last binding holds",
-                   {}};
-  }
-  if (is_annotated(attributes) && !attributes.thread) {
-    fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
-         "bind of '{}' of '{}', which is {} already", axis->name(), own.name(),
-         annotation(attributes));
+  refuse_tensorized(own, axis, where, "bind");
+  std::vector<Diagnostic> warnings =
+      dropped_annotations(own, {axis}, "bound to " + thread->name(), where);
+  if (old != nullptr && old->thread) {
+    warnings.push_back({Severity::Warning,
+                        Code::AxisBoundAlready,
+                        where,
+                        fmt::format("the axis '{}' of '{}' was bound to {} and is now bound to {}",
+                                    axis->name(), own.name(), old->thread->name(), thread->name()),
+                        "bind each axis once; the last binding holds",
+                        {}});
   }
   own.attributes[axis] = {is_virtual ? LoopKind::Virtual : LoopKind::Thread, thread, where};
-  return warning;
+  return warnings.empty() ? std::nullopt : std::optional(std::move(warnings.front()));
 }
 
 void Schedule::annotate(StageId id, const IterVar& axis, LoopKind loop,
@@ -291,12 +277,9 @@ void Schedule::annotate(StageId id, const IterVar& axis, LoopKind loop,
     fail(where, Code::VectorizedReduction, "vectorize a data axis; unroll the reduction",
          "vectorize of the reduction axis '{}' of '{}'", axis->name(), own.name());
   }
+  refuse_tensorized(own, axis, where, directive);
   const AxisAttributes* old = own.attributes_of(axis);
-  if (old != nullptr && (old->thread || old->intrinsic)) {
-    fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
-         "{} of '{}' of '{}', which is {} already", directive, axis->name(), own.name(),
-         annotation(*old));
-  }
+  if (old != nullptr && old->thread) return;  // ignored_annotation.h
   own.attributes[axis] = {loop, {}, where};
 }
 
@@ -326,11 +309,6 @@ void Schedule::attach(StageId id, StageId parent, const IterVar& axis,
   if (id == parent) {
     fail(where, Code::CannotAttach, "attach the stage to a loop of one that reads it",
          "compute_at of '{}' at its own loop '{}'", own.name(), axis->name());
-  }
-  if (own.is_output) {
-    fail(where, Code::OutputAttached,
-         "attach the stages it reads; an output has loops of its own at the root",
-         "compute_at of '{}', an output of the schedule, inside '{}'", own.name(), host.name());
   }
   refuse_scan(own, "compute_at", where);
   refuse_part_of_scan(own, "compute_at", where);
@@ -363,10 +341,6 @@ void Schedule::pipeline(StageId id, int64_t stages, const SourceLocation& where)
 
 void Schedule::compute_inline(StageId id, const SourceLocation& where) {
   Stage& own = stage_for(id, where, "compute_inline");
-  if (own.is_output) {
-    fail(where, Code::OutputAttached, "inline the stages it reads instead",
-         "compute_inline of '{}', an output of the schedule", own.name());
-  }
   if (!own.op->reduce_axes.empty()) {
     fail(where, Code::CannotInline, "compute it at a loop of its reader with compute_at",
          "compute_inline of '{}', a reduction", own.name());
@@ -387,7 +361,8 @@ void Schedule::compute_root(StageId id, const SourceLocation& where) {
 
 void Schedule::parallel(StageId id, const IterVar& axis, const SourceLocation& where) {
   annotate(id, axis, LoopKind::Serial, where);
-  stage(id).attributes.at(axis).parallel = true;
+  AxisAttributes& attributes = stage(id).attributes.at(axis);
+  attributes.parallel = !attributes.thread;
 }
 
 void Schedule::pragma(StageId id, const IterVar& axis, const std::string& key,

@@ -192,8 +192,12 @@ Op operation_of(const Tensor& tensor) {
 Expr read(const Tensor& tensor, Exprs indices, const SourceLocation& location) {
   if (indices.size() != tensor->shape.size()) {
     fail(location, Code::BadIndexCount,
-         fmt::format("give '{}' one index for each of its {} axes", tensor->name,
-                     tensor->shape.size()),
+         indices.empty()
+             ? fmt::format("compute element by element, as in te.compute({0}.shape, lambda *i: "
+                           "te.exp({0}(*i)))",
+                           tensor->name)
+             : fmt::format("give '{}' one index for each of its {} axes", tensor->name,
+                           tensor->shape.size()),
          "'{}' has {} axes but is read with {} indices", tensor->name, tensor->shape.size(),
          indices.size());
   }

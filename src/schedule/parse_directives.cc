@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/parse_layout.h"
+#include "schedule/ignored_annotation.h"
 #include "schedule/parse.h"
 
 namespace texloom::schedule {
@@ -14,6 +15,14 @@ namespace {
 
 // Far more than loops can stand inside one another. Looking for a leaf takes time.
 constexpr size_t kMaxAxes = 4'000;
+
+// Nobody would see the warning: a text says of loops what they are at the end.
+void refuse_dropped(TextReader& reader, const Token& word, const Stage& stage,
+                    const std::vector<IterVar>& axes, std::string_view now) {
+  for (const Diagnostic& d : dropped_annotations(stage, axes, now, {})) {
+    reader.wrong(word, d.help, "{}", d.message);
+  }
+}
 
 }  // namespace
 
@@ -201,6 +210,7 @@ void ScheduleParser::split(const Token& word) {
   reader_.expect("=");
   (by_factor ? r.factor : r.nparts) = reader_.integer(count.text, 1, kLargest);
   r.exact = reader_.accept_word("exact");
+  refuse_dropped(reader_, word, own(), {r.parent}, "split");
   reader_.expect("->");
   const NamedToken outer = new_name();
   reader_.expect(",");
@@ -227,6 +237,7 @@ void ScheduleParser::fuse(const Token& word) {
   r.outer = own_axis();
   reader_.expect(",");
   r.inner = own_axis();
+  refuse_dropped(reader_, word, own(), {r.outer, r.inner}, "fused");
   reader_.expect("->");
   const NamedToken name = new_name();
   const SourceLocation location = place(word);

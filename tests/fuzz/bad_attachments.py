@@ -83,10 +83,11 @@ def stages_attached_to_one_another() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3017")
+@case("TL3017", says="compute_at of 'Y', an output of the schedule, inside 'P'")
 def output_attached_to_a_loop() -> None:
-    _, p, y, s = chain_of()
+    x, p, y, s = chain_of()
     s[y].compute_at(s[p], s[p].op.axis[0])  # wrong
+    tvm.lower(s, [x, y])
 
 
 @case("TL2040", says="compute_at of 'P': parent is the tensor 'Y', not a stage")
@@ -251,8 +252,9 @@ def directive_on_a_placeholder() -> None:
 
 @case("TL3017")
 def output_inlined() -> None:
-    _, y, s = copy_of((8, 4))
+    x, y, s = copy_of((8, 4))
     s[y].compute_inline()  # wrong
+    tvm.lower(s, [x, y])
 
 
 @case("TL2012", says="compute_inline of 'R.rf', a reduction")
@@ -270,6 +272,7 @@ def first_of_two_outputs_inlined() -> None:
     z = te.compute((8,), lambda i: y[i] - 1, name="Z")
     s = te.create_schedule([y.op, z.op])
     s[y].compute_inline()  # wrong
+    tvm.lower(s, [x, y, z])
 
 
 @case("TL2015", says="compute_root of 'X', which is a placeholder")

@@ -47,7 +47,7 @@ def axis_of_both_kinds_bound_to_threads() -> None:
     s[r].bind(s[r].fuse(s[r].op.axis[0], k), thread())  # wrong
 
 
-@case("TL2016")
+@case("TL3021", says="the axis 'i1' of 'Y' was vectorized and is now bound to threadIdx.x")
 def bind_of_a_vectorized_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].vectorize(s[y].op.axis[1])
@@ -173,7 +173,7 @@ def bind_of_an_axis_that_is_fused() -> None:
     s[y].bind(s[y].op.axis[0], block())  # wrong
 
 
-@case("TL2016", says="bind of 'i1' of 'Y', which is unrolled already")
+@case("TL3021", says="the axis 'i1' of 'Y' was unrolled and is now bound to threadIdx.x")
 def bind_of_an_unrolled_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].unroll(s[y].op.axis[1])
@@ -334,7 +334,7 @@ def vectorize_of_an_axis_of_both_kinds() -> None:
     s[r].vectorize(s[r].fuse(s[r].op.axis[0], k))  # wrong
 
 
-@case("TL2016", says="vectorize of 'i1' of 'Y', which is bound to threadIdx.x already")
+@case("TL3021", says="vectorize of 'i1' of 'Y', which is bound to threadIdx.x and stays so")
 def vectorize_of_a_bound_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[1], thread())
@@ -362,7 +362,7 @@ def vectorize_of_the_outer_part_of_a_symbolic_extent() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL2016")
+@case("TL3021", says="unroll of 'i0' of 'Y', which is bound to blockIdx.x and stays so")
 def unroll_of_a_bound_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
@@ -403,7 +403,7 @@ def unroll_of_a_stage() -> None:
     s[y].unroll(s[y])  # wrong
 
 
-@case("TL2016")
+@case("TL3021", says="parallel of 'i0' of 'Y', which is bound to blockIdx.x and stays so")
 def parallel_of_a_bound_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
@@ -457,7 +457,7 @@ def pragma_on_an_axis_of_another_stage() -> None:
     s[y].pragma(s[p].op.axis[0], "auto_unroll_max_step", 16)  # wrong
 
 
-@case("TL2016", says="unroll of 'i0' of 'Y', which is bound to blockIdx.x already")
+@case("TL3021", says="unroll of 'i0' of 'Y', which is bound to blockIdx.x and stays so")
 def unroll_pragma_of_a_bound_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())

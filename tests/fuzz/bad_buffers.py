@@ -31,6 +31,16 @@ def alignment_that_no_distance_meets() -> None:
     tvm.lower(s, [x, y])
 
 
+@case("TL2032", says="the axis 'ax1' of 'X.shared' is the innermost")
+def alignment_of_the_innermost_axis() -> None:
+    x, y, s = copy_of((8, 4))
+    cache = s.cache_read(x, "shared", [y])
+    s[y].bind(s[y].op.axis[0], block())
+    s[cache].compute_at(s[y], s[y].op.axis[0])
+    s[cache].storage_align(s[cache].op.axis[1], 8, 0)  # wrong
+    tvm.lower(s, [x, y])
+
+
 @case("TL2032", says="by the factor -8 and the offset 1")
 def alignment_by_a_negative_factor() -> None:
     _, p, _, s = chain_of()

@@ -266,7 +266,7 @@ def input_in_shared_memory() -> None:
     s[x].set_scope("shared")  # wrong
 
 
-@case("TL3009", says="'Y' lies in shared memory but is computed at the root")
+@case("TL3009", says="'Y' is an output, which the caller's memory holds")
 def output_in_shared_memory() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())

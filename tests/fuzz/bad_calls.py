@@ -21,6 +21,12 @@ def call_with_too_many_arguments() -> None:
     f(array(), array(), array())  # wrong
 
 
+@case("TL5001", says="is given 'X' by its name")
+def call_with_an_argument_by_its_name() -> None:
+    f = compiled()
+    f(X=array())  # wrong
+
+
 @case("TL5002")
 def call_with_another_dtype() -> None:
     f = compiled()

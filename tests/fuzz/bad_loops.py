@@ -49,7 +49,7 @@ def axis_of_another_stage() -> None:
     s[y].split(s[p].op.axis[0], factor=2)  # wrong
 
 
-@case("TL2016")
+@case("TL3021", says="the axis 'i1' of 'Y' was vectorized and is now split")
 def split_of_a_vectorized_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].vectorize(s[y].op.axis[1])
@@ -140,7 +140,13 @@ def split_of_a_placeholder() -> None:
     s[x].split(s[y].op.axis[0], factor=2)  # wrong
 
 
-@case("TL2016", says="split of 'i1' of 'Y', which is unrolled already")
+@case("TL2004", says="split of 'i0' of 'Y' by f, which is not an integer constant")
+def split_by_a_variable() -> None:
+    _, y, s = copy_of((8, 4))
+    s[y].split(s[y].op.axis[0], factor=te.var("f"))  # wrong
+
+
+@case("TL3021", says="the axis 'i1' of 'Y' was unrolled and is now split")
 def split_of_an_unrolled_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].unroll(s[y].op.axis[1])
@@ -186,7 +192,7 @@ def fuse_of_axes_that_are_not_adjacent() -> None:
     s[y].fuse(i, k)  # wrong
 
 
-@case("TL2016")
+@case("TL3021", says="the axis 'i1' of 'Y' was unrolled and is now fused")
 def fuse_of_an_unrolled_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].unroll(s[y].op.axis[1])

@@ -55,6 +55,16 @@ def unknown_target_attribute() -> None:
     tvm.target.Target("opencl -texture_limit=16")  # wrong
 
 
+@case("TL4003", says="no kernels are made for the target '{\"kind\": opencl}'")
+def target_that_is_no_json() -> None:
+    tvm.target.Target('{"kind": opencl}')  # wrong
+
+
+@case("TL4003", says="unexpected 'mali' in the target")
+def value_of_a_target_option_twice() -> None:
+    tvm.target.Target("opencl -device=adreno mali")  # wrong
+
+
 @case("TL4003")
 def target_limit_of_zero() -> None:
     tvm.target.Target("opencl -max_num_threads=0")  # wrong

@@ -95,6 +95,12 @@ def too_few_indices() -> None:
     te.compute((4,), lambda i: x[i] + 1, name="Y")  # wrong
 
 
+@case("TL1002", says="'X' has 2 axes but is read with 0 indices")
+def function_of_a_whole_tensor() -> None:
+    x = te.placeholder((4, 4), name="X")
+    te.exp(x)  # wrong
+
+
 @case("TL1002")
 def too_many_indices() -> None:
     x = te.placeholder((4,), name="X")

@@ -44,6 +44,20 @@ TEST(PrepareSchedule, AttachedArgumentsAreNoOutputs) {
   EXPECT_FALSE(prepared(te, {{b, {}}}).stage(b).is_output);
 }
 
+// Until then a later directive could have put them back.
+TEST(PrepareSchedule, OutputsAreAtTheRoot) {
+  const Tensor a = placeholder("A", {8}), b = plus_one(a, "B"), c = plus_one(b, "C");
+  Te te({b, c});
+  te.compute_at(c, b, te.axis(b, 0));
+  te.compute_inline(b);
+  EXPECT_EQ(faults([&] { prepared(te); }),
+            "TL3017 te.py:19: compute_inline of 'B', an output of the schedule\n"
+            "TL3017 te.py:18: compute_at of 'C', an output of the schedule, inside 'B'");
+  te.compute_root(b);
+  te.compute_root(c);
+  EXPECT_EQ(faults([&] { prepared(te); }), "");
+}
+
 TEST(PrepareSchedule, DeclaredScopes) {
   const Tensor a = placeholder("A", {8, 4}), b = plus_one(a, "B"), other = placeholder("X", {4});
   Te te({b});

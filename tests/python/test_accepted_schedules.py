@@ -50,6 +50,54 @@ def test_binding_a_bound_axis_warns_and_the_last_holds():
     np.testing.assert_array_equal(computed(s, x, y, numbers(8, 4)), numbers(8, 4) + 1)
 
 
+def unroll(stage, axis):
+    stage.unroll(axis)
+
+
+def vectorize(stage, axis):
+    stage.vectorize(axis)
+
+
+def parallel(stage, axis):
+    stage.parallel(axis)
+
+
+def unroll_by_pragma(stage, axis):
+    stage.pragma(axis, "unroll")
+
+
+@pytest.mark.parametrize("annotate", [unroll, vectorize, parallel, unroll_by_pragma])
+def test_annotations_go_with_the_loops_that_are_split_or_fused(annotate):
+    x, y, s = copy_of((8, 4))
+    i, j = y.op.axis
+    annotate(s[y], j)
+    with pytest.warns(TexloomWarning, match="TL3021(.|\n)*is now split, which drops"):
+        outer, inner = s[y].split(j, 2)
+    annotate(s[y], outer)
+    with pytest.warns(TexloomWarning, match="TL3021(.|\n)*is now fused, which drops"):
+        rows = s[y].fuse(i, outer)
+    annotate(s[y], rows)
+    with pytest.warns(TexloomWarning, match="TL3021(.|\n)*is now split, which drops"):
+        tiles = s[y].tile(rows, inner, 4, 2)
+    s[y].bind(tiles[0], te.thread_axis("blockIdx.x"))
+    np.testing.assert_array_equal(computed(s, x, y, numbers(8, 4)), numbers(8, 4) + 1)
+
+
+@pytest.mark.parametrize("annotate", [unroll, vectorize, parallel, unroll_by_pragma])
+@pytest.mark.parametrize("bound_first", [False, True])
+def test_threads_win_over_annotations(annotate, bound_first):
+    x, y, s = copy_of((8, 4))
+    i, j = y.op.axis
+    s[y].bind(i, te.thread_axis("blockIdx.x"))
+    bind = lambda stage, axis: stage.bind(axis, te.thread_axis("threadIdx.x"))  # noqa: E731
+    first, second = (bind, annotate) if bound_first else (annotate, bind)
+    first(s[y], j)
+    with pytest.warns(TexloomWarning, match="TL3021(.|\n)*bound to threadIdx.x"):
+        second(s[y], j)
+    assert "block=(4, 1, 1)" in str(tvm.lower(s, [x, y]))
+    np.testing.assert_array_equal(computed(s, x, y, numbers(8, 4)), numbers(8, 4) + 1)
+
+
 @pytest.mark.parametrize("options", [{"factor": 64}, {"nparts": 64}], ids=str)
 def test_factor_above_the_extent(options):
     x, y, s = copy_of((8, 4))

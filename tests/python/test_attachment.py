@@ -271,3 +271,52 @@ def test_inlined_guard(run):
     s[y].bind(s[y].op.axis[1], thread())
     full = np.pad(VALUES, ((1, 1), (0, 0)))
     np.testing.assert_array_equal(run(s, [x, y], VALUES), full[:-2] + full[1:-1] * 2 + full[2:] * 3)
+
+
+def three_stages():
+    """X doubled, plus one, less three: P, Q and Y."""
+    x = te.placeholder((8, 4), name="X")
+    p = te.compute((8, 4), lambda *i: x(*i) * 2, name="P")
+    q = te.compute((8, 4), lambda *i: p(*i) + 1, name="Q")
+    y = te.compute((8, 4), lambda *i: q(*i) - 3, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
+    return x, p, q, y, s
+
+
+def test_output_may_be_attached_or_inlined_for_a_while():
+    x, p, q, y, s = three_stages()
+    s[y].compute_at(s[q], q.op.axis[0])
+    s[y].compute_inline()
+    s[y].compute_root()
+    s[p].compute_inline()
+    s[q].compute_inline()
+    assert "Y" in str(tvm.lower(s, [x, y]))
+    s[y].compute_at(s[q], q.op.axis[0])
+    with pytest.raises(tvm.TVMError, match="TL3017"):
+        te.schedule.InferBound(s)
+
+
+def test_scope_is_readable_whatever_the_stage_is_attached_to():
+    _, p, q, y, s = three_stages()
+    s[q].compute_inline()
+    s[p].compute_at(s[q], q.op.axis[0])
+    assert s[p].scope == ""  # no loop tells it
+    s[q].compute_at(s[y], y.op.axis[0])
+    assert s[p].scope == "shared"
+    s[q].compute_at(s[p], p.op.axis[0])
+    assert s[p].scope == s[q].scope == ""
+    s[p].set_scope("local")
+    assert s[p].scope == "local"
+
+
+def test_empty_scope_is_inferred_again():
+    x, p, q, y, s = three_stages()
+    s[p].compute_inline()
+    s[q].compute_at(s[y], y.op.axis[0])
+    s[q].set_scope("texture", layout="texture[(h, c) -> rows=h, lanes=c]")
+    s[q].set_scope("")
+    assert s[q].scope == "shared"
+    assert "texture" not in str(tvm.lower(s, [x, y]))
+    s[q].compute_root()
+    assert s[q].scope == "global"

@@ -161,6 +161,12 @@ def test_all_and_any_of_nothing():
             function()
 
 
+def test_all_and_any_of_a_list():
+    for function in (te.all, te.any):
+        with pytest.raises(TypeError, match=rf"te\.{function.__name__}\(\*conditions\)"):
+            function([te.var("n") > 1, te.var("m") > 2])
+
+
 def test_reducers_under_tir():
     a, k = te.placeholder((4, 3), name="A"), te.reduce_axis((0, 3), name="k")
     for reducer in (tvm.tir.sum, tvm.tir.max, tvm.tir.min):

@@ -5,6 +5,7 @@ import pytest
 
 import texloom as tvm
 from texloom import te
+from texloom.errors import TexloomWarning
 
 
 def scheduled(n):
@@ -116,6 +117,48 @@ def test_remarks_of_targets():
         assert doubled().target == "opencl"
     x, y, s = scheduled(8)
     assert tvm.build(s, [x, y], target).target == "opencl -device=adreno"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "opencl --device=mali",
+        "opencl ---device mali",
+        "opencl -device mali",
+        '{"kind": "opencl", "device": "mali"}',
+        "opencl -host=llvm -libs=clml --device=mali",
+        {"kind": "opencl", "device": "mali", "keys": ["mali", "gpu"], "host": {"kind": "llvm"}},
+    ],
+    ids=str,
+)
+def test_spellings_of_targets(text):
+    target = tvm.target.Target(text)
+    assert target.device_name == "mali" and target.max_num_threads == 256
+    assert tvm.target.Target(str(target)) == target
+    x, y, s = scheduled(8)
+    assert tvm.build(s, [x, y], target).target == "opencl -device=mali"
+    if "host" in str(text):
+        assert target.host.kind.name == "llvm"
+
+
+def test_values_of_targets_behind_a_space():
+    for text in (
+        "opencl -max_num_threads 128 -libs clml",
+        '{"kind":"opencl","max_num_threads":128}',
+    ):
+        target = tvm.target.Target(text)
+        assert target.max_num_threads == 128
+        x, y, s = scheduled(8)
+        assert tvm.build(s, [x, y], text).target == "opencl -max_num_threads=128"
+    assert tvm.target.Target("opencl -libs clml").attrs["libs"] == "clml"
+
+
+def test_devices_without_a_preset():
+    with pytest.warns(TexloomWarning, match="TL4003(.|\n)*no preset of the device 'powervr'"):
+        target = tvm.target.Target("opencl -device=powervr -max_num_threads=128")
+    assert target.device_name == "powervr" and target.keys == ["powervr", "opencl", "gpu"]
+    x, y, s = scheduled(8)
+    assert tvm.build(s, [x, y], target).target == "opencl -max_num_threads=128"
 
 
 @pytest.mark.parametrize("text", ["llvm", "llvm -mcpu=skylake", "cuda -arch=sm_90", "c"])

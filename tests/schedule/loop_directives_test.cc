@@ -1,6 +1,7 @@
 // split, fuse and reorder.
 #include <gtest/gtest.h>
 
+#include "schedule/ignored_annotation.h"
 #include "tests/schedule/te.h"
 
 namespace texloom::schedule {
@@ -81,19 +82,35 @@ TEST_F(LoopDirectives, BadSplits) {
   EXPECT_EQ(leaves(), "i, j, k, r, s");
 }
 
-TEST_F(LoopDirectives, AnnotatedAxesAreNotSplit) {
+TEST_F(LoopDirectives, BoundAxesAreNeitherSplitNorFused) {
   te.bind(b, i, "blockIdx.x");
   EXPECT_EQ(faults([&] { te.split(b, i, 2); }),
             "TL2016 te.py:11: split of 'i' of 'B', which is bound to blockIdx.x already");
-  te.unroll(b, j);
-  EXPECT_EQ(faults([&] { te.split(b, j, 2); }),
-            "TL2016 te.py:11: split of 'j' of 'B', which is unrolled already");
+  EXPECT_EQ(faults([&] { te.fuse(b, {i, j}); }),
+            "TL2016 te.py:13: fuse of 'i' of 'B', which is bound to blockIdx.x already");
+  EXPECT_EQ(leaves(), "i, j, k, r, s");
 }
 
-TEST_F(LoopDirectives, AnnotatedAxesAreNotFused) {
-  te.vectorize(b, j);
-  EXPECT_EQ(faults([&] { te.fuse(b, {i, j}); }),
-            "TL2016 te.py:13: fuse of 'j' of 'B', which is vectorized already");
+// An annotation is one of a loop: with the loop it goes.
+TEST_F(LoopDirectives, AnnotationsOfAxesThatAreSplitOrFused) {
+  te.unroll(b, j);
+  te.vectorize(b, i);
+  te.bind(b, k, "threadIdx.x");
+  const std::vector<Diagnostic> dropped =
+      dropped_annotations(te.stage(b), {i, j, k}, "fused", line(13));
+  ASSERT_EQ(dropped.size(), 2U);
+  EXPECT_EQ(dropped[0].message,
+            "the axis 'i' of 'B' was vectorized and is now fused, which drops the annotation");
+  EXPECT_EQ(dropped[1].message,
+            "the axis 'j' of 'B' was unrolled and is now fused, which drops the annotation");
+  EXPECT_EQ(dropped[0].location.line, 13);
+  EXPECT_EQ(dropped[0].code, Code::AnnotationIgnored);
+  const auto [outer, inner] = te.split(b, j, 2);
+  te.s.parallel(te.id(b), outer, line(18));
+  const IterVar fused = te.fuse(b, {i, outer});
+  for (const IterVar& axis : {i, j, outer, inner, fused}) {
+    EXPECT_EQ(te.stage(b).attributes_of(axis), nullptr) << axis->name();
+  }
 }
 
 // What became of an axis that is no leaf.

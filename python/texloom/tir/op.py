@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce as _fold
-from typing import Any, NoReturn
+from typing import Any
 
 from .. import _core
 from .._core import Expr
@@ -246,21 +246,28 @@ def likely(condition: Operand) -> Expr:
     return _core.to_expr(condition)
 
 
-def _refuse_nothing(function: str) -> NoReturn:
-    refuse("BadCall", f"{function} of no condition", "give at least one condition", MisuseError)
+def _check_conditions(name: str, conditions: tuple[Operand, ...]) -> None:
+    if not conditions:
+        refuse("BadCall", f"{name} of no condition", "give at least one condition", MisuseError)
+    for each in conditions:
+        if isinstance(each, (list, tuple)):
+            refuse(
+                "BadCall",
+                f"{name} is given a list of conditions",
+                f"give them one by one: te.{name}(*conditions)",
+                MisuseError,
+            )
 
 
 def all(*conditions: Operand) -> Expr:
     """Whether all conditions hold, of which there is at least one."""
-    if not conditions:
-        _refuse_nothing("all")
+    _check_conditions("all", conditions)
     return _fold(_core.logical_and, conditions, _core.to_expr(True))
 
 
 def any(*conditions: Operand) -> Expr:
     """Whether a condition holds, of which there is at least one."""
-    if not conditions:
-        _refuse_nothing("any")
+    _check_conditions("any", conditions)
     return _fold(_core.logical_or, conditions, _core.to_expr(False))
 
 
