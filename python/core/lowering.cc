@@ -182,8 +182,9 @@ std::vector<std::pair<std::string, std::string>> lower_texts(const PyProgram& pr
 PyStmt loop_nest(const PyProgram& program) {
   const RunPasses run = [](lower::Lowering lowering, lower::PassObserver observer) {
     const std::span<const lower::Pass> all = lower::pipeline();
-    const auto last = std::find_if(
-        all.begin(), all.end(), [](const lower::Pass& pass) { return pass.out == ProgramStage::Loops; });
+    const auto last = std::find_if(all.begin(), all.end(), [](const lower::Pass& pass) {
+      return pass.out == ProgramStage::Loops;
+    });
     const auto count = static_cast<size_t>(last - all.begin()) + 1;
     return lower::run_passes(all.first(count), std::move(lowering), observer);
   };
