@@ -176,7 +176,9 @@ void bind_loop_directives(py::class_<PyStage>& c) {
         s.schedule->pragma(s.id, axis.node, key, text, user_location());
       },
       py::arg("var"), py::arg("pragma_type"), py::arg("pragma_value") = py::none(),
-      "Remark on a loop: auto_unroll_max_step, unroll_explicit; other keys are kept.");
+      "Remark on a loop: auto_unroll_max_step, unroll_explicit. import_c: C text with functions "
+      "that "
+      "call_extern calls. Other keys are kept.");
 }
 
 void bind_stage_directives(py::class_<PyStage>& c) {

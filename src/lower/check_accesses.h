@@ -13,7 +13,8 @@ namespace texloom::lower {
 // wrong. Of several bad ones at that place any may be told. A load at a bad index gives zero, a
 // store is not carried out: neither is an access. Of a vector each lane is tested, and a store of
 // it is carried out if all are inside. Values that are defined for a statement are one with it: a
-// test stands in front of all that it does not use.
+// test stands in front of all that it does not use. What a foreign call does with a pointer is not
+// tested.
 //
 // Stands behind vectorize_loops and unroll_loops, which tests in loops would be in the way of, and
 // before flatten_storage: an index along an axis is what the user wrote, and one that leaves its

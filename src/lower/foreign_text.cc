@@ -9,7 +9,6 @@ namespace texloom::lower {
 
 using namespace ir;        // the whole file speaks of IR nodes
 using namespace schedule;  // and of a schedule's stages
-using schedule::Stage;     // not the pipeline's
 
 namespace {
 
@@ -40,7 +39,7 @@ std::vector<std::string> foreign_text(const Schedule& schedule) {
   for (const StageId id : schedule.order()) {
     for (const Pragma& p : schedule.stage(id).pragmas) {
       const bool known = std::find(texts.begin(), texts.end(), p.value) != texts.end();
-      if (p.key == "import_c" && !known) texts.push_back(p.value);
+      if (Pragma::is_foreign_text(p.key) && !known) texts.push_back(p.value);
     }
   }
   if (!texts.empty()) return texts;

@@ -59,8 +59,8 @@ std::optional<LostDirective> lost_directive(const Stage& stage) {
     const AxisAttributes* own = stage.attributes_of(leaf);
     if (own != nullptr) return LostDirective{name_of(*own), leaf, own->location};
   }
-  if (!stage.pragmas.empty()) {
-    return LostDirective{"pragma", stage.pragmas.front().axis, stage.pragmas.front().location};
+  for (const Pragma& p : stage.pragmas) {
+    if (!Pragma::is_foreign_text(p.key)) return LostDirective{"pragma", p.axis, p.location};
   }
   if (stage.relations.empty()) return std::nullopt;
   const Relation& last = stage.relations.back();

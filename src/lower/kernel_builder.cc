@@ -8,6 +8,7 @@
 #include "ir/equal.h"
 #include "ir/symbols.h"
 #include "ir/visit.h"
+#include "lower/kernel_buffers.h"
 #include "lower/kernel_limits.h"
 #include "support/diagnostic.h"
 
@@ -210,31 +211,8 @@ class KernelBuilder {
 
   // Reads in order of appearance, then writes; numbers last.
   void collect_params() {
-    std::vector<Buffer> reads, writes;
-    const auto note = [](std::vector<Buffer>& list, const Buffer& b) {
-      if (b->memory != MemoryScope::Global) return;
-      const bool known = std::any_of(list.begin(), list.end(),
-                                     [&](const Buffer& other) { return other.same_as(b); });
-      if (!known) list.push_back(b);
-    };
-    walk(
-        kernel_.body, [&](const Load& n) { note(reads, n.buffer); },
-        [&](const TextureLoad& n) { note(reads, n.texture); },
-        [&](const Store& n) { note(writes, n.buffer); },
-        [&](const TextureStore& n) { note(writes, n.texture); },
-        [&](const Pointer& n) {
-          if (ir::reads(n.access)) note(reads, n.buffer);
-          if (ir::writes(n.access)) note(writes, n.buffer);
-        });
-    const auto among = [](const std::vector<Buffer>& list, const Buffer& b) {
-      return std::any_of(list.begin(), list.end(),
-                         [&](const Buffer& other) { return other.same_as(b); });
-    };
-    for (const Buffer& b : reads) {
-      kernel_.params.push_back({b, among(writes, b) ? Access::ReadWrite : Access::Read, {}});
-    }
-    for (const Buffer& b : writes) {
-      if (!among(reads, b)) kernel_.params.push_back({b, Access::Write, {}});
+    for (const auto& [buffer, access] : buffers_of(kernel_.body)) {
+      kernel_.params.push_back({buffer, access, {}});
     }
     std::vector<KernelParam> words;
     for (const KernelParam& p : kernel_.params) {

@@ -11,6 +11,7 @@
 #include "ir/visit.h"
 #include "lower/bounds_tests.h"
 #include "lower/insert_barriers.h"
+#include "lower/kernel_buffers.h"
 #include "lower/simplify_program.h"
 #include "support/floor_division.h"
 
@@ -254,6 +255,7 @@ void partition_loops(Lowering& lowering) {
   for (Kernel& kernel : lowering.program.kernels) {
     Kernel partitioned = kernel;
     partitioned.body = Partitioner(kernel, lowering.target).outside_loops(kernel.body);
+    update_access(partitioned);  // what lies past a bound that is known now is gone
     // A copy's arrays are its own: they may be too many.
     if (exceeded_limits(partitioned, lowering.target).empty()) kernel = std::move(partitioned);
   }

@@ -25,6 +25,9 @@ std::string fused_name(const IterVarNode& outer, const IterVarNode& inner) {
   return (too_long ? "" : first + "." + inner.name() + ".") + "fused";
 }
 
+constexpr std::string_view kTensorizeLast =
+    "call tensorize last: split the axis before it, bind the outer part, tensorize the inner one";
+
 // An axis that is split or fused is a loop no more: the threads or the intrinsic that it was given
 // would be lost.
 void refuse_bound(const Stage& stage, const IterVar& axis, const SourceLocation& where,
@@ -32,7 +35,9 @@ void refuse_bound(const Stage& stage, const IterVar& axis, const SourceLocation&
   const AxisAttributes* attributes = stage.attributes_of(axis);
   if (attributes == nullptr || (!attributes->thread && !attributes->intrinsic)) return;
   fail(where, Code::BadAnnotation,
-       fmt::format("{} first, then bind, vectorize or unroll the axes it makes", directive),
+       attributes->intrinsic
+           ? std::string(kTensorizeLast)
+           : fmt::format("{} first, then bind, vectorize or unroll the axes it makes", directive),
        "{} of '{}' of '{}', which is {} already", directive, axis->name(), stage.name(),
        annotation(*attributes));
 }
@@ -42,7 +47,7 @@ void refuse_tensorized(const Stage& stage, const IterVar& axis, const SourceLoca
                        std::string_view directive) {
   const AxisAttributes* attributes = stage.attributes_of(axis);
   if (attributes == nullptr || !attributes->intrinsic) return;
-  fail(where, Code::BadAnnotation, "split the axis, bind the outer part, annotate the inner one",
+  fail(where, Code::BadAnnotation, std::string(kTensorizeLast),
        "{} of '{}' of '{}', which is tensorized already", directive, axis->name(), stage.name());
 }
 
@@ -369,7 +374,11 @@ void Schedule::pragma(StageId id, const IterVar& axis, const std::string& key,
                       const std::string& value, const SourceLocation& where) {
   Stage& own = stage_for(id, where, "pragma");
   leaf_position(own, axis, where, "pragma");
-  std::erase_if(own.pragmas, [&](const Pragma& p) { return p.axis.same_as(axis) && p.key == key; });
+  // The last value counts; but C texts are all part of the program.
+  if (!Pragma::is_foreign_text(key)) {
+    std::erase_if(own.pragmas,
+                  [&](const Pragma& p) { return p.axis.same_as(axis) && p.key == key; });
+  }
   own.pragmas.push_back({axis, key, value, where});
 }
 

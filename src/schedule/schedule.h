@@ -58,6 +58,9 @@ struct Pragma {
   std::string key;
   std::string value;  // as the user wrote it: a number or a word
   SourceLocation location;
+
+  // C text that the kernels' functions are defined by: a part of the program, whatever its axis.
+  static bool is_foreign_text(std::string_view key) { return key == "import_c"; }
 };
 
 // Indices of the axis lie k * factor + offset elements apart, with the smallest k that fits.

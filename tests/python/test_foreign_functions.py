@@ -1,5 +1,7 @@
 """Functions that a script defines in C: values of computes, statements, pointers to buffers."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -151,6 +153,21 @@ def test_one_text_of_several_stages_stands_once(run):
     assert tvm.build(s, [x, y]).get_source().count("float scaled(") == 1
     values = integers(12)
     assert (run(s, [x, y], values) == values * 10 + np.arange(12)).all()
+
+
+def test_two_texts_at_one_axis_of_an_inlined_stage(run):
+    x = te.placeholder((12,), name="X")
+    p = te.compute((12,), lambda i: tir.call_pure_extern("float32", "outer", x[i]), name="P")
+    y = te.compute((12,), lambda i: p[i] + 1.0, name="Y")
+    s = te.create_schedule(y.op)
+    s[p].pragma(p.op.axis[0], "import_c", "float inner(float x) { return x * 3.0f; }")
+    s[p].pragma(p.op.axis[0], "import_c", "float outer(float x) { return inner(x) + 2.0f; }")
+    s[p].compute_inline()
+    bind(s, y)
+    values = integers(12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (run(s, [x, y], values) == values * 3 + 3).all()
 
 
 def test_two_impure_calls_are_two(run):

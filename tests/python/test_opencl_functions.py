@@ -114,8 +114,6 @@ def test_functions_of_24_bits(dev):
         ("int64", "mul_hi", 2, "at most 32 bits, not int64"),
         ("float16", "fma", 3, "fma is called for float16"),
         ("float32", "cbrt", 2, "cbrt is called with 2 arguments"),
-        ("float32", "lgamma", 1, "no function 'lgamma'"),  # OpenCL C says nothing of its precision
-        ("int32", "get_global_id", 1, "no function 'get_global_id'"),
     ],
 )
 def test_calls_that_are_refused(dtype, name, count, problem):

@@ -27,15 +27,19 @@ def _heads(lines: list[str]) -> list[int]:
 def _directives(lines: list[str]) -> list[int]:
     """Of the head, its parameters.
 
-    Not an intrinsic's statement, which must compute what it says, nor what memory an extern's
-    allocates: threads that share what was each one's own would race by the script's own fault.
+    Not an intrinsic's statement, which must compute what it says, nor the reducers that it says it
+    by, nor what memory an extern's allocates: threads that share what was each one's own would race
+    by the script's own fault.
     """
     found, of_intrinsic = [], False
+    unchanged = {"", "buffer.alloca"}
+    if any(line.startswith("  intrinsic ") for line in lines):
+        unchanged.add("reducer")
     for n, line in enumerate(lines):
         word = line.split()[0] if line.startswith("  ") else ""
         inside = line.startswith("   ") or word in ("body", "reset", "update", "}")
         of_intrinsic = word == "intrinsic" or (of_intrinsic and inside)
-        if word not in ("", "buffer.alloca") and n > 0 and not of_intrinsic:
+        if word not in unchanged and n > 0 and not of_intrinsic:
             found.append(n)
     return found
 

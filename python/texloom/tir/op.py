@@ -15,7 +15,7 @@ from .. import _core
 from .._core import Expr
 from ..checked_calls import check_calls
 from ..dtypes import DType
-from ..errors import MisuseError, refuse
+from ..errors import ArgumentKindError, MisuseError, refuse
 
 Operand = Any  # an expression, an axis, a full slice of a tensor or a number
 
@@ -255,7 +255,7 @@ def _check_conditions(name: str, conditions: tuple[Operand, ...]) -> None:
                 "BadCall",
                 f"{name} is given a list of conditions",
                 f"give them one by one: te.{name}(*conditions)",
-                MisuseError,
+                ArgumentKindError,
             )
 
 
