@@ -66,6 +66,8 @@ class Target:
         if host is None:
             own = given.get("host") if isinstance(given, Mapping) else None
             host = own or self._options.get("host")
+        if host is None and isinstance(target, Target):
+            host = target.host
         # Nothing is compiled for it.
         self._host = None if host is None else Target(host)
         self._tokens: list[Token[Target | None]] = []

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _core
+from .errors import refuse
 
 # What a string may say of a device without any effect on kernels.
 _REMARKS = ("model", "thread_warp_size", "keys", "host", "libs")
@@ -29,6 +30,8 @@ def words_of(target: str | Mapping[str, Any]) -> list[str]:
             words.append("-" + word.lstrip("-"))
         elif words and words[-1].startswith("-") and "=" not in words[-1]:
             words[-1] += f"={word}"
+        elif words and option(words[-1])[0] == "model":
+            words[-1] += f" {word}"  # a name of several words
         else:
             words.append(word)
     return words
@@ -46,8 +49,12 @@ def as_mapping(text: str) -> Mapping[str, Any] | None:
         return None
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
-        return None
+    except json.JSONDecodeError as error:
+        refuse(
+            "UnknownTarget",
+            f"the target is no JSON: {error}",
+            'write {"kind": "opencl", "device": "mali"}, or "opencl -device=mali"',
+        )
 
 
 def option(word: str) -> tuple[str, str]:

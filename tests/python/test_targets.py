@@ -110,3 +110,14 @@ def test_target_of_a_device(dev):
     assert target.attrs["images"] == dev.info["images"]
     assert target.attrs["float64"] == dev.info["float64"]
     assert program_limit(target) == str(target)
+
+
+def test_text_of_a_target_is_read_back():
+    target = Target({"kind": "opencl", "model": "Adreno 640"}, host="llvm")
+    assert Target(str(target)) == target and Target(str(target)).model == "Adreno 640"
+    assert str(Target(target).host) == "llvm"
+
+
+def test_broken_json_is_refused():
+    with pytest.raises(tvm.TVMError, match="TL4003.*no JSON"):
+        Target('{"kind": "opencl"')

@@ -167,6 +167,12 @@ def test_all_and_any_of_a_list():
             function([te.var("n") > 1, te.var("m") > 2])
 
 
+def test_inferred_range_is_a_domain():
+    y = te.compute((8,), lambda i: i, name="Y")
+    inferred = te.schedule.InferBound(te.create_schedule(y.op))[y.op.axis[0]]
+    assert te.reduce_axis(inferred).dom.extent.value == 8
+
+
 def test_reducers_under_tir():
     a, k = te.placeholder((4, 3), name="A"), te.reduce_axis((0, 3), name="k")
     for reducer in (tvm.tir.sum, tvm.tir.max, tvm.tir.min):

@@ -9,6 +9,7 @@ from typing import Any
 from .. import _core
 from .._core import Buffer, Expr, IterVar, Operation, Schedule, Stage, Stmt, TensorIntrin
 from ..checked_calls import check_calls
+from ..ir import Range
 from ..target import resolve
 from ..tir.expr import StringImm
 from .operation import create_schedule
@@ -57,14 +58,6 @@ class IterVarAttr:
     bind_thread: IterVar | None
     pragma_keys: list[StringImm]
     tensor_intrin: TensorIntrin | None
-
-
-@dataclass(frozen=True)
-class Range:
-    """The values ``min`` to ``min + extent - 1``."""
-
-    min: Expr
-    extent: Expr
 
 
 class AxisMap(Mapping[IterVar, Any]):
@@ -139,7 +132,9 @@ def InferBound(s: Schedule) -> AxisMap:  # noqa: N802 (the name that scripts use
 
     The first value is an expression over the loops around the stage.
     """
-    return AxisMap([(axis, Range(first, extent)) for axis, first, extent in inferred(s)])
+    return AxisMap(
+        [(axis, Range.from_min_extent(first, extent)) for axis, first, extent in inferred(s)]
+    )
 
 
 def ScheduleOps(s: Schedule, bounds: Any, debug_keep_trivial_loop: bool = False) -> Stmt:  # noqa: N802
