@@ -21,13 +21,13 @@ namespace texloom::schedule {
 // A part of a tensor as statements see it. The indices of `buffer` count from the part's first
 // element, wherever the tensor lies: the buffer's own memory and layout mean nothing.
 struct TensorView {
-  ir::Buffer buffer;
+  ir::Buffer buffer = {};
   // How many elements apart neighbours along each axis lie in memory: a constant, which has to be
   // true of the tensor's buffer, or a variable that has the value in the statements. None: nothing
   // is said.
-  ir::Exprs strides;
+  ir::Exprs strides = {};
   // A variable for the place of the part's first element in the tensor's buffer, or null.
-  ir::Expr offset;
+  ir::Expr offset = {};
   // What that place is a multiple of, in elements.
   int64_t offset_factor = 1;
   // Where the tensor has to lie: a texture of any layout, if it names one. None: anywhere.
@@ -38,7 +38,7 @@ struct TensorView {
 // divided into steps, `reset` starts the result, and `update` combines it with one step; without
 // a reset the first step is the body. Those that are not given are null.
 struct IntrinsicStatements {
-  ir::Stmt body, reset, update;
+  ir::Stmt body = {}, reset = {}, update = {};
 };
 
 // What an intrinsic is: plain data, so that another one like it can be made.
