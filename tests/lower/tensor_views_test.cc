@@ -26,7 +26,7 @@ class TensorViews : public ::testing::Test {
   // "" where the view, of four elements, may be the part of the buffer that begins there.
   std::string problem(TensorView view, const Buffer& buffer, Exprs first) {
     view.buffer = array({4});
-    const TensorIntrinsic intrinsic(IntrinsicFields{.name = "f", .inputs = {view}});
+    const TensorIntrinsic intrinsic({"f", {}, {view}, {}, {}, {}, {}});
     const ViewParts parts{{view.buffer.get(), {buffer, std::move(first)}}};
     try {
       values_ = values_of_views(intrinsic, parts, ranges_,
