@@ -321,9 +321,13 @@ void bind_functions_of_te(py::module_& m) {
 
 namespace {
 
-// What NumPy calls its dtypes, and types such as np.float32, is what they are called here.
+// What NumPy calls its dtypes, and types such as np.float32, is what they are called here. A word
+// without a width means 32 bits, as in TVM.
 std::string dtype_name(const py::handle& dtype) {
-  if (py::isinstance<py::str>(dtype)) return dtype.cast<std::string>();
+  if (py::isinstance<py::str>(dtype)) {
+    const auto name = dtype.cast<std::string>();
+    return name == "int" || name == "uint" || name == "float" ? name + "32" : name;
+  }
   if (py::isinstance<py::dtype>(dtype) || PyType_Check(dtype.ptr()) != 0) {
     const py::object known = py::module_::import("numpy").attr("dtype")(dtype);
     return known.attr("name").cast<std::string>();

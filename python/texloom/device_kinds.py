@@ -16,7 +16,10 @@ _OTHER_NAMES = {"llvm": "cpu", "c": "cpu", "cl": "opencl", "gpu": "cuda", "nvptx
 
 @dataclass(frozen=True)
 class AbsentDevice:
-    """A device of a kind that Texloom has no driver for: to be asked whether it is there."""
+    """A device of a kind that Texloom has no driver for: to be asked whether it is there.
+
+    ``cpu()`` is the host: arrays lie there, and no kernel runs.
+    """
 
     kind: str
     device_id: int = 0
@@ -28,9 +31,10 @@ class AbsentDevice:
         """TVM's number of the kind."""
         return _KINDS[self.kind]
 
-    def sync(self) -> NoReturn:
-        """Refused: nothing can run on it."""
-        refuse(self)
+    def sync(self) -> None:
+        """Refused, as nothing can run on it; on the host there is nothing to wait for."""
+        if self.kind != "cpu":
+            refuse(self)
 
     def __repr__(self) -> str:
         return f"{self.kind}({self.device_id})"
@@ -66,7 +70,7 @@ cl = opencl
 
 
 def cpu(index: int = 0) -> AbsentDevice:
-    """The host: Texloom has no driver for it, but PoCL makes it an OpenCL device."""
+    """The host: arrays lie there. PoCL makes it an OpenCL device that runs kernels."""
     return AbsentDevice("cpu", index)
 
 

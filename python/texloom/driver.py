@@ -221,7 +221,7 @@ def build(
         that was lowered for another target is lowered again.
     checked : bool
         Whether the kernels test every index that is not proven to lie inside its tensor. Then a
-        call waits for them, and raises a TVMError with the line of the first access that was
+        call waits for them, and raises a TVMError with the line of an access that was
         outside. The access itself is left out: what was to be read is zero. What functions of C
         text do with pointers is not tested. A
         :class:`~texloom.transform.PassContext` with ``tir.instrument_bound_checkers`` asks for the

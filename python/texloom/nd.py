@@ -15,6 +15,7 @@ from .device_kinds import AbsentDevice, cl, cpu, cuda, device, metal, opencl, vu
 from .device_kinds import refuse as refuse_device
 from .dtypes import DType
 from .errors import MisuseError, refuse
+from .host_array import HostArray
 from .target import Target, resolve
 
 _KIND = "BadDirectiveArgument"
@@ -35,12 +36,14 @@ def _extents(shape: Any) -> list[int]:
     )
 
 
-def _device(given: Device | AbsentDevice | str | None) -> Device:
-    """The device that is meant, which has a driver."""
+def _device(given: Device | AbsentDevice | str | None) -> Device | AbsentDevice:
+    """The device that is meant, which has a driver, or the host."""
     if isinstance(given, str):
         given = device(given)
     if isinstance(given, AbsentDevice):
-        refuse_device(given)
+        if given.kind != "cpu":
+            refuse_device(given)
+        return given
     if given is not None and not isinstance(given, Device):
         refuse(
             _KIND,
@@ -60,8 +63,8 @@ def empty(
     origin: tuple[int, int] = (0, 0),
     image: tuple[int, int] | None = None,
     layout: str = "",
-) -> NDArray:
-    """A new array; its values are undefined.
+) -> NDArray | HostArray:
+    """A new array; its values are undefined. On ``cpu()`` it is one of the host's memory.
 
     Parameters
     ----------
@@ -91,10 +94,19 @@ def empty(
         TL2001 for an unknown scope, TL2017 for a bad layout, TL1001 for a bad shape, TL4002 for a
         texture that no fold makes fit, TL5006 when there is no such device.
     """
+    on = _device(device)
+    if isinstance(on, AbsentDevice):
+        if mem_scope not in (None, "", "global") or layout:
+            refuse(
+                "UnknownScope",
+                f"an array of {on} is to lie in {(mem_scope or layout)!r}",
+                "leave mem_scope and layout out, or give a device that has textures",
+            )
+        return HostArray(_extents(shape), dtype, on)
     return _core.empty(
         _extents(shape),
         dtype,
-        _device(device),
+        on,
         mem_scope or "",
         resolve(target),
         origin,
@@ -110,8 +122,8 @@ def array(
     *,
     target: str | Target | None = None,
     layout: str = "",
-) -> NDArray:
-    """A device copy of an array, NumPy's or of a device, or of numbers; see :func:`empty`."""
+) -> NDArray | HostArray:
+    """A copy of an array, NumPy's or of a device, or of numbers; see :func:`empty`."""
     host = _numbers(source)
     host = host.astype(host.dtype.newbyteorder("="), copy=False)
     result = empty(host.shape, host.dtype.name, device, mem_scope, target=target, layout=layout)
@@ -133,9 +145,11 @@ def from_dlpack(source: Any) -> NDArray:
     return array(np.from_dlpack(source))
 
 
-def _copyto(self: NDArray, target: NDArray | Device, mem_scope: str | None = None) -> NDArray:
+def _copyto(
+    self: NDArray, target: NDArray | HostArray | Device, mem_scope: str | None = None
+) -> NDArray | HostArray:
     """Copies to another array, or to a new one on a device; returns it. Through the host."""
-    if isinstance(target, NDArray):
+    if isinstance(target, (NDArray, HostArray)):
         return target.copyfrom(self)
     if not isinstance(target, (Device, AbsentDevice)):
         refuse(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import texloom as tvm
+from texloom import te
 
 DTYPES = ["float32", "float16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32"]
 DTYPES += ["int64", "uint64", "bool"]
@@ -152,3 +153,31 @@ def test_copyto_is_for_devices(dev):
 def test_empty_arrays_are_refused(dev):
     with pytest.raises(tvm.TVMError, match=r"an array of shape \(4, 0\) is empty"):
         tvm.nd.array(np.zeros((4, 0)), dev)
+
+
+def test_arrays_of_the_host(dev):
+    values = np.arange(6, dtype="float32").reshape(2, 3)
+    host = tvm.nd.array(values, tvm.cpu(0))
+    assert host.device == tvm.cpu(0) and host.shape == (2, 3) and host.dtype == "float32"
+    there = host.copyto(dev)
+    assert there.device == dev and (there.numpy() == values).all()
+    back = there.copyto(tvm.cpu())
+    assert isinstance(back, type(host)) and (back.asnumpy() == values).all()
+    empty = tvm.nd.empty((2, 3), "float", "cpu")
+    assert (there.copyto(empty).numpy() == values).all() and empty.dtype == "float32"
+    host[:] = 7
+    assert (there.copyfrom(host).numpy() == 7).all()
+    tvm.cpu().sync()
+
+
+def test_arrays_of_the_host_are_no_arguments(dev):
+    x = te.placeholder((4,), name="X")
+    y = te.compute((4,), lambda i: x[i] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("threadIdx.x"))
+    with pytest.raises(tvm.TVMError, match=r"TL50\d\d"):
+        tvm.build(s, [x, y])(tvm.nd.empty((4,), device=tvm.cpu()), tvm.nd.empty((4,), device=dev))
+    with pytest.raises(tvm.TVMError, match="TL2001"):
+        tvm.nd.empty((4, 4), device=tvm.cpu(), mem_scope="texture")
+    with pytest.raises(tvm.TVMError, match="TL5002|WrongShape|shape"):
+        tvm.nd.empty((4,), device=tvm.cpu()).copyfrom(np.zeros(5))

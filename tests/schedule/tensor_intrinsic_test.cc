@@ -21,7 +21,8 @@ Intrinsic scaled(const Expr& v, const Expr& w) {
   const Buffer in = make_buffer("x", kInt32, {4}, MemoryScope::Global);
   const Buffer out = make_buffer("y", kInt32, {4}, MemoryScope::Global);
   const Stmt body = make_store(out, {make_int(0)}, v + w);
-  return make_tensor_intrinsic({"scaled", y, {{in, {}, {}}}, {{out, {}, {}}}, {v, w}, {body, {}, {}}, {}});
+  return make_tensor_intrinsic(
+      {"scaled", y, {{in, {}, {}}}, {{out, {}, {}}}, {v, w}, {body, {}, {}}, {}});
 }
 
 TEST(TensorIntrinsic, ConstantsStandInTheExpressionAndTheStatements) {
