@@ -44,9 +44,8 @@ class RandomLayouts {
     }
     result = shuffled(result);
     while (result.axes.size() > 1 && from(0, 2) == 0) {
-      result =
-          fuse_axes(std::move(result),
-                    static_cast<size_t>(from(0, static_cast<int64_t>(result.axes.size()) - 2)));
+      const int64_t last = static_cast<int64_t>(result.axes.size()) - 2;
+      result = fuse_axes(std::move(result), static_cast<size_t>(from(0, last)));
     }
     return result;
   }
