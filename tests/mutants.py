@@ -31,7 +31,6 @@ from mutation import Mutation
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "mutants"
-PYTHON = ROOT / ".venv" / "bin" / "python"
 MEMORY_LIMIT = 12 << 30  # bytes of address space: a mutant may allocate for ever
 BUILD_LIMIT = 1200.0  # seconds
 
@@ -151,8 +150,8 @@ class Copy:
         self.synchronise()
         for command in (
             ["cmake", "--preset", "debug-fast", "-B", str(self.build)]
-            + [f"-DPython_EXECUTABLE={PYTHON}"],
-            ["cmake", "--build", str(self.build), "-j", "2"],
+            + [f"-DPython_EXECUTABLE={sys.executable}"],
+            ["cmake", "--build", str(self.build)],
         ):
             status, output = self.run(*command, limit=3600)
             if status != 0:
@@ -175,7 +174,7 @@ class Copy:
         if not (self.folder / "tests" / "python").is_dir():
             return 0, ""
         status, output = self.run(
-            *(str(PYTHON), "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "tests/python"),
+            *(sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "tests/python"),
             limit=self.limits.get("pytest", 1200),
         )
         return (0 if status == 5 else status), output
@@ -337,8 +336,8 @@ def main() -> int:
             print(f"{change}  ({change.operator})")
         print(f"{len(chosen)} lines of {' '.join(args.paths)} can be changed")
         return 0
-    if not chosen or not PYTHON.exists():
-        print("nothing to change in these paths" if not chosen else "run ./dev setup first")
+    if not chosen:
+        print("nothing to change in these paths")
         return 2
 
     WORK.mkdir(parents=True, exist_ok=True)

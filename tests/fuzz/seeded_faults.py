@@ -1,9 +1,10 @@
 """Seeded miscompiles: changes of one line each that the fuzzer has to find.
 
-.venv/bin/python tests/fuzz/seeded_faults.py [--only NAME ...] [--count 2000]
+.venv/bin/python tests/fuzz/seeded_faults.py [--only NAME ...] [--count 2000] [--jobs 1]
 
 Each is made in a copy of the checkout, which is built again; then texloom-fuzz runs, without
 devices, until a program fails. Prints a table; the exit status says whether all were found.
+With --jobs, that many copies are built, each by all cores, and then work side by side.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
 
 from tree_copy import ROOT, TreeCopy
 
@@ -198,13 +201,26 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=2000, help="programs for each at most (2000)")
     parser.add_argument("--seed", type=int, default=0, help="of the first program (0)")
     parser.add_argument("--only", nargs="+", metavar="WORDS", help="those whose name has these")
+    parser.add_argument("--jobs", type=int, default=1, help="copies of the checkout (1)")
     options = parser.parse_args()
     chosen = [f for f in FAULTS if not options.only or any(w in f.name for w in options.only)]
-    copy = TreeCopy(ROOT / "build/fuzz-copy", "-O0")
-    copy.update()
-    copy.compile()
+    copies: SimpleQueue[TreeCopy] = SimpleQueue()
+    for number in range(options.jobs):
+        copy = TreeCopy(ROOT / f"build/fuzz-copy{number}", "-O0")
+        copy.update()
+        copy.compile()
+        copies.put(copy)
     print("| fault | in | programs | first failure | time |\n| --- | --- | --- | --- | --- |")
-    found = sum(find(fault, copy, options) for fault in chosen)
+
+    def in_a_copy(fault: Fault) -> bool:
+        copy = copies.get()
+        try:
+            return find(fault, copy, options)
+        finally:
+            copies.put(copy)
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        found = sum(pool.map(in_a_copy, chosen))
     print(f"\n{found} of {len(chosen)} found")
     return int(found < len(chosen))
 

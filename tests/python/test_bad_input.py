@@ -7,6 +7,7 @@ import bad_input
 import bad_input_cases
 import pytest
 
+import texloom as tvm
 from texloom.errors import codes
 from texloom.te import Schedule, Stage, tracing
 from texloom.te.directive_arguments import PARAMETERS
@@ -17,6 +18,10 @@ OF_DIRECTIVES = [case for case in bad_input_cases.CASES if case.directive]
 
 @pytest.mark.parametrize("case", bad_input_cases.CASES, ids=lambda c: c.name)
 def test_diagnostic(case):
+    if "POCL_DEVICES" in case.environment and not any(
+        d["platform"] == "Portable Computing Language" for d in tvm.devices()
+    ):
+        pytest.skip("PoCL alone shows one device as two")
     (diagnostic,) = case.diagnostics()
     assert diagnostic["code"] == case.code
     assert case.says in diagnostic["message"]

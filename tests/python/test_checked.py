@@ -126,6 +126,37 @@ def test_index_into_an_index(dev):
         call(dev, s, [x, z, y], np.ones(4, "float32"), np.int32([1, 2, 3, -7]))
 
 
+@pytest.mark.parametrize("of", ["first", "second", "third"])
+def test_each_index_of_values_that_are_updated_together(dev, of):
+    """The first value is kept until the others are there: its name stands around their reads."""
+    n, m = 4, 8
+    x = te.placeholder((16,), "float32", name="X")
+    at = {name: te.placeholder((n, m), "int32", name=name) for name in ("first", "second", "third")}
+    k = te.reduce_axis((0, m), "k")
+    total = te.comm_reducer(
+        lambda a, b: tuple(p + q for p, q in zip(a, b, strict=True)),
+        lambda *types: tuple(te.const(0, t) for t in types),
+    )
+    ys = te.compute((n,), lambda i: total(tuple(x[z[i, k]] for z in at.values()), k), name="Y")
+    s = te.create_schedule(ys[0].op)
+    s[ys[0]].bind(ys[0].op.axis[0], te.thread_axis("threadIdx.x"))
+    function = tvm.build(s, [x, *at.values(), *ys], checked=True)
+
+    rng = np.random.default_rng(11)
+    values = rng.integers(0, 100, 16).astype("float32")
+    indices = {name: rng.integers(0, 16, (n, m)).astype("int32") for name in at}
+    outputs = [tvm.nd.array(np.zeros(n, "float32"), dev) for _ in ys]
+    inputs = [tvm.nd.array(v, dev) for v in (values, *indices.values())]
+    function(*inputs, *outputs)
+    for output, z in zip(outputs, indices.values(), strict=True):
+        np.testing.assert_array_equal(output.numpy(), values[z].sum(axis=1))
+
+    indices[of][2, 5] = 16
+    inputs = [tvm.nd.array(v, dev) for v in (values, *indices.values())]
+    with pytest.raises(tvm.TVMError, match="the index 16 of axis 0 of 'X' is outside"):
+        function(*inputs, *outputs)
+
+
 def test_what_is_proven_costs_nothing():
     """Tests of guards that lowering made are not tested again: the kernels are the same."""
     x = te.placeholder((50, 7), name="X")

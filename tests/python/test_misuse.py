@@ -264,7 +264,16 @@ PROGRAM = FUNCTIONS + 'x, y = tvm.nd.array(np.ones(64, "float32")), tvm.nd.empty
 def child(body, before=PROGRAM):
     """A program in a process of its own: (exit status, stdout, stderr)."""
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", before + textwrap.dedent(body)],
+        # Python 3.12 warns of every fork of a process with threads.
+        [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            "-W",
+            "ignore:This process",
+            "-c",
+            before + textwrap.dedent(body),
+        ],
         capture_output=True,
         text=True,
         timeout=30,

@@ -176,6 +176,20 @@ TEST_F(LoopDirectives, FuseSeveralBackwards) {
   EXPECT_EQ(leaves(), "i.j.k.fused.fused, r, s");
 }
 
+// Split and fused by turns, an axis would have a name twice as long each time.
+TEST_F(LoopDirectives, LongNamesOfFusedAxes) {
+  const auto fused_name = [](size_t outer, size_t inner) {
+    const IterVar x = reduce_axis(std::string(outer, 'x'), 2);
+    const IterVar y = reduce_axis(std::string(inner, 'y'), 3);
+    const Tensor source = placeholder("A", {2, 3});
+    const Tensor total =
+        compute("B", {1}, [&](const Exprs&) { return sum(at(source, {x->var, y->var}), {x, y}); });
+    return Te{{total}}.fuse(total, {x, y})->name();
+  };
+  EXPECT_EQ(fused_name(500, 500), std::string(500, 'x') + "." + std::string(500, 'y') + ".fused");
+  EXPECT_EQ(fused_name(500, 501), "fused");
+}
+
 TEST_F(LoopDirectives, FuseOfOneIsIt) {
   EXPECT_TRUE(te.fuse(b, {j}).same_as(j));
   EXPECT_EQ(leaves(), "i, j, k, r, s");
