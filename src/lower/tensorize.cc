@@ -423,6 +423,7 @@ class Matcher {
   // loop over data as well its place may depend.
   Stmt placed_start(const Stmt& reset) const {
     const Stmt start = placed(reset);
+    refuse_reads_of_steps(start);
     for (const LeafLoop& loop : own_.loops) {
       if (loop.axis->kind != IterKind::Reduction) continue;
       bool uses_step = !comes_from_data(stage_, loop.axis) && uses(start, loop.var);
@@ -434,6 +435,28 @@ class Matcher {
               "the reset uses what changes from step to step, along '{}'", loop.axis->name());
     }
     return start;
+  }
+
+  // What is computed inside of those loops is not there yet.
+  void refuse_reads_of_steps(const Stmt& start) const {
+    bool reads_memory = false;
+    walk(
+        start, [&](const Load&) { reads_memory = true; },
+        [&](const Pointer& n) { reads_memory = reads_memory || reads(n.access); });
+    if (!reads_memory) return;
+    const auto first = std::find_if(
+        own_.loops.begin(), own_.loops.end(),
+        [](const LeafLoop& loop) { return loop.axis->kind == IterKind::Reduction; });
+    for (auto loop = first; loop != own_.loops.end(); ++loop) {
+      for (const StageId other : s_.order()) {
+        const Attachment& at = s_.stage(other).attachment;
+        if (at.kind != AttachKind::At || at.stage != stage_.id) continue;
+        if (!leaf_of(stage_, at.axis).same_as(loop->axis)) continue;
+        differs("let the reset write what the result starts from, and read nothing",
+                "the reset reads memory, while '{}' is computed inside the loop '{}'",
+                s_.stage(other).name(), loop->axis->name());
+      }
+    }
   }
 
   Expr moved_by(const Expr& index, const Expr& first) const {

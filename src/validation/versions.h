@@ -33,7 +33,8 @@ Version run(const ir::Program& program, const Invocation& call, int64_t max_step
 // pipeline and each step of OpenCL's legalisation makes of the schedule. A version equal to the one
 // before it is not run again; nor is that between split_kernels and insert_barriers, in which
 // threads share memory with no barriers yet; nor, before kernels, one in which each thread needs
-// memory of its own around a loop over threads.
+// memory of its own around a loop over threads; nor one with foreign C text, of which the
+// unscheduled version, where a schedule brings in the intrinsics that call it, is all that runs.
 // `see` gets each version when it has run, so that what
 // a later pass breaks leaves those before it known; each is verified, and the last one printed as
 // OpenCL C. Throws what passes throw.

@@ -164,3 +164,30 @@ def reset_that_uses_a_scalar_of_a_fused_step() -> None:
     s[c].fuse(c.op.axis[1], ko)
     s[c].tensorize(ki, reset_by_a_scalar())  # wrong
     tvm.lower(s, [a, b, c])
+
+
+@case(
+    "TL3033", says="the reset reads memory, while 'A.local' is computed inside the loop 'k.outer'"
+)
+def reset_that_reads_what_a_step_computes() -> None:
+    """It stands in front of the loop, where the copy is not there yet."""
+    x = te.placeholder((4,), name="x")
+    k = te.reduce_axis((0, 4), name="k")
+    y = te.compute((1,), lambda i: te.max(x[k], axis=k), name="y")
+
+    def three(ins: list, outs: list) -> list:
+        largest = te.max(ins[0].vload(0), ins[0].vload(1))
+        largest = te.max(largest, te.max(ins[0].vload(2), ins[0].vload(3)))
+        update = te.max(outs[0].vload(0), largest)
+        return [outs[0].vstore(0, e) for e in (largest, ins[0].vload(0), update)]
+
+    largest_of_four = te.decl_tensor_intrin(y.op, three)
+    a = te.placeholder((8, 8), name="A")
+    k = te.reduce_axis((0, 8), name="k")
+    c = te.compute((8,), lambda i: te.max(a[i, k], axis=k), name="C")
+    s = te.create_schedule(c.op)
+    s[c].bind(c.op.axis[0], block())
+    ko, ki = s[c].split(k, factor=4)
+    s[s.cache_read(a, "local", [c])].compute_at(s[c], ko)
+    s[c].tensorize(ki, largest_of_four)  # wrong
+    tvm.lower(s, [a, c])

@@ -195,5 +195,13 @@ TEST_F(Caches, WriteOfScheduledLoops) {
   EXPECT_TRUE(te.stage(b).leaves.front().same_as(i));
 }
 
+// Nothing fused is a loop of one iteration, which is an axis of the cache as others are.
+TEST_F(Caches, WriteWithALoopOfOneIteration) {
+  te.fuse(b, {});
+  const Tensor cache = te.cache_write(b, "local");
+  EXPECT_EQ(body(cache), "A[i.c, j.c] + 1.0");
+  EXPECT_EQ(body(b), "B.local[0, i, j]");
+}
+
 }  // namespace
 }  // namespace texloom::schedule

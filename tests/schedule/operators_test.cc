@@ -286,6 +286,20 @@ TEST(Operators, Reductions) {
   EXPECT_EQ(to_string(reduce(Reduction::Sum, p, {{k}}, line(5))), "reduce(sum, [k < 4], int32(p))");
 }
 
+// What a reducer gives, and what it starts from, has the type of what is reduced.
+TEST(Operators, TypesOfReducers) {
+  const Expr a = make_var("a", Type::f(16)), b = make_var("b", Type::f(16));
+  const Expr x = make_var("x", Type::f(16));
+  const Expr wide = make_cast(kFloat32, a) + make_cast(kFloat32, b);
+  ReductionDomain domain{{reduce_axis("k", 4)}};
+  domain.init = {ir::make_int(1)};
+  const Expr e = reduce({{a}, {b}, {wide}, {ir::make_int(0)}, "f"}, {x}, std::move(domain), line(5));
+  const auto* n = ir::as<ir::Reduce>(e);
+  EXPECT_EQ(to_string(n->reducer.results.at(0)), "float16(float32(a) + float32(b))");
+  EXPECT_EQ(n->reducer.identities.at(0)->type, Type::f(16));
+  EXPECT_EQ(n->init.at(0)->type, Type::f(16));
+}
+
 // A few doublings would take for ever to look at.
 TEST(Operators, SizesOfReducers) {
   const Expr x = var(kFloat32), a = make_var("a", kFloat32), b = make_var("b", kFloat32);

@@ -159,10 +159,14 @@ class Check:
         for position, name in _core.symbol_arguments(self.program):
             passed.insert(position, self.call.symbols[name])
         function(*passed)
-        for array, argument, expected in zip(
-            arrays, self.call.arguments, self.lowered, strict=True
+        # Kernels that call foreign functions nothing else has run.
+        may_round = self.lowered is self.reference and not self.same_bits
+        if may_round and self.bounds is None:
+            return
+        for n, (array, argument, expected) in enumerate(
+            zip(arrays, self.call.arguments, self.lowered, strict=True)
         ):
-            bound = None
+            bound = np.reshape(self.bounds[n], argument.shape) if may_round else None
             if self.has_functions and expected.dtype.kind == "f":
                 with np.errstate(all="ignore"):
                     bound = FUNCTION_ULPS * np.abs(np.spacing(expected)).astype("f8")

@@ -1,7 +1,7 @@
 """Random tensor intrinsics, and computes whose tiles, or whose elements, they compute.
 
 The intrinsic's computation is the compute itself with the extents of a tile. Its statement is made
-of loops over the tile, or of vectors where the tile is one.
+of loops over the tile, of vectors where the tile is one, or calls what C text defines.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from . import foreign
 from .extents import Shape, extent, is_constant, listed
 from .stage import Stage, Tile
 
@@ -64,6 +65,7 @@ class IntrinsicWriter:
     def __init__(self, c: Computation) -> None:
         rng = c.rng
         self.c, self.add = c, c.script.add
+        self.called = rng.random() < 0.3  # by the compute; else a schedule may tensorize it
         self.kind = kind = rng.choice(KINDS)
         self.dtype = rng.choice(TYPES)
         self.reduced = ("k",) if kind.reducer else ()
@@ -78,10 +80,16 @@ class IntrinsicWriter:
         if not self.updates and kind.reducer:
             self.count["k"] = 1
         self.whole = {axis: length * self.count[axis] for axis, length in self.tile.items()}
-        self.factor = f"te.const({rng.randint(2, 3)}, '{self.dtype}')"
+        self.number_of_factor = str(rng.randint(2, 3))
+        self.factor = f"te.const({self.number_of_factor}, '{self.dtype}')"
         self.batch = [c.random_extent(3)] if rng.random() < 0.5 else []
         # What buffers of the statement say of memory, which arrays of constant shape alone have.
         self.views = rng.choice(["", "", "strides", "offset"]) if is_constant(self.batch) else ""
+        # Nothing but a device runs it: what the compute says is what it is held to.
+        known = not self.called and is_constant(self.batch)
+        self.is_foreign = known and self.dtype in foreign.TYPES and rng.random() < 0.4
+        if self.is_foreign:
+            self.views = "strides"
         self.var = c.script.name("V")
         # A parameter of the intrinsic, in place of the constant.
         self.scalar = f"{self.var}_s" if "{c}" in kind.value and rng.random() < 0.5 else ""
@@ -104,10 +112,12 @@ class IntrinsicWriter:
         body = self.reduction(self.own_value([self.read(n, o) for n, o in self.operands(names)]))
         self.add(f'{out} = te.compute({shape}, lambda {", ".join(data)}: {body}, name="{out}")')
         fits = len(data) == 1 and not self.kind.reducer and self.tile[data[0]] in VECTORS
-        vector = fits and self.c.rng.random() < 0.6
+        vector = fits and not self.is_foreign and self.c.rng.random() < 0.6
         self.c.feature(f"intrinsic of {'a vector' if vector else 'loops'}")
         if vector:
             self.vector_statement()
+        elif self.is_foreign:
+            foreign.ForeignStatements(self).write()
         else:
             self.loop_statements()
         options = "".join(self.buffers([*names, out]))
@@ -219,7 +229,7 @@ class IntrinsicWriter:
 
     # -- The compute.
 
-    def write_compute(self, *, called: bool) -> Stage:
+    def write_compute(self) -> Stage:
         """Each tile by a call of the intrinsic, or what a schedule may tensorize."""
         c, rng = self.c, self.c.rng
         batched = [bool(self.batch) and rng.random() < 0.7 for _ in self.kind.operands]
@@ -229,7 +239,7 @@ class IntrinsicWriter:
         ]
         fronts = [("b",) * in_batch for in_batch in batched]
         var = c.script.name("C")
-        made = self.call if called else self.elements
+        made = self.call if self.called else self.elements
         number, more = self.number()
         shape, steps = made(var, tensors, fronts, number)
         if self.kind.reducer == "sum" and self.dtype.startswith("float"):
@@ -237,16 +247,18 @@ class IntrinsicWriter:
         reductions = [extent(n) for n in steps]
         stage = Stage(var, shape, self.dtype, list(dict.fromkeys([*tensors, *more])), reductions)
         stage.magnitude, stage.row_major = 8 * 8 * self.whole.get("k", 1), True
-        stage.tile = self.tile_of(called)
+        stage.tile = self.tile_of()
         c.stages.append(stage)
         return stage
 
-    def tile_of(self, called: bool) -> Tile:
+    def tile_of(self) -> Tile:
         """What a schedule has to know."""
         data = tuple(self.tile[axis] for axis in self.kind.data)
-        if called and self.is_dot:
+        if self.called and self.is_dot:
             data = ()
-        return Tile(data, tuple(self.tile[axis] for axis in self.reduced), self.var, called)
+        steps = tuple(self.tile[axis] for axis in self.reduced)
+        text = f"c_{self.var}" if self.is_foreign else ""
+        return Tile(data, steps, self.var, self.called, text)
 
     @property
     def is_dot(self) -> bool:
@@ -315,4 +327,4 @@ def intrinsic(c: Computation) -> Stage:
     """A compute that an intrinsic computes, tile by tile."""
     writer = IntrinsicWriter(c)
     writer.write_intrinsic()
-    return writer.write_compute(called=c.rng.random() < 0.3)
+    return writer.write_compute()

@@ -18,6 +18,7 @@ EXPECTED = frozenset(
         "TL2002",  # a cache for what reads nothing any more: folding left the read out
         "TL2017",  # of a texture's texel some lanes alone
         "TL3001",  # threads of two extents
+        "TL3007",  # lanes fused with the loop around them, where a part of a texture is computed
         "TL3010",  # attached arguments of which it is not known which thread is to store an element
         "TL3025",  # a pipeline of what is no copy once others are inlined
         "TL4001",  # more threads along an axis than the target has

@@ -42,6 +42,9 @@ class LateDirectives:
                 self.split_late(stage)
             if stage in self.threads and self.rng.random() < 0.4:
                 self.predicate(stage)
+            if stage.tile is not None and stage.tile.intrinsic and stage.tile.text:
+                axis = f"s[{stage.var}].leaf_iter_vars[0]"
+                self.script.add(f's[{stage.var}].pragma({axis}, "import_c", {stage.tile.text})')
 
     def split_late(self, stage: Stage) -> None:
         """A loop that others are attached to: they move to its inner part."""
@@ -91,7 +94,7 @@ class LateDirectives:
 
     def pipeline(self, stage: Stage) -> None:
         """Ahead of a serial loop, and of one reader's alone."""
-        loop = stage.enclosing[-1][1]
+        host, loop = stage.enclosing[-1]
         readers = set(self.computation.effective_readers(stage))
         is_copy = not (stage.reductions or stage.several) and len(readers) == 1
         inputs = [
@@ -102,6 +105,10 @@ class LateDirectives:
             self.script.add(f"s[{stage.var}].pipeline({self.rng.choice([2, 2, 3])})")
             stage.ahead = True
             self.feature("pipeline")
+            few = loop.extent is not None and loop.extent <= 6
+            if few and self.rng.random() < 0.4:  # whose last iterations fetch nothing
+                host.loops.annotate(loop, "unroll")
+                self.feature("pipeline of an unrolled loop")
 
     def unroll_automatically(self, stage: Stage) -> None:
         """Loops of few steps, from one of its loops inwards."""

@@ -135,7 +135,7 @@ class StageLoops:
         exact = outer.exact and inner.exact
         fused = Loop(self.script.name("f"), extent, outer.reduction, exact=exact)
         fused.order = outer.order
-        fused.symbolic = outer.symbolic or inner.symbolic
+        fused.symbolic, fused.lane = outer.symbolic or inner.symbolic, inner.lane
         self.script.add(f"{fused.name} = {self.stage}.fuse({outer.name}, {inner.name})")
         at = self.loops.index(outer)
         self.loops[at : at + 2] = [fused]
@@ -199,6 +199,15 @@ class StageLoops:
         ]
         if pairs:
             self.fuse(*rng.choice(pairs))
+
+    def fuse_lanes(self) -> None:
+        """With the loop around them, where they are whole texels."""
+        for outer, lanes in zip(self.loops, self.loops[1:], strict=False):
+            whole = lanes.lane and lanes.extent and lanes.exact and lanes.extent % 4 == 0
+            if whole and not (lanes.symbolic or outer.reduction or outer.taken):
+                self.fuse(outer, lanes)
+                self.script.features.add("lanes fused with the loop around them")
+                return
 
     def random_reorder(self, rng: random.Random, *, among: list[Loop] | None = None) -> None:
         loops = list(self.loops if among is None else among)

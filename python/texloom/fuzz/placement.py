@@ -173,6 +173,8 @@ class Placement:
         stage.loops.random_splits(rng, chance=0.0 if hosts_tiles else 0.5)
         if rng.random() < 0.3:
             stage.loops.random_fuse(rng)
+        if stage.texture and rng.random() < 0.2:
+            stage.loops.fuse_lanes()
         if rng.random() < 0.5:
             stage.loops.random_reorder(rng)
 

@@ -20,6 +20,7 @@ class Tile:
     reduction: tuple[int, ...]
     intrinsic: str  # its variable; empty where the tile's loops stay loops
     called: bool  # by the compute: its axes are those of tiles
+    text: str = ""  # the variable of the C text that its statement calls
 
 
 @dataclass(eq=False)

@@ -88,6 +88,10 @@ class Values:
             factors = [2, 3] if dtype.startswith("u") else [-3, -2, -1, 2, 3]
             text = f"({value.text} * te.const({self.rng.choice(factors)}, '{dtype}'))"
             value = Value(text, 3 * value.magnitude, value.inputs)
+            if dtype in ("float32", "float64") and self.rng.random() < 0.1:
+                self.feature("ldexp")
+                text = f"tvm.tir.ldexp({text}, te.const({self.rng.randint(-2, 2)}, 'int32'))"
+                value = Value(text, 4 * value.magnitude, value.inputs)
         for read in reads[1:]:
             value = self.combine_two(value, read, dtype)
         return value

@@ -1,0 +1,110 @@
+"""Statements of tensor intrinsics as C text: macros, so that pointers may be to any memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .intrinsics import IntrinsicWriter
+
+# With half elements a macro would compute in half precision, which not every device has.
+TYPES = ("float32", "int32", "int16", "uint8")
+
+
+class ForeignStatements:
+    """A macro for each statement of an intrinsic, and the calls of them.
+
+    The call gives a pointer to the first element of the result and of each operand, the distance
+    between the rows of those that have rows, and the scalar; what a reduction starts from needs the
+    result alone.
+    """
+
+    def __init__(self, writer: IntrinsicWriter) -> None:
+        self.writer = writer
+        self.reads = [f"x{n}" for n in range(len(writer.kind.operands))]
+
+    def write(self) -> None:
+        """The text, and the statements that call what it defines."""
+        w = self.writer
+        w.c.feature("intrinsic of a foreign function")
+        kinds = ["all"]
+        if w.updates:
+            kinds += ["start", "step"]
+        w.add(f"c_{w.var} = '''")
+        for kind in kinds:
+            self.define(kind)
+        w.add("'''")
+        w.add(f"def statement_{w.var}(ins, outs, sp, kind):")
+        w.add("    ib = tvm.tir.ir_builder.create()")
+        access = "rw" if w.kind.reducer else "w"
+        w.add("    ins, sp = ([], []) if kind == 'start' else (ins, list(sp))")
+        w.add(f"    given = [outs[0].access_ptr('w' if kind == 'start' else '{access}')]")
+        w.add("    given += [each.access_ptr('r') for each in ins]")
+        w.add("    given += [e.strides[0] for e in [*outs, *ins] if len(e.shape) == 2] + sp")
+        w.add(f"    ib.emit(tvm.tir.call_extern('int32', f'{w.var}_{{kind}}', *given))")
+        w.add("    return ib.get()")
+        made = ", ".join(f"statement_{w.var}(ins, outs, sp, '{kind}')" for kind in kinds)
+        w.add(f"body_{w.var} = lambda ins, outs, sp=(): [{made}]")
+
+    def define(self, kind: str) -> None:
+        """One macro: loops over the tile, with names that nothing around a call has."""
+        w = self.writer
+        places = self.places()[:1] if kind == "start" else self.places()
+        parameters = [name for name, _ in places]
+        parameters += [f"{name}_row" for name, axes in places if len(axes) == 2]
+        if w.scalar and kind != "start":
+            parameters.append("s")
+        w.add(f"#define {w.var}_{kind}({', '.join(parameters)}) do {{ \\\\")
+        for axis in w.kind.data:
+            w.add(f"{self.loop(axis)} {{ \\\\")
+        y = self.element("y", w.kind.data)
+        value = w.value(
+            [
+                [self.element(x, operand.axes, shift) for shift in operand.shifts]
+                for x, operand in zip(self.reads, w.kind.operands, strict=True)
+            ],
+            "(s)" if w.scalar else w.number_of_factor,
+        ).replace("te.max", self.maximum)
+        if w.kind.reducer:
+            if kind != "step":
+                w.add(f"  {y} = {self.first()}; \\\\")
+            if kind != "start":
+                w.add(f"{self.loop('k')} {y} = {self.joined(y, value)}; \\\\")
+        else:
+            w.add(f"  {y} = {value}; \\\\")
+        w.add(f"{'}' * len(w.kind.data)}}} while (0)")
+
+    def places(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Of the result and of what is read: its axes."""
+        operands = zip(self.reads, self.writer.kind.operands, strict=True)
+        return [("y", self.writer.kind.data), *((x, o.axes) for x, o in operands)]
+
+    def loop(self, axis: str) -> str:
+        """Its head."""
+        w = self.writer
+        i = f"{w.var}_{axis}"
+        return f"  for (int {i} = 0; {i} < {w.tile[axis]}; ++{i})"
+
+    def element(self, pointer: str, axes: tuple[str, ...], shift: int = 0) -> str:
+        """Behind the pointer, rows apart."""
+        *rows, column = (f"{self.writer.var}_{axis}" for axis in axes)
+        place = f"{rows[0]} * ({pointer}_row) + {column}" if rows else column
+        return f"({pointer})[{place} + {shift}]"
+
+    @property
+    def maximum(self) -> str:
+        """The function of OpenCL C."""
+        return "fmax" if self.writer.dtype.startswith("float") else "max"
+
+    def first(self) -> str:
+        """What a reduction starts from."""
+        lowest = {"float32": "-FLT_MAX", "int32": "INT_MIN", "int16": "SHRT_MIN", "uint8": "0"}
+        return "0" if self.writer.kind.reducer == "sum" else lowest[self.writer.dtype]
+
+    def joined(self, y: str, value: str) -> str:
+        """One step."""
+        return (
+            f"{y} + {value}"
+            if self.writer.kind.reducer == "sum"
+            else f"{self.maximum}({y}, {value})"
+        )
