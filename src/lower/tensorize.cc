@@ -444,9 +444,9 @@ class Matcher {
         start, [&](const Load&) { reads_memory = true; },
         [&](const Pointer& n) { reads_memory = reads_memory || reads(n.access); });
     if (!reads_memory) return;
-    const auto first = std::find_if(
-        own_.loops.begin(), own_.loops.end(),
-        [](const LeafLoop& loop) { return loop.axis->kind == IterKind::Reduction; });
+    const auto first = std::find_if(own_.loops.begin(), own_.loops.end(), [](const LeafLoop& loop) {
+      return loop.axis->kind == IterKind::Reduction;
+    });
     for (auto loop = first; loop != own_.loops.end(); ++loop) {
       for (const StageId other : s_.order()) {
         const Attachment& at = s_.stage(other).attachment;

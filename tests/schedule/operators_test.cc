@@ -293,7 +293,8 @@ TEST(Operators, TypesOfReducers) {
   const Expr wide = make_cast(kFloat32, a) + make_cast(kFloat32, b);
   ReductionDomain domain{{reduce_axis("k", 4)}};
   domain.init = {ir::make_int(1)};
-  const Expr e = reduce({{a}, {b}, {wide}, {ir::make_int(0)}, "f"}, {x}, std::move(domain), line(5));
+  const Expr e =
+      reduce({{a}, {b}, {wide}, {ir::make_int(0)}, "f"}, {x}, std::move(domain), line(5));
   const auto* n = ir::as<ir::Reduce>(e);
   EXPECT_EQ(to_string(n->reducer.results.at(0)), "float16(float32(a) + float32(b))");
   EXPECT_EQ(n->reducer.identities.at(0)->type, Type::f(16));
