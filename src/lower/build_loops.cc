@@ -23,6 +23,7 @@
 #include "lower/symbols.h"
 #include "lower/tensorize.h"
 #include "lower/thread_reduction.h"
+#include "lower/vectorize_texels.h"
 #include "schedule/attach.h"
 #include "schedule/axis_values.h"
 #include "schedule/bounds.h"
@@ -466,6 +467,7 @@ class Builder {
 void build_loops(Lowering& lowering) {
   Bounds bounds = infer_bounds(lowering.schedule);
   index_whole_arrays(lowering, bounds);
+  check_computed_lanes(lowering.schedule, bounds);
   for (const StageId id : lowering.schedule.order()) {
     check_store_predicate(lowering.schedule, bounds, id);
   }

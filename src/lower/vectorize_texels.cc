@@ -38,11 +38,10 @@ Diagnostic fewer_threads(const Stage& stage, const IterVar& axis, const AxisAttr
 // be texels.
 class LaneLoop {
  public:
-  LaneLoop(const Schedule& s, const Stage& stage, IterVar lane_axis)
+  // `extents`: of the data axes. There is no other: a texture is no reduction.
+  LaneLoop(const Schedule& s, const Stage& stage, IterVar lane_axis, const Exprs& extents)
       : stage_(stage), lane_axis_(std::move(lane_axis)), loop_(lane_axis_) {
-    for (const auto* axes : {&stage.op->axes, &stage.op->reduce_axes}) {
-      for (const IterVar& axis : *axes) extents_[axis] = axis->extent;
-    }
+    for (size_t i = 0; i < extents.size(); ++i) extents_[stage.op->axes[i]] = extents[i];
     add_derived_extents(s, stage, extents_);
   }
 
@@ -128,7 +127,7 @@ void vectorize_lanes(Lowering& lowering, StageId id) {
   Schedule& s = lowering.schedule;
   const IterVar lane_axis = lane_axis_of(s.stage(id));
   if (!lane_axis) return;
-  const IterVar leaf = LaneLoop(s, s.stage(id), lane_axis).find();
+  const IterVar leaf = LaneLoop(s, s.stage(id), lane_axis, s.stage(id).op->shape).find();
   const AxisAttributes* found = s.stage(id).attributes_of(leaf);
   const AxisAttributes attributes = found == nullptr ? AxisAttributes{} : *found;
   const bool is_whole_axis = leaf.same_as(lane_axis);
@@ -163,17 +162,32 @@ void vectorize_lanes(Lowering& lowering, StageId id) {
   }
 }
 
+bool computes_texture(const Stage& stage) {
+  return stage.op->is_compute() && stage.attachment.kind != AttachKind::Inline && stage.scope &&
+         stage.scope->texture;
+}
+
+// A reduction into a texture is refused by check_schedule, whatever its loops are.
+bool writes_texels(const Stage& stage) {
+  return computes_texture(stage) && !stage.op->axes.empty() && stage.op->reduce_axes.empty();
+}
+
 }  // namespace
 
 void vectorize_texels(Lowering& lowering) {
   for (const StageId id : lowering.schedule.order()) {
     const Stage& stage = lowering.schedule.stage(id);
-    if (!stage.op->is_compute() || stage.attachment.kind == AttachKind::Inline) continue;
-    if (!stage.scope || !stage.scope->texture) continue;
-    refuse_tensorized(stage);
-    // A reduction into a texture is refused by check_schedule, whatever its loops are.
-    const bool writes_texels = !stage.op->axes.empty() && stage.op->reduce_axes.empty();
-    if (writes_texels) vectorize_lanes(lowering, id);
+    if (computes_texture(stage)) refuse_tensorized(stage);
+    if (writes_texels(stage)) vectorize_lanes(lowering, id);
+  }
+}
+
+void check_computed_lanes(const Schedule& schedule, const Bounds& bounds) {
+  for (const StageId id : schedule.order()) {
+    const Stage& stage = schedule.stage(id);
+    if (!writes_texels(stage)) continue;
+    const IterVar lane_axis = lane_axis_of(stage);
+    if (lane_axis) LaneLoop(schedule, stage, lane_axis, bounds.of(id).extent).find();
   }
 }
 

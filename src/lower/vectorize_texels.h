@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lower/lowering.h"
+#include "schedule/bounds.h"
 
 namespace texloom::lower {
 
@@ -10,5 +11,9 @@ namespace texloom::lower {
 // with LanesSplitOverThreads or TensorizeMismatch; warns where there are fewer threads than asked
 // for.
 void vectorize_texels(Lowering& lowering);
+
+// The same of the indices that are computed, which may be a part of the texture: where loops were
+// split and fused, a part has to end where a texel does. Fails with LanesSplitOverThreads.
+void check_computed_lanes(const schedule::Schedule& schedule, const schedule::Bounds& bounds);
 
 }  // namespace texloom::lower

@@ -114,9 +114,15 @@ void add_values(const Stage& stage, const AxisExtents& extents, AxisValues& valu
                 FunctionRef<void(const IterVar&, const Expr&, Expr&)> past_end) {
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
     if (const auto* fuse = std::get_if<FuseRelation>(&*r)) {
-      const Expr& inner = extents.at(fuse->inner);
-      values[fuse->outer] = floordiv(values.at(fuse->fused), inner);
-      values[fuse->inner] = floormod(values.at(fuse->fused), inner);
+      const Expr &inner = extents.at(fuse->inner), fused = values.at(fuse->fused);
+      if (is_int(extents.at(fuse->outer), 1)) {
+        // Behind the end, as far as texels reach, it is the inner axis that goes on.
+        values[fuse->outer] = make_int(0, fused->type);
+        values[fuse->inner] = fused;
+        continue;
+      }
+      values[fuse->outer] = floordiv(fused, inner);
+      values[fuse->inner] = floormod(fused, inner);
     } else {
       const auto& split = std::get<SplitRelation>(*r);
       const Expr &inner = extents.at(split.inner), &parent = extents.at(split.parent);

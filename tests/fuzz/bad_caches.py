@@ -140,6 +140,19 @@ def texture_in_parts_of_half_a_texel() -> None:
     tvm.lower(s, [x, y])
 
 
+@case("TL3007", says="rows of the axis 'ax1' of the texture 'X.texture', of extent 6, end inside")
+def texture_of_which_a_part_is_computed_by_one_loop() -> None:
+    """Six columns of eight are read, and no others are copied."""
+    x = te.placeholder((8, 8), name="X")
+    y = te.compute((8, 6), lambda i, j: x[i, j] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    cache = s.cache_read(x, "texture", [y])  # wrong
+    outer, _ = s[cache].split(s[cache].fuse(*s[cache].op.axis), factor=4)
+    s[cache].bind(outer, thread())
+    tvm.lower(s, [x, y])
+
+
 @case("TL3009", says="'X.local' lies in local memory but is computed at the root")
 def local_cache_at_the_root() -> None:
     x, y, s = copy_of((8, 4))

@@ -60,8 +60,8 @@ FAULTS = (
     Fault(
         "the inner part of a fused axis takes the outer extent",
         SCHEDULE + "axis_values.cc",
-        "values[fuse->inner] = floormod(values.at(fuse->fused), inner);",
-        "values[fuse->inner] = floormod(values.at(fuse->fused), extents.at(fuse->outer));",
+        "values[fuse->inner] = floormod(fused, inner);",
+        "values[fuse->inner] = floormod(fused, extents.at(fuse->outer));",
     ),
     Fault(
         "a region that is read with gaps is addressed without them",

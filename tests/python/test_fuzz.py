@@ -151,6 +151,9 @@ def test_all_parts_of_the_language_are_drawn():
         "an intrinsic is called",
         "intrinsic with an update and a reset",
         "intrinsic with strides",
+        "intrinsic of a foreign function",
+        "lanes fused with the loop around them",
+        "pipeline of an unrolled loop",
         "a store predicate of a reader",
     }
 
