@@ -16,10 +16,12 @@ EXPECTED = frozenset(
     (
         "TL1001",  # memory of a kernel whose size the call tells
         "TL2002",  # a cache for what reads nothing any more: folding left the read out
+        "TL2007",  # transform_layout of an input that nothing reads any more, likewise
         "TL2017",  # of a texture's texel some lanes alone
         "TL3001",  # threads of two extents
         "TL3007",  # lanes fused with the loop around them, where a part of a texture is computed
         "TL3010",  # attached arguments of which it is not known which thread is to store an element
+        "TL3011",  # an argument in a texture that nothing reads any more: folding left the read out
         "TL3025",  # a pipeline of what is no copy once others are inlined
         "TL4001",  # more threads along an axis than the target has
         "TL4002",  # a texture that no fold makes small enough
