@@ -104,6 +104,10 @@ class Case:
         called = re.findall(r"\b(\w+)\(", wrong)
         return next((name for name in called if name in DIRECTIVES), "")
 
+    def needs_pocl(self) -> bool:
+        """Whether it takes two devices, as which PoCL alone can show one."""
+        return "POCL_DEVICES" in self.environment
+
     def diagnostics(self) -> list[dict]:
         """What comes of it: severity, code, file, line, message, help and text of each."""
         return self._in_a_process() if self.environment else self.here()

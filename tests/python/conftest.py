@@ -44,6 +44,11 @@ def pytest_terminal_summary(terminalreporter):
                 terminalreporter.line(f"    {n} skipped: {reason}")
 
 
+def has_pocl():
+    """Whether one of the OpenCL implementations is PoCL."""
+    return any(d["platform"] == "Portable Computing Language" for d in tvm.devices())
+
+
 def plain_target(dev):
     """What every device is, with half arithmetic where this one has it."""
     half = tvm.target.Target.from_device(dev).attrs["float16_arithmetic"]

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import has_pocl
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -72,6 +73,8 @@ def generator():
 
 @pytest.mark.parametrize("page", ["errors.md", "passes.md"])
 def test_generated_pages_are_up_to_date(page):
+    if page == "errors.md" and not has_pocl():
+        pytest.skip("the page shows what comes of two devices, as which PoCL alone shows one")
     expected = generator().PAGES[page]()
     assert (ROOT / "docs" / page).read_text(encoding="utf-8") == expected, HOW_TO_GENERATE
 
