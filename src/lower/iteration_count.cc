@@ -128,8 +128,9 @@ Iterations Iterations::inside_loop(const Expr& var, const Expr& extent) const {
   Iterations inner = *this;
   const Expr known = substitute(extent, values_);
   if (const int64_t* constant = int_value(known)) {
-    inner.loops_.push_back({var, *constant});
-    inner.count_.value = product(count_.value, *constant);
+    const int64_t times = std::max<int64_t>(*constant, 0);  // what begins past its end does not run
+    inner.loops_.push_back({var, times});
+    inner.count_.value = product(count_.value, times);
   } else {
     inner.loops_.push_back({var, most(known)});
     inner.require(make_binary(BinaryOp::Lt, var, known));

@@ -34,6 +34,14 @@ TEST_F(IterationCount, LoopsMultiply) {
   EXPECT_EQ(in_both.count(), (Count{40, true}));
 }
 
+// What a loop begins past its end it does not run, and neither does what is inside it.
+TEST_F(IterationCount, OfALoopThatEndsBeforeItBegins) {
+  const Expr k = ir::make_var("k");
+  EXPECT_EQ(in_both.inside_loop(k, make_int(-2)).count(), (Count{0, true}));
+  EXPECT_EQ(in_both.inside_loop(k, make_int(-2)).inside_loop(k, make_int(3)).count(),
+            (Count{0, true}));
+}
+
 // i * 8 + j < 33: four whole rows of eight, and one.
 TEST_F(IterationCount, OfWhatTheConditionLets) {
   const Expr inside = less(i * make_int(8) + j, make_int(33));
