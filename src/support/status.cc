@@ -21,6 +21,8 @@ std::string_view to_string(StatusCode code) {
       return "out of memory";
     case StatusCode::BuildFailed:
       return "build failed";
+    case StatusCode::DeadlineExceeded:
+      return "deadline exceeded";
     case StatusCode::DeviceError:
       return "device error";
     case StatusCode::Unimplemented:

@@ -21,15 +21,16 @@ namespace texloom {
 
 enum class StatusCode : std::uint8_t {
   Ok,
-  InvalidArgument,  // the caller broke a documented rule; nothing was done
-  NotFound,         // the named thing does not exist
-  Unavailable,      // a loader, a driver or a device is not there
-  LimitExceeded,    // more than is done at once; nothing was done
-  OutOfMemory,      // the host or the device has no memory left for this
-  BuildFailed,      // the device compiler refused a kernel; the message holds its log
-  DeviceError,      // a driver call failed, now or earlier in asynchronous work
-  Unimplemented,    // this driver or this device cannot do it
-  Internal,         // a broken invariant of Texloom itself
+  InvalidArgument,   // the caller broke a documented rule; nothing was done
+  NotFound,          // the named thing does not exist
+  Unavailable,       // a loader, a driver or a device is not there
+  LimitExceeded,     // more than is done at once; nothing was done
+  OutOfMemory,       // the host or the device has no memory left for this
+  BuildFailed,       // the device compiler refused a kernel; the message holds its log
+  DeadlineExceeded,  // what was waited for did not come in time
+  DeviceError,       // a driver call failed, now or earlier in asynchronous work
+  Unimplemented,     // this driver or this device cannot do it
+  Internal,          // a broken invariant of Texloom itself
 };
 
 // "invalid argument", "not found", …

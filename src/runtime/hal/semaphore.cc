@@ -1,0 +1,195 @@
+#include "runtime/hal/semaphore.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <utility>
+#include <vector>
+
+namespace texloom::hal {
+
+namespace {
+
+// What a waiting thread and the callbacks that wake it have in common: the callbacks may still be
+// under way when the wait has given up.
+struct Wakeup {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::optional<Status>> results;  // of each point, once it is known
+};
+
+// A registration with each semaphore, for as long as a thread waits.
+class Waiter {
+ public:
+  explicit Waiter(std::span<const TimelinePoint> points) : points_(points) {
+    wakeup_->results.resize(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      numbers_.push_back(points[i].semaphore->when_reached(
+          points[i].value, [wakeup = wakeup_, i](const Status& status) {
+            const std::scoped_lock lock(wakeup->mutex);
+            wakeup->results[i] = status;
+            wakeup->changed.notify_all();
+          }));
+    }
+  }
+  ~Waiter() {
+    for (std::size_t i = 0; i < numbers_.size(); ++i) points_[i].semaphore->cancel(numbers_[i]);
+  }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  // Until `done(results)` holds; whether it does.
+  template <class Done>
+  bool wait(const Deadline& deadline, const Done& done) {
+    std::unique_lock lock(wakeup_->mutex);
+    const auto holds = [&] { return done(wakeup_->results); };
+    if (deadline) return wakeup_->changed.wait_until(lock, *deadline, holds);
+    wakeup_->changed.wait(lock, holds);
+    return true;
+  }
+
+  // The status of the point, once it is known.
+  Status result(std::size_t i) const {
+    const std::scoped_lock lock(wakeup_->mutex);
+    return wakeup_->results[i].value_or(Status());
+  }
+
+ private:
+  std::span<const TimelinePoint> points_;
+  std::shared_ptr<Wakeup> wakeup_ = std::make_shared<Wakeup>();
+  std::vector<std::uint64_t> numbers_;
+};
+
+using Results = std::vector<std::optional<Status>>;
+
+Status check(std::span<const TimelinePoint> points) {
+  for (const TimelinePoint& point : points) {
+    if (point.semaphore == nullptr) return invalid_argument("wait: a semaphore is null");
+  }
+  return {};
+}
+
+Status too_late(std::span<const TimelinePoint> points) {
+  return make_error(StatusCode::DeadlineExceeded, "{} not reached in time",
+                    points.size() == 1 ? fmt::format("the value {} is", points.front().value)
+                                       : fmt::format("{} values are", points.size()));
+}
+
+}  // namespace
+
+Deadline after(std::chrono::nanoseconds time) {
+  // Times that the clock cannot count to are for ever.
+  const auto now = std::chrono::steady_clock::now();
+  if (time > std::chrono::steady_clock::time_point::max() - now) return {};
+  return now + time;
+}
+
+Semaphore::~Semaphore() {
+  const Status error(StatusCode::InvalidArgument,
+                     "the semaphore was released before it reached the value");
+  for (const auto& [value, waiting] : waiting_) waiting.second(error);
+}
+
+Result<std::uint64_t> Semaphore::value() const {
+  const std::scoped_lock lock(mutex_);
+  if (!error_.ok()) return error_;
+  return value_;
+}
+
+Status Semaphore::signal(std::uint64_t value) {
+  std::vector<Callback> reached;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!error_.ok()) return error_;
+    if (value <= value_) {
+      return invalid_argument("signal: the semaphore is at {}, and cannot be set to {}", value_,
+                              value);
+    }
+    value_ = value;
+    const auto end = waiting_.upper_bound(value);
+    for (auto each = waiting_.begin(); each != end; ++each) {
+      reached.push_back(std::move(each->second.second));
+    }
+    waiting_.erase(waiting_.begin(), end);
+  }
+  for (const Callback& callback : reached) callback(Status());
+  return {};
+}
+
+Status Semaphore::fail(Status error) {
+  if (error.ok())
+    return invalid_argument("fail: a semaphore fails with an error, not with success");
+  Waiting waiting;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!error_.ok()) return {};
+    error_ = error;
+    waiting.swap(waiting_);
+  }
+  for (const auto& [value, each] : waiting) each.second(error);
+  return {};
+}
+
+Status Semaphore::wait(std::uint64_t value, Deadline deadline) {
+  // Not to be released by this wait: whoever calls has it.
+  const TimelinePoint point{std::shared_ptr<Semaphore>(std::shared_ptr<void>(), this), value};
+  return wait_all({&point, 1}, deadline);
+}
+
+std::uint64_t Semaphore::when_reached(std::uint64_t value, Callback callback) {
+  Status known;
+  std::uint64_t number = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    number = next_number_++;
+    if (error_.ok() && value > value_) {
+      waiting_.emplace(value, std::pair(number, std::move(callback)));
+      return number;
+    }
+    // What was reached before the failure is reached.
+    if (value > value_) known = error_;
+  }
+  callback(known);
+  return number;
+}
+
+bool Semaphore::cancel(std::uint64_t number) {
+  Callback forgotten;  // released without the lock: it may hold what uses this semaphore
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const auto& each) { return each.second.first == number; });
+  if (found == waiting_.end()) return false;
+  forgotten = std::move(found->second.second);
+  waiting_.erase(found);
+  return true;
+}
+
+Status wait_all(std::span<const TimelinePoint> points, Deadline deadline) {
+  TL_RETURN_IF_ERROR(check(points));
+  Waiter waiter(points);
+  const auto failed = [](const std::optional<Status>& r) { return r && !r->ok(); };
+  const bool done = waiter.wait(deadline, [&](const Results& results) {
+    return std::all_of(results.begin(), results.end(),
+                       [](const auto& r) { return r.has_value(); }) ||
+           std::any_of(results.begin(), results.end(), failed);
+  });
+  for (std::size_t i = 0; i < points.size(); ++i) TL_RETURN_IF_ERROR(waiter.result(i));
+  return done ? Status() : too_late(points);
+}
+
+Result<std::size_t> wait_any(std::span<const TimelinePoint> points, Deadline deadline) {
+  TL_RETURN_IF_ERROR(check(points));
+  if (points.empty()) return invalid_argument("wait_any: there is nothing to wait for");
+  Waiter waiter(points);
+  std::size_t first = 0;
+  const bool done = waiter.wait(deadline, [&](const Results& results) {
+    const auto found =
+        std::find_if(results.begin(), results.end(), [](const auto& r) { return r.has_value(); });
+    first = static_cast<std::size_t>(found - results.begin());
+    return found != results.end();
+  });
+  if (!done) return too_late(points);
+  TL_RETURN_IF_ERROR(waiter.result(first));
+  return first;
+}
+
+}  // namespace texloom::hal
