@@ -115,7 +115,7 @@ Status Semaphore::signal(std::uint64_t value) {
   return {};
 }
 
-Status Semaphore::fail(Status error) {
+Status Semaphore::fail(const Status& error) {
   if (error.ok())
     return invalid_argument("fail: a semaphore fails with an error, not with success");
   Waiting waiting;

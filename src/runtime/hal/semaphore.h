@@ -43,7 +43,7 @@ class Semaphore {
   Status signal(std::uint64_t value);
 
   // The first error counts. InvalidArgument for a status that is none.
-  Status fail(Status error);
+  Status fail(const Status& error);
 
   // Waits until the value is reached. DeadlineExceeded, or the semaphore's error.
   Status wait(std::uint64_t value, Deadline deadline = {});
