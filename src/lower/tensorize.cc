@@ -113,18 +113,23 @@ class Matcher {
     }
   }
 
-  void check_attached() const {
+  // A stage that is computed at one of the loops from `first` on.
+  const Stage* attached_from(std::vector<LeafLoop>::const_iterator first) const {
     for (const StageId other : s_.order()) {
       const Attachment& at = s_.stage(other).attachment;
       if (at.kind != AttachKind::At || at.stage != stage_.id) continue;
       const IterVar leaf = leaf_of(stage_, at.axis);
-      const bool inside =
-          std::any_of(own_.loops.begin() + static_cast<ptrdiff_t>(first_), own_.loops.end(),
-                      [&](const LeafLoop& l) { return l.axis.same_as(leaf); });
-      if (!inside) continue;
-      differs("attach it to a loop further out", "'{}' is computed inside its loops",
-              s_.stage(other).name());
+      const bool inside = std::any_of(first, own_.loops.end(),
+                                      [&](const LeafLoop& l) { return l.axis.same_as(leaf); });
+      if (inside) return &s_.stage(other);
     }
+    return nullptr;
+  }
+
+  void check_attached() const {
+    const Stage* other = attached_from(own_.loops.begin() + static_cast<ptrdiff_t>(first_));
+    if (other == nullptr) return;
+    differs("attach it to a loop further out", "'{}' is computed inside its loops", other->name());
   }
 
   // -- The index space: axes begin where the loops around say, and run as the intrinsic's do.
@@ -447,16 +452,11 @@ class Matcher {
     const auto first = std::find_if(own_.loops.begin(), own_.loops.end(), [](const LeafLoop& loop) {
       return loop.axis->kind == IterKind::Reduction;
     });
-    for (auto loop = first; loop != own_.loops.end(); ++loop) {
-      for (const StageId other : s_.order()) {
-        const Attachment& at = s_.stage(other).attachment;
-        if (at.kind != AttachKind::At || at.stage != stage_.id) continue;
-        if (!leaf_of(stage_, at.axis).same_as(loop->axis)) continue;
-        differs("let the reset write what the result starts from, and read nothing",
-                "the reset reads memory, while '{}' is computed inside the loop '{}'",
-                s_.stage(other).name(), loop->axis->name());
-      }
-    }
+    const Stage* other = attached_from(first);
+    if (other == nullptr) return;
+    differs("let the reset write what the result starts from, and read nothing",
+            "the reset reads memory, while '{}' is computed inside the loop '{}'", other->name(),
+            leaf_of(stage_, other->attachment.axis)->name());
   }
 
   Expr moved_by(const Expr& index, const Expr& first) const {

@@ -69,7 +69,8 @@ class ForeignStatements:
             if kind != "step":
                 w.add(f"  {y} = {self.first()}; \\\\")
             if kind != "start":
-                w.add(f"{self.loop('k')} {y} = {self.joined(y, value)}; \\\\")
+                step = w.joined(y, value).replace("te.max", self.maximum)
+                w.add(f"{self.loop('k')} {y} = {step}; \\\\")
         else:
             w.add(f"  {y} = {value}; \\\\")
         w.add(f"{'}' * len(w.kind.data)}}} while (0)")
@@ -100,11 +101,3 @@ class ForeignStatements:
         """What a reduction starts from."""
         lowest = {"float32": "-FLT_MAX", "int32": "INT_MIN", "int16": "SHRT_MIN", "uint8": "0"}
         return "0" if self.writer.kind.reducer == "sum" else lowest[self.writer.dtype]
-
-    def joined(self, y: str, value: str) -> str:
-        """One step."""
-        return (
-            f"{y} + {value}"
-            if self.writer.kind.reducer == "sum"
-            else f"{self.maximum}({y}, {value})"
-        )

@@ -158,6 +158,10 @@ class IntrinsicWriter:
         scale = self.c.input(self.batch or [extent(2)], like=Stage("", [], self.dtype))
         return f"{scale.var}({'b' if self.batch else '1'})", [scale]
 
+    def joined(self, result: str, value: str) -> str:
+        """One step of the reduction."""
+        return REDUCERS[self.kind.reducer][0].format(result, value)
+
     def reduction(self, value: str) -> str:
         """Of a value over the axis k, if there is one."""
         return f"te.{self.kind.reducer}({value}, axis=k)" if self.kind.reducer else value
@@ -195,11 +199,11 @@ class IntrinsicWriter:
         ]
         add(f"    with {', '.join(loops)}:")
         if self.kind.reducer:
-            step, first = REDUCERS[self.kind.reducer]
+            first = REDUCERS[self.kind.reducer][1]
             add(f"        if starts: y[{at}] = {first.format(dtype=self.dtype)}")
             add("        if steps:")
             add(f"            with ib.for_range(0, {self.tile['k']}) as k:")
-            add(f"                y[{at}] = {step.format(f'y[{at}]', value)}")
+            add(f"                y[{at}] = {self.joined(f'y[{at}]', value)}")
         else:
             add(f"        y[{at}] = {value}")
         add("    return ib.get()")
