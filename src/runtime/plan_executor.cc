@@ -1,6 +1,7 @@
 #include "runtime/plan_executor.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -125,10 +126,22 @@ class Recorder {
 
   Status submit() {
     recorded_ = 0;
-    const std::shared_ptr<hal::CommandBuffer> commands = std::exchange(commands_, nullptr);
+    std::shared_ptr<hal::CommandBuffer> commands = std::exchange(commands_, nullptr);
     TL_RETURN_IF_ERROR(commands->finish());
-    TL_RETURN_IF_ERROR(device_.queue()->submit(commands));
+    ++submitted_;
+    TL_RETURN_IF_ERROR(
+        device_.queue()->submit({{}, {std::move(commands)}, {{progress_, submitted_}}}));
     stopped_ = interrupted_();
+    return submitted_ > kSubmissionsAhead ? wait_for(submitted_ - kSubmissionsAhead) : Status();
+  }
+
+  // Until so many submissions are complete, or the user has had enough.
+  Status wait_for(std::uint64_t completed) {
+    while (!stopped_) {
+      const Status status = progress_->wait(completed, hal::after(std::chrono::milliseconds(10)));
+      if (status.code() != StatusCode::DeadlineExceeded) return status;
+      stopped_ = interrupted_();
+    }
     return {};
   }
 
@@ -162,6 +175,8 @@ class Recorder {
   std::span<const hal::Binding> temporaries_;
   hal::Device& device_;
   FunctionRef<bool()> interrupted_;
+  std::shared_ptr<hal::Semaphore> progress_ = std::make_shared<hal::Semaphore>();
+  std::uint64_t submitted_ = 0;                   // what progress_ rises to
   std::shared_ptr<hal::CommandBuffer> commands_;  // null behind a submission
   int recorded_ = 0;                              // launches in it
   bool stopped_ = false;

@@ -23,6 +23,8 @@ struct RunValues {
 };
 
 inline constexpr int kLaunchesPerSubmission = 4096;
+// A run with more submissions than these waits for its first ones.
+inline constexpr std::uint64_t kSubmissionsAhead = 4;
 
 // One argument of a run: a buffer with a byte offset, or a texture with the origin of the tensor.
 using TensorBinding = hal::Binding;
@@ -36,10 +38,11 @@ class PlanExecutor {
   static Result<std::shared_ptr<PlanExecutor>> create(std::shared_ptr<hal::Device> device,
                                                       LaunchPlan plan);
 
-  // Submits the plan's launches, `times` over, on the device's queue and does not wait. They are
-  // recorded and submitted kLaunchesPerSubmission at a time, with nothing of other runs in between.
-  // Behind each submission `interrupted` is asked: where it says so, what is left is not submitted,
-  // and nothing is an error. The bindings are the plan's arguments in order; the run keeps them.
+  // Submits the plan's launches, `times` over, on the device's queue, and is never more than
+  // kSubmissionsAhead submissions ahead of the device. They are recorded and submitted
+  // kLaunchesPerSubmission at a time, with nothing of other runs in between. Behind each submission
+  // and while it waits `interrupted` is asked: where it says so, what is left is not submitted, and
+  // nothing is an error. The bindings are the plan's arguments in order; the run keeps them.
   // The memory of temporaries is made anew where a size is not that of the run before.
   // InvalidArgument, naming the argument or the scalar: another count, kind, type, format or
   // device, a tensor that lies partly outside its buffer or texture, an origin or offset that a

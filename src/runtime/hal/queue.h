@@ -2,43 +2,84 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <thread>
+#include <vector>
 
 #include "runtime/hal/command_buffer.h"
+#include "runtime/hal/semaphore.h"
 #include "support/status.h"
 
 namespace texloom::hal {
 
-// Made by Device::queue. Submissions run in order, each after the one before it is complete, and
-// asynchronously. Thread safe. It keeps what it needs of its device. The last handle's release
-// waits for the work at hand, since readbacks write memory of the caller.
+// Command buffers that run one after the other when all of `waits` are reached. When they are
+// complete, all of `signals` are signalled; when something fails, they fail with its error. A wait
+// that fails is such an error: nothing is run then.
+struct Submission {
+  std::vector<TimelinePoint> waits = {};
+  std::vector<std::shared_ptr<const CommandBuffer>> commands = {};
+  std::vector<TimelinePoint> signals = {};
+};
+
+// What a driver does for a queue, whose threads call it.
+class QueueBackend {
+ public:
+  // Command buffers that the device has been given.
+  class Work {
+   public:
+    virtual ~Work() = default;
+    // Waits until they are complete. Called once, while later work may be started.
+    virtual Status wait() = 0;
+  };
+
+  virtual ~QueueBackend() = default;
+
+  // Gives finished command buffers of this device to it, at least one, behind all that it was given
+  // before; need not wait for them. They live until Work::wait has returned. After an error nothing
+  // of them is under way any more.
+  virtual Result<std::unique_ptr<Work>> start(
+      std::span<const std::shared_ptr<const CommandBuffer>> commands) = 0;
+};
+
+// Made by Device::queue. Submissions run in order, each after the one before it is complete: one
+// that waits for semaphores holds up those behind it. Thread safe.
+//
+// Two threads of the queue's own give work to the driver and wait for it, so that submit() never
+// does. The last handle's release waits for the work at hand, since readbacks write memory of the
+// caller; what still waits for semaphores then fails.
 class Queue {
  public:
-  virtual ~Queue() = default;
+  // Unavailable where the process may have no more threads.
+  static Result<std::shared_ptr<Queue>> create(std::shared_ptr<const DeviceInfo> device_info,
+                                               std::unique_ptr<QueueBackend> backend);
+  ~Queue();
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  // Hands a finished command buffer to the device, without waiting for it; keeps it until it has
-  // run. InvalidArgument: null, not finished, of another device. An error of the driver leaves
-  // the commands before the failing one submitted, and waits for them.
+  // Hands over finished command buffers; keeps them and the semaphores until they have run.
+  // InvalidArgument: null, not finished, of another device. What goes wrong later fails the
+  // semaphores to be signalled, and is told by wait_idle.
+  Status submit(Submission submission);
   Status submit(std::shared_ptr<const CommandBuffer> commands);
 
   // Waits for everything submitted before the call. Returns the first error of work that was run
   // since the last call, once: the queue can be used again.
-  virtual Status wait_idle() = 0;
+  Status wait_idle();
 
   // Whether everything submitted is complete; does not wait. For callers that have something else
   // to listen to meanwhile; the errors are still wait_idle's to tell.
-  virtual bool is_idle() = 0;
-
- protected:
-  explicit Queue(std::shared_ptr<const DeviceInfo> device_info)
-      : device_info_(std::move(device_info)) {}
-
-  // `commands` is finished and belongs to this device.
-  virtual Status submit_checked(std::shared_ptr<const CommandBuffer> commands) = 0;
+  bool is_idle();
 
  private:
+  struct State;
+
+  Queue(std::shared_ptr<const DeviceInfo> device_info, std::shared_ptr<State> state)
+      : device_info_(std::move(device_info)), state_(std::move(state)) {}
+  Status check(const Submission& submission) const;
+
   std::shared_ptr<const DeviceInfo> device_info_;
+  std::shared_ptr<State> state_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace texloom::hal

@@ -40,6 +40,7 @@
   X(clGetKernelWorkGroupInfo)   \
   X(clSetKernelArg)             \
   X(clReleaseKernel)            \
+  X(clWaitForEvents)            \
   X(clGetEventInfo)             \
   X(clReleaseEvent)             \
   X(clEnqueueWriteBuffer)       \

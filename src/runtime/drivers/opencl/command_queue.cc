@@ -1,77 +1,75 @@
 #include "runtime/drivers/opencl/command_queue.h"
 
+#include <vector>
+
 #include "runtime/drivers/opencl/encoder.h"
 #include "runtime/drivers/opencl/error.h"
 
 namespace texloom::hal::opencl {
 
-OpenClQueue::OpenClQueue(std::shared_ptr<const Context> context, QueueHandle queue)
-    : Queue(context->info()), context_(std::move(context)), queue_(std::move(queue)) {}
+namespace {
 
-Result<std::shared_ptr<Queue>> OpenClQueue::create(std::shared_ptr<const Context> context) {
+class OpenClWork final : public QueueBackend::Work {
+ public:
+  OpenClWork(std::shared_ptr<const Context> context, EventHandle done)
+      : context_(std::move(context)), done_(std::move(done)) {}
+
+  Status wait() override {
+    if (done_.get() == nullptr) return {};
+    const Api& api = context_->api();
+    const cl_event event = done_.get();
+    const cl_int waited = api.clWaitForEvents(1, &event);
+    cl_int state = CL_COMPLETE;
+    const cl_int code =
+        api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
+    TL_RETURN_IF_ERROR(to_status(code, "clGetEventInfo"));
+    // A negative state is the error that ended the command.
+    if (state < CL_COMPLETE) return to_status(state, "running a command buffer");
+    return to_status(waited, "clWaitForEvents");
+  }
+
+ private:
+  std::shared_ptr<const Context> context_;
+  EventHandle done_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<QueueBackend>> OpenClQueue::create(std::shared_ptr<const Context> context) {
   cl_int code = CL_SUCCESS;
   QueueHandle queue(context->shared_api(), context->api().clCreateCommandQueue(
                                                context->get(), context->device(), 0, &code));
   TL_RETURN_IF_ERROR(to_status(code, "clCreateCommandQueue"));
-  return std::shared_ptr<Queue>(new OpenClQueue(std::move(context), std::move(queue)));
+  return std::unique_ptr<QueueBackend>(new OpenClQueue(std::move(context), std::move(queue)));
 }
 
-OpenClQueue::~OpenClQueue() { context_->api().clFinish(queue_.get()); }
-
-Status OpenClQueue::submit_checked(std::shared_ptr<const CommandBuffer> commands) {
-  const std::scoped_lock lock(mutex_);
-  retire_completed();
+Result<std::unique_ptr<QueueBackend::Work>> OpenClQueue::start(
+    std::span<const std::shared_ptr<const CommandBuffer>> commands) {
   EventHandle done;
-  const Status status = encode_and_flush(*commands, done);
+  const Status status = encode_and_flush(commands, done);
   if (!status.ok()) {
-    // What was enqueued before the failing call may use memory of the command buffer's.
+    // What was enqueued before the failing call may use memory of the command buffers'.
     context_->api().clFinish(queue_.get());
-    return status.with_context("submit");
+    return status;
   }
-  in_flight_.push_back({std::move(done), std::move(commands)});
-  return {};
+  return std::unique_ptr<Work>(std::make_unique<OpenClWork>(context_, std::move(done)));
 }
 
-Status OpenClQueue::encode_and_flush(const CommandBuffer& commands, EventHandle& done) {
+Status OpenClQueue::encode_and_flush(std::span<const std::shared_ptr<const CommandBuffer>> commands,
+                                     EventHandle& done) {
+  std::vector<const Segment*> segments;
+  for (const std::shared_ptr<const CommandBuffer>& each : commands) {
+    for (const Segment& segment : each->segments()) segments.push_back(&segment);
+  }
+  if (segments.empty()) return {};
   Encoder encoder(*context_, queue_.get());
-  const std::vector<Segment>& segments = commands.segments();
-  for (std::size_t i = 0; i + 1 < segments.size(); ++i)
-    TL_RETURN_IF_ERROR(encoder.encode(segments[i], nullptr));
+  for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
+    TL_RETURN_IF_ERROR(encoder.encode(*segments[i], nullptr));
+  }
   cl_event event = nullptr;
-  TL_RETURN_IF_ERROR(encoder.encode(segments.back(), &event));
+  TL_RETURN_IF_ERROR(encoder.encode(*segments.back(), &event));
   done = EventHandle(context_->shared_api(), event);
   return to_status(context_->api().clFlush(queue_.get()), "clFlush");
-}
-
-void OpenClQueue::retire_completed() {
-  const Api& api = context_->api();
-  while (!in_flight_.empty()) {
-    cl_int state = CL_COMPLETE;
-    const cl_int code =
-        api.clGetEventInfo(in_flight_.front().done.get(), CL_EVENT_COMMAND_EXECUTION_STATUS,
-                           sizeof state, &state, nullptr);
-    if (code == CL_SUCCESS && state > CL_COMPLETE) return;
-    // A negative state is the error that ended the command.
-    const Status status = code == CL_SUCCESS ? to_status(state, "running a command buffer")
-                                             : to_status(code, "clGetEventInfo");
-    if (first_error_.ok()) first_error_ = status;
-    in_flight_.pop_front();
-  }
-}
-
-Status OpenClQueue::wait_idle() {
-  // Not under the lock: others may submit while this waits.
-  const Status finished = to_status(context_->api().clFinish(queue_.get()), "clFinish");
-  const std::scoped_lock lock(mutex_);
-  retire_completed();
-  const Status earlier = std::exchange(first_error_, Status());
-  return earlier.ok() ? finished : earlier;
-}
-
-bool OpenClQueue::is_idle() {
-  const std::scoped_lock lock(mutex_);
-  retire_completed();
-  return in_flight_.empty();
 }
 
 }  // namespace texloom::hal::opencl

@@ -1,9 +1,8 @@
 // The in-order queue of an OpenCL device.
 #pragma once
 
-#include <deque>
 #include <memory>
-#include <mutex>
+#include <span>
 
 #include "runtime/drivers/opencl/context.h"
 #include "runtime/drivers/opencl/handle.h"
@@ -12,32 +11,22 @@
 
 namespace texloom::hal::opencl {
 
-class OpenClQueue final : public Queue {
+class OpenClQueue final : public QueueBackend {
  public:
-  static Result<std::shared_ptr<Queue>> create(std::shared_ptr<const Context> context);
-  ~OpenClQueue() override;
+  static Result<std::unique_ptr<QueueBackend>> create(std::shared_ptr<const Context> context);
 
-  Status wait_idle() override;
-  bool is_idle() override;
+  Result<std::unique_ptr<Work>> start(
+      std::span<const std::shared_ptr<const CommandBuffer>> commands) override;
 
  private:
-  // A submission that the device may still be working at.
-  struct Submission {
-    EventHandle done;
-    std::shared_ptr<const CommandBuffer> commands;
-  };
-
-  OpenClQueue(std::shared_ptr<const Context> context, QueueHandle queue);
-  Status submit_checked(std::shared_ptr<const CommandBuffer> commands) override;
-  Status encode_and_flush(const CommandBuffer& commands, EventHandle& done);
-  // Forgets the submissions that are complete, and keeps the first error among them.
-  void retire_completed();
+  OpenClQueue(std::shared_ptr<const Context> context, QueueHandle queue)
+      : context_(std::move(context)), queue_(std::move(queue)) {}
+  // `done` is the event of the last command; null where there is none.
+  Status encode_and_flush(std::span<const std::shared_ptr<const CommandBuffer>> commands,
+                          EventHandle& done);
 
   std::shared_ptr<const Context> context_;
   QueueHandle queue_;
-  std::mutex mutex_;  // of what follows, and of encoding, so that submissions do not interleave
-  std::deque<Submission> in_flight_;
-  Status first_error_;
 };
 
 }  // namespace texloom::hal::opencl

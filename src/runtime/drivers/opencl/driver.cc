@@ -54,7 +54,9 @@ class OpenClDriver final : public Driver {
     device.info = std::make_shared<const DeviceInfo>(*device.info);
     TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Context> context,
                         Context::create(api_, device));
-    TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue, OpenClQueue::create(context));
+    TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend, OpenClQueue::create(context));
+    TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue,
+                        Queue::create(context->info(), std::move(backend)));
     return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(context, std::move(queue)));
   }
 

@@ -197,8 +197,9 @@ TEST_F(ReplacedCallTest, FailedSubmitIsNamedAndTheNextOneWorks) {
   const auto buffer = make_buffer(Bytes(sizeof(int), std::byte{0}));
   const int finishes = calls_of<&Api::clFinish>();
   fail = true;
+  TL_ASSERT_OK(device_->queue()->submit(advance_commands(executable, buffer, 1)));
   EXPECT_THAT(
-      device_->queue()->submit(advance_commands(executable, buffer, 1)),
+      device_->queue()->wait_idle(),
       fails_with(StatusCode::DeviceError,
                  "submit: kernel \"advance\": clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES"));
   // It waited for what was enqueued before, since that may read memory that the caller lent.

@@ -1,0 +1,98 @@
+// The driver that computes nothing: what is refused is refused as by any other, and the rest is
+// complete at once.
+#include "runtime/drivers/null/driver.h"
+
+#include <array>
+
+#include "tests/runtime/opencl_fixture.h"
+
+namespace texloom::hal::null {
+namespace {
+
+class NullDriverTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<Executable> make_executable() const {
+    auto made = device_->create_executable(
+        {.source = "anything",
+         .build_options = {},
+         .entry_points = {{.name = "f",
+                           .params = {BufferParam{.name = "x", .min_bytes = 16},
+                                      TextureParam{.name = "t", .min_extent = {2, 2}},
+                                      ConstantParam{.name = "n"}}}}});
+    EXPECT_TRUE(made.ok()) << made.status().to_string();
+    return *made;
+  }
+
+  std::shared_ptr<Device> device_ = *create_driver()->open(0);
+};
+
+TEST_F(NullDriverTest, HasOneDevice) {
+  const auto driver = create_driver();
+  EXPECT_EQ(driver->name(), "null");
+  EXPECT_EQ(driver->devices().size(), 1U);
+  EXPECT_THAT(driver->open(1).status(), fails_with(StatusCode::NotFound, "no null device 1"));
+}
+
+TEST_F(NullDriverTest, RunsWhatIsRight) {
+  const auto buffer = *device_->create_buffer({.bytes = 64});
+  const auto texture = *device_->create_texture({.extent = {4, 4}});
+  const auto commands = device_->create_command_buffer();
+  const std::array<Binding, 2> bindings = {BufferBinding{buffer, 16}, TextureBinding{texture}};
+  const std::array constants = {Constant(7)};
+  TL_ASSERT_OK(commands->dispatch(make_executable(), 0, {1, 1, 1}, bindings, constants));
+  TL_ASSERT_OK(commands->copy_buffer_to_texture(buffer, texture, {.extent = {2, 2}}));
+  TL_ASSERT_OK(commands->finish());
+  const auto done = std::make_shared<Semaphore>();
+  TL_ASSERT_OK(device_->queue()->submit({{}, {commands, commands}, {{done, 1}}}));
+  TL_ASSERT_OK(done->wait(1));
+  TL_ASSERT_OK(device_->queue()->wait_idle());
+}
+
+TEST_F(NullDriverTest, RefusesWhatIsWrong) {
+  const DeviceLimits& limits = device_->info().limits;
+  EXPECT_THAT(device_->create_buffer({.bytes = limits.max_allocation_bytes + 1}).status(),
+              fails_with(StatusCode::InvalidArgument, "over the limit"));
+  EXPECT_THAT(device_->create_texture({.extent = {limits.max_image_width + 1, 1}}).status(),
+              fails_with(StatusCode::InvalidArgument, "over the limit"));
+  const auto buffer = *device_->create_buffer({.bytes = 64});
+  const auto texture = *device_->create_texture({.extent = {4, 1}});
+  const auto commands = device_->create_command_buffer();
+  const std::array constants = {Constant(7)};
+  const std::array<Binding, 2> bindings = {BufferBinding{buffer}, TextureBinding{texture}};
+  EXPECT_EQ(commands->dispatch(make_executable(), 0, {1, 1, 1}, bindings, constants).code(),
+            StatusCode::InvalidArgument);
+  EXPECT_TRUE(commands->segments().empty());
+}
+
+TEST_F(NullDriverTest, ADeviceWithoutImages) {
+  DeviceInfo info = default_device();
+  info.features.images = false;
+  const auto device = *create_driver(info)->open(0);
+  EXPECT_EQ(device->create_texture({.extent = {4, 4}}).status().code(), StatusCode::Unimplemented);
+  EXPECT_FALSE(device->supports(TexelFormat::Rgba8Int, TextureUsage::Sampled));
+}
+
+TEST_F(NullDriverTest, ObjectsOfTwoDevicesDoNotMix) {
+  const auto other = *create_driver()->open(0);
+  const auto buffer = *other->create_buffer({.bytes = 64});
+  const auto commands = device_->create_command_buffer();
+  EXPECT_THAT(commands->update(buffer, 0, Bytes(4)),
+              fails_with(StatusCode::InvalidArgument, "another device"));
+  TL_ASSERT_OK(commands->finish());
+  EXPECT_THAT(other->queue()->submit(commands),
+              fails_with(StatusCode::InvalidArgument, "another device"));
+}
+
+TEST_F(NullDriverTest, ObjectsOutliveTheirDevice) {
+  const auto queue = device_->queue();
+  const auto buffer = *device_->create_buffer({.bytes = 64});
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(commands->update(buffer, 0, Bytes(4)));
+  TL_ASSERT_OK(commands->finish());
+  device_.reset();
+  TL_ASSERT_OK(queue->submit(commands));
+  TL_ASSERT_OK(queue->wait_idle());
+}
+
+}  // namespace
+}  // namespace texloom::hal::null

@@ -1,0 +1,248 @@
+// Submissions: order, semaphores, failure, release; over a driver of the tests' own, which does
+// what it is told to when it is told to.
+#include "runtime/hal/queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace texloom::hal {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+// What the driver is told, and what it was asked to do.
+struct Script {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool held = false;  // calls of start do not return
+  Status start_error, work_error;
+  int starts = 0;
+  std::vector<std::size_t> finished;  // of each work: how many command buffers it had
+
+  void hold(bool hold) {
+    const std::scoped_lock lock(mutex);
+    held = hold;
+    changed.notify_all();
+  }
+  std::vector<std::size_t> seen() {
+    const std::scoped_lock lock(mutex);
+    return finished;
+  }
+};
+
+class ScriptedBackend final : public QueueBackend {
+ public:
+  explicit ScriptedBackend(std::shared_ptr<Script> script) : script_(std::move(script)) {}
+
+  Result<std::unique_ptr<Work>> start(
+      std::span<const std::shared_ptr<const CommandBuffer>> commands) override {
+    std::unique_lock lock(script_->mutex);
+    ++script_->starts;
+    script_->changed.wait(lock, [&] { return !script_->held; });
+    if (!script_->start_error.ok()) return script_->start_error;
+    return std::unique_ptr<Work>(std::make_unique<ScriptedWork>(script_, commands.size()));
+  }
+
+ private:
+  class ScriptedWork final : public Work {
+   public:
+    ScriptedWork(std::shared_ptr<Script> script, std::size_t count)
+        : script_(std::move(script)), count_(count) {}
+    Status wait() override {
+      const std::scoped_lock lock(script_->mutex);
+      script_->finished.push_back(count_);
+      return script_->work_error;
+    }
+
+   private:
+    std::shared_ptr<Script> script_;
+    std::size_t count_;
+  };
+
+  std::shared_ptr<Script> script_;
+};
+
+class PlainBuffer final : public Buffer {
+ public:
+  explicit PlainBuffer(std::shared_ptr<const DeviceInfo> info)
+      : Buffer(std::move(info), {.bytes = 4}) {}
+};
+
+Status lost() { return make_error(StatusCode::DeviceError, "the device is lost"); }
+
+class Queues : public ::testing::Test {
+ protected:
+  std::shared_ptr<Queue> make_queue(const std::shared_ptr<Script>& script) const {
+    auto queue = Queue::create(info_, std::make_unique<ScriptedBackend>(script));
+    EXPECT_TRUE(queue.ok());
+    return *queue;
+  }
+  std::shared_ptr<const CommandBuffer> commands() const {
+    auto made = std::make_shared<CommandBuffer>(info_);
+    const std::array<std::byte, 4> data = {};
+    EXPECT_TRUE(made->update(std::make_shared<PlainBuffer>(info_), 0, data).ok());
+    EXPECT_TRUE(made->finish().ok());
+    return made;
+  }
+
+  std::shared_ptr<const DeviceInfo> info_ = std::make_shared<const DeviceInfo>();
+  std::shared_ptr<Script> script_ = std::make_shared<Script>();
+  std::shared_ptr<Queue> queue_ = make_queue(script_);
+  std::shared_ptr<Semaphore> a_ = std::make_shared<Semaphore>();
+  std::shared_ptr<Semaphore> b_ = std::make_shared<Semaphore>();
+};
+
+TEST_F(Queues, SubmitDoesNotWaitForTheDriver) {
+  script_->hold(true);
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(queue_->submit(commands()).ok());
+  EXPECT_FALSE(queue_->is_idle());
+  EXPECT_TRUE(script_->seen().empty());
+  script_->hold(false);
+  EXPECT_TRUE(queue_->wait_idle().ok());
+  EXPECT_TRUE(queue_->is_idle());
+  EXPECT_EQ(script_->seen(), std::vector<std::size_t>(200, 1));
+}
+
+TEST_F(Queues, AWaitMayComeBeforeItsSignal) {
+  EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands(), commands()}, {{b_, 5}}}).ok());
+  EXPECT_EQ(b_->wait(5, after(milliseconds(20))).code(), StatusCode::DeadlineExceeded);
+  EXPECT_EQ(script_->starts, 0);
+  EXPECT_TRUE(a_->signal(1).ok());
+  EXPECT_TRUE(b_->wait(5).ok());
+  EXPECT_EQ(script_->seen(), std::vector<std::size_t>{2});
+}
+
+TEST_F(Queues, WhatIsReachedIsNotWaitedFor) {
+  EXPECT_TRUE(a_->signal(3).ok());
+  EXPECT_TRUE(queue_->submit({{{a_, 2}, {a_, 3}, {b_, 0}}, {commands()}, {}}).ok());
+  EXPECT_TRUE(queue_->wait_idle().ok());
+  EXPECT_EQ(script_->seen().size(), 1U);
+}
+
+TEST_F(Queues, SubmissionsStayInOrderBehindOneThatWaits) {
+  EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands()}, {{b_, 1}}}).ok());
+  EXPECT_TRUE(queue_->submit({{}, {commands(), commands(), commands()}, {{b_, 2}}}).ok());
+  EXPECT_FALSE(b_->wait(1, after(milliseconds(10))).ok());
+  EXPECT_TRUE(a_->signal(1).ok());
+  EXPECT_TRUE(b_->wait(2).ok());
+  EXPECT_EQ(script_->seen(), (std::vector<std::size_t>{1, 3}));
+}
+
+TEST_F(Queues, SignalsWithoutCommandsKeepTheirPlace) {
+  script_->hold(true);
+  EXPECT_TRUE(queue_->submit(commands()).ok());
+  EXPECT_TRUE(queue_->submit({{}, {}, {{a_, 1}, {b_, 2}}}).ok());
+  EXPECT_FALSE(a_->wait(1, after(milliseconds(10))).ok());
+  script_->hold(false);
+  EXPECT_TRUE(wait_all(std::vector<TimelinePoint>{{a_, 1}, {b_, 2}}).ok());
+  EXPECT_EQ(script_->seen(), std::vector<std::size_t>{1});
+  EXPECT_EQ(script_->starts, 1);  // the driver is given nothing that is empty
+}
+
+TEST_F(Queues, AFailedWaitRunsNothingAndSpreads) {
+  EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands()}, {{b_, 1}}}).ok());
+  EXPECT_TRUE(a_->fail(lost()).ok());
+  EXPECT_EQ(b_->wait(1).message(), "the device is lost");
+  EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
+  EXPECT_EQ(script_->starts, 0);
+  EXPECT_TRUE(queue_->submit(commands()).ok());
+  EXPECT_TRUE(queue_->wait_idle().ok());
+}
+
+// One of two waits fails, and the other never comes.
+TEST_F(Queues, AFailedWaitDoesNotWaitForTheOthers) {
+  EXPECT_TRUE(queue_->submit({{{b_, 1}, {a_, 1}}, {commands()}, {}}).ok());
+  EXPECT_TRUE(a_->fail(lost()).ok());
+  EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
+}
+
+TEST_F(Queues, ErrorsOfTheDriverFailTheSignals) {
+  script_->start_error = make_error(StatusCode::OutOfMemory, "no room");
+  EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 1}}}).ok());
+  EXPECT_EQ(a_->wait(1).message(), "submit: no room");
+  EXPECT_EQ(queue_->wait_idle().code(), StatusCode::OutOfMemory);
+  script_->start_error = {};
+  script_->work_error = lost();
+  EXPECT_TRUE(queue_->submit({{}, {commands()}, {{b_, 1}}}).ok());
+  EXPECT_EQ(b_->wait(1).message(), "the device is lost");
+  EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
+  EXPECT_TRUE(queue_->wait_idle().ok());  // told once
+}
+
+TEST_F(Queues, ASignalThatFallsIsAnError) {
+  EXPECT_TRUE(a_->signal(4).ok());
+  EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 4}}}).ok());
+  EXPECT_THAT(queue_->wait_idle().message(), HasSubstr("is at 4, and cannot be set to 4"));
+}
+
+TEST_F(Queues, WrongSubmissionsChangeNothing) {
+  EXPECT_THAT(queue_->submit({{{nullptr, 1}}, {commands()}, {}}).message(),
+              HasSubstr("a semaphore is null"));
+  EXPECT_THAT(queue_->submit({{}, {commands()}, {{nullptr, 1}}}).message(),
+              HasSubstr("a semaphore is null"));
+  EXPECT_THAT(queue_->submit({{}, {commands(), nullptr}, {{a_, 1}}}).message(),
+              HasSubstr("the command buffer is null"));
+  EXPECT_TRUE(queue_->is_idle());
+  EXPECT_EQ(*a_->value(), 0U);
+}
+
+// Each queue waits for what the other signals, a hundred times; all is submitted at once.
+TEST_F(Queues, QueuesTakeTurns) {
+  const auto other_script = std::make_shared<Script>();
+  const auto other = make_queue(other_script);
+  constexpr std::uint64_t kTurns = 100;
+  for (std::uint64_t i = 0; i < kTurns; ++i) {
+    EXPECT_TRUE(other->submit({{{a_, i + 1}}, {commands()}, {{b_, i + 1}}}).ok());
+    EXPECT_TRUE(queue_->submit({{{b_, i}}, {commands()}, {{a_, i + 1}}}).ok());
+  }
+  EXPECT_TRUE(b_->wait(kTurns).ok());
+  EXPECT_TRUE(queue_->wait_idle().ok());
+  EXPECT_TRUE(other->wait_idle().ok());
+  EXPECT_EQ(script_->seen().size(), kTurns);
+  EXPECT_EQ(other_script->seen().size(), kTurns);
+}
+
+TEST_F(Queues, AReleasedQueueFailsWhatStillWaits) {
+  EXPECT_TRUE(queue_->submit({{}, {commands()}, {{b_, 1}}}).ok());
+  EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands()}, {{b_, 2}}}).ok());
+  queue_.reset();
+  EXPECT_TRUE(b_->wait(1).ok());
+  EXPECT_EQ(b_->wait(2).code(), StatusCode::Unavailable);
+  EXPECT_EQ(script_->seen().size(), 1U);
+  EXPECT_TRUE(a_->signal(1).ok());  // nobody is called any more
+}
+
+// The handle is released by a thread of the queue, which cannot wait for itself.
+TEST_F(Queues, ACallbackMayReleaseTheQueue) {
+  std::shared_ptr<Queue>* held = &queue_;
+  a_->when_reached(1, [held](const Status&) { held->reset(); });
+  const auto queue = queue_.get();
+  EXPECT_TRUE(queue->submit({{}, {commands()}, {{a_, 1}, {b_, 1}}}).ok());
+  EXPECT_TRUE(b_->wait(1).ok());
+}
+
+TEST_F(Queues, ThreadsSubmitAtOnce) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      const auto own = std::make_shared<Semaphore>();
+      for (std::uint64_t i = 1; i <= 50; ++i) {
+        EXPECT_TRUE(queue_->submit({{{own, i - 1}}, {commands()}, {{own, i}}}).ok());
+      }
+      EXPECT_TRUE(own->wait(50).ok());
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_TRUE(queue_->wait_idle().ok());
+  EXPECT_EQ(script_->seen().size(), 200U);
+}
+
+}  // namespace
+}  // namespace texloom::hal
