@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "runtime/symbols.h"
-#include "runtime/workspace.h"
 
 namespace texloom::runtime {
 namespace {
@@ -198,8 +197,18 @@ Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(std::shared_ptr<hal::
                                                               .entry_points = {kernel.entry}}));
     executor->executables_.push_back(std::move(executable));
   }
-  if (executor->plan_.symbols.empty()) TL_RETURN_IF_ERROR(executor->instance({}).status());
+  if (executor->plan_.symbols.empty()) {
+    TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Instance> only, executor->instance({}));
+    TL_RETURN_IF_ERROR(executor->acquire_workspace(*only).status());
+  }
   return executor;
+}
+
+Result<Workspace> PlanExecutor::acquire_workspace(const Instance& instance) {
+  auto workspace =
+      Workspace::acquire(device_->workspace_pool(), device_->queue(), instance.workspace);
+  if (!workspace.ok()) return workspace.status().with_context("temporaries");
+  return workspace;
 }
 
 Result<std::shared_ptr<const PlanExecutor::Instance>> PlanExecutor::instance(
@@ -212,7 +221,7 @@ Result<std::shared_ptr<const PlanExecutor::Instance>> PlanExecutor::instance(
   made->symbols.assign(symbols.begin(), symbols.end());
   TL_ASSIGN_OR_RETURN(made->plan, instantiate(plan_, symbols));
   TL_RETURN_IF_ERROR(validate(made->plan).with_context("launch plan"));
-  TL_ASSIGN_OR_RETURN(made->temporaries, create_workspace(*device_, plan_workspace(made->plan)));
+  made->workspace = plan_workspace(made->plan, device_->info().limits.max_allocation_bytes);
   latest_ = std::move(made);
   return latest_;
 }
@@ -234,9 +243,12 @@ Status PlanExecutor::run(std::span<const TensorBinding> arguments, const RunValu
                             plan_.arguments[alias->first].name,
                             plan_.arguments[alias->second].name);
   const std::lock_guard lock(running_);
-  return Recorder(now->plan, executables_, arguments, values.scalars, now->temporaries, *device_,
-                  interrupted)
-      .run(times);
+  TL_ASSIGN_OR_RETURN(Workspace workspace, acquire_workspace(*now));
+  TL_RETURN_IF_ERROR(Recorder(now->plan, executables_, arguments, values.scalars,
+                              workspace.bindings(), *device_, interrupted)
+                         .run(times));
+  workspace.release();
+  return {};
 }
 
 Result<std::optional<Alias>> PlanExecutor::find_alias(std::span<const TensorBinding> arguments,

@@ -11,6 +11,7 @@
 #include "runtime/hal/binding.h"
 #include "runtime/hal/device.h"
 #include "runtime/launch_plan.h"
+#include "runtime/workspace.h"
 #include "support/function_ref.h"
 #include "support/status.h"
 
@@ -29,12 +30,15 @@ inline constexpr std::uint64_t kSubmissionsAhead = 4;
 // One argument of a run: a buffer with a byte offset, or a texture with the origin of the tensor.
 using TensorBinding = hal::Binding;
 
-// Keeps the device's executables and the memory of the plan's temporaries, for all its runs.
-// Thread safe. May be released while its runs are still under way.
+// Keeps the device's executables, for all its runs. The memory of the plan's temporaries is of the
+// device's workspace pool, which lends it while a run is recorded: all programs of a device share
+// it, and where runs follow each other the driver is asked for no more. Thread safe. May be
+// released while its runs are still under way.
 class PlanExecutor {
  public:
-  // Builds every kernel and makes all temporaries, so that errors come here: those of validate(),
-  // of Device::create_executable (with the build log) and of making buffers and textures.
+  // Builds every kernel, and has the pool make what the temporaries take unless sizes depend on the
+  // call, so that errors come here: those of validate(), of Device::create_executable (with the
+  // build log) and of WorkspacePool::acquire.
   static Result<std::shared_ptr<PlanExecutor>> create(std::shared_ptr<hal::Device> device,
                                                       LaunchPlan plan);
 
@@ -43,7 +47,6 @@ class PlanExecutor {
   // kLaunchesPerSubmission at a time, with nothing of other runs in between. Behind each submission
   // and while it waits `interrupted` is asked: where it says so, what is left is not submitted, and
   // nothing is an error. The bindings are the plan's arguments in order; the run keeps them.
-  // The memory of temporaries is made anew where a size is not that of the run before.
   // InvalidArgument, naming the argument or the scalar: another count, kind, type, format or
   // device, a tensor that lies partly outside its buffer or texture, an origin or offset that a
   // kernel cannot take, two that share memory which is written. LimitExceeded: a run of more than
@@ -63,12 +66,13 @@ class PlanExecutor {
   const std::shared_ptr<hal::Device>& device() const { return device_; }
 
  private:
-  // The plan with the sizes of one call.
+  // The plan with the sizes of one call, and what its temporaries share.
   struct Instance {
     std::vector<std::int64_t> symbols;
     LaunchPlan plan;
-    std::vector<hal::Binding> temporaries;  // by temporary
+    WorkspacePlan workspace;
   };
+  Result<Workspace> acquire_workspace(const Instance& instance);
   Result<std::shared_ptr<const Instance>> instance(std::span<const std::int64_t> symbols);
 
   PlanExecutor(std::shared_ptr<hal::Device> device, LaunchPlan plan)

@@ -1,36 +1,46 @@
 #include "runtime/workspace.h"
 
-#include <limits>
 #include <optional>
+#include <utility>
+
+#include "runtime/hal/reuse.h"
 
 namespace texloom::runtime {
 namespace {
 
-bool fits_axis(std::uint64_t wanted, std::uint64_t there) {
-  // there <= wanted * kMaxGrowth, without the product, which may overflow.
-  return there >= wanted && (there - 1) / kMaxGrowth < wanted;
+hal::ReuseExtent extent_of(const TensorStorage& storage) {
+  if (const auto* buffer = std::get_if<BufferStorage>(&storage))
+    return hal::ReuseExtent::of(buffer->bytes);
+  return hal::ReuseExtent::of(std::get<TextureStorage>(storage).extent);
 }
 
-// What is wasted, in bytes or texels, when `wanted` lives in `there`; nothing when it may not.
-std::optional<std::uint64_t> waste(const TensorStorage& wanted, const TensorStorage& there) {
-  if (wanted.index() != there.index()) return std::nullopt;
-  if (const auto* buffer = std::get_if<BufferStorage>(&wanted)) {
-    const std::uint64_t bytes = std::get<BufferStorage>(there).bytes;
-    if (!fits_axis(buffer->bytes, bytes)) return std::nullopt;
-    return bytes - buffer->bytes;
+// Whether objects of the two differ in nothing but their extents.
+bool same_kind(const TensorStorage& a, const TensorStorage& b) {
+  if (a.index() != b.index()) return false;
+  const auto* texture = std::get_if<TextureStorage>(&a);
+  return texture == nullptr || texture->format == std::get<TextureStorage>(b).format;
+}
+
+TensorStorage with_extent(TensorStorage storage, hal::ReuseExtent extent) {
+  if (auto* buffer = std::get_if<BufferStorage>(&storage)) {
+    buffer->bytes = extent.x;
+  } else {
+    std::get<TextureStorage>(storage).extent = {static_cast<std::uint32_t>(extent.x),
+                                                static_cast<std::uint32_t>(extent.y)};
   }
-  const auto& a = std::get<TextureStorage>(wanted);
-  const auto& b = std::get<TextureStorage>(there);
-  if (a.format != b.format || !fits_axis(a.extent.width, b.extent.width) ||
-      !fits_axis(a.extent.height, b.extent.height))
-    return std::nullopt;
-  return std::uint64_t{b.extent.width} * b.extent.height -
-         std::uint64_t{a.extent.width} * a.extent.height;
+  return storage;
+}
+
+std::uint64_t bytes_of(const TensorStorage& storage) {
+  const auto* texture = std::get_if<TextureStorage>(&storage);
+  const std::uint64_t unit = texture == nullptr ? 1 : hal::bytes_per_texel(texture->format);
+  return extent_of(storage).area() * unit;
 }
 
 class WorkspacePlanner {
  public:
-  explicit WorkspacePlanner(const LaunchPlan& plan) : plan_(plan) {
+  WorkspacePlanner(const LaunchPlan& plan, std::uint64_t max_object_bytes)
+      : plan_(plan), max_object_bytes_(max_object_bytes) {
     workspace_.object_of.resize(plan.temporaries.size());
   }
 
@@ -52,58 +62,87 @@ class WorkspacePlanner {
   }
 
   std::uint32_t take(const TensorSpec& tensor) {
+    const TensorStorage& wanted = tensor.storage;
     std::optional<std::uint32_t> best;
-    std::uint64_t least_waste = std::numeric_limits<std::uint64_t>::max();
+    hal::ReuseCost least;
     for (std::uint32_t i = 0; i < in_use_.size(); ++i) {
-      if (in_use_[i]) continue;
-      const auto wasted = waste(tensor.storage, workspace_.objects[i]);
-      if (!wasted || (best && *wasted >= least_waste)) continue;
+      const TensorStorage& object = workspace_.objects[i];
+      if (in_use_[i] || !same_kind(wanted, object)) continue;
+      const auto cost = hal::reuse_cost(extent_of(wanted), extent_of(object));
+      if (!cost || (best && *cost >= least)) continue;
+      if (cost->added > 0 && bytes_of(grown(wanted, object)) > max_object_bytes_) continue;
       best = i;
-      least_waste = *wasted;
+      least = *cost;
     }
     if (!best) {
       best = static_cast<std::uint32_t>(in_use_.size());
-      workspace_.objects.push_back(tensor.storage);
+      workspace_.objects.push_back(wanted);
       in_use_.push_back(false);
     }
+    TensorStorage& object = workspace_.objects[*best];
+    object = grown(wanted, object);
     in_use_[*best] = true;
     return *best;
   }
 
+  static TensorStorage grown(const TensorStorage& wanted, const TensorStorage& object) {
+    return with_extent(object, hal::grown(extent_of(wanted), extent_of(object)));
+  }
+
   const LaunchPlan& plan_;
+  std::uint64_t max_object_bytes_;
   WorkspacePlan workspace_;
   std::vector<bool> in_use_;  // by object
 };
 
-Result<hal::Binding> create_object(hal::Device& device, const TensorStorage& storage) {
-  if (const auto* texture = std::get_if<TextureStorage>(&storage)) {
-    TL_ASSIGN_OR_RETURN(auto object, device.create_texture({.extent = texture->extent,
-                                                            .format = texture->format,
-                                                            .usage = hal::TextureUsage::Sampled |
-                                                                     hal::TextureUsage::Storage}));
-    return hal::Binding(hal::TextureBinding{std::move(object), {}});
-  }
-  TL_ASSIGN_OR_RETURN(auto object,
-                      device.create_buffer({.bytes = std::get<BufferStorage>(storage).bytes,
-                                            .usage = hal::BufferUsage::Storage}));
-  return hal::Binding(hal::BufferBinding{std::move(object), 0});
-}
-
 }  // namespace
 
-WorkspacePlan plan_workspace(const LaunchPlan& plan) { return WorkspacePlanner(plan).run(); }
+WorkspacePlan plan_workspace(const LaunchPlan& plan, std::uint64_t max_object_bytes) {
+  return WorkspacePlanner(plan, max_object_bytes).run();
+}
 
-Result<std::vector<hal::Binding>> create_workspace(hal::Device& device,
-                                                   const WorkspacePlan& workspace) {
-  std::vector<hal::Binding> objects;
-  for (const TensorStorage& storage : workspace.objects) {
-    TL_ASSIGN_OR_RETURN(hal::Binding object, create_object(device, storage));
-    objects.push_back(std::move(object));
+Status Workspace::add(hal::WorkspacePool& pool, const std::shared_ptr<hal::Queue>& queue,
+                      const TensorStorage& storage) {
+  if (const auto* texture = std::get_if<TextureStorage>(&storage)) {
+    TL_ASSIGN_OR_RETURN(auto lease,
+                        pool.acquire(queue, hal::TextureDesc{.extent = texture->extent,
+                                                             .format = texture->format,
+                                                             .usage = hal::TextureUsage::Sampled |
+                                                                      hal::TextureUsage::Storage}));
+    leases_.emplace_back(std::move(lease));
+    return {};
   }
-  std::vector<hal::Binding> bindings;
-  for (const std::uint32_t object : workspace.object_of)
-    bindings.push_back(object < objects.size() ? objects[object] : hal::Binding());
-  return bindings;
+  TL_ASSIGN_OR_RETURN(
+      auto lease,
+      pool.acquire(queue, hal::BufferDesc{.bytes = std::get<BufferStorage>(storage).bytes,
+                                          .usage = hal::BufferUsage::Storage}));
+  leases_.emplace_back(std::move(lease));
+  return {};
+}
+
+Result<Workspace> Workspace::acquire(hal::WorkspacePool& pool,
+                                     const std::shared_ptr<hal::Queue>& queue,
+                                     const WorkspacePlan& plan) {
+  Workspace workspace;
+  workspace.leases_.reserve(plan.objects.size());
+  for (const TensorStorage& storage : plan.objects)
+    TL_RETURN_IF_ERROR(workspace.add(pool, queue, storage));
+  for (const std::uint32_t object : plan.object_of) {
+    hal::Binding& binding = workspace.bindings_.emplace_back();
+    if (object >= plan.objects.size()) continue;
+    const auto& lease = workspace.leases_[object];
+    if (const auto* buffer = std::get_if<hal::Lease<hal::Buffer>>(&lease))
+      binding = hal::BufferBinding{buffer->object(), 0};
+    else
+      binding = hal::TextureBinding{std::get<hal::Lease<hal::Texture>>(lease).object(), {}};
+  }
+  return workspace;
+}
+
+void Workspace::release() {
+  bindings_.clear();
+  for (auto& lease : leases_) std::visit([](auto& of_a_kind) { of_a_kind.release(); }, lease);
+  leases_.clear();
 }
 
 }  // namespace texloom::runtime

@@ -1,39 +1,59 @@
-// Memory for the temporaries of one plan: which of them share an object, and the objects.
+// Memory for the temporaries of one plan: which of them share an object, and the objects, which a
+// pool of the device lends for a run.
 //
-// A temporary takes over an object whose earlier tenants are freed when it fits there without
-// waste in any axis: same kind and format, no smaller in either axis, at most kMaxGrowth times
-// larger in each. Never by area alone: tall and wide textures would take turns in images that fit
-// neither. An exact fit goes first, then the one with the least wasted space. Two temporaries that
-// live at the same time never share an object, so no kernel reads and writes one.
+// A temporary takes over an object whose earlier tenants are freed, or has it made larger, by the
+// rule of hal/reuse.h; kinds and formats do not mix. Two temporaries that live at the same time
+// never share an object, so no kernel reads and writes one.
 //
-// Sharing is decided once, before any run, so that a run allocates nothing. It is safe because
-// the queue is in order.
+// Sharing is decided once, before any run: a run takes as many objects from the pool as live at
+// once, and none from the driver where the pool has them from runs before. It is safe because the
+// queue is in order.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
+#include <variant>
 #include <vector>
 
 #include "runtime/hal/binding.h"
-#include "runtime/hal/device.h"
+#include "runtime/hal/queue.h"
+#include "runtime/hal/workspace_pool.h"
 #include "runtime/launch_plan.h"
 #include "support/status.h"
 
 namespace texloom::runtime {
-
-inline constexpr std::uint64_t kMaxGrowth = 5;
 
 struct WorkspacePlan {
   std::vector<TensorStorage> objects;
   std::vector<std::uint32_t> object_of;  // by temporary; undefined for one never allocated
 };
 
-// `plan` is valid.
-WorkspacePlan plan_workspace(const LaunchPlan& plan);
+// `plan` is valid. No object is made larger than so many bytes for the sake of sharing.
+WorkspacePlan plan_workspace(const LaunchPlan& plan, std::uint64_t max_object_bytes =
+                                                         std::numeric_limits<std::uint64_t>::max());
 
-// The bindings of all temporaries, in objects made for this device; origins are (0, 0), and
-// objects may be larger than their temporaries.
-Result<std::vector<hal::Binding>> create_workspace(hal::Device& device,
-                                                   const WorkspacePlan& workspace);
+// The objects of a plan, lent. Released when all that uses them has been submitted to the queue;
+// if it is destroyed before, the pool waits until no command buffer names them.
+class Workspace {
+ public:
+  // The errors of WorkspacePool::acquire.
+  static Result<Workspace> acquire(hal::WorkspacePool& pool,
+                                   const std::shared_ptr<hal::Queue>& queue,
+                                   const WorkspacePlan& plan);
+
+  // By temporary. Origins are (0, 0), and objects may be larger than their temporaries.
+  std::span<const hal::Binding> bindings() const { return bindings_; }
+
+  void release();
+
+ private:
+  Status add(hal::WorkspacePool& pool, const std::shared_ptr<hal::Queue>& queue,
+             const TensorStorage& storage);
+
+  std::vector<std::variant<hal::Lease<hal::Buffer>, hal::Lease<hal::Texture>>> leases_;
+  std::vector<hal::Binding> bindings_;
+};
 
 }  // namespace texloom::runtime

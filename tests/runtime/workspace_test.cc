@@ -3,20 +3,24 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/runtime/plan_fixture.h"
 
 namespace texloom::runtime {
 namespace {
 
 // Allocates and frees each temporary in turn.
-WorkspacePlan share_in_turn(std::vector<TensorSpec> temporaries) {
+WorkspacePlan share_in_turn(
+    std::vector<TensorSpec> temporaries,
+    std::uint64_t max_object_bytes = std::numeric_limits<std::uint64_t>::max()) {
   LaunchPlan plan;
   plan.temporaries = std::move(temporaries);
   for (std::uint32_t i = 0; i < plan.temporaries.size(); ++i) {
     plan.steps.emplace_back(AllocateStep{i});
     plan.steps.emplace_back(FreeStep{i});
   }
-  return plan_workspace(plan);
+  return plan_workspace(plan, max_object_bytes);
 }
 
 using Objects = std::vector<std::uint32_t>;
@@ -47,7 +51,22 @@ TEST(Workspace, ObjectsTooLargeInOneAxisAreLeftAlone) {
             (Objects{0, 0}));
   EXPECT_EQ(share_in_turn({buffer_tensor("A", 41), buffer_tensor("B", 8)}).object_of,
             (Objects{0, 1}));
-  EXPECT_EQ(share_in_turn({buffer_tensor("A", 8), buffer_tensor("B", 9)}).object_of,
+}
+
+// Where that takes less memory than one more would: nothing has been made yet.
+TEST(Workspace, ObjectsGrow) {
+  const std::vector<TensorSpec> tensors = {texture_tensor("A", {12, 10}),
+                                           texture_tensor("B", {10, 12})};
+  const auto shared = share_in_turn(tensors);
+  EXPECT_EQ(shared.object_of, (Objects{0, 0}));
+  EXPECT_EQ(std::get<TextureStorage>(shared.objects.at(0)).extent, (hal::Extent2D{12, 12}));
+  // 12x12 texels are over the limit.
+  EXPECT_EQ(share_in_turn(tensors, 12 * 12 * 16 - 1).object_of, (Objects{0, 1}));
+  EXPECT_EQ(share_in_turn(tensors, 12 * 12 * 16).object_of, (Objects{0, 0}));
+  const auto buffers = share_in_turn({buffer_tensor("A", 8), buffer_tensor("B", 40)});
+  EXPECT_EQ(buffers.object_of, (Objects{0, 0}));
+  EXPECT_EQ(std::get<BufferStorage>(buffers.objects.at(0)).bytes, 40U);
+  EXPECT_EQ(share_in_turn({buffer_tensor("A", 8), buffer_tensor("B", 41)}).object_of,
             (Objects{0, 1}));
 }
 

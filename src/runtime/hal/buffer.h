@@ -12,6 +12,7 @@ namespace texloom::hal {
 struct BufferDesc {
   std::uint64_t bytes = 0;
   BufferUsage usage = BufferUsage::All;
+  bool operator==(const BufferDesc&) const = default;
 };
 
 // Made by Device::create_buffer; its contents are undefined at first. Immutable as an object (its

@@ -7,12 +7,20 @@
 
 namespace texloom::hal {
 
+Device::Device(std::shared_ptr<const DeviceInfo> info)
+    : info_(std::move(info)), workspace_pool_(*this) {}
+Device::~Device() = default;
+
 // The queue keeps what submitted work uses until it next hears that the work is complete: memory
 // that the caller has released may still be there.
 template <class Desc>
 auto Device::create_memory(const Desc& desc) -> decltype(create_checked(desc)) {
   auto created = create_checked(desc);
   if (created.ok() || created.status().code() != StatusCode::OutOfMemory) return created;
+  if (workspace_pool_.trim() > 0) {
+    created = create_checked(desc);
+    if (created.ok() || created.status().code() != StatusCode::OutOfMemory) return created;
+  }
   while (!queue()->is_idle()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return create_checked(desc);
 }

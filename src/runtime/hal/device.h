@@ -9,6 +9,7 @@
 #include "runtime/hal/executable.h"
 #include "runtime/hal/queue.h"
 #include "runtime/hal/texture.h"
+#include "runtime/hal/workspace_pool.h"
 #include "support/status.h"
 
 namespace texloom::hal {
@@ -18,7 +19,7 @@ namespace texloom::hal {
 // any order.
 class Device {
  public:
-  virtual ~Device() = default;
+  virtual ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
@@ -28,8 +29,8 @@ class Device {
   virtual bool supports(TexelFormat format, TextureUsage usage) const = 0;
 
   // InvalidArgument: sizes that are zero or over the limits. Unimplemented: a format, or images at
-  // all, that the device does not have. OutOfMemory: the driver's word, also when all submitted
-  // work is complete; then they have waited for it.
+  // all, that the device does not have. OutOfMemory: the driver's word, also when nothing is idle
+  // in the workspace pool and all submitted work is complete; then they have waited for it.
   Result<std::shared_ptr<Buffer>> create_buffer(const BufferDesc& desc);
   Result<std::shared_ptr<Texture>> create_texture(const TextureDesc& desc);
 
@@ -39,11 +40,14 @@ class Device {
 
   std::shared_ptr<CommandBuffer> create_command_buffer() const;
 
+  // The workspace of all that runs here. Lives as long as the device.
+  WorkspacePool& workspace_pool() { return workspace_pool_; }
+
   // The device's one queue.
   virtual std::shared_ptr<Queue> queue() const = 0;
 
  protected:
-  explicit Device(std::shared_ptr<const DeviceInfo> info) : info_(std::move(info)) {}
+  explicit Device(std::shared_ptr<const DeviceInfo> info);
 
   // The description has passed the checks of creation_check.h.
   virtual Result<std::shared_ptr<Buffer>> create_checked(const BufferDesc& desc) = 0;
@@ -55,6 +59,7 @@ class Device {
   auto create_memory(const Desc& desc) -> decltype(create_checked(desc));
 
   std::shared_ptr<const DeviceInfo> info_;
+  WorkspacePool workspace_pool_;
 };
 
 }  // namespace texloom::hal

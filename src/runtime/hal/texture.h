@@ -13,6 +13,7 @@ struct TextureDesc {
   Extent2D extent = {};
   TexelFormat format = TexelFormat::Rgba32Float;
   TextureUsage usage = TextureUsage::All;
+  bool operator==(const TextureDesc&) const = default;
 };
 
 // Made by Device::create_texture; its contents are undefined at first. Several tensors may live in
