@@ -10,7 +10,6 @@
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <thread>
 
 #include "arrays.h"
 #include "handles.h"
@@ -118,29 +117,15 @@ Status without_lock(const Work& work) {
 }
 
 // Waits for all work on the device. Ctrl-C is heard meanwhile: the device goes on, the user is
-// free. Short work is waited for by asking again and again, as its time may be measured; long work
-// in naps of a hundredth of the time it has taken so far.
+// free.
 void wait_for(hal::Device& device) {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto kShort = std::chrono::milliseconds(2), kLongestNap = std::chrono::milliseconds(20);
   const std::shared_ptr<hal::Queue> queue = device.queue();
-  const Clock::time_point begin = Clock::now();
-  const auto is_idle_soon = [&] {
-    const ReleasedLock released;
-    while (!queue->is_idle()) {
-      const Clock::duration elapsed = Clock::now() - begin;
-      if (elapsed > kShort) {
-        std::this_thread::sleep_for(std::min<Clock::duration>(elapsed / 100, kLongestNap));
-        return false;
-      }
-      std::this_thread::yield();
-    }
-    return true;
-  };
-  while (!is_idle_soon()) {
+  while (true) {
+    const Status status =
+        without_lock([&] { return queue->wait_idle(hal::after(std::chrono::milliseconds(20))); });
+    if (status.code() != StatusCode::DeadlineExceeded) return throw_if_error(status);
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
-  throw_if_error(without_lock([&] { return queue->wait_idle(); }));
 }
 
 // At exit: what is under way may be in an implementation's own compiler (PoCL compiles kernels when

@@ -1,8 +1,5 @@
 #include "runtime/hal/device.h"
 
-#include <chrono>
-#include <thread>
-
 #include "runtime/hal/creation_check.h"
 
 namespace texloom::hal {
@@ -21,7 +18,9 @@ auto Device::create_memory(const Desc& desc) -> decltype(create_checked(desc)) {
     created = create_checked(desc);
     if (created.ok() || created.status().code() != StatusCode::OutOfMemory) return created;
   }
-  while (!queue()->is_idle()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto complete = std::make_shared<Semaphore>();
+  TL_RETURN_IF_ERROR(queue()->submit(Submission{.signals = {{complete, 1}}}));
+  TL_RETURN_IF_ERROR(complete->wait(1));
   return create_checked(desc);
 }
 

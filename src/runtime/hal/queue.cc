@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -12,114 +13,309 @@ namespace texloom::hal {
 
 namespace {
 
+using std::chrono::steady_clock;
+
+// How long a wait with a deadline asks again and again before it leaves the work to the threads.
+constexpr std::chrono::microseconds kBusy(2000);
+
+// What a submission came to. Guarded by the mutex of the queue's state.
+struct Outcome {
+  Status error;
+};
+
 // What a submission still waits for. Guarded by the mutex of the queue's state.
 struct Gate {
   std::size_t missing = 0;
   Status error;
-  bool registered = false;               // with all semaphores
-  std::vector<std::uint64_t> callbacks;  // there, for Semaphore::cancel
+  bool registered = false;  // with all semaphores
+  std::vector<std::pair<std::shared_ptr<Semaphore>, std::uint64_t>> callbacks;  // for cancel
 
   bool is_open() const { return registered && (missing == 0 || !error.ok()); }
 };
 
-struct Waiting {
+// A submission on its way. Its waits have gone to the gate and to what it comes after.
+struct Pending {
   Submission submission;
-  std::shared_ptr<Gate> gate;
-};
+  std::shared_ptr<Gate> gate;                         // null where nothing is waited for
+  std::vector<std::shared_ptr<const Outcome>> after;  // of earlier ones that signal what it awaits
+  std::shared_ptr<Outcome> outcome = std::make_shared<Outcome>();
+  std::unique_ptr<QueueBackend::Work> work = {};  // null before, and where nothing was started
 
-struct Started {
-  Submission submission;
-  std::unique_ptr<QueueBackend::Work> work;  // null where nothing was started
-  Status error;
+  bool is_startable() const { return gate == nullptr || gate->is_open(); }
+  bool signals(const TimelinePoint& point) const {
+    return std::any_of(submission.signals.begin(), submission.signals.end(), [&](const auto& s) {
+      return s.semaphore == point.semaphore && s.value >= point.value;
+    });
+  }
+  // The first error of those before.
+  Status earlier_error() const {
+    for (const auto& each : after) TL_RETURN_IF_ERROR(each->error);
+    return {};
+  }
 };
 
 }  // namespace
 
 // Shared with the queue's threads and with the callbacks of semaphores, which may outlive it.
-struct Queue::State {
-  explicit State(std::unique_ptr<QueueBackend> driver) : backend(std::move(driver)) {}
+//
+// There are two parts to play, each by one thread at a time: to start what is at the front of
+// `waiting_`, and to complete what is at the front of `started_`. The queue's threads play them
+// unless a waiting thread does.
+class Queue::State {
+ public:
+  explicit State(std::unique_ptr<QueueBackend> backend) : backend_(std::move(backend)) {}
 
-  // The starting thread: gives submissions to the driver, one by one, as their gates open.
-  void start_submissions() {
-    std::unique_lock lock(mutex);
-    while (true) {
-      changed.wait(lock, [&] {
-        return waiting.empty() ? stopping : stopping || waiting.front().gate->is_open();
-      });
-      if (waiting.empty()) break;
-      Waiting next = std::move(waiting.front());
-      waiting.pop_front();
-      if (!next.gate->is_open()) {
-        next.gate->error = Status(StatusCode::Unavailable,
-                                  "the queue was released before what a submission waits for came");
-      }
-      Started begun{std::move(next.submission), nullptr, next.gate->error};
-      lock.unlock();
-      for (std::size_t i = 0; i < next.gate->callbacks.size(); ++i) {
-        begun.submission.waits[i].semaphore->cancel(next.gate->callbacks[i]);
-      }
-      begun.submission.waits.clear();
-      if (begun.error.ok() && !begun.submission.commands.empty()) {
-        Result<std::unique_ptr<QueueBackend::Work>> work =
-            backend->start(begun.submission.commands);
-        if (work.ok()) {
-          begun.work = *std::move(work);
-        } else {
-          begun.error = work.status().with_context("submit");
-        }
-      }
-      lock.lock();
-      started.push_back(std::move(begun));
-      changed.notify_all();
-    }
-    all_started = true;
-    changed.notify_all();
+  void submit(Submission submission, const std::shared_ptr<State>& self);
+  Status wait_idle(const Deadline& deadline);
+  bool is_idle() const;
+  void stop();
+  // Whether the calling thread is in a call of the driver or of a semaphore for this queue.
+  bool is_working() const;
+
+  // What the queue's threads do, until everything is started (completed) behind a stop.
+  void start_all();
+  void complete_all();
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  bool can_start() const {
+    return !starter_ && !waiting_.empty() && (stopping_ || waiting_.front().is_startable());
   }
+  bool can_complete() const { return !completer_ && !started_.empty(); }
+  // These let go of the lock while they call the driver and semaphores.
+  void start_front(Lock& lock);
+  void complete_front(Lock& lock);
+  // Wakes the threads for what the caller leaves to be done.
+  void leave_to_threads();
+  void help_to_start(Lock& lock);
+  void help_until(std::uint64_t completed, Lock& lock);
+  bool busy_wait_until(std::uint64_t completed, const Deadline& deadline, Lock& lock);
 
-  // The completing thread: waits for the driver, and signals.
-  void complete_submissions() {
-    std::unique_lock lock(mutex);
-    while (true) {
-      changed.wait(lock, [&] { return !started.empty() || all_started; });
-      if (started.empty()) return;
-      Started next = std::move(started.front());
-      started.pop_front();
-      lock.unlock();
-      Status status = next.work == nullptr ? next.error : next.work->wait();
-      next.work.reset();
-      next.submission.commands.clear();
-      for (const TimelinePoint& signal : next.submission.signals) {
-        const Status told =
-            status.ok() ? signal.semaphore->signal(signal.value) : signal.semaphore->fail(status);
-        if (status.ok()) status = told;
-      }
-      next.submission.signals.clear();
-      lock.lock();
-      if (first_error.ok()) first_error = std::move(status);
-      ++completed;
-      changed.notify_all();
-    }
-  }
+  std::unique_ptr<QueueBackend> backend_;
 
-  std::unique_ptr<QueueBackend> backend;
-
-  std::mutex mutex;  // of all below; neither the driver nor a semaphore is called with it
-  std::condition_variable changed;
-  std::deque<Waiting> waiting;
-  std::deque<Started> started;
-  std::uint64_t submitted = 0, completed = 0;
-  Status first_error;
-  bool stopping = false;     // no more is submitted
-  bool all_started = false;  // nothing is added to `started` any more
+  // Of all below. Neither a semaphore nor the driver is called with it, but for is_complete().
+  mutable std::mutex mutex_;
+  std::condition_variable startable_, completable_, progress_;
+  std::deque<Pending> waiting_;
+  std::deque<Pending> started_;
+  std::optional<std::thread::id> starter_, completer_;  // who plays that part
+  int helpers_ = 0;  // threads that wait and will look after what is started
+  std::uint64_t submitted_ = 0, completed_ = 0;
+  Status first_error_;
+  bool stopping_ = false;  // no more is submitted
 };
+
+void Queue::State::start_front(Lock& lock) {
+  starter_ = std::this_thread::get_id();
+  Pending next = std::move(waiting_.front());
+  waiting_.pop_front();
+  Status error = next.earlier_error();
+  decltype(Gate::callbacks) callbacks;
+  if (next.gate != nullptr) {
+    if (!next.gate->is_open()) {
+      error = Status(StatusCode::Unavailable,
+                     "the queue was released before what a submission waits for came");
+    }
+    if (!next.gate->error.ok()) error = next.gate->error;
+    callbacks = std::move(next.gate->callbacks);
+  }
+  lock.unlock();
+  for (const auto& [semaphore, number] : callbacks) semaphore->cancel(number);
+  callbacks.clear();
+  if (error.ok() && !next.submission.commands.empty()) {
+    auto work = backend_->start(next.submission.commands);
+    if (work.ok()) {
+      next.work = *std::move(work);
+    } else {
+      error = work.status().with_context("submit");
+    }
+  }
+  lock.lock();
+  next.outcome->error = std::move(error);
+  started_.push_back(std::move(next));
+  starter_.reset();
+}
+
+void Queue::State::complete_front(Lock& lock) {
+  completer_ = std::this_thread::get_id();
+  Pending next = std::move(started_.front());
+  started_.pop_front();
+  Status status = next.outcome->error;
+  lock.unlock();
+  if (next.work != nullptr) status = next.work->wait();
+  next.work.reset();
+  next.submission.commands.clear();
+  lock.lock();
+  if (status.ok()) status = next.earlier_error();
+  lock.unlock();
+  for (const TimelinePoint& signal : next.submission.signals) {
+    const Status told =
+        status.ok() ? signal.semaphore->signal(signal.value) : signal.semaphore->fail(status);
+    if (status.ok()) status = told;
+  }
+  next.submission.signals.clear();
+  lock.lock();
+  next.outcome->error = status;
+  if (first_error_.ok()) first_error_ = std::move(status);
+  ++completed_;
+  completer_.reset();
+  progress_.notify_all();
+}
+
+void Queue::State::leave_to_threads() {
+  if (can_start() || stopping_) startable_.notify_one();
+  if (can_complete() || stopping_) completable_.notify_one();
+}
+
+// What is started meanwhile is completed meanwhile: the driver's call may take as long as that.
+void Queue::State::help_to_start(Lock& lock) {
+  if (can_complete()) completable_.notify_one();
+  start_front(lock);
+}
+
+void Queue::State::start_all() {
+  Lock lock(mutex_);
+  while (true) {
+    startable_.wait(lock, [&] { return can_start() || (stopping_ && waiting_.empty()); });
+    if (!can_start()) break;
+    start_front(lock);
+    // A thread that waits looks for itself; it is asleep only where another completes.
+    if (helpers_ == 0) completable_.notify_one();
+    progress_.notify_all();
+  }
+  completable_.notify_one();
+}
+
+void Queue::State::complete_all() {
+  Lock lock(mutex_);
+  while (true) {
+    completable_.wait(lock, [&] {
+      return can_complete() || (stopping_ && waiting_.empty() && !starter_ && started_.empty());
+    });
+    if (!can_complete()) return;
+    complete_front(lock);
+  }
+}
+
+void Queue::State::help_until(std::uint64_t completed, Lock& lock) {
+  ++helpers_;
+  while (completed_ < completed) {
+    if (can_start()) {
+      help_to_start(lock);
+    } else if (can_complete()) {
+      complete_front(lock);
+    } else {
+      progress_.wait(lock);
+    }
+  }
+  --helpers_;
+}
+
+// Starts what can be started and completes what is complete, in turns; whether that was enough.
+bool Queue::State::busy_wait_until(std::uint64_t completed, const Deadline& deadline, Lock& lock) {
+  const steady_clock::time_point end = std::min(*deadline, steady_clock::now() + kBusy);
+  ++helpers_;
+  while (completed_ < completed && steady_clock::now() < end) {
+    if (can_start()) {
+      help_to_start(lock);
+    } else if (can_complete() &&
+               (started_.front().work == nullptr || started_.front().work->is_complete())) {
+      complete_front(lock);
+    } else {
+      lock.unlock();
+      std::this_thread::yield();
+      lock.lock();
+    }
+  }
+  --helpers_;
+  return completed_ >= completed;
+}
+
+Status Queue::State::wait_idle(const Deadline& deadline) {
+  Lock lock(mutex_);
+  const std::uint64_t submitted = submitted_;
+  bool done = true;
+  if (!deadline) {
+    help_until(submitted, lock);
+  } else if (!busy_wait_until(submitted, deadline, lock)) {
+    leave_to_threads();
+    done = progress_.wait_until(lock, *deadline, [&] { return completed_ >= submitted; });
+  }
+  leave_to_threads();
+  if (!done) return make_error(StatusCode::DeadlineExceeded, "the queue is not idle in time");
+  return std::exchange(first_error_, Status());
+}
+
+bool Queue::State::is_idle() const {
+  const std::scoped_lock lock(mutex_);
+  return completed_ == submitted_;
+}
+
+void Queue::State::stop() {
+  const std::scoped_lock lock(mutex_);
+  stopping_ = true;
+  startable_.notify_all();
+  completable_.notify_all();
+}
+
+bool Queue::State::is_working() const {
+  const std::scoped_lock lock(mutex_);
+  const std::thread::id self = std::this_thread::get_id();
+  return starter_ == self || completer_ == self;
+}
+
+void Queue::State::submit(Submission submission, const std::shared_ptr<State>& self) {
+  std::vector<TimelinePoint> awaited = std::exchange(submission.waits, {});
+  Pending next{.submission = std::move(submission), .gate = nullptr, .after = {}};
+  Lock lock(mutex_);
+  std::erase_if(awaited, [&](const TimelinePoint& point) {
+    for (const auto* earlier : {&waiting_, &started_}) {
+      for (const Pending& each : *earlier) {
+        if (!each.signals(point)) continue;
+        next.after.push_back(each.outcome);
+        return true;
+      }
+    }
+    return false;
+  });
+  std::shared_ptr<Gate> gate;
+  if (!awaited.empty()) {
+    next.gate = gate = std::make_shared<Gate>();
+    gate->missing = awaited.size();
+  }
+  waiting_.push_back(std::move(next));
+  ++submitted_;
+  if (gate != nullptr) {
+    lock.unlock();
+    const auto arrived = [self, gate](const Status& status) {
+      const std::scoped_lock arriving(self->mutex_);
+      --gate->missing;
+      if (gate->error.ok()) gate->error = status;
+      if (!gate->is_open()) return;
+      self->startable_.notify_one();
+      self->progress_.notify_all();
+    };
+    decltype(gate->callbacks) callbacks;
+    for (const TimelinePoint& point : awaited) {
+      const std::uint64_t number = point.semaphore->when_reached(point.value, arrived);
+      callbacks.emplace_back(point.semaphore, number);
+    }
+    lock.lock();
+    gate->callbacks = std::move(callbacks);
+    gate->registered = true;
+  }
+  startable_.notify_one();
+  progress_.notify_all();
+}
 
 Result<std::shared_ptr<Queue>> Queue::create(std::shared_ptr<const DeviceInfo> device_info,
                                              std::unique_ptr<QueueBackend> backend) {
   auto state = std::make_shared<State>(std::move(backend));
   std::shared_ptr<Queue> queue(new Queue(std::move(device_info), state));
   try {
-    queue->threads_.emplace_back([state] { state->start_submissions(); });
-    queue->threads_.emplace_back([state] { state->complete_submissions(); });
+    queue->threads_.emplace_back([state] { state->start_all(); });
+    queue->threads_.emplace_back([state] { state->complete_all(); });
   } catch (const std::system_error& error) {
     return make_error(StatusCode::Unavailable, "no thread for a queue: {}", error.what());
   }
@@ -127,16 +323,10 @@ Result<std::shared_ptr<Queue>> Queue::create(std::shared_ptr<const DeviceInfo> d
 }
 
 Queue::~Queue() {
-  {
-    const std::scoped_lock lock(state_->mutex);
-    state_->stopping = true;
-    state_->changed.notify_all();
-  }
-  // A callback of a semaphore may be what releases the last handle: in a thread of the queue.
-  const bool own_thread = std::any_of(threads_.begin(), threads_.end(), [](const std::thread& t) {
-    return t.get_id() == std::this_thread::get_id();
-  });
-  for (std::thread& thread : threads_) own_thread ? thread.detach() : thread.join();
+  state_->stop();
+  // A callback of a semaphore may be what releases the last handle: the threads then wait for it.
+  const bool is_working = state_->is_working();
+  for (std::thread& thread : threads_) is_working ? thread.detach() : thread.join();
 }
 
 Status Queue::check(const Submission& submission) const {
@@ -169,41 +359,15 @@ Status Queue::submit(Submission submission) {
   if (submission.commands.empty() && submission.signals.empty()) return {};
   // What it signals may release this queue before this returns.
   const std::shared_ptr<State> state = state_;
-  const auto gate = std::make_shared<Gate>();
-  const std::vector<TimelinePoint> waits = submission.waits;
-  gate->missing = waits.size();
-  {
-    const std::scoped_lock lock(state->mutex);
-    state->waiting.push_back({std::move(submission), gate});
-    ++state->submitted;
-  }
-  const auto arrived = [state, gate](const Status& status) {
-    const std::scoped_lock lock(state->mutex);
-    --gate->missing;
-    if (gate->error.ok()) gate->error = status;
-    state->changed.notify_all();
-  };
-  std::vector<std::uint64_t> callbacks;
-  for (const TimelinePoint& wait : waits) {
-    callbacks.push_back(wait.semaphore->when_reached(wait.value, arrived));
-  }
-  const std::scoped_lock lock(state->mutex);
-  gate->callbacks = std::move(callbacks);
-  gate->registered = true;
-  state->changed.notify_all();
+  state->submit(std::move(submission), state);
   return {};
 }
 
-Status Queue::wait_idle() {
-  std::unique_lock lock(state_->mutex);
-  const std::uint64_t submitted = state_->submitted;
-  state_->changed.wait(lock, [&] { return state_->completed >= submitted; });
-  return std::exchange(state_->first_error, Status());
+Status Queue::wait_idle(Deadline deadline) {
+  const std::shared_ptr<State> state = state_;  // as in submit
+  return state->wait_idle(deadline);
 }
 
-bool Queue::is_idle() {
-  const std::scoped_lock lock(state_->mutex);
-  return state_->completed == state_->submitted;
-}
+bool Queue::is_idle() const { return state_->is_idle(); }
 
 }  // namespace texloom::hal

@@ -21,13 +21,15 @@ struct Submission {
   std::vector<TimelinePoint> signals = {};
 };
 
-// What a driver does for a queue, whose threads call it.
+// What a driver does for a queue. One thread at a time calls start, one at a time has a Work.
 class QueueBackend {
  public:
   // Command buffers that the device has been given.
   class Work {
    public:
     virtual ~Work() = default;
+    // Whether wait() would return at once; may be asked again and again.
+    virtual bool is_complete() = 0;
     // Waits until they are complete. Called once, while later work may be started.
     virtual Status wait() = 0;
   };
@@ -41,12 +43,14 @@ class QueueBackend {
       std::span<const std::shared_ptr<const CommandBuffer>> commands) = 0;
 };
 
-// Made by Device::queue. Submissions run in order, each after the one before it is complete: one
-// that waits for semaphores holds up those behind it. Thread safe.
+// Made by Device::queue and Device::create_queue. Submissions run in order, each after the one
+// before it is complete: one that waits for semaphores holds up those behind it. Thread safe.
 //
 // Two threads of the queue's own give work to the driver and wait for it, so that submit() never
-// does. The last handle's release waits for the work at hand, since readbacks write memory of the
-// caller; what still waits for semaphores then fails.
+// does; whoever waits for the queue without a deadline takes that work over from them. What a
+// submission waits for and an earlier one of this queue signals needs no thread at all: the order
+// is enough. The last handle's release waits for the work at hand, since readbacks write memory of
+// the caller; what still waits for semaphores then fails.
 class Queue {
  public:
   // Unavailable where the process may have no more threads.
@@ -63,15 +67,15 @@ class Queue {
   Status submit(std::shared_ptr<const CommandBuffer> commands);
 
   // Waits for everything submitted before the call. Returns the first error of work that was run
-  // since the last call, once: the queue can be used again.
-  Status wait_idle();
+  // since the last call, once: the queue can be used again. DeadlineExceeded. Where it is likely to
+  // be short, the wait is a busy one; a driver's call that blocks may make it late.
+  Status wait_idle(Deadline deadline = {});
 
-  // Whether everything submitted is complete; does not wait. For callers that have something else
-  // to listen to meanwhile; the errors are still wait_idle's to tell.
-  bool is_idle();
+  // Whether everything submitted is complete; does not wait. The errors are wait_idle's to tell.
+  bool is_idle() const;
 
  private:
-  struct State;
+  class State;
 
   Queue(std::shared_ptr<const DeviceInfo> device_info, std::shared_ptr<State> state)
       : device_info_(std::move(device_info)), state_(std::move(state)) {}

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace texloom::hal {
@@ -21,7 +23,8 @@ using testing::HasSubstr;
 struct Script {
   std::mutex mutex;
   std::condition_variable changed;
-  bool held = false;  // calls of start do not return
+  bool held = false;     // calls of start do not return
+  bool running = false;  // what is started is not complete
   Status start_error, work_error;
   int starts = 0;
   std::vector<std::size_t> finished;  // of each work: how many command buffers it had
@@ -30,6 +33,15 @@ struct Script {
     const std::scoped_lock lock(mutex);
     held = hold;
     changed.notify_all();
+  }
+  void run(bool run) {
+    const std::scoped_lock lock(mutex);
+    running = run;
+    changed.notify_all();
+  }
+  int start_count() {
+    const std::scoped_lock lock(mutex);
+    return starts;
   }
   std::vector<std::size_t> seen() {
     const std::scoped_lock lock(mutex);
@@ -55,8 +67,13 @@ class ScriptedBackend final : public QueueBackend {
    public:
     ScriptedWork(std::shared_ptr<Script> script, std::size_t count)
         : script_(std::move(script)), count_(count) {}
-    Status wait() override {
+    bool is_complete() override {
       const std::scoped_lock lock(script_->mutex);
+      return !script_->running;
+    }
+    Status wait() override {
+      std::unique_lock lock(script_->mutex);
+      script_->changed.wait(lock, [&] { return !script_->running; });
       script_->finished.push_back(count_);
       return script_->work_error;
     }
@@ -113,7 +130,7 @@ TEST_F(Queues, SubmitDoesNotWaitForTheDriver) {
 TEST_F(Queues, AWaitMayComeBeforeItsSignal) {
   EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands(), commands()}, {{b_, 5}}}).ok());
   EXPECT_EQ(b_->wait(5, after(milliseconds(20))).code(), StatusCode::DeadlineExceeded);
-  EXPECT_EQ(script_->starts, 0);
+  EXPECT_EQ(script_->start_count(), 0);
   EXPECT_TRUE(a_->signal(1).ok());
   EXPECT_TRUE(b_->wait(5).ok());
   EXPECT_EQ(script_->seen(), std::vector<std::size_t>{2});
@@ -143,7 +160,7 @@ TEST_F(Queues, SignalsWithoutCommandsKeepTheirPlace) {
   script_->hold(false);
   EXPECT_TRUE(wait_all(std::vector<TimelinePoint>{{a_, 1}, {b_, 2}}).ok());
   EXPECT_EQ(script_->seen(), std::vector<std::size_t>{1});
-  EXPECT_EQ(script_->starts, 1);  // the driver is given nothing that is empty
+  EXPECT_EQ(script_->start_count(), 1);  // the driver is given nothing that is empty
 }
 
 TEST_F(Queues, AFailedWaitRunsNothingAndSpreads) {
@@ -151,9 +168,41 @@ TEST_F(Queues, AFailedWaitRunsNothingAndSpreads) {
   EXPECT_TRUE(a_->fail(lost()).ok());
   EXPECT_EQ(b_->wait(1).message(), "the device is lost");
   EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
-  EXPECT_EQ(script_->starts, 0);
+  EXPECT_EQ(script_->start_count(), 0);
   EXPECT_TRUE(queue_->submit(commands()).ok());
   EXPECT_TRUE(queue_->wait_idle().ok());
+}
+
+// The device is never idle for want of the host: what the order already holds is no wait.
+TEST_F(Queues, WhatAnEarlierSubmissionSignalsIsNotWaitedFor) {
+  script_->run(true);
+  EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 3}}}).ok());
+  EXPECT_TRUE(queue_->submit({{{a_, 2}}, {commands(), commands()}, {{b_, 1}}}).ok());
+  EXPECT_EQ(queue_->wait_idle(after(milliseconds(20))).code(), StatusCode::DeadlineExceeded);
+  EXPECT_EQ(script_->start_count(), 2);
+  script_->run(false);
+  EXPECT_TRUE(b_->wait(1).ok());
+  EXPECT_EQ(script_->seen(), (std::vector<std::size_t>{1, 2}));
+}
+
+TEST_F(Queues, AnErrorSpreadsAlongTheOrder) {
+  script_->run(true);
+  EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 1}}}).ok());
+  EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands()}, {{b_, 1}}}).ok());
+  script_->work_error = lost();
+  script_->run(false);
+  EXPECT_EQ(b_->wait(1).message(), "the device is lost");
+  EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
+}
+
+// What failed to start signals nothing: what comes after it in the order is not started either.
+TEST_F(Queues, NothingIsStartedBehindWhatDidNotStart) {
+  script_->start_error = lost();
+  EXPECT_TRUE(queue_->submit({{{b_, 1}}, {}, {{a_, 1}}}).ok());
+  EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands()}, {}}).ok());
+  EXPECT_TRUE(b_->fail(lost()).ok());
+  EXPECT_EQ(queue_->wait_idle().message(), "the device is lost");
+  EXPECT_EQ(script_->start_count(), 0);
 }
 
 // One of two waits fails, and the other never comes.
@@ -226,6 +275,42 @@ TEST_F(Queues, ACallbackMayReleaseTheQueue) {
   const auto queue = queue_.get();
   EXPECT_TRUE(queue->submit({{}, {commands()}, {{a_, 1}, {b_, 1}}}).ok());
   EXPECT_TRUE(b_->wait(1).ok());
+}
+
+// The same by a thread that waits, which is in the middle of the work then.
+TEST_F(Queues, ACallbackMayReleaseTheQueueThatIsWaitedFor) {
+  a_->when_reached(1, [this](const Status&) { queue_.reset(); });
+  EXPECT_TRUE(queue_->submit({{{b_, 1}}, {commands()}, {{a_, 1}}}).ok());
+  EXPECT_TRUE(queue_->submit(commands()).ok());
+  const auto queue = queue_.get();
+  std::thread signaller([&] { EXPECT_TRUE(b_->signal(1).ok()); });
+  EXPECT_TRUE(queue->wait_idle().ok());
+  signaller.join();
+  EXPECT_EQ(script_->seen().size(), 2U);
+}
+
+TEST_F(Queues, AWaitMayEndBeforeTheWork) {
+  script_->run(true);
+  EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 1}}}).ok());
+  EXPECT_EQ(queue_->wait_idle(after(milliseconds(10))).code(), StatusCode::DeadlineExceeded);
+  EXPECT_EQ(queue_->wait_idle(after(milliseconds(-1))).code(), StatusCode::DeadlineExceeded);
+  script_->run(false);
+  EXPECT_TRUE(a_->wait(1).ok());  // by the queue's threads: nobody else waits for the queue
+}
+
+TEST_F(Queues, ThreadsSubmitAndWaitAtOnce) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        EXPECT_TRUE(queue_->submit(commands()).ok());
+        const Deadline deadline = t % 2 == 0 ? Deadline() : after(std::chrono::seconds(60));
+        EXPECT_TRUE(queue_->wait_idle(deadline).ok());
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(script_->seen().size(), 200U);
 }
 
 TEST_F(Queues, ThreadsSubmitAtOnce) {

@@ -35,6 +35,7 @@ class NullQueue final : public QueueBackend {
  private:
   class NullWork final : public Work {
    public:
+    bool is_complete() override { return true; }
     Status wait() override { return {}; }
   };
 };

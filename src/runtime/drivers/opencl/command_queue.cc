@@ -14,21 +14,31 @@ class OpenClWork final : public QueueBackend::Work {
   OpenClWork(std::shared_ptr<const Context> context, EventHandle done)
       : context_(std::move(context)), done_(std::move(done)) {}
 
+  bool is_complete() override {
+    if (!done_) return true;
+    const Result<cl_int> now = state();
+    return !now.ok() || *now <= CL_COMPLETE;
+  }
+
   Status wait() override {
-    if (done_.get() == nullptr) return {};
-    const Api& api = context_->api();
+    if (!done_) return {};
     const cl_event event = done_.get();
-    const cl_int waited = api.clWaitForEvents(1, &event);
-    cl_int state = CL_COMPLETE;
-    const cl_int code =
-        api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
-    TL_RETURN_IF_ERROR(to_status(code, "clGetEventInfo"));
-    // A negative state is the error that ended the command.
-    if (state < CL_COMPLETE) return to_status(state, "running a command buffer");
+    const cl_int waited = context_->api().clWaitForEvents(1, &event);
+    TL_ASSIGN_OR_RETURN(const cl_int now, state());
+    if (now < CL_COMPLETE) return to_status(now, "running a command buffer");
     return to_status(waited, "clWaitForEvents");
   }
 
  private:
+  // Of the last command; a negative one is the error that ended it.
+  Result<cl_int> state() const {
+    cl_int now = CL_COMPLETE;
+    const cl_int code = context_->api().clGetEventInfo(
+        done_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof now, &now, nullptr);
+    TL_RETURN_IF_ERROR(to_status(code, "clGetEventInfo"));
+    return now;
+  }
+
   std::shared_ptr<const Context> context_;
   EventHandle done_;
 };
