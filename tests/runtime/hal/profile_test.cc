@@ -1,0 +1,87 @@
+// Spans, lanes and the text of a trace; what devices put there is held by the conformance suite.
+#include "runtime/hal/profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace texloom::hal {
+namespace {
+
+using std::chrono::nanoseconds;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+
+TEST(Profiles, AThreadHasOneLane) {
+  Profile profile;
+  profile.name_host_track("main");
+  {
+    const HostSpan span(&profile, "build");
+  }
+  std::thread([&] { const HostSpan span(&profile, "start"); }).join();
+  {
+    const HostSpan span(&profile, "wait");
+  }
+  EXPECT_THAT(profile.tracks(), ElementsAre(Field(&ProfileTrack::name, "main"),
+                                            Field(&ProfileTrack::name, "thread 1")));
+  const auto spans = profile.spans();
+  ASSERT_EQ(spans.size(), 3U);
+  EXPECT_EQ(spans[0].track, spans[2].track);
+  EXPECT_NE(spans[0].track, spans[1].track);
+  EXPECT_LE(spans[0].begin, spans[0].end);
+  EXPECT_LE(spans[0].end, spans[2].begin);
+}
+
+TEST(Profiles, NothingIsMeasuredWithoutOne) { const HostSpan span(nullptr, "build"); }
+
+TEST(Profiles, ClearKeepsTheLanes) {
+  Profile profile;
+  const std::uint32_t track = profile.add_device_track("GPU");
+  profile.add({.name = "f", .track = track});
+  profile.clear();
+  EXPECT_TRUE(profile.spans().empty());
+  EXPECT_THAT(profile.tracks(), ElementsAre(Field(&ProfileTrack::name, "GPU, queue 0")));
+}
+
+TEST(Profiles, SpansBeyondTheLimitAreCounted) {
+  Profile profile(10);
+  for (int i = 0; i < 13; ++i) profile.add({});
+  EXPECT_EQ(profile.spans().size(), 10U);
+  EXPECT_EQ(profile.dropped(), 3U);
+}
+
+// Times are in microseconds from the first span, whichever is added first; names are escaped.
+TEST(Profiles, TheTextOfATrace) {
+  Profile profile;
+  const std::uint32_t host = profile.host_track();
+  const std::uint32_t device = profile.add_device_track("a \"GPU\"");
+  const ProfileClock::time_point start(nanoseconds(5'000'000'000));
+  profile.add({.name = "f\n",
+               .track = device,
+               .begin = start + nanoseconds(1'500),
+               .end = start + nanoseconds(3'500),
+               .queue_wait = nanoseconds(1'042),
+               .bytes = 4'000});
+  profile.add({.name = "start", .track = host, .begin = start, .end = start + nanoseconds(7)});
+  // clang-format off
+  EXPECT_EQ(chrome_trace(profile),
+      R"({"displayTimeUnit":"ns","traceEvents":[
+{"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"host"}},
+{"ph":"M","name":"process_name","pid":2,"tid":0,"args":{"name":"devices"}},
+{"ph":"M","name":"thread_name","pid":1,"tid":0,"args":{"name":"thread 0"}},
+{"ph":"M","name":"thread_name","pid":2,"tid":1,"args":{"name":"a \"GPU\", queue 0"}},
+{"ph":"X","name":"f\u000a","pid":2,"tid":1,"ts":1.500,"dur":2.000,"args":{"queue_wait_us":1.042,"bytes":4000,"gb_per_s":2.000}},
+{"ph":"X","name":"start","pid":1,"tid":0,"ts":0.000,"dur":0.007}
+]}
+)");
+  // clang-format on
+}
+
+TEST(Profiles, AnEmptyTraceIsOne) {
+  EXPECT_THAT(chrome_trace(Profile()), HasSubstr("\"traceEvents\":["));
+}
+
+}  // namespace
+}  // namespace texloom::hal
