@@ -189,12 +189,17 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     const std::scoped_lock lock(mutex_);
     statistics_.bytes_in_use -= bytes_of(object->desc());
     statistics_.wasted_texels -= wasted_texels;
+    const Clock::time_point now = Clock::now();
     auto& idle = shelf_of(shelves<Object>(), object->desc());
-    idle.push_back({std::move(object), std::move(queue), std::move(complete), Clock::now()});
+    idle.push_back({std::move(object), std::move(queue), std::move(complete), now});
     if (closed_) {
       free_idle(Clock::time_point::max(), freed);
     } else if (statistics_.bytes_held > max_bytes_) {
       free_until_room_for(0, freed);
+    }
+    if (now >= next_look_) {
+      free_idle(now - max_idle_, freed);
+      next_look_ = now + max_idle_ / 4;  // now and then, since a look goes through all
     }
   }
 
@@ -342,6 +347,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
   mutable std::mutex mutex_;  // of all below
   std::uint64_t max_bytes_;
   std::chrono::nanoseconds max_idle_;
+  Clock::time_point next_look_ = Clock::time_point::min();  // for what has been idle for long
   Shelves<Buffer, BufferDesc> buffers_;
   Shelves<Texture, TextureDesc> textures_;
   WorkspaceStatistics statistics_;

@@ -53,10 +53,11 @@ class Lease {
   // What the first submission that uses the object has to wait for, if anything.
   const std::optional<TimelinePoint>& wait() const { return wait_; }
 
-  // Says that every use has been submitted to the queue that the object was acquired for, or comes
-  // there before what is submitted from now on. A reusable command buffer that names the object
-  // must not be submitted any more. `complete`, if given, is reached when the last use is complete:
-  // with it other queues can wait for the object. Does nothing when it is empty.
+  // Says that every use has been submitted to the queue that the object was acquired for, behind
+  // wait() if there is one, or comes there before what is submitted from now on. A reusable command
+  // buffer that names the object must not be submitted any more. `complete`, if given, is reached
+  // when the last use is complete: with it other queues can wait for the object. Does nothing when
+  // it is empty.
   void release(std::optional<TimelinePoint> complete = {});
 
   // Queue-ordered release, to any queue: the object is free for what is submitted to `queue` behind
@@ -81,7 +82,8 @@ class Lease {
 struct WorkspaceOptions {
   // Of all objects, lent and idle; by default three quarters of the device's memory.
   std::optional<std::uint64_t> max_bytes = {};
-  // A request that has to call the driver anyway also frees what has been idle for longer.
+  // What has been idle for longer is freed by releases, which look for it four times in this time,
+  // and by requests that have to call the driver anyway.
   std::chrono::nanoseconds max_idle = std::chrono::seconds(10);
 };
 
