@@ -157,7 +157,8 @@ class PlanMaker {
   }
 
   void add_kernel(const codegen::opencl::CompiledKernel& kernel) {
-    runtime::KernelSpec spec{kernel.source, {"-cl-std=CL1.2"}, {}};
+    runtime::KernelSpec spec{
+        .codes = {{hal::KernelFormat::OpenClC, kernel.source, {"-cl-std=CL1.2"}}}, .entry = {}};
     spec.entry.name = kernel.name;
     for (const KernelParam& p : kernel.params) spec.entry.params.push_back(kernel_param(p));
     std::transform(kernel.block.begin(), kernel.block.end(), spec.entry.workgroup_size.begin(),

@@ -48,9 +48,9 @@ struct ScalarSpec {
 };
 
 struct KernelSpec {
-  std::string source;  // in the device's language
-  std::vector<std::string> build_options;
+  std::vector<hal::KernelCode> codes;  // of which a driver takes the first that it understands
   hal::EntryPoint entry;
+  hal::MathMode math = hal::MathMode::Strict;
 };
 
 // A tensor of the plan.

@@ -191,10 +191,10 @@ Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(std::shared_ptr<hal::
   std::shared_ptr<PlanExecutor> executor(new PlanExecutor(std::move(device), std::move(plan)));
   executor->written_ = written_arguments(executor->plan_);
   for (const KernelSpec& kernel : executor->plan_.kernels) {
-    TL_ASSIGN_OR_RETURN(auto executable,
-                        executor->device_->create_executable({.source = kernel.source,
-                                                              .build_options = kernel.build_options,
-                                                              .entry_points = {kernel.entry}}));
+    TL_ASSIGN_OR_RETURN(
+        auto executable,
+        executor->device_->create_executable(
+            {.codes = kernel.codes, .entry_points = {kernel.entry}, .math = kernel.math}));
     executor->executables_.push_back(std::move(executable));
   }
   if (executor->plan_.symbols.empty()) {

@@ -16,13 +16,11 @@ LaunchPlan plan_with(std::vector<Step> steps) {
   plan.arguments = {texture_tensor("X", {4, 4}), buffer_tensor("Y", 256)};
   plan.temporaries = {texture_tensor("T", {8, 4}), buffer_tensor("U", 128)};
   plan.kernels = {
-      {.source = "",
-       .build_options = {},
+      {.codes = {},
        .entry = {.name = "copy",
                  .params = {hal::TextureParam{.name = "in", .min_extent = {4, 4}},
                             hal::BufferParam{.name = "out", .min_bytes = 256}}}},
-      {.source = "",
-       .build_options = {},
+      {.codes = {},
        .entry = {.name = "count",
                  .params = {hal::ConstantParam{.name = "n", .type = ElementType::Int32},
                             hal::ConstantParam{.name = "m", .type = ElementType::UInt64}}}}};

@@ -50,6 +50,10 @@ inline Bytes random_bytes(std::size_t size, unsigned seed) {
   return {bytes.begin(), bytes.end()};
 }
 
+inline std::vector<KernelCode> opencl_c(std::string source, std::vector<std::string> options = {}) {
+  return {{KernelFormat::OpenClC, std::move(source), std::move(options)}};
+}
+
 template <typename T>
 std::span<const std::byte> bytes_of(const std::vector<T>& values) {
   return std::as_bytes(std::span(values));
@@ -122,9 +126,9 @@ class OpenClTest : public ::testing::Test {
 
   std::shared_ptr<Executable> make_executable(std::string source, EntryPoint entry,
                                               std::vector<std::string> options = {}) {
-    auto executable = device_->create_executable({.source = std::move(source),
-                                                  .build_options = std::move(options),
-                                                  .entry_points = {std::move(entry)}});
+    auto executable =
+        device_->create_executable({.codes = opencl_c(std::move(source), std::move(options)),
+                                    .entry_points = {std::move(entry)}});
     EXPECT_TRUE(executable.ok()) << executable.status().to_string();
     return executable.ok() ? *executable : nullptr;
   }

@@ -18,6 +18,7 @@ using hal::BufferParam;
 using hal::ConstantParam;
 using hal::Extent2D;
 using hal::fails_with;
+using hal::opencl_c;
 using hal::TexelFormat;
 using hal::TextureBinding;
 using hal::TextureOrigin;
@@ -40,8 +41,7 @@ constexpr const char* kAddOne = R"(
   })";
 
 KernelSpec copy_in_kernel() {
-  return {.source = kCopyIn,
-          .build_options = {"-cl-std=CL1.2"},
+  return {.codes = opencl_c(kCopyIn, {"-cl-std=CL1.2"}),
           .entry = {.name = "copy_in",
                     .params = {BufferParam{.name = "in", .min_bytes = kCount * 4},
                                TextureParam{
@@ -50,8 +50,7 @@ KernelSpec copy_in_kernel() {
 }
 KernelSpec add_one_kernel() {
   return {
-      .source = kAddOne,
-      .build_options = {"-cl-std=CL1.2"},
+      .codes = opencl_c(kAddOne, {"-cl-std=CL1.2"}),
       .entry = {
           .name = "add_one",
           .params = {TextureParam{.name = "in", .min_extent = kExtent},
@@ -61,8 +60,7 @@ KernelSpec add_one_kernel() {
 
 // Says how many threads ran.
 KernelSpec count_kernel() {
-  return {.source = "__kernel void count(__global int* x) { atomic_add(x, 1); }",
-          .build_options = {},
+  return {.codes = opencl_c("__kernel void count(__global int* x) { atomic_add(x, 1); }"),
           .entry = {.name = "count",
                     .params = {BufferParam{.name = "x", .access = Access::ReadWrite}}}};
 }
@@ -134,8 +132,8 @@ TEST_F(PlanExecutorTest, SeveralRunsAtOnce) {
   const auto executor = make_executor(
       {.arguments = {buffer_tensor("x", 4)},
        .temporaries = {},
-       .kernels = {{.source = "__kernel void triple(__global int* x) { x[0] = x[0] * 3 + 1; }",
-                    .build_options = {},
+       .kernels = {{.codes =
+                        opencl_c("__kernel void triple(__global int* x) { x[0] = x[0] * 3 + 1; }"),
                     .entry = {.name = "triple",
                               .params = {BufferParam{.name = "x", .access = Access::ReadWrite}}}}},
        .steps = {launch(0, {1, 1, 1}, {argument(0)})}});
@@ -154,8 +152,7 @@ TEST_F(PlanExecutorTest, LoopVariablesReachTheKernels) {
   LaunchPlan plan{
       .arguments = {buffer_tensor("x", 8)},
       .temporaries = {},
-      .kernels = {{.source = source,
-                   .build_options = {},
+      .kernels = {{.codes = opencl_c(source),
                    .entry = {.name = "push",
                              .params = {BufferParam{.name = "x", .access = Access::ReadWrite},
                                         ConstantParam{.name = "i"},
@@ -208,8 +205,7 @@ TEST_F(PlanExecutorTest, Scalars) {
                   {.name = "factor", .element = hal::ElementType::Float32}},
       .arguments = {buffer_tensor("x", 4)},
       .temporaries = {},
-      .kernels = {{.source = source,
-                   .build_options = {},
+      .kernels = {{.codes = opencl_c(source),
                    .entry = {.name = "scale",
                              .params = {ConstantParam{.name = "factor",
                                                       .type = hal::ElementType::Float32},
@@ -270,8 +266,7 @@ TEST_F(PlanExecutorTest, TextureArgumentsAtOrigins) {
   const LaunchPlan plan{
       .arguments = {texture_tensor("X", kExtent), texture_tensor("Y", kExtent)},
       .temporaries = {},
-      .kernels = {{.source = source,
-                   .build_options = {},
+      .kernels = {{.codes = opencl_c(source),
                    .entry = {.name = "next",
                              .params = {in, ConstantParam{"in.x"}, ConstantParam{"in.y"}, out,
                                         ConstantParam{"out.x"}, ConstantParam{"out.y"}}}}},
@@ -434,8 +429,7 @@ TEST_F(PlanExecutorTest, TemporariesInLargerTexturesFullOfNaN) {
   const auto fill = make_executor(
       {.arguments = {},
        .temporaries = {texture_tensor("T", kLarge)},
-       .kernels = {{.source = source,
-                    .build_options = {},
+       .kernels = {{.codes = opencl_c(source),
                     .entry = {.name = "fill",
                               .params = {TextureParam{
                                   .name = "out", .access = Access::Write, .min_extent = kLarge}}}}},
@@ -464,8 +458,7 @@ TEST_F(PlanExecutorTest, TemporariesInLargerTexturesFullOfNaN) {
   const auto row = make_executor(
       {.arguments = {texture_tensor("T", kLarge), buffer_tensor("Y", kLarge.width * 4)},
        .temporaries = {},
-       .kernels = {{.source = row_source,
-                    .build_options = {},
+       .kernels = {{.codes = opencl_c(row_source),
                     .entry = {.name = "row",
                               .params = {TextureParam{.name = "in", .min_extent = kLarge},
                                          BufferParam{.name = "out",
@@ -484,14 +477,14 @@ TEST_F(PlanExecutorTest, BufferTemporaries) {
   const LaunchPlan plan{
       .arguments = {buffer_tensor("X", 64), buffer_tensor("Y", 64)},
       .temporaries = {buffer_tensor("T", 64)},
-      .kernels =
-          {{.source = "__kernel void next_of(__global const float* in, __global float* out) {"
-                      "  out[get_global_id(0)] = in[get_global_id(0)] + 1.0f; }",
-            .build_options = {},
-            .entry = {.name = "next_of",
-                      .params = {BufferParam{.name = "in", .min_bytes = 64},
-                                 BufferParam{
-                                     .name = "out", .access = Access::Write, .min_bytes = 64}}}}},
+      .kernels = {{.codes = opencl_c(
+                       "__kernel void next_of(__global const float* in, __global float* out) {"
+                       "  out[get_global_id(0)] = in[get_global_id(0)] + 1.0f; }"),
+                   .entry = {.name = "next_of",
+                             .params = {BufferParam{.name = "in", .min_bytes = 64},
+                                        BufferParam{.name = "out",
+                                                    .access = Access::Write,
+                                                    .min_bytes = 64}}}}},
       .steps = {AllocateStep{0}, launch(0, {16, 1, 1}, {argument(0), temporary(0)}),
                 launch(0, {16, 1, 1}, {temporary(0), argument(1)}), FreeStep{0}}};
   const auto executor = make_executor(plan);
@@ -552,7 +545,7 @@ TEST_F(PlanExecutorTest, ErrorsComeWhenTheExecutorIsMade) {
   };
   EXPECT_THAT(PlanExecutor::create(nullptr, add_one_plan()).status(), refused("device is null"));
   LaunchPlan plan = add_one_plan();
-  plan.kernels[1].source = "__kernel void add_one(";
+  plan.kernels[1].codes = opencl_c("__kernel void add_one(");
   EXPECT_THAT(status_of(plan), fails_with(StatusCode::BuildFailed, "build log"));
   plan = add_one_plan();
   plan.steps.insert(plan.steps.begin(), FreeStep{0});

@@ -94,7 +94,11 @@ Status check_creation(const DeviceInfo& device, const TextureDesc& desc) {
 }
 
 Status check_creation(const DeviceInfo& device, const ExecutableDesc& desc) {
-  if (desc.source.empty()) return invalid_argument("an executable without source");
+  if (desc.codes.empty()) return invalid_argument("an executable without code");
+  for (const KernelCode& code : desc.codes) {
+    if (code.code.empty() && code.format != KernelFormat::HostFunctions)
+      return invalid_argument("an executable given as {}, which is empty", to_string(code.format));
+  }
   if (desc.entry_points.empty()) return invalid_argument("an executable without entry points");
   std::unordered_set<std::string_view> names;
   for (const EntryPoint& entry : desc.entry_points) {

@@ -14,7 +14,7 @@ namespace texloom::hal {
 Status check_creation(const DeviceInfo& device, const BufferDesc& desc);
 Status check_creation(const DeviceInfo& device, const TextureDesc& desc);
 
-// Source and table without content, names used twice, workgroups and arguments over the limits,
+// Code and table without content, names used twice, workgroups and arguments over the limits,
 // constants that are not of 32 or 64 bits.
 Status check_creation(const DeviceInfo& device, const ExecutableDesc& desc);
 

@@ -39,7 +39,9 @@ Result<std::shared_ptr<Texture>> Device::create_texture(const TextureDesc& desc)
 
 Result<std::shared_ptr<Executable>> Device::create_executable(const ExecutableDesc& desc) {
   TL_RETURN_IF_ERROR(check_creation(*info_, desc));
-  return create_checked(desc);
+  TL_ASSIGN_OR_RETURN(std::shared_ptr<Executable> executable, create_checked(desc));
+  if (desc.build == BuildTime::Creation) TL_RETURN_IF_ERROR(executable->prepare());
+  return executable;
 }
 
 std::shared_ptr<CommandBuffer> Device::create_command_buffer() const {

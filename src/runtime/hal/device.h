@@ -34,8 +34,10 @@ class Device {
   Result<std::shared_ptr<Buffer>> create_buffer(const BufferDesc& desc);
   Result<std::shared_ptr<Texture>> create_texture(const TextureDesc& desc);
 
-  // Compiles. BuildFailed carries the device compiler's log. NotFound: an entry point that the
-  // source does not define. InvalidArgument: a table that the limits or the compiled kernel refuse.
+  // Unimplemented: no code in a format of the driver. InvalidArgument: a table that the limits
+  // refuse, a build option that relaxes arithmetic beyond the math mode. Then, unless it is built
+  // at first use: BuildFailed with the device compiler's log; NotFound: an entry point that the
+  // code does not define; InvalidArgument: a table that the compiled kernel refuses.
   Result<std::shared_ptr<Executable>> create_executable(const ExecutableDesc& desc);
 
   std::shared_ptr<CommandBuffer> create_command_buffer() const;

@@ -1,5 +1,7 @@
 #include "runtime/hal/executable.h"
 
+#include <algorithm>
+
 namespace texloom::hal {
 
 std::string_view name_of(const KernelParam& param) {
@@ -12,6 +14,52 @@ std::string describe(const KernelParam& param) {
   if (const auto* constant = std::get_if<ConstantParam>(&param))
     return fmt::format("a constant {}", to_string(constant->type));
   return "a buffer";
+}
+
+std::string_view to_string(KernelFormat format) {
+  switch (format) {
+    case KernelFormat::OpenClC:
+      return "OpenCL C";
+    case KernelFormat::OpenClBinary:
+      return "an OpenCL binary";
+    case KernelFormat::Msl:
+      return "MSL";
+    case KernelFormat::HostFunctions:
+      return "host functions";
+    case KernelFormat::Ir:
+      return "IR";
+  }
+  return "an unknown format";
+}
+
+Result<const KernelCode*> select_code(const ExecutableDesc& desc,
+                                      std::span<const KernelFormat> understood,
+                                      std::string_view driver) {
+  std::string given;
+  for (const KernelCode& code : desc.codes) {
+    if (std::find(understood.begin(), understood.end(), code.format) != understood.end())
+      return &code;
+    given += given.empty() ? "" : ", ";
+    given += to_string(code.format);
+  }
+  std::string taken;
+  for (const KernelFormat format : understood) {
+    taken += taken.empty() ? "" : ", ";
+    taken += to_string(format);
+  }
+  return make_error(StatusCode::Unimplemented,
+                    "the executable is given as: {}; the driver {} takes: {}", given, driver,
+                    taken);
+}
+
+Status Executable::build_once() {
+  const std::scoped_lock lock(building_);
+  if (!was_tried_) {
+    was_tried_ = true;
+    failure_ = build();
+    is_ready_.store(failure_.ok(), std::memory_order_release);
+  }
+  return failure_;
 }
 
 Result<std::uint32_t> Executable::find(std::string_view name) const {

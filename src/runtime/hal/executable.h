@@ -1,9 +1,12 @@
-// Kernels made from source, with the table of what each takes.
+// Kernels made from source or a binary, with the table of what each takes.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -50,14 +53,60 @@ struct EntryPoint {
   std::array<std::uint32_t, 3> workgroup_size = {1, 1, 1};
 };
 
-struct ExecutableDesc {
-  std::string source;  // in the device's language: OpenCL C for the driver `opencl`
-  std::vector<std::string> build_options;
-  std::vector<EntryPoint> entry_points;
+// What the code of an executable is written in.
+enum class KernelFormat : std::uint8_t {
+  OpenClC,
+  OpenClBinary,   // of one device and one version of its driver
+  Msl,            // Metal's language
+  HostFunctions,  // functions of the process, by the names of the entry points; no code
+  Ir,             // the compiler's text form
+};
+std::string_view to_string(KernelFormat format);  // "OpenCL C", …
+
+struct KernelCode {
+  KernelFormat format = KernelFormat::OpenClC;
+  std::string code = {};
+  std::vector<std::string> build_options = {};  // of the compiler of this format
 };
 
-// Made by Device::create_executable, which compiles and checks every entry point against the
-// device's limits and against the compiled kernel. Thread safe. Ownership: as for Buffer.
+// What a device's compiler may do to floating-point results beyond what the code itself leaves
+// open. A set; nothing is allowed that is not stated.
+enum class MathMode : std::uint8_t {
+  Strict = 0,
+  Contract = 1,           // products and sums become one operation, of whatever rounding
+  IgnoreSignedZeros = 2,  // -0 and +0 are the same
+  FlushDenormals = 4,     // numbers below the smallest normal one are zero
+  AssumeFinite = 8,       // no NaN and no infinity comes in or out
+  Reassociate = 16 | Contract | IgnoreSignedZeros,  // as if numbers were real; functions less exact
+  Fast = Reassociate | FlushDenormals | AssumeFinite,
+};
+constexpr MathMode operator|(MathMode a, MathMode b) {
+  return static_cast<MathMode>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+// Whether `mode` includes everything in `wanted`.
+constexpr bool allows(MathMode mode, MathMode wanted) { return (mode | wanted) == mode; }
+
+enum class BuildTime : std::uint8_t {
+  Creation,  // by create_executable, which returns the errors of building
+  FirstUse,  // by the first prepare() or submission: the errors are its own
+};
+
+struct ExecutableDesc {
+  // The same entry points for several drivers, each of which takes the first that it understands.
+  std::vector<KernelCode> codes;
+  std::vector<EntryPoint> entry_points;
+  MathMode math = MathMode::Strict;
+  BuildTime build = BuildTime::Creation;
+};
+
+// The code that a driver which understands these formats takes. Unimplemented, naming the formats
+// on both sides, when there is none.
+Result<const KernelCode*> select_code(const ExecutableDesc& desc,
+                                      std::span<const KernelFormat> understood,
+                                      std::string_view driver);
+
+// Made by Device::create_executable. Built, its entry points are checked against the device's
+// limits and against the compiled kernels. Thread safe. Ownership: as for Buffer.
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -69,13 +118,27 @@ class Executable {
   Result<std::uint32_t> find(std::string_view name) const;
   const DeviceInfo& device_info() const { return *device_info_; }
 
+  // Builds it, unless that has been done; waits while another thread does. It is tried once: an
+  // error (those of Device::create_executable) is what each later call returns, too. A driver calls
+  // this before it uses an executable of a command buffer.
+  Status prepare() { return is_ready_.load(std::memory_order_acquire) ? Status() : build_once(); }
+
  protected:
   Executable(std::shared_ptr<const DeviceInfo> device_info, std::vector<EntryPoint> entry_points)
       : device_info_(std::move(device_info)), entry_points_(std::move(entry_points)) {}
 
+  // Called once at most, by one thread.
+  virtual Status build() = 0;
+
  private:
+  Status build_once();
+
   std::shared_ptr<const DeviceInfo> device_info_;
   std::vector<EntryPoint> entry_points_;
+  std::atomic<bool> is_ready_ = false;
+  std::mutex building_;
+  bool was_tried_ = false;  // guarded by building_, like failure_
+  Status failure_;
 };
 
 }  // namespace texloom::hal

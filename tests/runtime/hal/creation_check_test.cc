@@ -27,8 +27,7 @@ DeviceInfo small_device() {
 
 ExecutableDesc executable_with(std::vector<KernelParam> params,
                                std::array<std::uint32_t, 3> workgroup_size = {1, 1, 1}) {
-  return {.source = "kernel",
-          .build_options = {},
+  return {.codes = opencl_c("kernel"),
           .entry_points = {
               {.name = "k", .params = std::move(params), .workgroup_size = workgroup_size}}};
 }
@@ -117,9 +116,9 @@ TEST(CreationCheck, ConstantsAreOf32Or64Bits) {
 TEST(CreationCheck, ExecutablesWithoutContent) {
   const DeviceInfo device = small_device();
   ExecutableDesc desc = executable_with({});
-  desc.source.clear();
+  desc.codes.clear();
   EXPECT_THAT(check_creation(device, desc),
-              fails_with(StatusCode::InvalidArgument, "without source"));
+              fails_with(StatusCode::InvalidArgument, "without code"));
   desc = executable_with({});
   desc.entry_points.push_back(desc.entry_points[0]);
   EXPECT_THAT(check_creation(device, desc),

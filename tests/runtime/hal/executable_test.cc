@@ -1,6 +1,10 @@
 // Executables: building, and the table of entry points against the compiled kernels.
 #include "runtime/hal/executable.h"
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "tests/runtime/opencl_fixture.h"
 
 namespace texloom::hal {
@@ -27,8 +31,7 @@ class ExecutableTest : public OpenClTest {
  protected:
   Status status_of(std::string source, EntryPoint entry, std::vector<std::string> options = {}) {
     return device_
-        ->create_executable({.source = std::move(source),
-                             .build_options = std::move(options),
+        ->create_executable({.codes = opencl_c(std::move(source), std::move(options)),
                              .entry_points = {std::move(entry)}})
         .status();
   }
@@ -43,8 +46,7 @@ class ExecutableTest : public OpenClTest {
 
 TEST_F(ExecutableTest, FindsItsEntryPoints) {
   const Result<std::shared_ptr<Executable>> executable =
-      device_->create_executable({.source = kCopySource,
-                                  .build_options = {},
+      device_->create_executable({.codes = opencl_c(kCopySource),
                                   .entry_points = {copy_entry(),
                                                    {.name = "fixed",
                                                     .params = {BufferParam{.name = "out"}},
@@ -156,6 +158,127 @@ TEST_F(ExecutableTest, WorkgroupsThatCannotRunAreRefused) {
                                       .params = {BufferParam{.name = "out"}},
                                       .workgroup_size = {16, 1, 1}}),
               fails_with(StatusCode::InvalidArgument, "the kernel requires 8 x 2 x 1"));
+}
+
+// --- Codes: which is taken, and what may be done to its arithmetic
+
+constexpr const char* kSetSource = "__kernel void k(__global int* x) { x[0] = VALUE; }";
+
+EntryPoint set_entry() { return {.name = "k", .params = {BufferParam{.name = "x"}}}; }
+
+TEST_F(ExecutableTest, TheFirstCodeThatTheDriverUnderstandsIsTaken) {
+  const auto status = [&](std::vector<KernelCode> codes) {
+    return device_->create_executable({.codes = std::move(codes), .entry_points = {set_entry()}})
+        .status();
+  };
+  const KernelCode msl{.format = KernelFormat::Msl, .code = "kernel void k() {}"};
+  const KernelCode good{.code = kSetSource, .build_options = {"-DVALUE=1"}};
+  const KernelCode bad{.code = kSetSource};
+  TL_ASSERT_OK(status({msl, good, bad}));
+  EXPECT_EQ(status({msl, bad, good}).code(), StatusCode::BuildFailed);
+  EXPECT_THAT(status({msl, {.format = KernelFormat::Ir, .code = "x"}}),
+              fails_with(StatusCode::Unimplemented,
+                         "the executable is given as: MSL, IR; the driver opencl takes: OpenCL C, "
+                         "an OpenCL binary"));
+  EXPECT_THAT(status({good, {.format = KernelFormat::Msl}}),
+              fails_with(StatusCode::InvalidArgument, "given as MSL, which is empty"));
+}
+
+TEST_F(ExecutableTest, BytesThatAreNoBinaryDoNotBuild) {
+  const Status status =
+      device_
+          ->create_executable(
+              {.codes = {{.format = KernelFormat::OpenClBinary, .code = "no binary at all"}},
+               .entry_points = {set_entry()}})
+          .status();
+  EXPECT_THAT(status, fails_with(StatusCode::BuildFailed, "kernel \"k\""));
+}
+
+TEST_F(ExecutableTest, OptionsThatRelaxArithmeticNeedTheMathMode) {
+  const auto status = [&](std::vector<std::string> options, MathMode math) {
+    return device_
+        ->create_executable({.codes = opencl_c("__kernel void k(__global int* x) { x[0] = 1; }",
+                                               std::move(options)),
+                             .entry_points = {set_entry()},
+                             .math = math})
+        .status();
+  };
+  for (const char* option :
+       {"-cl-mad-enable", "-cl-no-signed-zeros", "-cl-denorms-are-zero", "-cl-finite-math-only",
+        "-cl-unsafe-math-optimizations", "-cl-fast-relaxed-math"}) {
+    EXPECT_THAT(status({std::string("-DA=1 ") + option}, MathMode::Strict),
+                fails_with(StatusCode::InvalidArgument, option));
+    TL_ASSERT_OK(status({option}, MathMode::Fast));
+  }
+  TL_ASSERT_OK(status({"-cl-mad-enable"}, MathMode::Contract));
+  EXPECT_THAT(status({"-cl-unsafe-math-optimizations"}, MathMode::Contract),
+              fails_with(StatusCode::InvalidArgument, "-cl-unsafe-math-optimizations"));
+  TL_ASSERT_OK(status({"-DA=-cl-mad-enable"}, MathMode::Strict));
+}
+
+// --- Building at first use
+
+TEST_F(ExecutableTest, BuiltAtFirstUseItFailsThenAndEachTimeAfter) {
+  const Result<std::shared_ptr<Executable>> made = device_->create_executable(
+      {.codes = opencl_c(kSetSource), .entry_points = {set_entry()}, .build = BuildTime::FirstUse});
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  const auto failure = fails_with(StatusCode::BuildFailed, "VALUE");
+  const auto buffer = make_buffer(4);
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(
+      commands->dispatch(*made, 0, {1, 1, 1}, std::vector<Binding>{BufferBinding{buffer}}, {}));
+  TL_ASSERT_OK(commands->finish());
+  for (int i = 0; i < 2; ++i) {
+    const auto done = std::make_shared<Semaphore>();
+    TL_ASSERT_OK(device_->queue()->submit({{}, {commands}, {{done, 1}}}));
+    EXPECT_THAT(done->wait(1), failure);
+    EXPECT_THAT(device_->queue()->wait_idle(), failure);
+  }
+  EXPECT_THAT((*made)->prepare(), failure);
+}
+
+TEST_F(ExecutableTest, BuiltAtFirstUseItRuns) {
+  const Result<std::shared_ptr<Executable>> made =
+      device_->create_executable({.codes = opencl_c(kSetSource, {"-DVALUE=7"}),
+                                  .entry_points = {set_entry()},
+                                  .build = BuildTime::FirstUse});
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  const auto buffer = make_buffer(4);
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(
+      commands->dispatch(*made, 0, {1, 1, 1}, std::vector<Binding>{BufferBinding{buffer}}, {}));
+  TL_ASSERT_OK(run(commands));
+  EXPECT_EQ(values_of<int>(buffer), std::vector{7});
+}
+
+// Of an executable that counts its builds, each of several threads gets the one build's outcome.
+TEST(Executable, IsBuiltOnceByManyThreads) {
+  class Counting final : public Executable {
+   public:
+    explicit Counting(Status outcome)
+        : Executable(std::make_shared<const DeviceInfo>(), {}), outcome_(std::move(outcome)) {}
+    int builds() const { return builds_; }
+
+   private:
+    Status build() override {
+      ++builds_;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      return outcome_;
+    }
+    Status outcome_;
+    std::atomic<int> builds_ = 0;
+  };
+  for (const Status& outcome : {Status(), make_error(StatusCode::BuildFailed, "no")}) {
+    Counting executable(outcome);
+    std::vector<std::thread> threads;
+    std::atomic<int> right = 0;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] { right += executable.prepare().code() == outcome.code() ? 1 : 0; });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(executable.builds(), 1);
+    EXPECT_EQ(right, 8);
+  }
 }
 
 }  // namespace

@@ -22,6 +22,9 @@ class NullExecutable final : public Executable {
  public:
   NullExecutable(std::shared_ptr<const DeviceInfo> info, const ExecutableDesc& desc)
       : Executable(std::move(info), desc.entry_points) {}
+
+ private:
+  Status build() override { return {}; }
 };
 
 // All is complete when it is started.

@@ -30,6 +30,7 @@
   X(clCreateImage)              \
   X(clReleaseMemObject)         \
   X(clCreateProgramWithSource)  \
+  X(clCreateProgramWithBinary)  \
   X(clBuildProgram)             \
   X(clGetProgramInfo)           \
   X(clGetProgramBuildInfo)      \

@@ -102,6 +102,7 @@ Status Encoder::encode(const Segment& segment, cl_event* done) {
 }
 
 Status Encoder::encode(const DispatchSegment& segment, cl_event* done) {
+  TL_RETURN_IF_ERROR(segment.executable->prepare());
   const OpenClExecutable& executable = as_opencl(*segment.executable);
   const EntryPoint& entry = executable.entry_points()[segment.entry_point];
   const cl_kernel kernel = executable.kernel(segment.entry_point);

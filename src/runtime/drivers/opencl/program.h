@@ -1,8 +1,9 @@
-// Executables of the OpenCL driver: a program built from source and its kernels.
+// Executables of the OpenCL driver: a program built from source or a binary, and its kernels.
 #pragma once
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "runtime/drivers/opencl/context.h"
@@ -12,23 +13,32 @@
 
 namespace texloom::hal::opencl {
 
+// The build options, one behind the other, for this code and math mode: of OpenCL C also those
+// under which kernels describe their arguments. InvalidArgument: an option of the code relaxes
+// arithmetic in a way that the mode does not allow.
+Result<std::string> build_options(const KernelCode& code, MathMode math);
+
 class OpenClExecutable final : public Executable {
  public:
-  // `desc` has passed hal/creation_check.h.
+  // `desc` has passed hal/creation_check.h. Not built yet.
   static Result<std::shared_ptr<Executable>> create(std::shared_ptr<const Context> context,
                                                     const ExecutableDesc& desc);
 
+  // Only behind a prepare() that succeeded.
   cl_kernel kernel(std::uint32_t entry_point) const { return kernels_[entry_point].get(); }
 
   // A kernel holds its arguments: whoever sets them keeps this until the kernel is enqueued.
   std::mutex& argument_mutex() const { return argument_mutex_; }
 
  private:
-  OpenClExecutable(std::shared_ptr<const Context> context, const ExecutableDesc& desc,
-                   ProgramHandle program, std::vector<KernelHandle> kernels);
+  OpenClExecutable(std::shared_ptr<const Context> context, std::vector<EntryPoint> entry_points,
+                   KernelCode code, std::string options);
+  Status build() override;
 
   std::shared_ptr<const Context> context_;
-  ProgramHandle program_;
+  KernelCode code_;
+  std::string options_;
+  ProgramHandle program_;              // made by build(), like the kernels
   std::vector<KernelHandle> kernels_;  // by entry point
   mutable std::mutex argument_mutex_;
 };

@@ -13,8 +13,7 @@ class NullDriverTest : public ::testing::Test {
  protected:
   std::shared_ptr<Executable> make_executable() const {
     auto made = device_->create_executable(
-        {.source = "anything",
-         .build_options = {},
+        {.codes = opencl_c("anything"),
          .entry_points = {{.name = "f",
                            .params = {BufferParam{.name = "x", .min_bytes = 16},
                                       TextureParam{.name = "t", .min_extent = {2, 2}},

@@ -221,8 +221,8 @@ TEST_F(ReplacedCallTest, ErrorOfAsynchronousWorkIsReportedOnce) {
   });
   const auto executable = make_executable(kAdvanceSource, advance_entry());
   const auto buffer = make_buffer(64);
-  TL_ASSERT_OK(device_->queue()->submit(advance_commands(executable, buffer, 1)));
   fail = true;
+  TL_ASSERT_OK(device_->queue()->submit(advance_commands(executable, buffer, 1)));
   EXPECT_THAT(device_->queue()->wait_idle(),
               fails_with(StatusCode::OutOfMemory,
                          "running a command buffer: CL_MEM_OBJECT_ALLOCATION_FAILURE"));
@@ -283,8 +283,7 @@ TEST_F(ReplacedCallTest, WorkgroupAndLocalMemoryOfTheCompiledKernel) {
   EntryPoint entry = advance_entry();
   std::string source = kAdvanceSource;
   const auto status = [&] {
-    return device_
-        ->create_executable({.source = source, .build_options = {}, .entry_points = {entry}})
+    return device_->create_executable({.codes = opencl_c(source), .entry_points = {entry}})
         .status();
   };
   entry.workgroup_size = {3, 2, 1};
