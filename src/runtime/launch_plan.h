@@ -14,11 +14,15 @@
 #include <vector>
 
 #include "runtime/hal/executable.h"
+#include "runtime/hal/grid.h"
+#include "runtime/hal/size.h"
 #include "runtime/hal/types.h"
-#include "runtime/size.h"
 #include "support/status.h"
 
 namespace texloom::runtime {
+
+using hal::LoopValues;
+using hal::Size;
 
 struct BufferStorage {
   std::uint64_t bytes = 0;
@@ -99,8 +103,8 @@ struct FreeStep {
 };
 struct LaunchStep {
   std::uint32_t kernel = 0;
-  std::array<Size, 3> groups = {1, 1, 1};  // none launched when one is zero or less
-  std::vector<Operand> operands;           // in the order of the kernel's parameters
+  hal::Grid groups = {1, 1, 1};   // none launched when one is zero or less
+  std::vector<Operand> operands;  // in the order of the kernel's parameters
 };
 struct LoopStep;
 using Step = std::variant<AllocateStep, FreeStep, LaunchStep, LoopStep>;

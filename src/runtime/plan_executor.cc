@@ -110,16 +110,12 @@ class Recorder {
       else
         bindings.push_back(binding(std::get<TensorRef>(operand)));
     }
-    std::array<std::uint32_t, 3> groups{};
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      TL_ASSIGN_OR_RETURN(const std::int64_t value, value_of(launch.groups[i]));
-      if (value > std::numeric_limits<std::uint32_t>::max())
-        return invalid_argument("kernel \"{}\" would have {} blocks along an axis",
-                                plan_.kernels[launch.kernel].entry.name, value);
-      groups[i] = static_cast<std::uint32_t>(std::max<std::int64_t>(value, 0));
-    }
+    const auto groups = hal::groups_of(launch.groups, {}, variables_);
+    if (!groups.ok())
+      return groups.status().with_context(
+          fmt::format("kernel \"{}\"", plan_.kernels[launch.kernel].entry.name));
     TL_RETURN_IF_ERROR(
-        commands_->dispatch(executables_[launch.kernel], 0, groups, bindings, constants));
+        commands_->dispatch(executables_[launch.kernel], 0, *groups, bindings, constants));
     return ++recorded_ < kLaunchesPerSubmission ? Status() : submit();
   }
 

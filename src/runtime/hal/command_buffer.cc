@@ -33,6 +33,19 @@ Status CommandBuffer::dispatch(std::shared_ptr<Executable> executable, std::uint
   return {};
 }
 
+Status CommandBuffer::dispatch_workload(std::shared_ptr<Executable> executable,
+                                        std::uint32_t entry_point,
+                                        std::span<const std::int64_t> workload,
+                                        std::span<const Binding> bindings,
+                                        std::span<const Constant> constants) {
+  std::array<std::uint32_t, 3> groups = {0, 0, 0};
+  // dispatch() says what is wrong with an entry point that there is not.
+  if (executable != nullptr && entry_point < executable->entry_points().size()) {
+    TL_ASSIGN_OR_RETURN(groups, groups_of(executable->entry_points()[entry_point], workload));
+  }
+  return dispatch(std::move(executable), entry_point, groups, bindings, constants);
+}
+
 Status CommandBuffer::update(std::shared_ptr<Buffer> target, std::uint64_t offset,
                              std::span<const std::byte> data, HostMemory memory) {
   TL_RETURN_IF_ERROR(check_recording("update"));

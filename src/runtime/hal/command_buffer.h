@@ -43,6 +43,11 @@ class CommandBuffer {
                   std::array<std::uint32_t, 3> groups, std::span<const Binding> bindings,
                   std::span<const Constant> constants);
 
+  // The same over as many groups as the entry point's grid has for these numbers.
+  Status dispatch_workload(std::shared_ptr<Executable> executable, std::uint32_t entry_point,
+                           std::span<const std::int64_t> workload,
+                           std::span<const Binding> bindings, std::span<const Constant> constants);
+
   // Writes host memory to [offset, offset + data.size()) of the buffer. OutOfMemory when the host
   // has no room for the copy.
   Status update(std::shared_ptr<Buffer> target, std::uint64_t offset,

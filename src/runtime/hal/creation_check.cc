@@ -70,6 +70,16 @@ Status check_params(const DeviceInfo& device, const EntryPoint& entry) {
   return {};
 }
 
+// A workload is all that a dispatch tells.
+Status check_grid(const EntryPoint& entry) {
+  if (!entry.grid) return {};
+  for (const Size& groups : *entry.grid) {
+    if (!groups.loop_slots().empty())
+      return invalid_argument("its grid depends on a loop variable");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status check_creation(const DeviceInfo& device, const BufferDesc& desc) {
@@ -107,6 +117,7 @@ Status check_creation(const DeviceInfo& device, const ExecutableDesc& desc) {
       return invalid_argument("two entry points named \"{}\"", entry.name);
     Status status = check_workgroup(device, entry);
     if (status.ok()) status = check_params(device, entry);
+    if (status.ok()) status = check_grid(entry);
     if (!status.ok()) return status.with_context(fmt::format("kernel \"{}\"", entry.name));
   }
   return {};

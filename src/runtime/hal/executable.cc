@@ -16,6 +16,19 @@ std::string describe(const KernelParam& param) {
   return "a buffer";
 }
 
+Result<std::array<std::uint32_t, 3>> groups_of(const EntryPoint& entry,
+                                               std::span<const std::int64_t> workload) {
+  if (!entry.grid)
+    return invalid_argument("kernel \"{}\" has no grid: tell how many groups", entry.name);
+  const std::size_t wanted = workload_count(*entry.grid);
+  if (workload.size() != wanted)
+    return invalid_argument("kernel \"{}\": the grid is over {} numbers, got {}", entry.name,
+                            wanted, workload.size());
+  auto groups = groups_of(*entry.grid, workload);
+  if (!groups.ok()) return groups.status().with_context(fmt::format("kernel \"{}\"", entry.name));
+  return groups;
+}
+
 std::string_view to_string(KernelFormat format) {
   switch (format) {
     case KernelFormat::OpenClC:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "runtime/hal/device_info.h"
+#include "runtime/hal/grid.h"
 #include "runtime/hal/types.h"
 #include "support/status.h"
 
@@ -51,7 +53,14 @@ struct EntryPoint {
   std::string name;
   std::vector<KernelParam> params;  // in the order of the kernel's arguments
   std::array<std::uint32_t, 3> workgroup_size = {1, 1, 1};
+  // The work groups of CommandBuffer::dispatch_workload.
+  std::optional<Grid> grid = {};
 };
+
+// The work groups of an entry point for a workload. InvalidArgument, beside what groups_of() of
+// hal/grid.h says: an entry point without a grid, or another count of numbers than it takes.
+Result<std::array<std::uint32_t, 3>> groups_of(const EntryPoint& entry,
+                                               std::span<const std::int64_t> workload);
 
 // What the code of an executable is written in.
 enum class KernelFormat : std::uint8_t {

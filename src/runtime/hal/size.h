@@ -1,5 +1,5 @@
-// Numbers that are known at the call alone, or in the loops of a plan: extents, and what follows
-// from them.
+// Numbers that are known at the call alone, or in the loops around it: extents, grids, and what
+// follows from them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "support/status.h"
 
-namespace texloom::runtime {
+namespace texloom::hal {
 
 using LoopValues = std::map<std::uint32_t, std::int64_t>;  // by slot, of the loops around
 
@@ -75,4 +75,4 @@ class Size {
   std::vector<Step> steps_;
 };
 
-}  // namespace texloom::runtime
+}  // namespace texloom::hal

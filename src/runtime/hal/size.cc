@@ -1,4 +1,4 @@
-#include "runtime/size.h"
+#include "runtime/hal/size.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "support/floor_division.h"
 
-namespace texloom::runtime {
+namespace texloom::hal {
 namespace {
 
 bool divides(std::int64_t a, std::int64_t b) {
@@ -183,4 +183,4 @@ std::string Size::text(std::span<const std::string> names) const {
              : whole;
 }
 
-}  // namespace texloom::runtime
+}  // namespace texloom::hal
