@@ -24,6 +24,13 @@ target_include_directories(texloom_opencl_headers SYSTEM INTERFACE ${TEXLOOM_OPE
 # Declares all of OpenCL 3.0; which version a device has is asked at run time.
 target_compile_definitions(texloom_opencl_headers INTERFACE CL_TARGET_OPENCL_VERSION=300)
 
+# Headers only: its functions are compiled into where they are called.
+find_path(TEXLOOM_XXHASH_INCLUDE xxhash.h)
+mark_as_advanced(TEXLOOM_XXHASH_INCLUDE)
+if(NOT TEXLOOM_XXHASH_INCLUDE)
+  texloom_missing("the header of xxHash (xxhash.h)" libxxhash-dev)
+endif()
+
 if(TEXLOOM_TESTS)
   find_package(GTest QUIET)
   if(NOT GTest_FOUND)

@@ -19,6 +19,7 @@
 #include "package/launch_plan.h"
 #include "released_lock.h"
 #include "runtime/drivers/opencl/driver.h"
+#include "runtime/hal/binary_cache.h"
 #include "runtime/hal/transfer.h"
 #include "schedule/storage.h"
 #include "support/check.h"
@@ -59,7 +60,7 @@ void check_process(const OpenDevices& state) {
 hal::Driver& driver(OpenDevices& state) {
   if (!state.driver) {
     state.process = getpid();
-    auto created = hal::opencl::create_driver();
+    auto created = hal::opencl::create_driver({.binary_cache = hal::binary_cache_of_environment()});
     throw_if_error(created.status());
     state.driver = *created;
   }

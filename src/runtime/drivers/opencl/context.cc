@@ -39,13 +39,15 @@ cl_image_format image_format(TexelFormat format) {
 }
 
 Result<std::shared_ptr<const Context>> Context::create(std::shared_ptr<const Api> api,
-                                                       const PlatformDevice& device) {
+                                                       const PlatformDevice& device,
+                                                       std::shared_ptr<BinaryCache> binary_cache) {
   const cl_context_properties properties[] = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(device.platform), 0};
   cl_int code = CL_SUCCESS;
   cl_context raw = api->clCreateContext(properties, 1, &device.device, nullptr, nullptr, &code);
   TL_RETURN_IF_ERROR(to_status(code, "clCreateContext"));
   std::shared_ptr<Context> context(new Context(std::move(api), device, raw));
+  context->binary_cache_ = std::move(binary_cache);
   if (device.info->features.images) TL_RETURN_IF_ERROR(context->read_image_formats());
   return std::shared_ptr<const Context>(std::move(context));
 }

@@ -7,6 +7,7 @@
 #include "runtime/drivers/opencl/api.h"
 #include "runtime/drivers/opencl/handle.h"
 #include "runtime/drivers/opencl/platform.h"
+#include "runtime/hal/binary_cache.h"
 #include "runtime/hal/types.h"
 #include "support/status.h"
 
@@ -20,7 +21,8 @@ cl_image_format image_format(TexelFormat format);
 class Context {
  public:
   static Result<std::shared_ptr<const Context>> create(std::shared_ptr<const Api> api,
-                                                       const PlatformDevice& device);
+                                                       const PlatformDevice& device,
+                                                       std::shared_ptr<BinaryCache> binary_cache);
 
   const Api& api() const { return *api_; }
   const std::shared_ptr<const Api>& shared_api() const { return api_; }
@@ -28,6 +30,7 @@ class Context {
   cl_context get() const { return context_.get(); }
   const std::shared_ptr<const DeviceInfo>& info() const { return info_; }
   bool supports(TexelFormat format, TextureUsage usage) const;
+  BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null: there is none
 
  private:
   Context(std::shared_ptr<const Api> api, const PlatformDevice& device, cl_context context)
@@ -38,6 +41,7 @@ class Context {
   cl_device_id device_;
   std::shared_ptr<const DeviceInfo> info_;
   ContextHandle context_;
+  std::shared_ptr<BinaryCache> binary_cache_;
   // Indexed by format: the bits of the memory flags under which a 2-D image of it can be made.
   std::array<cl_mem_flags, kAllTexelFormats.size()> image_flags_ = {};
 };

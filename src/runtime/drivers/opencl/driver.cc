@@ -37,8 +37,9 @@ class OpenClDevice final : public Device {
 
 class OpenClDriver final : public Driver {
  public:
-  OpenClDriver(std::shared_ptr<const Api> api, std::vector<PlatformDevice> devices)
-      : api_(std::move(api)), devices_(std::move(devices)) {
+  OpenClDriver(std::shared_ptr<const Api> api, std::vector<PlatformDevice> devices,
+               std::shared_ptr<BinaryCache> binary_cache)
+      : api_(std::move(api)), devices_(std::move(devices)), binary_cache_(std::move(binary_cache)) {
     for (const PlatformDevice& device : devices_) infos_.push_back(*device.info);
   }
 
@@ -53,7 +54,7 @@ class OpenClDriver final : public Driver {
     PlatformDevice device = devices_[ordinal];
     device.info = std::make_shared<const DeviceInfo>(*device.info);
     TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Context> context,
-                        Context::create(api_, device));
+                        Context::create(api_, device, binary_cache_));
     TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend, OpenClQueue::create(context));
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue,
                         Queue::create(context->info(), std::move(backend)));
@@ -64,19 +65,21 @@ class OpenClDriver final : public Driver {
   std::shared_ptr<const Api> api_;
   std::vector<PlatformDevice> devices_;
   std::vector<DeviceInfo> infos_;
+  std::shared_ptr<BinaryCache> binary_cache_;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<Driver>> create_driver(const DriverOptions& options) {
   TL_ASSIGN_OR_RETURN(std::shared_ptr<const Api> api, load_api(options.loader_paths));
-  return create_driver(std::move(api));
+  return create_driver(std::move(api), options);
 }
 
-Result<std::shared_ptr<Driver>> create_driver(std::shared_ptr<const Api> api) {
+Result<std::shared_ptr<Driver>> create_driver(std::shared_ptr<const Api> api,
+                                              const DriverOptions& options) {
   TL_ASSIGN_OR_RETURN(std::vector<PlatformDevice> devices, find_devices(*api));
   return std::shared_ptr<Driver>(
-      std::make_shared<OpenClDriver>(std::move(api), std::move(devices)));
+      std::make_shared<OpenClDriver>(std::move(api), std::move(devices), options.binary_cache));
 }
 
 }  // namespace texloom::hal::opencl

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/hal/binary_cache.h"
 #include "runtime/hal/driver.h"
 #include "support/status.h"
 
@@ -15,12 +16,15 @@ struct Api;
 struct DriverOptions {
   // Libraries to try, in order: names for the dynamic linker or full paths.
   std::vector<std::string> loader_paths = {"libOpenCL.so.1", "libOpenCL.so"};
+  // Where compiled programs are kept and looked for; null: they are built from source each time.
+  std::shared_ptr<BinaryCache> binary_cache = {};
 };
 
 // Unavailable, with what to install, when there is no loader or no device.
 Result<std::shared_ptr<Driver>> create_driver(const DriverOptions& options = {});
 
-// The same over a function table that the caller brings.
-Result<std::shared_ptr<Driver>> create_driver(std::shared_ptr<const Api> api);
+// The same over a function table that the caller brings; loader_paths are not looked at.
+Result<std::shared_ptr<Driver>> create_driver(std::shared_ptr<const Api> api,
+                                              const DriverOptions& options = {});
 
 }  // namespace texloom::hal::opencl

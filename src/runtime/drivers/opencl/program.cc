@@ -1,6 +1,7 @@
 #include "runtime/drivers/opencl/program.h"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -111,6 +112,89 @@ bool contains_name(std::string_view names, std::string_view name) {
   return separated.find(fmt::format(";{};", name)) != std::string::npos;
 }
 
+struct Program {
+  ProgramHandle program;
+  std::vector<KernelHandle> kernels;  // by entry point
+};
+
+Result<Program> make_program(const Context& context, const KernelCode& code,
+                             const std::string& options,
+                             const std::vector<EntryPoint>& entry_points) {
+  Result<ProgramHandle> built = build_program(context, code, options);
+  if (!built.ok())
+    return built.status().with_context(fmt::format("kernel {}", names_of(entry_points)));
+  Program made{.program = *std::move(built), .kernels = {}};
+  TL_ASSIGN_OR_RETURN(const std::string names, kernel_names(context, made.program.get()));
+  for (const EntryPoint& entry : entry_points) {
+    if (!contains_name(names, entry.name))
+      return make_error(StatusCode::NotFound, "the code defines no kernel \"{}\"; it has: {}",
+                        entry.name, names);
+    cl_int error = CL_SUCCESS;
+    KernelHandle kernel(context.shared_api(), context.api().clCreateKernel(
+                                                  made.program.get(), entry.name.c_str(), &error));
+    if (error != CL_SUCCESS)
+      return to_status(error, "clCreateKernel")
+          .with_context(fmt::format("kernel \"{}\"", entry.name));
+    TL_RETURN_IF_ERROR(check_kernel(context, kernel.get(), entry));
+    made.kernels.push_back(std::move(kernel));
+  }
+  return made;
+}
+
+// The tables are in it, since kernels made from a binary need not describe their arguments: a
+// binary is taken only for the tables that the kernels from source were held against.
+BinaryKey key_of(const DeviceInfo& device, const KernelCode& code, const std::string& options,
+                 const std::vector<EntryPoint>& entry_points) {
+  BinaryKey key;
+  key.add("opencl").add(device.platform).add(device.vendor).add(device.name);
+  key.add(device.driver_version).add(device.api_version).add(device.language_version);
+  key.add(code.code).add(options);
+  for (const EntryPoint& entry : entry_points) {
+    const auto& [x, y, z] = entry.workgroup_size;
+    key.add(entry.name).add(fmt::format("{} x {} x {}", x, y, z));
+    for (const KernelParam& param : entry.params) {
+      const auto* texture = std::get_if<TextureParam>(&param);
+      const auto* buffer = std::get_if<BufferParam>(&param);
+      key.add(describe(param));
+      if (texture != nullptr) key.add(to_string(texture->access));
+      if (buffer != nullptr) key.add(to_string(buffer->access));
+    }
+    key.add("");
+  }
+  return key;
+}
+
+// Whatever is wrong with a stored binary, a driver that does not take its own included, it is built
+// from source.
+Result<Program> load(const Context& context, BinaryCache* cache, const BinaryKey& key,
+                     const std::string& options, const std::vector<EntryPoint>& entry_points) {
+  std::optional<std::string> binary = cache == nullptr ? std::nullopt : cache->find(key);
+  if (!binary) return make_error(StatusCode::NotFound, "no stored binary");
+  const KernelCode code{.format = KernelFormat::OpenClBinary, .code = *std::move(binary)};
+  return make_program(context, code, options, entry_points);
+}
+
+// Empty where the driver gives none.
+std::string binary_of(const Context& context, cl_program program) {
+  const Api& api = context.api();
+  std::size_t size = 0;
+  if (api.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) !=
+      CL_SUCCESS)
+    return {};
+  std::string binary(size, '\0');
+  auto* bytes = reinterpret_cast<unsigned char*>(binary.data());
+  if (size == 0 || api.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes,
+                                        nullptr) != CL_SUCCESS)
+    return {};
+  return binary;
+}
+
+// A program runs as well without being stored: where that fails, the cache counts it.
+void store(const Context& context, BinaryCache& cache, const BinaryKey& key, cl_program program) {
+  const std::string binary = binary_of(context, program);
+  if (!binary.empty()) static_cast<void>(cache.store(key, binary));
+}
+
 }  // namespace
 
 Result<std::string> build_options(const KernelCode& code, MathMode math) {
@@ -153,26 +237,17 @@ Result<std::shared_ptr<Executable>> OpenClExecutable::create(std::shared_ptr<con
 }
 
 Status OpenClExecutable::build() {
-  Result<ProgramHandle> program = build_program(*context_, code_, options_);
-  if (!program.ok())
-    return program.status().with_context(fmt::format("kernel {}", names_of(entry_points())));
-  TL_ASSIGN_OR_RETURN(const std::string names, kernel_names(*context_, program->get()));
-  std::vector<KernelHandle> kernels;
-  for (const EntryPoint& entry : entry_points()) {
-    if (!contains_name(names, entry.name))
-      return make_error(StatusCode::NotFound, "the code defines no kernel \"{}\"; it has: {}",
-                        entry.name, names);
-    cl_int code = CL_SUCCESS;
-    KernelHandle kernel(context_->shared_api(),
-                        context_->api().clCreateKernel(program->get(), entry.name.c_str(), &code));
-    if (code != CL_SUCCESS)
-      return to_status(code, "clCreateKernel")
-          .with_context(fmt::format("kernel \"{}\"", entry.name));
-    TL_RETURN_IF_ERROR(check_kernel(*context_, kernel.get(), entry));
-    kernels.push_back(std::move(kernel));
+  BinaryCache* cache = code_.format == KernelFormat::OpenClC ? context_->binary_cache() : nullptr;
+  const BinaryKey key =
+      cache == nullptr ? BinaryKey() : key_of(*context_->info(), code_, options_, entry_points());
+  Result<Program> made = load(*context_, cache, key, options_, entry_points());
+  if (!made.ok()) {
+    made = make_program(*context_, code_, options_, entry_points());
+    TL_RETURN_IF_ERROR(made.status());
+    if (cache != nullptr) store(*context_, *cache, key, made->program.get());
   }
-  program_ = *std::move(program);
-  kernels_ = std::move(kernels);
+  program_ = std::move(made->program);
+  kernels_ = std::move(made->kernels);
   code_ = {};  // nobody reads it again
   return {};
 }

@@ -33,6 +33,7 @@ class OpenClExecutable final : public Executable {
  private:
   OpenClExecutable(std::shared_ptr<const Context> context, std::vector<EntryPoint> entry_points,
                    KernelCode code, std::string options);
+  // From the device's binary cache where it can be, else from the code, which then goes there.
   Status build() override;
 
   std::shared_ptr<const Context> context_;
