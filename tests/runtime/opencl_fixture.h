@@ -63,19 +63,9 @@ std::span<std::byte> writable_bytes_of(std::vector<T>& values) {
   return std::as_writable_bytes(std::span(values));
 }
 
-class OpenClTest : public ::testing::Test {
+// What tests do with a device, whichever it is.
+class DeviceTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    Result<std::shared_ptr<Driver>> driver = opencl::create_driver();
-    if (driver.status().code() == StatusCode::Unavailable)
-      GTEST_SKIP() << "no OpenCL device: " << driver.status().message();
-    ASSERT_TRUE(driver.ok()) << driver.status().to_string();
-    driver_ = *driver;
-    Result<std::shared_ptr<Device>> device = driver_->open(0);
-    ASSERT_TRUE(device.ok()) << device.status().to_string();
-    device_ = *device;
-  }
-
   std::shared_ptr<Buffer> make_buffer(std::uint64_t bytes, BufferUsage usage = BufferUsage::All) {
     auto buffer = device_->create_buffer({.bytes = bytes, .usage = usage});
     EXPECT_TRUE(buffer.ok()) << buffer.status().to_string();
@@ -142,6 +132,20 @@ class OpenClTest : public ::testing::Test {
 
   std::shared_ptr<Driver> driver_;
   std::shared_ptr<Device> device_;
+};
+
+class OpenClTest : public DeviceTest {
+ protected:
+  void SetUp() override {
+    Result<std::shared_ptr<Driver>> driver = opencl::create_driver();
+    if (driver.status().code() == StatusCode::Unavailable)
+      GTEST_SKIP() << "no OpenCL device: " << driver.status().message();
+    ASSERT_TRUE(driver.ok()) << driver.status().to_string();
+    driver_ = *driver;
+    Result<std::shared_ptr<Device>> device = driver_->open(0);
+    ASSERT_TRUE(device.ok()) << device.status().to_string();
+    device_ = *device;
+  }
 };
 
 }  // namespace texloom::hal

@@ -1,0 +1,108 @@
+#include "runtime/drivers/host/driver.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/drivers/host/command_queue.h"
+#include "runtime/drivers/host/executable.h"
+#include "runtime/drivers/host/memory.h"
+#include "runtime/drivers/host/processor.h"
+#include "runtime/drivers/host/workers.h"
+
+namespace texloom::hal::host {
+
+namespace {
+
+class HostDevice final : public Device {
+ public:
+  HostDevice(std::shared_ptr<const DeviceInfo> info, std::shared_ptr<const KernelLoader> functions,
+             std::shared_ptr<Queue> queue)
+      : Device(info),
+        info_(std::move(info)),
+        functions_(std::move(functions)),
+        queue_(std::move(queue)) {}
+
+  bool supports(TexelFormat, TextureUsage) const override { return true; }
+  std::shared_ptr<Queue> queue() const override { return queue_; }
+
+ private:
+  Result<std::shared_ptr<Buffer>> create_checked(const BufferDesc& desc) override {
+    return HostBuffer::create(info_, desc);
+  }
+  Result<std::shared_ptr<Texture>> create_checked(const TextureDesc& desc) override {
+    return HostTexture::create(info_, desc);
+  }
+  Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
+    TL_ASSIGN_OR_RETURN(std::vector<std::shared_ptr<const Kernel>> kernels,
+                        functions_->load(desc.source, desc.entry_points));
+    return std::shared_ptr<Executable>(
+        std::make_shared<HostExecutable>(info_, desc.entry_points, std::move(kernels)));
+  }
+
+  std::shared_ptr<const DeviceInfo> info_;
+  std::shared_ptr<const KernelLoader> functions_;
+  std::shared_ptr<Queue> queue_;
+};
+
+// Limits are those of the interface's own numbers and of what kernels are promised; memory is the
+// machine's.
+DeviceInfo describe(const Processor& processor, unsigned threads) {
+  DeviceInfo info;
+  info.name = processor.name;
+  info.vendor = processor.vendor;
+  info.platform = "Texloom host";
+  info.type = DeviceType::Cpu;
+  info.features = {.images = true, .float16_arithmetic = true, .float64 = true};
+  info.limits = {.max_image_width = 16384,
+                 .max_image_height = 16384,
+                 .max_read_images = 128,
+                 .max_write_images = 64,
+                 .max_workgroup_size = 1024,
+                 .max_workitem_sizes = {1024, 1024, 1024},
+                 .local_memory_bytes = kScratchBytes,
+                 .max_allocation_bytes = processor.memory_bytes,
+                 .max_argument_bytes = 4096,
+                 .buffer_offset_alignment = 16,
+                 .global_memory_bytes = processor.memory_bytes,
+                 .compute_units = threads};
+  return info;
+}
+
+class HostDriver final : public Driver {
+ public:
+  HostDriver(DeviceInfo device, unsigned threads, std::shared_ptr<const KernelLoader> functions)
+      : devices_{std::move(device)}, threads_(threads), functions_(std::move(functions)) {}
+
+  std::string_view name() const override { return "host"; }
+  const std::vector<DeviceInfo>& devices() const override { return devices_; }
+
+  Result<std::shared_ptr<Device>> open(std::size_t ordinal) override {
+    if (ordinal >= devices_.size())
+      return make_error(StatusCode::NotFound, "no host device {}: there is 1", ordinal);
+    // A description of its own, since its address tells the objects of two devices apart.
+    auto info = std::make_shared<const DeviceInfo>(devices_[ordinal]);
+    // The queue's thread is one of them.
+    TL_ASSIGN_OR_RETURN(std::shared_ptr<Workers> workers, Workers::create(threads_ - 1));
+    TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend,
+                        create_queue_backend(std::move(workers)));
+    TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue, Queue::create(info, std::move(backend)));
+    return std::shared_ptr<Device>(
+        std::make_shared<HostDevice>(std::move(info), functions_, std::move(queue)));
+  }
+
+ private:
+  std::vector<DeviceInfo> devices_;
+  unsigned threads_;  // at least 1
+  std::shared_ptr<const KernelLoader> functions_;
+};
+
+}  // namespace
+
+std::shared_ptr<Driver> create_driver(DriverOptions options) {
+  const Processor processor = find_processor();
+  const unsigned threads = options.threads == 0 ? processor.threads : options.threads;
+  return std::make_shared<HostDriver>(describe(processor, threads), threads,
+                                      make_function_loader(std::move(options.libraries)));
+}
+
+}  // namespace texloom::hal::host

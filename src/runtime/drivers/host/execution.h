@@ -1,0 +1,17 @@
+// Carries out the commands of a submission.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "runtime/drivers/host/workers.h"
+#include "runtime/hal/command_buffer.h"
+#include "support/status.h"
+
+namespace texloom::hal::host {
+
+// Runs all commands in order and returns when they are complete; after an error those behind it are
+// not begun. `scratch` is the calling thread's.
+Status run_commands(const CommandBuffer& commands, Workers& workers, std::span<std::byte> scratch);
+
+}  // namespace texloom::hal::host

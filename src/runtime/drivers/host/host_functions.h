@@ -1,0 +1,59 @@
+// Kernels that are functions of the program itself.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/drivers/host/kernel_loader.h"
+#include "support/status.h"
+
+namespace texloom::hal::host {
+
+// What a function is called with, once for each work group. Arguments are numbered like the
+// parameters of the entry point; their kinds have been checked against it.
+struct WorkGroup {
+  std::span<const Argument> arguments;
+  std::array<std::uint32_t, 3> id = {};
+  std::array<std::uint32_t, 3> groups = {};  // of the dispatch
+  std::array<std::uint32_t, 3> size = {};    // in work items, as the entry point says
+  std::span<std::byte> scratch;              // kScratchBytes, of this group alone; undefined
+
+  // As many whole elements as there are behind the bound offset, at least min_bytes.
+  template <typename T>
+  std::span<T> buffer(std::size_t number) const {
+    const auto& argument = std::get<BufferArgument>(arguments[number]);
+    return {reinterpret_cast<T*>(argument.data), argument.bytes / sizeof(T)};
+  }
+  const TextureArgument& texture(std::size_t number) const {
+    return std::get<TextureArgument>(arguments[number]);
+  }
+  // T is the C++ type of the parameter's.
+  template <typename T>
+  T constant(std::size_t number) const {
+    T value;
+    std::memcpy(&value, std::get<Constant>(arguments[number]).data(), sizeof value);
+    return value;
+  }
+};
+
+// Groups of one dispatch are run by several threads, in no order. An error ends the submission.
+// Throws nothing.
+using HostFunction = Status (*)(const WorkGroup& group);
+
+// The code of an executable of format HostFunctions is the name of a library, and its entry points
+// are functions of that.
+struct FunctionLibrary {
+  std::string name;
+  std::map<std::string, HostFunction, std::less<>> functions;
+};
+
+std::shared_ptr<const KernelLoader> make_function_loader(std::vector<FunctionLibrary> libraries);
+
+}  // namespace texloom::hal::host

@@ -1,0 +1,76 @@
+// Kernels of the host driver: what a loader makes of code, and what a launch hands to them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "runtime/drivers/host/image.h"
+#include "runtime/hal/binding.h"
+#include "runtime/hal/executable.h"
+#include "support/status.h"
+
+namespace texloom::hal::host {
+
+// What a launch can rely on to be there for each thread, aligned to kMemoryAlignment.
+inline constexpr std::size_t kScratchBytes = std::size_t{64} << 10;
+// Of buffers, textures and scratch memory, in bytes.
+inline constexpr std::size_t kMemoryAlignment = 64;
+
+// A buffer as a kernel sees it: what lies behind the bound offset.
+struct BufferArgument {
+  std::byte* data = nullptr;
+  std::uint64_t bytes = 0;
+};
+
+struct TextureArgument {
+  Image image;
+  Offset2D origin = {};  // of the tensor in the image
+};
+
+using Argument = std::variant<BufferArgument, TextureArgument, Constant>;
+
+// One dispatch, as recorded; valid while Kernel::run is in it.
+struct Launch {
+  const EntryPoint& entry;
+  std::array<std::uint32_t, 3> groups;  // none is zero
+  std::span<const Argument> arguments;  // in the order of entry.params
+};
+
+// Work groups by number: group (x, y, z) is x + groups[0] * (y + groups[1] * z).
+struct GroupRange {
+  std::uint64_t begin = 0, end = 0;
+};
+
+// One entry point, ready to run. Thread safe.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  // Whether several threads may share a launch, each with some of its groups. Otherwise run() is
+  // called once for each launch, with all of them.
+  virtual bool is_divisible() const = 0;
+
+  // Runs these groups of a launch. An error ends the submission, with this text. Throws nothing.
+  virtual Status run(const Launch& launch, GroupRange groups,
+                     std::span<std::byte> scratch) const = 0;
+};
+
+// Makes kernels of code of one format. Thread safe; lives as long as a driver that has it.
+class KernelLoader {
+ public:
+  virtual ~KernelLoader() = default;
+
+  // One kernel for each entry point, in their order. BuildFailed with what is wrong with the code;
+  // NotFound for an entry point that it does not have; InvalidArgument for a table that does not
+  // fit it. Throws nothing.
+  virtual Result<std::vector<std::shared_ptr<const Kernel>>> load(
+      std::string_view code, std::span<const EntryPoint> entries) const = 0;
+};
+
+}  // namespace texloom::hal::host

@@ -1,0 +1,52 @@
+#include "runtime/drivers/host/processor.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+#include <thread>
+
+namespace texloom::hal::host {
+
+namespace {
+
+// The value behind "key   : value"; empty where the line has another key.
+std::string_view value_of(std::string_view line, std::string_view key) {
+  if (!line.starts_with(key)) return {};
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return {};
+  if (line.substr(0, colon).find_last_not_of(" \t") + 1 != key.size()) return {};
+  const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
+  return begin == std::string_view::npos ? std::string_view() : line.substr(begin);
+}
+
+// x86 has these lines; kernels for ARM say numbers of vendor and part only.
+void read_cpuinfo(Processor& processor) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (processor.name.empty()) processor.name = value_of(line, "model name");
+    if (processor.vendor.empty()) processor.vendor = value_of(line, "vendor_id");
+    if (line.empty()) return;  // of the first processor
+  }
+}
+
+}  // namespace
+
+Processor find_processor() {
+  Processor processor;
+  read_cpuinfo(processor);
+  utsname system = {};
+  if (processor.name.empty() && uname(&system) == 0) processor.name = system.machine;
+  processor.threads = std::max(1U, std::thread::hardware_concurrency());
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page_bytes > 0) {
+    processor.memory_bytes =
+        static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
+  }
+  return processor;
+}
+
+}  // namespace texloom::hal::host

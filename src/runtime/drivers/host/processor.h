@@ -1,0 +1,18 @@
+// What the operating system says of the processor and its memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace texloom::hal::host {
+
+struct Processor {
+  std::string name;                // "AMD EPYC 9R14"; the architecture's where no other is known
+  std::string vendor;              // empty where it is not known
+  unsigned threads = 1;            // that run at the same time
+  std::uint64_t memory_bytes = 0;  // of the machine
+};
+
+Processor find_processor();
+
+}  // namespace texloom::hal::host

@@ -1,0 +1,102 @@
+#include "runtime/drivers/host/workers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <system_error>
+#include <utility>
+
+#include "runtime/drivers/host/memory.h"
+
+namespace texloom::hal::host {
+
+namespace {
+
+// Of each thread: so that one that is slow, or late, leaves its share to the others.
+constexpr std::uint64_t kPartsOfThread = 4;
+
+}  // namespace
+
+struct Workers::Job {
+  std::uint64_t items;
+  std::uint64_t part_items;
+  Part part;
+  std::atomic<std::uint64_t> next = 0;  // the first item that nobody has taken
+  std::atomic<bool> failed = false;
+  std::mutex error_mutex;
+  Status error;
+  unsigned threads = 0;  // in it besides the caller; guarded by the workers' mutex
+};
+
+Result<std::shared_ptr<Workers>> Workers::create(unsigned threads) {
+  std::shared_ptr<Workers> workers(new Workers());
+  for (unsigned i = 0; i < threads; ++i) {
+    HostMemoryBlock scratch = allocate_aligned(kScratchBytes);
+    if (scratch == nullptr)
+      return make_error(StatusCode::OutOfMemory, "no scratch memory for thread {}", i);
+    try {
+      workers->threads_.emplace_back([&each = *workers, memory = std::move(scratch)] {
+        each.work({memory.get(), kScratchBytes});
+      });
+    } catch (const std::system_error& error) {
+      return make_error(StatusCode::Unavailable, "no thread for the host driver: {}", error.what());
+    }
+  }
+  return workers;
+}
+
+Workers::~Workers() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+    posted_.notify_all();
+  }
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Workers::run_parts(Job& job, std::span<std::byte> scratch) {
+  while (!job.failed.load(std::memory_order_relaxed)) {
+    const std::uint64_t begin = job.next.fetch_add(job.part_items, std::memory_order_relaxed);
+    if (begin >= job.items) return;
+    Status status = job.part(begin, begin + std::min(job.part_items, job.items - begin), scratch);
+    if (status.ok()) continue;
+    const std::scoped_lock lock(job.error_mutex);
+    if (!job.failed.exchange(true)) job.error = std::move(status);
+  }
+}
+
+void Workers::work(std::span<std::byte> scratch) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    posted_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
+    if (stopping_) return;
+    Job& job = *jobs_.front();
+    ++job.threads;
+    lock.unlock();
+    run_parts(job, scratch);
+    lock.lock();
+    jobs_.remove(&job);  // nothing of it is left to begin
+    if (--job.threads == 0) finished_.notify_all();
+  }
+}
+
+Status Workers::run(std::uint64_t items, std::span<std::byte> scratch, Part part) {
+  const std::uint64_t parts = (threads_.size() + 1) * kPartsOfThread;
+  if (threads_.empty() || items <= 1) return items == 0 ? Status() : part(0, items, scratch);
+  Job job{.items = items,
+          .part_items = std::max<std::uint64_t>(items / parts, 1),
+          .part = part,
+          .error_mutex = {},
+          .error = {}};
+  {
+    const std::scoped_lock lock(mutex_);
+    jobs_.push_back(&job);
+    posted_.notify_all();
+  }
+  run_parts(job, scratch);
+  std::unique_lock lock(mutex_);
+  jobs_.remove(&job);
+  finished_.wait(lock, [&] { return job.threads == 0; });
+  return std::move(job.error);
+}
+
+}  // namespace texloom::hal::host

@@ -1,0 +1,250 @@
+// The driver that runs kernels on the processor: memory, copies, functions of the program.
+#include "runtime/drivers/host/driver.h"
+
+#include <array>
+#include <atomic>
+#include <numeric>
+
+#include "tests/runtime/opencl_fixture.h"
+
+namespace texloom::hal::host {
+namespace {
+
+// y[i] = a * x[i], one work item after the other.
+Status scale(const WorkGroup& group) {
+  const auto x = group.buffer<const float>(0);
+  const auto y = group.buffer<float>(1);
+  const auto a = group.constant<float>(2);
+  const std::size_t begin = std::size_t{group.id[0]} * group.size[0];
+  for (std::size_t i = begin; i < begin + group.size[0]; ++i) y[i] = a * x[i];
+  return {};
+}
+
+// The texel to the left of each, at the tensors' origins: what the group's column writes.
+Status shift(const WorkGroup& group) {
+  const TextureArgument& source = group.texture(0);
+  const TextureArgument& target = group.texture(1);
+  const std::int64_t x = group.id[0];
+  const std::int64_t y = group.id[1];
+  target.image.write(target.origin.x + x, target.origin.y + y,
+                     source.image.read<float>(source.origin.x + x - 1, source.origin.y + y));
+  return {};
+}
+
+// Writes down that a group has run: a count for each.
+Status count_groups(const WorkGroup& group) {
+  const auto counts = group.buffer<std::uint32_t>(0);
+  const std::size_t number =
+      group.id[0] + group.groups[0] * (group.id[1] + std::size_t{group.groups[1]} * group.id[2]);
+  // Scratch memory is the group's own while it runs.
+  std::fill(group.scratch.begin(), group.scratch.end(), static_cast<std::byte>(number));
+  for (const std::byte each : group.scratch)
+    if (each != static_cast<std::byte>(number)) return Status(StatusCode::Internal, "not alone");
+  ++counts[number];
+  return {};
+}
+
+Status fail_at_seven(const WorkGroup& group) {
+  if (group.id[0] == 7) return make_error(StatusCode::DeviceError, "group {} fails", group.id[0]);
+  return {};
+}
+
+class HostDriverTest : public DeviceTest, public ::testing::WithParamInterface<unsigned> {
+ protected:
+  void SetUp() override {
+    driver_ = create_driver({.threads = GetParam(),
+                             .libraries = {{"test",
+                                            {{"scale", scale},
+                                             {"shift", shift},
+                                             {"count_groups", count_groups},
+                                             {"fail_at_seven", fail_at_seven}}}}});
+    auto device = driver_->open(0);
+    ASSERT_TRUE(device.ok()) << device.status().to_string();
+    device_ = *device;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Threads, HostDriverTest, ::testing::Values(1U, 4U),
+                         [](const auto& param) { return std::to_string(param.param); });
+
+TEST_P(HostDriverTest, DescribesTheMachine) {
+  EXPECT_EQ(driver_->name(), "host");
+  ASSERT_EQ(driver_->devices().size(), 1U);
+  const DeviceInfo& info = device_->info();
+  EXPECT_FALSE(info.name.empty());
+  EXPECT_EQ(info.type, DeviceType::Cpu);
+  EXPECT_EQ(info.limits.compute_units, GetParam());
+  EXPECT_GT(info.limits.global_memory_bytes, std::uint64_t{1} << 26);
+  EXPECT_THAT(driver_->open(1).status(), fails_with(StatusCode::NotFound, "no host device 1"));
+}
+
+TEST_P(HostDriverTest, RunsAFunctionForEachGroup) {
+  const auto executable = make_executable(
+      "test", {.name = "scale",
+               .params = {BufferParam{"x", Access::Read, 256}, BufferParam{"y", Access::Write, 256},
+                          ConstantParam{"a", ElementType::Float32}},
+               .workgroup_size = {16, 1, 1}});
+  std::vector<float> input(80);
+  std::iota(input.begin(), input.end(), 0.0F);
+  const auto x = make_buffer(bytes_of(input));
+  const auto y = make_buffer(bytes_of(std::vector<float>(80, -1.0F)));
+  const auto commands = device_->create_command_buffer();
+  // Both from their 16th element on.
+  const std::array<Binding, 2> bindings = {BufferBinding{x, 64}, BufferBinding{y, 64}};
+  const std::array constants = {Constant(0.5F)};
+  TL_ASSERT_OK(commands->dispatch(executable, 0, {4, 1, 1}, bindings, constants));
+  TL_ASSERT_OK(run(commands));
+  const std::vector<float> output = values_of<float>(y);
+  for (std::size_t i = 0; i < 80; ++i)
+    EXPECT_EQ(output[i], i < 16 ? -1.0F : 0.5F * static_cast<float>(i));
+}
+
+// Tensors at origins; what is left of the image is zero.
+TEST_P(HostDriverTest, FunctionsReadAndWriteTextures) {
+  const TextureParam read{
+      "s", TexelFormat::Rgba16Float, Access::Read, {3, 2}, TextureOrigin::Constants};
+  const TextureParam write{
+      "t", TexelFormat::Rgba32Float, Access::Write, {3, 2}, TextureOrigin::Constants};
+  const auto executable = make_executable("test", {.name = "shift", .params = {read, write}});
+  const auto source = make_texture({3, 4}, TexelFormat::Rgba16Float);
+  std::vector<std::uint16_t> halves(3 * 4 * 4);
+  for (std::size_t i = 0; i < halves.size(); ++i)
+    halves[i] = static_cast<std::uint16_t>(0x3c00 + i);
+  TL_ASSERT_OK(write_texture(*device_, source, {{}, {3, 4}}, bytes_of(halves)));
+  const auto target = make_texture_full_of(std::byte{0}, {5, 5}, TexelFormat::Rgba32Float);
+  const auto commands = device_->create_command_buffer();
+  const std::array<Binding, 2> bindings = {TextureBinding{source, {0, 2}},
+                                           TextureBinding{target, {1, 3}}};
+  TL_ASSERT_OK(commands->dispatch(executable, 0, {3, 2, 1}, bindings, {}));
+  TL_ASSERT_OK(run(commands));
+  std::vector<float> expected(5 * 5 * 4, 0.0F);
+  for (std::size_t y = 0; y < 2; ++y) {
+    for (std::size_t x = 1; x < 3; ++x) {
+      for (std::size_t lane = 0; lane < 4; ++lane) {
+        const std::size_t from = ((y + 2) * 3 + x - 1) * 4 + lane;
+        expected[((y + 3) * 5 + x + 1) * 4 + lane] = 1.0F + static_cast<float>(from) / 1024.0F;
+      }
+    }
+  }
+  EXPECT_EQ(values_of<float>(target), expected);
+}
+
+// Every group once, whatever the shape of the grid.
+TEST_P(HostDriverTest, GridsAreRunWhole) {
+  const auto executable = make_executable(
+      "test", {.name = "count_groups", .params = {BufferParam{"n", Access::ReadWrite, 4}}});
+  for (const std::array<std::uint32_t, 3> grid :
+       {std::array{1U, 1U, 1U}, std::array{97U, 1U, 1U}, std::array{3U, 5U, 7U}}) {
+    const std::size_t groups = std::size_t{grid[0]} * grid[1] * grid[2];
+    const auto counts = make_buffer(bytes_of(std::vector<std::uint32_t>(groups, 0)));
+    const auto commands = device_->create_command_buffer();
+    const std::array<Binding, 1> bindings = {BufferBinding{counts}};
+    TL_ASSERT_OK(commands->dispatch(executable, 0, grid, bindings, {}));
+    TL_ASSERT_OK(commands->dispatch(executable, 0, grid, bindings, {}));
+    TL_ASSERT_OK(run(commands));
+    EXPECT_EQ(values_of<std::uint32_t>(counts), std::vector<std::uint32_t>(groups, 2));
+  }
+}
+
+// The rest of the submission is not run; the next one is.
+TEST_P(HostDriverTest, AnErrorEndsTheSubmission) {
+  const auto executable = make_executable("test", {.name = "fail_at_seven", .params = {}});
+  const auto buffer = make_buffer(bytes_of(std::vector<std::uint32_t>{1}));
+  const std::vector<std::uint32_t> two = {2};
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(commands->dispatch(executable, 0, {100, 1, 1}, {}, {}));
+  TL_ASSERT_OK(commands->update(buffer, 0, bytes_of(two)));
+  EXPECT_THAT(run(commands),
+              fails_with(StatusCode::DeviceError, "kernel \"fail_at_seven\": group 7 fails"));
+  EXPECT_EQ(values_of<std::uint32_t>(buffer)[0], 1U);
+  const auto next = device_->create_command_buffer();
+  TL_ASSERT_OK(next->update(buffer, 0, bytes_of(two)));
+  TL_ASSERT_OK(run(next));
+  EXPECT_EQ(values_of<std::uint32_t>(buffer)[0], 2U);
+}
+
+TEST_P(HostDriverTest, GridsThatNeverEndAreRefused) {
+  const auto executable = make_executable("test", {.name = "fail_at_seven", .params = {}});
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(commands->dispatch(executable, 0, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, {}, {}));
+  EXPECT_THAT(run(commands), fails_with(StatusCode::LimitExceeded, "work groups"));
+}
+
+TEST_P(HostDriverTest, FunctionsThatAreNotThereAreNotFound) {
+  const auto create = [&](const char* library, const char* function) {
+    return device_
+        ->create_executable({.source = library,
+                             .build_options = {},
+                             .entry_points = {{.name = function, .params = {}}}})
+        .status();
+  };
+  EXPECT_THAT(create("other", "scale"), fails_with(StatusCode::NotFound, "\"other\""));
+  EXPECT_THAT(create("test", "halve"), fails_with(StatusCode::NotFound, "no function \"halve\""));
+}
+
+// To the byte, for every format, between buffers with gaps and textures.
+TEST_P(HostDriverTest, CopiesOfTexturesKeepOriginsAndPitches) {
+  for (const TexelFormat format : kAllTexelFormats) {
+    const std::size_t texel = bytes_per_texel(format);
+    const std::size_t pitch = 3 * texel + 5;
+    const Bytes data = random_bytes(7 + 2 * pitch, 1);
+    const auto source = make_buffer(data);
+    const auto first = make_texture_full_of(std::byte{0xff}, {5, 4}, format);
+    const auto second = make_texture_full_of(std::byte{0xff}, {4, 6}, format);
+    const auto target = make_buffer(Bytes(7 + 2 * pitch, std::byte{0xee}));
+    const BufferTextureRegion rows{
+        .origin = {1, 2}, .extent = {3, 2}, .buffer_offset = 7, .row_pitch = pitch};
+    BufferTextureRegion moved = rows;
+    moved.origin = {0, 4};
+    const auto commands = device_->create_command_buffer();
+    TL_ASSERT_OK(commands->copy_buffer_to_texture(source, first, rows));
+    TL_ASSERT_OK(commands->copy_texture(first, {1, 2}, second, {0, 4}, {3, 2}));
+    TL_ASSERT_OK(commands->copy_texture_to_buffer(second, target, moved));
+    TL_ASSERT_OK(run(commands));
+    Bytes expected(7 + 2 * pitch, std::byte{0xee});
+    for (const std::size_t row : {std::size_t{0}, std::size_t{1}}) {
+      for (std::size_t i = 0; i < 3 * texel; ++i)
+        expected[7 + row * pitch + i] = data[7 + row * pitch + i];
+    }
+    EXPECT_EQ(content_of(target), expected) << to_string(format);
+    const Bytes texels = content_of(second);
+    EXPECT_EQ(texels[3 * texel], std::byte{0xff});
+    EXPECT_EQ(texels[4 * 4 * texel - 1], std::byte{0xff});
+  }
+}
+
+TEST_P(HostDriverTest, BuffersAreCopiedAtAnyOffset) {
+  const Bytes data = random_bytes(64, 2);
+  const auto source = make_buffer(data);
+  const auto target = make_buffer(Bytes(64, std::byte{0}));
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(commands->copy_buffer(source, 3, target, 17, 29));
+  TL_ASSERT_OK(run(commands));
+  Bytes expected(64, std::byte{0});
+  std::copy_n(data.begin() + 3, 29, expected.begin() + 17);
+  EXPECT_EQ(content_of(target), expected);
+}
+
+// Queue, texture and executable keep what they need.
+TEST_P(HostDriverTest, ObjectsOutliveTheirDevice) {
+  const auto executable = make_executable(
+      "test", {.name = "count_groups", .params = {BufferParam{"n", Access::ReadWrite, 4}}});
+  auto counts = make_buffer(bytes_of(std::vector<std::uint32_t>(64, 0)));
+  const auto queue = device_->queue();
+  auto commands = device_->create_command_buffer();
+  const std::array<Binding, 1> bindings = {BufferBinding{counts}};
+  std::vector<std::uint32_t> values(64);
+  TL_ASSERT_OK(commands->dispatch(executable, 0, {64, 1, 1}, bindings, {}));
+  TL_ASSERT_OK(commands->readback(counts, 0, writable_bytes_of(values)));
+  TL_ASSERT_OK(commands->finish());
+  device_.reset();
+  driver_.reset();
+  TL_ASSERT_OK(queue->submit(commands));
+  commands.reset();
+  counts.reset();
+  TL_ASSERT_OK(queue->wait_idle());
+  EXPECT_EQ(values, std::vector<std::uint32_t>(64, 1));
+}
+
+}  // namespace
+}  // namespace texloom::hal::host

@@ -1,0 +1,135 @@
+// Images in host memory: every format, what does not fit, and what lies outside.
+#include "runtime/drivers/host/image.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "runtime/drivers/host/half.h"
+
+namespace texloom::hal::host {
+namespace {
+
+// All of them, against the definition, and back again.
+TEST(Half, EveryNumberIsExactAndComesBack) {
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const float value = float_of_half(half);
+    const std::uint32_t exponent = bits >> 10 & 0x1f;
+    const std::uint32_t fraction = bits & 0x3ff;
+    if (exponent == 0x1f && fraction != 0) {
+      EXPECT_TRUE(std::isnan(value));
+      EXPECT_TRUE(std::isnan(float_of_half(half_of_float(value))));
+      continue;
+    }
+    // A float whose exponent is 112 higher; subnormal ones by their place.
+    float expected = std::ldexp(static_cast<float>(fraction), -24);
+    if (exponent != 0) expected = std::bit_cast<float>((exponent + 112) << 23 | fraction << 13);
+    if (exponent == 0x1f) expected = std::numeric_limits<float>::infinity();
+    EXPECT_EQ(std::fabs(value), expected) << bits;
+    EXPECT_EQ(std::signbit(value), bits >= 0x8000) << bits;
+    EXPECT_EQ(half_of_float(value), half);
+  }
+}
+
+// Between each number and the next: below the middle, at it (to even), above it.
+TEST(Half, RoundsToNearestAndTiesToEven) {
+  for (std::uint16_t half = 0; half < 0x7c00; ++half) {
+    const auto next = static_cast<std::uint16_t>(half + 1);
+    const float low = float_of_half(half);
+    const float high = half == 0x7bff ? 65536.0F : float_of_half(next);
+    const float middle = low + (high - low) / 2;  // exact
+    EXPECT_EQ(half_of_float(middle), half % 2 == 0 ? half : next) << half;
+    EXPECT_EQ(half_of_float(std::nextafter(middle, 0.0F)), half) << half;
+    EXPECT_EQ(half_of_float(-std::nextafter(middle, HUGE_VALF)), next | 0x8000) << half;
+  }
+  EXPECT_EQ(half_of_float(1e30F), 0x7c00);
+}
+
+class ImageTest : public ::testing::TestWithParam<TexelFormat> {
+ protected:
+  std::vector<std::byte> memory_ = std::vector<std::byte>(3 * 2 * 16 + 2 * 8, std::byte{0});
+  // Of 3 x 2 texels with gaps between the rows.
+  Image image_{memory_.data(), {3, 2}, GetParam(), 3 * bytes_per_texel(GetParam()) + 8};
+};
+
+INSTANTIATE_TEST_SUITE_P(EveryFormat, ImageTest, ::testing::ValuesIn(kAllTexelFormats),
+                         [](const auto& param) { return std::string(to_string(param.param)); });
+
+// What is outside is not written, and reads as zeros, as does what is not written inside.
+TEST_P(ImageTest, BorderIsZeroAndDropsWrites) {
+  for (std::int64_t y = -1; y <= 2; ++y) {
+    for (std::int64_t x = -1; x <= 3; ++x) image_.write<std::int32_t>(x, y, {1, 1, 1, 1});
+  }
+  image_.write<std::int32_t>(std::int64_t{1} << 32, 0, {7, 7, 7, 7});
+  for (std::int64_t y = -2; y <= 3; ++y) {
+    for (std::int64_t x = -2; x <= 4; ++x) {
+      const bool inside = x >= 0 && x < 3 && y >= 0 && y < 2;
+      EXPECT_EQ(image_.read<std::int32_t>(x, y)[3], inside ? 1 : 0) << x << ", " << y;
+    }
+  }
+  const std::size_t row = 3 * bytes_per_texel(GetParam());
+  for (std::size_t i = row; i < row + 8; ++i) EXPECT_EQ(memory_[i], std::byte{0});
+}
+
+TEST_P(ImageTest, ChannelsKeepTheirPlaces) {
+  image_.write<float>(1, 1, {1, 0, 0, 0});
+  image_.write<float>(2, 1, {0, 0, 0, 1});
+  EXPECT_EQ(image_.read<float>(1, 1), (std::array<float, 4>{1, 0, 0, 0}));
+  EXPECT_EQ(image_.read<float>(2, 1), (std::array<float, 4>{0, 0, 0, 1}));
+  const std::byte* texel = image_.at(1, 1);
+  EXPECT_EQ(texel - memory_.data(), 4 * bytes_per_texel(GetParam()) + 8);
+}
+
+// The widest numbers come out as the ends of the format; NaN is zero in integers.
+TEST_P(ImageTest, WhatDoesNotFitIsTheNearest) {
+  const float big = 1e30F;
+  image_.write<float>(0, 0, {big, -big, NAN, 1.5F});
+  const auto texel = image_.read<float>(0, 0);
+  const auto integers = image_.read<std::int32_t>(0, 0);
+  switch (channel_type(GetParam())) {
+    case ElementType::Int8:
+      EXPECT_EQ(integers, (std::array<std::int32_t, 4>{127, -128, 0, 1}));
+      break;
+    case ElementType::UInt8:
+      EXPECT_EQ(integers, (std::array<std::int32_t, 4>{255, 0, 0, 1}));
+      break;
+    case ElementType::Int16:
+      EXPECT_EQ(integers, (std::array<std::int32_t, 4>{32767, -32768, 0, 1}));
+      break;
+    case ElementType::UInt16:
+      EXPECT_EQ(integers, (std::array<std::int32_t, 4>{65535, 0, 0, 1}));
+      break;
+    case ElementType::Int32:
+      EXPECT_EQ(integers, (std::array<std::int32_t, 4>{INT32_MAX, INT32_MIN, 0, 1}));
+      break;
+    case ElementType::UInt32:
+      EXPECT_EQ(image_.read<std::uint32_t>(0, 0)[0], UINT32_MAX);
+      EXPECT_EQ(integers, (std::array<std::int32_t, 4>{INT32_MAX, 0, 0, 1}));
+      break;
+    case ElementType::Float16:
+      EXPECT_EQ(texel[0], HUGE_VALF);
+      EXPECT_TRUE(std::isnan(texel[2]));
+      EXPECT_EQ(texel[3], 1.5F);
+      break;
+    default:
+      EXPECT_EQ(texel[1], -big);
+      EXPECT_TRUE(std::isnan(texel[2]));
+      EXPECT_EQ(texel[3], 1.5F);
+  }
+}
+
+// Integers of 32 bits keep every bit: they do not pass through floats.
+TEST(Image, IntegersOf32BitsAreExact) {
+  std::vector<std::byte> memory(16);
+  const Image image(memory.data(), {1, 1}, TexelFormat::Rgba32UInt, 16);
+  image.write<std::uint32_t>(0, 0, {0xfffffffe, 0x80000001, 16777217, 0});
+  EXPECT_EQ(image.read<std::uint32_t>(0, 0),
+            (std::array<std::uint32_t, 4>{0xfffffffe, 0x80000001, 16777217, 0}));
+}
+
+}  // namespace
+}  // namespace texloom::hal::host
