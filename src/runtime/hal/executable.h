@@ -67,7 +67,7 @@ enum class KernelFormat : std::uint8_t {
   OpenClC,
   OpenClBinary,   // of one device and one version of its driver
   Msl,            // Metal's language
-  HostFunctions,  // functions of the process, by the names of the entry points; no code
+  HostFunctions,  // functions of the process: the name of a library (drivers/host/host_functions.h)
   Ir,             // the compiler's text form
 };
 std::string_view to_string(KernelFormat format);  // "OpenCL C", …

@@ -15,11 +15,11 @@ namespace {
 
 class HostDevice final : public Device {
  public:
-  HostDevice(std::shared_ptr<const DeviceInfo> info, std::shared_ptr<const KernelLoader> functions,
-             std::shared_ptr<Queue> queue)
+  HostDevice(std::shared_ptr<const DeviceInfo> info,
+             std::vector<std::shared_ptr<const KernelLoader>> loaders, std::shared_ptr<Queue> queue)
       : Device(info),
         info_(std::move(info)),
-        functions_(std::move(functions)),
+        loaders_(std::move(loaders)),
         queue_(std::move(queue)) {}
 
   bool supports(TexelFormat, TextureUsage) const override { return true; }
@@ -33,14 +33,17 @@ class HostDevice final : public Device {
     return HostTexture::create(info_, desc);
   }
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
-    TL_ASSIGN_OR_RETURN(std::vector<std::shared_ptr<const Kernel>> kernels,
-                        functions_->load(desc.source, desc.entry_points));
+    std::vector<KernelFormat> formats;
+    for (const auto& loader : loaders_) formats.push_back(loader->format());
+    TL_ASSIGN_OR_RETURN(const KernelCode* code, select_code(desc, formats, "host"));
+    const auto loader =
+        loaders_[std::find(formats.begin(), formats.end(), code->format) - formats.begin()];
     return std::shared_ptr<Executable>(
-        std::make_shared<HostExecutable>(info_, desc.entry_points, std::move(kernels)));
+        std::make_shared<HostExecutable>(info_, loader, code->code, desc.entry_points));
   }
 
   std::shared_ptr<const DeviceInfo> info_;
-  std::shared_ptr<const KernelLoader> functions_;
+  std::vector<std::shared_ptr<const KernelLoader>> loaders_;
   std::shared_ptr<Queue> queue_;
 };
 
@@ -70,8 +73,9 @@ DeviceInfo describe(const Processor& processor, unsigned threads) {
 
 class HostDriver final : public Driver {
  public:
-  HostDriver(DeviceInfo device, unsigned threads, std::shared_ptr<const KernelLoader> functions)
-      : devices_{std::move(device)}, threads_(threads), functions_(std::move(functions)) {}
+  HostDriver(DeviceInfo device, unsigned threads,
+             std::vector<std::shared_ptr<const KernelLoader>> loaders)
+      : devices_{std::move(device)}, threads_(threads), loaders_(std::move(loaders)) {}
 
   std::string_view name() const override { return "host"; }
   const std::vector<DeviceInfo>& devices() const override { return devices_; }
@@ -87,13 +91,13 @@ class HostDriver final : public Driver {
                         create_queue_backend(std::move(workers)));
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue, Queue::create(info, std::move(backend)));
     return std::shared_ptr<Device>(
-        std::make_shared<HostDevice>(std::move(info), functions_, std::move(queue)));
+        std::make_shared<HostDevice>(std::move(info), loaders_, std::move(queue)));
   }
 
  private:
   std::vector<DeviceInfo> devices_;
   unsigned threads_;  // at least 1
-  std::shared_ptr<const KernelLoader> functions_;
+  std::vector<std::shared_ptr<const KernelLoader>> loaders_;
 };
 
 }  // namespace
@@ -101,8 +105,9 @@ class HostDriver final : public Driver {
 std::shared_ptr<Driver> create_driver(DriverOptions options) {
   const Processor processor = find_processor();
   const unsigned threads = options.threads == 0 ? processor.threads : options.threads;
-  return std::make_shared<HostDriver>(describe(processor, threads), threads,
-                                      make_function_loader(std::move(options.libraries)));
+  std::vector<std::shared_ptr<const KernelLoader>> loaders = std::move(options.loaders);
+  loaders.insert(loaders.begin(), make_function_loader(std::move(options.libraries)));
+  return std::make_shared<HostDriver>(describe(processor, threads), threads, std::move(loaders));
 }
 
 }  // namespace texloom::hal::host

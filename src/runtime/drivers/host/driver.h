@@ -16,6 +16,8 @@ struct DriverOptions {
   // That run the groups of a dispatch; 0 stands for as many as the machine runs at the same time.
   unsigned threads = 0;
   std::vector<FunctionLibrary> libraries = {};
+  // For code of other formats than HostFunctions; the first of a format counts. None is null.
+  std::vector<std::shared_ptr<const KernelLoader>> loaders = {};
 };
 
 // A driver of one device, the processor.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,19 +13,25 @@ namespace texloom::hal::host {
 
 class HostExecutable final : public Executable {
  public:
-  // One kernel for each entry point.
-  HostExecutable(std::shared_ptr<const DeviceInfo> info, std::vector<EntryPoint> entry_points,
-                 std::vector<std::shared_ptr<const Kernel>> kernels)
-      : Executable(std::move(info), std::move(entry_points)), kernels_(std::move(kernels)) {}
+  // `code` is of the loader's format.
+  HostExecutable(std::shared_ptr<const DeviceInfo> info, std::shared_ptr<const KernelLoader> loader,
+                 std::string code, std::vector<EntryPoint> entry_points)
+      : Executable(std::move(info), std::move(entry_points)),
+        loader_(std::move(loader)),
+        code_(std::move(code)) {}
 
+  // prepare() has been called.
   const Kernel& kernel(std::uint32_t entry_point) const { return *kernels_[entry_point]; }
 
  private:
+  Status build() override {
+    TL_ASSIGN_OR_RETURN(kernels_, loader_->load(code_, entry_points()));
+    return {};
+  }
+
+  std::shared_ptr<const KernelLoader> loader_;
+  std::string code_;
   std::vector<std::shared_ptr<const Kernel>> kernels_;
 };
-
-inline const HostExecutable& as_host(const Executable& executable) {
-  return static_cast<const HostExecutable&>(executable);
-}
 
 }  // namespace texloom::hal::host

@@ -65,8 +65,9 @@ class Runner {
   Runner(Workers& workers, std::span<std::byte> scratch) : workers_(workers), scratch_(scratch) {}
 
   Status operator()(const DispatchSegment& segment) {
-    const HostExecutable& executable = as_host(*segment.executable);
+    auto& executable = static_cast<HostExecutable&>(*segment.executable);
     const EntryPoint& entry = executable.entry_points()[segment.entry_point];
+    TL_RETURN_IF_ERROR(executable.prepare());
     return run(executable.kernel(segment.entry_point), entry, segment)
         .with_context(fmt::format("kernel \"{}\"", entry.name));
   }

@@ -37,6 +37,8 @@ class FunctionLoader final : public KernelLoader {
   explicit FunctionLoader(std::vector<FunctionLibrary> libraries)
       : libraries_(std::move(libraries)) {}
 
+  KernelFormat format() const override { return KernelFormat::HostFunctions; }
+
   Result<std::vector<std::shared_ptr<const Kernel>>> load(
       std::string_view code, std::span<const EntryPoint> entries) const override {
     const auto library =

@@ -66,6 +66,8 @@ class KernelLoader {
  public:
   virtual ~KernelLoader() = default;
 
+  virtual KernelFormat format() const = 0;
+
   // One kernel for each entry point, in their order. BuildFailed with what is wrong with the code;
   // NotFound for an entry point that it does not have; InvalidArgument for a table that does not
   // fit it. Throws nothing.

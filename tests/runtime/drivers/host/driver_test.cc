@@ -62,6 +62,15 @@ class HostDriverTest : public DeviceTest, public ::testing::WithParamInterface<u
     ASSERT_TRUE(device.ok()) << device.status().to_string();
     device_ = *device;
   }
+
+  // Of the library "test".
+  std::shared_ptr<Executable> make_functions(EntryPoint entry) const {
+    auto executable = device_->create_executable(
+        {.codes = {{.format = KernelFormat::HostFunctions, .code = "test"}},
+         .entry_points = {std::move(entry)}});
+    EXPECT_TRUE(executable.ok()) << executable.status().to_string();
+    return executable.ok() ? *executable : nullptr;
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Threads, HostDriverTest, ::testing::Values(1U, 4U),
@@ -79,11 +88,11 @@ TEST_P(HostDriverTest, DescribesTheMachine) {
 }
 
 TEST_P(HostDriverTest, RunsAFunctionForEachGroup) {
-  const auto executable = make_executable(
-      "test", {.name = "scale",
-               .params = {BufferParam{"x", Access::Read, 256}, BufferParam{"y", Access::Write, 256},
-                          ConstantParam{"a", ElementType::Float32}},
-               .workgroup_size = {16, 1, 1}});
+  const auto executable = make_functions(
+      {.name = "scale",
+       .params = {BufferParam{"x", Access::Read, 256}, BufferParam{"y", Access::Write, 256},
+                  ConstantParam{"a", ElementType::Float32}},
+       .workgroup_size = {16, 1, 1}});
   std::vector<float> input(80);
   std::iota(input.begin(), input.end(), 0.0F);
   const auto x = make_buffer(bytes_of(input));
@@ -105,7 +114,7 @@ TEST_P(HostDriverTest, FunctionsReadAndWriteTextures) {
       "s", TexelFormat::Rgba16Float, Access::Read, {3, 2}, TextureOrigin::Constants};
   const TextureParam write{
       "t", TexelFormat::Rgba32Float, Access::Write, {3, 2}, TextureOrigin::Constants};
-  const auto executable = make_executable("test", {.name = "shift", .params = {read, write}});
+  const auto executable = make_functions({.name = "shift", .params = {read, write}});
   const auto source = make_texture({3, 4}, TexelFormat::Rgba16Float);
   std::vector<std::uint16_t> halves(3 * 4 * 4);
   for (std::size_t i = 0; i < halves.size(); ++i)
@@ -131,8 +140,8 @@ TEST_P(HostDriverTest, FunctionsReadAndWriteTextures) {
 
 // Every group once, whatever the shape of the grid.
 TEST_P(HostDriverTest, GridsAreRunWhole) {
-  const auto executable = make_executable(
-      "test", {.name = "count_groups", .params = {BufferParam{"n", Access::ReadWrite, 4}}});
+  const auto executable =
+      make_functions({.name = "count_groups", .params = {BufferParam{"n", Access::ReadWrite, 4}}});
   for (const std::array<std::uint32_t, 3> grid :
        {std::array{1U, 1U, 1U}, std::array{97U, 1U, 1U}, std::array{3U, 5U, 7U}}) {
     const std::size_t groups = std::size_t{grid[0]} * grid[1] * grid[2];
@@ -148,7 +157,7 @@ TEST_P(HostDriverTest, GridsAreRunWhole) {
 
 // The rest of the submission is not run; the next one is.
 TEST_P(HostDriverTest, AnErrorEndsTheSubmission) {
-  const auto executable = make_executable("test", {.name = "fail_at_seven", .params = {}});
+  const auto executable = make_functions({.name = "fail_at_seven", .params = {}});
   const auto buffer = make_buffer(bytes_of(std::vector<std::uint32_t>{1}));
   const std::vector<std::uint32_t> two = {2};
   const auto commands = device_->create_command_buffer();
@@ -164,7 +173,7 @@ TEST_P(HostDriverTest, AnErrorEndsTheSubmission) {
 }
 
 TEST_P(HostDriverTest, GridsThatNeverEndAreRefused) {
-  const auto executable = make_executable("test", {.name = "fail_at_seven", .params = {}});
+  const auto executable = make_functions({.name = "fail_at_seven", .params = {}});
   const auto commands = device_->create_command_buffer();
   TL_ASSERT_OK(commands->dispatch(executable, 0, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, {}, {}));
   EXPECT_THAT(run(commands), fails_with(StatusCode::LimitExceeded, "work groups"));
@@ -173,8 +182,7 @@ TEST_P(HostDriverTest, GridsThatNeverEndAreRefused) {
 TEST_P(HostDriverTest, FunctionsThatAreNotThereAreNotFound) {
   const auto create = [&](const char* library, const char* function) {
     return device_
-        ->create_executable({.source = library,
-                             .build_options = {},
+        ->create_executable({.codes = {{.format = KernelFormat::HostFunctions, .code = library}},
                              .entry_points = {{.name = function, .params = {}}}})
         .status();
   };
@@ -227,8 +235,8 @@ TEST_P(HostDriverTest, BuffersAreCopiedAtAnyOffset) {
 
 // Queue, texture and executable keep what they need.
 TEST_P(HostDriverTest, ObjectsOutliveTheirDevice) {
-  const auto executable = make_executable(
-      "test", {.name = "count_groups", .params = {BufferParam{"n", Access::ReadWrite, 4}}});
+  const auto executable =
+      make_functions({.name = "count_groups", .params = {BufferParam{"n", Access::ReadWrite, 4}}});
   auto counts = make_buffer(bytes_of(std::vector<std::uint32_t>(64, 0)));
   const auto queue = device_->queue();
   auto commands = device_->create_command_buffer();
