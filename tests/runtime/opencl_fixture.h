@@ -2,15 +2,10 @@
 // failure to open one fails the test.
 #pragma once
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <ostream>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,49 +13,13 @@
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/hal/device.h"
 #include "runtime/hal/transfer.h"
-
-#define TL_ASSERT_OK(expression)                  \
-  do {                                            \
-    const ::texloom::Status tl_ok = (expression); \
-    ASSERT_TRUE(tl_ok.ok()) << tl_ok.to_string(); \
-  } while (false)
-
-namespace texloom {
-
-// How GoogleTest shows a status.
-inline void PrintTo(const Status& status, std::ostream* stream) { *stream << status.to_string(); }
-
-}  // namespace texloom
+#include "tests/runtime/bytes.h"
+#include "tests/runtime/status_matchers.h"
 
 namespace texloom::hal {
 
-using Bytes = std::vector<std::byte>;
-
-// Asserts the code and a part of the message; use as EXPECT_THAT(status, fails_with(code, part)).
-MATCHER_P2(fails_with, code, part,
-           std::string("is \"") + std::string(to_string(code)) + "\" and says \"" + part + "\"") {
-  return arg.code() == code && arg.message().find(part) != std::string::npos;
-}
-
-inline Bytes random_bytes(std::size_t size, unsigned seed) {
-  std::mt19937_64 engine(seed);
-  std::vector<std::uint64_t> words(size / 8 + 1);
-  for (std::uint64_t& word : words) word = engine();
-  const auto bytes = std::as_bytes(std::span(words)).first(size);
-  return {bytes.begin(), bytes.end()};
-}
-
 inline std::vector<KernelCode> opencl_c(std::string source, std::vector<std::string> options = {}) {
   return {{KernelFormat::OpenClC, std::move(source), std::move(options)}};
-}
-
-template <typename T>
-std::span<const std::byte> bytes_of(const std::vector<T>& values) {
-  return std::as_bytes(std::span(values));
-}
-template <typename T>
-std::span<std::byte> writable_bytes_of(std::vector<T>& values) {
-  return std::as_writable_bytes(std::span(values));
 }
 
 // What tests do with a device, whichever it is.

@@ -1,0 +1,19 @@
+// The driver `null` under test: what it takes and refuses, and the order of signals.
+#include "runtime/drivers/null/driver.h"
+#include "tests/conformance/tested_driver.h"
+
+namespace texloom::hal::conformance {
+namespace {
+
+const Registration kNull({.name = "null",
+                          .create = []() -> Result<std::shared_ptr<Driver>> {
+                            return null::create_driver();
+                          },
+                          .computes = false,
+                          .kernels =
+                              [](std::vector<EntryPoint> entry_points) {
+                                return kernels_in("anything", std::move(entry_points));
+                              }});
+
+}  // namespace
+}  // namespace texloom::hal::conformance

@@ -1,0 +1,47 @@
+// The suite's kernels: what each takes. Their code stands in drivers/, once for each language.
+//
+// "i" is the number of the work item along the first axis; groups are of one item where nothing
+// else is said. Integers wrap around.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/hal/executable.h"
+
+namespace texloom::hal::conformance::kernels {
+
+EntryPoint nothing();       // ()
+EntryPoint add_one();       // (a, b): b[i] = a[i] + 1, of int32
+EntryPoint advance();       // (x, int32 k): x[i] = 3 * x[i] + k, of uint32
+EntryPoint constants();     // (out, int32, uint32, int64, uint64, float32): their bits, as int64
+EntryPoint double_bits();   // (out, float64): its bits, as int64
+EntryPoint sum_of_eight();  // (a0 … a7, out): out[i] is the sum of all a[i], of int32
+
+// (out, uint32 steps): out[i] = a walk of so many steps from i + 1: x -> 1664525 x + 1013904223
+EntryPoint walk();
+
+// (out, int32 width, int32 height), groups of 2 x 3 x 1 items: the item at (x, y, z), which is
+// number n = (z * height + y) * width + x, writes out[n] = n + 1000 * (group x + 10 y + 100 z).
+EntryPoint index();
+
+// (in, out), groups of 16: each group turns its 16 int32 round, through local memory.
+EntryPoint reverse();
+
+// (in, out) at work items (x, y): out texel = in texel, read and written in the class of the
+// format: as float, int or uint.
+EntryPoint copy_texels(TexelFormat format);
+
+// (in, out, int32 width) at (x, y): four 32-bit channels, in the class of the format, to
+// out[4 * (y * width + x)]. `read_texels_around` reads the texel at (x - 1, y - 1).
+EntryPoint read_texels(TexelFormat format);
+EntryPoint read_texels_around(TexelFormat format);
+
+// (in, out, int32 width) at (x, y): the other direction.
+EntryPoint write_texels(TexelFormat format);
+
+// (in, its origin x, y, out, its origin x, y) at (x, y): twice the texel, rgba32float; tensors of
+// 4 x 3 texels.
+EntryPoint twice_at_origins();
+
+}  // namespace texloom::hal::conformance::kernels
