@@ -1,6 +1,6 @@
 # Compiler, language standard, warnings, sanitizers, ccache.
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
 endif()
 
@@ -28,8 +28,9 @@ if(TEXLOOM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TEXLOOM_CCACHE})
 endif()
 
-# Warnings are errors while we develop; a new compiler's warning is no reason that pip install fails.
-if(NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR AND NOT SKBUILD)
+# Warnings are errors while we develop; a new compiler's warning is no reason that pip install, or
+# a project that takes Texloom in, fails.
+if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR AND NOT SKBUILD)
   set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
 endif()
 

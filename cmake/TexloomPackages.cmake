@@ -6,12 +6,32 @@ function(texloom_missing what package)
                       "  In a checkout of Texloom, ./dev setup installs everything.")
 endfunction()
 
-find_package(fmt 9 QUIET)
-if(NOT fmt_FOUND)
+# Headers only: src/support/fmt.cc is the implementation.
+find_path(TEXLOOM_FMT_INCLUDE fmt/format.h)
+mark_as_advanced(TEXLOOM_FMT_INCLUDE)
+set(texloom_fmt_version 0)
+if(TEXLOOM_FMT_INCLUDE)
+  # From version 11 on the number is in base.h.
+  foreach(header core base)
+    if(EXISTS ${TEXLOOM_FMT_INCLUDE}/fmt/${header}.h)
+      file(STRINGS ${TEXLOOM_FMT_INCLUDE}/fmt/${header}.h texloom_fmt_line REGEX "define FMT_VERSION ")
+      if(texloom_fmt_line MATCHES "FMT_VERSION ([0-9]+)")
+        set(texloom_fmt_version ${CMAKE_MATCH_1})
+      endif()
+    endif()
+  endforeach()
+endif()
+if(texloom_fmt_version LESS 90000)
   texloom_missing("the library {fmt}, version 9 or newer" libfmt-dev)
 endif()
-# Fuzzers run on machines that have nothing installed.
-set(TEXLOOM_FMT $<IF:$<BOOL:${TEXLOOM_FUZZERS}>,fmt::fmt-header-only,fmt::fmt>)
+# A later version declares other functions than src/support/fmt.cc instantiates.
+set(texloom_fmt_mode FMT_SHARED)  # functions that a program and what it loads may share
+if(texloom_fmt_version GREATER_EQUAL 100000)
+  set(texloom_fmt_mode FMT_HEADER_ONLY)
+endif()
+add_library(texloom_fmt INTERFACE)
+target_include_directories(texloom_fmt SYSTEM INTERFACE $<BUILD_INTERFACE:${TEXLOOM_FMT_INCLUDE}>)
+target_compile_definitions(texloom_fmt INTERFACE ${texloom_fmt_mode})
 
 # Headers only: the loader (libOpenCL.so.1) is opened at run time.
 find_path(TEXLOOM_OPENCL_INCLUDE CL/cl.h)
@@ -20,7 +40,8 @@ if(NOT TEXLOOM_OPENCL_INCLUDE)
   texloom_missing("the OpenCL headers (CL/cl.h)" opencl-c-headers)
 endif()
 add_library(texloom_opencl_headers INTERFACE)
-target_include_directories(texloom_opencl_headers SYSTEM INTERFACE ${TEXLOOM_OPENCL_INCLUDE})
+target_include_directories(texloom_opencl_headers SYSTEM INTERFACE
+                           $<BUILD_INTERFACE:${TEXLOOM_OPENCL_INCLUDE}>)
 # Declares all of OpenCL 3.0; which version a device has is asked at run time.
 target_compile_definitions(texloom_opencl_headers INTERFACE CL_TARGET_OPENCL_VERSION=300)
 
@@ -31,9 +52,14 @@ if(NOT TEXLOOM_XXHASH_INCLUDE)
   texloom_missing("the header of xxHash (xxhash.h)" libxxhash-dev)
 endif()
 
+find_package(Threads REQUIRED)
+
 if(TEXLOOM_TESTS)
   find_package(GTest QUIET)
-  if(NOT GTest_FOUND)
+  # For another processor than this machine's it is compiled; Debian's libgtest-dev has its sources.
+  if(NOT GTest_FOUND AND CMAKE_CROSSCOMPILING AND EXISTS /usr/src/googletest)
+    add_subdirectory(/usr/src/googletest ${PROJECT_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
+  elseif(NOT GTest_FOUND)
     texloom_missing("GoogleTest (or configure with -DTEXLOOM_TESTS=OFF)" libgtest-dev)
   endif()
 endif()
