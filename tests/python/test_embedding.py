@@ -1,0 +1,125 @@
+"""The runtime in a program of others: from an install tree, and by add_subdirectory."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILD = ROOT / "build"
+MAX_BYTES = 3 << 19  # 1.5 MiB
+# The C and C++ libraries with what they are made of; older ones have dl and pthread apart.
+SYSTEM_LIBRARIES = {"libc", "libstdc++", "libm", "libgcc_s", "libdl", "libpthread"}
+
+pytestmark = pytest.mark.skipif(
+    not (BUILD / "src/runtime/libtexloom_runtime.a").is_file(),
+    reason="there is no C++ build: ./dev build",
+)
+
+
+def run(*command, **options):
+    done = subprocess.run(
+        [str(each) for each in command],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        **options,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """An install tree that lies elsewhere than where it was installed."""
+    folder = tmp_path_factory.mktemp("embedding")
+    run("cmake", "--install", BUILD, "--prefix", folder / "first", "--component", "development")
+    return (folder / "first").rename(folder / "prefix")
+
+
+@pytest.fixture(scope="module")
+def program(tree):
+    """The program of apps/embed, linked and stripped outside of the checkout."""
+    source, build = tree.parent / "outside", tree.parent / "outside/build"
+    shutil.copytree(ROOT / "apps/embed", source)
+    settings = [f"-DCMAKE_PREFIX_PATH={tree}", "-DCMAKE_BUILD_TYPE=MinSizeRel"]
+    run("cmake", "-G", "Ninja", "-S", source, "-B", build, *settings)
+    run("cmake", "--build", build)
+    assert [path.name for path in build.rglob("*.o")] == ["main.cc.o"]
+    run("strip", build / "embed")
+    return build / "embed"
+
+
+def test_program_runs_kernels(program):
+    out = run(program)
+    assert "as on the host" in out
+    assert re.search(r"^a texture too wide: invalid argument: .*over the limit", out, re.MULTILINE)
+
+
+def test_program_reports_that_there_is_no_device(program, tmp_path):
+    done = subprocess.run(
+        [program],
+        env={"OCL_ICD_VENDORS": f"{tmp_path}/"},  # a folder that names no implementation
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("embed: unavailable: no OpenCL device")
+
+
+def test_program_is_small_and_needs_system_libraries_alone(program):
+    assert program.stat().st_size <= MAX_BYTES
+    needed = re.findall(r"\(NEEDED\).*\[(.*?)\.so", run("readelf", "-d", program))
+    assert "libc" in needed
+    assert {name for name in needed if not name.startswith("ld-linux")} <= SYSTEM_LIBRARIES
+
+
+def test_headers_are_whole(tree, tmp_path):
+    """Each installed header of ours is read, and none reads one that is not installed."""
+    headers = tree / "include/texloom"
+    ours = sorted([*headers.glob("runtime/**/*.h"), *headers.glob("support/**/*.h")])
+    assert headers / "runtime/drivers/opencl/driver.h" in ours
+    source, found = tmp_path / "all.cc", tmp_path / "all.d"
+    source.write_text("".join(f'#include "{each.relative_to(headers)}"\n' for each in ours))
+    options = ["-std=c++20", "-DFMT_SHARED", "-I", headers, "-fsyntax-only", "-MD", "-MF", found]
+    run("c++", *options, source)
+    read = {Path(word) for word in found.read_text().split()}
+    others = {path for path in read if not path.is_relative_to(headers)}
+    assert not [path for path in others if path.is_relative_to(ROOT)]
+    assert not [path for path in others if path.parent.name in ("fmt", "CL")]
+
+
+def test_nothing_in_the_package_names_a_folder_of_this_machine(tree):
+    for path in (tree / "lib").rglob("*.cmake"):
+        text = path.read_text()
+        assert str(ROOT) not in text and str(tree.parent) not in text and "/usr/" not in text
+
+
+def test_a_part_of_another_project(tmp_path):
+    """By add_subdirectory there are the runtime's targets, and nothing else is built or set."""
+    (tmp_path / "CMakeLists.txt").write_text(f"""
+cmake_minimum_required(VERSION 3.25)
+project(whole LANGUAGES CXX)
+add_subdirectory({ROOT} texloom)
+add_executable(program main.cc)
+target_link_libraries(program PRIVATE texloom::runtime)
+get_property(targets DIRECTORY {ROOT} PROPERTY BUILDSYSTEM_TARGETS)
+foreach(folder src/support src/runtime)
+  get_property(more DIRECTORY {ROOT}/${{folder}} PROPERTY BUILDSYSTEM_TARGETS)
+  list(APPEND targets ${{more}})
+endforeach()
+get_property(folders DIRECTORY {ROOT} PROPERTY SUBDIRECTORIES)
+message(STATUS "targets: ${{targets}}; folders: ${{folders}}; build type: '${{CMAKE_BUILD_TYPE}}'")
+""")
+    (tmp_path / "main.cc").write_text("int main() {}\n")
+    out = run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build")
+    told = re.search(r"targets: (.*?); folders: (.*?); build type: '(.*)'", out)
+    targets = {"texloom_options", "texloom_fmt", "texloom_opencl_headers"}
+    assert set(told[1].split(";")) == targets | {"texloom_support", "texloom_runtime"}
+    assert told[2] == f"{ROOT}/src/support;{ROOT}/src/runtime"
+    assert told[3] == ""
