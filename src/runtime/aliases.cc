@@ -29,9 +29,10 @@ bool share_memory(const TensorSpec& a, const hal::Binding& at_a, const TensorSpe
   if (at_a.index() != at_b.index()) return false;
   if (const auto* x = std::get_if<hal::BufferBinding>(&at_a)) {
     const auto& y = std::get<hal::BufferBinding>(at_b);
-    return x->buffer == y.buffer &&
-           hal::ranges_meet(x->offset, std::get<BufferStorage>(a.storage).bytes, y.offset,
-                            std::get<BufferStorage>(b.storage).bytes);
+    return &x->buffer->root() == &y.buffer->root() &&
+           hal::ranges_meet(
+               x->buffer->base_offset() + x->offset, std::get<BufferStorage>(a.storage).bytes,
+               y.buffer->base_offset() + y.offset, std::get<BufferStorage>(b.storage).bytes);
   }
   const auto& x = std::get<hal::TextureBinding>(at_a);
   const auto& y = std::get<hal::TextureBinding>(at_b);

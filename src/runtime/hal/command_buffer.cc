@@ -8,6 +8,12 @@
 namespace texloom::hal {
 namespace {
 
+// The place in the buffer that has the memory.
+void resolve(std::shared_ptr<Buffer>& buffer, std::uint64_t& offset) {
+  offset += buffer->base_offset();
+  buffer = buffer->shared_root();
+}
+
 bool is_empty(Extent2D extent) { return extent.width == 0 || extent.height == 0; }
 
 }  // namespace
@@ -25,10 +31,14 @@ Status CommandBuffer::dispatch(std::shared_ptr<Executable> executable, std::uint
   TL_RETURN_IF_ERROR(
       check_dispatch(*device_info_, executable.get(), entry_point, bindings, constants));
   if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return {};
+  std::vector<Binding> resolved(bindings.begin(), bindings.end());
+  for (Binding& binding : resolved) {
+    if (auto* bound = std::get_if<BufferBinding>(&binding)) resolve(bound->buffer, bound->offset);
+  }
   segments_.emplace_back(DispatchSegment{std::move(executable),
                                          entry_point,
                                          groups,
-                                         {bindings.begin(), bindings.end()},
+                                         std::move(resolved),
                                          {constants.begin(), constants.end()}});
   return {};
 }
@@ -62,6 +72,7 @@ Status CommandBuffer::update(std::shared_ptr<Buffer> target, std::uint64_t offse
     owned.reset(copy);
     data = {copy, data.size()};
   }
+  resolve(target, offset);
   segments_.emplace_back(UpdateSegment{std::move(target), offset, data, std::move(owned)});
   return {};
 }
@@ -72,6 +83,7 @@ Status CommandBuffer::readback(std::shared_ptr<Buffer> source, std::uint64_t off
   TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "readback: the source", source.get(),
                                         BufferUsage::CopySource, offset, data.size()));
   if (data.empty()) return {};
+  resolve(source, offset);
   segments_.emplace_back(ReadbackSegment{std::move(source), offset, data});
   return {};
 }
@@ -85,6 +97,8 @@ Status CommandBuffer::copy_buffer(std::shared_ptr<Buffer> source, std::uint64_t 
   TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "copy_buffer: the target", target.get(),
                                         BufferUsage::CopyTarget, target_offset, bytes));
   if (bytes == 0) return {};
+  resolve(source, source_offset);
+  resolve(target, target_offset);
   if (source == target && ranges_meet(source_offset, bytes, target_offset, bytes))
     return invalid_argument("copy_buffer: {} bytes at {} and at {} of one buffer overlap", bytes,
                             source_offset, target_offset);
@@ -101,10 +115,11 @@ Status CommandBuffer::copy_buffer_to_texture(std::shared_ptr<Buffer> source,
                                           target.get(), TextureUsage::CopyTarget, region.origin,
                                           region.extent));
   TL_ASSIGN_OR_RETURN(
-      const BufferTextureRegion resolved,
+      BufferTextureRegion resolved,
       check_buffer_rows(*device_info_, "copy_buffer_to_texture: the source", source.get(),
                         BufferUsage::CopySource, region, target->format()));
   if (is_empty(region.extent)) return {};
+  resolve(source, resolved.buffer_offset);
   segments_.emplace_back(
       CopyBufferToTextureSegment{std::move(source), std::move(target), resolved});
   return {};
@@ -118,10 +133,11 @@ Status CommandBuffer::copy_texture_to_buffer(std::shared_ptr<Texture> source,
                                           source.get(), TextureUsage::CopySource, region.origin,
                                           region.extent));
   TL_ASSIGN_OR_RETURN(
-      const BufferTextureRegion resolved,
+      BufferTextureRegion resolved,
       check_buffer_rows(*device_info_, "copy_texture_to_buffer: the target", target.get(),
                         BufferUsage::CopyTarget, region, source->format()));
   if (is_empty(region.extent)) return {};
+  resolve(target, resolved.buffer_offset);
   segments_.emplace_back(
       CopyTextureToBufferSegment{std::move(source), std::move(target), resolved});
   return {};

@@ -24,8 +24,9 @@ Status check_buffer_argument(const DeviceInfo& device, const BufferParam& param,
   // A binding without a single byte behind it cannot be expressed to a driver.
   if (bound->offset == bound->buffer->bytes())
     return invalid_argument("offset {} is the end of the buffer", bound->offset);
-  if (bound->offset % device.limits.buffer_offset_alignment != 0)
-    return invalid_argument("offset {} is not a multiple of the device's {} bytes", bound->offset,
+  const std::uint64_t offset = bound->buffer->base_offset() + bound->offset;
+  if (offset % device.limits.buffer_offset_alignment != 0)
+    return invalid_argument("offset {} is not a multiple of the device's {} bytes", offset,
                             device.limits.buffer_offset_alignment);
   return {};
 }
@@ -76,10 +77,11 @@ bool are_conflicting_textures(const Use& a, const Use& b) {
 bool are_conflicting_buffers(const Use& a, const Use& b) {
   const auto* x = std::get_if<BufferBinding>(a.binding);
   const auto* y = std::get_if<BufferBinding>(b.binding);
-  if (x == nullptr || y == nullptr || x->buffer != y->buffer) return false;
+  if (x == nullptr || y == nullptr || &x->buffer->root() != &y->buffer->root()) return false;
   if (!writes(access_of(*a.param)) && !writes(access_of(*b.param))) return false;
-  return ranges_meet(x->offset, std::get<BufferParam>(*a.param).min_bytes, y->offset,
-                     std::get<BufferParam>(*b.param).min_bytes);
+  return ranges_meet(
+      x->buffer->base_offset() + x->offset, std::get<BufferParam>(*a.param).min_bytes,
+      y->buffer->base_offset() + y->offset, std::get<BufferParam>(*b.param).min_bytes);
 }
 
 Status check_aliases(const EntryPoint& entry, std::span<const Binding> bindings) {

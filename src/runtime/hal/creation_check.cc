@@ -84,12 +84,20 @@ Status check_grid(const EntryPoint& entry) {
 
 Status check_creation(const DeviceInfo& device, const BufferDesc& desc) {
   if (desc.bytes == 0) return invalid_argument("a buffer of zero bytes");
+  if (!device.memory(desc.memory).available)
+    return make_error(StatusCode::Unimplemented, "device {} has no memory of the kind \"{}\"",
+                      device.name, to_string(desc.memory));
   return check_allocation(device, "a buffer", desc.bytes);
 }
 
 Status check_creation(const DeviceInfo& device, const TextureDesc& desc) {
   if (!device.features.images)
     return make_error(StatusCode::Unimplemented, "device {} has no images", device.name);
+  if (desc.kind != TextureKind::Image2D)
+    return make_error(StatusCode::Unimplemented, "{} cannot be made: only {} can",
+                      to_string(desc.kind), to_string(TextureKind::Image2D));
+  if (desc.layers != 1)
+    return invalid_argument("{} of {} layers: it has 1", to_string(desc.kind), desc.layers);
   const Extent2D extent = desc.extent;
   if (extent.width == 0 || extent.height == 0)
     return invalid_argument("a texture of {}", to_string(extent));
@@ -101,6 +109,76 @@ Status check_creation(const DeviceInfo& device, const TextureDesc& desc) {
   return check_allocation(
       device, "a texture",
       std::uint64_t{extent.width} * extent.height * bytes_per_texel(desc.format));
+}
+
+Status check_creation(const DeviceInfo& device, const ImportDesc& desc) {
+  if (!device.features.host_import)
+    return make_error(StatusCode::Unimplemented, "device {} cannot use memory of the host",
+                      device.name);
+  const std::uint64_t bytes = desc.memory.size();
+  if (desc.memory.data() == nullptr || bytes == 0)
+    return invalid_argument("an import of zero bytes");
+  const DeviceLimits& limits = device.limits;
+  const auto address = reinterpret_cast<std::uintptr_t>(desc.memory.data());
+  if (address % limits.import_address_alignment != 0)
+    return invalid_argument(
+        "an import from address {:#x}: device {} wants a multiple of {} bytes: allocate the memory "
+        "so (std::aligned_alloc), or copy it into a buffer",
+        address, device.name, limits.import_address_alignment);
+  if (bytes % limits.import_size_alignment != 0)
+    return invalid_argument(
+        "an import of {} bytes: device {} wants a multiple of {}: allocate that much, or copy it "
+        "into a buffer",
+        bytes, device.name, limits.import_size_alignment);
+  return check_allocation(device, "an import", bytes);
+}
+
+Result<TextureBacking> check_view(const DeviceInfo& device, const std::shared_ptr<Buffer>& buffer,
+                                  const TextureViewDesc& desc) {
+  TL_RETURN_IF_ERROR(check_creation(device, desc.texture));
+  if (!device.features.texture_views)
+    return make_error(StatusCode::Unimplemented, "device {} has no views over buffers",
+                      device.name);
+  if (buffer == nullptr) return invalid_argument("view: the buffer is null");
+  if (&buffer->device_info() != &device)
+    return invalid_argument("view: the buffer belongs to another device ({}, not {})",
+                            buffer->device_info().name, device.name);
+  if (!allows(buffer->desc().usage, BufferUsage::View))
+    return invalid_argument("view: the buffer was made without the usage for views");
+  const auto [extent, format] = std::pair(desc.texture.extent, desc.texture.format);
+  const std::uint64_t texel = bytes_per_texel(format);
+  const std::uint64_t smallest = smallest_view_pitch(device, format, extent.width);
+  const std::uint64_t pitch = desc.row_pitch == 0 ? smallest : desc.row_pitch;
+  const std::uint64_t pitch_step = device.limits.view_pitch_alignment * texel;
+  if (pitch < smallest || pitch % pitch_step != 0)
+    return invalid_argument(
+        "view: a row pitch of {} bytes: {} texels of {} on device {} take {} or another multiple "
+        "of {} beyond it",
+        pitch, extent.width, to_string(format), device.name, smallest, pitch_step);
+  if (pitch > buffer->bytes() && extent.height > 1)
+    return invalid_argument("view: a row pitch of {} bytes, the buffer has {}", pitch,
+                            buffer->bytes());
+  // No overflow: the pitch is at most the buffer's bytes, the height at most the device's limit.
+  const std::uint64_t bytes = extent.height == 1
+                                  ? extent.width * texel
+                                  : (extent.height - 1) * pitch + extent.width * texel;
+  if (!range_fits(desc.offset, bytes, buffer->bytes()))
+    return invalid_argument(
+        "view: {} of {} with a row pitch of {} take {} bytes at offset {}, the "
+        "buffer has {}",
+        to_string(extent), to_string(format), pitch, bytes, desc.offset, buffer->bytes());
+  TextureBacking backing{.buffer = buffer->shared_root(),
+                         .offset = buffer->base_offset() + desc.offset,
+                         .row_pitch = pitch,
+                         .bytes = bytes};
+  const std::uint64_t base_step = device.limits.view_base_alignment * texel;
+  if (backing.offset % base_step != 0 ||
+      backing.offset % device.limits.buffer_offset_alignment != 0)
+    return invalid_argument(
+        "view: it begins {} bytes into the memory: device {} wants a multiple of {} and of {} "
+        "bytes",
+        backing.offset, device.name, base_step, device.limits.buffer_offset_alignment);
+  return backing;
 }
 
 Status check_creation(const DeviceInfo& device, const ExecutableDesc& desc) {

@@ -1,40 +1,79 @@
 #include "runtime/hal/device.h"
 
+#include <chrono>
+#include <mutex>
+
 #include "runtime/hal/creation_check.h"
 
 namespace texloom::hal {
+namespace {
 
-Device::Device(std::shared_ptr<const DeviceInfo> info)
-    : info_(std::move(info)), workspace_pool_(*this) {}
-Device::~Device() = default;
+// The queue keeps what submitted work uses until that is complete: memory that the caller has
+// released may still be there. Work may wait for a semaphore that the caller is to signal, so this
+// gives up after a while.
+class QueueDrain final : public PressureListener {
+ public:
+  explicit QueueDrain(std::weak_ptr<Queue> queue) : queue_(std::move(queue)) {}
 
-// The queue keeps what submitted work uses until it next hears that the work is complete: memory
-// that the caller has released may still be there.
-template <class Desc>
-auto Device::create_memory(const Desc& desc) -> decltype(create_checked(desc)) {
-  auto created = create_checked(desc);
-  if (created.ok() || created.status().code() != StatusCode::OutOfMemory) return created;
-  if (workspace_pool_.trim() > 0) {
-    created = create_checked(desc);
-    if (created.ok() || created.status().code() != StatusCode::OutOfMemory) return created;
+  bool release_unused() override {
+    const std::shared_ptr<Queue> queue = queue_.lock();
+    const auto complete = std::make_shared<Semaphore>();
+    if (queue == nullptr || !queue->submit(Submission{.signals = {{complete, 1}}}).ok())
+      return false;
+    const Status status = complete->wait(1, after(std::chrono::seconds(2)));
+    return status.code() != StatusCode::DeadlineExceeded;
   }
-  const auto complete = std::make_shared<Semaphore>();
-  TL_RETURN_IF_ERROR(queue()->submit(Submission{.signals = {{complete, 1}}}));
-  TL_RETURN_IF_ERROR(complete->wait(1));
-  return create_checked(desc);
+
+ private:
+  std::weak_ptr<Queue> queue_;
+};
+
+}  // namespace
+
+// What is idle in the workspace pool. The allocator may outlive the device, and with it the pool.
+class Device::PoolTrim final : public PressureListener {
+ public:
+  explicit PoolTrim(WorkspacePool& pool) : pool_(&pool) {}
+
+  bool release_unused() override {
+    const std::lock_guard lock(mutex_);
+    return pool_ != nullptr && pool_->trim() > 0;
+  }
+  void detach() {
+    const std::lock_guard lock(mutex_);
+    pool_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  WorkspacePool* pool_;  // under mutex_
+};
+
+Device::Device(const DeviceOptions& options, std::shared_ptr<const DeviceInfo> info,
+               std::shared_ptr<Allocator> allocator, std::shared_ptr<Queue> queue)
+    : options_(options),
+      info_(std::move(info)),
+      allocator_(std::move(allocator)),
+      queue_(std::move(queue)),
+      workspace_pool_(*this),
+      trim_(std::make_shared<PoolTrim>(workspace_pool_)),
+      drain_(std::make_shared<QueueDrain>(queue_)) {
+  allocator_->add_listener(trim_);
+  allocator_->add_listener(drain_);
+}
+
+Device::~Device() { trim_->detach(); }
+
+bool Device::supports(TexelFormat format, TextureUsage usage) const {
+  return allocator_->supports(format, usage);
 }
 
 Result<std::shared_ptr<Buffer>> Device::create_buffer(const BufferDesc& desc) {
-  TL_RETURN_IF_ERROR(check_creation(*info_, desc));
-  return create_memory(desc);
+  return allocator_->create_buffer(desc);
 }
 
 Result<std::shared_ptr<Texture>> Device::create_texture(const TextureDesc& desc) {
-  TL_RETURN_IF_ERROR(check_creation(*info_, desc));
-  if (!supports(desc.format, desc.usage))
-    return make_error(StatusCode::Unimplemented, "device {} has no textures of {} for this usage",
-                      info_->name, to_string(desc.format));
-  return create_memory(desc);
+  return allocator_->create_texture(desc);
 }
 
 Result<std::shared_ptr<Executable>> Device::create_executable(const ExecutableDesc& desc) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "runtime/hal/allocator.h"
 #include "runtime/hal/buffer.h"
 #include "runtime/hal/command_buffer.h"
 #include "runtime/hal/device_info.h"
@@ -25,12 +26,13 @@ class Device {
 
   const DeviceInfo& info() const { return *info_; }
 
-  // Whether a texture of this format can be made for these uses.
-  virtual bool supports(TexelFormat format, TextureUsage usage) const = 0;
+  const DeviceOptions& options() const { return options_; }
 
-  // InvalidArgument: sizes that are zero or over the limits. Unimplemented: a format, or images at
-  // all, that the device does not have. OutOfMemory: the driver's word, also when nothing is idle
-  // in the workspace pool and all submitted work is complete; then they have waited for it.
+  // Makes the memory, counts it, imports the host's, makes views: allocator.h.
+  const std::shared_ptr<Allocator>& allocator() const { return allocator_; }
+
+  // The allocator's, for most callers.
+  bool supports(TexelFormat format, TextureUsage usage) const;
   Result<std::shared_ptr<Buffer>> create_buffer(const BufferDesc& desc);
   Result<std::shared_ptr<Texture>> create_texture(const TextureDesc& desc);
 
@@ -46,22 +48,26 @@ class Device {
   WorkspacePool& workspace_pool() { return workspace_pool_; }
 
   // The device's one queue.
-  virtual std::shared_ptr<Queue> queue() const = 0;
+  const std::shared_ptr<Queue>& queue() const { return queue_; }
 
  protected:
-  explicit Device(std::shared_ptr<const DeviceInfo> info);
+  Device(const DeviceOptions& options, std::shared_ptr<const DeviceInfo> info,
+         std::shared_ptr<Allocator> allocator, std::shared_ptr<Queue> queue);
 
   // The description has passed the checks of creation_check.h.
-  virtual Result<std::shared_ptr<Buffer>> create_checked(const BufferDesc& desc) = 0;
-  virtual Result<std::shared_ptr<Texture>> create_checked(const TextureDesc& desc) = 0;
   virtual Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) = 0;
 
  private:
-  template <class Desc>
-  auto create_memory(const Desc& desc) -> decltype(create_checked(desc));
+  class PoolTrim;
 
+  DeviceOptions options_;
   std::shared_ptr<const DeviceInfo> info_;
+  std::shared_ptr<Allocator> allocator_;
+  std::shared_ptr<Queue> queue_;
   WorkspacePool workspace_pool_;
+  // What gives back memory when it is short: the pool, then the queue.
+  std::shared_ptr<PoolTrim> trim_;
+  std::shared_ptr<PressureListener> drain_;
 };
 
 }  // namespace texloom::hal

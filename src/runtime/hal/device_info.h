@@ -2,9 +2,13 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "runtime/hal/types.h"
 
 namespace texloom::hal {
 
@@ -24,6 +28,12 @@ struct DeviceLimits {
   std::uint64_t buffer_offset_alignment = 1;             // bytes; of a bound buffer's offset
   std::uint64_t global_memory_bytes = 0;
   std::uint32_t compute_units = 0;
+  // Of textures that are views over a buffer: in texels of the view's format, not in bytes.
+  std::uint32_t view_pitch_alignment = 1;  // texels; of the distance from row to row
+  std::uint32_t view_base_alignment = 1;   // texels; of the place of the first one
+  // Of host memory that becomes a buffer.
+  std::uint64_t import_address_alignment = 1;  // bytes
+  std::uint64_t import_size_alignment = 1;     // bytes
 };
 
 struct DeviceFeatures {
@@ -33,9 +43,32 @@ struct DeviceFeatures {
   // type half is always there.
   bool float16_arithmetic = false;
   bool float64 = false;
+  bool texture_views = false;  // Allocator::create_view
+  bool host_import = false;    // Allocator::import
+};
+
+// What a device has of one kind of memory, and what the host may do with it.
+struct MemoryKindInfo {
+  bool available = false;
+  bool mappable = false;  // Buffer::map
+  // May stay mapped while the device works with it; else a mapping ends before such work is
+  // submitted.
+  bool persistent = false;
+  // Each side sees what the other one wrote without Mapping::flush and invalidate.
+  bool coherent = false;
+};
+
+// Something that the driver does in another way on this device, because the device does not do what
+// it says.
+struct Quirk {
+  std::string name;
+  std::string reason;
 };
 
 struct DeviceInfo {
+  // The same in every process, as long as the machine's devices are; unique among those of a
+  // driver. Lower case letters, digits, '-', '.'; never digits alone.
+  std::string id;
   std::string name;
   std::string vendor;
   std::string platform;
@@ -45,8 +78,23 @@ struct DeviceInfo {
   DeviceType type = DeviceType::Other;
   DeviceFeatures features;
   DeviceLimits limits;
+  std::array<MemoryKindInfo, kAllMemoryKinds.size()> memory_kinds = {
+      MemoryKindInfo{.available = true}};  // by MemoryKind
+  std::vector<Quirk> quirks;
 
+  const MemoryKindInfo& memory(MemoryKind kind) const {
+    return memory_kinds[static_cast<std::size_t>(kind)];
+  }
   bool is_gpu() const { return type == DeviceType::Gpu; }
+};
+
+// What a device is opened for.
+struct DeviceOptions {
+  // Makes mistakes visible that a device may forgive, at a cost: what is mapped for Access::Write
+  // is full of a pattern at first.
+  bool debug = false;
+  // Queues take the device's times of what they run.
+  bool profiling = false;
 };
 
 }  // namespace texloom::hal

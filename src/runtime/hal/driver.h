@@ -12,8 +12,8 @@
 
 namespace texloom::hal {
 
-// Made by the create_driver of each folder under runtime/drivers. Thread safe. Devices keep what
-// they need of it.
+// Made by the create_driver of each folder under runtime/drivers, or by a DriverRegistry. Thread
+// safe. Devices keep what they need of it.
 class Driver {
  public:
   virtual ~Driver() = default;
@@ -25,11 +25,25 @@ class Driver {
   // GPUs first, then accelerators, then CPUs; the order is the same at each call. At least one.
   virtual const std::vector<DeviceInfo>& devices() const = 0;
 
-  // The ordinal is the place in devices(). NotFound when there is no such place.
-  virtual Result<std::shared_ptr<Device>> open(std::size_t ordinal) = 0;
+  // Each call opens a device of its own, whose objects do not mix with another's. NotFound, with
+  // what there is, when no device is meant.
+  //
+  // The ordinal is the place in devices().
+  Result<std::shared_ptr<Device>> open(std::size_t ordinal, const DeviceOptions& options = {});
+  // DeviceInfo::id.
+  Result<std::shared_ptr<Device>> open_by_id(std::string_view id,
+                                             const DeviceOptions& options = {});
+  // What follows "<driver>://" in a path: an ordinal in digits, an id, or nothing for the first.
+  Result<std::shared_ptr<Device>> open_by_name(std::string_view device,
+                                               const DeviceOptions& options = {});
 
  protected:
   Driver() = default;
+
+ private:
+  // The ordinal is one of devices().
+  virtual Result<std::shared_ptr<Device>> open_device(std::size_t ordinal,
+                                                      const DeviceOptions& options) = 0;
 };
 
 }  // namespace texloom::hal

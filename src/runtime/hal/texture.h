@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "runtime/hal/buffer.h"
 #include "runtime/hal/device_info.h"
+#include "runtime/hal/memory_statistics.h"
 #include "runtime/hal/types.h"
 
 namespace texloom::hal {
@@ -13,11 +16,22 @@ struct TextureDesc {
   Extent2D extent = {};
   TexelFormat format = TexelFormat::Rgba32Float;
   TextureUsage usage = TextureUsage::All;
+  TextureKind kind = TextureKind::Image2D;  // others are Unimplemented
+  std::uint32_t layers = 1;                 // of Image2DArray; else 1
   bool operator==(const TextureDesc&) const = default;
 };
 
-// Made by Device::create_texture; its contents are undefined at first. Several tensors may live in
-// one texture, each at an origin of its own. Ownership and threads: as for Buffer.
+// The part of a buffer whose bytes a texture's texels are.
+struct TextureBacking {
+  std::shared_ptr<Buffer> buffer;  // one that has memory of its own: Buffer::root()
+  std::uint64_t offset = 0;        // bytes; of the first texel
+  std::uint64_t row_pitch = 0;     // bytes from row to row
+  std::uint64_t bytes = 0;         // from the first texel to the end of the last one
+};
+
+// Made by Allocator; its contents are undefined at first, or those of the buffer that it is a view
+// over. Several tensors may live in one texture, each at an origin of its own. Ownership and
+// threads: as for Buffer.
 class Texture {
  public:
   virtual ~Texture() = default;
@@ -28,14 +42,21 @@ class Texture {
   Extent2D extent() const { return desc_.extent; }
   TexelFormat format() const { return desc_.format; }
   const DeviceInfo& device_info() const { return *device_info_; }
+  // Null where it has memory of its own.
+  const TextureBacking* backing() const { return backing_ ? &*backing_ : nullptr; }
 
  protected:
   Texture(std::shared_ptr<const DeviceInfo> device_info, const TextureDesc& desc)
       : device_info_(std::move(device_info)), desc_(desc) {}
 
  private:
+  friend class Allocator;
+
   std::shared_ptr<const DeviceInfo> device_info_;
   TextureDesc desc_;
+  // The driver's part of an object is destroyed before these are.
+  std::optional<TextureBacking> backing_;
+  MemoryCharge charge_;
 };
 
 }  // namespace texloom::hal

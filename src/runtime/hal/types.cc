@@ -25,6 +25,7 @@ struct FormatRow {
   TexelFormat format;
   ElementType channel;
   std::string_view name;
+  bool normalized = false;
 };
 
 constexpr FormatRow kFormatRows[] = {
@@ -36,6 +37,8 @@ constexpr FormatRow kFormatRows[] = {
     {TexelFormat::Rgba32UInt, ElementType::UInt32, "rgba32uint"},
     {TexelFormat::Rgba16Float, ElementType::Float16, "rgba16float"},
     {TexelFormat::Rgba32Float, ElementType::Float32, "rgba32float"},
+    {TexelFormat::Rgba8Unorm, ElementType::UInt8, "rgba8unorm", true},
+    {TexelFormat::Rgba16Unorm, ElementType::UInt16, "rgba16unorm", true},
 };
 
 // The tables are in the order of their enums.
@@ -68,11 +71,12 @@ std::optional<ElementType> element_type_from_name(std::string_view name) {
 
 std::uint32_t bytes_per_texel(TexelFormat format) { return 4 * byte_size(channel_type(format)); }
 ElementType channel_type(TexelFormat format) { return row_of(format).channel; }
+bool is_normalized(TexelFormat format) { return row_of(format).normalized; }
 std::string_view to_string(TexelFormat format) { return row_of(format).name; }
 
 std::optional<TexelFormat> texel_format_of(ElementType channel) {
   for (const FormatRow& row : kFormatRows)
-    if (row.channel == channel) return row.format;
+    if (row.channel == channel && !row.normalized) return row.format;
   return std::nullopt;
 }
 
@@ -80,6 +84,30 @@ std::string to_string(Extent2D extent) {
   return fmt::format("{}x{} texels", extent.width, extent.height);
 }
 std::string to_string(Offset2D offset) { return fmt::format("({}, {})", offset.x, offset.y); }
+
+std::string_view to_string(TextureKind kind) {
+  switch (kind) {
+    case TextureKind::Image2D:
+      return "a 2-D image";
+    case TextureKind::Image2DArray:
+      return "an array of 2-D images";
+    case TextureKind::Image1DBuffer:
+      return "a 1-D image of a buffer";
+  }
+  return "an unknown kind of image";
+}
+
+std::string_view to_string(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::Device:
+      return "device";
+    case MemoryKind::Shared:
+      return "shared";
+    case MemoryKind::Managed:
+      return "managed";
+  }
+  return "unknown";
+}
 
 bool region_fits(Offset2D origin, Extent2D extent, Extent2D image) {
   return range_fits(origin.x, extent.width, image.width) &&

@@ -33,7 +33,8 @@ std::uint32_t byte_size(ElementType type);
 std::string_view to_string(ElementType type);
 std::optional<ElementType> element_type_from_name(std::string_view name);
 
-// Four channels of one type. Integer formats are read and written as integers, never normalised.
+// Four channels of one type. Kernels read and write integer formats as integers, and the normalised
+// ones (Unorm) as floats: the stored number divided by the largest of its type, so 0 to 1.
 enum class TexelFormat : std::uint8_t {
   Rgba8Int,
   Rgba8UInt,
@@ -43,14 +44,20 @@ enum class TexelFormat : std::uint8_t {
   Rgba32UInt,
   Rgba16Float,
   Rgba32Float,
+  Rgba8Unorm,
+  Rgba16Unorm,
 };
 inline constexpr std::array kAllTexelFormats = {TexelFormat::Rgba8Int,    TexelFormat::Rgba8UInt,
                                                 TexelFormat::Rgba16Int,   TexelFormat::Rgba16UInt,
                                                 TexelFormat::Rgba32Int,   TexelFormat::Rgba32UInt,
-                                                TexelFormat::Rgba16Float, TexelFormat::Rgba32Float};
+                                                TexelFormat::Rgba16Float, TexelFormat::Rgba32Float,
+                                                TexelFormat::Rgba8Unorm,  TexelFormat::Rgba16Unorm};
 
 std::uint32_t bytes_per_texel(TexelFormat format);
+// What a channel is stored as: unsigned integers for the normalised formats.
 ElementType channel_type(TexelFormat format);
+bool is_normalized(TexelFormat format);
+// The format whose channels are read as what they are stored as; never a normalised one.
 std::optional<TexelFormat> texel_format_of(ElementType channel);
 // "rgba32float"
 std::string_view to_string(TexelFormat format);
@@ -70,6 +77,28 @@ struct Offset2D {
 };
 // "(3, 0)"
 std::string to_string(Offset2D offset);
+
+// The kinds of images that kernels know. Only Image2D can be made so far: the drivers refuse others
+// as Unimplemented.
+enum class TextureKind : std::uint8_t {
+  Image2D,
+  Image2DArray,   // several layers of one extent
+  Image1DBuffer,  // the texels of a buffer, one row of them
+};
+// "a 2-D image"
+std::string_view to_string(TextureKind kind);
+
+// Where a buffer lies, and how the host gets at it; MemoryKindInfo (device_info.h) says which kinds
+// a device has and what holds for them there.
+enum class MemoryKind : std::uint8_t {
+  Device,   // for the device alone (Metal: private)
+  Shared,   // one memory that both sides access (Metal: shared)
+  Managed,  // the device's, with a copy for the host while it is mapped (Metal: managed)
+};
+inline constexpr std::array kAllMemoryKinds = {MemoryKind::Device, MemoryKind::Shared,
+                                               MemoryKind::Managed};
+// "device", "shared", "managed"
+std::string_view to_string(MemoryKind kind);
 
 // Whether [origin, origin + extent) lies inside an image of `image` texels.
 bool region_fits(Offset2D origin, Extent2D extent, Extent2D image);
@@ -91,8 +120,10 @@ inline bool writes(Access access) { return access != Access::Read; }
 enum class BufferUsage : std::uint32_t {
   Storage = 1,     // read and written by kernels
   CopySource = 2,  // read by copies and readbacks
-  CopyTarget = 4,  // written by copies and updates
-  All = 7,
+  CopyTarget = 4,  // written by fills, copies and updates
+  Indirect = 8,    // holds the numbers of groups of indirect dispatches
+  View = 16,       // textures may be views over it
+  All = 31,
 };
 enum class TextureUsage : std::uint32_t {
   Sampled = 1,  // read by kernels

@@ -25,10 +25,15 @@ TEST(ElementType, NamesAndSizesGoTogether) {
 
 TEST(TexelFormat, IsFourChannelsOfItsElementType) {
   for (const TexelFormat format : kAllTexelFormats) {
-    EXPECT_EQ(texel_format_of(channel_type(format)), format);
+    // A normalised format is another reading of the texels of an integer format.
+    const TexelFormat plain = *texel_format_of(channel_type(format));
+    EXPECT_FALSE(is_normalized(plain));
+    EXPECT_EQ(plain == format, !is_normalized(format)) << to_string(format);
     EXPECT_EQ(bytes_per_texel(format), 4 * byte_size(channel_type(format)));
   }
   EXPECT_EQ(to_string(TexelFormat::Rgba16UInt), "rgba16uint");
+  EXPECT_EQ(to_string(TexelFormat::Rgba8Unorm), "rgba8unorm");
+  EXPECT_EQ(channel_type(TexelFormat::Rgba16Unorm), ElementType::UInt16);
   EXPECT_EQ(texel_format_of(ElementType::Float64), std::nullopt);
 }
 

@@ -95,34 +95,51 @@ class InstantQueue final : public QueueBackend {
   };
 };
 
-class CountingDevice final : public Device {
+class CountingAllocator final : public Allocator {
  public:
-  explicit CountingDevice(std::shared_ptr<const DeviceInfo> info)
-      : Device(info), info_(std::move(info)), queue_(another_queue()) {}
+  CountingAllocator(std::shared_ptr<const DeviceInfo> info, std::shared_ptr<Memory> memory)
+      : Allocator(std::move(info), {}), memory_(std::move(memory)) {}
 
   bool supports(TexelFormat, TextureUsage) const override { return true; }
-  std::shared_ptr<Queue> queue() const override { return queue_; }
-  std::shared_ptr<Queue> another_queue() const {
-    return *Queue::create(info_, std::make_unique<InstantQueue>());
-  }
-
-  const std::shared_ptr<Memory> memory = std::make_shared<Memory>();
 
  private:
-  Result<std::shared_ptr<Buffer>> create_checked(const BufferDesc& desc) override {
-    TL_RETURN_IF_ERROR(memory->take(desc.bytes));
-    return std::shared_ptr<Buffer>(std::make_shared<CountedBuffer>(info_, desc, memory));
+  Result<std::shared_ptr<Buffer>> allocate(const BufferDesc& desc) override {
+    TL_RETURN_IF_ERROR(memory_->take(desc.bytes));
+    return std::shared_ptr<Buffer>(std::make_shared<CountedBuffer>(shared_info(), desc, memory_));
   }
-  Result<std::shared_ptr<Texture>> create_checked(const TextureDesc& desc) override {
-    TL_RETURN_IF_ERROR(memory->take(bytes_of(desc)));
-    return std::shared_ptr<Texture>(std::make_shared<CountedTexture>(info_, desc, memory));
+  Result<std::shared_ptr<Texture>> allocate(const TextureDesc& desc) override {
+    TL_RETURN_IF_ERROR(memory_->take(bytes_of(desc)));
+    return std::shared_ptr<Texture>(std::make_shared<CountedTexture>(shared_info(), desc, memory_));
   }
+
+  std::shared_ptr<Memory> memory_;
+};
+
+std::shared_ptr<Queue> instant_queue(const std::shared_ptr<const DeviceInfo>& info) {
+  return *Queue::create(info, std::make_unique<InstantQueue>());
+}
+
+class CountingDevice final : public Device {
+ public:
+  explicit CountingDevice(const std::shared_ptr<const DeviceInfo>& info)
+      : CountingDevice(info, std::make_shared<Memory>()) {}
+
+  std::shared_ptr<Queue> another_queue() const { return instant_queue(info_); }
+
+  const std::shared_ptr<Memory> memory;
+
+ private:
+  CountingDevice(const std::shared_ptr<const DeviceInfo>& info,
+                 const std::shared_ptr<Memory>& counted)
+      : Device({}, info, std::make_shared<CountingAllocator>(info, counted), instant_queue(info)),
+        memory(counted),
+        info_(info) {}
+
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc&) override {
     return make_error(StatusCode::Unimplemented, "no kernels");
   }
 
   std::shared_ptr<const DeviceInfo> info_;
-  std::shared_ptr<Queue> queue_;
 };
 
 TextureDesc texture(Extent2D extent, TexelFormat format = TexelFormat::Rgba32Float) {

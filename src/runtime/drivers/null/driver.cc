@@ -1,21 +1,64 @@
 #include "runtime/drivers/null/driver.h"
 
+#include <new>
 #include <utility>
 
 namespace texloom::hal::null {
 
 namespace {
 
+// Memory that can be mapped is real; the rest is not there at all.
 class NullBuffer final : public Buffer {
  public:
-  NullBuffer(std::shared_ptr<const DeviceInfo> info, const BufferDesc& desc)
-      : Buffer(std::move(info), desc) {}
+  NullBuffer(std::shared_ptr<const DeviceInfo> info, const BufferDesc& desc,
+             std::unique_ptr<std::byte[]> owned, std::byte* memory)
+      : Buffer(std::move(info), desc), owned_(std::move(owned)), memory_(memory) {}
+
+ private:
+  Result<std::byte*> map_memory(std::uint64_t offset, std::uint64_t, Access) override {
+    return memory_ + offset;
+  }
+
+  std::unique_ptr<std::byte[]> owned_;  // null for memory that is imported, or not there
+  std::byte* memory_;
 };
 
 class NullTexture final : public Texture {
  public:
   NullTexture(std::shared_ptr<const DeviceInfo> info, const TextureDesc& desc)
       : Texture(std::move(info), desc) {}
+};
+
+class NullAllocator final : public Allocator {
+ public:
+  NullAllocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options)
+      : Allocator(std::move(info), options) {}
+
+  bool supports(TexelFormat, TextureUsage) const override { return info().features.images; }
+
+ private:
+  Result<std::shared_ptr<Buffer>> allocate(const BufferDesc& desc) override {
+    std::unique_ptr<std::byte[]> memory;
+    if (info().memory(desc.memory).mappable) {
+      memory.reset(new (std::nothrow) std::byte[desc.bytes]);
+      if (memory == nullptr)
+        return make_error(StatusCode::OutOfMemory, "no host memory for {} bytes", desc.bytes);
+    }
+    std::byte* first = memory.get();
+    return std::shared_ptr<Buffer>(
+        std::make_shared<NullBuffer>(shared_info(), desc, std::move(memory), first));
+  }
+  Result<std::shared_ptr<Texture>> allocate(const TextureDesc& desc) override {
+    return std::shared_ptr<Texture>(std::make_shared<NullTexture>(shared_info(), desc));
+  }
+  Result<std::shared_ptr<Buffer>> wrap(std::span<std::byte> memory,
+                                       const BufferDesc& desc) override {
+    return std::shared_ptr<Buffer>(
+        std::make_shared<NullBuffer>(shared_info(), desc, nullptr, memory.data()));
+  }
+  Result<std::shared_ptr<Texture>> view(const TextureBacking&, const TextureDesc& desc) override {
+    return allocate(desc);
+  }
 };
 
 class NullExecutable final : public Executable {
@@ -45,25 +88,17 @@ class NullQueue final : public QueueBackend {
 
 class NullDevice final : public Device {
  public:
-  NullDevice(std::shared_ptr<const DeviceInfo> info, std::shared_ptr<Queue> queue)
-      : Device(info), info_(std::move(info)), queue_(std::move(queue)) {}
-
-  bool supports(TexelFormat, TextureUsage) const override { return info_->features.images; }
-  std::shared_ptr<Queue> queue() const override { return queue_; }
+  NullDevice(const DeviceOptions& options, const std::shared_ptr<const DeviceInfo>& info,
+             std::shared_ptr<Queue> queue)
+      : Device(options, info, std::make_shared<NullAllocator>(info, options), std::move(queue)),
+        info_(info) {}
 
  private:
-  Result<std::shared_ptr<Buffer>> create_checked(const BufferDesc& desc) override {
-    return std::shared_ptr<Buffer>(std::make_shared<NullBuffer>(info_, desc));
-  }
-  Result<std::shared_ptr<Texture>> create_checked(const TextureDesc& desc) override {
-    return std::shared_ptr<Texture>(std::make_shared<NullTexture>(info_, desc));
-  }
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
     return std::shared_ptr<Executable>(std::make_shared<NullExecutable>(info_, desc));
   }
 
   std::shared_ptr<const DeviceInfo> info_;
-  std::shared_ptr<Queue> queue_;
 };
 
 class NullDriver final : public Driver {
@@ -73,18 +108,16 @@ class NullDriver final : public Driver {
   std::string_view name() const override { return "null"; }
   const std::vector<DeviceInfo>& devices() const override { return devices_; }
 
-  Result<std::shared_ptr<Device>> open(std::size_t ordinal) override {
-    if (ordinal >= devices_.size()) {
-      return make_error(StatusCode::NotFound, "no null device {}: there is 1", ordinal);
-    }
+ private:
+  Result<std::shared_ptr<Device>> open_device(std::size_t ordinal,
+                                              const DeviceOptions& options) override {
     // A description of its own, since its address tells the objects of two devices apart.
-    auto info = std::make_shared<const DeviceInfo>(devices_[ordinal]);
+    const auto info = std::make_shared<const DeviceInfo>(devices_[ordinal]);
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue,
                         Queue::create(info, std::make_unique<NullQueue>()));
-    return std::shared_ptr<Device>(std::make_shared<NullDevice>(std::move(info), std::move(queue)));
+    return std::shared_ptr<Device>(std::make_shared<NullDevice>(options, info, std::move(queue)));
   }
 
- private:
   std::vector<DeviceInfo> devices_;
 };
 
@@ -92,10 +125,15 @@ class NullDriver final : public Driver {
 
 DeviceInfo default_device() {
   DeviceInfo info;
+  info.id = "null";
   info.name = "null";
   info.vendor = "Texloom";
   info.platform = "Texloom null";
-  info.features = {.images = true, .float16_arithmetic = true, .float64 = true};
+  info.features = {.images = true,
+                   .float16_arithmetic = true,
+                   .float64 = true,
+                   .texture_views = true,
+                   .host_import = true};
   info.limits = {.max_image_width = 1024,
                  .max_image_height = 512,
                  .max_read_images = 8,
@@ -107,7 +145,14 @@ DeviceInfo default_device() {
                  .max_argument_bytes = 1024,
                  .buffer_offset_alignment = 16,
                  .global_memory_bytes = 1 << 26,
-                 .compute_units = 1};
+                 .compute_units = 1,
+                 .view_pitch_alignment = 4,
+                 .view_base_alignment = 4,
+                 .import_address_alignment = 16,
+                 .import_size_alignment = 1};
+  const MemoryKindInfo mapped{
+      .available = true, .mappable = true, .persistent = true, .coherent = true};
+  info.memory_kinds = {MemoryKindInfo{.available = true}, mapped, mapped};
   return info;
 }
 

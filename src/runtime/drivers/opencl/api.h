@@ -51,6 +51,8 @@
   X(clEnqueueCopyBufferToImage) \
   X(clEnqueueCopyImageToBuffer) \
   X(clEnqueueCopyImage)         \
+  X(clEnqueueMapBuffer)         \
+  X(clEnqueueUnmapMemObject)    \
   X(clEnqueueNDRangeKernel)
 
 namespace texloom::hal::opencl {

@@ -32,6 +32,10 @@ cl_image_format image_format(TexelFormat format) {
         return CL_HALF_FLOAT;
       case TexelFormat::Rgba32Float:
         return CL_FLOAT;
+      case TexelFormat::Rgba8Unorm:
+        return CL_UNORM_INT8;
+      case TexelFormat::Rgba16Unorm:
+        return CL_UNORM_INT16;
     }
     return 0;
   };

@@ -1,9 +1,9 @@
 #include "runtime/drivers/opencl/driver.h"
 
+#include "runtime/drivers/opencl/allocator.h"
 #include "runtime/drivers/opencl/api.h"
 #include "runtime/drivers/opencl/command_queue.h"
 #include "runtime/drivers/opencl/context.h"
-#include "runtime/drivers/opencl/memory.h"
 #include "runtime/drivers/opencl/platform.h"
 #include "runtime/drivers/opencl/program.h"
 
@@ -12,27 +12,17 @@ namespace {
 
 class OpenClDevice final : public Device {
  public:
-  OpenClDevice(std::shared_ptr<const Context> context, std::shared_ptr<Queue> queue)
-      : Device(context->info()), context_(std::move(context)), queue_(std::move(queue)) {}
-
-  bool supports(TexelFormat format, TextureUsage usage) const override {
-    return context_->supports(format, usage);
-  }
-  std::shared_ptr<Queue> queue() const override { return queue_; }
+  OpenClDevice(const DeviceOptions& options, std::shared_ptr<const Context> context,
+               std::shared_ptr<Allocator> allocator, std::shared_ptr<Queue> queue)
+      : Device(options, context->info(), std::move(allocator), std::move(queue)),
+        context_(std::move(context)) {}
 
  private:
-  Result<std::shared_ptr<Buffer>> create_checked(const BufferDesc& desc) override {
-    return OpenClBuffer::create(context_, desc);
-  }
-  Result<std::shared_ptr<Texture>> create_checked(const TextureDesc& desc) override {
-    return OpenClTexture::create(context_, desc);
-  }
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
     return OpenClExecutable::create(context_, desc);
   }
 
   std::shared_ptr<const Context> context_;
-  std::shared_ptr<Queue> queue_;
 };
 
 class OpenClDriver final : public Driver {
@@ -46,10 +36,9 @@ class OpenClDriver final : public Driver {
   std::string_view name() const override { return "opencl"; }
   const std::vector<DeviceInfo>& devices() const override { return infos_; }
 
-  Result<std::shared_ptr<Device>> open(std::size_t ordinal) override {
-    if (ordinal >= devices_.size())
-      return make_error(StatusCode::NotFound, "no OpenCL device {}: there {} {}", ordinal,
-                        devices_.size() == 1 ? "is" : "are", devices_.size());
+ private:
+  Result<std::shared_ptr<Device>> open_device(std::size_t ordinal,
+                                              const DeviceOptions& options) override {
     // A description of its own, since its address tells the objects of two devices apart.
     PlatformDevice device = devices_[ordinal];
     device.info = std::make_shared<const DeviceInfo>(*device.info);
@@ -58,10 +47,10 @@ class OpenClDriver final : public Driver {
     TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend, OpenClQueue::create(context));
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue,
                         Queue::create(context->info(), std::move(backend)));
-    return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(context, std::move(queue)));
+    return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(
+        options, context, std::make_shared<OpenClAllocator>(context, options), std::move(queue)));
   }
 
- private:
   std::shared_ptr<const Api> api_;
   std::vector<PlatformDevice> devices_;
   std::vector<DeviceInfo> infos_;

@@ -5,6 +5,7 @@
 
 #include "runtime/drivers/opencl/context.h"
 #include "runtime/drivers/opencl/handle.h"
+#include "runtime/drivers/opencl/map_queue.h"
 #include "runtime/hal/buffer.h"
 #include "runtime/hal/texture.h"
 #include "support/status.h"
@@ -13,15 +14,25 @@ namespace texloom::hal::opencl {
 
 class OpenClBuffer final : public Buffer {
  public:
-  // `desc` has passed hal/creation_check.h.
+  // `desc` has passed hal/creation_check.h. `imported` is the host's memory that the buffer stands
+  // for, or null.
   static Result<std::shared_ptr<Buffer>> create(std::shared_ptr<const Context> context,
-                                                const BufferDesc& desc);
+                                                std::shared_ptr<MapQueue> map_queue,
+                                                const BufferDesc& desc, std::byte* imported);
   cl_mem get() const { return memory_.get(); }
 
  private:
-  OpenClBuffer(std::shared_ptr<const Context> context, const BufferDesc& desc, MemoryHandle memory);
+  OpenClBuffer(std::shared_ptr<const Context> context, std::shared_ptr<MapQueue> map_queue,
+               const BufferDesc& desc, MemoryHandle memory);
+
+  Result<std::byte*> map_memory(std::uint64_t offset, std::uint64_t bytes, Access access) override;
+  Status unmap_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes,
+                      Access access) override;
+  Status flush_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes) override;
+  Status invalidate_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes) override;
 
   std::shared_ptr<const Context> context_;
+  std::shared_ptr<MapQueue> map_queue_;
   MemoryHandle memory_;
 };
 
@@ -30,6 +41,10 @@ class OpenClTexture final : public Texture {
   // `desc` has passed hal/creation_check.h and its format is supported.
   static Result<std::shared_ptr<Texture>> create(std::shared_ptr<const Context> context,
                                                  const TextureDesc& desc);
+  // `backing` and `desc` have passed check_view.
+  static Result<std::shared_ptr<Texture>> create_view(std::shared_ptr<const Context> context,
+                                                      const TextureBacking& backing,
+                                                      const TextureDesc& desc);
   cl_mem get() const { return memory_.get(); }
 
  private:
@@ -40,7 +55,9 @@ class OpenClTexture final : public Texture {
   MemoryHandle memory_;
 };
 
-Result<MemoryHandle> create_memory(const Context& context, std::uint64_t bytes);
+// Memory of the device's own; `flags` beside CL_MEM_READ_WRITE say what else.
+Result<MemoryHandle> create_memory(const Context& context, std::uint64_t bytes,
+                                   cl_mem_flags flags = 0, std::byte* host = nullptr);
 
 // The bytes [offset, offset + bytes) of `buffer`, as an object that a kernel argument can be.
 Result<MemoryHandle> create_part(const Context& context, const OpenClBuffer& buffer,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -107,9 +108,47 @@ DeviceLimits read_limits(DeviceReader& reader, bool images) {
   // Given in bits.
   limits.buffer_offset_alignment =
       std::max<std::uint64_t>(reader.scalar<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8, 1);
+  limits.import_address_alignment = limits.buffer_offset_alignment;
   limits.global_memory_bytes = reader.scalar<cl_ulong>(CL_DEVICE_GLOBAL_MEM_SIZE);
   limits.compute_units = reader.scalar<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS);
   return limits;
+}
+
+void read_view_alignments(DeviceReader& reader, std::string_view extensions, DeviceInfo& info) {
+  if (!info.features.images || !has_word(extensions, "cl_khr_image2d_from_buffer")) return;
+  const auto pitch = reader.optional_scalar<cl_uint>(CL_DEVICE_IMAGE_PITCH_ALIGNMENT_KHR);
+  const auto base = reader.optional_scalar<cl_uint>(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT_KHR);
+  // Zero is how a device says that it has no such images after all.
+  info.features.texture_views = pitch != 0 && base != 0;
+  info.limits.view_pitch_alignment = std::max<cl_uint>(pitch, 1);
+  info.limits.view_base_alignment = std::max<cl_uint>(base, 1);
+}
+
+// "NVIDIA CUDA", "NVIDIA H200" -> "nvidia-cuda-nvidia-h200"
+std::string make_id(std::string_view platform, std::string_view name) {
+  std::string id;
+  for (const char c : fmt::format("{} {}", platform, name)) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.';
+    const bool capital = c >= 'A' && c <= 'Z';
+    if (letter || capital)
+      id += capital ? static_cast<char>(c - 'A' + 'a') : c;
+    else if (!id.empty() && id.back() != '-')
+      id += '-';
+  }
+  while (!id.empty() && id.back() == '-') id.pop_back();
+  return id;
+}
+
+// Equal names are told apart by their places.
+void make_ids_unique(std::vector<PlatformDevice>& devices) {
+  std::map<std::string, int> seen;
+  for (PlatformDevice& device : devices) {
+    DeviceInfo info = *device.info;
+    const int place = ++seen[info.id];
+    if (place == 1) continue;
+    info.id += fmt::format("-{}", place);
+    device.info = std::make_shared<const DeviceInfo>(std::move(info));
+  }
 }
 
 Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string platform) {
@@ -117,6 +156,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   DeviceInfo info;
   info.name = reader.text(CL_DEVICE_NAME);
   info.vendor = reader.text(CL_DEVICE_VENDOR);
+  info.id = make_id(platform, info.name);
   info.platform = std::move(platform);
   info.driver_version = reader.text(CL_DRIVER_VERSION);
   info.api_version = reader.text(CL_DEVICE_VERSION);
@@ -128,7 +168,13 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
       has_word(extensions, "cl_khr_fp16") &&
       rounds_to_nearest(reader.optional_scalar<cl_device_fp_config>(CL_DEVICE_HALF_FP_CONFIG));
   info.features.float64 = has_word(extensions, "cl_khr_fp64");
+  info.features.host_import = true;
   info.limits = read_limits(reader, info.features.images);
+  read_view_alignments(reader, extensions, info);
+  // An implementation may move what is mapped, and wants it back before its kernels use it.
+  const MemoryKindInfo shared{.available = true, .mappable = true};
+  const MemoryKindInfo managed{.available = true, .mappable = true, .persistent = true};
+  info.memory_kinds = {MemoryKindInfo{.available = true}, shared, managed};
   const bool available = reader.scalar<cl_bool>(CL_DEVICE_AVAILABLE) != CL_FALSE;
   const bool compiles = reader.scalar<cl_bool>(CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
   TL_RETURN_IF_ERROR(to_status(reader.error(), "clGetDeviceInfo"));
@@ -200,6 +246,7 @@ Result<std::vector<PlatformDevice>> find_devices(const Api& api) {
        {DeviceType::Gpu, DeviceType::Accelerator, DeviceType::Cpu, DeviceType::Other})
     std::copy_if(found.begin(), found.end(), std::back_inserter(ordered),
                  [type](const PlatformDevice& device) { return device.info->type == type; });
+  make_ids_unique(ordered);
   return ordered;
 }
 

@@ -84,7 +84,7 @@ TEST_F(OpenClTest, OrdinalsAreStableAndBounded) {
     EXPECT_EQ((*again)->devices()[i].name, driver_->devices()[i].name);
   EXPECT_EQ(device_->info().name, driver_->devices()[0].name);
   EXPECT_THAT(driver_->open(driver_->devices().size()).status(),
-              fails_with(StatusCode::NotFound, "no OpenCL device"));
+              fails_with(StatusCode::NotFound, "no opencl device"));
 }
 
 TEST(OpenClErrors, KeepTheirNames) {

@@ -1,0 +1,69 @@
+#include "runtime/drivers/opencl/map_queue.h"
+
+#include "runtime/drivers/opencl/error.h"
+
+namespace texloom::hal::opencl {
+namespace {
+
+cl_map_flags map_flags(Access access) {
+  switch (access) {
+    case Access::Read:
+      return CL_MAP_READ;
+    case Access::Write:
+      return CL_MAP_WRITE_INVALIDATE_REGION;
+    case Access::ReadWrite:
+      return CL_MAP_READ | CL_MAP_WRITE;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<cl_command_queue> MapQueue::queue() {
+  const std::lock_guard lock(mutex_);
+  if (!queue_) {
+    cl_int code = CL_SUCCESS;
+    QueueHandle made(context_->shared_api(), context_->api().clCreateCommandQueue(
+                                                 context_->get(), context_->device(), 0, &code));
+    TL_RETURN_IF_ERROR(to_status(code, "clCreateCommandQueue"));
+    queue_ = std::move(made);
+  }
+  return queue_.get();
+}
+
+Result<std::byte*> MapQueue::map(cl_mem memory, std::uint64_t offset, std::uint64_t bytes,
+                                 Access access) {
+  TL_ASSIGN_OR_RETURN(const cl_command_queue queue, this->queue());
+  cl_int code = CL_SUCCESS;
+  void* mapped = context_->api().clEnqueueMapBuffer(queue, memory, CL_TRUE, map_flags(access),
+                                                    offset, bytes, 0, nullptr, nullptr, &code);
+  TL_RETURN_IF_ERROR(to_status(code, "clEnqueueMapBuffer"));
+  return static_cast<std::byte*>(mapped);
+}
+
+Status MapQueue::unmap(cl_mem memory, std::byte* mapped) {
+  TL_ASSIGN_OR_RETURN(const cl_command_queue queue, this->queue());
+  cl_event raw = nullptr;
+  TL_RETURN_IF_ERROR(
+      to_status(context_->api().clEnqueueUnmapMemObject(queue, memory, mapped, 0, nullptr, &raw),
+                "clEnqueueUnmapMemObject"));
+  const EventHandle done(context_->shared_api(), raw);
+  return to_status(context_->api().clWaitForEvents(1, &raw), "clWaitForEvents");
+}
+
+Status MapQueue::read(cl_mem memory, std::uint64_t offset, std::uint64_t bytes, std::byte* to) {
+  TL_ASSIGN_OR_RETURN(const cl_command_queue queue, this->queue());
+  return to_status(context_->api().clEnqueueReadBuffer(queue, memory, CL_TRUE, offset, bytes, to, 0,
+                                                       nullptr, nullptr),
+                   "clEnqueueReadBuffer");
+}
+
+Status MapQueue::write(cl_mem memory, std::uint64_t offset, std::uint64_t bytes,
+                       const std::byte* from) {
+  TL_ASSIGN_OR_RETURN(const cl_command_queue queue, this->queue());
+  return to_status(context_->api().clEnqueueWriteBuffer(queue, memory, CL_TRUE, offset, bytes, from,
+                                                        0, nullptr, nullptr),
+                   "clEnqueueWriteBuffer");
+}
+
+}  // namespace texloom::hal::opencl

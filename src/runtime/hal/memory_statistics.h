@@ -1,0 +1,77 @@
+// What an allocator has given out, and the token by which an object counts as given out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "runtime/hal/types.h"
+
+namespace texloom::hal {
+
+struct MemoryCount {
+  std::uint64_t bytes = 0;
+  std::uint64_t objects = 0;
+  std::uint64_t peak_bytes = 0;    // the most at one time
+  std::uint64_t peak_objects = 0;  // the most at one time
+  bool operator==(const MemoryCount&) const = default;
+};
+
+// Bytes are those asked for; a driver may take more. Subspans and views have no memory of their
+// own and do not count.
+struct MemoryStatistics {
+  std::array<MemoryCount, kAllMemoryKinds.size()> kinds = {};  // by MemoryKind; textures: Device
+  MemoryCount imported;                                        // the caller's own memory
+
+  const MemoryCount& of(MemoryKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
+};
+
+// Thread safe.
+class MemoryCounter {
+ public:
+  MemoryStatistics statistics() const {
+    const std::lock_guard lock(mutex_);
+    return statistics_;
+  }
+
+ private:
+  friend class MemoryCharge;
+
+  mutable std::mutex mutex_;
+  MemoryStatistics statistics_;
+};
+
+// Counts one object while it lives. Move only.
+class MemoryCharge {
+ public:
+  MemoryCharge() = default;  // counts nothing
+  static MemoryCharge of(std::shared_ptr<MemoryCounter> counter, MemoryKind kind,
+                         std::uint64_t bytes) {
+    MemoryCount& count = counter->statistics_.kinds[static_cast<std::size_t>(kind)];
+    return MemoryCharge(std::move(counter), count, bytes);
+  }
+  static MemoryCharge of_import(std::shared_ptr<MemoryCounter> counter, std::uint64_t bytes) {
+    MemoryCount& count = counter->statistics_.imported;
+    return MemoryCharge(std::move(counter), count, bytes);
+  }
+  MemoryCharge(MemoryCharge&& other) noexcept
+      : counter_(std::move(other.counter_)), count_(other.count_), bytes_(other.bytes_) {}
+  MemoryCharge& operator=(MemoryCharge&& other) noexcept {
+    std::swap(counter_, other.counter_);
+    std::swap(count_, other.count_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~MemoryCharge();
+
+ private:
+  MemoryCharge(std::shared_ptr<MemoryCounter> counter, MemoryCount& count, std::uint64_t bytes);
+
+  std::shared_ptr<MemoryCounter> counter_;
+  MemoryCount* count_ = nullptr;  // a part of *counter_
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace texloom::hal

@@ -1,0 +1,113 @@
+// Drivers by name, and devices by path.
+#include "runtime/hal/driver_registry.h"
+
+#include "runtime/drivers/null/driver.h"
+#include "tests/runtime/opencl_fixture.h"
+
+namespace texloom::hal {
+namespace {
+
+// A driver of three devices, of which two are alike.
+class ThreeDevices final : public Driver {
+ public:
+  ThreeDevices() {
+    for (const char* id : {"big", "small", "small-2"}) {
+      infos_.push_back(null::default_device());
+      infos_.back().id = id;
+    }
+  }
+  std::string_view name() const override { return "three"; }
+  const std::vector<DeviceInfo>& devices() const override { return infos_; }
+
+ private:
+  Result<std::shared_ptr<Device>> open_device(std::size_t ordinal,
+                                              const DeviceOptions& options) override {
+    return null::create_driver(infos_[ordinal])->open(0, options);
+  }
+  std::vector<DeviceInfo> infos_;
+};
+
+class DriverRegistryTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    TL_ASSERT_OK(drivers_.add("three", [this] {
+      ++made_;
+      return Result<std::shared_ptr<Driver>>(std::make_shared<ThreeDevices>());
+    }));
+    TL_ASSERT_OK(drivers_.add("gone", [this]() -> Result<std::shared_ptr<Driver>> {
+      ++made_;
+      return make_error(StatusCode::Unavailable, "nothing there");
+    }));
+  }
+  // The id of the device that is opened, or the error.
+  std::string opened(std::string_view path) {
+    const auto device = drivers_.open(path);
+    return device.ok() ? (*device)->info().id : device.status().to_string();
+  }
+
+  DriverRegistry drivers_;
+  int made_ = 0;
+};
+
+TEST_F(DriverRegistryTest, PathsNameADeviceByNumberOrId) {
+  EXPECT_EQ(opened("three"), "big");
+  EXPECT_EQ(opened("three://"), "big");
+  EXPECT_EQ(opened("three://1"), "small");
+  EXPECT_EQ(opened("three://small"), "small");
+  EXPECT_EQ(opened("three://small-2"), "small-2");
+}
+
+TEST_F(DriverRegistryTest, WrongPathsSayWhatThereIs) {
+  EXPECT_EQ(opened("three://3"), "not found: no three device 3: there are 3");
+  EXPECT_EQ(opened("three://sma"),
+            "not found: no three device \"sma\": there are big, small, small-2");
+  EXPECT_EQ(opened("three://-1"),
+            "not found: no three device \"-1\": there are big, small, small-2");
+  EXPECT_EQ(opened("metal://0"), "not found: no driver \"metal\": this program has three, gone");
+  for (const char* path : {"", "://0", "three:0", ":three"})
+    EXPECT_THAT(drivers_.open(path).status(),
+                fails_with(StatusCode::InvalidArgument, "is no path of a device"));
+}
+
+TEST_F(DriverRegistryTest, DriversAreMadeWhenTheyAreAskedFor) {
+  EXPECT_EQ(made_, 0);
+  EXPECT_EQ(*drivers_.find("three"), *drivers_.find("three"));
+  EXPECT_EQ(made_, 1);
+  // One that failed is tried again.
+  for (int i = 0; i < 2; ++i)
+    EXPECT_THAT(drivers_.open("gone").status(),
+                fails_with(StatusCode::Unavailable, "nothing there"));
+  EXPECT_EQ(made_, 3);
+}
+
+TEST_F(DriverRegistryTest, NamesAreUniqueAndInOrder) {
+  EXPECT_EQ(drivers_.names(), (std::vector<std::string>{"three", "gone"}));
+  for (const char* name : {"three", "", "a:b"})
+    EXPECT_EQ(drivers_.add(name, nullptr).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(drivers_.names().size(), 2U);
+}
+
+TEST_F(DriverRegistryTest, OptionsReachTheDevice) {
+  const auto device = *drivers_.open("three", {.debug = true, .profiling = true});
+  EXPECT_TRUE(device->options().debug && device->options().profiling);
+  EXPECT_FALSE((*drivers_.open("three"))->options().debug);
+}
+
+// The devices of this machine: an id opens the device that has it.
+TEST_F(OpenClTest, IdsAreUniqueAndOpenTheirDevice) {
+  std::vector<std::string> seen;
+  for (const DeviceInfo& info : driver_->devices()) {
+    EXPECT_EQ(info.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-."),
+              std::string::npos)
+        << info.id;
+    EXPECT_NE(info.id.find_first_not_of("0123456789"), std::string::npos) << info.id;
+    EXPECT_EQ(std::ranges::count(seen, info.id), 0);
+    seen.push_back(info.id);
+    const auto device = driver_->open_by_id(info.id);
+    TL_ASSERT_OK(device.status());
+    EXPECT_EQ((*device)->info().id, info.id);
+  }
+}
+
+}  // namespace
+}  // namespace texloom::hal
