@@ -143,6 +143,33 @@ TEST_F(ExecutableTest, ConstantsAreOfTheKernelsType) {
   }
 }
 
+TEST_F(ExecutableTest, WhatIsNoScalarOf32Or64BitsIsNoConstant) {
+  for (const char* type : {"char", "ushort", "float4", "uint16", "sampler_t"}) {
+    EXPECT_THAT(
+        status_of(fmt::format("__kernel void k({} c) {{ }}", type),
+                  {.name = "k", .params = {ConstantParam{.name = "c"}}}),
+        fails_with(StatusCode::InvalidArgument,
+                   fmt::format("the table says a constant int32, the kernel has {}", type)));
+  }
+  // A name of the source's own may be any type.
+  TL_ASSERT_OK(status_of("typedef int count; __kernel void k(count c) { }",
+                         {.name = "k", .params = {ConstantParam{.name = "c"}}}));
+}
+
+// What the table says of writes decides what may run at once: a kernel that cannot write has a
+// wrong table.
+TEST_F(ExecutableTest, ABufferThatTheKernelOnlyReadsIsNotWritten) {
+  for (const char* declaration : {"__global const float* b", "__constant float* b"}) {
+    const std::string source = fmt::format("__kernel void k({}) {{ }}", declaration);
+    TL_ASSERT_OK(status_of(source, {.name = "k", .params = {BufferParam{.name = "b"}}}));
+    for (const Access access : {Access::Write, Access::ReadWrite}) {
+      EXPECT_THAT(
+          status_of(source, {.name = "k", .params = {BufferParam{.name = "b", .access = access}}}),
+          fails_with(StatusCode::InvalidArgument, "the kernel only reads it"));
+    }
+  }
+}
+
 TEST_F(ExecutableTest, WorkgroupsThatCannotRunAreRefused) {
   const DeviceLimits& limits = device_->info().limits;
   EXPECT_THAT(status_of_copy([&](EntryPoint& e) {

@@ -1,7 +1,10 @@
 #include "runtime/drivers/opencl/kernel_check.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "runtime/drivers/opencl/error.h"
 
@@ -11,6 +14,7 @@ namespace {
 struct ArgumentInfo {
   cl_kernel_arg_address_qualifier address = CL_KERNEL_ARG_ADDRESS_PRIVATE;
   cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
+  cl_kernel_arg_type_qualifier qualifier = CL_KERNEL_ARG_TYPE_NONE;
   std::string type;
 };
 
@@ -22,6 +26,8 @@ std::optional<ArgumentInfo> read_argument(const Api& api, cl_kernel kernel, cl_u
                              &info.address, nullptr) != CL_SUCCESS ||
       api.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof info.access,
                              &info.access, nullptr) != CL_SUCCESS ||
+      api.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof info.qualifier,
+                             &info.qualifier, nullptr) != CL_SUCCESS ||
       api.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_NAME, 0, nullptr, &size) !=
           CL_SUCCESS)
     return std::nullopt;
@@ -50,6 +56,18 @@ std::optional<ElementType> scalar_type(const std::string& name) {
   return std::nullopt;
 }
 
+// Types of OpenCL C that no constant has: small ones, vectors, samplers. Other names may stand for
+// any type.
+bool is_never_a_constant(std::string_view name) {
+  constexpr std::array kSmall = {"char", "uchar", "short", "ushort", "half", "sampler_t"};
+  constexpr std::array kElements = {"char", "uchar", "short", "ushort", "half",  "int",
+                                    "uint", "long",  "ulong", "float",  "double"};
+  const std::string_view element = name.substr(0, name.find_last_not_of("0123456789") + 1);
+  if (element.size() < name.size())
+    return std::find(kElements.begin(), kElements.end(), element) != kElements.end();
+  return std::find(kSmall.begin(), kSmall.end(), name) != kSmall.end();
+}
+
 Status check_argument(const ArgumentInfo& info, const KernelParam& param) {
   const bool is_pointer = info.address == CL_KERNEL_ARG_ADDRESS_GLOBAL ||
                           info.address == CL_KERNEL_ARG_ADDRESS_CONSTANT;
@@ -57,7 +75,14 @@ Status check_argument(const ArgumentInfo& info, const KernelParam& param) {
   const bool is_buffer = is_pointer && !is_image(info);
   const Status mismatch =
       invalid_argument("the table says {}, the kernel has {}", describe(param), info.type);
-  if (std::holds_alternative<BufferParam>(param)) return is_buffer ? Status() : mismatch;
+  if (const auto* buffer = std::get_if<BufferParam>(&param)) {
+    if (!is_buffer) return mismatch;
+    const bool is_read_only = info.address == CL_KERNEL_ARG_ADDRESS_CONSTANT ||
+                              (info.qualifier & CL_KERNEL_ARG_TYPE_CONST) != 0;
+    if (!writes(buffer->access) || !is_read_only) return {};
+    return invalid_argument("the table says a buffer for {}, the kernel only reads it",
+                            to_string(buffer->access));
+  }
   if (const auto* texture = std::get_if<TextureParam>(&param)) {
     if (!is_image_2d(info)) return mismatch;
     const cl_kernel_arg_access_qualifier wanted = texture->access == Access::Read
@@ -68,6 +93,7 @@ Status check_argument(const ArgumentInfo& info, const KernelParam& param) {
                             to_string(texture->access));
   }
   if (is_image(info) || info.address != CL_KERNEL_ARG_ADDRESS_PRIVATE) return mismatch;
+  if (is_never_a_constant(info.type)) return mismatch;
   const std::optional<ElementType> type = scalar_type(info.type);
   return !type || *type == std::get<ConstantParam>(param).type ? Status() : mismatch;
 }

@@ -12,8 +12,10 @@ namespace texloom::hal::opencl {
 inline constexpr const char* kArgumentInfoOption = "-cl-kernel-arg-info";
 
 // InvalidArgument, naming kernel and argument: another number of arguments; another kind, access
-// or scalar type of one (where the implementation tells); a workgroup larger than the compiled
-// kernel can run with, or other than the one that it requires; more local memory than there is.
+// or scalar type of one, a constant that is no scalar of 32 or 64 bits in the kernel, a buffer that
+// the table has written and the kernel only reads (where the implementation tells); a workgroup
+// larger than the compiled kernel can run with, or other than the one that it requires; more local
+// memory than there is.
 Status check_kernel(const Context& context, cl_kernel kernel, const EntryPoint& entry);
 
 }  // namespace texloom::hal::opencl
