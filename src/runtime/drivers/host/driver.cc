@@ -15,23 +15,13 @@ namespace {
 
 class HostDevice final : public Device {
  public:
-  HostDevice(std::shared_ptr<const DeviceInfo> info,
+  HostDevice(const DeviceOptions& options, const std::shared_ptr<const DeviceInfo>& info,
              std::vector<std::shared_ptr<const KernelLoader>> loaders, std::shared_ptr<Queue> queue)
-      : Device(info),
-        info_(std::move(info)),
-        loaders_(std::move(loaders)),
-        queue_(std::move(queue)) {}
-
-  bool supports(TexelFormat, TextureUsage) const override { return true; }
-  std::shared_ptr<Queue> queue() const override { return queue_; }
+      : Device(options, info, std::make_shared<HostAllocator>(info, options), std::move(queue)),
+        info_(info),
+        loaders_(std::move(loaders)) {}
 
  private:
-  Result<std::shared_ptr<Buffer>> create_checked(const BufferDesc& desc) override {
-    return HostBuffer::create(info_, desc);
-  }
-  Result<std::shared_ptr<Texture>> create_checked(const TextureDesc& desc) override {
-    return HostTexture::create(info_, desc);
-  }
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
     std::vector<KernelFormat> formats;
     for (const auto& loader : loaders_) formats.push_back(loader->format());
@@ -44,18 +34,22 @@ class HostDevice final : public Device {
 
   std::shared_ptr<const DeviceInfo> info_;
   std::vector<std::shared_ptr<const KernelLoader>> loaders_;
-  std::shared_ptr<Queue> queue_;
 };
 
 // Limits are those of the interface's own numbers and of what kernels are promised; memory is the
 // machine's.
 DeviceInfo describe(const Processor& processor, unsigned threads) {
   DeviceInfo info;
+  info.id = "host";
   info.name = processor.name;
   info.vendor = processor.vendor;
   info.platform = "Texloom host";
   info.type = DeviceType::Cpu;
-  info.features = {.images = true, .float16_arithmetic = true, .float64 = true};
+  info.features = {.images = true,
+                   .float16_arithmetic = true,
+                   .float64 = true,
+                   .texture_views = true,
+                   .host_import = true};
   info.limits = {.max_image_width = 16384,
                  .max_image_height = 16384,
                  .max_read_images = 128,
@@ -68,6 +62,8 @@ DeviceInfo describe(const Processor& processor, unsigned threads) {
                  .buffer_offset_alignment = 16,
                  .global_memory_bytes = processor.memory_bytes,
                  .compute_units = threads};
+  info.memory_kinds.fill(
+      {.available = true, .mappable = true, .persistent = true, .coherent = true});
   return info;
 }
 
@@ -80,21 +76,20 @@ class HostDriver final : public Driver {
   std::string_view name() const override { return "host"; }
   const std::vector<DeviceInfo>& devices() const override { return devices_; }
 
-  Result<std::shared_ptr<Device>> open(std::size_t ordinal) override {
-    if (ordinal >= devices_.size())
-      return make_error(StatusCode::NotFound, "no host device {}: there is 1", ordinal);
+ private:
+  Result<std::shared_ptr<Device>> open_device(std::size_t ordinal,
+                                              const DeviceOptions& options) override {
     // A description of its own, since its address tells the objects of two devices apart.
-    auto info = std::make_shared<const DeviceInfo>(devices_[ordinal]);
+    const auto info = std::make_shared<const DeviceInfo>(devices_[ordinal]);
     // The queue's thread is one of them.
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Workers> workers, Workers::create(threads_ - 1));
     TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend,
                         create_queue_backend(std::move(workers)));
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue, Queue::create(info, std::move(backend)));
     return std::shared_ptr<Device>(
-        std::make_shared<HostDevice>(std::move(info), loaders_, std::move(queue)));
+        std::make_shared<HostDevice>(options, info, loaders_, std::move(queue)));
   }
 
- private:
   std::vector<DeviceInfo> devices_;
   unsigned threads_;  // at least 1
   std::vector<std::shared_ptr<const KernelLoader>> loaders_;

@@ -34,7 +34,8 @@ void put(std::byte* bytes, T value) {
   std::memcpy(bytes, &value, sizeof value);
 }
 
-// A channel as a double, which holds every number of every format.
+// A channel as a double, which holds every number of every format but those of normalised ones,
+// which are fractions.
 double load(TexelFormat format, const std::byte* bytes) {
   switch (format) {
     case TexelFormat::Rgba8Int:
@@ -56,6 +57,10 @@ double load(TexelFormat format, const std::byte* bytes) {
     }
     case TexelFormat::Rgba32Float:
       return number_at<float>(bytes);
+    case TexelFormat::Rgba8Unorm:
+      return number_at<std::uint8_t>(bytes) / 255.0;
+    case TexelFormat::Rgba16Unorm:
+      return number_at<std::uint16_t>(bytes) / 65535.0;
   }
   return 0;
 }
@@ -78,6 +83,10 @@ void store(TexelFormat format, std::byte* bytes, double value) {
       return put(bytes, half_of_float(static_cast<float>(value)));
     case TexelFormat::Rgba32Float:
       return put(bytes, static_cast<float>(value));
+    case TexelFormat::Rgba8Unorm:
+      return put(bytes, saturated<std::uint8_t>(std::nearbyint(value * 255.0)));
+    case TexelFormat::Rgba16Unorm:
+      return put(bytes, saturated<std::uint16_t>(std::nearbyint(value * 65535.0)));
   }
 }
 

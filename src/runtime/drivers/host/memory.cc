@@ -14,23 +14,38 @@ HostMemoryBlock allocate_aligned(std::uint64_t bytes) {
       static_cast<std::size_t>(bytes), std::align_val_t(kMemoryAlignment), std::nothrow)));
 }
 
-Result<std::shared_ptr<Buffer>> HostBuffer::create(std::shared_ptr<const DeviceInfo> info,
-                                                   const BufferDesc& desc) {
+Result<std::shared_ptr<Buffer>> HostAllocator::allocate(const BufferDesc& desc) {
   HostMemoryBlock memory = allocate_aligned(desc.bytes);
   if (memory == nullptr)
     return make_error(StatusCode::OutOfMemory, "no host memory for a buffer of {} bytes",
                       desc.bytes);
-  return std::shared_ptr<Buffer>(new HostBuffer(std::move(info), desc, std::move(memory)));
+  std::byte* first = memory.get();
+  return std::shared_ptr<Buffer>(
+      std::make_shared<HostBuffer>(shared_info(), desc, std::move(memory), first));
 }
 
-Result<std::shared_ptr<Texture>> HostTexture::create(std::shared_ptr<const DeviceInfo> info,
-                                                     const TextureDesc& desc) {
-  HostMemoryBlock memory = allocate_aligned(std::uint64_t{desc.extent.width} * desc.extent.height *
-                                            bytes_per_texel(desc.format));
+Result<std::shared_ptr<Texture>> HostAllocator::allocate(const TextureDesc& desc) {
+  const std::uint64_t row_pitch = std::uint64_t{desc.extent.width} * bytes_per_texel(desc.format);
+  HostMemoryBlock memory = allocate_aligned(row_pitch * desc.extent.height);
   if (memory == nullptr)
     return make_error(StatusCode::OutOfMemory, "no host memory for a texture {} of {}",
                       to_string(desc.format), to_string(desc.extent));
-  return std::shared_ptr<Texture>(new HostTexture(std::move(info), desc, std::move(memory)));
+  std::byte* first = memory.get();
+  return std::shared_ptr<Texture>(
+      std::make_shared<HostTexture>(shared_info(), desc, std::move(memory), first, row_pitch));
+}
+
+Result<std::shared_ptr<Buffer>> HostAllocator::wrap(std::span<std::byte> memory,
+                                                    const BufferDesc& desc) {
+  return std::shared_ptr<Buffer>(
+      std::make_shared<HostBuffer>(shared_info(), desc, nullptr, memory.data()));
+}
+
+Result<std::shared_ptr<Texture>> HostAllocator::view(const TextureBacking& backing,
+                                                     const TextureDesc& desc) {
+  return std::shared_ptr<Texture>(std::make_shared<HostTexture>(
+      shared_info(), desc, nullptr, as_host(*backing.buffer).data() + backing.offset,
+      backing.row_pitch));
 }
 
 }  // namespace texloom::hal::host

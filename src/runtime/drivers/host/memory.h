@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "runtime/drivers/host/image.h"
 #include "runtime/drivers/host/kernel_loader.h"
+#include "runtime/hal/allocator.h"
 #include "runtime/hal/buffer.h"
 #include "runtime/hal/texture.h"
 #include "support/status.h"
@@ -24,36 +26,53 @@ HostMemoryBlock allocate_aligned(std::uint64_t bytes);
 
 class HostBuffer final : public Buffer {
  public:
-  // `desc` has passed hal/creation_check.h.
-  static Result<std::shared_ptr<Buffer>> create(std::shared_ptr<const DeviceInfo> info,
-                                                const BufferDesc& desc);
+  HostBuffer(std::shared_ptr<const DeviceInfo> info, const BufferDesc& desc, HostMemoryBlock owned,
+             std::byte* memory)
+      : Buffer(std::move(info), desc), owned_(std::move(owned)), memory_(memory) {}
+
   // Queues write it, handles to it are const.
-  std::byte* data() const { return memory_.get(); }
+  std::byte* data() const { return memory_; }
 
  private:
-  HostBuffer(std::shared_ptr<const DeviceInfo> info, const BufferDesc& desc, HostMemoryBlock memory)
-      : Buffer(std::move(info), desc), memory_(std::move(memory)) {}
-
-  HostMemoryBlock memory_;
-};
-
-// Rows of texels without gaps.
-class HostTexture final : public Texture {
- public:
-  // `desc` has passed hal/creation_check.h.
-  static Result<std::shared_ptr<Texture>> create(std::shared_ptr<const DeviceInfo> info,
-                                                 const TextureDesc& desc);
-  Image image() const {
-    return {memory_.get(), extent(), format(),
-            std::uint64_t{extent().width} * bytes_per_texel(format())};
+  Result<std::byte*> map_memory(std::uint64_t offset, std::uint64_t, Access) override {
+    return memory_ + offset;
   }
 
- private:
-  HostTexture(std::shared_ptr<const DeviceInfo> info, const TextureDesc& desc,
-              HostMemoryBlock memory)
-      : Texture(std::move(info), desc), memory_(std::move(memory)) {}
+  HostMemoryBlock owned_;  // null for memory that is imported
+  std::byte* memory_;
+};
 
-  HostMemoryBlock memory_;
+class HostTexture final : public Texture {
+ public:
+  HostTexture(std::shared_ptr<const DeviceInfo> info, const TextureDesc& desc,
+              HostMemoryBlock owned, std::byte* texels, std::uint64_t row_pitch)
+      : Texture(std::move(info), desc),
+        owned_(std::move(owned)),
+        texels_(texels),
+        row_pitch_(row_pitch) {}
+
+  Image image() const { return {texels_, extent(), format(), row_pitch_}; }
+
+ private:
+  HostMemoryBlock owned_;  // null for a view, whose buffer the base class keeps
+  std::byte* texels_;
+  std::uint64_t row_pitch_;  // bytes
+};
+
+// All memory is the machine's, and can be mapped.
+class HostAllocator final : public Allocator {
+ public:
+  using Allocator::Allocator;
+
+  bool supports(TexelFormat, TextureUsage) const override { return true; }
+
+ private:
+  Result<std::shared_ptr<Buffer>> allocate(const BufferDesc& desc) override;
+  Result<std::shared_ptr<Texture>> allocate(const TextureDesc& desc) override;
+  Result<std::shared_ptr<Buffer>> wrap(std::span<std::byte> memory,
+                                       const BufferDesc& desc) override;
+  Result<std::shared_ptr<Texture>> view(const TextureBacking& backing,
+                                        const TextureDesc& desc) override;
 };
 
 // A HAL object that is known to be of this driver, since a command buffer takes no other.
