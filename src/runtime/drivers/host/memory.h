@@ -62,7 +62,8 @@ class HostTexture final : public Texture {
 // All memory is the machine's, and can be mapped.
 class HostAllocator final : public Allocator {
  public:
-  using Allocator::Allocator;
+  HostAllocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options)
+      : Allocator(std::move(info), options) {}
 
   bool supports(TexelFormat, TextureUsage) const override { return true; }
 
