@@ -24,7 +24,7 @@ def run(*command, **options):
         [str(each) for each in command],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
         **options,
     )
