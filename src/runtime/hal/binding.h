@@ -26,6 +26,15 @@ struct TextureBinding {
 
 using Binding = std::variant<BufferBinding, TextureBinding>;
 
+// A place in the table of bindings that is given with each submission of a command buffer.
+struct BindingSlot {
+  std::uint32_t index = 0;
+  std::uint64_t offset = 0;  // bytes, on top of the table's; 0 where the table has a texture
+};
+
+// What a dispatch is recorded with: memory, or a slot.
+using BindingRef = std::variant<BufferBinding, TextureBinding, BindingSlot>;
+
 // A scalar of 32 or 64 bits with its type.
 class Constant {
  public:

@@ -1,49 +1,102 @@
 #include "runtime/hal/command_buffer.h"
 
 #include <algorithm>
-#include <new>
+#include <string>
+#include <utility>
 
 #include "runtime/hal/command_check.h"
 
 namespace texloom::hal {
 namespace {
 
-// The place in the buffer that has the memory.
-void resolve(std::shared_ptr<Buffer>& buffer, std::uint64_t& offset) {
-  offset += buffer->base_offset();
-  buffer = buffer->shared_root();
-}
-
 bool is_empty(Extent2D extent) { return extent.width == 0 || extent.height == 0; }
 
+// Buffers are still the caller's handles: a part of a buffer is one of its own.
+SegmentBinding as_given(const BufferBinding& binding) {
+  return BoundBuffer{binding.buffer.get(), binding.offset};
+}
+SegmentBinding as_given(const TextureBinding& binding) {
+  return BoundTexture{binding.texture.get(), binding.origin};
+}
+SegmentBinding as_given(const BindingSlot& slot) { return slot; }
+template <typename... Kinds>
+SegmentBinding as_given(const std::variant<Kinds...>& binding) {
+  return std::visit([](const auto& each) { return as_given(each); }, binding);
+}
+
+SegmentBinding with_root(const SegmentBinding& binding) {
+  const auto* buffer = std::get_if<BoundBuffer>(&binding);
+  return buffer == nullptr ? binding : root(*buffer);
+}
+
+bool is_slot(const SegmentBinding& binding) { return std::holds_alternative<BindingSlot>(binding); }
+
+// The call of a dispatch of either kind.
+const KernelCall& call_of(const Segment& segment) {
+  const auto* indirect = std::get_if<IndirectDispatchSegment>(&segment);
+  return indirect != nullptr ? indirect->call : std::get<DispatchSegment>(segment).call;
+}
+
 }  // namespace
+
+CommandBuffer::CommandBuffer(std::shared_ptr<const DeviceInfo> device_info,
+                             const CommandBufferDesc& desc)
+    : device_info_(std::move(device_info)), desc_(desc) {
+  const bool automatic = desc.barriers == Barriers::Automatic;
+  if (desc.barriers == Barriers::Checked ||
+      (automatic && !device_info_->features.in_order_commands))
+    hazards_.emplace(automatic);
+}
 
 Status CommandBuffer::check_recording(const char* command) const {
   if (!finished_) return {};
   return invalid_argument("{}: the command buffer is finished", command);
 }
 
-Status CommandBuffer::dispatch(std::shared_ptr<Executable> executable, std::uint32_t entry_point,
-                               std::array<std::uint32_t, 3> groups,
-                               std::span<const Binding> bindings,
-                               std::span<const Constant> constants) {
-  TL_RETURN_IF_ERROR(check_recording("dispatch"));
-  TL_RETURN_IF_ERROR(
-      check_dispatch(*device_info_, executable.get(), entry_point, bindings, constants));
-  if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return {};
-  std::vector<Binding> resolved(bindings.begin(), bindings.end());
-  for (Binding& binding : resolved) {
-    if (auto* bound = std::get_if<BufferBinding>(&binding)) resolve(bound->buffer, bound->offset);
+// Recorded as it is, behind a barrier where it needs one.
+void CommandBuffer::append(const Segment& segment) {
+  if (hazards_) {
+    if (const auto hazard = hazards_->find(segment)) {
+      if (desc_.barriers == Barriers::Automatic) {
+        append_as_is(BarrierSegment{});
+      } else if (missing_barrier_.ok()) {
+        missing_barrier_ = missing_barrier(*hazard, segment, segments_.size());
+      }
+    }
   }
-  segments_.emplace_back(DispatchSegment{std::move(executable),
-                                         entry_point,
-                                         groups,
-                                         std::move(resolved),
-                                         {constants.begin(), constants.end()}});
+  append_as_is(segment);
+}
+
+void CommandBuffer::append_as_is(const Segment& segment) {
+  segments_.append(arena_, segment);
+  if (hazards_) hazards_->add(segments_.back(), segments_.size() - 1);
+}
+
+template <typename Ref>
+void CommandBuffer::retain(const Ref& binding) {
+  if (const auto* buffer = std::get_if<BufferBinding>(&binding)) {
+    retained_.retain(buffer->buffer);
+  } else if (const auto* texture = std::get_if<TextureBinding>(&binding)) {
+    retained_.retain(texture->texture);
+  }
+}
+
+// Checks a call and puts it into the arena; `call` is then to be appended.
+template <typename Ref>
+Status CommandBuffer::record_call(const std::shared_ptr<Executable>& executable,
+                                  std::uint32_t entry_point, std::span<const Ref> bindings,
+                                  std::span<const Constant> constants, KernelCall& call) {
+  const std::span<SegmentBinding> given = arena_.make_array<SegmentBinding>(bindings.size());
+  std::transform(bindings.begin(), bindings.end(), given.begin(),
+                 [](const Ref& binding) { return as_given(binding); });
+  TL_RETURN_IF_ERROR(
+      check_dispatch(*device_info_, executable.get(), entry_point, given, constants));
+  std::transform(given.begin(), given.end(), given.begin(), with_root);
+  call = {executable.get(), entry_point, given, arena_.copy(constants)};
   return {};
 }
 
-Status CommandBuffer::dispatch_workload(std::shared_ptr<Executable> executable,
+Status CommandBuffer::dispatch_workload(const std::shared_ptr<Executable>& executable,
                                         std::uint32_t entry_point,
                                         std::span<const std::int64_t> workload,
                                         std::span<const Binding> bindings,
@@ -53,62 +106,137 @@ Status CommandBuffer::dispatch_workload(std::shared_ptr<Executable> executable,
   if (executable != nullptr && entry_point < executable->entry_points().size()) {
     TL_ASSIGN_OR_RETURN(groups, groups_of(executable->entry_points()[entry_point], workload));
   }
-  return dispatch(std::move(executable), entry_point, groups, bindings, constants);
+  return dispatch(executable, entry_point, groups, bindings, constants);
 }
 
-Status CommandBuffer::update(std::shared_ptr<Buffer> target, std::uint64_t offset,
+template <typename Ref>
+Status CommandBuffer::record_dispatch(const std::shared_ptr<Executable>& executable,
+                                      std::uint32_t entry_point,
+                                      std::array<std::uint32_t, 3> groups,
+                                      std::span<const Ref> bindings,
+                                      std::span<const Constant> constants) {
+  TL_RETURN_IF_ERROR(check_recording("dispatch"));
+  DispatchSegment segment{.call = {}, .groups = groups};
+  TL_RETURN_IF_ERROR(record_call(executable, entry_point, bindings, constants, segment.call));
+  if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return {};
+  retained_.retain(executable);
+  for (const Ref& binding : bindings) retain(binding);
+  append(segment);
+  if (std::any_of(segment.call.bindings.begin(), segment.call.bindings.end(), is_slot))
+    with_slots_.push_back(&segments_.back());
+  return {};
+}
+
+Status CommandBuffer::dispatch(const std::shared_ptr<Executable>& executable,
+                               std::uint32_t entry_point, std::array<std::uint32_t, 3> groups,
+                               std::span<const Binding> bindings,
+                               std::span<const Constant> constants) {
+  return record_dispatch(executable, entry_point, groups, bindings, constants);
+}
+
+Status CommandBuffer::dispatch_with_table(const std::shared_ptr<Executable>& executable,
+                                          std::uint32_t entry_point,
+                                          std::array<std::uint32_t, 3> groups,
+                                          std::span<const BindingRef> bindings,
+                                          std::span<const Constant> constants) {
+  return record_dispatch(executable, entry_point, groups, bindings, constants);
+}
+
+Status CommandBuffer::dispatch_indirect(const std::shared_ptr<Executable>& executable,
+                                        std::uint32_t entry_point, const BindingRef& groups,
+                                        std::span<const BindingRef> bindings,
+                                        std::span<const Constant> constants) {
+  TL_RETURN_IF_ERROR(check_recording("dispatch_indirect"));
+  if (!device_info_->features.indirect_dispatch)
+    return make_error(StatusCode::Unimplemented,
+                      "dispatch_indirect: {} cannot read the numbers of groups from a buffer",
+                      device_info_->name);
+  const SegmentBinding given = as_given(groups);
+  if (!is_slot(given)) TL_RETURN_IF_ERROR(check_indirect_groups(*device_info_, given));
+  IndirectDispatchSegment segment{.call = {}, .groups = with_root(given)};
+  TL_RETURN_IF_ERROR(record_call(executable, entry_point, bindings, constants, segment.call));
+  retained_.retain(executable);
+  retain(groups);
+  for (const BindingRef& binding : bindings) retain(binding);
+  append(segment);
+  if (is_slot(given) ||
+      std::any_of(segment.call.bindings.begin(), segment.call.bindings.end(), is_slot))
+    with_slots_.push_back(&segments_.back());
+  return {};
+}
+
+Status CommandBuffer::fill(const std::shared_ptr<Buffer>& target, std::uint64_t offset,
+                           std::uint64_t bytes, std::span<const std::byte> pattern) {
+  TL_RETURN_IF_ERROR(check_recording("fill"));
+  if (pattern.size() != 1 && pattern.size() != 2 && pattern.size() != 4)
+    return invalid_argument("fill: a pattern has 1, 2 or 4 bytes, not {}", pattern.size());
+  TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "fill: the target", target.get(),
+                                        BufferUsage::CopyTarget, offset, bytes));
+  if (bytes == 0) return {};
+  FillSegment segment{.target = root({target.get(), offset}),
+                      .bytes = bytes,
+                      .pattern = {},
+                      .pattern_bytes = static_cast<std::uint32_t>(pattern.size())};
+  for (std::size_t i = 0; i < segment.pattern.size(); ++i)
+    segment.pattern[i] = pattern[i % pattern.size()];
+  retained_.retain(target);
+  append(segment);
+  return {};
+}
+
+Status CommandBuffer::update(const std::shared_ptr<Buffer>& target, std::uint64_t offset,
                              std::span<const std::byte> data, HostMemory memory) {
   TL_RETURN_IF_ERROR(check_recording("update"));
   TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "update: the target", target.get(),
                                         BufferUsage::CopyTarget, offset, data.size()));
   if (data.empty()) return {};
-  std::shared_ptr<const std::byte[]> owned;
   if (memory == HostMemory::Copied) {
-    auto* copy = new (std::nothrow) std::byte[data.size()];
+    auto* copy = static_cast<std::byte*>(arena_.allocate(data.size(), alignof(std::uint64_t)));
     if (copy == nullptr)
       return make_error(StatusCode::OutOfMemory, "update: no host memory for {} bytes",
                         data.size());
     std::copy(data.begin(), data.end(), copy);
-    owned.reset(copy);
     data = {copy, data.size()};
   }
-  resolve(target, offset);
-  segments_.emplace_back(UpdateSegment{std::move(target), offset, data, std::move(owned)});
+  retained_.retain(target);
+  append(UpdateSegment{root({target.get(), offset}), data});
   return {};
 }
 
-Status CommandBuffer::readback(std::shared_ptr<Buffer> source, std::uint64_t offset,
+Status CommandBuffer::readback(const std::shared_ptr<Buffer>& source, std::uint64_t offset,
                                std::span<std::byte> data) {
   TL_RETURN_IF_ERROR(check_recording("readback"));
   TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "readback: the source", source.get(),
                                         BufferUsage::CopySource, offset, data.size()));
   if (data.empty()) return {};
-  resolve(source, offset);
-  segments_.emplace_back(ReadbackSegment{std::move(source), offset, data});
+  retained_.retain(source);
+  append(ReadbackSegment{root({source.get(), offset}), data});
   return {};
 }
 
-Status CommandBuffer::copy_buffer(std::shared_ptr<Buffer> source, std::uint64_t source_offset,
-                                  std::shared_ptr<Buffer> target, std::uint64_t target_offset,
-                                  std::uint64_t bytes) {
+Status CommandBuffer::copy_buffer(const std::shared_ptr<Buffer>& source,
+                                  std::uint64_t source_offset,
+                                  const std::shared_ptr<Buffer>& target,
+                                  std::uint64_t target_offset, std::uint64_t bytes) {
   TL_RETURN_IF_ERROR(check_recording("copy_buffer"));
   TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "copy_buffer: the source", source.get(),
                                         BufferUsage::CopySource, source_offset, bytes));
   TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "copy_buffer: the target", target.get(),
                                         BufferUsage::CopyTarget, target_offset, bytes));
   if (bytes == 0) return {};
-  resolve(source, source_offset);
-  resolve(target, target_offset);
-  if (source == target && ranges_meet(source_offset, bytes, target_offset, bytes))
+  const BoundBuffer from = root({source.get(), source_offset});
+  const BoundBuffer to = root({target.get(), target_offset});
+  if (from.buffer == to.buffer && ranges_meet(from.offset, bytes, to.offset, bytes))
     return invalid_argument("copy_buffer: {} bytes at {} and at {} of one buffer overlap", bytes,
                             source_offset, target_offset);
-  segments_.emplace_back(
-      CopyBufferSegment{std::move(source), source_offset, std::move(target), target_offset, bytes});
+  retained_.retain(source);
+  retained_.retain(target);
+  append(CopyBufferSegment{from, to, bytes});
   return {};
 }
 
-Status CommandBuffer::copy_buffer_to_texture(std::shared_ptr<Buffer> source,
-                                             std::shared_ptr<Texture> target,
+Status CommandBuffer::copy_buffer_to_texture(const std::shared_ptr<Buffer>& source,
+                                             const std::shared_ptr<Texture>& target,
                                              const BufferTextureRegion& region) {
   TL_RETURN_IF_ERROR(check_recording("copy_buffer_to_texture"));
   TL_RETURN_IF_ERROR(check_texture_region(*device_info_, "copy_buffer_to_texture: the target",
@@ -119,14 +247,16 @@ Status CommandBuffer::copy_buffer_to_texture(std::shared_ptr<Buffer> source,
       check_buffer_rows(*device_info_, "copy_buffer_to_texture: the source", source.get(),
                         BufferUsage::CopySource, region, target->format()));
   if (is_empty(region.extent)) return {};
-  resolve(source, resolved.buffer_offset);
-  segments_.emplace_back(
-      CopyBufferToTextureSegment{std::move(source), std::move(target), resolved});
+  const BoundBuffer place = root({source.get(), resolved.buffer_offset});
+  resolved.buffer_offset = place.offset;
+  retained_.retain(source);
+  retained_.retain(target);
+  append(CopyBufferToTextureSegment{place.buffer, target.get(), resolved});
   return {};
 }
 
-Status CommandBuffer::copy_texture_to_buffer(std::shared_ptr<Texture> source,
-                                             std::shared_ptr<Buffer> target,
+Status CommandBuffer::copy_texture_to_buffer(const std::shared_ptr<Texture>& source,
+                                             const std::shared_ptr<Buffer>& target,
                                              const BufferTextureRegion& region) {
   TL_RETURN_IF_ERROR(check_recording("copy_texture_to_buffer"));
   TL_RETURN_IF_ERROR(check_texture_region(*device_info_, "copy_texture_to_buffer: the source",
@@ -137,14 +267,16 @@ Status CommandBuffer::copy_texture_to_buffer(std::shared_ptr<Texture> source,
       check_buffer_rows(*device_info_, "copy_texture_to_buffer: the target", target.get(),
                         BufferUsage::CopyTarget, region, source->format()));
   if (is_empty(region.extent)) return {};
-  resolve(target, resolved.buffer_offset);
-  segments_.emplace_back(
-      CopyTextureToBufferSegment{std::move(source), std::move(target), resolved});
+  const BoundBuffer place = root({target.get(), resolved.buffer_offset});
+  resolved.buffer_offset = place.offset;
+  retained_.retain(source);
+  retained_.retain(target);
+  append(CopyTextureToBufferSegment{source.get(), place.buffer, resolved});
   return {};
 }
 
-Status CommandBuffer::copy_texture(std::shared_ptr<Texture> source, Offset2D source_origin,
-                                   std::shared_ptr<Texture> target, Offset2D target_origin,
+Status CommandBuffer::copy_texture(const std::shared_ptr<Texture>& source, Offset2D source_origin,
+                                   const std::shared_ptr<Texture>& target, Offset2D target_origin,
                                    Extent2D extent) {
   TL_RETURN_IF_ERROR(check_recording("copy_texture"));
   TL_RETURN_IF_ERROR(check_texture_region(*device_info_, "copy_texture: the source", source.get(),
@@ -158,14 +290,47 @@ Status CommandBuffer::copy_texture(std::shared_ptr<Texture> source, Offset2D sou
   if (source == target && regions_meet(source_origin, extent, target_origin, extent))
     return invalid_argument("copy_texture: {} at {} and at {} of one texture overlap",
                             to_string(extent), to_string(source_origin), to_string(target_origin));
-  segments_.emplace_back(CopyTextureSegment{std::move(source), source_origin, std::move(target),
-                                            target_origin, extent});
+  retained_.retain(source);
+  retained_.retain(target);
+  append(CopyTextureSegment{source.get(), source_origin, target.get(), target_origin, extent});
+  return {};
+}
+
+Status CommandBuffer::barrier() {
+  TL_RETURN_IF_ERROR(check_recording("barrier"));
+  append_as_is(BarrierSegment{});
+  return {};
+}
+
+Status CommandBuffer::host_call(std::function<Status()> call) {
+  TL_RETURN_IF_ERROR(check_recording("host_call"));
+  if (call == nullptr) return invalid_argument("host_call: the function is empty");
+  host_calls_.push_back(std::move(call));
+  append(HostCallSegment{&host_calls_.back()});
   return {};
 }
 
 Status CommandBuffer::finish() {
   TL_RETURN_IF_ERROR(check_recording("finish"));
+  TL_RETURN_IF_ERROR(missing_barrier_.with_context("finish"));
+  hazards_.reset();
   finished_ = true;
+  return {};
+}
+
+Status CommandBuffer::check_submission(std::span<const Binding> table) const {
+  if (!finished_) return invalid_argument("the command buffer is not finished");
+  for (const Segment* segment : with_slots_) {
+    const KernelCall& call = call_of(*segment);
+    TL_RETURN_IF_ERROR(check_table(*device_info_, call, table));
+    const auto* indirect = std::get_if<IndirectDispatchSegment>(segment);
+    if (indirect == nullptr || !is_slot(indirect->groups)) continue;
+    SegmentBinding groups;
+    TL_RETURN_IF_ERROR(
+        look_up(std::get<BindingSlot>(indirect->groups), table, groups)
+            .with_context(fmt::format("kernel \"{}\": the groups", call.entry().name)));
+    TL_RETURN_IF_ERROR(check_indirect_groups(*device_info_, groups));
+  }
   return {};
 }
 

@@ -16,15 +16,15 @@ Status check_object(const DeviceInfo& device, std::string_view what, const Objec
 }
 
 Status check_buffer_argument(const DeviceInfo& device, const BufferParam& param,
-                             const Binding& binding) {
-  const auto* bound = std::get_if<BufferBinding>(&binding);
+                             const SegmentBinding& binding) {
+  const auto* bound = std::get_if<BoundBuffer>(&binding);
   if (bound == nullptr) return invalid_argument("wants a buffer, got a texture");
-  TL_RETURN_IF_ERROR(check_buffer_range(device, "the buffer", bound->buffer.get(),
-                                        BufferUsage::Storage, bound->offset, param.min_bytes));
+  TL_RETURN_IF_ERROR(check_buffer_range(device, "the buffer", bound->buffer, BufferUsage::Storage,
+                                        bound->offset, param.min_bytes));
   // A binding without a single byte behind it cannot be expressed to a driver.
   if (bound->offset == bound->buffer->bytes())
     return invalid_argument("offset {} is the end of the buffer", bound->offset);
-  const std::uint64_t offset = bound->buffer->base_offset() + bound->offset;
+  const std::uint64_t offset = root(*bound).offset;
   if (offset % device.limits.buffer_offset_alignment != 0)
     return invalid_argument("offset {} is not a multiple of the device's {} bytes", offset,
                             device.limits.buffer_offset_alignment);
@@ -32,12 +32,12 @@ Status check_buffer_argument(const DeviceInfo& device, const BufferParam& param,
 }
 
 Status check_texture_argument(const DeviceInfo& device, const TextureParam& param,
-                              const Binding& binding) {
-  const auto* bound = std::get_if<TextureBinding>(&binding);
+                              const SegmentBinding& binding) {
+  const auto* bound = std::get_if<BoundTexture>(&binding);
   if (bound == nullptr)
     return invalid_argument("wants a texture {}, got a buffer", to_string(param.format));
   const TextureUsage usage = reads(param.access) ? TextureUsage::Sampled : TextureUsage::Storage;
-  TL_RETURN_IF_ERROR(check_texture_region(device, "the texture", bound->texture.get(), usage,
+  TL_RETURN_IF_ERROR(check_texture_region(device, "the texture", bound->texture, usage,
                                           bound->origin, param.min_extent));
   if (bound->texture->format() != param.format)
     return invalid_argument("wants a texture {}, got one of {}", to_string(param.format),
@@ -54,50 +54,61 @@ Status check_constant_argument(const ConstantParam& param, const Constant& const
                           to_string(constant.type()));
 }
 
-// A memory parameter with what is bound to it.
-struct Use {
-  const KernelParam* param;
-  const Binding* binding;
-};
-
 Access access_of(const KernelParam& param) {
   if (const auto* texture = std::get_if<TextureParam>(&param)) return texture->access;
   return std::get<BufferParam>(param).access;
 }
 
+// A memory parameter with what is bound to it.
+struct Use {
+  const KernelParam* param;
+  const SegmentBinding* binding;
+};
+
 // No kernel may read and write one memory object as an image.
 bool are_conflicting_textures(const Use& a, const Use& b) {
-  const auto* x = std::get_if<TextureBinding>(a.binding);
-  const auto* y = std::get_if<TextureBinding>(b.binding);
+  const auto* x = std::get_if<BoundTexture>(a.binding);
+  const auto* y = std::get_if<BoundTexture>(b.binding);
   return x != nullptr && y != nullptr && x->texture == y->texture &&
          access_of(*a.param) != access_of(*b.param);
 }
 
 // Kernels are compiled on the promise that what they write is no other parameter's memory.
 bool are_conflicting_buffers(const Use& a, const Use& b) {
-  const auto* x = std::get_if<BufferBinding>(a.binding);
-  const auto* y = std::get_if<BufferBinding>(b.binding);
-  if (x == nullptr || y == nullptr || &x->buffer->root() != &y->buffer->root()) return false;
   if (!writes(access_of(*a.param)) && !writes(access_of(*b.param))) return false;
-  return ranges_meet(
-      x->buffer->base_offset() + x->offset, std::get<BufferParam>(*a.param).min_bytes,
-      y->buffer->base_offset() + y->offset, std::get<BufferParam>(*b.param).min_bytes);
+  const auto* x = std::get_if<BoundBuffer>(a.binding);
+  const auto* y = std::get_if<BoundBuffer>(b.binding);
+  if (x == nullptr || y == nullptr) return false;
+  const BoundBuffer p = root(*x);
+  const BoundBuffer q = root(*y);
+  return p.buffer == q.buffer && ranges_meet(p.offset, std::get<BufferParam>(*a.param).min_bytes,
+                                             q.offset, std::get<BufferParam>(*b.param).min_bytes);
 }
 
-Status check_aliases(const EntryPoint& entry, std::span<const Binding> bindings) {
-  std::vector<Use> uses;
-  for (const KernelParam& param : entry.params) {
-    if (std::holds_alternative<ConstantParam>(param)) continue;
-    const Use use{&param, &bindings[uses.size()]};
-    for (const Use& other : uses) {
+// The place of the parameter behind `i` that takes memory.
+std::size_t next_memory_param(const EntryPoint& entry, std::size_t i) {
+  do ++i;
+  while (i < entry.params.size() && std::holds_alternative<ConstantParam>(entry.params[i]));
+  return i;
+}
+
+Status check_aliases(const EntryPoint& entry, std::span<const SegmentBinding> bindings) {
+  const std::size_t before_first = std::numeric_limits<std::size_t>::max();
+  std::size_t i = before_first;
+  for (const SegmentBinding& binding : bindings) {
+    i = next_memory_param(entry, i);
+    const Use use{&entry.params[i], &binding};
+    std::size_t j = before_first;
+    for (const SegmentBinding* before = bindings.data(); before != &binding; ++before) {
+      j = next_memory_param(entry, j);
+      const Use other{&entry.params[j], before};
       const bool textures = are_conflicting_textures(other, use);
       if (!textures && !are_conflicting_buffers(other, use)) continue;
       return invalid_argument(
           "kernel \"{}\": arguments \"{}\" ({}) and \"{}\" ({}) are the same {}", entry.name,
-          name_of(*other.param), to_string(access_of(*other.param)), name_of(param),
-          to_string(access_of(param)), textures ? "texture" : "memory");
+          name_of(*other.param), to_string(access_of(*other.param)), name_of(*use.param),
+          to_string(access_of(*use.param)), textures ? "texture" : "memory");
     }
-    uses.push_back(use);
   }
   return {};
 }
@@ -114,6 +125,20 @@ Status check_counts(const EntryPoint& entry, std::size_t bindings, std::size_t c
     return invalid_argument("kernel \"{}\" takes {} constants, got {}", entry.name,
                             wanted_constants, constants);
   return {};
+}
+
+// A parameter that takes memory against what is bound to it.
+Status check_memory_argument(const DeviceInfo& device, const KernelParam& param,
+                             const SegmentBinding& binding) {
+  if (std::holds_alternative<BindingSlot>(binding)) return {};
+  if (const auto* buffer = std::get_if<BufferParam>(&param))
+    return check_buffer_argument(device, *buffer, binding);
+  return check_texture_argument(device, std::get<TextureParam>(param), binding);
+}
+
+Status in_argument(const Status& status, const EntryPoint& entry, std::size_t i) {
+  return status.with_context(
+      fmt::format("kernel \"{}\": argument {} \"{}\"", entry.name, i, name_of(entry.params[i])));
 }
 
 }  // namespace
@@ -164,7 +189,7 @@ Result<BufferTextureRegion> check_buffer_rows(const DeviceInfo& device, std::str
 }
 
 Status check_dispatch(const DeviceInfo& device, const Executable* executable,
-                      std::uint32_t entry_point, std::span<const Binding> bindings,
+                      std::uint32_t entry_point, std::span<const SegmentBinding> bindings,
                       std::span<const Constant> constants) {
   TL_RETURN_IF_ERROR(check_object(device, "dispatch: the executable", executable));
   if (entry_point >= executable->entry_points().size())
@@ -176,19 +201,62 @@ Status check_dispatch(const DeviceInfo& device, const Executable* executable,
   std::size_t next_binding = 0;
   std::size_t next_constant = 0;
   for (std::size_t i = 0; i < entry.params.size(); ++i) {
-    const KernelParam& param = entry.params[i];
-    Status status;
-    if (const auto* buffer = std::get_if<BufferParam>(&param))
-      status = check_buffer_argument(device, *buffer, bindings[next_binding++]);
-    else if (const auto* texture = std::get_if<TextureParam>(&param))
-      status = check_texture_argument(device, *texture, bindings[next_binding++]);
-    else
-      status = check_constant_argument(std::get<ConstantParam>(param), constants[next_constant++]);
-    if (!status.ok())
-      return status.with_context(
-          fmt::format("kernel \"{}\": argument {} \"{}\"", entry.name, i, name_of(param)));
+    const auto* constant = std::get_if<ConstantParam>(&entry.params[i]);
+    const Status status =
+        constant != nullptr
+            ? check_constant_argument(*constant, constants[next_constant++])
+            : check_memory_argument(device, entry.params[i], bindings[next_binding++]);
+    if (!status.ok()) return in_argument(status, entry, i);
   }
   return check_aliases(entry, bindings);
+}
+
+Status look_up(const BindingSlot& slot, std::span<const Binding> table, SegmentBinding& entry) {
+  if (slot.index >= table.size())
+    return invalid_argument("slot {} of a table of {}", slot.index, table.size());
+  if (const auto* texture = std::get_if<TextureBinding>(&table[slot.index])) {
+    if (slot.offset != 0)
+      return invalid_argument("slot {} has an offset of {} bytes, and the table a texture there",
+                              slot.index, slot.offset);
+    entry = BoundTexture{texture->texture.get(), texture->origin};
+    return {};
+  }
+  const auto& buffer = std::get<BufferBinding>(table[slot.index]);
+  if (slot.offset > std::numeric_limits<std::uint64_t>::max() - buffer.offset)
+    return invalid_argument("slot {} has an offset that is too large", slot.index);
+  entry = BoundBuffer{buffer.buffer.get(), buffer.offset + slot.offset};
+  return {};
+}
+
+Status check_table(const DeviceInfo& device, const KernelCall& call,
+                   std::span<const Binding> table) {
+  const EntryPoint& entry = call.entry();
+  std::vector<SegmentBinding> bindings(call.bindings.begin(), call.bindings.end());
+  std::size_t i = std::numeric_limits<std::size_t>::max();
+  for (SegmentBinding& binding : bindings) {
+    i = next_memory_param(entry, i);
+    if (!std::holds_alternative<BindingSlot>(binding)) continue;
+    Status status = look_up(std::get<BindingSlot>(binding), table, binding);
+    if (status.ok()) status = check_memory_argument(device, entry.params[i], binding);
+    if (!status.ok()) return in_argument(status, entry, i);
+  }
+  return check_aliases(entry, bindings);
+}
+
+Status check_indirect_groups(const DeviceInfo& device, const SegmentBinding& groups) {
+  const auto* place = std::get_if<BoundBuffer>(&groups);
+  if (place == nullptr)
+    return invalid_argument("dispatch_indirect: the numbers of groups are in a buffer");
+  constexpr std::uint64_t kBytes = 3 * sizeof(std::uint32_t);
+  TL_RETURN_IF_ERROR(check_buffer_range(device, "dispatch_indirect: the buffer of groups",
+                                        place->buffer, BufferUsage::Indirect, place->offset,
+                                        kBytes));
+  const std::uint64_t offset = root(*place).offset;
+  if (offset % sizeof(std::uint32_t) != 0)
+    return invalid_argument(
+        "dispatch_indirect: the groups are at byte {} of their buffer, which is no multiple of 4",
+        offset);
+  return {};
 }
 
 }  // namespace texloom::hal

@@ -24,9 +24,20 @@ Result<BufferTextureRegion> check_buffer_rows(const DeviceInfo& device, std::str
                                               TexelFormat format);
 
 // Arguments against the entry point's table: count, kind, format, access, extents and bytes behind
-// the bound place, alignment, and that no texture is both read and written.
+// the bound place, alignment, and that no texture is both read and written. Buffers are the
+// caller's handles; slots are left to check_table.
 Status check_dispatch(const DeviceInfo& device, const Executable* executable,
-                      std::uint32_t entry_point, std::span<const Binding> bindings,
+                      std::uint32_t entry_point, std::span<const SegmentBinding> bindings,
                       std::span<const Constant> constants);
+
+// The same for what a table has in the slots of a recorded call.
+Status check_table(const DeviceInfo& device, const KernelCall& call,
+                   std::span<const Binding> table);
+
+// What a table has in a slot, with the caller's handle.
+Status look_up(const BindingSlot& slot, std::span<const Binding> table, SegmentBinding& entry);
+
+// The buffer that an indirect dispatch takes its numbers of groups from, with the caller's handle.
+Status check_indirect_groups(const DeviceInfo& device, const SegmentBinding& groups);
 
 }  // namespace texloom::hal

@@ -83,8 +83,8 @@ Result<std::shared_ptr<Executable>> Device::create_executable(const ExecutableDe
   return executable;
 }
 
-std::shared_ptr<CommandBuffer> Device::create_command_buffer() const {
-  return std::make_shared<CommandBuffer>(info_);
+std::shared_ptr<CommandBuffer> Device::create_command_buffer(const CommandBufferDesc& desc) const {
+  return std::make_shared<CommandBuffer>(info_, desc);
 }
 
 }  // namespace texloom::hal

@@ -42,7 +42,7 @@ class Device {
   // code does not define; InvalidArgument: a table that the compiled kernel refuses.
   Result<std::shared_ptr<Executable>> create_executable(const ExecutableDesc& desc);
 
-  std::shared_ptr<CommandBuffer> create_command_buffer() const;
+  std::shared_ptr<CommandBuffer> create_command_buffer(const CommandBufferDesc& desc = {}) const;
 
   // The workspace of all that runs here. Lives as long as the device.
   WorkspacePool& workspace_pool() { return workspace_pool_; }

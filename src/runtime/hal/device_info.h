@@ -26,6 +26,9 @@ struct DeviceLimits {
   std::uint64_t max_allocation_bytes = 0;                // of one buffer or texture
   std::uint64_t max_argument_bytes = 0;                  // all arguments of one kernel
   std::uint64_t buffer_offset_alignment = 1;             // bytes; of a bound buffer's offset
+  // Bytes: fills, copies and updates whose offsets and lengths are multiples of it are as fast as
+  // the device can, and others take kernels. 1 or 4.
+  std::uint64_t transfer_alignment = 1;
   std::uint64_t global_memory_bytes = 0;
   std::uint32_t compute_units = 0;
   // Of textures that are views over a buffer: in texels of the view's format, not in bytes.
@@ -45,6 +48,9 @@ struct DeviceFeatures {
   bool float64 = false;
   bool texture_views = false;  // Allocator::create_view
   bool host_import = false;    // Allocator::import
+  // Runs the commands of a command buffer in order, so that barriers cost nothing.
+  bool in_order_commands = false;
+  bool indirect_dispatch = false;
 };
 
 // What a device has of one kind of memory, and what the host may do with it.

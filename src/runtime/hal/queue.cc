@@ -330,32 +330,36 @@ Queue::~Queue() {
 }
 
 Status Queue::check(const Submission& submission) const {
-  for (const std::shared_ptr<const CommandBuffer>& commands : submission.commands) {
+  for (const auto& [commands, table] : submission.commands) {
     if (commands == nullptr) return invalid_argument("submit: the command buffer is null");
     if (&commands->device_info() != device_info_.get()) {
       return invalid_argument("submit: the command buffer belongs to another device ({}, not {})",
                               commands->device_info().name, device_info_->name);
     }
-    if (!commands->finished()) {
-      return invalid_argument("submit: the command buffer is not finished");
-    }
+    TL_RETURN_IF_ERROR(commands->check_submission(table).with_context("submit"));
   }
   for (const auto* points : {&submission.waits, &submission.signals}) {
     for (const TimelinePoint& point : *points) {
       if (point.semaphore == nullptr) return invalid_argument("submit: a semaphore is null");
     }
   }
+  for (std::size_t i = 0; i < submission.commands.size(); ++i) {
+    if (submission.commands[i].commands->claim()) continue;
+    while (i > 0) submission.commands[--i].commands->unclaim();
+    return invalid_argument("submit: the command buffer was submitted before, and is not reusable");
+  }
   return {};
 }
 
 Status Queue::submit(std::shared_ptr<const CommandBuffer> commands) {
-  return submit(Submission{.commands = {std::move(commands)}});
+  return submit(Submission{.waits = {}, .commands = {std::move(commands)}, .signals = {}});
 }
 
 Status Queue::submit(Submission submission) {
   TL_RETURN_IF_ERROR(check(submission));
-  std::erase_if(submission.commands,
-                [](const auto& commands) { return commands->segments().empty(); });
+  std::erase_if(submission.commands, [](const SubmittedCommands& commands) {
+    return commands.commands->segments().empty();
+  });
   if (submission.commands.empty() && submission.signals.empty()) return {};
   // What it signals may release this queue before this returns.
   const std::shared_ptr<State> state = state_;

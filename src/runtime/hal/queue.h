@@ -17,7 +17,7 @@ namespace texloom::hal {
 // that fails is such an error: nothing is run then.
 struct Submission {
   std::vector<TimelinePoint> waits = {};
-  std::vector<std::shared_ptr<const CommandBuffer>> commands = {};
+  std::vector<SubmittedCommands> commands = {};
   std::vector<TimelinePoint> signals = {};
 };
 
@@ -39,8 +39,7 @@ class QueueBackend {
   // Gives finished command buffers of this device to it, at least one, behind all that it was given
   // before; need not wait for them. They live until Work::wait has returned. After an error nothing
   // of them is under way any more.
-  virtual Result<std::unique_ptr<Work>> start(
-      std::span<const std::shared_ptr<const CommandBuffer>> commands) = 0;
+  virtual Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands> commands) = 0;
 };
 
 // Made by Device::queue and Device::create_queue. Submissions run in order, each after the one
@@ -61,8 +60,9 @@ class Queue {
   Queue& operator=(const Queue&) = delete;
 
   // Hands over finished command buffers; keeps them and the semaphores until they have run.
-  // InvalidArgument: null, not finished, of another device. What goes wrong later fails the
-  // semaphores to be signalled, and is told by wait_idle.
+  // InvalidArgument: null, not finished, of another device, submitted before and not reusable, a
+  // table that does not fit. What goes wrong later fails the semaphores to be signalled, and is told
+  // by wait_idle.
   Status submit(Submission submission);
   Status submit(std::shared_ptr<const CommandBuffer> commands);
 

@@ -1,50 +1,97 @@
 // The recorded form of a command buffer: a list of segments that a driver walks at submission.
 //
-// Segments are validated when they are recorded: a driver may rely on it that ranges and regions
-// fit, that objects are of its device, and that arguments match their kernel.
+// Segments are validated when they are recorded, and tables of bindings when they are submitted: a
+// driver may rely on it that ranges and regions fit, that objects are of its device, and that
+// arguments match their kernel. Objects are named by plain pointers: the command buffer, or the
+// table of the submission, keeps them. Parts of buffers (subspans) are resolved: a segment names
+// the buffer that has the memory, and an offset there.
+//
+// Segments between two barriers may run in any order, also at the same time, as none of them
+// touches what another writes. A host call runs alone: behind all before it, before all behind it.
+// All of a command buffer runs behind all of the one before it.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <functional>
+#include <iterator>
 #include <span>
+#include <string_view>
 #include <variant>
-#include <vector>
 
+#include "runtime/hal/arena.h"
 #include "runtime/hal/binding.h"
 #include "runtime/hal/executable.h"
+#include "support/status.h"
 
 namespace texloom::hal {
 
-struct DispatchSegment {
-  std::shared_ptr<Executable> executable;
-  std::uint32_t entry_point = 0;
-  std::array<std::uint32_t, 3> groups = {1, 1, 1};  // none is zero
-  std::vector<Binding> bindings;    // the buffers and textures among the parameters, in order
-  std::vector<Constant> constants;  // the constants among the parameters, in order
+struct BoundBuffer {
+  const Buffer* buffer = nullptr;
+  std::uint64_t offset = 0;  // bytes
 };
 
-// Host to buffer.
+struct BoundTexture {
+  const Texture* texture = nullptr;
+  Offset2D origin = {};
+};
+
+using BoundMemory = std::variant<BoundBuffer, BoundTexture>;
+// BindingSlot: what the table of the submission has there.
+using SegmentBinding = std::variant<BoundBuffer, BoundTexture, BindingSlot>;
+
+// The memory that a binding stands for. `table` has passed check_table (command_check.h).
+BoundMemory resolve(const SegmentBinding& binding, std::span<const Binding> table);
+BoundBuffer resolve_buffer(const SegmentBinding& binding, std::span<const Binding> table);
+// A part of a buffer becomes the buffer that has the memory. Not null.
+BoundBuffer root(const BoundBuffer& place);
+
+// An entry point with its arguments.
+struct KernelCall {
+  Executable* executable = nullptr;
+  std::uint32_t entry_point = 0;
+  std::span<const SegmentBinding> bindings;  // the buffers and textures among the parameters
+  std::span<const Constant> constants;       // the constants among the parameters
+
+  const EntryPoint& entry() const { return executable->entry_points()[entry_point]; }
+};
+
+struct DispatchSegment {
+  KernelCall call;
+  std::array<std::uint32_t, 3> groups = {1, 1, 1};  // none is zero
+};
+
+// As many groups as the buffer says when the command runs: three uint32 at a multiple of 4 bytes.
+// Where one of them is zero nothing runs.
+struct IndirectDispatchSegment {
+  KernelCall call;
+  SegmentBinding groups;  // a buffer, or a slot with one
+};
+
+// Byte i of the range becomes pattern[i % 4]: shorter patterns are repeated.
+struct FillSegment {
+  BoundBuffer target;
+  std::uint64_t bytes = 0;
+  std::array<std::byte, 4> pattern = {};
+  std::uint32_t pattern_bytes = 4;  // what was asked for: 1, 2 or 4
+};
+
+// Host to buffer. The host memory is the command buffer's, or lent to it.
 struct UpdateSegment {
-  std::shared_ptr<Buffer> target;
-  std::uint64_t offset = 0;
+  BoundBuffer target;
   std::span<const std::byte> data;
-  std::shared_ptr<const std::byte[]> owned;  // what `data` points into, unless it is borrowed
 };
 
 // Buffer to host.
 struct ReadbackSegment {
-  std::shared_ptr<Buffer> source;
-  std::uint64_t offset = 0;
+  BoundBuffer source;
   std::span<std::byte> data;
 };
 
 struct CopyBufferSegment {
-  std::shared_ptr<Buffer> source;
-  std::uint64_t source_offset = 0;
-  std::shared_ptr<Buffer> target;
-  std::uint64_t target_offset = 0;
+  BoundBuffer source;
+  BoundBuffer target;
   std::uint64_t bytes = 0;
 };
 
@@ -57,27 +104,94 @@ struct BufferTextureRegion {
 };
 
 struct CopyBufferToTextureSegment {
-  std::shared_ptr<Buffer> source;
-  std::shared_ptr<Texture> target;
+  const Buffer* source = nullptr;
+  const Texture* target = nullptr;
   BufferTextureRegion region;  // its row_pitch is not 0
 };
 
 struct CopyTextureToBufferSegment {
-  std::shared_ptr<Texture> source;
-  std::shared_ptr<Buffer> target;
+  const Texture* source = nullptr;
+  const Buffer* target = nullptr;
   BufferTextureRegion region;  // its row_pitch is not 0
 };
 
 struct CopyTextureSegment {
-  std::shared_ptr<Texture> source;
+  const Texture* source = nullptr;
   Offset2D source_origin = {};
-  std::shared_ptr<Texture> target;
+  const Texture* target = nullptr;
   Offset2D target_origin = {};
   Extent2D extent = {};
 };
 
+// What is behind it runs when all before it is complete, and sees what that wrote.
+struct BarrierSegment {};
+
+// Runs on a thread of the queue. An error ends the submission: what is behind it does not run.
+struct HostCallSegment {
+  const std::function<Status()>* call = nullptr;
+};
+
 using Segment =
-    std::variant<DispatchSegment, UpdateSegment, ReadbackSegment, CopyBufferSegment,
-                 CopyBufferToTextureSegment, CopyTextureToBufferSegment, CopyTextureSegment>;
+    std::variant<DispatchSegment, IndirectDispatchSegment, FillSegment, UpdateSegment,
+                 ReadbackSegment, CopyBufferSegment, CopyBufferToTextureSegment,
+                 CopyTextureToBufferSegment, CopyTextureSegment, BarrierSegment, HostCallSegment>;
+
+// "dispatch", "copy_buffer", …: the name of the command that records it.
+std::string_view name_of(const Segment& segment);
+
+// Segments in the order of recording, in an arena.
+class SegmentList {
+  struct Node {
+    Segment segment;
+    Node* next = nullptr;
+  };
+
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Segment;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Segment*;
+    using reference = const Segment&;
+
+    Iterator() = default;
+    explicit Iterator(const Node* node) : node_(node) {}
+    reference operator*() const { return node_->segment; }
+    pointer operator->() const { return &node_->segment; }
+    Iterator& operator++() {
+      node_ = node_->next;
+      return *this;
+    }
+    Iterator operator++(int) {
+      const Iterator old = *this;
+      node_ = node_->next;
+      return old;
+    }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const Node* node_ = nullptr;
+  };
+
+  Iterator begin() const { return Iterator(first_); }
+  Iterator end() const { return Iterator(); }
+  bool empty() const { return first_ == nullptr; }
+  std::size_t size() const { return size_; }
+  const Segment& front() const { return first_->segment; }
+  const Segment& back() const { return last_->segment; }
+
+  void append(Arena& arena, const Segment& segment) {
+    Node* node = arena.make(Node{segment});
+    (last_ == nullptr ? first_ : last_->next) = node;
+    last_ = node;
+    ++size_;
+  }
+
+ private:
+  Node* first_ = nullptr;
+  Node* last_ = nullptr;
+  std::size_t size_ = 0;
+};
 
 }  // namespace texloom::hal

@@ -57,7 +57,7 @@ TEST_F(DispatchWorkloadTest, RecordsTheGroupsOfItsGrid) {
   TL_ASSERT_OK(
       commands->dispatch_workload(make(tiles()), 0, std::array<std::int64_t, 2>{0, 4}, {}, {}));
   ASSERT_EQ(commands->segments().size(), 1u);  // no groups along an axis: nothing to do
-  EXPECT_EQ(std::get<DispatchSegment>(commands->segments()[0]).groups,
+  EXPECT_EQ(std::get<DispatchSegment>(commands->segments().front()).groups,
             (std::array<std::uint32_t, 3>{2, 4, 1}));
 }
 

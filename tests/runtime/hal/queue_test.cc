@@ -53,8 +53,7 @@ class ScriptedBackend final : public QueueBackend {
  public:
   explicit ScriptedBackend(std::shared_ptr<Script> script) : script_(std::move(script)) {}
 
-  Result<std::unique_ptr<Work>> start(
-      std::span<const std::shared_ptr<const CommandBuffer>> commands) override {
+  Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands> commands) override {
     std::unique_lock lock(script_->mutex);
     ++script_->starts;
     script_->changed.wait(lock, [&] { return !script_->held; });

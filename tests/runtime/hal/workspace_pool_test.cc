@@ -82,8 +82,7 @@ class CountedTexture final : public Texture {
 
 class InstantQueue final : public QueueBackend {
  public:
-  Result<std::unique_ptr<Work>> start(
-      std::span<const std::shared_ptr<const CommandBuffer>>) override {
+  Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands>) override {
     return std::unique_ptr<Work>(std::make_unique<Done>());
   }
 

@@ -15,7 +15,7 @@ namespace texloom::hal::host {
 
 namespace {
 
-using Commands = std::vector<std::shared_ptr<const CommandBuffer>>;
+using Commands = std::vector<SubmittedCommands>;
 
 // Where the error of a submission, or its success, is told.
 struct Completion {
@@ -67,8 +67,7 @@ class HostQueue final : public QueueBackend {
     return {};
   }
 
-  Result<std::unique_ptr<Work>> start(
-      std::span<const std::shared_ptr<const CommandBuffer>> commands) override {
+  Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands> commands) override {
     auto completion = std::make_shared<Completion>();
     const std::scoped_lock lock(mutex_);
     submissions_.push_back({{commands.begin(), commands.end()}, completion});
@@ -104,8 +103,8 @@ class HostQueue final : public QueueBackend {
   }
 
   Status run(const Commands& commands) {
-    for (const std::shared_ptr<const CommandBuffer>& each : commands)
-      TL_RETURN_IF_ERROR(run_commands(*each, *workers_, {scratch_.get(), kScratchBytes}));
+    for (const SubmittedCommands& each : commands)
+      TL_RETURN_IF_ERROR(run_commands(each, *workers_, {scratch_.get(), kScratchBytes}));
     return {};
   }
 

@@ -49,7 +49,9 @@ DeviceInfo describe(const Processor& processor, unsigned threads) {
                    .float16_arithmetic = true,
                    .float64 = true,
                    .texture_views = true,
-                   .host_import = true};
+                   .host_import = true,
+                   .in_order_commands = true,
+                   .indirect_dispatch = true};
   info.limits = {.max_image_width = 16384,
                  .max_image_height = 16384,
                  .max_read_images = 128,
@@ -60,6 +62,7 @@ DeviceInfo describe(const Processor& processor, unsigned threads) {
                  .max_allocation_bytes = processor.memory_bytes,
                  .max_argument_bytes = 4096,
                  .buffer_offset_alignment = 16,
+                 .transfer_alignment = 1,
                  .global_memory_bytes = processor.memory_bytes,
                  .compute_units = threads};
   info.memory_kinds.fill(

@@ -1,5 +1,6 @@
 #include "runtime/drivers/host/execution.h"
 
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -33,22 +34,28 @@ void copy_rows(Rows source, Rows target, Extent2D extent, TexelFormat format) {
     std::memcpy(target.first + y * target.pitch, source.first + y * source.pitch, row_bytes);
 }
 
+std::byte* bytes_at(const BoundBuffer& place) {
+  return as_host(*place.buffer).data() + place.offset;
+}
+
 // Arguments in the order of the entry point's parameters.
-std::vector<Argument> arguments_of(const DispatchSegment& segment, const EntryPoint& entry) {
+std::vector<Argument> arguments_of(const KernelCall& call, std::span<const Binding> table) {
+  const EntryPoint& entry = call.entry();
   std::vector<Argument> arguments;
   arguments.reserve(entry.params.size());
-  auto binding = segment.bindings.begin();
-  auto constant = segment.constants.begin();
+  auto binding = call.bindings.begin();
+  auto constant = call.constants.begin();
   for (const KernelParam& param : entry.params) {
     if (std::holds_alternative<ConstantParam>(param)) {
       arguments.emplace_back(*constant++);
-    } else if (const auto* texture = std::get_if<TextureBinding>(&*binding++)) {
+      continue;
+    }
+    const BoundMemory memory = resolve(*binding++, table);
+    if (const auto* texture = std::get_if<BoundTexture>(&memory)) {
       arguments.emplace_back(TextureArgument{as_host(*texture->texture).image(), texture->origin});
     } else {
-      const auto& bound = std::get<BufferBinding>(*(binding - 1));
-      const HostBuffer& buffer = as_host(*bound.buffer);
-      arguments.emplace_back(
-          BufferArgument{buffer.data() + bound.offset, buffer.bytes() - bound.offset});
+      const auto& place = std::get<BoundBuffer>(memory);
+      arguments.emplace_back(BufferArgument{bytes_at(place), place.buffer->bytes() - place.offset});
     }
   }
   return arguments;
@@ -62,32 +69,50 @@ std::uint64_t count_groups(const std::array<std::uint32_t, 3>& groups) {
 
 class Runner {
  public:
-  Runner(Workers& workers, std::span<std::byte> scratch) : workers_(workers), scratch_(scratch) {}
+  Runner(Workers& workers, std::span<std::byte> scratch, std::span<const Binding> table)
+      : workers_(workers), scratch_(scratch), table_(table) {}
 
   Status operator()(const DispatchSegment& segment) {
-    auto& executable = static_cast<HostExecutable&>(*segment.executable);
-    const EntryPoint& entry = executable.entry_points()[segment.entry_point];
-    TL_RETURN_IF_ERROR(executable.prepare());
-    return run(executable.kernel(segment.entry_point), entry, segment)
-        .with_context(fmt::format("kernel \"{}\"", entry.name));
+    TL_RETURN_IF_ERROR(segment.call.executable->prepare());
+    return run(segment.call, segment.groups)
+        .with_context(fmt::format("kernel \"{}\"", segment.call.entry().name));
+  }
+
+  Status operator()(const IndirectDispatchSegment& segment) {
+    std::array<std::uint32_t, 3> groups{};
+    std::memcpy(groups.data(), bytes_at(resolve_buffer(segment.groups, table_)), sizeof groups);
+    if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return {};
+    TL_RETURN_IF_ERROR(segment.call.executable->prepare());
+    return run(segment.call, groups)
+        .with_context(fmt::format("kernel \"{}\"", segment.call.entry().name));
+  }
+
+  Status operator()(const FillSegment& segment) {
+    std::byte* target = bytes_at(segment.target);
+    for (std::uint64_t i = 0; i < segment.bytes; ++i) target[i] = segment.pattern[i % 4];
+    return {};
   }
 
   Status operator()(const UpdateSegment& segment) {
-    std::memcpy(as_host(*segment.target).data() + segment.offset, segment.data.data(),
-                segment.data.size());
+    std::memcpy(bytes_at(segment.target), segment.data.data(), segment.data.size());
     return {};
   }
 
   Status operator()(const ReadbackSegment& segment) {
-    std::memcpy(segment.data.data(), as_host(*segment.source).data() + segment.offset,
-                segment.data.size());
+    std::memcpy(segment.data.data(), bytes_at(segment.source), segment.data.size());
     return {};
   }
 
   Status operator()(const CopyBufferSegment& segment) {
-    std::memcpy(as_host(*segment.target).data() + segment.target_offset,
-                as_host(*segment.source).data() + segment.source_offset, segment.bytes);
+    std::memcpy(bytes_at(segment.target), bytes_at(segment.source), segment.bytes);
     return {};
+  }
+
+  // Each command is complete before the next one begins.
+  Status operator()(const BarrierSegment&) { return {}; }
+
+  Status operator()(const HostCallSegment& segment) {
+    return (*segment.call)().with_context("a host call");
   }
 
   Status operator()(const CopyBufferToTextureSegment& segment) {
@@ -112,13 +137,15 @@ class Runner {
   }
 
  private:
-  Status run(const Kernel& kernel, const EntryPoint& entry, const DispatchSegment& segment) {
-    const std::uint64_t groups = count_groups(segment.groups);
+  Status run(const KernelCall& call, const std::array<std::uint32_t, 3>& wanted) {
+    const Kernel& kernel =
+        static_cast<const HostExecutable&>(*call.executable).kernel(call.entry_point);
+    const std::uint64_t groups = count_groups(wanted);
     if (groups == 0)
-      return make_error(StatusCode::LimitExceeded, "{} x {} x {} work groups", segment.groups[0],
-                        segment.groups[1], segment.groups[2]);
-    const std::vector<Argument> arguments = arguments_of(segment, entry);
-    const Launch launch{entry, segment.groups, arguments};
+      return make_error(StatusCode::LimitExceeded, "{} x {} x {} work groups", wanted[0], wanted[1],
+                        wanted[2]);
+    const std::vector<Argument> arguments = arguments_of(call, table_);
+    const Launch launch{call.entry(), wanted, arguments};
     if (!kernel.is_divisible()) return kernel.run(launch, {0, groups}, scratch_);
     const auto part = [&](std::uint64_t begin, std::uint64_t end, std::span<std::byte> scratch) {
       return kernel.run(launch, {begin, end}, scratch);
@@ -128,13 +155,15 @@ class Runner {
 
   Workers& workers_;
   std::span<std::byte> scratch_;
+  std::span<const Binding> table_;
 };
 
 }  // namespace
 
-Status run_commands(const CommandBuffer& commands, Workers& workers, std::span<std::byte> scratch) {
-  Runner runner(workers, scratch);
-  for (const Segment& segment : commands.segments())
+Status run_commands(const SubmittedCommands& submitted, Workers& workers,
+                    std::span<std::byte> scratch) {
+  Runner runner(workers, scratch, submitted.table);
+  for (const Segment& segment : submitted.commands->segments())
     TL_RETURN_IF_ERROR(std::visit(runner, segment));
   return {};
 }

@@ -12,6 +12,7 @@ namespace texloom::hal::host {
 
 // Runs all commands in order and returns when they are complete; after an error those behind it are
 // not begun. `scratch` is the calling thread's.
-Status run_commands(const CommandBuffer& commands, Workers& workers, std::span<std::byte> scratch);
+Status run_commands(const SubmittedCommands& submitted, Workers& workers,
+                    std::span<std::byte> scratch);
 
 }  // namespace texloom::hal::host

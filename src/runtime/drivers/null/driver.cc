@@ -1,5 +1,6 @@
 #include "runtime/drivers/null/driver.h"
 
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -70,11 +71,24 @@ class NullExecutable final : public Executable {
   Status build() override { return {}; }
 };
 
+struct SharedStatistics {
+  std::mutex mutex;
+  Statistics statistics;
+};
+
 // All is complete when it is started.
 class NullQueue final : public QueueBackend {
  public:
-  Result<std::unique_ptr<Work>> start(
-      std::span<const std::shared_ptr<const CommandBuffer>>) override {
+  explicit NullQueue(std::shared_ptr<SharedStatistics> shared) : shared_(std::move(shared)) {}
+
+  Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands> commands) override {
+    Statistics own;
+    const Status status = walk(commands, own);
+    {
+      const std::scoped_lock lock(shared_->mutex);
+      shared_->statistics += own;
+    }
+    TL_RETURN_IF_ERROR(status);
     return std::unique_ptr<Work>(std::make_unique<NullWork>());
   }
 
@@ -84,14 +98,22 @@ class NullQueue final : public QueueBackend {
     bool is_complete() override { return true; }
     Status wait() override { return {}; }
   };
+
+  std::shared_ptr<SharedStatistics> shared_;
 };
 
 class NullDevice final : public Device {
  public:
   NullDevice(const DeviceOptions& options, const std::shared_ptr<const DeviceInfo>& info,
-             std::shared_ptr<Queue> queue)
+             std::shared_ptr<Queue> queue, std::shared_ptr<SharedStatistics> statistics)
       : Device(options, info, std::make_shared<NullAllocator>(info, options), std::move(queue)),
-        info_(info) {}
+        info_(info),
+        statistics_(std::move(statistics)) {}
+
+  Statistics statistics() const {
+    const std::scoped_lock lock(statistics_->mutex);
+    return statistics_->statistics;
+  }
 
  private:
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
@@ -99,6 +121,7 @@ class NullDevice final : public Device {
   }
 
   std::shared_ptr<const DeviceInfo> info_;
+  std::shared_ptr<SharedStatistics> statistics_;
 };
 
 class NullDriver final : public Driver {
@@ -113,9 +136,11 @@ class NullDriver final : public Driver {
                                               const DeviceOptions& options) override {
     // A description of its own, since its address tells the objects of two devices apart.
     const auto info = std::make_shared<const DeviceInfo>(devices_[ordinal]);
+    const auto statistics = std::make_shared<SharedStatistics>();
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue,
-                        Queue::create(info, std::make_unique<NullQueue>()));
-    return std::shared_ptr<Device>(std::make_shared<NullDevice>(options, info, std::move(queue)));
+                        Queue::create(info, std::make_unique<NullQueue>(statistics)));
+    return std::shared_ptr<Device>(
+        std::make_shared<NullDevice>(options, info, std::move(queue), statistics));
   }
 
   std::vector<DeviceInfo> devices_;
@@ -133,7 +158,9 @@ DeviceInfo default_device() {
                    .float16_arithmetic = true,
                    .float64 = true,
                    .texture_views = true,
-                   .host_import = true};
+                   .host_import = true,
+                   .in_order_commands = false,
+                   .indirect_dispatch = true};
   info.limits = {.max_image_width = 1024,
                  .max_image_height = 512,
                  .max_read_images = 8,
@@ -144,6 +171,7 @@ DeviceInfo default_device() {
                  .max_allocation_bytes = 1 << 24,
                  .max_argument_bytes = 1024,
                  .buffer_offset_alignment = 16,
+                 .transfer_alignment = 1,
                  .global_memory_bytes = 1 << 26,
                  .compute_units = 1,
                  .view_pitch_alignment = 4,
@@ -154,6 +182,10 @@ DeviceInfo default_device() {
       .available = true, .mappable = true, .persistent = true, .coherent = true};
   info.memory_kinds = {MemoryKindInfo{.available = true}, mapped, mapped};
   return info;
+}
+
+Statistics statistics(const Device& device) {
+  return static_cast<const NullDevice&>(device).statistics();
 }
 
 std::shared_ptr<Driver> create_driver(DeviceInfo device) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "runtime/drivers/null/command_walk.h"
 #include "runtime/hal/driver.h"
 
 namespace texloom::hal::null {
@@ -14,5 +15,8 @@ DeviceInfo default_device();
 
 // A driver of one device that is described so.
 std::shared_ptr<Driver> create_driver(DeviceInfo device = default_device());
+
+// Of all queues of a device of this driver since it was opened. Thread safe.
+Statistics statistics(const Device& device);
 
 }  // namespace texloom::hal::null

@@ -47,6 +47,7 @@
   X(clEnqueueWriteBuffer)       \
   X(clEnqueueReadBuffer)        \
   X(clEnqueueCopyBuffer)        \
+  X(clEnqueueFillBuffer)        \
   X(clEnqueueCopyBufferRect)    \
   X(clEnqueueCopyBufferToImage) \
   X(clEnqueueCopyImageToBuffer) \

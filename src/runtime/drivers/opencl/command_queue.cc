@@ -1,9 +1,8 @@
 #include "runtime/drivers/opencl/command_queue.h"
 
-#include <vector>
-
 #include "runtime/drivers/opencl/encoder.h"
 #include "runtime/drivers/opencl/error.h"
+#include "runtime/drivers/opencl/event.h"
 
 namespace texloom::hal::opencl {
 
@@ -11,36 +10,22 @@ namespace {
 
 class OpenClWork final : public QueueBackend::Work {
  public:
-  OpenClWork(std::shared_ptr<const Context> context, EventHandle done)
-      : context_(std::move(context)), done_(std::move(done)) {}
+  OpenClWork(std::shared_ptr<const Context> context, Enqueued enqueued)
+      : context_(std::move(context)), enqueued_(std::move(enqueued)) {}
 
   bool is_complete() override {
-    if (!done_) return true;
-    const Result<cl_int> now = state();
+    if (!enqueued_.done) return true;
+    const Result<cl_int> now = state_of(*context_, enqueued_.done.get());
     return !now.ok() || *now <= CL_COMPLETE;
   }
 
   Status wait() override {
-    if (!done_) return {};
-    const cl_event event = done_.get();
-    const cl_int waited = context_->api().clWaitForEvents(1, &event);
-    TL_ASSIGN_OR_RETURN(const cl_int now, state());
-    if (now < CL_COMPLETE) return to_status(now, "running a command buffer");
-    return to_status(waited, "clWaitForEvents");
+    return enqueued_.done ? wait_for(*context_, enqueued_.done.get()) : Status();
   }
 
  private:
-  // Of the last command; a negative one is the error that ended it.
-  Result<cl_int> state() const {
-    cl_int now = CL_COMPLETE;
-    const cl_int code = context_->api().clGetEventInfo(
-        done_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof now, &now, nullptr);
-    TL_RETURN_IF_ERROR(to_status(code, "clGetEventInfo"));
-    return now;
-  }
-
   std::shared_ptr<const Context> context_;
-  EventHandle done_;
+  Enqueued enqueued_;
 };
 
 }  // namespace
@@ -54,31 +39,21 @@ Result<std::unique_ptr<QueueBackend>> OpenClQueue::create(std::shared_ptr<const 
 }
 
 Result<std::unique_ptr<QueueBackend::Work>> OpenClQueue::start(
-    std::span<const std::shared_ptr<const CommandBuffer>> commands) {
-  EventHandle done;
-  const Status status = encode_and_flush(commands, done);
+    std::span<const SubmittedCommands> commands) {
+  Enqueued enqueued;
+  const Status status = encode_and_flush(commands, enqueued);
   if (!status.ok()) {
     // What was enqueued before the failing call may use memory of the command buffers'.
     context_->api().clFinish(queue_.get());
     return status;
   }
-  return std::unique_ptr<Work>(std::make_unique<OpenClWork>(context_, std::move(done)));
+  return std::unique_ptr<Work>(std::make_unique<OpenClWork>(context_, std::move(enqueued)));
 }
 
-Status OpenClQueue::encode_and_flush(std::span<const std::shared_ptr<const CommandBuffer>> commands,
-                                     EventHandle& done) {
-  std::vector<const Segment*> segments;
-  for (const std::shared_ptr<const CommandBuffer>& each : commands) {
-    for (const Segment& segment : each->segments()) segments.push_back(&segment);
-  }
-  if (segments.empty()) return {};
-  Encoder encoder(*context_, queue_.get());
-  for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
-    TL_RETURN_IF_ERROR(encoder.encode(*segments[i], nullptr));
-  }
-  cl_event event = nullptr;
-  TL_RETURN_IF_ERROR(encoder.encode(*segments.back(), &event));
-  done = EventHandle(context_->shared_api(), event);
+Status OpenClQueue::encode_and_flush(std::span<const SubmittedCommands> commands,
+                                     Enqueued& enqueued) {
+  Encoder encoder(*context_, queue_.get(), transfer_kernels_);
+  TL_RETURN_IF_ERROR(encoder.encode(commands, enqueued));
   return to_status(context_->api().clFlush(queue_.get()), "clFlush");
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "runtime/drivers/opencl/context.h"
+#include "runtime/drivers/opencl/encoder.h"
 #include "runtime/drivers/opencl/handle.h"
 #include "runtime/hal/queue.h"
 #include "support/status.h"
@@ -15,18 +16,16 @@ class OpenClQueue final : public QueueBackend {
  public:
   static Result<std::unique_ptr<QueueBackend>> create(std::shared_ptr<const Context> context);
 
-  Result<std::unique_ptr<Work>> start(
-      std::span<const std::shared_ptr<const CommandBuffer>> commands) override;
+  Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands> commands) override;
 
  private:
   OpenClQueue(std::shared_ptr<const Context> context, QueueHandle queue)
       : context_(std::move(context)), queue_(std::move(queue)) {}
-  // `done` is the event of the last command; null where there is none.
-  Status encode_and_flush(std::span<const std::shared_ptr<const CommandBuffer>> commands,
-                          EventHandle& done);
+  Status encode_and_flush(std::span<const SubmittedCommands> commands, Enqueued& enqueued);
 
   std::shared_ptr<const Context> context_;
   QueueHandle queue_;
+  TransferKernels transfer_kernels_;
 };
 
 }  // namespace texloom::hal::opencl

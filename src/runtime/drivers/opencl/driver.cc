@@ -67,6 +67,11 @@ Result<std::shared_ptr<Driver>> create_driver(const DriverOptions& options) {
 Result<std::shared_ptr<Driver>> create_driver(std::shared_ptr<const Api> api,
                                               const DriverOptions& options) {
   TL_ASSIGN_OR_RETURN(std::vector<PlatformDevice> devices, find_devices(*api));
+  for (PlatformDevice& device : devices) {
+    auto info = std::make_shared<DeviceInfo>(*device.info);
+    info->limits.transfer_alignment = options.transfer_alignment;
+    device.info = std::move(info);
+  }
   return std::shared_ptr<Driver>(
       std::make_shared<OpenClDriver>(std::move(api), std::move(devices), options.binary_cache));
 }

@@ -1,6 +1,7 @@
 // The OpenCL driver: OpenCL 1.2 and later, through a loader that is found at run time.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct DriverOptions {
   std::vector<std::string> loader_paths = {"libOpenCL.so.1", "libOpenCL.so"};
   // Where compiled programs are kept and looked for; null: they are built from source each time.
   std::shared_ptr<BinaryCache> binary_cache = {};
+  // DeviceLimits::transfer_alignment of all devices. OpenCL takes any offset and length, so 4 is
+  // for testing the kernels that other devices need.
+  std::uint64_t transfer_alignment = 1;
 };
 
 // Unavailable, with what to install, when there is no loader or no device.

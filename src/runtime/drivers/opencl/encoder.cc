@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/drivers/opencl/error.h"
+#include "runtime/drivers/opencl/event.h"
 #include "runtime/drivers/opencl/memory.h"
 #include "runtime/drivers/opencl/program.h"
+#include "runtime/hal/update_run.h"
 
 namespace texloom::hal::opencl {
 namespace {
@@ -44,13 +47,16 @@ Status set_argument(const Api& api, cl_kernel kernel, cl_uint index, std::size_t
   return to_status(api.clSetKernelArg(kernel, index, size, value), "clSetKernelArg");
 }
 
+// The memory that a call is given, in the order of its bindings.
+using Memories = std::vector<BoundMemory>;
+
 // A kernel that accesses a buffer and a part of it at once has undefined results (OpenCL 1.2,
 // clCreateSubBuffer): where several bindings are of one buffer, all are parts.
-bool needs_part(const DispatchSegment& segment, const BufferBinding& bound) {
+bool needs_part(const Memories& memories, const BoundBuffer& bound) {
   if (bound.offset != 0) return true;
   const auto of_same_buffer =
-      std::count_if(segment.bindings.begin(), segment.bindings.end(), [&](const Binding& other) {
-        const auto* buffer = std::get_if<BufferBinding>(&other);
+      std::count_if(memories.begin(), memories.end(), [&](const BoundMemory& other) {
+        const auto* buffer = std::get_if<BoundBuffer>(&other);
         return buffer != nullptr && buffer->buffer == bound.buffer;
       });
   return of_same_buffer > 1;
@@ -58,25 +64,26 @@ bool needs_part(const DispatchSegment& segment, const BufferBinding& bound) {
 
 // Sets all arguments; parts of buffers that are made for it go to `parts`, which must live until
 // the kernel is enqueued.
-Status set_arguments(const Context& context, const DispatchSegment& segment,
-                     const EntryPoint& entry, cl_kernel kernel, std::vector<MemoryHandle>& parts) {
+Status set_arguments(const Context& context, const KernelCall& call, const Memories& memories,
+                     cl_kernel kernel, std::vector<MemoryHandle>& parts) {
   const Api& api = context.api();
+  const EntryPoint& entry = call.entry();
   std::size_t next_binding = 0;
   std::size_t next_constant = 0;
   for (cl_uint i = 0; i < entry.params.size(); ++i) {
     Status status;
     if (std::holds_alternative<ConstantParam>(entry.params[i])) {
-      const Constant& constant = segment.constants[next_constant++];
+      const Constant& constant = call.constants[next_constant++];
       status = set_argument(api, kernel, i, byte_size(constant.type()), constant.data());
     } else {
-      const Binding& binding = segment.bindings[next_binding++];
+      const BoundMemory& binding = memories[next_binding++];
       cl_mem memory = nullptr;
-      if (const auto* texture = std::get_if<TextureBinding>(&binding)) {
+      if (const auto* texture = std::get_if<BoundTexture>(&binding)) {
         memory = as_opencl(*texture->texture).get();
       } else {
-        const auto& bound = std::get<BufferBinding>(binding);
+        const auto& bound = std::get<BoundBuffer>(binding);
         memory = as_opencl(*bound.buffer).get();
-        if (needs_part(segment, bound)) {
+        if (needs_part(memories, bound)) {
           // What the kernel declares and no more: parts that overlap may not be written.
           const std::uint64_t bytes =
               std::max<std::uint64_t>(std::get<BufferParam>(entry.params[i]).min_bytes, 1);
@@ -95,26 +102,107 @@ Status set_arguments(const Context& context, const DispatchSegment& segment,
   return {};
 }
 
-}  // namespace
-
-Status Encoder::encode(const Segment& segment, cl_event* done) {
-  return std::visit([&](const auto& concrete) { return encode(concrete, done); }, segment);
+bool is_host_call(const Segment& segment) {
+  return std::holds_alternative<HostCallSegment>(segment);
 }
 
-Status Encoder::encode(const DispatchSegment& segment, cl_event* done) {
-  TL_RETURN_IF_ERROR(segment.executable->prepare());
-  const OpenClExecutable& executable = as_opencl(*segment.executable);
-  const EntryPoint& entry = executable.entry_points()[segment.entry_point];
-  const cl_kernel kernel = executable.kernel(segment.entry_point);
+const UpdateSegment& update_of(const Segment* segment) { return std::get<UpdateSegment>(*segment); }
+
+}  // namespace
+
+// Seen together, neighbours spare calls: barriers are dropped, since the queue runs everything in
+// order, and small updates that lie one behind the other are one write.
+Status Encoder::encode(std::span<const SubmittedCommands> commands, Enqueued& enqueued) {
+  std::vector<Step> steps;
+  for (const SubmittedCommands& each : commands) {
+    for (const Segment& segment : each.commands->segments()) {
+      if (!std::holds_alternative<BarrierSegment>(segment)) steps.push_back({&segment, each.table});
+    }
+  }
+  for (std::span<const Step> rest = steps; !rest.empty();) {
+    if (const auto* host = std::get_if<HostCallSegment>(rest.front().segment)) {
+      if (enqueued.done) TL_RETURN_IF_ERROR(wait_for(context_, enqueued.done.get()));
+      enqueued = {};
+      TL_RETURN_IF_ERROR((*host->call)().with_context("a host call"));
+      rest = rest.subspan(1);
+      continue;
+    }
+    const std::size_t count = count_joined(rest);
+    const bool last = count == rest.size() || is_host_call(*rest[count].segment);
+    cl_event event = nullptr;
+    const Status status = count > 1
+                              ? encode_joined(rest.first(count), enqueued, last ? &event : nullptr)
+                              : encode(rest.front(), last ? &event : nullptr);
+    if (event != nullptr) enqueued.done = EventHandle(context_.shared_api(), event);
+    TL_RETURN_IF_ERROR(status);
+    rest = rest.subspan(count);
+  }
+  return {};
+}
+
+// Of the first steps: how many are one call. At least one.
+std::size_t Encoder::count_joined(std::span<const Step> steps) {
+  const auto* first = std::get_if<UpdateSegment>(steps.front().segment);
+  if (first == nullptr || first->data.size() > kLargestJoinedUpdate) return 1;
+  std::uint64_t bytes = first->data.size();
+  std::size_t count = 1;
+  for (; count < steps.size(); ++count) {
+    const auto* next = std::get_if<UpdateSegment>(steps[count].segment);
+    if (next == nullptr || !continues(first->target, bytes, *next)) break;
+    bytes += next->data.size();
+  }
+  return count;
+}
+
+Status Encoder::encode_joined(std::span<const Step> updates, Enqueued& enqueued, cl_event* done) {
+  std::uint64_t bytes = 0;
+  for (const Step& step : updates) bytes += update_of(step.segment).data.size();
+  std::byte* joined = enqueued.host_memory.emplace_back(std::make_unique<std::byte[]>(bytes)).get();
+  std::byte* end = joined;
+  for (const Step& step : updates) {
+    const std::span<const std::byte> data = update_of(step.segment).data;
+    end = std::copy(data.begin(), data.end(), end);
+  }
+  return write(update_of(updates.front().segment).target, {joined, bytes}, done);
+}
+
+Status Encoder::encode(const Step& step, cl_event* done) {
+  return std::visit(
+      [&](const auto& segment) -> Status {
+        using Kind = std::decay_t<decltype(segment)>;
+        if constexpr (std::is_same_v<Kind, DispatchSegment>) {
+          return encode(segment, step.table, done);
+        } else if constexpr (std::is_same_v<Kind, IndirectDispatchSegment> ||
+                             std::is_same_v<Kind, BarrierSegment> ||
+                             std::is_same_v<Kind, HostCallSegment>) {
+          // Recording refuses the first; the others are not enqueued.
+          return make_error(StatusCode::Internal, "{} reached the encoder", name_of(*step.segment));
+        } else {
+          return encode(segment, done);
+        }
+      },
+      *step.segment);
+}
+
+Status Encoder::encode(const DispatchSegment& segment, std::span<const Binding> table,
+                       cl_event* done) {
+  const KernelCall& call = segment.call;
+  TL_RETURN_IF_ERROR(call.executable->prepare());
+  const OpenClExecutable& executable = as_opencl(*call.executable);
+  const EntryPoint& entry = call.entry();
+  const cl_kernel kernel = executable.kernel(call.entry_point);
   Triple local;
   Triple global;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     local[axis] = entry.workgroup_size[axis];
     global[axis] = local[axis] * segment.groups[axis];
   }
+  Memories memories(call.bindings.size());
+  std::transform(call.bindings.begin(), call.bindings.end(), memories.begin(),
+                 [&](const SegmentBinding& binding) { return resolve(binding, table); });
   std::vector<MemoryHandle> parts;
   const std::scoped_lock lock(executable.argument_mutex());
-  TL_RETURN_IF_ERROR(set_arguments(context_, segment, entry, kernel, parts));
+  TL_RETURN_IF_ERROR(set_arguments(context_, call, memories, kernel, parts));
   const cl_int code = context_.api().clEnqueueNDRangeKernel(
       queue_, kernel, 3, nullptr, global.data(), local.data(), 0, nullptr, done);
   if (code == CL_SUCCESS) return {};
@@ -122,25 +210,54 @@ Status Encoder::encode(const DispatchSegment& segment, cl_event* done) {
       .with_context(fmt::format("kernel \"{}\"", entry.name));
 }
 
+bool Encoder::is_aligned(std::uint64_t offset, std::uint64_t bytes) const {
+  const std::uint64_t alignment = context_.info()->limits.transfer_alignment;
+  return offset % alignment == 0 && bytes % alignment == 0;
+}
+
+// OpenCL fills at multiples of the pattern, devices at multiples of their own.
+Status Encoder::encode(const FillSegment& segment, cl_event* done) {
+  const OpenClBuffer& target = as_opencl(*segment.target.buffer);
+  const std::uint64_t offset = segment.target.offset;
+  const std::uint64_t step = segment.pattern_bytes;
+  if (!is_aligned(offset, segment.bytes) || offset % step != 0 || segment.bytes % step != 0)
+    return kernels_.fill(context_, queue_, target, segment, done);
+  return to_status(
+      context_.api().clEnqueueFillBuffer(queue_, target.get(), segment.pattern.data(), step, offset,
+                                         segment.bytes, 0, nullptr, done),
+      "clEnqueueFillBuffer");
+}
+
 Status Encoder::encode(const UpdateSegment& segment, cl_event* done) {
-  return to_status(context_.api().clEnqueueWriteBuffer(
-                       queue_, as_opencl(*segment.target).get(), CL_FALSE, segment.offset,
-                       segment.data.size(), segment.data.data(), 0, nullptr, done),
-                   "clEnqueueWriteBuffer");
+  return write(segment.target, segment.data, done);
+}
+
+Status Encoder::write(const BoundBuffer& target, std::span<const std::byte> data, cl_event* done) {
+  const OpenClBuffer& buffer = as_opencl(*target.buffer);
+  if (!is_aligned(target.offset, data.size()))
+    return kernels_.write(context_, queue_, buffer, target.offset, data, done);
+  return to_status(
+      context_.api().clEnqueueWriteBuffer(queue_, buffer.get(), CL_FALSE, target.offset,
+                                          data.size(), data.data(), 0, nullptr, done),
+      "clEnqueueWriteBuffer");
 }
 
 Status Encoder::encode(const ReadbackSegment& segment, cl_event* done) {
-  return to_status(context_.api().clEnqueueReadBuffer(queue_, as_opencl(*segment.source).get(),
-                                                      CL_FALSE, segment.offset, segment.data.size(),
-                                                      segment.data.data(), 0, nullptr, done),
-                   "clEnqueueReadBuffer");
+  return to_status(
+      context_.api().clEnqueueReadBuffer(queue_, as_opencl(*segment.source.buffer).get(), CL_FALSE,
+                                         segment.source.offset, segment.data.size(),
+                                         segment.data.data(), 0, nullptr, done),
+      "clEnqueueReadBuffer");
 }
 
 Status Encoder::encode(const CopyBufferSegment& segment, cl_event* done) {
+  const OpenClBuffer& source = as_opencl(*segment.source.buffer);
+  const OpenClBuffer& target = as_opencl(*segment.target.buffer);
+  if (!is_aligned(segment.source.offset, segment.bytes) || !is_aligned(segment.target.offset, 0))
+    return kernels_.copy(context_, queue_, source, target, segment, done);
   return to_status(
-      context_.api().clEnqueueCopyBuffer(queue_, as_opencl(*segment.source).get(),
-                                         as_opencl(*segment.target).get(), segment.source_offset,
-                                         segment.target_offset, segment.bytes, 0, nullptr, done),
+      context_.api().clEnqueueCopyBuffer(queue_, source.get(), target.get(), segment.source.offset,
+                                         segment.target.offset, segment.bytes, 0, nullptr, done),
       "clEnqueueCopyBuffer");
 }
 

@@ -1,24 +1,53 @@
-// Turns the segments of a command buffer into OpenCL's enqueue calls.
+// Turns the segments of command buffers into OpenCL's enqueue calls.
 #pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
 
 #include "runtime/drivers/opencl/context.h"
 #include "runtime/drivers/opencl/handle.h"
+#include "runtime/drivers/opencl/transfer_kernels.h"
+#include "runtime/hal/command_buffer.h"
 #include "runtime/hal/segment.h"
 #include "support/status.h"
 
 namespace texloom::hal::opencl {
 
+// What was given to a queue.
+struct Enqueued {
+  EventHandle done;  // of the last command; null where nothing is left to wait for
+  std::vector<std::unique_ptr<std::byte[]>> host_memory;  // read until then
+};
+
 // Encodes into one in-order queue. Used by one thread at a time.
 class Encoder {
  public:
-  Encoder(const Context& context, cl_command_queue queue) : context_(context), queue_(queue) {}
+  // `kernels` lives as long as the queue.
+  Encoder(const Context& context, cl_command_queue queue, TransferKernels& kernels)
+      : context_(context), queue_(queue), kernels_(kernels) {}
 
-  // Enqueues what the segment says without waiting. `done`, when not null, receives the event of
-  // the last call, which completes after the others.
-  Status encode(const Segment& segment, cl_event* done);
+  // Enqueues command buffers one behind the other. Waits only for what a host call is behind. After
+  // an error some may be enqueued: `enqueued` has to be kept until they are complete.
+  Status encode(std::span<const SubmittedCommands> commands, Enqueued& enqueued);
 
  private:
-  Status encode(const DispatchSegment& segment, cl_event* done);
+  // A segment with the table of its submission.
+  struct Step {
+    const Segment* segment;
+    std::span<const Binding> table;
+  };
+
+  // `done`, when not null, receives the event of the last call, which completes after the others.
+  Status encode(const Step& step, cl_event* done);
+  static std::size_t count_joined(std::span<const Step> steps);
+  // Updates that lie one behind the other, as one write.
+  Status encode_joined(std::span<const Step> updates, Enqueued& enqueued, cl_event* done);
+  Status write(const BoundBuffer& target, std::span<const std::byte> data, cl_event* done);
+  bool is_aligned(std::uint64_t offset, std::uint64_t bytes) const;
+  Status encode(const DispatchSegment& segment, std::span<const Binding> table, cl_event* done);
+  Status encode(const FillSegment& segment, cl_event* done);
   Status encode(const UpdateSegment& segment, cl_event* done);
   Status encode(const ReadbackSegment& segment, cl_event* done);
   Status encode(const CopyBufferSegment& segment, cl_event* done);
@@ -28,6 +57,7 @@ class Encoder {
 
   const Context& context_;
   cl_command_queue queue_;
+  TransferKernels& kernels_;
 };
 
 }  // namespace texloom::hal::opencl

@@ -167,6 +167,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   info.features.float16_arithmetic =
       has_word(extensions, "cl_khr_fp16") &&
       rounds_to_nearest(reader.optional_scalar<cl_device_fp_config>(CL_DEVICE_HALF_FP_CONFIG));
+  info.features.in_order_commands = true;  // this driver's queues are in order
   info.features.float64 = has_word(extensions, "cl_khr_fp64");
   info.features.host_import = true;
   info.limits = read_limits(reader, info.features.images);

@@ -35,7 +35,7 @@ TEST_F(NullDriverTest, HasOneDevice) {
 TEST_F(NullDriverTest, RunsWhatIsRight) {
   const auto buffer = *device_->create_buffer({.bytes = 64});
   const auto texture = *device_->create_texture({.extent = {4, 4}});
-  const auto commands = device_->create_command_buffer();
+  const auto commands = device_->create_command_buffer({.reusable = true});
   const std::array<Binding, 2> bindings = {BufferBinding{buffer, 16}, TextureBinding{texture}};
   const std::array constants = {Constant(7)};
   TL_ASSERT_OK(commands->dispatch(make_executable(), 0, {1, 1, 1}, bindings, constants));

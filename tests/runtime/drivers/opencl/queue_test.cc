@@ -22,8 +22,9 @@ EntryPoint advance_entry() {
 class QueueTest : public OpenClTest {
  protected:
   std::shared_ptr<CommandBuffer> advance_commands(const std::shared_ptr<Executable>& executable,
-                                                  const std::shared_ptr<Buffer>& buffer, int k) {
-    const auto commands = device_->create_command_buffer();
+                                                  const std::shared_ptr<Buffer>& buffer, int k,
+                                                  const CommandBufferDesc& desc = {}) {
+    const auto commands = device_->create_command_buffer(desc);
     const auto groups = static_cast<std::uint32_t>(buffer->bytes() / sizeof(int));
     EXPECT_TRUE(
         commands
@@ -49,7 +50,7 @@ TEST_F(QueueTest, CommandsAndSubmissionsRunInOrder) {
 TEST_F(QueueTest, FinishedCommandBuffersAreReusable) {
   const auto executable = make_executable(kAdvanceSource, advance_entry());
   const auto buffer = make_buffer(Bytes(sizeof(int), std::byte{0}));
-  const auto commands = advance_commands(executable, buffer, 1);
+  const auto commands = advance_commands(executable, buffer, 1, {.reusable = true});
   for (int i = 0; i < 3; ++i) TL_ASSERT_OK(device_->queue()->submit(commands));
   EXPECT_EQ(values_of<int>(buffer), std::vector<int>{1 + 3 + 9});
 }
@@ -296,6 +297,110 @@ TEST_F(ReplacedCallTest, WorkgroupAndLocalMemoryOfTheCompiledKernel) {
   fail = true;
   EXPECT_THAT(status(),
               fails_with(StatusCode::InvalidArgument, "1073741824 bytes of local memory"));
+}
+
+// What seeing neighbours spares: an in-order queue needs no barriers, and small updates that lie
+// one behind the other are one write.
+TEST_F(ReplacedCallTest, NeighbouringUpdatesAreOneWrite) {
+  open_with([](Api& api) {
+    count_calls<&Api::clEnqueueWriteBuffer>(real, api);
+    count_calls<&Api::clWaitForEvents>(real, api);
+    count_calls<&Api::clFinish>(real, api);
+  });
+  if (device_ == nullptr) return;
+  const Bytes data = random_bytes(8192, 1);
+  const std::span<const std::byte> all = data;
+  const auto buffer = make_buffer(Bytes(16384));
+  const auto submit = [&](const std::function<void(CommandBuffer&)>& record) {
+    const auto commands = device_->create_command_buffer({.barriers = Barriers::Explicit});
+    record(*commands);
+    const int writes = calls_of<&Api::clEnqueueWriteBuffer>();
+    const int waits = calls_of<&Api::clWaitForEvents, &Api::clFinish>();
+    EXPECT_TRUE(run(commands).ok());
+    EXPECT_EQ((calls_of<&Api::clWaitForEvents, &Api::clFinish>()), waits + 1);
+    return calls_of<&Api::clEnqueueWriteBuffer>() - writes;
+  };
+  EXPECT_EQ(submit([&](CommandBuffer& commands) {
+              for (std::size_t i = 0; i < 10; ++i) {
+                EXPECT_TRUE(commands.update(buffer, 10 * i, all.subspan(10 * i, 10)).ok());
+                EXPECT_TRUE(commands.barrier().ok());
+              }
+            }),
+            1);
+  Bytes content = content_of(buffer);
+  EXPECT_TRUE(std::equal(data.begin(), data.begin() + 100, content.begin()));
+  EXPECT_EQ(content[100], std::byte{0});
+  // A gap, a large one, and another command in between end a run.
+  EXPECT_EQ(submit([&](CommandBuffer& commands) {
+              EXPECT_TRUE(commands.update(buffer, 0, all.first(10)).ok());
+              EXPECT_TRUE(commands.update(buffer, 20, all.first(10)).ok());
+              EXPECT_TRUE(commands.update(buffer, 30, all.first(5000)).ok());
+              EXPECT_TRUE(commands.update(buffer, 5030, all.first(10)).ok());
+              EXPECT_TRUE(commands.copy_buffer(buffer, 0, buffer, 6000, 10).ok());
+              EXPECT_TRUE(commands.update(buffer, 5040, all.first(10)).ok());
+            }),
+            5);
+}
+
+// A host call sees what is before it, and what is behind it sees what the call wrote.
+TEST_F(QueueTest, HostCallsStandInOrder) {
+  const auto executable = make_executable(kAdvanceSource, advance_entry());
+  const auto buffer = make_buffer(Bytes(sizeof(int), std::byte{0}));
+  std::vector<int> first(1, -1), second(1, -1);
+  const auto commands = device_->create_command_buffer();
+  const auto advance = [&](int k) {
+    return commands->dispatch(executable, 0, {1, 1, 1}, {{BufferBinding{buffer}}}, {{Constant(k)}});
+  };
+  std::vector<int> seen;
+  std::vector<int> lent(1, 0);
+  TL_ASSERT_OK(advance(5));
+  TL_ASSERT_OK(commands->readback(buffer, 0, writable_bytes_of(first)));
+  TL_ASSERT_OK(commands->host_call([&] {
+    seen.push_back(first[0]);
+    lent[0] = 100;
+    return Status();
+  }));
+  TL_ASSERT_OK(commands->update(buffer, 0, bytes_of(lent), HostMemory::Borrowed));
+  TL_ASSERT_OK(advance(1));
+  TL_ASSERT_OK(commands->readback(buffer, 0, writable_bytes_of(second)));
+  TL_ASSERT_OK(commands->host_call([&] {
+    seen.push_back(second[0]);
+    return Status();
+  }));
+  TL_ASSERT_OK(run(commands));
+  EXPECT_EQ(seen, (std::vector<int>{5, 301}));
+}
+
+TEST_F(QueueTest, AHostCallThatFailsEndsItsSubmission) {
+  const auto executable = make_executable(kAdvanceSource, advance_entry());
+  const auto buffer = make_buffer(Bytes(sizeof(int), std::byte{0}));
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(
+      commands->host_call([] { return make_error(StatusCode::NotFound, "no such file"); }));
+  TL_ASSERT_OK(
+      commands->dispatch(executable, 0, {1, 1, 1}, {{BufferBinding{buffer}}}, {{Constant(5)}}));
+  EXPECT_THAT(run(commands), fails_with(StatusCode::NotFound, "a host call: no such file"));
+  EXPECT_EQ(values_of<int>(buffer), std::vector<int>{0});
+}
+
+// One recording with other memory at each submission: an offset of the table and one of the slot.
+TEST_F(QueueTest, TablesBindAtSubmission) {
+  const auto executable = make_executable(kAdvanceSource, advance_entry());
+  const std::uint64_t step = device_->info().limits.buffer_offset_alignment;
+  const auto buffer = make_buffer(Bytes(4 * step, std::byte{0}));
+  const auto commands = device_->create_command_buffer({.reusable = true});
+  const std::array<BindingRef, 1> refs = {BindingSlot{1, step}};
+  TL_ASSERT_OK(commands->dispatch_with_table(executable, 0, {1, 1, 1}, refs, {{Constant(7)}}));
+  TL_ASSERT_OK(commands->finish());
+  for (const std::uint64_t k : {0u, 2u}) {
+    Submission submission;
+    submission.commands.emplace_back(
+        commands, std::vector<Binding>{TextureBinding{}, BufferBinding{buffer, k * step}});
+    TL_ASSERT_OK(device_->queue()->submit(std::move(submission)));
+  }
+  std::vector<int> expected(step, 0);
+  expected[step / sizeof(int)] = expected[3 * step / sizeof(int)] = 7;
+  EXPECT_EQ(values_of<int>(buffer), expected);
 }
 
 TEST_F(ReplacedCallTest, EveryObjectIsReleased) {

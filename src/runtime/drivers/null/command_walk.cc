@@ -1,0 +1,99 @@
+#include "runtime/drivers/null/command_walk.h"
+
+#include <variant>
+
+#include "runtime/hal/update_run.h"
+
+namespace texloom::hal::null {
+
+Statistics& Statistics::operator+=(const Statistics& other) {
+  command_buffers += other.command_buffers;
+  dispatches += other.dispatches;
+  transfers += other.transfers;
+  recorded_updates += other.recorded_updates;
+  writes += other.writes;
+  recorded_barriers += other.recorded_barriers;
+  barriers += other.barriers;
+  host_calls += other.host_calls;
+  return *this;
+}
+
+namespace {
+
+// The two decisions that seeing neighbours makes: a barrier is only encoded when work comes behind
+// it that it orders, and an update is part of the write before it where it continues that.
+class Walk {
+ public:
+  explicit Walk(Statistics& statistics) : statistics_(statistics) {}
+
+  Status visit(const SubmittedCommands& submitted) {
+    ++statistics_.command_buffers;
+    // Command buffers are ordered anyway.
+    has_work_ = false;
+    barrier_waits_ = false;
+    in_run_ = false;
+    for (const Segment& segment : submitted.commands->segments()) {
+      TL_RETURN_IF_ERROR(visit(segment));
+    }
+    return {};
+  }
+
+ private:
+  Status visit(const Segment& segment) {
+    if (std::holds_alternative<BarrierSegment>(segment)) {
+      ++statistics_.recorded_barriers;
+      barrier_waits_ = has_work_;
+      in_run_ = false;
+      return {};
+    }
+    if (const auto* host = std::get_if<HostCallSegment>(&segment)) {
+      ++statistics_.host_calls;
+      // Waits for all before it.
+      has_work_ = false;
+      barrier_waits_ = false;
+      in_run_ = false;
+      return (*host->call)().with_context("a host call");
+    }
+    if (barrier_waits_) ++statistics_.barriers;
+    barrier_waits_ = false;
+    has_work_ = true;
+    if (const auto* update = std::get_if<UpdateSegment>(&segment)) {
+      visit(*update);
+      return {};
+    }
+    in_run_ = false;
+    const bool dispatches = std::holds_alternative<DispatchSegment>(segment) ||
+                            std::holds_alternative<IndirectDispatchSegment>(segment);
+    ++(dispatches ? statistics_.dispatches : statistics_.transfers);
+    return {};
+  }
+
+  void visit(const UpdateSegment& update) {
+    ++statistics_.recorded_updates;
+    if (in_run_ && continues(run_start_, run_bytes_, update)) {
+      run_bytes_ += update.data.size();
+      return;
+    }
+    ++statistics_.writes;
+    in_run_ = update.data.size() <= kLargestJoinedUpdate;
+    run_start_ = update.target;
+    run_bytes_ = update.data.size();
+  }
+
+  Statistics& statistics_;
+  bool has_work_ = false;       // in this command buffer, behind the last host call
+  bool barrier_waits_ = false;  // for work behind it
+  bool in_run_ = false;         // the segment before was an update that can be continued
+  BoundBuffer run_start_;
+  std::uint64_t run_bytes_ = 0;
+};
+
+}  // namespace
+
+Status walk(std::span<const SubmittedCommands> commands, Statistics& statistics) {
+  Walk walk(statistics);
+  for (const SubmittedCommands& each : commands) TL_RETURN_IF_ERROR(walk.visit(each));
+  return {};
+}
+
+}  // namespace texloom::hal::null

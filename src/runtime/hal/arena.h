@@ -1,0 +1,70 @@
+// Memory for many small things that are given back together.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace texloom::hal {
+
+// Places lie one behind the other in blocks, which grow; they live as long as the arena. What is
+// put there is not destroyed. Used by one thread at a time.
+class Arena {
+ public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // `bytes` bytes, at least one, not initialised; null when the host has no room for them.
+  // `alignment` is a power of two of at most alignof(std::max_align_t).
+  void* allocate(std::size_t bytes, std::size_t alignment) {
+    const std::size_t begin = (used_ + alignment - 1) & ~(alignment - 1);
+    if (begin > size_ || bytes > size_ - begin) return allocate_in_new_block(bytes);
+    used_ = begin + bytes;
+    return block_ + begin;
+  }
+
+  // For things of a size that the caller does not choose: they end the process where there is no
+  // room, as everywhere (support/status.h).
+  template <typename T>
+    requires std::is_trivially_destructible_v<T>
+  T* make(const T& value) {
+    return new (must_allocate(sizeof(T), alignof(T))) T(value);
+  }
+  // Values that are to be filled in.
+  template <typename T>
+    requires std::is_trivially_destructible_v<T>
+  std::span<T> make_array(std::size_t count) {
+    if (count == 0) return {};
+    T* first = static_cast<T*>(must_allocate(count * sizeof(T), alignof(T)));
+    std::uninitialized_default_construct_n(first, count);
+    return {first, count};
+  }
+  template <typename T>
+    requires std::is_trivially_copyable_v<T>
+  std::span<const T> copy(std::span<const T> values) {
+    if (values.empty()) return {};
+    void* first = must_allocate(values.size_bytes(), alignof(T));
+    std::memcpy(first, values.data(), values.size_bytes());
+    return {static_cast<const T*>(first), values.size()};
+  }
+
+ private:
+  void* allocate_in_new_block(std::size_t bytes);
+  void* must_allocate(std::size_t bytes, std::size_t alignment) {
+    void* place = allocate(bytes, alignment);
+    if (place == nullptr) std::terminate();
+    return place;
+  }
+
+  std::byte* block_ = nullptr;  // the latest block of those that hold several things
+  std::size_t size_ = 0, used_ = 0;
+  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+};
+
+}  // namespace texloom::hal

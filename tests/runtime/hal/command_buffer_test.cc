@@ -1,0 +1,370 @@
+// Recording: barriers and hazards, tables, what is kept, what is refused. Over the driver `null`,
+// whose device does not run commands in order.
+#include "runtime/hal/command_buffer.h"
+
+#include <array>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "runtime/drivers/null/driver.h"
+#include "runtime/hal/hazards.h"
+#include "tests/runtime/opencl_fixture.h"
+
+namespace texloom::hal {
+namespace {
+
+using testing::ElementsAre;
+
+class CommandBufferTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<Buffer> make_buffer(std::uint64_t bytes = 256) const {
+    return *device_->create_buffer({.bytes = bytes});
+  }
+  // Reads 64 bytes of "in", writes 64 bytes of "out".
+  std::shared_ptr<Executable> make_kernel(const std::string& name = "twice") const {
+    const EntryPoint entry{
+        .name = name,
+        .params = {BufferParam{.name = "in", .access = Access::Read, .min_bytes = 64},
+                   BufferParam{.name = "out", .access = Access::Write, .min_bytes = 64}}};
+    ExecutableDesc desc;
+    desc.codes = opencl_c("anything");
+    desc.entry_points = {entry};
+    auto made = device_->create_executable(desc);
+    EXPECT_TRUE(made.ok()) << made.status().to_string();
+    return *made;
+  }
+  std::shared_ptr<CommandBuffer> make_commands(Barriers barriers = Barriers::Automatic,
+                                               bool reusable = false) const {
+    return device_->create_command_buffer({.reusable = reusable, .barriers = barriers});
+  }
+  Status submit(const std::shared_ptr<CommandBuffer>& commands,
+                std::vector<Binding> table = {}) const {
+    Submission submission;
+    submission.commands.emplace_back(commands, std::move(table));
+    TL_RETURN_IF_ERROR(device_->queue()->submit(std::move(submission)));
+    return device_->queue()->wait_idle();
+  }
+  static std::vector<std::string> names(const CommandBuffer& commands) {
+    std::vector<std::string> all;
+    for (const Segment& segment : commands.segments()) all.emplace_back(name_of(segment));
+    return all;
+  }
+  static auto refused(const std::string& part) {
+    return fails_with(StatusCode::InvalidArgument, part);
+  }
+
+  static constexpr std::array<std::byte, 1> kZero = {};
+  std::shared_ptr<Device> device_ = *null::create_driver()->open(0);
+  std::shared_ptr<Buffer> a_ = make_buffer(), b_ = make_buffer(), c_ = make_buffer();
+};
+
+TEST_F(CommandBufferTest, BarriersStandWhereOneCommandNeedsAnother) {
+  const auto commands = make_commands();
+  const auto kernel = make_kernel();
+  TL_ASSERT_OK(
+      commands->dispatch(kernel, 0, {1, 1, 1}, {{BufferBinding{a_}, BufferBinding{b_}}}, {}));
+  // Reads the same, writes other bytes of the same buffer.
+  TL_ASSERT_OK(
+      commands->dispatch(kernel, 0, {1, 1, 1}, {{BufferBinding{a_}, BufferBinding{b_, 64}}}, {}));
+  EXPECT_THAT(names(*commands), ElementsAre("dispatch", "dispatch"));
+  // Reads what the second one wrote.
+  TL_ASSERT_OK(commands->copy_buffer(b_, 127, c_, 0, 1));
+  EXPECT_THAT(names(*commands), ElementsAre("dispatch", "dispatch", "barrier", "copy_buffer"));
+  // Writes what is read in front of the barrier: that is complete.
+  TL_ASSERT_OK(commands->fill(a_, 0, 64, kZero));
+  EXPECT_EQ(names(*commands).size(), 5U);
+  // Writes what the copy reads.
+  TL_ASSERT_OK(commands->fill(b_, 120, 8, kZero));
+  EXPECT_THAT(names(*commands), ElementsAre("dispatch", "dispatch", "barrier", "copy_buffer",
+                                            "fill", "barrier", "fill"));
+}
+
+TEST_F(CommandBufferTest, TexturesAreTakenByRectangles) {
+  const auto texture = *device_->create_texture({.extent = {8, 8}});
+  const auto commands = make_commands();
+  const auto write = [&](Offset2D origin) {
+    return commands->copy_buffer_to_texture(a_, texture, {.origin = origin, .extent = {2, 2}});
+  };
+  TL_ASSERT_OK(write({0, 0}));
+  TL_ASSERT_OK(write({2, 0}));
+  TL_ASSERT_OK(write({0, 2}));
+  TL_ASSERT_OK(commands->copy_texture_to_buffer(texture, b_, {.origin = {2, 2}, .extent = {4, 4}}));
+  EXPECT_EQ(names(*commands).size(), 4U);
+  TL_ASSERT_OK(commands->copy_texture_to_buffer(texture, c_, {.origin = {1, 1}, .extent = {2, 2}}));
+  EXPECT_EQ(names(*commands)[4], "barrier");
+}
+
+TEST_F(CommandBufferTest, NoneWhereTheDeviceRunsCommandsInOrderOrTheCallerRecordsThem) {
+  DeviceInfo info = null::default_device();
+  info.features.in_order_commands = true;
+  const auto in_order = *null::create_driver(info)->open(0);
+  const auto buffer = *in_order->create_buffer({.bytes = 64});
+  const auto automatic = in_order->create_command_buffer();
+  const auto explicitly = make_commands(Barriers::Explicit);
+  for (int i = 0; i < 2; ++i) {
+    TL_ASSERT_OK(automatic->fill(buffer, 0, 64, kZero));
+    TL_ASSERT_OK(explicitly->fill(a_, 0, 64, kZero));
+  }
+  TL_ASSERT_OK(explicitly->barrier());
+  EXPECT_THAT(names(*automatic), ElementsAre("fill", "fill"));
+  EXPECT_THAT(names(*explicitly), ElementsAre("fill", "fill", "barrier"));
+}
+
+TEST_F(CommandBufferTest, AMissingBarrierIsNamed) {
+  const auto commands = make_commands(Barriers::Checked);
+  TL_ASSERT_OK(commands->fill(a_, 0, 4, kZero));
+  TL_ASSERT_OK(commands->barrier());
+  TL_ASSERT_OK(commands->dispatch(make_kernel("first"), 0, {1, 1, 1},
+                                  {{BufferBinding{a_}, BufferBinding{b_}}}, {}));
+  TL_ASSERT_OK(commands->dispatch(make_kernel("second"), 0, {1, 1, 1},
+                                  {{BufferBinding{b_, 32}, BufferBinding{c_}}}, {}));
+  EXPECT_THAT(commands->finish(),
+              refused("finish: no barrier between command 2 (dispatch of kernel \"first\") and "
+                      "command 3 (dispatch of kernel \"second\"), which share a buffer of 256 "
+                      "bytes: the first writes bytes 0 to 64 as \"out\", the second reads bytes "
+                      "32 to 96 as \"in\""));
+  EXPECT_FALSE(commands->finished());
+  EXPECT_FALSE(commands->finish().ok());
+}
+
+TEST_F(CommandBufferTest, RecordedBarriersAndHostCallsAreEnough) {
+  const auto commands = make_commands(Barriers::Checked);
+  TL_ASSERT_OK(commands->fill(a_, 0, 4, kZero));
+  TL_ASSERT_OK(commands->barrier());
+  TL_ASSERT_OK(commands->fill(a_, 0, 4, kZero));
+  TL_ASSERT_OK(commands->host_call([] { return Status(); }));
+  TL_ASSERT_OK(commands->fill(a_, 0, 4, kZero));
+  TL_ASSERT_OK(commands->finish());
+}
+
+// Against a list of all accesses since the last barrier: exact where it checks, and never without
+// one that is needed where it puts barriers in.
+TEST_F(CommandBufferTest, RandomCommandsAgreeWithAListOfAll) {
+  const std::array<std::shared_ptr<Buffer>, 3> buffers = {a_, b_, c_};
+  struct Range {
+    const Buffer* buffer;
+    std::uint64_t begin, end;
+    bool writes;
+  };
+  std::mt19937 random(7);
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  int found = 0, missed = 0;
+  for (int round = 0; round < 200; ++round) {
+    HazardTracker exact(false), cautious(true);
+    std::vector<Range> all;
+    std::vector<std::unique_ptr<Segment>> segments;
+    for (std::size_t i = 0; i < 100; ++i) {
+      const Buffer* buffer = buffers[below(3)].get();
+      const std::uint64_t begin = below(250), bytes = 1 + below(3);
+      const bool writes = below(8) == 0;
+      if (writes) {
+        segments.push_back(std::make_unique<Segment>(FillSegment{{buffer, begin}, bytes, {}, 1}));
+      } else {
+        segments.push_back(std::make_unique<Segment>(ReadbackSegment{
+            {buffer, begin}, std::span<std::byte>(static_cast<std::byte*>(nullptr), bytes)}));
+      }
+      const Range range{buffer, begin, begin + bytes, writes};
+      const bool expected = std::any_of(all.begin(), all.end(), [&](const Range& other) {
+        return other.buffer == range.buffer && (other.writes || range.writes) &&
+               other.begin < range.end && range.begin < other.end;
+      });
+      ASSERT_EQ(exact.find(*segments.back()).has_value(), expected);
+      ASSERT_TRUE(!expected || cautious.find(*segments.back()).has_value());
+      ++(expected ? found : missed);
+      if (expected) {
+        segments.push_back(std::make_unique<Segment>(BarrierSegment{}));
+        std::swap(segments.back(), segments[segments.size() - 2]);
+        exact.add(BarrierSegment{}, 0);
+        cautious.add(BarrierSegment{}, 0);
+        all.clear();
+      }
+      exact.add(*segments.back(), i);
+      cautious.add(*segments.back(), i);
+      all.push_back(range);
+    }
+  }
+  EXPECT_GT(found, 100);
+  EXPECT_GT(missed, 100);
+}
+
+// Many places of one object are taken together, which costs barriers but never lacks one.
+TEST_F(CommandBufferTest, ManyPlacesOfOneBuffer) {
+  const auto large = make_buffer(1 << 20);
+  const auto commands = make_commands();
+  for (std::uint64_t i = 0; i < 1000; ++i) TL_ASSERT_OK(commands->fill(large, 16 * i, 8, kZero));
+  for (std::uint64_t i = 0; i < 1000; ++i)
+    TL_ASSERT_OK(commands->copy_buffer(large, 16 * i, a_, 0, 1));
+  const std::vector<std::string> all = names(*commands);
+  EXPECT_EQ(std::count(all.begin(), all.begin() + 1000, "barrier"), 0);
+  EXPECT_EQ(all[1000], "barrier");
+}
+
+TEST_F(CommandBufferTest, SlotsMayBeAnyMemory) {
+  const auto kernel = make_kernel();
+  const auto record = [&](CommandBuffer& commands, std::uint32_t in, std::uint32_t out) {
+    const std::array<BindingRef, 2> refs = {BindingSlot{in}, BindingSlot{out}};
+    return commands.dispatch_with_table(kernel, 0, {1, 1, 1}, refs, {});
+  };
+  const auto automatic = make_commands();
+  TL_ASSERT_OK(record(*automatic, 0, 1));
+  TL_ASSERT_OK(record(*automatic, 2, 3));
+  TL_ASSERT_OK(automatic->fill(a_, 0, 1, kZero));
+  EXPECT_THAT(names(*automatic), ElementsAre("dispatch", "barrier", "dispatch", "barrier", "fill"));
+  const auto checked = make_commands(Barriers::Checked);
+  TL_ASSERT_OK(record(*checked, 0, 1));
+  TL_ASSERT_OK(record(*checked, 2, 3));
+  TL_ASSERT_OK(record(*checked, 3, 4));
+  EXPECT_THAT(checked->finish(), refused("which share slot 3 of the table: the first writes it as "
+                                         "\"out\", the second reads it as \"in\""));
+}
+
+TEST_F(CommandBufferTest, TablesAreCheckedAtSubmission) {
+  const auto kernel = make_kernel();
+  const auto commands = make_commands(Barriers::Automatic, true);
+  const std::array<BindingRef, 2> refs = {BindingSlot{1, 16}, BufferBinding{b_}};
+  TL_ASSERT_OK(commands->dispatch_with_table(kernel, 0, {1, 1, 1}, refs, {}));
+  TL_ASSERT_OK(commands->finish());
+  EXPECT_THAT(submit(commands, {BufferBinding{a_}}), refused("slot 1 of a table of 1"));
+  EXPECT_THAT(submit(commands, {BufferBinding{}, BufferBinding{}}), refused("the buffer is null"));
+  EXPECT_THAT(submit(commands, {BufferBinding{}, BufferBinding{a_, 192}}),
+              refused("kernel \"twice\": argument 0 \"in\": the buffer has 256 bytes, wanted 64 at "
+                      "offset 208"));
+  EXPECT_THAT(submit(commands, {BufferBinding{}, BufferBinding{a_, ~std::uint64_t{0}}}),
+              refused("too large"));
+  EXPECT_THAT(submit(commands, {BufferBinding{}, BufferBinding{b_, 32}}),
+              refused("\"in\" (read) and \"out\" (write) are the same memory"));
+  const auto texture = *device_->create_texture({.extent = {8, 8}});
+  EXPECT_THAT(submit(commands, {BufferBinding{}, TextureBinding{texture}}),
+              refused("the table a texture there"));
+  TL_ASSERT_OK(submit(commands, {BufferBinding{}, BufferBinding{a_, 176}}));
+  TL_ASSERT_OK(submit(commands, {BufferBinding{}, BufferBinding{c_}, BufferBinding{}}));
+}
+
+TEST_F(CommandBufferTest, OneSubmissionUnlessReusable) {
+  const auto once = make_commands();
+  TL_ASSERT_OK(once->fill(a_, 0, 4, kZero));
+  const auto fresh = make_commands();
+  TL_ASSERT_OK(fresh->fill(a_, 0, 4, kZero));
+  EXPECT_THAT(submit(once), refused("not finished"));
+  TL_ASSERT_OK(once->finish());
+  TL_ASSERT_OK(fresh->finish());
+  TL_ASSERT_OK(submit(once));
+  EXPECT_THAT(submit(once), refused("was submitted before"));
+  // A refused submission does not use up the others.
+  Submission both;
+  both.commands = {fresh, once};
+  EXPECT_THAT(device_->queue()->submit(std::move(both)), refused("was submitted before"));
+  TL_ASSERT_OK(submit(fresh));
+}
+
+TEST_F(CommandBufferTest, FillsAreOfOneTwoOrFourBytes) {
+  const auto commands = make_commands();
+  const std::array<std::byte, 4> pattern = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
+  const std::span<const std::byte> all = pattern;
+  EXPECT_THAT(commands->fill(a_, 0, 4, all.first(3)), refused("1, 2 or 4 bytes, not 3"));
+  EXPECT_THAT(commands->fill(a_, 0, 4, {}), refused("1, 2 or 4 bytes, not 0"));
+  EXPECT_THAT(commands->fill(nullptr, 0, 4, all), refused("fill: the target is null"));
+  EXPECT_THAT(commands->fill(a_, 253, 4, all), refused("wanted 4 at offset 253"));
+  const auto source = *device_->create_buffer({.bytes = 8, .usage = BufferUsage::CopySource});
+  EXPECT_THAT(commands->fill(source, 0, 4, all), refused("usage"));
+  TL_ASSERT_OK(commands->fill(a_, 256, 0, all));
+  EXPECT_TRUE(commands->segments().empty());
+  TL_ASSERT_OK(commands->fill(a_, 251, 5, all.first(2)));
+  const auto& fill = std::get<FillSegment>(commands->segments().front());
+  EXPECT_EQ(fill.pattern, (std::array{pattern[0], pattern[1], pattern[0], pattern[1]}));
+}
+
+TEST_F(CommandBufferTest, GroupsOfIndirectDispatches) {
+  const auto kernel = make_kernel();
+  const std::array<BindingRef, 2> refs = {BufferBinding{a_}, BufferBinding{b_}};
+  const auto commands = make_commands();
+  const auto record = [&](const BindingRef& groups) {
+    return commands->dispatch_indirect(kernel, 0, groups, refs, {});
+  };
+  EXPECT_THAT(record(BufferBinding{}), refused("the buffer of groups is null"));
+  EXPECT_THAT(record(BufferBinding{c_, 248}), refused("wanted 12 at offset 248"));
+  EXPECT_THAT(record(BufferBinding{c_, 2}), refused("at byte 2 of their buffer"));
+  const auto plain = *device_->create_buffer({.bytes = 64, .usage = BufferUsage::Storage});
+  EXPECT_THAT(record(BufferBinding{plain}), refused("usage"));
+  EXPECT_THAT(record(TextureBinding{*device_->create_texture({.extent = {8, 8}})}),
+              refused("are in a buffer"));
+  TL_ASSERT_OK(record(BufferBinding{c_, 244}));
+  TL_ASSERT_OK(record(BindingSlot{0, 4}));
+  TL_ASSERT_OK(commands->finish());
+  EXPECT_THAT(submit(commands, {BufferBinding{c_, 6}}), refused("at byte 10 of their buffer"));
+  TL_ASSERT_OK(submit(commands, {BufferBinding{c_, 8}}));
+
+  DeviceInfo info = null::default_device();
+  info.features.indirect_dispatch = false;
+  const auto without = *null::create_driver(info)->open(0);
+  EXPECT_EQ(without->create_command_buffer()->dispatch_indirect(nullptr, 0, {}, {}, {}).code(),
+            StatusCode::Unimplemented);
+}
+
+// The groups are read: a command that writes them comes first.
+TEST_F(CommandBufferTest, GroupsAreMemoryThatIsRead) {
+  const std::array<BindingRef, 2> refs = {BufferBinding{a_}, BufferBinding{b_}};
+  const auto commands = make_commands();
+  TL_ASSERT_OK(commands->fill(c_, 19, 1, kZero));
+  TL_ASSERT_OK(commands->dispatch_indirect(make_kernel(), 0, BufferBinding{c_, 8}, refs, {}));
+  EXPECT_THAT(names(*commands), ElementsAre("fill", "barrier", "dispatch_indirect"));
+}
+
+TEST_F(CommandBufferTest, ObjectsAreKeptOnce) {
+  const auto kernel = make_kernel();
+  auto commands = make_commands();
+  for (int i = 0; i < 10; ++i) {
+    TL_ASSERT_OK(
+        commands->dispatch(kernel, 0, {1, 1, 1}, {{BufferBinding{a_}, BufferBinding{b_}}}, {}));
+  }
+  EXPECT_EQ(kernel.use_count(), 2);
+  EXPECT_EQ(a_.use_count(), 2);
+  commands.reset();
+  EXPECT_EQ(a_.use_count(), 1);
+}
+
+TEST_F(CommandBufferTest, HostCallsAreMadeInOrderAndTheirErrorsTold) {
+  std::string order;
+  const auto commands = make_commands();
+  EXPECT_THAT(commands->host_call(nullptr), refused("the function is empty"));
+  for (const char letter : {'a', 'b', 'c'}) {
+    TL_ASSERT_OK(commands->host_call([&order, letter] {
+      order += letter;
+      return letter == 'b' ? make_error(StatusCode::NotFound, "no {}", letter) : Status();
+    }));
+  }
+  TL_ASSERT_OK(commands->finish());
+  EXPECT_THAT(submit(commands), fails_with(StatusCode::NotFound, "no b"));
+  EXPECT_EQ(order, "ab");
+}
+
+// What the null driver would run: neighbours seen together.
+TEST_F(CommandBufferTest, NeighboursAreSeenTogether) {
+  const auto commands = make_commands(Barriers::Explicit);
+  const Bytes four(4);
+  TL_ASSERT_OK(commands->barrier());  // nothing before it
+  TL_ASSERT_OK(commands->update(a_, 0, four));
+  TL_ASSERT_OK(commands->update(a_, 4, four));
+  TL_ASSERT_OK(commands->update(a_, 8, four));
+  TL_ASSERT_OK(commands->update(a_, 16, four));  // behind a gap
+  TL_ASSERT_OK(commands->update(b_, 20, four));  // another buffer
+  TL_ASSERT_OK(commands->barrier());
+  TL_ASSERT_OK(commands->barrier());
+  TL_ASSERT_OK(commands->update(b_, 24, four));  // behind a barrier
+  TL_ASSERT_OK(commands->fill(c_, 0, 8, kZero));
+  TL_ASSERT_OK(commands->update(b_, 28, four));  // behind another command
+  TL_ASSERT_OK(commands->barrier());             // nothing behind it
+  TL_ASSERT_OK(commands->finish());
+  TL_ASSERT_OK(submit(commands));
+  const null::Statistics statistics = null::statistics(*device_);
+  EXPECT_EQ(statistics.command_buffers, 1U);
+  EXPECT_EQ(statistics.recorded_updates, 7U);
+  EXPECT_EQ(statistics.writes, 5U);
+  EXPECT_EQ(statistics.recorded_barriers, 4U);
+  EXPECT_EQ(statistics.barriers, 1U);
+  EXPECT_EQ(statistics.transfers, 1U);
+}
+
+}  // namespace
+}  // namespace texloom::hal
