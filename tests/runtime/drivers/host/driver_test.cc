@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <numeric>
+#include <utility>
 
 #include "tests/runtime/opencl_fixture.h"
 
@@ -190,6 +191,66 @@ TEST_P(HostDriverTest, FunctionsThatAreNotThereAreNotFound) {
   EXPECT_THAT(create("test", "halve"), fails_with(StatusCode::NotFound, "no function \"halve\""));
 }
 
+// Patterns at any offset and length, around which nothing changes.
+TEST_P(HostDriverTest, FillsAreExact) {
+  const std::array pattern = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
+  for (const std::size_t size : {1U, 2U, 4U}) {
+    for (const std::size_t bytes : {1U, 3U, 4U, 7U, 61U, 4099U}) {
+      const auto buffer = make_buffer(Bytes(bytes + 12, std::byte{0xee}));
+      const auto commands = device_->create_command_buffer();
+      TL_ASSERT_OK(commands->fill(buffer, 5, bytes, std::span(pattern).first(size)));
+      TL_ASSERT_OK(run(commands));
+      Bytes expected(bytes + 12, std::byte{0xee});
+      for (std::size_t i = 0; i < bytes; ++i) expected[5 + i] = pattern[i % size];
+      EXPECT_EQ(content_of(buffer), expected) << size << " " << bytes;
+    }
+  }
+}
+
+// Both offsets count: the buffer's and the table's. The numbers are those that are there when the
+// command runs, and none of zero groups runs.
+TEST_P(HostDriverTest, IndirectDispatchReadsItsGroupsWhenItRuns) {
+  const auto executable =
+      make_functions({.name = "count_groups", .params = {BufferParam{"n", Access::ReadWrite, 4}}});
+  const auto counts = make_buffer(bytes_of(std::vector<std::uint32_t>(64, 0)));
+  const auto groups = make_buffer(bytes_of(std::vector<std::uint32_t>{9, 9, 9, 9, 9, 9}));
+  for (const std::uint32_t height : {5U, 0U}) {
+    const std::vector<std::uint32_t> wanted = {3, height, 2};
+    const auto commands = device_->create_command_buffer();
+    TL_ASSERT_OK(commands->update(groups, 12, bytes_of(wanted)));
+    const std::array<BindingRef, 1> bindings = {BindingSlot{0, 16}};
+    TL_ASSERT_OK(
+        commands->dispatch_indirect(executable, 0, BufferBinding{groups, 12}, bindings, {}));
+    TL_ASSERT_OK(commands->finish());
+    TL_ASSERT_OK(device_->queue()->submit({{}, {{commands, {BufferBinding{counts, 32}}}}, {}}));
+    TL_ASSERT_OK(device_->queue()->wait_idle());
+  }
+  std::vector<std::uint32_t> expected(64, 0);
+  std::fill_n(expected.begin() + 12, 30, 1);
+  EXPECT_EQ(values_of<std::uint32_t>(counts), expected);
+}
+
+// Behind what is before it, before what is behind it; its error ends the submission.
+TEST_P(HostDriverTest, HostCallsRunInOrder) {
+  const auto buffer = make_buffer(bytes_of(std::vector<std::uint32_t>{1, 0}));
+  std::uint32_t seen = 0;
+  const std::vector<std::uint32_t> two = {2}, three = {3};
+  for (const bool fails : {false, true}) {
+    const auto commands = device_->create_command_buffer();
+    TL_ASSERT_OK(commands->update(buffer, 4, bytes_of(two)));
+    TL_ASSERT_OK(commands->readback(buffer, 4, std::as_writable_bytes(std::span(&seen, 1))));
+    TL_ASSERT_OK(commands->host_call([&seen, fails] {
+      EXPECT_EQ(std::exchange(seen, 7), 2U);
+      return fails ? Status(StatusCode::Unavailable, "no more") : Status();
+    }));
+    TL_ASSERT_OK(commands->update(buffer, 4, bytes_of(three)));
+    const Status status = run(commands);
+    EXPECT_EQ(status.code(), fails ? StatusCode::Unavailable : StatusCode::Ok);
+    EXPECT_EQ(seen, 7U);
+    EXPECT_EQ(values_of<std::uint32_t>(buffer)[1], fails ? 2U : 3U);
+  }
+}
+
 // To the byte, for every format, between buffers with gaps and textures.
 TEST_P(HostDriverTest, CopiesOfTexturesKeepOriginsAndPitches) {
   for (const TexelFormat format : kAllTexelFormats) {
@@ -231,6 +292,60 @@ TEST_P(HostDriverTest, BuffersAreCopiedAtAnyOffset) {
   Bytes expected(64, std::byte{0});
   std::copy_n(data.begin() + 3, 29, expected.begin() + 17);
   EXPECT_EQ(content_of(target), expected);
+}
+
+// One memory: a buffer that stays mapped, a texture over a part of it, and what is imported are all
+// the same bytes.
+TEST_P(HostDriverTest, MappingsViewsAndImports) {
+  const auto buffer = *device_->create_buffer({.bytes = 256, .memory = MemoryKind::Shared});
+  auto mapping = buffer->map(Access::ReadWrite);
+  ASSERT_TRUE(mapping.ok()) << mapping.status().to_string();
+  const std::span<std::byte> bytes = mapping->bytes();
+  std::fill(bytes.begin(), bytes.end(), std::byte{0});
+  const auto view = device_->allocator()->create_view(
+      buffer, {.texture = {.extent = {2, 3}, .format = TexelFormat::Rgba8UInt},
+               .offset = 16,
+               .row_pitch = 20});
+  ASSERT_TRUE(view.ok()) << view.status().to_string();
+  alignas(16) std::array<std::byte, 32> own = {};
+  own.fill(std::byte{7});
+  own[0] = std::byte{9};
+  bool released = false;
+  auto imported =
+      device_->allocator()->import({.memory = own, .release = [&released] { released = true; }});
+  ASSERT_TRUE(imported.ok()) << imported.status().to_string();
+  auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(commands->copy_buffer_to_texture(
+      *imported, *view, {.origin = {1, 1}, .extent = {1, 2}, .buffer_offset = 3}));
+  TL_ASSERT_OK(commands->copy_buffer(buffer, 41, *imported, 0, 1));
+  TL_ASSERT_OK(run(commands));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const bool written = (i >= 40 && i < 44) || (i >= 60 && i < 64);
+    EXPECT_EQ(bytes[i], std::byte{written ? std::uint8_t{7} : std::uint8_t{0}}) << i;
+  }
+  EXPECT_EQ(own[0], std::byte{7});
+  commands.reset();
+  *imported = nullptr;
+  EXPECT_TRUE(released);
+}
+
+// What a view has around it in the buffer is outside of it: a kernel reads zeros there.
+TEST_P(HostDriverTest, ViewsHaveBordersOfTheirOwn) {
+  const TextureParam read{
+      "s", TexelFormat::Rgba32Float, Access::Read, {2, 1}, TextureOrigin::Constants};
+  const TextureParam write{
+      "t", TexelFormat::Rgba32Float, Access::Write, {2, 1}, TextureOrigin::Constants};
+  const auto executable = make_functions({.name = "shift", .params = {read, write}});
+  const auto buffer = make_buffer(bytes_of(std::vector<float>(16, 5.0F)));
+  const auto source = device_->allocator()->create_view(
+      buffer, {.texture = {.extent = {2, 1}}, .offset = 16, .row_pitch = 32});
+  ASSERT_TRUE(source.ok()) << source.status().to_string();
+  const auto target = make_texture({2, 1}, TexelFormat::Rgba32Float);
+  const auto commands = device_->create_command_buffer();
+  const std::array<Binding, 2> bindings = {TextureBinding{*source}, TextureBinding{target}};
+  TL_ASSERT_OK(commands->dispatch(executable, 0, {2, 1, 1}, bindings, {}));
+  TL_ASSERT_OK(run(commands));
+  EXPECT_EQ(values_of<float>(target), (std::vector<float>{0, 0, 0, 0, 5, 5, 5, 5}));
 }
 
 // Queue, texture and executable keep what they need.

@@ -90,6 +90,10 @@ TEST_P(ImageTest, WhatDoesNotFitIsTheNearest) {
   image_.write<float>(0, 0, {big, -big, NAN, 1.5F});
   const auto texel = image_.read<float>(0, 0);
   const auto integers = image_.read<std::int32_t>(0, 0);
+  if (is_normalized(GetParam())) {
+    EXPECT_EQ(texel, (std::array<float, 4>{1, 0, 0, 1}));
+    return;
+  }
   switch (channel_type(GetParam())) {
     case ElementType::Int8:
       EXPECT_EQ(integers, (std::array<std::int32_t, 4>{127, -128, 0, 1}));
@@ -129,6 +133,18 @@ TEST(Image, IntegersOf32BitsAreExact) {
   image.write<std::uint32_t>(0, 0, {0xfffffffe, 0x80000001, 16777217, 0});
   EXPECT_EQ(image.read<std::uint32_t>(0, 0),
             (std::array<std::uint32_t, 4>{0xfffffffe, 0x80000001, 16777217, 0}));
+}
+
+// Quotients by the largest number, rounded to the nearest, ties to even.
+TEST(Image, NormalizedNumbers) {
+  std::vector<std::byte> memory(8);
+  const Image bytes(memory.data(), {1, 1}, TexelFormat::Rgba8Unorm, 4);
+  bytes.write<float>(0, 0, {0.5F, 0.2F, 0.1F, 0.3F / 255});
+  EXPECT_EQ(bytes.read<float>(0, 0),
+            (std::array<float, 4>{128.0F / 255, 51.0F / 255, 26.0F / 255, 0}));
+  const Image words(memory.data(), {1, 1}, TexelFormat::Rgba16Unorm, 8);
+  words.write<float>(0, 0, {0.5F, 0.2F, 1, 0});
+  EXPECT_EQ(words.read<float>(0, 0), (std::array<float, 4>{32768.0F / 65535, 0.2F, 1, 0}));
 }
 
 }  // namespace
