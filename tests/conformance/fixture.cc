@@ -1,5 +1,7 @@
 #include "tests/conformance/fixture.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -14,12 +16,16 @@ std::map<const TestedDevice*, OpenDevice>& open_devices() {
   return devices;
 }
 
-// Tells executables apart: names and formats of entry points.
+// Tells executables apart, as far as the suite has different ones.
 std::string key_of(const std::vector<EntryPoint>& entries) {
   std::string key;
   for (const EntryPoint& entry : entries) {
-    key += entry.name;
-    for (const KernelParam& param : entry.params) key += "," + describe(param);
+    key += fmt::format("{} {}", entry.name, fmt::join(entry.workgroup_size, "x"));
+    for (const KernelParam& param : entry.params) {
+      key += "," + describe(param);
+      if (const auto* buffer = std::get_if<BufferParam>(&param))
+        key += std::to_string(buffer->min_bytes);
+    }
     key += ";";
   }
   return key;
@@ -155,6 +161,30 @@ Status DispatchFixture::dispatch(CommandBuffer& commands,
                                  const std::vector<Constant>& constants,
                                  std::uint32_t entry_point) {
   return commands.dispatch(executable, entry_point, groups, bindings, constants);
+}
+
+std::shared_ptr<const CommandBuffer> DispatchFixture::with_table(
+    const std::shared_ptr<CommandBuffer>& commands) {
+  return commands;
+}
+
+Status DispatchFixture::start(const std::shared_ptr<CommandBuffer>& commands) {
+  TL_RETURN_IF_ERROR(commands->finish());
+  return queue().submit({.commands = {with_table(commands)}});
+}
+
+Status DispatchFixture::run(const std::shared_ptr<CommandBuffer>& commands) {
+  TL_RETURN_IF_ERROR(start(commands));
+  return queue().wait_idle();
+}
+
+Status DispatchFixture::attempt(const std::shared_ptr<Executable>& executable,
+                                std::array<std::uint32_t, 3> groups,
+                                const std::vector<Binding>& bindings,
+                                const std::vector<Constant>& constants, std::uint32_t entry_point) {
+  const auto commands = begin();
+  TL_RETURN_IF_ERROR(dispatch(*commands, executable, groups, bindings, constants, entry_point));
+  return run(commands);
 }
 
 std::vector<const TestedDevice*> every_device() {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,9 +38,12 @@ namespace texloom::hal::conformance {
 
 inline constexpr std::byte kSentinel{0xa5};
 
-// How the buffers and textures of a dispatch are given.
+// How the buffers and textures of a dispatch are given: as it is recorded, or in the table of the
+// submission.
 enum class BindingStyle { Direct };
-inline void PrintTo(BindingStyle, std::ostream* stream) { *stream << "direct"; }
+inline void PrintTo(BindingStyle style, std::ostream* stream) {
+  *stream << (style == BindingStyle::Direct ? "direct" : "?");
+}
 
 // An open device with the executables that were made on it, shared by the tests of the process.
 struct OpenDevice {
@@ -79,6 +83,7 @@ class DeviceFixture : public ::testing::Test {
   std::shared_ptr<Texture> make_texture_full_of(std::byte value, Extent2D extent,
                                                 TexelFormat format);
   std::shared_ptr<CommandBuffer> begin() { return device_->create_command_buffer(); }
+  std::shared_ptr<CommandBuffer> begin_reusable() { return device_->create_command_buffer(); }
   // Of one or several entry points; made once for all tests, unless on a device of their own.
   std::shared_ptr<Executable> executable(const std::vector<EntryPoint>& entries);
   std::shared_ptr<Executable> executable(const EntryPoint& entry) {
@@ -133,6 +138,18 @@ class DispatchFixture : public On<BindingStyle> {
   Status dispatch(CommandBuffer& commands, const std::shared_ptr<Executable>& executable,
                   std::array<std::uint32_t, 3> groups, const std::vector<Binding>& bindings,
                   const std::vector<Constant>& constants = {}, std::uint32_t entry_point = 0);
+  // Command buffers that were recorded so are submitted so.
+  std::shared_ptr<const CommandBuffer> with_table(const std::shared_ptr<CommandBuffer>& commands);
+  Status start(const std::shared_ptr<CommandBuffer>& commands);  // finishes and submits
+  Status run(const std::shared_ptr<CommandBuffer>& commands);    // and waits
+
+  // A dispatch alone: what recording or submitting it says, where bindings are checked by the one
+  // or the other.
+  Status attempt(const std::shared_ptr<Executable>& executable, std::array<std::uint32_t, 3> groups,
+                 const std::vector<Binding>& bindings, const std::vector<Constant>& constants = {},
+                 std::uint32_t entry_point = 0);
+
+ private:
 };
 
 std::vector<const TestedDevice*> every_device();

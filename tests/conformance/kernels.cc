@@ -12,6 +12,7 @@ ConstantParam constant(std::string name, ElementType type = ElementType::Int32) 
 
 // "copy_texels_float": one kernel serves the formats that are read alike.
 std::string for_class_of(TexelFormat format, const std::string& name) {
+  if (is_normalized(format)) return name + "_float";
   switch (channel_type(format)) {
     case ElementType::Int8:
     case ElementType::Int16:

@@ -37,7 +37,7 @@ struct TestedDriver {
   // An executable of kernels of kernels.h, in a language of the driver's.
   ExecutableDesc (*kernels)(std::vector<EntryPoint> entry_points) = nullptr;
 
-  // Code that cannot be built, for one entry point without parameters; null where all is taken.
+  // Code that cannot be built, for one entry point without parameters; null without a compiler.
   // What the driver says of it holds `broken_says`.
   ExecutableDesc (*broken)() = nullptr;
   std::string broken_says = {};
@@ -45,16 +45,11 @@ struct TestedDriver {
   std::vector<Exclusion> exclusions = {};
 };
 
-// Entry points of one text in the language of a driver that knows one language alone.
-template <typename Desc = ExecutableDesc>
-Desc kernels_in(std::string text, std::vector<EntryPoint> entry_points) {
-  Desc desc;
-  if constexpr (requires { desc.codes; })
-    desc.codes = {{.code = std::move(text)}};
-  else
-    desc.source = std::move(text);
-  desc.entry_points = std::move(entry_points);
-  return desc;
+// Entry points of one text.
+inline ExecutableDesc kernels_in(KernelFormat format, std::string code,
+                                 std::vector<EntryPoint> entry_points) {
+  return {.codes = {{.format = format, .code = std::move(code)}},
+          .entry_points = std::move(entry_points)};
 }
 
 // Makes a driver known, as a static object of the driver's file.

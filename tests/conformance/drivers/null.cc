@@ -12,7 +12,8 @@ const Registration kNull({.name = "null",
                           .computes = false,
                           .kernels =
                               [](std::vector<EntryPoint> entry_points) {
-                                return kernels_in("anything", std::move(entry_points));
+                                return kernels_in(KernelFormat::OpenClC, "anything",
+                                                  std::move(entry_points));
                               }});
 
 }  // namespace

@@ -85,11 +85,11 @@ ExecutableDesc kernels(std::vector<EntryPoint> entry_points) {
     source += kTextureKernels;
     break;
   }
-  return kernels_in(std::move(source), std::move(entry_points));
+  return kernels_in(KernelFormat::OpenClC, std::move(source), std::move(entry_points));
 }
 
 ExecutableDesc broken() {
-  return kernels_in("__kernel void broken() { undeclared_name = 1; }",
+  return kernels_in(KernelFormat::OpenClC, "__kernel void broken() { undeclared_name = 1; }",
                     {{.name = "broken", .params = {}}});
 }
 
