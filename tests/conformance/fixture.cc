@@ -160,12 +160,19 @@ Status DispatchFixture::dispatch(CommandBuffer& commands,
                                  const std::vector<Binding>& bindings,
                                  const std::vector<Constant>& constants,
                                  std::uint32_t entry_point) {
-  return commands.dispatch(executable, entry_point, groups, bindings, constants);
+  if (parameter<0>() == BindingStyle::Direct)
+    return commands.dispatch(executable, entry_point, groups, bindings, constants);
+  std::vector<Binding>& table = tables_[&commands];
+  std::vector<BindingRef> slots;
+  for (const Binding& binding : bindings) {
+    slots.emplace_back(BindingSlot{.index = static_cast<std::uint32_t>(table.size())});
+    table.push_back(binding);
+  }
+  return commands.dispatch_with_table(executable, entry_point, groups, slots, constants);
 }
 
-std::shared_ptr<const CommandBuffer> DispatchFixture::with_table(
-    const std::shared_ptr<CommandBuffer>& commands) {
-  return commands;
+SubmittedCommands DispatchFixture::with_table(const std::shared_ptr<CommandBuffer>& commands) {
+  return {commands, tables_[commands.get()]};
 }
 
 Status DispatchFixture::start(const std::shared_ptr<CommandBuffer>& commands) {
@@ -181,7 +188,8 @@ Status DispatchFixture::run(const std::shared_ptr<CommandBuffer>& commands) {
 Status DispatchFixture::attempt(const std::shared_ptr<Executable>& executable,
                                 std::array<std::uint32_t, 3> groups,
                                 const std::vector<Binding>& bindings,
-                                const std::vector<Constant>& constants, std::uint32_t entry_point) {
+                                const std::vector<Constant>& constants,
+                                std::uint32_t entry_point) {
   const auto commands = begin();
   TL_RETURN_IF_ERROR(dispatch(*commands, executable, groups, bindings, constants, entry_point));
   return run(commands);

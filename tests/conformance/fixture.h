@@ -40,9 +40,9 @@ inline constexpr std::byte kSentinel{0xa5};
 
 // How the buffers and textures of a dispatch are given: as it is recorded, or in the table of the
 // submission.
-enum class BindingStyle { Direct };
+enum class BindingStyle { Direct, Table };
 inline void PrintTo(BindingStyle style, std::ostream* stream) {
-  *stream << (style == BindingStyle::Direct ? "direct" : "?");
+  *stream << (style == BindingStyle::Direct ? "direct" : "table");
 }
 
 // An open device with the executables that were made on it, shared by the tests of the process.
@@ -83,7 +83,9 @@ class DeviceFixture : public ::testing::Test {
   std::shared_ptr<Texture> make_texture_full_of(std::byte value, Extent2D extent,
                                                 TexelFormat format);
   std::shared_ptr<CommandBuffer> begin() { return device_->create_command_buffer(); }
-  std::shared_ptr<CommandBuffer> begin_reusable() { return device_->create_command_buffer(); }
+  std::shared_ptr<CommandBuffer> begin_reusable() {
+    return device_->create_command_buffer({.reusable = true});
+  }
   // Of one or several entry points; made once for all tests, unless on a device of their own.
   std::shared_ptr<Executable> executable(const std::vector<EntryPoint>& entries);
   std::shared_ptr<Executable> executable(const EntryPoint& entry) {
@@ -139,17 +141,18 @@ class DispatchFixture : public On<BindingStyle> {
                   std::array<std::uint32_t, 3> groups, const std::vector<Binding>& bindings,
                   const std::vector<Constant>& constants = {}, std::uint32_t entry_point = 0);
   // Command buffers that were recorded so are submitted so.
-  std::shared_ptr<const CommandBuffer> with_table(const std::shared_ptr<CommandBuffer>& commands);
+  SubmittedCommands with_table(const std::shared_ptr<CommandBuffer>& commands);
   Status start(const std::shared_ptr<CommandBuffer>& commands);  // finishes and submits
   Status run(const std::shared_ptr<CommandBuffer>& commands);    // and waits
 
   // A dispatch alone: what recording or submitting it says, where bindings are checked by the one
   // or the other.
-  Status attempt(const std::shared_ptr<Executable>& executable, std::array<std::uint32_t, 3> groups,
-                 const std::vector<Binding>& bindings, const std::vector<Constant>& constants = {},
-                 std::uint32_t entry_point = 0);
+  Status attempt(const std::shared_ptr<Executable>& executable,
+                 std::array<std::uint32_t, 3> groups, const std::vector<Binding>& bindings,
+                 const std::vector<Constant>& constants = {}, std::uint32_t entry_point = 0);
 
  private:
+  std::map<const CommandBuffer*, std::vector<Binding>> tables_;
 };
 
 std::vector<const TestedDevice*> every_device();
@@ -174,6 +177,6 @@ std::string name_of_instance(const ::testing::TestParamInfo<Tuple>& info) {
       , Suite, ::testing::Combine(::testing::ValuesIn(every_device()) __VA_OPT__(, ) __VA_ARGS__), \
       [](const auto& parameter_info) { return name_of_instance(parameter_info); })
 #define TL_ON_EVERY_DEVICE_WITH_EVERY_BINDING(Suite) \
-  TL_ON_EVERY_DEVICE(Suite, ::testing::Values(BindingStyle::Direct))
+  TL_ON_EVERY_DEVICE(Suite, ::testing::Values(BindingStyle::Direct, BindingStyle::Table))
 
 }  // namespace texloom::hal::conformance
