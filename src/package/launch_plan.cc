@@ -102,17 +102,6 @@ hal::Access hal_access(Access access) {
   TL_UNREACHABLE();
 }
 
-hal::KernelParam kernel_param(const KernelParam& p) {
-  if (p.scalar) return hal::ConstantParam{as<Var>(p.scalar)->name, element_type(p.scalar->type)};
-  const BufferNode& b = *p.buffer;
-  if (!b.is_texture()) {
-    return hal::BufferParam{b.name, hal_access(p.access), b.is_symbolic() ? 0 : bytes_of(b)};
-  }
-  const auto origin = b.origin.is_zero() ? hal::TextureOrigin::Zero : hal::TextureOrigin::Constants;
-  return hal::TextureParam{b.name, texel_format(b.type), hal_access(p.access), extent_of(b),
-                           origin};
-}
-
 class PlanMaker {
  public:
   explicit PlanMaker(const codegen::opencl::CompiledModule& module)
@@ -277,6 +266,17 @@ PlanSymbols plan_symbols(const Program& program) {
     (in_sizes.contains(as<Var>(symbol)) ? result.sizes : result.scalars).push_back(symbol);
   }
   return result;
+}
+
+hal::KernelParam kernel_param(const KernelParam& p) {
+  if (p.scalar) return hal::ConstantParam{as<Var>(p.scalar)->name, element_type(p.scalar->type)};
+  const BufferNode& b = *p.buffer;
+  if (!b.is_texture()) {
+    return hal::BufferParam{b.name, hal_access(p.access), b.is_symbolic() ? 0 : bytes_of(b)};
+  }
+  const auto origin = b.origin.is_zero() ? hal::TextureOrigin::Zero : hal::TextureOrigin::Constants;
+  return hal::TextureParam{b.name, texel_format(b.type), hal_access(p.access), extent_of(b),
+                           origin};
 }
 
 runtime::LaunchPlan make_launch_plan(const codegen::opencl::CompiledModule& module) {

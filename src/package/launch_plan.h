@@ -17,6 +17,9 @@ PlanSymbols plan_symbols(const ir::Program& program);
 // Plain data: the module may go afterwards.
 runtime::LaunchPlan make_launch_plan(const codegen::opencl::CompiledModule& module);
 
+// What the runtime is told of a kernel's parameter.
+hal::KernelParam kernel_param(const ir::KernelParam& param);
+
 // The format of a texture whose elements are of this type; is_texel_type(type) holds.
 hal::TexelFormat texel_format(ir::Type type);
 

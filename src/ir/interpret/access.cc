@@ -55,10 +55,15 @@ Coordinates in_rectangle(const Binding& binding, int64_t x, int64_t y) {
 std::string element_name(const BufferNode& buffer, const std::vector<int64_t>& index) {
   return fmt::format("{}[{}]", buffer.name, fmt::join(index, ", "));
 }
-std::string outside_text(const BufferNode& buffer, const std::vector<int64_t>& index,
-                         bool logical) {
+// Of an array of symbolic extents, as many elements as its memory has.
+int64_t linear_extent(const BufferNode& buffer, const Memory& memory) {
+  return buffer.is_symbolic() ? memory.size() : buffer.layout.col_count();
+}
+
+std::string outside_text(const BufferNode& buffer, const Memory& memory,
+                         const std::vector<int64_t>& index, bool logical) {
   const std::vector<int64_t> extents =
-      logical ? buffer.shape : std::vector<int64_t>{buffer.layout.col_count()};
+      logical ? buffer.shape : std::vector<int64_t>{linear_extent(buffer, memory)};
   return fmt::format("{} lies outside {} of extent {}", element_name(buffer, index), buffer.name,
                      fmt::join(extents, " x "));
 }
@@ -113,8 +118,11 @@ const Binding& View::allocate(const BufferNode& buffer) {
 
 // -- Elements of buffers, and at stage Loops those of textures.
 
-bool Accesses::is_inside(const BufferNode& buffer, const Index& index) const {
-  if (!runner_.state().logical) return index[0] >= 0 && index[0] < buffer.layout.col_count();
+bool Accesses::is_inside(const Site& site, const Index& index) const {
+  const BufferNode& buffer = site.buffer;
+  if (!runner_.state().logical) {
+    return index[0] >= 0 && index[0] < linear_extent(buffer, *site.binding.memory);
+  }
   for (size_t i = 0; i < index.size(); ++i) {
     // A whole texel may be accessed where the last one is only partly filled.
     const int64_t extent = buffer.layout.extent_with_lanes(i);
@@ -147,12 +155,14 @@ Scalar Accesses::load_lane(const Site& site, const std::vector<Value>& indices, 
   }
   const Index index = lane_of(indices, lane);
   const auto name = [&] { return element_name(buffer, index); };
-  if (is_inside(buffer, index)) {
+  if (is_inside(site, index)) {
     const Place place{name, coordinates(buffer, index)};
     note_access(site, place);
     return read(site, place);
   }
-  const auto text = [&] { return outside_text(buffer, index, runner_.state().logical); };
+  const auto text = [&] {
+    return outside_text(buffer, *site.binding.memory, index, runner_.state().logical);
+  };
   if (!buffer.is_texture()) {
     runner_.report(ReportKind::OutOfBounds, site.node, site.line, text);
     return {};
@@ -177,9 +187,10 @@ void Accesses::store_lane(const Site& site, const std::vector<Value>& indices, i
   }
   const Index index = lane_of(indices, lane);
   const auto name = [&] { return element_name(buffer, index); };
-  if (!is_inside(buffer, index)) {
-    return runner_.report(ReportKind::OutOfBounds, site.node, site.line,
-                          [&] { return outside_text(buffer, index, runner_.state().logical); });
+  if (!is_inside(site, index)) {
+    return runner_.report(ReportKind::OutOfBounds, site.node, site.line, [&] {
+      return outside_text(buffer, *site.binding.memory, index, runner_.state().logical);
+    });
   }
   const Place place{name, coordinates(buffer, index)};
   note_access(site, place);

@@ -85,7 +85,7 @@ class Accesses {
 
   Scalar load_lane(const Site& site, const std::vector<Value>& indices, int lane);
   void store_lane(const Site& site, const std::vector<Value>& indices, int lane, Scalar value);
-  bool is_inside(const BufferNode& buffer, const Index& index) const;
+  bool is_inside(const Site& site, const Index& index) const;
   Coordinates coordinates(const BufferNode& buffer, const Index& index) const;
 
   Scalar read(const Site& site, const Place& place);

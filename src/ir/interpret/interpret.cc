@@ -20,16 +20,26 @@ class Interpreter {
         runner_(state_),
         evaluator_(runner_, view_) {
     TL_CHECK(program.stage != ProgramStage::Te, "stage te is not interpreted");
-    TL_CHECK(program.symbols.empty(), "symbols have no values: instantiate the program");
   }
 
   void bind(const Buffer& param, const Placement& at) {
-    check(*param, at);
-    // The caller keeps the memory.
-    view_.own[param.get()] = {std::shared_ptr<Memory>(at.memory, [](Memory*) {}), at.x, at.y, true};
+    place(param, at, true);
     if (param->origin.is_zero()) return;
     evaluator_.bind(param->origin.x, at.x);
     evaluator_.bind(param->origin.y, at.y);
+  }
+
+  void bind(const Kernel& kernel, const LaunchArguments& arguments) {
+    size_t memory = 0, scalar = 0;
+    for (const KernelParam& param : kernel.params) {
+      TL_CHECK(param.scalar ? scalar < arguments.scalars.size() : memory < arguments.memory.size(),
+               kernel.name);
+      if (param.buffer) {
+        place(param.buffer, arguments.memory[memory++], false);
+      } else {
+        evaluator_.bind(param.scalar, Value{param.scalar->type, {arguments.scalars[scalar++]}});
+      }
+    }
   }
 
   std::vector<Report> run() {
@@ -47,25 +57,42 @@ class Interpreter {
     }
   }
 
+  std::vector<Report> run(const Kernel& kernel, const std::array<int64_t, 3>& blocks) {
+    launch(kernel, blocks);
+    return state_.reporter.take();
+  }
+
  private:
   static void check(const BufferNode& param, const Placement& at) {
     TL_CHECK(at.memory != nullptr, param.name);
     const Memory& memory = *at.memory;
     TL_CHECK(memory.type() == param.type && memory.is_image() == param.is_texture(), param.name);
+    if (param.is_symbolic()) return;
     TL_CHECK(at.x >= 0 && at.y >= 0 && at.x + param.layout.col_count() <= memory.width() &&
                  at.y + param.layout.row_count() <= memory.height(),
              param.name + " does not fit into its memory");
     TL_CHECK(!param.origin.is_zero() || (at.x == 0 && at.y == 0), param.name + " has no origin");
   }
 
+  // The caller keeps the memory.
+  void place(const Buffer& buffer, const Placement& at, bool is_param) {
+    check(*buffer, at);
+    const std::shared_ptr<Memory> memory(at.memory, [](Memory*) {});
+    view_.own[buffer.get()] = {memory, at.x, at.y, is_param};
+  }
+
   void launch(const Launch& n) {
     const Kernel& kernel = program_.kernels.at(static_cast<size_t>(n.kernel));
-    LaunchState launch{kernel, view_.own, evaluator_, state_, {}};
     std::array<int64_t, 3> grid{};
     for (size_t i = 0; i < grid.size(); ++i) {
       grid[i] = evaluator_.evaluate_decision(kernel.grid[i], &kernel.grid[i], kernel.location,
                                              "the grid is");
     }
+    launch(kernel, grid);
+  }
+
+  void launch(const Kernel& kernel, const std::array<int64_t, 3>& grid) {
+    LaunchState launch{kernel, view_.own, evaluator_, state_, {}};
     for (int64_t z = 0; z < grid[2]; ++z) {
       for (int64_t y = 0; y < grid[1]; ++y) {
         for (int64_t x = 0; x < grid[0]; ++x) run_block(launch, {x, y, z});
@@ -96,11 +123,24 @@ void refuse_foreign_calls(const Program& program) {
 std::vector<Report> interpret(const Program& program, const std::vector<Placement>& arguments,
                               const InterpretOptions& options) {
   refuse_foreign_calls(program);
+  TL_CHECK(program.symbols.empty(), "symbols have no values: instantiate the program");
   TL_CHECK(arguments.size() == program.params.size(), program.name);
   Interpreter interpreter(program, options);
   for (size_t i = 0; i < arguments.size(); ++i) interpreter.bind(program.params[i], arguments[i]);
   std::vector<Report> reports = interpreter.run();
   for (const Placement& argument : arguments) argument.memory->forget_origins();
+  return reports;
+}
+
+std::vector<Report> interpret_launch(const Program& program, size_t kernel,
+                                     const LaunchArguments& arguments,
+                                     const InterpretOptions& options) {
+  refuse_foreign_calls(program);
+  const Kernel& launched = program.kernels.at(kernel);
+  Interpreter interpreter(program, options);
+  interpreter.bind(launched, arguments);
+  std::vector<Report> reports = interpreter.run(launched, arguments.blocks);
+  for (const Placement& argument : arguments.memory) argument.memory->forget_origins();
   return reports;
 }
 

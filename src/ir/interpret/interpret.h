@@ -1,6 +1,8 @@
 // The reference interpreter: what a program means, slowly and exactly.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -41,5 +43,21 @@ struct InterpretOptions {
 // with NotInterpreted where it has foreign calls. Not thread safe for arguments in common.
 std::vector<Report> interpret(const Program& program, const std::vector<Placement>& arguments,
                               const InterpretOptions& options = {});
+
+// One launch of a kernel by itself, as a device sees it.
+struct LaunchArguments {
+  std::array<int64_t, 3> blocks{1, 1, 1};
+  std::vector<Placement> memory;  // of the buffers among the kernel's parameters, in their order
+  std::vector<Scalar> scalars;    // the scalars among them
+};
+
+// Runs the program's kernel of this number, at stage Kernels or Legalised, with what
+// InterpretOptions say. Values for symbols come with the scalars: an array of symbolic extents has
+// as many elements as its memory. Undefined values that a kernel writes are its own business, since
+// it may be one of several that share temporaries; where one decides something, that is reported.
+// What arguments have to be, and failures, are as above.
+std::vector<Report> interpret_launch(const Program& program, size_t kernel,
+                                     const LaunchArguments& arguments,
+                                     const InterpretOptions& options = {});
 
 }  // namespace texloom::ir
