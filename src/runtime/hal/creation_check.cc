@@ -155,13 +155,11 @@ Result<TextureBacking> check_view(const DeviceInfo& device, const std::shared_pt
         "view: a row pitch of {} bytes: {} texels of {} on device {} take {} or another multiple "
         "of {} beyond it",
         pitch, extent.width, to_string(format), device.name, smallest, pitch_step);
-  if (pitch > buffer->bytes() && extent.height > 1)
+  if (pitch > buffer->bytes())
     return invalid_argument("view: a row pitch of {} bytes, the buffer has {}", pitch,
                             buffer->bytes());
   // No overflow: the pitch is at most the buffer's bytes, the height at most the device's limit.
-  const std::uint64_t bytes = extent.height == 1
-                                  ? extent.width * texel
-                                  : (extent.height - 1) * pitch + extent.width * texel;
+  const std::uint64_t bytes = extent.height * pitch;
   if (!range_fits(desc.offset, bytes, buffer->bytes()))
     return invalid_argument(
         "view: {} of {} with a row pitch of {} take {} bytes at offset {}, the "

@@ -26,7 +26,7 @@ struct TextureBacking {
   std::shared_ptr<Buffer> buffer;  // one that has memory of its own: Buffer::root()
   std::uint64_t offset = 0;        // bytes; of the first texel
   std::uint64_t row_pitch = 0;     // bytes from row to row
-  std::uint64_t bytes = 0;         // from the first texel to the end of the last one
+  std::uint64_t bytes = 0;         // whole rows, each as long as the pitch
 };
 
 // Made by Allocator; its contents are undefined at first, or those of the buffer that it is a view

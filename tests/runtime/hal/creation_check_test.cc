@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/drivers/null/driver.h"
 #include "tests/runtime/opencl_fixture.h"
 
 namespace texloom::hal {
@@ -39,6 +40,80 @@ TEST(CreationCheck, Buffers) {
               fails_with(StatusCode::InvalidArgument, "zero bytes"));
   EXPECT_THAT(check_creation(device, BufferDesc{.bytes = 16385}),
               fails_with(StatusCode::InvalidArgument, "16385 bytes is over the limit"));
+}
+
+TEST(CreationCheck, KindsThatTheDeviceLacks) {
+  const DeviceInfo device = small_device();
+  EXPECT_THAT(check_creation(device, BufferDesc{.bytes = 4, .memory = MemoryKind::Shared}),
+              fails_with(StatusCode::Unimplemented, "no memory of the kind \"shared\""));
+  for (const TextureKind kind : {TextureKind::Image2DArray, TextureKind::Image1DBuffer})
+    EXPECT_THAT(check_creation(device, TextureDesc{.extent = {4, 4}, .kind = kind}),
+                fails_with(StatusCode::Unimplemented, "only a 2-D image can"));
+  EXPECT_THAT(check_creation(device, TextureDesc{.extent = {4, 4}, .layers = 2}),
+              fails_with(StatusCode::InvalidArgument, "of 2 layers"));
+}
+
+TEST(CreationCheck, ImportsAreAlignedAndWithinTheLimit) {
+  DeviceInfo device = small_device();
+  alignas(64) static std::array<std::byte, 128> memory;
+  const auto check = [&](std::size_t offset, std::size_t bytes) {
+    return check_creation(device, ImportDesc{.memory = {memory.data() + offset, bytes}});
+  };
+  EXPECT_THAT(check(0, 64), fails_with(StatusCode::Unimplemented, "memory of the host"));
+  device.features.host_import = true;
+  device.limits.import_address_alignment = 64;
+  device.limits.import_size_alignment = 32;
+  device.limits.max_allocation_bytes = 96;
+  EXPECT_TRUE(check(0, 96).ok());
+  EXPECT_TRUE(check(64, 64).ok());
+  EXPECT_THAT(check(32, 32), fails_with(StatusCode::InvalidArgument, "wants a multiple of 64"));
+  EXPECT_THAT(check(0, 33), fails_with(StatusCode::InvalidArgument, "wants a multiple of 32"));
+  EXPECT_THAT(check(0, 0), fails_with(StatusCode::InvalidArgument, "zero bytes"));
+  EXPECT_THAT(check(0, 128), fails_with(StatusCode::InvalidArgument, "over the limit"));
+}
+
+// The alignments are in texels: 4 of them are 16 bytes of one format and 64 of another.
+TEST(CreationCheck, ViewsOverBuffers) {
+  DeviceInfo info = null::default_device();
+  info.limits.view_pitch_alignment = 4;
+  info.limits.view_base_alignment = 2;
+  info.limits.buffer_offset_alignment = 8;
+  const auto device = *null::create_driver(info)->open(0);
+  const auto buffer = *device->create_buffer({.bytes = 1024});
+  const auto view = [&](TextureViewDesc desc) {
+    return device->allocator()->create_view(buffer, desc);
+  };
+  const auto refused = [](const char* part) {
+    return fails_with(StatusCode::InvalidArgument, std::string(part));
+  };
+  const TextureDesc bytes{.extent = {5, 3}, .format = TexelFormat::Rgba8UInt};
+  const TextureDesc floats{.extent = {5, 3}, .format = TexelFormat::Rgba32Float};
+  EXPECT_EQ((*view({.texture = bytes}))->backing()->row_pitch, 32U);
+  EXPECT_EQ((*view({.texture = floats}))->backing()->row_pitch, 128U);
+  EXPECT_EQ((*view({.texture = bytes, .row_pitch = 48}))->backing()->bytes, 144U);
+  EXPECT_THAT(view({.texture = bytes, .row_pitch = 40}).status(), refused("a row pitch of 40"));
+  EXPECT_THAT(view({.texture = bytes, .row_pitch = 16}).status(), refused("a row pitch of 16"));
+  EXPECT_THAT(view({.texture = bytes, .row_pitch = 1040}).status(), refused("buffer has 1024"));
+  EXPECT_TRUE(view({.texture = floats, .offset = 640}).ok());
+  EXPECT_THAT(view({.texture = floats, .offset = 672}).status(), refused("384 bytes at offset"));
+  EXPECT_TRUE(view({.texture = bytes, .offset = 8}).ok());
+  EXPECT_THAT(view({.texture = bytes, .offset = 4}).status(), refused("begins 4 bytes"));
+  EXPECT_THAT(view({.texture = floats, .offset = 8}).status(), refused("begins 8 bytes"));
+  // In a subspan what counts is the place in the memory.
+  const auto part = *buffer->subspan(8, 512);
+  EXPECT_THAT(device->allocator()->create_view(part, {.texture = floats}).status(),
+              refused("begins 8 bytes"));
+  const auto seen = *device->allocator()->create_view(part, {.texture = bytes, .offset = 8});
+  EXPECT_EQ(seen->backing()->buffer, buffer);
+  EXPECT_EQ(seen->backing()->offset, 16U);
+  EXPECT_THAT(device->allocator()->create_view(nullptr, {.texture = bytes}).status(),
+              refused("is null"));
+  const auto mute = *device->create_buffer({.bytes = 1024, .usage = BufferUsage::Storage});
+  EXPECT_THAT(device->allocator()->create_view(mute, {.texture = bytes}).status(),
+              refused("usage for views"));
+  const auto other = *null::create_driver(info)->open(0);
+  EXPECT_THAT(other->allocator()->create_view(buffer, {.texture = bytes}).status(),
+              refused("another device"));
 }
 
 TEST(CreationCheck, Textures) {

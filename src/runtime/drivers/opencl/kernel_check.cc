@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "runtime/drivers/opencl/error.h"
+#include "runtime/drivers/opencl/quirks.h"
 
 namespace texloom::hal::opencl {
 namespace {
@@ -134,10 +135,9 @@ Status check_workgroup(const Context& context, cl_kernel kernel, const EntryPoin
   TL_RETURN_IF_ERROR(read_workgroup_info(context, kernel, CL_KERNEL_LOCAL_MEM_SIZE, local_bytes));
   const auto& size = entry.workgroup_size;
   const std::uint64_t total = std::uint64_t{size[0]} * size[1] * size[2];
-  // A size that the kernel requires was accepted by its compiler. `largest` decides nothing then:
-  // NVIDIA's driver says 256 for a kernel that requires 512 work items, and runs it with those.
   const bool is_required = required[0] != 0;
-  if (!is_required && total > largest)
+  const bool is_limited = !is_required || !has_quirk(*context.info(), kUnderstatedWorkgroupLimit);
+  if (is_limited && total > largest)
     return invalid_argument(
         "a workgroup of {} x {} x {} work items, device {} runs this kernel with at most {}",
         size[0], size[1], size[2], context.info()->name, largest);

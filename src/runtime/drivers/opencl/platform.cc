@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "runtime/drivers/opencl/error.h"
+#include "runtime/drivers/opencl/quirks.h"
 
 namespace texloom::hal::opencl {
 namespace {
@@ -178,6 +179,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   info.memory_kinds = {MemoryKindInfo{.available = true}, shared, managed};
   const bool available = reader.scalar<cl_bool>(CL_DEVICE_AVAILABLE) != CL_FALSE;
   const bool compiles = reader.scalar<cl_bool>(CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
+  add_quirks(info);
   TL_RETURN_IF_ERROR(to_status(reader.error(), "clGetDeviceInfo"));
   if (!available)
     return make_error(StatusCode::Unavailable, "device {} is not available", info.name);

@@ -293,10 +293,46 @@ TEST_F(ReplacedCallTest, WorkgroupAndLocalMemoryOfTheCompiledKernel) {
   EXPECT_THAT(status(), fails_with(StatusCode::InvalidArgument,
                                    "kernel \"advance\": a workgroup of 7 x 1 x 1 work items"));
   source.insert(source.find(' '), " __attribute__((reqd_work_group_size(7, 1, 1)))");
-  TL_ASSERT_OK(status());
+  EXPECT_THAT(status(), fails_with(StatusCode::InvalidArgument, "runs this kernel with at most 6"));
+  source = kAdvanceSource;
+  entry.workgroup_size = {3, 2, 1};
   fail = true;
   EXPECT_THAT(status(),
               fails_with(StatusCode::InvalidArgument, "1073741824 bytes of local memory"));
+}
+
+// The quirk understated-workgroup-limit: on such a device the limit counts for kernels alone that
+// do not require a size.
+TEST_F(ReplacedCallTest, AnUnderstatedWorkgroupLimitDoesNotHoldForARequiredSize) {
+  open_with([](Api& api) {
+    api.clGetKernelWorkGroupInfo = [](cl_kernel kernel, cl_device_id device,
+                                      cl_kernel_work_group_info name, std::size_t bytes,
+                                      void* value, std::size_t* size) -> cl_int {
+      const cl_int code = real.clGetKernelWorkGroupInfo(kernel, device, name, bytes, value, size);
+      if (name == CL_KERNEL_WORK_GROUP_SIZE) *static_cast<std::size_t*>(value) = 6;
+      return code;
+    };
+    api.clGetDeviceInfo = [](cl_device_id device, cl_device_info name, std::size_t bytes,
+                             void* value, std::size_t* size) -> cl_int {
+      constexpr std::string_view kVendor("NVIDIA Corporation\0", 19);
+      if (name != CL_DEVICE_VENDOR) return real.clGetDeviceInfo(device, name, bytes, value, size);
+      if (size != nullptr) *size = kVendor.size();
+      if (value != nullptr) kVendor.copy(static_cast<char*>(value), bytes);
+      return CL_SUCCESS;
+    };
+  });
+  ASSERT_EQ(device_->info().quirks.size(), 1U);
+  EXPECT_EQ(device_->info().quirks[0].name, "understated-workgroup-limit");
+  EntryPoint entry = advance_entry();
+  entry.workgroup_size = {7, 1, 1};
+  std::string source = kAdvanceSource;
+  const auto status = [&] {
+    return device_->create_executable({.codes = opencl_c(source), .entry_points = {entry}})
+        .status();
+  };
+  EXPECT_THAT(status(), fails_with(StatusCode::InvalidArgument, "runs this kernel with at most 6"));
+  source.insert(source.find(' '), " __attribute__((reqd_work_group_size(7, 1, 1)))");
+  TL_ASSERT_OK(status());
 }
 
 // What seeing neighbours spares: an in-order queue needs no barriers, and small updates that lie
