@@ -9,7 +9,6 @@ namespace {
 
 constexpr int kFractionBits = 10;
 constexpr int kMinExponent = -14;  // of normal numbers
-constexpr int kMaxExponent = 15;
 constexpr std::uint32_t kInfinity = 0x7c00;
 constexpr std::uint32_t kNaN = 0x7e00;
 constexpr std::uint32_t kSign = 0x8000;
