@@ -150,10 +150,14 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     }
     free_idle(Clock::now() - max_idle_, freed);
     if (!has_room_for(bytes_of(made))) {
-      if (auto lease = lend_with_wait<Object>(desc, queue, dependencies)) return *std::move(lease);
+      if (auto busy = take_busy<Object>(desc, dependencies)) {
+        return lend_with_wait(*std::move(busy), wanted, queue);
+      }
       free_until_room_for(bytes_of(made), freed);
     }
     TL_RETURN_IF_ERROR(reserve(bytes_of(made)));
+    // Kept aside, since a driver that has no more makes the device's pool free what is idle.
+    auto busy = take_busy<Object>(desc, dependencies);
     lock.unlock();
     freed.clear();
 
@@ -161,7 +165,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     if (created.status().code() == StatusCode::OutOfMemory) {
       lock.lock();
       unreserve(bytes_of(made));
-      if (auto lease = lend_with_wait<Object>(desc, queue, dependencies)) return *std::move(lease);
+      if (busy) return lend_with_wait(*std::move(busy), wanted, queue);
       free_idle(Clock::time_point::max(), freed);
       made = desc;
       grows = false;
@@ -171,6 +175,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
       created = create(device, made);
     }
     lock.lock();
+    if (busy) idle_again(*std::move(busy), freed);
     if (!created.ok()) {
       unreserve(bytes_of(made));
       return created.status();
@@ -190,13 +195,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     statistics_.bytes_in_use -= bytes_of(object->desc());
     statistics_.wasted_texels -= wasted_texels;
     const Clock::time_point now = Clock::now();
-    auto& idle = shelf_of(shelves<Object>(), object->desc());
-    idle.push_back({std::move(object), std::move(queue), std::move(complete), now});
-    if (closed_) {
-      free_idle(Clock::time_point::max(), freed);
-    } else if (statistics_.bytes_held > max_bytes_) {
-      free_until_room_for(0, freed);
-    }
+    idle_again(Idle<Object>{std::move(object), std::move(queue), std::move(complete), now}, freed);
     if (now >= next_look_) {
       free_idle(now - max_idle_, freed);
       next_look_ = now + max_idle_ / 4;  // now and then, since a look goes through all
@@ -255,6 +254,17 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     return shelves.back().idle;
   }
 
+  template <class Object>
+  void idle_again(Idle<Object> object, Freed& freed) {
+    auto& idle = shelf_of(shelves<Object>(), object.object->desc());
+    idle.push_back(std::move(object));
+    if (closed_) {
+      free_idle(Clock::time_point::max(), freed);
+    } else if (statistics_.bytes_held > max_bytes_) {
+      free_until_room_for(0, freed);
+    }
+  }
+
   // An object of the pool.
   template <class Object>
   Lease<Object> lend(const Choice<Object>& choice, const std::shared_ptr<Queue>& queue) {
@@ -275,18 +285,25 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     return lease;
   }
 
-  // The best of those that other queues still use.
+  // The best of those that other queues still use, as it is.
   template <class Object, class Desc>
-  std::optional<Lease<Object>> lend_with_wait(const Desc& desc, const std::shared_ptr<Queue>& queue,
-                                              Dependencies dependencies) {
+  std::optional<Idle<Object>> take_busy(const Desc& desc, Dependencies dependencies) {
     if (dependencies == Dependencies::None) return std::nullopt;
     const auto choice = choose(shelf_of(shelves<Object>(), desc), extent_of(desc),
                                [](const auto& object) { return object.may_be_waited_for(); });
     if (!choice || choice->cost.added > 0) return std::nullopt;
-    std::optional<TimelinePoint> wait = (*choice->shelf)[choice->place].complete;
-    Lease<Object> lease = lend(*choice, queue);
-    lease.wait_ = std::move(wait);
+    return take_out(*choice);
+  }
+
+  template <class Object>
+  Lease<Object> lend_with_wait(Idle<Object> busy, ReuseExtent wanted,
+                               const std::shared_ptr<Queue>& queue) {
+    std::optional<TimelinePoint> wait = std::move(busy.complete);
+    const ReuseExtent there = extent_of(busy.object->desc());
+    ++(there == wanted ? statistics_.exact_hits : statistics_.reuses);
     ++statistics_.waits;
+    Lease<Object> lease = lend(std::move(busy), queue, there.area() - wanted.area());
+    lease.wait_ = std::move(wait);
     return lease;
   }
 

@@ -490,6 +490,22 @@ TEST_F(BusyElsewhere, WhereTheDriverHasNoMoreThePointIsWaitedFor) {
   EXPECT_EQ(pool_.statistics().bytes_held, 1024U);
 }
 
+// Though the device's own pool is made to free all that is idle when memory is short.
+TEST_F(WorkspacePools, TheDevicesPoolWaitsBeforeItFails) {
+  WorkspacePool& pool = device_->workspace_pool();
+  const auto done = std::make_shared<Semaphore>();
+  auto lease = *pool.acquire(other_, texture({8, 8}));
+  const Texture* object = lease.object().get();
+  use_until_gate_opens(lease.object(), other_, {{done, 1}});
+  lease.release(TimelinePoint{done, 1});
+  device_->memory->capacity = device_->memory->live;
+  const auto next = pool.acquire(device_->queue(), texture({8, 7}), Dependencies::Allowed);
+  TL_ASSERT_OK(gate_->signal(1));
+  ASSERT_TRUE(next.ok()) << next.status().to_string();
+  EXPECT_EQ(next->object().get(), object);
+  EXPECT_TRUE(next->wait());
+}
+
 // At the bound it is freed instead, and the driver has it back when the work is complete.
 TEST_F(BusyElsewhere, NobodyWaitsUnasked) {
   pool_.set_max_bytes(1024);
