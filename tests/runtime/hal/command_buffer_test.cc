@@ -95,6 +95,25 @@ TEST_F(CommandBufferTest, TexturesAreTakenByRectangles) {
   EXPECT_EQ(names(*commands)[4], "barrier");
 }
 
+// A subspan is memory of its buffer, and so is a texture that is a view over one.
+TEST_F(CommandBufferTest, PartsAndViewsAreMemoryOfTheirBuffer) {
+  const auto part = *a_->subspan(128, 64);
+  const auto view = *device_->allocator()->create_view(
+      a_, {.texture = {.extent = {4, 2}}, .offset = 64, .row_pitch = 64});
+  const auto commands = make_commands();
+  TL_ASSERT_OK(commands->fill(part, 4, 8, kZero));
+  EXPECT_EQ(std::get<FillSegment>(commands->segments().back()).target.offset, 132U);
+  // The rows from 64 to 128, then those from 128 to 192.
+  TL_ASSERT_OK(commands->copy_texture_to_buffer(view, b_, {.origin = {0, 0}, .extent = {4, 1}}));
+  EXPECT_EQ(names(*commands).size(), 2U);
+  TL_ASSERT_OK(commands->copy_texture_to_buffer(view, c_, {.origin = {0, 1}, .extent = {4, 1}}));
+  TL_ASSERT_OK(commands->fill(a_, 100, 1, kZero));
+  EXPECT_THAT(names(*commands), ElementsAre("fill", "copy_texture_to_buffer", "barrier",
+                                            "copy_texture_to_buffer", "fill"));
+  TL_ASSERT_OK(commands->fill(a_, 191, 1, kZero));
+  EXPECT_EQ(names(*commands)[5], "barrier");
+}
+
 TEST_F(CommandBufferTest, NoneWhereTheDeviceRunsCommandsInOrderOrTheCallerRecordsThem) {
   DeviceInfo info = null::default_device();
   info.features.in_order_commands = true;
