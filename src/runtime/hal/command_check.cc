@@ -73,16 +73,33 @@ bool are_conflicting_textures(const Use& a, const Use& b) {
          access_of(*a.param) != access_of(*b.param);
 }
 
+// Bytes of a buffer.
+struct ByteRange {
+  BoundBuffer place;
+  std::uint64_t bytes = 0;
+};
+
+// What a use touches of a buffer: of a texture that is a view all that it shows, and of one that
+// has memory of its own nothing.
+ByteRange bytes_of(const Use& use) {
+  if (const auto* buffer = std::get_if<BoundBuffer>(use.binding))
+    return {root(*buffer), std::get<BufferParam>(*use.param).min_bytes};
+  const auto* texture = std::get_if<BoundTexture>(use.binding);
+  const TextureBacking* backing = texture == nullptr ? nullptr : texture->texture->backing();
+  if (backing == nullptr) return {};
+  return {{backing->buffer.get(), backing->offset}, backing->bytes};
+}
+
 // Kernels are compiled on the promise that what they write is no other parameter's memory.
 bool are_conflicting_buffers(const Use& a, const Use& b) {
   if (!writes(access_of(*a.param)) && !writes(access_of(*b.param))) return false;
-  const auto* x = std::get_if<BoundBuffer>(a.binding);
-  const auto* y = std::get_if<BoundBuffer>(b.binding);
-  if (x == nullptr || y == nullptr) return false;
-  const BoundBuffer p = root(*x);
-  const BoundBuffer q = root(*y);
-  return p.buffer == q.buffer && ranges_meet(p.offset, std::get<BufferParam>(*a.param).min_bytes,
-                                             q.offset, std::get<BufferParam>(*b.param).min_bytes);
+  const auto* x = std::get_if<BoundTexture>(a.binding);
+  const auto* y = std::get_if<BoundTexture>(b.binding);
+  if (x != nullptr && y != nullptr && x->texture == y->texture) return false;  // told apart above
+  const ByteRange p = bytes_of(a);
+  const ByteRange q = bytes_of(b);
+  return p.place.buffer != nullptr && p.place.buffer == q.place.buffer &&
+         ranges_meet(p.place.offset, p.bytes, q.place.offset, q.bytes);
 }
 
 // The place of the parameter behind `i` that takes memory.

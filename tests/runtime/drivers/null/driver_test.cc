@@ -63,6 +63,30 @@ TEST_F(NullDriverTest, RefusesWhatIsWrong) {
   EXPECT_TRUE(commands->segments().empty());
 }
 
+// A view and the bytes behind it are one memory, which a kernel may not write as one argument while
+// it has it as another.
+TEST_F(NullDriverTest, ViewsAndTheirBufferAreOneMemory) {
+  const auto made = device_->create_executable(
+      {.codes = opencl_c("anything"),
+       .entry_points = {
+           {.name = "f",
+            .params = {BufferParam{.name = "x", .access = Access::Write, .min_bytes = 64},
+                       TextureParam{.name = "t"}}}}});
+  TL_ASSERT_OK(made.status());
+  const auto buffer = *device_->create_buffer({.bytes = 512});
+  const auto view =
+      *device_->allocator()->create_view(buffer, {.texture = {.extent = {4, 2}}, .offset = 256});
+  const auto commands = device_->create_command_buffer();
+  const auto dispatch = [&](std::uint64_t offset) {
+    const std::array<Binding, 2> bindings = {BufferBinding{buffer, offset}, TextureBinding{view}};
+    return commands->dispatch(*made, 0, {1, 1, 1}, bindings, {});
+  };
+  EXPECT_THAT(dispatch(256), fails_with(StatusCode::InvalidArgument, "are the same memory"));
+  EXPECT_THAT(dispatch(208), fails_with(StatusCode::InvalidArgument, "are the same memory"));
+  TL_ASSERT_OK(dispatch(192));
+  TL_ASSERT_OK(dispatch(384));
+}
+
 TEST_F(NullDriverTest, ADeviceWithoutImages) {
   DeviceInfo info = default_device();
   info.features.images = false;
