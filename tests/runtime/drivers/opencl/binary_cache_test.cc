@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <thread>
 
 #include "runtime/drivers/opencl/api.h"
 #include "tests/runtime/opencl_fixture.h"
@@ -213,6 +214,29 @@ TEST_F(ProgramCacheTest, AFolderThatCannotBeMadeIsNoErrorOfTheBuild) {
   folder_ = whole;
   EXPECT_EQ(result_of(add_five()), 7);
   EXPECT_EQ(cache_->counts().store_failures, 1u);
+}
+
+// A submission and threads that prepare it meet: one builds, the others wait for it.
+TEST_F(ProgramCacheTest, AtFirstUseItIsBuiltOnce) {
+  open();
+  ExecutableDesc desc = add_five();
+  desc.build = BuildTime::FirstUse;
+  const auto executable = *device_->create_executable(desc);
+  EXPECT_EQ(from_source, 0);
+  const auto buffer = make_buffer(4);
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(
+      commands->dispatch(executable, 0, {1, 1, 1}, {{BufferBinding{buffer}}}, {{Constant(2)}}));
+  std::atomic<int> prepared = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] { prepared += executable->prepare().ok() ? 1 : 0; });
+  }
+  TL_ASSERT_OK(run(commands));
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(from_source, 1);
+  EXPECT_EQ(prepared, 2);
+  EXPECT_EQ(values_of<int>(buffer).front(), 7);
 }
 
 TEST_F(ProgramCacheTest, AFailedBuildStoresNothing) {
