@@ -251,7 +251,7 @@ TEST_F(ExecutableTest, BuiltAtFirstUseItFailsThenAndEachTimeAfter) {
   ASSERT_TRUE(made.ok()) << made.status().to_string();
   const auto failure = fails_with(StatusCode::BuildFailed, "VALUE");
   const auto buffer = make_buffer(4);
-  const auto commands = device_->create_command_buffer();
+  const auto commands = device_->create_command_buffer({.reusable = true});
   TL_ASSERT_OK(
       commands->dispatch(*made, 0, {1, 1, 1}, std::vector<Binding>{BufferBinding{buffer}}, {}));
   TL_ASSERT_OK(commands->finish());
