@@ -1,0 +1,218 @@
+// Barriers given by the caller, command buffers that are used once, and calls of host functions
+// between commands.
+#include <atomic>
+
+#include "tests/conformance/fixture.h"
+
+namespace texloom::hal::conformance {
+namespace {
+
+class BarrierModes : public On<> {
+ protected:
+  void SetUp() override {
+    On<>::SetUp();
+    if (IsSkipped()) return;
+    a_ = make_buffer(bytes_of(std::vector<std::uint32_t>(8, 1)));
+    b_ = make_buffer(bytes_of(std::vector<std::uint32_t>(8, 2)));
+    c_ = make_buffer(bytes_of(std::vector<std::uint32_t>(8, 3)));
+  }
+  std::shared_ptr<CommandBuffer> begin_with(Barriers barriers) {
+    return device().create_command_buffer({.barriers = barriers});
+  }
+  static Status copy(CommandBuffer& commands, const std::shared_ptr<Buffer>& from,
+                     const std::shared_ptr<Buffer>& to) {
+    return commands.copy_buffer(from, 0, to, 0, 32);
+  }
+  void expect_all(const std::shared_ptr<Buffer>& buffer, std::uint32_t value) {
+    expect_values(buffer, std::vector<std::uint32_t>(8, value));
+  }
+
+  std::shared_ptr<Buffer> a_, b_, c_;
+};
+TL_ON_EVERY_DEVICE(BarrierModes);
+
+TEST_P(BarrierModes, ExplicitBarriersOrderCommands) {
+  const auto commands = begin_with(Barriers::Explicit);
+  TL_ASSERT_OK(copy(*commands, a_, b_));
+  TL_ASSERT_OK(commands->barrier());
+  TL_ASSERT_OK(copy(*commands, b_, c_));
+  TL_ASSERT_OK(run(commands));
+  expect_all(c_, 1);
+}
+TEST_P(BarrierModes, BarriersMayStandAnywhere) {
+  for (const Barriers barriers : {Barriers::Automatic, Barriers::Explicit, Barriers::Checked}) {
+    const auto commands = begin_with(barriers);
+    TL_ASSERT_OK(commands->barrier());
+    TL_ASSERT_OK(commands->barrier());
+    TL_ASSERT_OK(copy(*commands, a_, b_));
+    TL_ASSERT_OK(commands->barrier());
+    TL_ASSERT_OK(run(commands));
+    expect_all(b_, 1);
+  }
+}
+TEST_P(BarrierModes, CheckedCommandsThatNeedNoneAreTaken) {
+  const auto commands = begin_with(Barriers::Checked);
+  TL_ASSERT_OK(copy(*commands, a_, b_));
+  TL_ASSERT_OK(copy(*commands, a_, c_));
+  TL_ASSERT_OK(run(commands));
+  expect_all(b_, 1);
+  expect_all(c_, 1);
+}
+TEST_P(BarrierModes, CheckedWithABarrierIsTaken) {
+  const auto commands = begin_with(Barriers::Checked);
+  TL_ASSERT_OK(copy(*commands, a_, b_));
+  TL_ASSERT_OK(commands->barrier());
+  TL_ASSERT_OK(copy(*commands, b_, c_));
+  TL_ASSERT_OK(run(commands));
+  expect_all(c_, 1);
+}
+TEST_P(BarrierModes, CheckedReadBehindAWriteIsAnError) {
+  const auto commands = begin_with(Barriers::Checked);
+  TL_ASSERT_OK(copy(*commands, a_, b_));
+  TL_ASSERT_OK(copy(*commands, b_, c_));
+  EXPECT_THAT(commands->finish(), fails_with(StatusCode::InvalidArgument, "barrier"));
+}
+TEST_P(BarrierModes, CheckedWriteBehindAReadIsAnError) {
+  const auto commands = begin_with(Barriers::Checked);
+  TL_ASSERT_OK(copy(*commands, a_, b_));
+  TL_ASSERT_OK(commands->update(a_, 0, Bytes(4)));
+  EXPECT_THAT(commands->finish(), fails_with(StatusCode::InvalidArgument, "barrier"));
+}
+TEST_P(BarrierModes, CheckedWriteBehindAWriteIsAnError) {
+  const auto commands = begin_with(Barriers::Checked);
+  TL_ASSERT_OK(commands->update(a_, 0, Bytes(8)));
+  TL_ASSERT_OK(commands->update(a_, 4, Bytes(8)));
+  EXPECT_THAT(commands->finish(), fails_with(StatusCode::InvalidArgument, "barrier"));
+}
+TEST_P(BarrierModes, CheckedErrorsNameBothCommands) {
+  const auto commands = begin_with(Barriers::Checked);
+  TL_ASSERT_OK(commands->update(a_, 0, Bytes(8)));
+  TL_ASSERT_OK(copy(*commands, a_, b_));
+  const Status status = commands->finish();
+  EXPECT_THAT(status, fails_with(StatusCode::InvalidArgument, "update"));
+  EXPECT_THAT(status, fails_with(StatusCode::InvalidArgument, "copy_buffer"));
+}
+TEST_P(BarrierModes, CheckedWritesSideBySideNeedNone) {
+  const auto commands = begin_with(Barriers::Checked);
+  TL_ASSERT_OK(commands->update(a_, 0, Bytes(8)));
+  TL_ASSERT_OK(commands->update(a_, 8, Bytes(8)));
+  TL_ASSERT_OK(run(commands));
+}
+TEST_P(BarrierModes, CheckedErrorsCannotBeSubmitted) {
+  const auto commands = begin_with(Barriers::Checked);
+  TL_ASSERT_OK(copy(*commands, a_, b_));
+  TL_ASSERT_OK(copy(*commands, b_, c_));
+  EXPECT_FALSE(commands->finish().ok());
+  EXPECT_EQ(queue().submit(commands).code(), StatusCode::InvalidArgument);
+  expect_all(c_, 3);
+}
+
+class OneShot : public On<> {};
+TL_ON_EVERY_DEVICE(OneShot);
+
+TEST_P(OneShot, CommandBuffersRunOnce) {
+  const auto buffer = make_buffer(8);
+  const auto commands = begin();
+  TL_ASSERT_OK(commands->update(buffer, 0, Bytes(8, std::byte{1})));
+  TL_ASSERT_OK(run(commands));
+  EXPECT_EQ(queue().submit(commands).code(), StatusCode::InvalidArgument);
+  expect_content(buffer, Bytes(8, std::byte{1}));
+}
+TEST_P(OneShot, CommandBuffersTwiceInASubmissionAreRefused) {
+  const auto commands = begin();
+  TL_ASSERT_OK(commands->finish());
+  EXPECT_EQ(queue().submit({.commands = {commands, commands}}).code(), StatusCode::InvalidArgument);
+  TL_ASSERT_OK(queue().submit(commands));
+}
+TEST_P(OneShot, CommandBuffersOfARefusedSubmissionAreNotUsedUp) {
+  const auto commands = begin();
+  TL_ASSERT_OK(commands->finish());
+  EXPECT_FALSE(queue().submit({.commands = {commands, begin()}}).ok());
+  TL_ASSERT_OK(queue().submit(commands));
+}
+
+class HostCalls : public On<> {
+ protected:
+  void SetUp() override {
+    On<>::SetUp();
+    if (!IsSkipped()) x_ = make_buffer(Bytes(8, std::byte{1}));
+  }
+  std::shared_ptr<Buffer> x_;
+};
+TL_ON_EVERY_DEVICE(HostCalls);
+
+TEST_P(HostCalls, AreCalledOnce) {
+  std::atomic<int> calls = 0;
+  const auto commands = begin();
+  TL_ASSERT_OK(commands->host_call([&] {
+    ++calls;
+    return Status();
+  }));
+  EXPECT_EQ(calls, 0);
+  TL_ASSERT_OK(run(commands));
+  EXPECT_EQ(calls, 1);
+}
+TEST_P(HostCalls, AreCalledForEachSubmission) {
+  std::atomic<int> calls = 0;
+  const auto commands = begin_reusable();
+  TL_ASSERT_OK(commands->host_call([&] {
+    ++calls;
+    return Status();
+  }));
+  TL_ASSERT_OK(commands->finish());
+  for (int i = 0; i < 5; ++i) TL_ASSERT_OK(queue().submit(commands));
+  TL_ASSERT_OK(queue().wait_idle());
+  EXPECT_EQ(calls, 5);
+}
+TEST_P(HostCalls, SeeWhatIsBeforeThemComplete) {
+  Bytes read(8), seen;
+  const auto commands = begin();
+  TL_ASSERT_OK(commands->readback(x_, 0, read));
+  TL_ASSERT_OK(commands->host_call([&] {
+    seen = read;
+    return Status();
+  }));
+  TL_ASSERT_OK(commands->update(x_, 0, Bytes(8, std::byte{2})));
+  TL_ASSERT_OK(commands->readback(x_, 0, read));
+  TL_ASSERT_OK(run(commands));
+  expect_bytes(seen, Bytes(8, std::byte{1}), "in the call");
+  expect_bytes(read, Bytes(8, std::byte{2}), "behind it");
+}
+TEST_P(HostCalls, AreCalledInOrder) {
+  std::vector<int> order;
+  const auto commands = begin();
+  for (int i = 0; i < 4; ++i) {
+    TL_ASSERT_OK(commands->host_call([&order, i] {
+      order.push_back(i);
+      return Status();
+    }));
+    TL_ASSERT_OK(commands->update(x_, 0, Bytes(4)));
+  }
+  TL_ASSERT_OK(run(commands));
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
+}
+TEST_P(HostCalls, MaySignalSemaphores) {
+  const auto called = std::make_shared<Semaphore>();
+  const auto commands = begin();
+  TL_ASSERT_OK(commands->host_call([called] { return called->signal(1); }));
+  TL_ASSERT_OK(commands->finish());
+  TL_ASSERT_OK(queue().submit(commands));
+  TL_ASSERT_OK(called->wait(1));
+}
+TEST_P(HostCalls, ThatFailEndTheSubmission) {
+  const auto done = std::make_shared<Semaphore>();
+  const auto commands = begin();
+  TL_ASSERT_OK(commands->host_call([] { return invalid_argument("the call's own words"); }));
+  TL_ASSERT_OK(commands->update(x_, 0, Bytes(8, std::byte{2})));
+  TL_ASSERT_OK(commands->finish());
+  TL_ASSERT_OK(queue().submit({.commands = {commands}, .signals = {{done, 1}}}));
+  EXPECT_THAT(done->wait(1), fails_with(StatusCode::InvalidArgument, "the call's own words"));
+  EXPECT_FALSE(queue().wait_idle().ok());
+  expect_content(x_, Bytes(8, std::byte{1}));
+}
+TEST_P(HostCalls, OfNothingAreRefused) {
+  EXPECT_EQ(begin()->host_call({}).code(), StatusCode::InvalidArgument);
+}
+
+}  // namespace
+}  // namespace texloom::hal::conformance

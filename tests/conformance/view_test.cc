@@ -1,0 +1,118 @@
+// Textures that are views over a buffer: one memory, seen as bytes and as texels.
+#include "tests/conformance/texture_fixture.h"
+
+namespace texloom::hal::conformance {
+namespace {
+
+class TextureViews : public OnTextures<> {
+ protected:
+  void SetUp() override {
+    OnTextures<>::SetUp();
+    if (IsSkipped()) return;
+    if (!info().features.texture_views) GTEST_SKIP() << "no textures over buffers";
+    pitch_ = smallest_view_pitch(info(), format(), kExtent.width);
+    buffer_ = make_buffer(Bytes(pitch_ * kExtent.height, kSentinel));
+    const auto view = device().allocator()->create_view(buffer_, {.texture = desc()});
+    TL_ASSERT_OK(view.status());
+    view_ = *view;
+  }
+  TextureDesc desc() const { return {.extent = kExtent, .format = format()}; }
+  std::size_t row() const { return kExtent.width * texel(); }
+
+  static constexpr Extent2D kExtent = {5, 4};
+  std::uint64_t pitch_ = 0;
+  std::shared_ptr<Buffer> buffer_;
+  std::shared_ptr<Texture> view_;
+};
+TL_ON_EVERY_TEXTURE(TextureViews);
+
+TEST_P(TextureViews, AreAsTheyWereAskedFor) {
+  EXPECT_EQ(view_->extent(), kExtent);
+  EXPECT_EQ(view_->format(), format());
+  ASSERT_NE(view_->backing(), nullptr);
+  EXPECT_EQ(view_->backing()->row_pitch, pitch_);
+}
+TEST_P(TextureViews, ShowTheBytesOfTheBuffer) {
+  const Bytes data = random_bytes(pitch_ * kExtent.height, 1);
+  TL_ASSERT_OK(write_buffer(device(), buffer_, 0, data));
+  Bytes expected(row() * kExtent.height);
+  blit(data, pitch_, 0, expected, row(), {0, 0, row(), kExtent.height});
+  expect_content(view_, expected);
+}
+// The bytes between the rows stay as they were.
+TEST_P(TextureViews, WriteTheBytesOfTheBuffer) {
+  const Bytes data = random_bytes(row() * kExtent.height, 2);
+  TL_ASSERT_OK(write_texture(device(), view_, {{}, kExtent}, data));
+  Bytes expected(pitch_ * kExtent.height, kSentinel);
+  blit(data, row(), 0, expected, pitch_, {0, 0, row(), kExtent.height});
+  expect_content(buffer_, expected);
+}
+TEST_P(TextureViews, AreReadByKernels) {
+  Bytes data(pitch_ * kExtent.height, std::byte{0});
+  for (std::size_t i = 0; i < data.size(); i += texel()) data[i] = static_cast<std::byte>(i % 60);
+  TL_ASSERT_OK(write_buffer(device(), buffer_, 0, data));
+  const auto out = make_texture_full_of(kSentinel, kExtent, format());
+  const auto commands = begin();
+  const std::array<Binding, 2> bindings = {TextureBinding{view_}, TextureBinding{out}};
+  TL_ASSERT_OK(commands->dispatch(executable(kernels::copy_texels(format())), 0,
+                                  {kExtent.width, kExtent.height, 1}, bindings, {}));
+  TL_ASSERT_OK(run(commands));
+  if (channel_type(format()) == ElementType::Float16 ||
+      channel_type(format()) == ElementType::Float32)
+    return;  // these bits are denormal floats, which a device may flush
+  Bytes expected(row() * kExtent.height);
+  blit(data, pitch_, 0, expected, row(), {0, 0, row(), kExtent.height});
+  expect_content(out, expected);
+}
+TEST_P(TextureViews, KeepTheBuffer) {
+  const Bytes data = random_bytes(row() * kExtent.height, 3);
+  const std::weak_ptr<Buffer> watched = buffer_;
+  buffer_.reset();
+  EXPECT_FALSE(watched.expired());
+  TL_ASSERT_OK(write_texture(device(), view_, {{}, kExtent}, data));
+  expect_content(view_, data);
+}
+TEST_P(TextureViews, HaveRowsOfTheirOwnPitch) {
+  const std::uint64_t step = limits().view_pitch_alignment * texel();
+  const std::uint64_t pitch = pitch_ + step;
+  const Bytes bytes = random_bytes(pitch * kExtent.height, 4);
+  const auto buffer = make_buffer(bytes);
+  const auto view =
+      device().allocator()->create_view(buffer, {.texture = desc(), .row_pitch = pitch});
+  TL_ASSERT_OK(view.status());
+  Bytes expected(row() * kExtent.height);
+  blit(bytes, pitch, 0, expected, row(), {0, 0, row(), kExtent.height});
+  expect_content(*view, expected);
+}
+TEST_P(TextureViews, OfPitchesBetweenTheAlignmentAreRefused) {
+  const auto buffer = make_buffer(4 * pitch_ * kExtent.height);
+  EXPECT_EQ(device()
+                .allocator()
+                ->create_view(buffer, {.texture = desc(), .row_pitch = pitch_ + 1})
+                .status()
+                .code(),
+            StatusCode::InvalidArgument);
+}
+TEST_P(TextureViews, PastTheEndOfTheBufferAreRefused) {
+  const auto small = make_buffer(pitch_ * (kExtent.height - 1) + row() - 1);
+  EXPECT_EQ(device().allocator()->create_view(small, {.texture = desc()}).status().code(),
+            StatusCode::InvalidArgument);
+}
+TEST_P(TextureViews, OfBuffersWithoutTheUsageAreRefused) {
+  const auto mute = make_buffer(pitch_ * kExtent.height, BufferUsage::Storage);
+  EXPECT_EQ(device().allocator()->create_view(mute, {.texture = desc()}).status().code(),
+            StatusCode::InvalidArgument);
+}
+class WithoutTextureViews : public On<> {};
+TL_ON_EVERY_DEVICE(WithoutTextureViews);
+
+TEST_P(WithoutTextureViews, TheyAreUnimplemented) {
+  if (info().features.texture_views) GTEST_SKIP() << "the device has textures over buffers";
+  const auto buffer = make_buffer(4096);
+  EXPECT_EQ(
+      device().allocator()->create_view(buffer, {.texture = {.extent = {4, 4}}}).status().code(),
+      StatusCode::Unimplemented);
+}
+
+}  // namespace
+}  // namespace texloom::hal::conformance
