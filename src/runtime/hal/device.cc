@@ -87,4 +87,9 @@ std::shared_ptr<CommandBuffer> Device::create_command_buffer(const CommandBuffer
   return std::make_shared<CommandBuffer>(info_, desc);
 }
 
+Result<std::shared_ptr<Queue>> Device::create_queue() {
+  TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend, create_backend());
+  return Queue::create(info_, std::move(backend), options_.profile);
+}
+
 }  // namespace texloom::hal

@@ -47,8 +47,10 @@ class Device {
   // The workspace of all that runs here. Lives as long as the device.
   WorkspacePool& workspace_pool() { return workspace_pool_; }
 
-  // The device's one queue.
+  // The queue that the device has from the start.
   const std::shared_ptr<Queue>& queue() const { return queue_; }
+  // One more; what two queues run is in no order but that of semaphores.
+  Result<std::shared_ptr<Queue>> create_queue();
 
  protected:
   Device(const DeviceOptions& options, std::shared_ptr<const DeviceInfo> info,
@@ -56,6 +58,7 @@ class Device {
 
   // The description has passed the checks of creation_check.h.
   virtual Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) = 0;
+  virtual Result<std::unique_ptr<QueueBackend>> create_backend() = 0;
 
  private:
   class PoolTrim;

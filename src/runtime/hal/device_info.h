@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,13 +95,15 @@ struct DeviceInfo {
   bool is_gpu() const { return type == DeviceType::Gpu; }
 };
 
+class Profile;
+
 // What a device is opened for.
 struct DeviceOptions {
   // Makes mistakes visible that a device may forgive, at a cost: what is mapped for Access::Write
   // is full of a pattern at first.
   bool debug = false;
-  // Queues take the device's times of what they run.
-  bool profiling = false;
+  // Gets what queues run and when. Null: nothing is measured.
+  std::shared_ptr<Profile> profile = {};
 };
 
 }  // namespace texloom::hal

@@ -63,7 +63,8 @@ struct Pending {
 // unless a waiting thread does.
 class Queue::State {
  public:
-  explicit State(std::unique_ptr<QueueBackend> backend) : backend_(std::move(backend)) {}
+  State(std::unique_ptr<QueueBackend> backend, std::shared_ptr<Profile> profile)
+      : backend_(std::move(backend)), profile_(std::move(profile)) {}
 
   void submit(Submission submission, const std::shared_ptr<State>& self);
   Status wait_idle(const Deadline& deadline);
@@ -93,6 +94,7 @@ class Queue::State {
   bool busy_wait_until(std::uint64_t completed, const Deadline& deadline, Lock& lock);
 
   std::unique_ptr<QueueBackend> backend_;
+  std::shared_ptr<Profile> profile_;  // may be null
 
   // Of all below. Neither a semaphore nor the driver is called with it, but for is_complete().
   mutable std::mutex mutex_;
@@ -124,6 +126,7 @@ void Queue::State::start_front(Lock& lock) {
   for (const auto& [semaphore, number] : callbacks) semaphore->cancel(number);
   callbacks.clear();
   if (error.ok() && !next.submission.commands.empty()) {
+    const HostSpan span(profile_.get(), "start a submission");
     auto work = backend_->start(next.submission.commands);
     if (work.ok()) {
       next.work = *std::move(work);
@@ -143,7 +146,10 @@ void Queue::State::complete_front(Lock& lock) {
   started_.pop_front();
   Status status = next.outcome->error;
   lock.unlock();
-  if (next.work != nullptr) status = next.work->wait();
+  if (next.work != nullptr) {
+    const HostSpan span(profile_.get(), "wait for the device");
+    status = next.work->wait();
+  }
   next.work.reset();
   next.submission.commands.clear();
   lock.lock();
@@ -175,6 +181,7 @@ void Queue::State::help_to_start(Lock& lock) {
 }
 
 void Queue::State::start_all() {
+  if (profile_ != nullptr) profile_->name_host_track("queue: starting");
   Lock lock(mutex_);
   while (true) {
     startable_.wait(lock, [&] { return can_start() || (stopping_ && waiting_.empty()); });
@@ -188,6 +195,7 @@ void Queue::State::start_all() {
 }
 
 void Queue::State::complete_all() {
+  if (profile_ != nullptr) profile_->name_host_track("queue: completing");
   Lock lock(mutex_);
   while (true) {
     completable_.wait(lock, [&] {
@@ -310,8 +318,9 @@ void Queue::State::submit(Submission submission, const std::shared_ptr<State>& s
 }
 
 Result<std::shared_ptr<Queue>> Queue::create(std::shared_ptr<const DeviceInfo> device_info,
-                                             std::unique_ptr<QueueBackend> backend) {
-  auto state = std::make_shared<State>(std::move(backend));
+                                             std::unique_ptr<QueueBackend> backend,
+                                             std::shared_ptr<Profile> profile) {
+  auto state = std::make_shared<State>(std::move(backend), std::move(profile));
   std::shared_ptr<Queue> queue(new Queue(std::move(device_info), state));
   try {
     queue->threads_.emplace_back([state] { state->start_all(); });

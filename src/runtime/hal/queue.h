@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/hal/command_buffer.h"
+#include "runtime/hal/profile.h"
 #include "runtime/hal/semaphore.h"
 #include "support/status.h"
 
@@ -54,15 +55,16 @@ class Queue {
  public:
   // Unavailable where the process may have no more threads.
   static Result<std::shared_ptr<Queue>> create(std::shared_ptr<const DeviceInfo> device_info,
-                                               std::unique_ptr<QueueBackend> backend);
+                                               std::unique_ptr<QueueBackend> backend,
+                                               std::shared_ptr<Profile> profile = {});
   ~Queue();
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
   // Hands over finished command buffers; keeps them and the semaphores until they have run.
   // InvalidArgument: null, not finished, of another device, submitted before and not reusable, a
-  // table that does not fit. What goes wrong later fails the semaphores to be signalled, and is told
-  // by wait_idle.
+  // table that does not fit. What goes wrong later fails the semaphores to be signalled, and is
+  // told by wait_idle.
   Status submit(Submission submission);
   Status submit(std::shared_ptr<const CommandBuffer> commands);
 

@@ -39,4 +39,71 @@ std::string_view name_of(const Segment& segment) {
   return kNames[segment.index()];
 }
 
+namespace {
+
+const KernelCall* call_of(const Segment& segment) {
+  if (const auto* dispatch = std::get_if<DispatchSegment>(&segment)) return &dispatch->call;
+  if (const auto* dispatch = std::get_if<IndirectDispatchSegment>(&segment)) return &dispatch->call;
+  return nullptr;
+}
+
+std::uint64_t bytes_of(Extent2D extent, TexelFormat format) {
+  return std::uint64_t{extent.width} * extent.height * bytes_per_texel(format);
+}
+
+std::uint64_t bytes_of(const KernelParam& param, const BoundMemory& bound) {
+  if (const auto* texture = std::get_if<TextureParam>(&param)) {
+    const bool declares = texture->min_extent != Extent2D{};
+    return bytes_of(
+        declares ? texture->min_extent : std::get<BoundTexture>(bound).texture->extent(),
+        texture->format);
+  }
+  const std::uint64_t declared = std::get<BufferParam>(param).min_bytes;
+  const auto& buffer = std::get<BoundBuffer>(bound);
+  return declared != 0 ? declared : buffer.buffer->bytes() - buffer.offset;
+}
+
+std::uint64_t bytes_of(const KernelCall& call, std::span<const Binding> table) {
+  std::uint64_t bytes = 0;
+  auto binding = call.bindings.begin();
+  for (const KernelParam& param : call.entry().params) {
+    if (std::holds_alternative<ConstantParam>(param)) continue;
+    bytes += bytes_of(param, resolve(*binding++, table));
+  }
+  return bytes;
+}
+
+// Of what is no kernel.
+struct TransferBytes {
+  std::uint64_t operator()(const FillSegment& s) const { return s.bytes; }
+  std::uint64_t operator()(const UpdateSegment& s) const { return s.data.size(); }
+  std::uint64_t operator()(const ReadbackSegment& s) const { return s.data.size(); }
+  std::uint64_t operator()(const CopyBufferSegment& s) const { return 2 * s.bytes; }
+  std::uint64_t operator()(const CopyBufferToTextureSegment& s) const {
+    return 2 * bytes_of(s.region.extent, s.target->format());
+  }
+  std::uint64_t operator()(const CopyTextureToBufferSegment& s) const {
+    return 2 * bytes_of(s.region.extent, s.source->format());
+  }
+  std::uint64_t operator()(const CopyTextureSegment& s) const {
+    return 2 * bytes_of(s.extent, s.source->format());
+  }
+  template <class Other>
+  std::uint64_t operator()(const Other&) const {
+    return 0;
+  }
+};
+
+}  // namespace
+
+std::string label_of(const Segment& segment) {
+  const KernelCall* call = call_of(segment);
+  return call != nullptr ? call->entry().name : std::string(name_of(segment));
+}
+
+std::uint64_t bytes_of(const Segment& segment, std::span<const Binding> table) {
+  const KernelCall* call = call_of(segment);
+  return call != nullptr ? bytes_of(*call, table) : std::visit(TransferBytes(), segment);
+}
+
 }  // namespace texloom::hal

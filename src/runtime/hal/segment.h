@@ -17,6 +17,7 @@
 #include <functional>
 #include <iterator>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -138,6 +139,11 @@ using Segment =
 
 // "dispatch", "copy_buffer", …: the name of the command that records it.
 std::string_view name_of(const Segment& segment);
+// What it is called in a profile: the kernel's name, or the command's.
+std::string label_of(const Segment& segment);
+// The bytes that it reads and writes, each range once: what the parameters of a kernel declare, or
+// all that is bound where they declare nothing.
+std::uint64_t bytes_of(const Segment& segment, std::span<const Binding> table);
 
 // Segments in the order of recording, in an arena.
 class SegmentList {

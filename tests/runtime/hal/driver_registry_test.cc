@@ -2,6 +2,7 @@
 #include "runtime/hal/driver_registry.h"
 
 #include "runtime/drivers/null/driver.h"
+#include "runtime/hal/profile.h"
 #include "tests/runtime/opencl_fixture.h"
 
 namespace texloom::hal {
@@ -88,8 +89,10 @@ TEST_F(DriverRegistryTest, NamesAreUniqueAndInOrder) {
 }
 
 TEST_F(DriverRegistryTest, OptionsReachTheDevice) {
-  const auto device = *drivers_.open("three", {.debug = true, .profiling = true});
-  EXPECT_TRUE(device->options().debug && device->options().profiling);
+  const auto profile = std::make_shared<Profile>();
+  const auto device = *drivers_.open("three", {.debug = true, .profile = profile});
+  EXPECT_TRUE(device->options().debug);
+  EXPECT_EQ(device->options().profile, profile);
   EXPECT_FALSE((*drivers_.open("three"))->options().debug);
 }
 

@@ -123,8 +123,6 @@ class CountingDevice final : public Device {
   explicit CountingDevice(const std::shared_ptr<const DeviceInfo>& info)
       : CountingDevice(info, std::make_shared<Memory>()) {}
 
-  std::shared_ptr<Queue> another_queue() const { return instant_queue(info_); }
-
   const std::shared_ptr<Memory> memory;
 
  private:
@@ -136,6 +134,9 @@ class CountingDevice final : public Device {
 
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc&) override {
     return make_error(StatusCode::Unimplemented, "no kernels");
+  }
+  Result<std::unique_ptr<QueueBackend>> create_backend() override {
+    return std::unique_ptr<QueueBackend>(std::make_unique<InstantQueue>());
   }
 
   std::shared_ptr<const DeviceInfo> info_;
@@ -177,7 +178,7 @@ class WorkspacePools : public ::testing::Test {
 
   std::shared_ptr<CountingDevice> device_ =
       std::make_shared<CountingDevice>(std::make_shared<const DeviceInfo>(null::default_device()));
-  std::shared_ptr<Queue> other_ = device_->another_queue();
+  std::shared_ptr<Queue> other_ = *device_->create_queue();
   std::shared_ptr<Semaphore> gate_ = std::make_shared<Semaphore>();
   WorkspacePool pool_{*device_};
 };

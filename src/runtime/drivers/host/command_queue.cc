@@ -46,8 +46,12 @@ class HostWork final : public QueueBackend::Work {
 
 class HostQueue final : public QueueBackend {
  public:
-  HostQueue(std::shared_ptr<Workers> workers, HostMemoryBlock scratch)
-      : workers_(std::move(workers)), scratch_(std::move(scratch)) {}
+  HostQueue(std::shared_ptr<Workers> workers, HostMemoryBlock scratch,
+            std::shared_ptr<Profile> profile, std::string_view device)
+      : workers_(std::move(workers)),
+        scratch_(std::move(scratch)),
+        profile_(std::move(profile)),
+        track_(profile_ == nullptr ? 0 : profile_->add_device_track(device)) {}
 
   ~HostQueue() override {
     {
@@ -104,12 +108,15 @@ class HostQueue final : public QueueBackend {
 
   Status run(const Commands& commands) {
     for (const SubmittedCommands& each : commands)
-      TL_RETURN_IF_ERROR(run_commands(each, *workers_, {scratch_.get(), kScratchBytes}));
+      TL_RETURN_IF_ERROR(
+          run_commands(each, *workers_, {scratch_.get(), kScratchBytes}, profile_.get(), track_));
     return {};
   }
 
   std::shared_ptr<Workers> workers_;
   HostMemoryBlock scratch_;
+  std::shared_ptr<Profile> profile_;  // may be null
+  std::uint32_t track_;
   std::mutex mutex_;  // of what follows
   std::condition_variable posted_;
   std::deque<Posted> submissions_;
@@ -119,11 +126,14 @@ class HostQueue final : public QueueBackend {
 
 }  // namespace
 
-Result<std::unique_ptr<QueueBackend>> create_queue_backend(std::shared_ptr<Workers> workers) {
+Result<std::unique_ptr<QueueBackend>> create_queue_backend(std::shared_ptr<Workers> workers,
+                                                           std::shared_ptr<Profile> profile,
+                                                           std::string_view device) {
   HostMemoryBlock scratch = allocate_aligned(kScratchBytes);
   if (scratch == nullptr)
     return make_error(StatusCode::OutOfMemory, "no scratch memory for a queue");
-  auto queue = std::make_unique<HostQueue>(std::move(workers), std::move(scratch));
+  auto queue = std::make_unique<HostQueue>(std::move(workers), std::move(scratch),
+                                           std::move(profile), device);
   TL_RETURN_IF_ERROR(queue->start_thread());
   return std::unique_ptr<QueueBackend>(std::move(queue));
 }

@@ -16,10 +16,12 @@ namespace {
 class HostDevice final : public Device {
  public:
   HostDevice(const DeviceOptions& options, const std::shared_ptr<const DeviceInfo>& info,
-             std::vector<std::shared_ptr<const KernelLoader>> loaders, std::shared_ptr<Queue> queue)
+             std::vector<std::shared_ptr<const KernelLoader>> loaders,
+             std::shared_ptr<Workers> workers, std::shared_ptr<Queue> queue)
       : Device(options, info, std::make_shared<HostAllocator>(info, options), std::move(queue)),
         info_(info),
-        loaders_(std::move(loaders)) {}
+        loaders_(std::move(loaders)),
+        workers_(std::move(workers)) {}
 
  private:
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
@@ -31,9 +33,13 @@ class HostDevice final : public Device {
     return std::shared_ptr<Executable>(
         std::make_shared<HostExecutable>(info_, loader, code->code, desc.entry_points));
   }
+  Result<std::unique_ptr<QueueBackend>> create_backend() override {
+    return create_queue_backend(workers_, options().profile, info_->name);
+  }
 
   std::shared_ptr<const DeviceInfo> info_;
   std::vector<std::shared_ptr<const KernelLoader>> loaders_;
+  std::shared_ptr<Workers> workers_;
 };
 
 // Limits are those of the interface's own numbers and of what kernels are promised; memory is the
@@ -87,10 +93,11 @@ class HostDriver final : public Driver {
     // The queue's thread is one of them.
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Workers> workers, Workers::create(threads_ - 1));
     TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend,
-                        create_queue_backend(std::move(workers)));
-    TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue, Queue::create(info, std::move(backend)));
-    return std::shared_ptr<Device>(
-        std::make_shared<HostDevice>(options, info, loaders_, std::move(queue)));
+                        create_queue_backend(workers, options.profile, info->name));
+    TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue,
+                        Queue::create(info, std::move(backend), options.profile));
+    return std::shared_ptr<Device>(std::make_shared<HostDevice>(
+        options, info, loaders_, std::move(workers), std::move(queue)));
   }
 
   std::vector<DeviceInfo> devices_;

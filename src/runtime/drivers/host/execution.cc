@@ -172,10 +172,25 @@ class Runner {
 }  // namespace
 
 Status run_commands(const SubmittedCommands& submitted, Workers& workers,
-                    std::span<std::byte> scratch) {
+                    std::span<std::byte> scratch, Profile* profile, std::uint32_t track) {
   Runner runner(workers, scratch, submitted.table);
-  for (const Segment& segment : submitted.commands->segments())
+  const ProfileClock::time_point given =
+      profile == nullptr ? ProfileClock::time_point() : ProfileClock::now();
+  for (const Segment& segment : submitted.commands->segments()) {
+    if (profile == nullptr) {
+      TL_RETURN_IF_ERROR(std::visit(runner, segment));
+      continue;
+    }
+    if (std::holds_alternative<BarrierSegment>(segment)) continue;
+    const ProfileClock::time_point begin = ProfileClock::now();
     TL_RETURN_IF_ERROR(std::visit(runner, segment));
+    profile->add({.name = label_of(segment),
+                  .track = track,
+                  .begin = begin,
+                  .end = ProfileClock::now(),
+                  .queue_wait = begin - given,
+                  .bytes = bytes_of(segment, submitted.table)});
+  }
   return {};
 }
 

@@ -79,7 +79,11 @@ struct SharedStatistics {
 // All is complete when it is started.
 class NullQueue final : public QueueBackend {
  public:
-  explicit NullQueue(std::shared_ptr<SharedStatistics> shared) : shared_(std::move(shared)) {}
+  NullQueue(std::shared_ptr<SharedStatistics> shared, std::shared_ptr<Profile> profile,
+            std::string_view device)
+      : shared_(std::move(shared)),
+        profile_(std::move(profile)),
+        track_(profile_ == nullptr ? 0 : profile_->add_device_track(device)) {}
 
   Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands> commands) override {
     Statistics own;
@@ -89,10 +93,26 @@ class NullQueue final : public QueueBackend {
       shared_->statistics += own;
     }
     TL_RETURN_IF_ERROR(status);
+    if (profile_ != nullptr) add_spans(commands);
     return std::unique_ptr<Work>(std::make_unique<NullWork>());
   }
 
  private:
+  // Of no length.
+  void add_spans(std::span<const SubmittedCommands> commands) {
+    const ProfileClock::time_point now = ProfileClock::now();
+    for (const SubmittedCommands& each : commands) {
+      for (const Segment& segment : each.commands->segments()) {
+        if (std::holds_alternative<BarrierSegment>(segment)) continue;
+        profile_->add({.name = label_of(segment),
+                       .track = track_,
+                       .begin = now,
+                       .end = now,
+                       .bytes = bytes_of(segment, each.table)});
+      }
+    }
+  }
+
   class NullWork final : public Work {
    public:
     bool is_complete() override { return true; }
@@ -100,6 +120,8 @@ class NullQueue final : public QueueBackend {
   };
 
   std::shared_ptr<SharedStatistics> shared_;
+  std::shared_ptr<Profile> profile_;  // may be null
+  std::uint32_t track_;
 };
 
 class NullDevice final : public Device {
@@ -119,6 +141,10 @@ class NullDevice final : public Device {
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
     return std::shared_ptr<Executable>(std::make_shared<NullExecutable>(info_, desc));
   }
+  Result<std::unique_ptr<QueueBackend>> create_backend() override {
+    return std::unique_ptr<QueueBackend>(
+        std::make_unique<NullQueue>(statistics_, options().profile, info_->name));
+  }
 
   std::shared_ptr<const DeviceInfo> info_;
   std::shared_ptr<SharedStatistics> statistics_;
@@ -137,8 +163,10 @@ class NullDriver final : public Driver {
     // A description of its own, since its address tells the objects of two devices apart.
     const auto info = std::make_shared<const DeviceInfo>(devices_[ordinal]);
     const auto statistics = std::make_shared<SharedStatistics>();
-    TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue,
-                        Queue::create(info, std::make_unique<NullQueue>(statistics)));
+    TL_ASSIGN_OR_RETURN(
+        std::shared_ptr<Queue> queue,
+        Queue::create(info, std::make_unique<NullQueue>(statistics, options.profile, info->name),
+                      options.profile));
     return std::shared_ptr<Device>(
         std::make_shared<NullDevice>(options, info, std::move(queue), statistics));
   }

@@ -43,6 +43,7 @@
   X(clReleaseKernel)            \
   X(clWaitForEvents)            \
   X(clGetEventInfo)             \
+  X(clGetEventProfilingInfo)    \
   X(clReleaseEvent)             \
   X(clEnqueueWriteBuffer)       \
   X(clEnqueueReadBuffer)        \

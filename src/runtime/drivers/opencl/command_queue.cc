@@ -10,30 +10,38 @@ namespace {
 
 class OpenClWork final : public QueueBackend::Work {
  public:
-  OpenClWork(std::shared_ptr<const Context> context, Enqueued enqueued)
-      : context_(std::move(context)), enqueued_(std::move(enqueued)) {}
+  OpenClWork(std::shared_ptr<const Context> context, Enqueued enqueued, std::uint32_t track)
+      : context_(std::move(context)), enqueued_(std::move(enqueued)), track_(track) {}
 
   bool is_complete() override {
-    if (!enqueued_.done) return true;
-    const Result<cl_int> now = state_of(*context_, enqueued_.done.get());
+    if (enqueued_.commands.empty()) return true;
+    const Result<cl_int> now = state_of(*context_, enqueued_.commands.back().event.get());
     return !now.ok() || *now <= CL_COMPLETE;
   }
 
-  Status wait() override {
-    return enqueued_.done ? wait_for(*context_, enqueued_.done.get()) : Status();
-  }
+  Status wait() override { return wait_for(*context_, enqueued_, track_); }
 
  private:
   std::shared_ptr<const Context> context_;
   Enqueued enqueued_;
+  std::uint32_t track_;
 };
 
 }  // namespace
 
+OpenClQueue::OpenClQueue(std::shared_ptr<const Context> context, QueueHandle queue)
+    : context_(std::move(context)), queue_(std::move(queue)) {
+  if (Profile* profile = context_->profile())
+    track_ = profile->add_device_track(context_->info()->name);
+}
+
 Result<std::unique_ptr<QueueBackend>> OpenClQueue::create(std::shared_ptr<const Context> context) {
+  const cl_command_queue_properties properties =
+      context->profile() == nullptr ? 0 : CL_QUEUE_PROFILING_ENABLE;
   cl_int code = CL_SUCCESS;
-  QueueHandle queue(context->shared_api(), context->api().clCreateCommandQueue(
-                                               context->get(), context->device(), 0, &code));
+  QueueHandle queue(
+      context->shared_api(),
+      context->api().clCreateCommandQueue(context->get(), context->device(), properties, &code));
   TL_RETURN_IF_ERROR(to_status(code, "clCreateCommandQueue"));
   return std::unique_ptr<QueueBackend>(new OpenClQueue(std::move(context), std::move(queue)));
 }
@@ -47,12 +55,12 @@ Result<std::unique_ptr<QueueBackend::Work>> OpenClQueue::start(
     context_->api().clFinish(queue_.get());
     return status;
   }
-  return std::unique_ptr<Work>(std::make_unique<OpenClWork>(context_, std::move(enqueued)));
+  return std::unique_ptr<Work>(std::make_unique<OpenClWork>(context_, std::move(enqueued), track_));
 }
 
 Status OpenClQueue::encode_and_flush(std::span<const SubmittedCommands> commands,
                                      Enqueued& enqueued) {
-  Encoder encoder(*context_, queue_.get(), transfer_kernels_);
+  Encoder encoder(*context_, queue_.get(), transfer_kernels_, track_);
   TL_RETURN_IF_ERROR(encoder.encode(commands, enqueued));
   return to_status(context_->api().clFlush(queue_.get()), "clFlush");
 }

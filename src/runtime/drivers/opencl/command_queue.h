@@ -1,6 +1,7 @@
 // The in-order queue of an OpenCL device.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -19,13 +20,13 @@ class OpenClQueue final : public QueueBackend {
   Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands> commands) override;
 
  private:
-  OpenClQueue(std::shared_ptr<const Context> context, QueueHandle queue)
-      : context_(std::move(context)), queue_(std::move(queue)) {}
+  OpenClQueue(std::shared_ptr<const Context> context, QueueHandle queue);
   Status encode_and_flush(std::span<const SubmittedCommands> commands, Enqueued& enqueued);
 
   std::shared_ptr<const Context> context_;
   QueueHandle queue_;
   TransferKernels transfer_kernels_;
+  std::uint32_t track_ = 0;  // in the context's profile, if there is one
 };
 
 }  // namespace texloom::hal::opencl

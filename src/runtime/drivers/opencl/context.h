@@ -22,7 +22,8 @@ class Context {
  public:
   static Result<std::shared_ptr<const Context>> create(std::shared_ptr<const Api> api,
                                                        const PlatformDevice& device,
-                                                       std::shared_ptr<BinaryCache> binary_cache);
+                                                       std::shared_ptr<BinaryCache> binary_cache,
+                                                       std::shared_ptr<Profile> profile);
 
   const Api& api() const { return *api_; }
   const std::shared_ptr<const Api>& shared_api() const { return api_; }
@@ -31,6 +32,7 @@ class Context {
   const std::shared_ptr<const DeviceInfo>& info() const { return info_; }
   bool supports(TexelFormat format, TextureUsage usage) const;
   BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null: there is none
+  Profile* profile() const { return profile_.get(); }                // null: nothing is measured
 
  private:
   Context(std::shared_ptr<const Api> api, const PlatformDevice& device, cl_context context)
@@ -42,6 +44,7 @@ class Context {
   std::shared_ptr<const DeviceInfo> info_;
   ContextHandle context_;
   std::shared_ptr<BinaryCache> binary_cache_;
+  std::shared_ptr<Profile> profile_;
   // Indexed by format: the bits of the memory flags under which a 2-D image of it can be made.
   std::array<cl_mem_flags, kAllTexelFormats.size()> image_flags_ = {};
 };

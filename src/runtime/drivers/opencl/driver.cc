@@ -21,6 +21,9 @@ class OpenClDevice final : public Device {
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
     return OpenClExecutable::create(context_, desc);
   }
+  Result<std::unique_ptr<QueueBackend>> create_backend() override {
+    return OpenClQueue::create(context_);
+  }
 
   std::shared_ptr<const Context> context_;
 };
@@ -43,10 +46,10 @@ class OpenClDriver final : public Driver {
     PlatformDevice device = devices_[ordinal];
     device.info = std::make_shared<const DeviceInfo>(*device.info);
     TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Context> context,
-                        Context::create(api_, device, binary_cache_));
+                        Context::create(api_, device, binary_cache_, options.profile));
     TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend, OpenClQueue::create(context));
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue,
-                        Queue::create(context->info(), std::move(backend)));
+                        Queue::create(context->info(), std::move(backend), options.profile));
     return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(
         options, context, std::make_shared<OpenClAllocator>(context, options), std::move(queue)));
   }

@@ -110,6 +110,14 @@ const UpdateSegment& update_of(const Segment* segment) { return std::get<UpdateS
 
 }  // namespace
 
+Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t track) {
+  if (enqueued.commands.empty()) return {};
+  TL_RETURN_IF_ERROR(wait_for(context, enqueued.commands.back().event.get()));
+  if (context.profile() != nullptr)
+    add_spans(context, enqueued.commands, *context.profile(), track);
+  return {};
+}
+
 // Seen together, neighbours spare calls: barriers are dropped, since the queue runs everything in
 // order, and small updates that lie one behind the other are one write.
 Status Encoder::encode(std::span<const SubmittedCommands> commands, Enqueued& enqueued) {
@@ -121,7 +129,7 @@ Status Encoder::encode(std::span<const SubmittedCommands> commands, Enqueued& en
   }
   for (std::span<const Step> rest = steps; !rest.empty();) {
     if (const auto* host = std::get_if<HostCallSegment>(rest.front().segment)) {
-      if (enqueued.done) TL_RETURN_IF_ERROR(wait_for(context_, enqueued.done.get()));
+      TL_RETURN_IF_ERROR(wait_for(context_, enqueued, track_));
       enqueued = {};
       TL_RETURN_IF_ERROR((*host->call)().with_context("a host call"));
       rest = rest.subspan(1);
@@ -129,11 +137,23 @@ Status Encoder::encode(std::span<const SubmittedCommands> commands, Enqueued& en
     }
     const std::size_t count = count_joined(rest);
     const bool last = count == rest.size() || is_host_call(*rest[count].segment);
+    const bool is_profiled = context_.profile() != nullptr;
+    EnqueuedCommand command;
+    if (is_profiled) {
+      command.name = label_of(*rest.front().segment);
+      for (const Step& step : rest.first(count)) {
+        command.bytes += bytes_of(*step.segment, step.table);
+      }
+      command.enqueued = ProfileClock::now();
+    }
     cl_event event = nullptr;
-    const Status status = count > 1
-                              ? encode_joined(rest.first(count), enqueued, last ? &event : nullptr)
-                              : encode(rest.front(), last ? &event : nullptr);
-    if (event != nullptr) enqueued.done = EventHandle(context_.shared_api(), event);
+    cl_event* done = last || is_profiled ? &event : nullptr;
+    const Status status =
+        count > 1 ? encode_joined(rest.first(count), enqueued, done) : encode(rest.front(), done);
+    if (event != nullptr) {
+      command.event = EventHandle(context_.shared_api(), event);
+      enqueued.commands.push_back(std::move(command));
+    }
     TL_RETURN_IF_ERROR(status);
     rest = rest.subspan(count);
   }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "runtime/drivers/opencl/context.h"
 #include "runtime/drivers/opencl/handle.h"
+#include "runtime/drivers/opencl/profiling.h"
 #include "runtime/drivers/opencl/transfer_kernels.h"
 #include "runtime/hal/command_buffer.h"
 #include "runtime/hal/segment.h"
@@ -17,16 +19,21 @@ namespace texloom::hal::opencl {
 
 // What was given to a queue.
 struct Enqueued {
-  EventHandle done;  // of the last command; null where nothing is left to wait for
-  std::vector<std::unique_ptr<std::byte[]>> host_memory;  // read until then
+  // The last one; all of them where there is a profile. None where nothing is left to wait for.
+  std::vector<EnqueuedCommand> commands;
+  std::vector<std::unique_ptr<std::byte[]>> host_memory;  // read until they are complete
 };
+
+// Waits until the commands are complete, and tells the profile what they took.
+Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t track);
 
 // Encodes into one in-order queue. Used by one thread at a time.
 class Encoder {
  public:
-  // `kernels` lives as long as the queue.
-  Encoder(const Context& context, cl_command_queue queue, TransferKernels& kernels)
-      : context_(context), queue_(queue), kernels_(kernels) {}
+  // `kernels` lives as long as the queue; `track` is its lane in the profile, if there is one.
+  Encoder(const Context& context, cl_command_queue queue, TransferKernels& kernels,
+          std::uint32_t track)
+      : context_(context), queue_(queue), kernels_(kernels), track_(track) {}
 
   // Enqueues command buffers one behind the other. Waits only for what a host call is behind. After
   // an error some may be enqueued: `enqueued` has to be kept until they are complete.
@@ -58,6 +65,7 @@ class Encoder {
   const Context& context_;
   cl_command_queue queue_;
   TransferKernels& kernels_;
+  std::uint32_t track_;
 };
 
 }  // namespace texloom::hal::opencl

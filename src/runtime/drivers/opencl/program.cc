@@ -8,6 +8,7 @@
 
 #include "runtime/drivers/opencl/error.h"
 #include "runtime/drivers/opencl/kernel_check.h"
+#include "runtime/hal/profile.h"
 
 namespace texloom::hal::opencl {
 namespace {
@@ -237,6 +238,7 @@ Result<std::shared_ptr<Executable>> OpenClExecutable::create(std::shared_ptr<con
 }
 
 Status OpenClExecutable::build() {
+  const HostSpan span(context_->profile(), "build an executable");
   BinaryCache* cache = code_.format == KernelFormat::OpenClC ? context_->binary_cache() : nullptr;
   const BinaryKey key =
       cache == nullptr ? BinaryKey() : key_of(*context_->info(), code_, options_, entry_points());
