@@ -103,6 +103,15 @@ TEST_P(TextureViews, OfBuffersWithoutTheUsageAreRefused) {
   EXPECT_EQ(device().allocator()->create_view(mute, {.texture = desc()}).status().code(),
             StatusCode::InvalidArgument);
 }
+TEST_P(TextureViews, ReadAndWrittenWithTheirBufferAreRefused) {
+  EntryPoint entry = kernels::read_texels(format());
+  std::get<BufferParam>(entry.params[1]).min_bytes = 16;
+  const std::array<Binding, 2> bindings = {TextureBinding{view_}, BufferBinding{buffer_}};
+  const std::array constants = {Constant(5)};
+  EXPECT_THAT(begin()->dispatch(executable(entry), 0, {1, 1, 1}, bindings, constants),
+              fails_with(StatusCode::InvalidArgument, "are the same memory"));
+}
+
 class WithoutTextureViews : public On<> {};
 TL_ON_EVERY_DEVICE(WithoutTextureViews);
 
