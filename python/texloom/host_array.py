@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core
+from . import _core, dlpack
 from .argument_kinds import shown
 from .device_kinds import AbsentDevice, Device
 from .errors import MisuseError, refuse
@@ -30,6 +30,14 @@ class HostArray:
             refuse("UnknownType", "NumPy has no bfloat16", "keep it in an array of a device")
         self._values = np.empty(shape, name)
         self.device = device
+
+    @classmethod
+    def sharing(cls, values: np.ndarray, device: AbsentDevice) -> HostArray:
+        """An array in the memory of NumPy's, which it keeps; read-only where that is."""
+        made = cls.__new__(cls)
+        made._values = values
+        made.device = device
+        return made
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -81,6 +89,22 @@ class HostArray:
         if copy is False:
             return self._values
         return self._values.astype(dtype or self._values.dtype)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return dlpack.CPU
+
+    def __dlpack__(
+        self,
+        *,
+        stream: None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A capsule that shares the memory of this array; see :mod:`texloom.dlpack`."""
+        return dlpack.export_host(
+            self._values, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """``a[:] = value``, or a part of it."""

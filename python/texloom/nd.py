@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, dlpack
 from ._core import Device, NDArray
 from .argument_kinds import shown
 from .checked_calls import check_calls, check_methods
@@ -138,11 +138,46 @@ def _numbers(source: Any) -> np.ndarray:
     return host
 
 
-def from_dlpack(source: Any) -> NDArray:
-    """A device copy of an array of the host that speaks DLPack."""
-    if not hasattr(source, "__dlpack__"):
-        refuse(_KIND, f"{shown(source)} does not speak DLPack", "use nd.array, which copies, too")
-    return array(np.from_dlpack(source))
+def from_dlpack(
+    source: Any, device: Device | str | None = None, *, copy: bool | None = None
+) -> NDArray | HostArray:
+    """An array that shares the memory of one that speaks DLPack, or a copy on a device.
+
+    Parameters
+    ----------
+    source : object
+        An array of another library in the host's memory, or one of Texloom's.
+    device : Device or str, optional
+        Where the array is to be; by default where the source is: ``cpu()`` for what lies in the
+        host's memory. On other devices it is a copy.
+    copy : bool, optional
+        True for a copy in any case, False for none: by default only where there is no other way.
+
+    Raises
+    ------
+    TVMError
+        TL2040 for what does not speak DLPack, TL5005 (a ValueError) for what lies neither on the
+        host nor on a device of Texloom's, and a ValueError for ``copy=False`` where a copy is
+        needed.
+    BufferError
+        What the source says when it refuses.
+    """
+    own = isinstance(source, NDArray)
+    on = _device(device) if device is not None else (source.device if own else cpu())
+    stays = on == source.device if own else isinstance(on, AbsentDevice)
+    if not stays and copy is False:
+        refuse(
+            _KIND,
+            f"{shown(source)} cannot be shared with {on!r}: its memory is another",
+            "leave copy=False out for a copy",
+            MisuseError,
+        )
+    if own:
+        return source if stays and not copy else source.copyto(on)
+    values = _numbers(dlpack.imported(source))
+    if not stays:
+        return array(values, on)
+    return HostArray.sharing(values.copy() if copy else values, on)
 
 
 def _copyto(
@@ -200,10 +235,30 @@ def _setitem(self: NDArray, key: Any, value: Any) -> None:
     self.copyfrom(whole)
 
 
+def _dlpack_device(self: NDArray) -> tuple[int, int]:
+    return dlpack.OPENCL, self.device.device_id
+
+
+def _dlpack(
+    self: NDArray,
+    *,
+    stream: None = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """Refused, unless it asks for a copy on the host: ``dl_device=(1, 0)``."""
+    return dlpack.export_device(
+        self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+    )
+
+
 NDArray.asnumpy = NDArray.numpy
 NDArray.copyfrom = _copyfrom
 NDArray.copyto = _copyto
 NDArray.__array__ = _as_numpy
+NDArray.__dlpack__ = _dlpack
+NDArray.__dlpack_device__ = _dlpack_device
 NDArray.__setitem__ = _setitem
 
 __all__ = [

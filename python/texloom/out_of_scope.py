@@ -62,7 +62,9 @@ OUT_OF_SCOPE: dict[str, LeftOut] = {
     },
     **{f"contrib.{name}": _GRAPHS for name in "debugger graph_executor pipeline_executor".split()},
     **{f"contrib.{name}": _HOST for name in "clang emcc hexagon ndk spirv tar xcode".split()},
-    "contrib.dlpack": LeftOut("functions take arrays of a device", "nd.from_dlpack makes them"),
+    "contrib.dlpack": LeftOut(
+        "functions take arrays of a device", "nd.from_dlpack(x, device) makes them"
+    ),
     "contrib.tedd": LeftOut("schedules are not drawn by tedd", "texloom.show draws them"),
     "te.create_prim_func": _TENSORIR,
     "te.extern_primfunc": _TENSORIR,
