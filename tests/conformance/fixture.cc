@@ -188,8 +188,7 @@ Status DispatchFixture::run(const std::shared_ptr<CommandBuffer>& commands) {
 Status DispatchFixture::attempt(const std::shared_ptr<Executable>& executable,
                                 std::array<std::uint32_t, 3> groups,
                                 const std::vector<Binding>& bindings,
-                                const std::vector<Constant>& constants,
-                                std::uint32_t entry_point) {
+                                const std::vector<Constant>& constants, std::uint32_t entry_point) {
   const auto commands = begin();
   TL_RETURN_IF_ERROR(dispatch(*commands, executable, groups, bindings, constants, entry_point));
   return run(commands);

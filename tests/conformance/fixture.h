@@ -147,9 +147,9 @@ class DispatchFixture : public On<BindingStyle> {
 
   // A dispatch alone: what recording or submitting it says, where bindings are checked by the one
   // or the other.
-  Status attempt(const std::shared_ptr<Executable>& executable,
-                 std::array<std::uint32_t, 3> groups, const std::vector<Binding>& bindings,
-                 const std::vector<Constant>& constants = {}, std::uint32_t entry_point = 0);
+  Status attempt(const std::shared_ptr<Executable>& executable, std::array<std::uint32_t, 3> groups,
+                 const std::vector<Binding>& bindings, const std::vector<Constant>& constants = {},
+                 std::uint32_t entry_point = 0);
 
  private:
   std::map<const CommandBuffer*, std::vector<Binding>> tables_;

@@ -1,6 +1,7 @@
 #include "runtime/drivers/opencl/map_queue.h"
 
 #include "runtime/drivers/opencl/error.h"
+#include "runtime/drivers/opencl/event.h"
 
 namespace texloom::hal::opencl {
 namespace {
@@ -48,22 +49,30 @@ Status MapQueue::unmap(cl_mem memory, std::byte* mapped) {
       to_status(context_->api().clEnqueueUnmapMemObject(queue, memory, mapped, 0, nullptr, &raw),
                 "clEnqueueUnmapMemObject"));
   const EventHandle done(context_->shared_api(), raw);
-  return to_status(context_->api().clWaitForEvents(1, &raw), "clWaitForEvents");
+  return wait_for(*context_, raw);
 }
 
+// Waited for by their events: on Intel's processors what a blocking call wrote is not yet seen by
+// another queue when it returns.
 Status MapQueue::read(cl_mem memory, std::uint64_t offset, std::uint64_t bytes, std::byte* to) {
   TL_ASSIGN_OR_RETURN(const cl_command_queue queue, this->queue());
-  return to_status(context_->api().clEnqueueReadBuffer(queue, memory, CL_TRUE, offset, bytes, to, 0,
-                                                       nullptr, nullptr),
-                   "clEnqueueReadBuffer");
+  cl_event raw = nullptr;
+  TL_RETURN_IF_ERROR(to_status(context_->api().clEnqueueReadBuffer(queue, memory, CL_FALSE, offset,
+                                                                   bytes, to, 0, nullptr, &raw),
+                               "clEnqueueReadBuffer"));
+  const EventHandle done(context_->shared_api(), raw);
+  return wait_for(*context_, raw);
 }
 
 Status MapQueue::write(cl_mem memory, std::uint64_t offset, std::uint64_t bytes,
                        const std::byte* from) {
   TL_ASSIGN_OR_RETURN(const cl_command_queue queue, this->queue());
-  return to_status(context_->api().clEnqueueWriteBuffer(queue, memory, CL_TRUE, offset, bytes, from,
-                                                        0, nullptr, nullptr),
-                   "clEnqueueWriteBuffer");
+  cl_event raw = nullptr;
+  TL_RETURN_IF_ERROR(to_status(context_->api().clEnqueueWriteBuffer(queue, memory, CL_FALSE, offset,
+                                                                    bytes, from, 0, nullptr, &raw),
+                               "clEnqueueWriteBuffer"));
+  const EventHandle done(context_->shared_api(), raw);
+  return wait_for(*context_, raw);
 }
 
 }  // namespace texloom::hal::opencl
