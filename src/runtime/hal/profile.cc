@@ -77,7 +77,7 @@ void HostSpan::finish() {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -105,7 +105,7 @@ int process_of(const ProfileTrack& track) {
 std::string metadata(std::string_view what, int process, std::size_t thread,
                      std::string_view name) {
   return fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what,
-                     process, thread, quoted(name));
+                     process, thread, json_string(name));
 }
 
 std::string arguments_of(const ProfileSpan& span) {
@@ -133,7 +133,7 @@ std::string chrome_trace(const Profile& profile) {
     const bool on_device = track.kind == ProfileTrack::Kind::DeviceQueue;
     fmt::format_to(std::back_inserter(json),
                    R"(,{}{{"ph":"X","name":{},"pid":{},"tid":{},"ts":{},"dur":{}{}}})", "\n",
-                   quoted(span.name), process_of(track), span.track,
+                   json_string(span.name), process_of(track), span.track,
                    microseconds(span.begin - first), microseconds(span.end - span.begin),
                    on_device ? arguments_of(span) : "");
   }
