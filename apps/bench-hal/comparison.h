@@ -1,0 +1,57 @@
+// Two ways of doing one thing, measured in turns.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/status.h"
+
+namespace texloom::bench_hal {
+
+// One sample, in the comparison's unit.
+using Arm = std::function<Result<double>()>;
+
+struct Bar {
+  enum class Kind : std::uint8_t {
+    RatioAtMost,
+    RatioAtLeast,
+    OursAtMost,  // in the unit
+  };
+  Kind kind = Kind::RatioAtMost;
+  double value = 0;
+};
+
+struct Comparison {
+  std::string name;
+  std::string unit;
+  Arm ours;
+  Arm peer = {};  // none where the bar is a number of its own
+  std::optional<Bar> bar = {};
+};
+
+struct Row {
+  double ours = 0;  // medians
+  std::optional<double> peer;
+  std::optional<double> ratio;  // the median of the rounds' ratios, ours / peer
+  std::optional<bool> passes;   // where there is a bar
+};
+
+// One round of each comparison after the other, `rounds` times behind one that does not count; in
+// each round both arms, by turns one and the other first. `told` is called before each round.
+Result<std::vector<Row>> measure(const std::vector<Comparison>& comparisons, int rounds,
+                                 const std::function<void(int)>& told);
+
+// The mean time of `count` calls, in nanoseconds. An error ends it.
+template <typename Call>
+Result<double> nanoseconds_per_call(int count, const Call& call) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < count; ++i) TL_RETURN_IF_ERROR(call());
+  const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
+  return time.count() / count;
+}
+
+}  // namespace texloom::bench_hal

@@ -1,0 +1,158 @@
+// What the HAL costs beside OpenCL's own calls, on one device, as a table.
+//
+//     build/apps/texloom-bench-hal [--device DEVICE] [--rounds N] [--json FILE]
+//
+// Both arms of a row run in turns; times and bandwidths are medians, and a ratio is the median of
+// the rounds' ratios. The exit status says nothing of the bars: a busy machine misses some.
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "apps/bench-hal/comparison.h"
+#include "apps/bench-hal/rows.h"
+
+namespace texloom::bench_hal {
+namespace {
+
+constexpr const char* kUsage =
+    R"(usage: texloom-bench-hal [--device DEVICE] [--rounds N] [--json FILE]
+
+  --device DEVICE  an ordinal or an id of an OpenCL device, or a path "opencl://…"; else the first
+  --rounds N       how often each arm is measured (31)
+  --json FILE      write the table there, too
+)";
+
+struct Options {
+  std::string device;
+  int rounds = 31;
+  std::string json;
+};
+
+bool parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; i += 2) {
+    const std::string_view name = argv[i];
+    if (i + 1 == argc) return false;
+    const std::string_view value = argv[i + 1];
+    if (name == "--device") {
+      options.device = value;
+    } else if (name == "--json") {
+      options.json = value;
+    } else if (name == "--rounds") {
+      const char* end = value.data() + value.size();
+      const auto [stop, error] = std::from_chars(value.data(), end, options.rounds);
+      if (error != std::errc() || stop != end || options.rounds < 1) return false;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string describe(const Bar& bar) {
+  switch (bar.kind) {
+    case Bar::Kind::RatioAtMost:
+    case Bar::Kind::OursAtMost:
+      return fmt::format("<= {}", bar.value);
+    case Bar::Kind::RatioAtLeast:
+      return fmt::format(">= {}", bar.value);
+  }
+  return {};
+}
+
+std::string number(const std::optional<double>& value) {
+  return value ? fmt::format("{:.4g}", *value) : "";
+}
+
+void print_table(const Rows& rows, const std::vector<Row>& results) {
+  fmt::print("{}, {}, driver {}\n\n", rows.device.name, rows.device.platform,
+             rows.device.driver_version);
+  fmt::print("{:62}{:>10}{:>10}  {:6}{:>8}  {:8}\n", "medians", "ours", "peer", "", "ratio", "bar");
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Comparison& comparison = rows.comparisons[i];
+    const Row& row = results[i];
+    const std::string ratio = row.ratio ? fmt::format("{:.3f}", *row.ratio) : "";
+    std::string bar = comparison.bar ? describe(*comparison.bar) : "";
+    if (row.passes && !*row.passes) bar += "  MISSED";
+    fmt::print("{:62}{:>10}{:>10}  {:6}{:>8}  {}\n", comparison.name, number(row.ours),
+               number(row.peer), comparison.unit, ratio, bar);
+  }
+  for (const std::string& each : rows.left_out) fmt::print("left out: {}\n", each);
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return result + '"';
+}
+
+std::string json_of(const Rows& rows, const std::vector<Row>& results, int rounds) {
+  const auto or_null = [](const auto& value) {
+    return value ? fmt::format("{}", *value) : std::string("null");
+  };
+  std::string json =
+      fmt::format("{{\"device\": {}, \"platform\": {}, \"driver\": {}, \"rounds\": {}, \"rows\": [",
+                  quoted(rows.device.name), quoted(rows.device.platform),
+                  quoted(rows.device.driver_version), rounds);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Comparison& comparison = rows.comparisons[i];
+    const Row& row = results[i];
+    json += fmt::format(
+        "{}\n  {{\"name\": {}, \"unit\": {}, \"ours\": {}, \"peer\": {}, \"ratio\": {}, "
+        "\"bar\": {}, \"passes\": {}}}",
+        i == 0 ? "" : ",", quoted(comparison.name), quoted(comparison.unit), row.ours,
+        or_null(row.peer), or_null(row.ratio),
+        comparison.bar ? quoted(describe(*comparison.bar)) : "null", or_null(row.passes));
+  }
+  return json + "\n]}\n";
+}
+
+Status write_file(const std::string& path, const std::string& text) {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  written = file != nullptr && std::fclose(file) == 0 && written;
+  if (written) return {};
+  return make_error(StatusCode::Unavailable, "cannot write {}: {}", path, std::strerror(errno));
+}
+
+Status run(const Options& options) {
+  fmt::print(stderr, "building kernels\n");
+  TL_ASSIGN_OR_RETURN(const Rows rows, make_rows(options.device));
+  const auto tell = [&](int round) {
+    if (round % 5 == 0) fmt::print(stderr, "round {} of {}\n", round, options.rounds);
+  };
+  TL_ASSIGN_OR_RETURN(const std::vector<Row> results,
+                      measure(rows.comparisons, options.rounds, tell));
+  print_table(rows, results);
+  if (options.json.empty()) return {};
+  return write_file(options.json, json_of(rows, results, options.rounds));
+}
+
+}  // namespace
+}  // namespace texloom::bench_hal
+
+int main(int argc, char** argv) {
+  if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+    fmt::print("{}", texloom::bench_hal::kUsage);
+    return 0;
+  }
+  texloom::bench_hal::Options options;
+  if (!texloom::bench_hal::parse(argc, argv, options)) {
+    fmt::print(stderr, "{}", texloom::bench_hal::kUsage);
+    return 2;
+  }
+  const texloom::Status status = texloom::bench_hal::run(options);
+  if (!status.ok()) fmt::print(stderr, "texloom-bench-hal: {}\n", status.to_string());
+  return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,24 @@
+// What is measured of the HAL, and beside what.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/bench-hal/comparison.h"
+#include "runtime/hal/device_info.h"
+#include "support/status.h"
+
+namespace texloom::bench_hal {
+
+struct Rows {
+  hal::DeviceInfo device;
+  std::vector<Comparison> comparisons;
+  std::vector<std::string> left_out;  // what this device cannot do, with the reason
+};
+
+// `device`: an ordinal or an id of the OpenCL driver, a path that begins with "opencl://", or
+// nothing for the first.
+Result<Rows> make_rows(std::string_view device);
+
+}  // namespace texloom::bench_hal
