@@ -12,11 +12,13 @@
 #include <mutex>
 
 #include "arrays.h"
+#include "device_info.h"
 #include "handles.h"
 #include "ir/target.h"
 #include "layout_copy.h"
 #include "package/device_target.h"
 #include "package/launch_plan.h"
+#include "profiling.h"
 #include "released_lock.h"
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/hal/binary_cache.h"
@@ -39,6 +41,7 @@ struct OpenDevices {
   std::atomic<pid_t> process = 0;  // that created the driver
   std::shared_ptr<hal::Driver> driver;
   std::map<size_t, std::shared_ptr<hal::Device>> devices;
+  std::shared_ptr<hal::Profile> profile;  // of devices that are opened from now on; may be null
 };
 OpenDevices& open_devices() {
   static auto* instance = new OpenDevices;
@@ -131,16 +134,6 @@ void wait_for(hal::Device& device) {
 
 // At exit: what is under way may be in an implementation's own compiler (PoCL compiles kernels when
 // they first run), which crashes when the process destroys its globals meanwhile.
-void wait_for_open_devices() {
-  std::vector<std::shared_ptr<hal::Device>> open;
-  {
-    OpenDevices& state = open_devices();
-    const std::lock_guard lock(state.mutex);
-    for (const auto& [ordinal, device] : state.devices) open.push_back(device);
-  }
-  for (const auto& device : open) wait_for(*device);
-}
-
 void close_devices() {
   if (is_forked(open_devices())) return;
   close_released_locks();
@@ -257,6 +250,7 @@ void check_shape(const Shape& shape, const schedule::Storage& storage, Type type
 // What lies in the array's object, or rectangle, with the elements at their places.
 void upload(const PyArray& array, std::span<const std::byte> places) {
   hal::Device& device = *open_device(array.device);
+  const hal::HostSpan span(device.options().profile.get(), "array to device");
   throw_if_error(without_lock([&] {
     if (const auto* buffer = std::get_if<hal::BufferBinding>(&array.binding)) {
       return hal::write_buffer(device, buffer->buffer, buffer->offset, places);
@@ -267,6 +261,7 @@ void upload(const PyArray& array, std::span<const std::byte> places) {
 }
 void download(const PyArray& array, std::span<std::byte> places) {
   hal::Device& device = *open_device(array.device);
+  const hal::HostSpan span(device.options().profile.get(), "array to host");
   throw_if_error(without_lock([&] {
     if (const auto* buffer = std::get_if<hal::BufferBinding>(&array.binding)) {
       return hal::read_buffer(device, buffer->buffer, buffer->offset, places);
@@ -343,26 +338,6 @@ py::array to_numpy(const PyArray& array) {
   return result;
 }
 
-py::dict info_dict(const hal::DeviceInfo& info) {
-  py::dict d;
-  d["name"] = info.name;
-  d["platform"] = info.platform;
-  d["vendor"] = info.vendor;
-  d["driver_version"] = info.driver_version;
-  d["language_version"] = info.language_version;
-  d["type"] = std::string(hal::to_string(info.type));
-  d["images"] = info.features.images;
-  d["float64"] = info.features.float64;
-  d["float16_arithmetic"] = info.features.float16_arithmetic;
-  d["max_image_width"] = info.limits.max_image_width;
-  d["max_image_height"] = info.limits.max_image_height;
-  d["max_threads_per_block"] = info.limits.max_workgroup_size;
-  d["max_thread_dimensions"] = py::list(py::cast(info.limits.max_workitem_sizes));
-  d["max_shared_memory_per_block"] = info.limits.local_memory_bytes;
-  d["compute_units"] = info.limits.compute_units;
-  return d;
-}
-
 void bind_array(py::module_& m) {
   py::class_<PyArray>(m, "NDArray", "A tensor on a device, in a buffer or a texture.")
       .def("numpy", &to_numpy, "A NumPy copy; waits for all work on the device.")
@@ -408,9 +383,27 @@ const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
     fail(user_location(), Code::NoDevice, fmt::format("use a number from 0 to {}", count - 1),
          "there is no device opencl({})", device.ordinal);
   }
-  auto opened = driver(state).open(device.ordinal);
+  auto opened = driver(state).open(device.ordinal, {.profile = state.profile});
   throw_if_error(opened.status());
   return state.devices.emplace(device.ordinal, *opened).first->second;
+}
+
+void wait_for_open_devices() {
+  std::vector<std::shared_ptr<hal::Device>> open;
+  {
+    OpenDevices& state = open_devices();
+    const std::lock_guard lock(state.mutex);
+    for (const auto& [ordinal, device] : state.devices) open.push_back(device);
+  }
+  for (const auto& device : open) wait_for(*device);
+}
+
+bool profile_devices(std::shared_ptr<hal::Profile> profile) {
+  OpenDevices& state = open_devices();
+  const std::lock_guard lock(state.mutex);
+  if (!state.devices.empty()) return false;
+  state.profile = std::move(profile);
+  return true;
 }
 
 void bind_devices(py::module_& m) {
@@ -431,7 +424,11 @@ void bind_devices(py::module_& m) {
           [](const PyDevice& d) { return to_string(package::target_of(open_device(d)->info())); })
       .def_property_readonly("device_id", [](const PyDevice& d) { return d.ordinal; })
       .def_property_readonly("info",
-                             [](const PyDevice& d) { return info_dict(open_device(d)->info()); });
+                             [](const PyDevice& d) { return info_dict(open_device(d)->info()); })
+      .def_property_readonly(
+          "memory_statistics", [](const PyDevice& d) { return memory_dict(*open_device(d)); },
+          "Bytes and objects that arrays and programs have in each kind of memory, now and at most "
+          "at one time; what the workspace pool holds and has done.");
   m.def("devices", [] {
     py::list list;
     for (const hal::DeviceInfo& info : device_infos()) list.append(info_dict(info));

@@ -14,6 +14,7 @@
 #include "lower/pipeline.h"
 #include "package/launch_plan.h"
 #include "released_lock.h"
+#include "runtime/hal/profile.h"
 #include "runtime/symbols.h"
 #include "scalar_arguments.h"
 #include "support/diagnostic.h"
@@ -147,6 +148,7 @@ std::vector<int64_t> symbol_values(const runtime::LaunchPlan& plan, const CallAr
 void run(CompiledFunction& f, const std::shared_ptr<hal::Device>& device, CallArguments arguments,
          int times, const SourceLocation& where) {
   check_features(f, device->info(), where);
+  const hal::HostSpan span(device->options().profile.get(), f.module.program.name);
   const Result<Executor> executor = executor_on(f, device);
   throw_if_error(executor.status());
   std::vector<hal::Binding>& bindings = arguments.bindings;

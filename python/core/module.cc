@@ -1,6 +1,7 @@
 // The extension module texloom._core.
 
 #include "handles.h"
+#include "profiling.h"
 
 PYBIND11_MODULE(_core, m) {
   namespace python = texloom::python;
@@ -20,6 +21,7 @@ PYBIND11_MODULE(_core, m) {
   m.attr("__module__") = "texloom.runtime";
   python::bind_lowering(m);
   python::bind_devices(m);
+  python::bind_profiling(m);
   python::bind_functions(m);
   python::bind_validation(m);
   python::bind_stored_functions(m);

@@ -105,6 +105,43 @@ def test_devices():
     info = tvm.devices()[0]
     assert info["name"] and info["platform"]
     assert info["images"] in (True, False)
+    assert len({device["id"] for device in tvm.devices()}) == len(tvm.devices())
+    assert all(name and reason for name, reason in info["quirks"].items())
+
+
+def test_memory_statistics(dev):
+    """What an array takes is counted while it lives; the most there was is kept."""
+
+    def now():
+        return dev.memory_statistics["device"]
+
+    before = now()
+    array = tvm.nd.empty((1000,), "float32", dev)
+    assert now()["bytes"] == before["bytes"] + 4000
+    assert now()["objects"] == before["objects"] + 1
+    assert now()["peak_bytes"] >= now()["bytes"]
+    del array
+    assert (now()["bytes"], now()["objects"]) == (before["bytes"], before["objects"])
+    assert set(dev.memory_statistics) == {"device", "shared", "managed", "imported", "workspace"}
+
+
+def test_statistics_of_the_workspace(dev):
+    """A stage between two kernels lives in the device's pool, which serves the second call."""
+    x = te.placeholder((64,), name="X")
+    y = te.compute((64,), lambda i: x[i] + 1, name="Y")
+    z = te.compute((64,), lambda i: y[i] * 2, name="Z")
+    s = te.create_schedule(z.op)
+    for stage in (y, z):
+        s[stage].bind(stage.op.axis[0], te.thread_axis("threadIdx.x"))
+    a, b = tvm.nd.array(np.ones(64, "float32"), dev), tvm.nd.empty((64,), device=dev)
+    f = tvm.build(s, [x, z])
+    f(a, b)
+    before = dev.memory_statistics["workspace"]
+    assert before["bytes_held"] >= 64 * 4
+    f(a, b)
+    after = dev.memory_statistics["workspace"]
+    assert after["requests"] == before["requests"] + 1
+    assert after["driver_allocations"] == before["driver_allocations"]
 
 
 def resident_bytes():

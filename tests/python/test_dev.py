@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 DEV = Path(__file__).parents[2] / "dev"
-COMMANDS = "setup build demo test bench show fuzz aarch64 lint format clean".split()
+COMMANDS = "setup build demo test bench show trace fuzz aarch64 lint format clean".split()
 
 
 @pytest.mark.parametrize("words", [*([each] for each in COMMANDS), ["fuzz", "texts"]], ids=" ".join)

@@ -1,0 +1,36 @@
+"""The program ``texloom``: its first argument is the command."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+_COMMANDS = {
+    "trace": "run a script and write what ran when, for Perfetto and Chrome",
+    "show": "draw a schedule as SVG",
+}
+
+
+def _usage() -> str:
+    lines = [f"  {command:8} {what}" for command, what in _COMMANDS.items()]
+    return "\n".join(
+        ["usage: texloom COMMAND [ARGUMENT...]", *lines, "texloom COMMAND --help says more"]
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; what it would exit with."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] in (["-h"], ["--help"]):
+        print(_usage())
+        return 0
+    if not given or given[0] not in _COMMANDS:
+        wrong = f"texloom: no such command: {given[0]}\n" if given else ""
+        print(wrong + _usage(), file=sys.stderr)
+        return 2
+    return importlib.import_module(f"texloom.{given[0]}.__main__").main(given[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""The command line of traces."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .. import _core
+from ..errors import TVMError
+from .script import INTERRUPTED, ScriptError, check_script, run_script
+from .table import rows_of, table_of
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line, checked."""
+    parser = argparse.ArgumentParser(
+        prog="texloom trace",
+        description="Runs a Python script, and writes what ran when on the host and on devices: a "
+        "trace for https://ui.perfetto.dev or chrome://tracing. A table of the devices' commands "
+        "goes to stderr. The exit code is the script's.",
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        type=Path,
+        metavar="JSON",
+        default=Path("trace.json"),
+        help="where the trace is written (default: %(default)s)",
+    )
+    parser.add_argument("script", type=Path, help="options of this command stand before it")
+    parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="...", help="what the script gets"
+    )
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the script and write its trace; the script's exit code, or 1 where there is no trace."""
+    options = parse(arguments)
+    out = options.out.absolute()  # the script may go to another folder
+    try:
+        check_script(options.script)
+        with out.open("a"):  # refused before the script runs, not after it
+            pass
+    except ScriptError as error:
+        print(f"texloom trace: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"texloom trace: {options.out}: {error.strerror}", file=sys.stderr)
+        return 1
+    profile = _core.start_profile()
+    if profile is None:
+        print(
+            "texloom trace: devices of this process are open already, and what runs on them is not "
+            "traced\n  help: run it as a process of its own",
+            file=sys.stderr,
+        )
+        return 1
+    process = os.getpid()
+    code = run_script(options.script, options.arguments)
+    if os.getpid() != process:
+        return code  # a child that the script has forked: the trace is its parent's
+    code = _wait(code)
+    try:
+        out.write_text(profile.chrome_trace(), encoding="utf-8")
+    except OSError as error:
+        print(f"texloom trace: {options.out}: {error.strerror}", file=sys.stderr)
+        return code or 1
+    _report(profile, options.out)
+    return code
+
+
+def _wait(code: int) -> int:
+    """Until devices have done what the script gave them; spans come when work is complete."""
+    try:
+        _core.finish_devices()
+    except KeyboardInterrupt:
+        print("texloom trace: interrupted: what still runs is not in the trace", file=sys.stderr)
+        return code or INTERRUPTED
+    except TVMError as error:
+        print(error, file=sys.stderr)
+        return code or 1
+    return code
+
+
+def _report(profile: _core.Profile, out: Path) -> None:
+    rows = rows_of(profile.device_spans())
+    print(table_of(rows) if rows else "no command ran on a device", file=sys.stderr)
+    if profile.dropped:
+        print(f"{profile.dropped} spans were too many and are not kept", file=sys.stderr)
+    print(f"trace: {out}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
