@@ -74,7 +74,11 @@ FAILING = {
     "exception": ("raise ValueError('too bad')", 1, "ValueError: too bad"),
     "exit": ("sys.exit(7)", 7, ""),
     "text": ("sys.exit('no way')", 1, "no way"),
-    "interrupt": ("os.kill(os.getpid(), signal.SIGINT)", 130, "script.py: interrupted"),
+    "interrupt": (
+        "os.kill(os.getpid(), signal.SIGINT)",
+        130,
+        "script.py: interrupted\ntexloom trace: waiting",
+    ),
 }
 
 

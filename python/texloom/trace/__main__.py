@@ -75,6 +75,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _wait(code: int) -> int:
     """Until devices have done what the script gave them; spans come when work is complete."""
+    if code == INTERRUPTED:
+        print(
+            "texloom trace: waiting for what devices still run; Ctrl-C leaves it out",
+            file=sys.stderr,
+        )
     try:
         _core.finish_devices()
     except KeyboardInterrupt:
