@@ -7,7 +7,7 @@ namespace {
 
 Status run_and_wait(Device& device, std::shared_ptr<CommandBuffer> commands) {
   TL_RETURN_IF_ERROR(commands->finish());
-  const std::shared_ptr<Queue> queue = device.queue();
+  const std::shared_ptr<Queue>& queue = device.queue();
   TL_RETURN_IF_ERROR(queue->submit(std::move(commands)));
   return queue->wait_idle();
 }
@@ -58,22 +58,22 @@ Status transfer_rows(Device& device, const Texture* texture, const TextureRegion
 
 }  // namespace
 
-Status write_buffer(Device& device, std::shared_ptr<Buffer> target, std::uint64_t offset,
+Status write_buffer(Device& device, const std::shared_ptr<Buffer>& target, std::uint64_t offset,
                     std::span<const std::byte> data) {
   const std::shared_ptr<CommandBuffer> commands = device.create_command_buffer();
-  TL_RETURN_IF_ERROR(commands->update(std::move(target), offset, data, HostMemory::Borrowed));
+  TL_RETURN_IF_ERROR(commands->update(target, offset, data, HostMemory::Borrowed));
   return run_and_wait(device, commands);
 }
 
-Status read_buffer(Device& device, std::shared_ptr<Buffer> source, std::uint64_t offset,
+Status read_buffer(Device& device, const std::shared_ptr<Buffer>& source, std::uint64_t offset,
                    std::span<std::byte> data) {
   const std::shared_ptr<CommandBuffer> commands = device.create_command_buffer();
-  TL_RETURN_IF_ERROR(commands->readback(std::move(source), offset, data));
+  TL_RETURN_IF_ERROR(commands->readback(source, offset, data));
   return run_and_wait(device, commands);
 }
 
-Status write_texture(Device& device, std::shared_ptr<Texture> target, const TextureRegion& region,
-                     std::span<const std::byte> data) {
+Status write_texture(Device& device, const std::shared_ptr<Texture>& target,
+                     const TextureRegion& region, std::span<const std::byte> data) {
   Status status = transfer_rows(
       device, target.get(), region, data.size(),
       [&](CommandBuffer& commands, const std::shared_ptr<Buffer>& staging, const RowBlock& block) {
@@ -84,8 +84,8 @@ Status write_texture(Device& device, std::shared_ptr<Texture> target, const Text
   return status.with_context("write_texture");
 }
 
-Status read_texture(Device& device, std::shared_ptr<Texture> source, const TextureRegion& region,
-                    std::span<std::byte> data) {
+Status read_texture(Device& device, const std::shared_ptr<Texture>& source,
+                    const TextureRegion& region, std::span<std::byte> data) {
   Status status = transfer_rows(
       device, source.get(), region, data.size(),
       [&](CommandBuffer& commands, const std::shared_ptr<Buffer>& staging, const RowBlock& block) {

@@ -15,9 +15,9 @@
 
 namespace texloom::hal {
 
-Status write_buffer(Device& device, std::shared_ptr<Buffer> target, std::uint64_t offset,
+Status write_buffer(Device& device, const std::shared_ptr<Buffer>& target, std::uint64_t offset,
                     std::span<const std::byte> data);
-Status read_buffer(Device& device, std::shared_ptr<Buffer> source, std::uint64_t offset,
+Status read_buffer(Device& device, const std::shared_ptr<Buffer>& source, std::uint64_t offset,
                    std::span<std::byte> data);
 
 struct TextureRegion {
@@ -28,9 +28,9 @@ struct TextureRegion {
 // Host rows lie one after the other without gaps; `data` has exactly the region's bytes. Goes
 // through a staging buffer of at most kStagingBytes (or one row).
 inline constexpr std::uint64_t kStagingBytes = std::uint64_t{64} << 20;
-Status write_texture(Device& device, std::shared_ptr<Texture> target, const TextureRegion& region,
-                     std::span<const std::byte> data);
-Status read_texture(Device& device, std::shared_ptr<Texture> source, const TextureRegion& region,
-                    std::span<std::byte> data);
+Status write_texture(Device& device, const std::shared_ptr<Texture>& target,
+                     const TextureRegion& region, std::span<const std::byte> data);
+Status read_texture(Device& device, const std::shared_ptr<Texture>& source,
+                    const TextureRegion& region, std::span<std::byte> data);
 
 }  // namespace texloom::hal

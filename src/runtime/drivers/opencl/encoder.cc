@@ -10,6 +10,7 @@
 #include "runtime/drivers/opencl/event.h"
 #include "runtime/drivers/opencl/memory.h"
 #include "runtime/drivers/opencl/program.h"
+#include "runtime/drivers/opencl/quirks.h"
 #include "runtime/hal/update_run.h"
 
 namespace texloom::hal::opencl {
@@ -20,9 +21,11 @@ using Triple = std::array<std::size_t, 3>;
 Triple image_origin(Offset2D origin) { return {origin.x, origin.y, 0}; }
 Triple image_region(Extent2D extent) { return {extent.width, extent.height, 1}; }
 
+}  // namespace
+
 // The buffer's side of a copy from or to an image. OpenCL wants rows without gaps there, so other
 // pitches go through a scratch buffer and a rectangle copy.
-struct Rows {
+struct Encoder::Rows {
   std::uint64_t row_bytes;
   std::uint64_t height;
   std::uint64_t pitch;
@@ -34,13 +37,20 @@ struct Rows {
         pitch(region.row_pitch),
         offset(region.buffer_offset) {}
 
+  // The same rows one behind the other, from the start of a buffer on.
+  static Rows without_gaps_of(Rows rows) {
+    rows.pitch = rows.row_bytes;
+    rows.offset = 0;
+    return rows;
+  }
+
   bool without_gaps() const { return height == 1 || pitch == row_bytes; }
   std::uint64_t bytes() const { return row_bytes * height; }
   Triple origin() const { return {offset % pitch, offset / pitch, 0}; }
-  Triple rectangle() const { return {row_bytes, height, 1}; }
+  std::uint64_t last_row() const { return offset + pitch * (height - 1); }
 };
 
-constexpr Triple kStart = {0, 0, 0};
+namespace {
 
 Status set_argument(const Api& api, cl_kernel kernel, cl_uint index, std::size_t size,
                     const void* value) {
@@ -282,7 +292,6 @@ Status Encoder::encode(const CopyBufferSegment& segment, cl_event* done) {
 }
 
 Status Encoder::encode(const CopyBufferToTextureSegment& segment, cl_event* done) {
-  const Api& api = context_.api();
   const Rows rows(segment.region, segment.target->format());
   cl_mem source = as_opencl(*segment.source).get();
   std::size_t offset = rows.offset;
@@ -290,18 +299,15 @@ Status Encoder::encode(const CopyBufferToTextureSegment& segment, cl_event* done
   if (!rows.without_gaps()) {
     TL_ASSIGN_OR_RETURN(scratch, create_memory(context_, rows.bytes()));
     TL_RETURN_IF_ERROR(
-        to_status(api.clEnqueueCopyBufferRect(queue_, source, scratch.get(), rows.origin().data(),
-                                              kStart.data(), rows.rectangle().data(), rows.pitch, 0,
-                                              rows.row_bytes, 0, 0, nullptr, nullptr),
-                  "clEnqueueCopyBufferRect"));
+        copy_rows(source, scratch.get(), rows, Rows::without_gaps_of(rows), nullptr));
     source = scratch.get();
     offset = 0;
   }
-  return to_status(
-      api.clEnqueueCopyBufferToImage(queue_, source, as_opencl(*segment.target).get(), offset,
-                                     image_origin(segment.region.origin).data(),
-                                     image_region(segment.region.extent).data(), 0, nullptr, done),
-      "clEnqueueCopyBufferToImage");
+  return to_status(context_.api().clEnqueueCopyBufferToImage(
+                       queue_, source, as_opencl(*segment.target).get(), offset,
+                       image_origin(segment.region.origin).data(),
+                       image_region(segment.region.extent).data(), 0, nullptr, done),
+                   "clEnqueueCopyBufferToImage");
 }
 
 Status Encoder::encode(const CopyTextureToBufferSegment& segment, cl_event* done) {
@@ -318,10 +324,24 @@ Status Encoder::encode(const CopyTextureToBufferSegment& segment, cl_event* done
   if (rows.without_gaps()) return copy_image(target, rows.offset, done);
   TL_ASSIGN_OR_RETURN(const MemoryHandle scratch, create_memory(context_, rows.bytes()));
   TL_RETURN_IF_ERROR(copy_image(scratch.get(), 0, nullptr));
-  return to_status(api.clEnqueueCopyBufferRect(queue_, scratch.get(), target, kStart.data(),
-                                               rows.origin().data(), rows.rectangle().data(),
-                                               rows.row_bytes, 0, rows.pitch, 0, 0, nullptr, done),
-                   "clEnqueueCopyBufferRect");
+  return copy_rows(scratch.get(), target, Rows::without_gaps_of(rows), rows, done);
+}
+
+// Between rows of one size.
+Status Encoder::copy_rows(cl_mem source, cl_mem target, const Rows& from, const Rows& to,
+                          cl_event* done) {
+  const Api& api = context_.api();
+  const bool last_apart = has_quirk(*context_.info(), kWholeLastRow);
+  const Triple rectangle = {from.row_bytes, from.height - (last_apart ? 1 : 0), 1};
+  TL_RETURN_IF_ERROR(
+      to_status(api.clEnqueueCopyBufferRect(queue_, source, target, from.origin().data(),
+                                            to.origin().data(), rectangle.data(), from.pitch, 0,
+                                            to.pitch, 0, 0, nullptr, last_apart ? nullptr : done),
+                "clEnqueueCopyBufferRect"));
+  if (!last_apart) return {};
+  return to_status(api.clEnqueueCopyBuffer(queue_, source, target, from.last_row(), to.last_row(),
+                                           from.row_bytes, 0, nullptr, done),
+                   "clEnqueueCopyBuffer");
 }
 
 Status Encoder::encode(const CopyTextureSegment& segment, cl_event* done) {

@@ -62,6 +62,9 @@ class Encoder {
   Status encode(const CopyTextureToBufferSegment& segment, cl_event* done);
   Status encode(const CopyTextureSegment& segment, cl_event* done);
 
+  struct Rows;
+  Status copy_rows(cl_mem source, cl_mem target, const Rows& from, const Rows& to, cl_event* done);
+
   const Context& context_;
   cl_command_queue queue_;
   TransferKernels& kernels_;

@@ -1,6 +1,7 @@
 #include "runtime/drivers/opencl/program.h"
 
 #include <array>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "runtime/drivers/opencl/error.h"
 #include "runtime/drivers/opencl/kernel_check.h"
+#include "runtime/drivers/opencl/quirks.h"
 #include "runtime/hal/profile.h"
 
 namespace texloom::hal::opencl {
@@ -82,16 +84,27 @@ Result<ProgramHandle> create_program(const Context& context, const KernelCode& c
   return program;
 }
 
-Result<ProgramHandle> build_program(const Context& context, const KernelCode& code,
-                                    const std::string& options) {
+Result<ProgramHandle> build_once(const Context& context, const KernelCode& code,
+                                 const std::string& options) {
   TL_ASSIGN_OR_RETURN(ProgramHandle program, create_program(context, code));
   const cl_device_id device = context.device();
   const cl_int error =
       context.api().clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
   if (error == CL_SUCCESS) return program;
   const Status status = to_status(error, "clBuildProgram");
-  return make_error(status.code(), "{}, build log:\n{}", status.message(),
-                    build_log(context, program.get()));
+  return make_error(error == CL_INVALID_BINARY ? StatusCode::BuildFailed : status.code(),
+                    "{}, build log:\n{}", status.message(), build_log(context, program.get()));
+}
+
+Result<ProgramHandle> build_program(const Context& context, const KernelCode& code,
+                                    const std::string& options) {
+  Result<ProgramHandle> program = build_once(context, code, options);
+  const std::size_t place = options.find(kArgumentInfoOption);
+  if (program.ok() || place == std::string::npos ||
+      !has_quirk(*context.info(), kUndescribableKernels))
+    return program;
+  std::string fewer = options;
+  return build_once(context, code, fewer.erase(place, std::strlen(kArgumentInfoOption)));
 }
 
 Result<std::string> kernel_names(const Context& context, cl_program program) {

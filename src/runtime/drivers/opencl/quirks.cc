@@ -20,6 +20,12 @@ constexpr QuirkRow kQuirks[] = {
     {"", "NVIDIA", "", kUnderstatedWorkgroupLimit,
      "the driver says 256 for a kernel that requires 512 work items, and runs it with those: the "
      "limit is not held against kernels that require a size"},
+    {"", "NVIDIA", "", kUndescribableKernels,
+     "with -cl-kernel-arg-info its own PTX of a kernel without arguments does not assemble: what "
+     "fails with that option is built again without it"},
+    {"", "NVIDIA", "", kWholeLastRow,
+     "clEnqueueCopyBufferRect gives CL_INVALID_VALUE where a buffer ends with the last row of a "
+     "rectangle whose pitch is wider than its rows: that row is copied by itself"},
 };
 
 bool contains(std::string_view text, std::string_view part) {
