@@ -357,7 +357,9 @@ TEST_F(ReplacedCallTest, QuirkUndescribableKernels) {
     };
   });
   const auto create = [&](const char* source) {
-    return device_->create_executable({.codes = opencl_c(source), .entry_points = {{.name = "f"}}})
+    return device_
+        ->create_executable(
+            {.codes = opencl_c(source), .entry_points = {{.name = "f", .params = {}}}})
         .status();
   };
   TL_ASSERT_OK(create("__kernel void f() { }"));
