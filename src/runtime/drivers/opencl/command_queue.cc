@@ -10,8 +10,13 @@ namespace {
 
 class OpenClWork final : public QueueBackend::Work {
  public:
-  OpenClWork(std::shared_ptr<const Context> context, Enqueued enqueued, std::uint32_t track)
-      : context_(std::move(context)), enqueued_(std::move(enqueued)), track_(track) {}
+  // The queue outlives it.
+  OpenClWork(std::shared_ptr<const Context> context, cl_command_queue queue, Enqueued enqueued,
+             std::uint32_t track)
+      : context_(std::move(context)),
+        queue_(queue),
+        enqueued_(std::move(enqueued)),
+        track_(track) {}
 
   bool is_complete() override {
     if (enqueued_.commands.empty()) return true;
@@ -19,10 +24,16 @@ class OpenClWork final : public QueueBackend::Work {
     return !now.ok() || *now <= CL_COMPLETE;
   }
 
-  Status wait() override { return wait_for(*context_, enqueued_, track_); }
+  Status wait() override {
+    Status status = wait_for(*context_, enqueued_, track_);
+    // A wait that failed may have left commands under way, which use the caller's memory.
+    if (!status.ok()) context_->api().clFinish(queue_);
+    return status;
+  }
 
  private:
   std::shared_ptr<const Context> context_;
+  cl_command_queue queue_;
   Enqueued enqueued_;
   std::uint32_t track_;
 };
@@ -42,7 +53,7 @@ Result<std::unique_ptr<QueueBackend>> OpenClQueue::create(std::shared_ptr<const 
   QueueHandle queue(
       context->shared_api(),
       context->api().clCreateCommandQueue(context->get(), context->device(), properties, &code));
-  TL_RETURN_IF_ERROR(to_status(code, "clCreateCommandQueue"));
+  TL_RETURN_IF_ERROR(check_made(code, queue.get(), "clCreateCommandQueue"));
   return std::unique_ptr<QueueBackend>(new OpenClQueue(std::move(context), std::move(queue)));
 }
 
@@ -55,7 +66,8 @@ Result<std::unique_ptr<QueueBackend::Work>> OpenClQueue::start(
     context_->api().clFinish(queue_.get());
     return status;
   }
-  return std::unique_ptr<Work>(std::make_unique<OpenClWork>(context_, std::move(enqueued), track_));
+  return std::unique_ptr<Work>(
+      std::make_unique<OpenClWork>(context_, queue_.get(), std::move(enqueued), track_));
 }
 
 Status OpenClQueue::encode_and_flush(std::span<const SubmittedCommands> commands,

@@ -50,7 +50,7 @@ Result<std::shared_ptr<const Context>> Context::create(std::shared_ptr<const Api
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(device.platform), 0};
   cl_int code = CL_SUCCESS;
   cl_context raw = api->clCreateContext(properties, 1, &device.device, nullptr, nullptr, &code);
-  TL_RETURN_IF_ERROR(to_status(code, "clCreateContext"));
+  TL_RETURN_IF_ERROR(check_made(code, raw, "clCreateContext"));
   std::shared_ptr<Context> context(new Context(std::move(api), device, raw));
   context->binary_cache_ = std::move(binary_cache);
   context->profile_ = std::move(profile);

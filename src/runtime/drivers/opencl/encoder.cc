@@ -158,8 +158,10 @@ Status Encoder::encode(std::span<const SubmittedCommands> commands, Enqueued& en
     }
     cl_event event = nullptr;
     cl_event* done = last || is_profiled ? &event : nullptr;
-    const Status status =
+    Status status =
         count > 1 ? encode_joined(rest.first(count), enqueued, done) : encode(rest.front(), done);
+    if (status.ok() && done != nullptr)
+      status = check_made(CL_SUCCESS, event, name_of(*rest.front().segment));
     if (event != nullptr) {
       command.event = EventHandle(context_.shared_api(), event);
       enqueued.commands.push_back(std::move(command));

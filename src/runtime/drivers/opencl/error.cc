@@ -110,4 +110,10 @@ Status to_status(cl_int code, std::string_view call) {
   return make_error(status_code_of(code), "{}: {} ({})", call, error_name(code), code);
 }
 
+Status check_made(cl_int code, const void* made, std::string_view call) {
+  if (code == CL_SUCCESS && made == nullptr)
+    return make_error(StatusCode::DeviceError, "{}: success, but it made nothing", call);
+  return to_status(code, call);
+}
+
 }  // namespace texloom::hal::opencl

@@ -14,4 +14,7 @@ std::string_view error_name(cl_int code);
 // Ok for CL_SUCCESS, else "<call>: <error name> (<code>)" under the code that fits.
 Status to_status(cl_int code, std::string_view call);
 
+// The same of a call that makes an object, or an event: success without one is an error, too.
+Status check_made(cl_int code, const void* made, std::string_view call);
+
 }  // namespace texloom::hal::opencl

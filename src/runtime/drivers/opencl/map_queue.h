@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "runtime/drivers/opencl/context.h"
 #include "runtime/drivers/opencl/handle.h"
@@ -26,6 +27,7 @@ class MapQueue {
 
  private:
   Result<cl_command_queue> queue();
+  Status complete(cl_command_queue queue, cl_int code, cl_event event, std::string_view call);
 
   std::shared_ptr<const Context> context_;
   std::mutex mutex_;

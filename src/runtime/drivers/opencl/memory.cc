@@ -13,9 +13,8 @@ Result<MemoryHandle> create_memory(const Context& context, std::uint64_t bytes, 
   MemoryHandle memory(
       context.shared_api(),
       context.api().clCreateBuffer(context.get(), CL_MEM_READ_WRITE | flags, bytes, host, &code));
-  if (code != CL_SUCCESS)
-    return to_status(code, "clCreateBuffer")
-        .with_context(fmt::format("a buffer of {} bytes", bytes));
+  const Status status = check_made(code, memory.get(), "clCreateBuffer");
+  if (!status.ok()) return status.with_context(fmt::format("a buffer of {} bytes", bytes));
   return memory;
 }
 
@@ -26,7 +25,7 @@ Result<MemoryHandle> create_part(const Context& context, const OpenClBuffer& buf
   MemoryHandle memory(context.shared_api(), context.api().clCreateSubBuffer(
                                                 buffer.get(), CL_MEM_READ_WRITE,
                                                 CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
-  TL_RETURN_IF_ERROR(to_status(code, "clCreateSubBuffer"));
+  TL_RETURN_IF_ERROR(check_made(code, memory.get(), "clCreateSubBuffer"));
   return memory;
 }
 
@@ -101,10 +100,10 @@ Result<MemoryHandle> create_image(const Context& context, const TextureDesc& des
   MemoryHandle memory(context.shared_api(),
                       context.api().clCreateImage(context.get(), memory_flags(desc.usage), &format,
                                                   &image, nullptr, &code));
-  if (code == CL_SUCCESS) return memory;
-  return to_status(code, "clCreateImage")
-      .with_context(
-          fmt::format("a texture {} of {}", to_string(desc.format), to_string(desc.extent)));
+  const Status status = check_made(code, memory.get(), "clCreateImage");
+  if (status.ok()) return memory;
+  return status.with_context(
+      fmt::format("a texture {} of {}", to_string(desc.format), to_string(desc.extent)));
 }
 
 }  // namespace

@@ -187,12 +187,15 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   return info;
 }
 
+constexpr const char* kUnnamed = "an unnamed platform";
+
 std::string platform_name(const Api& api, cl_platform_id platform) {
   std::size_t size = 0;
   if (api.clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, nullptr, &size) != CL_SUCCESS)
-    return "an unnamed platform";
+    return kUnnamed;
   std::string name(size, '\0');
-  api.clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, name.data(), nullptr);
+  if (api.clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, name.data(), nullptr) != CL_SUCCESS)
+    return kUnnamed;
   return name.c_str();
 }
 

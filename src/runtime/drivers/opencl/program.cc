@@ -69,7 +69,7 @@ Result<ProgramHandle> create_program(const Context& context, const KernelCode& c
     const char* source = code.code.data();
     ProgramHandle program(context.shared_api(), api.clCreateProgramWithSource(
                                                     context.get(), 1, &source, &length, &error));
-    TL_RETURN_IF_ERROR(to_status(error, "clCreateProgramWithSource"));
+    TL_RETURN_IF_ERROR(check_made(error, program.get(), "clCreateProgramWithSource"));
     return program;
   }
   const cl_device_id device = context.device();
@@ -77,7 +77,7 @@ Result<ProgramHandle> create_program(const Context& context, const KernelCode& c
   ProgramHandle program(
       context.shared_api(),
       api.clCreateProgramWithBinary(context.get(), 1, &device, &length, &binary, nullptr, &error));
-  const Status status = to_status(error, "clCreateProgramWithBinary");
+  const Status status = check_made(error, program.get(), "clCreateProgramWithBinary");
   // A binary that is none, or another device's, is the user's mistake like a source with errors.
   if (error == CL_INVALID_BINARY) return Status(StatusCode::BuildFailed, status.message());
   TL_RETURN_IF_ERROR(status);
@@ -146,9 +146,8 @@ Result<Program> make_program(const Context& context, const KernelCode& code,
     cl_int error = CL_SUCCESS;
     KernelHandle kernel(context.shared_api(), context.api().clCreateKernel(
                                                   made.program.get(), entry.name.c_str(), &error));
-    if (error != CL_SUCCESS)
-      return to_status(error, "clCreateKernel")
-          .with_context(fmt::format("kernel \"{}\"", entry.name));
+    const Status created = check_made(error, kernel.get(), "clCreateKernel");
+    if (!created.ok()) return created.with_context(fmt::format("kernel \"{}\"", entry.name));
     TL_RETURN_IF_ERROR(check_kernel(context, kernel.get(), entry));
     made.kernels.push_back(std::move(kernel));
   }

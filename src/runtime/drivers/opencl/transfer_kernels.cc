@@ -100,7 +100,7 @@ struct Ends {
 Result<KernelHandle> create_kernel(const Context& context, cl_program program, const char* name) {
   cl_int code = CL_SUCCESS;
   KernelHandle kernel(context.shared_api(), context.api().clCreateKernel(program, name, &code));
-  TL_RETURN_IF_ERROR(to_status(code, "clCreateKernel"));
+  TL_RETURN_IF_ERROR(check_made(code, kernel.get(), "clCreateKernel"));
   return kernel;
 }
 
@@ -136,7 +136,7 @@ Status TransferKernels::build(const Context& context) {
   cl_int code = CL_SUCCESS;
   ProgramHandle program(context.shared_api(),
                         api.clCreateProgramWithSource(context.get(), 1, &source, &length, &code));
-  TL_RETURN_IF_ERROR(to_status(code, "clCreateProgramWithSource"));
+  TL_RETURN_IF_ERROR(check_made(code, program.get(), "clCreateProgramWithSource"));
   const cl_device_id device = context.device();
   const char* options = context.info()->type == DeviceType::Cpu ? "-DWORDS_TOGETHER" : "";
   TL_RETURN_IF_ERROR(to_status(
@@ -200,7 +200,7 @@ Status TransferKernels::write(const Context& context, cl_command_queue queue,
       context.shared_api(),
       context.api().clCreateBuffer(context.get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
                                    padded.size(), padded.data(), &code));
-  TL_RETURN_IF_ERROR(to_status(code, "clCreateBuffer"));
+  TL_RETURN_IF_ERROR(check_made(code, scratch.get(), "clCreateBuffer"));
   return copy_bytes(context, queue, scratch.get(), padded.size(), 0, target.get(), offset,
                     data.size(), done);
 }
