@@ -88,7 +88,7 @@ void print_table(const Rows& rows, const std::vector<Row>& results) {
   for (const std::string& each : rows.left_out) fmt::print("left out: {}\n", each);
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -103,17 +103,17 @@ std::string json_of(const Rows& rows, const std::vector<Row>& results, int round
   };
   std::string json =
       fmt::format("{{\"device\": {}, \"platform\": {}, \"driver\": {}, \"rounds\": {}, \"rows\": [",
-                  quoted(rows.device.name), quoted(rows.device.platform),
-                  quoted(rows.device.driver_version), rounds);
+                  json_string(rows.device.name), json_string(rows.device.platform),
+                  json_string(rows.device.driver_version), rounds);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Comparison& comparison = rows.comparisons[i];
     const Row& row = results[i];
     json += fmt::format(
         "{}\n  {{\"name\": {}, \"unit\": {}, \"ours\": {}, \"peer\": {}, \"ratio\": {}, "
         "\"bar\": {}, \"passes\": {}}}",
-        i == 0 ? "" : ",", quoted(comparison.name), quoted(comparison.unit), row.ours,
+        i == 0 ? "" : ",", json_string(comparison.name), json_string(comparison.unit), row.ours,
         or_null(row.peer), or_null(row.ratio),
-        comparison.bar ? quoted(describe(*comparison.bar)) : "null", or_null(row.passes));
+        comparison.bar ? json_string(describe(*comparison.bar)) : "null", or_null(row.passes));
   }
   return json + "\n]}\n";
 }
