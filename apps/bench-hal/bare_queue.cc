@@ -107,7 +107,7 @@ class RecordedDispatches final : public BareQueue::Recorded {
 
 }  // namespace
 
-Result<std::unique_ptr<BareQueue>> BareQueue::create(std::shared_ptr<const Api> api,
+Result<std::unique_ptr<BareQueue>> BareQueue::create(const std::shared_ptr<const Api>& api,
                                                      const hal::opencl::PlatformDevice& device) {
   std::unique_ptr<BareQueue> queue(new BareQueue);
   TL_RETURN_IF_ERROR(queue->make(api, device).with_context("the bare loop"));

@@ -21,8 +21,9 @@ inline constexpr std::size_t kEmptyKernelItems = 64;    // one work group
 // An in-order queue with the empty kernel. For one thread.
 class BareQueue {
  public:
-  static Result<std::unique_ptr<BareQueue>> create(std::shared_ptr<const hal::opencl::Api> api,
-                                                   const hal::opencl::PlatformDevice& device);
+  static Result<std::unique_ptr<BareQueue>> create(
+      const std::shared_ptr<const hal::opencl::Api>& api,
+      const hal::opencl::PlatformDevice& device);
 
   // Sets the arguments and enqueues, so many times; then clFinish.
   Status run(int dispatches);

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,8 +48,9 @@ bool parse(int argc, char** argv, Options& options) {
     } else if (name == "--json") {
       options.json = value;
     } else if (name == "--rounds") {
-      const char* end = value.data() + value.size();
-      const auto [stop, error] = std::from_chars(value.data(), end, options.rounds);
+      const char* begin = std::to_address(value.begin());
+      const char* end = begin + value.size();
+      const auto [stop, error] = std::from_chars(begin, end, options.rounds);
       if (error != std::errc() || stop != end || options.rounds < 1) return false;
     } else {
       return false;

@@ -123,7 +123,7 @@ Status without_lock(const Work& work) {
 // Waits for all work on the device. Ctrl-C is heard meanwhile: the device goes on, the user is
 // free.
 void wait_for(hal::Device& device) {
-  const std::shared_ptr<hal::Queue> queue = device.queue();
+  const std::shared_ptr<hal::Queue>& queue = device.queue();
   while (true) {
     const Status status =
         without_lock([&] { return queue->wait_idle(hal::after(std::chrono::milliseconds(20))); });

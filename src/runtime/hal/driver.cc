@@ -1,6 +1,7 @@
 #include "runtime/hal/driver.h"
 
 #include <charconv>
+#include <memory>
 #include <string>
 
 namespace texloom::hal {
@@ -27,8 +28,9 @@ Result<std::shared_ptr<Device>> Driver::open_by_name(std::string_view device,
                                                      const DeviceOptions& options) {
   if (device.empty()) return open(0, options);
   std::size_t ordinal = 0;
-  const char* end = device.data() + device.size();
-  const auto [rest, error] = std::from_chars(device.data(), end, ordinal);
+  const char* begin = std::to_address(device.begin());
+  const char* end = begin + device.size();
+  const auto [rest, error] = std::from_chars(begin, end, ordinal);
   if (error == std::errc() && rest == end) return open(ordinal, options);
   return open_by_id(device, options);
 }

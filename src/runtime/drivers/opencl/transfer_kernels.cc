@@ -11,76 +11,110 @@
 namespace texloom::hal::opencl {
 namespace {
 
-constexpr std::uint64_t kWord = 4;        // bytes
-constexpr std::uint64_t kItemWords = 16;  // of one work item
-constexpr std::uint64_t kGroupItems = 64;
+// How a device's work items share the work. A CPU's have words that lie together, so that it moves
+// them by vector instructions. Elsewhere neighbouring work items have neighbouring units, so that
+// memory sees whole lines.
+struct Shape {
+  std::uint64_t unit;         // bytes that are written at once, at a multiple of as many
+  std::uint64_t item_units;   // of one work item
+  std::uint64_t group_items;  // of one work group; not less than the bytes at an end
+  const char* options;
+};
+constexpr Shape kCpu = {4, 16, 64, "-DUNIT=4 -DITEM=16 -DGROUP=64 -DWORDS_TOGETHER"};
+constexpr Shape kOthers = {16, 4, 256, "-DUNIT=16 -DITEM=4 -DGROUP=256"};
 
-// A range of the target is `head` bytes up to a word's beginning, `words` words, and `tail` bytes.
-// On a CPU a work item has words that lie together, so that it moves them by vector instructions;
-// elsewhere neighbouring work items have neighbouring words, so that memory sees whole lines.
+const Shape& shape_of(const Context& context) {
+  return context.info()->type == DeviceType::Cpu ? kCpu : kOthers;
+}
+
+// A range of the target is `head` bytes up to a unit's beginning, `units` units, and `tail` bytes.
 constexpr std::string_view kSource = R"(
-#define ITEM 16
-#define GROUP 64
-
+#ifdef WORDS_TOGETHER
 uint word_of(__global const uint* in, ulong i, uint shift) {
   return shift == 0 ? in[i] : (in[i] >> shift) | (in[i + 1] << (32 - shift));
 }
+#else
+// Four words of eight, from a place on that is the same for all work items.
+uint4 from_word(uint4 a, uint4 b, uint place) {
+  switch (place) {
+    case 0: return a;
+    case 1: return (uint4)(a.yzw, b.x);
+    case 2: return (uint4)(a.zw, b.xy);
+    default: return (uint4)(a.w, b.xyz);
+  }
+}
+#endif
 
 __kernel void copy_bytes(__global const uchar* source, __global uchar* target,
                          ulong source_offset, ulong target_offset,
-                         uint head, ulong words, uint tail) {
+                         uint head, ulong units, uint tail) {
   const ulong item = get_global_id(0);
   __global const uchar* from = source + source_offset;
   __global uchar* to = target + target_offset;
-  const ulong end = head + 4 * words;
+  const ulong end = head + UNIT * units;
   if (item < head) to[item] = from[item];
   if (item < tail) to[end + item] = from[end + item];
 
   const ulong start = source_offset + head;
   const uint shift = 8 * (uint)(start % 4);
+#ifdef WORDS_TOGETHER
   __global const uint* in = (__global const uint*)source + start / 4;
   __global uint* out = (__global uint*)(to + head);
-#ifdef WORDS_TOGETHER
   const ulong first = item * ITEM;
-  if (first + ITEM <= words) {
+  if (first + ITEM <= units) {
     uint16 value = vload16(0, in + first);
     if (shift != 0)
       value = (value >> shift) | (vload16(0, in + first + 1) << (32 - shift));
     vstore16(value, 0, out + first);
   } else {
-    for (ulong i = first; i < words; ++i) out[i] = word_of(in, i, shift);
+    for (ulong i = first; i < units; ++i) out[i] = word_of(in, i, shift);
   }
 #else
+  const uint place = (uint)(start % 16) / 4;
+  __global const uint4* in = (__global const uint4*)source + start / 16;
+  __global uint4* out = (__global uint4*)(to + head);
   const ulong first = get_group_id(0) * (ulong)(GROUP * ITEM) + get_local_id(0);
   for (uint k = 0; k < ITEM; ++k) {
     const ulong i = first + k * GROUP;
-    if (i < words) out[i] = word_of(in, i, shift);
+    if (i >= units) break;
+    uint4 value = in[i];
+    if (start % 16 != 0) {
+      const uint4 next = in[i + 1];
+      const uint4 low = from_word(value, next, place);
+      value = low;
+      if (shift != 0) {
+        const uint last = place == 0 ? next.x : place == 1 ? next.y : place == 2 ? next.z : next.w;
+        value = (low >> shift) | ((uint4)(low.yzw, last) << (32 - shift));
+      }
+    }
+    out[i] = value;
   }
 #endif
 }
 
-// `pattern` is that of the words; the head's and the tail's bytes go on with it.
-__kernel void fill_bytes(__global uchar* target, ulong offset, uint head, ulong words, uint tail,
+// `pattern` is that of the units; the head's and the tail's bytes go on with it.
+__kernel void fill_bytes(__global uchar* target, ulong offset, uint head, ulong units, uint tail,
                          uint pattern) {
   const ulong item = get_global_id(0);
   __global uchar* to = target + offset;
-  const ulong end = head + 4 * words;
-  if (item < head) to[item] = (uchar)(pattern >> 8 * ((4 - head + (uint)item) % 4));
-  if (item < tail) to[end + item] = (uchar)(pattern >> 8 * (uint)item);
+  const ulong end = head + UNIT * units;
+  if (item < head) to[item] = (uchar)(pattern >> 8 * ((UNIT - head + (uint)item) % 4));
+  if (item < tail) to[end + item] = (uchar)(pattern >> 8 * ((uint)item % 4));
 
-  __global uint* out = (__global uint*)(to + head);
 #ifdef WORDS_TOGETHER
+  __global uint* out = (__global uint*)(to + head);
   const ulong first = item * ITEM;
-  if (first + ITEM <= words) {
+  if (first + ITEM <= units) {
     vstore16((uint16)(pattern), 0, out + first);
   } else {
-    for (ulong i = first; i < words; ++i) out[i] = pattern;
+    for (ulong i = first; i < units; ++i) out[i] = pattern;
   }
 #else
+  __global uint4* out = (__global uint4*)(to + head);
   const ulong first = get_group_id(0) * (ulong)(GROUP * ITEM) + get_local_id(0);
   for (uint k = 0; k < ITEM; ++k) {
     const ulong i = first + k * GROUP;
-    if (i < words) out[i] = pattern;
+    if (i < units) out[i] = (uint4)(pattern);
   }
 #endif
 }
@@ -88,13 +122,14 @@ __kernel void fill_bytes(__global uchar* target, ulong offset, uint head, ulong 
 
 struct Ends {
   cl_uint head;
-  cl_ulong words;
+  cl_ulong units;
   cl_uint tail;
 
-  Ends(std::uint64_t offset, std::uint64_t bytes)
-      : head(static_cast<cl_uint>(std::min((kWord - offset % kWord) % kWord, bytes))),
-        words((bytes - head) / kWord),
-        tail(static_cast<cl_uint>((bytes - head) % kWord)) {}
+  Ends(const Shape& shape, std::uint64_t offset, std::uint64_t bytes)
+      : head(
+            static_cast<cl_uint>(std::min((shape.unit - offset % shape.unit) % shape.unit, bytes))),
+        units((bytes - head) / shape.unit),
+        tail(static_cast<cl_uint>((bytes - head) % shape.unit)) {}
 };
 
 Result<KernelHandle> create_kernel(const Context& context, cl_program program, const char* name) {
@@ -104,10 +139,10 @@ Result<KernelHandle> create_kernel(const Context& context, cl_program program, c
   return kernel;
 }
 
-// Sets the arguments and enqueues as many work items as `words` words take.
+// Sets the arguments and enqueues as many work items as `units` units take.
 template <typename... Arguments>
 Status enqueue(const Context& context, cl_command_queue queue, cl_kernel kernel,
-               std::uint64_t words, cl_event* done, const Arguments&... arguments) {
+               std::uint64_t units, cl_event* done, const Arguments&... arguments) {
   const Api& api = context.api();
   cl_uint index = 0;
   cl_int code = CL_SUCCESS;
@@ -117,10 +152,11 @@ Status enqueue(const Context& context, cl_command_queue queue, cl_kernel kernel,
   (set(arguments), ...);
   TL_RETURN_IF_ERROR(to_status(code, "clSetKernelArg"));
   // At least one group, for the bytes at the ends.
-  const std::uint64_t groups =
-      std::max<std::uint64_t>(1, (words + kGroupItems * kItemWords - 1) / kGroupItems / kItemWords);
-  const std::size_t local = kGroupItems;
-  const std::size_t global = groups * kGroupItems;
+  const Shape& shape = shape_of(context);
+  const std::uint64_t group_units = shape.group_items * shape.item_units;
+  const std::uint64_t groups = std::max<std::uint64_t>(1, (units + group_units - 1) / group_units);
+  const std::size_t local = shape.group_items;
+  const std::size_t global = groups * local;
   return to_status(
       api.clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &local, 0, nullptr, done),
       "clEnqueueNDRangeKernel");
@@ -138,9 +174,9 @@ Status TransferKernels::build(const Context& context) {
                         api.clCreateProgramWithSource(context.get(), 1, &source, &length, &code));
   TL_RETURN_IF_ERROR(check_made(code, program.get(), "clCreateProgramWithSource"));
   const cl_device_id device = context.device();
-  const char* options = context.info()->type == DeviceType::Cpu ? "-DWORDS_TOGETHER" : "";
   TL_RETURN_IF_ERROR(to_status(
-      api.clBuildProgram(program.get(), 1, &device, options, nullptr, nullptr), "clBuildProgram"));
+      api.clBuildProgram(program.get(), 1, &device, shape_of(context).options, nullptr, nullptr),
+      "clBuildProgram"));
   TL_ASSIGN_OR_RETURN(fill_, create_kernel(context, program.get(), "fill_bytes"));
   TL_ASSIGN_OR_RETURN(copy_, create_kernel(context, program.get(), "copy_bytes"));
   program_ = std::move(program);
@@ -152,15 +188,15 @@ Status TransferKernels::fill(const Context& context, cl_command_queue queue,
                              cl_event* done) {
   TL_RETURN_IF_ERROR(build(context).with_context("the kernels for unaligned transfers"));
   const std::uint64_t offset = segment.target.offset;
-  const Ends ends(offset, segment.bytes);
-  // The byte of the pattern that a word begins with, first in memory.
+  const Ends ends(shape_of(context), offset, segment.bytes);
+  // The byte of the pattern that a unit begins with, first in memory.
   cl_uint pattern = 0;
-  for (std::size_t i = 0; i < kWord; ++i) {
-    const auto byte = std::to_integer<cl_uint>(segment.pattern[(ends.head + i) % kWord]);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto byte = std::to_integer<cl_uint>(segment.pattern[(ends.head + i) % 4]);
     pattern |= byte << (8 * i);
   }
-  return enqueue(context, queue, fill_.get(), ends.words, done, target.get(), cl_ulong{offset},
-                 ends.head, ends.words, ends.tail, pattern)
+  return enqueue(context, queue, fill_.get(), ends.units, done, target.get(), cl_ulong{offset},
+                 ends.head, ends.units, ends.tail, pattern)
       .with_context("fill");
 }
 
@@ -169,16 +205,17 @@ Status TransferKernels::copy_bytes(const Context& context, cl_command_queue queu
                                    cl_mem target, std::uint64_t target_offset, std::uint64_t bytes,
                                    cl_event* done) {
   TL_RETURN_IF_ERROR(build(context).with_context("the kernels for unaligned transfers"));
-  Ends ends(target_offset, bytes);
-  // The last word of a source whose size is no multiple of a word cannot be read as one.
-  const bool shifted = (source_offset + ends.head) % kWord != 0;
-  const std::uint64_t first = (source_offset + ends.head) / kWord;
-  if (ends.words != 0 && first + ends.words + (shifted ? 1 : 0) > source_bytes / kWord) {
-    --ends.words;
-    ends.tail += kWord;
+  const std::uint64_t unit = shape_of(context).unit;
+  Ends ends(shape_of(context), target_offset, bytes);
+  // The last unit of a source whose size is no multiple of one cannot be read as one.
+  const bool shifted = (source_offset + ends.head) % unit != 0;
+  const std::uint64_t first = (source_offset + ends.head) / unit;
+  if (ends.units != 0 && first + ends.units + (shifted ? 1 : 0) > source_bytes / unit) {
+    --ends.units;
+    ends.tail += static_cast<cl_uint>(unit);
   }
-  return enqueue(context, queue, copy_.get(), ends.words, done, source, target,
-                 cl_ulong{source_offset}, cl_ulong{target_offset}, ends.head, ends.words, ends.tail)
+  return enqueue(context, queue, copy_.get(), ends.units, done, source, target,
+                 cl_ulong{source_offset}, cl_ulong{target_offset}, ends.head, ends.units, ends.tail)
       .with_context("copy");
 }
 
@@ -194,7 +231,8 @@ Status TransferKernels::write(const Context& context, cl_command_queue queue,
                               std::span<const std::byte> data, cl_event* done) {
   // Made with the data in it; released when the command behind it is complete.
   std::vector<std::byte> padded(data.begin(), data.end());
-  padded.resize((data.size() + kWord - 1) / kWord * kWord);
+  const std::uint64_t unit = shape_of(context).unit;
+  padded.resize((data.size() + unit - 1) / unit * unit);
   cl_int code = CL_SUCCESS;
   const MemoryHandle scratch(
       context.shared_api(),

@@ -12,9 +12,10 @@
 
 namespace texloom::hal::opencl {
 
-// Kernels of the driver's own, built when they are first needed. They write whole words of four
-// bytes, made of two words of the source where that lies otherwise (a funnel shift), and single
-// bytes only at the ends; no byte outside a range is written. Used by one thread at a time.
+// Kernels of the driver's own, built when they are first needed. They write whole units
+// (words on a CPU, 16 bytes elsewhere), made of two of the source where that lies otherwise (a
+// funnel shift), and single bytes only at the ends; no byte outside a range is written. Used by one
+// thread at a time.
 class TransferKernels {
  public:
   // All enqueue without waiting; `done`, when not null, receives the event of the last command.
