@@ -16,7 +16,9 @@ namespace {
 constexpr int kDispatches = 1000;  // of a command buffer
 constexpr int kLatencies = 100;    // dispatches of a sample that waits for each
 constexpr int kRequests = 10'000;  // of a pool
-constexpr std::uint64_t kCopied = std::uint64_t{16} << 20;  // bytes of a sample, or one copy
+// Bytes of a sample, or that many copies: one of 64 MiB is over before a GPU is at its speed.
+constexpr std::uint64_t kCopied = std::uint64_t{512} << 20;
+constexpr std::uint64_t kMostCopies = 1000;
 constexpr std::uint64_t kLargestCopy = std::uint64_t{64} << 20;
 
 using Commands = std::shared_ptr<hal::CommandBuffer>;
@@ -225,7 +227,7 @@ struct Copier {
   // An arm in GB/s.
   Result<Arm> copying(std::uint64_t source_offset, std::uint64_t target_offset,
                       std::uint64_t bytes) const {
-    const std::uint64_t copies = std::max<std::uint64_t>(kCopied / bytes, 1);
+    const std::uint64_t copies = std::clamp<std::uint64_t>(kCopied / bytes, 1, kMostCopies);
     const Commands commands = device->create_command_buffer({.reusable = true});
     for (std::uint64_t i = 0; i < copies; ++i)
       TL_RETURN_IF_ERROR(

@@ -30,7 +30,7 @@ class TransferTest : public OpenClTest, public ::testing::WithParamInterface<Cas
     if (GetParam().is_gpu) api->clGetDeviceInfo = say_gpu;
     device_ = *(*create_driver(std::shared_ptr<const Api>(api), options))->open(0);
     EXPECT_EQ(device_->info().limits.transfer_alignment, GetParam().alignment);
-    EXPECT_EQ(device_->info().type == DeviceType::Gpu, GetParam().is_gpu);
+    EXPECT_TRUE(!GetParam().is_gpu || device_->info().type == DeviceType::Gpu);
   }
 
   static cl_int CL_API_CALL say_gpu(cl_device_id device, cl_device_info name, std::size_t bytes,
