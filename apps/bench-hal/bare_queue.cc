@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <array>
+
 #include "runtime/drivers/opencl/error.h"
 
 namespace texloom::bench_hal {
@@ -148,12 +150,13 @@ Status BareQueue::set_arguments(int n) {
 }
 
 Status BareQueue::run(int dispatches) {
-  const std::size_t items = kEmptyKernelItems;
+  // Three axes, as the HAL gives them.
+  const std::array<std::size_t, 3> items = {kEmptyKernelItems, 1, 1};
   for (int i = 0; i < dispatches; ++i) {
     TL_RETURN_IF_ERROR(set_arguments(i));
     TL_RETURN_IF_ERROR(
-        to_status(api_->clEnqueueNDRangeKernel(queue_.get(), kernel_.get(), 1, nullptr, &items,
-                                               &items, 0, nullptr, nullptr),
+        to_status(api_->clEnqueueNDRangeKernel(queue_.get(), kernel_.get(), 3, nullptr,
+                                               items.data(), items.data(), 0, nullptr, nullptr),
                   "clEnqueueNDRangeKernel"));
   }
   return to_status(api_->clFinish(queue_.get()), "clFinish");
