@@ -130,15 +130,24 @@ class Workload {
   // Until a step fails, or has survived the fault. The device stays.
   Status run() {
     using Step = Status (Workload::*)();
+    // What builds programs comes last, since that takes longest.
     constexpr std::pair<const char*, Step> kSteps[] = {
-        {"driver", &Workload::find_driver},    {"device", &Workload::open_device},
-        {"buffers", &Workload::make_buffers},  {"mappings", &Workload::map_buffers},
-        {"import", &Workload::import_memory},  {"textures", &Workload::make_textures},
-        {"source", &Workload::build},          {"stored binary", &Workload::load},
-        {"bad option", &Workload::build_bad},  {"dispatch", &Workload::dispatch},
-        {"transfers", &Workload::transfer},    {"texture copies", &Workload::copy_textures},
-        {"host call", &Workload::call_host},   {"bad host call", &Workload::call_host_badly},
-        {"semaphores", &Workload::two_queues}, {"profile", &Workload::profile},
+        {"driver", &Workload::find_driver},
+        {"device", &Workload::open_device},
+        {"buffers", &Workload::make_buffers},
+        {"mappings", &Workload::map_buffers},
+        {"import", &Workload::import_memory},
+        {"textures", &Workload::make_textures},
+        {"texture copies", &Workload::copy_textures},
+        {"host call", &Workload::call_host},
+        {"bad host call", &Workload::call_host_badly},
+        {"semaphores", &Workload::two_queues},
+        {"profile", &Workload::profile},
+        {"bad option", &Workload::build_bad},
+        {"source", &Workload::build},
+        {"stored binary", &Workload::load},
+        {"dispatch", &Workload::dispatch},
+        {"transfers", &Workload::transfer},
     };
     Status status;
     for (const auto& [name, step] : kSteps) {
