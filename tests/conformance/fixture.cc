@@ -66,8 +66,8 @@ void DeviceFixture::TearDown() {
   ExcludedRun::end(std::move(excluded_), tested_->exclusion_of(name)->reason);
 }
 
-std::shared_ptr<Device> DeviceFixture::open_another() const {
-  Result<std::shared_ptr<Device>> opened = tested_->driver->open(tested_->ordinal);
+std::shared_ptr<Device> DeviceFixture::open_another(const DeviceOptions& options) const {
+  Result<std::shared_ptr<Device>> opened = tested_->driver->open(tested_->ordinal, options);
   EXPECT_TRUE(opened.ok()) << opened.status().to_string();
   return opened.ok() ? *opened : nullptr;
 }

@@ -69,7 +69,7 @@ class DeviceFixture : public ::testing::Test {
   // Whether anything is to be expected of contents.
   bool computes() const { return tested().computes; }
   // A device that no other test has, opened from the same place.
-  std::shared_ptr<Device> open_another() const;
+  std::shared_ptr<Device> open_another(const DeviceOptions& options = {}) const;
   void use(std::shared_ptr<Device> device);  // instead of the shared one
 
   std::shared_ptr<Buffer> make_buffer(std::uint64_t bytes, BufferUsage usage = BufferUsage::All);

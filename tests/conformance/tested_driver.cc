@@ -59,8 +59,4 @@ const Exclusion* TestedDevice::exclusion_of(std::string_view test) const {
 
 const std::vector<TestedDevice>& tested_devices() { return devices(); }
 
-void release_devices() {
-  for (TestedDevice& device : devices()) device.driver.reset();
-}
-
 }  // namespace texloom::hal::conformance

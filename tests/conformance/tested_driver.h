@@ -72,7 +72,4 @@ struct TestedDevice {
 // All of them, in the order of labels; the same at each call.
 const std::vector<TestedDevice>& tested_devices();
 
-// Takes from the list what it holds of drivers, for the end of the process.
-void release_devices();
-
 }  // namespace texloom::hal::conformance

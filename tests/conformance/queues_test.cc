@@ -1,0 +1,98 @@
+// Several queues of one device: in no order but that of semaphores.
+#include "tests/conformance/fixture.h"
+
+namespace texloom::hal::conformance {
+namespace {
+
+class Queues : public DispatchFixture {
+ protected:
+  void SetUp() override {
+    DispatchFixture::SetUp();
+    if (IsSkipped()) return;
+    auto made = device().create_queue();
+    ASSERT_TRUE(made.ok()) << made.status().to_string();
+    second_ = *made;
+    x_ = make_buffer(bytes_of(std::vector<std::uint32_t>(8, 0)));
+    advance_ = executable(kernels::advance());
+  }
+  SubmittedCommands advanced_by(int k) {
+    const auto commands = begin();
+    EXPECT_TRUE(dispatch(*commands, advance_, {8, 1, 1}, {BufferBinding{x_}}, {Constant(k)}).ok());
+    EXPECT_TRUE(commands->finish().ok());
+    return with_table(commands);
+  }
+
+  std::shared_ptr<Queue> second_;
+  std::shared_ptr<Buffer> x_;
+  std::shared_ptr<Executable> advance_;
+  std::shared_ptr<Semaphore> turn_ = std::make_shared<Semaphore>();
+};
+TL_ON_EVERY_DEVICE_WITH_EVERY_BINDING(Queues);
+
+// The steps do not commute. All is submitted at once, the second half first.
+TEST_P(Queues, TakeTurnsBySemaphores) {
+  constexpr int kTurns = 20;
+  std::uint32_t expected = 0;
+  for (int k = 1; k <= kTurns; ++k) expected = 3 * expected + static_cast<std::uint32_t>(k);
+  for (int k = 2; k <= kTurns; k += 2) {
+    const auto turn = static_cast<std::uint64_t>(k);
+    TL_ASSERT_OK(second_->submit({{{turn_, turn - 1}}, {advanced_by(k)}, {{turn_, turn}}}));
+  }
+  for (int k = 1; k <= kTurns; k += 2) {
+    const auto turn = static_cast<std::uint64_t>(k);
+    TL_ASSERT_OK(queue().submit({{{turn_, turn - 1}}, {advanced_by(k)}, {{turn_, turn}}}));
+  }
+  TL_ASSERT_OK(turn_->wait(kTurns));
+  expect_values(x_, std::vector<std::uint32_t>(8, expected));
+}
+
+TEST_P(Queues, DoNotWaitForEachOther) {
+  TL_ASSERT_OK(queue().submit({{{turn_, 1}}, {advanced_by(1)}, {}}));
+  TL_ASSERT_OK(second_->submit({{}, {advanced_by(5)}, {}}));
+  TL_ASSERT_OK(second_->wait_idle());
+  EXPECT_FALSE(queue().is_idle());
+  TL_ASSERT_OK(turn_->signal(1));
+  TL_ASSERT_OK(queue().wait_idle());
+  expect_values(x_, std::vector<std::uint32_t>(8, 16));
+}
+
+TEST_P(Queues, PassErrorsOnBySemaphores) {
+  const auto failed = std::make_shared<Semaphore>();
+  TL_ASSERT_OK(second_->submit({{{turn_, 1}}, {advanced_by(1)}, {{failed, 1}}}));
+  TL_ASSERT_OK(queue().submit({{{failed, 1}}, {advanced_by(2)}, {}}));
+  TL_ASSERT_OK(turn_->fail(Status(StatusCode::DeviceError, "given up")));
+  EXPECT_EQ(queue().wait_idle().message(), "given up");
+  EXPECT_EQ(second_->wait_idle().message(), "given up");
+  expect_values(x_, std::vector<std::uint32_t>(8, 0));
+  TL_ASSERT_OK(queue().submit({{}, {advanced_by(2)}, {}}));
+  TL_ASSERT_OK(queue().wait_idle());
+}
+
+TEST_P(Queues, AreReleasedWithWorkUnderWay) {
+  const auto done = std::make_shared<Semaphore>();
+  TL_ASSERT_OK(second_->submit({{}, {advanced_by(7)}, {{done, 1}}}));
+  second_.reset();
+  TL_ASSERT_OK(done->wait(1));
+  expect_values(x_, std::vector<std::uint32_t>(8, 7));
+}
+
+TEST_P(Queues, AWaitEndsAtItsDeadline) {
+  TL_ASSERT_OK(second_->submit({{{turn_, 1}}, {advanced_by(1)}, {}}));
+  EXPECT_EQ(second_->wait_idle(after(std::chrono::milliseconds(10))).code(),
+            StatusCode::DeadlineExceeded);
+  TL_ASSERT_OK(turn_->signal(1));
+  TL_ASSERT_OK(second_->wait_idle(after(std::chrono::seconds(60))));
+}
+
+// Memory moves from queue to queue in the order that the pool hands out.
+TEST_P(Queues, ShareTheWorkspacePool) {
+  auto lease = device().workspace_pool().allocate(device().queue(), BufferDesc{.bytes = 4096}, {},
+                                                  {{turn_, 1}});
+  ASSERT_TRUE(lease.ok()) << lease.status().to_string();
+  TL_ASSERT_OK(turn_->wait(1));
+  TL_ASSERT_OK(lease->release(second_, {{turn_, 1}}, {{turn_, 2}}));
+  TL_ASSERT_OK(turn_->wait(2));
+}
+
+}  // namespace
+}  // namespace texloom::hal::conformance
