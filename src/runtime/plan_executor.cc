@@ -78,7 +78,7 @@ class Recorder {
 
   Status run(int times) {
     for (int i = 0; i < times && !stopped_; ++i) TL_RETURN_IF_ERROR(record(plan_.steps));
-    return commands_ == nullptr ? Status() : submit();
+    return commands_ == nullptr ? Status() : submit({});
   }
 
  private:
@@ -116,18 +116,19 @@ class Recorder {
           fmt::format("kernel \"{}\"", plan_.kernels[launch.kernel].entry.name));
     TL_RETURN_IF_ERROR(
         commands_->dispatch(executables_[launch.kernel], 0, *groups, bindings, constants));
-    return ++recorded_ < kLaunchesPerSubmission ? Status() : submit();
+    if (++recorded_ < kLaunchesPerSubmission) return {};
+    ++submitted_;
+    TL_RETURN_IF_ERROR(submit({{progress_, submitted_}}));
+    return submitted_ > kSubmissionsAhead ? wait_for(submitted_ - kSubmissionsAhead) : Status();
   }
 
-  Status submit() {
+  Status submit(std::vector<hal::TimelinePoint> signals) {
     recorded_ = 0;
     std::shared_ptr<hal::CommandBuffer> commands = std::exchange(commands_, nullptr);
     TL_RETURN_IF_ERROR(commands->finish());
-    ++submitted_;
-    TL_RETURN_IF_ERROR(
-        device_.queue()->submit({{}, {std::move(commands)}, {{progress_, submitted_}}}));
+    TL_RETURN_IF_ERROR(device_.queue()->submit({{}, {std::move(commands)}, std::move(signals)}));
     stopped_ = interrupted_();
-    return submitted_ > kSubmissionsAhead ? wait_for(submitted_ - kSubmissionsAhead) : Status();
+    return {};
   }
 
   // Until so many submissions are complete, or the user has had enough.

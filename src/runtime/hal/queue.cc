@@ -86,7 +86,7 @@ class Queue::State {
   bool can_complete() const { return !completer_ && !started_.empty(); }
   // These let go of the lock while they call the driver and semaphores.
   void start_front(Lock& lock);
-  void complete_front(Lock& lock);
+  void complete(std::size_t most, Lock& lock);
   // Wakes the threads for what the caller leaves to be done.
   void leave_to_threads();
   void help_to_start(Lock& lock);
@@ -140,31 +140,43 @@ void Queue::State::start_front(Lock& lock) {
   starter_.reset();
 }
 
-void Queue::State::complete_front(Lock& lock) {
+// The front; or, for the queue's own thread, all up to the first that signals: what nobody is told
+// of need not be waited for one by one, and is complete when the last one is.
+void Queue::State::complete(std::size_t most, Lock& lock) {
   completer_ = std::this_thread::get_id();
-  Pending next = std::move(started_.front());
-  started_.pop_front();
-  Status status = next.outcome->error;
+  std::vector<Pending> run;
+  std::vector<Status> statuses;
+  do {
+    run.push_back(std::move(started_.front()));
+    started_.pop_front();
+    statuses.push_back(run.back().outcome->error);
+  } while (run.size() < most && !started_.empty() && run.back().submission.signals.empty());
   lock.unlock();
-  if (next.work != nullptr) {
+  for (std::size_t i = run.size(); i-- > 0;) {
+    if (run[i].work == nullptr) continue;
     const HostSpan span(profile_.get(), "wait for the device");
-    status = next.work->wait();
+    statuses[i] = run[i].work->wait();
   }
-  next.work.reset();
-  next.submission.commands.clear();
-  lock.lock();
-  if (status.ok()) status = next.earlier_error();
-  lock.unlock();
-  for (const TimelinePoint& signal : next.submission.signals) {
-    const Status told =
-        status.ok() ? signal.semaphore->signal(signal.value) : signal.semaphore->fail(status);
-    if (status.ok()) status = told;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    Pending& each = run[i];
+    Status& status = statuses[i];
+    each.work.reset();
+    each.submission.commands.clear();
+    lock.lock();
+    if (status.ok()) status = each.earlier_error();
+    lock.unlock();
+    for (const TimelinePoint& signal : each.submission.signals) {
+      const Status told =
+          status.ok() ? signal.semaphore->signal(signal.value) : signal.semaphore->fail(status);
+      if (status.ok()) status = told;
+    }
+    each.submission.signals.clear();
+    lock.lock();
+    each.outcome->error = status;
+    if (first_error_.ok()) first_error_ = std::move(status);
+    ++completed_;
+    if (i + 1 < run.size()) lock.unlock();
   }
-  next.submission.signals.clear();
-  lock.lock();
-  next.outcome->error = status;
-  if (first_error_.ok()) first_error_ = std::move(status);
-  ++completed_;
   completer_.reset();
   progress_.notify_all();
 }
@@ -202,7 +214,7 @@ void Queue::State::complete_all() {
       return can_complete() || (stopping_ && waiting_.empty() && !starter_ && started_.empty());
     });
     if (!can_complete()) return;
-    complete_front(lock);
+    complete(helpers_ == 0 ? started_.size() : 1, lock);
   }
 }
 
@@ -212,7 +224,7 @@ void Queue::State::help_until(std::uint64_t completed, Lock& lock) {
     if (can_start()) {
       help_to_start(lock);
     } else if (can_complete()) {
-      complete_front(lock);
+      complete(1, lock);
     } else {
       progress_.wait(lock);
     }
@@ -229,7 +241,7 @@ bool Queue::State::busy_wait_until(std::uint64_t completed, const Deadline& dead
       help_to_start(lock);
     } else if (can_complete() &&
                (started_.front().work == nullptr || started_.front().work->is_complete())) {
-      complete_front(lock);
+      complete(1, lock);
     } else {
       lock.unlock();
       std::this_thread::yield();

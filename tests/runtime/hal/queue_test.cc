@@ -184,6 +184,19 @@ TEST_F(Queues, WhatAnEarlierSubmissionSignalsIsNotWaitedFor) {
   EXPECT_EQ(script_->seen(), (std::vector<std::size_t>{1, 2}));
 }
 
+// What signals nothing is completed together; its errors are its own all the same.
+TEST_F(Queues, ErrorsOfWhatSignalsNothingAreTold) {
+  script_->run(true);
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(queue_->submit(commands()).ok());
+  EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 1}}}).ok());
+  EXPECT_EQ(queue_->wait_idle(after(milliseconds(5))).code(), StatusCode::DeadlineExceeded);
+  script_->work_error = lost();
+  script_->run(false);
+  EXPECT_EQ(a_->wait(1).message(), "the device is lost");
+  EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
+  EXPECT_EQ(script_->seen().size(), 6U);
+}
+
 TEST_F(Queues, AnErrorSpreadsAlongTheOrder) {
   script_->run(true);
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 1}}}).ok());
