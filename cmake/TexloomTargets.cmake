@@ -74,7 +74,7 @@ function(texloom_test folder)
     return()
   endif()
   if(TEXLOOM_SANITIZE)
-    list(APPEND sources ${PROJECT_SOURCE_DIR}/tests/leak_suppressions.cc)
+    list(APPEND sources ${PROJECT_SOURCE_DIR}/tests/sanitizer_options.cc)
   endif()
   add_executable(${folder}_tests ${sources})
   target_include_directories(${folder}_tests PRIVATE ${PROJECT_SOURCE_DIR}

@@ -1,0 +1,13 @@
+// Linked into the C++ tests when they are built with sanitizers.
+
+extern "C" [[gnu::visibility("default")]] const char* __lsan_default_suppressions();
+extern "C" [[gnu::visibility("default")]] const char* __asan_default_options();
+
+// What PoCL and its LLVM, which we open at run time, still hold when the process ends is not ours
+// to free.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libpocl\nleak:libLLVM\nleak:libclang-cpp\nleak:libOpenCL\n";
+}
+
+// Requests for more memory than there is are refused, as without sanitizers.
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
