@@ -89,6 +89,7 @@ class Queue::State {
   void complete(std::size_t most, Lock& lock);
   // Wakes the threads for what the caller leaves to be done.
   void leave_to_threads();
+  const Pending* find_signaller(const TimelinePoint& point) const;
   void help_to_start(Lock& lock);
   void help_until(std::uint64_t completed, Lock& lock);
   bool busy_wait_until(std::uint64_t completed, const Deadline& deadline, Lock& lock);
@@ -101,6 +102,9 @@ class Queue::State {
   std::condition_variable startable_, completable_, progress_;
   std::deque<Pending> waiting_;
   std::deque<Pending> started_;
+  // What is in neither, as a thread starts it, or waits for it. Of these `submission.signals` and
+  // `outcome` alone may be looked at.
+  const Pending *being_started_ = nullptr, *being_completed_ = nullptr;
   std::optional<std::thread::id> starter_, completer_;  // who plays that part
   int helpers_ = 0;  // threads that wait and will look after what is started
   std::uint64_t submitted_ = 0, completed_ = 0;
@@ -112,6 +116,7 @@ void Queue::State::start_front(Lock& lock) {
   starter_ = std::this_thread::get_id();
   Pending next = std::move(waiting_.front());
   waiting_.pop_front();
+  being_started_ = &next;
   Status error = next.earlier_error();
   decltype(Gate::callbacks) callbacks;
   if (next.gate != nullptr) {
@@ -136,6 +141,7 @@ void Queue::State::start_front(Lock& lock) {
   }
   lock.lock();
   next.outcome->error = std::move(error);
+  being_started_ = nullptr;
   started_.push_back(std::move(next));
   starter_.reset();
 }
@@ -151,6 +157,7 @@ void Queue::State::complete(std::size_t most, Lock& lock) {
     started_.pop_front();
     statuses.push_back(run.back().outcome->error);
   } while (run.size() < most && !started_.empty() && run.back().submission.signals.empty());
+  being_completed_ = &run.back();
   lock.unlock();
   for (std::size_t i = run.size(); i-- > 0;) {
     if (run[i].work == nullptr) continue;
@@ -164,6 +171,7 @@ void Queue::State::complete(std::size_t most, Lock& lock) {
     each.submission.commands.clear();
     lock.lock();
     if (status.ok()) status = each.earlier_error();
+    if (&each == being_completed_) being_completed_ = nullptr;  // it signals now
     lock.unlock();
     for (const TimelinePoint& signal : each.submission.signals) {
       const Status told =
@@ -285,19 +293,27 @@ bool Queue::State::is_working() const {
   return starter_ == self || completer_ == self;
 }
 
+// The submission under way that will signal it; null where there is none.
+const Pending* Queue::State::find_signaller(const TimelinePoint& point) const {
+  for (const Pending* each : {being_completed_, being_started_}) {
+    if (each != nullptr && each->signals(point)) return each;
+  }
+  for (const auto* list : {&started_, &waiting_}) {
+    for (const Pending& each : *list) {
+      if (each.signals(point)) return &each;
+    }
+  }
+  return nullptr;
+}
+
 void Queue::State::submit(Submission submission, const std::shared_ptr<State>& self) {
   std::vector<TimelinePoint> awaited = std::exchange(submission.waits, {});
   Pending next{.submission = std::move(submission), .gate = nullptr, .after = {}};
   Lock lock(mutex_);
   std::erase_if(awaited, [&](const TimelinePoint& point) {
-    for (const auto* earlier : {&waiting_, &started_}) {
-      for (const Pending& each : *earlier) {
-        if (!each.signals(point)) continue;
-        next.after.push_back(each.outcome);
-        return true;
-      }
-    }
-    return false;
+    const Pending* earlier = find_signaller(point);
+    if (earlier != nullptr) next.after.push_back(earlier->outcome);
+    return earlier != nullptr;
   });
   std::shared_ptr<Gate> gate;
   if (!awaited.empty()) {

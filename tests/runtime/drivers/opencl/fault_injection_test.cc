@@ -394,7 +394,7 @@ class Workload {
 
   static constexpr Extent2D kExtent = {4, 2};
   static constexpr std::size_t kTexels = 8;
-  static constexpr std::uint64_t kBytes = 512;
+  static constexpr std::uint64_t kBytes = 4096;  // more than any alignment of offsets
 
   std::shared_ptr<const Api> api_;
   std::string cache_folder_;
