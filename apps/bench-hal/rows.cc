@@ -9,6 +9,7 @@
 #include "apps/bench-hal/bare_queue.h"
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/hal/device.h"
+#include "runtime/hal/transfer.h"
 
 namespace texloom::bench_hal {
 namespace {
@@ -217,9 +218,7 @@ struct Copier {
       const auto commands = copier.device->create_command_buffer();
       TL_RETURN_IF_ERROR(
           commands->fill(*buffer, 0, kLargestCopy + 64, std::array{std::byte{1}, std::byte{2}}));
-      TL_RETURN_IF_ERROR(commands->finish());
-      TL_RETURN_IF_ERROR(copier.device->queue()->submit(commands));
-      TL_RETURN_IF_ERROR(copier.device->queue()->wait_idle());
+      TL_RETURN_IF_ERROR(hal::run_and_wait(*copier.device, commands));
     }
     return copier;
   }

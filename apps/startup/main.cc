@@ -22,6 +22,7 @@
 
 #include "apps/startup/convolution.h"
 #include "runtime/drivers/opencl/driver.h"
+#include "runtime/hal/transfer.h"
 
 namespace texloom::startup {
 namespace {
@@ -70,9 +71,7 @@ Result<Times> measure() {
   start = Clock::now();
   const auto commands = device->create_command_buffer();
   TL_RETURN_IF_ERROR(commands->dispatch_workload(executable, 0, {}, bindings, {}));
-  TL_RETURN_IF_ERROR(commands->finish());
-  TL_RETURN_IF_ERROR(device->queue()->submit(commands));
-  TL_RETURN_IF_ERROR(device->queue()->wait_idle());
+  TL_RETURN_IF_ERROR(hal::run_and_wait(*device, commands));
   times.first = milliseconds_since(start);
   return times;
 }

@@ -32,9 +32,9 @@ TensorStorage with_extent(TensorStorage storage, hal::ReuseExtent extent) {
 }
 
 std::uint64_t bytes_of(const TensorStorage& storage) {
-  const auto* texture = std::get_if<TextureStorage>(&storage);
-  const std::uint64_t unit = texture == nullptr ? 1 : hal::bytes_per_texel(texture->format);
-  return extent_of(storage).area() * unit;
+  if (const auto* buffer = std::get_if<BufferStorage>(&storage)) return buffer->bytes;
+  const auto& texture = std::get<TextureStorage>(storage);
+  return hal::byte_size(texture.extent, texture.format);
 }
 
 class WorkspacePlanner {

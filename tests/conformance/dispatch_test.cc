@@ -51,12 +51,7 @@ TEST_P(Dispatches, OfGroupsOverThreeAxes) {
   TL_ASSERT_OK(dispatch(*commands, executable(kernels::index()), {4, 2, 3}, {BufferBinding{out}},
                         {Constant(width), Constant(height)}));
   TL_ASSERT_OK(run(commands));
-  std::vector<std::int32_t> expected(width * height * depth);
-  for (int i = 0; i < width * height * depth; ++i) {
-    const int x = i % width, y = i / width % height, z = i / width / height;
-    expected[i] = 1000 * (x / 2 + 10 * (y / 3) + 100 * z) + i;
-  }
-  expect_values(out, expected);
+  expect_values(out, kernels::written_by_index(width, height, depth));
 }
 
 // Items past what was asked for would write there.

@@ -123,9 +123,7 @@ std::shared_ptr<Executable> DeviceFixture::executable(const std::vector<EntryPoi
 }
 
 Status DeviceFixture::run(const std::shared_ptr<CommandBuffer>& commands) {
-  TL_RETURN_IF_ERROR(commands->finish());
-  TL_RETURN_IF_ERROR(queue().submit(commands));
-  return queue().wait_idle();
+  return run_and_wait(device(), commands);
 }
 
 Bytes DeviceFixture::content_of(const std::shared_ptr<Buffer>& buffer) {
@@ -136,7 +134,7 @@ Bytes DeviceFixture::content_of(const std::shared_ptr<Buffer>& buffer) {
 
 Bytes DeviceFixture::content_of(const std::shared_ptr<Texture>& texture) {
   const Extent2D extent = texture->extent();
-  Bytes bytes(std::size_t{extent.width} * extent.height * bytes_per_texel(texture->format()));
+  Bytes bytes(byte_size(extent, texture->format()));
   TL_EXPECT_OK(read_texture(*device_, texture, {{}, extent}, bytes));
   return bytes;
 }

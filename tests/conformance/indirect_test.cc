@@ -100,12 +100,7 @@ TEST_P(IndirectDispatches, OverThreeAxes) {
   TL_ASSERT_OK(commands->dispatch_indirect(executable(kernels::index()), 0,
                                            BufferBinding{numbers({4, 2, 3})}, bindings, constants));
   TL_ASSERT_OK(run(commands));
-  std::vector<std::int32_t> expected(width * height * depth);
-  for (int i = 0; i < width * height * depth; ++i) {
-    const int x = i % width, y = i / width % height, z = i / width / height;
-    expected[i] = 1000 * (x / 2 + 10 * (y / 3) + 100 * z) + i;
-  }
-  expect_values(out, expected);
+  expect_values(out, kernels::written_by_index(width, height, depth));
 }
 TEST_P(IndirectDispatches, OfAKernelWithoutBindings) {
   const auto commands = begin();

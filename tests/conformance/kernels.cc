@@ -67,6 +67,15 @@ EntryPoint index() {
           .workgroup_size = {2, 3, 1}};
 }
 
+std::vector<std::int32_t> written_by_index(int width, int height, int depth) {
+  std::vector<std::int32_t> written(width * height * depth);
+  for (int i = 0; i < width * height * depth; ++i) {
+    const int x = i % width, y = i / width % height, z = i / width / height;
+    written[i] = 1000 * (x / 2 + 10 * (y / 3) + 100 * z) + i;
+  }
+  return written;
+}
+
 EntryPoint reverse() {
   return {.name = "reverse", .params = {read("in"), write("out")}, .workgroup_size = {16, 1, 1}};
 }

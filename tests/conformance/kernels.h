@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/hal/executable.h"
 
@@ -24,6 +25,8 @@ EntryPoint walk();
 // (out, int32 width, int32 height), groups of 2 x 3 x 1 items: the item at (x, y, z), which is
 // number n = (z * height + y) * width + x, writes out[n] = n + 1000 * (group x + 10 y + 100 z).
 EntryPoint index();
+// What it writes where the groups cover width x height x depth items exactly.
+std::vector<std::int32_t> written_by_index(int width, int height, int depth);
 
 // (in, out), groups of 16: each group turns its 16 int32 round, through local memory.
 EntryPoint reverse();

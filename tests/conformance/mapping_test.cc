@@ -25,6 +25,16 @@ class MemoryKinds : public On<MemoryKind> {
     TL_EXPECT_OK(made.status());
     return made.ok() ? *made : nullptr;
   }
+  // A kernel makes each of eight uint32 of a buffer 5.
+  Status advance_from_zero(const std::shared_ptr<Buffer>& buffer) {
+    const auto commands = begin();
+    const std::array<Binding, 1> bindings = {BufferBinding{buffer}};
+    const std::array constants = {Constant(5)};
+    TL_RETURN_IF_ERROR(commands->update(buffer, 0, Bytes(32, std::byte{0})));
+    TL_RETURN_IF_ERROR(
+        commands->dispatch(executable(kernels::advance()), 0, {8, 1, 1}, bindings, constants));
+    return run(commands);
+  }
   static auto refused(const std::string& part) {
     return fails_with(StatusCode::InvalidArgument, part);
   }
@@ -40,13 +50,7 @@ TEST_P(MemoryKinds, AreAllWrittenAndReadByCommands) {
 }
 TEST_P(MemoryKinds, AreAllUsedByKernels) {
   const auto buffer = make(32);
-  const auto commands = begin();
-  const std::array<Binding, 1> bindings = {BufferBinding{buffer}};
-  const std::array constants = {Constant(5)};
-  TL_ASSERT_OK(commands->update(buffer, 0, Bytes(32, std::byte{0})));
-  TL_ASSERT_OK(
-      commands->dispatch(executable(kernels::advance()), 0, {8, 1, 1}, bindings, constants));
-  TL_ASSERT_OK(run(commands));
+  TL_ASSERT_OK(advance_from_zero(buffer));
   expect_values(buffer, std::vector<std::uint32_t>(8, 5));
 }
 TEST_P(MemoryKinds, ThatAreNotMappableAreNotMapped) {
@@ -189,13 +193,7 @@ TEST_P(Mappings, AreMadeAgainAndAgain) {
 }
 TEST_P(Mappings, OfWhatAKernelWrote) {
   const auto buffer = make(32);
-  const auto commands = begin();
-  const std::array<Binding, 1> bindings = {BufferBinding{buffer}};
-  const std::array constants = {Constant(5)};
-  TL_ASSERT_OK(commands->update(buffer, 0, Bytes(32, std::byte{0})));
-  TL_ASSERT_OK(
-      commands->dispatch(executable(kernels::advance()), 0, {8, 1, 1}, bindings, constants));
-  TL_ASSERT_OK(run(commands));
+  TL_ASSERT_OK(advance_from_zero(buffer));
   const Mapping mapping = map(buffer, Access::Read);
   expect_bytes(mapping.bytes(), bytes_of(std::vector<std::uint32_t>(8, 5)));
 }

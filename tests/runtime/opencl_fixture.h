@@ -46,7 +46,7 @@ class DeviceTest : public ::testing::Test {
   std::shared_ptr<Texture> make_texture_full_of(std::byte value, Extent2D extent,
                                                 TexelFormat format) {
     auto texture = make_texture(extent, format);
-    const Bytes bytes(std::size_t{extent.width} * extent.height * bytes_per_texel(format), value);
+    const Bytes bytes(byte_size(extent, format), value);
     const Status status = write_texture(*device_, texture, {{}, extent}, bytes);
     EXPECT_TRUE(status.ok()) << status.to_string();
     return texture;
@@ -60,7 +60,7 @@ class DeviceTest : public ::testing::Test {
   }
   Bytes content_of(const std::shared_ptr<Texture>& texture) {
     const Extent2D extent = texture->extent();
-    Bytes bytes(std::size_t{extent.width} * extent.height * bytes_per_texel(texture->format()));
+    Bytes bytes(byte_size(extent, texture->format()));
     const Status status = read_texture(*device_, texture, {{}, extent}, bytes);
     EXPECT_TRUE(status.ok()) << status.to_string();
     return bytes;
@@ -84,9 +84,7 @@ class DeviceTest : public ::testing::Test {
 
   // Finishes, submits and waits.
   Status run(const std::shared_ptr<CommandBuffer>& commands) {
-    TL_RETURN_IF_ERROR(commands->finish());
-    TL_RETURN_IF_ERROR(device_->queue()->submit(commands));
-    return device_->queue()->wait_idle();
+    return run_and_wait(*device_, commands);
   }
 
   std::shared_ptr<Driver> driver_;

@@ -11,6 +11,7 @@ from .. import driver
 from .._core import Program, Schedule, Tensor
 from ..errors import TVMError
 from ..te.tensor import PlaceholderOp, ScanOp
+from ..text_file import TextFileError, read_text_file
 
 RUN_NAME = "__show__"
 """``__name__`` of a script while it is read: what stands under ``"__main__"`` does not run."""
@@ -40,11 +41,9 @@ def program_of(path: Path, name: str | None = None, target: str | None = None) -
         For a text that is no program.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SourceError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path}: no text: {error.reason} at byte {error.start}") from error
+        text = read_text_file(path)
+    except TextFileError as error:
+        raise SourceError(str(error)) from error
     if path.suffix != ".py":
         if name is not None or target is not None:
             raise SourceError(f"{path}: --name and --target are for scripts")

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from .. import _core
 from ..errors import TVMError
-from .script import INTERRUPTED, ScriptError, check_script, run_script
+from ..text_file import TextFileError, read_text_file
+from .script import INTERRUPTED, run_script
 from .table import rows_of, table_of
 
 
@@ -42,10 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     out = options.out.absolute()  # the script may go to another folder
     try:
-        check_script(options.script)
+        read_text_file(options.script)
         with out.open("a"):  # refused before the script runs, not after it
             pass
-    except ScriptError as error:
+    except TextFileError as error:
         print(f"texloom trace: {error}", file=sys.stderr)
         return 1
     except OSError as error:

@@ -13,25 +13,11 @@ INTERRUPTED = 130
 """The exit code of a script that Ctrl-C ended, as shells have it."""
 
 
-class ScriptError(Exception):
-    """A script that cannot be read; the text says why."""
-
-
-def check_script(path: Path) -> None:
-    """Raises ScriptError where there is no such file, or no text in it."""
-    try:
-        path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ScriptError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ScriptError(f"{path}: no text: {error.reason} at byte {error.start}") from error
-
-
 def run_script(path: Path, arguments: Sequence[str] = ()) -> int:
     """Runs a script as ``python path arguments`` does; what it would exit with.
 
     Exceptions of the script are shown on stderr as Python shows them. ``sys.argv`` and ``sys.path``
-    are those of before afterwards. The file has passed :func:`check_script`.
+    are those of before afterwards. The file can be read as text.
     """
     before = sys.argv, list(sys.path)
     sys.argv = [str(path), *arguments]

@@ -40,9 +40,8 @@ Result<std::shared_ptr<Texture>> Allocator::create_texture(const TextureDesc& de
     return make_error(StatusCode::Unimplemented, "device {} has no textures of {} for this usage",
                       info_->name, to_string(desc.format));
   TL_ASSIGN_OR_RETURN(std::shared_ptr<Texture> texture, retry([&] { return allocate(desc); }));
-  texture->charge_ = MemoryCharge::of(
-      counter_, MemoryKind::Device,
-      std::uint64_t{desc.extent.width} * desc.extent.height * bytes_per_texel(desc.format));
+  texture->charge_ =
+      MemoryCharge::of(counter_, MemoryKind::Device, byte_size(desc.extent, desc.format));
   return texture;
 }
 

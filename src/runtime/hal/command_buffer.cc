@@ -31,12 +31,6 @@ SegmentBinding with_root(const SegmentBinding& binding) {
 
 bool is_slot(const SegmentBinding& binding) { return std::holds_alternative<BindingSlot>(binding); }
 
-// The call of a dispatch of either kind.
-const KernelCall& call_of(const Segment& segment) {
-  const auto* indirect = std::get_if<IndirectDispatchSegment>(&segment);
-  return indirect != nullptr ? indirect->call : std::get<DispatchSegment>(segment).call;
-}
-
 }  // namespace
 
 CommandBuffer::CommandBuffer(std::shared_ptr<const DeviceInfo> device_info,
@@ -321,7 +315,7 @@ Status CommandBuffer::finish() {
 Status CommandBuffer::check_submission(std::span<const Binding> table) const {
   if (!finished_) return invalid_argument("the command buffer is not finished");
   for (const Segment* segment : with_slots_) {
-    const KernelCall& call = call_of(*segment);
+    const KernelCall& call = *call_of(*segment);
     TL_RETURN_IF_ERROR(check_table(*device_info_, call, table));
     const auto* indirect = std::get_if<IndirectDispatchSegment>(segment);
     if (indirect == nullptr || !is_slot(indirect->groups)) continue;

@@ -54,11 +54,6 @@ Status check_constant_argument(const ConstantParam& param, const Constant& const
                           to_string(constant.type()));
 }
 
-Access access_of(const KernelParam& param) {
-  if (const auto* texture = std::get_if<TextureParam>(&param)) return texture->access;
-  return std::get<BufferParam>(param).access;
-}
-
 // A memory parameter with what is bound to it.
 struct Use {
   const KernelParam* param;

@@ -106,9 +106,7 @@ Status check_creation(const DeviceInfo& device, const TextureDesc& desc) {
     return invalid_argument("a texture of {} is over the limit of device {}, {}", to_string(extent),
                             device.name,
                             to_string(Extent2D{limits.max_image_width, limits.max_image_height}));
-  return check_allocation(
-      device, "a texture",
-      std::uint64_t{extent.width} * extent.height * bytes_per_texel(desc.format));
+  return check_allocation(device, "a texture", byte_size(extent, desc.format));
 }
 
 Status check_creation(const DeviceInfo& device, const ImportDesc& desc) {

@@ -8,6 +8,11 @@ std::string_view name_of(const KernelParam& param) {
   return std::visit([](const auto& p) -> std::string_view { return p.name; }, param);
 }
 
+Access access_of(const KernelParam& param) {
+  if (const auto* texture = std::get_if<TextureParam>(&param)) return texture->access;
+  return std::get<BufferParam>(param).access;
+}
+
 std::string describe(const KernelParam& param) {
   if (const auto* texture = std::get_if<TextureParam>(&param))
     return fmt::format("a texture {}", to_string(texture->format));

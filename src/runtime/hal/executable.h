@@ -46,6 +46,8 @@ struct ConstantParam {
 
 using KernelParam = std::variant<BufferParam, TextureParam, ConstantParam>;
 std::string_view name_of(const KernelParam& param);
+// Of a buffer or a texture.
+Access access_of(const KernelParam& param);
 // "a buffer", "a texture rgba32float", "a constant int32"
 std::string describe(const KernelParam& param);
 

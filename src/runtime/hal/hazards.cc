@@ -4,14 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "runtime/hal/pointer_hash.h"
+
 namespace texloom::hal {
 namespace {
-
-// Fibonacci hashing, as in retained.h; `places` is a power of two.
-std::size_t hash_of(const void* object, std::size_t places) {
-  const std::uint64_t product = reinterpret_cast<std::uintptr_t>(object) * 0x9e3779b97f4a7c15u;
-  return static_cast<std::size_t>(product >> 32) & (places - 1);
-}
 
 MemoryAccess bytes_of(const BoundBuffer& place, std::uint64_t bytes, bool writes,
                       std::string_view name) {
@@ -62,23 +58,15 @@ MemoryAccess slot_access(const BindingSlot& slot, bool writes, std::string_view 
 
 MemoryAccess access_of(const KernelParam& param, const SegmentBinding& binding) {
   const std::string_view name = name_of(param);
-  const auto* buffer_param = std::get_if<BufferParam>(&param);
-  const Access access =
-      buffer_param != nullptr ? buffer_param->access : std::get<TextureParam>(param).access;
+  const bool is_written = writes(access_of(param));
   if (const auto* slot = std::get_if<BindingSlot>(&binding))
-    return slot_access(*slot, writes(access), name);
-  if (const auto* place = std::get_if<BoundBuffer>(&binding)) {
-    // What is not declared is all that is there.
-    const std::uint64_t bytes = buffer_param->min_bytes != 0
-                                    ? buffer_param->min_bytes
-                                    : place->buffer->bytes() - place->offset;
-    return bytes_of(*place, bytes, writes(access), name);
-  }
+    return slot_access(*slot, is_written, name);
+  if (const auto* place = std::get_if<BoundBuffer>(&binding))
+    return bytes_of(*place, touched_bytes(std::get<BufferParam>(param), *place), is_written, name);
   const auto& place = std::get<BoundTexture>(binding);
-  const Extent2D extent = std::get<TextureParam>(param).min_extent;
-  if (extent == Extent2D{})
-    return texels_of(place.texture, {}, place.texture->extent(), writes(access), name);
-  return texels_of(place.texture, place.origin, extent, writes(access), name);
+  const auto& texture = std::get<TextureParam>(param);
+  const Offset2D origin = texture.min_extent != Extent2D{} ? place.origin : Offset2D{};
+  return texels_of(place.texture, origin, touched_extent(texture, place), is_written, name);
 }
 
 template <typename Visit>
@@ -151,7 +139,7 @@ constexpr std::uint32_t kPlacesApart = 64;
 
 const HazardTracker::Place* HazardTracker::find_place(const void* object) const {
   if (places_.empty()) return nullptr;
-  for (std::size_t i = hash_of(object, places_.size());; i = (i + 1) & (places_.size() - 1)) {
+  for (std::size_t i = hash_place(object, places_.size());; i = (i + 1) & (places_.size() - 1)) {
     if (places_[i].epoch != epoch_) return nullptr;
     if (places_[i].object == object) return &places_[i];
   }
@@ -159,7 +147,7 @@ const HazardTracker::Place* HazardTracker::find_place(const void* object) const 
 
 HazardTracker::Place& HazardTracker::place_for(const void* object) {
   if (2 * (used_places_ + 1) > places_.size()) grow();
-  std::size_t i = hash_of(object, places_.size());
+  std::size_t i = hash_place(object, places_.size());
   while (places_[i].epoch == epoch_ && places_[i].object != object)
     i = (i + 1) & (places_.size() - 1);
   if (places_[i].epoch != epoch_) {
@@ -174,7 +162,7 @@ void HazardTracker::grow() {
   old.swap(places_);
   for (const Place& place : old) {
     if (place.epoch != epoch_) continue;
-    std::size_t i = hash_of(place.object, places_.size());
+    std::size_t i = hash_place(place.object, places_.size());
     while (places_[i].epoch == epoch_) i = (i + 1) & (places_.size() - 1);
     places_[i] = place;
   }
@@ -249,9 +237,7 @@ void HazardTracker::forget() {
 namespace {
 
 std::string describe_command(const Segment& segment, std::size_t index) {
-  const KernelCall* call = nullptr;
-  if (const auto* dispatch = std::get_if<DispatchSegment>(&segment)) call = &dispatch->call;
-  if (const auto* indirect = std::get_if<IndirectDispatchSegment>(&segment)) call = &indirect->call;
+  const KernelCall* call = call_of(segment);
   if (call == nullptr) return fmt::format("command {} ({})", index, name_of(segment));
   return fmt::format("command {} ({} of kernel \"{}\")", index, name_of(segment),
                      call->entry().name);

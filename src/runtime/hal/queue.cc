@@ -87,6 +87,7 @@ class Queue::State {
   // These let go of the lock while they call the driver and semaphores.
   void start_front(Lock& lock);
   void complete(std::size_t most, Lock& lock);
+  void settle(Pending& done, Status status, Lock& lock);
   // Wakes the threads for what the caller leaves to be done.
   void leave_to_threads();
   const Pending* find_signaller(const TimelinePoint& point) const;
@@ -164,29 +165,30 @@ void Queue::State::complete(std::size_t most, Lock& lock) {
     const HostSpan span(profile_.get(), "wait for the device");
     statuses[i] = run[i].work->wait();
   }
-  for (std::size_t i = 0; i < run.size(); ++i) {
-    Pending& each = run[i];
-    Status& status = statuses[i];
-    each.work.reset();
-    each.submission.commands.clear();
-    lock.lock();
-    if (status.ok()) status = each.earlier_error();
-    if (&each == being_completed_) being_completed_ = nullptr;  // it signals now
-    lock.unlock();
-    for (const TimelinePoint& signal : each.submission.signals) {
-      const Status told =
-          status.ok() ? signal.semaphore->signal(signal.value) : signal.semaphore->fail(status);
-      if (status.ok()) status = told;
-    }
-    each.submission.signals.clear();
-    lock.lock();
-    each.outcome->error = status;
-    if (first_error_.ok()) first_error_ = std::move(status);
-    ++completed_;
-    if (i + 1 < run.size()) lock.unlock();
-  }
+  lock.lock();
+  for (std::size_t i = 0; i < run.size(); ++i) settle(run[i], std::move(statuses[i]), lock);
   completer_.reset();
   progress_.notify_all();
+}
+
+// Of what the driver is done with, and everything before is settled: releases what it kept, and
+// tells what it came to.
+void Queue::State::settle(Pending& done, Status status, Lock& lock) {
+  if (status.ok()) status = done.earlier_error();
+  if (&done == being_completed_) being_completed_ = nullptr;  // it signals now
+  lock.unlock();
+  done.work.reset();
+  done.submission.commands.clear();
+  for (const TimelinePoint& signal : done.submission.signals) {
+    const Status told =
+        status.ok() ? signal.semaphore->signal(signal.value) : signal.semaphore->fail(status);
+    if (status.ok()) status = told;
+  }
+  done.submission.signals.clear();
+  lock.lock();
+  done.outcome->error = status;
+  if (first_error_.ok()) first_error_ = std::move(status);
+  ++completed_;
 }
 
 void Queue::State::leave_to_threads() {

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <vector>
+
+#include "runtime/hal/pointer_hash.h"
 
 namespace texloom::hal {
 
@@ -19,14 +20,9 @@ class RetainedObjects {
   }
 
  private:
-  // Fibonacci hashing (Knuth, The Art of Computer Programming, section 6.4): the top bits of the
-  // product with 2^64 divided by the golden ratio.
-  std::size_t place_of(const void* object) const {
-    return (reinterpret_cast<std::uintptr_t>(object) * 0x9e3779b97f4a7c15u) >> shift_;
-  }
   bool contains(const void* object) const {
     if (table_.empty()) return false;
-    for (std::size_t i = place_of(object);; i = (i + 1) & (table_.size() - 1)) {
+    for (std::size_t i = hash_place(object, table_.size());; i = (i + 1) & (table_.size() - 1)) {
       if (table_[i] == object) return true;
       if (table_[i] == nullptr) return false;
     }
@@ -36,7 +32,6 @@ class RetainedObjects {
 
   std::vector<std::shared_ptr<const void>> objects_;
   std::vector<const void*> table_;  // open addressing; at most half full, a power of two
-  unsigned shift_ = 64;             // 64 less the bits of a place
   const void* latest_ = nullptr;
 };
 

@@ -39,28 +39,27 @@ std::string_view name_of(const Segment& segment) {
   return kNames[segment.index()];
 }
 
-namespace {
-
 const KernelCall* call_of(const Segment& segment) {
   if (const auto* dispatch = std::get_if<DispatchSegment>(&segment)) return &dispatch->call;
   if (const auto* dispatch = std::get_if<IndirectDispatchSegment>(&segment)) return &dispatch->call;
   return nullptr;
 }
 
-std::uint64_t bytes_of(Extent2D extent, TexelFormat format) {
-  return std::uint64_t{extent.width} * extent.height * bytes_per_texel(format);
+std::uint64_t touched_bytes(const BufferParam& param, const BoundBuffer& place) {
+  return param.min_bytes != 0 ? param.min_bytes : place.buffer->bytes() - place.offset;
 }
+
+Extent2D touched_extent(const TextureParam& param, const BoundTexture& place) {
+  return param.min_extent != Extent2D{} ? param.min_extent : place.texture->extent();
+}
+
+namespace {
 
 std::uint64_t bytes_of(const KernelParam& param, const BoundMemory& bound) {
   if (const auto* texture = std::get_if<TextureParam>(&param)) {
-    const bool declares = texture->min_extent != Extent2D{};
-    return bytes_of(
-        declares ? texture->min_extent : std::get<BoundTexture>(bound).texture->extent(),
-        texture->format);
+    return byte_size(touched_extent(*texture, std::get<BoundTexture>(bound)), texture->format);
   }
-  const std::uint64_t declared = std::get<BufferParam>(param).min_bytes;
-  const auto& buffer = std::get<BoundBuffer>(bound);
-  return declared != 0 ? declared : buffer.buffer->bytes() - buffer.offset;
+  return touched_bytes(std::get<BufferParam>(param), std::get<BoundBuffer>(bound));
 }
 
 std::uint64_t bytes_of(const KernelCall& call, std::span<const Binding> table) {
@@ -80,13 +79,13 @@ struct TransferBytes {
   std::uint64_t operator()(const ReadbackSegment& s) const { return s.data.size(); }
   std::uint64_t operator()(const CopyBufferSegment& s) const { return 2 * s.bytes; }
   std::uint64_t operator()(const CopyBufferToTextureSegment& s) const {
-    return 2 * bytes_of(s.region.extent, s.target->format());
+    return 2 * byte_size(s.region.extent, s.target->format());
   }
   std::uint64_t operator()(const CopyTextureToBufferSegment& s) const {
-    return 2 * bytes_of(s.region.extent, s.source->format());
+    return 2 * byte_size(s.region.extent, s.source->format());
   }
   std::uint64_t operator()(const CopyTextureSegment& s) const {
-    return 2 * bytes_of(s.extent, s.source->format());
+    return 2 * byte_size(s.extent, s.source->format());
   }
   template <class Other>
   std::uint64_t operator()(const Other&) const {

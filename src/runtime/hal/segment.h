@@ -137,6 +137,14 @@ using Segment =
                  ReadbackSegment, CopyBufferSegment, CopyBufferToTextureSegment,
                  CopyTextureToBufferSegment, CopyTextureSegment, BarrierSegment, HostCallSegment>;
 
+// The call of a dispatch, direct or indirect; null for other segments.
+const KernelCall* call_of(const Segment& segment);
+
+// What a kernel touches behind a place that is bound: as much as its parameter declares, or all
+// that is there where that declares nothing. The extent begins at the place's origin, or at (0, 0).
+std::uint64_t touched_bytes(const BufferParam& param, const BoundBuffer& place);
+Extent2D touched_extent(const TextureParam& param, const BoundTexture& place);
+
 // "dispatch", "copy_buffer", …: the name of the command that records it.
 std::string_view name_of(const Segment& segment);
 // What it is called in a profile: the kernel's name, or the command's.

@@ -5,13 +5,6 @@
 namespace texloom::hal {
 namespace {
 
-Status run_and_wait(Device& device, std::shared_ptr<CommandBuffer> commands) {
-  TL_RETURN_IF_ERROR(commands->finish());
-  const std::shared_ptr<Queue>& queue = device.queue();
-  TL_RETURN_IF_ERROR(queue->submit(std::move(commands)));
-  return queue->wait_idle();
-}
-
 // A run of whole rows of a region: its place in the texture and among the host's bytes.
 struct RowBlock {
   BufferTextureRegion region;
@@ -57,6 +50,12 @@ Status transfer_rows(Device& device, const Texture* texture, const TextureRegion
 }
 
 }  // namespace
+
+Status run_and_wait(Device& device, const std::shared_ptr<CommandBuffer>& commands) {
+  TL_RETURN_IF_ERROR(commands->finish());
+  TL_RETURN_IF_ERROR(device.queue()->submit(commands));
+  return device.queue()->wait_idle();
+}
 
 Status write_buffer(Device& device, const std::shared_ptr<Buffer>& target, std::uint64_t offset,
                     std::span<const std::byte> data) {

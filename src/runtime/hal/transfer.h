@@ -1,5 +1,5 @@
-// Moving data between host memory and a device, at once: each call submits to the device's queue
-// and waits for it. For programs at their edges; inside, record copies into command buffers.
+// Commands, and data between host memory and a device, at once: each call submits to the device's
+// queue and waits for it. For programs at their edges; inside, record copies into command buffers.
 //
 // Thread safe as far as the host memory is the caller's own. Errors are those of recording and of
 // the queue; the latter may stem from work submitted earlier.
@@ -14,6 +14,9 @@
 #include "support/status.h"
 
 namespace texloom::hal {
+
+// Finishes a command buffer, submits it and waits.
+Status run_and_wait(Device& device, const std::shared_ptr<CommandBuffer>& commands);
 
 Status write_buffer(Device& device, const std::shared_ptr<Buffer>& target, std::uint64_t offset,
                     std::span<const std::byte> data);

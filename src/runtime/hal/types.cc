@@ -70,6 +70,9 @@ std::optional<ElementType> element_type_from_name(std::string_view name) {
 }
 
 std::uint32_t bytes_per_texel(TexelFormat format) { return 4 * byte_size(channel_type(format)); }
+std::uint64_t byte_size(Extent2D extent, TexelFormat format) {
+  return std::uint64_t{extent.width} * extent.height * bytes_per_texel(format);
+}
 ElementType channel_type(TexelFormat format) { return row_of(format).channel; }
 bool is_normalized(TexelFormat format) { return row_of(format).normalized; }
 std::string_view to_string(TexelFormat format) { return row_of(format).name; }

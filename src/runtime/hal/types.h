@@ -69,6 +69,8 @@ struct Extent2D {
 };
 // "1024x32 texels"
 std::string to_string(Extent2D extent);
+// Of so many texels, without gaps between their rows.
+std::uint64_t byte_size(Extent2D extent, TexelFormat format);
 
 struct Offset2D {
   std::uint32_t x = 0;

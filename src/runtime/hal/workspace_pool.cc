@@ -32,9 +32,7 @@ TextureDesc with_extent(TextureDesc desc, ReuseExtent extent) {
 }
 
 std::uint64_t bytes_of(const BufferDesc& desc) { return desc.bytes; }
-std::uint64_t bytes_of(const TextureDesc& desc) {
-  return extent_of(desc).area() * bytes_per_texel(desc.format);
-}
+std::uint64_t bytes_of(const TextureDesc& desc) { return byte_size(desc.extent, desc.format); }
 
 std::uint64_t texels(std::uint64_t /*wasted*/, const BufferDesc& /*desc*/) { return 0; }
 std::uint64_t texels(std::uint64_t wasted, const TextureDesc& /*desc*/) { return wasted; }

@@ -144,9 +144,9 @@ std::string make_id(std::string_view platform, std::string_view name) {
 void make_ids_unique(std::vector<PlatformDevice>& devices) {
   std::map<std::string, int> seen;
   for (PlatformDevice& device : devices) {
-    DeviceInfo info = *device.info;
-    const int place = ++seen[info.id];
+    const int place = ++seen[device.info->id];
     if (place == 1) continue;
+    DeviceInfo info = *device.info;
     info.id += fmt::format("-{}", place);
     device.info = std::make_shared<const DeviceInfo>(std::move(info));
   }

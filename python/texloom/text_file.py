@@ -1,0 +1,19 @@
+"""Files that commands are given: read as text, or refused in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class TextFileError(Exception):
+    """A file that cannot be read, or holds no text; the message begins with its path."""
+
+
+def read_text_file(path: Path) -> str:
+    """The text of a file in UTF-8; TextFileError says why there is none."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise TextFileError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise TextFileError(f"{path}: no text: {error.reason} at byte {error.start}") from error
