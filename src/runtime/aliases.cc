@@ -4,9 +4,7 @@ namespace texloom::runtime {
 namespace {
 
 bool is_written(const hal::KernelParam& param) {
-  if (const auto* buffer = std::get_if<hal::BufferParam>(&param)) return writes(buffer->access);
-  if (const auto* texture = std::get_if<hal::TextureParam>(&param)) return writes(texture->access);
-  return false;
+  return is_bound(param) && writes(access_of(param));
 }
 
 void note_written(const LaunchPlan& plan, const std::vector<Step>& steps,

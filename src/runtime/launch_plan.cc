@@ -143,6 +143,8 @@ class Validator {
   Status check_operand(const hal::KernelParam& param, const Operand& operand) const {
     if (const auto* constant = std::get_if<hal::ConstantParam>(&param))
       return check_number(*constant, operand);
+    if (!hal::is_bound(param))
+      return invalid_argument("is {}, which a plan does not give", hal::describe(param));
     const auto* ref = std::get_if<TensorRef>(&operand);
     if (ref == nullptr) return invalid_argument("wants {}, got a number", hal::describe(param));
     TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(*ref));

@@ -78,6 +78,18 @@ TEST_P(Dispatches, OfGroupsThatShareLocalMemory) {
   expect_values(out, expected);
 }
 
+TEST_P(Dispatches, HandOverLocalMemory) {
+  const auto in = make_buffer(bytes_of(counting(64))), out = make_buffer(256);
+  const auto commands = begin();
+  TL_ASSERT_OK(dispatch(*commands, executable(kernels::reverse_and_rotate()), {4, 1, 1},
+                        {BufferBinding{in}, BufferBinding{out}}, {Constant(100)}));
+  TL_ASSERT_OK(run(commands));
+  std::vector<std::int32_t> expected(64);
+  for (int i = 0; i < 64; ++i)
+    expected[i] = i / 16 * 16 + 15 - i % 16 + 100 * (i / 16 * 16 + (i + 1) % 16);
+  expect_values(out, expected);
+}
+
 TEST_P(Dispatches, OfZeroGroupsRunNothing) {
   const Bytes old(64, std::byte{7});
   const auto out = make_buffer(old);

@@ -115,6 +115,21 @@ TEST_P(Executables, OfConstantsThatAreNotWordsAreRefused) {
                 refused(std::string(to_string(type))));
 }
 
+TEST_P(Executables, OfLocalMemoryThatNoGroupHasAreRefused) {
+  const auto with = [&](std::vector<std::uint64_t> bytes) {
+    return status_of(kernels::reverse_and_rotate(), [&](EntryPoint& e) {
+      e.params[1] = LocalParam{"first", bytes[0]};
+      e.params[3] = LocalParam{"second", bytes[1]};
+    });
+  };
+  const std::uint64_t all = limits().local_memory_bytes / 16 * 16;
+  EXPECT_THAT(with({64, 0}), refused("\"second\" of 0 bytes: it is a multiple of 16"));
+  EXPECT_THAT(with({72, 64}), refused("\"first\" of 72 bytes: it is a multiple of 16"));
+  EXPECT_THAT(with({64, all + 16}), refused("\"second\""));
+  EXPECT_THAT(with({all, ~std::uint64_t{0} / 16 * 16}), refused("\"second\""));
+  EXPECT_THAT(with({all, 16}), refused(fmt::format("takes {} bytes of local memory", all + 16)));
+}
+
 TEST_P(Executables, OfTexturesForReadAndWriteAreUnimplemented) {
   if (!info().features.images) GTEST_SKIP() << "no images";
   EXPECT_THAT(status_of(kernels::add_one(),

@@ -80,6 +80,13 @@ EntryPoint reverse() {
   return {.name = "reverse", .params = {read("in"), write("out")}, .workgroup_size = {16, 1, 1}};
 }
 
+EntryPoint reverse_and_rotate() {
+  return {.name = "reverse_and_rotate",
+          .params = {read("in"), LocalParam{"first", 64}, constant("k"), LocalParam{"second", 80},
+                     write("out")},
+          .workgroup_size = {16, 1, 1}};
+}
+
 EntryPoint copy_texels(TexelFormat format) {
   return {.name = for_class_of(format, "copy_texels"),
           .params = {TextureParam{.name = "in", .format = format},

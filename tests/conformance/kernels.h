@@ -30,6 +30,9 @@ std::vector<std::int32_t> written_by_index(int width, int height, int depth);
 
 // (in, out), groups of 16: each group turns its 16 int32 round, through local memory.
 EntryPoint reverse();
+// (in, first, int32 k, second, out), groups of 16: each group adds its 16 int32 of `in`, turned
+// round through the local memory `first`, to k times the same, moved by one through `second`.
+EntryPoint reverse_and_rotate();
 
 // (in, out) at work items (x, y): out texel = in texel, read and written in the class of the
 // format: as float, int or uint.

@@ -100,7 +100,7 @@ bool are_conflicting_buffers(const Use& a, const Use& b) {
 // The place of the parameter behind `i` that takes memory.
 std::size_t next_memory_param(const EntryPoint& entry, std::size_t i) {
   do ++i;
-  while (i < entry.params.size() && std::holds_alternative<ConstantParam>(entry.params[i]));
+  while (i < entry.params.size() && !is_bound(entry.params[i]));
   return i;
 }
 
@@ -126,10 +126,12 @@ Status check_aliases(const EntryPoint& entry, std::span<const SegmentBinding> bi
 }
 
 Status check_counts(const EntryPoint& entry, std::size_t bindings, std::size_t constants) {
+  std::size_t wanted_bindings = 0;
   std::size_t wanted_constants = 0;
-  for (const KernelParam& param : entry.params)
-    wanted_constants += std::holds_alternative<ConstantParam>(param) ? 1 : 0;
-  const std::size_t wanted_bindings = entry.params.size() - wanted_constants;
+  for (const KernelParam& param : entry.params) {
+    if (is_bound(param)) ++wanted_bindings;
+    if (std::holds_alternative<ConstantParam>(param)) ++wanted_constants;
+  }
   if (bindings != wanted_bindings)
     return invalid_argument("kernel \"{}\" takes {} buffers and textures, got {}", entry.name,
                             wanted_bindings, bindings);
@@ -213,11 +215,13 @@ Status check_dispatch(const DeviceInfo& device, const Executable* executable,
   std::size_t next_binding = 0;
   std::size_t next_constant = 0;
   for (std::size_t i = 0; i < entry.params.size(); ++i) {
-    const auto* constant = std::get_if<ConstantParam>(&entry.params[i]);
-    const Status status =
-        constant != nullptr
-            ? check_constant_argument(*constant, constants[next_constant++])
-            : check_memory_argument(device, entry.params[i], bindings[next_binding++]);
+    const KernelParam& param = entry.params[i];
+    Status status;
+    if (is_bound(param)) {
+      status = check_memory_argument(device, param, bindings[next_binding++]);
+    } else if (const auto* constant = std::get_if<ConstantParam>(&param)) {
+      status = check_constant_argument(*constant, constants[next_constant++]);
+    }
     if (!status.ok()) return in_argument(status, entry, i);
   }
   return check_aliases(entry, bindings);

@@ -29,6 +29,9 @@ Status check_workgroup(const DeviceInfo& device, const EntryPoint& entry) {
   return {};
 }
 
+// What Metal wants.
+constexpr std::uint64_t kLocalParamUnit = 16;
+
 Status check_texture_param(const DeviceInfo& device, const TextureParam& param) {
   if (!device.features.images)
     return make_error(StatusCode::Unimplemented, "texture \"{}\": device {} has no images",
@@ -37,6 +40,16 @@ Status check_texture_param(const DeviceInfo& device, const TextureParam& param) 
     return make_error(StatusCode::Unimplemented,
                       "texture \"{}\": a kernel may not read and write one texture", param.name);
   return {};
+}
+
+// Each is held against the limit itself, so that their sum cannot be too large to count.
+Status check_local_param(const DeviceInfo& device, const LocalParam& param) {
+  if (param.bytes == 0 || param.bytes % kLocalParamUnit != 0)
+    return invalid_argument("local memory \"{}\" of {} bytes: it is a multiple of {}", param.name,
+                            param.bytes, kLocalParamUnit);
+  if (param.bytes <= device.limits.local_memory_bytes) return {};
+  return invalid_argument("local memory \"{}\" of {} bytes, device {} has {}", param.name,
+                          param.bytes, device.name, device.limits.local_memory_bytes);
 }
 
 Status check_params(const DeviceInfo& device, const EntryPoint& entry) {
@@ -48,6 +61,8 @@ Status check_params(const DeviceInfo& device, const EntryPoint& entry) {
       TL_RETURN_IF_ERROR(check_texture_param(device, *texture));
       ++(reads(texture->access) ? read_images : write_images);
     }
+    if (const auto* local = std::get_if<LocalParam>(&param))
+      TL_RETURN_IF_ERROR(check_local_param(device, *local));
     argument_bytes += sizeof(void*);
     if (const auto* constant = std::get_if<ConstantParam>(&param)) {
       const std::uint32_t bytes = byte_size(constant->type);
@@ -64,6 +79,10 @@ Status check_params(const DeviceInfo& device, const EntryPoint& entry) {
   if (write_images > limits.max_write_images)
     return invalid_argument("writes {} textures, device {} allows {}", write_images, device.name,
                             limits.max_write_images);
+  const std::uint64_t local = local_bytes(entry.params);
+  if (local > limits.local_memory_bytes)
+    return invalid_argument("takes {} bytes of local memory, device {} has {}", local, device.name,
+                            limits.local_memory_bytes);
   if (argument_bytes > limits.max_argument_bytes)
     return invalid_argument("takes {} bytes of arguments, device {} allows {}", argument_bytes,
                             device.name, limits.max_argument_bytes);

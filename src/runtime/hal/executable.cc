@@ -8,6 +8,18 @@ std::string_view name_of(const KernelParam& param) {
   return std::visit([](const auto& p) -> std::string_view { return p.name; }, param);
 }
 
+bool is_bound(const KernelParam& param) {
+  return std::holds_alternative<BufferParam>(param) || std::holds_alternative<TextureParam>(param);
+}
+
+std::uint64_t local_bytes(std::span<const KernelParam> params) {
+  std::uint64_t bytes = 0;
+  for (const KernelParam& param : params) {
+    if (const auto* local = std::get_if<LocalParam>(&param)) bytes += local->bytes;
+  }
+  return bytes;
+}
+
 Access access_of(const KernelParam& param) {
   if (const auto* texture = std::get_if<TextureParam>(&param)) return texture->access;
   return std::get<BufferParam>(param).access;
@@ -18,6 +30,7 @@ std::string describe(const KernelParam& param) {
     return fmt::format("a texture {}", to_string(texture->format));
   if (const auto* constant = std::get_if<ConstantParam>(&param))
     return fmt::format("a constant {}", to_string(constant->type));
+  if (std::holds_alternative<LocalParam>(param)) return "local memory";
   return "a buffer";
 }
 

@@ -44,11 +44,23 @@ struct ConstantParam {
   ElementType type = ElementType::Int32;
 };
 
-using KernelParam = std::variant<BufferParam, TextureParam, ConstantParam>;
+// Memory of each work group, which the kernel takes as an argument: `__local` in OpenCL C,
+// `threadgroup` in Metal's language. No dispatch gives anything for it. What a kernel declares
+// inside itself is not stated.
+struct LocalParam {
+  std::string name;
+  std::uint64_t bytes = 0;  // a multiple of 16
+};
+
+using KernelParam = std::variant<BufferParam, TextureParam, ConstantParam, LocalParam>;
 std::string_view name_of(const KernelParam& param);
+// Whether it is a buffer or a texture, for which a dispatch gives a binding.
+bool is_bound(const KernelParam& param);
 // Of a buffer or a texture.
 Access access_of(const KernelParam& param);
-// "a buffer", "a texture rgba32float", "a constant int32"
+// Of all LocalParams.
+std::uint64_t local_bytes(std::span<const KernelParam> params);
+// "a buffer", "a texture rgba32float", "a constant int32", "local memory"
 std::string describe(const KernelParam& param);
 
 struct EntryPoint {

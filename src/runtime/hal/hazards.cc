@@ -73,8 +73,7 @@ template <typename Visit>
 void for_each_access(const KernelCall& call, Visit visit) {
   std::size_t next = 0;
   for (const KernelParam& param : call.entry().params) {
-    if (!std::holds_alternative<ConstantParam>(param))
-      visit(access_of(param, call.bindings[next++]));
+    if (is_bound(param)) visit(access_of(param, call.bindings[next++]));
   }
 }
 

@@ -66,8 +66,7 @@ std::uint64_t bytes_of(const KernelCall& call, std::span<const Binding> table) {
   std::uint64_t bytes = 0;
   auto binding = call.bindings.begin();
   for (const KernelParam& param : call.entry().params) {
-    if (std::holds_alternative<ConstantParam>(param)) continue;
-    bytes += bytes_of(param, resolve(*binding++, table));
+    if (is_bound(param)) bytes += bytes_of(param, resolve(*binding++, table));
   }
   return bytes;
 }

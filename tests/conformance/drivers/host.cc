@@ -92,6 +92,19 @@ Status reverse(const WorkGroup& group) {
   return {};
 }
 
+Status reverse_and_rotate(const WorkGroup& group) {
+  const auto in = group.buffer<std::uint32_t>(0), out = group.buffer<std::uint32_t>(4);
+  const auto first = group.local<std::uint32_t>(1), second = group.local<std::uint32_t>(3);
+  const auto k = static_cast<std::uint32_t>(group.constant<std::int32_t>(2));
+  const std::uint32_t begin = 16 * group.id[0];
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    first[i] = in[begin + i];
+    second[i] = k * first[i];
+  }
+  for (std::uint32_t i = 0; i < 16; ++i) out[begin + i] = first[15 - i] + second[(i + 1) % 16];
+  return {};
+}
+
 template <typename T>
 Status copy_texels(const WorkGroup& group) {
   return for_each_item(group, [&](std::uint32_t x, std::uint32_t y, std::uint32_t) {
@@ -151,6 +164,7 @@ host::FunctionLibrary library() {
                         {"walk", walk},
                         {"index", index},
                         {"reverse", reverse},
+                        {"reverse_and_rotate", reverse_and_rotate},
                         {"copy_texels_float", copy_texels<float>},
                         {"copy_texels_int", copy_texels<std::int32_t>},
                         {"copy_texels_uint", copy_texels<std::uint32_t>},

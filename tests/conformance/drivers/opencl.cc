@@ -38,6 +38,14 @@ __kernel void reverse(__global const int* in, __global int* out) {
   barrier(CLK_LOCAL_MEM_FENCE);
   out[get_global_id(0)] = tile[15 - get_local_id(0)];
 }
+__kernel void reverse_and_rotate(__global const int* in, __local int* first, int k,
+                                 __local int* second, __global int* out) {
+  int i = get_local_id(0);
+  first[i] = in[get_global_id(0)];
+  second[i] = k * first[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[get_global_id(0)] = first[15 - i] + second[(i + 1) % 16];
+}
 #ifdef cl_khr_fp64
 __kernel void double_bits(__global long* out, double a) { out[0] = as_long(a); }
 #endif

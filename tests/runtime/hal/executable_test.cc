@@ -102,10 +102,31 @@ TEST_F(ExecutableTest, TableThatDoesNotMatchTheKernelIsRefused) {
               refused("argument 1 \"out\": the table says a constant int32"));
   EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params[2] = BufferParam{.name = "n"}; }),
               refused("argument 2 \"n\": the table says a buffer, the kernel has int"));
+  EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params[1] = LocalParam{"out", 64}; }),
+              refused("argument 1 \"out\": the table says local memory, the kernel has float*"));
   EXPECT_THAT(status_of_copy([](EntryPoint& e) {
                 e.params[2] = ConstantParam{.name = "n", .type = ElementType::Int64};
               }),
               refused("argument 2 \"n\": the table says a constant int64, the kernel has int"));
+}
+
+TEST_F(ExecutableTest, LocalMemoryIsCountedWithWhatTheKernelDeclares) {
+  const std::uint64_t all = device_->info().limits.local_memory_bytes / 16 * 16;
+  const auto with = [&](const char* param, std::uint64_t bytes) {
+    return status_of(
+        fmt::format("__kernel void k({}, __global int* out) {{ __local int own[64]; "
+                    "own[0] = 1; out[0] = own[0] + (int)(size_t)x; }}",
+                    param),
+        {.name = "k",
+         .params = {LocalParam{"x", bytes}, BufferParam{.name = "out", .access = Access::Write}}});
+  };
+  TL_ASSERT_OK(with("__local int* x", 64));
+  EXPECT_THAT(with("__local int* x", all),
+              fails_with(StatusCode::InvalidArgument,
+                         fmt::format("takes {} bytes of local memory", all + 256)));
+  EXPECT_THAT(
+      with("__global int* x", 64),
+      fails_with(StatusCode::InvalidArgument, "the table says local memory, the kernel has int*"));
 }
 
 TEST_F(ExecutableTest, OtherKindsOfImagesAreNoTextures) {

@@ -46,9 +46,15 @@ std::vector<Argument> arguments_of(const KernelCall& call, std::span<const Bindi
   arguments.reserve(entry.params.size());
   auto binding = call.bindings.begin();
   auto constant = call.constants.begin();
+  std::uint64_t local_end = 0;
   for (const KernelParam& param : entry.params) {
     if (std::holds_alternative<ConstantParam>(param)) {
       arguments.emplace_back(*constant++);
+      continue;
+    }
+    if (const auto* local = std::get_if<LocalParam>(&param)) {
+      arguments.emplace_back(LocalArgument{local_end, local->bytes});
+      local_end += local->bytes;
       continue;
     }
     const BoundMemory memory = resolve(*binding++, table);

@@ -23,7 +23,8 @@ struct WorkGroup {
   std::array<std::uint32_t, 3> id = {};
   std::array<std::uint32_t, 3> groups = {};  // of the dispatch
   std::array<std::uint32_t, 3> size = {};    // in work items, as the entry point says
-  std::span<std::byte> scratch;              // kScratchBytes, of this group alone; undefined
+  // Of this group alone; undefined. What an entry point takes as local memory is in it.
+  std::span<std::byte> scratch = {};
 
   // As many whole elements as there are behind the bound offset, at least min_bytes.
   template <typename T>
@@ -33,6 +34,12 @@ struct WorkGroup {
   }
   const TextureArgument& texture(std::size_t number) const {
     return std::get<TextureArgument>(arguments[number]);
+  }
+  // As many whole elements as fit.
+  template <typename T>
+  std::span<T> local(std::size_t number) const {
+    const auto& argument = std::get<LocalArgument>(arguments[number]);
+    return {reinterpret_cast<T*>(scratch.data() + argument.offset), argument.bytes / sizeof(T)};
   }
   // T is the C++ type of the parameter's.
   template <typename T>

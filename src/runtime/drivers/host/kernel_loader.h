@@ -33,7 +33,13 @@ struct TextureArgument {
   Offset2D origin = {};  // of the tensor in the image
 };
 
-using Argument = std::variant<BufferArgument, TextureArgument, Constant>;
+// A place in the scratch memory: local memory lies at its beginning.
+struct LocalArgument {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+using Argument = std::variant<BufferArgument, TextureArgument, Constant, LocalArgument>;
 
 // One dispatch, as recorded; valid while Kernel::run is in it.
 struct Launch {

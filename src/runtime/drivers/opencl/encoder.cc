@@ -82,7 +82,9 @@ Status set_arguments(const Context& context, const KernelCall& call, const Memor
   std::size_t next_constant = 0;
   for (cl_uint i = 0; i < entry.params.size(); ++i) {
     Status status;
-    if (std::holds_alternative<ConstantParam>(entry.params[i])) {
+    if (const auto* local = std::get_if<LocalParam>(&entry.params[i])) {
+      status = set_argument(api, kernel, i, local->bytes, nullptr);
+    } else if (std::holds_alternative<ConstantParam>(entry.params[i])) {
       const Constant& constant = call.constants[next_constant++];
       status = set_argument(api, kernel, i, byte_size(constant.type()), constant.data());
     } else {

@@ -93,6 +93,8 @@ Status check_argument(const ArgumentInfo& info, const KernelParam& param) {
     return invalid_argument("the table says a texture for {}, the kernel has another access",
                             to_string(texture->access));
   }
+  if (std::holds_alternative<LocalParam>(param))
+    return info.address == CL_KERNEL_ARG_ADDRESS_LOCAL ? Status() : mismatch;
   if (is_image(info) || info.address != CL_KERNEL_ARG_ADDRESS_PRIVATE) return mismatch;
   if (is_never_a_constant(info.type)) return mismatch;
   const std::optional<ElementType> type = scalar_type(info.type);
@@ -128,11 +130,12 @@ Status read_workgroup_info(const Context& context, cl_kernel kernel, cl_kernel_w
 Status check_workgroup(const Context& context, cl_kernel kernel, const EntryPoint& entry) {
   std::size_t largest = 0;
   std::size_t required[3] = {0, 0, 0};
-  cl_ulong local_bytes = 0;
+  cl_ulong declared_bytes = 0;  // of local memory, by the kernel itself: no argument is set yet
   TL_RETURN_IF_ERROR(read_workgroup_info(context, kernel, CL_KERNEL_WORK_GROUP_SIZE, largest));
   TL_RETURN_IF_ERROR(
       read_workgroup_info(context, kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, required));
-  TL_RETURN_IF_ERROR(read_workgroup_info(context, kernel, CL_KERNEL_LOCAL_MEM_SIZE, local_bytes));
+  TL_RETURN_IF_ERROR(
+      read_workgroup_info(context, kernel, CL_KERNEL_LOCAL_MEM_SIZE, declared_bytes));
   const auto& size = entry.workgroup_size;
   const std::uint64_t total = std::uint64_t{size[0]} * size[1] * size[2];
   const bool is_required = required[0] != 0;
@@ -147,8 +150,9 @@ Status check_workgroup(const Context& context, cl_kernel kernel, const EntryPoin
         "{} x {} x {}",
         size[0], size[1], size[2], required[0], required[1], required[2]);
   const std::uint64_t local_limit = context.info()->limits.local_memory_bytes;
-  if (local_bytes > local_limit)
-    return invalid_argument("takes {} bytes of local memory, device {} has {}", local_bytes,
+  const std::uint64_t wanted = declared_bytes + local_bytes(entry.params);
+  if (wanted > local_limit)
+    return invalid_argument("takes {} bytes of local memory, device {} has {}", wanted,
                             context.info()->name, local_limit);
   return {};
 }

@@ -100,7 +100,7 @@ Result<ProgramHandle> build_program(const Context& context, const KernelCode& co
                                     const std::string& options) {
   Result<ProgramHandle> program = build_once(context, code, options);
   const std::size_t place = options.find(kArgumentInfoOption);
-  if (program.ok() || place == std::string::npos ||
+  if (program.status().code() != StatusCode::BuildFailed || place == std::string::npos ||
       !has_quirk(*context.info(), kUndescribableKernels))
     return program;
   std::string fewer = options;
