@@ -178,6 +178,27 @@ TEST_P(HostCalls, SeeWhatIsBeforeThemComplete) {
   expect_bytes(seen, Bytes(8, std::byte{1}), "in the call");
   expect_bytes(read, Bytes(8, std::byte{2}), "behind it");
 }
+// Of other submissions, too, which may take long.
+TEST_P(HostCalls, SeeEarlierSubmissionsComplete) {
+  const auto out = make_buffer(64 * 4);
+  std::vector<std::uint32_t> seen(64), read(64);
+  const auto walk = begin();
+  const std::array<Binding, 1> bindings = {BufferBinding{out}};
+  const std::array constants = {Constant(std::uint32_t{1000000})};
+  TL_ASSERT_OK(walk->dispatch(executable(kernels::walk()), 0, {64, 1, 1}, bindings, constants));
+  TL_ASSERT_OK(walk->readback(out, 0, writable_bytes_of(read)));
+  TL_ASSERT_OK(walk->finish());
+  const auto look = begin();
+  TL_ASSERT_OK(look->host_call([&] {
+    seen = read;
+    return Status();
+  }));
+  TL_ASSERT_OK(look->finish());
+  TL_ASSERT_OK(queue().submit(walk));
+  TL_ASSERT_OK(queue().submit(look));
+  TL_ASSERT_OK(queue().wait_idle());
+  EXPECT_EQ(seen, read);
+}
 TEST_P(HostCalls, AreCalledInOrder) {
   std::vector<int> order;
   const auto commands = begin();

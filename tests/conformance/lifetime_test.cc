@@ -47,6 +47,22 @@ TEST_P(Lifetimes, OfABufferThatIsSubmitted) {
   EXPECT_TRUE(watched.expired());
 }
 
+// Nothing waits for itself there.
+TEST_P(Lifetimes, OfTheDeviceThatAHostCallReleases) {
+  auto device = open_another();
+  const std::weak_ptr<Device> watched = device;
+  const auto commands = device->create_command_buffer();
+  TL_ASSERT_OK(commands->host_call([&] {
+    device.reset();
+    return Status();
+  }));
+  TL_ASSERT_OK(commands->finish());
+  TL_ASSERT_OK(device->queue()->submit(
+      {.waits = {{go_, 1}}, .commands = {commands}, .signals = {{done_, 1}}}));
+  TL_ASSERT_OK(let_go());
+  EXPECT_TRUE(watched.expired());
+}
+
 TEST_P(Lifetimes, OfAnExecutableThatIsSubmitted) {
   TL_ASSERT_OK(submit_held(advance(1)));
   advance_.reset();

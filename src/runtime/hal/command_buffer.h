@@ -132,6 +132,7 @@ class CommandBuffer {
 
   const CommandBufferDesc& desc() const { return desc_; }
   const SegmentList& segments() const { return segments_; }
+  bool has_host_calls() const { return !host_calls_.empty(); }
   const DeviceInfo& device_info() const { return *device_info_; }
 
   // For queues: what a submission with this table breaks, if anything.

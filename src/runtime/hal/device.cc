@@ -6,29 +6,43 @@
 #include "runtime/hal/creation_check.h"
 
 namespace texloom::hal {
-namespace {
 
-// The queue keeps what submitted work uses until that is complete: memory that the caller has
+// A queue keeps what submitted work uses until that is complete: memory that the caller has
 // released may still be there. Work may wait for a semaphore that the caller is to signal, so this
 // gives up after a while.
-class QueueDrain final : public PressureListener {
+class Device::QueueDrain final : public PressureListener {
  public:
-  explicit QueueDrain(std::weak_ptr<Queue> queue) : queue_(std::move(queue)) {}
+  void add(const std::shared_ptr<Queue>& queue) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(queues_, [](const std::weak_ptr<Queue>& each) { return each.expired(); });
+    queues_.push_back(queue);
+  }
 
   bool release_unused() override {
-    const std::shared_ptr<Queue> queue = queue_.lock();
-    const auto complete = std::make_shared<Semaphore>();
-    if (queue == nullptr || !queue->submit(Submission{.signals = {{complete, 1}}}).ok())
-      return false;
-    const Status status = complete->wait(1, after(std::chrono::seconds(2)));
-    return status.code() != StatusCode::DeadlineExceeded;
+    std::vector<TimelinePoint> complete;
+    for (const std::shared_ptr<Queue>& queue : queues()) {
+      const TimelinePoint point{std::make_shared<Semaphore>(), 1};
+      if (!queue->runs_on_calling_thread() && queue->submit(Submission{.signals = {point}}).ok())
+        complete.push_back(point);
+    }
+    if (complete.empty()) return false;
+    return wait_all(complete, after(std::chrono::seconds(2))).code() !=
+           StatusCode::DeadlineExceeded;
   }
 
  private:
-  std::weak_ptr<Queue> queue_;
-};
+  std::vector<std::shared_ptr<Queue>> queues() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<Queue>> queues;
+    for (const std::weak_ptr<Queue>& each : queues_) {
+      if (auto queue = each.lock()) queues.push_back(std::move(queue));
+    }
+    return queues;
+  }
 
-}  // namespace
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<Queue>> queues_;  // under mutex_
+};
 
 // What is idle in the workspace pool. The allocator may outlive the device, and with it the pool.
 class Device::PoolTrim final : public PressureListener {
@@ -57,7 +71,8 @@ Device::Device(const DeviceOptions& options, std::shared_ptr<const DeviceInfo> i
       queue_(std::move(queue)),
       workspace_pool_(*this),
       trim_(std::make_shared<PoolTrim>(workspace_pool_)),
-      drain_(std::make_shared<QueueDrain>(queue_)) {
+      drain_(std::make_shared<QueueDrain>()) {
+  drain_->add(queue_);
   allocator_->add_listener(trim_);
   allocator_->add_listener(drain_);
 }
@@ -89,7 +104,10 @@ std::shared_ptr<CommandBuffer> Device::create_command_buffer(const CommandBuffer
 
 Result<std::shared_ptr<Queue>> Device::create_queue() {
   TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend, create_backend());
-  return Queue::create(info_, std::move(backend), options_.profile);
+  TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue,
+                      Queue::create(info_, std::move(backend), options_.profile));
+  drain_->add(queue);
+  return queue;
 }
 
 }  // namespace texloom::hal

@@ -62,15 +62,16 @@ class Device {
 
  private:
   class PoolTrim;
+  class QueueDrain;
 
   DeviceOptions options_;
   std::shared_ptr<const DeviceInfo> info_;
   std::shared_ptr<Allocator> allocator_;
   std::shared_ptr<Queue> queue_;
   WorkspacePool workspace_pool_;
-  // What gives back memory when it is short: the pool, then the queue.
+  // What gives back memory when it is short: the pool, then the queues.
   std::shared_ptr<PoolTrim> trim_;
-  std::shared_ptr<PressureListener> drain_;
+  std::shared_ptr<QueueDrain> drain_;
 };
 
 }  // namespace texloom::hal

@@ -4,6 +4,8 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -33,17 +35,24 @@ struct Gate {
   bool is_open() const { return registered && (missing == 0 || !error.ok()); }
 };
 
-// A submission on its way. Its waits have gone to the gate and to what it comes after.
+using HostCall = std::function<Status()>;
+
+// A part of a submission on its way: what the device can be given at once, or a host call. The
+// first waits, each other comes after the one before it, and the last one signals.
 struct Pending {
-  Submission submission;
-  std::shared_ptr<Gate> gate;                         // null where nothing is waited for
-  std::vector<std::shared_ptr<const Outcome>> after;  // of earlier ones that signal what it awaits
+  std::shared_ptr<const std::vector<SubmittedCommands>> kept;  // what the ranges are of
+  std::vector<CommandRange> ranges = {};
+  const HostCall* host_call = nullptr;
+  std::vector<TimelinePoint> signals = {};
+  std::shared_ptr<Gate> gate = {};                         // null where nothing is waited for
+  std::vector<std::shared_ptr<const Outcome>> after = {};  // of those whose errors are its own, too
   std::shared_ptr<Outcome> outcome = std::make_shared<Outcome>();
   std::unique_ptr<QueueBackend::Work> work = {};  // null before, and where nothing was started
+  bool is_awaited = false;                        // whoever submitted it is told its error
 
-  bool is_startable() const { return gate == nullptr || gate->is_open(); }
-  bool signals(const TimelinePoint& point) const {
-    return std::any_of(submission.signals.begin(), submission.signals.end(), [&](const auto& s) {
+  bool is_open() const { return gate == nullptr || gate->is_open(); }
+  bool will_signal(const TimelinePoint& point) const {
+    return std::any_of(signals.begin(), signals.end(), [&](const auto& s) {
       return s.semaphore == point.semaphore && s.value >= point.value;
     });
   }
@@ -53,6 +62,42 @@ struct Pending {
     return {};
   }
 };
+
+// Empty for a command buffer without segments.
+void split(const SubmittedCommands& submitted, std::vector<Pending>& parts) {
+  const SegmentList& segments = submitted.commands->segments();
+  const auto add = [&](SegmentList::Iterator begin, SegmentList::Iterator end) {
+    if (begin == end) return;
+    if (parts.empty() || parts.back().host_call != nullptr) parts.emplace_back();
+    parts.back().ranges.emplace_back(begin, end, submitted.table);
+  };
+  auto begin = segments.begin();
+  if (submitted.commands->has_host_calls()) {
+    for (auto segment = begin; segment != segments.end(); ++segment) {
+      const auto* host = std::get_if<HostCallSegment>(&*segment);
+      if (host == nullptr) continue;
+      add(begin, segment);
+      parts.emplace_back().host_call = host->call;
+      begin = std::next(segment);
+    }
+  }
+  add(begin, segments.end());
+}
+
+// At least one part: waits and signals are kept where nothing is to be run.
+std::vector<Pending> split(std::vector<SubmittedCommands> commands,
+                           std::vector<TimelinePoint> signals) {
+  const auto kept = std::make_shared<const std::vector<SubmittedCommands>>(std::move(commands));
+  std::vector<Pending> parts;
+  for (const SubmittedCommands& each : *kept) split(each, parts);
+  if (parts.empty()) parts.emplace_back();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i].kept = kept;
+    if (i > 0) parts[i].after.push_back(parts[i - 1].outcome);
+  }
+  parts.back().signals = std::move(signals);
+  return parts;
+}
 
 }  // namespace
 
@@ -66,11 +111,19 @@ class Queue::State {
   State(std::unique_ptr<QueueBackend> backend, std::shared_ptr<Profile> profile)
       : backend_(std::move(backend)), profile_(std::move(profile)) {}
 
-  void submit(Submission submission, const std::shared_ptr<State>& self);
+  // Where a submission stands in the queue, and what it comes to.
+  struct Ticket {
+    std::uint64_t number;
+    std::shared_ptr<const Outcome> outcome;
+  };
+  // What speaks against waiting here.
+  Status check_wait() const;
+  Ticket submit(Submission submission, bool is_awaited, const std::shared_ptr<State>& self);
+  Status wait(const Ticket& ticket);
   Status wait_idle(const Deadline& deadline);
   bool is_idle() const;
   void stop();
-  // Whether the calling thread is in a call of the driver or of a semaphore for this queue.
+  // Whether the calling thread is in a host call, or in a call of the driver or of a semaphore.
   bool is_working() const;
 
   // What the queue's threads do, until everything is started (completed) behind a stop.
@@ -81,9 +134,15 @@ class Queue::State {
   using Lock = std::unique_lock<std::mutex>;
 
   bool can_start() const {
-    return !starter_ && !waiting_.empty() && (stopping_ || waiting_.front().is_startable());
+    if (starter_ || waiting_.empty()) return false;
+    const Pending& next = waiting_.front();
+    return (stopping_ || next.is_open()) && (next.host_call == nullptr || nothing_is_started());
+  }
+  bool can_start_without_a_host_call() const {
+    return can_start() && waiting_.front().host_call == nullptr;
   }
   bool can_complete() const { return !completer_ && !started_.empty(); }
+  bool nothing_is_started() const { return !completer_ && started_.empty(); }
   // These let go of the lock while they call the driver and semaphores.
   void start_front(Lock& lock);
   void complete(std::size_t most, Lock& lock);
@@ -98,12 +157,13 @@ class Queue::State {
   std::unique_ptr<QueueBackend> backend_;
   std::shared_ptr<Profile> profile_;  // may be null
 
-  // Of all below. Neither a semaphore nor the driver is called with it, but for is_complete().
+  // Of all below. Neither a semaphore nor the driver is called with it, but for is_complete() and
+  // value().
   mutable std::mutex mutex_;
   std::condition_variable startable_, completable_, progress_;
   std::deque<Pending> waiting_;
   std::deque<Pending> started_;
-  // What is in neither, as a thread starts it, or waits for it. Of these `submission.signals` and
+  // What is in neither, as a thread starts it, or waits for it and signals. Of these `signals` and
   // `outcome` alone may be looked at.
   const Pending *being_started_ = nullptr, *being_completed_ = nullptr;
   std::optional<std::thread::id> starter_, completer_;  // who plays that part
@@ -131,9 +191,12 @@ void Queue::State::start_front(Lock& lock) {
   lock.unlock();
   for (const auto& [semaphore, number] : callbacks) semaphore->cancel(number);
   callbacks.clear();
-  if (error.ok() && !next.submission.commands.empty()) {
+  if (error.ok() && next.host_call != nullptr) {
+    const HostSpan span(profile_.get(), "a host call");
+    error = (*next.host_call)().with_context("a host call");
+  } else if (error.ok() && !next.ranges.empty()) {
     const HostSpan span(profile_.get(), "start a submission");
-    auto work = backend_->start(next.submission.commands);
+    auto work = backend_->start(next.ranges);
     if (work.ok()) {
       next.work = *std::move(work);
     } else {
@@ -157,7 +220,7 @@ void Queue::State::complete(std::size_t most, Lock& lock) {
     run.push_back(std::move(started_.front()));
     started_.pop_front();
     statuses.push_back(run.back().outcome->error);
-  } while (run.size() < most && !started_.empty() && run.back().submission.signals.empty());
+  } while (run.size() < most && !started_.empty() && run.back().signals.empty());
   being_completed_ = &run.back();
   lock.unlock();
   for (std::size_t i = run.size(); i-- > 0;) {
@@ -168,6 +231,8 @@ void Queue::State::complete(std::size_t most, Lock& lock) {
   lock.lock();
   for (std::size_t i = 0; i < run.size(); ++i) settle(run[i], std::move(statuses[i]), lock);
   completer_.reset();
+  // A host call waits for all before it.
+  if (can_start() && waiting_.front().host_call != nullptr) startable_.notify_one();
   progress_.notify_all();
 }
 
@@ -175,20 +240,24 @@ void Queue::State::complete(std::size_t most, Lock& lock) {
 // tells what it came to.
 void Queue::State::settle(Pending& done, Status status, Lock& lock) {
   if (status.ok()) status = done.earlier_error();
-  if (&done == being_completed_) being_completed_ = nullptr;  // it signals now
   lock.unlock();
   done.work.reset();
-  done.submission.commands.clear();
-  for (const TimelinePoint& signal : done.submission.signals) {
+  done.ranges.clear();
+  done.kept.reset();
+  for (const TimelinePoint& signal : done.signals) {
     const Status told =
         status.ok() ? signal.semaphore->signal(signal.value) : signal.semaphore->fail(status);
     if (status.ok()) status = told;
   }
-  done.submission.signals.clear();
   lock.lock();
+  if (&done == being_completed_) being_completed_ = nullptr;
   done.outcome->error = status;
-  if (first_error_.ok()) first_error_ = std::move(status);
+  if (first_error_.ok() && !done.is_awaited) first_error_ = std::move(status);
   ++completed_;
+  if (done.signals.empty()) return;
+  lock.unlock();
+  done.signals.clear();  // the last handle of a semaphore, perhaps
+  lock.lock();
 }
 
 void Queue::State::leave_to_threads() {
@@ -247,7 +316,7 @@ bool Queue::State::busy_wait_until(std::uint64_t completed, const Deadline& dead
   const steady_clock::time_point end = std::min(*deadline, steady_clock::now() + kBusy);
   ++helpers_;
   while (completed_ < completed && steady_clock::now() < end) {
-    if (can_start()) {
+    if (can_start_without_a_host_call()) {
       help_to_start(lock);
     } else if (can_complete() &&
                (started_.front().work == nullptr || started_.front().work->is_complete())) {
@@ -260,6 +329,18 @@ bool Queue::State::busy_wait_until(std::uint64_t completed, const Deadline& dead
   }
   --helpers_;
   return completed_ >= completed;
+}
+
+Status Queue::State::check_wait() const {
+  if (!is_working()) return {};
+  return invalid_argument("a host call, or what a semaphore calls, waits for its own queue");
+}
+
+Status Queue::State::wait(const Ticket& ticket) {
+  Lock lock(mutex_);
+  help_until(ticket.number, lock);
+  leave_to_threads();
+  return ticket.outcome->error.ok() ? std::exchange(first_error_, Status()) : ticket.outcome->error;
 }
 
 Status Queue::State::wait_idle(const Deadline& deadline) {
@@ -295,35 +376,41 @@ bool Queue::State::is_working() const {
   return starter_ == self || completer_ == self;
 }
 
-// The submission under way that will signal it; null where there is none.
+// What is under way and will signal it, the first of several; null where there is none.
 const Pending* Queue::State::find_signaller(const TimelinePoint& point) const {
-  for (const Pending* each : {being_completed_, being_started_}) {
-    if (each != nullptr && each->signals(point)) return each;
-  }
-  for (const auto* list : {&started_, &waiting_}) {
-    for (const Pending& each : *list) {
-      if (each.signals(point)) return &each;
-    }
-  }
-  return nullptr;
+  const auto signals = [&](const Pending& each) { return each.will_signal(point); };
+  if (being_completed_ != nullptr && signals(*being_completed_)) return being_completed_;
+  const auto started = std::find_if(started_.begin(), started_.end(), signals);
+  if (started != started_.end()) return &*started;
+  if (being_started_ != nullptr && signals(*being_started_)) return being_started_;
+  const auto waiting = std::find_if(waiting_.begin(), waiting_.end(), signals);
+  return waiting != waiting_.end() ? &*waiting : nullptr;
 }
 
-void Queue::State::submit(Submission submission, const std::shared_ptr<State>& self) {
-  std::vector<TimelinePoint> awaited = std::exchange(submission.waits, {});
-  Pending next{.submission = std::move(submission), .gate = nullptr, .after = {}};
+Queue::State::Ticket Queue::State::submit(Submission submission, bool is_awaited,
+                                          const std::shared_ptr<State>& self) {
+  std::vector<TimelinePoint> awaited = std::move(submission.waits);
+  std::vector<Pending> parts = split(std::move(submission.commands), std::move(submission.signals));
   Lock lock(mutex_);
   std::erase_if(awaited, [&](const TimelinePoint& point) {
+    const Result<std::uint64_t> value = point.semaphore->value();
+    if (!value.ok()) return false;  // the callback tells
+    if (*value >= point.value) return true;
     const Pending* earlier = find_signaller(point);
-    if (earlier != nullptr) next.after.push_back(earlier->outcome);
+    if (earlier != nullptr) parts.front().after.push_back(earlier->outcome);
     return earlier != nullptr;
   });
   std::shared_ptr<Gate> gate;
   if (!awaited.empty()) {
-    next.gate = gate = std::make_shared<Gate>();
+    parts.front().gate = gate = std::make_shared<Gate>();
     gate->missing = awaited.size();
   }
-  waiting_.push_back(std::move(next));
-  ++submitted_;
+  submitted_ += parts.size();
+  const Ticket ticket{submitted_, parts.back().outcome};
+  for (Pending& part : parts) {
+    part.is_awaited = is_awaited;
+    waiting_.push_back(std::move(part));
+  }
   if (gate != nullptr) {
     lock.unlock();
     const auto arrived = [self, gate](const Status& status) {
@@ -345,6 +432,7 @@ void Queue::State::submit(Submission submission, const std::shared_ptr<State>& s
   }
   startable_.notify_one();
   progress_.notify_all();
+  return ticket;
 }
 
 Result<std::shared_ptr<Queue>> Queue::create(std::shared_ptr<const DeviceInfo> device_info,
@@ -363,7 +451,7 @@ Result<std::shared_ptr<Queue>> Queue::create(std::shared_ptr<const DeviceInfo> d
 
 Queue::~Queue() {
   state_->stop();
-  // A callback of a semaphore may be what releases the last handle: the threads then wait for it.
+  // Joined by itself, a thread would wait for ever.
   const bool is_working = state_->is_working();
   for (std::thread& thread : threads_) is_working ? thread.detach() : thread.join();
 }
@@ -382,11 +470,20 @@ Status Queue::check(const Submission& submission) const {
       if (point.semaphore == nullptr) return invalid_argument("submit: a semaphore is null");
     }
   }
+  return {};
+}
+
+// Checks it, takes its command buffers, and leaves out those that are empty.
+Status Queue::accept(Submission& submission) const {
+  TL_RETURN_IF_ERROR(check(submission));
   for (std::size_t i = 0; i < submission.commands.size(); ++i) {
     if (submission.commands[i].commands->claim()) continue;
     while (i > 0) submission.commands[--i].commands->unclaim();
     return invalid_argument("submit: the command buffer was submitted before, and is not reusable");
   }
+  std::erase_if(submission.commands, [](const SubmittedCommands& commands) {
+    return commands.commands->segments().empty();
+  });
   return {};
 }
 
@@ -395,22 +492,29 @@ Status Queue::submit(std::shared_ptr<const CommandBuffer> commands) {
 }
 
 Status Queue::submit(Submission submission) {
-  TL_RETURN_IF_ERROR(check(submission));
-  std::erase_if(submission.commands, [](const SubmittedCommands& commands) {
-    return commands.commands->segments().empty();
-  });
-  if (submission.commands.empty() && submission.signals.empty()) return {};
+  TL_RETURN_IF_ERROR(accept(submission));
+  if (submission.waits.empty() && submission.commands.empty() && submission.signals.empty())
+    return {};
   // What it signals may release this queue before this returns.
   const std::shared_ptr<State> state = state_;
-  state->submit(std::move(submission), state);
+  state->submit(std::move(submission), false, state);
   return {};
+}
+
+Status Queue::run(Submission submission) {
+  TL_RETURN_IF_ERROR(state_->check_wait());
+  TL_RETURN_IF_ERROR(accept(submission));
+  const std::shared_ptr<State> state = state_;  // as in submit
+  return state->wait(state->submit(std::move(submission), true, state));
 }
 
 Status Queue::wait_idle(Deadline deadline) {
   const std::shared_ptr<State> state = state_;  // as in submit
+  TL_RETURN_IF_ERROR(state->check_wait());
   return state->wait_idle(deadline);
 }
 
 bool Queue::is_idle() const { return state_->is_idle(); }
+bool Queue::runs_on_calling_thread() const { return state_->is_working(); }
 
 }  // namespace texloom::hal

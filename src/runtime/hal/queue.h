@@ -15,7 +15,9 @@ namespace texloom::hal {
 
 // Command buffers that run one after the other when all of `waits` are reached. When they are
 // complete, all of `signals` are signalled; when something fails, they fail with its error. A wait
-// that fails is such an error: nothing is run then.
+// that fails is such an error: nothing is run then. What fails on the device, though, may have
+// behind it what was given to the device meanwhile, also where that waits for it by a semaphore:
+// commands of the same queue may run, host calls do not, and the error is told as if none had.
 struct Submission {
   std::vector<TimelinePoint> waits = {};
   std::vector<SubmittedCommands> commands = {};
@@ -37,20 +39,22 @@ class QueueBackend {
 
   virtual ~QueueBackend() = default;
 
-  // Gives finished command buffers of this device to it, at least one, behind all that it was given
-  // before; need not wait for them. They live until Work::wait has returned. After an error nothing
-  // of them is under way any more.
-  virtual Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands> commands) = 0;
+  // Gives segments of finished command buffers to the device, at least one, behind all that it was
+  // given before; need not wait for them. They live until Work::wait has returned; the ranges
+  // themselves do not. After an error nothing of them is under way any more.
+  virtual Result<std::unique_ptr<Work>> start(std::span<const CommandRange> commands) = 0;
 };
 
 // Made by Device::queue and Device::create_queue. Submissions run in order, each after the one
 // before it is complete: one that waits for semaphores holds up those behind it. Thread safe.
 //
 // Two threads of the queue's own give work to the driver and wait for it, so that submit() never
-// does; whoever waits for the queue without a deadline takes that work over from them. What a
-// submission waits for and an earlier one of this queue signals needs no thread at all: the order
-// is enough. The last handle's release waits for the work at hand, since readbacks write memory of
-// the caller; what still waits for semaphores then fails.
+// does; whoever waits for the queue without a deadline takes that work over from them. The one that
+// gives work also makes host calls, each when all before it is complete. What a submission waits
+// for and an earlier one of this queue signals needs no thread at all: the order is enough. The
+// last handle's release waits for the work at hand, since readbacks write memory of the caller;
+// what still waits for semaphores then fails. Released by a host call or by the callback of a
+// semaphore that it signals, the queue waits for nothing.
 class Queue {
  public:
   // Unavailable where the process may have no more threads.
@@ -68,13 +72,22 @@ class Queue {
   Status submit(Submission submission);
   Status submit(std::shared_ptr<const CommandBuffer> commands);
 
+  // Submits and waits for it. Returns its own error, which nobody else is told; else, like
+  // wait_idle, the first error of work before it. InvalidArgument as submit and wait_idle.
+  Status run(Submission submission);
+
   // Waits for everything submitted before the call. Returns the first error of work that was run
-  // since the last call, once: the queue can be used again. DeadlineExceeded. Where it is likely to
-  // be short, the wait is a busy one; a driver's call that blocks may make it late.
+  // since the last call, once: the queue can be used again. DeadlineExceeded. InvalidArgument from
+  // where the queue would wait for itself (runs_on_calling_thread). Where it is likely to be short,
+  // the wait is a busy one; a driver's call that blocks may make it late.
   Status wait_idle(Deadline deadline = {});
 
   // Whether everything submitted is complete; does not wait. The errors are wait_idle's to tell.
   bool is_idle() const;
+
+  // Whether the calling thread is in a host call of this queue, or in a callback of a semaphore
+  // that it signals: what was submitted later does not go on until that returns.
+  bool runs_on_calling_thread() const;
 
  private:
   class State;
@@ -82,6 +95,7 @@ class Queue {
   Queue(std::shared_ptr<const DeviceInfo> device_info, std::shared_ptr<State> state)
       : device_info_(std::move(device_info)), state_(std::move(state)) {}
   Status check(const Submission& submission) const;
+  Status accept(Submission& submission) const;
 
   std::shared_ptr<const DeviceInfo> device_info_;
   std::shared_ptr<State> state_;

@@ -7,8 +7,9 @@
 // the buffer that has the memory, and an offset there.
 //
 // Segments between two barriers may run in any order, also at the same time, as none of them
-// touches what another writes. A host call runs alone: behind all before it, before all behind it.
-// All of a command buffer runs behind all of the one before it.
+// touches what another writes. A host call runs alone: behind all before it, before all behind it;
+// a queue makes it, and drivers are given what is between. All of a command buffer runs behind all
+// of the one before it.
 #pragma once
 
 #include <array>
@@ -127,7 +128,7 @@ struct CopyTextureSegment {
 // What is behind it runs when all before it is complete, and sees what that wrote.
 struct BarrierSegment {};
 
-// Runs on a thread of the queue. An error ends the submission: what is behind it does not run.
+// An error ends the submission: what is behind it does not run.
 struct HostCallSegment {
   const std::function<Status()>* call = nullptr;
 };
@@ -206,6 +207,23 @@ class SegmentList {
   Node* first_ = nullptr;
   Node* last_ = nullptr;
   std::size_t size_ = 0;
+};
+
+// What a driver is given at once: segments of one command buffer without a host call, and the table
+// of the submission.
+class CommandRange {
+ public:
+  CommandRange(SegmentList::Iterator begin, SegmentList::Iterator end,
+               std::span<const Binding> table)
+      : begin_(begin), end_(end), table_(table) {}
+
+  SegmentList::Iterator begin() const { return begin_; }
+  SegmentList::Iterator end() const { return end_; }
+  std::span<const Binding> table() const { return table_; }
+
+ private:
+  SegmentList::Iterator begin_, end_;
+  std::span<const Binding> table_;
 };
 
 }  // namespace texloom::hal

@@ -53,8 +53,7 @@ Status transfer_rows(Device& device, const Texture* texture, const TextureRegion
 
 Status run_and_wait(Device& device, const std::shared_ptr<CommandBuffer>& commands) {
   TL_RETURN_IF_ERROR(commands->finish());
-  TL_RETURN_IF_ERROR(device.queue()->submit(commands));
-  return device.queue()->wait_idle();
+  return device.queue()->run({.commands = {commands}});
 }
 
 Status write_buffer(Device& device, const std::shared_ptr<Buffer>& target, std::uint64_t offset,

@@ -400,17 +400,7 @@ void Lease<Object>::release(std::optional<TimelinePoint> complete) {
   state_->take_back(std::move(object_), std::move(queue_), std::move(complete), wasted_texels_);
 }
 
-namespace {
-
-// A submission that signals nothing may be left out, waits and all.
-Status submit_in_order(Queue& queue, std::vector<TimelinePoint> waits,
-                       std::vector<TimelinePoint> signals) {
-  if (waits.empty() && signals.empty()) return {};
-  if (signals.empty()) signals.push_back({std::make_shared<Semaphore>(), 1});
-  return queue.submit({.waits = std::move(waits), .commands = {}, .signals = std::move(signals)});
-}
-
-}  // namespace
+namespace {}  // namespace
 
 template <class Object>
 Status Lease<Object>::release(const std::shared_ptr<Queue>& queue, std::vector<TimelinePoint> waits,
@@ -419,7 +409,8 @@ Status Lease<Object>::release(const std::shared_ptr<Queue>& queue, std::vector<T
   if (queue == nullptr) return invalid_argument("release: the queue is null");
   std::optional<TimelinePoint> complete;
   if (!signals.empty()) complete = signals.front();
-  TL_RETURN_IF_ERROR(submit_in_order(*queue, std::move(waits), std::move(signals)));
+  TL_RETURN_IF_ERROR(
+      queue->submit({.waits = std::move(waits), .commands = {}, .signals = std::move(signals)}));
   queue_ = queue;
   release(std::move(complete));
   return {};
@@ -456,7 +447,8 @@ Result<Lease<Object>> WorkspacePool::allocate_in_order(const std::shared_ptr<Que
                                                        std::vector<TimelinePoint> signals) {
   TL_ASSIGN_OR_RETURN(Lease<Object> lease, acquire(queue, desc, Dependencies::Allowed));
   if (lease.wait_) waits.push_back(*std::exchange(lease.wait_, std::nullopt));
-  TL_RETURN_IF_ERROR(submit_in_order(*queue, std::move(waits), std::move(signals)));
+  TL_RETURN_IF_ERROR(
+      queue->submit({.waits = std::move(waits), .commands = {}, .signals = std::move(signals)}));
   return lease;
 }
 

@@ -377,7 +377,7 @@ TEST_F(CommandBufferTest, NeighboursAreSeenTogether) {
   TL_ASSERT_OK(commands->finish());
   TL_ASSERT_OK(submit(commands));
   const null::Statistics statistics = null::statistics(*device_);
-  EXPECT_EQ(statistics.command_buffers, 1U);
+  EXPECT_EQ(statistics.ranges, 1U);
   EXPECT_EQ(statistics.recorded_updates, 7U);
   EXPECT_EQ(statistics.writes, 5U);
   EXPECT_EQ(statistics.recorded_barriers, 4U);

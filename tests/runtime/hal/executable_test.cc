@@ -115,10 +115,11 @@ TEST_F(ExecutableTest, LocalMemoryIsCountedWithWhatTheKernelDeclares) {
   const auto with = [&](const char* param, std::uint64_t bytes) {
     return status_of(
         fmt::format("__kernel void k({}, __global int* out) {{ __local int own[64]; "
-                    "own[0] = 1; out[0] = own[0] + (int)(size_t)x; }}",
+                    "own[out[0] & 63] = 1; out[1] = own[out[2] & 63] + (int)(size_t)x; }}",
                     param),
         {.name = "k",
-         .params = {LocalParam{"x", bytes}, BufferParam{.name = "out", .access = Access::Write}}});
+         .params = {LocalParam{"x", bytes},
+                    BufferParam{.name = "out", .access = Access::ReadWrite}}});
   };
   TL_ASSERT_OK(with("__local int* x", 64));
   EXPECT_THAT(with("__local int* x", all),

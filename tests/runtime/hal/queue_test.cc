@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -53,7 +55,7 @@ class ScriptedBackend final : public QueueBackend {
  public:
   explicit ScriptedBackend(std::shared_ptr<Script> script) : script_(std::move(script)) {}
 
-  Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands> commands) override {
+  Result<std::unique_ptr<Work>> start(std::span<const CommandRange> commands) override {
     std::unique_lock lock(script_->mutex);
     ++script_->starts;
     script_->changed.wait(lock, [&] { return !script_->held; });
@@ -104,6 +106,24 @@ class Queues : public ::testing::Test {
     auto made = std::make_shared<CommandBuffer>(info_);
     const std::array<std::byte, 4> data = {};
     EXPECT_TRUE(made->update(std::make_shared<PlainBuffer>(info_), 0, data).ok());
+    EXPECT_TRUE(made->finish().ok());
+    return made;
+  }
+
+  // Commands of the device, a host call, and commands again.
+  std::shared_ptr<const CommandBuffer> commands_around(std::function<Status()> call) const {
+    auto made = std::make_shared<CommandBuffer>(info_);
+    const auto buffer = std::make_shared<PlainBuffer>(info_);
+    const std::array<std::byte, 4> data = {};
+    EXPECT_TRUE(made->update(buffer, 0, data).ok());
+    EXPECT_TRUE(made->host_call(std::move(call)).ok());
+    EXPECT_TRUE(made->update(buffer, 0, data).ok());
+    EXPECT_TRUE(made->finish().ok());
+    return made;
+  }
+  std::shared_ptr<const CommandBuffer> host_call(std::function<Status()> call) const {
+    auto made = std::make_shared<CommandBuffer>(info_);
+    EXPECT_TRUE(made->host_call(std::move(call)).ok());
     EXPECT_TRUE(made->finish().ok());
     return made;
   }
@@ -169,6 +189,42 @@ TEST_F(Queues, AFailedWaitRunsNothingAndSpreads) {
   EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
   EXPECT_EQ(script_->start_count(), 0);
   EXPECT_TRUE(queue_->submit(commands()).ok());
+  EXPECT_TRUE(queue_->wait_idle().ok());
+}
+
+// Of two that will signal enough the first one is what is waited for.
+TEST_F(Queues, TheFirstSignalThatSufficesIsWaitedFor) {
+  EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 5}}}).ok());
+  EXPECT_TRUE(queue_->submit({{{b_, 1}}, {commands()}, {{a_, 10}}}).ok());
+  const auto c = std::make_shared<Semaphore>(), d = std::make_shared<Semaphore>();
+  EXPECT_TRUE(queue_->submit({{{a_, 5}}, {commands()}, {{c, 1}}}).ok());
+  EXPECT_TRUE(a_->wait(5).ok());
+  EXPECT_TRUE(queue_->submit({{{a_, 5}}, {commands()}, {{d, 1}}}).ok());
+  EXPECT_TRUE(b_->fail(lost()).ok());  // and with it what would signal 10
+  EXPECT_TRUE(c->wait(1).ok());
+  EXPECT_TRUE(d->wait(1).ok());
+  EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
+}
+
+TEST_F(Queues, WaitsAloneHoldUpWhatComesBehind) {
+  EXPECT_TRUE(queue_->submit({{{a_, 1}}, {}, {}}).ok());
+  EXPECT_TRUE(queue_->submit({{}, {commands()}, {{b_, 1}}}).ok());
+  EXPECT_FALSE(b_->wait(1, after(milliseconds(10))).ok());
+  EXPECT_EQ(script_->start_count(), 0);
+  EXPECT_TRUE(a_->fail(lost()).ok());
+  EXPECT_TRUE(b_->wait(1).ok());
+  EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
+}
+
+// Others' errors are told where nobody waits for them, and never taken for one's own.
+TEST_F(Queues, WhoRunsWorkIsToldItsOwnError) {
+  EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands()}, {}}).ok());
+  EXPECT_TRUE(a_->fail(lost()).ok());
+  const auto failed = std::make_shared<Semaphore>();
+  EXPECT_TRUE(failed->fail(make_error(StatusCode::NotFound, "mine")).ok());
+  EXPECT_EQ(queue_->run({{{failed, 1}}, {commands()}, {}}).message(), "mine");
+  EXPECT_EQ(queue_->run({{}, {commands()}, {}}).message(), "the device is lost");
+  EXPECT_TRUE(queue_->run({{}, {commands()}, {}}).ok());
   EXPECT_TRUE(queue_->wait_idle().ok());
 }
 
@@ -301,6 +357,91 @@ TEST_F(Queues, ACallbackMayReleaseTheQueueThatIsWaitedFor) {
   EXPECT_TRUE(queue_->wait_idle().ok());
   signaller.join();
   EXPECT_EQ(script_->seen().size(), 2U);
+}
+
+TEST_F(Queues, AHostCallWaitsForAllBeforeIt) {
+  script_->run(true);
+  EXPECT_TRUE(queue_->submit(commands()).ok());
+  std::atomic<bool> called = false;
+  EXPECT_TRUE(queue_
+                  ->submit({{},
+                            {host_call([&] {
+                              called = true;
+                              return Status();
+                            })},
+                            {{a_, 1}}})
+                  .ok());
+  EXPECT_FALSE(a_->wait(1, after(milliseconds(20))).ok());
+  EXPECT_EQ(queue_->wait_idle(after(milliseconds(5))).code(), StatusCode::DeadlineExceeded);
+  EXPECT_FALSE(called);
+  script_->run(false);
+  EXPECT_TRUE(a_->wait(1).ok());
+  EXPECT_TRUE(called);
+}
+
+TEST_F(Queues, ADriverIsGivenWhatIsBetweenHostCalls) {
+  std::vector<int> starts;
+  const auto note = [&] {
+    starts.push_back(script_->start_count());
+    return Status();
+  };
+  EXPECT_TRUE(
+      queue_->submit({{}, {commands(), commands_around(note), commands_around(note)}, {}}).ok());
+  EXPECT_TRUE(queue_->wait_idle().ok());
+  EXPECT_EQ(starts, (std::vector<int>{1, 2}));
+  EXPECT_EQ(script_->seen(), (std::vector<std::size_t>{2, 2, 1}));
+}
+
+// Also where the work fails on the device, behind which the call was submitted.
+TEST_F(Queues, NoHostCallIsMadeBehindAnError) {
+  std::atomic<int> calls = 0;
+  const auto count = [&] {
+    ++calls;
+    return Status();
+  };
+  script_->run(true);
+  EXPECT_TRUE(queue_->submit({{}, {commands_around(count)}, {{a_, 1}}}).ok());
+  EXPECT_TRUE(queue_->submit({{{a_, 1}}, {host_call(count)}, {{b_, 1}}}).ok());
+  EXPECT_EQ(queue_->wait_idle(after(milliseconds(5))).code(), StatusCode::DeadlineExceeded);
+  script_->work_error = lost();
+  script_->run(false);
+  EXPECT_EQ(b_->wait(1).message(), "the device is lost");
+  EXPECT_EQ(queue_->wait_idle().message(), "the device is lost");
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(script_->seen().size(), 1U);
+}
+
+TEST_F(Queues, WhatTheQueueCallsMayNotWaitForIt) {
+  EXPECT_FALSE(queue_->runs_on_calling_thread());
+  Status told, ran;
+  bool own = false;
+  EXPECT_TRUE(queue_
+                  ->submit(host_call([&] {
+                    own = queue_->runs_on_calling_thread();
+                    told = queue_->wait_idle();
+                    ran = queue_->run({{}, {commands()}, {}});
+                    return Status();
+                  }))
+                  .ok());
+  EXPECT_TRUE(queue_->wait_idle().ok());
+  EXPECT_TRUE(own);
+  EXPECT_THAT(told.message(), HasSubstr("waits for its own queue"));
+  EXPECT_THAT(ran.message(), HasSubstr("waits for its own queue"));
+}
+
+TEST_F(Queues, AHostCallMayReleaseTheQueue) {
+  const std::weak_ptr<Queue> watched = queue_;
+  EXPECT_TRUE(queue_
+                  ->submit({{{a_, 1}},
+                            {host_call([&] {
+                              queue_.reset();
+                              return Status();
+                            })},
+                            {{b_, 1}}})
+                  .ok());
+  EXPECT_TRUE(a_->signal(1).ok());
+  EXPECT_TRUE(b_->wait(1).ok());
+  EXPECT_TRUE(watched.expired());
 }
 
 TEST_F(Queues, AWaitMayEndBeforeTheWork) {

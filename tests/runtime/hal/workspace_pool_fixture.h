@@ -62,7 +62,7 @@ class CountedTexture final : public Texture {
 
 class InstantQueue final : public QueueBackend {
  public:
-  Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands>) override {
+  Result<std::unique_ptr<Work>> start(std::span<const CommandRange>) override {
     return std::unique_ptr<Work>(std::make_unique<Done>());
   }
 

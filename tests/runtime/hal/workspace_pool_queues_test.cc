@@ -1,4 +1,5 @@
 // A pool between several queues and several threads.
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -34,6 +35,18 @@ TEST_F(WorkspacePools, AnotherQueueTakesWhatIsComplete) {
     EXPECT_FALSE(late->wait());
   }
   EXPECT_EQ(pool_.statistics().waits, 0U);
+}
+
+// What was released may be kept by work on any queue of the device.
+TEST_F(WorkspacePools, AllocationsWaitForTheQueuesOfTheDevice) {
+  device_->memory->capacity = 2048;
+  use_until_gate_opens(*device_->create_texture(texture({8, 8})), other_);
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    TL_EXPECT_OK(gate_->signal(1));
+  });
+  TL_EXPECT_OK(device_->create_texture(texture({8, 16})).status());
+  opener.join();
 }
 
 class BusyElsewhere : public WorkspacePools {

@@ -15,8 +15,6 @@ namespace texloom::hal::host {
 
 namespace {
 
-using Commands = std::vector<SubmittedCommands>;
-
 // Where the error of a submission, or its success, is told.
 struct Completion {
   std::mutex mutex;
@@ -71,7 +69,7 @@ class HostQueue final : public QueueBackend {
     return {};
   }
 
-  Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands> commands) override {
+  Result<std::unique_ptr<Work>> start(std::span<const CommandRange> commands) override {
     auto completion = std::make_shared<Completion>();
     const std::scoped_lock lock(mutex_);
     submissions_.push_back({{commands.begin(), commands.end()}, completion});
@@ -81,7 +79,7 @@ class HostQueue final : public QueueBackend {
 
  private:
   struct Posted {
-    Commands commands;
+    std::vector<CommandRange> commands;
     std::shared_ptr<Completion> completion;
   };
 
@@ -94,8 +92,6 @@ class HostQueue final : public QueueBackend {
       submissions_.pop_front();
       lock.unlock();
       Status status = run(next.commands);
-      // Before it is said to be complete: what it kept may be released then.
-      next.commands.clear();
       {
         const std::scoped_lock completing(next.completion->mutex);
         next.completion->status = std::move(status);
@@ -106,8 +102,8 @@ class HostQueue final : public QueueBackend {
     }
   }
 
-  Status run(const Commands& commands) {
-    for (const SubmittedCommands& each : commands)
+  Status run(const std::vector<CommandRange>& commands) {
+    for (const CommandRange& each : commands)
       TL_RETURN_IF_ERROR(
           run_commands(each, *workers_, {scratch_.get(), kScratchBytes}, profile_.get(), track_));
     return {};

@@ -128,8 +128,8 @@ class Runner {
   // Each command is complete before the next one begins.
   Status operator()(const BarrierSegment&) { return {}; }
 
-  Status operator()(const HostCallSegment& segment) {
-    return (*segment.call)().with_context("a host call");
+  Status operator()(const HostCallSegment&) {
+    return make_error(StatusCode::Internal, "a host call reached the driver");
   }
 
   Status operator()(const CopyBufferToTextureSegment& segment) {
@@ -177,12 +177,12 @@ class Runner {
 
 }  // namespace
 
-Status run_commands(const SubmittedCommands& submitted, Workers& workers,
-                    std::span<std::byte> scratch, Profile* profile, std::uint32_t track) {
-  Runner runner(workers, scratch, submitted.table);
+Status run_commands(const CommandRange& commands, Workers& workers, std::span<std::byte> scratch,
+                    Profile* profile, std::uint32_t track) {
+  Runner runner(workers, scratch, commands.table());
   const ProfileClock::time_point given =
       profile == nullptr ? ProfileClock::time_point() : ProfileClock::now();
-  for (const Segment& segment : submitted.commands->segments()) {
+  for (const Segment& segment : commands) {
     if (profile == nullptr) {
       TL_RETURN_IF_ERROR(std::visit(runner, segment));
       continue;
@@ -195,7 +195,7 @@ Status run_commands(const SubmittedCommands& submitted, Workers& workers,
                   .begin = begin,
                   .end = ProfileClock::now(),
                   .queue_wait = begin - given,
-                  .bytes = bytes_of(segment, submitted.table)});
+                  .bytes = bytes_of(segment, commands.table())});
   }
   return {};
 }

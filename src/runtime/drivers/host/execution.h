@@ -6,16 +6,16 @@
 #include <span>
 
 #include "runtime/drivers/host/workers.h"
-#include "runtime/hal/command_buffer.h"
 #include "runtime/hal/profile.h"
+#include "runtime/hal/segment.h"
 #include "support/status.h"
 
 namespace texloom::hal::host {
 
 // Runs all commands in order and returns when they are complete; after an error those behind it are
-// not begun. `scratch` is the calling thread's.
-// Spans of commands go to lane `track` of the profile, unless that is null.
-Status run_commands(const SubmittedCommands& submitted, Workers& workers,
-                    std::span<std::byte> scratch, Profile* profile, std::uint32_t track);
+// not begun. `scratch` is the calling thread's. Spans of commands go to lane `track` of the
+// profile, unless that is null.
+Status run_commands(const CommandRange& commands, Workers& workers, std::span<std::byte> scratch,
+                    Profile* profile, std::uint32_t track);
 
 }  // namespace texloom::hal::host

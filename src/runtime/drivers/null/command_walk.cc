@@ -7,14 +7,13 @@
 namespace texloom::hal::null {
 
 Statistics& Statistics::operator+=(const Statistics& other) {
-  command_buffers += other.command_buffers;
+  ranges += other.ranges;
   dispatches += other.dispatches;
   transfers += other.transfers;
   recorded_updates += other.recorded_updates;
   writes += other.writes;
   recorded_barriers += other.recorded_barriers;
   barriers += other.barriers;
-  host_calls += other.host_calls;
   return *this;
 }
 
@@ -26,46 +25,34 @@ class Walk {
  public:
   explicit Walk(Statistics& statistics) : statistics_(statistics) {}
 
-  Status visit(const SubmittedCommands& submitted) {
-    ++statistics_.command_buffers;
-    // Command buffers are ordered anyway.
+  void visit(const CommandRange& commands) {
+    ++statistics_.ranges;
+    // Ranges are ordered anyway.
     has_work_ = false;
     barrier_waits_ = false;
     in_run_ = false;
-    for (const Segment& segment : submitted.commands->segments()) {
-      TL_RETURN_IF_ERROR(visit(segment));
-    }
-    return {};
+    for (const Segment& segment : commands) visit(segment);
   }
 
  private:
-  Status visit(const Segment& segment) {
+  void visit(const Segment& segment) {
     if (std::holds_alternative<BarrierSegment>(segment)) {
       ++statistics_.recorded_barriers;
       barrier_waits_ = has_work_;
       in_run_ = false;
-      return {};
-    }
-    if (const auto* host = std::get_if<HostCallSegment>(&segment)) {
-      ++statistics_.host_calls;
-      // Waits for all before it.
-      has_work_ = false;
-      barrier_waits_ = false;
-      in_run_ = false;
-      return (*host->call)().with_context("a host call");
+      return;
     }
     if (barrier_waits_) ++statistics_.barriers;
     barrier_waits_ = false;
     has_work_ = true;
     if (const auto* update = std::get_if<UpdateSegment>(&segment)) {
       visit(*update);
-      return {};
+      return;
     }
     in_run_ = false;
     const bool dispatches = std::holds_alternative<DispatchSegment>(segment) ||
                             std::holds_alternative<IndirectDispatchSegment>(segment);
     ++(dispatches ? statistics_.dispatches : statistics_.transfers);
-    return {};
   }
 
   void visit(const UpdateSegment& update) {
@@ -81,7 +68,7 @@ class Walk {
   }
 
   Statistics& statistics_;
-  bool has_work_ = false;       // in this command buffer, behind the last host call
+  bool has_work_ = false;       // in this range
   bool barrier_waits_ = false;  // for work behind it
   bool in_run_ = false;         // the segment before was an update that can be continued
   BoundBuffer run_start_;
@@ -90,10 +77,11 @@ class Walk {
 
 }  // namespace
 
-Status walk(std::span<const SubmittedCommands> commands, Statistics& statistics) {
+Statistics walk(std::span<const CommandRange> commands) {
+  Statistics statistics;
   Walk walk(statistics);
-  for (const SubmittedCommands& each : commands) TL_RETURN_IF_ERROR(walk.visit(each));
-  return {};
+  for (const CommandRange& each : commands) walk.visit(each);
+  return statistics;
 }
 
 }  // namespace texloom::hal::null

@@ -85,30 +85,28 @@ class NullQueue final : public QueueBackend {
         profile_(std::move(profile)),
         track_(profile_ == nullptr ? 0 : profile_->add_device_track(device)) {}
 
-  Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands> commands) override {
-    Statistics own;
-    const Status status = walk(commands, own);
+  Result<std::unique_ptr<Work>> start(std::span<const CommandRange> commands) override {
+    const Statistics own = walk(commands);
     {
       const std::scoped_lock lock(shared_->mutex);
       shared_->statistics += own;
     }
-    TL_RETURN_IF_ERROR(status);
     if (profile_ != nullptr) add_spans(commands);
     return std::unique_ptr<Work>(std::make_unique<NullWork>());
   }
 
  private:
   // Of no length.
-  void add_spans(std::span<const SubmittedCommands> commands) {
+  void add_spans(std::span<const CommandRange> commands) {
     const ProfileClock::time_point now = ProfileClock::now();
-    for (const SubmittedCommands& each : commands) {
-      for (const Segment& segment : each.commands->segments()) {
+    for (const CommandRange& each : commands) {
+      for (const Segment& segment : each) {
         if (std::holds_alternative<BarrierSegment>(segment)) continue;
         profile_->add({.name = label_of(segment),
                        .track = track_,
                        .begin = now,
                        .end = now,
-                       .bytes = bytes_of(segment, each.table)});
+                       .bytes = bytes_of(segment, each.table())});
       }
     }
   }

@@ -58,7 +58,7 @@ Result<std::unique_ptr<QueueBackend>> OpenClQueue::create(std::shared_ptr<const 
 }
 
 Result<std::unique_ptr<QueueBackend::Work>> OpenClQueue::start(
-    std::span<const SubmittedCommands> commands) {
+    std::span<const CommandRange> commands) {
   Enqueued enqueued;
   const Status status = encode_and_flush(commands, enqueued);
   if (!status.ok()) {
@@ -70,8 +70,7 @@ Result<std::unique_ptr<QueueBackend::Work>> OpenClQueue::start(
       std::make_unique<OpenClWork>(context_, queue_.get(), std::move(enqueued), track_));
 }
 
-Status OpenClQueue::encode_and_flush(std::span<const SubmittedCommands> commands,
-                                     Enqueued& enqueued) {
+Status OpenClQueue::encode_and_flush(std::span<const CommandRange> commands, Enqueued& enqueued) {
   Encoder encoder(*context_, queue_.get(), transfer_kernels_, track_);
   TL_RETURN_IF_ERROR(encoder.encode(commands, enqueued));
   return to_status(context_->api().clFlush(queue_.get()), "clFlush");

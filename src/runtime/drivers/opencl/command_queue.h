@@ -17,11 +17,11 @@ class OpenClQueue final : public QueueBackend {
  public:
   static Result<std::unique_ptr<QueueBackend>> create(std::shared_ptr<const Context> context);
 
-  Result<std::unique_ptr<Work>> start(std::span<const SubmittedCommands> commands) override;
+  Result<std::unique_ptr<Work>> start(std::span<const CommandRange> commands) override;
 
  private:
   OpenClQueue(std::shared_ptr<const Context> context, QueueHandle queue);
-  Status encode_and_flush(std::span<const SubmittedCommands> commands, Enqueued& enqueued);
+  Status encode_and_flush(std::span<const CommandRange> commands, Enqueued& enqueued);
 
   std::shared_ptr<const Context> context_;
   QueueHandle queue_;

@@ -114,10 +114,6 @@ Status set_arguments(const Context& context, const KernelCall& call, const Memor
   return {};
 }
 
-bool is_host_call(const Segment& segment) {
-  return std::holds_alternative<HostCallSegment>(segment);
-}
-
 const UpdateSegment& update_of(const Segment* segment) { return std::get<UpdateSegment>(*segment); }
 
 }  // namespace
@@ -132,23 +128,17 @@ Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t 
 
 // Seen together, neighbours spare calls: barriers are dropped, since the queue runs everything in
 // order, and small updates that lie one behind the other are one write.
-Status Encoder::encode(std::span<const SubmittedCommands> commands, Enqueued& enqueued) {
+Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueued) {
   std::vector<Step> steps;
-  for (const SubmittedCommands& each : commands) {
-    for (const Segment& segment : each.commands->segments()) {
-      if (!std::holds_alternative<BarrierSegment>(segment)) steps.push_back({&segment, each.table});
+  for (const CommandRange& each : commands) {
+    for (const Segment& segment : each) {
+      if (!std::holds_alternative<BarrierSegment>(segment))
+        steps.push_back({&segment, each.table()});
     }
   }
   for (std::span<const Step> rest = steps; !rest.empty();) {
-    if (const auto* host = std::get_if<HostCallSegment>(rest.front().segment)) {
-      TL_RETURN_IF_ERROR(wait_for(context_, enqueued, track_));
-      enqueued = {};
-      TL_RETURN_IF_ERROR((*host->call)().with_context("a host call"));
-      rest = rest.subspan(1);
-      continue;
-    }
     const std::size_t count = count_joined(rest);
-    const bool last = count == rest.size() || is_host_call(*rest[count].segment);
+    const bool last = count == rest.size();
     const bool is_profiled = context_.profile() != nullptr;
     EnqueuedCommand command;
     if (is_profiled) {
@@ -209,7 +199,7 @@ Status Encoder::encode(const Step& step, cl_event* done) {
         } else if constexpr (std::is_same_v<Kind, IndirectDispatchSegment> ||
                              std::is_same_v<Kind, BarrierSegment> ||
                              std::is_same_v<Kind, HostCallSegment>) {
-          // Recording refuses the first; the others are not enqueued.
+          // Recording refuses the first, the second is left out, and the queue makes the third.
           return make_error(StatusCode::Internal, "{} reached the encoder", name_of(*step.segment));
         } else {
           return encode(segment, done);

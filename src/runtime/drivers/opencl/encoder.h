@@ -35,9 +35,9 @@ class Encoder {
           std::uint32_t track)
       : context_(context), queue_(queue), kernels_(kernels), track_(track) {}
 
-  // Enqueues command buffers one behind the other. Waits only for what a host call is behind. After
-  // an error some may be enqueued: `enqueued` has to be kept until they are complete.
-  Status encode(std::span<const SubmittedCommands> commands, Enqueued& enqueued);
+  // Enqueues them one behind the other; never waits. After an error some may be enqueued:
+  // `enqueued` has to be kept until they are complete.
+  Status encode(std::span<const CommandRange> commands, Enqueued& enqueued);
 
  private:
   // A segment with the table of its submission.
