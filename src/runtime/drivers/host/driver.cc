@@ -108,7 +108,8 @@ class HostDriver final : public Driver {
 }  // namespace
 
 std::shared_ptr<Driver> create_driver(DriverOptions options) {
-  const Processor processor = find_processor();
+  Processor processor = find_processor();
+  if (options.memory_bytes != 0) processor.memory_bytes = options.memory_bytes;
   const unsigned threads = options.threads == 0 ? processor.threads : options.threads;
   std::vector<std::shared_ptr<const KernelLoader>> loaders = std::move(options.loaders);
   loaders.insert(loaders.begin(), make_function_loader(std::move(options.libraries)));

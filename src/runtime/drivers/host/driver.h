@@ -3,6 +3,7 @@
 // loader makes of code (kernel_loader.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace texloom::hal::host {
 struct DriverOptions {
   // That run the groups of a dispatch; 0 stands for as many as the machine runs at the same time.
   unsigned threads = 0;
+  // Of all buffers and textures of an open device: DeviceLimits::global_memory_bytes. 0 stands for
+  // what the machine has.
+  std::uint64_t memory_bytes = 0;
   std::vector<FunctionLibrary> libraries = {};
   // For code of other formats than HostFunctions; the first of a format counts. None is null.
   std::vector<std::shared_ptr<const KernelLoader>> loaders = {};

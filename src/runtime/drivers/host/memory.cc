@@ -14,11 +14,17 @@ HostMemoryBlock allocate_aligned(std::uint64_t bytes) {
       static_cast<std::size_t>(bytes), std::align_val_t(kMemoryAlignment), std::nothrow)));
 }
 
-Result<std::shared_ptr<Buffer>> HostAllocator::allocate(const BufferDesc& desc) {
-  HostMemoryBlock memory = allocate_aligned(desc.bytes);
+Result<HostMemoryBlock> HostAllocator::take(std::uint64_t bytes) {
+  TL_ASSIGN_OR_RETURN(MemoryBudget::Token token, budget_->take(bytes));
+  HostMemoryBlock memory = allocate_aligned(bytes);
   if (memory == nullptr)
-    return make_error(StatusCode::OutOfMemory, "no host memory for a buffer of {} bytes",
-                      desc.bytes);
+    return make_error(StatusCode::OutOfMemory, "no host memory for {} bytes", bytes);
+  memory.get_deleter().token = std::move(token);
+  return memory;
+}
+
+Result<std::shared_ptr<Buffer>> HostAllocator::allocate(const BufferDesc& desc) {
+  TL_ASSIGN_OR_RETURN(HostMemoryBlock memory, take(desc.bytes));
   std::byte* first = memory.get();
   return std::shared_ptr<Buffer>(
       std::make_shared<HostBuffer>(shared_info(), desc, std::move(memory), first));
@@ -26,10 +32,7 @@ Result<std::shared_ptr<Buffer>> HostAllocator::allocate(const BufferDesc& desc) 
 
 Result<std::shared_ptr<Texture>> HostAllocator::allocate(const TextureDesc& desc) {
   const std::uint64_t row_pitch = std::uint64_t{desc.extent.width} * bytes_per_texel(desc.format);
-  HostMemoryBlock memory = allocate_aligned(row_pitch * desc.extent.height);
-  if (memory == nullptr)
-    return make_error(StatusCode::OutOfMemory, "no host memory for a texture {} of {}",
-                      to_string(desc.format), to_string(desc.extent));
+  TL_ASSIGN_OR_RETURN(HostMemoryBlock memory, take(row_pitch * desc.extent.height));
   std::byte* first = memory.get();
   return std::shared_ptr<Texture>(
       std::make_shared<HostTexture>(shared_info(), desc, std::move(memory), first, row_pitch));

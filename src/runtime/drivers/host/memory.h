@@ -11,12 +11,14 @@
 #include "runtime/drivers/host/kernel_loader.h"
 #include "runtime/hal/allocator.h"
 #include "runtime/hal/buffer.h"
+#include "runtime/hal/memory_budget.h"
 #include "runtime/hal/texture.h"
 #include "support/status.h"
 
 namespace texloom::hal::host {
 
 struct FreeAligned {
+  MemoryBudget::Token token = {};  // null for memory that is in no budget
   void operator()(std::byte* memory) const;
 };
 // Aligned to kMemoryAlignment; undefined at first.
@@ -59,11 +61,13 @@ class HostTexture final : public Texture {
   std::uint64_t row_pitch_;  // bytes
 };
 
-// All memory is the machine's, and can be mapped.
+// All memory is the machine's, and can be mapped. No more is given out than the limits say, since
+// the machine would promise more than it has.
 class HostAllocator final : public Allocator {
  public:
   HostAllocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options)
-      : Allocator(std::move(info), options) {}
+      : Allocator(std::move(info), options),
+        budget_(std::make_shared<MemoryBudget>(this->info().limits.global_memory_bytes)) {}
 
   bool supports(TexelFormat, TextureUsage) const override { return true; }
 
@@ -74,6 +78,9 @@ class HostAllocator final : public Allocator {
                                        const BufferDesc& desc) override;
   Result<std::shared_ptr<Texture>> view(const TextureBacking& backing,
                                         const TextureDesc& desc) override;
+  Result<HostMemoryBlock> take(std::uint64_t bytes);
+
+  std::shared_ptr<MemoryBudget> budget_;
 };
 
 // A HAL object that is known to be of this driver, since a command buffer takes no other.

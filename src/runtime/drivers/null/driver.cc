@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "runtime/hal/memory_budget.h"
+
 namespace texloom::hal::null {
 
 namespace {
@@ -12,33 +14,43 @@ namespace {
 class NullBuffer final : public Buffer {
  public:
   NullBuffer(std::shared_ptr<const DeviceInfo> info, const BufferDesc& desc,
-             std::unique_ptr<std::byte[]> owned, std::byte* memory)
-      : Buffer(std::move(info), desc), owned_(std::move(owned)), memory_(memory) {}
+             MemoryBudget::Token token, std::unique_ptr<std::byte[]> owned, std::byte* memory)
+      : Buffer(std::move(info), desc),
+        token_(std::move(token)),
+        owned_(std::move(owned)),
+        memory_(memory) {}
 
  private:
   Result<std::byte*> map_memory(std::uint64_t offset, std::uint64_t, Access) override {
     return memory_ + offset;
   }
 
+  MemoryBudget::Token token_;           // null for memory that is imported
   std::unique_ptr<std::byte[]> owned_;  // null for memory that is imported, or not there
   std::byte* memory_;
 };
 
 class NullTexture final : public Texture {
  public:
-  NullTexture(std::shared_ptr<const DeviceInfo> info, const TextureDesc& desc)
-      : Texture(std::move(info), desc) {}
+  NullTexture(std::shared_ptr<const DeviceInfo> info, const TextureDesc& desc,
+              MemoryBudget::Token token)
+      : Texture(std::move(info), desc), token_(std::move(token)) {}
+
+ private:
+  MemoryBudget::Token token_;  // null for a view
 };
 
 class NullAllocator final : public Allocator {
  public:
   NullAllocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options)
-      : Allocator(std::move(info), options) {}
+      : Allocator(std::move(info), options),
+        budget_(std::make_shared<MemoryBudget>(this->info().limits.global_memory_bytes)) {}
 
   bool supports(TexelFormat, TextureUsage) const override { return info().features.images; }
 
  private:
   Result<std::shared_ptr<Buffer>> allocate(const BufferDesc& desc) override {
+    TL_ASSIGN_OR_RETURN(MemoryBudget::Token token, budget_->take(desc.bytes));
     std::unique_ptr<std::byte[]> memory;
     if (info().memory(desc.memory).mappable) {
       memory.reset(new (std::nothrow) std::byte[desc.bytes]);
@@ -46,20 +58,25 @@ class NullAllocator final : public Allocator {
         return make_error(StatusCode::OutOfMemory, "no host memory for {} bytes", desc.bytes);
     }
     std::byte* first = memory.get();
-    return std::shared_ptr<Buffer>(
-        std::make_shared<NullBuffer>(shared_info(), desc, std::move(memory), first));
+    return std::shared_ptr<Buffer>(std::make_shared<NullBuffer>(
+        shared_info(), desc, std::move(token), std::move(memory), first));
   }
   Result<std::shared_ptr<Texture>> allocate(const TextureDesc& desc) override {
-    return std::shared_ptr<Texture>(std::make_shared<NullTexture>(shared_info(), desc));
+    TL_ASSIGN_OR_RETURN(MemoryBudget::Token token,
+                        budget_->take(byte_size(desc.extent, desc.format)));
+    return std::shared_ptr<Texture>(
+        std::make_shared<NullTexture>(shared_info(), desc, std::move(token)));
   }
   Result<std::shared_ptr<Buffer>> wrap(std::span<std::byte> memory,
                                        const BufferDesc& desc) override {
     return std::shared_ptr<Buffer>(
-        std::make_shared<NullBuffer>(shared_info(), desc, nullptr, memory.data()));
+        std::make_shared<NullBuffer>(shared_info(), desc, nullptr, nullptr, memory.data()));
   }
   Result<std::shared_ptr<Texture>> view(const TextureBacking&, const TextureDesc& desc) override {
-    return allocate(desc);
+    return std::shared_ptr<Texture>(std::make_shared<NullTexture>(shared_info(), desc, nullptr));
   }
+
+  std::shared_ptr<MemoryBudget> budget_;
 };
 
 class NullExecutable final : public Executable {
