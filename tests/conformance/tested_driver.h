@@ -42,6 +42,10 @@ struct TestedDriver {
   ExecutableDesc (*broken)() = nullptr;
   std::string broken_says = {};
 
+  // Whether a device gives out DeviceLimits::global_memory_bytes and no more, all of which a test
+  // may take.
+  bool exhaustible = false;
+
   std::vector<Exclusion> exclusions = {};
 };
 

@@ -182,13 +182,16 @@ host::FunctionLibrary library() {
 
 const Registration kHost({.name = "host",
                           .create = []() -> Result<std::shared_ptr<Driver>> {
-                            return host::create_driver({.threads = 2, .libraries = {library()}});
+                            return host::create_driver({.threads = 2,
+                                                        .memory_bytes = std::uint64_t{1} << 28,
+                                                        .libraries = {library()}});
                           },
                           .kernels =
                               [](std::vector<EntryPoint> entry_points) {
                                 return kernels_in(KernelFormat::HostFunctions, "conformance",
                                                   std::move(entry_points));
-                              }});
+                              },
+                          .exhaustible = true});
 
 }  // namespace
 }  // namespace texloom::hal::conformance

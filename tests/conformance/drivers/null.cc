@@ -14,7 +14,8 @@ const Registration kNull({.name = "null",
                               [](std::vector<EntryPoint> entry_points) {
                                 return kernels_in(KernelFormat::OpenClC, "anything",
                                                   std::move(entry_points));
-                              }});
+                              },
+                          .exhaustible = true});
 
 }  // namespace
 }  // namespace texloom::hal::conformance
