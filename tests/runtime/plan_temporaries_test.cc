@@ -1,0 +1,188 @@
+// The temporaries of launch plans: how runs and programs share them.
+#include <atomic>
+#include <cmath>
+#include <utility>
+
+#include "tests/runtime/plan_executor_fixture.h"
+
+namespace texloom::runtime {
+namespace {
+
+// Two temporaries that live one after the other, of different extents, in one image; the second is
+// smaller than the image and finds old values around it.
+TEST_F(PlanExecutorTest, FreedTemporariesAreRecycled) {
+  LaunchPlan plan = add_one_plan();
+  plan.temporaries = {texture_tensor("large", {16, 12}), texture_tensor("small", kExtent)};
+  plan.arguments.push_back(buffer_tensor("Z", kCount * 4));
+  plan.steps = {AllocateStep{0},
+                launch(0, {2, 3, 1}, {argument(0), temporary(0)}),
+                launch(1, {1, 6, 1}, {temporary(0), argument(1)}),
+                FreeStep{0},
+                AllocateStep{1},
+                launch(0, {2, 3, 1}, {argument(1), temporary(1)}),
+                launch(1, {1, 6, 1}, {temporary(1), argument(2)}),
+                FreeStep{1}};
+  const auto executor = make_executor(plan);
+  ASSERT_NE(executor, nullptr);
+  const auto x = make_buffer(hal::bytes_of(ramp(kCount)));
+  const auto y = make_buffer(kCount * 4);
+  const auto z = make_buffer(kCount * 4);
+  for (int run = 0; run < 3; ++run)
+    TL_ASSERT_OK(executor->run({{BufferBinding{x}, BufferBinding{y}, BufferBinding{z}}}));
+  TL_ASSERT_OK(device_->queue()->wait_idle());
+  EXPECT_EQ(values_of<float>(y), ramp(kCount, 1));
+  EXPECT_EQ(values_of<float>(z), ramp(kCount, 2));
+}
+
+// Programs of a device take turns in the same memory, and no run asks the driver for more.
+TEST_F(PlanExecutorTest, ProgramsShareTheirTemporaries) {
+  const auto first = make_executor(add_one_plan());
+  const auto second = make_executor(add_one_plan());
+  ASSERT_NE(first, nullptr);
+  ASSERT_NE(second, nullptr);
+  const auto x = make_buffer(hal::bytes_of(ramp(kCount)));
+  const auto y = make_buffer(kCount * 4), z = make_buffer(kCount * 4);
+  for (int run = 0; run < 5; ++run) {
+    TL_ASSERT_OK(first->run({{BufferBinding{x}, BufferBinding{y}}}));
+    TL_ASSERT_OK(second->run({{BufferBinding{y}, BufferBinding{z}}}));
+  }
+  TL_ASSERT_OK(device_->queue()->wait_idle());
+  EXPECT_EQ(values_of<float>(z), ramp(kCount, 2));
+  const hal::WorkspaceStatistics statistics = device_->workspace_pool().statistics();
+  EXPECT_EQ(statistics.driver_allocations, 1U);
+  EXPECT_EQ(statistics.exact_hits, 11U);
+  EXPECT_EQ(statistics.bytes_in_use, 0U);
+  // What was taken away meanwhile is made anew.
+  device_->workspace_pool().trim();
+  TL_ASSERT_OK(first->run({{BufferBinding{z}, BufferBinding{y}}}));
+  EXPECT_EQ(values_of<float>(y), ramp(kCount, 3));
+}
+
+// A run of several submissions keeps its temporaries to the last: those of another program that
+// come in between have their own.
+TEST_F(PlanExecutorTest, RunsOfSeveralSubmissionsKeepTheirTemporaries) {
+  LaunchPlan plan = add_one_plan();
+  plan.kernels.push_back(count_kernel());
+  plan.arguments.push_back(buffer_tensor("n", 4));
+  plan.steps.insert(plan.steps.begin() + 2,
+                    loop(0, kLaunchesPerSubmission, {launch(2, {1, 1, 1}, {argument(2)})}));
+  constexpr int kPrograms = 2;
+  std::vector<std::shared_ptr<PlanExecutor>> executors;
+  std::vector<std::shared_ptr<hal::Buffer>> inputs, outputs, counts;
+  for (int i = 0; i < kPrograms; ++i) {
+    executors.push_back(make_executor(plan));
+    ASSERT_NE(executors.back(), nullptr);
+    inputs.push_back(make_buffer(hal::bytes_of(ramp(kCount, static_cast<float>(1000 * i)))));
+    outputs.push_back(make_buffer(kCount * 4));
+    counts.push_back(make_buffer(hal::Bytes(4, std::byte{0})));
+  }
+  std::atomic<int> failures = 0;
+  // The first one's temporary is written and not yet read when the other one runs as a whole.
+  TL_ASSERT_OK(executors[0]->run(
+      {{BufferBinding{inputs[0]}, BufferBinding{outputs[0]}, BufferBinding{counts[0]}}}, {}, 1,
+      [&, done = false]() mutable {
+        if (!std::exchange(done, true) &&
+            !executors[1]
+                 ->run({{BufferBinding{inputs[1]}, BufferBinding{outputs[1]},
+                         BufferBinding{counts[1]}}})
+                 .ok())
+          ++failures;
+        return false;
+      }));
+  EXPECT_EQ(failures, 0);
+  TL_ASSERT_OK(device_->queue()->wait_idle());
+  for (int i = 0; i < kPrograms; ++i)
+    EXPECT_EQ(values_of<float>(outputs[i]), ramp(kCount, static_cast<float>(1000 * i) + 1)) << i;
+  EXPECT_EQ(device_->workspace_pool().statistics().driver_allocations, 2U);
+}
+
+// A run that is refused half way gives its temporaries back.
+TEST_F(PlanExecutorTest, FailedRunsGiveTheirTemporariesBack) {
+  const auto executor = make_executor(add_one_plan());
+  ASSERT_NE(executor, nullptr);
+  const BufferBinding good{make_buffer(kCount * 4)};
+  const auto constant = make_buffer(kCount * 4, hal::BufferUsage::CopySource);
+  EXPECT_FALSE(executor->run({{good, BufferBinding{constant}}}).ok());
+  EXPECT_EQ(device_->workspace_pool().statistics().bytes_in_use, 0U);
+  TL_ASSERT_OK(executor->run({{good, BufferBinding{make_buffer(kCount * 4)}}}));
+  EXPECT_EQ(device_->workspace_pool().statistics().driver_allocations, 1U);
+}
+
+// The pool's texture is larger than the temporary, and full of NaN.
+TEST_F(PlanExecutorTest, TemporariesInLargerTexturesFullOfNaN) {
+  constexpr Extent2D kLarge{20, 9};
+  const char* source = R"(
+    __kernel void fill(__write_only image2d_t out) {
+      write_imagef(out, (int2)(get_global_id(0), get_global_id(1)), (float4)(NAN));
+    })";
+  const auto fill = make_executor(
+      {.arguments = {},
+       .temporaries = {texture_tensor("T", kLarge)},
+       .kernels = {{.codes = opencl_c(source),
+                    .entry = {.name = "fill",
+                              .params = {TextureParam{
+                                  .name = "out", .access = Access::Write, .min_extent = kLarge}}}}},
+       .steps = {AllocateStep{0}, launch(0, {kLarge.width, kLarge.height, 1}, {temporary(0)})}});
+  const auto executor = make_executor(add_one_plan());
+  ASSERT_NE(fill, nullptr);
+  ASSERT_NE(executor, nullptr);
+  const auto x = make_buffer(hal::bytes_of(ramp(kCount)));
+  const auto y = make_buffer(kCount * 4);
+  TL_ASSERT_OK(fill->run({}));
+  TL_ASSERT_OK(executor->run({{BufferBinding{x}, BufferBinding{y}}}));
+  EXPECT_EQ(values_of<float>(y), ramp(kCount, 1));
+  // There was one texture, and around the temporary it is full of NaN still.
+  EXPECT_EQ(device_->workspace_pool().statistics().driver_allocations, 1U);
+  const auto lease = device_->workspace_pool().acquire(
+      device_->queue(),
+      hal::TextureDesc{.extent = kLarge,
+                       .usage = hal::TextureUsage::Sampled | hal::TextureUsage::Storage});
+  ASSERT_TRUE(lease.ok());
+  // 20 texels to the row: a buffer of the whole row shows both.
+  const char* row_source = R"(
+    __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+    __kernel void row(__read_only image2d_t in, __global float* out) {
+      out[get_global_id(0)] = read_imagef(in, s, (int2)(get_global_id(0), 0)).x;
+    })";
+  const auto row = make_executor(
+      {.arguments = {texture_tensor("T", kLarge), buffer_tensor("Y", kLarge.width * 4)},
+       .temporaries = {},
+       .kernels = {{.codes = opencl_c(row_source),
+                    .entry = {.name = "row",
+                              .params = {TextureParam{.name = "in", .min_extent = kLarge},
+                                         BufferParam{.name = "out",
+                                                     .access = Access::Write,
+                                                     .min_bytes = kLarge.width * 4}}}}},
+       .steps = {launch(0, {kLarge.width, 1, 1}, {argument(0), argument(1)})}});
+  ASSERT_NE(row, nullptr);
+  const auto seen = make_buffer(kLarge.width * 4);
+  TL_ASSERT_OK(row->run({{TextureBinding{lease->object()}, BufferBinding{seen}}}));
+  const std::vector<float> values = values_of<float>(seen);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_EQ(std::isnan(values[i]), i >= kExtent.width) << i;
+}
+
+TEST_F(PlanExecutorTest, BufferTemporaries) {
+  const LaunchPlan plan{
+      .arguments = {buffer_tensor("X", 64), buffer_tensor("Y", 64)},
+      .temporaries = {buffer_tensor("T", 64)},
+      .kernels = {{.codes = opencl_c(
+                       "__kernel void next_of(__global const float* in, __global float* out) {"
+                       "  out[get_global_id(0)] = in[get_global_id(0)] + 1.0f; }"),
+                   .entry = {.name = "next_of",
+                             .params = {BufferParam{.name = "in", .min_bytes = 64},
+                                        BufferParam{.name = "out",
+                                                    .access = Access::Write,
+                                                    .min_bytes = 64}}}}},
+      .steps = {AllocateStep{0}, launch(0, {16, 1, 1}, {argument(0), temporary(0)}),
+                launch(0, {16, 1, 1}, {temporary(0), argument(1)}), FreeStep{0}}};
+  const auto executor = make_executor(plan);
+  ASSERT_NE(executor, nullptr);
+  const auto input = make_buffer(hal::bytes_of(ramp(16)));
+  const auto output = make_buffer(64);
+  TL_ASSERT_OK(executor->run({{BufferBinding{input}, BufferBinding{output}}}));
+  EXPECT_EQ(values_of<float>(output), ramp(16, 2));
+}
+
+}  // namespace
+}  // namespace texloom::runtime
