@@ -98,6 +98,11 @@ TEST_P(Textures, HoldTexelsAtTheLimitOfEachAxis) {
 class TexturesOfFormats : public OnTextures<> {};
 TL_ON_EVERY_TEXTURE(TexturesOfFormats);
 
+TEST_P(TexturesOfFormats, OfOneUseByKernelsAreMade) {
+  for (const TextureUsage usage : {TextureUsage::Sampled, TextureUsage::Storage})
+    EXPECT_NE(make_texture({4, 4}, format(), usage | TextureUsage::CopyTarget), nullptr);
+}
+
 TEST_P(TexturesOfFormats, AreAsTheyWereAskedFor) {
   const auto texture = make_texture({7, 3}, format(), TextureUsage::Sampled);
   EXPECT_EQ(texture->extent(), (Extent2D{7, 3}));

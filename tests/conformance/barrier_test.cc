@@ -115,7 +115,8 @@ TEST_P(OneShot, CommandBuffersRunOnce) {
   const auto commands = begin();
   TL_ASSERT_OK(commands->update(buffer, 0, Bytes(8, std::byte{1})));
   TL_ASSERT_OK(run(commands));
-  EXPECT_EQ(queue().submit(commands).code(), StatusCode::InvalidArgument);
+  EXPECT_THAT(queue().submit(commands),
+              fails_with(StatusCode::InvalidArgument, "was submitted before"));
   expect_content(buffer, Bytes(8, std::byte{1}));
 }
 TEST_P(OneShot, CommandBuffersTwiceInASubmissionAreRefused) {
@@ -123,6 +124,15 @@ TEST_P(OneShot, CommandBuffersTwiceInASubmissionAreRefused) {
   TL_ASSERT_OK(commands->finish());
   EXPECT_EQ(queue().submit({.commands = {commands, commands}}).code(), StatusCode::InvalidArgument);
   TL_ASSERT_OK(queue().submit(commands));
+}
+TEST_P(OneShot, CommandBuffersBesideOneThatWasSubmittedAreNotUsedUp) {
+  const auto fresh = begin(), used = begin();
+  TL_ASSERT_OK(fresh->finish());
+  TL_ASSERT_OK(used->finish());
+  TL_ASSERT_OK(queue().submit(used));
+  EXPECT_THAT(queue().submit({.commands = {fresh, used}}),
+              fails_with(StatusCode::InvalidArgument, "was submitted before"));
+  TL_ASSERT_OK(queue().submit(fresh));
 }
 TEST_P(OneShot, CommandBuffersOfARefusedSubmissionAreNotUsedUp) {
   const auto commands = begin();
@@ -232,7 +242,8 @@ TEST_P(HostCalls, ThatFailEndTheSubmission) {
   expect_content(x_, Bytes(8, std::byte{1}));
 }
 TEST_P(HostCalls, OfNothingAreRefused) {
-  EXPECT_EQ(begin()->host_call({}).code(), StatusCode::InvalidArgument);
+  EXPECT_THAT(begin()->host_call({}),
+              fails_with(StatusCode::InvalidArgument, "the function is empty"));
 }
 
 }  // namespace

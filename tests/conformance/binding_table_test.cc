@@ -147,6 +147,23 @@ TEST_P(BindingTables, OfAnotherKindAreRefused) {
                      {TextureBinding{make_texture({4, 4})}, BufferBinding{make_buffer(32)}}),
               refused("wants a buffer, got a texture"));
 }
+// The slot's offset counts.
+TEST_P(BindingTables, PastTheEndOfTheirMemoryAreRefused) {
+  EntryPoint entry = kernels::add_one();
+  std::get<BufferParam>(entry.params[0]).min_bytes = 32;
+  add_one_ = executable(entry);
+  const std::uint64_t alignment = limits().buffer_offset_alignment;
+  const auto memory = make_buffer(8 * alignment + 31), b = make_buffer(32);
+  const auto commands = begin_reusable();
+  TL_ASSERT_OK(record(*commands, BindingSlot{.index = 0, .offset = alignment}, BindingSlot{1}));
+  TL_ASSERT_OK(commands->finish());
+  EXPECT_THAT(
+      submit(commands, {BufferBinding{memory, 7 * alignment}, BufferBinding{b}}),
+      refused(fmt::format("argument 0 \"a\": the buffer has {} bytes, wanted 32 at offset {}",
+                          8 * alignment + 31, 8 * alignment)));
+  EXPECT_THAT(submit(commands, {BufferBinding{memory, ~std::uint64_t{0}}, BufferBinding{b}}),
+              refused("too large"));
+}
 TEST_P(BindingTables, ReadAndWrittenAtOnceAreRefused) {
   EntryPoint entry = kernels::add_one();
   for (KernelParam& param : entry.params) std::get<BufferParam>(param).min_bytes = 32;

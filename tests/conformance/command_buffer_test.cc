@@ -88,6 +88,7 @@ TEST_P(Recording, LeavesOutWhatMovesNothing) {
   TL_ASSERT_OK(commands_->update(buffer_, 16, {}));
   TL_ASSERT_OK(commands_->readback(buffer_, 16, {}));
   TL_ASSERT_OK(commands_->copy_buffer(buffer_, 0, buffer_, 0, 0));
+  EXPECT_TRUE(commands_->segments().empty());
   TL_ASSERT_OK(run(commands_));
 }
 TEST_P(Recording, EndsOnce) {

@@ -98,6 +98,14 @@ TEST_P(BufferArguments, ReadAndWrittenAtOncePerBufferAreRefused) {
   EXPECT_THAT(attempt(*made, {1, 1, 1}, {BufferBinding{buffer_}, BufferBinding{buffer_}}),
               refused("arguments \"a\" (read) and \"b\" (write) are the same memory"));
 }
+TEST_P(BufferArguments, ThatArePartsOfOneBufferAreTaken) {
+  EntryPoint entry = kernels::add_one();
+  for (KernelParam& param : entry.params) std::get<BufferParam>(param).min_bytes = 4;
+  const auto made = executable(entry);
+  const BufferBinding first{buffer_}, second{buffer_, limits().buffer_offset_alignment};
+  TL_EXPECT_OK(attempt(made, {1, 1, 1}, {first, second}));
+  TL_EXPECT_OK(attempt(made, {1, 1, 1}, {second, first}));
+}
 TEST_P(BufferArguments, ThatWereRefusedLeaveTheCommandBufferUsable) {
   const auto x = make_buffer(bytes_of(std::vector<std::uint32_t>(16, 5)));
   const auto commands = begin();

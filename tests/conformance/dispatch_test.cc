@@ -98,6 +98,7 @@ TEST_P(Dispatches, OfZeroGroupsRunNothing) {
        {std::array{0U, 1U, 1U}, std::array{1U, 0U, 1U}, std::array{1U, 1U, 0U}})
     TL_ASSERT_OK(dispatch(*commands, executable(kernels::index()), groups, {BufferBinding{out}},
                           {Constant(1), Constant(1)}));
+  EXPECT_TRUE(commands->segments().empty());
   TL_ASSERT_OK(run(commands));
   expect_content(out, old);
 }

@@ -105,6 +105,7 @@ TEST_P(FillCommands, OfNoBytesAreLeftOut) {
   const auto buffer = make_buffer(Bytes(8, kSentinel));
   const auto commands = begin();
   TL_ASSERT_OK(commands->fill(buffer, 8, 0, kPattern));
+  EXPECT_TRUE(commands->segments().empty());
   TL_ASSERT_OK(run(commands));
   expect_content(buffer, Bytes(8, kSentinel));
 }
@@ -124,7 +125,7 @@ TEST_P(FillCommands, OfPatternsOfOtherSizesAreRefused) {
   const auto buffer = make_buffer(16);
   for (const std::size_t bytes : {0, 3})
     EXPECT_THAT(begin()->fill(buffer, 0, 12, std::span(kPattern).first(bytes)),
-                refused("not " + std::to_string(bytes)));
+                refused("1, 2 or 4 bytes, not " + std::to_string(bytes)));
   EXPECT_THAT(begin()->fill(buffer, 0, 12, Bytes(8)), refused("not 8"));
 }
 TEST_P(FillCommands, BehindTheEndOfRecordingAreRefused) {

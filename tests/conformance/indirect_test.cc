@@ -128,17 +128,30 @@ TEST_P(IndirectDispatches, ReadWhatAKernelBeforeWrote) {
   expect_written(21);
 }
 TEST_P(IndirectDispatches, OfNumbersThatAreNullAreRefused) {
-  EXPECT_THAT(record(*begin(), BufferBinding{}), refused("null"));
+  EXPECT_THAT(record(*begin(), BufferBinding{}), refused("the buffer of groups is null"));
 }
 TEST_P(IndirectDispatches, OfNumbersWithoutTheUsageAreRefused) {
   EXPECT_THAT(record(*begin(), BufferBinding{make_buffer(12, BufferUsage::Storage)}),
               refused("usage"));
 }
 TEST_P(IndirectDispatches, OfNumbersPastTheEndAreRefused) {
-  EXPECT_THAT(record(*begin(), BufferBinding{numbers({1, 1, 1}), 4}), refused("12"));
+  EXPECT_THAT(record(*begin(), BufferBinding{numbers({1, 1, 1}), 4}),
+              refused("wanted 12 at offset 4"));
 }
 TEST_P(IndirectDispatches, OfNumbersBetweenTheAlignmentAreRefused) {
   EXPECT_THAT(record(*begin(), BufferBinding{numbers({1, 1, 1, 1}), 2}), refused("multiple of 4"));
+}
+// The table's offset and the slot's together.
+TEST_P(IndirectDispatches, OfASlotBetweenTheAlignmentAreRefusedAtSubmission) {
+  const auto commands = begin_reusable();
+  TL_ASSERT_OK(record(*commands, BindingSlot{.index = 0, .offset = 4}));
+  TL_ASSERT_OK(commands->finish());
+  const auto groups = numbers({1, 1, 1, 1, 1, 1, 1});
+  EXPECT_THAT(queue().submit({.commands = {{commands, {BufferBinding{groups, 6}}}}}),
+              refused("at byte 10 of their buffer"));
+  TL_ASSERT_OK(queue().submit({.commands = {{commands, {BufferBinding{groups, 8}}}}}));
+  TL_ASSERT_OK(queue().wait_idle());
+  expect_written(1);
 }
 TEST_P(IndirectDispatches, OfTexturesForNumbersAreRefused) {
   if (!info().features.images) GTEST_SKIP() << "no images";

@@ -173,6 +173,21 @@ TEST_P(TexturePitches, OfABufferThatIsCopiedTo) {
   expect_content(target, expected);
 }
 
+class LargeTextures : public On<> {};
+TL_ON_EVERY_DEVICE(LargeTextures);
+
+// More rows than the staging buffer holds go through it block by block.
+TEST_P(LargeTextures, AreMovedInBlocks) {
+  const Extent2D extent{4001, 1100};
+  const std::uint64_t bytes = byte_size(extent, TexelFormat::Rgba32Float);
+  ASSERT_GT(bytes, kStagingBytes);
+  if (limits().max_image_width < extent.width || limits().max_image_height < extent.height ||
+      limits().max_allocation_bytes < bytes)
+    GTEST_SKIP() << "all textures fit into the staging buffer";
+  const Bytes data = random_bytes(bytes, 6);
+  expect_content(make_texture(extent, TexelFormat::Rgba32Float, data), data);
+}
+
 class TextureRegions : public On<> {
  protected:
   void SetUp() override {
@@ -246,7 +261,9 @@ TEST_P(TextureRegions, OfNoTexelsMoveNothing) {
   TL_ASSERT_OK(write({.origin = {8, 4}}));
   TL_ASSERT_OK(read({.extent = {0, 4}}));
   TL_ASSERT_OK(commands_->copy_texture(texture_, {0, 0}, texture_, {0, 0}, {4, 0}));
+  EXPECT_TRUE(commands_->segments().empty());
   TL_ASSERT_OK(run(commands_));
+  TL_ASSERT_OK(write_texture(device(), texture_, {{8, 0}, {0, 4}}, {}));
 }
 TEST_P(TextureRegions, OfAnotherDeviceAreRefused) {
   const auto other = open_another();
@@ -260,6 +277,8 @@ TEST_P(TextureRegions, OfHostMemoryOfAnotherSizeAreRefused) {
   EXPECT_THAT(write_texture(device(), texture_, {{}, {8, 4}}, Bytes(127)), refused("128 bytes"));
   Bytes bytes(15);
   EXPECT_THAT(read_texture(device(), texture_, {{}, {2, 2}}, bytes), refused("16 bytes"));
+  Bytes four(16);
+  EXPECT_THAT(read_texture(device(), texture_, {{7, 0}, {2, 2}}, four), refused("2x2 texels"));
   EXPECT_THAT(write_texture(device(), nullptr, {}, {}), refused("null"));
 }
 
