@@ -52,7 +52,7 @@ Status FaultWorkload::run() {
       {"textures", &FaultWorkload::make_textures},
       {"texture copies", &FaultWorkload::copy_textures},
       {"host call", &FaultWorkload::call_host},
-      {"bad host call", &FaultWorkload::call_host_badly},
+      {"bad submission", &FaultWorkload::submit_badly},
       {"semaphores", &FaultWorkload::two_queues},
       {"profile", &FaultWorkload::profile},
       {"bad option", &FaultWorkload::build_bad},
@@ -258,11 +258,16 @@ Status FaultWorkload::call_host() {
   return read == again ? Status() : wrong("what follows a host call");
 }
 
-Status FaultWorkload::call_host_badly() {
+Status FaultWorkload::submit_badly() {
+  const auto made = device_->create_executable({.codes = opencl_c("__kernel void k() { bad; }"),
+                                                .entry_points = {{.name = "k", .params = {}}},
+                                                .build = BuildTime::FirstUse});
+  TL_RETURN_IF_ERROR(made.status());
   const auto commands = device_->create_command_buffer();
-  TL_RETURN_IF_ERROR(commands->host_call([] { return make_error(StatusCode::NotFound, "no"); }));
+  TL_RETURN_IF_ERROR(commands->fill(a_, 0, 16, Bytes(1, std::byte{9})));
+  TL_RETURN_IF_ERROR(commands->dispatch(*made, 0, {1, 1, 1}, {}, {}));
   const Status status = submit(commands);
-  return status.code() == StatusCode::NotFound ? Status() : status;
+  return status.code() == StatusCode::BuildFailed ? Status() : status;
 }
 
 Status FaultWorkload::two_queues() {

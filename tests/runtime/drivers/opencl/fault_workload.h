@@ -47,8 +47,8 @@ class FaultWorkload {
   // Rows with and without gaps, both ways, and from texture to texture.
   Status copy_textures();
   Status call_host();
-  // An error of ours: the queue has to be waited for.
-  Status call_host_badly();
+  // A kernel that cannot be built behind what was given already, which has to be waited for.
+  Status submit_badly();
   // The second queue waits for the first, which waits for the host.
   Status two_queues();
   Status profile();
