@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 from pathlib import Path
 
 
@@ -17,3 +18,19 @@ def read_text_file(path: Path) -> str:
         raise TextFileError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise TextFileError(f"{path}: no text: {error.reason} at byte {error.start}") from error
+
+
+def read_script(path: Path) -> str:
+    """The text of a Python script, in the encoding that it declares (PEP 263), else in UTF-8.
+
+    TextFileError says why there is none.
+    """
+    try:
+        with tokenize.open(path) as file:
+            return file.read()
+    except OSError as error:
+        raise TextFileError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise TextFileError(f"{path}: no text: {error.reason} at byte {error.start}") from error
+    except SyntaxError as error:  # an encoding that is not known, or none that the text is in
+        raise TextFileError(f"{path}: no text: {error.msg}") from error

@@ -229,6 +229,12 @@ def test_command_draws_a_script(tmp_path, capsys):
     assert "A.texture 0 7 3" in (tmp_path / "script.svg").read_text(encoding="utf-8")
 
 
+def test_command_draws_a_script_in_another_encoding(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text("# coding: latin-1\n# \u00e9\n" + SCRIPT, encoding="latin-1")
+    assert main([str(path)]) == 0
+
+
 def test_command_draws_a_text(tmp_path, capsys):
     s, args = copied_into("texture", (2, 4))
     for text in (str(texloom.program(s, args)), str(texloom.lower(s, args))):

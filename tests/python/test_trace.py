@@ -33,9 +33,9 @@ print(sys.argv[1:], b.numpy()[0])
 """
 
 
-def traced(folder, script, *arguments):
+def traced(folder, script, *arguments, encoding="utf-8"):
     """Runs the script in the folder: the process, and the events of its trace, if there is one."""
-    (folder / "script.py").write_text(script, encoding="utf-8")
+    (folder / "script.py").write_text(script, encoding=encoding)
     done = subprocess.run(
         [sys.executable, "-m", "texloom.trace", *arguments],
         cwd=folder,
@@ -74,6 +74,11 @@ FAILING = {
     "exception": ("raise ValueError('too bad')", 1, "ValueError: too bad"),
     "exit": ("sys.exit(7)", 7, ""),
     "text": ("sys.exit('no way')", 1, "no way"),
+    "base exception": (
+        "class Ending(BaseException): pass\nraise Ending('over')",
+        1,
+        "Ending: over",
+    ),
     "interrupt": (
         "os.kill(os.getpid(), signal.SIGINT)",
         130,
@@ -90,6 +95,69 @@ def test_what_a_failing_script_has_run_is_written(tmp_path, how):
     assert done.returncode == code and said in done.stderr
     assert "texloom/trace" not in done.stderr and "runpy" not in done.stderr
     assert len(kernels(events)) == 3
+
+
+LATER = """
+import atexit, threading, time
+
+def at_exit():
+    assert sys.modules["__main__"].double is double and sys.argv == ["script.py"]
+    double(a, b)
+
+def behind():
+    threading.main_thread().join()
+    time.sleep(0.1)
+    double(a, b)
+
+atexit.register(at_exit)
+threading.Thread(target=behind).start()
+"""
+
+
+@pytest.mark.parametrize("ending", ["", "sys.exit(7)", "raise ValueError('too bad')"])
+def test_what_comes_behind_the_main_code(tmp_path, ending):
+    """Threads that are no daemons, and then handlers of atexit; they find what they left."""
+    done, events = traced(tmp_path, SCRIPT + LATER + ending, "script.py")
+    assert done.returncode == (7 if "7" in ending else int(bool(ending)))
+    assert len(kernels(events)) == 5, done.stderr
+    assert "AssertionError" not in done.stderr
+    assert done.stderr.endswith("trace: trace.json\n")
+
+
+def test_exceptions_are_shown_as_the_script_has_it(tmp_path):
+    """By its own sys.excepthook, with frames of the script alone."""
+    hook = """
+import sys, traceback
+sys.excepthook = lambda kind, error, frame: print("hook", len(traceback.extract_tb(frame)))
+raise ValueError
+"""
+    done, _ = traced(tmp_path, hook, "script.py")
+    assert (done.returncode, done.stdout) == (1, "hook 1\n")
+
+
+def test_a_script_in_another_encoding(tmp_path):
+    """PEP 263: a line of the script says it."""
+    text = "# -*- coding: latin-1 -*-\nassert ord('\u00e9') == 0xe9\nprint('read')\n"
+    done, events = traced(tmp_path, text, "script.py", encoding="latin-1")
+    assert (done.returncode, done.stdout) == (0, "read\n"), done.stderr
+    assert events is not None
+
+
+def test_no_trace_of_an_earlier_run_is_left(tmp_path):
+    """Where a script ends so that none is written."""
+    (tmp_path / "trace.json").write_text("{}", encoding="utf-8")
+    done, events = traced(tmp_path, "import os; os._exit(3)", "script.py")
+    assert done.returncode == 3
+    assert events is None and not (tmp_path / "trace.json").exists()
+
+
+def test_a_trace_that_cannot_be_written(tmp_path):
+    """It is said; the exit code stays the script's, and no part of it is left."""
+    script = "import os, sys; os.rmdir('there'); sys.exit(5)"
+    (tmp_path / "there").mkdir()
+    done, _ = traced(tmp_path, script, "-o", "there/trace.json", "script.py")
+    assert done.returncode == 5
+    assert done.stderr == "texloom trace: there/trace.json: No such file or directory\n"
 
 
 def test_a_child_leaves_the_trace_to_its_parent(tmp_path):
@@ -113,10 +181,17 @@ def test_refusals_come_before_the_script_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("script.py").write_text("raise AssertionError", encoding="utf-8")
     Path("binary.py").write_bytes(b"\xff\xfe")
+    Path("late.py").write_bytes(b"# text\n" * 6 + b"# \xff\n")
+    missing_encoding = "invalid or missing encoding declaration for 'binary.py'"
     for arguments, said in (
         (["none.py"], "none.py: No such file or directory"),
         (["."], ".: Is a directory"),
-        (["binary.py"], "binary.py: no text: invalid start byte at byte 0"),
+        (["binary.py"], "binary.py: no text: " + missing_encoding),
+        (["late.py"], "late.py: no text: invalid start byte at byte 44"),
+        (
+            ["-o", "script.py", "script.py"],
+            "script.py: is the script: the trace goes to another file",
+        ),
         (["-o", "none/trace.json", "script.py"], "none/trace.json: No such file or directory"),
         (["-o", ".", "script.py"], ".: Is a directory"),
     ):

@@ -11,7 +11,7 @@ from .. import driver
 from .._core import Program, Schedule, Tensor
 from ..errors import TVMError
 from ..te.tensor import PlaceholderOp, ScanOp
-from ..text_file import TextFileError, read_text_file
+from ..text_file import TextFileError, read_script, read_text_file
 
 RUN_NAME = "__show__"
 """``__name__`` of a script while it is read: what stands under ``"__main__"`` does not run."""
@@ -41,7 +41,7 @@ def program_of(path: Path, name: str | None = None, target: str | None = None) -
         For a text that is no program.
     """
     try:
-        text = read_text_file(path)
+        text = read_script(path) if path.suffix == ".py" else read_text_file(path)
     except TextFileError as error:
         raise SourceError(str(error)) from error
     if path.suffix != ".py":

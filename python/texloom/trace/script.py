@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
+import builtins
 import os
-import runpy
 import sys
-import traceback
+import types
 from collections.abc import Sequence
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 INTERRUPTED = 130
 """The exit code of a script that Ctrl-C ended, as shells have it."""
 
 
-def run_script(path: Path, arguments: Sequence[str] = ()) -> int:
+def run_script(path: Path, text: str, arguments: Sequence[str] = ()) -> int:
     """Runs a script as ``python path arguments`` does; what it would exit with.
 
-    Exceptions of the script are shown on stderr as Python shows them. ``sys.argv`` and ``sys.path``
-    are those of before afterwards. The file can be read as text.
+    `text` is what the file holds. Exceptions of the script are shown on stderr as Python shows
+    them. What the script leaves to be done, its threads and what it has registered by ``atexit``,
+    finds the process as the script has left it: ``sys.argv``, ``sys.path`` and ``__main__`` are the
+    script's until the process ends.
     """
-    before = sys.argv, list(sys.path)
+    module = types.ModuleType("__main__")
+    loader = SourceFileLoader("__main__", str(path))
+    vars(module).update(
+        __file__=str(path), __loader__=loader, __builtins__=builtins, __cached__=None
+    )
+    sys.modules["__main__"] = module
     sys.argv = [str(path), *arguments]
     sys.path.insert(0, str(path.resolve().parent))
     try:
-        runpy.run_path(str(path), run_name="__main__")
+        exec(compile(text, str(path), "exec", dont_inherit=True), vars(module))
     except SystemExit as ending:
         return _exit_code(ending.code)
     except KeyboardInterrupt:
         print(f"{path}: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except Exception as error:
+    except BaseException as error:  # whatever it is, Python shows it, and ends
         _show(error, path)
         return 1
-    finally:
-        sys.argv, sys.path[:] = before
     return 0
 
 
@@ -47,9 +53,9 @@ def _exit_code(code: object) -> int:
     return 1
 
 
-def _show(error: Exception, path: Path) -> None:
+def _show(error: BaseException, path: Path) -> None:
     """The traceback from the script's first line on, without that of what runs it."""
     frame = error.__traceback__
     while frame is not None and frame.tb_frame.f_code.co_filename != str(path):
         frame = frame.tb_next
-    traceback.print_exception(type(error), error, frame)
+    sys.excepthook(type(error), error.with_traceback(frame), frame)
