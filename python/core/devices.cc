@@ -133,11 +133,19 @@ void wait_for(hal::Device& device) {
 }
 
 // At exit: what is under way may be in an implementation's own compiler (PoCL compiles kernels when
-// they first run), which crashes when the process destroys its globals meanwhile.
+// they first run), which crashes when the process destroys its globals meanwhile. So a user who
+// does not want to wait, and presses Ctrl-C, leaves without that.
 void close_devices() {
   if (is_forked(open_devices())) return;
   close_released_locks();
-  wait_for_open_devices();
+  try {
+    wait_for_open_devices();
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_KeyboardInterrupt)) throw;
+    py::module_::import("sys").attr("stdout").attr("flush")();
+    std::fputs("texloom: ended by Ctrl-C; work given to the device was not complete\n", stderr);
+    std::_Exit(130);
+  }
 }
 
 std::span<std::byte> bytes_of(py::array& array) {

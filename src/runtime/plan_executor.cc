@@ -76,6 +76,8 @@ class Recorder {
         device_(device),
         interrupted_(interrupted) {}
 
+  bool is_stopped() const { return stopped_; }
+
   Status run(int times) {
     for (int i = 0; i < times && !stopped_; ++i) TL_RETURN_IF_ERROR(record(plan_.steps));
     return commands_ == nullptr ? Status() : submit({});
@@ -179,6 +181,14 @@ class Recorder {
   LoopValues variables_;
 };
 
+Status keep_pace(hal::Queue& queue, FunctionRef<bool()> interrupted) {
+  while (queue.backlog() > kMaxBacklog && !interrupted()) {
+    const Status status = queue.wait_idle(hal::after(std::chrono::milliseconds(10)));
+    if (status.code() != StatusCode::DeadlineExceeded) return status;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(std::shared_ptr<hal::Device> device,
@@ -241,11 +251,11 @@ Status PlanExecutor::run(std::span<const TensorBinding> arguments, const RunValu
                             plan_.arguments[alias->second].name);
   const std::lock_guard lock(running_);
   TL_ASSIGN_OR_RETURN(Workspace workspace, acquire_workspace(*now));
-  TL_RETURN_IF_ERROR(Recorder(now->plan, executables_, arguments, values.scalars,
-                              workspace.bindings(), *device_, interrupted)
-                         .run(times));
+  Recorder recorder(now->plan, executables_, arguments, values.scalars, workspace.bindings(),
+                    *device_, interrupted);
+  TL_RETURN_IF_ERROR(recorder.run(times));
   workspace.release();
-  return {};
+  return recorder.is_stopped() ? Status() : keep_pace(*device_->queue(), interrupted);
 }
 
 Result<std::optional<Alias>> PlanExecutor::find_alias(std::span<const TensorBinding> arguments,

@@ -26,6 +26,8 @@ struct RunValues {
 inline constexpr int kLaunchesPerSubmission = 4096;
 // A run with more submissions than these waits for its first ones.
 inline constexpr std::uint64_t kSubmissionsAhead = 4;
+// A run that leaves more behind it waits for the device.
+inline constexpr std::uint64_t kMaxBacklog = 256;
 
 // One argument of a run: a buffer with a byte offset, or a texture with the origin of the tensor.
 using TensorBinding = hal::Binding;
@@ -44,10 +46,11 @@ class PlanExecutor {
 
   // Submits the plan's launches, `times` over, on the device's queue, and is never more than
   // kSubmissionsAhead submissions ahead of the device. They are recorded and submitted
-  // kLaunchesPerSubmission at a time, with nothing of other runs in between. Behind each submission
-  // and while it waits `interrupted` is asked: where it says so, what is left is not submitted, and
-  // nothing is an error. The bindings are the plan's arguments in order; the run keeps them.
-  // InvalidArgument, naming the argument or the scalar: another count, kind, type, format or
+  // kLaunchesPerSubmission at a time, with nothing of other runs in between. Where runs come faster
+  // than the device works, they wait for it, so that they leave at most kMaxBacklog submissions on
+  // the queue; the first error of earlier work is then told. Behind each submission and while it
+  // waits `interrupted` is asked: where it says so, what is left is not submitted, and nothing is
+  // an error. The bindings are the plan's arguments in order; the run keeps them. InvalidArgument, naming the argument or the scalar: another count, kind, type, format or
   // device, a tensor that lies partly outside its buffer or texture, an origin or offset that a
   // kernel cannot take, two that share memory which is written. LimitExceeded: a run of more than
   // kMaxLaunches. Then nothing was submitted.

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/hal/exit_handlers.h"
+
 namespace texloom::hal {
 
 namespace {
@@ -118,11 +120,15 @@ class Queue::State {
   };
   // What speaks against waiting here.
   Status check_wait() const;
-  Ticket submit(Submission submission, bool is_awaited, const std::shared_ptr<State>& self);
+  // Unavailable behind a stop.
+  Result<Ticket> submit(Submission submission, bool is_awaited, const std::shared_ptr<State>& self);
   Status wait(const Ticket& ticket);
   Status wait_idle(const Deadline& deadline);
   bool is_idle() const;
+  std::uint64_t backlog() const;
   void stop();
+  // At the end of the process: nothing of the driver's may run any more when its globals go.
+  void stop_and_wait();
   // Whether the calling thread is in a host call, or in a call of the driver or of a semaphore.
   bool is_working() const;
 
@@ -363,6 +369,18 @@ bool Queue::State::is_idle() const {
   return completed_ == submitted_;
 }
 
+std::uint64_t Queue::State::backlog() const {
+  const std::scoped_lock lock(mutex_);
+  return submitted_ - completed_;
+}
+
+void Queue::State::stop_and_wait() {
+  if (is_working()) return;  // what calls exit() there would wait for itself
+  stop();
+  Lock lock(mutex_);
+  help_until(submitted_, lock);
+}
+
 void Queue::State::stop() {
   const std::scoped_lock lock(mutex_);
   stopping_ = true;
@@ -387,11 +405,12 @@ const Pending* Queue::State::find_signaller(const TimelinePoint& point) const {
   return waiting != waiting_.end() ? &*waiting : nullptr;
 }
 
-Queue::State::Ticket Queue::State::submit(Submission submission, bool is_awaited,
-                                          const std::shared_ptr<State>& self) {
+Result<Queue::State::Ticket> Queue::State::submit(Submission submission, bool is_awaited,
+                                                  const std::shared_ptr<State>& self) {
   std::vector<TimelinePoint> awaited = std::move(submission.waits);
   std::vector<Pending> parts = split(std::move(submission.commands), std::move(submission.signals));
   Lock lock(mutex_);
+  if (stopping_) return make_error(StatusCode::Unavailable, "submit: the process is about to end");
   std::erase_if(awaited, [&](const TimelinePoint& point) {
     const Result<std::uint64_t> value = point.semaphore->value();
     if (!value.ok()) return false;  // the callback tells
@@ -446,6 +465,7 @@ Result<std::shared_ptr<Queue>> Queue::create(std::shared_ptr<const DeviceInfo> d
   } catch (const std::system_error& error) {
     return make_error(StatusCode::Unavailable, "no thread for a queue: {}", error.what());
   }
+  call_at_exit(state, [state = state.get()] { state->stop_and_wait(); });
   return queue;
 }
 
@@ -497,15 +517,16 @@ Status Queue::submit(Submission submission) {
     return {};
   // What it signals may release this queue before this returns.
   const std::shared_ptr<State> state = state_;
-  state->submit(std::move(submission), false, state);
-  return {};
+  return state->submit(std::move(submission), false, state).status();
 }
 
 Status Queue::run(Submission submission) {
   TL_RETURN_IF_ERROR(state_->check_wait());
   TL_RETURN_IF_ERROR(accept(submission));
   const std::shared_ptr<State> state = state_;  // as in submit
-  return state->wait(state->submit(std::move(submission), true, state));
+  TL_ASSIGN_OR_RETURN(const State::Ticket ticket,
+                      state->submit(std::move(submission), true, state));
+  return state->wait(ticket);
 }
 
 Status Queue::wait_idle(Deadline deadline) {
@@ -515,6 +536,7 @@ Status Queue::wait_idle(Deadline deadline) {
 }
 
 bool Queue::is_idle() const { return state_->is_idle(); }
+std::uint64_t Queue::backlog() const { return state_->backlog(); }
 bool Queue::runs_on_calling_thread() const { return state_->is_working(); }
 
 }  // namespace texloom::hal

@@ -54,7 +54,8 @@ class QueueBackend {
 // for and an earlier one of this queue signals needs no thread at all: the order is enough. The
 // last handle's release waits for the work at hand, since readbacks write memory of the caller;
 // what still waits for semaphores then fails. Released by a host call or by the callback of a
-// semaphore that it signals, the queue waits for nothing.
+// semaphore that it signals, the queue waits for nothing. At the end of the process each queue that
+// is left is stopped like one that is released, before libraries and static storage are.
 class Queue {
  public:
   // Unavailable where the process may have no more threads.
@@ -65,10 +66,13 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
+  // How many submissions, counting the parts between their host calls, are not complete.
+  std::uint64_t backlog() const;
+
   // Hands over finished command buffers; keeps them and the semaphores until they have run.
   // InvalidArgument: null, not finished, of another device, submitted before and not reusable, a
-  // table that does not fit. What goes wrong later fails the semaphores to be signalled, and is
-  // told by wait_idle.
+  // table that does not fit. Unavailable: the process is about to end. What goes wrong later fails
+  // the semaphores to be signalled, and is told by wait_idle.
   Status submit(Submission submission);
   Status submit(std::shared_ptr<const CommandBuffer> commands);
 

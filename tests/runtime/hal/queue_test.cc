@@ -9,6 +9,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -442,6 +444,33 @@ TEST_F(Queues, AHostCallMayReleaseTheQueue) {
   EXPECT_TRUE(a_->signal(1).ok());
   EXPECT_TRUE(b_->wait(1).ok());
   EXPECT_TRUE(watched.expired());
+}
+
+// A process that ends with handles left: what was given to the driver is waited for, what waits for
+// semaphores is not, and nothing more is taken.
+TEST_F(Queues, TheEndOfTheProcessStopsThem) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto end = [&] {
+    static std::shared_ptr<Queue> left = queue_;
+    static const std::shared_ptr<Script> script = script_;
+    script->run(true);
+    EXPECT_TRUE(left->submit({{}, {commands()}, {{a_, 1}}}).ok());
+    EXPECT_TRUE(left->submit({{{b_, 1}}, {commands()}, {}}).ok());
+    static std::thread driver;
+    std::atexit([] {  // called behind the queue's
+      driver.join();
+      std::fputs(left->is_idle() ? "idle." : "busy.", stderr);
+      std::fputs(left->submit({{}, {}, {{std::make_shared<Semaphore>(), 1}}}).message().c_str(),
+                 stderr);
+    });
+    const std::shared_ptr<Queue> later = make_queue(std::make_shared<Script>());
+    driver = std::thread([] {
+      std::this_thread::sleep_for(milliseconds(50));
+      script->run(false);
+    });
+    std::exit(3);
+  };
+  EXPECT_EXIT(end(), ::testing::ExitedWithCode(3), "^idle\\.submit: the process is about to end$");
 }
 
 TEST_F(Queues, AWaitMayEndBeforeTheWork) {

@@ -10,6 +10,7 @@
 #include "runtime/drivers/opencl/error.h"
 #include "runtime/drivers/opencl/kernel_check.h"
 #include "runtime/drivers/opencl/quirks.h"
+#include "runtime/hal/exit_handlers.h"
 #include "runtime/hal/profile.h"
 
 namespace texloom::hal::opencl {
@@ -260,6 +261,7 @@ Status OpenClExecutable::build() {
     TL_RETURN_IF_ERROR(made.status());
     if (cache != nullptr) store(*context_, *cache, key, made->program.get());
   }
+  move_exit_handlers_up();  // behind the compiler's
   program_ = std::move(made->program);
   kernels_ = std::move(made->kernels);
   code_ = {};  // nobody reads it again
