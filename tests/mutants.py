@@ -6,6 +6,7 @@ change that does not compile is drawn again; one that makes a test hang counts a
 
     .venv/bin/python tests/mutants.py --count 50 --seed 1
     .venv/bin/python tests/mutants.py --count 20 --seed 7 --paths src/ir/layout.cc src/lower
+    .venv/bin/python tests/mutants.py --runtime  # of src/runtime, which is built alone
 """
 
 from __future__ import annotations
@@ -104,7 +105,8 @@ def kill_group(process: subprocess.Popen[str]) -> None:
 class Copy:
     """A copy of the checkout with a build folder of its own."""
 
-    def __init__(self, number: int, processes: Processes) -> None:
+    def __init__(self, number: int, processes: Processes, runtime_alone: bool) -> None:
+        self.runtime_alone = runtime_alone
         self.folder = WORK / f"copy{number}"
         self.build = self.folder / "build"
         self.limits: dict[str, float] = {}
@@ -150,7 +152,8 @@ class Copy:
         self.synchronise()
         for command in (
             ["cmake", "--preset", "debug-fast", "-B", str(self.build)]
-            + [f"-DPython_EXECUTABLE={sys.executable}"],
+            + [f"-DPython_EXECUTABLE={sys.executable}"]
+            + (["-DTEXLOOM_COMPILER=OFF", "-DTEXLOOM_PYTHON=OFF"] if self.runtime_alone else []),
             ["cmake", "--build", str(self.build)],
         ):
             status, output = self.run(*command, limit=3600)
@@ -181,7 +184,7 @@ class Copy:
 
     def baseline(self) -> None:
         """Run all tests once on the unchanged sources: they must pass; sets the time limits."""
-        for name in [*self.test_names(), "pytest"]:
+        for name in [*self.test_names(), *([] if self.runtime_alone else ["pytest"])]:
             begin = time.monotonic()
             status, output = self.pytest() if name == "pytest" else self.cxx(name)
             if status != 0:
@@ -324,11 +327,15 @@ def main() -> int:
     )
     parser.add_argument("--count", type=int, default=50, help="mutants that compile (50)")
     parser.add_argument("--seed", type=int, default=1, help="gives the order of the draw (1)")
-    parser.add_argument("--paths", nargs="+", default=["src"], help="folders or files (src)")
+    parser.add_argument("--paths", nargs="+", help="folders or files (src)")
+    parser.add_argument(
+        "--runtime", action="store_true", help="the runtime and its C++ tests alone (src/runtime)"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="copies that work side by side (2)")
     parser.add_argument("--threshold", type=float, default=95, help="wanted share in %% (95)")
     parser.add_argument("--list", action="store_true", help="print the mutants, run nothing")
     args = parser.parse_args()
+    args.paths = args.paths or (["src/runtime"] if args.runtime else ["src"])
 
     chosen = mutation.draw(ROOT, args.paths, args.seed)
     if args.list:
@@ -342,7 +349,7 @@ def main() -> int:
 
     WORK.mkdir(parents=True, exist_ok=True)
     processes = Processes()
-    copies = [Copy(number, processes) for number in range(args.jobs)]
+    copies = [Copy(number, processes, args.runtime) for number in range(args.jobs)]
     campaign = Campaign(chosen, args.count, copies)
     try:
         for copy in copies:
