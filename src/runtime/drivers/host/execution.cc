@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/drivers/host/executable.h"
@@ -12,7 +14,8 @@ namespace texloom::hal::host {
 
 namespace {
 
-// Of one dispatch: so that numbers of groups do not overflow. More would run for years.
+// Of dispatches that run together: so that numbers of groups do not overflow. More would run for
+// years.
 constexpr std::uint64_t kMaxGroups = std::uint64_t{1} << 48;
 
 // One place of memory where rows of bytes lie.
@@ -85,24 +88,42 @@ std::uint64_t count_groups(const std::array<std::uint32_t, 3>& groups) {
   return plane > kMaxGroups / groups[2] ? 0 : plane * groups[2];
 }
 
+// Runs transfers as they come, and dispatches between which there is no barrier together: so the
+// groups of many small ones are shared among the threads as those of a large one are.
 class Runner {
  public:
   Runner(Workers& workers, std::span<std::byte> scratch, std::span<const Binding> table)
       : workers_(workers), scratch_(scratch), table_(table) {}
 
-  Status operator()(const DispatchSegment& segment) {
-    TL_RETURN_IF_ERROR(segment.call.executable->prepare());
-    return run(segment.call, segment.groups)
-        .with_context(fmt::format("kernel \"{}\"", segment.call.entry().name));
+  Status run(const Segment& segment) {
+    if (call_of(segment) == nullptr) TL_RETURN_IF_ERROR(finish());
+    return std::visit(*this, segment);
   }
+
+  // What of the dispatches is not done yet.
+  Status finish() {
+    const std::vector<Dispatch> dispatches = std::exchange(dispatches_, {});
+    const std::uint64_t groups = dispatches.empty() ? 0 : dispatches.back().end;
+    const auto part = [&](std::uint64_t begin, std::uint64_t end, std::span<std::byte> scratch) {
+      auto each = std::upper_bound(dispatches.begin(), dispatches.end(), begin,
+                                   [](std::uint64_t at, const Dispatch& d) { return at < d.end; });
+      for (; begin < end; ++each) {
+        const GroupRange range{begin - each->begin, std::min(end, each->end) - each->begin};
+        TL_RETURN_IF_ERROR(each->run(range, scratch));
+        begin = each->end;
+      }
+      return Status();
+    };
+    return workers_.run(groups, scratch_, part);
+  }
+
+  Status operator()(const DispatchSegment& segment) { return add(segment.call, segment.groups); }
 
   Status operator()(const IndirectDispatchSegment& segment) {
     std::array<std::uint32_t, 3> groups{};
     std::memcpy(groups.data(), bytes_at(resolve_buffer(segment.groups, table_)), sizeof groups);
     if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return {};
-    TL_RETURN_IF_ERROR(segment.call.executable->prepare());
-    return run(segment.call, groups)
-        .with_context(fmt::format("kernel \"{}\"", segment.call.entry().name));
+    return add(segment.call, groups);
   }
 
   Status operator()(const FillSegment& segment) {
@@ -125,7 +146,6 @@ class Runner {
     return {};
   }
 
-  // Each command is complete before the next one begins.
   Status operator()(const BarrierSegment&) { return {}; }
 
   Status operator()(const HostCallSegment&) {
@@ -154,25 +174,43 @@ class Runner {
   }
 
  private:
-  Status run(const KernelCall& call, const std::array<std::uint32_t, 3>& wanted) {
-    const Kernel& kernel =
-        static_cast<const HostExecutable&>(*call.executable).kernel(call.entry_point);
-    const std::uint64_t groups = count_groups(wanted);
-    if (groups == 0)
-      return make_error(StatusCode::LimitExceeded, "{} x {} x {} work groups", wanted[0], wanted[1],
-                        wanted[2]);
-    const std::vector<Argument> arguments = arguments_of(call, table_);
-    const Launch launch{call.entry(), wanted, arguments};
-    if (!kernel.is_divisible()) return kernel.run(launch, {0, groups}, scratch_);
-    const auto part = [&](std::uint64_t begin, std::uint64_t end, std::span<std::byte> scratch) {
-      return kernel.run(launch, {begin, end}, scratch);
-    };
-    return workers_.run(groups, scratch_, part);
+  struct Dispatch {
+    const Kernel* kernel = nullptr;
+    const EntryPoint* entry = nullptr;
+    std::array<std::uint32_t, 3> groups = {};
+    std::vector<Argument> arguments;
+    std::uint64_t begin = 0, end = 0;  // its groups among those of all
+
+    Status run(GroupRange range, std::span<std::byte> scratch) const {
+      return kernel->run({*entry, groups, arguments}, range, scratch).with_context(described());
+    }
+    std::string described() const { return fmt::format("kernel \"{}\"", entry->name); }
+  };
+
+  Status add(const KernelCall& call, const std::array<std::uint32_t, 3>& groups) {
+    TL_RETURN_IF_ERROR(call.executable->prepare());
+    Dispatch next{
+        .kernel = &static_cast<const HostExecutable&>(*call.executable).kernel(call.entry_point),
+        .entry = &call.entry(),
+        .groups = groups,
+        .arguments = arguments_of(call, table_)};
+    const std::uint64_t count = count_groups(groups);
+    if (count == 0)
+      return make_error(StatusCode::LimitExceeded, "{}: {} x {} x {} work groups", next.described(),
+                        groups[0], groups[1], groups[2]);
+    if (!next.kernel->is_divisible()) return next.run({0, count}, scratch_);
+    if (!dispatches_.empty() && count > kMaxGroups - dispatches_.back().end)
+      TL_RETURN_IF_ERROR(finish());
+    next.begin = dispatches_.empty() ? 0 : dispatches_.back().end;
+    next.end = next.begin + count;
+    dispatches_.push_back(std::move(next));
+    return {};
   }
 
   Workers& workers_;
   std::span<std::byte> scratch_;
   std::span<const Binding> table_;
+  std::vector<Dispatch> dispatches_;  // behind the last barrier, not begun
 };
 
 }  // namespace
@@ -184,12 +222,13 @@ Status run_commands(const CommandRange& commands, Workers& workers, std::span<st
       profile == nullptr ? ProfileClock::time_point() : ProfileClock::now();
   for (const Segment& segment : commands) {
     if (profile == nullptr) {
-      TL_RETURN_IF_ERROR(std::visit(runner, segment));
+      TL_RETURN_IF_ERROR(runner.run(segment));
       continue;
     }
     if (std::holds_alternative<BarrierSegment>(segment)) continue;
     const ProfileClock::time_point begin = ProfileClock::now();
-    TL_RETURN_IF_ERROR(std::visit(runner, segment));
+    TL_RETURN_IF_ERROR(runner.run(segment));
+    TL_RETURN_IF_ERROR(runner.finish());  // alone, so that it has a span of its own
     profile->add({.name = label_of(segment),
                   .track = track,
                   .begin = begin,
@@ -197,7 +236,7 @@ Status run_commands(const CommandRange& commands, Workers& workers, std::span<st
                   .queue_wait = begin - given,
                   .bytes = bytes_of(segment, commands.table())});
   }
-  return {};
+  return runner.finish();
 }
 
 }  // namespace texloom::hal::host

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include "tests/runtime/opencl_fixture.h"
@@ -45,6 +47,19 @@ Status count_groups(const WorkGroup& group) {
   return {};
 }
 
+std::atomic<int> arrived = 0;
+
+// Waits until the group of another dispatch is running, too.
+Status meet(const WorkGroup&) {
+  ++arrived;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (arrived < 2) {
+    if (std::chrono::steady_clock::now() > end) return make_error(StatusCode::Internal, "alone");
+    std::this_thread::yield();
+  }
+  return {};
+}
+
 Status fail_at_seven(const WorkGroup& group) {
   if (group.id[0] == 7) return make_error(StatusCode::DeviceError, "group {} fails", group.id[0]);
   return {};
@@ -58,6 +73,7 @@ class HostDriverTest : public DeviceTest, public ::testing::WithParamInterface<u
                                             {{"scale", scale},
                                              {"shift", shift},
                                              {"count_groups", count_groups},
+                                             {"meet", meet},
                                              {"fail_at_seven", fail_at_seven}}}}});
     auto device = driver_->open(0);
     ASSERT_TRUE(device.ok()) << device.status().to_string();
@@ -107,6 +123,34 @@ TEST_P(HostDriverTest, RunsAFunctionForEachGroup) {
   const std::vector<float> output = values_of<float>(y);
   for (std::size_t i = 0; i < 80; ++i)
     EXPECT_EQ(output[i], i < 16 ? -1.0F : 0.5F * static_cast<float>(i));
+}
+
+TEST_P(HostDriverTest, DispatchesBetweenBarriersRunTogether) {
+  if (GetParam() == 1) GTEST_SKIP() << "one thread";
+  const auto executable = make_functions({.name = "meet", .params = {}});
+  const auto commands = device_->create_command_buffer();
+  for (int i = 0; i < 2; ++i) TL_ASSERT_OK(commands->dispatch(executable, 0, {1, 1, 1}, {}, {}));
+  arrived = 0;
+  TL_ASSERT_OK(run(commands));
+}
+
+// Each group of each once, whatever thread it falls to.
+TEST_P(HostDriverTest, DispatchesThatRunTogetherAreWhole) {
+  const auto executable = make_functions(
+      {.name = "count_groups", .params = {BufferParam{"counts", Access::ReadWrite, 4}}});
+  const auto commands = device_->create_command_buffer();
+  std::vector<std::shared_ptr<Buffer>> counts;
+  for (std::uint32_t groups = 1; groups <= 40; ++groups) {
+    counts.push_back(make_buffer(bytes_of(std::vector<std::uint32_t>(64))));
+    const std::array<Binding, 1> bindings = {BufferBinding{counts.back()}};
+    TL_ASSERT_OK(commands->dispatch(executable, 0, {groups, 1, 1}, bindings, {}));
+  }
+  TL_ASSERT_OK(run(commands));
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    std::vector<std::uint32_t> expected(64);
+    std::fill_n(expected.begin(), i + 1, 1U);
+    EXPECT_EQ(values_of<std::uint32_t>(counts[i]), expected) << i;
+  }
 }
 
 // Tensors at origins; what is left of the image is zero.
