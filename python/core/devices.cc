@@ -279,16 +279,23 @@ void download(const PyArray& array, std::span<std::byte> places) {
   }));
 }
 
-PyArray empty(const Shape& shape, const py::object& dtype, const PyDevice& device,
-              const std::string& scope, const std::string& target,
-              const std::pair<uint32_t, uint32_t>& origin,
-              const std::optional<std::pair<uint32_t, uint32_t>>& image,
-              const std::string& layout) {
+using Pair = std::pair<uint32_t, uint32_t>;
+
+// What an array is to be, wherever it lies.
+struct ArrayDesc {
+  Type type;
+  schedule::Storage storage;
+  Target target;
+};
+
+ArrayDesc checked_desc(const Shape& shape, const py::object& dtype, const std::string& scope,
+                       const std::string& target, const Pair& origin,
+                       const std::optional<Pair>& image, const std::string& layout) {
   const SourceLocation where = user_location();
   const Type type = to_type(dtype);
-  const schedule::Storage storage = array_storage(scope, layout, shape, where);
+  schedule::Storage storage = array_storage(scope, layout, shape, where);
   const bool is_texture = storage.scope.texture.has_value();
-  if (!is_texture && (origin != std::pair(0U, 0U) || image)) {
+  if (!is_texture && (origin != Pair(0U, 0U) || image)) {
     fail(where, Code::WrongScope, "leave them out, or give a texture scope",
          "an array in '{}' has no origin and no image", to_string(storage.scope));
   }
@@ -298,12 +305,19 @@ PyArray empty(const Shape& shape, const py::object& dtype, const PyDevice& devic
          "an array of dtype {} cannot lie in a texture", to_string(type));
   }
   check_shape(shape, storage, type, where);
+  return {type, std::move(storage), parse_target(target, where)};
+}
+
+PyArray empty(const Shape& shape, const py::object& dtype, const PyDevice& device,
+              const std::string& scope, const std::string& target, const Pair& origin,
+              const std::optional<Pair>& image, const std::string& layout) {
+  const ArrayDesc desc = checked_desc(shape, dtype, scope, target, origin, image, layout);
   hal::Device& opened = *open_device(device);
   PyArray array;
   array.device = device;
-  array.type = type;
-  array.scope = storage.scope;
-  array.layout = array_layout(shape, storage, parse_target(target, where), opened.info());
+  array.type = desc.type;
+  array.scope = desc.storage.scope;
+  array.layout = array_layout(shape, desc.storage, desc.target, opened.info());
   Placement placement{{origin.first, origin.second}, {}};
   if (image) placement.image = hal::Extent2D{image->first, image->second};
   array.binding = allocate(opened, array, placement);
@@ -365,6 +379,11 @@ void bind_array(py::module_& m) {
                            a.device.ordinal, to_string(a.scope));
       });
   m.def("empty", &empty);
+  m.def("check_host_array",
+        [](const Shape& shape, const py::object& dtype, const std::string& target,
+           const Pair& origin, const std::optional<Pair>& image) {
+          checked_desc(shape, dtype, "global", target, origin, image, "");
+        });
 }
 
 }  // namespace

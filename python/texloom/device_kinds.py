@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import NoReturn
 
 from . import _core, errors
 from ._core import Device
+from .argument_kinds import shown
 from .checked_calls import check_calls
 
 # TVM's numbers of device kinds.
@@ -58,12 +60,27 @@ def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
     word = _OTHER_NAMES.get(word, word)
     if word not in _KINDS:
         errors.refuse("UnknownName", f"there is no device kind {kind!r}", 'use "opencl"')
-    return Device(index) if word == "opencl" else AbsentDevice(word, index)
+    return opencl(index) if word == "opencl" else AbsentDevice(word, _number(index))
+
+
+def _number(index: int) -> int:
+    """The number of a device, checked."""
+    try:
+        number = operator.index(index)
+    except TypeError:
+        number = -1
+    if not 0 <= number < 2**63:
+        errors.refuse(
+            "BadDirectiveArgument",
+            f"the number of a device is {shown(index)}, not one from 0 on",
+            "the first is texloom.opencl(0)",
+        )
+    return number
 
 
 def opencl(index: int = 0) -> Device:
     """The OpenCL device of this number, GPUs first; see :func:`devices`."""
-    return Device(index)
+    return Device(_number(index))
 
 
 cl = opencl
@@ -71,22 +88,22 @@ cl = opencl
 
 def cpu(index: int = 0) -> AbsentDevice:
     """The host: arrays lie there. PoCL makes it an OpenCL device that runs kernels."""
-    return AbsentDevice("cpu", index)
+    return AbsentDevice("cpu", _number(index))
 
 
 def cuda(index: int = 0) -> AbsentDevice:
     """A CUDA device: Texloom reaches it through OpenCL alone."""
-    return AbsentDevice("cuda", index)
+    return AbsentDevice("cuda", _number(index))
 
 
 def metal(index: int = 0) -> AbsentDevice:
     """A Metal device."""
-    return AbsentDevice("metal", index)
+    return AbsentDevice("metal", _number(index))
 
 
 def vulkan(index: int = 0) -> AbsentDevice:
     """A Vulkan device."""
-    return AbsentDevice("vulkan", index)
+    return AbsentDevice("vulkan", _number(index))
 
 
 def _exist(self: Device) -> bool:

@@ -10,6 +10,7 @@ sides have the array. A copy is made where the consumer asks for one, with ``dl_
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,12 +107,27 @@ def imported(source: Any) -> np.ndarray:
             f"{shown(source)} does not speak DLPack",
             "use nd.array, which copies, too",
         )
-    kind, _ = source.__dlpack_device__()
-    if int(kind) not in _HOST_KINDS:
+    kind = _device_kind(source)
+    if kind not in _HOST_KINDS:
         refuse(
             "WrongDevice",
-            f"{shown(source)} lies on a device of DLPack's kind {int(kind)}, not on the host",
+            f"{shown(source)} lies on a device of DLPack's kind {kind}, not on the host",
             "copy it to the host first, with its own library",
             MisuseError,
         )
     return np.from_dlpack(source)
+
+
+def _device_kind(source: Any) -> int:
+    """DLPack's number of the kind of device that the source says it lies on."""
+    told = source.__dlpack_device__()
+    try:
+        kind, number = told
+        operator.index(number)
+        return operator.index(kind)
+    except (TypeError, ValueError):
+        refuse(
+            "BadDirectiveArgument",
+            f"__dlpack_device__ of {shown(source)} returns {shown(told)}, not two numbers",
+            "DLPack wants the kind of the device and its number: (1, 0) is the host",
+        )

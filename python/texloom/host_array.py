@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core, dlpack
 from .argument_kinds import shown
+from .array_arguments import check_scope_of_target, numbers, refuse_shape
 from .device_kinds import AbsentDevice, Device
 from .errors import MisuseError, refuse
 
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
     from ._core import NDArray
     from .dtypes import DType
 
+_KIND = "BadDirectiveArgument"
+
 
 class HostArray:
     """An array of ``tvm.cpu(0)``, made by ``nd.array`` and ``nd.empty``.
 
-    It is copied from and to arrays of devices. Kernels take arrays of their own device alone.
+    It is copied from and to arrays of devices. Kernels take arrays of their own device alone. What
+    it takes is checked as by arrays of devices; the shape, by ``nd.empty``.
     """
 
     scope = "global"
@@ -28,7 +32,15 @@ class HostArray:
         name = _core.dtype_name(dtype)
         if name == "bfloat16":
             refuse("UnknownType", "NumPy has no bfloat16", "keep it in an array of a device")
-        self._values = np.empty(shape, name)
+        try:
+            self._values = np.empty(shape, name)
+        except MemoryError:
+            words = ", ".join(map(str, shape))
+            refuse(
+                "OutOfDeviceMemory",
+                f"the host has no memory for an array of shape ({words})",
+                "use smaller arrays",
+            )
         self.device = device
 
     @classmethod
@@ -57,7 +69,7 @@ class HostArray:
 
     def copyfrom(self, source_array: Any) -> HostArray:
         """Takes the values of an array of the same shape, converted to the dtype of this one."""
-        source = np.asarray(source_array)
+        source = numbers(source_array)
         if source.shape != self.shape:
             refuse(
                 "WrongShape",
@@ -65,6 +77,7 @@ class HostArray:
                 "give an array of its shape",
                 MisuseError,
             )
+        self._check_writable()
         self._values[...] = source
         return self
 
@@ -75,11 +88,12 @@ class HostArray:
         from . import nd  # which makes arrays of this class
 
         if isinstance(target, (HostArray, nd.NDArray)):
+            check_scope_of_target(target.scope, mem_scope)
             return target.copyfrom(self)
         if isinstance(target, (Device, AbsentDevice)):
             return nd.array(self, target, mem_scope)
         refuse(
-            "BadDirectiveArgument",
+            _KIND,
             f"copyto copies to an array or to a device, not to {shown(target)}",
             "use numpy() for a copy on the host",
             MisuseError,
@@ -87,6 +101,8 @@ class HostArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
+            if dtype is not None and self._values.dtype != dtype:
+                raise ValueError(f"an array of {self.dtype} has no {np.dtype(dtype)} to share")
             return self._values
         return self._values.astype(dtype or self._values.dtype)
 
@@ -108,7 +124,25 @@ class HostArray:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """``a[:] = value``, or a part of it."""
-        self._values[key] = value
+        source = numbers(value)
+        self._check_writable()
+        try:
+            part = self._values[key]
+        except IndexError as error:
+            refuse("WrongShape", str(error), f"its shape is {self.shape}", MisuseError)
+        try:
+            self._values[key] = source
+        except ValueError:
+            refuse_shape(np.shape(part), source.shape)
+
+    def _check_writable(self) -> None:
+        if not self._values.flags.writeable:
+            refuse(
+                _KIND,
+                "the array is read-only, as the memory is that it shares",
+                "copy it: from_dlpack(x, copy=True)",
+                MisuseError,
+            )
 
     def __repr__(self) -> str:
         return f"HostArray({list(self.shape)}, {self.dtype}, {self.device})"

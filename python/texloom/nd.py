@@ -10,6 +10,7 @@ import numpy as np
 from . import _core, dlpack
 from ._core import Device, NDArray
 from .argument_kinds import shown
+from .array_arguments import check_scope_of_target, extents, numbers, refuse_shape
 from .checked_calls import check_calls, check_methods
 from .device_kinds import AbsentDevice, cl, cpu, cuda, device, metal, opencl, vulkan
 from .device_kinds import refuse as refuse_device
@@ -19,21 +20,6 @@ from .host_array import HostArray
 from .target import Target, resolve
 
 _KIND = "BadDirectiveArgument"
-
-
-def _extents(shape: Any) -> list[int]:
-    if isinstance(shape, (int, np.integer)):
-        return [int(shape)]
-    try:
-        if not isinstance(shape, (str, bytes)):
-            return [int(n) for n in shape]
-    except (TypeError, ValueError, OverflowError):
-        pass  # what is no list of numbers
-    refuse(
-        _KIND,
-        f"the shape of an array is {shown(shape)}, not a list of extents",
-        'write the extents first, and the dtype behind them: nd.empty((8, 4), "float32")',
-    )
 
 
 def _device(given: Device | AbsentDevice | str | None) -> Device | AbsentDevice:
@@ -102,9 +88,10 @@ def empty(
                 f"an array of {on} is to lie in {(mem_scope or layout)!r}",
                 "leave mem_scope and layout out, or give a device that has textures",
             )
-        return HostArray(_extents(shape), dtype, on)
+        _core.check_host_array(extents(shape), dtype, resolve(target), origin, image)
+        return HostArray(extents(shape), dtype, on)
     return _core.empty(
-        _extents(shape),
+        extents(shape),
         dtype,
         on,
         mem_scope or "",
@@ -124,18 +111,11 @@ def array(
     layout: str = "",
 ) -> NDArray | HostArray:
     """A copy of an array, NumPy's or of a device, or of numbers; see :func:`empty`."""
-    host = _numbers(source)
-    host = host.astype(host.dtype.newbyteorder("="), copy=False)
-    result = empty(host.shape, host.dtype.name, device, mem_scope, target=target, layout=layout)
-    result.copyfrom(host)
-    return result
-
-
-def _numbers(source: Any) -> np.ndarray:
-    host = np.asarray(source)
-    if host.dtype.kind not in "biufV":  # V: bfloat16, where NumPy knows it
-        refuse(_KIND, f"an array takes numbers, not {shown(source)}", "give an array of numbers")
-    return host
+    values = source if isinstance(source, NDArray) else numbers(source)
+    dtype = values.dtype if isinstance(values, NDArray) else values.dtype.newbyteorder("=").name
+    return empty(values.shape, dtype, device, mem_scope, target=target, layout=layout).copyfrom(
+        values
+    )
 
 
 def from_dlpack(
@@ -174,7 +154,7 @@ def from_dlpack(
         )
     if own:
         return source if stays and not copy else source.copyto(on)
-    values = _numbers(dlpack.imported(source))
+    values = numbers(dlpack.imported(source))
     if not stays:
         return array(values, on)
     return HostArray.sharing(values.copy() if copy else values, on)
@@ -183,8 +163,13 @@ def from_dlpack(
 def _copyto(
     self: NDArray, target: NDArray | HostArray | Device, mem_scope: str | None = None
 ) -> NDArray | HostArray:
-    """Copies to another array, or to a new one on a device; returns it. Through the host."""
+    """Copies to another array, or to a new one on a device; returns it. Through the host.
+
+    A new array lies as this one does, in its scope and its layout, unless `mem_scope` says else; on
+    ``cpu()`` in plain memory.
+    """
     if isinstance(target, (NDArray, HostArray)):
+        check_scope_of_target(target.scope, mem_scope)
         return target.copyfrom(self)
     if not isinstance(target, (Device, AbsentDevice)):
         refuse(
@@ -193,7 +178,10 @@ def _copyto(
             "use numpy() for a copy on the host",
             MisuseError,
         )
-    return array(self.numpy(), target, mem_scope)
+    if mem_scope is not None or isinstance(target, AbsentDevice):
+        return array(self, target, mem_scope)
+    layout = "" if self.layout == "linear" else self.layout
+    return array(self, target, self.scope, layout=layout)
 
 
 def _copyfrom(self: NDArray, source_array: Any) -> NDArray:
@@ -201,7 +189,7 @@ def _copyfrom(self: NDArray, source_array: Any) -> NDArray:
 
     They are converted to the dtype of this array. Returns this array.
     """
-    self._assign(_numbers(source_array).astype(self.dtype, copy=False))
+    self._assign(numbers(source_array).astype(self.dtype, copy=False))
     return self
 
 
@@ -222,16 +210,11 @@ def _setitem(self: NDArray, key: Any, value: Any) -> None:
             "write a[:] = value, or a.copyfrom(value)",
             MisuseError,
         )
-    host = _numbers(value)
+    host = numbers(value)
     try:
         whole = np.broadcast_to(host, self.shape)
     except ValueError:
-        refuse(
-            "WrongShape",
-            f"an array of shape {tuple(self.shape)} is assigned one of {host.shape}",
-            "give a number, or an array of its shape",
-            MisuseError,
-        )
+        refuse_shape(self.shape, host.shape)
     self.copyfrom(whole)
 
 

@@ -142,6 +142,23 @@ def copy_to_a_list() -> None:
     tvm.nd.empty((4,)).copyto([0, 0, 0, 0])  # wrong
 
 
+@case("TL5004", says="is to lie in 'texture'")
+def copy_to_an_array_in_another_scope() -> None:
+    tvm.nd.empty((4,)).copyto(tvm.nd.empty((4,)), "texture")  # wrong
+
+
+@case("TL2040", says="read-only")
+def copy_to_memory_that_is_read_only() -> None:
+    values = np.ones(4)
+    values.flags.writeable = False
+    tvm.nd.from_dlpack(values).copyfrom([1, 2, 3, 4])  # wrong
+
+
+@case("TL2040", says="the number of a device")
+def device_before_the_first() -> None:
+    tvm.nd.array([1.0, 2.0], tvm.cpu(-1))  # wrong
+
+
 @case("TL2040", says="the target is 3")
 def target_that_is_a_number() -> None:
     tvm.target.Target(3)  # wrong

@@ -74,6 +74,7 @@ def test_empty_takes_any_shape_spelling(dev):
     for shape in (4, np.int32(4), [4], (np.int64(4),)):
         assert tvm.nd.empty(shape, device=dev).shape == (4,)
     assert tvm.nd.empty((2, 3)).dtype == "float32"
+    assert tvm.nd.empty(te.placeholder((2, 3)).shape, device=dev).shape == (2, 3)
 
 
 def test_copyfrom(dev):
@@ -107,6 +108,18 @@ def test_devices():
     assert info["images"] in (True, False)
     assert len({device["id"] for device in tvm.devices()}) == len(tvm.devices())
     assert all(name and reason for name, reason in info["quirks"].items())
+
+
+def test_numbers_of_devices():
+    """Whole ones from 0 on, of every kind; whether there is such a device is another question."""
+    assert tvm.cpu(np.int64(1)).device_id == 1 and not tvm.opencl(1000).exist
+    for make in (tvm.cpu, tvm.cuda, tvm.metal, tvm.vulkan, tvm.opencl, tvm.cl):
+        for junk in ("x", -1, 1.0, None, 2**70):
+            with pytest.raises(TypeError, match=r"TL2040(.|\n)*the number of a device is"):
+                make(junk)
+    for kind in ("cpu", "opencl"):
+        with pytest.raises(TypeError, match="the number of a device is -1"):
+            tvm.device(kind, -1)
 
 
 def test_memory_statistics(dev):
@@ -185,6 +198,112 @@ def test_copyfrom_converts(dev):
 def test_copyto_is_for_devices(dev):
     with pytest.raises(ValueError, match=r"type ndarray(.|\n)*use numpy\(\)"):
         tvm.nd.empty((3,), device=dev).copyto(np.zeros(3, "float32"))
+
+
+LAYOUTS = ("buffer[(i, j) -> cols=(j, i)]", "texture[(h, c) -> rows=c, cols=h/4, lanes=h%4]")
+
+
+def test_copies_lie_as_what_they_are_copied_from(dev):
+    """A texture's copy is a texture, in its layout; mem_scope says else."""
+    host = np.arange(24, dtype="float32").reshape(4, 6)
+    for place in ({"mem_scope": "texture"}, {"mem_scope": "texture:weight"}, {}) + tuple(
+        {"layout": layout} for layout in LAYOUTS
+    ):
+        array = tvm.nd.array(host, dev, **place)
+        copied = array.copyto(dev)
+        assert (copied.scope, copied.layout) == (array.scope, array.layout)
+        np.testing.assert_array_equal(copied, host)
+        plain = array.copyto(dev, "global")
+        assert (plain.scope, plain.layout) == ("global", "linear")
+        on_host = array.copyto(tvm.cpu())
+        assert on_host.scope == "global" and (on_host.numpy() == host).all()
+
+
+def test_copyto_an_array_of_another_scope(dev):
+    """An array lies where it lies: a scope that it has not is refused, not forgotten."""
+    source = tvm.nd.array(np.ones((2, 4), "float32"), dev)
+    for to in (tvm.nd.empty((2, 4), device=dev), tvm.nd.empty((2, 4), device=tvm.cpu())):
+        assert source.copyto(to, "global") is to
+        for given in (source, tvm.nd.array(source, tvm.cpu())):
+            with pytest.raises(
+                ValueError, match=r"TL5004(.|\n)*in 'global' is to lie in 'texture'"
+            ):
+                given.copyto(to, "texture")
+
+
+PLACES = ("cpu", "opencl")
+
+
+@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize(
+    ("shape", "says"),
+    [
+        ((2, -1), "TL1001"),
+        ((0,), "TL1001"),
+        (-3, "TL1001"),
+        ((2.5,), r"TL2040(.|\n)*is \(2.5\), not a list of extents"),
+        (4.0, "TL2040"),
+        (("2", "3"), "TL2040"),
+        ("23", "TL2040"),
+        (None, "TL2040"),
+        ((2**50, 2**20), "TL5009"),
+        ((2**70,), "TL5009"),
+    ],
+)
+def test_shapes_that_no_array_has(where, shape, says):
+    """They are refused in the same words wherever the array is to lie."""
+    with pytest.raises(tvm.TVMError, match=says):
+        tvm.nd.empty(shape, "float32", where)
+
+
+def test_an_array_that_the_host_has_no_memory_for():
+    with pytest.raises(tvm.TVMError, match=r"TL5009(.|\n)*the host has no memory"):
+        tvm.nd.empty((2**56,), "float32", tvm.cpu())
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_options_that_buffers_do_not_take(where):
+    with pytest.raises(tvm.TVMError, match="TL5004"):
+        tvm.nd.empty((4,), device=where, origin=(1, 0))
+    with pytest.raises(tvm.TVMError, match="TL5004"):
+        tvm.nd.empty((4,), device=where, image=(4, 4))
+    with pytest.raises(tvm.TVMError, match="TL4003"):
+        tvm.nd.empty((4,), device=where, target="nonsense")
+    with pytest.raises(TypeError, match="TL2040"):
+        tvm.nd.empty((4,), device=where, target=3)
+
+
+JUNK = {
+    "complex": np.ones(3, "complex64"),
+    "words": ["1", "2", "3"],
+    "records": np.zeros(3, [("x", "float32")]),
+    "objects": [None] * 3,
+    "times": np.zeros(3, "datetime64[s]"),
+}
+
+
+@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("junk", JUNK)
+def test_arrays_take_numbers(where, junk):
+    array = tvm.nd.array([1.0, 2.0, 3.0], where)
+    for give in (array.copyfrom, lambda x: array.__setitem__(slice(None), x), tvm.nd.array):
+        with pytest.raises(TypeError, match=r"TL2040(.|\n)*takes numbers, not"):
+            give(JUNK[junk])
+    np.testing.assert_array_equal(array, [1, 2, 3])
+
+
+def test_parts_of_arrays_of_the_host():
+    array = tvm.nd.array(np.zeros((2, 3)), tvm.cpu())
+    array[1] = [1, 2, 3]
+    array[0, 1:] = 7
+    np.testing.assert_array_equal(array, [[0, 7, 7], [1, 2, 3]])
+    with pytest.raises(ValueError, match=r"TL5003(.|\n)*of shape \(3,\) is assigned one of \(2,\)"):
+        array[1] = [1, 2]
+    for key in (2, (0, 0, 0), "x"):
+        with pytest.raises(ValueError, match="TL5003"):
+            array[key] = 1
+    with pytest.raises(ValueError, match="no int32 to share"):
+        np.asarray(array.__array__(np.dtype("int32"), copy=False))
 
 
 def test_empty_arrays_are_refused(dev):

@@ -57,8 +57,9 @@ def test_what_is_read_only_stays_so():
     theirs.flags.writeable = False
     ours = tvm.nd.from_dlpack(theirs)
     for write in (lambda: ours.copyfrom(np.ones(3)), lambda: ours.__setitem__(slice(None), 1)):
-        with pytest.raises(ValueError, match="read-only"):
+        with pytest.raises(tvm.TVMError, match=r"TL2040(.|\n)*read-only") as raised:
             write()
+        assert isinstance(raised.value, ValueError)
     assert not np.from_dlpack(ours).flags.writeable
     with pytest.raises(BufferError, match="readonly"):
         ours.__dlpack__()  # of a consumer whose capsules cannot say so
@@ -119,3 +120,13 @@ def test_what_cannot_be_imported():
         tvm.nd.from_dlpack(OnCuda())
     with pytest.raises(TypeError, match="takes numbers"):
         tvm.nd.from_dlpack(np.zeros(2, "complex64"))
+
+
+@pytest.mark.parametrize("told", [None, "cpu", "ab", (1,), ("cpu", 0), (1.5, 0), 1])
+def test_a_device_that_is_no_pair_of_numbers(told):
+    class Lost(OnCuda):
+        def __dlpack_device__(self):
+            return told
+
+    with pytest.raises(TypeError, match=r"TL2040(.|\n)*__dlpack_device__ of a value of type Lost"):
+        tvm.nd.from_dlpack(Lost())
