@@ -14,6 +14,7 @@ from .checked_calls import check_calls
 # TVM's numbers of device kinds.
 _KINDS = {"cpu": 1, "cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10}
 _OTHER_NAMES = {"llvm": "cpu", "c": "cpu", "cl": "opencl", "gpu": "cuda", "nvptx": "cuda"}
+_NO_DEVICE = "TL5006"
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,13 @@ def vulkan(index: int = 0) -> AbsentDevice:
 
 
 def _exist(self: Device) -> bool:
-    """Whether there is a device of this number."""
-    return self.device_id < len(_core.devices())
+    """Whether there is a device of this number; none is where OpenCL is not."""
+    try:
+        return self.device_id < len(_core.devices())
+    except errors.TVMError as error:
+        if error.code == _NO_DEVICE:
+            return False
+        raise
 
 
 Device.exist = property(_exist)

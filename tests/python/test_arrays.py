@@ -1,6 +1,9 @@
 """Arrays on devices: copies in and out, for every dtype, shape and scope."""
 
 import mmap
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +123,33 @@ def test_numbers_of_devices():
     for kind in ("cpu", "opencl"):
         with pytest.raises(TypeError, match="the number of a device is -1"):
             tvm.device(kind, -1)
+
+
+def test_without_opencl_no_device_exists(tmp_path):
+    """To ask is no error; to use one is."""
+    script = """
+import texloom as tvm
+assert not tvm.opencl().exist and not tvm.device("opencl", 3).exist
+try:
+    tvm.nd.empty((4,))
+except tvm.TVMError as error:
+    assert error.code == "TL5006"
+else:
+    raise AssertionError
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={
+            **os.environ,
+            "OCL_ICD_VENDORS": f"{tmp_path}/",  # a folder that names no implementation
+            "PYTHONPATH": str(Path(tvm.__file__).parents[1]),
+        },
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_memory_statistics(dev):
