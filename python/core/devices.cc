@@ -155,7 +155,10 @@ std::span<const std::byte> bytes_of(const py::array& array) {
   return {static_cast<const std::byte*>(array.data()), static_cast<size_t>(array.nbytes())};
 }
 
-py::dtype numpy_dtype(Type type) { return py::dtype(to_string(type)); }
+// NumPy has no bfloat16: Python gets its bits, and nd.py says what they are.
+py::dtype numpy_dtype(Type type) {
+  return py::dtype(type.code == TypeCode::BFloat ? "uint16" : to_string(type));
+}
 
 // Where a new texture array begins in an image of its own size, unless the caller says else.
 struct Placement {
@@ -362,9 +365,10 @@ py::array to_numpy(const PyArray& array) {
 
 void bind_array(py::module_& m) {
   py::class_<PyArray>(m, "NDArray", "A tensor on a device, in a buffer or a texture.")
-      .def("numpy", &to_numpy, "A NumPy copy; waits for all work on the device.")
+      .def("numpy", &to_numpy,
+           "A NumPy copy; waits for all work on the device. Of bfloat16 the bits, as uint16.")
       .def("_assign", &copy_from, py::arg("source"),
-           "Copies a NumPy array of the same shape and dtype.")
+           "Copies a NumPy array of the same shape and dtype; for bfloat16 its bits, as uint16.")
       .def_property_readonly("shape",
                              [](const PyArray& a) { return py::tuple(py::cast(a.layout.shape)); })
       .def_property_readonly("dtype", [](const PyArray& a) { return to_string(a.type); })

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core import Expr
+from ._core import Expr, NDArray
 from .argument_kinds import shown
 from .errors import MisuseError, refuse
 
@@ -50,7 +50,9 @@ def _shown_shape(shape: Any) -> str:
 
 
 def numbers(source: Any) -> np.ndarray:
-    """An array of NumPy's with the values of an array or of numbers."""
+    """An array of NumPy's with the values of an array or of numbers; of bfloat16 in float32."""
+    if isinstance(source, NDArray) and source.dtype == "bfloat16":
+        return np.asarray(source, "float32")
     host = np.asarray(source)
     # bfloat16 is of kind V, as records are, where a library has added it.
     if host.dtype.kind not in "biuf" and host.dtype.name != "bfloat16":

@@ -31,7 +31,9 @@ class HostArray:
     def __init__(self, shape: list[int], dtype: DType, device: AbsentDevice) -> None:
         name = _core.dtype_name(dtype)
         if name == "bfloat16":
-            refuse("UnknownType", "NumPy has no bfloat16", "keep it in an array of a device")
+            refuse(
+                "UnknownType", "there is no bfloat16 in NumPy", "keep it in an array of a device"
+            )
         try:
             self._values = np.empty(shape, name)
         except MemoryError:

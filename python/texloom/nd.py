@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, dlpack
+from . import _core, bfloat16, dlpack
 from ._core import Device, NDArray
 from .argument_kinds import shown
 from .array_arguments import check_scope_of_target, extents, numbers, refuse_shape
@@ -160,6 +160,27 @@ def from_dlpack(
     return HostArray.sharing(values.copy() if copy else values, on)
 
 
+_elements = NDArray.numpy
+
+
+def _numpy(self: NDArray) -> np.ndarray:
+    """A NumPy copy; waits for all work on the device.
+
+    Of bfloat16 there is one where a library such as ml_dtypes has added the dtype to NumPy; in any
+    case ``np.asarray(a, "float32")`` has the values.
+    """
+    if self.dtype != "bfloat16":
+        return _elements(self)
+    dtype = bfloat16.numpy_dtype()
+    if dtype is None:
+        refuse(
+            "UnknownType",
+            "there is no bfloat16 in NumPy",
+            'take the values as float32, which has them all: np.asarray(a, "float32")',
+        )
+    return _elements(self).view(dtype)
+
+
 def _copyto(
     self: NDArray, target: NDArray | HostArray | Device, mem_scope: str | None = None
 ) -> NDArray | HostArray:
@@ -189,7 +210,12 @@ def _copyfrom(self: NDArray, source_array: Any) -> NDArray:
 
     They are converted to the dtype of this array. Returns this array.
     """
-    self._assign(numbers(source_array).astype(self.dtype, copy=False))
+    if isinstance(source_array, NDArray) and source_array.dtype == self.dtype:
+        self._assign(_elements(source_array))
+    elif self.dtype == "bfloat16":
+        self._assign(bfloat16.from_numbers(numbers(source_array)))
+    else:
+        self._assign(numbers(source_array).astype(self.dtype, copy=False))
     return self
 
 
@@ -197,8 +223,11 @@ def _as_numpy(self: NDArray, dtype: Any = None, copy: bool | None = None) -> np.
     """What ``np.asarray`` makes of an array: always a copy, as its values lie on a device."""
     if copy is False:
         raise ValueError("an array of a device has no memory to share: NumPy gets a copy")
-    host = self.numpy()
-    return host if dtype is None else host.astype(dtype)
+    if dtype is None:
+        return self.numpy()
+    if self.dtype == "bfloat16":
+        return bfloat16.to_float32(_elements(self)).astype(dtype, copy=False)
+    return self.numpy().astype(dtype)
 
 
 def _setitem(self: NDArray, key: Any, value: Any) -> None:
@@ -236,7 +265,8 @@ def _dlpack(
     )
 
 
-NDArray.asnumpy = NDArray.numpy
+NDArray.numpy = _numpy
+NDArray.asnumpy = _numpy
 NDArray.copyfrom = _copyfrom
 NDArray.copyto = _copyto
 NDArray.__array__ = _as_numpy

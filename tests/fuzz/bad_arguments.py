@@ -147,6 +147,11 @@ def copy_to_an_array_in_another_scope() -> None:
     tvm.nd.empty((4,)).copyto(tvm.nd.empty((4,)), "texture")  # wrong
 
 
+@case("TL1005", says="no bfloat16 in NumPy")
+def bfloat16_for_numpy() -> None:
+    tvm.nd.empty((4,), "bfloat16").numpy()  # wrong
+
+
 @case("TL2040", says="read-only")
 def copy_to_memory_that_is_read_only() -> None:
     values = np.ones(4)
