@@ -87,15 +87,14 @@ struct Choice {
   ReuseCost cost;
 };
 
-// The best of a shelf among those that `accepts` takes as they are; any may be grown.
+// The best of a shelf among those that `accepts` takes, as they are or to be grown.
 template <class Object, class Accepts>
 std::optional<Choice<Object>> choose(std::vector<Idle<Object>>& idle, ReuseExtent wanted,
                                      const Accepts& accepts) {
   std::optional<Choice<Object>> best;
   for (std::size_t i = idle.size(); i-- > 0;) {
     const auto cost = reuse_cost(wanted, extent_of(idle[i].object->desc()));
-    if (!cost || (best && *cost >= best->cost)) continue;
-    if (cost->added == 0 && !accepts(idle[i])) continue;
+    if (!cost || (best && *cost >= best->cost) || !accepts(idle[i], *cost)) continue;
     best = {&idle, i, *cost};
     if (*cost == ReuseCost{}) break;
   }
@@ -128,24 +127,20 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     std::unique_lock lock(mutex_);
     ++statistics_.requests;
     auto& idle = shelf_of(shelves<Object>(), desc);
-    const auto choice =
-        choose(idle, wanted, [&](const auto& object) { return object.is_free_for(queue); });
+    const auto larger = [&](const Idle<Object>& each) {
+      return with_extent(desc, grown(wanted, extent_of(each.object->desc())));
+    };
+    const std::uint64_t most = std::min(device.info().limits.max_allocation_bytes, max_bytes_);
+    const auto choice = choose(idle, wanted, [&](const Idle<Object>& each, const ReuseCost& cost) {
+      return cost.added == 0 ? each.is_free_for(queue) : bytes_of(larger(each)) <= most;
+    });
     if (choice && choice->cost.added == 0) return lend(*choice, queue);
     TL_RETURN_IF_ERROR(check_creation(device.info(), desc));
 
-    // The driver has to be called: for the object that grows, unless that is over a limit.
-    Desc made = desc;
-    bool grows = false;
-    if (choice) {
-      const Desc larger =
-          with_extent(desc, grown(wanted, extent_of(idle[choice->place].object->desc())));
-      const std::uint64_t bytes = bytes_of(larger);
-      if (bytes <= device.info().limits.max_allocation_bytes && bytes <= max_bytes_) {
-        made = larger;
-        grows = true;
-        free(take_out(*choice), freed);
-      }
-    }
+    // The driver has to be called: for the object that grows, or for a new one.
+    bool grows = choice.has_value();
+    Desc made = grows ? larger(idle[choice->place]) : desc;
+    if (grows) free(take_out(*choice), freed);
     free_idle(Clock::now() - max_idle_, freed);
     if (!has_room_for(bytes_of(made))) {
       if (auto busy = take_busy<Object>(desc, dependencies)) {
@@ -288,8 +283,10 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
   std::optional<Idle<Object>> take_busy(const Desc& desc, Dependencies dependencies) {
     if (dependencies == Dependencies::None) return std::nullopt;
     const auto choice = choose(shelf_of(shelves<Object>(), desc), extent_of(desc),
-                               [](const auto& object) { return object.may_be_waited_for(); });
-    if (!choice || choice->cost.added > 0) return std::nullopt;
+                               [](const Idle<Object>& each, const ReuseCost& cost) {
+                                 return cost.added == 0 && each.may_be_waited_for();
+                               });
+    if (!choice) return std::nullopt;
     return take_out(*choice);
   }
 
