@@ -86,6 +86,21 @@ TEST_P(Subspans, AreBoundToKernels) {
   values[2 * step] = 8;
   expect_values(whole, values);
 }
+// Each dispatch reads and writes parts of its own, of the same two buffers.
+TEST_P(Subspans, ThatAreDisjointNeedNoBarrier) {
+  const std::uint64_t bytes = std::max<std::uint64_t>(limits().buffer_offset_alignment, 32);
+  const auto from = make_buffer(bytes_of(std::vector<std::int32_t>(bytes / 2, 4)));
+  const auto to = make_buffer(bytes_of(std::vector<std::int32_t>(bytes / 2, 0)));
+  const auto commands = device().create_command_buffer({.barriers = Barriers::Checked});
+  for (const std::uint64_t offset : {std::uint64_t{0}, bytes}) {
+    const std::array<Binding, 2> bindings = {BufferBinding{*from->subspan(offset, bytes)},
+                                             BufferBinding{*to->subspan(offset, bytes)}};
+    TL_ASSERT_OK(commands->dispatch(executable(kernels::add_one()), 0,
+                                    {static_cast<std::uint32_t>(bytes / 4), 1, 1}, bindings, {}));
+  }
+  TL_ASSERT_OK(run(commands));
+  expect_values(to, std::vector<std::int32_t>(bytes / 2, 5));
+}
 TEST_P(Subspans, CopyWithinTheirBuffer) {
   Bytes data = random_bytes(64, 4);
   const auto whole = make_buffer(data);

@@ -4,8 +4,12 @@
 
 namespace texloom::hal {
 
+BoundBuffer::BoundBuffer(const Buffer* bound, std::uint64_t at) : buffer(bound), offset(at) {
+  if (bound != nullptr && at < bound->bytes()) bytes = bound->bytes() - at;
+}
+
 BoundBuffer root(const BoundBuffer& place) {
-  return {&place.buffer->root(), place.buffer->base_offset() + place.offset};
+  return {&place.buffer->root(), place.buffer->base_offset() + place.offset, place.bytes};
 }
 
 BoundMemory resolve(const SegmentBinding& binding, std::span<const Binding> table) {
@@ -46,7 +50,7 @@ const KernelCall* call_of(const Segment& segment) {
 }
 
 std::uint64_t touched_bytes(const BufferParam& param, const BoundBuffer& place) {
-  return param.min_bytes != 0 ? param.min_bytes : place.buffer->bytes() - place.offset;
+  return param.min_bytes != 0 ? param.min_bytes : place.bytes;
 }
 
 Extent2D touched_extent(const TextureParam& param, const BoundTexture& place) {

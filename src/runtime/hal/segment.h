@@ -30,8 +30,16 @@
 namespace texloom::hal {
 
 struct BoundBuffer {
+  BoundBuffer() = default;
+  // With all that the buffer has behind the offset, which may be nothing.
+  BoundBuffer(const Buffer* bound, std::uint64_t at);
+  BoundBuffer(const Buffer* bound, std::uint64_t at, std::uint64_t size)
+      : buffer(bound), offset(at), bytes(size) {}
+
   const Buffer* buffer = nullptr;
   std::uint64_t offset = 0;  // bytes
+  // Behind the offset: of the buffer or subspan that was bound, not of the root that has it.
+  std::uint64_t bytes = 0;
 };
 
 struct BoundTexture {
@@ -46,7 +54,7 @@ using SegmentBinding = std::variant<BoundBuffer, BoundTexture, BindingSlot>;
 // The memory that a binding stands for. `table` has passed check_table (command_check.h).
 BoundMemory resolve(const SegmentBinding& binding, std::span<const Binding> table);
 BoundBuffer resolve_buffer(const SegmentBinding& binding, std::span<const Binding> table);
-// A part of a buffer becomes the buffer that has the memory. Not null.
+// A part of a buffer becomes the buffer that has the memory; its bytes stay. Not null.
 BoundBuffer root(const BoundBuffer& place);
 
 // An entry point with its arguments.

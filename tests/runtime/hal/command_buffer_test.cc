@@ -21,12 +21,13 @@ class CommandBufferTest : public ::testing::Test {
   std::shared_ptr<Buffer> make_buffer(std::uint64_t bytes = 256) const {
     return *device_->create_buffer({.bytes = bytes});
   }
-  // Reads 64 bytes of "in", writes 64 bytes of "out".
-  std::shared_ptr<Executable> make_kernel(const std::string& name = "twice") const {
+  // Reads 64 bytes of "in", writes 64 bytes of "out"; all that is bound where `bytes` is 0.
+  std::shared_ptr<Executable> make_kernel(const std::string& name = "twice",
+                                          std::uint64_t bytes = 64) const {
     const EntryPoint entry{
         .name = name,
-        .params = {BufferParam{.name = "in", .access = Access::Read, .min_bytes = 64},
-                   BufferParam{.name = "out", .access = Access::Write, .min_bytes = 64}}};
+        .params = {BufferParam{.name = "in", .access = Access::Read, .min_bytes = bytes},
+                   BufferParam{.name = "out", .access = Access::Write, .min_bytes = bytes}}};
     ExecutableDesc desc;
     desc.codes = opencl_c("anything");
     desc.entry_points = {entry};
@@ -85,6 +86,36 @@ TEST_F(CommandBufferTest, TexturesAreTakenByRectangles) {
   EXPECT_EQ(names(*commands).size(), 4U);
   TL_ASSERT_OK(commands->copy_texture_to_buffer(texture, c_, {.origin = {1, 1}, .extent = {2, 2}}));
   EXPECT_EQ(names(*commands)[4], "barrier");
+}
+
+// Also for kernels that state no size: they touch the subspan, not what is behind it.
+TEST_F(CommandBufferTest, DisjointSubspansNeedNoBarrier) {
+  const auto kernel = make_kernel("any", 0);
+  for (const Barriers barriers : {Barriers::Automatic, Barriers::Checked}) {
+    const auto commands = make_commands(barriers);
+    for (const std::uint64_t offset : {0U, 64U}) {
+      const std::array<Binding, 2> bindings = {BufferBinding{*a_->subspan(offset, 64)},
+                                               BufferBinding{*b_->subspan(offset, 64)}};
+      TL_ASSERT_OK(commands->dispatch(kernel, 0, {1, 1, 1}, bindings, {}));
+    }
+    EXPECT_THAT(names(*commands), ElementsAre("dispatch", "dispatch"));
+    const auto& second = std::get<DispatchSegment>(commands->segments().back());
+    const BoundBuffer out = resolve_buffer(second.call.bindings[1], {});
+    EXPECT_EQ(out.buffer, b_.get());
+    EXPECT_EQ(out.offset, 64U);
+    EXPECT_EQ(out.bytes, 64U);
+    EXPECT_EQ(bytes_of(commands->segments().back(), {}), 128U);
+    TL_ASSERT_OK(commands->copy_buffer(b_, 127, c_, 0, 1));
+    EXPECT_EQ(commands->finish().ok(), barriers == Barriers::Automatic);
+  }
+}
+
+TEST_F(CommandBufferTest, SlotsHaveTheBytesOfTheSubspanInTheTable) {
+  const std::array<Binding, 1> table = {BufferBinding{*a_->subspan(128, 96), 32}};
+  const BoundBuffer bound = resolve_buffer(BindingSlot{.offset = 16}, table);
+  EXPECT_EQ(bound.buffer, a_.get());
+  EXPECT_EQ(bound.offset, 176U);
+  EXPECT_EQ(bound.bytes, 48U);
 }
 
 // A subspan is memory of its buffer, and so is a texture that is a view over one.

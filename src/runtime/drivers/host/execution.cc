@@ -65,7 +65,7 @@ std::vector<Argument> arguments_of(const KernelCall& call, std::span<const Bindi
       arguments.emplace_back(TextureArgument{as_host(*texture->texture).image(), texture->origin});
     } else {
       const auto& place = std::get<BoundBuffer>(memory);
-      arguments.emplace_back(BufferArgument{bytes_at(place), place.buffer->bytes() - place.offset});
+      arguments.emplace_back(BufferArgument{bytes_at(place), place.bytes});
     }
   }
   return arguments;

@@ -22,7 +22,7 @@ inline constexpr std::size_t kScratchBytes = std::size_t{64} << 10;
 // Of buffers, textures and scratch memory, in bytes.
 inline constexpr std::size_t kMemoryAlignment = 64;
 
-// A buffer as a kernel sees it: what lies behind the bound offset.
+// A buffer as a kernel sees it: what the buffer or subspan that is bound has behind the offset.
 struct BufferArgument {
   std::byte* data = nullptr;
   std::uint64_t bytes = 0;

@@ -65,6 +65,13 @@ Status fail_at_seven(const WorkGroup& group) {
   return {};
 }
 
+// How many bytes of the second argument the function sees.
+Status size_of_second(const WorkGroup& group) {
+  group.buffer<std::uint32_t>(0)[0] =
+      static_cast<std::uint32_t>(group.buffer<const std::byte>(1).size());
+  return {};
+}
+
 class HostDriverTest : public DeviceTest, public ::testing::WithParamInterface<unsigned> {
  protected:
   void SetUp() override {
@@ -74,6 +81,7 @@ class HostDriverTest : public DeviceTest, public ::testing::WithParamInterface<u
                                              {"shift", shift},
                                              {"count_groups", count_groups},
                                              {"meet", meet},
+                                             {"size_of_second", size_of_second},
                                              {"fail_at_seven", fail_at_seven}}}}});
     auto device = driver_->open(0);
     ASSERT_TRUE(device.ok()) << device.status().to_string();
@@ -151,6 +159,33 @@ TEST_P(HostDriverTest, DispatchesThatRunTogetherAreWhole) {
     std::fill_n(expected.begin(), i + 1, 1U);
     EXPECT_EQ(values_of<std::uint32_t>(counts[i]), expected) << i;
   }
+}
+
+// Not those of the buffer that a subspan is cut from: else nothing could tell an overrun.
+TEST_P(HostDriverTest, FunctionsSeeTheBytesOfTheSubspanThatIsBound) {
+  const auto executable = make_functions(
+      {.name = "size_of_second", .params = {BufferParam{"size", Access::Write}, BufferParam{"x"}}});
+  const auto whole = make_buffer(1024);
+  const auto part = *whole->subspan(256, 64);
+  const auto size_seen = [&](const BufferBinding& x, bool in_table) {
+    const auto size = make_buffer(4);
+    const auto commands = device_->create_command_buffer();
+    std::vector<Binding> table;
+    if (in_table) {
+      table = {x};
+      const std::array<BindingRef, 2> refs = {BufferBinding{size}, BindingSlot{.offset = 16}};
+      TL_EXPECT_OK(commands->dispatch_with_table(executable, 0, {1, 1, 1}, refs, {}));
+    } else {
+      TL_EXPECT_OK(commands->dispatch(executable, 0, {1, 1, 1}, {{BufferBinding{size}, x}}, {}));
+    }
+    TL_EXPECT_OK(commands->finish());
+    TL_EXPECT_OK(device_->queue()->submit({.commands = {{commands, table}}}));
+    return values_of<std::uint32_t>(size)[0];
+  };
+  EXPECT_EQ(size_seen({whole, 32}, false), 992U);
+  EXPECT_EQ(size_seen({part}, false), 64U);
+  EXPECT_EQ(size_seen({part, 16}, false), 48U);
+  EXPECT_EQ(size_seen({part, 32}, true), 16U);
 }
 
 // Tensors at origins; what is left of the image is zero.
