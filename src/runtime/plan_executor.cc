@@ -36,6 +36,21 @@ Status check_argument(const TensorSpec& tensor, const TensorBinding& binding) {
   return {};
 }
 
+// Kernels of sizes that depend on the call touch all that is bound: each gets its tensors alone.
+Result<std::vector<TensorBinding>> cut_to_size(const LaunchPlan& plan,
+                                               std::span<const TensorBinding> arguments) {
+  std::vector<TensorBinding> cut(arguments.begin(), arguments.end());
+  for (std::size_t i = 0; i < cut.size(); ++i) {
+    auto* bound = std::get_if<hal::BufferBinding>(&cut[i]);
+    if (bound == nullptr) continue;
+    const std::uint64_t bytes = std::get<BufferStorage>(plan.arguments[i].storage).bytes;
+    if (bytes == 0 || bytes == bound->buffer->bytes()) continue;
+    TL_ASSIGN_OR_RETURN(bound->buffer, bound->buffer->subspan(bound->offset, bytes));
+    bound->offset = 0;
+  }
+  return cut;
+}
+
 Status check_scalars(std::span<const ScalarSpec> wanted, std::span<const hal::Constant> given) {
   if (given.size() != wanted.size())
     return invalid_argument("the plan has {} scalars, got {}", wanted.size(), given.size());
@@ -249,6 +264,11 @@ Status PlanExecutor::run(std::span<const TensorBinding> arguments, const RunValu
     return invalid_argument("arguments \"{}\" and \"{}\" share memory, which is written",
                             plan_.arguments[alias->first].name,
                             plan_.arguments[alias->second].name);
+  std::vector<TensorBinding> cut;
+  if (!plan_.symbols.empty()) {
+    TL_ASSIGN_OR_RETURN(cut, cut_to_size(now->plan, arguments));
+    arguments = cut;
+  }
   const std::lock_guard lock(running_);
   TL_ASSIGN_OR_RETURN(Workspace workspace, acquire_workspace(*now));
   Recorder recorder(now->plan, executables_, arguments, values.scalars, workspace.bindings(),

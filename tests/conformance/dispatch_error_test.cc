@@ -106,6 +106,22 @@ TEST_P(BufferArguments, ThatArePartsOfOneBufferAreTaken) {
   TL_EXPECT_OK(attempt(made, {1, 1, 1}, {first, second}));
   TL_EXPECT_OK(attempt(made, {1, 1, 1}, {second, first}));
 }
+// A kernel that states no size touches all that is bound.
+TEST_P(BufferArguments, OfOneBufferThatTheKernelReachesTwiceAreRefused) {
+  const auto add_one = executable(kernels::add_one());
+  const std::uint64_t step = limits().buffer_offset_alignment;
+  const BufferBinding whole{buffer_}, behind{buffer_, step};
+  EXPECT_THAT(attempt(add_one, {1, 1, 1}, {whole, whole}), refused("are the same memory"));
+  EXPECT_THAT(attempt(add_one, {1, 1, 1}, {whole, behind}), refused("are the same memory"));
+  EXPECT_THAT(attempt(add_one, {1, 1, 1}, {behind, whole}), refused("are the same memory"));
+  const auto memory = make_buffer(Bytes(2 * std::max<std::uint64_t>(step, 4)));
+  const std::uint64_t half = memory->bytes() / 2;
+  const BufferBinding left{*memory->subspan(0, half)}, right{*memory->subspan(half, half)};
+  TL_EXPECT_OK(attempt(add_one, {1, 1, 1}, {left, right}));
+  TL_EXPECT_OK(attempt(add_one, {1, 1, 1}, {right, left}));
+  const BufferBinding longer{*memory->subspan(0, half + 1)};
+  EXPECT_THAT(attempt(add_one, {1, 1, 1}, {longer, right}), refused("are the same memory"));
+}
 TEST_P(BufferArguments, ThatWereRefusedLeaveTheCommandBufferUsable) {
   const auto x = make_buffer(bytes_of(std::vector<std::uint32_t>(16, 5)));
   const auto commands = begin();

@@ -101,6 +101,20 @@ TEST_P(Subspans, ThatAreDisjointNeedNoBarrier) {
   TL_ASSERT_OK(run(commands));
   expect_values(to, std::vector<std::int32_t>(bytes / 2, 5));
 }
+// A kernel that states no size has all of the part, not its first byte.
+TEST_P(Subspans, OfOneBufferAreBoundWhole) {
+  const std::uint64_t bytes = std::max<std::uint64_t>(limits().buffer_offset_alignment, 32);
+  std::vector<std::int32_t> values(bytes / 2, 4);
+  const auto whole = make_buffer(bytes_of(values));
+  const auto commands = begin();
+  const std::array<Binding, 2> bindings = {BufferBinding{*whole->subspan(0, bytes)},
+                                           BufferBinding{*whole->subspan(bytes, bytes)}};
+  TL_ASSERT_OK(commands->dispatch(executable(kernels::add_one()), 0,
+                                  {static_cast<std::uint32_t>(bytes / 4), 1, 1}, bindings, {}));
+  TL_ASSERT_OK(run(commands));
+  std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(bytes / 4), bytes / 4, 5);
+  expect_values(whole, values);
+}
 TEST_P(Subspans, CopyWithinTheirBuffer) {
   Bytes data = random_bytes(64, 4);
   const auto whole = make_buffer(data);

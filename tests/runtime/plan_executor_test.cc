@@ -218,6 +218,39 @@ TEST_F(PlanExecutorTest, TextureArgumentsAtOrigins) {
               refused("are the same texture"));
 }
 
+// Tensors whose size the call says may lie one behind the other in a buffer.
+TEST_F(PlanExecutorTest, PartsOfOneBufferWhoseSizesDependOnTheCall) {
+  const auto tensor = [](const char* name) {
+    return TensorSpec{.name = name, .shape = {Size::symbol(0)}, .storage = BufferStorage{}};
+  };
+  const LaunchPlan plan{
+      .symbols = {"n"},
+      .arguments = {tensor("X"), tensor("Y")},
+      .temporaries = {},
+      .kernels = {{.codes = opencl_c("__kernel void next(__global const float* x,"
+                                     "                   __global float* y) {"
+                                     "  y[get_global_id(0)] = x[get_global_id(0)] + 1; }"),
+                   .entry = {.name = "next",
+                             .params = {BufferParam{.name = "x", .access = Access::Read},
+                                        BufferParam{.name = "y", .access = Access::Write}}}}},
+      .steps = {launch(0, {Size::symbol(0), 1, 1}, {argument(0), argument(1)})}};
+  const auto executor = make_executor(plan);
+  ASSERT_NE(executor, nullptr);
+  const std::uint64_t step = device_->info().limits.buffer_offset_alignment;
+  const std::size_t half = step / 4;
+  std::vector<float> values = ramp(2 * half);
+  const auto buffer = make_buffer(hal::bytes_of(values));
+  const auto run = [&](std::int64_t n) {
+    return executor->run({{BufferBinding{buffer, 0}, BufferBinding{buffer, step}}},
+                         {.symbols = std::vector{n}});
+  };
+  TL_ASSERT_OK(run(static_cast<std::int64_t>(half) - 1));
+  for (std::size_t i = 0; i + 1 < half; ++i) values[half + i] = values[i] + 1;
+  EXPECT_EQ(values_of<float>(buffer), values);
+  TL_EXPECT_OK(run(static_cast<std::int64_t>(half)));
+  EXPECT_FALSE(run(static_cast<std::int64_t>(half) + 1).ok());
+}
+
 // Behind the contract of exactly this extent a larger image is refused, wherever the tensor lies.
 TEST_F(PlanExecutorTest, ExactImages) {
   LaunchPlan plan = add_one_plan();

@@ -78,7 +78,7 @@ struct ByteRange {
 // has memory of its own nothing.
 ByteRange bytes_of(const Use& use) {
   if (const auto* buffer = std::get_if<BoundBuffer>(use.binding))
-    return {root(*buffer), std::get<BufferParam>(*use.param).min_bytes};
+    return {root(*buffer), touched_bytes(std::get<BufferParam>(*use.param), *buffer)};
   const auto* texture = std::get_if<BoundTexture>(use.binding);
   const TextureBacking* backing = texture == nullptr ? nullptr : texture->texture->backing();
   if (backing == nullptr) return {};

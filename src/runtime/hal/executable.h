@@ -23,7 +23,9 @@ namespace texloom::hal {
 struct BufferParam {
   std::string name;
   Access access = Access::Read;
-  std::uint64_t min_bytes = 0;  // behind the bound offset; 0 is not checked
+  // What the kernel touches behind the bound offset. 0: all that is bound, however much that is;
+  // then two parameters of which one is written have no buffer in common, but for subspans.
+  std::uint64_t min_bytes = 0;
 };
 
 // Whether a kernel adds an origin to its coordinates. With Zero it is specialised for a tensor at

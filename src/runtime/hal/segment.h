@@ -150,7 +150,7 @@ using Segment =
 const KernelCall* call_of(const Segment& segment);
 
 // What a kernel touches behind a place that is bound: as much as its parameter declares, or all
-// that is there where that declares nothing. The extent begins at the place's origin, or at (0, 0).
+// that is bound where that declares nothing. The extent begins at the place's origin, or at (0, 0).
 std::uint64_t touched_bytes(const BufferParam& param, const BoundBuffer& place);
 Extent2D touched_extent(const TextureParam& param, const BoundTexture& place);
 

@@ -96,11 +96,11 @@ Status set_arguments(const Context& context, const KernelCall& call, const Memor
         const auto& bound = std::get<BoundBuffer>(binding);
         memory = as_opencl(*bound.buffer).get();
         if (needs_part(memories, bound)) {
-          // What the kernel declares and no more: parts that overlap may not be written.
-          const std::uint64_t bytes =
-              std::max<std::uint64_t>(std::get<BufferParam>(entry.params[i]).min_bytes, 1);
-          TL_ASSIGN_OR_RETURN(MemoryHandle part,
-                              create_part(context, as_opencl(*bound.buffer), bound.offset, bytes));
+          // What the kernel touches and no more: parts that overlap may not be written.
+          TL_ASSIGN_OR_RETURN(
+              MemoryHandle part,
+              create_part(context, as_opencl(*bound.buffer), bound.offset,
+                          touched_bytes(std::get<BufferParam>(entry.params[i]), bound)));
           memory = part.get();
           parts.push_back(std::move(part));
         }
