@@ -201,6 +201,13 @@ TEST_P(TextureArguments, AtOriginsThatTheKernelDoesNotAddAreRefused) {
   const TextureBinding moved{make_texture({8, 8}), {1, 0}};
   EXPECT_THAT(copy(moved, texture({8, 8})), refused("specialised for origin (0, 0)"));
 }
+// It would say that the kernel touches nothing.
+TEST_P(TextureArguments, ThatAreStatedInOneAxisAreRefused) {
+  EntryPoint entry = kernels::copy_texels(TexelFormat::Rgba32Float);
+  std::get<TextureParam>(entry.params[1]).min_extent = {4, 0};
+  EXPECT_THAT(device().create_executable(tested().kernels({entry})).status(),
+              refused("texture \"out\" of at least 4x0 texels"));
+}
 TEST_P(TextureArguments, ReadAndWrittenAtOnceAreRefused) {
   const TextureBinding both = texture({4, 4});
   EXPECT_THAT(copy(both, both),

@@ -39,6 +39,9 @@ Status check_texture_param(const DeviceInfo& device, const TextureParam& param) 
   if (param.access == Access::ReadWrite)
     return make_error(StatusCode::Unimplemented,
                       "texture \"{}\": a kernel may not read and write one texture", param.name);
+  if ((param.min_extent.width == 0) != (param.min_extent.height == 0))
+    return invalid_argument("texture \"{}\" of at least {}: give both axes, or none", param.name,
+                            to_string(param.min_extent));
   return {};
 }
 

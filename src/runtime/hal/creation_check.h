@@ -21,7 +21,7 @@ Result<TextureBacking> check_view(const DeviceInfo& device, const std::shared_pt
                                   const TextureViewDesc& desc);
 
 // Code and table without content, names used twice, workgroups and arguments over the limits,
-// constants that are not of 32 or 64 bits.
+// constants that are not of 32 or 64 bits, extents of one axis.
 Status check_creation(const DeviceInfo& device, const ExecutableDesc& desc);
 
 }  // namespace texloom::hal

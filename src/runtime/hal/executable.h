@@ -36,7 +36,9 @@ struct TextureParam {
   std::string name;
   TexelFormat format = TexelFormat::Rgba32Float;
   Access access = Access::Read;  // ReadWrite is refused
-  Extent2D min_extent = {};      // behind the bound origin; zeros are not checked
+  // What the kernel touches behind the bound origin, in both axes or in none: without, all of the
+  // texture.
+  Extent2D min_extent = {};
   TextureOrigin origin = TextureOrigin::Zero;
 };
 

@@ -166,6 +166,10 @@ TEST(CreationCheck, ArgumentsOverTheLimits) {
       check_creation(device,
                      executable_with({TextureParam{.name = "rw", .access = Access::ReadWrite}})),
       fails_with(StatusCode::Unimplemented, "texture \"rw\""));
+  for (const Extent2D extent : {Extent2D{4, 0}, Extent2D{0, 4}})
+    EXPECT_THAT(
+        check_creation(device, executable_with({TextureParam{.name = "t", .min_extent = extent}})),
+        fails_with(StatusCode::InvalidArgument, "texture \"t\" of at least " + to_string(extent)));
   // Four pointers of 8 bytes and two ints of 4 make 40.
   const ConstantParam word{.name = "n"};
   std::vector<KernelParam> params(4, BufferParam{.name = "b"});
