@@ -1,5 +1,7 @@
 #include "runtime/aliases.h"
 
+#include "runtime/hal/hazards.h"
+
 namespace texloom::runtime {
 namespace {
 
@@ -22,21 +24,24 @@ void note_written(const LaunchPlan& plan, const std::vector<Step>& steps,
   }
 }
 
+hal::MemoryAccess memory_of(const TensorSpec& tensor, const hal::Binding& binding) {
+  if (const auto* bound = std::get_if<hal::BufferBinding>(&binding))
+    return hal::memory_of(hal::root({bound->buffer.get(), bound->offset}),
+                          std::get<BufferStorage>(tensor.storage).bytes);
+  const auto& bound = std::get<hal::TextureBinding>(binding);
+  return hal::memory_of(hal::BoundTexture{bound.texture.get(), bound.origin},
+                        std::get<TextureStorage>(tensor.storage).extent);
+}
+
 bool share_memory(const TensorSpec& a, const hal::Binding& at_a, const TensorSpec& b,
                   const hal::Binding& at_b) {
-  if (at_a.index() != at_b.index()) return false;
-  if (const auto* x = std::get_if<hal::BufferBinding>(&at_a)) {
-    const auto& y = std::get<hal::BufferBinding>(at_b);
-    return &x->buffer->root() == &y.buffer->root() &&
-           hal::ranges_meet(
-               x->buffer->base_offset() + x->offset, std::get<BufferStorage>(a.storage).bytes,
-               y.buffer->base_offset() + y.offset, std::get<BufferStorage>(b.storage).bytes);
-  }
-  const auto& x = std::get<hal::TextureBinding>(at_a);
-  const auto& y = std::get<hal::TextureBinding>(at_b);
-  return x.texture == y.texture &&
-         hal::regions_meet(x.origin, std::get<TextureStorage>(a.storage).extent, y.origin,
-                           std::get<TextureStorage>(b.storage).extent);
+  const auto* x = std::get_if<hal::TextureBinding>(&at_a);
+  const auto* y = std::get_if<hal::TextureBinding>(&at_b);
+  // Of one view, too, tensors may lie side by side.
+  if (x != nullptr && y != nullptr && x->texture == y->texture)
+    return hal::regions_meet(x->origin, std::get<TextureStorage>(a.storage).extent, y->origin,
+                             std::get<TextureStorage>(b.storage).extent);
+  return hal::share_memory(memory_of(a, at_a), memory_of(b, at_b));
 }
 
 }  // namespace

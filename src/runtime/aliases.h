@@ -21,8 +21,9 @@ struct Alias {
   std::size_t first = 0, second = 0;  // arguments; first < second
 };
 
-// Two arguments that share memory, at least one of which is written; nothing if there are none.
-// The bindings fit the plan's arguments.
+// Two arguments that share memory, at least one of which is written; nothing if there are none. A
+// texture that is a view is memory of its buffer, whole rows of it. The bindings fit the plan's
+// arguments.
 std::optional<Alias> find_alias(const LaunchPlan& plan, const std::vector<bool>& written,
                                 std::span<const hal::Binding> bindings);
 

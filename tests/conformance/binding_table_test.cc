@@ -103,8 +103,8 @@ TEST_P(BindingTables, HoldOneBufferTwice) {
   const auto commands = begin();
   TL_ASSERT_OK(record(*commands, BindingSlot{0}, BindingSlot{1}, 1));
   TL_ASSERT_OK(commands->finish());
-  TL_ASSERT_OK(submit(commands, {BufferBinding{*both->subspan(0, alignment)},
-                                 BufferBinding{both, alignment}}));
+  TL_ASSERT_OK(submit(
+      commands, {BufferBinding{*both->subspan(0, alignment)}, BufferBinding{both, alignment}}));
   values[alignment / 4] = 1;
   expect_values(both, values);
 }

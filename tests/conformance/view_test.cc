@@ -112,6 +112,47 @@ TEST_P(TextureViews, ReadAndWrittenWithTheirBufferAreRefused) {
               fails_with(StatusCode::InvalidArgument, "are the same memory"));
 }
 
+TEST_P(TextureViews, AreNotCopiedOntoTheirOwnRows) {
+  const auto commands = begin();
+  const auto refused = fails_with(StatusCode::InvalidArgument, "overlap");
+  const BufferTextureRegion first_row = {.extent = {5, 1}, .row_pitch = pitch_};
+  BufferTextureRegion moved = first_row;
+  moved.buffer_offset = pitch_ - 1;  // a byte of the first row, and some of the second
+  EXPECT_THAT(commands->copy_texture_to_buffer(view_, buffer_, first_row), refused);
+  EXPECT_THAT(commands->copy_texture_to_buffer(view_, buffer_, moved), refused);
+  EXPECT_THAT(commands->copy_buffer_to_texture(buffer_, view_, first_row), refused);
+  EXPECT_THAT(commands->copy_buffer_to_texture(buffer_, view_, moved), refused);
+  EXPECT_THAT(commands->copy_buffer_to_texture(*buffer_->subspan(1, pitch_), view_, first_row),
+              refused);
+  EXPECT_TRUE(commands->segments().empty());
+}
+TEST_P(TextureViews, AreCopiedOntoOtherRows) {
+  Bytes data = random_bytes(pitch_ * kExtent.height, 5);
+  TL_ASSERT_OK(write_buffer(device(), buffer_, 0, data));
+  const auto commands = begin();
+  TL_ASSERT_OK(commands->copy_texture_to_buffer(
+      view_, buffer_, {.extent = {5, 1}, .buffer_offset = pitch_, .row_pitch = pitch_}));
+  TL_ASSERT_OK(commands->copy_buffer_to_texture(
+      buffer_, view_, {.origin = {0, 3}, .extent = {5, 1}, .buffer_offset = 2 * pitch_}));
+  TL_ASSERT_OK(run(commands));
+  std::copy_n(data.begin(), row(), data.begin() + static_cast<std::ptrdiff_t>(pitch_));
+  std::copy_n(data.begin() + static_cast<std::ptrdiff_t>(2 * pitch_), row(),
+              data.begin() + static_cast<std::ptrdiff_t>(3 * pitch_));
+  expect_content(buffer_, data);
+}
+TEST_P(TextureViews, ThatOverlapAreNotCopiedOntoEachOther) {
+  const auto other = device().allocator()->create_view(buffer_, {.texture = desc()});
+  TL_ASSERT_OK(other.status());
+  const auto refused = fails_with(StatusCode::InvalidArgument, "of two views over one buffer");
+  EXPECT_THAT(begin()->copy_texture(view_, {}, *other, {}, kExtent), refused);
+  EXPECT_THAT(begin()->copy_texture(view_, {0, 0}, *other, {1, 1}, {2, 2}), refused);
+  EXPECT_THAT(begin()->copy_texture(view_, {0, 0}, view_, {1, 1}, {2, 2}),
+              fails_with(StatusCode::InvalidArgument, "of one texture"));
+  TL_EXPECT_OK(begin()->copy_texture(view_, {0, 0}, *other, {0, 2}, {5, 2}));
+  // Side by side in one texture.
+  TL_EXPECT_OK(begin()->copy_texture(view_, {0, 0}, view_, {2, 0}, {2, 4}));
+}
+
 class WithoutTextureViews : public On<> {};
 TL_ON_EVERY_DEVICE(WithoutTextureViews);
 

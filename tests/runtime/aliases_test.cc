@@ -1,6 +1,7 @@
 // Which arguments of a plan lie in one another's memory.
 #include "runtime/aliases.h"
 
+#include "runtime/drivers/null/driver.h"
 #include "tests/runtime/opencl_fixture.h"
 #include "tests/runtime/plan_fixture.h"
 
@@ -83,6 +84,53 @@ TEST_F(Aliases, RectanglesOfOneTexture) {
   EXPECT_EQ(of_textures({0, 0}, {7, 4}), "");
   EXPECT_EQ(of_textures({2, 0}, {0, 0}), "");
   EXPECT_EQ(of_textures({1, 1}, {0, 0}), "0 2");
+}
+
+// A view over a buffer is the rows that it shows: of 64 bytes, from byte 128 on.
+class AliasesOfViews : public ::testing::Test {
+ protected:
+  std::shared_ptr<hal::Texture> view(std::uint64_t offset = 128) {
+    return *device_->allocator()->create_view(
+        buffer_, {.texture = {.extent = {4, 4}}, .offset = offset, .row_pitch = 64});
+  }
+  static bool alias(const LaunchPlan& plan, const std::vector<hal::Binding>& bindings) {
+    return find_alias(plan, {false, true}, bindings).has_value();
+  }
+
+  std::shared_ptr<hal::Device> device_ = *hal::null::create_driver()->open(0);
+  std::shared_ptr<hal::Buffer> buffer_ = *device_->create_buffer({.bytes = 1024});
+};
+
+TEST_F(AliasesOfViews, MeetTheirBuffer) {
+  LaunchPlan plan;
+  plan.arguments = {texture_tensor("A", {4, 2}), buffer_tensor("B", 64)};
+  const auto at = [&](std::uint64_t offset) {
+    return alias(plan, {hal::TextureBinding{view(), {0, 1}}, hal::BufferBinding{buffer_, offset}});
+  };
+  EXPECT_FALSE(at(128));  // the row before
+  EXPECT_TRUE(at(144));
+  EXPECT_TRUE(at(304));
+  EXPECT_FALSE(at(320));  // the row behind
+  EXPECT_TRUE(alias(
+      plan, {hal::TextureBinding{view(), {0, 1}}, hal::BufferBinding{*buffer_->subspan(192, 64)}}));
+}
+
+TEST_F(AliasesOfViews, OfNoBytesMeetNothing) {
+  LaunchPlan plan;
+  plan.arguments = {texture_tensor("A", {4, 2}), buffer_tensor("B", 0)};
+  EXPECT_FALSE(alias(plan, {hal::TextureBinding{view()}, hal::BufferBinding{buffer_, 144}}));
+}
+
+TEST_F(AliasesOfViews, MeetEachOther) {
+  LaunchPlan plan;
+  plan.arguments = {texture_tensor("A", {2, 2}), texture_tensor("B", {2, 2})};
+  EXPECT_TRUE(alias(plan, {hal::TextureBinding{view()}, hal::TextureBinding{view(), {0, 1}}}));
+  EXPECT_TRUE(alias(plan, {hal::TextureBinding{view()}, hal::TextureBinding{view(192)}}));
+  EXPECT_FALSE(alias(plan, {hal::TextureBinding{view()}, hal::TextureBinding{view(256)}}));
+  // Side by side in one.
+  const auto one = view();
+  EXPECT_FALSE(alias(plan, {hal::TextureBinding{one}, hal::TextureBinding{one, {2, 0}}}));
+  EXPECT_TRUE(alias(plan, {hal::TextureBinding{one}, hal::TextureBinding{one, {1, 1}}}));
 }
 
 }  // namespace

@@ -218,14 +218,14 @@ Status CommandBuffer::copy_buffer(const std::shared_ptr<Buffer>& source,
   TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "copy_buffer: the target", target.get(),
                                         BufferUsage::CopyTarget, target_offset, bytes));
   if (bytes == 0) return {};
-  const BoundBuffer from = root({source.get(), source_offset});
-  const BoundBuffer to = root({target.get(), target_offset});
-  if (from.buffer == to.buffer && ranges_meet(from.offset, bytes, to.offset, bytes))
+  const Segment segment = CopyBufferSegment{root({source.get(), source_offset}),
+                                            root({target.get(), target_offset}), bytes};
+  if (overlaps_itself(segment))
     return invalid_argument("copy_buffer: {} bytes at {} and at {} of one buffer overlap", bytes,
                             source_offset, target_offset);
   retained_.retain(source);
   retained_.retain(target);
-  append(CopyBufferSegment{from, to, bytes});
+  append(segment);
   return {};
 }
 
@@ -243,9 +243,14 @@ Status CommandBuffer::copy_buffer_to_texture(const std::shared_ptr<Buffer>& sour
   if (is_empty(region.extent)) return {};
   const BoundBuffer place = root({source.get(), resolved.buffer_offset});
   resolved.buffer_offset = place.offset;
+  const Segment segment = CopyBufferToTextureSegment{place.buffer, target.get(), resolved};
+  if (overlaps_itself(segment))
+    return invalid_argument(
+        "copy_buffer_to_texture: the target is a view over rows of the source that overlap those "
+        "which are read");
   retained_.retain(source);
   retained_.retain(target);
-  append(CopyBufferToTextureSegment{place.buffer, target.get(), resolved});
+  append(segment);
   return {};
 }
 
@@ -263,9 +268,14 @@ Status CommandBuffer::copy_texture_to_buffer(const std::shared_ptr<Texture>& sou
   if (is_empty(region.extent)) return {};
   const BoundBuffer place = root({target.get(), resolved.buffer_offset});
   resolved.buffer_offset = place.offset;
+  const Segment segment = CopyTextureToBufferSegment{source.get(), place.buffer, resolved};
+  if (overlaps_itself(segment))
+    return invalid_argument(
+        "copy_texture_to_buffer: the source is a view over rows of the target that overlap those "
+        "which are written");
   retained_.retain(source);
   retained_.retain(target);
-  append(CopyTextureToBufferSegment{source.get(), place.buffer, resolved});
+  append(segment);
   return {};
 }
 
@@ -281,12 +291,15 @@ Status CommandBuffer::copy_texture(const std::shared_ptr<Texture>& source, Offse
     return invalid_argument("copy_texture: the source is {}, the target is {}",
                             to_string(source->format()), to_string(target->format()));
   if (is_empty(extent)) return {};
-  if (source == target && regions_meet(source_origin, extent, target_origin, extent))
-    return invalid_argument("copy_texture: {} at {} and at {} of one texture overlap",
-                            to_string(extent), to_string(source_origin), to_string(target_origin));
+  const Segment segment =
+      CopyTextureSegment{source.get(), source_origin, target.get(), target_origin, extent};
+  if (overlaps_itself(segment))
+    return invalid_argument("copy_texture: {} at {} and at {} of {} overlap", to_string(extent),
+                            to_string(source_origin), to_string(target_origin),
+                            source == target ? "one texture" : "two views over one buffer");
   retained_.retain(source);
   retained_.retain(target);
-  append(CopyTextureSegment{source.get(), source_origin, target.get(), target_origin, extent});
+  append(segment);
   return {};
 }
 

@@ -103,6 +103,8 @@ class CommandBuffer {
                      const std::shared_ptr<Buffer>& target, std::uint64_t target_offset,
                      std::uint64_t bytes);
 
+  // Where the texture is a view over the buffer, the rows of the one may not overlap those of the
+  // other; each is taken whole, from its first byte to its last with the gaps between.
   Status copy_buffer_to_texture(const std::shared_ptr<Buffer>& source,
                                 const std::shared_ptr<Texture>& target,
                                 const BufferTextureRegion& region);
@@ -110,7 +112,8 @@ class CommandBuffer {
                                 const std::shared_ptr<Buffer>& target,
                                 const BufferTextureRegion& region);
 
-  // Both of one format; regions within one texture may not overlap.
+  // Both of one format; regions within one texture may not overlap, nor the rows, taken whole, of
+  // two views over one buffer.
   Status copy_texture(const std::shared_ptr<Texture>& source, Offset2D source_origin,
                       const std::shared_ptr<Texture>& target, Offset2D target_origin,
                       Extent2D extent);

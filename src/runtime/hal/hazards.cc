@@ -7,38 +7,51 @@
 #include "runtime/hal/pointer_hash.h"
 
 namespace texloom::hal {
-namespace {
 
-MemoryAccess bytes_of(const BoundBuffer& place, std::uint64_t bytes, bool writes,
-                      std::string_view name) {
+MemoryAccess memory_of(const BoundBuffer& place, std::uint64_t bytes) {
   return {.kind = MemoryAccess::Kind::Buffer,
-          .writes = writes,
           .object = place.buffer,
           .x_begin = place.offset,
           .x_end = place.offset + bytes,
-          .name = name};
+          .name = {}};
 }
 
-MemoryAccess texels_of(const Texture* texture, Offset2D origin, Extent2D extent, bool writes,
-                       std::string_view name) {
+MemoryAccess memory_of(const BoundTexture& place, Extent2D extent) {
+  const Offset2D origin = place.origin;
   // A view is memory of its buffer: the rows there.
-  if (const TextureBacking* backing = texture->backing()) {
+  if (const TextureBacking* backing = place.texture->backing()) {
     const std::uint64_t end = std::uint64_t{origin.y} + extent.height;
     return {.kind = MemoryAccess::Kind::Buffer,
-            .writes = writes,
             .object = backing->buffer.get(),
             .x_begin = backing->offset + origin.y * backing->row_pitch,
             .x_end = backing->offset + end * backing->row_pitch,
-            .name = name};
+            .name = {}};
   }
   return {.kind = MemoryAccess::Kind::Texture,
-          .writes = writes,
-          .object = texture,
+          .object = place.texture,
           .x_begin = origin.x,
           .x_end = std::uint64_t{origin.x} + extent.width,
           .y_begin = origin.y,
           .y_end = std::uint64_t{origin.y} + extent.height,
-          .name = name};
+          .name = {}};
+}
+
+namespace {
+
+MemoryAccess as_access(MemoryAccess memory, bool writes, std::string_view name) {
+  memory.writes = writes;
+  memory.name = name;
+  return memory;
+}
+
+MemoryAccess bytes_of(const BoundBuffer& place, std::uint64_t bytes, bool writes,
+                      std::string_view name) {
+  return as_access(memory_of(place, bytes), writes, name);
+}
+
+MemoryAccess texels_of(const Texture* texture, Offset2D origin, Extent2D extent, bool writes,
+                       std::string_view name) {
+  return as_access(memory_of(BoundTexture{texture, origin}, extent), writes, name);
 }
 
 std::uint64_t buffer_bytes(const BufferTextureRegion& region, const Texture& texture) {
@@ -135,6 +148,27 @@ void widen(MemoryAccess& a, const MemoryAccess& b) {
 constexpr std::uint32_t kPlacesApart = 64;
 
 }  // namespace
+
+bool share_memory(const MemoryAccess& a, const MemoryAccess& b) {
+  const auto is_empty = [](const MemoryAccess& m) {
+    return m.x_begin == m.x_end || m.y_begin == m.y_end;
+  };
+  return a.object == b.object && !is_empty(a) && !is_empty(b) && meet(a, b);
+}
+
+bool overlaps_itself(const Segment& copy) {
+  const auto* texels = std::get_if<CopyTextureSegment>(&copy);
+  if (texels != nullptr && texels->source == texels->target)
+    return regions_meet(texels->source_origin, texels->extent, texels->target_origin,
+                        texels->extent);
+  std::optional<MemoryAccess> source;
+  bool overlaps = false;
+  for_each_access(copy, [&](const MemoryAccess& access) {
+    overlaps = source && share_memory(*source, access);
+    source = access;
+  });
+  return overlaps;
+}
 
 const HazardTracker::Place* HazardTracker::find_place(const void* object) const {
   if (places_.empty()) return nullptr;

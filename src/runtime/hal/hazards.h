@@ -1,4 +1,4 @@
-// Which commands need a barrier between them.
+// What memory commands touch, and which of them need a barrier between them.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,16 @@ struct MemoryAccess {
   std::uint64_t y_begin = 0, y_end = 1;
   std::string_view name;  // of the parameter or of the side of a copy
 };
+
+// The memory of a place: so many bytes of a buffer, a rectangle of a texture.
+MemoryAccess memory_of(const BoundBuffer& place, std::uint64_t bytes);
+MemoryAccess memory_of(const BoundTexture& place, Extent2D extent);
+// Whether they have a byte or a texel in common; views are rows of their buffer, whole.
+bool share_memory(const MemoryAccess& a, const MemoryAccess& b);
+
+// Whether a copy writes what it reads, be it through a view over a buffer: then as share_memory()
+// says, but for regions of one and the same texture, which are compared by texels.
+bool overlaps_itself(const Segment& copy);
 
 // What is touched between two barriers. Used by one thread at a time.
 class HazardTracker {
