@@ -67,10 +67,11 @@ DeviceInfo describe(const Processor& processor, unsigned threads) {
                  .local_memory_bytes = kScratchBytes,
                  .max_allocation_bytes = processor.memory_bytes,
                  .max_argument_bytes = 4096,
-                 .buffer_offset_alignment = 16,
+                 .buffer_offset_alignment = kBufferAlignment,
                  .transfer_alignment = 1,
                  .global_memory_bytes = processor.memory_bytes,
-                 .compute_units = threads};
+                 .compute_units = threads,
+                 .import_address_alignment = kBufferAlignment};
   info.memory_kinds.fill(
       {.available = true, .mappable = true, .persistent = true, .coherent = true});
   return info;

@@ -19,12 +19,15 @@ namespace texloom::hal::host {
 
 // What a launch can rely on to be there for each thread, aligned to kMemoryAlignment.
 inline constexpr std::size_t kScratchBytes = std::size_t{64} << 10;
-// Of buffers, textures and scratch memory, in bytes.
+// Of what the driver allocates, in bytes: buffers, textures and scratch memory.
 inline constexpr std::size_t kMemoryAlignment = 64;
+// Of what a kernel gets as a buffer, in bytes: it may begin at an offset, or be memory of the
+// caller's that was imported. Rows of a texture lie anywhere.
+inline constexpr std::size_t kBufferAlignment = 16;
 
 // A buffer as a kernel sees it: what the buffer or subspan that is bound has behind the offset.
 struct BufferArgument {
-  std::byte* data = nullptr;
+  std::byte* data = nullptr;  // aligned to kBufferAlignment
   std::uint64_t bytes = 0;
 };
 

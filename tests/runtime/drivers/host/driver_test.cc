@@ -408,6 +408,16 @@ TEST_P(HostDriverTest, MappingsViewsAndImports) {
   EXPECT_TRUE(released);
 }
 
+// A kernel takes what a buffer has as numbers of any type.
+TEST_P(HostDriverTest, OddAddressesAreNotImported) {
+  alignas(16) std::array<std::byte, 64> own = {};
+  const std::span<std::byte> memory = own;
+  for (const std::size_t offset : {1U, 4U, 8U})
+    EXPECT_THAT(device_->allocator()->import({.memory = memory.subspan(offset)}).status(),
+                fails_with(StatusCode::InvalidArgument, "wants a multiple of 16 bytes"));
+  TL_EXPECT_OK(device_->allocator()->import({.memory = memory.subspan(16, 3)}).status());
+}
+
 // What a view has around it in the buffer is outside of it: a kernel reads zeros there.
 TEST_P(HostDriverTest, ViewsHaveBordersOfTheirOwn) {
   const TextureParam read{
