@@ -21,10 +21,10 @@ int64_t nanoseconds(std::chrono::nanoseconds time) { return time.count(); }
 using DeviceSpan = std::tuple<std::string, std::string, int64_t, int64_t, uint64_t>;
 
 std::vector<DeviceSpan> device_spans(const hal::Profile& profile) {
-  const std::vector<hal::ProfileTrack> tracks = profile.tracks();
+  const hal::ProfileSnapshot snapshot = profile.snapshot();
   std::vector<DeviceSpan> result;
-  for (const hal::ProfileSpan& span : profile.spans()) {
-    const hal::ProfileTrack& track = tracks[span.track];
+  for (const hal::ProfileSpan& span : snapshot.spans) {
+    const hal::ProfileTrack& track = snapshot.tracks[span.track];
     if (track.kind != hal::ProfileTrack::Kind::DeviceQueue) continue;
     result.emplace_back(track.name, span.name, nanoseconds(span.end - span.begin),
                         nanoseconds(span.queue_wait), span.bytes);

@@ -28,10 +28,10 @@ class Profiles : public DispatchFixture {
   }
   // Those of the lanes of a kind.
   std::vector<ProfileSpan> spans(ProfileTrack::Kind kind) const {
-    const std::vector<ProfileTrack> tracks = profile_->tracks();
-    std::vector<ProfileSpan> found = profile_->spans();
-    std::erase_if(found, [&](const ProfileSpan& s) { return tracks[s.track].kind != kind; });
-    return found;
+    ProfileSnapshot now = profile_->snapshot();
+    std::erase_if(now.spans,
+                  [&](const ProfileSpan& s) { return now.tracks[s.track].kind != kind; });
+    return now.spans;
   }
 
   std::shared_ptr<Profile> profile_ = std::make_shared<Profile>();

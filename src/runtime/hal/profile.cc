@@ -3,11 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <iterator>
 #include <utility>
 
 namespace texloom::hal {
+namespace {
+
+// Of the calling thread, and of no other: the system gives a std::thread::id again.
+std::uint64_t thread_number() {
+  static std::atomic<std::uint64_t> threads{0};
+  thread_local const std::uint64_t number = threads++;
+  return number;
+}
+
+}  // namespace
 
 void Profile::add(ProfileSpan span) {
   const std::scoped_lock lock(mutex_);
@@ -19,8 +30,8 @@ void Profile::add(ProfileSpan span) {
 }
 
 std::uint32_t Profile::host_track_locked() {
-  const auto [place, is_new] = host_tracks_.try_emplace(std::this_thread::get_id(),
-                                                        static_cast<std::uint32_t>(tracks_.size()));
+  const auto [place, is_new] =
+      host_tracks_.try_emplace(thread_number(), static_cast<std::uint32_t>(tracks_.size()));
   if (is_new) {
     tracks_.push_back(
         {ProfileTrack::Kind::HostThread, fmt::format("thread {}", host_tracks_.size() - 1)});
@@ -47,14 +58,9 @@ std::uint32_t Profile::add_device_track(std::string_view device) {
   return static_cast<std::uint32_t>(tracks_.size() - 1);
 }
 
-std::vector<ProfileTrack> Profile::tracks() const {
+ProfileSnapshot Profile::snapshot() const {
   const std::scoped_lock lock(mutex_);
-  return tracks_;
-}
-
-std::vector<ProfileSpan> Profile::spans() const {
-  const std::scoped_lock lock(mutex_);
-  return spans_;
+  return {tracks_, spans_};
 }
 
 std::size_t Profile::dropped() const {
@@ -118,8 +124,7 @@ std::string arguments_of(const ProfileSpan& span) {
 }  // namespace
 
 std::string chrome_trace(const Profile& profile) {
-  const std::vector<ProfileTrack> tracks = profile.tracks();
-  const std::vector<ProfileSpan> spans = profile.spans();
+  const auto [tracks, spans] = profile.snapshot();
   std::string json = R"({"displayTimeUnit":"ns","traceEvents":[)";
   json += "\n" + metadata("process_name", 1, 0, "host");
   json += ",\n" + metadata("process_name", 2, 0, "devices");

@@ -11,7 +11,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 namespace texloom::hal {
@@ -29,11 +28,18 @@ struct ProfileTrack {
 // commands at the same time; those of a thread are nested.
 struct ProfileSpan {
   std::string name;         // of the kernel, or of the command: "matmul", "copy_buffer"
-  std::uint32_t track = 0;  // place in Profile::tracks()
+  std::uint32_t track = 0;  // place in ProfileSnapshot::tracks
   ProfileClock::time_point begin = {}, end = {};
   // Of a device's command alone.
   std::chrono::nanoseconds queue_wait{0};  // from the driver's call to the begin
   std::uint64_t bytes = 0;                 // that its arguments have, or that it moves
+};
+
+// What a profile has at one moment: each span's track is there.
+struct ProfileSnapshot {
+  std::vector<ProfileTrack> tracks;
+  // In the order in which they were added: spans of devices when their submission is complete.
+  std::vector<ProfileSpan> spans;
 };
 
 // Thread safe. Spans beyond so many are counted, not kept.
@@ -50,9 +56,7 @@ class Profile {
   // A new lane for a queue.
   std::uint32_t add_device_track(std::string_view device);
 
-  std::vector<ProfileTrack> tracks() const;
-  // In the order in which they were added: spans of devices when their submission is complete.
-  std::vector<ProfileSpan> spans() const;
+  ProfileSnapshot snapshot() const;
   std::size_t dropped() const;  // spans that were not kept
   void clear();                 // forgets the spans; lanes stay
 
@@ -62,7 +66,7 @@ class Profile {
   const std::size_t max_spans_;
   mutable std::mutex mutex_;  // of all below
   std::vector<ProfileTrack> tracks_;
-  std::map<std::thread::id, std::uint32_t> host_tracks_;
+  std::map<std::uint64_t, std::uint32_t> host_tracks_;  // by number of the thread
   std::vector<ProfileSpan> spans_;
   std::size_t dropped_ = 0;
 };

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <string>
 #include <thread>
 
 namespace texloom::hal {
@@ -24,14 +27,44 @@ TEST(Profiles, AThreadHasOneLane) {
   {
     const HostSpan span(&profile, "wait");
   }
-  EXPECT_THAT(profile.tracks(), ElementsAre(Field(&ProfileTrack::name, "main"),
-                                            Field(&ProfileTrack::name, "thread 1")));
-  const auto spans = profile.spans();
+  const auto [tracks, spans] = profile.snapshot();
+  EXPECT_THAT(tracks, ElementsAre(Field(&ProfileTrack::name, "main"),
+                                  Field(&ProfileTrack::name, "thread 1")));
   ASSERT_EQ(spans.size(), 3U);
   EXPECT_EQ(spans[0].track, spans[2].track);
   EXPECT_NE(spans[0].track, spans[1].track);
   EXPECT_LE(spans[0].begin, spans[0].end);
   EXPECT_LE(spans[0].end, spans[2].begin);
+}
+
+// The system gives a thread that begins the name of one that has ended.
+TEST(Profiles, ThreadsOneAfterTheOtherHaveLanesOfTheirOwn) {
+  Profile profile;
+  std::thread([&] { profile.name_host_track("queue: starting"); }).join();
+  for (int i = 0; i < 20; ++i) std::thread([&] { profile.host_track(); }).join();
+  const auto tracks = profile.snapshot().tracks;
+  ASSERT_EQ(tracks.size(), 21U);
+  for (std::size_t i = 1; i < tracks.size(); ++i)
+    EXPECT_EQ(tracks[i].name, "thread " + std::to_string(i));
+}
+
+// Also of a profile to which another thread adds lanes meanwhile.
+TEST(Profiles, EverySpanOfASnapshotHasItsLane) {
+  Profile profile;
+  std::atomic<bool> done = false;
+  std::thread adder([&] {
+    for (int i = 0; i < 500; ++i)
+      profile.add({.name = "f", .track = profile.add_device_track("GPU")});
+    done = true;
+  });
+  while (!done) {
+    const auto [tracks, spans] = profile.snapshot();
+    const std::size_t count = tracks.size();
+    EXPECT_TRUE(std::all_of(spans.begin(), spans.end(),
+                            [count](const ProfileSpan& span) { return span.track < count; }));
+    EXPECT_THAT(chrome_trace(profile), HasSubstr("traceEvents"));
+  }
+  adder.join();
 }
 
 TEST(Profiles, NothingIsMeasuredWithoutOne) { const HostSpan span(nullptr, "build"); }
@@ -41,14 +74,14 @@ TEST(Profiles, ClearKeepsTheLanes) {
   const std::uint32_t track = profile.add_device_track("GPU");
   profile.add({.name = "f", .track = track});
   profile.clear();
-  EXPECT_TRUE(profile.spans().empty());
-  EXPECT_THAT(profile.tracks(), ElementsAre(Field(&ProfileTrack::name, "GPU, queue 0")));
+  EXPECT_TRUE(profile.snapshot().spans.empty());
+  EXPECT_THAT(profile.snapshot().tracks, ElementsAre(Field(&ProfileTrack::name, "GPU, queue 0")));
 }
 
 TEST(Profiles, SpansBeyondTheLimitAreCounted) {
   Profile profile(10);
   for (int i = 0; i < 13; ++i) profile.add({});
-  EXPECT_EQ(profile.spans().size(), 10U);
+  EXPECT_EQ(profile.snapshot().spans.size(), 10U);
   EXPECT_EQ(profile.dropped(), 3U);
 }
 
