@@ -122,6 +122,12 @@ TEST_P(BufferArguments, OfOneBufferThatTheKernelReachesTwiceAreRefused) {
   const BufferBinding longer{*memory->subspan(0, half + 1)};
   EXPECT_THAT(attempt(add_one, {1, 1, 1}, {longer, right}), refused("are the same memory"));
 }
+TEST_P(BufferArguments, OfMoreGroupsThanTheDeviceHasAreRefused) {
+  const std::uint32_t most = limits().max_groups[0];
+  if (most == kNoLimit32) GTEST_SKIP() << "any number of groups will do";
+  EXPECT_THAT(attempt(advance_, {most + 1, 1, 1}, {BufferBinding{buffer_}}, {Constant(1)}),
+              refused("work groups along axis 0"));
+}
 TEST_P(BufferArguments, ThatWereRefusedLeaveTheCommandBufferUsable) {
   const auto x = make_buffer(bytes_of(std::vector<std::uint32_t>(16, 5)));
   const auto commands = begin();

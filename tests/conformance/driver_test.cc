@@ -48,6 +48,9 @@ TEST_P(Devices, LimitsAreOfUse) {
   EXPECT_GE(limits().global_memory_bytes, limits().max_allocation_bytes / 4);
   EXPECT_GE(limits().max_argument_bytes, 256U);
   EXPECT_GE(limits().compute_units, 1U);
+  EXPECT_GE(limits().max_buffers, 9U);
+  EXPECT_GE(limits().max_constant_bytes, 128U);
+  for (const std::uint32_t groups : limits().max_groups) EXPECT_GE(groups, 65535U);
 }
 
 TEST_P(Devices, OffsetsOfBindingsAlignToAPowerOfTwo) {

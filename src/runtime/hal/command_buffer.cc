@@ -112,6 +112,7 @@ Status CommandBuffer::record_dispatch(const std::shared_ptr<Executable>& executa
   TL_RETURN_IF_ERROR(check_recording("dispatch"));
   DispatchSegment segment{.call = {}, .groups = groups};
   TL_RETURN_IF_ERROR(record_call(executable, entry_point, bindings, constants, segment.call));
+  TL_RETURN_IF_ERROR(check_groups(*device_info_, groups));
   if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return {};
   retained_.retain(executable);
   for (const Ref& binding : bindings) retain(binding);

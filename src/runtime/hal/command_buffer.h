@@ -59,8 +59,9 @@ class CommandBuffer {
   CommandBuffer(const CommandBuffer&) = delete;
   CommandBuffer& operator=(const CommandBuffer&) = delete;
 
-  // Runs an entry point over `groups` work groups. Bindings are the buffers and textures among
-  // its parameters in order, constants the scalars among them in order.
+  // Runs an entry point over `groups` work groups, at most DeviceLimits::max_groups. Bindings are
+  // the buffers and textures among its parameters in order, constants the scalars among them in
+  // order.
   Status dispatch(const std::shared_ptr<Executable>& executable, std::uint32_t entry_point,
                   std::array<std::uint32_t, 3> groups, std::span<const Binding> bindings,
                   std::span<const Constant> constants);
@@ -78,8 +79,9 @@ class CommandBuffer {
                              std::span<const Constant> constants);
 
   // The numbers of groups are read from a buffer when the command runs: three uint32 at a multiple
-  // of 4 bytes; the buffer needs BufferUsage::Indirect. None of them may be over the device's limit
-  // for a grid, which nobody checks. Unimplemented without DeviceFeatures::indirect_dispatch.
+  // of 4 bytes; the buffer needs BufferUsage::Indirect. None of them may be over
+  // DeviceLimits::max_groups, which nobody checks. Unimplemented without
+  // DeviceFeatures::indirect_dispatch.
   Status dispatch_indirect(const std::shared_ptr<Executable>& executable, std::uint32_t entry_point,
                            const BindingRef& groups, std::span<const BindingRef> bindings,
                            std::span<const Constant> constants);

@@ -227,6 +227,16 @@ Status check_dispatch(const DeviceInfo& device, const Executable* executable,
   return check_aliases(entry, bindings);
 }
 
+Status check_groups(const DeviceInfo& device, const std::array<std::uint32_t, 3>& groups) {
+  for (std::size_t axis = 0; axis < groups.size(); ++axis) {
+    const std::uint32_t most = device.limits.max_groups[axis];
+    if (groups[axis] > most)
+      return invalid_argument("dispatch: {} work groups along axis {}, device {} allows {}",
+                              groups[axis], axis, device.name, most);
+  }
+  return {};
+}
+
 Status look_up(const BindingSlot& slot, std::span<const Binding> table, SegmentBinding& entry) {
   if (slot.index >= table.size())
     return invalid_argument("slot {} of a table of {}", slot.index, table.size());

@@ -2,6 +2,7 @@
 // Pure functions over descriptions; all failures are InvalidArgument and name what is wrong.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -33,6 +34,9 @@ Status check_dispatch(const DeviceInfo& device, const Executable* executable,
 // The same for what a table has in the slots of a recorded call.
 Status check_table(const DeviceInfo& device, const KernelCall& call,
                    std::span<const Binding> table);
+
+// The numbers of groups of a direct dispatch against the device's limit.
+Status check_groups(const DeviceInfo& device, const std::array<std::uint32_t, 3>& groups);
 
 // What a table has in a slot, with the caller's handle.
 Status look_up(const BindingSlot& slot, std::span<const Binding> table, SegmentBinding& entry);

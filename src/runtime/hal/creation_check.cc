@@ -58,12 +58,15 @@ Status check_local_param(const DeviceInfo& device, const LocalParam& param) {
 Status check_params(const DeviceInfo& device, const EntryPoint& entry) {
   std::uint64_t read_images = 0;
   std::uint64_t write_images = 0;
+  std::uint64_t buffers = 0;
+  std::uint64_t constant_bytes = 0;
   std::uint64_t argument_bytes = 0;
   for (const KernelParam& param : entry.params) {
     if (const auto* texture = std::get_if<TextureParam>(&param)) {
       TL_RETURN_IF_ERROR(check_texture_param(device, *texture));
       ++(reads(texture->access) ? read_images : write_images);
     }
+    if (std::holds_alternative<BufferParam>(param)) ++buffers;
     if (const auto* local = std::get_if<LocalParam>(&param))
       TL_RETURN_IF_ERROR(check_local_param(device, *local));
     argument_bytes += sizeof(void*);
@@ -72,6 +75,7 @@ Status check_params(const DeviceInfo& device, const EntryPoint& entry) {
       if (bytes != 4 && bytes != 8)
         return invalid_argument("constant \"{}\" is {}: only types of 32 and 64 bits are passed",
                                 constant->name, to_string(constant->type));
+      constant_bytes += bytes;
       argument_bytes += bytes - sizeof(void*);
     }
   }
@@ -82,6 +86,12 @@ Status check_params(const DeviceInfo& device, const EntryPoint& entry) {
   if (write_images > limits.max_write_images)
     return invalid_argument("writes {} textures, device {} allows {}", write_images, device.name,
                             limits.max_write_images);
+  if (buffers > limits.max_buffers)
+    return invalid_argument("takes {} buffers, device {} allows {}", buffers, device.name,
+                            limits.max_buffers);
+  if (constant_bytes > limits.max_constant_bytes)
+    return invalid_argument("takes {} bytes of constants, device {} allows {}", constant_bytes,
+                            device.name, limits.max_constant_bytes);
   const std::uint64_t local = local_bytes(entry.params);
   if (local > limits.local_memory_bytes)
     return invalid_argument("takes {} bytes of local memory, device {} has {}", local, device.name,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,17 +17,25 @@ namespace texloom::hal {
 enum class DeviceType : std::uint8_t { Gpu, Accelerator, Cpu, Other };
 std::string_view to_string(DeviceType type);  // "gpu", …
 
+// Of a limit that a device does not have.
+inline constexpr std::uint32_t kNoLimit32 = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint64_t kNoLimit64 = std::numeric_limits<std::uint64_t>::max();
+
 struct DeviceLimits {
   std::uint32_t max_image_width = 0;                     // texels; 0 without image support
   std::uint32_t max_image_height = 0;                    // texels; 0 without image support
   std::uint32_t max_read_images = 0;                     // arguments of one kernel
   std::uint32_t max_write_images = 0;                    // arguments of one kernel
+  std::uint32_t max_buffers = kNoLimit32;                // arguments of one kernel
   std::uint64_t max_workgroup_size = 0;                  // work items; a kernel's may be lower
   std::array<std::uint64_t, 3> max_workitem_sizes = {};  // work items of a group, per axis
-  std::uint64_t local_memory_bytes = 0;                  // per work group
-  std::uint64_t max_allocation_bytes = 0;                // of one buffer or texture
-  std::uint64_t max_argument_bytes = 0;                  // all arguments of one kernel
-  std::uint64_t buffer_offset_alignment = 1;             // bytes; of a bound buffer's offset
+  // Work groups of a dispatch, per axis.
+  std::array<std::uint32_t, 3> max_groups = {kNoLimit32, kNoLimit32, kNoLimit32};
+  std::uint64_t local_memory_bytes = 0;           // per work group
+  std::uint64_t max_allocation_bytes = 0;         // of one buffer or texture
+  std::uint64_t max_argument_bytes = 0;           // all arguments of one kernel
+  std::uint64_t max_constant_bytes = kNoLimit64;  // the scalars among them
+  std::uint64_t buffer_offset_alignment = 1;      // bytes; of a bound buffer's offset
   // Bytes: fills, copies and updates whose offsets and lengths are multiples of it are as fast as
   // the device can, and others take kernels. 1 or 4.
   std::uint64_t transfer_alignment = 1;

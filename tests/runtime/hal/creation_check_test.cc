@@ -180,6 +180,26 @@ TEST(CreationCheck, ArgumentsOverTheLimits) {
               fails_with(StatusCode::InvalidArgument, "44 bytes of arguments"));
 }
 
+// Metal's: 31 buffers, and 4 KiB of constants.
+TEST(CreationCheck, BuffersAndConstantsOverTheLimits) {
+  DeviceInfo device = null::default_device();
+  std::vector<KernelParam> params(31, BufferParam{.name = "b"});
+  params.insert(params.end(), 512, ConstantParam{"c", ElementType::Int64});
+  EXPECT_TRUE(check_creation(device, executable_with(params)).ok());
+  std::vector<KernelParam> more = params;
+  more.emplace_back(BufferParam{.name = "b"});
+  EXPECT_THAT(check_creation(device, executable_with(more)),
+              fails_with(StatusCode::InvalidArgument, "takes 32 buffers, device null allows 31"));
+  params.emplace_back(ConstantParam{"c", ElementType::Int32});
+  EXPECT_THAT(check_creation(device, executable_with(params)),
+              fails_with(StatusCode::InvalidArgument,
+                         "takes 4100 bytes of constants, device null allows 4096"));
+  device.limits.max_buffers = kNoLimit32;
+  device.limits.max_constant_bytes = kNoLimit64;
+  params.emplace_back(BufferParam{.name = "b"});
+  EXPECT_TRUE(check_creation(device, executable_with(params)).ok());
+}
+
 TEST(CreationCheck, ConstantsAreOf32Or64Bits) {
   const DeviceInfo device = small_device();
   for (const char* name : {"int32", "uint32", "int64", "uint64", "float32", "float64"})
