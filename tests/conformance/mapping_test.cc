@@ -262,6 +262,16 @@ TEST_P(MissingMemoryKinds, AreUnimplemented) {
   EXPECT_EQ(device().create_buffer({.bytes = 4, .memory = parameter<0>()}).status().code(),
             StatusCode::Unimplemented);
 }
+TEST_P(MissingMemoryKinds, OfTexturesAreAllButTheDevicesOwn) {
+  if (!info().features.images) GTEST_SKIP() << "no images";
+  const auto made = device().create_texture({.extent = {4, 4}, .memory = parameter<0>()});
+  if (parameter<0>() != MemoryKind::Device) {
+    EXPECT_EQ(made.status().code(), StatusCode::Unimplemented);
+    return;
+  }
+  TL_ASSERT_OK(made.status());
+  EXPECT_EQ((*made)->desc().memory, MemoryKind::Device);
+}
 TEST_P(MissingMemoryKinds, AreNeitherMappableNorPersistent) {
   const MemoryKindInfo& kind = info().memory(parameter<0>());
   EXPECT_TRUE(kind.available || !kind.mappable);

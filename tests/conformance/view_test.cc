@@ -32,6 +32,16 @@ TEST_P(TextureViews, AreAsTheyWereAskedFor) {
   ASSERT_NE(view_->backing(), nullptr);
   EXPECT_EQ(view_->backing()->row_pitch, pitch_);
 }
+TEST_P(TextureViews, AreOfTheKindOfMemoryOfTheirBuffer) {
+  for (const MemoryKind kind : kAllMemoryKinds) {
+    if (!info().memory(kind).available) continue;
+    const auto buffer = device().create_buffer({.bytes = pitch_ * kExtent.height, .memory = kind});
+    TL_ASSERT_OK(buffer.status());
+    const auto view = device().allocator()->create_view(*buffer, {.texture = desc()});
+    TL_ASSERT_OK(view.status());
+    EXPECT_EQ((*view)->desc().memory, kind);
+  }
+}
 TEST_P(TextureViews, ShowTheBytesOfTheBuffer) {
   const Bytes data = random_bytes(pitch_ * kExtent.height, 1);
   TL_ASSERT_OK(write_buffer(device(), buffer_, 0, data));

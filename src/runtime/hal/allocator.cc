@@ -40,8 +40,7 @@ Result<std::shared_ptr<Texture>> Allocator::create_texture(const TextureDesc& de
     return make_error(StatusCode::Unimplemented, "device {} has no textures of {} for this usage",
                       info_->name, to_string(desc.format));
   TL_ASSIGN_OR_RETURN(std::shared_ptr<Texture> texture, retry([&] { return allocate(desc); }));
-  texture->charge_ =
-      MemoryCharge::of(counter_, MemoryKind::Device, byte_size(desc.extent, desc.format));
+  texture->charge_ = MemoryCharge::of(counter_, desc.memory, byte_size(desc.extent, desc.format));
   return texture;
 }
 
@@ -63,8 +62,10 @@ Result<std::shared_ptr<Texture>> Allocator::create_view(const std::shared_ptr<Bu
   if (!supports(desc.texture.format, desc.texture.usage))
     return make_error(StatusCode::Unimplemented, "device {} has no textures of {} for this usage",
                       info_->name, to_string(desc.texture.format));
+  TextureDesc texture_desc = desc.texture;
+  texture_desc.memory = backing.buffer->desc().memory;
   TL_ASSIGN_OR_RETURN(std::shared_ptr<Texture> texture,
-                      retry([&] { return view(backing, desc.texture); }));
+                      retry([&] { return view(backing, texture_desc); }));
   texture->backing_ = std::move(backing);
   return texture;
 }

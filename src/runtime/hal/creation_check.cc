@@ -112,17 +112,13 @@ Status check_grid(const EntryPoint& entry) {
   return {};
 }
 
-}  // namespace
-
-Status check_creation(const DeviceInfo& device, const BufferDesc& desc) {
-  if (desc.bytes == 0) return invalid_argument("a buffer of zero bytes");
-  if (!device.memory(desc.memory).available)
-    return make_error(StatusCode::Unimplemented, "device {} has no memory of the kind \"{}\"",
-                      device.name, to_string(desc.memory));
-  return check_allocation(device, "a buffer", desc.bytes);
+Status check_memory_kind(const DeviceInfo& device, MemoryKind kind) {
+  if (device.memory(kind).available) return {};
+  return make_error(StatusCode::Unimplemented, "device {} has no memory of the kind \"{}\"",
+                    device.name, to_string(kind));
 }
 
-Status check_creation(const DeviceInfo& device, const TextureDesc& desc) {
+Status check_image(const DeviceInfo& device, const TextureDesc& desc) {
   if (!device.features.images)
     return make_error(StatusCode::Unimplemented, "device {} has no images", device.name);
   if (desc.kind != TextureKind::Image2D)
@@ -139,6 +135,23 @@ Status check_creation(const DeviceInfo& device, const TextureDesc& desc) {
                             device.name,
                             to_string(Extent2D{limits.max_image_width, limits.max_image_height}));
   return check_allocation(device, "a texture", byte_size(extent, desc.format));
+}
+
+}  // namespace
+
+Status check_creation(const DeviceInfo& device, const BufferDesc& desc) {
+  if (desc.bytes == 0) return invalid_argument("a buffer of zero bytes");
+  TL_RETURN_IF_ERROR(check_memory_kind(device, desc.memory));
+  return check_allocation(device, "a buffer", desc.bytes);
+}
+
+Status check_creation(const DeviceInfo& device, const TextureDesc& desc) {
+  TL_RETURN_IF_ERROR(check_memory_kind(device, desc.memory));
+  if (desc.memory != MemoryKind::Device)
+    return make_error(StatusCode::Unimplemented,
+                      "a texture cannot be made of memory of the kind \"{}\": only of \"{}\"",
+                      to_string(desc.memory), to_string(MemoryKind::Device));
+  return check_image(device, desc);
 }
 
 Status check_creation(const DeviceInfo& device, const ImportDesc& desc) {
@@ -165,7 +178,7 @@ Status check_creation(const DeviceInfo& device, const ImportDesc& desc) {
 
 Result<TextureBacking> check_view(const DeviceInfo& device, const std::shared_ptr<Buffer>& buffer,
                                   const TextureViewDesc& desc) {
-  TL_RETURN_IF_ERROR(check_creation(device, desc.texture));
+  TL_RETURN_IF_ERROR(check_image(device, desc.texture));
   if (!device.features.texture_views)
     return make_error(StatusCode::Unimplemented, "device {} has no views over buffers",
                       device.name);

@@ -22,7 +22,7 @@ struct MemoryCount {
 // Bytes are those asked for; a driver may take more. Subspans and views have no memory of their
 // own and do not count.
 struct MemoryStatistics {
-  std::array<MemoryCount, kAllMemoryKinds.size()> kinds = {};  // by MemoryKind; textures: Device
+  std::array<MemoryCount, kAllMemoryKinds.size()> kinds = {};  // by MemoryKind
   MemoryCount imported;                                        // the caller's own memory
 
   const MemoryCount& of(MemoryKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }

@@ -18,6 +18,8 @@ struct TextureDesc {
   TextureUsage usage = TextureUsage::All;
   TextureKind kind = TextureKind::Image2D;  // others are Unimplemented
   std::uint32_t layers = 1;                 // of Image2DArray; else 1
+  // Others are Unimplemented. A view is of its buffer's kind, whatever this says.
+  MemoryKind memory = MemoryKind::Device;
   bool operator==(const TextureDesc&) const = default;
 };
 

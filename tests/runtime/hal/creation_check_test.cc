@@ -49,6 +49,11 @@ TEST(CreationCheck, KindsThatTheDeviceLacks) {
   for (const TextureKind kind : {TextureKind::Image2DArray, TextureKind::Image1DBuffer})
     EXPECT_THAT(check_creation(device, TextureDesc{.extent = {4, 4}, .kind = kind}),
                 fails_with(StatusCode::Unimplemented, "only a 2-D image can"));
+  EXPECT_THAT(check_creation(device, TextureDesc{.extent = {4, 4}, .memory = MemoryKind::Managed}),
+              fails_with(StatusCode::Unimplemented, "no memory of the kind \"managed\""));
+  EXPECT_THAT(check_creation(null::default_device(),
+                             TextureDesc{.extent = {4, 4}, .memory = MemoryKind::Shared}),
+              fails_with(StatusCode::Unimplemented, "of the kind \"shared\": only of \"device\""));
   EXPECT_THAT(check_creation(device, TextureDesc{.extent = {4, 4}, .layers = 2}),
               fails_with(StatusCode::InvalidArgument, "of 2 layers"));
 }
