@@ -56,7 +56,7 @@ DeviceInfo describe(const Processor& processor, unsigned threads) {
                    .float64 = true,
                    .texture_views = true,
                    .host_import = true,
-                   .in_order_commands = true,
+                   .in_order_commands = false,
                    .indirect_dispatch = true};
   info.limits = {.max_image_width = 16384,
                  .max_image_height = 16384,
