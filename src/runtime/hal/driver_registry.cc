@@ -7,6 +7,7 @@ namespace texloom::hal {
 Status DriverRegistry::add(std::string name, Factory factory) {
   if (name.empty() || name.find(':') != std::string::npos)
     return invalid_argument("\"{}\" is no name of a driver", name);
+  if (factory == nullptr) return invalid_argument("the driver \"{}\" has no factory", name);
   const std::lock_guard lock(mutex_);
   for (const Entry& entry : entries_) {
     if (entry.name == name) return invalid_argument("the driver \"{}\" was added before", name);

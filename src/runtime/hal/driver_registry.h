@@ -28,7 +28,8 @@ class DriverRegistry {
   DriverRegistry(const DriverRegistry&) = delete;
   DriverRegistry& operator=(const DriverRegistry&) = delete;
 
-  // InvalidArgument: a name that is empty, has a colon, or is there already.
+  // InvalidArgument: a name that is empty, has a colon, or is there already; a factory that is
+  // empty.
   Status add(std::string name, Factory factory);
 
   // In the order in which they were added.

@@ -93,6 +93,8 @@ class Queue {
   // that it signals: what was submitted later does not go on until that returns.
   bool runs_on_calling_thread() const;
 
+  const DeviceInfo& device_info() const { return *device_info_; }
+
  private:
   class State;
 

@@ -44,6 +44,13 @@ Result<std::shared_ptr<Texture>> create(Device& device, const TextureDesc& desc)
   return device.create_texture(desc);
 }
 
+Status check_queue(const char* call, const Queue* queue, const DeviceInfo& device) {
+  if (queue == nullptr) return invalid_argument("{}: the queue is null", call);
+  if (&queue->device_info() == &device) return {};
+  return invalid_argument("{}: the queue belongs to another device ({}, not {})", call,
+                          queue->device_info().name, device.name);
+}
+
 // A handle that was never set is the same as none.
 bool same_queue(const std::weak_ptr<const Queue>& a, const std::shared_ptr<Queue>& b) {
   return !a.owner_before(b) && !b.owner_before(a);
@@ -397,13 +404,11 @@ void Lease<Object>::release(std::optional<TimelinePoint> complete) {
   state_->take_back(std::move(object_), std::move(queue_), std::move(complete), wasted_texels_);
 }
 
-namespace {}  // namespace
-
 template <class Object>
 Status Lease<Object>::release(const std::shared_ptr<Queue>& queue, std::vector<TimelinePoint> waits,
                               std::vector<TimelinePoint> signals) {
   if (object_ == nullptr) return invalid_argument("release: the lease is empty");
-  if (queue == nullptr) return invalid_argument("release: the queue is null");
+  TL_RETURN_IF_ERROR(check_queue("release", queue.get(), object_->device_info()));
   std::optional<TimelinePoint> complete;
   if (!signals.empty()) complete = signals.front();
   TL_RETURN_IF_ERROR(
@@ -427,13 +432,13 @@ WorkspacePool::~WorkspacePool() { state_->close(); }
 
 Result<Lease<Buffer>> WorkspacePool::acquire(const std::shared_ptr<Queue>& queue,
                                              const BufferDesc& desc, Dependencies dependencies) {
-  if (queue == nullptr) return invalid_argument("workspace: the queue is null");
+  TL_RETURN_IF_ERROR(check_queue("workspace", queue.get(), device_.info()));
   return state_->acquire<Buffer>(device_, queue, desc, dependencies);
 }
 
 Result<Lease<Texture>> WorkspacePool::acquire(const std::shared_ptr<Queue>& queue,
                                               const TextureDesc& desc, Dependencies dependencies) {
-  if (queue == nullptr) return invalid_argument("workspace: the queue is null");
+  TL_RETURN_IF_ERROR(check_queue("workspace", queue.get(), device_.info()));
   return state_->acquire<Texture>(device_, queue, desc, dependencies);
 }
 

@@ -62,7 +62,8 @@ class Lease {
 
   // Queue-ordered release, to any queue: the object is free for what is submitted to `queue` behind
   // this call; the queue waits for `waits` before, and signals. A wait that fails counts as
-  // reached. An error is the queue's, and leaves the lease as it was; InvalidArgument when empty.
+  // reached. An error is the queue's, and leaves the lease as it was; InvalidArgument when empty,
+  // or for a queue of another device.
   Status release(const std::shared_ptr<Queue>& queue, std::vector<TimelinePoint> waits,
                  std::vector<TimelinePoint> signals);
 
@@ -113,9 +114,9 @@ class WorkspacePool {
   WorkspacePool(const WorkspacePool&) = delete;
   WorkspacePool& operator=(const WorkspacePool&) = delete;
 
-  // An object for work that is submitted to `queue`, of this device. OutOfMemory when it would go
-  // over the bound or the driver has no more, though nothing is idle any longer; else the errors of
-  // Device::create_buffer and create_texture.
+  // An object for work that is submitted to `queue`. InvalidArgument for a queue of another device;
+  // OutOfMemory when it would go over the bound or the driver has no more, though nothing is idle
+  // any longer; else the errors of Device::create_buffer and create_texture.
   Result<Lease<Buffer>> acquire(const std::shared_ptr<Queue>& queue, const BufferDesc& desc,
                                 Dependencies dependencies = Dependencies::None);
   Result<Lease<Texture>> acquire(const std::shared_ptr<Queue>& queue, const TextureDesc& desc,

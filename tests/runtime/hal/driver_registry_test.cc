@@ -88,6 +88,12 @@ TEST_F(DriverRegistryTest, NamesAreUniqueAndInOrder) {
   EXPECT_EQ(drivers_.names().size(), 2U);
 }
 
+TEST_F(DriverRegistryTest, ADriverHasAFactory) {
+  EXPECT_THAT(drivers_.add("empty", {}),
+              fails_with(StatusCode::InvalidArgument, "the driver \"empty\" has no factory"));
+  EXPECT_EQ(drivers_.open("empty").status().code(), StatusCode::NotFound);
+}
+
 TEST_F(DriverRegistryTest, OptionsReachTheDevice) {
   const auto profile = std::make_shared<Profile>();
   const auto device = *drivers_.open("three", {.debug = true, .profile = profile});

@@ -167,6 +167,28 @@ TEST_F(WorkspacePools, AQueueOrderedReleaseTakesItsPlaceInTheQueue) {
 
 // Threads with objects of a few sizes, and one that takes away what is idle: no object is ever lent
 // twice at a time.
+// An order of another device says nothing of this one's work.
+TEST_F(WorkspacePools, QueuesOfAnotherDeviceAreRefused) {
+  CountingDevice elsewhere(std::make_shared<const DeviceInfo>(null::default_device()));
+  const std::shared_ptr<Queue>& foreign = elsewhere.queue();
+  const auto done = std::make_shared<Semaphore>();
+  EXPECT_EQ(pool_.acquire(foreign, buffer(64)).status().code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(pool_.acquire(foreign, texture({4, 4})).status().code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(pool_.allocate(foreign, buffer(64), {}, {{done, 1}}).status().code(),
+            StatusCode::InvalidArgument);
+  EXPECT_EQ(pool_.allocate(foreign, texture({4, 4}), {}, {{done, 1}}).status().code(),
+            StatusCode::InvalidArgument);
+  EXPECT_EQ(pool_.statistics().requests, 0U);
+
+  auto lease = acquire(buffer(64));
+  EXPECT_THAT(lease.release(foreign, {}, {{done, 1}}),
+              fails_with(StatusCode::InvalidArgument, "belongs to another device"));
+  EXPECT_TRUE(lease);  // as it was
+  TL_ASSERT_OK(elsewhere.queue()->wait_idle());
+  EXPECT_EQ(*done->value(), 0U);
+  TL_EXPECT_OK(lease.release(device_->queue(), {}, {{done, 1}}));
+}
+
 TEST_F(WorkspacePools, ThreadsNeverShareAnObject) {
   std::mutex mutex;
   std::set<const void*> lent;
