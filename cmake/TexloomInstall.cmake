@@ -5,42 +5,65 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(texloom_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/texloom)
-# Our #includes are relative to this folder, as they are to src/ in a checkout.
-set(texloom_header_dir ${CMAKE_INSTALL_INCLUDEDIR}/texloom)
+# What programs of others have on their include path, in this build as in an install tree: a folder
+# that has texloom/ alone.
+set(texloom_public_include ${PROJECT_BINARY_DIR}/include)
 
-# texloom_embeddable(<name> HEADERS <pattern>...)
+# texloom_embeddable(<name> HEADERS <pattern>... [DEPS <Texloom library>...])
 # Makes the library of the current folder one that other programs link: as texloom::<name> in this
-# build and from an install tree, with the headers that match; every function in a section of its
-# own, so that a program can leave out what it does not call.
+# build and from an install tree, with the headers that match as <texloom/...>; every function in a
+# section of its own, so that a program can leave out what it does not call. A shared library that
+# takes it in exports nothing of it.
 function(texloom_embeddable name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS")
-  add_library(texloom::${name} ALIAS texloom_${name})
-  set_target_properties(texloom_${name} PROPERTIES EXPORT_NAME ${name})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;DEPS")
   target_compile_features(texloom_${name} PUBLIC cxx_std_20)
   target_compile_options(texloom_${name} PRIVATE -ffunction-sections -fdata-sections)
+
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+  list(TRANSFORM arg_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  file(GLOB sources CONFIGURE_DEPENDS ${arg_HEADERS})
+  file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/src ${arg_HEADERS})
+  set(script ${PROJECT_SOURCE_DIR}/cmake/public_headers.cmake)
+  set(stamp ${CMAKE_CURRENT_BINARY_DIR}/public_headers.stamp)
+  add_custom_command(
+    OUTPUT ${stamp}
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR}/src
+            -DTARGET=${texloom_public_include}/texloom -DFOLDER=${folder} "-DHEADERS=${headers}"
+            -P ${script}
+    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+    DEPENDS ${sources} ${script}
+    COMMENT "Writing the public headers of ${name}"
+    VERBATIM)
+  add_custom_target(texloom_${name}_headers DEPENDS ${stamp})
+
+  # Programs of others see nothing of how the library itself is compiled.
+  add_library(texloom_${name}_public INTERFACE)
+  add_library(texloom::${name} ALIAS texloom_${name}_public)
+  add_dependencies(texloom_${name}_public texloom_${name}_headers)
+  target_compile_features(texloom_${name}_public INTERFACE cxx_std_20)
+  target_include_directories(texloom_${name}_public INTERFACE ${texloom_public_include})
+  target_link_libraries(texloom_${name}_public INTERFACE $<LINK_ONLY:texloom_${name}>)
+  foreach(dep IN LISTS arg_DEPS)
+    target_link_libraries(texloom_${name}_public INTERFACE texloom_${dep}_public)
+  endforeach()
+  set(hide LINKER:--exclude-libs,$<TARGET_FILE_NAME:texloom_${name}>)
+  target_link_options(texloom_${name}_public INTERFACE ${hide})
+
   if(NOT TEXLOOM_INSTALL)
     return()
   endif()
+  set_target_properties(texloom_${name}_headers PROPERTIES EXCLUDE_FROM_ALL FALSE)
+  set_target_properties(texloom_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_options(texloom_${name} INTERFACE
+                      $<INSTALL_INTERFACE:LINKER:--exclude-libs,libtexloom_${name}.a>)
   install(TARGETS texloom_${name} EXPORT texloom
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
-          INCLUDES DESTINATION ${texloom_header_dir})
-  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
-  foreach(pattern IN LISTS arg_HEADERS)
-    file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${pattern})
-    foreach(header IN LISTS headers)
-      cmake_path(GET header PARENT_PATH subfolder)
-      install(FILES ${header} DESTINATION ${texloom_header_dir}/${folder}/${subfolder}
-              COMPONENT development)
-    endforeach()
-  endforeach()
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(DIRECTORY ${texloom_public_include}/texloom/${folder}
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/texloom COMPONENT development)
 endfunction()
 
 if(TEXLOOM_INSTALL)
-  # {fmt}'s headers go along: a program has to see those that the libraries were compiled with.
-  install(TARGETS texloom_fmt EXPORT texloom INCLUDES DESTINATION ${texloom_header_dir})
-  set_target_properties(texloom_fmt PROPERTIES EXPORT_NAME fmt)
-  install(DIRECTORY ${TEXLOOM_FMT_INCLUDE}/fmt/ DESTINATION ${texloom_header_dir}/fmt
-          COMPONENT development FILES_MATCHING PATTERN *.h)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
           COMPONENT development)
   install(EXPORT texloom NAMESPACE texloom:: FILE texloomTargets.cmake

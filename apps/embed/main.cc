@@ -3,15 +3,15 @@
 //
 // Everything that can fail returns a Status or a Result, which holds a value or a Status; nothing
 // throws. TL_ASSIGN_OR_RETURN and TL_RETURN_IF_ERROR hand an error on to the caller.
+#include <texloom/runtime/drivers/opencl/driver.h>
+#include <texloom/runtime/hal/transfer.h>
+
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <memory>
 #include <span>
 #include <vector>
-
-#include "runtime/drivers/opencl/driver.h"
-#include "runtime/hal/transfer.h"
 
 namespace {
 
@@ -112,7 +112,7 @@ Status run() {
   TL_ASSIGN_OR_RETURN(const std::vector<float> sums, smooth_on_device(*device, numbers, weight));
 
   if (sums != smooth_on_host(numbers, weight))
-    return texloom::make_error(StatusCode::Internal, "device and host differ");
+    return Status(StatusCode::Internal, "device and host differ");
   std::printf("smoothed a texture of %u x %u texels: as on the host\n", kExtent.width,
               kExtent.height);
 

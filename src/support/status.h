@@ -55,7 +55,7 @@ class [[nodiscard]] Status {
   StatusCode code_ = StatusCode::Ok;
   std::string message_;
 };
-
+// [not public: programs of others have no {fmt}, and write Status(code, "message")
 template <typename... Args>
 Status make_error(StatusCode code, fmt::format_string<Args...> format, Args&&... args) {
   return Status(code, fmt::format(format, std::forward<Args>(args)...));
@@ -65,7 +65,7 @@ template <typename... Args>
 Status invalid_argument(fmt::format_string<Args...> format, Args&&... args) {
   return make_error(StatusCode::InvalidArgument, format, std::forward<Args>(args)...);
 }
-
+// not public]
 namespace internal {
 [[noreturn]] void die_of_bad_result(const Status& status);
 }  // namespace internal

@@ -1,5 +1,6 @@
 """The runtime in a program of others: from an install tree, and by add_subdirectory."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -80,18 +81,70 @@ def test_program_is_small_and_needs_system_libraries_alone(program):
 
 
 def test_headers_are_whole(tree, tmp_path):
-    """Each installed header of ours is read, and none reads one that is not installed."""
-    headers = tree / "include/texloom"
-    ours = sorted([*headers.glob("runtime/**/*.h"), *headers.glob("support/**/*.h")])
-    assert headers / "runtime/drivers/opencl/driver.h" in ours
+    """Each installed header of ours is read, and reads what is installed and C++'s own alone.
+
+    What a user has under the names that our headers have in the checkout is not read, nor is a
+    {fmt} of whichever version.
+    """
+    headers = tree / "include"
+    ours = sorted(headers.rglob("*.h"))
+    assert headers / "texloom/runtime/drivers/opencl/driver.h" in ours
+    users = tmp_path / "users"
+    for name in ("support/status.h", "runtime/hal/device.h", "fmt/format.h", "fmt/core.h"):
+        (users / name).parent.mkdir(parents=True, exist_ok=True)
+        (users / name).write_text("#error this is the user's own\n")
     source, found = tmp_path / "all.cc", tmp_path / "all.d"
-    source.write_text("".join(f'#include "{each.relative_to(headers)}"\n' for each in ours))
-    options = ["-std=c++20", "-DFMT_SHARED", "-I", headers, "-fsyntax-only", "-MD", "-MF", found]
+    source.write_text("".join(f"#include <{each.relative_to(headers)}>\n" for each in ours))
+    options = ["-std=c++20", "-I", users, "-I", headers, "-fsyntax-only", "-MD", "-MF", found]
     run("c++", *options, source)
     read = {Path(word) for word in found.read_text().split()}
     others = {path for path in read if not path.is_relative_to(headers)}
     assert not [path for path in others if path.is_relative_to(ROOT)]
     assert not [path for path in others if path.parent.name in ("fmt", "CL")]
+
+
+def test_nothing_but_a_folder_of_ours_is_installed_for_includes(tree):
+    assert [path.name for path in (tree / "include").iterdir()] == ["texloom"]
+    assert {path.name for path in (tree / "include/texloom").iterdir()} == {"runtime", "support"}
+
+
+LIBRARY = """
+cmake_minimum_required(VERSION 3.25)
+project(library LANGUAGES CXX)
+find_package(texloom REQUIRED)
+add_library(library SHARED library.cc)
+target_link_libraries(library PRIVATE texloom::runtime)
+"""
+LIBRARY_SOURCE = """
+#include <support/status.h>
+#include <texloom/runtime/drivers/opencl/driver.h>
+#include <fmt/core.h>
+
+bool has_devices() {
+  return texloom::hal::opencl::create_driver().ok() && users && fmt::users;
+}
+"""
+
+
+def test_a_shared_library_exports_nothing_of_ours(tree, tmp_path):
+    """And its own headers, and a {fmt} of its own, are found under their names."""
+    for name, text in {
+        "CMakeLists.txt": LIBRARY + "target_include_directories(library PRIVATE own)\n",
+        "library.cc": LIBRARY_SOURCE,
+        "own/support/status.h": "inline bool users = true;\n",
+        "own/fmt/core.h": "namespace fmt { inline bool users = true; }\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    build = tmp_path / "build"
+    run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={tree}")
+    run("cmake", "--build", build)
+    exported = run("nm", "-DC", "--defined-only", build / "liblibrary.so")
+    assert "has_devices()" in exported
+    assert not [line for line in exported.splitlines() if "fmt::v" in line]
+    # What the user's own source instantiates is the user's to hide.
+    ours = [line.split(maxsplit=2) for line in exported.splitlines() if "texloom::" in line]
+    assert all(kind in "VWu" for _, kind, _ in ours), exported
 
 
 def test_nothing_in_the_package_names_a_folder_of_this_machine(tree):
@@ -116,10 +169,22 @@ endforeach()
 get_property(folders DIRECTORY {ROOT} PROPERTY SUBDIRECTORIES)
 message(STATUS "targets: ${{targets}}; folders: ${{folders}}; build type: '${{CMAKE_BUILD_TYPE}}'")
 """)
-    (tmp_path / "main.cc").write_text("int main() {}\n")
-    out = run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build")
+    source = tmp_path / "main.cc"
+    source.write_text("#include <texloom/runtime/hal/device.h>\nint main() {}\n")
+    settings = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+    out = run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build", *settings)
     told = re.search(r"targets: (.*?); folders: (.*?); build type: '(.*)'", out)
     targets = {"texloom_options", "texloom_fmt", "texloom_opencl_headers"}
-    assert set(told[1].split(";")) == targets | {"texloom_support", "texloom_runtime"}
+    for name in ("support", "runtime"):
+        targets |= {f"texloom_{name}{part}" for part in ("", "_public", "_headers")}
+    assert set(told[1].split(";")) == targets
     assert told[2] == f"{ROOT}/src/support;{ROOT}/src/runtime"
     assert told[3] == ""
+    # Headers are spelled as with an install tree; to compile against them, nothing else is built.
+    run("cmake", "--build", tmp_path / "build", "--target", "texloom_runtime_headers")
+    run("cmake", "--build", tmp_path / "build", "--target", "texloom_support_headers")
+    commands = json.loads((tmp_path / "build/compile_commands.json").read_text())
+    (command,) = [each["command"] for each in commands if each["file"] == str(source)]
+    flags = [word for word in command.split() if word.startswith(("-I", "-D", "-std"))]
+    assert flags == [f"-I{tmp_path}/build/texloom/include", "-std=gnu++20"]
+    run("c++", *flags, "-fsyntax-only", source)
