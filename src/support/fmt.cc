@@ -4,6 +4,11 @@
 // defined, and every source has what it needs.
 #ifndef FMT_HEADER_ONLY
 
+#include <fmt/format.h>
+
+// Weak, as what is instantiated below is: a program that links the same version of its own has two.
+#undef FMT_FUNC
+#define FMT_FUNC __attribute__((weak))
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -147,6 +147,23 @@ def test_a_shared_library_exports_nothing_of_ours(tree, tmp_path):
     assert all(kind in "VWu" for _, kind, _ in ours), exported
 
 
+OWN_FMT = """
+#include <fmt/format-inl.h>  // all of it, as a static library of {fmt} has it
+#include <texloom/runtime/drivers/opencl/driver.h>
+
+int main() { fmt::print("{} {}", 0.5, texloom::hal::opencl::create_driver().ok()); }
+"""
+
+
+def test_a_program_with_the_same_version_of_fmt(tree, tmp_path):
+    """Its functions and those within the runtime's libraries are no multiple definitions."""
+    (tmp_path / "main.cc").write_text(OWN_FMT)
+    libraries = [next(tree.rglob(f"libtexloom_{name}.a")) for name in ("runtime", "support")]
+    options = ["-std=c++20", "-I", tree / "include", "-o", tmp_path / "program"]
+    run("c++", *options, tmp_path / "main.cc", *libraries, "-ldl", "-pthread")
+    assert run(tmp_path / "program") == "0.5 true"
+
+
 def test_nothing_in_the_package_names_a_folder_of_this_machine(tree):
     for path in (tree / "lib").rglob("*.cmake"):
         text = path.read_text()
