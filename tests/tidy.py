@@ -18,7 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECKED = ("apps/", "src/", "python/core/")
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+# <texloom/…> is one of ours, as programs of others spell it.
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"|<texloom/)([^">]+)', re.MULTILINE)
 WARNING = re.compile(r"^(/\S+?:\d+:\d+: (?:warning|error): .*)$", re.MULTILINE)
 
 
