@@ -1,0 +1,150 @@
+// hal_fuzz: random sequences of calls of the HAL, each known by its seed. ./dev fuzz hal builds it
+// with sanitizers and runs it; the C++ tests run a few sequences.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "tests/fuzz/hal/options.h"
+#include "tests/fuzz/hal/sequence.h"
+
+// Where a sanitizer is linked, what it calls before it ends the program.
+extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
+// Reports of the thread sanitizer end the program, so that the seed is known.
+extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() {
+  return "halt_on_error=1:second_deadlock_stack=1";
+}
+
+namespace texloom::hal::fuzz {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kLongestSequence(120);
+constexpr std::chrono::seconds kProgressEvery(10);
+
+// What runs at the end of the process has no other way to know of the sequence.
+std::atomic<const Progress*> present_progress = nullptr;
+std::atomic<const Options*> present_options = nullptr;
+std::atomic<bool> is_interrupted = false;
+
+std::string command_of(const Options& options, std::uint64_t seed) {
+  const SequenceOptions& sequence = options.sequence;
+  return fmt::format("hal_fuzz --driver {} --threads {} --calls {} --seed {} --count 1 --verbose",
+                     sequence.driver == DriverKind::Null ? "null" : "host", sequence.threads,
+                     sequence.calls, seed);
+}
+
+void report(const std::string& what) {
+  const Progress* progress = present_progress;
+  const Options* options = present_options;
+  if (progress == nullptr || options == nullptr) return;
+  fmt::print(stderr, "\nhal_fuzz: {}\n{}\nagain: {}\n", what, progress->describe(),
+             command_of(*options, progress->seed()));
+  std::fflush(stderr);
+}
+
+void report_death() { report("a sanitizer ends the program"); }
+
+// Ends the program where a sequence lasts too long, and says now and then how far it is.
+class Watchdog {
+ public:
+  explicit Watchdog(const Progress& progress) : progress_(progress) {
+    thread_ = std::thread([this] { watch(); });
+  }
+  ~Watchdog() {
+    {
+      const std::scoped_lock lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  void watch() {
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, std::chrono::seconds(1), [&] { return stopping_; })) {
+      if (progress_.running() < kLongestSequence) continue;
+      report("a sequence hangs");
+      std::_Exit(3);
+    }
+  }
+
+  const Progress& progress_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+void show_progress(std::uint64_t sequences, std::uint64_t calls, Clock::duration time) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
+  const bool in_place = isatty(STDOUT_FILENO) != 0;
+  fmt::print("{}{} sequences, {} calls, {} s{}", in_place ? "\r" : "", sequences, calls, seconds,
+             in_place ? "" : "\n");
+  std::fflush(stdout);
+}
+
+int run(const Options& options) {
+  const std::shared_ptr<Driver> driver = make_driver(options.sequence.driver);
+  Progress progress;
+  present_progress = &progress;
+  present_options = &options;
+  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(report_death);
+  std::signal(SIGINT, [](int) { is_interrupted = true; });
+  std::signal(SIGTERM, [](int) { is_interrupted = true; });
+  const Watchdog watchdog(progress);
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point next_show = begin + kProgressEvery;
+  std::uint64_t sequences = 0;
+  const auto is_done = [&] {
+    if (options.count && sequences >= *options.count) return true;
+    return options.minutes &&
+           Clock::now() - begin >= std::chrono::duration<double, std::ratio<60>>(*options.minutes);
+  };
+  while (!is_interrupted && !is_done()) {
+    const std::string failure =
+        run_sequence(*driver, options.sequence, options.seed + sequences, progress);
+    if (!failure.empty()) {
+      report(failure);
+      std::_Exit(1);
+    }
+    ++sequences;
+    if (Clock::now() < next_show) continue;
+    show_progress(sequences, progress.calls(), Clock::now() - begin);
+    next_show = Clock::now() + kProgressEvery;
+  }
+  fmt::print("{}{}: {} sequences from seed {}, {} calls, {:.0f} s: no failure\n",
+             is_interrupted ? "\ninterrupted; " : "", driver->name(), sequences, options.seed,
+             progress.calls(), std::chrono::duration<double>(Clock::now() - begin).count());
+  present_progress = nullptr;
+  return is_interrupted ? 130 : 0;
+}
+
+}  // namespace
+}  // namespace texloom::hal::fuzz
+
+int main(int argc, char** argv) {
+  using namespace texloom::hal::fuzz;
+  Options options;
+  const std::string fault = parse(argc, argv, options);
+  if (!fault.empty()) {
+    fmt::print(stderr, "hal_fuzz: {}\n  hal_fuzz --help lists the options\n", fault);
+    return 2;
+  }
+  if (options.help) {
+    fmt::print("{}", kUsage);
+    return 0;
+  }
+  return run(options);
+}

@@ -1,0 +1,142 @@
+// A sequence of random calls: the objects that it has made, and beside each what it should hold.
+//
+// The model is sequential. It runs a submission as soon as all that it waits for is reached, while
+// the device takes its time. So a sequence gives work on the same memory to two queues only where a
+// semaphore orders it, and looks at memory and at semaphores of queues once it has settled.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/drivers/null/driver.h"
+#include "runtime/hal/device.h"
+#include "tests/fuzz/hal/log.h"
+#include "tests/fuzz/hal/model.h"
+#include "tests/fuzz/hal/random.h"
+
+namespace texloom::hal::fuzz {
+
+// How long what must come may take, also under sanitizers on a busy machine.
+inline constexpr std::chrono::seconds kPatience(30);
+// How long what must not come is waited for.
+inline constexpr std::chrono::microseconds kImpatience(200);
+
+// What sequences run on.
+struct Devices {
+  bool computes = true;  // else the driver is `null`
+  bool shared = false;   // by the sequences of several threads: counts say nothing then
+  std::shared_ptr<Device> device = {};
+  std::shared_ptr<Device> other = {};
+};
+
+struct Readback {
+  std::string name = {};
+  std::shared_ptr<Memory> expected = {};
+  std::shared_ptr<Bytes> actual = {};
+};
+
+struct HostCallModel {
+  std::string name = {};
+  std::shared_ptr<std::atomic<int>> calls = std::make_shared<std::atomic<int>>(0);
+  std::shared_ptr<int> expected = std::make_shared<int>(0);
+};
+
+template <class Object>
+struct LeaseModel {
+  std::string name = {};
+  Lease<Object> lease = {};
+  QueueModel* queue = nullptr;
+  std::shared_ptr<Memory> memory = {};
+};
+
+struct PoolModel {
+  std::uint64_t requests = 0, served = 0;
+  bool is_bounded = false;
+  std::list<LeaseModel<Buffer>> buffers = {};
+  std::list<LeaseModel<Texture>> textures = {};
+};
+
+class World {
+ public:
+  World(Devices devices, std::uint64_t seed, Log& log);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // Draws so many calls, then settles, compares and releases everything. Throws a Failure. Before
+  // each call `other_calls` is made, if given.
+  void run(unsigned calls, const std::function<void()>& other_calls = {});
+
+  // Says what is called, before it is.
+  template <typename... Args>
+  void call(fmt::format_string<Args...> format, Args&&... args) {
+    log.add(fmt::format(format, std::forward<Args>(args)...));
+  }
+  // Holds what the call returned against whether it was valid. Misuse is InvalidArgument or
+  // Unimplemented, unless `code` says otherwise.
+  void expect(const Status& status, bool valid, StatusCode code = StatusCode::InvalidArgument);
+  void check(bool holds, const std::string& what);
+
+  std::string name(const char* kind) { return fmt::format("{}{}", kind, next_name_++); }
+  QueueModel* find_queue(std::uint64_t number);
+
+  // Runs in the model what can be run.
+  void advance();
+  // Signals or fails all that submissions wait for, and waits for all queues.
+  void settle();
+  // Settles where work that uses the memory may be under way.
+  void settle_for(const Memory& memory);
+  // Lets a queue that is released run what it can, and fail the rest.
+  void stop(QueueModel& queue);
+  void release_leases(const QueueModel& queue);
+  // Of every object, once settled.
+  void compare();
+
+  Devices devices;
+  Device& device;
+  const DeviceInfo& info;
+  Log& log;
+  Random random;
+
+  std::vector<BufferModel> buffers = {};
+  std::vector<TextureModel> textures = {};
+  std::vector<ExecutableModel> executables = {};
+  std::vector<std::shared_ptr<CommandsModel>> commands = {};
+  std::vector<std::shared_ptr<SemaphoreModel>> semaphores = {};
+  std::vector<std::unique_ptr<QueueModel>> queues = {};
+  std::list<MappingModel> mappings = {};
+  std::vector<ImportModel> imports = {};
+  std::vector<Readback> readbacks = {};
+  std::vector<HostCallModel> host_calls = {};
+  std::vector<std::shared_ptr<Bytes>> borrowed = {};  // by updates, until all is released
+  PoolModel pool;
+  // What memory was made, with how many bytes by kind; nothing where it is imported.
+  std::vector<
+      std::pair<std::weak_ptr<const void>, std::pair<std::optional<MemoryKind>, std::uint64_t>>>
+      made;
+  std::uint64_t next_identity = 1;
+  null::Statistics null_expected;
+
+ private:
+  void run_front(QueueModel& queue, bool starts = true);
+  bool run_commands(const SubmissionModel& submission);
+  void count(const CommandModel& command);
+  bool open_gates();
+  void compare_memory();
+  void compare_counts();
+  void release_everything();
+  void check_all_released();
+
+  std::uint64_t next_name_ = 1;
+  null::Statistics null_before_;
+};
+
+// Draws one of the calls and makes it.
+void draw_call(World& world);
+
+}  // namespace texloom::hal::fuzz
