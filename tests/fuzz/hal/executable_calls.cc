@@ -61,7 +61,7 @@ StatusCode spoil(World& world, ExecutableDesc& desc) {
 // What only building finds. The driver `null` builds nothing.
 StatusCode break_code(World& world, ExecutableDesc& desc) {
   if (world.random.chance(50)) {
-    desc.codes.front().code = "no such library";
+    desc.codes.back().code = "no such library";
   } else {
     world.random.pick(desc.entry_points).name = "no_such_function";
   }

@@ -148,6 +148,16 @@ void draw_waits(World& world, const QueueModel& queue, SubmissionDraw& draw, std
   }
 }
 
+// What waits for earlier work of its own queue may run behind it even if that fails: then nobody
+// knows what memory holds.
+void settle_own_waits(World& world, const QueueModel& queue, const SubmissionDraw& draw) {
+  if (draw.model.commands.empty() || queue.synchronised == queue.submitted) return;
+  for (const PointModel& wait : draw.model.waits) {
+    if (wait.semaphore->queue != queue.number) continue;
+    if (wait.semaphore->state(wait.value) != SemaphoreModel::State::Reached) return world.settle();
+  }
+}
+
 void draw_signals(World& world, const QueueModel& queue, SubmissionDraw& draw, std::string& text) {
   for (const auto& semaphore : world.semaphores) {
     if (semaphore->queue != queue.number || !world.random.chance(50)) continue;
@@ -219,6 +229,7 @@ void draw_submit(World& world) {
   valid = valid && claims;
   if (valid) order(world, queue, draw, text);
   draw_waits(world, queue, draw, text);
+  settle_own_waits(world, queue, draw);
   draw_signals(world, queue, draw, text);
   if (world.random.chance(2)) {
     text += " a command buffer that is null";
