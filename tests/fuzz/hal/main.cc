@@ -37,9 +37,9 @@ std::atomic<bool> is_interrupted = false;
 
 std::string command_of(const Options& options, std::uint64_t seed) {
   const SequenceOptions& sequence = options.sequence;
-  return fmt::format("hal_fuzz --driver {} --threads {} --calls {} --seed {} --count 1 --verbose",
-                     sequence.driver == DriverKind::Null ? "null" : "host", sequence.threads,
-                     sequence.calls, seed);
+  return fmt::format("{} --driver {} --threads {} --calls {} --seed {} --count 1 --verbose",
+                     options.program, sequence.driver == DriverKind::Null ? "null" : "host",
+                     sequence.threads, sequence.calls, seed);
 }
 
 void report(const std::string& what) {

@@ -67,6 +67,7 @@ std::string parse_value(std::string_view name, std::string_view value, Options& 
 }  // namespace
 
 std::string parse(int argc, char** argv, Options& options) {
+  options.program = argv[0];
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
     if (name == "--help" || name == "-h") {

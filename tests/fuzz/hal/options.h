@@ -11,6 +11,7 @@
 namespace texloom::hal::fuzz {
 
 struct Options {
+  std::string program;
   SequenceOptions sequence;
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> count;
