@@ -44,10 +44,12 @@ class SharedObjects {
   };
 
   std::shared_ptr<Buffer> source_, target_, mapped_;
-  std::shared_ptr<CommandBuffer> copy_;  // reusable; copies the one to the other
+  // Reusable. It counts, as queues that take turns would not write memory in any order.
+  std::shared_ptr<CommandBuffer> counting_;
   std::shared_ptr<Semaphore> semaphore_ = std::make_shared<Semaphore>();
   std::atomic<std::uint64_t> next_value_ = 1;
   std::atomic<std::uint64_t> callbacks_ = 0, called_ = 0;
+  std::atomic<std::uint64_t> submissions_ = 0, counted_ = 0;
   std::atomic<unsigned> next_range_ = 0;
   std::vector<std::unique_ptr<OneShot>> one_shots_;
   std::mutex mutex_;  // of those below
