@@ -84,11 +84,9 @@ void World::compare_counts() {
       check(difference == null_expected.*member,
             fmt::format("{} {} ran, and should {}", difference, what, null_expected.*member));
     };
-    counted(&null::Statistics::command_buffers, "command buffers");
     counted(&null::Statistics::dispatches, "dispatches");
     counted(&null::Statistics::transfers, "transfers");
     counted(&null::Statistics::recorded_updates, "updates");
-    counted(&null::Statistics::host_calls, "host calls");
   }
   std::uint64_t bytes = device.workspace_pool().statistics().bytes_held;
   std::uint64_t imported = 0;

@@ -27,7 +27,6 @@ void draw_buffer_transfer(World& world) {
                valid);
   if (!valid || bytes == 0) return;
   ++(writing ? world.null_expected.recorded_updates : world.null_expected.transfers);
-  ++world.null_expected.command_buffers;
   if (!world.devices.computes) return;
   const auto there =
       buffer.info.memory->bytes.begin() + static_cast<std::ptrdiff_t>(buffer.info.base + offset);
@@ -65,7 +64,6 @@ void draw_texture_transfer(World& world) {
   if (!valid || bytes == 0) return;
   ++world.null_expected.recorded_updates;
   ++world.null_expected.transfers;
-  ++world.null_expected.command_buffers;
   if (!writing) {
     --world.null_expected.recorded_updates;
     ++world.null_expected.transfers;

@@ -264,11 +264,6 @@ bool has_aliases(const EntryPoint& entry, std::span<const Place> places) {
   return false;
 }
 
-Access access_of(const KernelParam& param) {
-  if (const auto* texture = std::get_if<TextureParam>(&param)) return texture->access;
-  return std::get<BufferParam>(param).access;
-}
-
 std::vector<const KernelParam*> memory_params(const EntryPoint& entry) {
   std::vector<const KernelParam*> params;
   for (const KernelParam& param : entry.params)

@@ -198,7 +198,7 @@ void add_signal(SubmissionDraw& draw, const PointModel& point) {
 }
 
 void note_submission(World& world, QueueModel& queue, SubmissionDraw draw) {
-  if (draw.model.commands.empty() && draw.model.signals.empty()) return;
+  if (draw.model.waits.empty() && draw.model.commands.empty() && draw.model.signals.empty()) return;
   ++queue.submitted;
   queue.crosses |= draw.crosses;
   for (const auto& memory : draw.memories) memory->uses[queue.number] = queue.submitted;

@@ -75,12 +75,10 @@ void World::count(const CommandModel& command) {
   if (command.kind == Kind::Dispatch) ++null_expected.dispatches;
   if (command.kind == Kind::Transfer) ++null_expected.transfers;
   if (command.kind == Kind::Update) ++null_expected.recorded_updates;
-  if (command.kind == Kind::HostCall) ++null_expected.host_calls;
 }
 
 bool World::run_commands(const SubmissionModel& submission) {
   for (const SubmissionModel::Commands& each : submission.commands) {
-    ++null_expected.command_buffers;
     for (const CommandModel& command : each.commands) {
       count(command);
       if (command.run && !command.run(each.table)) return false;
