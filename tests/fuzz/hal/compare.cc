@@ -60,8 +60,9 @@ void World::compare_memory() {
   for (const TextureModel& texture : textures)
     if (!texture.info.foreign && texture.info.memory->defined) compare_texture(*this, texture);
   for (const MappingModel& mapping : mappings)
-    compare_bytes(*this, mapping.name, mapping.handle.bytes(),
-                  std::span(mapping.memory->bytes).subspan(mapping.base, mapping.bytes));
+    if (mapping.memory->defined)
+      compare_bytes(*this, mapping.name, mapping.handle.bytes(),
+                    std::span(mapping.memory->bytes).subspan(mapping.base, mapping.bytes));
   if (!devices.computes) return;
   for (const Readback& readback : readbacks)
     if (readback.expected->defined)
