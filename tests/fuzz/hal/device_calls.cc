@@ -133,10 +133,9 @@ void draw_profile(World& world) {
   const std::shared_ptr<Profile> profile = world.device.options().profile;
   if (profile == nullptr) return;
   world.call("look at the profile");
-  const std::vector<ProfileSpan> spans = profile->spans();
-  const std::vector<ProfileTrack> tracks = profile->tracks();
-  for (const ProfileSpan& span : spans)
-    world.check(span.track < tracks.size() && span.begin <= span.end && !span.name.empty() &&
+  const ProfileSnapshot now = profile->snapshot();
+  for (const ProfileSpan& span : now.spans)
+    world.check(span.track < now.tracks.size() && span.begin <= span.end && !span.name.empty() &&
                     span.queue_wait.count() >= 0,
                 "a span ends before it begins, or is of no lane");
   world.check(chrome_trace(*profile).ends_with("]}\n"), "a trace has no end");
