@@ -110,7 +110,11 @@ void draw_copy_rows(World& world) {
     rows = {buffer.info.memory.get(), buffer.info.base + region.buffer_offset,
             region.row_pitch == 0 ? texels.row_bytes : region.row_pitch, texels.row_bytes,
             texels.count};
-    valid = is_empty || !meet(texels, rows);
+    // Of a view whole rows count, and of the buffer the gaps between rows.
+    valid = is_empty ||
+            !conflict(texels_touched(texture.info, region.origin, region.extent, true),
+                      bytes_touched(*buffer.info.memory, rows.begin, std::uint64_t(*bytes), false),
+                      false);
   }
   const std::size_t before = commands->handle->segments().size();
   world.call("{}.{}({}, {}, {}, offset {}, pitch {})", commands->name,
@@ -162,7 +166,10 @@ void draw_copy_texture(World& world) {
   if (valid && !is_empty) {
     read = rows_of(source.info, from, extent);
     written = rows_of(target.info, to, extent);
-    valid = !meet(read, written);
+    valid = source.info.identity == target.info.identity
+                ? !meet(read, written)
+                : !conflict(texels_touched(source.info, from, extent, false),
+                            texels_touched(target.info, to, extent, true), false);
   }
   const std::size_t before = commands->handle->segments().size();
   world.call("{}.copy_texture({}, {}, {}, {})", commands->name, source.name, describe(from, extent),

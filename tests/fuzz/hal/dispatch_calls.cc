@@ -227,6 +227,8 @@ void draw_workload(World& world) {
     };
     draw.groups = {groups_of(workload[0]), groups_of(half + 1), 1};
     // What is valid and huge would run for hours.
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      draw.valid = draw.valid && draw.groups[axis] <= world.info.limits.max_groups[axis];
     if (draw.valid && !has_zero(draw.groups) &&
         std::uint64_t{draw.groups[0]} * draw.groups[1] > 4096)
       return;

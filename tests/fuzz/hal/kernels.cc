@@ -82,8 +82,7 @@ Status mark(const WorkGroup& group) {
 }
 bool mark_model(const Launch& launch) {
   const BufferInfo& buffer = *launch.places[0].buffer();
-  const std::uint64_t there =
-      (buffer.memory->bytes.size() - buffer.base - launch.places[0].offset) / 4;
+  const std::uint64_t there = (buffer.bytes - launch.places[0].offset) / 4;
   const auto k = value_of<std::uint32_t>(launch.constants[0]);
   const std::uint64_t count = std::min({count_of(launch), there, std::uint64_t{kMarks}});
   for (std::uint64_t i = 0; i < count; ++i)
@@ -216,11 +215,16 @@ bool takes_texture(const TextureParam& param, const Place& place) {
          (param.origin == TextureOrigin::Constants || place.origin == Offset2D{});
 }
 
+// Of a buffer: what its parameter declares, else all that is bound.
+std::uint64_t touched_bytes(const KernelParam& param, const Place& place) {
+  const std::uint64_t declared = std::get<BufferParam>(param).min_bytes;
+  return declared != 0 ? declared : place.buffer()->bytes - place.offset;
+}
+
 // The bytes of a place in memory that other objects may share.
 ByteRange shared_bytes(const KernelParam& param, const Place& place) {
   if (const BufferInfo* buffer = place.buffer())
-    return {buffer->memory.get(), buffer->base + place.offset,
-            std::get<BufferParam>(param).min_bytes};
+    return {buffer->memory.get(), buffer->base + place.offset, touched_bytes(param, place)};
   const TextureInfo& texture = *place.texture();
   if (!texture.is_view) return {};
   return {texture.memory.get(), texture.base, texture.pitch * texture.extent.height};
@@ -282,13 +286,9 @@ Touch touch_of(const KernelParam& param, const Bound& bound) {
   if (const auto* slot = std::get_if<BindingSlot>(&bound))
     return {.slot = slot->index, .writes = writes(access_of(param)), .x_begin = 0, .x_end = 1};
   const Place& place = std::get<Place>(bound);
-  if (const BufferInfo* buffer = place.buffer()) {
-    const std::uint64_t begin = buffer->base + place.offset;
-    const std::uint64_t declared = std::get<BufferParam>(param).min_bytes;
-    return bytes_touched(*buffer->memory, begin,
-                         declared != 0 ? declared : buffer->memory->bytes.size() - begin,
+  if (const BufferInfo* buffer = place.buffer())
+    return bytes_touched(*buffer->memory, buffer->base + place.offset, touched_bytes(param, place),
                          writes(access_of(param)));
-  }
   return texels_touched(*place.texture(), place.origin, std::get<TextureParam>(param).min_extent,
                         writes(access_of(param)));
 }

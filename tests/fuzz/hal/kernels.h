@@ -33,7 +33,6 @@ host::FunctionLibrary kernel_library();
 bool takes(const KernelParam& param, const Place& place, const DeviceLimits& limits);
 bool has_aliases(const EntryPoint& entry, std::span<const Place> places);
 
-
 // The parameters that take memory, and those that take constants.
 std::vector<const KernelParam*> memory_params(const EntryPoint& entry);
 std::vector<const ConstantParam*> constant_params(const EntryPoint& entry);

@@ -1,6 +1,7 @@
 // hal_fuzz: random sequences of calls of the HAL, each known by its seed. ./dev fuzz hal builds it
 // with sanitizers and runs it; the C++ tests run a few sequences.
 #include <fmt/format.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -30,9 +31,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kLongestSequence(120);
 constexpr std::chrono::seconds kProgressEvery(10);
 
-// What runs at the end of the process has no other way to know of the sequence.
-std::atomic<const Progress*> present_progress = nullptr;
-std::atomic<const Options*> present_options = nullptr;
 std::atomic<bool> is_interrupted = false;
 
 std::string command_of(const Options& options, std::uint64_t seed) {
@@ -42,16 +40,25 @@ std::string command_of(const Options& options, std::uint64_t seed) {
                      sequence.threads, sequence.calls, seed);
 }
 
-void report(const std::string& what) {
-  const Progress* progress = present_progress;
-  const Options* options = present_options;
-  if (progress == nullptr || options == nullptr) return;
-  fmt::print(stderr, "\nhal_fuzz: {}\n{}\nagain: {}\n", what, progress->describe(),
-             command_of(*options, progress->seed()));
-  std::fflush(stderr);
+// The command that runs the present sequence again.
+char again[512];
+std::atomic<std::size_t> again_size = 0;
+
+void note_sequence(const Options& options, std::uint64_t seed) {
+  const std::string text = "\nagain: " + command_of(options, seed) + "\n";
+  again_size = text.copy(again, sizeof again);
 }
 
-void report_death() { report("a sanitizer ends the program"); }
+// Without any lock, which sanitizers may hold: the system call itself.
+void report_death() {
+  static_cast<void>(::syscall(SYS_write, STDERR_FILENO, again, again_size.load()));
+}
+
+void report(const std::string& what, const Progress& progress) {
+  fmt::print(stderr, "\nhal_fuzz: {}\n{}{}", what, progress.describe(),
+             std::string_view(again, again_size));
+  std::fflush(stderr);
+}
 
 // Ends the program where a sequence lasts too long, and says now and then how far it is.
 class Watchdog {
@@ -75,7 +82,7 @@ class Watchdog {
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, std::chrono::seconds(1), [&] { return stopping_; })) {
       if (progress_.running() < kLongestSequence) continue;
-      report("a sequence hangs");
+      report("a sequence hangs", progress_);
       std::_Exit(3);
     }
   }
@@ -98,8 +105,6 @@ void show_progress(std::uint64_t sequences, std::uint64_t calls, Clock::duration
 int run(const Options& options) {
   const std::shared_ptr<Driver> driver = make_driver(options.sequence.driver);
   Progress progress;
-  present_progress = &progress;
-  present_options = &options;
   if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(report_death);
   std::signal(SIGINT, [](int) { is_interrupted = true; });
   std::signal(SIGTERM, [](int) { is_interrupted = true; });
@@ -113,10 +118,11 @@ int run(const Options& options) {
            Clock::now() - begin >= std::chrono::duration<double, std::ratio<60>>(*options.minutes);
   };
   while (!is_interrupted && !is_done()) {
+    note_sequence(options, options.seed + sequences);
     const std::string failure =
         run_sequence(*driver, options.sequence, options.seed + sequences, progress);
     if (!failure.empty()) {
-      report(failure);
+      report(failure, progress);
       std::_Exit(1);
     }
     ++sequences;
@@ -127,7 +133,6 @@ int run(const Options& options) {
   fmt::print("{}{}: {} sequences from seed {}, {} calls, {:.0f} s: no failure\n",
              is_interrupted ? "\ninterrupted; " : "", driver->name(), sequences, options.seed,
              progress.calls(), std::chrono::duration<double>(Clock::now() - begin).count());
-  present_progress = nullptr;
   return is_interrupted ? 130 : 0;
 }
 

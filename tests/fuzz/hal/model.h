@@ -162,6 +162,7 @@ struct SubmissionModel {
   };
   std::vector<PointModel> waits, signals = {};
   std::vector<Commands> commands = {};
+  std::vector<std::shared_ptr<Memory>> memories = {};  // of the commands and their tables
 };
 
 struct QueueModel {

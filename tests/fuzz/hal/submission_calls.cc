@@ -209,6 +209,7 @@ void note_submission(World& world, QueueModel& queue, SubmissionDraw draw) {
       queue.completions[queue.submitted] = signal;
     signal.semaphore->promised = std::max(signal.semaphore->promised, signal.value);
   }
+  draw.model.memories = std::move(draw.memories);
   queue.waiting.push_back(std::move(draw.model));
   world.advance();
 }

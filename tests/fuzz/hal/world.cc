@@ -94,7 +94,11 @@ void World::run_front(QueueModel& queue, bool starts) {
       starts && std::all_of(submission.waits.begin(), submission.waits.end(), [](const auto& wait) {
         return wait.semaphore->state(wait.value) == SemaphoreModel::State::Reached;
       });
-  if (ok) ok = run_commands(submission);
+  if (ok && !run_commands(submission)) {
+    // What no barrier orders may have run, or not, when one of it fails.
+    for (const std::shared_ptr<Memory>& memory : submission.memories) memory->defined = false;
+    ok = false;
+  }
   for (const PointModel& signal : submission.signals) {
     SemaphoreModel& semaphore = *signal.semaphore;
     if (!ok) {
