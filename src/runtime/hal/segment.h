@@ -7,9 +7,9 @@
 // the buffer that has the memory, and an offset there.
 //
 // Segments between two barriers may run in any order, also at the same time, as none of them
-// touches what another writes; when one of them fails, others may have run or not. A host call runs alone: behind all before it, before all behind it;
-// a queue makes it, and drivers are given what is between. All of a command buffer runs behind all
-// of the one before it.
+// touches what another writes; when one of them fails, others may have run or not. A host call runs
+// alone: behind all before it, before all behind it; a queue makes it, and drivers are given what
+// is between. All of a command buffer runs behind all of the one before it.
 #pragma once
 
 #include <array>
