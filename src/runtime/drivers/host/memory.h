@@ -1,4 +1,4 @@
-// Buffers, textures and executables of the host driver.
+// Buffers and textures of the host driver.
 #pragma once
 
 #include <cstddef>
