@@ -11,6 +11,7 @@
 
 #include "runtime/drivers/opencl/error.h"
 #include "runtime/drivers/opencl/quirks.h"
+#include "runtime/drivers/opencl/words.h"
 
 namespace texloom::hal::opencl {
 namespace {
@@ -75,15 +76,6 @@ DeviceType device_type_of(cl_device_type type) {
   if ((type & CL_DEVICE_TYPE_ACCELERATOR) != 0) return DeviceType::Accelerator;
   if ((type & CL_DEVICE_TYPE_CPU) != 0) return DeviceType::Cpu;
   return DeviceType::Other;
-}
-
-bool has_word(std::string_view words, std::string_view word) {
-  while (!words.empty()) {
-    const std::size_t end = std::min(words.find(' '), words.size());
-    if (words.substr(0, end) == word) return true;
-    words.remove_prefix(std::min(end + 1, words.size()));
-  }
-  return false;
 }
 
 bool rounds_to_nearest(cl_device_fp_config config) {

@@ -10,6 +10,7 @@
 #include "runtime/drivers/opencl/error.h"
 #include "runtime/drivers/opencl/kernel_check.h"
 #include "runtime/drivers/opencl/quirks.h"
+#include "runtime/drivers/opencl/words.h"
 #include "runtime/hal/exit_handlers.h"
 #include "runtime/hal/profile.h"
 
@@ -31,16 +32,6 @@ constexpr std::array<MathOption, 6> kMathOptions = {{
     {MathMode::Reassociate, "-cl-unsafe-math-optimizations"},
     {MathMode::Reassociate | MathMode::AssumeFinite, "-cl-fast-relaxed-math"},
 }};
-
-bool has_word(std::string_view words, std::string_view word) {
-  for (std::size_t at = words.find(word); at != std::string_view::npos;
-       at = words.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    const bool begins = at == 0 || words[at - 1] == ' ';
-    if (begins && (end == words.size() || words[end] == ' ')) return true;
-  }
-  return false;
-}
 
 std::string names_of(const std::vector<EntryPoint>& entry_points) {
   std::string names;

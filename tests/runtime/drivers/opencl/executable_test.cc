@@ -228,6 +228,8 @@ TEST_F(ExecutableTest, OptionsThatRelaxArithmeticNeedTheMathMode) {
         "-cl-unsafe-math-optimizations", "-cl-fast-relaxed-math"}) {
     EXPECT_THAT(status({std::string("-DA=1 ") + option}, MathMode::Strict),
                 fails_with(StatusCode::InvalidArgument, option));
+    EXPECT_THAT(status({std::string("-DA=1\n") + option + "\t"}, MathMode::Strict),
+                fails_with(StatusCode::InvalidArgument, option));
     TL_ASSERT_OK(status({option}, MathMode::Fast));
   }
   TL_ASSERT_OK(status({"-cl-mad-enable"}, MathMode::Contract));
