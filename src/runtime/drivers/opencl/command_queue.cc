@@ -40,13 +40,15 @@ class OpenClWork final : public QueueBackend::Work {
 
 }  // namespace
 
-OpenClQueue::OpenClQueue(std::shared_ptr<const Context> context, QueueHandle queue)
-    : context_(std::move(context)), queue_(std::move(queue)) {
+OpenClQueue::OpenClQueue(std::shared_ptr<const Context> context,
+                         std::shared_ptr<TransferKernels> kernels, QueueHandle queue)
+    : context_(std::move(context)), kernels_(std::move(kernels)), queue_(std::move(queue)) {
   if (Profile* profile = context_->profile())
     track_ = profile->add_device_track(context_->info()->name);
 }
 
-Result<std::unique_ptr<QueueBackend>> OpenClQueue::create(std::shared_ptr<const Context> context) {
+Result<std::unique_ptr<QueueBackend>> OpenClQueue::create(
+    std::shared_ptr<const Context> context, std::shared_ptr<TransferKernels> kernels) {
   const cl_command_queue_properties properties =
       context->profile() == nullptr ? 0 : CL_QUEUE_PROFILING_ENABLE;
   cl_int code = CL_SUCCESS;
@@ -54,7 +56,8 @@ Result<std::unique_ptr<QueueBackend>> OpenClQueue::create(std::shared_ptr<const 
       context->shared_api(),
       context->api().clCreateCommandQueue(context->get(), context->device(), properties, &code));
   TL_RETURN_IF_ERROR(check_made(code, queue.get(), "clCreateCommandQueue"));
-  return std::unique_ptr<QueueBackend>(new OpenClQueue(std::move(context), std::move(queue)));
+  return std::unique_ptr<QueueBackend>(
+      new OpenClQueue(std::move(context), std::move(kernels), std::move(queue)));
 }
 
 Result<std::unique_ptr<QueueBackend::Work>> OpenClQueue::start(
@@ -71,7 +74,7 @@ Result<std::unique_ptr<QueueBackend::Work>> OpenClQueue::start(
 }
 
 Status OpenClQueue::encode_and_flush(std::span<const CommandRange> commands, Enqueued& enqueued) {
-  Encoder encoder(*context_, queue_.get(), transfer_kernels_, track_);
+  Encoder encoder(*context_, queue_.get(), *kernels_, track_);
   TL_RETURN_IF_ERROR(encoder.encode(commands, enqueued));
   return to_status(context_->api().clFlush(queue_.get()), "clFlush");
 }

@@ -8,6 +8,7 @@
 #include "runtime/drivers/opencl/context.h"
 #include "runtime/drivers/opencl/encoder.h"
 #include "runtime/drivers/opencl/handle.h"
+#include "runtime/drivers/opencl/transfer_kernels.h"
 #include "runtime/hal/queue.h"
 #include "support/status.h"
 
@@ -15,17 +16,20 @@ namespace texloom::hal::opencl {
 
 class OpenClQueue final : public QueueBackend {
  public:
-  static Result<std::unique_ptr<QueueBackend>> create(std::shared_ptr<const Context> context);
+  // `kernels` are those of the device.
+  static Result<std::unique_ptr<QueueBackend>> create(std::shared_ptr<const Context> context,
+                                                      std::shared_ptr<TransferKernels> kernels);
 
   Result<std::unique_ptr<Work>> start(std::span<const CommandRange> commands) override;
 
  private:
-  OpenClQueue(std::shared_ptr<const Context> context, QueueHandle queue);
+  OpenClQueue(std::shared_ptr<const Context> context, std::shared_ptr<TransferKernels> kernels,
+              QueueHandle queue);
   Status encode_and_flush(std::span<const CommandRange> commands, Enqueued& enqueued);
 
   std::shared_ptr<const Context> context_;
+  std::shared_ptr<TransferKernels> kernels_;
   QueueHandle queue_;
-  TransferKernels transfer_kernels_;
   std::uint32_t track_ = 0;  // in the context's profile, if there is one
 };
 

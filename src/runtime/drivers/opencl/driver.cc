@@ -6,6 +6,7 @@
 #include "runtime/drivers/opencl/context.h"
 #include "runtime/drivers/opencl/platform.h"
 #include "runtime/drivers/opencl/program.h"
+#include "runtime/drivers/opencl/transfer_kernels.h"
 
 namespace texloom::hal::opencl {
 namespace {
@@ -13,19 +14,22 @@ namespace {
 class OpenClDevice final : public Device {
  public:
   OpenClDevice(const DeviceOptions& options, std::shared_ptr<const Context> context,
-               std::shared_ptr<Allocator> allocator, std::shared_ptr<Queue> queue)
+               std::shared_ptr<TransferKernels> kernels, std::shared_ptr<Allocator> allocator,
+               std::shared_ptr<Queue> queue)
       : Device(options, context->info(), std::move(allocator), std::move(queue)),
-        context_(std::move(context)) {}
+        context_(std::move(context)),
+        kernels_(std::move(kernels)) {}
 
  private:
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
     return OpenClExecutable::create(context_, desc);
   }
   Result<std::unique_ptr<QueueBackend>> create_backend() override {
-    return OpenClQueue::create(context_);
+    return OpenClQueue::create(context_, kernels_);
   }
 
   std::shared_ptr<const Context> context_;
+  std::shared_ptr<TransferKernels> kernels_;  // of all its queues
 };
 
 class OpenClDriver final : public Driver {
@@ -47,11 +51,15 @@ class OpenClDriver final : public Driver {
     device.info = std::make_shared<const DeviceInfo>(*device.info);
     TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Context> context,
                         Context::create(api_, device, binary_cache_, options.profile));
-    TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend, OpenClQueue::create(context));
+    TL_ASSIGN_OR_RETURN(const std::shared_ptr<TransferKernels> kernels,
+                        TransferKernels::create(context));
+    TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend,
+                        OpenClQueue::create(context, kernels));
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue,
                         Queue::create(context->info(), std::move(backend), options.profile));
     return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(
-        options, context, std::make_shared<OpenClAllocator>(context, options), std::move(queue)));
+        options, context, kernels, std::make_shared<OpenClAllocator>(context, options),
+        std::move(queue)));
   }
 
   std::shared_ptr<const Api> api_;

@@ -245,7 +245,7 @@ Status Encoder::encode(const FillSegment& segment, cl_event* done) {
   const std::uint64_t offset = segment.target.offset;
   const std::uint64_t step = segment.pattern_bytes;
   if (!is_aligned(offset, segment.bytes) || offset % step != 0 || segment.bytes % step != 0)
-    return kernels_.fill(context_, queue_, target, segment, done);
+    return kernels_.fill(queue_, target, segment, done);
   return to_status(
       context_.api().clEnqueueFillBuffer(queue_, target.get(), segment.pattern.data(), step, offset,
                                          segment.bytes, 0, nullptr, done),
@@ -259,7 +259,7 @@ Status Encoder::encode(const UpdateSegment& segment, cl_event* done) {
 Status Encoder::write(const BoundBuffer& target, std::span<const std::byte> data, cl_event* done) {
   const OpenClBuffer& buffer = as_opencl(*target.buffer);
   if (!is_aligned(target.offset, data.size()))
-    return kernels_.write(context_, queue_, buffer, target.offset, data, done);
+    return kernels_.write(queue_, buffer, target.offset, data, done);
   return to_status(
       context_.api().clEnqueueWriteBuffer(queue_, buffer.get(), CL_FALSE, target.offset,
                                           data.size(), data.data(), 0, nullptr, done),
@@ -278,7 +278,7 @@ Status Encoder::encode(const CopyBufferSegment& segment, cl_event* done) {
   const OpenClBuffer& source = as_opencl(*segment.source.buffer);
   const OpenClBuffer& target = as_opencl(*segment.target.buffer);
   if (!is_aligned(segment.source.offset, segment.bytes) || !is_aligned(segment.target.offset, 0))
-    return kernels_.copy(context_, queue_, source, target, segment, done);
+    return kernels_.copy(queue_, source, target, segment, done);
   return to_status(
       context_.api().clEnqueueCopyBuffer(queue_, source.get(), target.get(), segment.source.offset,
                                          segment.target.offset, segment.bytes, 0, nullptr, done),

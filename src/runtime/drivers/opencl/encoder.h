@@ -30,7 +30,7 @@ Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t 
 // Encodes into one in-order queue. Used by one thread at a time.
 class Encoder {
  public:
-  // `kernels` lives as long as the queue; `track` is its lane in the profile, if there is one.
+  // `track` is its lane in the profile, if there is one.
   Encoder(const Context& context, cl_command_queue queue, TransferKernels& kernels,
           std::uint32_t track)
       : context_(context), queue_(queue), kernels_(kernels), track_(track) {}

@@ -1,9 +1,10 @@
 #include "runtime/drivers/opencl/transfer_kernels.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <string_view>
+#include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/drivers/opencl/error.h"
@@ -18,17 +19,25 @@ struct Shape {
   std::uint64_t unit;         // bytes that are written at once, at a multiple of as many
   std::uint64_t item_units;   // of one work item
   std::uint64_t group_items;  // of one work group; not less than the bytes at an end
-  const char* options;
+  bool words_together;
 };
-constexpr Shape kCpu = {4, 16, 64, "-DUNIT=4 -DITEM=16 -DGROUP=64 -DWORDS_TOGETHER"};
-constexpr Shape kOthers = {16, 4, 256, "-DUNIT=16 -DITEM=4 -DGROUP=256"};
+constexpr Shape kCpu = {4, 16, 64, true};
+constexpr Shape kOthers = {16, 4, 256, false};
 
 const Shape& shape_of(const Context& context) {
   return context.info()->type == DeviceType::Cpu ? kCpu : kOthers;
 }
 
+std::vector<std::string> options_of(const Shape& shape) {
+  std::vector<std::string> options = {fmt::format("-DUNIT={}", shape.unit),
+                                      fmt::format("-DITEM={}", shape.item_units),
+                                      fmt::format("-DGROUP={}", shape.group_items)};
+  if (shape.words_together) options.emplace_back("-DWORDS_TOGETHER");
+  return options;
+}
+
 // A range of the target is `head` bytes up to a unit's beginning, `units` units, and `tail` bytes.
-constexpr std::string_view kSource = R"(
+constexpr const char* kSource = R"(
 #ifdef WORDS_TOGETHER
 uint word_of(__global const uint* in, ulong i, uint shift) {
   return shift == 0 ? in[i] : (in[i] >> shift) | (in[i + 1] << (32 - shift));
@@ -132,18 +141,58 @@ struct Ends {
         tail(static_cast<cl_uint>((bytes - head) % shape.unit)) {}
 };
 
-Result<KernelHandle> create_kernel(const Context& context, cl_program program, const char* name) {
-  cl_int code = CL_SUCCESS;
-  KernelHandle kernel(context.shared_api(), context.api().clCreateKernel(program, name, &code));
-  TL_RETURN_IF_ERROR(check_made(code, kernel.get(), "clCreateKernel"));
-  return kernel;
+// The kernels by their places in the executable.
+constexpr std::uint32_t kFill = 0;
+constexpr std::uint32_t kCopy = 1;
+
+ConstantParam constant(std::string name, ElementType type) {
+  return {.name = std::move(name), .type = type};
 }
 
-// Sets the arguments and enqueues as many work items as `units` units take.
+std::vector<EntryPoint> entry_points(const Shape& shape) {
+  constexpr ElementType kWord = ElementType::UInt32;
+  constexpr ElementType kLong = ElementType::UInt64;
+  const auto group = static_cast<std::uint32_t>(shape.group_items);
+  const BufferParam source{.name = "source"};
+  const BufferParam target{.name = "target", .access = Access::Write};
+  return {
+      {.name = "fill_bytes",
+       .params = {target, constant("offset", kLong), constant("head", kWord),
+                  constant("units", kLong), constant("tail", kWord), constant("pattern", kWord)},
+       .workgroup_size = {group, 1, 1}},
+      {.name = "copy_bytes",
+       .params = {source, target, constant("source_offset", kLong),
+                  constant("target_offset", kLong), constant("head", kWord),
+                  constant("units", kLong), constant("tail", kWord)},
+       .workgroup_size = {group, 1, 1}}};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<TransferKernels>> TransferKernels::create(
+    std::shared_ptr<const Context> context) {
+  const Shape& shape = shape_of(*context);
+  ExecutableDesc desc{.codes = {{.format = KernelFormat::OpenClC,
+                                 .code = kSource,
+                                 .build_options = options_of(shape)}},
+                      .entry_points = entry_points(shape),
+                      .build = BuildTime::FirstUse};
+  TL_ASSIGN_OR_RETURN(std::shared_ptr<Executable> executable,
+                      OpenClExecutable::create(context, desc));
+  return std::shared_ptr<TransferKernels>(
+      new TransferKernels(std::move(context), std::move(executable)));
+}
+
+// Enqueues as many work items as `units` units take.
 template <typename... Arguments>
-Status enqueue(const Context& context, cl_command_queue queue, cl_kernel kernel,
-               std::uint64_t units, cl_event* done, const Arguments&... arguments) {
-  const Api& api = context.api();
+Status TransferKernels::enqueue(cl_command_queue queue, std::uint32_t entry_point,
+                                std::uint64_t units, cl_event* done,
+                                const Arguments&... arguments) {
+  TL_RETURN_IF_ERROR(executable_->prepare().with_context("the kernels for unaligned transfers"));
+  const OpenClExecutable& executable = as_opencl(*executable_);
+  const Api& api = context_->api();
+  const cl_kernel kernel = executable.kernel(entry_point);
+  const std::scoped_lock lock(executable.argument_mutex());
   cl_uint index = 0;
   cl_int code = CL_SUCCESS;
   const auto set = [&](const auto& argument) {
@@ -152,7 +201,7 @@ Status enqueue(const Context& context, cl_command_queue queue, cl_kernel kernel,
   (set(arguments), ...);
   TL_RETURN_IF_ERROR(to_status(code, "clSetKernelArg"));
   // At least one group, for the bytes at the ends.
-  const Shape& shape = shape_of(context);
+  const Shape& shape = shape_of(*context_);
   const std::uint64_t group_units = shape.group_items * shape.item_units;
   const std::uint64_t groups = std::max<std::uint64_t>(1, (units + group_units - 1) / group_units);
   const std::size_t local = shape.group_items;
@@ -162,51 +211,27 @@ Status enqueue(const Context& context, cl_command_queue queue, cl_kernel kernel,
       "clEnqueueNDRangeKernel");
 }
 
-}  // namespace
-
-Status TransferKernels::build(const Context& context) {
-  if (copy_) return {};
-  const Api& api = context.api();
-  const char* source = kSource.data();
-  const std::size_t length = kSource.size();
-  cl_int code = CL_SUCCESS;
-  ProgramHandle program(context.shared_api(),
-                        api.clCreateProgramWithSource(context.get(), 1, &source, &length, &code));
-  TL_RETURN_IF_ERROR(check_made(code, program.get(), "clCreateProgramWithSource"));
-  const cl_device_id device = context.device();
-  TL_RETURN_IF_ERROR(to_status(
-      api.clBuildProgram(program.get(), 1, &device, shape_of(context).options, nullptr, nullptr),
-      "clBuildProgram"));
-  TL_ASSIGN_OR_RETURN(fill_, create_kernel(context, program.get(), "fill_bytes"));
-  TL_ASSIGN_OR_RETURN(copy_, create_kernel(context, program.get(), "copy_bytes"));
-  program_ = std::move(program);
-  return {};
-}
-
-Status TransferKernels::fill(const Context& context, cl_command_queue queue,
-                             const OpenClBuffer& target, const FillSegment& segment,
-                             cl_event* done) {
-  TL_RETURN_IF_ERROR(build(context).with_context("the kernels for unaligned transfers"));
+Status TransferKernels::fill(cl_command_queue queue, const OpenClBuffer& target,
+                             const FillSegment& segment, cl_event* done) {
   const std::uint64_t offset = segment.target.offset;
-  const Ends ends(shape_of(context), offset, segment.bytes);
+  const Ends ends(shape_of(*context_), offset, segment.bytes);
   // The byte of the pattern that a unit begins with, first in memory.
   cl_uint pattern = 0;
   for (std::size_t i = 0; i < 4; ++i) {
     const auto byte = std::to_integer<cl_uint>(segment.pattern[(ends.head + i) % 4]);
     pattern |= byte << (8 * i);
   }
-  return enqueue(context, queue, fill_.get(), ends.units, done, target.get(), cl_ulong{offset},
-                 ends.head, ends.units, ends.tail, pattern)
+  return enqueue(queue, kFill, ends.units, done, target.get(), cl_ulong{offset}, ends.head,
+                 ends.units, ends.tail, pattern)
       .with_context("fill");
 }
 
-Status TransferKernels::copy_bytes(const Context& context, cl_command_queue queue, cl_mem source,
+Status TransferKernels::copy_bytes(cl_command_queue queue, cl_mem source,
                                    std::uint64_t source_bytes, std::uint64_t source_offset,
                                    cl_mem target, std::uint64_t target_offset, std::uint64_t bytes,
                                    cl_event* done) {
-  TL_RETURN_IF_ERROR(build(context).with_context("the kernels for unaligned transfers"));
-  const std::uint64_t unit = shape_of(context).unit;
-  Ends ends(shape_of(context), target_offset, bytes);
+  const std::uint64_t unit = shape_of(*context_).unit;
+  Ends ends(shape_of(*context_), target_offset, bytes);
   // The last unit of a source whose size is no multiple of one cannot be read as one.
   const bool shifted = (source_offset + ends.head) % unit != 0;
   const std::uint64_t first = (source_offset + ends.head) / unit;
@@ -214,33 +239,33 @@ Status TransferKernels::copy_bytes(const Context& context, cl_command_queue queu
     --ends.units;
     ends.tail += static_cast<cl_uint>(unit);
   }
-  return enqueue(context, queue, copy_.get(), ends.units, done, source, target,
-                 cl_ulong{source_offset}, cl_ulong{target_offset}, ends.head, ends.units, ends.tail)
+  return enqueue(queue, kCopy, ends.units, done, source, target, cl_ulong{source_offset},
+                 cl_ulong{target_offset}, ends.head, ends.units, ends.tail)
       .with_context("copy");
 }
 
-Status TransferKernels::copy(const Context& context, cl_command_queue queue,
-                             const OpenClBuffer& source, const OpenClBuffer& target,
-                             const CopyBufferSegment& segment, cl_event* done) {
-  return copy_bytes(context, queue, source.get(), source.bytes(), segment.source.offset,
-                    target.get(), segment.target.offset, segment.bytes, done);
+Status TransferKernels::copy(cl_command_queue queue, const OpenClBuffer& source,
+                             const OpenClBuffer& target, const CopyBufferSegment& segment,
+                             cl_event* done) {
+  return copy_bytes(queue, source.get(), source.bytes(), segment.source.offset, target.get(),
+                    segment.target.offset, segment.bytes, done);
 }
 
-Status TransferKernels::write(const Context& context, cl_command_queue queue,
-                              const OpenClBuffer& target, std::uint64_t offset,
-                              std::span<const std::byte> data, cl_event* done) {
+Status TransferKernels::write(cl_command_queue queue, const OpenClBuffer& target,
+                              std::uint64_t offset, std::span<const std::byte> data,
+                              cl_event* done) {
   // Made with the data in it; released when the command behind it is complete.
   std::vector<std::byte> padded(data.begin(), data.end());
-  const std::uint64_t unit = shape_of(context).unit;
+  const std::uint64_t unit = shape_of(*context_).unit;
   padded.resize((data.size() + unit - 1) / unit * unit);
   cl_int code = CL_SUCCESS;
   const MemoryHandle scratch(
-      context.shared_api(),
-      context.api().clCreateBuffer(context.get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                                   padded.size(), padded.data(), &code));
+      context_->shared_api(),
+      context_->api().clCreateBuffer(context_->get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                     padded.size(), padded.data(), &code));
   TL_RETURN_IF_ERROR(check_made(code, scratch.get(), "clCreateBuffer"));
-  return copy_bytes(context, queue, scratch.get(), padded.size(), 0, target.get(), offset,
-                    data.size(), done);
+  return copy_bytes(queue, scratch.get(), padded.size(), 0, target.get(), offset, data.size(),
+                    done);
 }
 
 }  // namespace texloom::hal::opencl

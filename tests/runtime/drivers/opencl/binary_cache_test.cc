@@ -89,6 +89,15 @@ class ProgramCacheTest : public OpenClTest {
     return values_of<int>(buffer).front();
   }
 
+  // A fill that lies at no multiple of its pattern takes a kernel of the driver's own.
+  Status fill_unaligned(Queue& queue, const std::shared_ptr<Buffer>& buffer) {
+    const auto commands = device_->create_command_buffer();
+    TL_RETURN_IF_ERROR(commands->fill(buffer, 1, 6, Bytes{std::byte{1}, std::byte{2}}));
+    TL_RETURN_IF_ERROR(commands->finish());
+    TL_RETURN_IF_ERROR(queue.submit(commands));
+    return queue.wait_idle();
+  }
+
   fs::path entry_file() const { return fs::directory_iterator(folder_)->path(); }
 
   fs::path folder_;
@@ -237,6 +246,39 @@ TEST_F(ProgramCacheTest, AtFirstUseItIsBuiltOnce) {
   EXPECT_EQ(from_source, 1);
   EXPECT_EQ(prepared, 2);
   EXPECT_EQ(values_of<int>(buffer).front(), 7);
+}
+
+// The driver's own kernels are an executable of the device like any other, of all its queues.
+TEST_F(ProgramCacheTest, TheKernelsForUnalignedTransfersAreBuiltOnceAndStored) {
+  for (const bool is_stored : {false, true}) {
+    open();
+    EXPECT_EQ(from_source, is_stored ? 1 : 0) << "before they are needed";
+    const auto second = *device_->create_queue();
+    const Bytes zeros(8);
+    const auto buffer = make_buffer(zeros);
+    for (Queue* queue : {device_->queue().get(), second.get(), device_->queue().get()})
+      TL_ASSERT_OK(fill_unaligned(*queue, buffer));
+    EXPECT_EQ(values_of<std::uint8_t>(buffer), (std::vector<std::uint8_t>{0, 1, 2, 1, 2, 1, 2, 0}));
+    EXPECT_EQ(from_source, 1);
+    EXPECT_EQ(cache_->counts().hits, is_stored ? 1u : 0u);
+    EXPECT_EQ(cache_->counts().misses, is_stored ? 0u : 1u);
+    EXPECT_EQ(cache_->counts().stored, is_stored ? 0u : 1u);
+  }
+}
+
+TEST_F(ProgramCacheTest, TheBuildLogOfTheDriversKernelsIsTold) {
+  open([](Api& api) {
+    api.clCreateProgramWithSource = [](cl_context context, cl_uint, const char**,
+                                       const std::size_t*, cl_int* error) -> cl_program {
+      const char* wrong = "#error gibberish";
+      return real.clCreateProgramWithSource(context, 1, &wrong, nullptr, error);
+    };
+  });
+  const auto buffer = make_buffer(8);
+  const Status status = fill_unaligned(*device_->queue(), buffer);
+  EXPECT_THAT(status, fails_with(StatusCode::BuildFailed, "gibberish"));
+  EXPECT_THAT(status, fails_with(StatusCode::BuildFailed, "the kernels for unaligned transfers"));
+  EXPECT_TRUE(fs::is_empty(folder_));
 }
 
 TEST_F(ProgramCacheTest, AFailedBuildStoresNothing) {
