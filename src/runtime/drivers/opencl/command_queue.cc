@@ -42,7 +42,10 @@ class OpenClWork final : public QueueBackend::Work {
 
 OpenClQueue::OpenClQueue(std::shared_ptr<const Context> context,
                          std::shared_ptr<TransferKernels> kernels, QueueHandle queue)
-    : context_(std::move(context)), kernels_(std::move(kernels)), queue_(std::move(queue)) {
+    : context_(std::move(context)),
+      kernels_(std::move(kernels)),
+      queue_(std::move(queue)),
+      scratch_(context_->scratch_bytes()) {
   if (Profile* profile = context_->profile())
     track_ = profile->add_device_track(context_->info()->name);
 }
@@ -74,7 +77,7 @@ Result<std::unique_ptr<QueueBackend::Work>> OpenClQueue::start(
 }
 
 Status OpenClQueue::encode_and_flush(std::span<const CommandRange> commands, Enqueued& enqueued) {
-  Encoder encoder(*context_, queue_.get(), *kernels_, track_);
+  Encoder encoder(*context_, queue_.get(), *kernels_, scratch_, track_);
   TL_RETURN_IF_ERROR(encoder.encode(commands, enqueued));
   return to_status(context_->api().clFlush(queue_.get()), "clFlush");
 }

@@ -8,6 +8,7 @@
 #include "runtime/drivers/opencl/context.h"
 #include "runtime/drivers/opencl/encoder.h"
 #include "runtime/drivers/opencl/handle.h"
+#include "runtime/drivers/opencl/scratch.h"
 #include "runtime/drivers/opencl/transfer_kernels.h"
 #include "runtime/hal/queue.h"
 #include "support/status.h"
@@ -30,6 +31,7 @@ class OpenClQueue final : public QueueBackend {
   std::shared_ptr<const Context> context_;
   std::shared_ptr<TransferKernels> kernels_;
   QueueHandle queue_;
+  Scratch scratch_;
   std::uint32_t track_ = 0;  // in the context's profile, if there is one
 };
 

@@ -45,7 +45,8 @@ cl_image_format image_format(TexelFormat format) {
 Result<std::shared_ptr<const Context>> Context::create(std::shared_ptr<const Api> api,
                                                        const PlatformDevice& device,
                                                        std::shared_ptr<BinaryCache> binary_cache,
-                                                       std::shared_ptr<Profile> profile) {
+                                                       std::shared_ptr<Profile> profile,
+                                                       std::uint64_t scratch_bytes) {
   const cl_context_properties properties[] = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(device.platform), 0};
   cl_int code = CL_SUCCESS;
@@ -54,6 +55,7 @@ Result<std::shared_ptr<const Context>> Context::create(std::shared_ptr<const Api
   std::shared_ptr<Context> context(new Context(std::move(api), device, raw));
   context->binary_cache_ = std::move(binary_cache);
   context->profile_ = std::move(profile);
+  context->scratch_bytes_ = scratch_bytes;
   if (device.info->features.images) TL_RETURN_IF_ERROR(context->read_image_formats());
   return std::shared_ptr<const Context>(std::move(context));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 
 #include "runtime/drivers/opencl/api.h"
@@ -23,7 +24,8 @@ class Context {
   static Result<std::shared_ptr<const Context>> create(std::shared_ptr<const Api> api,
                                                        const PlatformDevice& device,
                                                        std::shared_ptr<BinaryCache> binary_cache,
-                                                       std::shared_ptr<Profile> profile);
+                                                       std::shared_ptr<Profile> profile,
+                                                       std::uint64_t scratch_bytes);
 
   const Api& api() const { return *api_; }
   const std::shared_ptr<const Api>& shared_api() const { return api_; }
@@ -33,6 +35,7 @@ class Context {
   bool supports(TexelFormat format, TextureUsage usage) const;
   BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null: there is none
   Profile* profile() const { return profile_.get(); }                // null: nothing is measured
+  std::uint64_t scratch_bytes() const { return scratch_bytes_; }     // of each queue
 
  private:
   Context(std::shared_ptr<const Api> api, const PlatformDevice& device, cl_context context)
@@ -45,6 +48,7 @@ class Context {
   ContextHandle context_;
   std::shared_ptr<BinaryCache> binary_cache_;
   std::shared_ptr<Profile> profile_;
+  std::uint64_t scratch_bytes_ = 0;
   // Indexed by format: the bits of the memory flags under which a 2-D image of it can be made.
   std::array<cl_mem_flags, kAllTexelFormats.size()> image_flags_ = {};
 };

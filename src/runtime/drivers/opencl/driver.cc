@@ -35,8 +35,11 @@ class OpenClDevice final : public Device {
 class OpenClDriver final : public Driver {
  public:
   OpenClDriver(std::shared_ptr<const Api> api, std::vector<PlatformDevice> devices,
-               std::shared_ptr<BinaryCache> binary_cache)
-      : api_(std::move(api)), devices_(std::move(devices)), binary_cache_(std::move(binary_cache)) {
+               const DriverOptions& options)
+      : api_(std::move(api)),
+        devices_(std::move(devices)),
+        binary_cache_(options.binary_cache),
+        scratch_bytes_(options.scratch_bytes) {
     for (const PlatformDevice& device : devices_) infos_.push_back(*device.info);
   }
 
@@ -49,8 +52,9 @@ class OpenClDriver final : public Driver {
     // A description of its own, since its address tells the objects of two devices apart.
     PlatformDevice device = devices_[ordinal];
     device.info = std::make_shared<const DeviceInfo>(*device.info);
-    TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Context> context,
-                        Context::create(api_, device, binary_cache_, options.profile));
+    TL_ASSIGN_OR_RETURN(
+        const std::shared_ptr<const Context> context,
+        Context::create(api_, device, binary_cache_, options.profile, scratch_bytes_));
     TL_ASSIGN_OR_RETURN(const std::shared_ptr<TransferKernels> kernels,
                         TransferKernels::create(context));
     TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend,
@@ -66,6 +70,7 @@ class OpenClDriver final : public Driver {
   std::vector<PlatformDevice> devices_;
   std::vector<DeviceInfo> infos_;
   std::shared_ptr<BinaryCache> binary_cache_;
+  std::uint64_t scratch_bytes_;
 };
 
 }  // namespace
@@ -84,7 +89,7 @@ Result<std::shared_ptr<Driver>> create_driver(std::shared_ptr<const Api> api,
     device.info = std::move(info);
   }
   return std::shared_ptr<Driver>(
-      std::make_shared<OpenClDriver>(std::move(api), std::move(devices), options.binary_cache));
+      std::make_shared<OpenClDriver>(std::move(api), std::move(devices), options));
 }
 
 }  // namespace texloom::hal::opencl

@@ -22,6 +22,9 @@ struct DriverOptions {
   // DeviceLimits::transfer_alignment of all devices. OpenCL takes any offset and length, so 4 is
   // for testing the kernels that other devices need.
   std::uint64_t transfer_alignment = 1;
+  // Of the scratch memory that a queue makes when it first needs some: the blocks of copies between
+  // textures and rows with gaps, and of unaligned updates. A multiple of 16, not 0.
+  std::uint64_t scratch_bytes = std::uint64_t{1} << 20;
 };
 
 // Unavailable, with what to install, when there is no loader or no device.

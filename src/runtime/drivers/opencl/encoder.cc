@@ -4,6 +4,7 @@
 #include <array>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "runtime/drivers/opencl/error.h"
@@ -18,13 +19,16 @@ namespace {
 
 using Triple = std::array<std::size_t, 3>;
 
-Triple image_origin(Offset2D origin) { return {origin.x, origin.y, 0}; }
+Triple image_origin(Offset2D origin, std::uint64_t row = 0) {
+  return {origin.x, origin.y + row, 0};
+}
 Triple image_region(Extent2D extent) { return {extent.width, extent.height, 1}; }
 
 }  // namespace
 
 // The buffer's side of a copy from or to an image. OpenCL wants rows without gaps there, so other
-// pitches go through a scratch buffer and a rectangle copy.
+// pitches go through scratch memory and a rectangle copy, in blocks of rows. A single row has no
+// gaps.
 struct Encoder::Rows {
   std::uint64_t row_bytes;
   std::uint64_t height;
@@ -44,8 +48,14 @@ struct Encoder::Rows {
     return rows;
   }
 
+  Rows part(const Block& block) const {
+    Rows rows = *this;
+    rows.offset += block.begin * pitch;
+    rows.height = block.count;
+    return rows;
+  }
+
   bool without_gaps() const { return height == 1 || pitch == row_bytes; }
-  std::uint64_t bytes() const { return row_bytes * height; }
   Triple origin() const { return {offset % pitch, offset / pitch, 0}; }
   std::uint64_t last_row() const { return offset + pitch * (height - 1); }
 };
@@ -154,8 +164,10 @@ Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueue
         count > 1 ? encode_joined(rest.first(count), enqueued, done) : encode(rest.front(), done);
     if (status.ok() && done != nullptr)
       status = check_made(CL_SUCCESS, event, name_of(*rest.front().segment));
-    if (event != nullptr) {
+    // Kept when a later call failed, too: the first one may still run.
+    if (event != nullptr || first_event_ != nullptr) {
       command.event = EventHandle(context_.shared_api(), event);
+      command.first = EventHandle(context_.shared_api(), std::exchange(first_event_, nullptr));
       enqueued.commands.push_back(std::move(command));
     }
     TL_RETURN_IF_ERROR(status);
@@ -258,12 +270,38 @@ Status Encoder::encode(const UpdateSegment& segment, cl_event* done) {
 
 Status Encoder::write(const BoundBuffer& target, std::span<const std::byte> data, cl_event* done) {
   const OpenClBuffer& buffer = as_opencl(*target.buffer);
-  if (!is_aligned(target.offset, data.size()))
-    return kernels_.write(queue_, buffer, target.offset, data, done);
-  return to_status(
-      context_.api().clEnqueueWriteBuffer(queue_, buffer.get(), CL_FALSE, target.offset,
-                                          data.size(), data.data(), 0, nullptr, done),
-      "clEnqueueWriteBuffer");
+  const auto write_to = [&](cl_mem memory, std::uint64_t offset, std::span<const std::byte> bytes,
+                            cl_event* event) {
+    return to_status(
+        context_.api().clEnqueueWriteBuffer(queue_, memory, CL_FALSE, offset, bytes.size(),
+                                            bytes.data(), 0, nullptr, event),
+        "clEnqueueWriteBuffer");
+  };
+  if (is_aligned(target.offset, data.size()))
+    return write_to(buffer.get(), target.offset, data, done);
+  TL_ASSIGN_OR_RETURN(const cl_mem scratch, scratch_.memory(context_));
+  return encode_blocks(
+      data.size(), scratch_.bytes(), done, [&](const Block& block, const Events& events) -> Status {
+        TL_RETURN_IF_ERROR(
+            write_to(scratch, 0, data.subspan(block.begin, block.count), events.first));
+        return kernels_.copy(queue_, {scratch, 0, scratch_.bytes()},
+                             {buffer.get(), target.offset + block.begin, buffer.bytes()},
+                             block.count, events.last);
+      });
+}
+
+Status Encoder::encode_blocks(std::uint64_t total, std::uint64_t largest, cl_event* done,
+                              FunctionRef<Status(const Block&, const Events&)> encode_block) {
+  for (Block block{0, largest}; block.begin < total; block.begin += block.count) {
+    block.count = std::min(block.count, total - block.begin);
+    const bool is_measured = block.begin == 0 && context_.profile() != nullptr;
+    const bool is_last = block.begin + block.count == total;
+    TL_RETURN_IF_ERROR(
+        encode_block(block, {is_measured ? &first_event_ : nullptr, is_last ? done : nullptr}));
+    if (is_measured)
+      TL_RETURN_IF_ERROR(check_made(CL_SUCCESS, first_event_, "the first of several calls"));
+  }
+  return {};
 }
 
 Status Encoder::encode(const ReadbackSegment& segment, cl_event* done) {
@@ -278,63 +316,82 @@ Status Encoder::encode(const CopyBufferSegment& segment, cl_event* done) {
   const OpenClBuffer& source = as_opencl(*segment.source.buffer);
   const OpenClBuffer& target = as_opencl(*segment.target.buffer);
   if (!is_aligned(segment.source.offset, segment.bytes) || !is_aligned(segment.target.offset, 0))
-    return kernels_.copy(queue_, source, target, segment, done);
+    return kernels_.copy(queue_, {source.get(), segment.source.offset, source.bytes()},
+                         {target.get(), segment.target.offset, target.bytes()}, segment.bytes,
+                         done);
   return to_status(
       context_.api().clEnqueueCopyBuffer(queue_, source.get(), target.get(), segment.source.offset,
                                          segment.target.offset, segment.bytes, 0, nullptr, done),
       "clEnqueueCopyBuffer");
 }
 
+std::uint64_t Encoder::rows_of_block(const Rows& rows) const {
+  return std::max<std::uint64_t>(scratch_.bytes() / rows.row_bytes, 1);
+}
+
 Status Encoder::encode(const CopyBufferToTextureSegment& segment, cl_event* done) {
   const Rows rows(segment.region, segment.target->format());
-  cl_mem source = as_opencl(*segment.source).get();
-  std::size_t offset = rows.offset;
-  MemoryHandle scratch;
-  if (!rows.without_gaps()) {
-    TL_ASSIGN_OR_RETURN(scratch, create_memory(context_, rows.bytes()));
-    TL_RETURN_IF_ERROR(
-        copy_rows(source, scratch.get(), rows, Rows::without_gaps_of(rows), nullptr));
-    source = scratch.get();
-    offset = 0;
-  }
-  return to_status(context_.api().clEnqueueCopyBufferToImage(
-                       queue_, source, as_opencl(*segment.target).get(), offset,
-                       image_origin(segment.region.origin).data(),
-                       image_region(segment.region.extent).data(), 0, nullptr, done),
-                   "clEnqueueCopyBufferToImage");
+  const cl_mem source = as_opencl(*segment.source).get();
+  const auto copy_image = [&](cl_mem from, std::size_t offset, const Block& block,
+                              cl_event* event) {
+    const Triple region = {segment.region.extent.width, block.count, 1};
+    return to_status(context_.api().clEnqueueCopyBufferToImage(
+                         queue_, from, as_opencl(*segment.target).get(), offset,
+                         image_origin(segment.region.origin, block.begin).data(), region.data(), 0,
+                         nullptr, event),
+                     "clEnqueueCopyBufferToImage");
+  };
+  if (rows.without_gaps()) return copy_image(source, rows.offset, {0, rows.height}, done);
+  return encode_blocks(
+      rows.height, rows_of_block(rows), done,
+      [&](const Block& block, const Events& events) -> Status {
+        const Rows part = rows.part(block);
+        if (part.without_gaps()) return copy_image(source, part.offset, block, events.either());
+        TL_ASSIGN_OR_RETURN(const cl_mem scratch, scratch_.memory(context_));
+        TL_RETURN_IF_ERROR(
+            copy_rows(source, scratch, part, Rows::without_gaps_of(part), {events.first, nullptr}));
+        return copy_image(scratch, 0, block, events.last);
+      });
 }
 
 Status Encoder::encode(const CopyTextureToBufferSegment& segment, cl_event* done) {
-  const Api& api = context_.api();
   const Rows rows(segment.region, segment.source->format());
   const cl_mem target = as_opencl(*segment.target).get();
-  const auto copy_image = [&](cl_mem to, std::size_t offset, cl_event* event) {
-    return to_status(api.clEnqueueCopyImageToBuffer(queue_, as_opencl(*segment.source).get(), to,
-                                                    image_origin(segment.region.origin).data(),
-                                                    image_region(segment.region.extent).data(),
-                                                    offset, 0, nullptr, event),
+  const auto copy_image = [&](cl_mem to, std::size_t offset, const Block& block, cl_event* event) {
+    const Triple region = {segment.region.extent.width, block.count, 1};
+    return to_status(context_.api().clEnqueueCopyImageToBuffer(
+                         queue_, as_opencl(*segment.source).get(), to,
+                         image_origin(segment.region.origin, block.begin).data(), region.data(),
+                         offset, 0, nullptr, event),
                      "clEnqueueCopyImageToBuffer");
   };
-  if (rows.without_gaps()) return copy_image(target, rows.offset, done);
-  TL_ASSIGN_OR_RETURN(const MemoryHandle scratch, create_memory(context_, rows.bytes()));
-  TL_RETURN_IF_ERROR(copy_image(scratch.get(), 0, nullptr));
-  return copy_rows(scratch.get(), target, Rows::without_gaps_of(rows), rows, done);
+  if (rows.without_gaps()) return copy_image(target, rows.offset, {0, rows.height}, done);
+  return encode_blocks(rows.height, rows_of_block(rows), done,
+                       [&](const Block& block, const Events& events) -> Status {
+                         const Rows part = rows.part(block);
+                         if (part.without_gaps())
+                           return copy_image(target, part.offset, block, events.either());
+                         TL_ASSIGN_OR_RETURN(const cl_mem scratch, scratch_.memory(context_));
+                         TL_RETURN_IF_ERROR(copy_image(scratch, 0, block, events.first));
+                         return copy_rows(scratch, target, Rows::without_gaps_of(part), part,
+                                          {nullptr, events.last});
+                       });
 }
 
-// Between rows of one size.
+// Between rows of one size, two or more.
 Status Encoder::copy_rows(cl_mem source, cl_mem target, const Rows& from, const Rows& to,
-                          cl_event* done) {
+                          const Events& events) {
   const Api& api = context_.api();
   const bool last_apart = has_quirk(*context_.info(), kWholeLastRow);
   const Triple rectangle = {from.row_bytes, from.height - (last_apart ? 1 : 0), 1};
-  TL_RETURN_IF_ERROR(
-      to_status(api.clEnqueueCopyBufferRect(queue_, source, target, from.origin().data(),
-                                            to.origin().data(), rectangle.data(), from.pitch, 0,
-                                            to.pitch, 0, 0, nullptr, last_apart ? nullptr : done),
-                "clEnqueueCopyBufferRect"));
+  TL_RETURN_IF_ERROR(to_status(
+      api.clEnqueueCopyBufferRect(queue_, source, target, from.origin().data(), to.origin().data(),
+                                  rectangle.data(), from.pitch, 0, to.pitch, 0, 0, nullptr,
+                                  last_apart ? events.first : events.either()),
+      "clEnqueueCopyBufferRect"));
   if (!last_apart) return {};
   return to_status(api.clEnqueueCopyBuffer(queue_, source, target, from.last_row(), to.last_row(),
-                                           from.row_bytes, 0, nullptr, done),
+                                           from.row_bytes, 0, nullptr, events.last),
                    "clEnqueueCopyBuffer");
 }
 

@@ -10,9 +10,11 @@
 #include "runtime/drivers/opencl/context.h"
 #include "runtime/drivers/opencl/handle.h"
 #include "runtime/drivers/opencl/profiling.h"
+#include "runtime/drivers/opencl/scratch.h"
 #include "runtime/drivers/opencl/transfer_kernels.h"
 #include "runtime/hal/command_buffer.h"
 #include "runtime/hal/segment.h"
+#include "support/function_ref.h"
 #include "support/status.h"
 
 namespace texloom::hal::opencl {
@@ -30,10 +32,10 @@ Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t 
 // Encodes into one in-order queue. Used by one thread at a time.
 class Encoder {
  public:
-  // `track` is its lane in the profile, if there is one.
+  // `scratch` is the queue's; `track` is its lane in the profile, if there is one.
   Encoder(const Context& context, cl_command_queue queue, TransferKernels& kernels,
-          std::uint32_t track)
-      : context_(context), queue_(queue), kernels_(kernels), track_(track) {}
+          Scratch& scratch, std::uint32_t track)
+      : context_(context), queue_(queue), kernels_(kernels), scratch_(scratch), track_(track) {}
 
   // Enqueues them one behind the other; never waits. After an error some may be enqueued:
   // `enqueued` has to be kept until they are complete.
@@ -62,13 +64,35 @@ class Encoder {
   Status encode(const CopyTextureToBufferSegment& segment, cl_event* done);
   Status encode(const CopyTextureSegment& segment, cl_event* done);
 
+  // Some of a segment's rows or bytes.
+  struct Block {
+    std::uint64_t begin;
+    std::uint64_t count;
+  };
+  // Where the events of the calls go that are one segment: of the first one and of the last one, or
+  // null.
+  struct Events {
+    cl_event* first;
+    cl_event* last;
+
+    // Of a call that is the first or the last one, not both.
+    cl_event* either() const { return first != nullptr ? first : last; }
+  };
+  // Encodes a segment as several calls, in blocks of at most so many rows or bytes.
+  Status encode_blocks(std::uint64_t total, std::uint64_t largest, cl_event* done,
+                       FunctionRef<Status(const Block&, const Events&)> encode_block);
+
   struct Rows;
-  Status copy_rows(cl_mem source, cl_mem target, const Rows& from, const Rows& to, cl_event* done);
+  std::uint64_t rows_of_block(const Rows& rows) const;
+  Status copy_rows(cl_mem source, cl_mem target, const Rows& from, const Rows& to,
+                   const Events& events);
 
   const Context& context_;
   cl_command_queue queue_;
   TransferKernels& kernels_;
+  Scratch& scratch_;
   std::uint32_t track_;
+  cl_event first_event_ = nullptr;  // of a segment of several calls, where there is a profile
 };
 
 }  // namespace texloom::hal::opencl

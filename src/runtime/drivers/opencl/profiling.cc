@@ -30,6 +30,15 @@ std::optional<Times> times_of(const Context& context, cl_event event) {
   return Times{*queued, *start, std::max(*start, *end)};
 }
 
+// From its first call to the end of its last.
+std::optional<Times> times_of(const Context& context, const EnqueuedCommand& command) {
+  const std::optional<Times> last = times_of(context, command.event.get());
+  if (!command.first) return last;
+  const std::optional<Times> first = times_of(context, command.first.get());
+  if (!first || !last) return {};
+  return Times{first->queued, first->start, std::max(first->start, last->end)};
+}
+
 }  // namespace
 
 void add_spans(const Context& context, std::span<const EnqueuedCommand> commands, Profile& profile,
@@ -38,7 +47,7 @@ void add_spans(const Context& context, std::span<const EnqueuedCommand> commands
   // From the device's clock to the host's.
   std::optional<nanoseconds> offset;
   for (const EnqueuedCommand& command : commands) {
-    times.push_back(times_of(context, command.event.get()));
+    times.push_back(times_of(context, command));
     if (!times.back()) continue;
     const nanoseconds least = command.enqueued.time_since_epoch() - times.back()->queued;
     offset = std::max(offset.value_or(least), least);

@@ -13,8 +13,9 @@ namespace texloom::hal::opencl {
 
 // A command that was given to a queue.
 struct EnqueuedCommand {
-  EventHandle event;
+  EventHandle event = {};  // of the last call
   // Where there is a profile.
+  EventHandle first = {};  // of the first call, where several are one command
   std::string name = {};
   std::uint64_t bytes = 0;
   ProfileClock::time_point enqueued = {};  // just before the call

@@ -226,46 +226,20 @@ Status TransferKernels::fill(cl_command_queue queue, const OpenClBuffer& target,
       .with_context("fill");
 }
 
-Status TransferKernels::copy_bytes(cl_command_queue queue, cl_mem source,
-                                   std::uint64_t source_bytes, std::uint64_t source_offset,
-                                   cl_mem target, std::uint64_t target_offset, std::uint64_t bytes,
-                                   cl_event* done) {
+Status TransferKernels::copy(cl_command_queue queue, const Place& source, const Place& target,
+                             std::uint64_t bytes, cl_event* done) {
   const std::uint64_t unit = shape_of(*context_).unit;
-  Ends ends(shape_of(*context_), target_offset, bytes);
+  Ends ends(shape_of(*context_), target.offset, bytes);
   // The last unit of a source whose size is no multiple of one cannot be read as one.
-  const bool shifted = (source_offset + ends.head) % unit != 0;
-  const std::uint64_t first = (source_offset + ends.head) / unit;
-  if (ends.units != 0 && first + ends.units + (shifted ? 1 : 0) > source_bytes / unit) {
+  const bool shifted = (source.offset + ends.head) % unit != 0;
+  const std::uint64_t first = (source.offset + ends.head) / unit;
+  if (ends.units != 0 && first + ends.units + (shifted ? 1 : 0) > source.memory_bytes / unit) {
     --ends.units;
     ends.tail += static_cast<cl_uint>(unit);
   }
-  return enqueue(queue, kCopy, ends.units, done, source, target, cl_ulong{source_offset},
-                 cl_ulong{target_offset}, ends.head, ends.units, ends.tail)
+  return enqueue(queue, kCopy, ends.units, done, source.memory, target.memory,
+                 cl_ulong{source.offset}, cl_ulong{target.offset}, ends.head, ends.units, ends.tail)
       .with_context("copy");
-}
-
-Status TransferKernels::copy(cl_command_queue queue, const OpenClBuffer& source,
-                             const OpenClBuffer& target, const CopyBufferSegment& segment,
-                             cl_event* done) {
-  return copy_bytes(queue, source.get(), source.bytes(), segment.source.offset, target.get(),
-                    segment.target.offset, segment.bytes, done);
-}
-
-Status TransferKernels::write(cl_command_queue queue, const OpenClBuffer& target,
-                              std::uint64_t offset, std::span<const std::byte> data,
-                              cl_event* done) {
-  // Made with the data in it; released when the command behind it is complete.
-  std::vector<std::byte> padded(data.begin(), data.end());
-  const std::uint64_t unit = shape_of(*context_).unit;
-  padded.resize((data.size() + unit - 1) / unit * unit);
-  cl_int code = CL_SUCCESS;
-  const MemoryHandle scratch(
-      context_->shared_api(),
-      context_->api().clCreateBuffer(context_->get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                                     padded.size(), padded.data(), &code));
-  TL_RETURN_IF_ERROR(check_made(code, scratch.get(), "clCreateBuffer"));
-  return copy_bytes(queue, scratch.get(), padded.size(), 0, target.get(), offset, data.size(),
-                    done);
 }
 
 }  // namespace texloom::hal::opencl

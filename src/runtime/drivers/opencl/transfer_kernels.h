@@ -1,9 +1,8 @@
-// Fills, copies and writes at offsets and of lengths that the API or the device does not take.
+// Fills and copies at offsets and of lengths that the API or the device does not take.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <utility>
 
 #include "runtime/drivers/opencl/context.h"
@@ -22,14 +21,18 @@ class TransferKernels {
  public:
   static Result<std::shared_ptr<TransferKernels>> create(std::shared_ptr<const Context> context);
 
-  // All enqueue without waiting; `done`, when not null, receives the event of the last command.
+  // A place in a memory object, and the size of all of that.
+  struct Place {
+    cl_mem memory;
+    std::uint64_t offset;
+    std::uint64_t memory_bytes;
+  };
+
+  // Both enqueue one command; `done`, when not null, receives its event.
   Status fill(cl_command_queue queue, const OpenClBuffer& target, const FillSegment& segment,
               cl_event* done);
-  Status copy(cl_command_queue queue, const OpenClBuffer& source, const OpenClBuffer& target,
-              const CopyBufferSegment& segment, cl_event* done);
-  // Copies `data`, which is not needed behind the call.
-  Status write(cl_command_queue queue, const OpenClBuffer& target, std::uint64_t offset,
-               std::span<const std::byte> data, cl_event* done);
+  Status copy(cl_command_queue queue, const Place& source, const Place& target, std::uint64_t bytes,
+              cl_event* done);
 
  private:
   TransferKernels(std::shared_ptr<const Context> context, std::shared_ptr<Executable> executable)
@@ -37,9 +40,6 @@ class TransferKernels {
   template <typename... Arguments>
   Status enqueue(cl_command_queue queue, std::uint32_t entry_point, std::uint64_t units,
                  cl_event* done, const Arguments&... arguments);
-  Status copy_bytes(cl_command_queue queue, cl_mem source, std::uint64_t source_bytes,
-                    std::uint64_t source_offset, cl_mem target, std::uint64_t target_offset,
-                    std::uint64_t bytes, cl_event* done);
 
   std::shared_ptr<const Context> context_;
   std::shared_ptr<Executable> executable_;

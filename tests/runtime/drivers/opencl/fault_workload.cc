@@ -298,8 +298,13 @@ Status FaultWorkload::two_queues() {
 Status FaultWorkload::profile() {
   const auto profile = std::make_shared<Profile>();
   TL_ASSIGN_OR_RETURN(const auto device, driver_->open(0, {.profile = profile}));
-  TL_ASSIGN_OR_RETURN(const auto buffer, device->create_buffer({.bytes = 16}));
-  return write_buffer(*device, buffer, 0, Bytes(16));
+  TL_ASSIGN_OR_RETURN(const auto buffer, device->create_buffer({.bytes = 160}));
+  TL_ASSIGN_OR_RETURN(const auto texture, device->create_texture({.extent = kExtent}));
+  const auto commands = device->create_command_buffer();
+  TL_RETURN_IF_ERROR(commands->update(buffer, 0, Bytes(16)));
+  TL_RETURN_IF_ERROR(
+      commands->copy_buffer_to_texture(buffer, texture, {.extent = kExtent, .row_pitch = 80}));
+  return run_and_wait(*device, commands);
 }
 
 }  // namespace texloom::hal::opencl

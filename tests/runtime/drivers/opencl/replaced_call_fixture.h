@@ -23,18 +23,18 @@ class ReplacedCallTest : public QueueTest {
   static inline Api real = {};
   static inline std::map<cl_mem, std::size_t> buffer_bytes;
 
-  void open_with(const std::function<void(Api&)>& replace) {
+  void open_with(const std::function<void(Api&)>& replace, const DriverOptions& options = {},
+                 const DeviceOptions& device_options = {}) {
     if (driver_ == nullptr) return;
-    const std::vector<std::string> paths = DriverOptions().loader_paths;
-    const auto loaded = load_api(paths);
+    const auto loaded = load_api(options.loader_paths);
     ASSERT_TRUE(loaded.ok());
     real = **loaded;
     const auto api = std::make_shared<Api>(real);
     replace(*api);
     fail = false;
-    const auto driver = create_driver(std::shared_ptr<const Api>(api));
+    const auto driver = create_driver(std::shared_ptr<const Api>(api), options);
     ASSERT_TRUE(driver.ok());
-    device_ = *(*driver)->open(0);
+    device_ = *(*driver)->open(0, device_options);
   }
   void TearDown() override { fail = false; }
 
