@@ -52,7 +52,10 @@ struct Pending {
   std::unique_ptr<QueueBackend::Work> work = {};  // null before, and where nothing was started
   bool is_awaited = false;                        // whoever submitted it is told its error
 
-  bool is_open() const { return gate == nullptr || gate->is_open(); }
+  // Whether nothing is waited for any more, or in vain.
+  bool is_open() const {
+    return gate == nullptr || gate->is_open() || (gate->registered && !earlier_error().ok());
+  }
   bool will_signal(const TimelinePoint& point) const {
     return std::any_of(signals.begin(), signals.end(), [&](const auto& s) {
       return s.semaphore == point.semaphore && s.value >= point.value;
@@ -187,11 +190,12 @@ void Queue::State::start_front(Lock& lock) {
   Status error = next.earlier_error();
   decltype(Gate::callbacks) callbacks;
   if (next.gate != nullptr) {
-    if (!next.gate->is_open()) {
+    if (error.ok() && next.gate->is_open()) {
+      error = next.gate->error;
+    } else if (error.ok()) {
       error = Status(StatusCode::Unavailable,
                      "the queue was released before what a submission waits for came");
     }
-    if (!next.gate->error.ok()) error = next.gate->error;
     callbacks = std::move(next.gate->callbacks);
   }
   lock.unlock();
@@ -237,8 +241,8 @@ void Queue::State::complete(std::size_t most, Lock& lock) {
   lock.lock();
   for (std::size_t i = 0; i < run.size(); ++i) settle(run[i], std::move(statuses[i]), lock);
   completer_.reset();
-  // A host call waits for all before it.
-  if (can_start() && waiting_.front().host_call != nullptr) startable_.notify_one();
+  // Its front may be a host call, which waits for all before it, or wait in vain now.
+  if (can_start()) startable_.notify_one();
   progress_.notify_all();
 }
 

@@ -228,7 +228,13 @@ void expect_recorded(World& world, CommandsModel& commands, const Status& status
     for (const Touch& before : commands.touched)
       commands.lacks_barrier |= conflict(before, touch, automatic);
   commands.touched.insert(commands.touched.end(), command.touches.begin(), command.touches.end());
+  const bool is_barrier = command.kind == CommandModel::Kind::Barrier;
   commands.commands.push_back(std::move(command));
+  // Whoever records barriers puts one where it is needed, for slots that share memory, too.
+  if (automatic || is_barrier || !world.devices.computes) return;
+  world.call("{}.barrier()", commands.name);
+  world.expect(commands.handle->barrier(), true);
+  commands.touched.clear();
 }
 
 void draw_create_commands(World& world) {

@@ -17,13 +17,12 @@ std::optional<Place> look_up(const Bound& bound, const Table& table) {
   if (const auto* place = std::get_if<Place>(&bound)) return *place;
   const BindingSlot& slot = std::get<BindingSlot>(bound);
   if (slot.index >= table.size()) return std::nullopt;
-  Place place = table[slot.index];
-  if (place.texture() != nullptr) {
-    if (slot.offset != 0) return std::nullopt;
-    return place;
-  }
-  if (slot.offset > std::numeric_limits<std::uint64_t>::max() - place.offset) return std::nullopt;
-  place.offset += slot.offset;
+  const Place& there = table[slot.index];
+  const bool is_texture = there.texture() != nullptr;
+  if (is_texture && slot.offset != 0) return std::nullopt;
+  if (slot.offset > std::numeric_limits<std::uint64_t>::max() - there.offset) return std::nullopt;
+  std::optional<Place> place(there);
+  if (!is_texture) place->offset += slot.offset;
   return place;
 }
 

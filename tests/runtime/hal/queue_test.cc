@@ -208,6 +208,20 @@ TEST_F(Queues, TheFirstSignalThatSufficesIsWaitedFor) {
   EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
 }
 
+// What an earlier submission of the queue was to signal will not come: the other need not, either.
+TEST_F(Queues, AWaitForAnEarlierSubmissionThatFailsDoesNotWaitForTheOthers) {
+  script_->run(true);
+  EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 1}}}).ok());
+  const auto c = std::make_shared<Semaphore>();
+  EXPECT_TRUE(queue_->submit({{{a_, 1}, {b_, 1}}, {commands()}, {{c, 1}}}).ok());
+  EXPECT_EQ(queue_->wait_idle(after(milliseconds(5))).code(), StatusCode::DeadlineExceeded);
+  script_->work_error = lost();
+  script_->run(false);
+  EXPECT_EQ(c->wait(1).message(), "the device is lost");
+  EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
+  EXPECT_EQ(script_->start_count(), 1);
+}
+
 TEST_F(Queues, WaitsAloneHoldUpWhatComesBehind) {
   EXPECT_TRUE(queue_->submit({{{a_, 1}}, {}, {}}).ok());
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{b_, 1}}}).ok());
