@@ -37,6 +37,23 @@ struct Gate {
   bool is_open() const { return registered && (missing == 0 || !error.ok()); }
 };
 
+bool is_reached(const TimelinePoint& point) {
+  const Result<std::uint64_t> value = point.semaphore->value();
+  return value.ok() && *value >= point.value;
+}
+
+// What comes before a submission in its queue, and whose error is its own.
+struct Predecessor {
+  std::shared_ptr<const Outcome> outcome;
+  TimelinePoint point = {};  // that it is to signal; null for a part of the same submission
+
+  // It may fail behind that signal, as another of its signals is refused.
+  Status error() const {
+    const bool has_come = point.semaphore != nullptr && is_reached(point);
+    return outcome->error.ok() || has_come ? Status() : outcome->error;
+  }
+};
+
 using HostCall = std::function<Status()>;
 
 // A part of a submission on its way: what the device can be given at once, or a host call. The
@@ -46,8 +63,8 @@ struct Pending {
   std::vector<CommandRange> ranges = {};
   const HostCall* host_call = nullptr;
   std::vector<TimelinePoint> signals = {};
-  std::shared_ptr<Gate> gate = {};                         // null where nothing is waited for
-  std::vector<std::shared_ptr<const Outcome>> after = {};  // of those whose errors are its own, too
+  std::shared_ptr<Gate> gate = {};  // null where nothing is waited for
+  std::vector<Predecessor> after = {};
   std::shared_ptr<Outcome> outcome = std::make_shared<Outcome>();
   std::unique_ptr<QueueBackend::Work> work = {};  // null before, and where nothing was started
   bool is_awaited = false;                        // whoever submitted it is told its error
@@ -63,7 +80,7 @@ struct Pending {
   }
   // The first error of those before.
   Status earlier_error() const {
-    for (const auto& each : after) TL_RETURN_IF_ERROR(each->error);
+    for (const Predecessor& each : after) TL_RETURN_IF_ERROR(each.error());
     return {};
   }
 };
@@ -98,7 +115,7 @@ std::vector<Pending> split(std::vector<SubmittedCommands> commands,
   if (parts.empty()) parts.emplace_back();
   for (std::size_t i = 0; i < parts.size(); ++i) {
     parts[i].kept = kept;
-    if (i > 0) parts[i].after.push_back(parts[i - 1].outcome);
+    if (i > 0) parts[i].after.push_back({parts[i - 1].outcome});
   }
   parts.back().signals = std::move(signals);
   return parts;
@@ -416,11 +433,10 @@ Result<Queue::State::Ticket> Queue::State::submit(Submission submission, bool is
   Lock lock(mutex_);
   if (stopping_) return make_error(StatusCode::Unavailable, "submit: the process is about to end");
   std::erase_if(awaited, [&](const TimelinePoint& point) {
-    const Result<std::uint64_t> value = point.semaphore->value();
-    if (!value.ok()) return false;  // the callback tells
-    if (*value >= point.value) return true;
+    if (is_reached(point)) return true;
+    if (!point.semaphore->value().ok()) return false;  // the callback tells
     const Pending* earlier = find_signaller(point);
-    if (earlier != nullptr) parts.front().after.push_back(earlier->outcome);
+    if (earlier != nullptr) parts.front().after.push_back({earlier->outcome, point});
     return earlier != nullptr;
   });
   std::shared_ptr<Gate> gate;

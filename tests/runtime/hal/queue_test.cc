@@ -208,6 +208,23 @@ TEST_F(Queues, TheFirstSignalThatSufficesIsWaitedFor) {
   EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
 }
 
+// One signal of a submission may be refused behind another that came.
+TEST_F(Queues, ASignalThatCameIsNoErrorWhateverFailsBehindIt) {
+  for (const bool early : {true, false}) {
+    const auto a = std::make_shared<Semaphore>(), high = std::make_shared<Semaphore>(5);
+    const auto c = std::make_shared<Semaphore>();
+    script_->run(!early);
+    EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a, 1}, {high, 2}}}).ok());
+    if (early) {
+      EXPECT_EQ(queue_->wait_idle().code(), StatusCode::InvalidArgument);
+    }
+    EXPECT_TRUE(queue_->submit({{{a, 1}}, {commands()}, {{c, 1}}}).ok());
+    script_->run(false);
+    EXPECT_TRUE(c->wait(1).ok());
+    EXPECT_EQ(queue_->wait_idle().ok(), early);
+  }
+}
+
 // What an earlier submission of the queue was to signal will not come: the other need not, either.
 TEST_F(Queues, AWaitForAnEarlierSubmissionThatFailsDoesNotWaitForTheOthers) {
   script_->run(true);
