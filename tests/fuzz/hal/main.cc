@@ -17,11 +17,6 @@
 
 // Where a sanitizer is linked, what it calls before it ends the program.
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
-// Reports of the thread sanitizer end the program, so that the seed is known.
-extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options();
-extern "C" const char* __tsan_default_options() {
-  return "halt_on_error=1:second_deadlock_stack=1";
-}
 
 namespace texloom::hal::fuzz {
 namespace {
