@@ -12,18 +12,19 @@ namespace {
 
 const KernelParam kGroups = BufferParam{.name = "groups", .access = Access::Read, .min_bytes = 12};
 
-// What the table has in a slot; nothing where that cannot be looked up.
-std::optional<Place> look_up(const Bound& bound, const Table& table) {
-  if (const auto* place = std::get_if<Place>(&bound)) return *place;
+// What the table has in a slot; false where that cannot be looked up.
+bool look_up(const Bound& bound, const Table& table, Place& place) {
+  if (const auto* given = std::get_if<Place>(&bound)) {
+    place = *given;
+    return true;
+  }
   const BindingSlot& slot = std::get<BindingSlot>(bound);
-  if (slot.index >= table.size()) return std::nullopt;
-  const Place& there = table[slot.index];
-  const bool is_texture = there.texture() != nullptr;
-  if (is_texture && slot.offset != 0) return std::nullopt;
-  if (slot.offset > std::numeric_limits<std::uint64_t>::max() - there.offset) return std::nullopt;
-  std::optional<Place> place(there);
-  if (!is_texture) place->offset += slot.offset;
-  return place;
+  if (slot.index >= table.size()) return false;
+  place = table[slot.index];
+  if (place.texture() != nullptr) return slot.offset == 0;
+  if (slot.offset > std::numeric_limits<std::uint64_t>::max() - place.offset) return false;
+  place.offset += slot.offset;
+  return true;
 }
 
 bool fits_calls(const CommandsModel& commands, const Table& table, const DeviceLimits& limits) {
@@ -32,14 +33,15 @@ bool fits_calls(const CommandsModel& commands, const Table& table, const DeviceL
     const auto params = memory_params(entry);
     std::vector<Place> places;
     for (std::size_t i = 0; i < params.size(); ++i) {
-      const std::optional<Place> place = look_up(call.bindings[i], table);
-      if (!place || !takes(*params[i], *place, limits)) return false;
-      places.push_back(*place);
+      Place place;
+      if (!look_up(call.bindings[i], table, place) || !takes(*params[i], place, limits))
+        return false;
+      places.push_back(std::move(place));
     }
     if (has_aliases(entry, places)) return false;
     if (!call.groups) continue;
-    const std::optional<Place> groups = look_up(*call.groups, table);
-    if (!groups || !holds_groups(*groups)) return false;
+    Place groups;
+    if (!look_up(*call.groups, table, groups) || !holds_groups(groups)) return false;
   }
   return true;
 }
