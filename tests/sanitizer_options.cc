@@ -14,8 +14,8 @@ extern "C" const char* __lsan_default_suppressions() {
 // Requests for more memory than there is are refused, as without sanitizers.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
-// A process that ends leaves threads of queues and of drivers. Reports end the program, so that it is
-// known what ran.
+// A process that ends leaves threads of queues and of drivers. Reports end the program, so that it
+// is known what ran.
 extern "C" const char* __tsan_default_options() {
   return "report_thread_leaks=0:halt_on_error=1:second_deadlock_stack=1";
 }
