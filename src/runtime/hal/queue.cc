@@ -4,122 +4,25 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <functional>
-#include <iterator>
 #include <mutex>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include "runtime/hal/exit_handlers.h"
+#include "runtime/hal/pending.h"
 
 namespace texloom::hal {
 
 namespace {
 
+using internal::Gate;
+using internal::Outcome;
+using internal::Pending;
 using std::chrono::steady_clock;
 
 // How long a wait with a deadline asks again and again before it leaves the work to the threads.
 constexpr std::chrono::microseconds kBusy(2000);
-
-// What a submission came to. Guarded by the mutex of the queue's state.
-struct Outcome {
-  Status error;
-};
-
-// What a submission still waits for. Guarded by the mutex of the queue's state.
-struct Gate {
-  std::size_t missing = 0;
-  Status error;
-  bool registered = false;  // with all semaphores
-  std::vector<std::pair<std::shared_ptr<Semaphore>, std::uint64_t>> callbacks;  // for cancel
-
-  bool is_open() const { return registered && (missing == 0 || !error.ok()); }
-};
-
-bool is_reached(const TimelinePoint& point) {
-  const Result<std::uint64_t> value = point.semaphore->value();
-  return value.ok() && *value >= point.value;
-}
-
-// What comes before a submission in its queue, and whose error is its own.
-struct Predecessor {
-  std::shared_ptr<const Outcome> outcome;
-  TimelinePoint point = {};  // that it is to signal; null for a part of the same submission
-
-  // It may fail behind that signal, as another of its signals is refused.
-  Status error() const {
-    const bool has_come = point.semaphore != nullptr && is_reached(point);
-    return outcome->error.ok() || has_come ? Status() : outcome->error;
-  }
-};
-
-using HostCall = std::function<Status()>;
-
-// A part of a submission on its way: what the device can be given at once, or a host call. The
-// first waits, each other comes after the one before it, and the last one signals.
-struct Pending {
-  std::shared_ptr<const std::vector<SubmittedCommands>> kept;  // what the ranges are of
-  std::vector<CommandRange> ranges = {};
-  const HostCall* host_call = nullptr;
-  std::vector<TimelinePoint> signals = {};
-  std::shared_ptr<Gate> gate = {};  // null where nothing is waited for
-  std::vector<Predecessor> after = {};
-  std::shared_ptr<Outcome> outcome = std::make_shared<Outcome>();
-  std::unique_ptr<QueueBackend::Work> work = {};  // null before, and where nothing was started
-  bool is_awaited = false;                        // whoever submitted it is told its error
-
-  // Whether nothing is waited for any more, or in vain.
-  bool is_open() const {
-    return gate == nullptr || gate->is_open() || (gate->registered && !earlier_error().ok());
-  }
-  bool will_signal(const TimelinePoint& point) const {
-    return std::any_of(signals.begin(), signals.end(), [&](const auto& s) {
-      return s.semaphore == point.semaphore && s.value >= point.value;
-    });
-  }
-  // The first error of those before.
-  Status earlier_error() const {
-    for (const Predecessor& each : after) TL_RETURN_IF_ERROR(each.error());
-    return {};
-  }
-};
-
-// Empty for a command buffer without segments.
-void split(const SubmittedCommands& submitted, std::vector<Pending>& parts) {
-  const SegmentList& segments = submitted.commands->segments();
-  const auto add = [&](SegmentList::Iterator begin, SegmentList::Iterator end) {
-    if (begin == end) return;
-    if (parts.empty() || parts.back().host_call != nullptr) parts.emplace_back();
-    parts.back().ranges.emplace_back(begin, end, submitted.table);
-  };
-  auto begin = segments.begin();
-  if (submitted.commands->has_host_calls()) {
-    for (auto segment = begin; segment != segments.end(); ++segment) {
-      const auto* host = std::get_if<HostCallSegment>(&*segment);
-      if (host == nullptr) continue;
-      add(begin, segment);
-      parts.emplace_back().host_call = host->call;
-      begin = std::next(segment);
-    }
-  }
-  add(begin, segments.end());
-}
-
-// At least one part: waits and signals are kept where nothing is to be run.
-std::vector<Pending> split(std::vector<SubmittedCommands> commands,
-                           std::vector<TimelinePoint> signals) {
-  const auto kept = std::make_shared<const std::vector<SubmittedCommands>>(std::move(commands));
-  std::vector<Pending> parts;
-  for (const SubmittedCommands& each : *kept) split(each, parts);
-  if (parts.empty()) parts.emplace_back();
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    parts[i].kept = kept;
-    if (i > 0) parts[i].after.push_back({parts[i - 1].outcome});
-  }
-  parts.back().signals = std::move(signals);
-  return parts;
-}
 
 }  // namespace
 
@@ -429,11 +332,12 @@ const Pending* Queue::State::find_signaller(const TimelinePoint& point) const {
 Result<Queue::State::Ticket> Queue::State::submit(Submission submission, bool is_awaited,
                                                   const std::shared_ptr<State>& self) {
   std::vector<TimelinePoint> awaited = std::move(submission.waits);
-  std::vector<Pending> parts = split(std::move(submission.commands), std::move(submission.signals));
+  std::vector<Pending> parts =
+      internal::split(std::move(submission.commands), std::move(submission.signals));
   Lock lock(mutex_);
   if (stopping_) return make_error(StatusCode::Unavailable, "submit: the process is about to end");
   std::erase_if(awaited, [&](const TimelinePoint& point) {
-    if (is_reached(point)) return true;
+    if (internal::is_reached(point)) return true;
     if (!point.semaphore->value().ok()) return false;  // the callback tells
     const Pending* earlier = find_signaller(point);
     if (earlier != nullptr) parts.front().after.push_back({earlier->outcome, point});
