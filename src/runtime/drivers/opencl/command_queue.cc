@@ -77,7 +77,7 @@ Result<std::unique_ptr<QueueBackend::Work>> OpenClQueue::start(
 }
 
 Status OpenClQueue::encode_and_flush(std::span<const CommandRange> commands, Enqueued& enqueued) {
-  Encoder encoder(*context_, queue_.get(), *kernels_, scratch_, track_);
+  Encoder encoder(*context_, queue_.get(), *kernels_, scratch_);
   TL_RETURN_IF_ERROR(encoder.encode(commands, enqueued));
   return to_status(context_->api().clFlush(queue_.get()), "clFlush");
 }

@@ -32,10 +32,10 @@ Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t 
 // Encodes into one in-order queue. Used by one thread at a time.
 class Encoder {
  public:
-  // `scratch` is the queue's; `track` is its lane in the profile, if there is one.
+  // `scratch` is the queue's.
   Encoder(const Context& context, cl_command_queue queue, TransferKernels& kernels,
-          Scratch& scratch, std::uint32_t track)
-      : context_(context), queue_(queue), kernels_(kernels), scratch_(scratch), track_(track) {}
+          Scratch& scratch)
+      : context_(context), queue_(queue), kernels_(kernels), scratch_(scratch) {}
 
   // Enqueues them one behind the other; never waits. After an error some may be enqueued:
   // `enqueued` has to be kept until they are complete.
@@ -91,7 +91,6 @@ class Encoder {
   cl_command_queue queue_;
   TransferKernels& kernels_;
   Scratch& scratch_;
-  std::uint32_t track_;
   cl_event first_event_ = nullptr;  // of a segment of several calls, where there is a profile
 };
 
