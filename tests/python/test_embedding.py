@@ -54,6 +54,25 @@ def program(tree):
     return build / "embed"
 
 
+def test_the_program_of_the_page(tree):
+    """docs/hal.md's, by the strictest of compilers."""
+    text = (ROOT / "docs/hal.md").read_text()
+    [code] = [block for block in re.findall(r"```cpp\n(.*?)```", text, re.DOTALL) if "main()" in block]
+    folder = tree.parent / "page"
+    folder.mkdir()
+    (folder / "main.cc").write_text(code)
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(page CXX)\n"
+        "find_package(texloom REQUIRED)\nadd_executable(page main.cc)\n"
+        "target_compile_options(page PRIVATE -Wall -Wextra -Wpedantic -Werror)\n"
+        "target_link_libraries(page PRIVATE texloom::runtime)\n"
+    )
+    settings = ["-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={tree}"]
+    run("cmake", "-G", "Ninja", *settings)
+    run("cmake", "--build", folder / "build")
+    assert run(folder / "build/page") == "510\n"
+
+
 def test_program_runs_kernels(program):
     out = run(program)
     assert "as on the host" in out
