@@ -57,7 +57,8 @@ def program(tree):
 def test_the_program_of_the_page(tree):
     """docs/hal.md's, by the strictest of compilers."""
     text = (ROOT / "docs/hal.md").read_text()
-    [code] = [block for block in re.findall(r"```cpp\n(.*?)```", text, re.DOTALL) if "main()" in block]
+    blocks = re.findall(r"```cpp\n(.*?)```", text, re.DOTALL)
+    [code] = [block for block in blocks if "main()" in block]
     folder = tree.parent / "page"
     folder.mkdir()
     (folder / "main.cc").write_text(code)
