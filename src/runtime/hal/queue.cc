@@ -1,5 +1,8 @@
 #include "runtime/hal/queue.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
@@ -23,6 +26,14 @@ using std::chrono::steady_clock;
 
 // How long a wait with a deadline asks again and again before it leaves the work to the threads.
 constexpr std::chrono::microseconds kBusy(2000);
+
+// So that waking this thread does not stop the one that submits (Linux: sched(7), SCHED_BATCH).
+void let_others_finish_first() {
+#ifdef SCHED_BATCH
+  const sched_param parameters = {};
+  static_cast<void>(pthread_setschedparam(pthread_self(), SCHED_BATCH, &parameters));
+#endif
+}
 
 }  // namespace
 
@@ -202,6 +213,7 @@ void Queue::State::help_to_start(Lock& lock) {
 }
 
 void Queue::State::start_all() {
+  let_others_finish_first();
   if (profile_ != nullptr) profile_->name_host_track("queue: starting");
   Lock lock(mutex_);
   while (true) {
@@ -216,6 +228,7 @@ void Queue::State::start_all() {
 }
 
 void Queue::State::complete_all() {
+  let_others_finish_first();
   if (profile_ != nullptr) profile_->name_host_track("queue: completing");
   Lock lock(mutex_);
   while (true) {

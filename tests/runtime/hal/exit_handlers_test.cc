@@ -13,14 +13,14 @@ namespace {
 
 void say(const char* what) { std::fputs(what, stderr); }
 
-class ExitHandlers : public ::testing::Test {
+class ExitHandlersDeathTest : public ::testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
   std::shared_ptr<int> owner_ = std::make_shared<int>(1);
 };
 
-TEST_F(ExitHandlers, AreCalledBeforeThoseOfTheSystemThatWereThere) {
+TEST_F(ExitHandlersDeathTest, AreCalledBeforeThoseOfTheSystemThatWereThere) {
   const auto end = [&] {
     std::atexit([] { say("system 1."); });
     call_at_exit(owner_, [] { say("first."); });
@@ -31,7 +31,7 @@ TEST_F(ExitHandlers, AreCalledBeforeThoseOfTheSystemThatWereThere) {
   EXPECT_EXIT(end(), ::testing::ExitedWithCode(3), "^second\\.first\\.system 2\\.system 1\\.$");
 }
 
-TEST_F(ExitHandlers, OfWhatIsGoneAreNotCalled) {
+TEST_F(ExitHandlersDeathTest, OfWhatIsGoneAreNotCalled) {
   const auto end = [&] {
     call_at_exit(owner_, [] { say("first."); });
     call_at_exit(std::make_shared<int>(2), [] { say("second."); });
@@ -40,7 +40,7 @@ TEST_F(ExitHandlers, OfWhatIsGoneAreNotCalled) {
   EXPECT_EXIT(end(), ::testing::ExitedWithCode(3), "^first\\.$");
 }
 
-TEST_F(ExitHandlers, AreNotCalledInAForkedChild) {
+TEST_F(ExitHandlersDeathTest, AreNotCalledInAForkedChild) {
   const auto end = [&] {
     call_at_exit(owner_, [] { say("called."); });
     const pid_t child = ::fork();

@@ -477,9 +477,11 @@ TEST_F(Queues, AHostCallMayReleaseTheQueue) {
   EXPECT_TRUE(watched.expired());
 }
 
+class QueuesDeathTest : public Queues {};
+
 // A process that ends with handles left: what was given to the driver is waited for, what waits for
 // semaphores is not, and nothing more is taken.
-TEST_F(Queues, TheEndOfTheProcessStopsThem) {
+TEST_F(QueuesDeathTest, TheEndOfTheProcessStopsThem) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end = [&] {
     static std::shared_ptr<Queue> left = queue_;
