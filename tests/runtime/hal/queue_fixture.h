@@ -1,0 +1,133 @@
+// What the tests of queues share: a driver of their own, which does what it is told to when it is
+// told to.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/hal/queue.h"
+
+namespace texloom::hal {
+
+// What the driver is told, and what it was asked to do.
+struct Script {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool held = false;     // calls of start do not return
+  bool running = false;  // what is started is not complete
+  Status start_error, work_error;
+  int starts = 0;
+  std::vector<std::size_t> finished;  // of each work: how many command buffers it had
+
+  void hold(bool hold) {
+    const std::scoped_lock lock(mutex);
+    held = hold;
+    changed.notify_all();
+  }
+  void run(bool run) {
+    const std::scoped_lock lock(mutex);
+    running = run;
+    changed.notify_all();
+  }
+  int start_count() {
+    const std::scoped_lock lock(mutex);
+    return starts;
+  }
+  std::vector<std::size_t> seen() {
+    const std::scoped_lock lock(mutex);
+    return finished;
+  }
+};
+
+class ScriptedBackend final : public QueueBackend {
+ public:
+  explicit ScriptedBackend(std::shared_ptr<Script> script) : script_(std::move(script)) {}
+
+  Result<std::unique_ptr<Work>> start(std::span<const CommandRange> commands) override {
+    std::unique_lock lock(script_->mutex);
+    ++script_->starts;
+    script_->changed.wait(lock, [&] { return !script_->held; });
+    if (!script_->start_error.ok()) return script_->start_error;
+    return std::unique_ptr<Work>(std::make_unique<ScriptedWork>(script_, commands.size()));
+  }
+
+ private:
+  class ScriptedWork final : public Work {
+   public:
+    ScriptedWork(std::shared_ptr<Script> script, std::size_t count)
+        : script_(std::move(script)), count_(count) {}
+    bool is_complete() override {
+      const std::scoped_lock lock(script_->mutex);
+      return !script_->running;
+    }
+    Status wait() override {
+      std::unique_lock lock(script_->mutex);
+      script_->changed.wait(lock, [&] { return !script_->running; });
+      script_->finished.push_back(count_);
+      return script_->work_error;
+    }
+
+   private:
+    std::shared_ptr<Script> script_;
+    std::size_t count_;
+  };
+
+  std::shared_ptr<Script> script_;
+};
+
+class PlainBuffer final : public Buffer {
+ public:
+  explicit PlainBuffer(std::shared_ptr<const DeviceInfo> info)
+      : Buffer(std::move(info), {.bytes = 4}) {}
+};
+
+inline Status lost() { return make_error(StatusCode::DeviceError, "the device is lost"); }
+
+class Queues : public ::testing::Test {
+ protected:
+  std::shared_ptr<Queue> make_queue(const std::shared_ptr<Script>& script) const {
+    auto queue = Queue::create(info_, std::make_unique<ScriptedBackend>(script));
+    EXPECT_TRUE(queue.ok());
+    return *queue;
+  }
+  std::shared_ptr<const CommandBuffer> commands() const {
+    auto made = std::make_shared<CommandBuffer>(info_);
+    const std::array<std::byte, 4> data = {};
+    EXPECT_TRUE(made->update(std::make_shared<PlainBuffer>(info_), 0, data).ok());
+    EXPECT_TRUE(made->finish().ok());
+    return made;
+  }
+
+  // Commands of the device, a host call, and commands again.
+  std::shared_ptr<const CommandBuffer> commands_around(std::function<Status()> call) const {
+    auto made = std::make_shared<CommandBuffer>(info_);
+    const auto buffer = std::make_shared<PlainBuffer>(info_);
+    const std::array<std::byte, 4> data = {};
+    EXPECT_TRUE(made->update(buffer, 0, data).ok());
+    EXPECT_TRUE(made->host_call(std::move(call)).ok());
+    EXPECT_TRUE(made->update(buffer, 0, data).ok());
+    EXPECT_TRUE(made->finish().ok());
+    return made;
+  }
+  std::shared_ptr<const CommandBuffer> host_call(std::function<Status()> call) const {
+    auto made = std::make_shared<CommandBuffer>(info_);
+    EXPECT_TRUE(made->host_call(std::move(call)).ok());
+    EXPECT_TRUE(made->finish().ok());
+    return made;
+  }
+
+  std::shared_ptr<const DeviceInfo> info_ = std::make_shared<const DeviceInfo>();
+  std::shared_ptr<Script> script_ = std::make_shared<Script>();
+  std::shared_ptr<Queue> queue_ = make_queue(script_);
+  std::shared_ptr<Semaphore> a_ = std::make_shared<Semaphore>();
+  std::shared_ptr<Semaphore> b_ = std::make_shared<Semaphore>();
+};
+
+}  // namespace texloom::hal
