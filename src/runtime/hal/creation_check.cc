@@ -80,25 +80,25 @@ Status check_params(const DeviceInfo& device, const EntryPoint& entry) {
     }
   }
   const DeviceLimits& limits = device.limits;
-  if (read_images > limits.max_read_images)
-    return invalid_argument("reads {} textures, device {} allows {}", read_images, device.name,
-                            limits.max_read_images);
-  if (write_images > limits.max_write_images)
-    return invalid_argument("writes {} textures, device {} allows {}", write_images, device.name,
-                            limits.max_write_images);
-  if (buffers > limits.max_buffers)
-    return invalid_argument("takes {} buffers, device {} allows {}", buffers, device.name,
-                            limits.max_buffers);
-  if (constant_bytes > limits.max_constant_bytes)
-    return invalid_argument("takes {} bytes of constants, device {} allows {}", constant_bytes,
-                            device.name, limits.max_constant_bytes);
+  struct Count {
+    std::string_view what;
+    std::uint64_t wanted, most;
+  };
+  for (const Count& count :
+       {Count{"reads {} textures", read_images, limits.max_read_images},
+        Count{"writes {} textures", write_images, limits.max_write_images},
+        Count{"takes {} buffers", buffers, limits.max_buffers},
+        Count{"takes {} bytes of constants", constant_bytes, limits.max_constant_bytes},
+        Count{"takes {} bytes of arguments", argument_bytes, limits.max_argument_bytes}}) {
+    if (count.wanted > count.most)
+      return invalid_argument("{}, device {} allows {}",
+                              fmt::format(fmt::runtime(count.what), count.wanted), device.name,
+                              count.most);
+  }
   const std::uint64_t local = local_bytes(entry.params);
   if (local > limits.local_memory_bytes)
     return invalid_argument("takes {} bytes of local memory, device {} has {}", local, device.name,
                             limits.local_memory_bytes);
-  if (argument_bytes > limits.max_argument_bytes)
-    return invalid_argument("takes {} bytes of arguments, device {} allows {}", argument_bytes,
-                            device.name, limits.max_argument_bytes);
   return {};
 }
 
