@@ -1,6 +1,6 @@
 // What the HAL costs beside OpenCL's own calls, on one device, as a table.
 //
-//     build/apps/texloom-bench-hal [--device DEVICE] [--rounds N] [--json FILE]
+//     build/apps/texloom-bench-hal [--device DEVICE] [--only TEXT] [--rounds N] [--json FILE]
 //
 // Both arms of a row run in turns; times and bandwidths are medians, and a ratio is the median of
 // the rounds' ratios. The exit status says nothing of the bars: a busy machine misses some.
@@ -25,15 +25,17 @@ namespace texloom::bench_hal {
 namespace {
 
 constexpr const char* kUsage =
-    R"(usage: texloom-bench-hal [--device DEVICE] [--rounds N] [--json FILE]
+    R"(usage: texloom-bench-hal [--device DEVICE] [--only TEXT] [--rounds N] [--json FILE]
 
   --device DEVICE  an ordinal or an id of an OpenCL device, or a path "opencl://…"; else the first
+  --only TEXT      the rows whose names contain it
   --rounds N       how often each arm is measured (31)
   --json FILE      write the table there, too
 )";
 
 struct Options {
   std::string device;
+  std::string only;
   int rounds = 31;
   std::string json;
 };
@@ -45,6 +47,8 @@ bool parse(int argc, char** argv, Options& options) {
     const std::string_view value = argv[i + 1];
     if (name == "--device") {
       options.device = value;
+    } else if (name == "--only") {
+      options.only = value;
     } else if (name == "--json") {
       options.json = value;
     } else if (name == "--rounds") {
@@ -130,7 +134,12 @@ Status write_file(const std::string& path, const std::string& text) {
 
 Status run(const Options& options) {
   fmt::print(stderr, "building kernels\n");
-  TL_ASSIGN_OR_RETURN(const Rows rows, make_rows(options.device));
+  TL_ASSIGN_OR_RETURN(Rows rows, make_rows(options.device));
+  std::erase_if(rows.comparisons, [&](const Comparison& comparison) {
+    return comparison.name.find(options.only) == std::string::npos;
+  });
+  if (rows.comparisons.empty())
+    return make_error(StatusCode::NotFound, "no row has \"{}\" in its name", options.only);
   const auto tell = [&](int round) {
     if (round % 5 == 0) fmt::print(stderr, "round {} of {}\n", round, options.rounds);
   };
