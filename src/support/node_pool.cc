@@ -4,16 +4,10 @@
 #include <new>
 #include <utility>
 
+#include "support/sanitizer.h"
+
 namespace texloom::node_pool {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kKeeps = false;  // so that a use after the release is seen
-#elif defined(__has_feature)
-constexpr bool kKeeps = !__has_feature(address_sanitizer);
-#else
-constexpr bool kKeeps = true;
-#endif
 
 constexpr size_t kGranule = 16;
 constexpr size_t kLargest = 256;         // larger ones are rare
@@ -41,7 +35,7 @@ struct FreeLists {
 
 // Null for what is not kept.
 FreeLists* lists_for(size_t bytes) {
-  if (!kKeeps || bytes > kLargest || lists_are_gone) return nullptr;
+  if (kAddressSanitizer || bytes > kLargest || lists_are_gone) return nullptr;
   thread_local FreeLists lists;
   return &lists;
 }

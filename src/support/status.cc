@@ -33,16 +33,26 @@ std::string_view to_string(StatusCode code) {
   return "unknown status";
 }
 
-Status::Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+Status::Status(StatusCode code, std::string message)
+    : error_(code == StatusCode::Ok ? nullptr : new Error{code, std::move(message)}) {}
+
+void Status::Release::operator()(Error* error) const { delete error; }
+
+Status::Pointer Status::copy(const Error& error) { return Pointer(new Error(error)); }
+
+const std::string& Status::message() const {
+  static const std::string none;
+  return ok() ? none : error_->message;
+}
 
 std::string Status::to_string() const {
   if (ok()) return "ok";
-  return fmt::format("{}: {}", texloom::to_string(code_), message_);
+  return fmt::format("{}: {}", texloom::to_string(code()), message());
 }
 
 Status Status::with_context(std::string_view context) const {
   if (ok()) return *this;
-  return Status(code_, fmt::format("{}: {}", context, message_));
+  return Status(code(), fmt::format("{}: {}", context, message()));
 }
 
 namespace internal {

@@ -2,7 +2,8 @@
 //
 // A Status is a code for programs and a message for people. The message keeps the driver's own
 // words (error name, failing call, build log), is lower case and has no final stop. Both types are
-// plain values: copy and move them freely, share them between threads like any other value.
+// plain values: copy and move them freely, share them between threads like any other value. Success
+// is a null pointer, so that checks which pass cost next to nothing.
 //
 // Running out of host memory for small objects ends the process; only allocations whose size the
 // caller chooses are reported as OutOfMemory.
@@ -12,6 +13,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,11 +41,18 @@ std::string_view to_string(StatusCode code);
 class [[nodiscard]] Status {
  public:
   Status() = default;  // success
+  // A success where `code` is Ok, whatever the message.
   Status(StatusCode code, std::string message);
+  Status(const Status& other) : error_(other.ok() ? nullptr : copy(*other.error_)) {}
+  Status& operator=(const Status& other) { return *this = Status(other); }
+  // What was moved from is a success.
+  Status(Status&&) = default;
+  Status& operator=(Status&&) = default;
+  ~Status() = default;
 
-  bool ok() const { return code_ == StatusCode::Ok; }
-  StatusCode code() const { return code_; }
-  const std::string& message() const { return message_; }
+  bool ok() const { return error_ == nullptr; }
+  StatusCode code() const { return ok() ? StatusCode::Ok : error_->code; }
+  const std::string& message() const;  // empty for a success
 
   // "ok", or "<code name>: <message>".
   std::string to_string() const;
@@ -52,8 +61,17 @@ class [[nodiscard]] Status {
   Status with_context(std::string_view context) const;
 
  private:
-  StatusCode code_ = StatusCode::Ok;
-  std::string message_;
+  struct Error {
+    StatusCode code;
+    std::string message;
+  };
+  struct Release {
+    void operator()(Error* error) const;
+  };
+  using Pointer = std::unique_ptr<Error, Release>;
+  static Pointer copy(const Error& error);
+
+  Pointer error_;
 };
 // [not public: programs of others have no {fmt}, and write Status(code, "message")
 template <typename... Args>
