@@ -12,37 +12,55 @@
 namespace texloom::hal::opencl {
 namespace {
 
-// How a device's work items share the work. A CPU's have words that lie together, so that it moves
-// them by vector instructions. Elsewhere neighbouring work items have neighbouring units, so that
-// memory sees whole lines.
+// How a device's work items share the work. On a CPU each moves a long piece by itself, with
+// vectors at any address. Elsewhere neighbouring work items have neighbouring units, so that memory
+// sees whole lines.
 struct Shape {
   std::uint64_t unit;         // bytes that are written at once, at a multiple of as many
   std::uint64_t item_units;   // of one work item
   std::uint64_t group_items;  // of one work group; not less than the bytes at an end
-  bool words_together;
 };
-constexpr Shape kCpu = {4, 16, 64, true};
-constexpr Shape kOthers = {16, 4, 256, false};
+constexpr Shape kCpu = {1, 1 << 14, 1};
+constexpr Shape kOthers = {16, 4, 256};
 
-const Shape& shape_of(const Context& context) {
-  return context.info()->type == DeviceType::Cpu ? kCpu : kOthers;
-}
+bool is_cpu(const Context& context) { return context.info()->type == DeviceType::Cpu; }
+const Shape& shape_of(const Context& context) { return is_cpu(context) ? kCpu : kOthers; }
 
 std::vector<std::string> options_of(const Shape& shape) {
-  std::vector<std::string> options = {fmt::format("-DUNIT={}", shape.unit),
-                                      fmt::format("-DITEM={}", shape.item_units),
-                                      fmt::format("-DGROUP={}", shape.group_items)};
-  if (shape.words_together) options.emplace_back("-DWORDS_TOGETHER");
-  return options;
+  return {fmt::format("-DUNIT={}", shape.unit), fmt::format("-DITEM={}", shape.item_units),
+          fmt::format("-DGROUP={}", shape.group_items)};
 }
 
 // A range of the target is `head` bytes up to a unit's beginning, `units` units, and `tail` bytes.
-constexpr const char* kSource = R"(
-#ifdef WORDS_TOGETHER
-uint word_of(__global const uint* in, ulong i, uint shift) {
-  return shift == 0 ? in[i] : (in[i] >> shift) | (in[i + 1] << (32 - shift));
+constexpr const char* kCpuSource = R"(
+// At any address.
+typedef struct __attribute__((packed)) { uint16 words; } Vector;
+
+__kernel void copy_bytes(__global const uchar* source, __global uchar* target,
+                         ulong source_offset, ulong target_offset,
+                         uint head, ulong units, uint tail) {
+  const ulong first = get_global_id(0) * ITEM;
+  __global const uchar* from = source + source_offset + first;
+  __global uchar* to = target + target_offset + first;
+  const ulong count = min((ulong)ITEM, units - first);
+  ulong i = 0;
+  for (; i + 64 <= count; i += 64)
+    ((__global Vector*)(to + i))->words = ((__global const Vector*)(from + i))->words;
+  for (; i < count; ++i) to[i] = from[i];
 }
-#else
+
+__kernel void fill_bytes(__global uchar* target, ulong offset, uint head, ulong units, uint tail,
+                         uint pattern) {
+  const ulong first = get_global_id(0) * ITEM;
+  __global uchar* to = target + offset + first;
+  const ulong count = min((ulong)ITEM, units - first);
+  ulong i = 0;
+  for (; i + 64 <= count; i += 64) ((__global Vector*)(to + i))->words = (uint16)(pattern);
+  for (; i < count; ++i) to[i] = (uchar)(pattern >> 8 * (i % 4));
+}
+)";
+
+constexpr const char* kOthersSource = R"(
 // Four words of eight, from a place on that is the same for all work items.
 uint4 from_word(uint4 a, uint4 b, uint place) {
   switch (place) {
@@ -52,7 +70,6 @@ uint4 from_word(uint4 a, uint4 b, uint place) {
     default: return (uint4)(a.w, b.xyz);
   }
 }
-#endif
 
 __kernel void copy_bytes(__global const uchar* source, __global uchar* target,
                          ulong source_offset, ulong target_offset,
@@ -66,19 +83,6 @@ __kernel void copy_bytes(__global const uchar* source, __global uchar* target,
 
   const ulong start = source_offset + head;
   const uint shift = 8 * (uint)(start % 4);
-#ifdef WORDS_TOGETHER
-  __global const uint* in = (__global const uint*)source + start / 4;
-  __global uint* out = (__global uint*)(to + head);
-  const ulong first = item * ITEM;
-  if (first + ITEM <= units) {
-    uint16 value = vload16(0, in + first);
-    if (shift != 0)
-      value = (value >> shift) | (vload16(0, in + first + 1) << (32 - shift));
-    vstore16(value, 0, out + first);
-  } else {
-    for (ulong i = first; i < units; ++i) out[i] = word_of(in, i, shift);
-  }
-#else
   const uint place = (uint)(start % 16) / 4;
   __global const uint4* in = (__global const uint4*)source + start / 16;
   __global uint4* out = (__global uint4*)(to + head);
@@ -98,7 +102,6 @@ __kernel void copy_bytes(__global const uchar* source, __global uchar* target,
     }
     out[i] = value;
   }
-#endif
 }
 
 // `pattern` is that of the units; the head's and the tail's bytes go on with it.
@@ -110,22 +113,12 @@ __kernel void fill_bytes(__global uchar* target, ulong offset, uint head, ulong 
   if (item < head) to[item] = (uchar)(pattern >> 8 * ((UNIT - head + (uint)item) % 4));
   if (item < tail) to[end + item] = (uchar)(pattern >> 8 * ((uint)item % 4));
 
-#ifdef WORDS_TOGETHER
-  __global uint* out = (__global uint*)(to + head);
-  const ulong first = item * ITEM;
-  if (first + ITEM <= units) {
-    vstore16((uint16)(pattern), 0, out + first);
-  } else {
-    for (ulong i = first; i < units; ++i) out[i] = pattern;
-  }
-#else
   __global uint4* out = (__global uint4*)(to + head);
   const ulong first = get_group_id(0) * (ulong)(GROUP * ITEM) + get_local_id(0);
   for (uint k = 0; k < ITEM; ++k) {
     const ulong i = first + k * GROUP;
     if (i < units) out[i] = (uint4)(pattern);
   }
-#endif
 }
 )";
 
@@ -173,7 +166,7 @@ Result<std::shared_ptr<TransferKernels>> TransferKernels::create(
     std::shared_ptr<const Context> context) {
   const Shape& shape = shape_of(*context);
   ExecutableDesc desc{.codes = {{.format = KernelFormat::OpenClC,
-                                 .code = kSource,
+                                 .code = is_cpu(*context) ? kCpuSource : kOthersSource,
                                  .build_options = options_of(shape)}},
                       .entry_points = entry_points(shape),
                       .build = BuildTime::FirstUse};
