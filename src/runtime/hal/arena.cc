@@ -1,28 +1,54 @@
 #include "runtime/hal/arena.h"
 
-#include <algorithm>
+#include "support/sanitizer.h"
 
 namespace texloom::hal {
 
 namespace {
 
-constexpr std::size_t kFirstBlock = 1 << 10;
-constexpr std::size_t kLargestBlock = 1 << 17;
+// Enough for a command or two: most arenas that are kept for long hold no more. Below what
+// allocators count among large pieces, for which they tidy up first.
+constexpr std::size_t kFirstBlock = 512;
+constexpr std::size_t kMostKept = kAddressSanitizer ? 0 : (1 << 20) / ArenaBlocks::kBytes;
+
+ArenaBlocks::Block allocate_block(std::size_t bytes) {
+  return ArenaBlocks::Block(new (std::nothrow) std::byte[bytes]);
+}
 
 }  // namespace
 
+ArenaBlocks::Block ArenaBlocks::take() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!kept_.empty()) {
+      Block block = std::move(kept_.back());
+      kept_.pop_back();
+      return block;
+    }
+  }
+  return allocate_block(kBytes);
+}
+
+void ArenaBlocks::give_back(std::vector<Block> blocks) {
+  if (blocks.empty()) return;
+  const std::scoped_lock lock(mutex_);
+  for (; !blocks.empty() && kept_.size() < kMostKept; blocks.pop_back())
+    kept_.push_back(std::move(blocks.back()));
+}
+
 void* Arena::allocate_in_new_block(std::size_t bytes) {
-  const std::size_t next = std::clamp(2 * size_, kFirstBlock, kLargestBlock);
+  const bool is_first = size_ == 0 && bytes <= kFirstBlock;
+  const std::size_t next = is_first ? kFirstBlock : ArenaBlocks::kBytes;
   // What is large has a block of its own, so that the rest of the present one is still used.
-  const bool alone = bytes > next / 2;
-  const std::size_t size = alone ? std::max<std::size_t>(bytes, 1) : next;
-  std::unique_ptr<std::byte[]> block(new (std::nothrow) std::byte[size]);
+  const bool is_alone = bytes > ArenaBlocks::kBytes / 2;
+  const bool is_shared = !is_alone && !is_first;
+  ArenaBlocks::Block block = is_shared ? shared_->take() : allocate_block(is_alone ? bytes : next);
   if (block == nullptr) return nullptr;
   std::byte* begin = block.get();
-  blocks_.push_back(std::move(block));
-  if (alone) return begin;
+  (is_shared ? blocks_ : own_).push_back(std::move(block));
+  if (is_alone) return begin;
   block_ = begin;
-  size_ = size;
+  size_ = next;
   used_ = bytes;
   return begin;
 }

@@ -5,18 +5,36 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace texloom::hal {
 
-// Places lie one behind the other in blocks, which grow; they live as long as the arena. What is
-// put there is not destroyed. Used by one thread at a time.
+// The blocks that arenas give back, kept for those that come: the memory is warm, and allocators
+// that others share (a driver's threads) are left alone. At most 1 MiB is kept. Thread safe.
+class ArenaBlocks {
+ public:
+  using Block = std::unique_ptr<std::byte[]>;
+  static constexpr std::size_t kBytes = 1 << 15;  // of each
+
+  Block take();  // null when the host has no room
+  void give_back(std::vector<Block> blocks);
+
+ private:
+  std::mutex mutex_;
+  std::vector<Block> kept_;  // under mutex_
+};
+
+// Places lie one behind the other in blocks; they live as long as the arena. What is put there is
+// not destroyed. Used by one thread at a time.
 class Arena {
  public:
-  Arena() = default;
+  explicit Arena(std::shared_ptr<ArenaBlocks> shared) : shared_(std::move(shared)) {}
+  ~Arena() { shared_->give_back(std::move(blocks_)); }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
@@ -31,10 +49,10 @@ class Arena {
 
   // For things of a size that the caller does not choose: they end the process where there is no
   // room, as everywhere (support/status.h).
-  template <typename T>
+  template <typename T, typename... Args>
     requires std::is_trivially_destructible_v<T>
-  T* make(const T& value) {
-    return new (must_allocate(sizeof(T), alignof(T))) T(value);
+  T* make(Args&&... args) {
+    return new (must_allocate(sizeof(T), alignof(T))) T(std::forward<Args>(args)...);
   }
   // Values that are to be filled in.
   template <typename T>
@@ -64,7 +82,9 @@ class Arena {
 
   std::byte* block_ = nullptr;  // the latest block of those that hold several things
   std::size_t size_ = 0, used_ = 0;
-  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+  std::shared_ptr<ArenaBlocks> shared_;
+  std::vector<ArenaBlocks::Block> blocks_;  // to be given back
+  std::vector<ArenaBlocks::Block> own_;     // of other sizes
 };
 
 }  // namespace texloom::hal

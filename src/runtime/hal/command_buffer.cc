@@ -11,22 +11,23 @@ namespace {
 
 bool is_empty(Extent2D extent) { return extent.width == 0 || extent.height == 0; }
 
-// Buffers are still the caller's handles: a part of a buffer is one of its own.
-SegmentBinding as_given(const BufferBinding& binding) {
-  return BoundBuffer{binding.buffer.get(), binding.offset};
+// Buffers are still the caller's handles: a part of a buffer is one of its own. Made in its place,
+// as copies of a variant are slow.
+void bind(SegmentBinding& place, const BufferBinding& binding) {
+  place.emplace<BoundBuffer>(binding.buffer.get(), binding.offset);
 }
-SegmentBinding as_given(const TextureBinding& binding) {
-  return BoundTexture{binding.texture.get(), binding.origin};
+void bind(SegmentBinding& place, const TextureBinding& binding) {
+  place = BoundTexture{binding.texture.get(), binding.origin};
 }
-SegmentBinding as_given(const BindingSlot& slot) { return slot; }
+void bind(SegmentBinding& place, const BindingSlot& slot) { place = slot; }
 template <typename... Kinds>
-SegmentBinding as_given(const std::variant<Kinds...>& binding) {
-  return std::visit([](const auto& each) { return as_given(each); }, binding);
+void bind(SegmentBinding& place, const std::variant<Kinds...>& binding) {
+  std::visit([&](const auto& each) { bind(place, each); }, binding);
 }
 
-SegmentBinding with_root(const SegmentBinding& binding) {
-  const auto* buffer = std::get_if<BoundBuffer>(&binding);
-  return buffer == nullptr ? binding : root(*buffer);
+void resolve_part(SegmentBinding& binding) {
+  auto* buffer = std::get_if<BoundBuffer>(&binding);
+  if (buffer != nullptr && &buffer->buffer->root() != buffer->buffer) *buffer = root(*buffer);
 }
 
 bool is_slot(const SegmentBinding& binding) { return std::holds_alternative<BindingSlot>(binding); }
@@ -34,8 +35,8 @@ bool is_slot(const SegmentBinding& binding) { return std::holds_alternative<Bind
 }  // namespace
 
 CommandBuffer::CommandBuffer(std::shared_ptr<const DeviceInfo> device_info,
-                             const CommandBufferDesc& desc)
-    : device_info_(std::move(device_info)), desc_(desc) {
+                             const CommandBufferDesc& desc, std::shared_ptr<ArenaBlocks> blocks)
+    : device_info_(std::move(device_info)), desc_(desc), arena_(std::move(blocks)) {
   const bool automatic = desc.barriers == Barriers::Automatic;
   if (desc.barriers == Barriers::Checked ||
       (automatic && !device_info_->features.in_order_commands))
@@ -47,21 +48,25 @@ Status CommandBuffer::check_recording(const char* command) const {
   return invalid_argument("{}: the command buffer is finished", command);
 }
 
-// Recorded as it is, behind a barrier where it needs one.
-void CommandBuffer::append(const Segment& segment) {
-  if (hazards_) {
-    if (const auto hazard = hazards_->find(segment)) {
-      if (desc_.barriers == Barriers::Automatic) {
-        append_as_is(BarrierSegment{});
-      } else if (missing_barrier_.ok()) {
-        missing_barrier_ = missing_barrier(*hazard, segment, segments_.size());
-      }
-    }
+// Puts the barrier that a segment needs before it, or remembers that it is missing.
+void CommandBuffer::keep_behind_hazards(const Segment& segment) {
+  const auto hazard = hazards_->find(segment);
+  if (!hazard) return;
+  if (desc_.barriers == Barriers::Automatic) {
+    append_as_is(BarrierSegment{});
+  } else if (missing_barrier_.ok()) {
+    missing_barrier_ = missing_barrier(*hazard, segment, segments_.size());
   }
+}
+
+template <typename Kind>
+void CommandBuffer::append(const Kind& segment) {
+  if (hazards_) keep_behind_hazards(segment);
   append_as_is(segment);
 }
 
-void CommandBuffer::append_as_is(const Segment& segment) {
+template <typename Kind>
+void CommandBuffer::append_as_is(const Kind& segment) {
   segments_.append(arena_, segment);
   if (hazards_) hazards_->add(segments_.back(), segments_.size() - 1);
 }
@@ -81,11 +86,10 @@ Status CommandBuffer::record_call(const std::shared_ptr<Executable>& executable,
                                   std::uint32_t entry_point, std::span<const Ref> bindings,
                                   std::span<const Constant> constants, KernelCall& call) {
   const std::span<SegmentBinding> given = arena_.make_array<SegmentBinding>(bindings.size());
-  std::transform(bindings.begin(), bindings.end(), given.begin(),
-                 [](const Ref& binding) { return as_given(binding); });
+  for (std::size_t i = 0; i < given.size(); ++i) bind(given[i], bindings[i]);
   TL_RETURN_IF_ERROR(
       check_dispatch(*device_info_, executable.get(), entry_point, given, constants));
-  std::transform(given.begin(), given.end(), given.begin(), with_root);
+  for (SegmentBinding& binding : given) resolve_part(binding);
   call = {executable.get(), entry_point, given, arena_.copy(constants)};
   return {};
 }
@@ -146,15 +150,17 @@ Status CommandBuffer::dispatch_indirect(const std::shared_ptr<Executable>& execu
     return make_error(StatusCode::Unimplemented,
                       "dispatch_indirect: {} cannot read the numbers of groups from a buffer",
                       device_info_->name);
-  const SegmentBinding given = as_given(groups);
-  if (!is_slot(given)) TL_RETURN_IF_ERROR(check_indirect_groups(*device_info_, given));
-  IndirectDispatchSegment segment{.call = {}, .groups = with_root(given)};
+  IndirectDispatchSegment segment;
+  bind(segment.groups, groups);
+  if (!is_slot(segment.groups))
+    TL_RETURN_IF_ERROR(check_indirect_groups(*device_info_, segment.groups));
+  resolve_part(segment.groups);
   TL_RETURN_IF_ERROR(record_call(executable, entry_point, bindings, constants, segment.call));
   retained_.retain(executable);
   retain(groups);
   for (const BindingRef& binding : bindings) retain(binding);
   append(segment);
-  if (is_slot(given) ||
+  if (is_slot(segment.groups) ||
       std::any_of(segment.call.bindings.begin(), segment.call.bindings.end(), is_slot))
     with_slots_.push_back(&segments_.back());
   return {};

@@ -55,7 +55,8 @@ struct CommandBufferDesc {
 class CommandBuffer {
  public:
   explicit CommandBuffer(std::shared_ptr<const DeviceInfo> device_info,
-                         const CommandBufferDesc& desc = {});
+                         const CommandBufferDesc& desc = {},
+                         std::shared_ptr<ArenaBlocks> blocks = std::make_shared<ArenaBlocks>());
   CommandBuffer(const CommandBuffer&) = delete;
   CommandBuffer& operator=(const CommandBuffer&) = delete;
 
@@ -160,8 +161,11 @@ class CommandBuffer {
                          std::span<const Constant> constants);
   template <typename Ref>
   void retain(const Ref& binding);
-  void append(const Segment& segment);
-  void append_as_is(const Segment& segment);
+  template <typename Kind>
+  void append(const Kind& segment);
+  template <typename Kind>
+  void append_as_is(const Kind& segment);
+  void keep_behind_hazards(const Segment& segment);
 
   std::shared_ptr<const DeviceInfo> device_info_;
   CommandBufferDesc desc_;

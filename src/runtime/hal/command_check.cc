@@ -25,7 +25,7 @@ Status check_buffer_argument(const DeviceInfo& device, const BufferParam& param,
   if (bound->offset == bound->buffer->bytes())
     return invalid_argument("offset {} is the end of the buffer", bound->offset);
   const std::uint64_t offset = root(*bound).offset;
-  if (offset % device.limits.buffer_offset_alignment != 0)
+  if (offset != 0 && offset % device.limits.buffer_offset_alignment != 0)
     return invalid_argument("offset {} is not a multiple of the device's {} bytes", offset,
                             device.limits.buffer_offset_alignment);
   return {};
@@ -68,9 +68,10 @@ bool are_conflicting_textures(const Use& a, const Use& b) {
          access_of(*a.param) != access_of(*b.param);
 }
 
-// Bytes of a buffer.
+// Bytes of a buffer that has memory of its own, or of none.
 struct ByteRange {
-  BoundBuffer place;
+  const Buffer* buffer = nullptr;
+  std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 };
 
@@ -78,11 +79,12 @@ struct ByteRange {
 // has memory of its own nothing.
 ByteRange bytes_of(const Use& use) {
   if (const auto* buffer = std::get_if<BoundBuffer>(use.binding))
-    return {root(*buffer), touched_bytes(std::get<BufferParam>(*use.param), *buffer)};
+    return {&buffer->buffer->root(), buffer->buffer->base_offset() + buffer->offset,
+            touched_bytes(std::get<BufferParam>(*use.param), *buffer)};
   const auto* texture = std::get_if<BoundTexture>(use.binding);
   const TextureBacking* backing = texture == nullptr ? nullptr : texture->texture->backing();
   if (backing == nullptr) return {};
-  return {{backing->buffer.get(), backing->offset}, backing->bytes};
+  return {backing->buffer.get(), backing->offset, backing->bytes};
 }
 
 // Kernels are compiled on the promise that what they write is no other parameter's memory.
@@ -93,8 +95,8 @@ bool are_conflicting_buffers(const Use& a, const Use& b) {
   if (x != nullptr && y != nullptr && x->texture == y->texture) return false;  // told apart above
   const ByteRange p = bytes_of(a);
   const ByteRange q = bytes_of(b);
-  return p.place.buffer != nullptr && p.place.buffer == q.place.buffer &&
-         ranges_meet(p.place.offset, p.bytes, q.place.offset, q.bytes);
+  return p.buffer != nullptr && p.buffer == q.buffer &&
+         ranges_meet(p.offset, p.bytes, q.offset, q.bytes);
 }
 
 // The place of the parameter behind `i` that takes memory.

@@ -69,6 +69,7 @@ class Device {
   std::shared_ptr<Allocator> allocator_;
   std::shared_ptr<Queue> queue_;
   WorkspacePool workspace_pool_;
+  std::shared_ptr<ArenaBlocks> command_memory_ = std::make_shared<ArenaBlocks>();
   // What gives back memory when it is short: the pool, then the queues.
   std::shared_ptr<PoolTrim> trim_;
   std::shared_ptr<QueueDrain> drain_;

@@ -8,21 +8,12 @@ std::string_view name_of(const KernelParam& param) {
   return std::visit([](const auto& p) -> std::string_view { return p.name; }, param);
 }
 
-bool is_bound(const KernelParam& param) {
-  return std::holds_alternative<BufferParam>(param) || std::holds_alternative<TextureParam>(param);
-}
-
 std::uint64_t local_bytes(std::span<const KernelParam> params) {
   std::uint64_t bytes = 0;
   for (const KernelParam& param : params) {
     if (const auto* local = std::get_if<LocalParam>(&param)) bytes += local->bytes;
   }
   return bytes;
-}
-
-Access access_of(const KernelParam& param) {
-  if (const auto* texture = std::get_if<TextureParam>(&param)) return texture->access;
-  return std::get<BufferParam>(param).access;
 }
 
 std::string describe(const KernelParam& param) {

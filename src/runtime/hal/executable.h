@@ -59,9 +59,14 @@ struct LocalParam {
 using KernelParam = std::variant<BufferParam, TextureParam, ConstantParam, LocalParam>;
 std::string_view name_of(const KernelParam& param);
 // Whether it is a buffer or a texture, for which a dispatch gives a binding.
-bool is_bound(const KernelParam& param);
+inline bool is_bound(const KernelParam& param) {
+  return std::holds_alternative<BufferParam>(param) || std::holds_alternative<TextureParam>(param);
+}
 // Of a buffer or a texture.
-Access access_of(const KernelParam& param);
+inline Access access_of(const KernelParam& param) {
+  const auto* texture = std::get_if<TextureParam>(&param);
+  return texture != nullptr ? texture->access : std::get<BufferParam>(param).access;
+}
 // Of all LocalParams.
 std::uint64_t local_bytes(std::span<const KernelParam> params);
 // "a buffer", "a texture rgba32float", "a constant int32", "local memory"

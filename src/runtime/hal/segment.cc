@@ -4,27 +4,22 @@
 
 namespace texloom::hal {
 
-BoundBuffer::BoundBuffer(const Buffer* bound, std::uint64_t at) : buffer(bound), offset(at) {
-  if (bound != nullptr && at < bound->bytes()) bytes = bound->bytes() - at;
+BoundBuffer buffer_of(const BindingSlot& slot, std::span<const Binding> table) {
+  const auto& entry = std::get<BufferBinding>(table[slot.index]);
+  return root({entry.buffer.get(), entry.offset + slot.offset});
 }
 
-BoundBuffer root(const BoundBuffer& place) {
-  return {&place.buffer->root(), place.buffer->base_offset() + place.offset, place.bytes};
+BoundTexture texture_of(const BindingSlot& slot, std::span<const Binding> table) {
+  const auto& entry = std::get<TextureBinding>(table[slot.index]);
+  return {entry.texture.get(), entry.origin};
 }
 
 BoundMemory resolve(const SegmentBinding& binding, std::span<const Binding> table) {
   if (const auto* buffer = std::get_if<BoundBuffer>(&binding)) return *buffer;
   if (const auto* texture = std::get_if<BoundTexture>(&binding)) return *texture;
   const BindingSlot& slot = std::get<BindingSlot>(binding);
-  const Binding& entry = table[slot.index];
-  if (const auto* texture = std::get_if<TextureBinding>(&entry))
-    return BoundTexture{texture->texture.get(), texture->origin};
-  const auto& buffer = std::get<BufferBinding>(entry);
-  return root({buffer.buffer.get(), buffer.offset + slot.offset});
-}
-
-BoundBuffer resolve_buffer(const SegmentBinding& binding, std::span<const Binding> table) {
-  return std::get<BoundBuffer>(resolve(binding, table));
+  if (std::holds_alternative<TextureBinding>(table[slot.index])) return texture_of(slot, table);
+  return buffer_of(slot, table);
 }
 
 std::string_view name_of(const Segment& segment) {
@@ -47,10 +42,6 @@ const KernelCall* call_of(const Segment& segment) {
   if (const auto* dispatch = std::get_if<DispatchSegment>(&segment)) return &dispatch->call;
   if (const auto* dispatch = std::get_if<IndirectDispatchSegment>(&segment)) return &dispatch->call;
   return nullptr;
-}
-
-std::uint64_t touched_bytes(const BufferParam& param, const BoundBuffer& place) {
-  return param.min_bytes != 0 ? param.min_bytes : place.bytes;
 }
 
 Extent2D touched_extent(const TextureParam& param, const BoundTexture& place) {

@@ -32,7 +32,8 @@ namespace texloom::hal {
 struct BoundBuffer {
   BoundBuffer() = default;
   // With all that the buffer has behind the offset, which may be nothing.
-  BoundBuffer(const Buffer* bound, std::uint64_t at);
+  BoundBuffer(const Buffer* bound, std::uint64_t at)
+      : BoundBuffer(bound, at, bound == nullptr || at > bound->bytes() ? 0 : bound->bytes() - at) {}
   BoundBuffer(const Buffer* bound, std::uint64_t at, std::uint64_t size)
       : buffer(bound), offset(at), bytes(size) {}
 
@@ -53,9 +54,21 @@ using SegmentBinding = std::variant<BoundBuffer, BoundTexture, BindingSlot>;
 
 // The memory that a binding stands for. `table` has passed check_table (command_check.h).
 BoundMemory resolve(const SegmentBinding& binding, std::span<const Binding> table);
-BoundBuffer resolve_buffer(const SegmentBinding& binding, std::span<const Binding> table);
+BoundBuffer buffer_of(const BindingSlot& slot, std::span<const Binding> table);
+BoundTexture texture_of(const BindingSlot& slot, std::span<const Binding> table);
+// The same where it is known to be a buffer, or a texture.
+inline BoundBuffer resolve_buffer(const SegmentBinding& binding, std::span<const Binding> table) {
+  const auto* buffer = std::get_if<BoundBuffer>(&binding);
+  return buffer != nullptr ? *buffer : buffer_of(std::get<BindingSlot>(binding), table);
+}
+inline BoundTexture resolve_texture(const SegmentBinding& binding, std::span<const Binding> table) {
+  const auto* texture = std::get_if<BoundTexture>(&binding);
+  return texture != nullptr ? *texture : texture_of(std::get<BindingSlot>(binding), table);
+}
 // A part of a buffer becomes the buffer that has the memory; its bytes stay. Not null.
-BoundBuffer root(const BoundBuffer& place);
+inline BoundBuffer root(const BoundBuffer& place) {
+  return {&place.buffer->root(), place.buffer->base_offset() + place.offset, place.bytes};
+}
 
 // An entry point with its arguments.
 struct KernelCall {
@@ -151,7 +164,9 @@ const KernelCall* call_of(const Segment& segment);
 
 // What a kernel touches behind a place that is bound: as much as its parameter declares, or all
 // that is bound where that declares nothing. The extent begins at the place's origin, or at (0, 0).
-std::uint64_t touched_bytes(const BufferParam& param, const BoundBuffer& place);
+inline std::uint64_t touched_bytes(const BufferParam& param, const BoundBuffer& place) {
+  return param.min_bytes != 0 ? param.min_bytes : place.bytes;
+}
 Extent2D touched_extent(const TextureParam& param, const BoundTexture& place);
 
 // "dispatch", "copy_buffer", …: the name of the command that records it.
@@ -165,6 +180,9 @@ std::uint64_t bytes_of(const Segment& segment, std::span<const Binding> table);
 // Segments in the order of recording, in an arena.
 class SegmentList {
   struct Node {
+    template <typename Kind>
+    explicit Node(const Kind& kind) : segment(kind) {}
+
     Segment segment;
     Node* next = nullptr;
   };
@@ -204,8 +222,9 @@ class SegmentList {
   const Segment& front() const { return first_->segment; }
   const Segment& back() const { return last_->segment; }
 
-  void append(Arena& arena, const Segment& segment) {
-    Node* node = arena.make(Node{segment});
+  template <typename Kind>
+  void append(Arena& arena, const Kind& segment) {
+    Node* node = arena.make<Node>(segment);
     (last_ == nullptr ? first_ : last_->next) = node;
     last_ = node;
     ++size_;

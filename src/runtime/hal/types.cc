@@ -117,15 +117,6 @@ bool region_fits(Offset2D origin, Extent2D extent, Extent2D image) {
          range_fits(origin.y, extent.height, image.height);
 }
 
-bool range_fits(std::uint64_t offset, std::uint64_t size, std::uint64_t total) {
-  return offset <= total && size <= total - offset;
-}
-
-bool ranges_meet(std::uint64_t a, std::uint64_t a_size, std::uint64_t b, std::uint64_t b_size) {
-  if (a_size == 0 || b_size == 0) return false;
-  return a < b ? b - a < a_size : a - b < b_size;
-}
-
 bool regions_meet(Offset2D a, Extent2D a_extent, Offset2D b, Extent2D b_extent) {
   return ranges_meet(a.x, a_extent.width, b.x, b_extent.width) &&
          ranges_meet(a.y, a_extent.height, b.y, b_extent.height);

@@ -105,9 +105,15 @@ std::string_view to_string(MemoryKind kind);
 // Whether [origin, origin + extent) lies inside an image of `image` texels.
 bool region_fits(Offset2D origin, Extent2D extent, Extent2D image);
 // Whether [offset, offset + size) lies inside `total` bytes; never overflows.
-bool range_fits(std::uint64_t offset, std::uint64_t size, std::uint64_t total);
+constexpr bool range_fits(std::uint64_t offset, std::uint64_t size, std::uint64_t total) {
+  return offset <= total && size <= total - offset;
+}
 // Whether [a, a + a_size) and [b, b + b_size) have a byte in common; never overflows.
-bool ranges_meet(std::uint64_t a, std::uint64_t a_size, std::uint64_t b, std::uint64_t b_size);
+constexpr bool ranges_meet(std::uint64_t a, std::uint64_t a_size, std::uint64_t b,
+                           std::uint64_t b_size) {
+  if (a_size == 0 || b_size == 0) return false;
+  return a < b ? b - a < a_size : a - b < b_size;
+}
 // Whether two rectangles of texels have one in common.
 bool regions_meet(Offset2D a, Extent2D a_extent, Offset2D b, Extent2D b_extent);
 

@@ -3,19 +3,23 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "runtime/hal/retained.h"
+#include "support/sanitizer.h"
 
 namespace texloom::hal {
 namespace {
 
 // Places of all sizes, also larger than any block, are aligned and apart: each keeps its bytes.
 TEST(Arena, PlacesAreApart) {
-  Arena arena;
+  Arena arena(std::make_shared<ArenaBlocks>());
   struct Place {
     unsigned char* memory;
     std::size_t bytes;
@@ -37,9 +41,27 @@ TEST(Arena, PlacesAreApart) {
 }
 
 TEST(Arena, WhatTheHostHasNoRoomForIsNull) {
-  Arena arena;
+  Arena arena(std::make_shared<ArenaBlocks>());
   EXPECT_EQ(arena.allocate(std::size_t{1} << 60, 8), nullptr);
   EXPECT_NE(arena.allocate(16, 8), nullptr);
+}
+
+// Places of an arena that is gone are those of the next one.
+TEST(Arena, BlocksAreRecycled) {
+  if (kAddressSanitizer) GTEST_SKIP() << "nothing is recycled under the sanitizer";
+  const auto blocks = std::make_shared<ArenaBlocks>();
+  const auto fill = [&] {
+    Arena arena(blocks);
+    std::set<void*> places;
+    for (int i = 0; i < 1000; ++i) places.insert(arena.allocate(1000, 8));
+    return places;
+  };
+  const std::set<void*> first = fill();
+  const std::set<void*> second = fill();
+  std::vector<void*> both;
+  std::set_intersection(first.begin(), first.end(), second.begin(), second.end(),
+                        std::back_inserter(both));
+  EXPECT_EQ(both.size(), first.size());
 }
 
 TEST(RetainedObjects, KeepsEachOnceUntilTheEnd) {

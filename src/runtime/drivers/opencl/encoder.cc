@@ -62,69 +62,15 @@ struct Encoder::Rows {
 
 namespace {
 
-Status set_argument(const Api& api, cl_kernel kernel, cl_uint index, std::size_t size,
-                    const void* value) {
-  return to_status(api.clSetKernelArg(kernel, index, size, value), "clSetKernelArg");
-}
-
-// The memory that a call is given, in the order of its bindings.
-using Memories = std::vector<BoundMemory>;
-
 // A kernel that accesses a buffer and a part of it at once has undefined results (OpenCL 1.2,
 // clCreateSubBuffer): where several bindings are of one buffer, all are parts.
-bool needs_part(const Memories& memories, const BoundBuffer& bound) {
+bool needs_part(std::span<const BoundBuffer> buffers, const BoundBuffer& bound) {
   if (bound.offset != 0) return true;
   const auto of_same_buffer =
-      std::count_if(memories.begin(), memories.end(), [&](const BoundMemory& other) {
-        const auto* buffer = std::get_if<BoundBuffer>(&other);
-        return buffer != nullptr && buffer->buffer == bound.buffer;
-      });
+      std::count_if(buffers.begin(), buffers.end(),
+                    [&](const BoundBuffer& other) { return other.buffer == bound.buffer; });
   return of_same_buffer > 1;
 }
-
-// Sets all arguments; parts of buffers that are made for it go to `parts`, which must live until
-// the kernel is enqueued.
-Status set_arguments(const Context& context, const KernelCall& call, const Memories& memories,
-                     cl_kernel kernel, std::vector<MemoryHandle>& parts) {
-  const Api& api = context.api();
-  const EntryPoint& entry = call.entry();
-  std::size_t next_binding = 0;
-  std::size_t next_constant = 0;
-  for (cl_uint i = 0; i < entry.params.size(); ++i) {
-    Status status;
-    if (const auto* local = std::get_if<LocalParam>(&entry.params[i])) {
-      status = set_argument(api, kernel, i, local->bytes, nullptr);
-    } else if (std::holds_alternative<ConstantParam>(entry.params[i])) {
-      const Constant& constant = call.constants[next_constant++];
-      status = set_argument(api, kernel, i, byte_size(constant.type()), constant.data());
-    } else {
-      const BoundMemory& binding = memories[next_binding++];
-      cl_mem memory = nullptr;
-      if (const auto* texture = std::get_if<BoundTexture>(&binding)) {
-        memory = as_opencl(*texture->texture).get();
-      } else {
-        const auto& bound = std::get<BoundBuffer>(binding);
-        memory = as_opencl(*bound.buffer).get();
-        if (needs_part(memories, bound)) {
-          // What the kernel touches and no more: parts that overlap may not be written.
-          TL_ASSIGN_OR_RETURN(
-              MemoryHandle part,
-              create_part(context, as_opencl(*bound.buffer), bound.offset,
-                          touched_bytes(std::get<BufferParam>(entry.params[i]), bound)));
-          memory = part.get();
-          parts.push_back(std::move(part));
-        }
-      }
-      status = set_argument(api, kernel, i, sizeof memory, &memory);
-    }
-    if (!status.ok())
-      return status.with_context(fmt::format("kernel \"{}\": argument {} \"{}\"", entry.name, i,
-                                             name_of(entry.params[i])));
-  }
-  return {};
-}
-
-const UpdateSegment& update_of(const Segment* segment) { return std::get<UpdateSegment>(*segment); }
 
 }  // namespace
 
@@ -136,34 +82,63 @@ Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t 
   return {};
 }
 
-// Seen together, neighbours spare calls: barriers are dropped, since the queue runs everything in
-// order, and small updates that lie one behind the other are one write.
-Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueued) {
-  std::vector<Step> steps;
-  for (const CommandRange& each : commands) {
-    for (const Segment& segment : each) {
-      if (!std::holds_alternative<BarrierSegment>(segment))
-        steps.push_back({&segment, each.table()});
+// The segments that are encoded, one behind the other: barriers are dropped, since the queue runs
+// everything in order.
+class Encoder::Cursor {
+ public:
+  explicit Cursor(std::span<const CommandRange> ranges) : rest_(ranges) {
+    if (!at_end()) segment_ = rest_.front().begin();
+    skip();
+  }
+
+  bool at_end() const { return rest_.empty(); }
+  const Segment& segment() const { return *segment_; }
+  std::span<const Binding> table() const { return rest_.front().table(); }
+  void advance() {
+    ++segment_;
+    skip();
+  }
+
+ private:
+  // To the next segment to be encoded.
+  void skip() {
+    while (!at_end()) {
+      if (segment_ == rest_.front().end()) {
+        rest_ = rest_.subspan(1);
+        if (!at_end()) segment_ = rest_.front().begin();
+      } else if (std::holds_alternative<BarrierSegment>(*segment_)) {
+        ++segment_;
+      } else {
+        return;
+      }
     }
   }
-  for (std::span<const Step> rest = steps; !rest.empty();) {
-    const std::size_t count = count_joined(rest);
-    const bool last = count == rest.size();
-    const bool is_profiled = context_.profile() != nullptr;
+
+  std::span<const CommandRange> rest_;
+  SegmentList::Iterator segment_;
+};
+
+// Small updates that lie one behind the other are one write. Nothing is listed beforehand: the
+// more memory this takes, the longer allocators of drivers take for their own.
+Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueued) {
+  const bool is_profiled = context_.profile() != nullptr;
+  for (Cursor next(commands); !next.at_end();) {
+    const Cursor first = next;
+    const std::size_t count = advance_behind_joined(next);
     EnqueuedCommand command;
     if (is_profiled) {
-      command.name = label_of(*rest.front().segment);
-      for (const Step& step : rest.first(count)) {
-        command.bytes += bytes_of(*step.segment, step.table);
-      }
+      command.name = label_of(first.segment());
+      Cursor each = first;
+      for (std::size_t i = 0; i < count; ++i, each.advance())
+        command.bytes += bytes_of(each.segment(), each.table());
       command.enqueued = ProfileClock::now();
     }
     cl_event event = nullptr;
-    cl_event* done = last || is_profiled ? &event : nullptr;
-    Status status =
-        count > 1 ? encode_joined(rest.first(count), enqueued, done) : encode(rest.front(), done);
+    cl_event* done = next.at_end() || is_profiled ? &event : nullptr;
+    Status status = count > 1 ? encode_joined(first, count, enqueued, done)
+                              : encode(first.segment(), first.table(), done);
     if (status.ok() && done != nullptr)
-      status = check_made(CL_SUCCESS, event, name_of(*rest.front().segment));
+      status = check_made(CL_SUCCESS, event, name_of(first.segment()));
     // Kept when a later call failed, too: the first one may still run.
     if (event != nullptr || first_event_ != nullptr) {
       command.event = EventHandle(context_.shared_api(), event);
@@ -171,53 +146,110 @@ Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueue
       enqueued.commands.push_back(std::move(command));
     }
     TL_RETURN_IF_ERROR(status);
-    rest = rest.subspan(count);
   }
   return {};
 }
 
-// Of the first steps: how many are one call. At least one.
-std::size_t Encoder::count_joined(std::span<const Step> steps) {
-  const auto* first = std::get_if<UpdateSegment>(steps.front().segment);
+// Moves behind the segments that are one call, and counts them. At least one.
+std::size_t Encoder::advance_behind_joined(Cursor& cursor) {
+  const auto* first = std::get_if<UpdateSegment>(&cursor.segment());
+  cursor.advance();
   if (first == nullptr || first->data.size() > kLargestJoinedUpdate) return 1;
   std::uint64_t bytes = first->data.size();
   std::size_t count = 1;
-  for (; count < steps.size(); ++count) {
-    const auto* next = std::get_if<UpdateSegment>(steps[count].segment);
+  for (; !cursor.at_end(); cursor.advance(), ++count) {
+    const auto* next = std::get_if<UpdateSegment>(&cursor.segment());
     if (next == nullptr || !continues(first->target, bytes, *next)) break;
     bytes += next->data.size();
   }
   return count;
 }
 
-Status Encoder::encode_joined(std::span<const Step> updates, Enqueued& enqueued, cl_event* done) {
+// `count` updates from `first` on, that lie one behind the other, as one write.
+Status Encoder::encode_joined(const Cursor& first, std::size_t count, Enqueued& enqueued,
+                              cl_event* done) {
   std::uint64_t bytes = 0;
-  for (const Step& step : updates) bytes += update_of(step.segment).data.size();
+  Cursor each = first;
+  for (std::size_t i = 0; i < count; ++i, each.advance())
+    bytes += std::get<UpdateSegment>(each.segment()).data.size();
   std::byte* joined = enqueued.host_memory.emplace_back(std::make_unique<std::byte[]>(bytes)).get();
   std::byte* end = joined;
-  for (const Step& step : updates) {
-    const std::span<const std::byte> data = update_of(step.segment).data;
+  each = first;
+  for (std::size_t i = 0; i < count; ++i, each.advance()) {
+    const std::span<const std::byte> data = std::get<UpdateSegment>(each.segment()).data;
     end = std::copy(data.begin(), data.end(), end);
   }
-  return write(update_of(updates.front().segment).target, {joined, bytes}, done);
+  return write(std::get<UpdateSegment>(first.segment()).target, {joined, bytes}, done);
 }
 
-Status Encoder::encode(const Step& step, cl_event* done) {
+Status Encoder::encode(const Segment& any, std::span<const Binding> table, cl_event* done) {
   return std::visit(
       [&](const auto& segment) -> Status {
         using Kind = std::decay_t<decltype(segment)>;
         if constexpr (std::is_same_v<Kind, DispatchSegment>) {
-          return encode(segment, step.table, done);
+          return encode(segment, table, done);
         } else if constexpr (std::is_same_v<Kind, IndirectDispatchSegment> ||
                              std::is_same_v<Kind, BarrierSegment> ||
                              std::is_same_v<Kind, HostCallSegment>) {
           // Recording refuses the first, the second is left out, and the queue makes the third.
-          return make_error(StatusCode::Internal, "{} reached the encoder", name_of(*step.segment));
+          return make_error(StatusCode::Internal, "{} reached the encoder", name_of(any));
         } else {
           return encode(segment, done);
         }
       },
-      *step.segment);
+      any);
+}
+
+Result<cl_mem> Encoder::make_part(const BufferParam& param, const BoundBuffer& bound) {
+  // What the kernel touches and no more: parts that overlap may not be written.
+  TL_ASSIGN_OR_RETURN(MemoryHandle part, create_part(context_, as_opencl(*bound.buffer),
+                                                     bound.offset, touched_bytes(param, bound)));
+  parts_.push_back(std::move(part));
+  return parts_.back().get();
+}
+
+Status Encoder::set_arguments(const KernelCall& call, std::span<const Binding> table,
+                              cl_kernel kernel) {
+  const EntryPoint& entry = call.entry();
+  buffers_.clear();
+  auto binding = call.bindings.begin();
+  for (const KernelParam& param : entry.params) {
+    if (std::holds_alternative<BufferParam>(param))
+      buffers_.push_back(resolve_buffer(*binding, table));
+    if (is_bound(param)) ++binding;
+  }
+  parts_.clear();
+  binding = call.bindings.begin();
+  auto bound = buffers_.begin();
+  auto constant = call.constants.begin();
+  for (cl_uint i = 0; i < entry.params.size(); ++i) {
+    const KernelParam& param = entry.params[i];
+    cl_mem memory = nullptr;
+    std::size_t size = sizeof memory;
+    const void* value = &memory;
+    if (const auto* buffer = std::get_if<BufferParam>(&param)) {
+      memory = as_opencl(*bound->buffer).get();
+      if (needs_part(buffers_, *bound)) {
+        TL_ASSIGN_OR_RETURN(memory, make_part(*buffer, *bound));
+      }
+      ++bound;
+      ++binding;
+    } else if (std::holds_alternative<TextureParam>(param)) {
+      memory = as_opencl(*resolve_texture(*binding++, table).texture).get();
+    } else if (const auto* local = std::get_if<LocalParam>(&param)) {
+      size = local->bytes;
+      value = nullptr;
+    } else {
+      size = byte_size(constant->type());
+      value = (constant++)->data();
+    }
+    const cl_int code = context_.api().clSetKernelArg(kernel, i, size, value);
+    if (code != CL_SUCCESS)
+      return to_error(code, "clSetKernelArg")
+          .with_context(
+              fmt::format("kernel \"{}\": argument {} \"{}\"", entry.name, i, name_of(param)));
+  }
+  return {};
 }
 
 Status Encoder::encode(const DispatchSegment& segment, std::span<const Binding> table,
@@ -233,16 +265,12 @@ Status Encoder::encode(const DispatchSegment& segment, std::span<const Binding> 
     local[axis] = entry.workgroup_size[axis];
     global[axis] = local[axis] * segment.groups[axis];
   }
-  Memories memories(call.bindings.size());
-  std::transform(call.bindings.begin(), call.bindings.end(), memories.begin(),
-                 [&](const SegmentBinding& binding) { return resolve(binding, table); });
-  std::vector<MemoryHandle> parts;
   const std::scoped_lock lock(executable.argument_mutex());
-  TL_RETURN_IF_ERROR(set_arguments(context_, call, memories, kernel, parts));
+  TL_RETURN_IF_ERROR(set_arguments(call, table, kernel));
   const cl_int code = context_.api().clEnqueueNDRangeKernel(
       queue_, kernel, 3, nullptr, global.data(), local.data(), 0, nullptr, done);
   if (code == CL_SUCCESS) return {};
-  return to_status(code, "clEnqueueNDRangeKernel")
+  return to_error(code, "clEnqueueNDRangeKernel")
       .with_context(fmt::format("kernel \"{}\"", entry.name));
 }
 

@@ -42,20 +42,18 @@ class Encoder {
   Status encode(std::span<const CommandRange> commands, Enqueued& enqueued);
 
  private:
-  // A segment with the table of its submission.
-  struct Step {
-    const Segment* segment;
-    std::span<const Binding> table;
-  };
+  class Cursor;
 
+  static std::size_t advance_behind_joined(Cursor& cursor);
+  Status encode_joined(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done);
   // `done`, when not null, receives the event of the last call, which completes after the others.
-  Status encode(const Step& step, cl_event* done);
-  static std::size_t count_joined(std::span<const Step> steps);
-  // Updates that lie one behind the other, as one write.
-  Status encode_joined(std::span<const Step> updates, Enqueued& enqueued, cl_event* done);
+  Status encode(const Segment& any, std::span<const Binding> table, cl_event* done);
   Status write(const BoundBuffer& target, std::span<const std::byte> data, cl_event* done);
   bool is_aligned(std::uint64_t offset, std::uint64_t bytes) const;
   Status encode(const DispatchSegment& segment, std::span<const Binding> table, cl_event* done);
+  // Of the kernel, all. The parts of buffers that this makes must live until it is enqueued.
+  Status set_arguments(const KernelCall& call, std::span<const Binding> table, cl_kernel kernel);
+  Result<cl_mem> make_part(const BufferParam& param, const BoundBuffer& bound);
   Status encode(const FillSegment& segment, cl_event* done);
   Status encode(const UpdateSegment& segment, cl_event* done);
   Status encode(const ReadbackSegment& segment, cl_event* done);
@@ -91,6 +89,9 @@ class Encoder {
   cl_command_queue queue_;
   TransferKernels& kernels_;
   Scratch& scratch_;
+  // Of the dispatch that is encoded: what its buffer parameters are bound to, and parts made of it.
+  std::vector<BoundBuffer> buffers_;
+  std::vector<MemoryHandle> parts_;
   cl_event first_event_ = nullptr;  // of a segment of several calls, where there is a profile
 };
 

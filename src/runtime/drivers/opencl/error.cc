@@ -80,8 +80,6 @@ constexpr ErrorRow kErrors[] = {
 
 StatusCode status_code_of(cl_int code) {
   switch (code) {
-    case CL_SUCCESS:
-      return StatusCode::Ok;
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_OUT_OF_HOST_MEMORY:
       return StatusCode::OutOfMemory;
@@ -105,8 +103,7 @@ std::string_view error_name(cl_int code) {
   return "an unknown OpenCL error";
 }
 
-Status to_status(cl_int code, std::string_view call) {
-  if (code == CL_SUCCESS) return {};
+Status to_error(cl_int code, std::string_view call) {
   return make_error(status_code_of(code), "{}: {} ({})", call, error_name(code), code);
 }
 
