@@ -109,7 +109,8 @@ class Copy:
         self.runtime_alone = runtime_alone
         self.folder = WORK / f"copy{number}"
         self.build = self.folder / "build"
-        self.limits: dict[str, float] = {}
+        self.targets: dict[str, str] = {}  # by test
+        self.limits: dict[str, float] = {}  # seconds, by test
         self._processes = processes
         self._env = os.environ | {
             # Both copies, and a mutant that is taken back, share what ccache knows.
@@ -160,10 +161,11 @@ class Copy:
             if status != 0:
                 raise RuntimeError(f"{' '.join(command)} failed:\n{output[-6000:]}")
 
-    def test_names(self) -> list[str]:
-        """Return the names of the C++ tests: one for each folder."""
+    def cxx_tests(self) -> dict[str, str]:
+        """Return the names of the C++ tests, with the target of each: the program that it runs."""
         _, output = self.run("ctest", "--test-dir", str(self.build), "--show-only=json-v1")
-        return [test["name"] for test in json.loads(output)["tests"]]
+        tests = json.loads(output)["tests"]
+        return {test["name"]: Path(test["command"][0]).name for test in tests}
 
     def cxx(self, name: str) -> tuple[int, str]:
         """Run one of the C++ tests."""
@@ -184,7 +186,8 @@ class Copy:
 
     def baseline(self) -> None:
         """Run all tests once on the unchanged sources: they must pass; sets the time limits."""
-        for name in [*self.test_names(), *([] if self.runtime_alone else ["pytest"])]:
+        self.targets = self.cxx_tests() | ({} if self.runtime_alone else {"pytest": "all"})
+        for name in self.targets:
             begin = time.monotonic()
             status, output = self.pytest() if name == "pytest" else self.cxx(name)
             if status != 0:
@@ -205,9 +208,9 @@ class Copy:
     def _verdict(self, change: Mutation) -> str:
         # The changed folder's own tests first: the likeliest to notice, and the quickest to build.
         own = change.path.split("/")[1]
-        for name in sorted(self.limits, key=lambda n: (n == "pytest", n != own)):
-            target = "all" if name == "pytest" else f"{name}_tests"
-            status, _ = self.run("cmake", "--build", str(self.build), "-j", "1", "--target", target)
+        for name in sorted(self.targets, key=lambda n: (n == "pytest", n != own)):
+            build = ["cmake", "--build", str(self.build), "-j", "1", "--target", self.targets[name]]
+            status, _ = self.run(*build)
             if status != 0:
                 return NO_COMPILE
             status, _ = self.pytest() if name == "pytest" else self.cxx(name)
@@ -358,7 +361,7 @@ def main() -> int:
         print("running all tests on the unchanged sources …", flush=True)
         copies[0].baseline()
         for copy in copies[1:]:
-            copy.limits = copies[0].limits
+            copy.targets, copy.limits = copies[0].targets, copies[0].limits
         campaign.run(processes)
     except RuntimeError as error:
         print(error)

@@ -113,6 +113,14 @@ TEST(LaunchPlan, LoopsInLoops) {
   };
   TL_ASSERT_OK(triangle(1413));  // 998,991
   EXPECT_THAT(triangle(1414), too_long());
+  // Half of what there may be, in each round.
+  const Size half = Size::of(Size::Op::Max, Size::loop_variable(0), kMaxLaunches / 2);
+  const auto halves = [&](std::int64_t rounds) {
+    return status_of(
+        {loop(0, rounds, {loop(1, half, {launch(1, {1, 1, 1}, {Immediate{0}, Immediate{0}})})})});
+  };
+  TL_ASSERT_OK(halves(2));
+  EXPECT_THAT(halves(3), too_long());
   EXPECT_THAT(status_of({loop(1, next, {})}), refused("loop variable 1: an extent that the plan"));
   EXPECT_THAT(status_of({launch(1, {next, 1, 1}, {Immediate{0}, Immediate{0}})}),
               refused("a grid that no launch has"));

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -24,6 +25,7 @@ struct Script {
   bool running = false;  // what is started is not complete
   Status start_error, work_error;
   int starts = 0;
+  int waits = 0;                      // for work, that have begun
   std::vector<std::size_t> finished;  // of each work: how many command buffers it had
 
   void hold(bool hold) {
@@ -35,6 +37,11 @@ struct Script {
     const std::scoped_lock lock(mutex);
     running = run;
     changed.notify_all();
+  }
+  // Whether it comes true before long.
+  bool becomes(const std::function<bool(const Script&)>& true_of) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(10), [&] { return true_of(*this); });
   }
   int start_count() {
     const std::scoped_lock lock(mutex);
@@ -53,6 +60,7 @@ class ScriptedBackend final : public QueueBackend {
   Result<std::unique_ptr<Work>> start(std::span<const CommandRange> commands) override {
     std::unique_lock lock(script_->mutex);
     ++script_->starts;
+    script_->changed.notify_all();
     script_->changed.wait(lock, [&] { return !script_->held; });
     if (!script_->start_error.ok()) return script_->start_error;
     return std::unique_ptr<Work>(std::make_unique<ScriptedWork>(script_, commands.size()));
@@ -69,6 +77,8 @@ class ScriptedBackend final : public QueueBackend {
     }
     Status wait() override {
       std::unique_lock lock(script_->mutex);
+      ++script_->waits;
+      script_->changed.notify_all();
       script_->changed.wait(lock, [&] { return !script_->running; });
       script_->finished.push_back(count_);
       return script_->work_error;

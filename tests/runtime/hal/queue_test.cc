@@ -149,6 +149,39 @@ TEST_F(Queues, WhatAnEarlierSubmissionSignalsIsNotWaitedFor) {
   EXPECT_EQ(script_->seen(), (std::vector<std::size_t>{1, 2}));
 }
 
+// Wherever the earlier one is by then.
+TEST_F(Queues, WhatIsUnderWayAnywhereInTheQueueIsNotWaitedFor) {
+  struct Place {
+    const char* name;
+    bool waits, is_held;
+    bool (*reached)(const Script&);
+  };
+  constexpr auto always = [](const Script&) { return true; };
+  constexpr auto started = [](const Script& script) { return script.starts == 1; };
+  constexpr auto awaited = [](const Script& script) { return script.waits == 1; };
+  for (const Place& place :
+       {Place{"waits", true, false, always}, Place{"is being started", false, true, started},
+        Place{"is being completed", false, false, awaited}}) {
+    SCOPED_TRACE(place.name);
+    const auto script = std::make_shared<Script>();
+    const auto queue = make_queue(script);
+    const auto gate = std::make_shared<Semaphore>(), signal = std::make_shared<Semaphore>();
+    script->run(true);
+    script->hold(place.is_held);
+    std::vector<TimelinePoint> waits;
+    if (place.waits) waits.push_back({gate, 1});
+    EXPECT_TRUE(queue->submit({waits, {commands()}, {{signal, 1}}}).ok());
+    EXPECT_TRUE(script->becomes(place.reached));
+    EXPECT_TRUE(queue->submit({{{signal, 1}}, {commands(), commands()}, {}}).ok());
+    script->hold(false);
+    EXPECT_TRUE(gate->signal(1).ok());
+    EXPECT_TRUE(script->becomes([](const Script& now) { return now.starts == 2; }));
+    script->run(false);
+    EXPECT_TRUE(queue->wait_idle().ok());
+    EXPECT_EQ(script->seen(), (std::vector<std::size_t>{1, 2}));
+  }
+}
+
 // What signals nothing is completed together; its errors are its own all the same.
 TEST_F(Queues, ErrorsOfWhatSignalsNothingAreTold) {
   script_->run(true);

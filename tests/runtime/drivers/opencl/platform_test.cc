@@ -22,6 +22,7 @@ struct InventedDevice {
   cl_device_fp_config half = 0;
 };
 std::vector<std::vector<InventedDevice>> g_platforms;  // an empty one has no devices
+int g_names_told = 0;  // answers to the queries of a platform's name, before errors
 
 cl_platform_id platform_handle(std::size_t i) {
   return reinterpret_cast<cl_platform_id>(&g_platforms[i]);
@@ -46,6 +47,7 @@ cl_int give(const T* value, std::size_t bytes, void* to, std::size_t* size) {
 
 cl_int CL_API_CALL get_platform_info(cl_platform_id, cl_platform_info, std::size_t, void* to,
                                      std::size_t* size) {
+  if (g_names_told-- <= 0) return CL_OUT_OF_HOST_MEMORY;
   return give("invented", sizeof "invented", to, size);
 }
 
@@ -97,6 +99,7 @@ cl_int CL_API_CALL get_device_info(cl_device_id handle, cl_device_info name, std
 
 class PlatformTest : public ::testing::Test {
  protected:
+  void SetUp() override { g_names_told = 1000; }
   void TearDown() override { g_platforms.clear(); }
 
   static Result<std::vector<PlatformDevice>> find() {
@@ -202,6 +205,17 @@ TEST_F(PlatformTest, DevicesThatCannotBeUsedAreLeftOut) {
         "invented: clGetDeviceInfo: CL_OUT_OF_RESOURCES", "clGetDeviceIDs: CL_DEVICE_NOT_FOUND",
         "pocl-opencl-icd"})
     EXPECT_THAT(status, fails_with(StatusCode::Unavailable, std::string(part)));
+}
+
+TEST_F(PlatformTest, APlatformThatTellsNoNameIsUsed) {
+  g_platforms = {{{"cpu", CL_DEVICE_TYPE_CPU}}};
+  // Its length is asked for, then the name.
+  for (const int told : {0, 1, 2}) {
+    g_names_told = told;
+    const auto devices = find();
+    ASSERT_TRUE(devices.ok()) << devices.status().to_string();
+    EXPECT_EQ((*devices)[0].info->platform, told == 2 ? "invented" : "an unnamed platform");
+  }
 }
 
 TEST_F(PlatformTest, NoPlatform) {

@@ -170,6 +170,66 @@ TEST_F(ReplacedCallTest, NeighbouringUpdatesAreOneWrite) {
             5);
 }
 
+// On a device that wants multiples of four bytes.
+TEST_F(ReplacedCallTest, KernelsDoOnlyWhatTheDriverCannot) {
+  open_with(
+      [](Api& api) {
+        count_calls<&Api::clEnqueueCopyBuffer>(real, api);
+        count_calls<&Api::clEnqueueFillBuffer>(real, api);
+        count_calls<&Api::clEnqueueNDRangeKernel>(real, api);
+      },
+      {.transfer_alignment = 4});
+  if (device_ == nullptr) return;
+  const auto buffer = make_buffer(Bytes(64));
+  using Calls = std::array<int, 3>;  // copies, fills, kernels
+  const auto calls = [] {
+    return Calls{calls_of<&Api::clEnqueueCopyBuffer>(), calls_of<&Api::clEnqueueFillBuffer>(),
+                 calls_of<&Api::clEnqueueNDRangeKernel>()};
+  };
+  const auto made_for = [&](const std::function<Status(CommandBuffer&)>& record) {
+    const auto commands = device_->create_command_buffer();
+    EXPECT_TRUE(record(*commands).ok());
+    const Calls before = calls();
+    EXPECT_TRUE(run(commands).ok());
+    Calls made = calls();
+    for (std::size_t i = 0; i < made.size(); ++i) made[i] -= before[i];
+    return made;
+  };
+  const auto copy = [&](std::uint64_t from, std::uint64_t to, std::uint64_t bytes) {
+    return made_for([&](CommandBuffer& commands) {
+      return commands.copy_buffer(buffer, from, buffer, to, bytes);
+    });
+  };
+  EXPECT_EQ(copy(0, 32, 8), (Calls{1, 0, 0}));
+  EXPECT_EQ(copy(1, 32, 8), (Calls{0, 0, 1}));
+  EXPECT_EQ(copy(0, 33, 8), (Calls{0, 0, 1}));
+  EXPECT_EQ(copy(0, 32, 7), (Calls{0, 0, 1}));
+  const auto fill = [&](std::uint64_t offset, std::uint64_t bytes) {
+    return made_for([&](CommandBuffer& commands) {
+      return commands.fill(buffer, offset, bytes, std::array{std::byte{1}});
+    });
+  };
+  EXPECT_EQ(fill(4, 8), (Calls{0, 1, 0}));
+  EXPECT_EQ(fill(5, 8), (Calls{0, 0, 1}));
+  EXPECT_EQ(fill(4, 7), (Calls{0, 0, 1}));
+}
+
+TEST_F(ReplacedCallTest, AProgramThatIsNotMadeKeepsTheDriversWords) {
+  open_with([](Api& api) {
+    api.clCreateProgramWithBinary = [](cl_context, cl_uint, const cl_device_id*, const std::size_t*,
+                                       const unsigned char**, cl_int*, cl_int* code) -> cl_program {
+      *code = CL_OUT_OF_HOST_MEMORY;
+      return nullptr;
+    };
+  });
+  EXPECT_THAT(
+      device_
+          ->create_executable({.codes = {{.format = KernelFormat::OpenClBinary, .code = "any"}},
+                               .entry_points = {advance_entry()}})
+          .status(),
+      fails_with(StatusCode::OutOfMemory, "clCreateProgramWithBinary: CL_OUT_OF_HOST_MEMORY"));
+}
+
 TEST_F(ReplacedCallTest, EveryObjectIsReleased) {
   open_with([](Api& api) {
     count_calls<&Api::clCreateContext>(real, api);

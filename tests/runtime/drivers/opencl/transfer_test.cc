@@ -41,7 +41,7 @@ class TransferTest : public OpenClTest, public ::testing::WithParamInterface<Cas
     return code;
   }
 
-  // Lengths around words, work items (64 bytes) and groups (4096 bytes, 16384 on a GPU).
+  // Lengths around words, vectors (64 bytes), and groups (16384 bytes).
   static constexpr std::array<std::uint64_t, 18> kLengths = {
       1, 2, 3, 4, 5, 7, 8, 15, 63, 64, 65, 67, 4095, 4096, 4099, 9001, 16384, 16451};
   static constexpr std::uint64_t kRoom = 16480;
