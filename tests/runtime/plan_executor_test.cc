@@ -3,6 +3,7 @@
 #include <cmath>
 #include <thread>
 
+#include "runtime/drivers/host/driver.h"
 #include "tests/runtime/plan_executor_fixture.h"
 
 namespace texloom::runtime {
@@ -111,6 +112,35 @@ TEST_F(PlanExecutorTest, Interrupted) {
   };
   EXPECT_EQ(counted(2, 1), kLaunchesPerSubmission);
   EXPECT_EQ(counted(2, -1), 2 * kLaunchesPerSubmission + 2);
+}
+
+std::atomic<bool> may_fail = false;
+
+Status fail_when_told(const hal::host::WorkGroup&) {
+  while (!may_fail) std::this_thread::yield();
+  return Status(StatusCode::DeviceError, "the group fails");
+}
+
+// A run that leaves too much behind waits, and tells what went wrong meanwhile.
+TEST(PlanExecutorPace, ARunThatWaitsTellsTheErrorOfTheOnesBeforeIt) {
+  const auto driver = hal::host::create_driver(
+      {.threads = 1, .libraries = {{"test", {{"fail_when_told", fail_when_told}}}}});
+  LaunchPlan plan;
+  plan.kernels = {{.codes = {{.format = hal::KernelFormat::HostFunctions, .code = "test"}},
+                   .entry = {.name = "fail_when_told", .params = {}}}};
+  plan.steps = {launch(0, {1, 1, 1}, {})};
+  const auto executor = PlanExecutor::create(*driver->open(0), plan);
+  TL_ASSERT_OK(executor.status());
+  may_fail = false;
+  std::thread telling;
+  Status status;
+  for (int i = 0; i < 1000 && status.ok(); ++i) {
+    // As many are under way as may be left behind.
+    if (i == kMaxBacklog) telling = std::thread([] { may_fail = true; });
+    status = (*executor)->run({}, {});
+  }
+  telling.join();
+  EXPECT_THAT(status, fails_with(StatusCode::DeviceError, "the group fails"));
 }
 
 // Scalars of a call, in an order of the kernel's own; each call gives them anew.

@@ -164,7 +164,6 @@ BinaryKey key_of(const DeviceInfo& device, const KernelCode& code, const std::st
       if (texture != nullptr) key.add(to_string(texture->access));
       if (buffer != nullptr) key.add(to_string(buffer->access));
     }
-    key.add("");
   }
   return key;
 }

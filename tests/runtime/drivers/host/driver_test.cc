@@ -47,17 +47,31 @@ Status count_groups(const WorkGroup& group) {
   return {};
 }
 
-std::atomic<int> arrived = 0;
+std::atomic<unsigned> missing = 0;
 
-// Waits until the group of another dispatch is running, too.
+// Waits until as many groups are running as are to meet.
 Status meet(const WorkGroup&) {
-  ++arrived;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (arrived < 2) {
-    if (std::chrono::steady_clock::now() > end) return make_error(StatusCode::Internal, "alone");
+  --missing;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (missing != 0) {
+    if (std::chrono::steady_clock::now() > end) return Status(StatusCode::Internal, "alone");
     std::this_thread::yield();
   }
   return {};
+}
+
+// Takes two pieces of local memory of 48 bytes, of which nothing else is at the same place.
+Status use_local_memory(const WorkGroup& group) {
+  const auto first = group.local<std::byte>(0), second = group.local<std::byte>(1);
+  for (const auto piece : {first, second}) {
+    if (reinterpret_cast<std::uintptr_t>(piece.data()) % 16 != 0)
+      return Status(StatusCode::Internal, "not aligned");
+  }
+  const std::byte* end = group.scratch.data() + group.scratch.size();
+  const bool apart = first.data() + first.size() <= second.data();
+  return apart && first.size() == 48 && second.data() + 48 <= end
+             ? Status()
+             : Status(StatusCode::Internal, "not a place of its own");
 }
 
 Status fail_at_seven(const WorkGroup& group) {
@@ -81,6 +95,7 @@ class HostDriverTest : public DeviceTest, public ::testing::WithParamInterface<u
                                              {"shift", shift},
                                              {"count_groups", count_groups},
                                              {"meet", meet},
+                                             {"use_local_memory", use_local_memory},
                                              {"size_of_second", size_of_second},
                                              {"fail_at_seven", fail_at_seven}}}}});
     auto device = driver_->open(0);
@@ -138,7 +153,23 @@ TEST_P(HostDriverTest, DispatchesBetweenBarriersRunTogether) {
   const auto executable = make_functions({.name = "meet", .params = {}});
   const auto commands = device_->create_command_buffer();
   for (int i = 0; i < 2; ++i) TL_ASSERT_OK(commands->dispatch(executable, 0, {1, 1, 1}, {}, {}));
-  arrived = 0;
+  missing = 2;
+  TL_ASSERT_OK(run(commands));
+}
+
+TEST_P(HostDriverTest, EachThreadRunsAGroup) {
+  const auto executable = make_functions({.name = "meet", .params = {}});
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(commands->dispatch(executable, 0, {GetParam(), 1, 1}, {}, {}));
+  missing = GetParam();
+  TL_ASSERT_OK(run(commands));
+}
+
+TEST_P(HostDriverTest, LocalMemoryIsAligned) {
+  const auto executable = make_functions(
+      {.name = "use_local_memory", .params = {LocalParam{"first", 48}, LocalParam{"second", 48}}});
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(commands->dispatch(executable, 0, {1, 1, 1}, {}, {}));
   TL_ASSERT_OK(run(commands));
 }
 

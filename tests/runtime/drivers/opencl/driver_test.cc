@@ -76,6 +76,15 @@ TEST_F(OpenClTest, DevicesDescribeThemselves) {
   }
 }
 
+// Those of OpenCL 1.2's full profile (table 5.8, of four channels).
+TEST_F(OpenClTest, TheFormatsThatAnyDeviceHasAreThere) {
+  if (!device_->info().features.images) GTEST_SKIP() << "the device has no images";
+  for (const TexelFormat format : kAllTexelFormats) {
+    EXPECT_TRUE(device_->supports(format, TextureUsage::Sampled)) << to_string(format);
+    EXPECT_TRUE(device_->supports(format, TextureUsage::Storage)) << to_string(format);
+  }
+}
+
 TEST_F(OpenClTest, OrdinalsAreStableAndBounded) {
   const Result<std::shared_ptr<Driver>> again = create_driver();
   ASSERT_TRUE(again.ok());
