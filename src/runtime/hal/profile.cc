@@ -58,6 +58,11 @@ std::uint32_t Profile::add_device_track(std::string_view device) {
   return static_cast<std::uint32_t>(tracks_.size() - 1);
 }
 
+std::string Profile::add_queue() {
+  const std::scoped_lock lock(mutex_);
+  return fmt::format("queue {}", queues_++);
+}
+
 ProfileSnapshot Profile::snapshot() const {
   const std::scoped_lock lock(mutex_);
   return {tracks_, spans_};

@@ -53,8 +53,10 @@ class Profile {
   std::uint32_t host_track();
   // Gives that lane a name: what the thread is for.
   void name_host_track(std::string_view name);
-  // A new lane for a queue.
+  // A new lane for a queue of a device: "<device>, queue <number>", from 0 on.
   std::uint32_t add_device_track(std::string_view device);
+  // What the threads of one more queue are called: "queue <number>", from 0 on.
+  std::string add_queue();
 
   ProfileSnapshot snapshot() const;
   std::size_t dropped() const;  // spans that were not kept
@@ -69,6 +71,7 @@ class Profile {
   std::map<std::uint64_t, std::uint32_t> host_tracks_;  // by number of the thread
   std::vector<ProfileSpan> spans_;
   std::size_t dropped_ = 0;
+  std::uint32_t queues_ = 0;
 };
 
 // A span of the calling thread, from construction to destruction. Nothing where there is no

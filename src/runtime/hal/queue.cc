@@ -9,6 +9,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -45,7 +46,9 @@ void let_others_finish_first() {
 class Queue::State {
  public:
   State(std::unique_ptr<QueueBackend> backend, std::shared_ptr<Profile> profile)
-      : backend_(std::move(backend)), profile_(std::move(profile)) {}
+      : backend_(std::move(backend)),
+        profile_(std::move(profile)),
+        name_(profile_ == nullptr ? "" : profile_->add_queue()) {}
 
   // Where a submission stands in the queue, and what it comes to.
   struct Ticket {
@@ -96,6 +99,7 @@ class Queue::State {
 
   std::unique_ptr<QueueBackend> backend_;
   std::shared_ptr<Profile> profile_;  // may be null
+  std::string name_;                  // in the profile
 
   // Of all below. Neither a semaphore nor the driver is called with it, but for is_complete() and
   // value().
@@ -214,7 +218,7 @@ void Queue::State::help_to_start(Lock& lock) {
 
 void Queue::State::start_all() {
   let_others_finish_first();
-  if (profile_ != nullptr) profile_->name_host_track("queue: starting");
+  if (profile_ != nullptr) profile_->name_host_track(name_ + ": starting");
   Lock lock(mutex_);
   while (true) {
     startable_.wait(lock, [&] { return can_start() || (stopping_ && waiting_.empty()); });
@@ -229,7 +233,7 @@ void Queue::State::start_all() {
 
 void Queue::State::complete_all() {
   let_others_finish_first();
-  if (profile_ != nullptr) profile_->name_host_track("queue: completing");
+  if (profile_ != nullptr) profile_->name_host_track(name_ + ": completing");
   Lock lock(mutex_);
   while (true) {
     completable_.wait(lock, [&] {

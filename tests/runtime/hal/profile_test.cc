@@ -6,8 +6,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <memory>
 #include <string>
 #include <thread>
+
+#include "runtime/drivers/null/driver.h"
+#include "runtime/hal/device.h"
+#include "tests/runtime/status_matchers.h"
 
 namespace texloom::hal {
 namespace {
@@ -40,12 +46,31 @@ TEST(Profiles, AThreadHasOneLane) {
 // The system gives a thread that begins the name of one that has ended.
 TEST(Profiles, ThreadsOneAfterTheOtherHaveLanesOfTheirOwn) {
   Profile profile;
-  std::thread([&] { profile.name_host_track("queue: starting"); }).join();
+  std::thread([&] { profile.name_host_track("queue 0: starting"); }).join();
   for (int i = 0; i < 20; ++i) std::thread([&] { profile.host_track(); }).join();
   const auto tracks = profile.snapshot().tracks;
   ASSERT_EQ(tracks.size(), 21U);
   for (std::size_t i = 1; i < tracks.size(); ++i)
     EXPECT_EQ(tracks[i].name, "thread " + std::to_string(i));
+}
+
+TEST(Profiles, TheThreadsOfEachQueueHaveNamesOfTheirOwn) {
+  const auto profile = std::make_shared<Profile>();
+  const auto device = *null::create_driver()->open(0, {.profile = profile});
+  const auto second = *device->create_queue();
+  for (const auto& queue : {device->queue(), second}) TL_EXPECT_OK(queue->wait_idle());
+  const auto has = [&](const char* name) {
+    const auto tracks = profile->snapshot().tracks;
+    return std::any_of(tracks.begin(), tracks.end(),
+                       [&](const ProfileTrack& track) { return track.name == name; });
+  };
+  // Each thread says its name when it begins.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  for (const char* name :
+       {"queue 0: starting", "queue 0: completing", "queue 1: starting", "queue 1: completing"}) {
+    while (!has(name) && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    EXPECT_TRUE(has(name)) << name;
+  }
 }
 
 // Also of a profile to which another thread adds lanes meanwhile.
