@@ -187,7 +187,10 @@ class Copy:
     def baseline(self) -> None:
         """Run all tests once on the unchanged sources: they must pass; sets the time limits."""
         self.targets = self.cxx_tests() | ({} if self.runtime_alone else {"pytest": "all"})
-        for name in self.targets:
+        for name, target in self.targets.items():
+            status, output = self.run("cmake", "--build", str(self.build), "--target", target)
+            if status != 0:
+                raise RuntimeError(f"{target}, of the test {name}, is not built:\n{output[-6000:]}")
             begin = time.monotonic()
             status, output = self.pytest() if name == "pytest" else self.cxx(name)
             if status != 0:

@@ -48,13 +48,13 @@ class PlanExecutor {
   // kSubmissionsAhead submissions ahead of the device. They are recorded and submitted
   // kLaunchesPerSubmission at a time, with nothing of other runs in between. Where runs come faster
   // than the device works, they wait for it, so that they leave at most kMaxBacklog submissions on
-  // the queue; the first error of earlier work is then told. Behind each submission and while it
-  // waits `interrupted` is asked: where it says so, what is left is not submitted, and nothing is
-  // an error. The bindings are the plan's arguments in order; the run keeps them. InvalidArgument,
-  // naming the argument or the scalar: another count, kind, type, format or device, a tensor that
-  // lies partly outside its buffer or texture, an origin or offset that a kernel cannot take, two
-  // that share memory which is written. LimitExceeded: a run of more than kMaxLaunches. Then
-  // nothing was submitted.
+  // the queue; the first error of earlier work that is complete by then is told. Behind each
+  // submission and while it waits `interrupted` is asked: where it says so, what is left is not
+  // submitted, and nothing is an error. The bindings are the plan's arguments in order; the run
+  // keeps them. InvalidArgument, naming the argument or the scalar: another count, kind, type,
+  // format or device, a tensor that lies partly outside its buffer or texture, an origin or offset
+  // that a kernel cannot take, two that share memory which is written. LimitExceeded: a run of more
+  // than kMaxLaunches. Then nothing was submitted.
   Status run(std::span<const TensorBinding> arguments, const RunValues& values, int times,
              FunctionRef<bool()> interrupted);
   Status run(std::span<const TensorBinding> arguments, const RunValues& values = {},

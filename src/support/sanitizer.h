@@ -1,9 +1,9 @@
-// What this is compiled for.
+// Whether this is compiled under the sanitizer for addresses.
 #pragma once
 
 namespace texloom {
 
-// Under the sanitizer for addresses memory is not recycled, so that it sees what is used too late.
+// Pools then recycle nothing, so that the sanitizer sees what is used too late.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool kAddressSanitizer = true;
 #elif defined(__has_feature)

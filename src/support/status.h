@@ -65,6 +65,7 @@ class [[nodiscard]] Status {
     StatusCode code;
     std::string message;
   };
+  // Both out of line: errors are rare, and checks many.
   struct Release {
     void operator()(Error* error) const;
   };

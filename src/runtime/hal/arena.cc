@@ -6,8 +6,8 @@ namespace texloom::hal {
 
 namespace {
 
-// Enough for a command or two: most arenas that are kept for long hold no more. Below what
-// allocators count among large pieces, for which they tidy up first.
+// Enough for a command or two: most arenas that are kept for long hold no more. Glibc tidies up all
+// small pieces for one of 1 KiB or more.
 constexpr std::size_t kFirstBlock = 512;
 constexpr std::size_t kMostKept = kAddressSanitizer ? 0 : (1 << 20) / ArenaBlocks::kBytes;
 

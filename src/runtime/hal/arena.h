@@ -14,12 +14,13 @@
 
 namespace texloom::hal {
 
-// The blocks that arenas give back, kept for those that come: the memory is warm, and allocators
-// that others share (a driver's threads) are left alone. At most 1 MiB is kept. Thread safe.
+// The blocks that arenas give back, kept for those that come: the memory is warm, and the process'
+// allocator, which a driver's threads use at the same time, is called less. At most 1 MiB is kept.
+// Thread safe.
 class ArenaBlocks {
  public:
   using Block = std::unique_ptr<std::byte[]>;
-  static constexpr std::size_t kBytes = 1 << 15;  // of each
+  static constexpr std::size_t kBytes = 1 << 13;  // of each
 
   Block take();  // null when the host has no room
   void give_back(std::vector<Block> blocks);

@@ -13,16 +13,16 @@ bool is_empty(Extent2D extent) { return extent.width == 0 || extent.height == 0;
 
 // Buffers are still the caller's handles: a part of a buffer is one of its own. Made in its place,
 // as copies of a variant are slow.
-void bind(SegmentBinding& place, const BufferBinding& binding) {
+void set_binding(SegmentBinding& place, const BufferBinding& binding) {
   place.emplace<BoundBuffer>(binding.buffer.get(), binding.offset);
 }
-void bind(SegmentBinding& place, const TextureBinding& binding) {
+void set_binding(SegmentBinding& place, const TextureBinding& binding) {
   place = BoundTexture{binding.texture.get(), binding.origin};
 }
-void bind(SegmentBinding& place, const BindingSlot& slot) { place = slot; }
+void set_binding(SegmentBinding& place, const BindingSlot& slot) { place = slot; }
 template <typename... Kinds>
-void bind(SegmentBinding& place, const std::variant<Kinds...>& binding) {
-  std::visit([&](const auto& each) { bind(place, each); }, binding);
+void set_binding(SegmentBinding& place, const std::variant<Kinds...>& binding) {
+  std::visit([&](const auto& each) { set_binding(place, each); }, binding);
 }
 
 void resolve_part(SegmentBinding& binding) {
@@ -35,8 +35,8 @@ bool is_slot(const SegmentBinding& binding) { return std::holds_alternative<Bind
 }  // namespace
 
 CommandBuffer::CommandBuffer(std::shared_ptr<const DeviceInfo> device_info,
-                             const CommandBufferDesc& desc, std::shared_ptr<ArenaBlocks> blocks)
-    : device_info_(std::move(device_info)), desc_(desc), arena_(std::move(blocks)) {
+                             std::shared_ptr<ArenaBlocks> memory, const CommandBufferDesc& desc)
+    : device_info_(std::move(device_info)), desc_(desc), arena_(std::move(memory)) {
   const bool automatic = desc.barriers == Barriers::Automatic;
   if (desc.barriers == Barriers::Checked ||
       (automatic && !device_info_->features.in_order_commands))
@@ -86,7 +86,7 @@ Status CommandBuffer::record_call(const std::shared_ptr<Executable>& executable,
                                   std::uint32_t entry_point, std::span<const Ref> bindings,
                                   std::span<const Constant> constants, KernelCall& call) {
   const std::span<SegmentBinding> given = arena_.make_array<SegmentBinding>(bindings.size());
-  for (std::size_t i = 0; i < given.size(); ++i) bind(given[i], bindings[i]);
+  for (std::size_t i = 0; i < given.size(); ++i) set_binding(given[i], bindings[i]);
   TL_RETURN_IF_ERROR(
       check_dispatch(*device_info_, executable.get(), entry_point, given, constants));
   for (SegmentBinding& binding : given) resolve_part(binding);
@@ -151,7 +151,7 @@ Status CommandBuffer::dispatch_indirect(const std::shared_ptr<Executable>& execu
                       "dispatch_indirect: {} cannot read the numbers of groups from a buffer",
                       device_info_->name);
   IndirectDispatchSegment segment;
-  bind(segment.groups, groups);
+  set_binding(segment.groups, groups);
   if (!is_slot(segment.groups))
     TL_RETURN_IF_ERROR(check_indirect_groups(*device_info_, segment.groups));
   resolve_part(segment.groups);

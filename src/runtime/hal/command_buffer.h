@@ -54,9 +54,8 @@ struct CommandBufferDesc {
 // Made by Device::create_command_buffer.
 class CommandBuffer {
  public:
-  explicit CommandBuffer(std::shared_ptr<const DeviceInfo> device_info,
-                         const CommandBufferDesc& desc = {},
-                         std::shared_ptr<ArenaBlocks> blocks = std::make_shared<ArenaBlocks>());
+  CommandBuffer(std::shared_ptr<const DeviceInfo> device_info, std::shared_ptr<ArenaBlocks> memory,
+                const CommandBufferDesc& desc = {});
   CommandBuffer(const CommandBuffer&) = delete;
   CommandBuffer& operator=(const CommandBuffer&) = delete;
 

@@ -25,7 +25,7 @@ Status check_buffer_argument(const DeviceInfo& device, const BufferParam& param,
   if (bound->offset == bound->buffer->bytes())
     return invalid_argument("offset {} is the end of the buffer", bound->offset);
   const std::uint64_t offset = root(*bound).offset;
-  if (offset != 0 && offset % device.limits.buffer_offset_alignment != 0)
+  if (offset % device.limits.buffer_offset_alignment != 0)
     return invalid_argument("offset {} is not a multiple of the device's {} bytes", offset,
                             device.limits.buffer_offset_alignment);
   return {};
@@ -78,9 +78,10 @@ struct ByteRange {
 // What a use touches of a buffer: of a texture that is a view all that it shows, and of one that
 // has memory of its own nothing.
 ByteRange bytes_of(const Use& use) {
-  if (const auto* buffer = std::get_if<BoundBuffer>(use.binding))
-    return {&buffer->buffer->root(), buffer->buffer->base_offset() + buffer->offset,
-            touched_bytes(std::get<BufferParam>(*use.param), *buffer)};
+  if (const auto* buffer = std::get_if<BoundBuffer>(use.binding)) {
+    const BoundBuffer place = root(*buffer);
+    return {place.buffer, place.offset, touched_bytes(std::get<BufferParam>(*use.param), place)};
+  }
   const auto* texture = std::get_if<BoundTexture>(use.binding);
   const TextureBacking* backing = texture == nullptr ? nullptr : texture->texture->backing();
   if (backing == nullptr) return {};

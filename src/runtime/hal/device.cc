@@ -99,7 +99,7 @@ Result<std::shared_ptr<Executable>> Device::create_executable(const ExecutableDe
 }
 
 std::shared_ptr<CommandBuffer> Device::create_command_buffer(const CommandBufferDesc& desc) const {
-  return std::make_shared<CommandBuffer>(info_, desc, command_memory_);
+  return std::make_shared<CommandBuffer>(info_, command_memory_, desc);
 }
 
 Result<std::shared_ptr<Queue>> Device::create_queue() {

@@ -3,6 +3,7 @@
 #include "runtime/hal/command_buffer.h"
 
 #include <array>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -242,6 +243,19 @@ TEST_F(CommandBufferTest, ManyPlacesOfOneBuffer) {
   EXPECT_EQ(all[1000], "barrier");
 }
 
+// None of many objects is lost sight of.
+TEST_F(CommandBufferTest, ManyBuffersBetweenTwoBarriers) {
+  std::vector<std::shared_ptr<Buffer>> buffers(40);
+  for (auto& buffer : buffers) buffer = make_buffer();
+  for (const auto& again : buffers) {
+    const auto commands = make_commands();
+    for (const auto& buffer : buffers) TL_ASSERT_OK(commands->fill(buffer, 0, 4, kZero));
+    TL_ASSERT_OK(commands->fill(again, 0, 4, kZero));
+    EXPECT_EQ(commands->segments().size(), buffers.size() + 2);
+    EXPECT_EQ(names(*commands)[buffers.size()], "barrier");
+  }
+}
+
 TEST_F(CommandBufferTest, SlotsMayBeAnyMemory) {
   const auto kernel = make_kernel();
   const auto record = [&](CommandBuffer& commands, std::uint32_t in, std::uint32_t out) {
@@ -253,6 +267,10 @@ TEST_F(CommandBufferTest, SlotsMayBeAnyMemory) {
   TL_ASSERT_OK(record(*automatic, 2, 3));
   TL_ASSERT_OK(automatic->fill(a_, 0, 1, kZero));
   EXPECT_THAT(names(*automatic), ElementsAre("dispatch", "barrier", "dispatch", "barrier", "fill"));
+  // What is behind a barrier is nothing's slot.
+  TL_ASSERT_OK(automatic->copy_buffer(b_, 0, c_, 0, 8));
+  EXPECT_EQ(names(*automatic).back(), "copy_buffer");
+  EXPECT_EQ(names(*automatic).size(), 6U);
   const auto checked = make_commands(Barriers::Checked);
   TL_ASSERT_OK(record(*checked, 0, 1));
   TL_ASSERT_OK(record(*checked, 2, 3));
@@ -310,6 +328,74 @@ TEST_F(CommandBufferTest, ObjectsAreKeptOnce) {
   EXPECT_EQ(a_.use_count(), 2);
   commands.reset();
   EXPECT_EQ(a_.use_count(), 1);
+}
+
+TEST_F(CommandBufferTest, EachCommandKeepsWhatItNames) {
+  const auto make_texture = [&] {
+    return *device_->create_texture({.extent = {8, 8}, .format = TexelFormat::Rgba32Float});
+  };
+  struct Objects {
+    std::shared_ptr<Buffer> x, y, z;
+    std::shared_ptr<Texture> s, t;
+    std::shared_ptr<Executable> kernel;
+  };
+  std::array<std::byte, 4> host = {};
+  const BufferTextureRegion region{.extent = {1, 1}};
+  struct Case {
+    const char* name;
+    long kept;  // objects
+    std::function<Status(CommandBuffer&, const Objects&)> record;
+  };
+  const std::array<Case, 11> cases = {{
+      {"dispatch", 3,
+       [](CommandBuffer& commands, const Objects& o) {
+         return commands.dispatch(o.kernel, 0, {1, 1, 1},
+                                  {{BufferBinding{o.x}, BufferBinding{o.y}}}, {});
+       }},
+      {"dispatch_with_table", 2,
+       [](CommandBuffer& commands, const Objects& o) {
+         const std::array<BindingRef, 2> refs = {BindingSlot{0}, BufferBinding{o.y}};
+         return commands.dispatch_with_table(o.kernel, 0, {1, 1, 1}, refs, {});
+       }},
+      {"dispatch_indirect", 4,
+       [](CommandBuffer& commands, const Objects& o) {
+         const std::array<BindingRef, 2> refs = {BufferBinding{o.x}, BufferBinding{o.y}};
+         return commands.dispatch_indirect(o.kernel, 0, BufferBinding{o.z}, refs, {});
+       }},
+      {"fill", 1,
+       [](CommandBuffer& commands, const Objects& o) { return commands.fill(o.x, 0, 4, kZero); }},
+      {"update", 1,
+       [&](CommandBuffer& commands, const Objects& o) { return commands.update(o.x, 0, host); }},
+      {"readback", 1,
+       [&](CommandBuffer& commands, const Objects& o) { return commands.readback(o.x, 0, host); }},
+      {"copy_buffer", 2,
+       [](CommandBuffer& commands, const Objects& o) {
+         return commands.copy_buffer(o.x, 0, o.y, 0, 4);
+       }},
+      {"copy_buffer_to_texture", 2,
+       [&](CommandBuffer& commands, const Objects& o) {
+         return commands.copy_buffer_to_texture(o.x, o.t, region);
+       }},
+      {"copy_texture_to_buffer", 2,
+       [&](CommandBuffer& commands, const Objects& o) {
+         return commands.copy_texture_to_buffer(o.s, o.x, region);
+       }},
+      {"copy_texture", 2,
+       [](CommandBuffer& commands, const Objects& o) {
+         return commands.copy_texture(o.s, {}, o.t, {}, {1, 1});
+       }},
+      {"barrier", 0, [](CommandBuffer& commands, const Objects&) { return commands.barrier(); }},
+  }};
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.name);
+    const Objects o{make_buffer(),  make_buffer(),  make_buffer(),
+                    make_texture(), make_texture(), make_kernel()};
+    const auto commands = make_commands();
+    TL_EXPECT_OK(each.record(*commands, o));
+    const long handles = o.x.use_count() + o.y.use_count() + o.z.use_count() + o.s.use_count() +
+                         o.t.use_count() + o.kernel.use_count();
+    EXPECT_EQ(handles, 6 + each.kept);
+  }
 }
 
 // What the null driver would run: neighbours seen together.

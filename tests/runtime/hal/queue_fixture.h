@@ -108,7 +108,7 @@ class Queues : public ::testing::Test {
     return *queue;
   }
   std::shared_ptr<const CommandBuffer> commands() const {
-    auto made = std::make_shared<CommandBuffer>(info_);
+    auto made = std::make_shared<CommandBuffer>(info_, memory_);
     const std::array<std::byte, 4> data = {};
     EXPECT_TRUE(made->update(std::make_shared<PlainBuffer>(info_), 0, data).ok());
     EXPECT_TRUE(made->finish().ok());
@@ -117,7 +117,7 @@ class Queues : public ::testing::Test {
 
   // Commands of the device, a host call, and commands again.
   std::shared_ptr<const CommandBuffer> commands_around(std::function<Status()> call) const {
-    auto made = std::make_shared<CommandBuffer>(info_);
+    auto made = std::make_shared<CommandBuffer>(info_, memory_);
     const auto buffer = std::make_shared<PlainBuffer>(info_);
     const std::array<std::byte, 4> data = {};
     EXPECT_TRUE(made->update(buffer, 0, data).ok());
@@ -127,13 +127,14 @@ class Queues : public ::testing::Test {
     return made;
   }
   std::shared_ptr<const CommandBuffer> host_call(std::function<Status()> call) const {
-    auto made = std::make_shared<CommandBuffer>(info_);
+    auto made = std::make_shared<CommandBuffer>(info_, memory_);
     EXPECT_TRUE(made->host_call(std::move(call)).ok());
     EXPECT_TRUE(made->finish().ok());
     return made;
   }
 
   std::shared_ptr<const DeviceInfo> info_ = std::make_shared<const DeviceInfo>();
+  std::shared_ptr<ArenaBlocks> memory_ = std::make_shared<ArenaBlocks>();
   std::shared_ptr<Script> script_ = std::make_shared<Script>();
   std::shared_ptr<Queue> queue_ = make_queue(script_);
   std::shared_ptr<Semaphore> a_ = std::make_shared<Semaphore>();

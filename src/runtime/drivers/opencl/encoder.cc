@@ -118,8 +118,9 @@ class Encoder::Cursor {
   SegmentList::Iterator segment_;
 };
 
-// Small updates that lie one behind the other are one write. Nothing is listed beforehand: the
-// more memory this takes, the longer allocators of drivers take for their own.
+// Small updates that lie one behind the other are one write. Nothing is listed beforehand: that
+// would be memory for each submission, in which PoCL's events have their own (glibc tidies up all
+// small pieces for a large one).
 Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueued) {
   const bool is_profiled = context_.profile() != nullptr;
   for (Cursor next(commands); !next.at_end();) {
@@ -208,18 +209,21 @@ Result<cl_mem> Encoder::make_part(const BufferParam& param, const BoundBuffer& b
   return parts_.back().get();
 }
 
-Status Encoder::set_arguments(const KernelCall& call, std::span<const Binding> table,
-                              cl_kernel kernel) {
-  const EntryPoint& entry = call.entry();
+void Encoder::begin_dispatch(const KernelCall& call, std::span<const Binding> table) {
+  parts_.clear();
   buffers_.clear();
   auto binding = call.bindings.begin();
-  for (const KernelParam& param : entry.params) {
+  for (const KernelParam& param : call.entry().params) {
     if (std::holds_alternative<BufferParam>(param))
       buffers_.push_back(resolve_buffer(*binding, table));
     if (is_bound(param)) ++binding;
   }
-  parts_.clear();
-  binding = call.bindings.begin();
+}
+
+Status Encoder::set_arguments(const KernelCall& call, std::span<const Binding> table,
+                              cl_kernel kernel) {
+  const EntryPoint& entry = call.entry();
+  auto binding = call.bindings.begin();
   auto bound = buffers_.begin();
   auto constant = call.constants.begin();
   for (cl_uint i = 0; i < entry.params.size(); ++i) {
@@ -265,6 +269,7 @@ Status Encoder::encode(const DispatchSegment& segment, std::span<const Binding> 
     local[axis] = entry.workgroup_size[axis];
     global[axis] = local[axis] * segment.groups[axis];
   }
+  begin_dispatch(call, table);
   const std::scoped_lock lock(executable.argument_mutex());
   TL_RETURN_IF_ERROR(set_arguments(call, table, kernel));
   const cl_int code = context_.api().clEnqueueNDRangeKernel(

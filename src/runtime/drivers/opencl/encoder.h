@@ -51,6 +51,8 @@ class Encoder {
   Status write(const BoundBuffer& target, std::span<const std::byte> data, cl_event* done);
   bool is_aligned(std::uint64_t offset, std::uint64_t bytes) const;
   Status encode(const DispatchSegment& segment, std::span<const Binding> table, cl_event* done);
+  // What the last two members hold becomes this dispatch's.
+  void begin_dispatch(const KernelCall& call, std::span<const Binding> table);
   // Of the kernel, all. The parts of buffers that this makes must live until it is enqueued.
   Status set_arguments(const KernelCall& call, std::span<const Binding> table, cl_kernel kernel);
   Result<cl_mem> make_part(const BufferParam& param, const BoundBuffer& bound);

@@ -170,11 +170,15 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   const MemoryKindInfo managed{.available = true, .mappable = true, .persistent = true};
   info.memory_kinds = {MemoryKindInfo{.available = true}, shared, managed};
   const bool available = reader.scalar<cl_bool>(CL_DEVICE_AVAILABLE) != CL_FALSE;
+  const bool little_endian = reader.scalar<cl_bool>(CL_DEVICE_ENDIAN_LITTLE) != CL_FALSE;
   const bool compiles = reader.scalar<cl_bool>(CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
   add_quirks(info);
   TL_RETURN_IF_ERROR(to_status(reader.error(), "clGetDeviceInfo"));
   if (!available)
     return make_error(StatusCode::Unavailable, "device {} is not available", info.name);
+  // Scalars are passed, and bytes told apart, as the host has them.
+  if (!little_endian)
+    return make_error(StatusCode::Unavailable, "device {} is big-endian", info.name);
   if (!compiles) return make_error(StatusCode::Unavailable, "device {} has no compiler", info.name);
   return info;
 }

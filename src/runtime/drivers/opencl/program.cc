@@ -83,7 +83,7 @@ Result<ProgramHandle> build_once(const Context& context, const KernelCode& code,
   const cl_int error =
       context.api().clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
   if (error == CL_SUCCESS) return program;
-  const Status status = to_status(error, "clBuildProgram");
+  const Status status = to_error(error, "clBuildProgram");
   return make_error(error == CL_INVALID_BINARY ? StatusCode::BuildFailed : status.code(),
                     "{}, build log:\n{}", status.message(), build_log(context, program.get()));
 }

@@ -16,7 +16,7 @@ namespace {
 // vectors at any address. Elsewhere neighbouring work items have neighbouring units, so that memory
 // sees whole lines.
 struct Shape {
-  std::uint64_t unit;         // bytes that are written at once, at a multiple of as many
+  std::uint64_t unit;         // bytes, at a multiple of as many; a range is made of whole ones
   std::uint64_t item_units;   // of one work item
   std::uint64_t group_items;  // of one work group; not less than the bytes at an end
 };
@@ -31,7 +31,7 @@ std::vector<std::string> options_of(const Shape& shape) {
           fmt::format("-DGROUP={}", shape.group_items)};
 }
 
-// A range of the target is `head` bytes up to a unit's beginning, `units` units, and `tail` bytes.
+// A unit is a byte: `head` and `tail` are 0, and here since the others' kernels take them.
 constexpr const char* kCpuSource = R"(
 // At any address.
 typedef struct __attribute__((packed)) { uint16 words; } Vector;
@@ -60,6 +60,7 @@ __kernel void fill_bytes(__global uchar* target, ulong offset, uint head, ulong 
 }
 )";
 
+// A range of the target is `head` bytes up to a unit's beginning, `units` units, and `tail` bytes.
 constexpr const char* kOthersSource = R"(
 // Four words of eight, from a place on that is the same for all work items.
 uint4 from_word(uint4 a, uint4 b, uint place) {

@@ -14,9 +14,10 @@
 namespace texloom::hal::opencl {
 
 // Kernels of the driver's own, one executable for all queues of a device, built at first use: a
-// failure of that is the error of each transfer that needs it. They write whole units (words on a
-// CPU, 16 bytes elsewhere), made of two of the source where that lies otherwise (a funnel shift),
-// and single bytes only at the ends; no byte outside a range is written. Thread safe.
+// failure of that is the error of each transfer that needs it. On a CPU they move vectors at any
+// address; elsewhere they write whole units of 16 bytes, made of two of the source where that lies
+// otherwise (a funnel shift), and single bytes only at the ends. No byte outside a range is
+// written. Thread safe.
 class TransferKernels {
  public:
   static Result<std::shared_ptr<TransferKernels>> create(std::shared_ptr<const Context> context);

@@ -20,6 +20,7 @@ struct InventedDevice {
   cl_int answer = CL_SUCCESS;  // of every query
   std::string extensions = "cl_khr_fp16_not cl_khr_fp64 ";
   cl_device_fp_config half = 0;
+  cl_bool little_endian = CL_TRUE;
 };
 std::vector<std::vector<InventedDevice>> g_platforms;  // an empty one has no devices
 int g_names_told = 0;  // answers to the queries of a platform's name, before errors
@@ -79,6 +80,8 @@ cl_int CL_API_CALL get_device_info(cl_device_id handle, cl_device_info name, std
       return give(&device.images, sizeof(cl_bool), to, size);
     case CL_DEVICE_AVAILABLE:
       return give(&device.available, sizeof(cl_bool), to, size);
+    case CL_DEVICE_ENDIAN_LITTLE:
+      return give(&device.little_endian, sizeof(cl_bool), to, size);
     case CL_DEVICE_COMPILER_AVAILABLE:
       return give(&device.compiler, sizeof(cl_bool), to, size);
     default:
@@ -196,14 +199,16 @@ TEST_F(PlatformTest, DevicesThatCannotBeUsedAreLeftOut) {
                   {"binary", CL_DEVICE_TYPE_GPU, CL_TRUE, CL_TRUE, CL_FALSE},
                   {"broken", CL_DEVICE_TYPE_GPU, CL_TRUE, CL_TRUE, CL_TRUE, CL_OUT_OF_RESOURCES},
                   {"cpu", CL_DEVICE_TYPE_CPU}}};
+  g_platforms[0].push_back({"big", CL_DEVICE_TYPE_CPU});
+  g_platforms[0].back().little_endian = CL_FALSE;
   EXPECT_EQ(names(), (std::vector<std::string>{"cpu"}));
-  g_platforms[0].pop_back();
+  g_platforms[0].erase(g_platforms[0].begin() + 3);
   g_platforms.emplace_back();
   const Status status = find().status();
   for (const char* part :
        {"no OpenCL device; invented: device gone is not available", "device binary has no compiler",
-        "invented: clGetDeviceInfo: CL_OUT_OF_RESOURCES", "clGetDeviceIDs: CL_DEVICE_NOT_FOUND",
-        "pocl-opencl-icd"})
+        "device big is big-endian", "invented: clGetDeviceInfo: CL_OUT_OF_RESOURCES",
+        "clGetDeviceIDs: CL_DEVICE_NOT_FOUND", "pocl-opencl-icd"})
     EXPECT_THAT(status, fails_with(StatusCode::Unavailable, std::string(part)));
 }
 

@@ -43,7 +43,7 @@ class TransferTest : public OpenClTest, public ::testing::WithParamInterface<Cas
 
   // Lengths around words, vectors (64 bytes), and groups (16384 bytes).
   static constexpr std::array<std::uint64_t, 18> kLengths = {
-      1, 2, 3, 4, 5, 7, 8, 15, 63, 64, 65, 67, 4095, 4096, 4099, 9001, 16384, 16451};
+      1, 2, 3, 4, 5, 7, 8, 15, 63, 64, 65, 67, 129, 4099, 9001, 16383, 16384, 16451};
   static constexpr std::uint64_t kRoom = 16480;
   // Within words, and within the units of 16 bytes.
   static constexpr std::array<std::uint64_t, 7> kPlaces = {4, 5, 6, 7, 11, 18, 29};
