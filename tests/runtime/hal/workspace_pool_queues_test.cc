@@ -86,6 +86,8 @@ TEST_F(BusyElsewhere, AtTheBoundThePointIsWaitedFor) {
   EXPECT_EQ(lease.wait()->value, 1U);
   EXPECT_EQ(driver_calls(), calls);
   EXPECT_EQ(pool_.statistics().waits, 1U);
+  EXPECT_EQ(pool_.statistics().reuses, 1U);  // it is larger than what was asked for
+  EXPECT_EQ(pool_.statistics().exact_hits, 0U);
 }
 
 TEST_F(BusyElsewhere, WhereTheDriverHasNoMoreThePointIsWaitedFor) {
