@@ -4,7 +4,9 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -121,6 +123,12 @@ TEST_P(HostDriverTest, DescribesTheMachine) {
   ASSERT_EQ(driver_->devices().size(), 1U);
   const DeviceInfo& info = device_->info();
   EXPECT_FALSE(info.name.empty());
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (!line.starts_with("model name\t: ")) continue;  // ARM has none
+    EXPECT_EQ("model name\t: " + info.name, line);
+    break;
+  }
   EXPECT_EQ(info.type, DeviceType::Cpu);
   EXPECT_EQ(info.limits.compute_units, GetParam());
   EXPECT_GT(info.limits.global_memory_bytes, std::uint64_t{1} << 26);
