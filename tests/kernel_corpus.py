@@ -1,0 +1,340 @@
+"""The programs that tests/kernel_diff.py compiles: operators, programs of the tests, random ones.
+
+Each is a program in the text form, written to FOLDER/NAME.tl. How it is compiled, besides as it
+stands, is in FOLDER/ways.json. This runs with the Python package of one revision; it depends only
+on what the package keeps stable: `texloom.te`, `texloom.ops`, `texloom.driver.program` and
+`texloom.fuzz.job.text_of`.
+
+python tests/kernel_corpus.py PART ROOT FOLDER SEEDS
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+PARTS = ("operators", "lit", "fuzz")
+
+TARGETS = (
+    "opencl",  # of every operator; the others take turns
+    "opencl -device=adreno",
+    "opencl -device=mali",
+    "opencl -device=intel_graphics",
+    "opencl -device=nvidia",
+    "opencl -device=pocl",
+    "opencl -float16_arithmetic=1",
+    "opencl -contract=0",
+)
+
+DIVIDER = re.compile(r"^// -----.*\n", re.MULTILINE)
+RAW_STRING = re.compile(r'R"(\w*)\((.*?)\)\1"', re.DOTALL)
+TL_BLOCK = re.compile(r"^```tl\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUN = re.compile(r"^// RUN:(.*)$", re.MULTILINE)
+HEAD = re.compile(r"^program\b.* stage=(\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a program is compiled.
+
+    Attributes
+    ----------
+    tool : str
+        "python", for the package, or "opt", for texloom-opt.
+    checked : bool
+        Whether the package tests indices.
+    target : str
+        What texloom-opt is told; empty for the program's own, or the default.
+    """
+
+    tool: str = "python"
+    checked: bool = False
+    target: str = ""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program in the text form, and all ways to compile it. A name is that of a file."""
+
+    name: str
+    text: str
+    ways: tuple[Way, ...] = (Way(),)
+
+
+def write(programs: Iterator[Program], folder: Path) -> None:
+    """Write what this module's docstring says."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ways = {}
+    for each in programs:
+        assert each.name not in ways, f"two programs are called {each.name}"
+        (folder / f"{each.name}.tl").write_text(each.text, encoding="utf-8")
+        ways[each.name] = [asdict(way) for way in each.ways]
+    (folder / "ways.json").write_text(json.dumps(ways, indent=1), encoding="utf-8")
+
+
+def read(folder: Path) -> list[Program]:
+    """Read what `write` wrote."""
+    ways = json.loads((folder / "ways.json").read_text(encoding="utf-8"))
+    return [
+        Program(
+            name,
+            (folder / f"{name}.tl").read_text(encoding="utf-8"),
+            tuple(Way(**way) for way in each),
+        )
+        for name, each in ways.items()
+    ]
+
+
+# --- Random programs ------------------------------------------------------------------------------
+
+
+def random_programs(seeds: int) -> Iterator[Program]:
+    """The first programs of texloom-fuzz."""
+    from texloom.fuzz.job import text_of
+
+    for seed in range(seeds):
+        yield Program(f"{seed:05}", text_of(seed), (Way(), Way(checked=True)))
+
+
+# --- Programs of the tests ------------------------------------------------------------------------
+
+
+def programs_of_tests(root: Path) -> Iterator[Program]:
+    """Every program of tests/lit, of a raw string of a C++ test, and of the documents."""
+    seen = set()
+    for name, text, targets in _texts(root):
+        head = HEAD.search(text)
+        if head is None or text in seen or DIVIDER.search(text):  # two programs in a string
+            continue
+        seen.add(text)
+        ways = [Way("opt", target=target) for target in ("", *targets)]
+        if head[1] != "te":  # which names its own target
+            ways.append(Way("opt", target="opencl -float16_arithmetic=1"))
+            ways.append(Way("opt", target="opencl -device=adreno"))
+        yield Program(name, text, tuple(dict.fromkeys(ways)))
+
+
+def _texts(root: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """Names, texts without comments, and the targets that a test compiles them for."""
+    for file in sorted((root / "tests/lit").rglob("*.tl")):
+        whole = file.read_text(encoding="utf-8")
+        for number, part in enumerate(DIVIDER.split(whole)):
+            text = re.sub(r"[ \t]*//.*\n", "\n", part + "\n").strip() + "\n"
+            yield f"{_name_in(root, file)}_{number}", text, run_targets(whole)
+    for file in sorted((root / "tests").rglob("*")):
+        if file.suffix in (".cc", ".h"):
+            for number, (_, text) in enumerate(RAW_STRING.findall(file.read_text("utf-8"))):
+                yield f"{_name_in(root, file)}_{number}", text, []
+    for file in sorted((root / "docs").rglob("*.md")):
+        for number, text in enumerate(TL_BLOCK.findall(file.read_text(encoding="utf-8"))):
+            yield f"{_name_in(root, file)}_{number}", text, []
+
+
+def _name_in(root: Path, file: Path) -> str:
+    return "_".join(file.relative_to(root).with_suffix("").parts)
+
+
+def run_targets(text: str) -> list[str]:
+    """The targets of a lit test's RUN lines."""
+    joined = re.sub(r"\\\n// RUN:", " ", text)
+    words = [word for line in RUN.findall(joined) for word in shlex.split(line)]
+    option = "--target="
+    return [word.removeprefix(option) for word in words if word.startswith(option)]
+
+
+# --- Operators ------------------------------------------------------------------------------------
+
+Make = Callable[[], tuple[Any, list[Any], dict[Any, Any]]]  # schedule, arguments, binds
+
+
+def operators() -> Iterator[Program]:
+    """Convolutions and matrix products, each for some targets, and with tests of indices."""
+    from texloom import driver
+
+    for number, (name, make) in enumerate(_operators()):
+        schedule, arguments, binds = make()
+        for target in targets_of(number):
+            text = str(driver.program(schedule, arguments, "f", binds, target=target))
+            ways = (Way(), Way(checked=True)) if target == "opencl" else (Way(),)
+            option = target.partition(" -")[2]
+            yield Program(f"{name}__{option.replace('=', '_') or 'opencl'}", text, ways)
+
+
+def targets_of(number: int) -> tuple[str, ...]:
+    """The first target, and two of the others."""
+    first, *others = TARGETS
+    return first, *(others[(2 * number + each) % len(others)] for each in range(2))
+
+
+def _operators() -> Iterator[tuple[str, Make]]:
+    yield from _conv2d_nchw4c()
+    yield from _conv2d_nhwc()
+    yield from _blocked_conv2d()
+    yield from _texel_matmul()
+    yield from _matmul()
+
+
+def _inputs(*shapes: tuple[int, ...], dtype: str = "float32") -> list[Any]:
+    from texloom import te
+
+    return [te.placeholder(shape, dtype, name=f"in{n}") for n, shape in enumerate(shapes)]
+
+
+def _in_textures(tensors: list[Any], storage: str) -> dict[Any, Any]:
+    """Declarations of what lies in textures."""
+    from texloom.tir.buffer import decl_buffer
+
+    if storage == "buffer":
+        return {}
+    return {t: decl_buffer(t.shape, t.dtype, t.name, scope="texture") for t in tensors}
+
+
+def _conv2d_nchw4c() -> Iterator[tuple[str, Make]]:
+    from texloom.ops import conv2d
+
+    cases = {
+        "even": ((2, 4, 16, 24), 8, 1, 1, None),
+        "odd": ((1, 2, 9, 11), 3, 2, 1, None),
+        "tiles": ((1, 2, 14, 14), 4, 1, 0, (2, 4)),
+    }
+    for (name, case), storage, dtype in product(
+        cases.items(), ("texture", "buffer"), ("float32", "float16")
+    ):
+
+        def make(case: Any = case, storage: Any = storage, dtype: str = dtype) -> Any:
+            (n, groups, height, width), outputs, stride, padding, tile = case
+            data, weight = _inputs(
+                (n, groups, height, width, 4), (outputs, groups * 4, 3, 3, 4), dtype=dtype
+            )
+            output = conv2d.conv2d_nchw4c(data, weight, stride=stride, padding=padding)
+            s = conv2d.schedule_conv2d_nchw4c(output, storage, tile=tile)
+            return s, [data, weight, output], {}
+
+        yield f"conv2d_nchw4c_{name}_{storage}_{dtype}", make
+
+
+def _conv2d_nhwc() -> Iterator[tuple[str, Make]]:
+    from texloom.ops import conv2d_nhwc as nhwc
+    from texloom.ops.conv2d_nhwc import ConvTiles
+
+    cases: dict[str, tuple[int, int, int | None, int, Any]] = {
+        "slices": (28, 64, 64, 3, ConvTiles((2, 4), 2, (1, 1, 16), 4, inputs=2, keep_rows=True)),
+        "splits": (14, 64, 64, 3, ConvTiles((2, 2), 4, (1, 7, 4), splits=2)),
+        "ahead": (14, 32, 32, 3, ConvTiles((1, 2), 4, (1, 1, 8), fetch_ahead=True)),
+        "one_by_one": (14, 128, 64, 1, ConvTiles((1, 2), 4, (1, 1, 8), slices=8)),
+        "depthwise": (14, 96, None, 3, ConvTiles((1, 2), 4, (7, 7, 8))),
+        "depthwise_odd": (15, 40, None, 3, ConvTiles((2, 4), 4, (2, 2, 8))),
+    }
+    for (name, case), storage in product(cases.items(), ("texture", "buffer")):
+
+        def make(case: Any = case, storage: Any = storage) -> Any:
+            size, inputs, outputs, kernel, tiles = case
+            own = () if outputs is None else (outputs,)
+            data, weight = _inputs((1, size, size, inputs), (kernel, kernel, inputs, *own))
+            compute, schedule = nhwc.conv2d_nhwc, nhwc.schedule_conv2d_nhwc
+            if outputs is None:
+                compute = nhwc.depthwise_conv2d_nhwc
+                schedule = nhwc.schedule_depthwise_conv2d_nhwc
+            convolution = compute(data, weight, padding=kernel // 2)
+            s = schedule(convolution, tiles)
+            return s, convolution.arguments, _in_textures([data, weight], storage)
+
+        yield f"conv2d_nhwc_{name}_{storage}", make
+
+
+def _blocked_conv2d() -> Iterator[tuple[str, Make]]:
+    from texloom.ops import blocked_conv2d as blocked
+    from texloom.ops.blocked_conv2d import Convolution, Tiling
+
+    layers: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...]]] = {
+        "rsckk": (Convolution(weight="RSCKk"), (1, 8, 28, 28, 4), (1, 1, 32, 8, 4)),
+        "wchnc": (Convolution("WCHNc", "CRSKk"), (28, 8, 28, 1, 4), (32, 1, 1, 8, 4)),
+        "padded": (Convolution(padding=1), (1, 4, 14, 14, 4), (8, 16, 3, 3, 4)),
+        "strided": (Convolution(stride=2, dilation=2), (1, 4, 31, 29, 4), (4, 16, 3, 3, 4)),
+        "depthwise": (Convolution(groups=32), (1, 8, 33, 33, 4), (8, 1, 3, 3, 4)),
+    }
+    tilings = {
+        "plain": Tiling(2, 8, 4, copy=False),
+        "local": Tiling(4, 4, 2),
+        "shared": Tiling(2, 4, 4, shared=True),
+        "virtual": Tiling(2, 4, 4, virtual=2),
+    }
+    for (name, layer), (tiles, tiling), textures in product(
+        layers.items(), tilings.items(), (True, False)
+    ):
+
+        def make(layer: Any = layer, tiling: Any = tiling, textures: bool = textures) -> Any:
+            convolution, *shapes = layer
+            data, weight = _inputs(*shapes)
+            output = convolution.compute(data, weight)
+            s = blocked.schedule(convolution, data, weight, output, tiling, textures=textures)
+            return s, [data, weight, output], {}
+
+        yield f"blocked_{name}_{tiles}_{'texture' if textures else 'buffer'}", make
+    convolution = Convolution(padding=1)
+
+    def in_half() -> Any:
+        data, weight = _inputs((1, 4, 14, 14, 4), (8, 16, 3, 3, 4), dtype="float16")
+        output = convolution.compute(data, weight, accumulate="float32")
+        s = blocked.schedule(convolution, data, weight, output, tilings["local"])
+        return s, [data, weight, output], {}
+
+    yield "blocked_half", in_half
+
+
+def _texel_matmul() -> Iterator[tuple[str, Make]]:
+    from texloom.ops import texel_matmul
+
+    for form, copy, textures in product(texel_matmul.FORMS, (False, True), (False, True)):
+
+        def make(form: Any = form, copy: bool = copy, textures: bool = textures) -> Any:
+            a, b = _inputs((32, 64, 4), (32, 64, 4))
+            c = form(a, b)
+            return texel_matmul.schedule(form, a, b, c, copy, textures=textures), [a, b, c], {}
+
+        storage = "texture" if textures else "buffer"
+        yield f"{form.__name__}_{'local' if copy else 'plain'}_{storage}", make
+
+
+def _matmul() -> Iterator[tuple[str, Make]]:
+    from texloom.ops.matmul import DIRECT, SHARED, WARPS, Tiles, matmul, schedule_matmul
+
+    small = replace(WARPS, block=(64, 64, 8), thread=(8, 8), lanes=(4, 4), swizzle=4)
+    all_tiles = {
+        "direct": DIRECT,
+        "shared": SHARED,
+        "warps": WARPS,
+        "warps_small": small,
+        "two_ahead": replace(small, fetch_ahead=2),
+        "not_ahead": replace(small, fetch_ahead=0, fragments_ahead=False),
+        "deep": Tiles((64, 32, 16), (8, 4), (4, 4)),
+    }
+    for (name, tiles), storage in product(all_tiles.items(), ("texture", "buffer")):
+
+        def make(tiles: Any = tiles, storage: str = storage) -> Any:
+            a, b, c = matmul(1024, 512, 256)
+            return schedule_matmul(a, b, c, tiles), [a, b, c], _in_textures([a, b], storage)
+
+        yield f"matmul_{name}_{storage}", make
+
+
+def main() -> None:
+    """Write one part of the corpus."""
+    part, root, folder, seeds = sys.argv[1:]
+    programs = {
+        "operators": operators,
+        "lit": lambda: programs_of_tests(Path(root)),
+        "fuzz": lambda: random_programs(int(seeds)),
+    }
+    write(programs[part](), Path(folder))
+
+
+if __name__ == "__main__":
+    main()
