@@ -37,11 +37,13 @@ function(texloom_library name)
   target_link_libraries(texloom_${name} PRIVATE $<BUILD_INTERFACE:texloom_options>
                                         PUBLIC ${arg_PUBLIC_LIBS})
   texloom_link(texloom_${name} PUBLIC ${arg_DEPS})
+  texloom_use_precompiled(texloom_${name} library)
 endfunction()
 
 # texloom_python_module(<name> [DEPS <Texloom library>...])
-# The extension module texloom.<name> of python/core. In a checkout it lies in python/texloom, so
-# that python/ on the path is enough; under scikit-build-core it is installed into the wheel.
+# The extension module texloom.<name> of python/core. In a checkout it lies in python/texloom (or
+# where TEXLOOM_PYTHON_OUTPUT says), so that python/ on the path is enough; under scikit-build-core it
+# is installed into the wheel.
 function(texloom_python_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS")
   texloom_collect_sources(sources ${PROJECT_SOURCE_DIR}/python/core)
@@ -52,14 +54,14 @@ function(texloom_python_module name)
   pybind11_add_module(${name} MODULE NO_EXTRAS ${sources})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/python)
   target_link_libraries(${name} PRIVATE texloom_options)
-  # Bindings are templates through and through: -O2 doubles their compile time and buys nothing.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+  target_compile_options(${name} PRIVATE ${texloom_python_options})
   texloom_link(${name} PRIVATE ${arg_DEPS})
+  texloom_use_precompiled(${name} python)
   if(SKBUILD)
     install(TARGETS ${name} LIBRARY DESTINATION texloom COMPONENT python)
   else()
     set_target_properties(${name} PROPERTIES
-      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_SOURCE_DIR}/python/texloom)
+      LIBRARY_OUTPUT_DIRECTORY ${TEXLOOM_PYTHON_OUTPUT}/texloom)
   endif()
 endfunction()
 
@@ -79,8 +81,10 @@ function(texloom_test folder)
   add_executable(${folder}_tests ${sources})
   target_include_directories(${folder}_tests PRIVATE ${PROJECT_SOURCE_DIR}
                                                      ${PROJECT_SOURCE_DIR}/src)
+  target_compile_options(${folder}_tests PRIVATE ${texloom_quick_options})
   target_link_libraries(${folder}_tests PRIVATE texloom_options GTest::gtest_main GTest::gmock)
   texloom_link(${folder}_tests PRIVATE ${arg_DEPS})
+  texloom_use_precompiled(${folder}_tests test)
   # Under an emulator a death test cannot start its own executable.
   if(CMAKE_CROSSCOMPILING)
     set(selection --gtest_filter=-*DeathTest.*)

@@ -5,7 +5,7 @@ give the same mutants. Works on copies below build/mutants, so that the checkout
 change that does not compile is drawn again; one that makes a test hang counts as noticed.
 
     .venv/bin/python tests/mutants.py --count 50 --seed 1
-    .venv/bin/python tests/mutants.py --count 20 --seed 7 --paths src/ir/layout.cc src/lower
+    .venv/bin/python tests/mutants.py --count 20 --seed 7 --paths src/ir/layout/layout.cc src/lower
     .venv/bin/python tests/mutants.py --runtime  # of src/runtime, which is built alone
 """
 
@@ -75,7 +75,7 @@ class Processes:
             output, _ = process.communicate(timeout=limit)
             status = process.returncode
         except subprocess.TimeoutExpired:
-            status, output = 124, f"no end within {limit:.0f} s"
+            status, output = 124, f"not finished within {limit:.0f} s"
         finally:
             kill_group(process)
             with self._lock:
@@ -174,25 +174,35 @@ class Copy:
             limit=self.limits.get(name, 1200),
         )
 
+    def lit(self) -> tuple[int, str]:
+        """Run the tests of texloom-opt."""
+        lit = Path(sys.executable).parent / "lit"
+        options = ("-q", "-j1", "--max-failures=1", "--param", f"build={self.build}")
+        return self.run(str(lit), *options, "tests/lit", limit=self.limits.get("lit", 1200))
+
     def pytest(self) -> tuple[int, str]:
-        """Run the Python tests; that none are collected is no failure."""
-        if not (self.folder / "tests" / "python").is_dir():
-            return 0, ""
-        status, output = self.run(
-            *(sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "tests/python"),
+        """Run the Python tests of ./dev test."""
+        options = ("-x", "-q", "-p", "no:cacheprovider", "-m", "not nightly")
+        return self.run(
+            *(sys.executable, "-m", "pytest", *options, "tests/python"),
             limit=self.limits.get("pytest", 1200),
         )
-        return (0 if status == 5 else status), output
+
+    def notices(self, name: str) -> tuple[int, str]:
+        """Run one of the tests, by the name that it has in `targets`."""
+        return {"lit": self.lit, "pytest": self.pytest}.get(name, lambda: self.cxx(name))()
 
     def baseline(self) -> None:
         """Run all tests once on the unchanged sources: they must pass; sets the time limits."""
-        self.targets = self.cxx_tests() | ({} if self.runtime_alone else {"pytest": "all"})
+        self.targets = self.cxx_tests()
+        if not self.runtime_alone:
+            self.targets |= {"lit": "texloom-opt", "pytest": "_core"}
         for name, target in self.targets.items():
             status, output = self.run("cmake", "--build", str(self.build), "--target", target)
             if status != 0:
                 raise RuntimeError(f"{target}, of the test {name}, is not built:\n{output[-6000:]}")
             begin = time.monotonic()
-            status, output = self.pytest() if name == "pytest" else self.cxx(name)
+            status, output = self.notices(name)
             if status != 0:
                 raise RuntimeError(f"{name} fails on the unchanged sources:\n{output[-6000:]}")
             self.limits[name] = 15 + 5 * (time.monotonic() - begin)
@@ -211,14 +221,15 @@ class Copy:
     def _verdict(self, change: Mutation) -> str:
         # The changed folder's own tests first: the likeliest to notice, and the quickest to build.
         own = change.path.split("/")[1]
-        for name in sorted(self.targets, key=lambda n: (n == "pytest", n != own)):
+        last = ("lit", "pytest")
+        for name in sorted(self.targets, key=lambda n: (n in last, n == "pytest", n != own)):
             build = ["cmake", "--build", str(self.build), "-j", "1", "--target", self.targets[name]]
             status, _ = self.run(*build)
             if status != 0:
                 return NO_COMPILE
-            status, _ = self.pytest() if name == "pytest" else self.cxx(name)
+            status, _ = self.notices(name)
             if status != 0:
-                step = name if name == "pytest" else f"ctest {name}"
+                step = name if name in last else f"ctest {name}"
                 return f"noticed by {step}{', which hung' if status == 124 else ''}"
         return SURVIVED
 

@@ -1,7 +1,9 @@
 """Runs clang-tidy on the sources that are not known to be clean.
 
 A source that was clean leaves an empty file in build/tidy, named by a hash of its text, of our
-headers that it includes, of its flags and of the checks; the next run skips it.
+headers that it includes, of its flags and of the checks; the next run skips it. Comments and layout
+do not count, but for comments that turn a check off. Needs a configured build folder, nothing
+compiled: precompiled headers are left out of the flags.
 """
 
 from __future__ import annotations
@@ -20,6 +22,13 @@ ROOT = Path(__file__).resolve().parent.parent
 CHECKED = ("apps/", "src/", "python/core/")
 # <texloom/…> is one of ours, as programs of others spell it.
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"|<texloom/)([^">]+)', re.MULTILINE)
+# What may hold `//` or `/*` without being a comment, then comments.
+TOKEN = re.compile(
+    r'(?P<kept>R"(?P<end>[^()\s]*)\(.*?\)(?P=end)"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\')'
+    r"|//[^\n]*|/\*.*?\*/",
+    re.DOTALL,
+)
+PRECOMPILED = re.compile(r" -Winvalid-pch(?: -Xclang \S+)+")
 WARNING = re.compile(r"^(/\S+?:\d+:\d+: (?:warning|error): .*)$", re.MULTILINE)
 
 
@@ -35,15 +44,27 @@ def closure(file: Path, seen: set[Path]) -> set[Path]:
     return seen
 
 
+def without_comments(text: str) -> str:
+    """Return what clang-tidy looks at: comments with NOLINT stay, layout does not."""
+
+    def kept(match: re.Match[str]) -> str:
+        return match[0] if match["kept"] or "NOLINT" in match[0] else " "
+
+    # A digit separator is no quote.
+    text = re.sub(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])", "", text)
+    return " ".join(TOKEN.sub(kept, text).split())
+
+
 def key(file: Path, command: str, common: bytes) -> str:
     """Hash what the result for one source depends on."""
     digest = hashlib.sha256(common + command.encode())
     for header in sorted(closure(file, set())):
-        digest.update(str(header.relative_to(ROOT)).encode() + b"\0" + header.read_bytes())
+        text = without_comments(header.read_text())
+        digest.update(f"{header.relative_to(ROOT)}\0{text}\0".encode())
     return digest.hexdigest()
 
 
-def run(tidy: str, build: Path, file: Path) -> subprocess.CompletedProcess[str]:
+def run(tidy: str, database: Path, file: Path) -> subprocess.CompletedProcess[str]:
     """Check one source."""
     options = [
         "-Wno-unknown-warning-option",  # the database may be GCC's
@@ -51,7 +72,7 @@ def run(tidy: str, build: Path, file: Path) -> subprocess.CompletedProcess[str]:
         "-Wshadow",
     ]
     return subprocess.run(
-        [tidy, "--quiet", "-p", str(build), *(f"--extra-arg={o}" for o in options), str(file)],
+        [tidy, "--quiet", "-p", str(database), *(f"--extra-arg={o}" for o in options), str(file)],
         capture_output=True,
         text=True,
         check=False,
@@ -77,7 +98,9 @@ def main() -> int:
     stamps.mkdir(exist_ok=True)
 
     keys: dict[Path, str] = {}
-    for entry in json.loads(database.read_text()):
+    entries = json.loads(database.read_text())
+    for entry in entries:
+        entry["command"] = PRECOMPILED.sub("", entry["command"])
         file = Path(entry["file"])
         path = file.relative_to(ROOT).as_posix()
         if path.startswith(CHECKED) and file.is_file():
@@ -94,10 +117,14 @@ def main() -> int:
     ]
     print(f"clang-tidy: {len(todo)} of {len(keys)} sources to check", flush=True)
 
+    plain = args.build / "tidy-database"
+    plain.mkdir(exist_ok=True)
+    (plain / "compile_commands.json").write_text(json.dumps(entries))
+
     told: set[str] = set()
     failed = 0
     with ThreadPoolExecutor(args.jobs) as pool:
-        runs = {pool.submit(run, tidy, args.build, file): file for file in todo}
+        runs = {pool.submit(run, tidy, plain, file): file for file in todo}
         for done, future in enumerate(as_completed(runs), 1):
             file, result = runs[future], future.result()
             print(f"[{done}/{len(todo)}] {file.relative_to(ROOT)}", flush=True)

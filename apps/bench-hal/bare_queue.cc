@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "runtime/drivers/opencl/error.h"
+#include "runtime/drivers/opencl/api/error.h"
 
 namespace texloom::bench_hal {
 namespace {

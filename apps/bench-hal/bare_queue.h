@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/drivers/opencl/api.h"
-#include "runtime/drivers/opencl/handle.h"
-#include "runtime/drivers/opencl/platform.h"
+#include "runtime/drivers/opencl/api/api.h"
+#include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/platform/platform.h"
 #include "support/status.h"
 
 namespace texloom::bench_hal {
@@ -35,7 +35,7 @@ class BareQueue {
     virtual Status run() = 0;
   };
   // Unimplemented where the device does not have the extension. `loader_paths`: as in
-  // opencl::DriverOptions. The queue outlives what is recorded.
+  // opencl::DriverOptions. The queue outlives its recordings.
   Result<std::unique_ptr<Recorded>> record(int dispatches,
                                            const std::vector<std::string>& loader_paths);
 

@@ -1,6 +1,7 @@
-// What the HAL costs beside OpenCL's own calls, on one device, as a table.
+// Prints a table of the HAL's overhead next to bare OpenCL calls, on one device.
 //
-//     build/apps/texloom-bench-hal [--device DEVICE] [--only TEXT] [--rounds N] [--json FILE]
+//     build/release/apps/texloom-bench-hal [--device DEVICE] [--only TEXT] [--rounds N]
+//                                          [--json FILE]
 //
 // Both arms of a row run in turns; times and bandwidths are medians, and a ratio is the median of
 // the rounds' ratios. The exit status says nothing of the bars: a busy machine misses some.

@@ -70,7 +70,7 @@ class Dispatcher {
     return submit_and_wait(commands);
   }
 
-  // What the caller spends on a command buffer until it has it off its hands; waits behind that.
+  // Times the caller's work to record and submit a command buffer; waits afterwards, unmeasured.
   Result<double> time_submission(const Commands& recorded) const {
     Commands commands = recorded;
     const Result<double> time = nanoseconds_per_call(1, [&] {

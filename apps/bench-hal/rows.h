@@ -1,4 +1,4 @@
-// What is measured of the HAL, and beside what.
+// The rows of the table: measurements of the HAL, each with its OpenCL counterpart.
 #pragma once
 
 #include <string>

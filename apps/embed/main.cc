@@ -1,5 +1,5 @@
 // A program that embeds Texloom's runtime: it opens a device, fills a texture from a buffer by one
-// kernel, smooths it by another, and compares with what the host computes.
+// kernel, smooths it by another, and compares with the host's result.
 //
 // Everything that can fail returns a Status or a Result, which holds a value or a Status; nothing
 // throws. TL_ASSIGN_OR_RETURN and TL_RETURN_IF_ERROR hand an error on to the caller.
@@ -116,7 +116,7 @@ Status run() {
   std::printf("smoothed a texture of %u x %u texels: as on the host\n", kExtent.width,
               kExtent.height);
 
-  // An error says what was wrong, and everything stays usable.
+  // An error says what was wrong; all objects remain usable.
   const auto refused =
       device->create_texture({.extent = {device->info().limits.max_image_width + 1, 1}});
   std::printf("a texture too wide: %s\n", refused.status().to_string().c_str());

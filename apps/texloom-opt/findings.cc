@@ -25,7 +25,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// Takes `rest` up to `end`, which it steps over.
+// Takes `rest` up to `end`, and removes both from it.
 std::optional<std::string_view> take_until(std::string_view& rest, std::string_view end) {
   const size_t at = rest.find(end);
   if (at == std::string_view::npos) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<std::string_view> take_until(std::string_view& rest, std::string_v
   return taken;
 }
 
-// "error@+1 {{part}}", from where `rest` begins; steps over it.
+// Takes an expectation such as "error@+1 {{part}}" from the start of `rest`.
 std::optional<Expectation> take_expectation(std::string_view& rest, int line) {
   std::optional<std::string_view> head = take_until(rest, "{{");
   const std::optional<std::string_view> part = head ? take_until(rest, "}}") : std::nullopt;
@@ -54,7 +54,8 @@ std::optional<Expectation> take_expectation(std::string_view& rest, int line) {
   return e;
 }
 
-// Of the comment of one line; what begins like an expectation and is none is a problem.
+// Reads the expectations in the comment of one line. Text that begins like an expectation but is
+// not one is a problem.
 void read_line(std::string_view text, int line, std::string_view file,
                std::vector<Expectation>& expected, std::vector<std::string>& problems) {
   std::string_view rest = text;
@@ -62,7 +63,8 @@ void read_line(std::string_view text, int line, std::string_view file,
   while (take_until(rest, kStart)) {
     std::optional<Expectation> e = take_expectation(rest, line);
     if (!e) {
-      problems.push_back(fmt::format("{}:{}: 'expected-' begins no expectation", file, line));
+      problems.push_back(
+          fmt::format("{}:{}: 'expected-' does not begin an expectation", file, line));
       return;
     }
     expected.push_back(*std::move(e));

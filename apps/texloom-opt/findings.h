@@ -1,4 +1,4 @@
-// What is found in one program, and what the comments of its text expect to be found.
+// Findings in one program, compared with those that comments in its text expect.
 #pragma once
 
 #include <string>
@@ -18,15 +18,15 @@ struct Finding {
 };
 
 Finding finding_of(const Diagnostic& diagnostic);
-// `text` is the program's, whose name in locations is `file`.
+// `text` is that of the program, whose name in locations is `file`.
 Finding finding_of(const ir::Report& report, std::string_view text, std::string_view file);
 
 // Expectations are comments: `// expected-error {{TL6001: expected}}`, of any kind of finding.
-// `@+2` or `@-1` behind the kind counts lines from the comment's own. Each expects one finding,
-// in that line of the text, that has this part in its text.
+// `@+2` or `@-1` after the kind counts lines from the comment's own. Each expects one finding in
+// that line whose text contains this part.
 //
-// One line for each finding that nothing expects, each expectation that nothing meets, and each
-// comment that begins like one and is none; no lines when all is as expected.
+// Returns one line for each finding that is not expected, each expectation without a finding, and
+// each comment that begins like an expectation but is not one; no lines when all is as expected.
 std::vector<std::string> unexpected(const std::vector<Finding>& findings, std::string_view text,
                                     std::string_view file);
 

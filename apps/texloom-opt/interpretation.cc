@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "ir/interpret/instantiate.h"
 #include "ir/interpret/interpret.h"
-#include "ir/symbols.h"
 #include "ir/visit.h"
 #include "support/diagnostic.h"
 
@@ -57,7 +57,7 @@ class Arguments {
 
   const std::vector<Placement>& placements() const { return placements_; }
 
-  // Small numbers that every type holds exactly.
+  // Fills with small numbers that every type represents exactly.
   void fill(size_t number, std::mt19937_64& random) {
     const BufferNode& buffer = *program_.params[number];
     if (buffer.layout.padding == ir::Padding::Zero && buffer.origin.is_zero()) {
@@ -76,7 +76,7 @@ class Arguments {
     });
   }
 
-  // Whatever lies there.
+  // Makes all elements undefined.
   void make_undefined(size_t number) {
     const BufferNode& buffer = *program_.params[number];
     const Placement& at = placements_[number];
@@ -90,7 +90,7 @@ class Arguments {
     memories_.push_back(memory_for(buffer));
     return {&memories_.back()};
   }
-  // Away from all corners.
+  // A place away from all corners.
   Placement inside(const BufferNode& buffer) {
     const Layout& layout = buffer.layout;
     memories_.push_back(Memory::image(buffer.type, layout.col_count() + 2, layout.row_count() + 3));

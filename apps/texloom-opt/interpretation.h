@@ -1,4 +1,4 @@
-// What a program computes from inputs that nobody has to write down.
+// Runs a program on random inputs.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@ namespace texloom::opt {
 
 struct InterpretationOptions {
   uint64_t seed = 0;
-  // Textures with an origin lie below one another in one image for each element type; else each
-  // lies in an image of its own. Either way its rectangle does not fill the image, and what lies
-  // around it is written.
+  // Puts textures with an origin below one another in one image for each element type; otherwise
+  // each texture has an image of its own. Either way its rectangle does not fill the image, and the
+  // texels around it are defined.
   bool one_image = false;
-  std::map<std::string, int64_t> symbols = {};  // by name; 7 where nothing is said
-  int64_t max_steps = 0;  // InterpretOptions; parameters may have as many elements besides
+  std::map<std::string, int64_t> symbols = {};  // by name; 7 for others
+  int64_t max_steps = 0;  // InterpretOptions; parameters may have as many elements in addition
 };
 
 struct Interpretation {
   std::vector<ir::Report> reports;
-  // Of each parameter that is written a line: its first elements, and a hash of all.
+  // One line for each parameter that is written: its first elements, and a hash of all.
   // "B: float32[8] = 1.5 2 undefined ...  hash 00c0ffee00c0ffee"
   std::string values;
 };
 
-// Runs the program. The parameters that it does not write are inputs: small numbers that every
-// type holds exactly, random by the seed and by their place among the parameters. The others are
+// Runs the program. Parameters that it does not write are inputs: small numbers that every type
+// represents exactly, random by the seed and the position of the parameter. The others are
 // undefined at first. Fails with InterpreterLimit.
 Interpretation interpret_random(const ir::Program& program, const InterpretationOptions& options);
 

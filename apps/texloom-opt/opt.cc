@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -12,10 +11,10 @@
 #include "apps/texloom-opt/interpretation.h"
 #include "apps/texloom-opt/options.h"
 #include "codegen/opencl/print.h"
-#include "ir/target.h"
+#include "ir/target/target.h"
 #include "lower/pipeline.h"
-#include "lower/text.h"
-#include "lower/unscheduled.h"
+#include "lower/te_text.h"
+#include "validation/unscheduled.h"
 
 namespace texloom::opt {
 namespace {
@@ -29,10 +28,8 @@ std::string read(const std::string& file, std::istream& in) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// The texts between the lines that divide them. Each begins with as many empty lines as stand in
-// front of it, so that its lines have the numbers of the file.
-// Each keeps its lines' numbers by empty lines in front: time grows with the square of their
-// number.
+// The texts between the dividing lines. Each has empty lines in front, so that its lines have the
+// numbers of the file; the time grows with the square of the number of texts.
 constexpr size_t kMaxPrograms = 1000;
 
 std::vector<std::string> split_input(const std::string& text) {
@@ -54,7 +51,7 @@ std::vector<std::string> split_input(const std::string& text) {
   return parts;
 }
 
-// Goes through one program.
+// Processes one program.
 class Runner {
  public:
   Runner(const Options& options, std::string text, std::ostream& out, std::ostream& err)
@@ -83,35 +80,45 @@ class Runner {
     // A program of stage te names its own.
     if (options_.target || lowering_.program.stage != ir::ProgramStage::Te)
       lowering_.target = target;
-    for (const NamedPass& pass : options_.passes) {
-      if (lowering_.program.stage != pass.in) {
-        err_ << fmt::format("texloom-opt: pass {} reads stage {}, the program is at stage {}\n",
-                            pass.name, to_string(pass.in), to_string(lowering_.program.stage));
-        return kWrongInput;
-      }
-      timed(pass);
-      if (options_.verify_each) verify();
+    if (const ExitCode code = check_stages(); code != kOk) return code;
+    lowering_.verify_each = options_.verify_each;
+    const auto print = [this](const lower::Pass& pass, const lower::Lowering&) {
       if (prints(pass)) err_ << fmt::format("// after {}\n{}", pass.name, text_of_program());
-    }
-    verify();
+    };
+    lower::run_passes(options_.passes, lowering_, print, &times_);
+    lower::verify(lowering_, !options_.interpret);
     if (const ExitCode code = show_result(); code != kOk) return code;
     if (options_.time_passes) print_times();
     return kOk;
   }
 
-  static std::string_view way_to_legalised(ir::ProgramStage stage) {
+  // Whether each pass takes the stage at which the passes before it leave the program.
+  ExitCode check_stages() {
+    ir::ProgramStage stage = lowering_.program.stage;
+    for (const lower::Pass& pass : options_.passes) {
+      if (pass.in != stage) {
+        err_ << fmt::format("texloom-opt: pass {} reads stage {}, the program is at stage {}\n",
+                            pass.name, to_string(pass.in), to_string(stage));
+        return kWrongInput;
+      }
+      stage = pass.out;
+    }
+    return kOk;
+  }
+
+  static std::string_view way_to_legalized(ir::ProgramStage stage) {
     if (stage == ir::ProgramStage::Te) return "--pass=lower,legalize leads there";
     if (stage == ir::ProgramStage::Kernels) return "--pass=legalize leads there";
     return "--list-passes shows the way there";
   }
 
-  // What is asked for: the program, what it computes, or its kernels in OpenCL C.
+  // Shows the program, its results, or its kernels in OpenCL C, as the options say.
   ExitCode show_result() {
     const ir::ProgramStage stage = lowering_.program.stage;
-    if (options_.emit_opencl && stage != ir::ProgramStage::Legalised) {
+    if (options_.emit_opencl && stage != ir::ProgramStage::Legalized) {
       err_ << fmt::format(
-          "texloom-opt: --emit=opencl takes stage legalised, the program is at {}; {}\n",
-          to_string(stage), way_to_legalised(stage));
+          "texloom-opt: --emit=opencl takes stage legalized, the program is at {}; {}\n",
+          to_string(stage), way_to_legalized(stage));
       return kWrongInput;
     }
     if (options_.interpret) {
@@ -126,19 +133,10 @@ class Runner {
     return kOk;
   }
 
-  void timed(const NamedPass& pass) {
-    const auto begin = std::chrono::steady_clock::now();
-    pass.run(lowering_);
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    times_.push_back(took.count());
-  }
-
-  void verify() const { lower::verify(lowering_, !options_.interpret); }
-
   void interpret() {
-    // Of a schedule its computes run as they stand.
+    // For a schedule, the computes as they are written.
     const ir::Program program = lowering_.program.stage == ir::ProgramStage::Te
-                                    ? lower::unscheduled_program(lowering_)
+                                    ? validation::unscheduled_program(lowering_)
                                     : lowering_.program;
     const Interpretation result =
         interpret_random(program, {.seed = static_cast<uint64_t>(options_.seed),
@@ -151,9 +149,12 @@ class Runner {
     out_ << result.values;
   }
 
-  bool prints(const NamedPass& pass) const {
+  // A group leaves what its last step has left: "all" prints it once.
+  bool prints(const lower::Pass& pass) const {
     return std::any_of(options_.print_after.begin(), options_.print_after.end(),
-                       [&](const std::string& name) { return name == "all" || name == pass.name; });
+                       [&](const std::string& name) {
+                         return name == pass.name || (name == "all" && pass.steps.empty());
+                       });
   }
 
   std::string text_of_program() const {
@@ -163,14 +164,14 @@ class Runner {
   void print_times() const {
     double total = 0;
     err_ << fmt::format("{:>12}  pass\n", "ms");
-    for (size_t i = 0; i < times_.size(); ++i) {
-      err_ << fmt::format("{:>12.3f}  {}\n", times_[i], options_.passes[i].name);
-      total += times_[i];
+    for (const lower::PassTime& time : times_) {
+      err_ << fmt::format("{:>12.3f}  {}\n", time.took.count(), time.pass->name);
+      if (time.pass->steps.empty()) total += time.took.count();
     }
     err_ << fmt::format("{:>12.3f}  total\n", total);
   }
 
-  // Warnings alone are no failure.
+  // Warnings alone are not a failure.
   ExitCode tell() const {
     for (const Finding& f : findings_) err_ << f.rendered << "\n";
     const bool wrong = std::any_of(findings_.begin(), findings_.end(),
@@ -189,14 +190,17 @@ class Runner {
   std::ostream& out_;
   std::ostream& err_;
   lower::Lowering lowering_;
-  std::vector<double> times_;
+  std::vector<lower::PassTime> times_;
   std::vector<Finding> findings_;
 };
 
 void list_passes(std::ostream& out) {
-  for (const NamedPass& pass : all_passes()) {
-    out << fmt::format("{:<34}{:<11}-> {:<11}{}\n", pass.name, to_string(pass.in),
-                       to_string(pass.out), pass.summary);
+  const std::vector<lower::Pass> passes = all_passes();
+  for (const lower::Pass* pass : lower::rows_of(passes)) {
+    const bool is_step = pass->name.find('.') != std::string_view::npos;
+    out << fmt::format("{:<43}{:<11}-> {:<11}{}\n",
+                       fmt::format("{}{}", is_step ? "  " : "", pass->name), to_string(pass->in),
+                       to_string(pass->out), pass->summary);
   }
 }
 

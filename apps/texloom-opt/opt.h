@@ -7,15 +7,15 @@
 
 namespace texloom::opt {
 
-// For scripts.
+// Exit codes, for scripts.
 enum ExitCode : int {
   kOk = 0,
   kWrongInput = 1,  // diagnostics are on `err`
-  kUsage = 2,       // an option or a pass that there is not
+  kUsage = 2,       // an option or a pass does not exist
   kBug = 3,         // a pass of Texloom failed, or made a program that breaks the rules
 };
 
-// What main does with its arguments (without the program's name). Throws nothing.
+// Runs main with these arguments (without the program's name). Throws nothing.
 int run(const std::vector<std::string>& arguments, std::istream& in, std::ostream& out,
         std::ostream& err);
 

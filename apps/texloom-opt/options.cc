@@ -16,28 +16,32 @@ Reads a program in the text form (docs/text_form.md), runs passes over it in the
 prints it. FILE is - for standard input.
 
   --pass=NAME,...         the passes to run; none by default. lower: all that make kernels of
-                          a program of stage te
-  --print-after=NAME,...  print the program after these passes, or after all, on standard error
+                          a program of stage te. A pass of several steps runs all of them;
+                          prepare_schedule.inline_stages is one step
+  --print-after=NAME,...  print the program after these passes and steps, or after all, on
+                          standard error
   --verify-each           check the rules of the IR after each pass, not only after the last
   --time-passes           print how long each pass took, on standard error
-  --target=TARGET         for passes that ask for one: by default the program's own, which a
+  --target=TARGET         the target of the passes; by default that of the program, which a
                           program of stage te names, or "opencl"
-  --emit=opencl           print the OpenCL C of the kernels instead: behind the pass legalize
+  --emit=opencl           print the OpenCL C of the kernels instead, after the pass legalize
   --locations             print the source locations of statements
   --split-input-file      FILE holds several programs, divided by lines "// -----"
-  --verify-diagnostics    what is reported has to be what the comments of FILE expect:
+  --verify-diagnostics    compare the diagnostics with those that comments of FILE expect:
                           // expected-error {{TL6001: expected}}     in this line
                           // expected-warning@+1 {{part of a text}}  in the next one
                           // expected-report@-1 {{race}}             of --interpret
-  --interpret[=SEED]      run the program and print what it computes, not the program. What it
-                          does not write are inputs: random numbers. What is wrong is reported
-  --symbols=NAME:N,...    for --interpret: what the program's symbols are; 7 by default
-  --one-image             for --interpret: textures with an origin lie in one image
+  --interpret[=SEED]      run the program and print its results in place of the program, and
+                          report errors such as data races. Parameters that it does not write
+                          are inputs, random numbers
+  --symbols=NAME:N,...    for --interpret: the values of the program's symbols; 7 by default
+  --one-image             for --interpret: put all textures with an origin into one image
   --max-steps=N           for --interpret: give up after N statements, threads and elements
-  --list-passes           print the passes, with the stages they lead from and to, and stop
+  --list-passes           print the passes and their steps, with the stages they lead from and
+                          to, and stop
   --help                  print this, and stop
 
-exit codes: 0 all is well, 1 the input is wrong, 2 the command line is, 3 Texloom is
+exit codes: 0 success, 1 an error in the input, 2 in the command line, 3 in Texloom itself
 )";
 
 namespace {
@@ -64,19 +68,17 @@ std::vector<std::string> split(std::string_view list) {
   return parts;
 }
 
-NamedPass known_pass(const std::string& name) {
-  if (std::optional<NamedPass> pass = find_pass(name)) return *std::move(pass);
-  std::string known;
-  for (const NamedPass& pass : all_passes()) known += (known.empty() ? "" : ", ") + pass.name;
-  throw UsageError{fmt::format("there is no pass '{}'; there are lower, {}", name, known)};
+lower::Pass known_pass(const std::string& name) {
+  if (const std::optional<lower::Pass> pass = find_pass(name)) return *pass;
+  std::string known = "lower";
+  for (const lower::Pass& pass : all_passes()) known += fmt::format(", {}", pass.name);
+  throw UsageError{fmt::format("there is no pass '{}'; there are {}", name, known)};
 }
 
-// A name of --pass: of one pass, or of the whole pipeline.
-void add_passes(const std::string& name, std::vector<NamedPass>& passes) {
+// Adds the pass of this name, or all of the pipeline.
+void add_passes(const std::string& name, std::vector<lower::Pass>& passes) {
   if (name != "lower") return passes.push_back(known_pass(name));
-  for (const lower::Pass& pass : lower::pipeline()) {
-    passes.push_back(known_pass(std::string(pass.name)));
-  }
+  passes.insert(passes.end(), lower::pipeline().begin(), lower::pipeline().end());
 }
 
 int64_t number(std::string_view option, std::string_view digits) {
@@ -101,7 +103,7 @@ void add_symbols(const Argument& argument, std::map<std::string, int64_t>& symbo
   }
 }
 
-// Options that are there or not.
+// Options without a value.
 struct Flag {
   std::string_view name;
   bool Options::* set;
@@ -128,7 +130,7 @@ bool take_flag(const Argument& argument, Options& o) {
   return false;
 }
 
-// Whether this is one of the options with a value.
+// Takes the argument if it is an option with a value.
 bool take_value(const Argument& argument, Options& o) {
   if (!argument.value) return false;
   if (argument.name == "--pass") {

@@ -12,7 +12,7 @@
 
 namespace texloom::opt {
 
-// What --help prints.
+// The text that --help prints.
 extern const std::string_view kHelp;
 
 struct UsageError {
@@ -21,8 +21,8 @@ struct UsageError {
 
 struct Options {
   std::string file;  // "-": standard input
-  std::vector<NamedPass> passes;
-  std::vector<std::string> print_after;  // names of passes, or "all"
+  std::vector<lower::Pass> passes;
+  std::vector<std::string> print_after;  // names of rows, or "all"
   std::optional<std::string> target;     // else the program's own, or "opencl"
   bool split_input = false, verify_each = false, verify_diagnostics = false;
   bool time_passes = false, list_passes = false, locations = false, help = false;

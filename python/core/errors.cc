@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "handles.h"
+#include "core/handles.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
 

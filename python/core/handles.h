@@ -1,4 +1,4 @@
-// What Python objects hold. Values and shared handles of the C++ core; Python adds nothing.
+// What Python objects hold: values and shared handles of the C++ core, and nothing else.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -55,32 +55,37 @@ ir::Exprs to_exprs(const py::handle& values);
 // none of several lanes, to_vector_type any.
 ir::Type to_type(const py::handle& dtype);
 ir::Type to_vector_type(const py::handle& dtype);
-// A Python number for an integer constant, the expression itself otherwise... as shapes show it.
+// A Python number for an integer constant, else the expression itself, as shapes show it.
 std::vector<PyExpr> wrap(const ir::Exprs& exprs);
 std::vector<PyIterVar> wrap(const std::vector<ir::IterVar>& axes);
 
-// What scripts hang on an operation, and null for None.
+// Attributes that scripts attach to an operation; null for None.
 Ref<RefCounted> keep_attributes(const py::object& given);
 
 // Shows a warning at the user's line.
 void warn(const Diagnostic& diagnostic);
 
+// Each adds the classes and functions of one file to the module.
 void bind_errors(py::module_& m);
 void bind_expressions(py::module_& m);
 void bind_nodes(py::module_& m);
 void bind_reductions(py::module_& m);
-void bind_tensors(py::module_& m);
+void bind_arithmetic(py::module_& m);
+void bind_declared_buffers(py::module_& m);
 void bind_statements(py::module_& m);
 void bind_foreign(py::module_& m);
+void bind_tensors(py::module_& m);
 void bind_intrinsics(py::module_& m);
 void bind_schedules(py::module_& m);
 void bind_stage_state(py::module_& m);
-void bind_lowering(py::module_& m);
-void bind_devices(py::module_& m);
-void bind_functions(py::module_& m);
-void bind_validation(py::module_& m);
-void bind_stored_functions(py::module_& m);
-void bind_arithmetic(py::module_& m);
+void bind_programs(py::module_& m);
 void bind_program_view(py::module_& m);
+void bind_targets(py::module_& m);
+void bind_module_files(py::module_& m);
+void bind_validation(py::module_& m);
+void bind_devices(py::module_& m);
+void bind_arrays(py::module_& m);
+void bind_functions(py::module_& m);
+void bind_profiling(py::module_& m);
 
 }  // namespace texloom::python

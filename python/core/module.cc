@@ -1,7 +1,6 @@
 // The extension module texloom._core.
 
-#include "handles.h"
-#include "profiling.h"
+#include "core/handles.h"
 
 PYBIND11_MODULE(_core, m) {
   namespace python = texloom::python;
@@ -13,18 +12,21 @@ PYBIND11_MODULE(_core, m) {
   python::bind_nodes(m);
   python::bind_reductions(m);
   python::bind_tensors(m);
+  python::bind_declared_buffers(m);
   python::bind_statements(m);
   python::bind_schedules(m);
   python::bind_stage_state(m);
   python::bind_foreign(m);
   python::bind_intrinsics(m);
   m.attr("__module__") = "texloom.runtime";
-  python::bind_lowering(m);
+  python::bind_targets(m);
+  python::bind_programs(m);
   python::bind_devices(m);
+  python::bind_arrays(m);
   python::bind_profiling(m);
   python::bind_functions(m);
   python::bind_validation(m);
-  python::bind_stored_functions(m);
+  python::bind_module_files(m);
   python::bind_arithmetic(m);
   python::bind_program_view(m);
   python::py::delattr(m, "__module__");

@@ -15,6 +15,7 @@ from . import (
     driver,
     error,
     errors,
+    function,  # noqa: F401 (for its effect)
     instances,  # noqa: F401 (for its effect)
     ir,
     nd,
@@ -26,8 +27,8 @@ from . import (
     tir,
     transform,
 )
-from ._core import Device, devices
-from .device_kinds import cl, cpu, cuda, device, metal, opencl, vulkan
+from ._core import Device
+from .device_kinds import cl, cpu, cuda, device, devices, metal, opencl, vulkan
 from .driver import build, lower, lower_texts, parse, program
 from .errors import TexloomWarning, TVMError
 from .ir import IRModule

@@ -1,4 +1,4 @@
-"""The program ``texloom``: its first argument is the command."""
+"""The command ``texloom``. Its first argument is a subcommand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 _COMMANDS = {
-    "trace": "run a script and write what ran when, for Perfetto and Chrome",
+    "trace": "run a script and write a trace for Perfetto and Chrome",
     "show": "draw a schedule as SVG",
 }
 
@@ -20,7 +20,7 @@ def _usage() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; what it would exit with."""
+    """Run a command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] in (["-h"], ["--help"]):
         print(_usage())

@@ -1,4 +1,4 @@
-"""What parameters take, in words: a value of another kind is a diagnostic of its own."""
+"""Kinds of parameter values, with the words that diagnostics use for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._core import IterVar, Operation, Stage, Tensor
 
 @dataclass(frozen=True)
 class Kind:
-    """The values that a parameter takes, in words, and how a user comes by one."""
+    """A kind of value that a parameter takes: its name in messages, and how to obtain one."""
 
     words: str
     accepts: Callable[[Any], bool]
@@ -20,12 +20,12 @@ class Kind:
 
 
 def instance_of(*types: type) -> Callable[[Any], bool]:
-    """What is an instance of one of the types."""
+    """Return a check for instances of the types."""
     return lambda value: isinstance(value, types)
 
 
 def shown(value: Any) -> str:
-    """A value as a message names it."""
+    """Return a value as messages name it."""
     if value is None or isinstance(value, (str, numbers.Number)):
         return repr(value)
     if isinstance(value, Tensor):

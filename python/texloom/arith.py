@@ -11,13 +11,13 @@ from .ir import Range
 
 
 def _bind(self: Analyzer, var: Any, expr: Range) -> None:
-    """Say which values a variable has; the range is of constants."""
+    """Bind a variable to a range of constants."""
     self._bind(var, int(expr.min), int(expr.extent))
 
 
 @dataclass(frozen=True)
 class ConstIntBound:
-    """All values of an integer expression lie from `min_value` to `max_value`."""
+    """The values of an integer expression are between `min_value` and `max_value`, inclusive."""
 
     POS_INF: ClassVar[int] = 2**63 - 1
     NEG_INF: ClassVar[int] = -POS_INF
@@ -27,7 +27,7 @@ class ConstIntBound:
 
 
 def _const_int_bound(self: Analyzer, expr: Any) -> ConstIntBound:
-    """Constant bounds of an integer expression, infinite where none is known."""
+    """Return constant bounds of an integer expression, infinite where unknown."""
     low, high = self._bounds(expr)
     return ConstIntBound(
         ConstIntBound.NEG_INF if low is None else low,

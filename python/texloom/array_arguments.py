@@ -1,4 +1,4 @@
-"""What arrays take, wherever they lie: extents, numbers, and places to be copied to."""
+"""Checks of the arguments of array functions: extents, numbers, and copy targets."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _KIND = "BadDirectiveArgument"
 
 
 def extents(shape: Any) -> list[int]:
-    """The extents of a shape, which is a number or a list of them."""
+    """Return the extents of a shape, which is a number or a list of numbers."""
     try:
         if hasattr(shape, "__index__"):
             return _in_64_bits([operator.index(shape)])
         if not isinstance(shape, (str, bytes)):
             return _in_64_bits([_extent(n) for n in shape])
     except TypeError:
-        pass  # what is no list of whole numbers
+        pass  # not a list of integers
     refuse(
         _KIND,
         f"the shape of an array is {_shown_shape(shape)}, not a list of extents",
-        'write the extents first, and the dtype behind them: nd.empty((8, 4), "float32")',
+        'give the extents first, then the dtype: nd.empty((8, 4), "float32")',
     )
 
 
 def _extent(given: Any) -> int:
-    """A number of Python's or NumPy's, or a constant expression, as shapes of tensors have."""
+    """Return the value of a Python or NumPy number, or of a constant expression."""
     return int(given) if isinstance(given, Expr) else operator.index(given)
 
 
@@ -50,11 +50,11 @@ def _shown_shape(shape: Any) -> str:
 
 
 def numbers(source: Any) -> np.ndarray:
-    """An array of NumPy's with the values of an array or of numbers; of bfloat16 in float32."""
+    """Return the values of an array or of numbers as a NumPy array; bfloat16 becomes float32."""
     if isinstance(source, NDArray) and source.dtype == "bfloat16":
         return np.asarray(source, "float32")
     host = np.asarray(source)
-    # bfloat16 is of kind V, as records are, where a library has added it.
+    # bfloat16, if a library has added it, has the kind V, like records.
     if host.dtype.kind not in "biuf" and host.dtype.name != "bfloat16":
         refuse(_KIND, f"an array takes numbers, not {_shown_source(source, host)}", _NUMBERS)
     return host
@@ -68,21 +68,21 @@ def _shown_source(source: Any, host: np.ndarray) -> str:
 
 
 def check_scope_of_target(scope: str, wanted: str | None) -> None:
-    """Refuses a scope for what is copied to an array that lies in another one."""
+    """Refuse a scope for a copy to an array in another scope."""
     if wanted not in (None, "", scope):
         refuse(
             "WrongScope",
-            f"what is copied to an array in '{scope}' is to lie in {wanted!r}",
+            f"a copy to an array in '{scope}' cannot be in {wanted!r}",
             "leave mem_scope out, or give a device, on which a new array is made",
             MisuseError,
         )
 
 
 def refuse_shape(to: Sequence[int], of: Sequence[int]) -> None:
-    """Says that an array is assigned one that does not fit."""
+    """Refuse the assignment of an array that does not fit."""
     refuse(
         "WrongShape",
-        f"an array of shape {tuple(to)} is assigned one of {tuple(of)}",
+        f"an array of shape {tuple(to)} is assigned one of shape {tuple(of)}",
         "give a number, or an array of its shape",
         MisuseError,
     )

@@ -1,4 +1,4 @@
-"""Numbers of bfloat16, of which NumPy has no dtype: the upper half of a float32 each."""
+"""Conversion of bfloat16, which NumPy lacks: each number is the upper half of a float32."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def numpy_dtype() -> np.dtype | None:
-    """NumPy's dtype of this name, where a library such as ml_dtypes has added one."""
+    """Return NumPy's dtype of this name if a library such as ml_dtypes has added it."""
     try:
         return np.dtype("bfloat16")
     except TypeError:
@@ -14,19 +14,19 @@ def numpy_dtype() -> np.dtype | None:
 
 
 def to_float32(bits: np.ndarray) -> np.ndarray:
-    """The numbers with these bits, which are uint16; exact."""
+    """Return the numbers with these uint16 bits, exactly."""
     wide = np.asarray(bits, "uint32").reshape(-1) << 16
     return wide.view("float32").reshape(bits.shape)
 
 
 def from_numbers(numbers: np.ndarray) -> np.ndarray:
-    """The bits, as uint16, of the numbers nearest to these as float32, of two the even one."""
+    """Round float32 numbers to bfloat16, ties to even, and return the bits as uint16."""
     if numbers.dtype.name == "bfloat16":
         return numbers.view("uint16")
     values = numbers.astype("float32").reshape(-1)
     wide = values.view("uint32")
     rounded = (wide + (0x7FFF + ((wide >> 16) & 1))) >> 16
-    quiet = (wide >> 16) | 0x40  # a NaN stays one, whichever bits are cut off
+    quiet = (wide >> 16) | 0x40  # a NaN remains a NaN, whichever bits are cut off
     bits = np.where(np.isnan(values), quiet, rounded)
     return bits.astype("uint16").reshape(numbers.shape)
 

@@ -1,7 +1,6 @@
-"""Calls that a public function does not take: diagnostics instead of what Python says of them.
+"""Checks of calls of public functions: diagnostics in place of Python's TypeErrors.
 
-The annotations of a function are what is checked: a parameter that is annotated by one of KINDS
-takes such values alone.
+Calls are checked against annotations: a parameter annotated by one of KINDS takes only such values.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ def _or_none(kind: Kind) -> Kind:
 
 
 def _are(*types: type) -> Callable[[Any], bool]:
-    """A list of nothing but instances of the types."""
+    """Whether a value is a list of instances of the types."""
     return lambda value: (
         isinstance(value, (list, tuple)) and all(isinstance(each, types) for each in value)
     )
 
 
-_OPERATION = "name the operation of what te.compute returned: C.op"
+_OPERATION = "give the operation of a tensor: C.op"
 KINDS: dict[str, Kind] = {
     "str": _WORD,
     "str | None": _or_none(_WORD),
@@ -63,15 +62,15 @@ KINDS: dict[str, Kind] = {
         "a mapping", instance_of(Mapping), "make it by te.schedule.CreateReadGraph([C.op])"
     ),
 }
-_OTHER_KINDS = "is given values of other kinds than it takes"
-# How pybind11 says that no overload takes the arguments.
+_OTHER_KINDS = "is given arguments of the wrong kinds"
+# pybind11's message when no overload takes the arguments.
 _NO_OVERLOAD = re.compile("incompatible (function|constructor) arguments")
-# As pybind11 writes one: "begin: object", "dtype: object = None", "*args".
+# A parameter as pybind11 writes it: "begin: object", "dtype: object = None", "*args".
 _COMPILED_PARAMETER = re.compile(r"(\*{0,2}\w+)(?:: [^=]+?)?(?: = (.*))?")
 
 
 def _parameters(function: Callable[..., Any]) -> list[tuple[str, str]]:
-    """Names, starred where they take several, with defaults as they are written; "" for none."""
+    """Return names, starred if they take several values, with defaults as written; "" for none."""
     compiled = re.match(r"\w+\((.*)\) ->", function.__doc__ or "")
     if compiled:
         found = [_COMPILED_PARAMETER.fullmatch(part) for part in compiled[1].split(", ")]
@@ -86,13 +85,13 @@ def _parameters(function: Callable[..., Any]) -> list[tuple[str, str]]:
 
 
 def spelled(function: Callable[..., Any]) -> str:
-    """The function with its parameters, as a call of it is written."""
+    """Return the function's call with its parameters."""
     parts = [f"{name}={default}" if default else name for name, default in _parameters(function)]
     return f"{function.__name__}({', '.join(part for part in parts if part != 'self')})"
 
 
 def _problem(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
-    """What is wrong with the arguments of a compiled function, which takes `self` first."""
+    """Describe the wrong arguments of a compiled function, which takes `self` first."""
     parameters = _parameters(function)
     names = [name for name, _ in parameters]
     missing = [n for n, default in parameters[len(args) :] if not default and n not in options]
@@ -117,9 +116,9 @@ def refuse_call(
     args: tuple[Any, ...],
     options: dict[str, Any],
 ) -> NoReturn:
-    """Raises the diagnostic of a TypeError that the call of a function brought about.
+    """Raise the diagnostic for a TypeError raised by the call of a function.
 
-    What the function itself, or a function that it was given, raised is left as it is.
+    TypeErrors raised by the function's own code, or by a callback, are left alone.
     """
     trace = error.__traceback__
     assert trace is not None
@@ -139,7 +138,7 @@ def refuse_call(
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which refuses arguments that it does not take in words of Texloom.
+    """Wrap the function so that wrong arguments are refused by a diagnostic.
 
     Raises
     ------
@@ -154,7 +153,7 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             given = signature.bind(*args, **options).arguments
         except TypeError:
-            return  # the call itself is going to say it
+            return  # the call itself will raise it
         for name, kind in kinds.items():
             if name in given and not kind.accepts(given[name]):
                 problem = f"{name} is {shown(given[name])}, not {kind.words}"
@@ -173,7 +172,7 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_calls(names: dict[str, Any]) -> None:
-    """Checks the calls of all public functions that a module defines; `names` are its globals."""
+    """Check the calls of all public functions that a module defines; `names` are its globals."""
     for name in names["__all__"]:
         value = names[name]
         if inspect.isfunction(value) and value.__module__ == names["__name__"]:
@@ -181,13 +180,13 @@ def check_calls(names: dict[str, Any]) -> None:
 
 
 def check_methods(*classes: type, but: Container[str] = ()) -> None:
-    """Checks the calls of all public methods of the classes, but for those of these names."""
+    """Check the calls of all public methods of the classes, except those with these names."""
     for each in classes:
         for name, value in list(vars(each).items()):
             is_method = callable(value) and not isinstance(value, type)
             if is_method and not name.startswith("_") and name not in but:
                 if inspect.isfunction(value) and value.__name__.startswith("_"):
-                    value.__name__ = value.__qualname__ = name  # as messages are to call it
+                    value.__name__ = value.__qualname__ = name  # the name used in messages
                 setattr(each, name, checked(value))
 
 

@@ -1,10 +1,10 @@
-"""Devices by kind and number, and what scripts ask of them."""
+"""Devices by kind and number, and their attributes."""
 
 from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from . import _core, errors
 from ._core import Device
@@ -13,15 +13,17 @@ from .checked_calls import check_calls
 
 # TVM's numbers of device kinds.
 _KINDS = {"cpu": 1, "cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10}
+# The numbers that devices of Texloom's drivers show: DLPack's, and that of an extension.
+_DRIVERS = {"opencl": _KINDS["opencl"], "host": 12, "null": 12}
 _OTHER_NAMES = {"llvm": "cpu", "c": "cpu", "cl": "opencl", "gpu": "cuda", "nvptx": "cuda"}
 _NO_DEVICE = "TL5006"
 
 
 @dataclass(frozen=True)
 class AbsentDevice:
-    """A device of a kind that Texloom has no driver for: to be asked whether it is there.
+    """A device of a kind without a driver, which scripts can ask whether it exists.
 
-    ``cpu()`` is the host: arrays lie there, and no kernel runs.
+    ``cpu()`` is the host: it holds arrays but runs no kernels.
     """
 
     kind: str
@@ -35,7 +37,7 @@ class AbsentDevice:
         return _KINDS[self.kind]
 
     def sync(self) -> None:
-        """Refused, as nothing can run on it; on the host there is nothing to wait for."""
+        """Refused, because nothing runs on the device; on the host there is nothing to wait for."""
         if self.kind != "cpu":
             refuse(self)
 
@@ -44,28 +46,65 @@ class AbsentDevice:
 
 
 def refuse(device: AbsentDevice) -> NoReturn:
-    """Raises the TVMError for the use of a device that has no driver."""
+    """Raise the TVMError for the use of a device without a driver."""
     errors.refuse(
         "NoDevice", f"there is no driver for {device}", "use texloom.opencl(); PoCL is the host"
     )
 
 
 def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
-    """A device by its kind, the first word of a target string or TVM's number, and its number.
+    """Return a device by kind and number: ``device("opencl:0")`` or ``device("opencl", 0)``.
 
-    Of the kinds that TVM knows only OpenCL's devices can be used; the others do not ``exist``.
+    Parameters
+    ----------
+    kind : str or int
+        A driver of :func:`devices`, with the number after a colon if it is not `index`; the first
+        word of a target string; or TVM's number of a kind. Kinds that TVM knows and Texloom has no
+        driver for make devices that do not ``exist``.
+    index : int
+        The number of the device, as the driver lists them.
     """
     if isinstance(kind, int):
         kind = next((word for word, number in _KINDS.items() if number == kind), str(kind))
     word = kind.split()[0] if kind.split() else kind
+    word, colon, number = word.partition(":")
+    if colon:
+        index = int(number) if number.isdecimal() else _number(number)
     word = _OTHER_NAMES.get(word, word)
+    if word in _core.driver_names():
+        return Device(word, _number(index))
     if word not in _KINDS:
         errors.refuse("UnknownName", f"there is no device kind {kind!r}", 'use "opencl"')
-    return opencl(index) if word == "opencl" else AbsentDevice(word, _number(index))
+    return AbsentDevice(word, _number(index))
+
+
+def devices(driver: str | None = None) -> list[dict[str, Any]]:
+    """Describe the devices of this machine.
+
+    Each is a dictionary with its ``driver``, ``name``, features and limits. The first device of a
+    driver has the number 0. GPUs come first.
+
+    Parameters
+    ----------
+    driver : str, optional
+        ``"opencl"``, or ``"host"``, whose device runs kernels with the reference interpreter; all
+        drivers that find a device by default. ``"null"``, whose device computes nothing, has to be
+        named.
+
+    Raises
+    ------
+    TVMError
+        TL5006 when the driver finds no device.
+    """
+    if driver is None:
+        return list(_core.all_devices())
+    if driver not in _core.driver_names():
+        errors.refuse("UnknownName", f"there is no driver {driver!r}", 'use "opencl" or "host"')
+    return list(_core.devices_of(driver))
 
 
 def _number(index: int) -> int:
-    """The number of a device, checked."""
+    """Return the number of a device, checked."""
     try:
         number = operator.index(index)
     except TypeError:
@@ -73,27 +112,27 @@ def _number(index: int) -> int:
     if not 0 <= number < 2**63:
         errors.refuse(
             "BadDirectiveArgument",
-            f"the number of a device is {shown(index)}, not one from 0 on",
+            f"the device number is {shown(index)}, not a non-negative integer",
             "the first is texloom.opencl(0)",
         )
     return number
 
 
 def opencl(index: int = 0) -> Device:
-    """The OpenCL device of this number, GPUs first; see :func:`devices`."""
-    return Device(_number(index))
+    """Return the OpenCL device with this number, GPUs first; see :func:`devices`."""
+    return Device("opencl", _number(index))
 
 
 cl = opencl
 
 
 def cpu(index: int = 0) -> AbsentDevice:
-    """The host: arrays lie there. PoCL makes it an OpenCL device that runs kernels."""
+    """Return the host, which holds arrays. PoCL makes it an OpenCL device that runs kernels."""
     return AbsentDevice("cpu", _number(index))
 
 
 def cuda(index: int = 0) -> AbsentDevice:
-    """A CUDA device: Texloom reaches it through OpenCL alone."""
+    """Return a CUDA device, which Texloom uses only through OpenCL."""
     return AbsentDevice("cuda", _number(index))
 
 
@@ -108,9 +147,9 @@ def vulkan(index: int = 0) -> AbsentDevice:
 
 
 def _exist(self: Device) -> bool:
-    """Whether there is a device of this number; none is where OpenCL is not."""
+    """Whether its driver finds a device of this number."""
     try:
-        return self.device_id < len(_core.devices())
+        return self.device_id < len(_core.devices_of(self.driver))
     except errors.TVMError as error:
         if error.code == _NO_DEVICE:
             return False
@@ -118,17 +157,28 @@ def _exist(self: Device) -> bool:
 
 
 Device.exist = property(_exist)
-Device.device_type = property(lambda _: _KINDS["opencl"], doc="TVM's number of the kind.")
+Device.device_type = property(lambda self: _DRIVERS[self.driver], doc="TVM's number of the kind.")
 Device.device_name = property(lambda self: self.info["name"])
 Device.max_threads_per_block = property(lambda self: self.info["max_threads_per_block"])
 Device.max_thread_dimensions = property(lambda self: self.info["max_thread_dimensions"])
-Device.warp_size = property(lambda _: 1, doc="1: OpenCL does not tell it before a kernel is there.")
+Device.warp_size = property(lambda _: 1, doc="1: OpenCL reports it only for a compiled kernel.")
 Device.max_shared_memory_per_block = property(lambda self: self.info["max_shared_memory_per_block"])
 Device.multi_processor_count = property(lambda self: self.info["compute_units"])
 Device.texture_spatial_limit = property(
     lambda self: min(self.info["max_image_width"], self.info["max_image_height"]),
-    doc="Texels that an image may have along each side.",
+    doc="Texels that an image may have in each direction.",
 )
 
-__all__ = ["AbsentDevice", "Device", "cl", "cpu", "cuda", "device", "metal", "opencl", "vulkan"]
+__all__ = [
+    "AbsentDevice",
+    "Device",
+    "cl",
+    "cpu",
+    "cuda",
+    "device",
+    "devices",
+    "metal",
+    "opencl",
+    "vulkan",
+]
 check_calls(globals())

@@ -1,11 +1,11 @@
-"""DLPack: memory that libraries of arrays share without a copy.
+"""DLPack: sharing memory with other array libraries, without a copy.
 
 The protocol is that of the Python array API, 2023.12: data-apis.org/array-api, ``__dlpack__``.
 
-Arrays of the host are shared both ways. Arrays of OpenCL devices are not: the host sees a buffer
-while it is mapped, and no kernel may use it meanwhile, so that no pointer is right as long as both
-sides have the array. A copy is made where the consumer asks for one, with ``dl_device=(1, 0)``, as
-``numpy.from_dlpack(array, device="cpu")`` does.
+Arrays of the host are shared both ways. Arrays of OpenCL devices are not: the host can access a
+buffer only while it is mapped, and kernels cannot use it then, so no pointer is valid as long as
+both sides hold the array. A copy is made if the consumer requests one, with ``dl_device=(1, 0)``,
+as ``numpy.from_dlpack(array, device="cpu")`` does.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ CPU = (1, 0)
 """The host as DLPack knows it: kDLCPU, number 0."""
 
 OPENCL = 4
-"""kDLOpenCL: what device arrays say that they lie on."""
+"""kDLOpenCL: the device type of device arrays."""
 
-# kDLCPU, kDLCUDAHost, kDLROCMHost, kDLCUDAManaged: what NumPy reads in place.
+# kDLCPU, kDLCUDAHost, kDLROCMHost, kDLCUDAManaged: devices whose memory NumPy reads in place.
 _HOST_KINDS = {1, 3, 11, 13}
 
-# Before, NumPy's arrays took stream= alone.
+# Earlier versions of NumPy's arrays take only stream=.
 _TAKES_VERSIONS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
@@ -47,13 +47,13 @@ def export_host(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """The capsule of an array of the host, which shares its memory unless `copy` is true.
+    """Return a capsule of a host array, which shares its memory unless `copy` is true.
 
     Raises
     ------
     BufferError
-        For a stream, for another device, and for a read-only array where the consumer knows no
-        capsules with versions, which alone can say so.
+        For a stream, for another device, and for a read-only array if the consumer does not support
+        versioned capsules, which alone can mark it so.
     """
     _check_stream(stream)
     if dl_device is not None and tuple(dl_device) != CPU:
@@ -74,7 +74,7 @@ def export_device(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """The capsule of a copy on the host, where that is asked for.
+    """Return a capsule of a copy on the host, if one is requested.
 
     Raises
     ------
@@ -92,26 +92,26 @@ def export_device(
 
 
 def imported(source: Any) -> np.ndarray:
-    """What speaks DLPack as an array of NumPy's that shares its memory; read-only where it is.
+    """Return a NumPy array that shares the memory of a DLPack source; read-only if the source is.
 
     Raises
     ------
     TVMError
-        Where it does not lie in memory of the host.
+        If the source is not in host memory.
     BufferError
-        What the source says, or for a dtype that NumPy does not have.
+        If the source refuses, or for a dtype that NumPy does not have.
     """
     if not hasattr(source, "__dlpack__") or not hasattr(source, "__dlpack_device__"):
         refuse(
             "BadDirectiveArgument",
-            f"{shown(source)} does not speak DLPack",
-            "use nd.array, which copies, too",
+            f"{shown(source)} does not support DLPack",
+            "use nd.array, which copies",
         )
     kind = _device_kind(source)
     if kind not in _HOST_KINDS:
         refuse(
             "WrongDevice",
-            f"{shown(source)} lies on a device of DLPack's kind {kind}, not on the host",
+            f"{shown(source)} is on a device of DLPack's kind {kind}, not on the host",
             "copy it to the host first, with its own library",
             MisuseError,
         )
@@ -119,7 +119,7 @@ def imported(source: Any) -> np.ndarray:
 
 
 def _device_kind(source: Any) -> int:
-    """DLPack's number of the kind of device that the source says it lies on."""
+    """Return DLPack's device type of the source."""
     told = source.__dlpack_device__()
     try:
         kind, number = told

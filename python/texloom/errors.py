@@ -1,4 +1,4 @@
-"""What goes wrong, as Python exceptions and warnings."""
+"""Python exceptions and warnings for diagnostics."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Diagnostic:
     message, help : str
         What is wrong, and what to do about it.
     file, line : str | None, int | None
-        The place in the user's program.
+        The location in the user's program.
     notes : list[str]
         Further facts.
     text : str
-        All of it, as a user reads it.
+        The whole diagnostic, as printed for users.
     """
 
     severity: str
@@ -37,12 +37,12 @@ class Diagnostic:
 
 
 class TVMError(RuntimeError):
-    """A program, a schedule or a call that is wrong. Named as scripts know it.
+    """An error in a program, a schedule or a call. The name is TVM's.
 
     Attributes
     ----------
     diagnostics : list[Diagnostic]
-        Everything that was found, the first error first.
+        All diagnostics, the first error first.
     """
 
     def __init__(self, text: str, diagnostics: list[Diagnostic] | None = None) -> None:
@@ -56,11 +56,11 @@ class TVMError(RuntimeError):
 
 
 class MisuseError(TVMError, ValueError):
-    """What scripts know as a ``ValueError``: a wrong number of indices, and the like."""
+    """An error that TVM raises as a ``ValueError``, such as a wrong number of indices."""
 
 
 class ArgumentKindError(TVMError, TypeError):
-    """A function that is given a value of another kind than it takes, or too many or too few."""
+    """A call with arguments of the wrong kind, or with too many or too few."""
 
 
 class ComputeFunctionError(TVMError, AssertionError):
@@ -77,18 +77,18 @@ _KINDS = frozenset({"TL2040", "TL2043"})
 
 
 def exception_type(code: str) -> type[TVMError]:
-    """What a diagnostic with this code is raised as."""
+    """Return the exception type for a diagnostic with this code."""
     if code in _KINDS:
         return ArgumentKindError
     return MisuseError if code in _MISUSE else TVMError
 
 
 class MissingNameError(TVMError, AttributeError):
-    """A name of TVM that Texloom does not have."""
+    """A name that TVM has and Texloom does not."""
 
 
 class MissingModuleError(TVMError, ImportError):
-    """A module of TVM that Texloom does not have."""
+    """A module that TVM has and Texloom does not."""
 
 
 class InternalError(RuntimeError):
@@ -104,7 +104,7 @@ def refuse(
 ) -> NoReturn:
     """Raises the diagnostic of this name, such as ``"BadExtern"``, at the line of the user's.
 
-    It is what :func:`exception_type` says, unless `raised_as` says more.
+    Its type is that of :func:`exception_type`, unless `raised_as` is more specific.
     """
     from . import _core
 
@@ -118,7 +118,7 @@ def refuse(
 
 
 def codes() -> list[tuple[str, str, str]]:
-    """Every diagnostic code as (code, name, summary)."""
+    """Return every diagnostic code as (code, name, summary)."""
     from . import _core
 
     return _core.error_codes()

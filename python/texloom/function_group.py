@@ -13,7 +13,7 @@ from .errors import MissingNameError, refuse
 
 
 class FunctionGroup:
-    """What :func:`texloom.build` makes of several programs: functions by name.
+    """The result of :func:`texloom.build` for several programs: functions by name.
 
     Each has its own kernels and its own target.
     """
@@ -44,7 +44,7 @@ class FunctionGroup:
     __getitem__ = get_function
 
     def __call__(self, *args: Any) -> NoReturn:
-        """Refused: it is not known which one is meant."""
+        """Refused, because the call does not say which function is meant."""
         del args
         refuse(
             "BadArguments",
@@ -62,7 +62,7 @@ class FunctionGroup:
         return "\n".join(function.get_source() for function in self._functions.values())
 
     def time_evaluator(self, func_name: str, dev: Device, *args: Any, **options: Any) -> Any:
-        """That of the function of this name, with the same parameters."""
+        """Return the evaluator of the function of this name, with the same parameters."""
         return self.get_function(func_name).time_evaluator(func_name, dev, *args, **options)
 
     def export_library(
@@ -78,7 +78,7 @@ class FunctionGroup:
 
 
 def load_module(path: str | os.PathLike[str], fmt: str = "") -> Function | FunctionGroup:
-    """What ``export_library`` wrote to a file: a function, or a module of several.
+    """Load a function, or a module of several, from a file that ``export_library`` wrote.
 
     Raises
     ------

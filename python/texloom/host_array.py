@@ -1,4 +1,4 @@
-"""Arrays in the host's memory: where scripts stage what they copy to a device."""
+"""Arrays in host memory, from which scripts copy to devices."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core, dlpack
-from .argument_kinds import shown
-from .array_arguments import check_scope_of_target, numbers, refuse_shape
-from .device_kinds import AbsentDevice, Device
+from .array_arguments import numbers, refuse_shape
+from .device_kinds import AbsentDevice
 from .errors import MisuseError, refuse
 
 if TYPE_CHECKING:
-    from ._core import NDArray
     from .dtypes import DType
 
 _KIND = "BadDirectiveArgument"
@@ -22,8 +20,8 @@ _KIND = "BadDirectiveArgument"
 class HostArray:
     """An array of ``tvm.cpu(0)``, made by ``nd.array`` and ``nd.empty``.
 
-    It is copied from and to arrays of devices. Kernels take arrays of their own device alone. What
-    it takes is checked as by arrays of devices; the shape, by ``nd.empty``.
+    It is copied from and to arrays of devices (``nd.py`` adds ``copyto``). Kernels take arrays of
+    their own device alone. Values are checked as by arrays of devices; ``nd.empty`` checks shapes.
     """
 
     scope = "global"
@@ -32,7 +30,7 @@ class HostArray:
         name = _core.dtype_name(dtype)
         if name == "bfloat16":
             refuse(
-                "UnknownType", "there is no bfloat16 in NumPy", "keep it in an array of a device"
+                "UnknownType", "bfloat16 does not exist in NumPy", "keep it in an array of a device"
             )
         try:
             self._values = np.empty(shape, name)
@@ -47,7 +45,7 @@ class HostArray:
 
     @classmethod
     def sharing(cls, values: np.ndarray, device: AbsentDevice) -> HostArray:
-        """An array in the memory of NumPy's, which it keeps; read-only where that is."""
+        """Make an array that shares and retains a NumPy array; read-only if that is."""
         made = cls.__new__(cls)
         made._values = values
         made.device = device
@@ -70,36 +68,18 @@ class HostArray:
     asnumpy = numpy
 
     def copyfrom(self, source_array: Any) -> HostArray:
-        """Takes the values of an array of the same shape, converted to the dtype of this one."""
+        """Copy the values of an array of the same shape, converted to this array's dtype."""
         source = numbers(source_array)
         if source.shape != self.shape:
             refuse(
                 "WrongShape",
-                f"an array of shape {self.shape} is copied from one of {source.shape}",
+                f"an array of shape {self.shape} is copied from one of shape {source.shape}",
                 "give an array of its shape",
                 MisuseError,
             )
         self._check_writable()
         self._values[...] = source
         return self
-
-    def copyto(
-        self, target: HostArray | NDArray | Device | AbsentDevice, mem_scope: str | None = None
-    ) -> HostArray | NDArray:
-        """Copies to another array, or to a new one on a device; returns it."""
-        from . import nd  # which makes arrays of this class
-
-        if isinstance(target, (HostArray, nd.NDArray)):
-            check_scope_of_target(target.scope, mem_scope)
-            return target.copyfrom(self)
-        if isinstance(target, (Device, AbsentDevice)):
-            return nd.array(self, target, mem_scope)
-        refuse(
-            _KIND,
-            f"copyto copies to an array or to a device, not to {shown(target)}",
-            "use numpy() for a copy on the host",
-            MisuseError,
-        )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
@@ -119,13 +99,13 @@ class HostArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A capsule that shares the memory of this array; see :mod:`texloom.dlpack`."""
+        """Return a capsule that shares the memory of this array; see :mod:`texloom.dlpack`."""
         return dlpack.export_host(
             self._values, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
         )
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """``a[:] = value``, or a part of it."""
+        """Assign ``a[:] = value``, or a part of it."""
         source = numbers(value)
         self._check_writable()
         try:
@@ -141,7 +121,7 @@ class HostArray:
         if not self._values.flags.writeable:
             refuse(
                 _KIND,
-                "the array is read-only, as the memory is that it shares",
+                "the array is read-only, because it shares read-only memory",
                 "copy it: from_dlpack(x, copy=True)",
                 MisuseError,
             )

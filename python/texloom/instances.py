@@ -1,4 +1,4 @@
-"""No object of the core is empty: what ``X.__new__(X)`` would leave so is refused or made whole."""
+"""Guards against empty objects of the core, which ``X.__new__(X)`` would otherwise create."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import _core
 def _whole(make_empty: Callable[[type], Any]) -> Callable[..., Any]:
     def make(cls: type, *args: Any, **keywords: Any) -> Any:
         instance = make_empty(cls)
-        # A TypeError where there is no constructor. Python calls it once more, without effect.
+        # A TypeError if there is no constructor. Python calls it once more, without effect.
         instance.__init__(*args, **keywords)
         return instance
 

@@ -1,4 +1,4 @@
-"""Ranges, programs as modules, and what scripts ask of containers."""
+"""Ranges, programs as modules, and the container types that scripts test for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .checked_calls import check_calls
 
 
 class Range:
-    """Integers from `min` on, `extent` of them: ``Range(end)`` or ``Range(begin, end)``."""
+    """The `extent` integers from `min`: ``Range(end)`` or ``Range(begin, end)``."""
 
     def __init__(self, begin: Any, end: Any = None) -> None:
         if end is None:
@@ -24,7 +24,7 @@ class Range:
 
     @classmethod
     def from_min_extent(cls, min_value: Any, extent: Any) -> Range:
-        """The range of this many integers."""
+        """Return the range of this many integers."""
         made = cls(min_value, min_value)
         made.extent = _core.to_expr(extent)
         return made
@@ -42,7 +42,7 @@ class Range:
 
 
 def _dom(self: IterVar) -> Range | None:
-    """What the axis runs over; None while it is not known."""
+    """The range of the axis; None while unknown."""
     return None if self.extent is None else Range.from_min_extent(self._min, self.extent)
 
 
@@ -54,8 +54,8 @@ for _number, _kind in enumerate(_KINDS.split()):
     setattr(IterVar, _kind, _number)
 
 
-class Array(ABC):  # noqa: B024 (it has no methods: lists are Python's)
-    """What scripts ask whether a value is one: the lists of the API are Python's own."""
+class Array(ABC):  # noqa: B024 (no methods: lists are Python's)
+    """A type for isinstance: the API returns Python's own lists."""
 
 
 Array.register(list)
@@ -66,7 +66,7 @@ container = SimpleNamespace(Array=Array, Map=Mapping)
 def structural_equal(a: Any, b: Any) -> bool:
     """Whether two expressions or programs are the same but for names of what they define.
 
-    Free variables are told apart by identity. Lists are compared element by element.
+    Free variables are compared by identity. Lists are compared element by element.
     """
     if isinstance(a, Array) and isinstance(b, Array):
         return len(a) == len(b) and all(map(structural_equal, a, b))
@@ -74,7 +74,7 @@ def structural_equal(a: Any, b: Any) -> bool:
 
 
 def save_json(node: Any) -> str:
-    """Refused: programs are kept as text."""
+    """Refused: programs are stored as text."""
     _core.refuse(
         "NotProvided",
         f"save_json of a value of type {type(node).__name__}: values are not kept as JSON",

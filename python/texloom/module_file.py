@@ -54,33 +54,12 @@ def _manifest(function: Function, parts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _export_library(
-    self: Function, file_name: str | os.PathLike[str], fcompile: Any = None, **options: Any
-) -> None:
-    """Write the function to a file that :func:`load_module` reads, here or elsewhere.
-
-    Parameters
-    ----------
-    file_name : str or path
-        Any name; what was there is replaced.
-    fcompile, **options
-        Accepted for the sake of existing scripts: there is no host code to compile.
-
-    Raises
-    ------
-    TVMError
-        TL5012 when the file cannot be written.
-    """
-    del fcompile, options
-    export([self], file_name)
-
-
 def _text_of(manifest: dict[str, Any]) -> str:
     return json.dumps(manifest, indent=2) + "\n"
 
 
 def _members(function: Function) -> dict[str, str]:
-    """The texts by the names of their members."""
+    """Return the texts by the names of their members."""
     parts = _core.store_function(function)
     manifest = _manifest(function, parts)
     sources = [source for _, source in parts["kernels"]]
@@ -108,7 +87,7 @@ def export(functions: Iterable[Function], file_name: str | os.PathLike[str]) -> 
 def _write(file_name: str | os.PathLike[str], members: dict[str, str]) -> None:
     with zipfile.ZipFile(file_name, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in members.items():
-            # With one date for all members, one function is always the same bytes.
+            # All members have one date, so that a function always has the same bytes.
             info = zipfile.ZipInfo(name)
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, text)
@@ -124,7 +103,7 @@ def save(module: Any, file_name: str | os.PathLike[str], fmt: str = "") -> None:
 
 
 def load(path: str | os.PathLike[str]) -> list[Function]:
-    """The functions that ``export_library`` wrote to a file.
+    """Load the functions that ``export_library`` wrote to a file.
 
     Raises
     ------
@@ -135,7 +114,7 @@ def load(path: str | os.PathLike[str]) -> list[Function]:
     return [_loaded(name, stored) for stored in _read(name)]
 
 
-# Of one function its folder, its manifest, its program and its kernels' sources.
+# Folder, manifest, program and kernel sources of one function.
 _Stored = tuple[str, dict[str, Any], str, list[str]]
 
 
@@ -154,7 +133,7 @@ def _loaded(name: str, stored: _Stored) -> Function:
             values=values,
         )
     except (KeyError, TypeError) as error:
-        _refuse(name, f"has a manifest that says something else than it should: {error}")
+        _refuse(name, f"has an invalid manifest: {error}")
 
 
 def _read(name: str) -> list[_Stored]:
@@ -182,17 +161,20 @@ def _read(name: str) -> list[_Stored]:
     except OSError as error:
         _refuse(f"'{name}'", f"cannot be read: {error.strerror or error}")
     except zipfile.BadZipFile as error:
-        _refuse(name, f"is no module file, or a damaged one: {error}")
+        _refuse(name, f"is not a module file, or is damaged: {error}")
     except (
         *(EOFError, KeyError, TypeError, ValueError, zlib.error),
-        *(NotImplementedError, RecursionError),  # ways of packing, and of nesting, that none has
+        *(
+            NotImplementedError,
+            RecursionError,
+        ),  # packing methods and nesting that module files do not use
     ) as error:
         _refuse(name, f"is damaged: {error}")
 
 
 def _check_version(name: str, manifest: dict[str, Any]) -> None:
     if manifest["format"] != FORMAT:
-        _refuse(name, "is no module file")
+        _refuse(name, "is not a module file")
     if manifest["version"] != VERSION:
         _refuse(name, f"has version {manifest['version']} of the format, not {VERSION}")
 
@@ -201,8 +183,5 @@ def _refuse(name: str, problem: str) -> NoReturn:
     _core.refuse_module_file(f"{name} {problem}")
     raise AssertionError("unreachable")
 
-
-Function.export_library = _export_library
-Function.save = save
 
 __all__ = ["FORMAT", "VERSION", "export", "load", "save"]

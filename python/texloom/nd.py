@@ -23,7 +23,7 @@ _KIND = "BadDirectiveArgument"
 
 
 def _device(given: Device | AbsentDevice | str | None) -> Device | AbsentDevice:
-    """The device that is meant, which has a driver, or the host."""
+    """Return the device, which has a driver, or the host."""
     if isinstance(given, str):
         given = device(given)
     if isinstance(given, AbsentDevice):
@@ -50,7 +50,7 @@ def empty(
     image: tuple[int, int] | None = None,
     layout: str = "",
 ) -> NDArray | HostArray:
-    """A new array; its values are undefined. On ``cpu()`` it is one of the host's memory.
+    """Create an array with undefined values. On ``cpu()`` it is in host memory.
 
     Parameters
     ----------
@@ -63,16 +63,16 @@ def empty(
     mem_scope : str, optional
         ``global`` (a buffer) by default, ``texture``, ``texture:weight`` or ``texture:nhwc``.
     target : str or Target, optional
-        Whose image limits decide the fold of a large texture; as of ``build``.
+        The target whose image limits determine the fold of a large texture, as for ``build``.
     origin : (int, int)
-        Where a texture's rectangle begins in its image, x and y in texels; for arguments that are
-        declared with an origin.
+        Position of a texture's rectangle in its image, x and y in texels; for arguments declared
+        with an origin.
     image : (int, int), optional
-        Width and height of the image in texels; by default origin and array just fit.
+        Width and height of the image in texels; by default as large as the array and its origin
+        need.
     layout : str
-        How the array lies in the scope, where the scope's own rule is not wanted:
-        ``"texture[(h, w, c) -> rows=(h), cols=(c/4, w), lanes=c%4]"``; the scope may then be left
-        out.
+        The layout, which replaces the scope's own mapping: ``"texture[(h, w, c) -> rows=(h),
+        cols=(c/4, w), lanes=c%4]"``; the scope can then be omitted.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def empty(
         if mem_scope not in (None, "", "global") or layout:
             refuse(
                 "UnknownScope",
-                f"an array of {on} is to lie in {(mem_scope or layout)!r}",
+                f"an array of {on} cannot be in {(mem_scope or layout)!r}",
                 "leave mem_scope and layout out, or give a device that has textures",
             )
         _core.check_host_array(extents(shape), dtype, resolve(target), origin, image)
@@ -110,7 +110,7 @@ def array(
     target: str | Target | None = None,
     layout: str = "",
 ) -> NDArray | HostArray:
-    """A copy of an array, NumPy's or of a device, or of numbers; see :func:`empty`."""
+    """Copy numbers, a NumPy array or an array of a device to a new array; see :func:`empty`."""
     values = source if isinstance(source, NDArray) else numbers(source)
     dtype = values.dtype if isinstance(values, NDArray) else values.dtype.newbyteorder("=").name
     return empty(values.shape, dtype, device, mem_scope, target=target, layout=layout).copyfrom(
@@ -121,26 +121,25 @@ def array(
 def from_dlpack(
     source: Any, device: Device | str | None = None, *, copy: bool | None = None
 ) -> NDArray | HostArray:
-    """An array that shares the memory of one that speaks DLPack, or a copy on a device.
+    """Return an array that shares memory through DLPack, or a copy on a device.
 
     Parameters
     ----------
     source : object
-        An array of another library in the host's memory, or one of Texloom's.
+        An array of another library in host memory, or a Texloom array.
     device : Device or str, optional
-        Where the array is to be; by default where the source is: ``cpu()`` for what lies in the
-        host's memory. On other devices it is a copy.
+        The device of the result; by default that of the source, which is ``cpu()`` for host memory.
+        On other devices the result is a copy.
     copy : bool, optional
-        True for a copy in any case, False for none: by default only where there is no other way.
+        True always copies, False never; by default the array is copied only if necessary.
 
     Raises
     ------
     TVMError
-        TL2040 for what does not speak DLPack, TL5005 (a ValueError) for what lies neither on the
-        host nor on a device of Texloom's, and a ValueError for ``copy=False`` where a copy is
-        needed.
+        TL2040 for a source without DLPack, TL5005 (a ValueError) for one that is neither on the
+        host nor on a Texloom device, and a ValueError for ``copy=False`` if a copy is needed.
     BufferError
-        What the source says when it refuses.
+        If the source refuses.
     """
     own = isinstance(source, NDArray)
     on = _device(device) if device is not None else (source.device if own else cpu())
@@ -148,7 +147,7 @@ def from_dlpack(
     if not stays and copy is False:
         refuse(
             _KIND,
-            f"{shown(source)} cannot be shared with {on!r}: its memory is another",
+            f"{shown(source)} cannot be shared with {on!r}: it is in other memory",
             "leave copy=False out for a copy",
             MisuseError,
         )
@@ -164,10 +163,10 @@ _elements = NDArray.numpy
 
 
 def _numpy(self: NDArray) -> np.ndarray:
-    """A NumPy copy; waits for all work on the device.
+    """Copy to a NumPy array, after waiting for all work on the device.
 
-    Of bfloat16 there is one where a library such as ml_dtypes has added the dtype to NumPy; in any
-    case ``np.asarray(a, "float32")`` has the values.
+    bfloat16 requires a library such as ml_dtypes, which adds the dtype to NumPy; ``np.asarray(a,
+    "float32")`` always works.
     """
     if self.dtype != "bfloat16":
         return _elements(self)
@@ -175,8 +174,8 @@ def _numpy(self: NDArray) -> np.ndarray:
     if dtype is None:
         refuse(
             "UnknownType",
-            "there is no bfloat16 in NumPy",
-            'take the values as float32, which has them all: np.asarray(a, "float32")',
+            "bfloat16 does not exist in NumPy",
+            'convert the values to float32, which represents them all: np.asarray(a, "float32")',
         )
     return _elements(self).view(dtype)
 
@@ -184,29 +183,42 @@ def _numpy(self: NDArray) -> np.ndarray:
 def _copyto(
     self: NDArray, target: NDArray | HostArray | Device, mem_scope: str | None = None
 ) -> NDArray | HostArray:
-    """Copies to another array, or to a new one on a device; returns it. Through the host.
+    """Copy to another array, or to a new one on a device, through the host; return it.
 
-    A new array lies as this one does, in its scope and its layout, unless `mem_scope` says else; on
-    ``cpu()`` in plain memory.
+    A new array has the scope and the layout of this one, unless `mem_scope` is given; on ``cpu()``
+    it is plain memory.
     """
-    if isinstance(target, (NDArray, HostArray)):
+    if isinstance(target, Device) and mem_scope is None:
+        layout = "" if self.layout == "linear" else self.layout
+        return array(self, target, self.scope, layout=layout)
+    return _copied(self, target, mem_scope)
+
+
+def _host_copyto(
+    self: HostArray,
+    target: HostArray | NDArray | Device | AbsentDevice,
+    mem_scope: str | None = None,
+) -> HostArray | NDArray:
+    """Copies to another array, or to a new one on a device; returns it."""
+    return _copied(self, target, mem_scope)
+
+
+def _copied(source: NDArray | HostArray, target: Any, mem_scope: str | None) -> NDArray | HostArray:
+    if isinstance(target, (HostArray, NDArray)):
         check_scope_of_target(target.scope, mem_scope)
-        return target.copyfrom(self)
-    if not isinstance(target, (Device, AbsentDevice)):
-        refuse(
-            _KIND,
-            f"copyto copies to an array of a device or to a device, not to {shown(target)}",
-            "use numpy() for a copy on the host",
-            MisuseError,
-        )
-    if mem_scope is not None or isinstance(target, AbsentDevice):
-        return array(self, target, mem_scope)
-    layout = "" if self.layout == "linear" else self.layout
-    return array(self, target, self.scope, layout=layout)
+        return target.copyfrom(source)
+    if isinstance(target, (Device, AbsentDevice)):
+        return array(source, target, mem_scope)
+    refuse(
+        _KIND,
+        f"copyto copies to an array or to a device, not to {shown(target)}",
+        "use numpy() for a copy on the host",
+        MisuseError,
+    )
 
 
 def _copyfrom(self: NDArray, source_array: Any) -> NDArray:
-    """Takes the values of an array of the same shape, NumPy's or of a device, or of numbers.
+    """Copy the values of an array of the same shape, NumPy's or of a device, or of numbers.
 
     They are converted to the dtype of this array. Returns this array.
     """
@@ -220,7 +232,7 @@ def _copyfrom(self: NDArray, source_array: Any) -> NDArray:
 
 
 def _as_numpy(self: NDArray, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-    """What ``np.asarray`` makes of an array: always a copy, as its values lie on a device."""
+    """Return a copy for ``np.asarray``; device memory cannot be shared."""
     if copy is False:
         raise ValueError("an array of a device has no memory to share: NumPy gets a copy")
     if dtype is None:
@@ -248,7 +260,7 @@ def _setitem(self: NDArray, key: Any, value: Any) -> None:
 
 
 def _dlpack_device(self: NDArray) -> tuple[int, int]:
-    return dlpack.OPENCL, self.device.device_id
+    return self.device.device_type, self.device.device_id
 
 
 def _dlpack(
@@ -259,7 +271,7 @@ def _dlpack(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """Refused, unless it asks for a copy on the host: ``dl_device=(1, 0)``."""
+    """Refused unless a copy on the host is requested: ``dl_device=(1, 0)``."""
     return dlpack.export_device(
         self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
     )
@@ -269,6 +281,7 @@ NDArray.numpy = _numpy
 NDArray.asnumpy = _numpy
 NDArray.copyfrom = _copyfrom
 NDArray.copyto = _copyto
+HostArray.copyto = _host_copyto
 NDArray.__array__ = _as_numpy
 NDArray.__dlpack__ = _dlpack
 NDArray.__dlpack_device__ = _dlpack_device

@@ -1,4 +1,4 @@
-"""Names of TVM that Texloom leaves out: asking for one says what there is instead.
+"""Names of TVM that Texloom omits; using one raises a diagnostic with an alternative.
 
 Texloom compiles tensor expressions with schedules. What TVM builds around them (graphs, operators,
 tuning, remote devices) and its other ways into the compiler (TVMScript, TensorIR) are not here.
@@ -17,21 +17,21 @@ from .errors import MissingModuleError, MissingNameError, TVMError, refuse
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Why there is no such thing, and what to use."""
+    """The reason for an omission, and the alternative."""
 
     reason: str
     way_out: str
 
 
 _COMPUTE = "write it as a te.compute with a schedule"
-_OPERATORS = LeftOut("operators are no part of Texloom", f"{_COMPUTE}, as those in texloom.ops")
-_GRAPHS = LeftOut("Texloom compiles kernels, no graphs", "build each operator by texloom.build")
+_OPERATORS = LeftOut("Texloom has no operator library", f"{_COMPUTE}, as those in texloom.ops")
+_GRAPHS = LeftOut("Texloom compiles kernels, not graphs", "build each operator by texloom.build")
 _TUNING = LeftOut(
-    "tuning is no part of Texloom",
+    "Texloom has no tuner",
     "build each candidate, and time it by f.time_evaluator(f.entry_name, dev)",
 )
 _REMOTE = LeftOut(
-    "devices of other machines are not reached",
+    "Texloom does not access remote devices",
     "write the module by export_library, and run it there by runtime.load_module",
 )
 _TENSORIR = LeftOut("there is no TensorIR: programs are schedules of te", _COMPUTE)
@@ -39,13 +39,14 @@ _STATEMENTS = LeftOut(
     "statements are made and printed, but have no classes",
     "make them by tir.ir_builder, and read the text of what texloom.lower returns",
 )
-_LIBRARIES = LeftOut("kernels call no library", _COMPUTE)
+_LIBRARIES = LeftOut("kernels cannot call libraries", _COMPUTE)
 _HOST = LeftOut("there is no host code to compile", 'build for the target "opencl"')
 _CALLS = LeftOut(
-    "kernels call what OpenCL C has", 'call it by tir.call_pure_extern("float32", "fma", a, b, c)'
+    "kernels can call only OpenCL C functions",
+    'call it by tir.call_pure_extern("float32", "fma", a, b, c)',
 )
 
-# By the name behind "texloom.".
+# By the name after "texloom.".
 OUT_OF_SCOPE: dict[str, LeftOut] = {
     "auto_scheduler": _TUNING,
     "autotvm": _TUNING,
@@ -70,7 +71,7 @@ OUT_OF_SCOPE: dict[str, LeftOut] = {
     "te.extern_primfunc": _TENSORIR,
     "te.gradient": LeftOut("derivatives are not computed", "write the derivative as a te.compute"),
     "te.hybrid": LeftOut(
-        "functions of Python are not compiled",
+        "Python functions are not compiled",
         "write a te.compute, or a te.extern whose statement tir.ir_builder makes",
     ),
     **{
@@ -91,10 +92,10 @@ OUT_OF_SCOPE: dict[str, LeftOut] = {
     },
     "tir.analysis": _STATEMENTS,
     "tir.reinterpret": LeftOut(
-        "expressions convert values, none their bits", "use .astype, or te.const for constants"
+        "expressions convert values, not bits", "use .astype, or te.const for constants"
     ),
     "tir.transform": LeftOut(
-        "passes are not called by themselves", "texloom.lower_texts shows what each does"
+        "passes cannot be called individually", "texloom.lower_texts shows what each does"
     ),
 }
 
@@ -104,12 +105,12 @@ def _refuse(name: str, what: LeftOut, raised_as: type[TVMError]) -> NoReturn:
 
 
 def refuse_name(module: str, name: str) -> NoReturn:
-    """What the ``__getattr__`` of a module does.
+    """Return the ``__getattr__`` of a module.
 
     Raises
     ------
     AttributeError
-        A TVMError of code TL2042 for a name that is left out.
+        A TVMError with the code TL2042 for a name that is omitted.
     """
     path = f"{module}.{name}".partition(".")[2]
     if path in OUT_OF_SCOPE:
@@ -118,10 +119,10 @@ def refuse_name(module: str, name: str) -> NoReturn:
 
 
 class _Finder(MetaPathFinder):
-    """Python asks it for modules that are not there."""
+    """A finder that Python asks for missing modules."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: object = None) -> None:
-        """None for what may be elsewhere; what is left out is an ImportError, and a TVMError."""
+        """Return None, or raise an ImportError, also a TVMError, for an omitted module."""
         del path, target
         package, _, name = fullname.partition(".")
         if package == __package__ and name in OUT_OF_SCOPE:

@@ -14,12 +14,12 @@ _functions: dict[str, Callable[..., Any]] = {}
 def register_func(
     func_name: str | Callable[..., Any], f: Callable[..., Any] | None = None, override: bool = False
 ) -> Callable[..., Any]:
-    """Give a function a name, as a call or as a decorator.
+    """Register a function under a name, as a call or as a decorator.
 
     Raises
     ------
     TVMError
-        TL5016, a ValueError, when another function has the name, unless `override` is set.
+        TL5016, a ValueError, if another function has the name, unless `override` is set.
     """
     if callable(func_name):
         return register_func(func_name.__name__, func_name, override)
@@ -38,7 +38,7 @@ def register_func(
 
 
 def get_global_func(name: str, allow_missing: bool = False) -> Callable[..., Any] | None:
-    """The function of this name; where there is none, None or TL5016 (a ValueError)."""
+    """Return the function of this name; without one, None or TL5016 (a ValueError)."""
     if name not in _functions and not allow_missing:
         refuse(
             "UnknownName",

@@ -1,4 +1,4 @@
-"""Values as the compiler holds them."""
+"""Values, types and queries of the runtime."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .tir.op import const
 
 
 def convert(value: Any) -> Any:
-    """A Python value as an expression: numbers, strings, and lists of them; others as they are."""
+    """Convert numbers, strings and lists of them to expressions; return others unchanged."""
     if isinstance(value, (list, tuple)):
         return [convert(each) for each in value]
     if isinstance(value, str):
@@ -26,22 +26,22 @@ def convert(value: Any) -> Any:
 
 
 class DataType(str):
-    """The name of an element type or of a vector of it, with its parts: ``"float32x4"``."""
+    """The name of a scalar or vector type, such as ``"float32x4"``, with its parts."""
 
     _NAME = re.compile(r"(?:bool|(?:u?int|float|bfloat)(\d+))(?:x(\d+))?")
 
     def __new__(cls, name: str) -> DataType:
-        """Refuses what is no such name: TL1005, a ValueError."""
+        """Refuse any other name: TL1005, a ValueError."""
         parts = cls._NAME.fullmatch(name)
         if parts is None:
-            refuse("UnknownType", f"{name!r} is no dtype", "write 'float32', 'uint8x4' or 'bool'")
+            refuse("UnknownType", f"{name!r} is not a dtype", "use 'float32', 'uint8x4' or 'bool'")
         made = super().__new__(cls, name)
         made.bits, made.lanes = int(parts[1] or 1), int(parts[2] or 1)
         return made
 
 
 def enabled(target: str) -> bool:
-    """Whether programs can be built for a target of this kind."""
+    """Return whether programs can be built for a target of this kind."""
     return target.split()[:1] == ["opencl"]
 
 

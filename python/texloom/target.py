@@ -1,4 +1,4 @@
-"""Targets: what a program is compiled for. Building for one needs no device."""
+"""Targets, for which programs are compiled. Building for a target needs no device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _current: ContextVar[Target | None] = ContextVar("texloom_target", default=None)
 
 DEFAULT = "opencl"
 
-# Kinds whose targets can be made and asked, but not built for; with the keys of their schedules.
+# Kinds whose targets can be created and queried but not built for, with their schedule keys.
 _OTHER_KINDS: dict[str, list[str]] = {
     **dict.fromkeys(("llvm", "c"), ["cpu"]),
     **dict.fromkeys(("cuda", "nvptx"), ["cuda", "gpu"]),
@@ -30,13 +30,13 @@ _OTHER_KINDS: dict[str, list[str]] = {
 class Target:
     """A target such as ``"opencl"``, ``"opencl -device=adreno"`` or ``"opencl -contract=0"``.
 
-    Options are written as scripts have them: ``--device=mali``, ``-device mali``, a dict, a string
-    of JSON. Used as a context manager it is the default of ``lower`` and ``build`` inside.
+    Options may be written as ``--device=mali``, ``-device mali``, a dict, or a JSON string. As a
+    context manager, a target is the default of ``lower`` and ``build`` in its body.
 
     Warns
     -----
     TexloomWarning
-        TL4003 for a device that there is no preset of: what holds of every device is assumed.
+        TL4003 for a device without a preset: the limits of every device are assumed.
 
     Raises
     ------
@@ -74,7 +74,7 @@ class Target:
 
     @classmethod
     def from_device(cls, device: Device) -> Target:
-        """The target that a device at hand is, with its own limits and features."""
+        """Return the target of a device on this machine, with its own limits and features."""
         return cls(device._target)
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class Target:
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """The preset, limits and features by the names of the string.
+        """The preset, limits and features, by the names used in target strings.
 
         ``device``, ``texture_spatial_limit``, ``max_num_threads``, ``images`` and others.
         """
@@ -99,22 +99,22 @@ class Target:
 
     @property
     def kind(self) -> SimpleNamespace:
-        """By ``.name`` the first word of the string."""
+        """The first word of the string, as ``.name``."""
         return SimpleNamespace(name=self._text.split()[0])
 
     @property
     def device_name(self) -> str:
-        """What ``-device=`` says; empty without it."""
+        """The value of ``-device=``, or empty."""
         return self._options.get("device", "")
 
     @property
     def model(self) -> str:
-        """What ``-model=`` says; ``"unknown"`` without it."""
+        """The value of ``-model=``, or ``"unknown"``."""
         return self._options.get("model", "unknown")
 
     @property
     def keys(self) -> list[str]:
-        """The device and what every GPU is, as TVM's schedules look for them."""
+        """The device and the generic GPU keys, which TVM's schedules look for."""
         kind = self.kind.name
         given = [key for key in self._options.get("keys", "").split(",") if key]
         own = given or [self.device_name, *_OTHER_KINDS.get(kind, [kind, "gpu"])]
@@ -122,17 +122,17 @@ class Target:
 
     @property
     def host(self) -> Target | None:
-        """What ``host=`` said; nothing is compiled for it."""
+        """The value of ``host=``; nothing is compiled for it."""
         return self._host
 
     @property
     def max_num_threads(self) -> int:
-        """Threads that a block may have."""
+        """The maximum number of threads per block."""
         return int(self._options.get("max_num_threads", 1))
 
     @property
     def thread_warp_size(self) -> int:
-        """Threads that run in step: what ``-thread_warp_size=`` says, 1 without it."""
+        """The value of ``-thread_warp_size=``, or 1."""
         return int(self._options.get("thread_warp_size", 1))
 
     def __enter__(self) -> Target:
@@ -144,7 +144,7 @@ class Target:
 
     @staticmethod
     def current(allow_none: bool = True) -> Target | None:
-        """The target of the innermost ``with``; None, or a ValueError, when there is none."""
+        """Return the target of the innermost ``with``; without one, None or a ValueError."""
         target = _current.get()
         if target is None and not allow_none:
             refuse(
@@ -177,7 +177,7 @@ def _check_has_kind(config: Mapping[str, Any]) -> None:
 def _warn_of_device(name: str) -> None:
     _core.warn(
         "UnknownTarget",
-        f"there is no preset of the device '{name}': what every OpenCL device has is assumed",
+        f"there is no preset for the device '{name}': the limits of every OpenCL device hold",
         f"use one of {', '.join(_core.target_devices())}, or set limits, as -max_num_threads=256",
     )
 
@@ -188,7 +188,7 @@ def create(target: str | Target | Mapping[str, Any]) -> Target:
 
 
 def cuda(model: str = "unknown", options: str = "") -> Target:
-    """NVIDIA's GPUs as TVM's CUDA backend has them: to be asked, not to be built for."""
+    """Return a target for TVM's CUDA backend, which can be queried but not built for."""
     return Target(f"cuda -model={model} {options}".strip())
 
 
@@ -208,7 +208,7 @@ def intel_graphics(options: str = "") -> Target:
 
 
 def resolve(target: str | Target | None) -> str:
-    """The core's text of the given target, of the current one, or of the default."""
+    """Return the core's text of the given, the current, or the default target."""
     if target is None:
         target = Target.current() or DEFAULT
     _check_kind(target)

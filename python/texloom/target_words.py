@@ -1,4 +1,4 @@
-"""What target strings and dicts say, in the spellings that scripts have."""
+"""Parsing of target strings and dicts, in all spellings that scripts use."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from . import _core
 from .errors import refuse
 
-# What a string may say of a device without any effect on kernels.
+# Options that have no effect on kernels.
 _REMARKS = ("model", "thread_warp_size", "keys", "host", "libs")
 
 
 def words_of(target: str | Mapping[str, Any]) -> list[str]:
-    """The kind, then each option as ``-name=value``.
+    """Return the kind, then each option as ``-name=value``.
 
-    A string has any number of dashes, and values behind ``=`` or a space; ``{"kind": "opencl"}`` is
-    read as JSON. Of a dict its host is left out, which may be a dict itself.
+    In a string, options have any number of dashes, and values follow ``=`` or a space; ``{"kind":
+    "opencl"}`` is read as JSON. The host of a dict, which may be a dict itself, is ignored.
     """
     if isinstance(target, Mapping):
         options = {
@@ -44,7 +44,7 @@ def _value(value: Any) -> str:
 
 
 def as_mapping(text: str) -> Mapping[str, Any] | None:
-    """The dict that a string of JSON is; None of other strings."""
+    """Return the dict of a JSON string, and None for other strings."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -52,7 +52,7 @@ def as_mapping(text: str) -> Mapping[str, Any] | None:
     except json.JSONDecodeError as error:
         refuse(
             "UnknownTarget",
-            f"the target is no JSON: {error}",
+            f"the target is not valid JSON: {error}",
             'write {"kind": "opencl", "device": "mali"}, or "opencl -device=mali"',
         )
 
@@ -64,13 +64,13 @@ def option(word: str) -> tuple[str, str]:
 
 
 def is_unknown_device(word: str) -> bool:
-    """Whether it names a device that there is no preset of."""
+    """Whether the option names a device without a preset."""
     name, value = option(word)
     return name == "device" and value != "" and value not in _core.target_devices()
 
 
 def is_remark(word: str) -> bool:
-    """Whether it changes no kernel."""
+    """Whether the option has no effect on kernels."""
     return option(word)[0] in _REMARKS or is_unknown_device(word)
 
 

@@ -1,4 +1,4 @@
-"""What test scripts compare arrays with."""
+"""Comparison of arrays, for test scripts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .checked_calls import check_calls
 
 
 def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
-    """An AssertionError unless the arrays, NumPy's or of a device, have one shape and are close.
+    """Raise an AssertionError unless the arrays, NumPy's or of a device, agree in shape and values.
 
     Close is ``|actual - desired| <= atol + rtol * |desired|``.
     """

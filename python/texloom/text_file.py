@@ -1,4 +1,4 @@
-"""Files that commands are given: read as text, or refused in words."""
+"""Reading of the text files that commands are given."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 class TextFileError(Exception):
-    """A file that cannot be read, or holds no text; the message begins with its path."""
+    """A file that cannot be read as text; the message begins with its path."""
 
 
 def read_text_file(path: Path) -> str:
-    """The text of a file in UTF-8; TextFileError says why there is none."""
+    """Return the text of a UTF-8 file, or raise TextFileError."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -32,5 +32,5 @@ def read_script(path: Path) -> str:
         raise TextFileError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise TextFileError(f"{path}: no text: {error.reason} at byte {error.start}") from error
-    except SyntaxError as error:  # an encoding that is not known, or none that the text is in
+    except SyntaxError as error:  # an unknown encoding, or one that the text does not have
         raise TextFileError(f"{path}: no text: {error.msg}") from error

@@ -1,4 +1,4 @@
-"""``PassContext``: knobs beside the schedule."""
+"""``PassContext``: options besides the schedule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from .errors import TexloomWarning, refuse
 
-# None of them changes what a program computes.
+# None of them changes the results of a program.
 _KEYS = frozenset(
     {
         "tir.InjectDoubleBuffer",
@@ -30,22 +30,23 @@ _current: ContextVar[PassContext | None] = ContextVar("texloom_pass_context", de
 
 
 class PassContext:
-    """What scripts set for lowering, as a context manager.
+    """Options for lowering, as a context manager.
 
-    Keys are kept and can be asked for; none of those that are accepted changes results.
-    ``tir.instrument_bound_checkers`` is :func:`texloom.build`'s `checked`; apart from it the passes
-    here take their decisions from the schedule and the target alone.
+    Keys are stored and can be queried; no accepted key changes results.
+    ``tir.instrument_bound_checkers`` is `checked` of :func:`texloom.build`; otherwise passes depend
+    only on the schedule and the target.
 
     Warns
     -----
     TexloomWarning
-        When passes are to be left out (`disabled_pass`, ``tir.disable_vectorize``): none is.
+        If passes are to be disabled (`disabled_pass`, ``tir.disable_vectorize``), which has no
+        effect.
 
     Raises
     ------
     TVMError
-        TL5016, a ValueError, for a key that would change the program (``tir.add_lower_pass``) or
-        is not known.
+        TL5016, a ValueError, for an unknown key or one that would change the program
+        (``tir.add_lower_pass``).
     """
 
     def __init__(
@@ -68,8 +69,8 @@ class PassContext:
             left_out.append("tir.disable_vectorize")
         if left_out:
             warnings.warn(
-                f"no pass is left out for {', '.join(left_out)}: say it in the schedule, by leaving"
-                " out the directive",
+                f"passes cannot be disabled by {', '.join(left_out)}: leave the directive out of "
+                "the schedule",
                 TexloomWarning,
                 stacklevel=2,
             )
@@ -89,12 +90,12 @@ class PassContext:
 
     @property
     def checks_accesses(self) -> bool:
-        """Whether :func:`texloom.build` is to make checked kernels."""
+        """Whether :func:`texloom.build` makes checked kernels."""
         return bool(self.config.get("tir.instrument_bound_checkers", False))
 
     @staticmethod
     def current() -> PassContext:
-        """The innermost context, or one without settings."""
+        """Return the innermost context, or one without settings."""
         return _current.get() or PassContext()
 
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/layout.h"
+#include "ir/layout/layout.h"
 #include "ir/node.h"
 
 namespace texloom::ir {

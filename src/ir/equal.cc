@@ -19,7 +19,7 @@ class Equality {
 
   bool same(const Expr& a, const Expr& b) {
     if (!a || !b) return !a && !b;
-    // What holds no definition of its own and uses none is equal to itself.
+    // A node without definitions that uses none is equal to itself.
     if (a.same_as(b) && to_.empty()) return true;
     if (a->kind != b->kind || a->type != b->type) return false;
     if (a->kind == ExprKind::Var) return correspond(a.get(), b.get());

@@ -16,7 +16,7 @@ bool is_nonzero_constant(const Expr& e) {
   return value != nullptr && *value != 0;
 }
 
-// Of a constant index the constructor made sure; a remainder of their number is one of the lanes.
+// The constructor has checked constant indices; a remainder by the number of lanes is always valid.
 bool lane_may_be_none(const Lane& n) {
   if (int_value(n.index) != nullptr) return false;
   const auto* remainder = as<Binary>(n.index);

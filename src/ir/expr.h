@@ -1,4 +1,4 @@
-// Expressions. The IR as a whole is explained in ir/ir.h.
+// Expressions. ir/program.h introduces the IR as a whole.
 //
 // Nodes are immutable and shared; `Expr` is a counted handle. The functions below build nodes:
 // they check operand types (TL_CHECK: a wrong type is a bug of the caller; front ends check the
@@ -50,14 +50,13 @@ std::optional<BinaryOp> parse_binary_op(std::string_view text);
 int precedence(BinaryOp op);
 
 enum class Intrinsic : uint8_t {
-#define TL_INTRINSIC(Name, te_name, cl_name, arity) Name,
+#define TL_INTRINSIC(Name, te_name, arity) Name,
 #include "ir/intrinsics.def"
 #undef TL_INTRINSIC
 };
 struct IntrinsicInfo {
   Intrinsic function;
   std::string_view te_name;
-  std::string_view opencl_name;
   int arity;
 };
 const IntrinsicInfo& info(Intrinsic function);
@@ -199,7 +198,7 @@ struct Tuple : ExprBase<Tuple> {
 };
 // Before flattening one index for each axis of the buffer, after it one offset in elements. A
 // Ramp as the last index loads a vector. The value's type is the buffer's element type, until
-// legalisation widens it (float16 storage is loaded as float32).
+// legalization widens it (float16 storage is loaded as float32).
 struct Load : ExprBase<Load> {
   static constexpr ExprKind kKind = ExprKind::Load;
   Load(Type t, Buffer b, Exprs i) : ExprBase(t), buffer(std::move(b)), indices(std::move(i)) {}
@@ -253,7 +252,8 @@ const Node* as(const Expr& e) {
   return e->kind == Node::kKind ? static_cast<const Node*>(e.get()) : nullptr;
 }
 
-// -- Building. Binary operators want operands of one type; see match_types in schedule/operators.h.
+// -- Building. Binary operators want operands of one type; see match_types in
+// schedule/operation/operators.h.
 Expr make_int(int64_t value, Type type = kInt32);
 Expr make_float(double value, Type type = kFloat32);
 Expr make_bool(bool value);

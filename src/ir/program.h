@@ -1,4 +1,46 @@
-// A program: what a schedule lowers to, at each stage of the pipeline.
+// Programs, and an introduction to the intermediate representation of Texloom.
+//
+// A *tensor* (tensor.h) names the values of an index space that an operation of the te stage
+// computes. A *schedule* says how to compute them. Lowering turns both into a *program*: parameters
+// and a body, later kernels. The body is a tree of *statements* (stmt.h) over *expressions*
+// (expr.h). All of them are immutable and shared through counted handles; passes build new ones.
+// nodes.def lists the kinds of nodes once, visit.h visits and rewrites them, accesses.h finds their
+// accesses to memory.
+//
+// *Buffers* (buffer.h) declare memory. A buffer has an element type, a logical shape, a memory
+// scope (global, shared, local) and a *layout* (layout/layout.h), the map from logical indices to
+// rows, columns and lanes. A layout of the object kind Image2d makes the buffer a texture, which
+// only TextureLoad and TextureStore access: one texel of four lanes at column x and row y. The
+// *origin* of a texture is the place of its rectangle in its image: zero, or two constants of the
+// kernel. The layout also says what its padding holds, where there is no element: zeros or
+// unspecified values. Scope strings such as "texture:weight" spell a memory scope and a layout
+// rule; only their parser (scope.h) knows them.
+//
+// A program passes through *stages*: Loops (N-d Load and Store, thread axes as For loops with a
+// tag), Flattened (linear offsets and texels), Kernels (kernels and a launch plan) and Legalized
+// (only what the backend's printer can spell). verify/verify.h lists what each stage allows,
+// lower/pipeline.h the passes.
+//
+// Rounding is explicit: a product and a sum round twice, Fma rounds once, and printers never let a
+// device compiler choose. Index expressions are int32; the linear offset into a buffer is int64
+// where int32 may not suffice.
+//
+// Index arithmetic does not overflow: sums and products of signed integers of 32 or 64 bits stay
+// within their type. The exception is arithmetic on values from memory (arith/linear.h defines
+// them), which wraps. The creator of a program guarantees this: lower/schedule/check_schedule.h
+// refuses schedules that would overflow, and a variable without known bounds is assumed to be far
+// from the ends of its type. Proofs about indices and signed arithmetic in printed code rely on it,
+// so a rewriting may not introduce a sum that could leave its type.
+//
+// interpret/interpret.h defines the meaning of programs by running them. It reports races,
+// divergent barriers, accesses out of bounds and uses of undefined values. At stage te it runs
+// computes, scans and externs without a schedule (validation/unscheduled.h): the oracle that
+// lowered programs are compared with.
+//
+// A program may call *foreign* functions, which its C text defines (ForeignCall). Their behavior is
+// unknown; they are trusted to access no more than their pointers allow. They are not interpreted.
+//
+// Every node knows the line of the user's program that it came from; passes preserve it.
 #pragma once
 
 #include <array>
@@ -10,32 +52,33 @@
 
 namespace texloom::ir {
 
-// What may stand in a program; each pass states its stage in and out (lower/pipeline.cc).
+// What a program may contain. Each pass states the stage that it takes and the one that it returns
+// (lower/pipeline.cc).
 enum class ProgramStage : uint8_t {
   Te,         // computes and their schedule (src/schedule); the program itself is empty
-  Loops,      // one loop nest for each root stage, N-d accesses, thread axes as loops
+  Loops,      // a loop nest for each root stage, N-d accesses, thread axes as loops
   Flattened,  // texels and linear offsets
-  Kernels,    // kernels of their own and a launch plan
-  Legalised,  // only what the backend's printer spells
+  Kernels,    // separate kernels and a launch plan
+  Legalized,  // only what the backend's printer can spell
 };
 std::string_view to_string(ProgramStage stage);
 
-// A buffer or texture (then `buffer` is set) or a scalar constant (then `scalar` is): an origin
-// word of a texture, a loop variable of the plan or a symbol of the program.
+// A buffer or texture (then `buffer` is set) or a scalar constant (then `scalar` is set): a
+// coordinate of a texture's origin, a loop variable of the plan or a symbol of the program.
 struct KernelParam {
   Buffer buffer;
   Access access = Access::Read;
   Expr scalar;
-  Expr extent = {};  // of the plan's loop, where `scalar` is its variable: from 0 to extent - 1
+  Expr extent = {};  // if `scalar` is a loop variable of the plan: it runs from 0 to extent - 1
 };
-// What a kernel takes by value: of 32 or 64 bits.
+// Whether a kernel can take a value of this type: scalars of 32 or 64 bits.
 inline bool is_kernel_scalar(Type type) { return type.is_scalar() && type.bits >= 32; }
 
-// `var` is what the kernel's body calls this thread index.
+// A thread index, which the kernel's body reads as `var`.
 struct ThreadAxis {
   ThreadTag tag;
   Expr var;
-  Expr extent;  // of threads a constant; of blocks what the plan knows where it launches them
+  Expr extent;  // constant for threads; for blocks an expression that the plan evaluates
 };
 
 struct Kernel {
@@ -48,34 +91,35 @@ struct Kernel {
   SourceLocation location;
 };
 
-// A symbol is a scalar variable that has a value for each call: extents of the call's arrays, or an
-// argument. Those of int32 may be in extents, and are then not beyond 2^30. Extents of parameters
-// are at least 1, and no array of symbolic extents has more than 2^30 elements: the call checks it.
+// A symbol is a scalar variable with one value for each call: an extent of the call's arrays, or an
+// argument. Extents may contain int32 symbols, which are then at most 2^30. Extents of parameters
+// are at least 1, and an array of symbolic extents has at most 2^30 elements: each call checks it.
 struct Program {
   std::string name;
   ProgramStage stage = ProgramStage::Loops;
-  Exprs symbols;  // Vars; kernels get those that they use as scalar parameters
+  Exprs symbols;  // Vars; scalar parameters of the kernels that use them
   std::vector<Buffer> params;
-  // The loops, with a Nest for each kernel to be; from stage Kernels on the launch plan:
-  // allocations, loops, launches. Each iteration of a loop outside the nests launches anew.
+  // The loops, with a Nest for each future kernel. From stage Kernels on it is the launch plan:
+  // allocations, loops and launches. A loop outside the nests launches its kernels in every
+  // iteration.
   Stmt body;
   std::vector<Kernel> kernels;  // from stage Kernels on
-  // Global memory that the call makes for the kernels: there from the first statement of the body
-  // that uses it until a Free. A list, not allocations around one another, because there may be as
-  // many as there are stages; an Allocate in the body is for memory that each iteration of a loop
-  // has anew.
+  // Global memory that the call allocates for the kernels. It lives from the first statement of the
+  // body that uses it until a Free. A list rather than nested allocations, because there may be as
+  // many as there are stages. An Allocate in the body is memory that each iteration of a loop
+  // allocates again.
   std::vector<Buffer> temporaries = {};
-  // C text for the front of the kernels' source, each once: it defines what foreign calls call.
+  // C texts that define the foreign functions: each goes once in front of the kernels' source.
   std::vector<std::string> foreign = {};
 };
 
 struct PrintOptions {
-  // Behind statements, parameters and kernels ` @"file":line`, or ` @?` where it is not known.
+  // After statements, parameters and kernels: ` @"file":line`, or ` @?` if it is unknown.
   bool locations = false;
 };
 
-// The text form (.tl): docs/text_form.md. Of a whole program it holds everything that parse_program
-// (ir/parse.h) needs to make it again.
+// The text form (.tl), docs/text_form.md. The text of a program contains all that parse_program
+// (ir/text/parse.h) needs to restore it.
 std::string to_string(const Program& program, PrintOptions options = {});
 std::string to_string(const Kernel& kernel);
 std::string to_string(const Stmt& stmt);

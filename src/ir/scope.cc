@@ -26,8 +26,8 @@ constexpr std::array kSpellings = {
     Spelling{"global.texture-nhwc", {MemoryScope::Global, TextureRule::Nhwc}},
     Spelling{"global.texture:weight", {MemoryScope::Global, TextureRule::Weight}},
     Spelling{"global.texture:nhwc", {MemoryScope::Global, TextureRule::Nhwc}},
-    // What the threads of a warp have in common is here what those of the block have, and without
-    // tensor intrinsics each thread has a fragment of its own: the same values.
+    // The memory of a warp becomes that of the block. A fragment becomes private memory of each
+    // thread, which has the same values without tensor intrinsics.
     Spelling{"warp", {MemoryScope::Shared, {}}},
     Spelling{"wmma.matrix_a", {MemoryScope::Local, {}}},
     Spelling{"wmma.matrix_b", {MemoryScope::Local, {}}},

@@ -11,7 +11,7 @@ namespace texloom::ir {
 // Who sees a buffer: the whole grid, one block, one thread. Ordered from wide to narrow.
 enum class MemoryScope : unsigned char { Global, Shared, Local };
 
-// Which axes of a tensor become rows of a texture; see texture_layout in ir/layout.h.
+// Which axes of a tensor become rows of a texture; see texture_layout in ir/layout/layout.h.
 enum class TextureRule : unsigned char {
   Activation,  // all axes but the last before the lanes are rows
   Weight,      // the first axis is the row, all others columns

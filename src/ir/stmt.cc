@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/buffer.h"
+#include "ir/build/type_rules.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
 
@@ -26,12 +27,12 @@ Stmt finish(StmtNode* node, SourceLocation location, std::initializer_list<const
   return result;
 }
 
+void require_types(const TypeProblem& problem) { TL_CHECK(!problem, to_string(problem)); }
+
 }  // namespace
 
 Stmt make_store(Buffer buffer, Exprs indices, Expr value, SourceLocation location) {
-  int lanes = 1;
-  for (const Expr& index : indices) lanes = std::max<int>(lanes, index->type.lanes);
-  TL_CHECK(lanes == value->type.lanes, "a store of other lanes than its index");
+  require_types(access_problem(indices, value->type));
   auto* node = new Store;
   node->buffer = std::move(buffer);
   node->indices = std::move(indices);
@@ -40,7 +41,8 @@ Stmt make_store(Buffer buffer, Exprs indices, Expr value, SourceLocation locatio
 }
 
 Stmt make_texture_store(Buffer texture, Expr x, Expr y, Expr value, SourceLocation location) {
-  TL_CHECK(texture->is_texture() && value->type.lanes == kTexelLanes);
+  TL_CHECK(texture->is_texture());
+  require_types(texel_problem(x, y, value->type));
   auto* node = new TextureStore;
   node->texture = std::move(texture);
   node->x = std::move(x);
@@ -87,7 +89,7 @@ Stmt make_if(Expr condition, Stmt then, SourceLocation location) {
 }
 
 Stmt make_while(Expr condition, Stmt body, SourceLocation location) {
-  TL_CHECK(condition->type == kBool);
+  require_types(guard_problem(condition->type));
   if (is_false(condition)) return make_empty();
   auto* node = new While;
   node->condition = std::move(condition);

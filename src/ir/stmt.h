@@ -1,9 +1,10 @@
-// Statements. The IR as a whole is explained in ir/ir.h.
+// Statements. ir/program.h introduces the IR as a whole.
 #pragma once
 
 #include <variant>
 
 #include "ir/expr.h"
+#include "ir/loop_kind.h"
 #include "ir/tensor.h"
 
 namespace texloom::ir {
@@ -51,9 +52,6 @@ struct Evaluate : StmtBase<Evaluate> {
   Expr call;  // a ForeignCall that is not pure
   auto fields() const { return field_list(call); }
 };
-// Virtual: iterations that behave as threads of the block do, one after the other in each statement
-// (lower/inject_virtual_threads.h).
-enum class LoopKind : uint8_t { Serial, Unrolled, Vectorized, Thread, Virtual };
 struct For : StmtBase<For> {
   static constexpr StmtKind kKind = StmtKind::For;
   Expr var;  // a Var, from 0 to extent - 1
@@ -99,7 +97,7 @@ struct Nest : StmtBase<Nest> {
 inline constexpr int kMinPipelineStages = 2;
 inline constexpr int kMaxPipelineStages = 3;
 // What fills a buffer that each iteration of the innermost loop around reads. As it stands it runs
-// in the iteration itself; lower/pipeline_loops.h makes it run ahead.
+// in the iteration itself; lower/loops/pipeline_loops.h makes it run ahead.
 struct Pipelined : StmtBase<Pipelined> {
   static constexpr StmtKind kKind = StmtKind::Pipelined;
   Buffer buffer;

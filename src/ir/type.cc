@@ -48,10 +48,10 @@ std::optional<Type> parse_type(std::string_view text) {
     rest.remove_prefix(1);
     int lanes = 0;
     for (const char c : rest) {
-      if (c < '0' || c > '9' || lanes > 16) return std::nullopt;
+      if (c < '0' || c > '9' || lanes > kMaxLanes) return std::nullopt;
       lanes = lanes * 10 + (c - '0');
     }
-    if (lanes < 2 || lanes > 16) return std::nullopt;
+    if (lanes < 2 || lanes > kMaxLanes) return std::nullopt;
     return row.type.with_lanes(lanes);
   }
   return std::nullopt;

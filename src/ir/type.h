@@ -10,7 +10,10 @@ namespace texloom::ir {
 
 enum class TypeCode : uint8_t { Int, UInt, Float, BFloat };
 
-// A scalar (lanes == 1) or a vector of up to 16 lanes. A bool is an unsigned integer of one bit.
+// Lanes of the longest vector.
+inline constexpr int kMaxLanes = 16;
+
+// A scalar (lanes == 1) or a vector of up to kMaxLanes. A bool is an unsigned integer of one bit.
 struct Type {
   TypeCode code = TypeCode::Int;
   uint8_t bits = 32;
@@ -22,7 +25,8 @@ struct Type {
   bool is_float() const { return code == TypeCode::Float || code == TypeCode::BFloat; }
   bool is_int() const { return code == TypeCode::Int; }
   bool is_uint() const { return code == TypeCode::UInt; }
-  // Signed or unsigned, but no bool.
+  bool is_half() const { return code == TypeCode::Float && bits == 16; }
+  // Signed or unsigned, but not bool.
   bool is_integer() const { return !is_float() && !is_bool(); }
   bool is_scalar() const { return lanes == 1; }
   // Bytes of one element in memory; a bool takes one.
@@ -43,7 +47,7 @@ inline constexpr Type kBool = Type::boolean();
 
 // "float32", "int8x4", "bool"
 std::string to_string(Type type);
-// The inverse of to_string; nothing when the text names no type.
+// The inverse of to_string; nullopt when the text does not name a type.
 std::optional<Type> parse_type(std::string_view text);
 
 }  // namespace texloom::ir

@@ -1,15 +1,15 @@
 #include "ir/visit.h"
 
-#include <algorithm>
 #include <tuple>
 #include <type_traits>
 
 #include "ir/buffer.h"
+#include "ir/build/type_rules.h"
 
 namespace texloom::ir {
 namespace {
 
-// -- A node of its kind from new fields.
+// -- Builds a node of the same kind from new fields.
 
 Expr rebuild(const Binary& n, BinaryOp op, Expr a, Expr b) {
   return make_binary(op, std::move(a), std::move(b), n.location);
@@ -44,11 +44,10 @@ Expr rebuild(const Reduce& n, Reducer reducer, const std::vector<IterVar>& axes,
                      std::move(init), n.location);
 }
 Expr rebuild(const Tuple& n, Exprs elements) { return make_tuple(std::move(elements), n.location); }
-// A scalar load whose index became a vector is a load of a vector.
+// A scalar load becomes a vector load when its index becomes a vector.
 Expr rebuild(const Load& n, const Buffer& buffer, Exprs indices) {
-  int lanes = 1;
-  for (const Expr& index : indices) lanes = std::max<int>(lanes, index->type.lanes);
-  return make_load_as(n.type.with_lanes(lanes), buffer, std::move(indices), n.location);
+  const Type type = n.type.with_lanes(access_lanes(indices));
+  return make_load_as(type, buffer, std::move(indices), n.location);
 }
 Expr rebuild(const TextureLoad& n, const Buffer& texture, Expr x, Expr y) {
   return make_texture_load_as(n.type, texture, std::move(x), std::move(y), n.location);
@@ -95,8 +94,8 @@ Stmt rebuild(const Allocate& n, const Buffer& buffer, Stmt body) {
   return make_allocate(buffer, std::move(body), n.location);
 }
 
-// -- Children: the fields that are expressions and statements, lists of them, and what reducers
-// compute.
+// -- Children: fields that are expressions, statements or lists of them, and the expressions of
+// reducers.
 
 template <class Field>
 inline constexpr bool kIsChild = std::is_same_v<Field, Expr> || std::is_same_v<Field, Exprs> ||
@@ -110,7 +109,8 @@ constexpr bool has_children() {
   }(std::type_identity<decltype(std::declval<const Node&>().fields())>());
 }
 
-// Maps the fields that are children and hands on the others; `changed` when one is another node.
+// Maps the fields that are children and returns the others as they are. `changed` tells whether a
+// child became another node.
 struct FieldMapper {
   ExprMap map_expr;
   StmtMap map_stmt;
@@ -158,7 +158,7 @@ Handle map_fields(const Handle& self, FieldMapper mapper) {
     } else {
       return std::apply(
           [&](const auto&... fields) -> Handle {
-            // Braces: the children are mapped in their order.
+            // Braces guarantee that the children are mapped in order.
             std::tuple<decltype(mapper(fields))...> mapped{mapper(fields)...};
             if (!mapper.changed) return self;
             return std::apply(
@@ -237,9 +237,10 @@ Stmt substitute(const Stmt& s, const Substitution& values) {
 }
 
 bool uses_var(const Expr& e, const Expr& var) {
-  bool found = false;
-  walk(e, [&](const Var& v) { found |= &v == var.get(); });
-  return found;
+  return any_of(e, [&](const Var& v) { return &v == var.get(); });
+}
+bool uses_var(const Stmt& s, const Expr& var) {
+  return any_of(s, [&](const Var& v) { return &v == var.get(); });
 }
 
 }  // namespace texloom::ir

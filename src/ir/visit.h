@@ -1,17 +1,27 @@
-// The one way to look at nodes and to rewrite them.
+// Visits and rewrites nodes.
 //
-//   visit(e, lambdas...)    calls the lambda for e's kind; a kind without one does not compile
-//                           (a generic lambda `[](const auto&)` stands for all others)
-//   walk(x, lambdas...)     all nodes of x, parents first; kinds without a lambda are passed over
-//   rewrite(x, lambdas...)  children first; a lambda gets the rebuilt node and its handle and
-//                           returns the replacement; each shared node is rewritten once
-//   map_children(x, f...)   x with f applied to its direct children: for passes that carry
-//                           context down
+//   visit(x, lambdas...)     calls the lambda for x's kind; a kind without one does not compile
+//                            (a generic lambda `[](const auto&)` stands for all others)
+//   walk(x, lambdas...)      visits all nodes of x, parents first; kinds without a lambda are
+//                            passed over
+//   walk_once(x, lambdas...) the same, but each shared expression once: for expressions whose
+//                            parts are shared so often that walk() would take too long
+//   walk_statements(s, ...)  the same for statements alone: expressions are not visited
+//   any_of(x, lambdas...)    whether a lambda returns true for a node of x; stops at the first
+//   contains<Kind>(x)        whether x has a node of that kind
+//   rewrite(x, lambdas...)   children first: a lambda gets the rebuilt node and its handle and
+//                            returns the replacement; each shared expression is rewritten once
+//   Rewritten                the memo of a rewriter that goes from the top down
+//   map_children(x, f...)    x with f applied to its direct children: for passes that carry
+//                            context down
+//
+// ir/accesses.h visits the accesses to memory.
 #pragma once
 
 #include <memory_resource>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/expr.h"
 #include "ir/stmt.h"
@@ -60,8 +70,8 @@ decltype(auto) visit(const Stmt& s, Fs&&... fs) {
 using ExprMap = FunctionRef<Expr(const Expr&)>;
 using StmtMap = FunctionRef<Stmt(const Stmt&)>;
 
-// The same node when nothing changed. Nodes are rebuilt by the make_ functions, so constants
-// fold on the way.
+// Returns the same node when nothing changed. Else the make_ functions build the new one and fold
+// constants.
 Expr map_children(const Expr& e, ExprMap map);
 Stmt map_children(const Stmt& s, ExprMap map_expr, StmtMap map_stmt);
 
@@ -74,6 +84,16 @@ namespace detail {
 template <class F, class Node>
 void call_if(F& f, const Node& node) {
   if constexpr (std::is_invocable_v<F&, const Node&>) f(node);
+}
+
+// The lambda's answer; false for kinds that it does not take.
+template <class F, class Node>
+bool answer_if(F& f, const Node& node) {
+  if constexpr (std::is_invocable_v<F&, const Node&>) {
+    return f(node);
+  } else {
+    return false;
+  }
 }
 
 template <class F>
@@ -90,13 +110,54 @@ void walk_stmt(const Stmt& s, F& f) {
       [&](const Stmt& child) { walk_stmt(child, f); });
 }
 
+using SeenExprs = std::unordered_set<const ExprNode*>;
+
+template <class F>
+void walk_expr_once(const Expr& e, F& f, SeenExprs& seen) {
+  if (!seen.insert(e.get()).second) return;
+  visit(e, [&](const auto& node) { call_if(f, node); });
+  for_each_child(e, [&](const Expr& child) { walk_expr_once(child, f, seen); });
+}
+
+template <class F>
+void walk_stmt_once(const Stmt& s, F& f, SeenExprs& seen) {
+  visit(s, [&](const auto& node) { call_if(f, node); });
+  for_each_child(
+      s, [&](const Expr& child) { walk_expr_once(child, f, seen); },
+      [&](const Stmt& child) { walk_stmt_once(child, f, seen); });
+}
+
+template <class F>
+void walk_stmt_alone(const Stmt& s, F& f) {
+  visit(s, [&](const auto& node) { call_if(f, node); });
+  for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { walk_stmt_alone(child, f); });
+}
+
+template <class F>
+bool any_in(const Expr& e, F& f) {
+  bool found = visit(e, [&](const auto& node) { return answer_if(f, node); });
+  if (found) return true;
+  for_each_child(e, [&](const Expr& child) { found = found || any_in(child, f); });
+  return found;
+}
+
+template <class F>
+bool any_in(const Stmt& s, F& f) {
+  bool found = visit(s, [&](const auto& node) { return answer_if(f, node); });
+  if (found) return true;
+  for_each_child(
+      s, [&](const Expr& child) { found = found || any_in(child, f); },
+      [&](const Stmt& child) { found = found || any_in(child, f); });
+  return found;
+}
+
 template <class F>
 class Rewriter {
  public:
   explicit Rewriter(F& f) : f_(f) {}
 
   Expr expr(const Expr& e) {
-    if (e->size == 1) return replacement(e);  // leaves are quicker looked at than looked up
+    if (e->size == 1) return replacement(e);  // for leaves a look-up takes longer
     if (const auto found = done_.find(e); found != done_.end()) return found->second;
     const Expr rebuilt = map_children(e, [this](const Expr& child) { return expr(child); });
     Expr result = replacement(rebuilt);
@@ -122,7 +183,7 @@ class Rewriter {
   }
 
   F& f_;
-  std::pmr::monotonic_buffer_resource memory_;  // thousands of entries, all dropped together
+  std::pmr::monotonic_buffer_resource memory_;  // thousands of entries, freed together
   std::pmr::unordered_map<Expr, Expr, RefHash, RefSame> done_{&memory_};
 };
 
@@ -140,6 +201,41 @@ void walk(const Stmt& s, Fs... fs) {
 }
 
 template <class... Fs>
+void walk_once(const Expr& e, Fs... fs) {
+  Overloaded overloaded{fs...};
+  detail::SeenExprs seen;
+  detail::walk_expr_once(e, overloaded, seen);
+}
+template <class... Fs>
+void walk_once(const Stmt& s, Fs... fs) {
+  Overloaded overloaded{fs...};
+  detail::SeenExprs seen;
+  detail::walk_stmt_once(s, overloaded, seen);
+}
+
+template <class... Fs>
+void walk_statements(const Stmt& s, Fs... fs) {
+  Overloaded overloaded{fs...};
+  detail::walk_stmt_alone(s, overloaded);
+}
+
+template <class... Fs>
+bool any_of(const Expr& e, Fs... fs) {
+  Overloaded overloaded{fs...};
+  return detail::any_in(e, overloaded);
+}
+template <class... Fs>
+bool any_of(const Stmt& s, Fs... fs) {
+  Overloaded overloaded{fs...};
+  return detail::any_in(s, overloaded);
+}
+
+template <class Kind, class Handle>
+bool contains(const Handle& x) {
+  return any_of(x, [](const Kind&) { return true; });
+}
+
+template <class... Fs>
 Expr rewrite(const Expr& e, Fs... fs) {
   Overloaded overloaded{fs...};
   return detail::Rewriter(overloaded).expr(e);
@@ -150,11 +246,35 @@ Stmt rewrite(const Stmt& s, Fs... fs) {
   return detail::Rewriter(overloaded).stmt(s);
 }
 
+// What became of expressions that share parts, each of which is rewritten once: the memo of a
+// recursive rewriter that looks at parents first.
+//
+//   Expr expr(const Expr& e) {
+//     return done_.find_or(e, [&] { return replacement(e); });
+//   }
+class Rewritten {
+ public:
+  template <class Rewrite>
+  Expr find_or(const Expr& e, const Rewrite& rewrite_it) {
+    if (const auto found = known_.find(e); found != known_.end()) return found->second;
+    Expr result = rewrite_it();
+    known_.emplace(e, result);
+    return result;
+  }
+  // To be called where the same expression becomes another one.
+  void clear() { known_.clear(); }
+
+ private:
+  std::unordered_map<Expr, Expr, RefHash, RefSame> known_;
+};
+
 using Substitution = std::unordered_map<Expr, Expr, RefHash, RefSame>;
-// Replaces variables by values, all at once.
+// Replaces all variables by their values at once.
 Expr substitute(const Expr& e, const Substitution& values);
 Stmt substitute(const Stmt& s, const Substitution& values);
 
+// Whether the variable occurs in it.
 bool uses_var(const Expr& e, const Expr& var);
+bool uses_var(const Stmt& s, const Expr& var);
 
 }  // namespace texloom::ir

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/program.h"
-#include "ir/target.h"
+#include "ir/target/target.h"
 #include "schedule/schedule.h"
 #include "support/diagnostic.h"
 

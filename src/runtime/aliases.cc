@@ -1,6 +1,6 @@
 #include "runtime/aliases.h"
 
-#include "runtime/hal/hazards.h"
+#include "runtime/hal/internal/recording/hazards.h"
 
 namespace texloom::runtime {
 namespace {
@@ -37,7 +37,7 @@ bool share_memory(const TensorSpec& a, const hal::Binding& at_a, const TensorSpe
                   const hal::Binding& at_b) {
   const auto* x = std::get_if<hal::TextureBinding>(&at_a);
   const auto* y = std::get_if<hal::TextureBinding>(&at_b);
-  // Of one view, too, tensors may lie side by side.
+  // Tensors may also be side by side in one view.
   if (x != nullptr && y != nullptr && x->texture == y->texture)
     return hal::regions_meet(x->origin, std::get<TextureStorage>(a.storage).extent, y->origin,
                              std::get<TextureStorage>(b.storage).extent);

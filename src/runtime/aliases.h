@@ -1,8 +1,8 @@
-// Arguments that lie in one another's memory.
+// Finds arguments that share memory.
 //
-// Kernels are compiled on the promise that what they write is nobody else's (`restrict`), and
-// launches are ordered as if it were so: a program whose argument is overwritten while another one
-// still reads it computes something else.
+// Kernels are compiled with the promise that nothing else refers to the memory they write
+// (`restrict`), and launches are ordered accordingly: a program whose argument is overwritten while
+// it is still read computes something else.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// How long a run is.
+// The length of a run.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace texloom::runtime {
 
-// The launches of one run of a valid plan without symbols; an iteration of a loop counts as one
-// where it has none. LimitExceeded: more than kMaxLaunches; InvalidArgument: an extent that has no
+// The launches of one run of a valid plan without symbols; an iteration of a loop without launches
+// counts as one. LimitExceeded: more than kMaxLaunches; InvalidArgument: an extent that has no
 // value.
 Result<std::int64_t> launches_of(const LaunchPlan& plan);
 

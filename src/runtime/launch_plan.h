@@ -1,5 +1,5 @@
-// A compiled program as the runtime takes it: tensors, kernels, and the order of their launches.
-// Plain data without pointers into the compiler; PlanExecutor runs it on a device.
+// A compiled program in the form that the runtime takes: tensors, kernels, and the order of their
+// launches. Plain data without pointers into the compiler; PlanExecutor runs it on a device.
 //
 //     arguments    X float32 [32, 32, 4] texture 32x32 rgba32float, Y float32 [32, 32, 4] buffer
 //     temporaries  X.texture
@@ -15,7 +15,7 @@
 
 #include "runtime/hal/executable.h"
 #include "runtime/hal/grid.h"
-#include "runtime/hal/size.h"
+#include "runtime/hal/size_expression.h"
 #include "runtime/hal/types.h"
 #include "support/status.h"
 
@@ -30,7 +30,8 @@ struct BufferStorage {
 struct TextureStorage {
   hal::Extent2D extent = {};
   hal::TexelFormat format = hal::TexelFormat::Rgba32Float;
-  // Of an argument: kernels rely on what lies outside of the image, which is of this extent.
+  // For an argument: kernels rely on the values outside of the image, which has exactly this
+  // extent.
   bool exact_extent = false;
 };
 using TensorStorage = std::variant<BufferStorage, TextureStorage>;
@@ -41,18 +42,18 @@ struct TensorSpec {
   std::string name;
   hal::ElementType element = hal::ElementType::Float32;
   std::vector<Size> shape;  // logical
-  // Of a shape with symbols a buffer of no bytes: how many they are the shape says at the call.
+  // With symbols in the shape a buffer of no bytes: the shape gives its size at the call.
   TensorStorage storage;
 };
 
-// A number that a call gives and kernels take: no size depends on it.
+// A number that a call passes to kernels; no size depends on it.
 struct ScalarSpec {
   std::string name;
   hal::ElementType element = hal::ElementType::Float32;  // that a hal::Constant may have
 };
 
 struct KernelSpec {
-  std::vector<hal::KernelCode> codes;  // of which a driver takes the first that it understands
+  std::vector<hal::KernelCode> codes;  // a driver takes the first that it understands
   hal::EntryPoint entry;
   hal::MathMode math = hal::MathMode::Strict;
 };
@@ -119,8 +120,8 @@ struct LoopStep {
 // steps; one allocated inside a loop is freed inside it. Its contents are undefined when
 // allocated. One that is never freed lives to the end of the run.
 struct LaunchPlan {
-  // Names of what a call gives values and sizes depend on, int32 each: runtime/symbols.h. Sizes are
-  // numbers where there are none.
+  // Names of int32 symbols, which get values at the call and which sizes depend on:
+  // runtime/plan_symbols.h. Without symbols all sizes are numbers.
   std::vector<std::string> symbols = {};
   std::vector<ScalarSpec> scalars = {};
   std::vector<TensorSpec> arguments;
@@ -130,14 +131,8 @@ struct LaunchPlan {
 };
 
 inline constexpr int kMaxLoopDepth = 32;
-// Of one run, loops included, iterations that launch nothing counted as well: more are hours of
-// launching, and most likely a loop that was meant for threads.
+// For one run, including loops and iterations that launch nothing. More would take hours, and most
+// likely belong to a loop that was meant for threads.
 inline constexpr std::int64_t kMaxLaunches = 1'000'000;
-
-// Whether the plan holds together by itself, whatever the device: indices, the lives of
-// temporaries, symbols, operands that fit their parameters in kind, format, extent and value; of a
-// plan without symbols also the number of its launches, and their grids. InvalidArgument names the
-// kernel, tensor or step; LimitExceeded: more than kMaxLaunches.
-Status validate(const LaunchPlan& plan);
 
 }  // namespace texloom::runtime

@@ -5,7 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "runtime/symbols.h"
+#include "runtime/plan_symbols.h"
+#include "runtime/plan_validation.h"
 
 namespace texloom::runtime {
 namespace {
@@ -188,9 +189,9 @@ class Recorder {
   std::span<const hal::Binding> temporaries_;
   hal::Device& device_;
   FunctionRef<bool()> interrupted_;
-  std::shared_ptr<hal::Semaphore> progress_ = std::make_shared<hal::Semaphore>();
+  std::shared_ptr<hal::Semaphore> progress_ = hal::Semaphore::create();
   std::uint64_t submitted_ = 0;                   // what progress_ rises to
-  std::shared_ptr<hal::CommandBuffer> commands_;  // null behind a submission
+  std::shared_ptr<hal::CommandBuffer> commands_;  // null after a submission
   int recorded_ = 0;                              // launches in it
   bool stopped_ = false;
   LoopValues variables_;

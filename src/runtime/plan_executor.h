@@ -11,7 +11,7 @@
 #include "runtime/hal/binding.h"
 #include "runtime/hal/device.h"
 #include "runtime/launch_plan.h"
-#include "runtime/workspace.h"
+#include "runtime/plan_workspace.h"
 #include "support/function_ref.h"
 #include "support/status.h"
 
@@ -26,35 +26,35 @@ struct RunValues {
 inline constexpr int kLaunchesPerSubmission = 4096;
 // A run with more submissions than these waits for its first ones.
 inline constexpr std::uint64_t kSubmissionsAhead = 4;
-// A run that leaves more behind it waits for the device.
+// A run that leaves a longer backlog waits for the device.
 inline constexpr std::uint64_t kMaxBacklog = 256;
 
 // One argument of a run: a buffer with a byte offset, or a texture with the origin of the tensor.
 using TensorBinding = hal::Binding;
 
-// Keeps the device's executables, for all its runs. The memory of the plan's temporaries is of the
-// device's workspace pool, which lends it while a run is recorded: all programs of a device share
-// it, and where runs follow each other the driver is asked for no more. Thread safe. May be
-// released while its runs are still under way.
+// Keeps the device's executables for all its runs. The temporaries are in memory of the device's
+// workspace pool, which lends it while a run is recorded: all programs of a device share it, and
+// consecutive runs need no more from the driver. Thread safe. May be released while its runs are
+// still under way.
 class PlanExecutor {
  public:
-  // Builds every kernel, and has the pool make what the temporaries take unless sizes depend on the
-  // call, so that errors come here: those of validate(), of Device::create_executable (with the
+  // Builds every kernel, and has the pool allocate the temporaries unless their sizes depend on the
+  // call, so that errors occur here: those of validate(), of Device::create_executable (with the
   // build log) and of WorkspacePool::acquire.
   static Result<std::shared_ptr<PlanExecutor>> create(std::shared_ptr<hal::Device> device,
                                                       LaunchPlan plan);
 
   // Submits the plan's launches, `times` over, on the device's queue, and is never more than
   // kSubmissionsAhead submissions ahead of the device. They are recorded and submitted
-  // kLaunchesPerSubmission at a time, with nothing of other runs in between. Where runs come faster
-  // than the device works, they wait for it, so that they leave at most kMaxBacklog submissions on
-  // the queue; the first error of earlier work that is complete by then is told. Behind each
-  // submission and while it waits `interrupted` is asked: where it says so, what is left is not
-  // submitted, and nothing is an error. The bindings are the plan's arguments in order; the run
-  // keeps them. InvalidArgument, naming the argument or the scalar: another count, kind, type,
-  // format or device, a tensor that lies partly outside its buffer or texture, an origin or offset
-  // that a kernel cannot take, two that share memory which is written. LimitExceeded: a run of more
-  // than kMaxLaunches. Then nothing was submitted.
+  // kLaunchesPerSubmission at a time, with nothing of other runs in between. If runs come faster
+  // than the device works, they wait for it, so that at most kMaxBacklog submissions remain on the
+  // queue; the first error of earlier work that is complete by then is returned. `interrupted` is
+  // called after each submission and while waiting: if it returns true, the rest is not submitted,
+  // and there is no error. The bindings are the plan's arguments in order; the run keeps them.
+  // InvalidArgument, naming the argument or the scalar: another count, kind, type, format or
+  // device, a tensor that lies partly outside its buffer or texture, an origin or offset that a
+  // kernel cannot take, two that share memory which is written. LimitExceeded: a run of more than
+  // kMaxLaunches. Then nothing was submitted.
   Status run(std::span<const TensorBinding> arguments, const RunValues& values, int times,
              FunctionRef<bool()> interrupted);
   Status run(std::span<const TensorBinding> arguments, const RunValues& values = {},
@@ -62,7 +62,7 @@ class PlanExecutor {
     return run(arguments, values, times, [] { return false; });
   }
 
-  // What run() refuses of arguments that are right one by one.
+  // Arguments that run() refuses although each is valid by itself.
   Result<std::optional<Alias>> find_alias(std::span<const TensorBinding> arguments,
                                           std::span<const std::int64_t> symbols = {});
 

@@ -1,5 +1,7 @@
 #include "schedule/ignored_annotation.h"
 
+#include "support/check.h"
+
 namespace texloom::schedule {
 
 using namespace ir;  // the whole file speaks of IR nodes
@@ -9,15 +11,14 @@ std::string annotation(const AxisAttributes& attributes) {
     case LoopKind::Thread:
     case LoopKind::Virtual:
       return "bound to " + attributes.thread->name();
-    case LoopKind::Vectorized:
-      return "vectorized";
-    case LoopKind::Unrolled:
-      return "unrolled";
     case LoopKind::Serial:
-      break;
+      return attributes.intrinsic ? "tensorized" : "";
+    case LoopKind::Vectorized:
+    case LoopKind::Unrolled:
+    case LoopKind::Parallel:
+      return std::string(to_string(attributes.loop));
   }
-  if (attributes.intrinsic) return "tensorized";
-  return attributes.parallel ? "parallel" : "";
+  TL_UNREACHABLE();
 }
 
 std::vector<Diagnostic> dropped_annotations(const Stage& stage, const std::vector<IterVar>& axes,

@@ -14,6 +14,11 @@ const AxisAttributes* Stage::attributes_of(const IterVar& axis) const {
   return found == attributes.end() ? nullptr : &found->second;
 }
 
+bool Stage::is_tensorized() const {
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [](const auto& loop) { return static_cast<bool>(loop.second.intrinsic); });
+}
+
 bool Stage::is_leaf(const IterVar& axis) const {
   return std::any_of(leaves.begin(), leaves.end(),
                      [&](const IterVar& leaf) { return leaf.same_as(axis); });

@@ -1,11 +1,11 @@
-// Schedules: how each operation's index space is walked, where its result lies, and where it is
-// computed. The names and meanings are those of TVM 0.9's te.
+// Schedules: the loops over each operation's index space, the storage of its result, and the place
+// where it is computed. Names and meanings are those of TVM 0.9's te.
 //
 // A schedule is a value: stages refer to one another by number, operations and axes are shared
-// and immutable, so a copy is an independent schedule (lowering works on a copy).
+// and immutable. A copy is an independent schedule, and lowering works on one.
 //
-// Directives check what is wrong in itself at once, at the line of the call; what only the whole
-// schedule shows is checked by lowering (lower/check_schedule.h), with the line kept here.
+// A directive reports the faults of its own arguments at once, at the line of the call. Lowering
+// checks the schedule as a whole (lower/schedule/check_schedule.h) and reports the lines kept here.
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@
 
 #include "ir/scope.h"
 #include "ir/stmt.h"
-#include "schedule/operation.h"
+#include "schedule/operation/axis_transform.h"
+#include "schedule/operation/operation.h"
+#include "schedule/operation/tensor_intrinsic.h"
 #include "schedule/storage.h"
-#include "schedule/tensor_intrinsic.h"
-#include "schedule/transform_layout.h"
 #include "support/diagnostic.h"
 
 namespace texloom::schedule {
@@ -31,7 +31,7 @@ struct SplitRelation {
   ir::IterVar parent, outer, inner;
   int64_t factor = 0;  // the inner extent; or 0, then
   int64_t nparts = 0;  // the outer extent
-  // The inner extent stays `factor` even when the parent is shorter; else it shrinks to it.
+  // The inner extent is `factor` even if the parent is shorter; otherwise it shrinks to the parent.
   bool exact = false;
 };
 // fused = outer * extent(inner) + inner
@@ -42,35 +42,34 @@ struct FuseRelation {
 };
 using Relation = std::variant<SplitRelation, FuseRelation>;
 
-// What directives said of one leaf axis.
+// The directives on one leaf axis.
 struct AxisAttributes {
   ir::LoopKind loop = ir::LoopKind::Serial;
   ir::IterVar thread;       // bound to, when loop is Thread or Virtual
   SourceLocation location;  // of the directive
-  bool parallel = false;    // for targets that run iterations of serial loops at once
-  // Stands for this loop and those inside; the loop is Serial, then.
-  Intrinsic intrinsic = {};
+  // Replaces this loop, which is then Serial, and those inside it.
+  TensorIntrinsic intrinsic = {};
 };
 
-// A remark on what a loop encloses. Keys that nothing knows are kept and shown.
+// A remark on the body of a loop. Unknown keys are kept and shown.
 struct Pragma {
   ir::IterVar axis;
   std::string key;
   std::string value;  // as the user wrote it: a number or a word
   SourceLocation location;
 
-  // C text that the kernels' functions are defined by: a part of the program, whatever its axis.
+  // C text that defines functions for the kernels: part of the program, whatever its axis.
   static bool is_foreign_text(std::string_view key) { return key == "import_c"; }
 };
 
-// Indices of the axis lie k * factor + offset elements apart, with the smallest k that fits.
+// Makes the stride of the axis k * factor + offset elements, with the smallest k that fits.
 struct Alignment {
   ir::IterVar axis;
   int64_t factor = 1, offset = 0;
   SourceLocation location;
 };
 
-// The stage is computed ahead of the loop that it is attached to.
+// Computes the stage ahead of the loop that it is attached to.
 struct Pipeline {
   int stages = ir::kMinPipelineStages;  // iterations in flight
   SourceLocation location;
@@ -94,7 +93,7 @@ struct Stage {
   std::vector<Relation> relations;  // in the order they were made
   std::unordered_map<ir::IterVar, AxisAttributes, RefHash, RefSame> attributes;
   Attachment attachment;
-  // The scan in whose steps it is computed, or of which it is a state's placeholder; -1: none.
+  // The scan whose steps compute it, or whose state it is a placeholder of; -1: none.
   StageId scan = -1;
   std::optional<Pipeline> pipeline;
   // Unset: inferred from where the stage is attached.
@@ -104,11 +103,11 @@ struct Stage {
   std::optional<AxisTransform> transform;  // instead of a layout
   std::vector<Pragma> pragmas;
   std::vector<Alignment> alignments;  // one for an axis
-  // The next iteration's values are computed while those of this one are read.
+  // The values of the next iteration are computed while those of this one are read.
   bool double_buffered = false;
   SourceLocation double_buffer_location;
-  // Over variables named like thread tags: of the threads that have the same result, the first for
-  // which it holds stores it; null: the first.
+  // Chooses one of several threads with the same result to store it: the first for which this
+  // condition over thread tags is true, or the first of all if it is null.
   ir::Expr predicate;
   SourceLocation predicate_location;
 
@@ -116,35 +115,37 @@ struct Stage {
   // Null when the axis has none.
   const AxisAttributes* attributes_of(const ir::IterVar& axis) const;
   bool is_leaf(const ir::IterVar& axis) const;
-  // Separated by commas; "none" where it has no loops.
+  // Whether a tensor intrinsic replaces some of its loops.
+  bool is_tensorized() const;
+  // Separated by commas; "none" if it has no loops.
   std::string leaf_names() const;
-  // Its loops are those of the operation again. What was said of other axes is gone.
+  // Restores the loops of the operation and drops the directives on other axes.
   void reset_loops();
 };
 
 class Schedule {
  public:
-  // Of the outputs and everything they read; stages in topological order, inputs first.
+  // The stages of the outputs and of all that they read, in topological order, inputs first.
   static Schedule create(const std::vector<Op>& outputs);
 
   // Stages in topological order.
   const std::vector<StageId>& order() const { return order_; }
   Stage& stage(StageId id) { return stages_[static_cast<size_t>(id)]; }
   const Stage& stage(StageId id) const { return stages_[static_cast<size_t>(id)]; }
-  // The stage that computes an operation, whether the operation is the user's own or one that a
-  // cache put in its place; nothing when it is not part of this schedule.
+  // The stage of an operation, be it the user's own or one that a cache put in its place. nullopt
+  // if it is not part of this schedule.
   std::optional<StageId> find(const Op& op) const;
   // The stage that computes a tensor read in a body of this schedule.
   StageId producer(const ir::Tensor& tensor) const;
-  // Why an axis is no leaf of the stage: what became of it, or whose it is.
+  // Explains why an axis is not a leaf of the stage: what became of it, or whose it is.
   std::string fate_of(const Stage& stage, const ir::IterVar& axis) const;
   // The stages that read it.
   std::vector<StageId> readers_of(StageId id) const;
-  // The scan into whose result the stage writes, as one of its inits or its updates.
+  // The scan that the stage is an init or an update of.
   std::optional<StageId> scan_written_by(StageId id) const;
   bool is_init(StageId id) const { return scan_written_by(id) && stage(id).scan < 0; }
   bool is_update(StageId id) const { return scan_written_by(id) && stage(id).scan >= 0; }
-  // Whether the tensor stands for the rows of a scan's result that earlier steps computed.
+  // Whether the tensor is the state of a scan: the rows that earlier steps computed.
   bool is_state(const ir::Tensor& tensor) const {
     const Stage& own = stage(producer(tensor));
     return own.op->is_placeholder() && own.scan >= 0;
@@ -159,88 +160,89 @@ class Schedule {
              std::optional<int64_t> nparts, const SourceLocation& where);
   ir::IterVar fuse(StageId id, const std::vector<ir::IterVar>& axes, const SourceLocation& where);
   void reorder(StageId id, const std::vector<ir::IterVar>& axes, const SourceLocation& where);
-  // Returns a warning when the axis was bound before.
+  // Returns a warning if the axis was bound before.
   std::optional<Diagnostic> bind(StageId id, const ir::IterVar& axis, const ir::IterVar& thread,
                                  const SourceLocation& where);
+  // vectorize, unroll and parallel. Changes nothing if the axis is bound to threads.
   void annotate(StageId id, const ir::IterVar& axis, ir::LoopKind loop,
                 const SourceLocation& where);
-  // What the loop computes is left to the intrinsic; whether it computes that, lowering finds out.
-  void tensorize(StageId id, const ir::IterVar& axis, const Intrinsic& intrinsic,
+  // Replaces the loop by the intrinsic; lowering checks that both compute the same.
+  void tensorize(StageId id, const ir::IterVar& axis, const TensorIntrinsic& intrinsic,
                  const SourceLocation& where);
   void compute_at(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
   void compute_inline(StageId id, const SourceLocation& where);
   void compute_root(StageId id, const SourceLocation& where);
-  // Computes the stage, which is attached to a loop, ahead of it: `stages` iterations are in
+  // Computes the stage, which is attached to a loop, ahead of it, with `stages` iterations in
   // flight.
   void pipeline(StageId id, int64_t stages, const SourceLocation& where);
   // `layout`, here and below: texture[...] or buffer[...], as in schedule/storage.h.
   void set_scope(StageId id, std::string_view scope, const SourceLocation& where,
                  std::string_view layout = {});
-  // A stage that copies the tensor into the scope; the readers then read the copy.
+  // Adds a stage that copies the tensor into the scope; the readers then read the copy.
   ir::Tensor cache_read(const ir::Tensor& tensor, std::string_view scope,
                         const std::vector<Op>& readers, const SourceLocation& where,
                         std::string_view layout = {});
-  // A stage in the scope that computes what the tensor's stage computed; that one then copies.
-  // Where its loops over data are split, fused or reordered already, they are the axes of the
-  // cache, in their order, and it has its own axes for loops again.
+  // Adds a stage in the scope that computes the tensor; the tensor's own stage then copies it. If
+  // data axes were split, fused or reordered before, the resulting loops are the axes of the cache,
+  // in their order, and the tensor's stage gets its original loops back.
   ir::Tensor cache_write(const ir::Tensor& tensor, std::string_view scope,
                          const SourceLocation& where, std::string_view layout = {});
-  // A stage that computes the reduction without one of its axes, which becomes a data axis at this
-  // position (negative: counted from the end); the tensor's own stage then reduces over it alone.
-  // Returns the outputs of the stage: as many as the reduction has values.
+  // Adds a stage that computes the reduction without one of its axes, which becomes a data axis at
+  // this position (negative: from the end). The tensor's own stage then reduces over that axis.
+  // Returns the outputs of the new stage, one for each value of the reduction.
   std::vector<ir::Tensor> rfactor(const ir::Tensor& tensor, const ir::IterVar& axis,
                                   int factor_axis, const SourceLocation& where);
-  // Of the threads that have the same result, the first for which this holds stores it.
+  // Chooses the thread that stores a result which several threads have: see Stage::predicate.
   void set_store_predicate(StageId id, const ir::Expr& predicate, const SourceLocation& where);
   void storage_align(StageId id, const ir::IterVar& axis, int64_t factor, int64_t offset,
                      const SourceLocation& where);
   void double_buffer(StageId id, const SourceLocation& where);
   void pragma(StageId id, const ir::IterVar& axis, const std::string& key, const std::string& value,
               const SourceLocation& where);
-  void parallel(StageId id, const ir::IterVar& axis, const SourceLocation& where);
-  // Lays the result out by other axes: `indices` over the variables `axes`, one for each axis of
-  // the tensor, or of an earlier transform_layout. Returns a compute's loops over the new axes.
+  // Lays the result out by new axes, given as `indices` over the variables `axes`: one for each
+  // axis of the tensor or of an earlier transform_layout. Returns the loops over the new axes.
   std::vector<ir::IterVar> transform_layout(StageId id, const ir::Exprs& axes,
                                             const ir::Exprs& indices,
                                             std::vector<size_t> separators,
                                             const SourceLocation& where);
 
   // -- For lowering.
-  // Replaces the stage's operation by one with the same axes and this body. Where the reduction
-  // axes change, no relation has been made, and the leaves are the axes again.
+  // Replaces the body of the stage's operation; its axes stay. If the reduction axes change, the
+  // stage has no relations, and its axes become the leaves again.
   void set_body(StageId id, ir::Expr body);
-  // split() without checks, by a constant that the inner extent keeps.
+  // split() without checks; the inner extent is the factor.
   Pair split_exactly(StageId id, const ir::IterVar& parent, int64_t factor);
 
-  // -- For the text form (schedule/parse.h), which gives axes names of their own. Checked like the
-  // directives.
-  // Makes the stage read `to`, of the same shape and type, wherever it reads `from`.
+  // -- For the text form (schedule/text/parse.h), which names axes itself. Checked like directives.
+  // Makes the stage read `to`, of the same shape and type, wherever it reads
+  // `from`.
   void redirect(StageId id, const ir::Tensor& from, const ir::Tensor& to);
   // set_scope() to storage that check_storage() has passed.
   void set_storage(StageId id, Storage storage, const SourceLocation& where);
-  // A stage of its own at the end of the order: what the operation reads has stages already.
+  // Appends a stage; the inputs of the operation have stages already.
   StageId append_stage(const Op& op) { return add_stage(op, order_.size()); }
-  // A split, whose outer axis takes the parent's place, or a fuse, whose axis takes the outer's.
+  // Splits or fuses; the outer part takes the place of the parent, the fused axis that of the
+  // outer.
   void add_relation(StageId id, const Relation& relation, const SourceLocation& where);
-  // What fuse() of no axes makes: the outermost loop, of one iteration.
+  // Adds an outermost loop of one iteration, as fuse() of no axes does.
   void add_unit_axis(StageId id, const ir::IterVar& axis, const SourceLocation& where);
-  // compute_at() an axis that may be no leaf any more.
+  // compute_at() an axis that need not be a leaf.
   void attach(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
 
  private:
   void check_rfactor(const Stage& stage, const ir::IterVar& axis, int factor_axis,
                      const SourceLocation& where) const;
-  // -- Of scans (scan_stages.cc).
-  // Gathers what the scan computes in its steps.
+  // -- Scans (scan_stages.cc).
+  // Collects the stages that the steps of the scan compute.
   void begin_steps(StageId id);
-  // A stage that reads what a step computes is computed in the step.
+  // Computes the stage in a step if it reads results of that step.
   void join_step(StageId id);
-  // Where it is computed unless a directive says otherwise.
+  // The place where it is computed by default.
   Attachment own_place(const Stage& stage) const;
-  // Inits, updates and states have no place or storage of their own.
+  // Refuses directives on the place or the storage of inits, updates and states.
   void refuse_part_of_scan(const Stage& stage, std::string_view directive,
                            const SourceLocation& where) const;
-  // A scan has steps, and no other loops.
+  // Refuses directives on loops of a scan, which has only steps.
   static void refuse_scan(const Stage& stage, std::string_view directive,
                           const SourceLocation& where);
   void check_step(const Stage& stage, const Stage& host, const SourceLocation& where) const;

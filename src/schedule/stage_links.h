@@ -1,4 +1,4 @@
-// How the stages of a schedule hang together, found once for a pass that asks for all of them.
+// The readers and attachments of all stages, computed once for a pass that needs many of them.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace texloom::schedule {
 
-// By stage id, each list in topological order. Holds for the schedule as it was.
+// By stage id, each list in topological order. Not updated when the schedule changes.
 struct StageLinks {
-  std::vector<std::vector<StageId>> readers;   // of each stage, inlined ones too
+  std::vector<std::vector<StageId>> readers;   // of each stage, including inlined ones
   std::vector<std::vector<StageId>> attached;  // to a loop of each stage
 
   const std::vector<StageId>& readers_of(StageId id) const {

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "ir/text/parse_layout.h"
 #include "support/diagnostic.h"
 
 namespace texloom::schedule {

@@ -1,11 +1,11 @@
-// Where a tensor is to lie, as users say it: a scope and, if they like, a layout.
+// The storage that a user requests for a tensor: a scope and optionally a layout.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
-#include "ir/layout_pattern.h"
-#include "schedule/operation.h"
+#include "ir/layout/layout_pattern.h"
+#include "schedule/operation/operation.h"
 
 namespace texloom::schedule {
 
@@ -14,15 +14,15 @@ struct Storage {
   std::optional<ir::LayoutPattern> layout;  // instead of the scope's own rule
 };
 
-// Fails with BadLayout unless kernels access objects of the layout's kind, and the scope is one of
-// them.
+// Fails with BadLayout unless kernels can access objects of the layout's kind and the scope is one
+// for such objects.
 void check_storage(const Storage& storage, const SourceLocation& where);
 
-// Of a scope string and what `layout=` says, each empty where nothing is said; the scope is then
-// the one of the layout's object. Fails at `where` with UnknownScope or BadLayout.
+// Parses a scope string and the text of `layout=`; either may be empty. Without a scope, the object
+// of the layout implies it. Fails at `where` with UnknownScope or BadLayout.
 Storage parse_storage(std::string_view scope, std::string_view layout, const ir::Shape& shape,
                       const SourceLocation& where);
-// The same for a directive on a tensor. With a layout its shape has to be constant.
+// The same for a directive on a tensor, whose shape has to be constant if there is a layout.
 Storage parse_storage(std::string_view scope, std::string_view layout, const ir::Exprs& shape,
                       std::string_view tensor, std::string_view directive,
                       const SourceLocation& where);

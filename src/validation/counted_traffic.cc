@@ -6,13 +6,13 @@
 #include <map>
 
 #include "ir/visit.h"
-#include "lower/traffic.h"
+#include "lower/analysis/memory_traffic.h"
 
 namespace texloom::validation {
 
 namespace {
 
-// How often the plan launches each kernel; those in loops of the plan not at all.
+// How often the plan launches each kernel, without launches in loops of the plan.
 std::vector<int> launches_of(const ir::Program& program) {
   std::vector<int> launches(program.kernels.size());
   walk(program.body, [&](const ir::Launch& n) { ++launches[static_cast<size_t>(n.kernel)]; });

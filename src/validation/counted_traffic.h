@@ -1,4 +1,4 @@
-// Whether kernels access memory as often as traffic_of says.
+// Checks whether kernels access memory as often as traffic_of says.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace texloom::validation {
 
-// Of a program of stage Legalised without symbols, against what one run of it counted:
-// equal where the count is exact, else no more. The first difference; empty where there is none.
-// Kernels that are not launched once are left out.
+// Compares the traffic of a program of stage legalized, without symbols, with the accesses that one
+// run of it counted: they are equal where traffic_of is exact, and no more elsewhere. Returns the
+// first difference, or an empty text. Leaves out kernels that are not launched exactly once.
 std::string wrong_traffic(const ir::Program& program, const ir::AccessCounts& counted);
 
 }  // namespace texloom::validation

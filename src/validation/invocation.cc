@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "ir/symbols.h"
-#include "lower/symbols.h"
+#include "ir/analysis/symbolic_extents.h"
+#include "lower/schedule/check_symbols.h"
 #include "support/diagnostic.h"
+#include "support/function_ref.h"
 
 namespace texloom::validation {
 
@@ -18,7 +19,7 @@ ir::SymbolValues values_of(const ir::Exprs& symbols, const Invocation& call) {
     const std::string& name = ir::as<ir::Var>(symbol)->name;
     const auto given = call.symbols.find(name);
     if (given == call.symbols.end()) {
-      fail(symbol->location, Code::InterpreterLimit, "say what it is at the call",
+      fail(symbol->location, Code::InterpreterLimit, "give its value at the call",
            "the symbol '{}' has no value", name);
     }
     if (!symbol->type.is_float() && std::holds_alternative<double>(given->second)) {
@@ -30,7 +31,7 @@ ir::SymbolValues values_of(const ir::Exprs& symbols, const Invocation& call) {
   return values;
 }
 
-// For each index of the shape, in row-major order.
+// Calls the function for each index of the shape, in row-major order.
 void for_each_index(const ir::Shape& shape, FunctionRef<void(const std::vector<int64_t>&)> see) {
   std::vector<int64_t> index(shape.size());
   while (true) {

@@ -1,4 +1,4 @@
-// One call of a program: what its caller passes.
+// One call of a program, with the values that its caller passes.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "ir/interpret/instantiate.h"
 #include "ir/program.h"
-#include "ir/symbols.h"
 #include "lower/lowering.h"
 
 namespace texloom::validation {
 
-// The elements of one array in row-major order, as a device has them.
+// The elements of one array in row-major order, in the encoding of devices.
 using Bytes = std::vector<std::byte>;
 
 struct Invocation {
@@ -22,22 +22,22 @@ struct Invocation {
   std::map<std::string, ir::SymbolValue> symbols{};  // by their names
 };
 
-// 2^62 where there are more.
+// The number of elements; 2^62 where there are more.
 int64_t element_count(const ir::Shape& shape);
 
-// What it does: the program of this call, in which numbers stand for its symbols.
-// Fails with InterpreterLimit where a symbol has no value.
+// The program of this call, with numbers in place of its symbols. Fails with InterpreterLimit where
+// a symbol has no value.
 ir::Program at_call(const ir::Program& program, const Invocation& call);
 int64_t at_call(const ir::Expr& extent, const ir::Exprs& symbols, const Invocation& call);
 
-// A parameter of a schedule, at one call.
+// A parameter of a schedule at one call.
 struct CallArgument {
   ir::Tensor tensor;
   bool is_input = false;
-  bool has_origin = false;  // its array may lie anywhere in an image
+  bool has_origin = false;  // its array may begin anywhere in an image
   ir::Shape shape{};
-  // Of the array that is passed: another shape where transform_layout gave other axes; and for each
-  // element of the tensor its number there, both in row-major order.
+  // The shape of the array that is passed, which differs where transform_layout gave other axes;
+  // and for each element of the tensor its number in the array, both in row-major order.
   ir::Shape array_shape{};
   std::vector<int64_t> places{};
 };

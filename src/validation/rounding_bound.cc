@@ -8,7 +8,7 @@
 #include "ir/equal.h"
 #include "ir/interpret/value.h"
 #include "ir/visit.h"
-#include "lower/unscheduled.h"
+#include "validation/unscheduled.h"
 #include "validation/versions.h"
 
 namespace texloom::validation {
@@ -28,9 +28,7 @@ double largest(Type type) {
 }
 
 bool reads_floats(const Expr& e) {
-  bool found = false;
-  walk(e, [&](const Load& n) { found = found || n.type.is_float(); });
-  return found;
+  return any_of(e, [](const Load& n) { return n.type.is_float(); });
 }
 
 Expr sum_of(const Exprs& terms) {
@@ -39,7 +37,7 @@ Expr sum_of(const Exprs& terms) {
   return sum;
 }
 
-// Whether it rounds, or is not smooth, and yields a float.
+// Whether the operation yields a float, and rounds it or is not smooth.
 bool is_function(const Expr& e) {
   if (!e->type.is_float()) return false;
   if (const auto* call = as<Call>(e)) return call->function != Intrinsic::Abs;
@@ -47,8 +45,8 @@ bool is_function(const Expr& e) {
   return binary != nullptr && binary->op == BinaryOp::Div;
 }
 
-// The last operation of a result that nothing reads: of equal operands it makes equal values,
-// whatever it is. Its operands stand in its place, which says nothing where they may differ.
+// The last operation of a result that nothing reads makes equal values of equal operands, whatever
+// it is. Its operands stand in its place; that gives no bound where they may differ.
 Stmt without_last_functions(const Stmt& body) {
   std::set<const BufferNode*> read;
   walk(body, [&](const Load& n) { read.insert(n.buffer.get()); });
@@ -61,13 +59,13 @@ Stmt without_last_functions(const Stmt& body) {
   });
 }
 
-// From a program to the one that computes its magnitudes, and what it holds besides.
+// Turns a program into the one that computes its magnitudes, and notes properties of the program.
 class Magnitudes {
  public:
   explicit Magnitudes(const Program& program) : program_(program) {
     const Stmt body = without_last_functions(program.body);
     polynomial_ = equal(body, program.body);
-    // What is read outside of the loops must be seen, temporaries too.
+    // Results must be visible outside of the loops, those of temporaries, too.
     program_.params.insert(program_.params.end(), program.temporaries.begin(),
                            program.temporaries.end());
     program_.temporaries.clear();
@@ -98,7 +96,7 @@ class Magnitudes {
 
   const Program& program() const { return program_; }
   bool is_integral() const { return integral_; }
-  // Whether values decide nothing, and go through sums and products alone.
+  // Whether values decide nothing, and go through sums and products only.
   bool is_polynomial() const { return polynomial_; }
 
  private:
@@ -118,7 +116,7 @@ class Magnitudes {
         return self->type.is_bool() ? self : unknown(self);
     }
   }
-  // The ends of a type are identities of min and max, which no result keeps.
+  // The limits of a type are identities of min and max, which no result keeps.
   Expr constant(const FloatImm& n, const Expr& self) {
     if (std::abs(n.value) >= largest(n.type)) return make_float(0, n.type);
     integral_ = integral_ && n.value == std::trunc(n.value);
@@ -140,7 +138,7 @@ class Magnitudes {
   bool integral_ = true, polynomial_ = true;
 };
 
-// No more than this many roundings on the way to any element: those of all stages.
+// The most roundings on the way to any element, which are those of all stages.
 double roundings(const schedule::Schedule& schedule, const Exprs& symbols, const Invocation& call) {
   double count = 0, of_steps = 0;
   const auto at = [&](const Expr& extent) {
@@ -150,7 +148,7 @@ double roundings(const schedule::Schedule& schedule, const Exprs& symbols, const
     const schedule::Operation& op = *schedule.stage(id).origin;
     if (op.is_placeholder()) continue;
     if (op.is_scan()) {
-      // Through all steps; those of other scans are not told apart.
+      // Through all steps. Steps of other scans are not distinguished.
       count += of_steps * at(op.scan_axis->extent);
       continue;
     }
@@ -176,7 +174,7 @@ double roundings(const schedule::Schedule& schedule, const Exprs& symbols, const
 
 struct Elements {
   Type type;
-  std::vector<double> values;  // 0 of integers
+  std::vector<double> values;  // 0 for integers
 };
 
 Elements decoded(Type type, const Bytes& bytes) {
@@ -194,7 +192,7 @@ Elements decoded(Type type, const Bytes& bytes) {
 std::optional<std::vector<std::vector<double>>> rounding_bound(const lower::Lowering& lowering,
                                                                const Invocation& call,
                                                                int64_t max_steps) {
-  const Magnitudes magnitudes(lower::unscheduled_program(lowering));
+  const Magnitudes magnitudes(unscheduled_program(lowering));
   const Program& program = magnitudes.program();
   bool exact = magnitudes.is_integral();
   Invocation absolute = call;

@@ -1,4 +1,4 @@
-// How far two computations of one program may lie apart, where they differ in rounding alone.
+// Bounds how far two computations of one program may differ if they differ in rounding only.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace texloom::validation {
 
-// For each element of each parameter, in row-major order, how far two correct results may lie
-// apart; 0 of integers. Nothing where no bound is known: a value that may differ decides something,
-// or a function that is not smooth takes it.
+// For each element of each parameter, in row-major order, how far two correct results may differ; 0
+// for integers. Nothing where no bound is known: a value that may differ decides something, or is
+// the operand of a function that is not smooth.
 //
 // The computes are run on the absolute values of the inputs, with sums for differences, so that
 // they give P(|x|) where the program gives P(x) (N. J. Higham, Accuracy and Stability of Numerical

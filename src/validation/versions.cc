@@ -5,25 +5,25 @@
 #include <utility>
 
 #include "codegen/opencl/legalize.h"
-#include "codegen/opencl/module.h"
+#include "codegen/opencl/print.h"
+#include "ir/accesses.h"
 #include "ir/equal.h"
 #include "ir/interpret/interpret.h"
-#include "ir/verify.h"
 #include "ir/visit.h"
 #include "lower/pipeline.h"
-#include "lower/unscheduled.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
 #include "validation/counted_traffic.h"
+#include "validation/unscheduled.h"
 
 namespace texloom::validation {
 
 namespace {
 
-// Of an array whose image is the caller's own choice: three texels to the right, one down.
+// The origin of an array in an image that the caller chooses: three texels to the right, one down.
 constexpr int64_t kOriginX = 3, kOriginY = 1;
 
-// Elements are steps, too: what is allocated is.
+// Counts elements as steps, as the interpreter counts those that it allocates.
 void check_size(const ir::Program& program, int64_t max_steps) {
   int64_t left = max_steps;
   for (const ir::Buffer& param : program.params) {
@@ -56,24 +56,16 @@ Bytes contents_of(const ir::BufferNode& buffer, const ir::Placement& place) {
   return elements;
 }
 
-// Whether a loop over threads uses what each of its threads has for itself, allocated around the
-// loop. Before kernels one runner takes the threads one after the other, with one such buffer for
-// all of them: parts of reductions, values on their way to shared memory.
+// Whether a loop over threads uses private memory of its threads that is allocated around the loop:
+// partial results of reductions, values on their way to shared memory. Before stage kernels the
+// interpreter runs the threads one after the other, with one such buffer for all of them.
 bool has_private_memory_around_threads(const ir::Program& program) {
-  bool found = false;
-  walk(program.body, [&](const ir::Allocate& allocation) {
-    if (allocation.buffer->memory != ir::MemoryScope::Local) return;
-    const auto note = [&](const ir::Buffer& used) {
-      found = found || used.same_as(allocation.buffer);
-    };
-    walk(allocation.body, [&](const ir::For& loop) {
-      if (loop.loop != ir::LoopKind::Thread) return;
-      walk(
-          loop.body, [&](const ir::Load& n) { note(n.buffer); },
-          [&](const ir::Store& n) { note(n.buffer); });
+  return any_of(program.body, [](const ir::Allocate& allocation) {
+    if (allocation.buffer->memory != ir::MemoryScope::Local) return false;
+    return any_of(allocation.body, [&](const ir::For& loop) {
+      return loop.loop == ir::LoopKind::Thread && accesses(loop.body, allocation.buffer);
     });
   });
-  return found;
 }
 
 }  // namespace
@@ -93,7 +85,7 @@ Version run(const ir::Program& any_call, const Invocation& call, int64_t max_ste
     places.push_back({&memories.back(), x, y});
     if (param.layout.padding == ir::Padding::Zero) memories.back().define_all();
     if (i >= inputs.size()) {
-      memories.back().define_all();  // of a checked program: no index is wrong yet
+      memories.back().define_all();  // the report of a checked program: no index is wrong yet
     } else if (inputs[i]) {
       fill(param, places.back(), *inputs[i]);
     }
@@ -101,7 +93,7 @@ Version run(const ir::Program& any_call, const Invocation& call, int64_t max_ste
   Version version;
   ir::AccessCounts counts;
   version.reports = interpret(program, places, {.max_steps = max_steps, .counts = &counts});
-  if (program.stage == ir::ProgramStage::Legalised && version.reports.empty()) {
+  if (program.stage == ir::ProgramStage::Legalized && version.reports.empty()) {
     version.wrong_traffic = wrong_traffic(program, counts);
   }
   for (size_t i = 0; i < places.size(); ++i) {
@@ -121,24 +113,22 @@ void run_versions(const lower::Lowering& lowering, const Invocation& call, int64
     version.pass = pass;
     see(version);
   };
-  run_one("unscheduled", lower::unscheduled_program(lowering));
-  lower::Lowering verified = lowering;
-  verified.verify_each = true;
-  const ir::Program kernels =
-      lower::lower(std::move(verified), [&](const lower::Pass& pass, const lower::Lowering& at) {
-        if (pass.out == ir::ProgramStage::Te || pass.name == "split_kernels") return;
-        const bool in_kernels = pass.out == ir::ProgramStage::Kernels;
-        if (!in_kernels && has_private_memory_around_threads(at.program)) return;
-        run_one(pass.name, at.program);
-      }).program;
-  ir::Program program = kernels;
-  for (const codegen::opencl::Step& step : codegen::opencl::legalize_steps()) {
-    for (ir::Kernel& kernel : program.kernels) step.run(kernel, lowering.target);
-    program.stage = step.out;
-    ir::verify(program);
-    run_one(step.name, program);
+  run_one("unscheduled", unscheduled_program(lowering));
+  const auto run_after = [&](const lower::Pass& pass, const lower::Lowering& at) {
+    const bool has_barriers = !pass.name.starts_with("split_kernels");
+    if (pass.out == ir::ProgramStage::Te || !has_barriers) return;
+    const bool has_kernels =
+        pass.out == ir::ProgramStage::Kernels || pass.out == ir::ProgramStage::Legalized;
+    if (!has_kernels && has_private_memory_around_threads(at.program)) return;
+    run_one(pass.name, at.program);
+  };
+  lower::Lowering lowered = lowering;
+  lowered.verify_each = true;
+  lowered = lower::lower(std::move(lowered), run_after);
+  lower::run_passes({&codegen::opencl::legalize_pass(), 1}, lowered, run_after);
+  for (const ir::Kernel& kernel : lowered.program.kernels) {
+    codegen::opencl::print(kernel, lowered.program.foreign, lowering.target);
   }
-  codegen::opencl::compile(kernels, lowering.target);
 }
 
 }  // namespace texloom::validation

@@ -1,5 +1,5 @@
-// What a schedule computes as it stands, and after every pass: translation validation, by running
-// the versions of a program on the same inputs.
+// Translation validation: runs a schedule as it is written, and the program after every pass, on
+// the same inputs.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace texloom::validation {
 
-// What one version of a program made of a call.
+// The results of one version of a program for a call.
 struct Version {
   std::string_view pass;  // that made it, or "unscheduled"
   std::vector<ir::Report> reports;
@@ -23,21 +23,20 @@ struct Version {
   std::vector<Bytes> arrays;  // of all parameters, in their order
 };
 
-// Runs a program of any stage but te. The elements of outputs are undefined at first, those of what
-// check_accesses added to the parameters 0. Textures
-// whose origin is given at a call lie away from the corner of an image that is larger than they
-// are. Fails with InterpreterLimit.
+// Runs a program of any stage but te. The elements of outputs are undefined at first; those of a
+// parameter that check_accesses added are 0. A texture whose origin is given at a call is away from
+// the corner of an image that is larger than the texture. Fails with InterpreterLimit.
 Version run(const ir::Program& program, const Invocation& call, int64_t max_steps);
 
-// Runs the computes as the user wrote them (lower/unscheduled.h), then what each pass of the
-// pipeline and each step of OpenCL's legalisation makes of the schedule. A version equal to the one
-// before it is not run again; nor is that between split_kernels and insert_barriers, in which
-// threads share memory with no barriers yet; nor, before kernels, one in which each thread needs
-// memory of its own around a loop over threads; nor one with foreign C text, of which the
-// unscheduled version, where a schedule brings in the intrinsics that call it, is all that runs.
-// `see` gets each version when it has run, so that what
-// a later pass breaks leaves those before it known; each is verified, and the last one printed as
-// OpenCL C. Throws what passes throw.
+// Runs the computes as the user wrote them (validation/unscheduled.h), then the program after each
+// row of the pipeline and of legalize. Verifies each version, and prints the last one as OpenCL C.
+// Calls `see` with each version as soon as it has run, so that versions before a failing pass are
+// known. Throws what passes throw. Skips a version
+// * that is equal to the one before it;
+// * between split_kernels and insert_barriers, when threads share memory without barriers;
+// * before stage kernels, if threads need private memory around a loop over threads;
+// * with foreign C text, which only a device runs. If only intrinsics of the schedule call it, the
+//   unscheduled version has none and runs.
 void run_versions(const lower::Lowering& lowering, const Invocation& call, int64_t max_steps,
                   FunctionRef<void(const Version&)> see);
 

@@ -6,7 +6,8 @@
 #include <sstream>
 
 #include "codegen/opencl/legalize.h"
-#include "tests/ir/round_trip.h"
+#include "ir/accesses.h"
+#include "tests/ir/text/round_trip.h"
 
 namespace texloom::codegen::opencl::testing {
 
@@ -21,11 +22,7 @@ namespace {
 class Parameters {
  public:
   explicit Parameters(const Stmt& body) {
-    walk(
-        body, [&](const ir::Load& n) { see(n.buffer, ir::Access::Read); },
-        [&](const ir::TextureLoad& n) { see(n.texture, ir::Access::Read); },
-        [&](const ir::Store& n) { see(n.buffer, ir::Access::Write); },
-        [&](const ir::TextureStore& n) { see(n.texture, ir::Access::Write); });
+    for_each_access(body, [&](const ir::BufferAccess& n) { see(n.buffer, n.access); });
   }
   std::vector<ir::KernelParam> found;
 
@@ -55,6 +52,12 @@ void expect_round_trips(const ir::Program& program) {
 }
 
 }  // namespace
+
+ir::Target half_target() {
+  ir::Target target;
+  target.features.float16_arithmetic = true;
+  return target;
+}
 
 Expr TestKernel::axis(const char* tag, int64_t extent) {
   const ir::ThreadTag parsed = *ir::parse_thread_tag(tag);
@@ -87,7 +90,7 @@ ir::Program TestKernel::program(const Stmt& body) const {
 
 std::string source_of(const ir::Program& program) {
   expect_round_trips(program);
-  const std::string source = compile(program, {}).kernels.front().source;
+  const std::string source = compile::generate(program, {}).kernels.front().source;
   EXPECT_EQ(build_log(source), "");
   return source;
 }
@@ -109,7 +112,7 @@ std::string head(const TestKernel& kernel, const Stmt& body) {
 
 void run(const ir::Program& program, std::vector<HostArray>& arguments) {
   expect_round_trips(program);
-  run(compile(program, {}).kernels.front(), arguments);
+  run(compile::generate(program, {}).kernels.front(), arguments);
 }
 
 }  // namespace texloom::codegen::opencl::testing

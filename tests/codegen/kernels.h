@@ -4,12 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "codegen/opencl/module.h"
-#include "ir/ir.h"
+#include "compile/compile.h"
+#include "ir/program.h"
 #include "tests/codegen/opencl_device.h"
 #include "tests/ir/accesses.h"
 
 namespace texloom::codegen::opencl::testing {
+
+// A target with half arithmetic.
+ir::Target half_target();
 
 using ir::at;
 using ir::global;

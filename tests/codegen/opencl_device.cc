@@ -134,7 +134,7 @@ std::string build_log(const std::string& source) {
   return built.log;
 }
 
-void run(const CompiledKernel& kernel, std::vector<HostArray>& arguments) {
+void run(const compile::CompiledKernel& kernel, std::vector<HostArray>& arguments) {
   const Device& d = device();
   const BuiltProgram built = build(kernel.source);
   ASSERT_EQ(built.log, "");

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/opencl/module.h"
+#include "compile/module.h"
 
 namespace texloom::codegen::opencl::testing {
 
@@ -33,6 +33,6 @@ std::string build_log(const std::string& source);
 
 // Runs the kernel once with arguments in the order of its parameters, and puts into `arguments`
 // what they hold afterwards. Fails the test when the device refuses anything.
-void run(const CompiledKernel& kernel, std::vector<HostArray>& arguments);
+void run(const compile::CompiledKernel& kernel, std::vector<HostArray>& arguments);
 
 }  // namespace texloom::codegen::opencl::testing

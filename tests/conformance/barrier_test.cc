@@ -66,6 +66,53 @@ TEST_P(BarrierModes, CheckedWithABarrierIsTaken) {
   TL_ASSERT_OK(run(commands));
   expect_all(c_, 1);
 }
+// A driver may encode a barrier for these resources alone.
+TEST_P(BarrierModes, CheckedBarriersNameWhatTheyOrder) {
+  const auto commands = begin_with(Barriers::Checked);
+  TL_ASSERT_OK(copy(*commands, a_, b_));
+  TL_ASSERT_OK(commands->barrier());
+  TL_ASSERT_OK(copy(*commands, b_, c_));
+  const auto& barrier = std::get<BarrierSegment>(*++commands->segments().begin());
+  EXPECT_EQ(barrier.commands, CommandKinds::Transfers);
+  EXPECT_EQ(barrier.memory, MemoryScope::Buffers);
+  ASSERT_EQ(barrier.resources.size(), 2U);
+  const auto place_of = [&](std::size_t i) {
+    return std::get<BoundBuffer>(barrier.resources[i].memory);
+  };
+  EXPECT_EQ(place_of(0).buffer, a_.get());
+  EXPECT_FALSE(barrier.resources[0].is_written);
+  EXPECT_EQ(place_of(1).buffer, b_.get());
+  EXPECT_EQ(place_of(1).bytes, 32U);
+  EXPECT_TRUE(barrier.resources[1].is_written);
+  TL_ASSERT_OK(run(commands));
+  expect_all(c_, 1);
+}
+// A device that runs commands in order gets no barriers; any other gets one for each hazard, which
+// names the memory.
+TEST_P(BarrierModes, AutomaticBarriersNameWhatTheyOrder) {
+  const auto texture = make_texture({4, 2}, TexelFormat::Rgba32Float);
+  const auto large = make_buffer(256);
+  const auto commands = begin();
+  TL_ASSERT_OK(
+      commands->copy_texture_to_buffer(texture, large, {.origin = {1, 0}, .extent = {2, 2}}));
+  TL_ASSERT_OK(commands->copy_buffer(large, 0, b_, 0, 32));
+  std::vector<BarrierSegment> barriers;
+  for (const Segment& segment : commands->segments())
+    if (const auto* barrier = std::get_if<BarrierSegment>(&segment)) barriers.push_back(*barrier);
+  TL_ASSERT_OK(run(commands));
+  if (info().features.in_order_commands) {
+    EXPECT_TRUE(barriers.empty());
+    return;
+  }
+  ASSERT_EQ(barriers.size(), 1U);
+  EXPECT_EQ(barriers[0].memory, MemoryScope::All);
+  ASSERT_EQ(barriers[0].resources.size(), 2U);
+  const auto& place = std::get<BoundTexture>(barriers[0].resources[0].memory);
+  EXPECT_EQ(place.texture, texture.get());
+  EXPECT_EQ(place.origin, (Offset2D{1, 0}));
+  EXPECT_EQ(barriers[0].resources[0].extent, (Extent2D{2, 2}));
+  EXPECT_TRUE(barriers[0].resources[1].is_written);
+}
 TEST_P(BarrierModes, CheckedReadBehindAWriteIsAnError) {
   const auto commands = begin_with(Barriers::Checked);
   TL_ASSERT_OK(copy(*commands, a_, b_));
@@ -223,7 +270,7 @@ TEST_P(HostCalls, AreCalledInOrder) {
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
 }
 TEST_P(HostCalls, MaySignalSemaphores) {
-  const auto called = std::make_shared<Semaphore>();
+  const auto called = make_semaphore();
   const auto commands = begin();
   TL_ASSERT_OK(commands->host_call([called] { return called->signal(1); }));
   TL_ASSERT_OK(commands->finish());
@@ -231,7 +278,7 @@ TEST_P(HostCalls, MaySignalSemaphores) {
   TL_ASSERT_OK(called->wait(1));
 }
 TEST_P(HostCalls, ThatFailEndTheSubmission) {
-  const auto done = std::make_shared<Semaphore>();
+  const auto done = make_semaphore();
   const auto commands = begin();
   TL_ASSERT_OK(commands->host_call([] { return invalid_argument("the call's own words"); }));
   TL_ASSERT_OK(commands->update(x_, 0, Bytes(8, std::byte{2})));

@@ -205,7 +205,7 @@ TEST_P(TextureArguments, ThatEndTooSoonBehindTheirOriginAreRefused) {
 }
 TEST_P(TextureArguments, AtOriginsThatTheKernelDoesNotAddAreRefused) {
   const TextureBinding moved{make_texture({8, 8}), {1, 0}};
-  EXPECT_THAT(copy(moved, texture({8, 8})), refused("specialised for origin (0, 0)"));
+  EXPECT_THAT(copy(moved, texture({8, 8})), refused("specialized for origin (0, 0)"));
 }
 // It would say that the kernel touches nothing.
 TEST_P(TextureArguments, ThatAreStatedInOneAxisAreRefused) {

@@ -286,7 +286,7 @@ TEST_P(Pressure, TheWorkspacePoolKeepsWhatIsLent) {
 // The caller has released what submitted work still uses.
 TEST_P(Pressure, WorkUnderWayIsWaitedFor) {
   EXPECT_THAT(exhaust(), is_out_of_memory());
-  const auto go = std::make_shared<Semaphore>();
+  const auto go = make_semaphore();
   {
     const auto buffer = std::static_pointer_cast<Buffer>(std::exchange(objects_.back(), nullptr));
     objects_.pop_back();

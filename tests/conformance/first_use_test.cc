@@ -78,7 +78,7 @@ TEST_P(FirstUse, MayNeverCome) {
 // Of what no one holds but the submission.
 TEST_P(FirstUse, MayComeWhenTheHandleIsReleased) {
   const auto x = number(5);
-  const auto go = std::make_shared<Semaphore>();
+  const auto go = make_semaphore();
   {
     const auto commands = advance(make_advance(), x);
     TL_ASSERT_OK(queue().submit({.waits = {{go, 1}}, .commands = {with_table(commands)}}));
@@ -194,7 +194,7 @@ TEST_P(FailedFirstUse, IsNotToldBySubmit) {
 }
 
 TEST_P(FailedFirstUse, IsToldByTheSemaphoresOfTheSubmission) {
-  const auto a = std::make_shared<Semaphore>(), b = std::make_shared<Semaphore>();
+  const auto a = make_semaphore(), b = make_semaphore();
   TL_ASSERT_OK(queue().submit({.commands = {with_table(record())}, .signals = {{a, 1}, {b, 2}}}));
   EXPECT_THAT(a->wait(1), is_failure());
   EXPECT_THAT(b->wait(2), is_failure());
@@ -213,7 +213,7 @@ TEST_P(FailedFirstUse, IsToldByASubmissionBehindPrepare) {
 }
 
 TEST_P(FailedFirstUse, SpreadsToWhatWaits) {
-  const auto first = std::make_shared<Semaphore>(), second = std::make_shared<Semaphore>();
+  const auto first = make_semaphore(), second = make_semaphore();
   const auto x = number(5);
   const auto behind = advance(make_advance(), x);
   TL_ASSERT_OK(queue().submit({.commands = {with_table(record())}, .signals = {{first, 1}}}));
@@ -227,7 +227,7 @@ TEST_P(FailedFirstUse, SpreadsToWhatWaits) {
 TEST_P(FailedFirstUse, LeavesTheQueueUsable) {
   const auto x = number(5);
   const auto executable = make_advance();
-  const auto done = std::make_shared<Semaphore>();
+  const auto done = make_semaphore();
   TL_ASSERT_OK(queue().submit({.commands = {with_table(record())}}));
   TL_ASSERT_OK(
       queue().submit({.commands = {with_table(advance(executable, x))}, .signals = {{done, 1}}}));

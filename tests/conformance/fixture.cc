@@ -83,6 +83,12 @@ std::shared_ptr<Buffer> DeviceFixture::make_buffer(std::uint64_t bytes, BufferUs
   return buffer.ok() ? *buffer : nullptr;
 }
 
+std::shared_ptr<Semaphore> DeviceFixture::make_semaphore(std::uint64_t value) {
+  auto semaphore = device_->create_semaphore({.value = value});
+  EXPECT_TRUE(semaphore.ok()) << semaphore.status().to_string();
+  return semaphore.ok() ? *semaphore : nullptr;
+}
+
 std::shared_ptr<Buffer> DeviceFixture::make_buffer(std::span<const std::byte> content) {
   auto buffer = make_buffer(content.size());
   TL_EXPECT_OK(write_buffer(*device_, buffer, 0, content));

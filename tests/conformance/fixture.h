@@ -82,6 +82,7 @@ class DeviceFixture : public ::testing::Test {
   // Full of one byte; 0xff makes every float channel a NaN.
   std::shared_ptr<Texture> make_texture_full_of(std::byte value, Extent2D extent,
                                                 TexelFormat format);
+  std::shared_ptr<Semaphore> make_semaphore(std::uint64_t value = 0);
   std::shared_ptr<CommandBuffer> begin() { return device_->create_command_buffer(); }
   std::shared_ptr<CommandBuffer> begin_reusable() {
     return device_->create_command_buffer({.reusable = true});

@@ -77,7 +77,7 @@ TEST_P(Imports, AreKeptByTheirParts) {
 TEST_P(Imports, AreReleasedOnceBehindTheirLastUse) {
   const Memory memory = make_memory();
   int releases = 0;
-  const auto go = std::make_shared<Semaphore>();
+  const auto go = make_semaphore();
   {
     auto buffer = device().allocator()->import(
         {.memory = {memory.get(), size()}, .release = [&] { ++releases; }});

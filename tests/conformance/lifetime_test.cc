@@ -12,6 +12,8 @@ class Lifetimes : public On<> {
     use(open_another());
     x_ = make_buffer(bytes_of(std::vector<std::uint32_t>(8, 0)));
     advance_ = executable(kernels::advance());
+    go_ = make_semaphore();
+    done_ = make_semaphore();
   }
   std::shared_ptr<CommandBuffer> advance(int k) {
     auto commands = begin();
@@ -32,8 +34,7 @@ class Lifetimes : public On<> {
 
   std::shared_ptr<Buffer> x_;
   std::shared_ptr<Executable> advance_;
-  std::shared_ptr<Semaphore> go_ = std::make_shared<Semaphore>();
-  std::shared_ptr<Semaphore> done_ = std::make_shared<Semaphore>();
+  std::shared_ptr<Semaphore> go_, done_;
 };
 TL_ON_EVERY_DEVICE(Lifetimes);
 

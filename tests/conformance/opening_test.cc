@@ -131,7 +131,7 @@ TEST_P(Opening, ByWhatIsNoPathIsRefused) {
   for (const std::string& path : {std::string(), std::string("://0"), name_ + ":0", name_ + ":",
                                   ":" + name_, name_ + ":/0", ":" + name_ + "://0"})
     EXPECT_THAT(drivers_.open(path).status(),
-                fails_with(StatusCode::InvalidArgument, "is no path of a device"))
+                fails_with(StatusCode::InvalidArgument, "is not a device path"))
         << path;
 }
 

@@ -1,4 +1,6 @@
 // Several queues of one device: in no order but that of semaphores.
+#include <future>
+
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {
@@ -14,6 +16,7 @@ class Queues : public DispatchFixture {
     second_ = *made;
     x_ = make_buffer(bytes_of(std::vector<std::uint32_t>(8, 0)));
     advance_ = executable(kernels::advance());
+    turn_ = make_semaphore();
   }
   SubmittedCommands advanced_by(int k) {
     const auto commands = begin();
@@ -25,7 +28,7 @@ class Queues : public DispatchFixture {
   std::shared_ptr<Queue> second_;
   std::shared_ptr<Buffer> x_;
   std::shared_ptr<Executable> advance_;
-  std::shared_ptr<Semaphore> turn_ = std::make_shared<Semaphore>();
+  std::shared_ptr<Semaphore> turn_;
 };
 TL_ON_EVERY_DEVICE_WITH_EVERY_BINDING(Queues);
 
@@ -46,6 +49,50 @@ TEST_P(Queues, TakeTurnsBySemaphores) {
   expect_values(x_, std::vector<std::uint32_t>(8, expected));
 }
 
+// The completing thread of the first queue is held in a callback: a driver that waits natively runs
+// the second queue's work although the host knows nothing of the signal, others run it later.
+TEST_P(Queues, WaitForWorkUnderWay) {
+  const auto held = make_semaphore(), done = make_semaphore();
+  std::promise<void> go_on;
+  held->when_reached(1, [&](const Status&) { go_on.get_future().wait(); });
+  TL_ASSERT_OK(queue().submit({{}, {advanced_by(1)}, {{held, 1}}}));
+  TL_ASSERT_OK(queue().submit({{}, {advanced_by(2)}, {{turn_, 1}}}));
+  TL_ASSERT_OK(second_->submit({{{turn_, 1}}, {advanced_by(3)}, {{done, 1}}}));
+  EXPECT_EQ(done->wait(1, after(std::chrono::milliseconds(20))).code(),
+            StatusCode::DeadlineExceeded);
+  EXPECT_EQ(*turn_->value(), 0U);
+  go_on.set_value();
+  TL_ASSERT_OK(done->wait(1));
+  expect_values(x_, std::vector<std::uint32_t>(8, 3 * (3 * 1 + 2) + 3));
+}
+
+// A semaphore belongs to a device, but queues of any device wait for it and signal it.
+TEST_P(Queues, WaitForSemaphoresOfOtherDevices) {
+  const auto other = open_another();
+  const auto theirs = other->create_semaphore();
+  TL_ASSERT_OK(theirs.status());
+  TL_ASSERT_OK(second_->submit({{{*theirs, 1}}, {advanced_by(2)}, {{*theirs, 2}}}));
+  TL_ASSERT_OK(queue().submit({{{*theirs, 2}}, {advanced_by(3)}, {{turn_, 1}}}));
+  TL_ASSERT_OK(other->queue()->submit({.signals = {{*theirs, 1}}}));
+  TL_ASSERT_OK(turn_->wait(1));
+  expect_values(x_, std::vector<std::uint32_t>(8, 9));
+}
+
+// No driver here shares timelines with other APIs; one that does returns an object of the kind.
+TEST_P(Queues, ExportSemaphoresOrRefuse) {
+  for (const auto kind : {ExternalSemaphoreKind::OpaqueFd, ExternalSemaphoreKind::SharedEvent}) {
+    const auto exported = turn_->export_as(kind);
+    if (exported.ok()) {
+      EXPECT_EQ(exported->kind, kind);
+      TL_EXPECT_OK(device().import_semaphore(*exported).status());
+    } else {
+      EXPECT_EQ(exported.status().code(), StatusCode::Unimplemented);
+      EXPECT_EQ(device().import_semaphore({.kind = kind}).status().code(),
+                StatusCode::Unimplemented);
+    }
+  }
+}
+
 TEST_P(Queues, DoNotWaitForEachOther) {
   TL_ASSERT_OK(queue().submit({{{turn_, 1}}, {advanced_by(1)}, {}}));
   TL_ASSERT_OK(second_->submit({{}, {advanced_by(5)}, {}}));
@@ -57,7 +104,7 @@ TEST_P(Queues, DoNotWaitForEachOther) {
 }
 
 TEST_P(Queues, PassErrorsOnBySemaphores) {
-  const auto failed = std::make_shared<Semaphore>();
+  const auto failed = make_semaphore();
   TL_ASSERT_OK(second_->submit({{{turn_, 1}}, {advanced_by(1)}, {{failed, 1}}}));
   TL_ASSERT_OK(queue().submit({{{failed, 1}}, {advanced_by(2)}, {}}));
   TL_ASSERT_OK(turn_->fail(Status(StatusCode::DeviceError, "given up")));
@@ -69,7 +116,7 @@ TEST_P(Queues, PassErrorsOnBySemaphores) {
 }
 
 TEST_P(Queues, AreReleasedWithWorkUnderWay) {
-  const auto done = std::make_shared<Semaphore>();
+  const auto done = make_semaphore();
   TL_ASSERT_OK(second_->submit({{}, {advanced_by(7)}, {{done, 1}}}));
   second_.reset();
   TL_ASSERT_OK(done->wait(1));

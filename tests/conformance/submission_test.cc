@@ -28,9 +28,7 @@ class Submissions : public On<> {
     return commands;
   }
   void expect_x(std::uint32_t value) { expect_values(x_, std::vector<std::uint32_t>(8, value)); }
-  static std::shared_ptr<Semaphore> semaphore(std::uint64_t value = 0) {
-    return std::make_shared<Semaphore>(value);
-  }
+  std::shared_ptr<Semaphore> semaphore(std::uint64_t value = 0) { return make_semaphore(value); }
   static Status lost() { return make_error(StatusCode::DeviceError, "the tests' own error"); }
 
   std::shared_ptr<Buffer> x_;

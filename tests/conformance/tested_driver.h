@@ -42,6 +42,10 @@ struct TestedDriver {
   ExecutableDesc (*broken)() = nullptr;
   std::string broken_says = {};
 
+  // A function for native commands that sets so many bytes of the first memory; null for a driver
+  // that calls none.
+  EncodeNative (*native_fill)(std::uint64_t bytes, std::byte value) = nullptr;
+
   // Whether a device gives out DeviceLimits::global_memory_bytes and no more, all of which a test
   // may take.
   bool exhaustible = false;

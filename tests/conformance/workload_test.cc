@@ -57,7 +57,7 @@ class Workloads : public DispatchFixture {
     TL_ASSERT_OK(run(commands));
     expect_values(out, expected, fmt::format("workload {}", fmt::join(workload, " x ")));
   }
-  // What is said of a workload that no dispatch has.
+  // Words for a workload that has no dispatch.
   Status refusal(std::optional<Grid> grid, const Workload& workload) {
     const auto out = make_buffer(64);
     const auto commands = begin();

@@ -76,7 +76,7 @@ def all_of_no_conditions() -> None:
     te.all()  # wrong
 
 
-@case("TL2043", says="Reduce is called")
+@case("TL2043", says="the class Reduce is only for isinstance")
 def reduce_node_made_by_its_class() -> None:
     tvm.tir.Reduce()  # wrong
 
@@ -142,12 +142,12 @@ def copy_to_a_list() -> None:
     tvm.nd.empty((4,)).copyto([0, 0, 0, 0])  # wrong
 
 
-@case("TL5004", says="is to lie in 'texture'")
+@case("TL5004", says="cannot be in 'texture'")
 def copy_to_an_array_in_another_scope() -> None:
     tvm.nd.empty((4,)).copyto(tvm.nd.empty((4,)), "texture")  # wrong
 
 
-@case("TL1005", says="no bfloat16 in NumPy")
+@case("TL1005", says="bfloat16 does not exist in NumPy")
 def bfloat16_for_numpy() -> None:
     tvm.nd.empty((4,), "bfloat16").numpy()  # wrong
 
@@ -159,7 +159,7 @@ def copy_to_memory_that_is_read_only() -> None:
     tvm.nd.from_dlpack(values).copyfrom([1, 2, 3, 4])  # wrong
 
 
-@case("TL2040", says="the number of a device")
+@case("TL2040", says="the device number")
 def device_before_the_first() -> None:
     tvm.nd.array([1.0, 2.0], tvm.cpu(-1))  # wrong
 
@@ -174,7 +174,7 @@ def assignment_to_one_element() -> None:
     tvm.nd.empty((4,))[0] = 1  # wrong
 
 
-@case("TL5003", says="one of (3,)")
+@case("TL5003", says="one of shape (3,)")
 def assignment_of_another_shape() -> None:
     tvm.nd.empty((4,))[:] = np.ones(3)  # wrong
 
@@ -189,7 +189,7 @@ def elements_that_are_vectors() -> None:
     te.placeholder((4,), "float32x4", name="X")  # wrong
 
 
-@case("TL1005", says="no dtype")
+@case("TL1005", says="is not a dtype")
 def data_type_of_no_name() -> None:
     tvm.DataType("float33x")  # wrong
 

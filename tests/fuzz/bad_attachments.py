@@ -205,7 +205,7 @@ def three_stages_attached_in_a_circle() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3013", says="'P' lies in global memory")
+@case("TL3013", says="'P' is in global memory")
 def global_stage_attached_to_a_thread() -> None:
     x, p, y, s = chain_of()
     s[y].bind(s[y].op.axis[1], thread())

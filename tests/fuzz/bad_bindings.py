@@ -186,14 +186,14 @@ def bind_of_a_placeholder() -> None:
     s[x].bind(s[y].op.axis[0], block())  # wrong
 
 
-@case("TL3001", says="the extent of threadIdx.x is no positive constant: n")
+@case("TL3001", says="the extent of threadIdx.x is not a positive constant: n")
 def threads_of_a_symbolic_extent() -> None:
     x, y, s = symbolic_copy()
     s[y].bind(s[y].op.axis[1], thread())  # wrong
     tvm.lower(s, [x, y])
 
 
-@case("TL3001", says="the number of virtual threads of the loop 'j' is no constant: n")
+@case("TL3001", says="the number of virtual threads of the loop 'j' is not constant: n")
 def virtual_threads_of_a_symbolic_extent() -> None:
     x, y, s = symbolic_copy()
     s[y].bind(s[y].op.axis[1], te.thread_axis("vthread"))  # wrong
@@ -230,7 +230,7 @@ def lanes_of_a_texel_fused_and_bound() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3007", says="'ax1.ax0.fused' of the texture 'X.texture' the axis 'ax1' is the slower one")
+@case("TL3007", says="'ax1.ax0.fused' of the texture 'X.texture' the axis 'ax1' varies more slowly")
 def lanes_of_a_texel_fused_first() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
@@ -464,7 +464,7 @@ def unroll_pragma_of_a_bound_axis() -> None:
     s[y].pragma(s[y].op.axis[0], "unroll")  # wrong
 
 
-@case("TL2034", says="auto_unroll_max_step of 'Y' is given '-5'")
+@case("TL2034", says="auto_unroll_max_step of 'Y' has the value '-5'")
 def pragma_with_a_negative_number() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
@@ -472,7 +472,7 @@ def pragma_with_a_negative_number() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL2034", says="unroll_explicit of 'Y' is given 'maybe'")
+@case("TL2034", says="unroll_explicit of 'Y' has the value 'maybe'")
 def pragma_with_a_word_for_a_choice() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())

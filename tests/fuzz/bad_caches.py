@@ -121,7 +121,7 @@ def texture_of_a_symbolic_extent() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL1001", says="of 'X.shared' in shared memory [1, n] is computed at once")
+@case("TL1001", says="the part of 'X.shared' in shared memory is [1, n]")
 def shared_memory_of_a_symbolic_extent() -> None:
     x, y, s = symbolic_copy()
     s[y].bind(s[y].op.axis[0], block())
@@ -153,7 +153,7 @@ def texture_of_which_a_part_is_computed_by_one_loop() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3009", says="'X.local' lies in local memory but is computed at the root")
+@case("TL3009", says="'X.local' is in local memory but is computed at the root")
 def local_cache_at_the_root() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
@@ -221,7 +221,7 @@ def cache_write_of_an_operation() -> None:
     s.cache_write(y.op, "local")  # wrong
 
 
-@case("TL3009", says="'Y.local' lies in local memory but is computed at the root")
+@case("TL3009", says="'Y.local' is in local memory but is computed at the root")
 def cache_write_left_at_the_root() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
@@ -273,13 +273,13 @@ def scope_of_nothing() -> None:
     s[y].set_scope(None)  # wrong
 
 
-@case("TL3009", says="set_scope of the input 'X', which lies in the caller's memory, to shared")
+@case("TL3009", says="set_scope of the input 'X', which is in the caller's memory, to shared")
 def input_in_shared_memory() -> None:
     x, _, s = copy_of((8, 4))
     s[x].set_scope("shared")  # wrong
 
 
-@case("TL3009", says="'Y' is an output, which the caller's memory holds")
+@case("TL3009", says="'Y' is an output, which is in the caller's memory")
 def output_in_shared_memory() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
@@ -295,7 +295,7 @@ def output_of_float64_in_a_texture() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL4008", says="'P' is to lie in a texture, but the target")
+@case("TL4008", says="'P' is placed in a texture, but the target")
 def stage_in_a_texture_on_a_target_without_images() -> None:
     x, p, y, s = chain_of()
     s[p].bind(s[p].op.axis[0], block())

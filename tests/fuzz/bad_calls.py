@@ -152,7 +152,7 @@ def no_opencl_device_at_all() -> None:
 
 @case("TL5006", OCL_ICD_VENDORS="<empty>")
 def list_of_devices_without_a_device() -> None:
-    tvm.devices()  # wrong
+    tvm.devices("opencl")  # wrong
 
 
 @case("TL5006", OCL_ICD_VENDORS="<empty>")

@@ -33,7 +33,7 @@ def buffer_of_another_shape_than_its_tensor() -> None:
     te.extern((8,), [x], lambda ins, outs: outs[0].vstore(0, 1.0), in_buffers=buffer)
 
 
-@case("TL1020", says="'Y' uses 'k', which it does not define")
+@case("TL1020", says="'Y' uses 'k', which is neither defined in it")
 def extern_that_uses_a_scalar_of_nowhere() -> None:
     k, x = te.var("k", "float32"), te.placeholder((te.var("n"),), name="X")
     y = te.extern(x.shape, [x], lambda ins, outs: outs[0].vstore(0, k), name="Y")  # wrong
@@ -160,7 +160,7 @@ def attached_although_an_extern_reads_it() -> None:
     tvm.lower(s, [x, z])
 
 
-@case("TL3001", says="blockIdx.x is no positive constant: X[0]")
+@case("TL3001", says="blockIdx.x is not a positive constant: X[0]")
 def blocks_of_a_number_in_memory() -> None:
     x = te.placeholder((8,), "int32", name="X")
 
@@ -175,7 +175,7 @@ def blocks_of_a_number_in_memory() -> None:
     tvm.build(te.create_schedule(y.op), [x, y])
 
 
-@case("TL3001", says="blockIdx.x is no positive constant: int32(q)")
+@case("TL3001", says="blockIdx.x is not a positive constant: int32(q)")
 def blocks_of_a_wide_symbol() -> None:
     q = te.var("q", "int64")
 

@@ -26,7 +26,7 @@ def scaled() -> te.TensorIntrin:
     return te.decl_tensor_intrin(y.op, by_scalar, "scaled", scalar_params=[v])
 
 
-@case("TL1021", says="is no variable of a scalar type")
+@case("TL1021", says="is not a variable of a scalar type")
 def scalar_param_that_is_an_expression() -> None:
     _, v, y = product()
     te.decl_tensor_intrin(y.op, by_scalar, scalar_params=[v + 1])  # wrong
@@ -151,14 +151,14 @@ def steps() -> tuple:
     return a, b, c, s, ko, ki
 
 
-@case("TL3033", says="the reset uses what changes from step to step, along 'ko'")
+@case("TL3033", says="the reset uses a value that changes from step to step, along 'ko'")
 def reset_that_uses_a_scalar_of_the_step() -> None:
     a, b, c, s, _, ki = steps()
     s[c].tensorize(ki, reset_by_a_scalar())  # wrong
     tvm.lower(s, [a, b, c])
 
 
-@case("TL3033", says="the reset uses what changes from step to step, along 'j.ko.fused'")
+@case("TL3033", says="the reset uses a value that changes from step to step, along 'j.ko.fused'")
 def reset_that_uses_a_scalar_of_a_fused_step() -> None:
     a, b, c, s, ko, ki = steps()
     s[c].fuse(c.op.axis[1], ko)

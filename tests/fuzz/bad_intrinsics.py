@@ -402,7 +402,7 @@ def with_one_offset(dtype: str = "float32") -> te.TensorIntrin:
     )
 
 
-@case("TL3033", says="the views of one offset variable")
+@case("TL3033", says="share one offset variable")
 def views_of_one_offset_that_begin_at_different_elements() -> None:
     x = te.placeholder((16,), name="X")
     y = te.compute((8,), lambda i: x[i + 8] + x[i + 8], name="Y")
@@ -413,7 +413,7 @@ def views_of_one_offset_that_begin_at_different_elements() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3033", says="more elements than an int32 counts")
+@case("TL3033", says="more elements than int32 can count")
 def offset_of_a_view_of_too_large_an_array() -> None:
     x, y, s = rows((4, 2**30), lambda x: lambda i, j: x[i, j] + x[i, j], "int8")
     _, inner = s[y].split(y.op.axis[1], factor=4)
@@ -428,21 +428,21 @@ def strides_of_a_texture() -> None:
     tvm.lower(s, [x, y], binds={x: tvm.decl_buffer((8, 4), scope="texture")})
 
 
-@case("TL3033", says="the view 'x' lies in 'local', but 'X' in 'global'")
+@case("TL3033", says="the view 'x' is in 'local', but 'X' is in 'global'")
 def tensor_that_does_not_lie_where_the_view_does() -> None:
     x, y, s = rows((8, 4))
     s[y].tensorize(s[y].op.axis[1], doubled(scope="local"))  # wrong
     tvm.lower(s, [x, y])
 
 
-@case("TL3033", says="but 'X' in a texture")
+@case("TL3033", says="but 'X' is in a texture")
 def texture_where_the_view_names_global_memory() -> None:
     x, y, s = rows((8, 4))
     s[y].tensorize(s[y].op.axis[1], doubled(scope="global"))  # wrong
     tvm.lower(s, [x, y], binds={x: tvm.decl_buffer((8, 4), scope="texture")})
 
 
-@case("TL3033", says="not known to do along axis 0, at index")
+@case("TL3033", says="not known to begin at one along axis 0, at index")
 def part_that_begins_between_multiples_of_its_offset_factor() -> None:
     x, y, s = rows((8, 6))
     _, inner = s[y].split(s[y].op.axis[1], factor=2)
@@ -450,7 +450,7 @@ def part_that_begins_between_multiples_of_its_offset_factor() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3033", says="no array of constant strides")
+@case("TL3033", says="not an array of constant strides")
 def part_of_a_texture_with_an_offset_factor() -> None:
     x, y, s = rows((8, 8))
     _, inner = s[y].split(s[y].op.axis[1], factor=4)

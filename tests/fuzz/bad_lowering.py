@@ -34,7 +34,7 @@ def argument_named_twice() -> None:
     tvm.lower(s, [x, y, x])  # wrong
 
 
-@case("TL3011", says="binds has a buffer for Tensor(Z")
+@case("TL3011", says="binds has a buffer for the tensor 'Z'")
 def declaration_of_no_argument() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
@@ -196,7 +196,7 @@ def values_read_from_json() -> None:
     tvm.ir.load_json("{}")  # wrong
 
 
-@case("TL3010", says="double_buffer of the argument 'P', which is then computed ahead")
+@case("TL3010", says="double_buffer of the argument 'P': it would be computed ahead")
 def argument_with_double_buffers() -> None:
     x, p, y, s = chain_of()
     s[p].compute_at(s[y], s[y].op.axis[0])
@@ -205,7 +205,7 @@ def argument_with_double_buffers() -> None:
     tvm.lower(s, [x, p, y])
 
 
-@case("TL3010", says="it is not known which of them is to store it")
+@case("TL3010", says="it is not known which of them should store it")
 def argument_of_which_threads_compute_the_same() -> None:
     x = te.placeholder((14,), name="X")
     p = te.compute((14,), lambda i: x[i] + 1, name="P")

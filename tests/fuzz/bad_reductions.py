@@ -73,7 +73,7 @@ def rfactor_of_a_tensor_of_another_schedule() -> None:
     s.rfactor(r, k)  # wrong
 
 
-@case("TL2030", says="rfactor of 'R', which is no reduction")
+@case("TL2030", says="rfactor of 'R', which is not a reduction")
 def rfactor_of_what_cache_write_left() -> None:
     _, r, k, s = sum_of_rows()
     s.cache_write(r, "local")
@@ -141,7 +141,7 @@ def store_predicate_in_local_memory() -> None:
     tvm.lower(s, [x, r])
 
 
-@case("TL2031", says="the store predicate of 'R' speaks of 'i', which is no thread")
+@case("TL2031", says="the store predicate of 'R' uses 'i', which is not a thread")
 def store_predicate_on_a_data_axis() -> None:
     _, r, _, s = sum_of_rows()
     s[r].set_store_predicate(s[r].op.axis[0] < 1)  # wrong

@@ -55,7 +55,7 @@ def unknown_target_attribute() -> None:
     tvm.target.Target("opencl -texture_limit=16")  # wrong
 
 
-@case("TL4003", says="the target is no JSON")
+@case("TL4003", says="the target is not valid JSON")
 def target_that_is_no_json() -> None:
     tvm.target.Target('{"kind": opencl}')  # wrong
 

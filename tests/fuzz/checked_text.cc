@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "lower/text.h"
+#include "lower/te_text.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
 

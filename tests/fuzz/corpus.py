@@ -24,7 +24,7 @@ DEPTH = 1000  # kMaxDepth of src/ir/expr.h
 
 def programs() -> Iterator[tuple[str, str]]:
     """Each program with a name for its file."""
-    for header in ("ir/program_texts.h", "lower/te_texts.h"):
+    for header in ("ir/text/program_texts.h", "lower/te_texts.h"):
         texts = RAW_STRING.findall((ROOT / "tests" / header).read_text(encoding="utf-8"))
         yield from ((f"{Path(header).stem}_{i}", text) for i, text in enumerate(texts))
     document = (ROOT / "docs/text_form.md").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tree_copy import ROOT, TreeCopy
 
-MEASURED = ("src/lower/", "src/codegen/opencl/")
+MEASURED = ("src/lower/", "src/codegen/")
 BAR = 0.9
 
 Counts = dict[str, dict[int, int]]  # by file: how often each line ran

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "tests/ir/mutator.h"
-#include "tests/ir/program_texts.h"
+#include "tests/ir/text/mutator.h"
+#include "tests/ir/text/program_texts.h"
 
 extern "C" {
 

@@ -1,6 +1,6 @@
 // libFuzzer: the interpreter runs any program, and reports what is wrong with it.
 #include "apps/texloom-opt/interpretation.h"
-#include "ir/parse.h"
+#include "ir/text/parse.h"
 #include "support/diagnostic.h"
 #include "tests/fuzz/fuzzer.h"
 

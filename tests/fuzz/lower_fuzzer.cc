@@ -1,8 +1,9 @@
 // libFuzzer: a program of any stage goes through the rest of the pipeline, by the rules of each
 // stage, to OpenCL C, or is refused with a diagnostic.
-#include "codegen/opencl/module.h"
-#include "ir/target.h"
-#include "ir/verify.h"
+#include <algorithm>
+
+#include "compile/compile.h"
+#include "ir/target/target.h"
 #include "lower/pipeline.h"
 #include "support/diagnostic.h"
 #include "tests/fuzz/checked_text.h"
@@ -12,18 +13,20 @@ namespace texloom::fuzz {
 
 void run_one(std::string_view text) {
   std::optional<lower::Lowering> read = checked_program(text);
-  if (!read || read->program.stage == ir::ProgramStage::Legalised) return;
+  if (!read || read->program.stage == ir::ProgramStage::Legalized) return;
   lower::Lowering& lowering = *read;
   try {
     if (lowering.program.stage != ir::ProgramStage::Te)
       lowering.target = ir::parse_target("opencl", {});
-    // Passes that lead from one stage to the same one run all: the first of a stage comes first.
-    for (const lower::Pass& pass : lower::pipeline()) {
-      if (pass.in != lowering.program.stage) continue;
-      run_pass(pass, lowering);
-      if (pass.out != ir::ProgramStage::Te) verify(lowering.program);
-    }
-    codegen::opencl::compile(lowering.program, lowering.target);
+    // The first pass of a stage is the first of the rest.
+    const auto all = lower::pipeline();
+    const auto first = std::find_if(all.begin(), all.end(), [&](const lower::Pass& pass) {
+      return pass.in == lowering.program.stage;
+    });
+    lowering.verify_each = true;
+    lower::run_passes({first, all.end()}, lowering,
+                      [](const lower::Pass&, const lower::Lowering&) {});
+    compile::generate(lowering.program, lowering.target);
   } catch (const UserError&) {
     // What a pass refuses.
   }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/fuzz/checked_text.h"
-#include "tests/ir/mutator.h"
+#include "tests/ir/text/mutator.h"
 
 namespace texloom::fuzz {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "ir/ir.h"
+#include "ir/program.h"
 
 namespace texloom::ir {
 

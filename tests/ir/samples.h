@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "ir/ir.h"
+#include "ir/equal.h"
+#include "ir/program.h"
+#include "ir/visit.h"
 
 namespace texloom::ir {
 

@@ -270,7 +270,7 @@ TEST(MapChildren, KeepsLocations) {
   }
 }
 
-// The type that legalisation gave a load stays; its lanes follow the indices.
+// The type that legalization gave a load stays; its lanes follow the indices.
 TEST(MapChildren, KeepsTheTypeOfALoad) {
   const Leaves l;
   const Expr wide = make_load_as(Type::f(64), l.a, {l.i, l.j});
@@ -385,6 +385,62 @@ TEST(UsesVar, LooksForThatVariable) {
   EXPECT_TRUE(uses_var(l.i, l.i));
   EXPECT_FALSE(uses_var(e, l.x));
   EXPECT_FALSE(uses_var(e, make_var("n")));
+}
+
+// Each shared expression once: 2^20 visits otherwise.
+TEST(WalkOnce, SharedExpressions) {
+  Expr e = make_var("i");
+  for (int k = 0; k < 20; ++k) e = make_binary(BinaryOp::Mul, e, e);
+  int variables = 0, products = 0;
+  const auto count = [&](const auto& x) {
+    walk_once(x, [&](const Var&) { ++variables; }, [&](const Binary&) { ++products; });
+  };
+  count(e);
+  EXPECT_EQ(variables, 1);
+  EXPECT_EQ(products, 20);
+  count(make_store(make_buffer("A", kInt32, {8}, MemoryScope::Global), {e}, e));
+  EXPECT_EQ(products, 40);
+}
+
+TEST(WalkStatements, LeavesOutExpressions) {
+  const Buffer a = make_buffer("A", kInt32, {8}, MemoryScope::Global);
+  const Expr i = make_var("i");
+  const Stmt loop = make_for(i, make_int(8), LoopKind::Serial, make_store(a, {i}, i + 1));
+  int statements = 0, expressions = 0;
+  walk_statements(
+      loop, [&](const StmtNode&) { ++statements; }, [&](const ExprNode&) { ++expressions; });
+  EXPECT_EQ(statements, 2);
+  EXPECT_EQ(expressions, 0);
+}
+
+TEST(AnyOf, StopsAtTheFirst) {
+  const Expr i = make_var("i");
+  int asked = 0;
+  const auto is_sum = [&](const Binary& n) {
+    ++asked;
+    return n.op == BinaryOp::Add;
+  };
+  EXPECT_TRUE(any_of((i + 1) * (i + 2), is_sum));
+  EXPECT_EQ(asked, 2);
+  EXPECT_FALSE(any_of(i * 2, is_sum));
+  EXPECT_TRUE(contains<Var>(i * 2));
+  EXPECT_FALSE(contains<Barrier>(make_empty()));
+  EXPECT_TRUE(contains<Barrier>(make_if(i < make_int(1), make_barrier())));
+}
+
+TEST(Rewritten, MakesEachResultOnce) {
+  const Expr i = make_var("i");
+  Rewritten done;
+  int made = 0;
+  const auto next = [&] {
+    ++made;
+    return i + 1;
+  };
+  const Expr first = done.find_or(i, next);
+  EXPECT_TRUE(done.find_or(i, next).same_as(first));
+  EXPECT_EQ(made, 1);
+  done.clear();
+  EXPECT_FALSE(done.find_or(i, next).same_as(first));
 }
 
 }  // namespace

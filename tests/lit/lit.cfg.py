@@ -1,4 +1,4 @@
-"""The tests of texloom-opt: passes, the verifier, the interpreter, on programs in the text form.
+"""The tests of texloom-compile and texloom-opt, on programs in the text form.
 
 After ./dev build: .venv/bin/lit -sv tests/lit [--param build=FOLDER]
 """
@@ -19,6 +19,7 @@ config.test_source_root = str(ROOT / "tests/lit")
 config.test_exec_root = str(build / "lit")
 config.substitutions += [
     (r"\btexloom-opt\b", str(build / "apps/texloom-opt")),
+    (r"\btexloom-compile\b(?!:)", str(build / "apps/texloom-compile")),
     # PyPI's filecheck. A CHECK line is a whole line, but for its indentation.
     (r"\bFileCheck\b", f"{sys.executable} -m filecheck --match-full-lines"),
 ]

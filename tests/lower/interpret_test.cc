@@ -1,5 +1,5 @@
-// The reference interpreter on a schedule's computes, and on what each pass makes of the schedule:
-// the results stay the same, and no program of ours commits a fault.
+// The reference interpreter on a schedule's computes and on the program after each pass: the
+// results stay the same, and no program has a fault.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ Values tabulate(size_t count, F value) {
   return values;
 }
 
-// Binds the fused axes of a stage of its own.
+// Binds the fused axes of a stage.
 void bind_all(Te& te, const Tensor& tensor, int64_t threads, size_t axes) {
   std::vector<ir::IterVar> list;
   for (size_t i = 0; i < axes; ++i) list.push_back(te.axis(tensor, i));
@@ -76,7 +76,7 @@ TEST(InterpretStages, OddExtents) {
   }
 }
 
-// Arguments that are textures, at places of their own in larger images.
+// Arguments that are textures, at different places in larger images.
 TEST(InterpretStages, TextureArguments) {
   const Tensor a = placeholder("A", {6, 5, 4}), b = plus_one(a, "B");
   Te te({b});
@@ -142,7 +142,8 @@ struct Matmul {
       return total;
     });
   }
-  // Tiles of 4 x 4 outputs, of both inputs in shared memory, fetched by all threads of a block.
+  // Tiles of 4 x 4 outputs, with tiles of both inputs in shared memory that all threads of a block
+  // fetch.
   Te tiled(int64_t steps) const {
     Te te({c});
     const Tensor local = te.cache_write(c, "local");
@@ -240,7 +241,8 @@ TEST(InterpretStages, Float16Rounds) {
   EXPECT_EQ(problems(lowering_of(te, {a, b}), {in}, expected), "");
 }
 
-// A choice inside a private copy, computed past the last element too: nobody reads it there.
+// A select inside a private copy, which is also computed past the last element, where nobody reads
+// it.
 TEST(InterpretStages, SelectOutsideATexture) {
   const Tensor a = placeholder("A", {6, 4});
   const Tensor relu = compute("R", {6, 4}, [&](const Exprs& i) {

@@ -1,5 +1,5 @@
-// Schedules in the reference interpreter: the computes as they stand, what each pass makes of them,
-// and faults.
+// Schedules in the reference interpreter: the computes as they are written, the program after each
+// pass, and faults.
 #pragma once
 
 #include <deque>
@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "ir/interpret/interpret.h"
-#include "lower/unscheduled.h"
 #include "tests/lower/passes.h"
+#include "validation/unscheduled.h"
 
 namespace texloom::lower::testing {
 
 using Values = std::vector<double>;
 
-// Small integers, none of which repeats along an axis.
+// Small integers that do not repeat along an axis.
 inline Values numbers(size_t count, int step = 7, int modulus = 23) {
   Values values;
   for (size_t n = 0; n < count; ++n) {
@@ -23,7 +23,7 @@ inline Values numbers(size_t count, int step = 7, int modulus = 23) {
   return values;
 }
 
-// What is wrong with the program: reports, or results that are not the expected ones.
+// The faults of the program: reports, or results that differ from the expected ones.
 inline std::string problem(const ir::Program& program, const std::vector<Values>& inputs,
                            const Values& expected) {
   std::deque<ir::Memory> memories;
@@ -48,17 +48,19 @@ inline std::string problem(const ir::Program& program, const std::vector<Values>
   return {};
 }
 
-// Runs the computes as they stand, then the program after every pass that leaves one. The output is
-// the last parameter; arguments before it are inputs. The passes that are right are not named.
-// Between split_kernels and insert_barriers threads share memory with no barriers yet: that program
-// is not run. The text of the schedule is lowered to the same.
+// Runs the computes as they are written, then the program after every pass. The output is the last
+// parameter; arguments before it are inputs. Names only passes with faults. Skips the program
+// between split_kernels and insert_barriers, in which threads share memory without barriers. Checks
+// that the text of the schedule is lowered to the same program.
 inline std::string problems(const Lowering& lowering, const std::vector<Values>& inputs,
                             const Values& expected) {
-  std::string text = problem(unscheduled_program(lowering), inputs, expected);
+  std::string text = problem(validation::unscheduled_program(lowering), inputs, expected);
   if (!text.empty()) text = "unscheduled: " + text;
   expect_te_round_trip(lowering, {.locations = true});
   const Lowering last = lower(lowering, [&](const Pass& pass, const Lowering& at) {
-    if (pass.out == ir::ProgramStage::Te || pass.name == "split_kernels") return;
+    const bool is_step = pass.run != nullptr;  // a group leaves what its last step has left
+    const bool has_barriers = !pass.name.starts_with("split_kernels");
+    if (pass.out == ir::ProgramStage::Te || !is_step || !has_barriers) return;
     const std::string wrong = problem(at.program, inputs, expected);
     if (!wrong.empty()) text += std::string(pass.name) + ": " + wrong;
   });

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "support/check.h"
 #include "tests/lower/passes.h"
 
@@ -26,28 +28,67 @@ TEST_F(Pipeline, StagesFollowOneAnother) {
   ProgramStage stage = ProgramStage::Te;
   for (const Pass& pass : pipeline()) {
     EXPECT_EQ(pass.in, stage) << pass.name;
-    EXPECT_FALSE(pass.summary.empty());
+    for (const Pass& step : pass.steps) {
+      EXPECT_EQ(step.in, stage) << step.name;
+      stage = step.out;
+    }
     stage = pass.out;
   }
   EXPECT_EQ(stage, ProgramStage::Kernels);
 }
 
+// A row is a function, or it is a group of rows; names tell which group a step belongs to.
+TEST_F(Pipeline, RowsAreNamed) {
+  std::set<std::string_view> names;
+  for (const Pass& pass : pipeline()) {
+    EXPECT_EQ(pass.name.find('.'), std::string_view::npos) << pass.name;
+    EXPECT_EQ(pass.run == nullptr, !pass.steps.empty()) << pass.name;
+    for (const Pass& step : pass.steps) {
+      EXPECT_TRUE(step.name.starts_with(std::string(pass.name) + ".")) << step.name;
+      EXPECT_NE(step.run, nullptr) << step.name;
+    }
+  }
+  for (const Pass* row : rows_of(pipeline())) {
+    EXPECT_TRUE(names.insert(row->name).second) << row->name;
+    EXPECT_FALSE(row->summary.empty()) << row->name;
+    EXPECT_EQ(find_pass(pipeline(), row->name), row);
+  }
+  EXPECT_EQ(find_pass(pipeline(), "no_such_pass"), nullptr);
+}
+
 TEST_F(Pipeline, RunsAllPassesInOrder) {
-  std::string seen;
+  std::string seen, of_split_kernels;
   const Lowering result =
       lower(lowering_of(te, {a, b}), [&](const Pass& pass, const Lowering& lowering) {
         EXPECT_EQ(lowering.program.stage, pass.out);
-        seen += std::string(pass.name) + "\n";
+        const std::string line = std::string(pass.name) + "\n";
+        if (line.find('.') == std::string::npos) seen += line;
+        if (line.starts_with("split_kernels")) of_split_kernels += line;
       });
   EXPECT_EQ(seen,
             "prepare_schedule\ncheck_schedule\nbuild_loops\npipeline_loops\nvectorize_loops\n"
-            "inject_virtual_threads\nunroll_loops\ncheck_accesses\nflatten_storage\nsimplify_"
-            "program\nsplit_"
-            "kernels\ninsert_barriers\ndrop_border_guards\n"
-            "partition_loops\nhoist_divisions\nshare_texels\n"
-            "contract_fma\n");
+            "inject_virtual_threads\nunroll_loops\ncheck_accesses\nflatten_storage\n"
+            "simplify_program\nsplit_kernels\ninsert_barriers\ndrop_border_guards\n"
+            "partition_loops\nhoist_divisions\nshare_texels\ncontract_fma\n");
+  EXPECT_EQ(of_split_kernels,
+            "split_kernels.launch_nests\nsplit_kernels.free_temporaries\nsplit_kernels\n");
   EXPECT_EQ(result.program.stage, ProgramStage::Kernels);
   EXPECT_EQ(result.program.kernels.size(), 1U);
+}
+
+// A group takes as long as its steps, and stands before them.
+TEST_F(Pipeline, TimesRows) {
+  Lowering lowering = lowering_of(te, {a, b});
+  std::vector<PassTime> times;
+  run_passes(pipeline(), lowering, [](const Pass&, const Lowering&) {}, &times);
+  const std::vector<const Pass*> rows = rows_of(pipeline());
+  ASSERT_EQ(times.size(), rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(times[i].pass, rows[i]);
+    auto took = times[i].took;
+    for (size_t step = 1; step <= rows[i]->steps.size(); ++step) took -= times[i + step].took;
+    if (rows[i]->run == nullptr) EXPECT_NEAR(took.count(), 0, 1e-6) << rows[i]->name;
+  }
 }
 
 TEST_F(Pipeline, StartsAtTheBeginning) {
@@ -71,7 +112,7 @@ TEST_F(Pipeline, NotesThePass) {
   };
   EXPECT_EQ(note(lowering_of(te, {b})), "found while lowering 'main', in pass check_schedule\n");
   EXPECT_EQ(note(lowering_of(Te({b}), {a, b})),
-            "found while lowering 'main', in pass split_kernels\n");
+            "found while lowering 'main', in pass split_kernels.launch_nests\n");
 }
 
 // A whole program: a texture cache of the input, a tile in shared memory, registers.

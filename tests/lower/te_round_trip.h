@@ -1,5 +1,5 @@
-// What is parsed from the text of a schedule with its arguments has that text, and is lowered to an
-// equal program.
+// A schedule with its arguments that is parsed from its text has the same text, and is lowered to
+// an equal program.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "ir/equal.h"
 #include "lower/pipeline.h"
-#include "lower/text.h"
+#include "lower/te_text.h"
 #include "support/diagnostic.h"
 
 namespace texloom::lower::testing {
@@ -23,7 +23,7 @@ inline void expect_te_round_trip(const Lowering& lowering, ir::PrintOptions opti
   }
 }
 
-// `program` is what passes up to the named one made of `lowering`.
+// `program` is the result of `lowering` after the passes up to the named one.
 inline void expect_text_is_lowered_to(const ir::Program& program, const Lowering& lowering,
                                       std::string_view last) {
   const std::string text = to_string(lowering, {.locations = true});

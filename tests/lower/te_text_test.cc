@@ -1,9 +1,9 @@
-// The text form of stage te: what is printed is read back, and what is wrong has its place.
+// The text form of stage te: printed texts are read back, and errors have locations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ir/print_names.h"
-#include "tests/ir/mutator.h"
+#include "ir/text/print_names.h"
+#include "tests/ir/text/mutator.h"
 #include "tests/lower/passes.h"
 #include "tests/lower/te_texts.h"
 
@@ -22,7 +22,7 @@ TEST(TeText, PrintsWhatItReads) {
   }
 }
 
-// Comments, white space, a partial reorder: only what they mean is kept.
+// Comments, white space and a partial reorder: only their meaning is kept.
 TEST(TeText, ByHand) {
   const char* text = R"(program p stage=te target="opencl" param A param B  // both
 placeholder A: int32[4, 4]  compute B(i < 4, j < 2 + 2): int32 = A[j, i] + (1 + 2)
@@ -104,7 +104,7 @@ compute C(i < 8 @"te.py":2): float32 = B[i] + 1.0 @"te.py":4
   expect_te_round_trip(lowering, {.locations = true});
 }
 
-// The variables of its shape are symbols of the head, whether the tensor has them or not.
+// The variables of a declared shape are symbols of the head, whether the tensor has them or not.
 TEST(TeText, DeclarationsOfSymbolicShapes) {
   const ir::Expr n = ir::make_var("n");
   const Tensor a =
@@ -130,7 +130,8 @@ TEST(TeText, OfLayoutsIsLoweredToTheSame) {
   EXPECT_EQ(lowering.array_layouts[1].shape, (ir::Shape{1, 10, 6}));
 }
 
-// An argument of another schedule, and a loop that is gone: lowering refuses both, not the text.
+// An argument of another schedule, and a loop that was removed: lowering refuses both, the parser
+// does not.
 TEST(TeText, OfSchedulesThatLoweringRefuses) {
   const Tensor a = placeholder("A", {8, 6}), b = plus_one(a, "B"), c = plus_one(b, "C");
   Te te({c});
@@ -159,11 +160,11 @@ std::string error_of(const std::string& text) {
   }
   return "no error";
 }
-// In line 2 of a program.
+// An error in line 2 of a program.
 std::string error_in_head(const std::string& words) {
   return error_of("program p stage=te target=\"opencl\"\n" + words + "\n");
 }
-// In line 5: behind the compute B(i < 8, j < 4) of A, as line 4 has it, and in front of C.
+// An error in line 5, after the compute B(i < 8, j < 4) of A in line 4, and before C.
 std::string error_in(const std::string& directive) {
   return error_of(
       "program p stage=te target=\"opencl\"\n"
@@ -259,7 +260,7 @@ TEST(TeTextErrors, OfIntrinsics) {
        "TL1021 2:11 tensor intrinsic 'f': its scalar s is there twice"},
       {"intrinsic f scalar s: float32x4 writes b: global float32[4] computes (i < 4) = 1.0 body { "
        "}",
-       "TL1021 2:11 tensor intrinsic 'f': its scalar s is no variable of a scalar type"},
+       "TL1021 2:11 tensor intrinsic 'f': its scalar s is not a variable of a scalar type"},
       {"intrinsic f computes (i < 4) = 1.0 body { }",
        "TL1021 2:11 tensor intrinsic 'f': it has more or fewer buffers than tensors"},
   };
@@ -272,17 +273,19 @@ TEST(TeTextErrors, OfComputes) {
       {"compute D(i < 8): float32 = D[i]", "TL6002 5:29 there is no tensor D here"},
       {"compute D(i < 8): float32 = C[i, 0]", "TL6002 5:29 there is no tensor C here"},
       {"compute D(i < 8): float32 = A[i]", "TL6002 5:29 A has 2 axes, not 1"},
-      {"compute D(i < 8): float32 = A[i, 1.0]", "TL6002 5:29 an index of A is float32, no integer"},
+      {"compute D(i < 8): float32 = A[i, 1.0]",
+       "TL6002 5:29 an index of A is float32, not an integer"},
       {"compute D(i < 8): int32 = A[i, 0]",
        "TL6002 5:19 D is declared int32, its expression is float32"},
       {"compute D(i < 8, i < 8): int32 = i", "TL6002 5:18 i is an axis already"},
       {"compute D(i: float32 < 8): int32 = 1", "TL6002 5:12 the axis i is float32"},
       {"compute D(i = 8): int32 = 1", "TL6001 5:13 expected '<' or 'from', found '='"},
       {"compute D(i from 2 extent 8): int32 = 1", "TL6002 5:11 the axis i does not begin at 0"},
-      {"compute D(i < 8.0): int32 = 1", "TL6002 5:15 the extent is float32, which no axis has"},
+      {"compute D(i < 8.0): int32 = 1",
+       "TL6002 5:15 the extent is float32, which does not fit an axis"},
       {"compute D(i < int32(A[0, 0])): int32 = 1", "TL6002 5:15 the extent depends on a tensor"},
       {"compute D(i < reduce(sum, [k < 2], A[0, k])): int32 = 1",
-       "TL6002 5:15 the extent is float32, which no axis has"},
+       "TL6002 5:15 the extent is float32, which does not fit an axis"},
       {"compute D(i < 8): float32 = k", "TL6002 5:29 there is no variable k here"},
       {"compute D(i < 8): float32 = reduce(max, [k < 8], A[i, k])",
        "TL6002 5:36 there is no reducer max"},
@@ -305,7 +308,8 @@ TEST(TeTextErrors, OfComputes) {
       {"compute D(i < 8): float32 = reduce(sum, [k < 8], A[i, k], where=k)",
        "TL6002 5:29 the condition of reduce is int32, not bool"},
       {"compute D(i < 8): float32 = 1.0 + reduce(sum, [k < 8], A[i, k])",
-       "TL1004 5:29 'D' has a reduction inside its expression; it may stand only at the top"},
+       "TL1004 5:29 'D' has a reduction inside its expression; only the whole expression may be "
+       "one"},
       {"compute D(i < 8): float32 = A[i, 0] origin = i",
        "TL6002 5:46 D is declared float32, its expression is int32"},
       {"compute D(i < 8): float32 = reduce(sum, [k < 8], tuple(A[i, k], 1.0))",
@@ -365,7 +369,7 @@ TEST(TeTextErrors, OfDirectives) {
       {"fuse i -> f", "TL6001 5:8 expected ',', found '->'"},
       {"reorder i, i", "TL2008 5:1 reorder names the axis 'i' twice"},
       {"bind k blockIdx.x",
-       "TL2014 5:1 bind of the reduction axis 'k' to blockIdx.x, along which no results can be "
+       "TL2014 5:1 bind of the reduction axis 'k' to blockIdx.x, across which results cannot be "
        "combined"},
       {"bind i threadIdx",
        "TL6001 5:8 expected a thread index such as 'blockIdx.x', found 'threadIdx'"},
@@ -395,19 +399,19 @@ TEST(TeTextErrors, OfDirectives) {
        "TL2017 5:11 there are too many elements"},
       {"transform (i, j) -> (j, i) transform (i, j) -> (j, i)",
        "TL6002 5:28 'B' is transformed already"},
-      {"unroll i bind i blockIdx.x", "TL6002 5:15 another directive speaks of i already"},
+      {"unroll i bind i blockIdx.x", "TL6002 5:15 another directive already applies to i"},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(error_in(c.text), c.error) << c.text;
   }
   EXPECT_EQ(
       error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nscope local\n"),
-      "TL3009 3:7 set_scope of the input 'A', which lies in the caller's memory, to local memory");
+      "TL3009 3:7 set_scope of the input 'A', which is in the caller's memory, to local memory");
   EXPECT_EQ(error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nfuse -> x\n"),
             "TL2015 3:1 fuse of 'A', which is a placeholder and has no loops to schedule");
 }
 
-// A layout of extents that are not constant.
+// A layout for extents that are not constant.
 TEST(TeTextErrors, OfSymbolicShapes) {
   const auto error_of_n = [](const std::string& directive) {
     return error_of(
@@ -421,7 +425,7 @@ TEST(TeTextErrors, OfSymbolicShapes) {
   EXPECT_EQ(error_of_n("transform (i, j) -> (j, i)"), error);
 }
 
-// Loops deeper than lowering takes, and searches that would take long.
+// Loops that are too deep for lowering, and searches that would take long.
 TEST(TeTextErrors, OfSize) {
   std::string axes = "i < 1", splits, sum = "a + b";
   for (int i = 0; i < 1000; ++i) axes += fmt::format(", i{} < 1", i);
@@ -441,8 +445,8 @@ TEST(TeTextErrors, OfSize) {
 
 constexpr int kMutations = 20'000;  // 100'000 were tried once
 
-// Texts that are changed at random are schedules or diagnostics, never crashes; lowering them gives
-// a program or a diagnostic, too.
+// Randomly changed texts give schedules or diagnostics, never crashes; lowering them gives a
+// program or a diagnostic, too.
 TEST(TeTextMutations, AreSchedulesOrDiagnostics) {
   ir::Mutator mutator(1, kTeTexts);
   int schedules = 0;

@@ -1,4 +1,4 @@
-// Programs of stage te in the text form. Together they hold every part of the grammar.
+// Programs of stage te in the text form, which together use every part of the grammar.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ compute C(i < 8, j < 8): float32 = C.local[i, j]
   bind j.inner threadIdx.x
 )";
 
-// Conditions, integers, stages that are inlined, names that are none.
+// Conditions, integers, inlined stages, and names that have to be quoted.
 inline constexpr std::string_view kOddText =
     R"(program "an odd one" stage=te target="opencl"
   symbol n: int32
@@ -176,7 +176,7 @@ compute Y(i < 8): float32 = E[i] + float32(E#1[i])
   bind i blockIdx.x
 )";
 
-// A scan of two states, with a stage of its steps at their loop, and another further in.
+// A scan of two states, with one stage attached to the loop over steps and another further in.
 inline constexpr std::string_view kScanText = R"(program scans stage=te target="opencl"
   symbol m: int32
   param A
@@ -211,8 +211,8 @@ scan S(S.idx)
   unroll S.idx
 )";
 
-// Tensor intrinsics: a reduction in steps, a guard around it, views that know how they lie; and a
-// copy without a name that is plain.
+// Tensor intrinsics: a reduction in steps, a guard around it, views with strides; and a copy whose
+// name has to be quoted.
 inline constexpr std::string_view kIntrinsicText = R"(program intrinsics stage=te target="opencl"
   reducer sum(lhs, rhs): float32 = lhs + rhs, identity=0.0
   intrinsic gemv

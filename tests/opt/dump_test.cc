@@ -1,4 +1,4 @@
-// A bug of ours leaves a file, which is read and shows the bug again.
+// A bug leaves a file with which texloom-opt shows it again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 #include <sstream>
 
 #include "apps/texloom-opt/opt.h"
-#include "codegen/opencl/module.h"
-#include "ir/parse.h"
+#include "compile/compile.h"
+#include "ir/text/parse.h"
 #include "ir/visit.h"
 #include "lower/pipeline.h"
-#include "lower/text.h"
+#include "lower/te_text.h"
 
 namespace texloom::opt {
 namespace {
@@ -37,7 +37,7 @@ struct Dump {
   std::vector<std::string> options;  // that show it again
 };
 
-// Of the InternalError that `run` throws.
+// The dump of the InternalError that `run` throws.
 template <class F>
 Dump dump_of(const F& run) {
   Dump dump;
@@ -65,7 +65,7 @@ Dump dump_of(const F& run) {
   return dump;
 }
 
-// The file without its comments, and what texloom-opt makes of it.
+// The file without its comments.
 std::string program_in(const Dump& dump) {
   std::string text = dump.text;
   while (text.starts_with("//")) text.erase(0, text.find('\n') + 1);
@@ -87,7 +87,7 @@ Outcome again(const Dump& dump) {
 void run_passes(const std::vector<Pass>& passes, bool verify_each = true) {
   Lowering lowering = lower::parse_lowering(kSchedule, "s.tl");
   lowering.verify_each = verify_each;
-  lower::run_passes(passes, std::move(lowering), [](const Pass&, const Lowering&) {});
+  lower::run_passes(passes, lowering, [](const Pass&, const Lowering&) {});
 }
 
 std::vector<Pass> first_passes(size_t count) {
@@ -96,13 +96,13 @@ std::vector<Pass> first_passes(size_t count) {
 
 void fail_check(Lowering&) { TL_CHECK(false, "on purpose"); }
 void fail_in_the_library(Lowering&) { std::ignore = std::vector<int>().at(1); }
-// A variable that nothing defines.
+// Uses a variable that nothing defines.
 void break_a_rule(Lowering& lowering) {
   lowering.program.body =
       make_store(lowering.program.params[0], {ir::make_var("stray")}, ir::make_float(0));
 }
 
-// What the pass was given: the schedule as the passes before have left it, or the loops.
+// The file holds the input of the pass: a schedule as earlier passes have left it, or loops.
 TEST(Dump, HoldsTheInputOfThePass) {
   const Dump te = dump_of([] {
     std::vector<Pass> passes = first_passes(1);
@@ -126,7 +126,7 @@ TEST(Dump, HoldsTheInputOfThePass) {
   EXPECT_THAT(program_in(loops), HasSubstr(" @\"s.tl\":7"));
 }
 
-// A fault in what a pass has made, found at once or at the end.
+// A fault in the result of a pass is found at once or at the end.
 TEST(Dump, OfWhatTheVerifierFinds) {
   std::vector<Pass> passes = first_passes(3);
   passes.push_back({"broken", break_a_rule, ir::ProgramStage::Loops, ir::ProgramStage::Loops, ""});
@@ -138,12 +138,12 @@ TEST(Dump, OfWhatTheVerifierFinds) {
   EXPECT_EQ(at_the_end.options[0], "--pass=prepare_schedule,check_schedule,build_loops,broken");
 }
 
-// build_loops without the passes in front of it fails where an argument is missing.
+// build_loops without the passes before it fails if an argument is missing.
 TEST(Dump, ShowsTheFailureAgain) {
   const Dump dump = dump_of([] {
     Lowering lowering = lower::parse_lowering(kSchedule, "s.tl");
     lowering.arguments.erase(lowering.arguments.begin());
-    lower::run_passes(lower::pipeline().subspan(2, 1), std::move(lowering),
+    lower::run_passes(lower::pipeline().subspan(2, 1), lowering,
                       [](const Pass&, const Lowering&) {});
   });
   EXPECT_THAT(dump.message, HasSubstr("A has no buffer"));
@@ -152,13 +152,13 @@ TEST(Dump, ShowsTheFailureAgain) {
   EXPECT_THAT(outcome.err, HasSubstr("A has no buffer"));
 }
 
-// Behind the pipeline, too: a program that lowering does not make.
+// Code generation leaves a file, too, here for a program that lowering does not make.
 TEST(Dump, OfCodeGeneration) {
-  const char* const text = "program p stage=legalised\n";
-  const Dump dump = dump_of([&] { codegen::opencl::compile(ir::parse_program(text, "p.tl"), {}); });
+  const char* const text = "program p stage=legalized\n";
+  const Dump dump = dump_of([&] { compile::generate(ir::parse_program(text, "p.tl"), {}); });
   EXPECT_EQ(program_in(dump), text);
-  EXPECT_EQ(dump.options,
-            (std::vector<std::string>{"--pass=legalize", "--emit=opencl", "--target=opencl"}));
+  EXPECT_EQ(dump.options, (std::vector<std::string>{"--pass=legalize.unique_definitions",
+                                                    "--verify-each", "--target=opencl"}));
 }
 
 }  // namespace

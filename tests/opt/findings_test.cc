@@ -1,4 +1,4 @@
-// What is expected of a text, and what is not.
+// Expected and unexpected findings.
 #include "apps/texloom-opt/findings.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ TEST(Findings, AreOfTheirKind) {
   EXPECT_THAT(unmet({error_at(1, "e")}, "// expected-warning {{e}}"), testing::SizeIs(2));
 }
 
-// Those without a line, or with one of another file, nothing expects.
+// No expectation matches a finding without a line, or with a line of another file.
 TEST(Findings, AreOfTheText) {
   const Finding nowhere{"error", {}, "e", {}};
   const Finding elsewhere{"error", SourceLocation::make("q.py", 1), "e", {}};
@@ -58,13 +58,14 @@ TEST(Findings, AreOfTheText) {
               ElementsAre("an unknown line: unexpected error: e", "q.py:1: unexpected error: e"));
 }
 
-// A comment that was meant as an expectation is never passed over.
+// A comment that was meant as an expectation is never ignored.
 TEST(Findings, MisspelledExpectations) {
   for (const char* text :
        {"// expected-error {{}}", "// expected-error", "// expected-error {{e",
         "// expected-eror {{e}}", "// expected-error@1 {{e}}", "// expected-error@ {{e}}",
         "// expected-error@+x {{e}}", "// expected-error@+-1 {{e}}", "// expected-errors {{e}}"}) {
-    EXPECT_THAT(unmet({}, text), ElementsAre("p.tl:1: 'expected-' begins no expectation")) << text;
+    EXPECT_THAT(unmet({}, text), ElementsAre("p.tl:1: 'expected-' does not begin an expectation"))
+        << text;
   }
   // Outside a comment it is a name.
   EXPECT_THAT(unmet({}, "\"expected-error\""), IsEmpty());
@@ -76,7 +77,7 @@ TEST(Findings, OfReports) {
   const Finding f = finding_of(report, "program\n  A[0] = 1.0\n", "p.tl");
   EXPECT_EQ(f.text, "race in k, block (0, 0, 0) thread (0, 0, 0): A[0] is written");
   EXPECT_EQ(f.rendered, f.text + "\n  --> p.tl:2\n   |  A[0] = 1.0");
-  // Lines of another file are not there to be shown.
+  // Lines of another file cannot be shown.
   EXPECT_EQ(finding_of(report, "a\nb\n", "q.tl").rendered, f.text + "\n  --> p.tl:2");
   EXPECT_EQ(finding_of(report, "a\n", "p.tl").rendered, f.text + "\n  --> p.tl:2");
 }

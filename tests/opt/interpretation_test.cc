@@ -1,10 +1,10 @@
-// What --interpret gives a program, and what it says of the result.
+// The inputs that --interpret gives a program, and its report of the results.
 #include "apps/texloom-opt/interpretation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ir/parse.h"
+#include "ir/text/parse.h"
 #include "support/diagnostic.h"
 
 namespace texloom::opt {
@@ -18,7 +18,7 @@ Interpretation interpreted(std::string_view text, InterpretationOptions options 
   return interpret_random(ir::parse_program(text, "p.tl", {.check_accesses = false}), options);
 }
 
-// What is written is an output, and undefined at first.
+// A parameter that is written is an output, and undefined at first.
 TEST(Interpretation, InputsAndOutputs) {
   const Interpretation r = interpreted(
       "program p stage=loops param A: global float32[2] param B: global float32[3]\n"
@@ -28,7 +28,7 @@ TEST(Interpretation, InputsAndOutputs) {
   EXPECT_THAT(to_string(r.reports[0]), StartsWith("p.tl:3: undefined: B[1] is given"));
 }
 
-// Numbers that every type holds exactly, so that a conversion there and back changes nothing.
+// Every type represents the numbers exactly, so that a conversion there and back changes nothing.
 TEST(Interpretation, InputsAreExact) {
   for (const char* type : {"float16", "bfloat16", "float64", "int8", "int64", "uint8", "uint64"}) {
     const std::string to =
@@ -79,7 +79,7 @@ kernel k grid=(1, 1, 1) block=(1, 1, 1)
   P[3] = uy
 )";
 
-// Nobody can forget an origin without a report, and tensors of one image lie beside one another.
+// A program that ignores an origin gets a report, also if tensors share one image.
 TEST(Interpretation, PlacesOfTextures) {
   EXPECT_THAT(interpreted(kOrigins).values, HasSubstr("P: int32[4] = 1 2 1 2  hash"));
   EXPECT_THAT(interpreted(kOrigins, {.one_image = true}).values,

@@ -1,9 +1,11 @@
 #include "apps/texloom-opt/opt.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <span>
 #include <sstream>
 
 #include "apps/texloom-opt/passes.h"
@@ -11,6 +13,7 @@
 namespace texloom::opt {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -96,7 +99,7 @@ TEST(Opt, RunsPassesInOrder) {
   EXPECT_EQ(r.err, "");
   EXPECT_EQ(opt({"-", "--pass=split_kernels"}, kFlattened).out, kKernels);
   EXPECT_THAT(opt({"-", "--pass=legalize"}, kKernels).out,
-              StartsWith("program main stage=legalised\n"));
+              StartsWith("program main stage=legalized\n"));
 }
 
 // A schedule with its arguments, from the first pass to the last.
@@ -104,8 +107,10 @@ TEST(Opt, RunsPassesOverSchedules) {
   const Result checked =
       opt({"-", "--pass=prepare_schedule,check_schedule", "--print-after=all"}, kTe);
   EXPECT_EQ(checked.out, kTe);
-  EXPECT_EQ(checked.err,
-            std::string("// after prepare_schedule\n") + kTe + "// after check_schedule\n" + kTe);
+  EXPECT_THAT(checked.err,
+              StartsWith(std::string("// after prepare_schedule.check_scalars\n") + kTe +
+                         "// after prepare_schedule.check_outputs_at_root\n" + kTe));
+  EXPECT_THAT(checked.err, EndsWith(std::string("// after check_schedule\n") + kTe));
   const std::string to_loops = "--pass=prepare_schedule,check_schedule,build_loops";
   const Result kernels =
       opt({"-", to_loops, "--pass=vectorize_loops,unroll_loops,flatten_storage,simplify_program",
@@ -121,11 +126,15 @@ TEST(Opt, TargetsOfSchedules) {
 }
 
 TEST(Opt, PrintsAfterPasses) {
-  const std::string passes = "--pass=split_kernels,insert_barriers";
-  const std::string after_split = std::string("// after split_kernels\n") + kKernels;
-  const std::string after_barriers = std::string("// after insert_barriers\n") + kKernels;
-  EXPECT_EQ(opt({"-", passes, "--print-after=all"}, kFlattened).err, after_split + after_barriers);
-  EXPECT_EQ(opt({"-", passes, "--print-after=split_kernels"}, kFlattened).err, after_split);
+  const std::string passes = "--pass=split_kernels,drop_border_guards";
+  const auto after = [](const std::string& pass) { return "// after " + pass + "\n" + kKernels; };
+  EXPECT_EQ(opt({"-", passes, "--print-after=all"}, kFlattened).err,
+            after("split_kernels.launch_nests") + after("split_kernels.free_temporaries") +
+                after("drop_border_guards"));
+  EXPECT_EQ(opt({"-", passes, "--print-after=split_kernels"}, kFlattened).err,
+            after("split_kernels"));
+  EXPECT_EQ(opt({"-", passes, "--print-after=split_kernels.free_temporaries"}, kFlattened).err,
+            after("split_kernels.free_temporaries"));
   EXPECT_EQ(opt({"-", passes, "--print-after=contract_fma"}, kFlattened).err, "");
 }
 
@@ -137,9 +146,9 @@ TEST(Opt, EmitsOpenCL) {
   const Result early = opt({"-", "--emit=opencl"}, kKernels);
   EXPECT_EQ(early.code, kWrongInput);
   EXPECT_EQ(early.err,
-            "texloom-opt: --emit=opencl takes stage legalised, the program is at kernels; "
+            "texloom-opt: --emit=opencl takes stage legalized, the program is at kernels; "
             "--pass=legalize leads there\n");
-  // From a schedule to what a device's compiler gets.
+  // From a schedule to OpenCL C.
   const Result whole = opt({"-", "--pass=lower,legalize", "--emit=opencl"}, kTe);
   EXPECT_EQ(whole.code, kOk) << whole.err;
   EXPECT_THAT(whole.out, HasSubstr("void main_kernel0("));
@@ -151,17 +160,22 @@ TEST(Opt, TimesPasses) {
   const Result r = opt({"-", "--pass=split_kernels", "--time-passes"}, kFlattened);
   EXPECT_EQ(r.out, kKernels);
   EXPECT_THAT(r.err, testing::MatchesRegex(" +ms  pass\n +[0-9.]+  split_kernels\n"
+                                           " +[0-9.]+  split_kernels.launch_nests\n"
+                                           " +[0-9.]+  split_kernels.free_temporaries\n"
                                            " +[0-9.]+  total\n"));
 }
 
 TEST(Opt, ListsPasses) {
   const Result r = opt({"--list-passes"});
   EXPECT_EQ(r.code, kOk);
-  EXPECT_THAT(r.out,
-              StartsWith("prepare_schedule                  te         -> te         apply"));
-  EXPECT_THAT(r.out, HasSubstr("\nsplit_kernels                     flattened  -> kernels    "));
-  EXPECT_THAT(r.out, HasSubstr("\nlegalize                          kernels    -> legalised  "));
-  EXPECT_THAT(r.out, HasSubstr("\nlegalize.align_accesses           legalised  -> legalised  "));
+  const auto row = [](const std::string& name, const std::string& in, const std::string& out) {
+    return fmt::format("{:<43}{:<11}-> {:<11}", name, in, out);
+  };
+  EXPECT_THAT(r.out, StartsWith(row("prepare_schedule", "te", "te") + "apply"));
+  EXPECT_THAT(r.out, HasSubstr("\n" + row("  prepare_schedule.inline_stages", "te", "te")));
+  EXPECT_THAT(r.out, HasSubstr("\n" + row("split_kernels", "flattened", "kernels")));
+  EXPECT_THAT(r.out, HasSubstr("\n" + row("legalize", "kernels", "legalized")));
+  EXPECT_THAT(r.out, HasSubstr("\n" + row("  legalize.align_accesses", "legalized", "legalized")));
   EXPECT_THAT(opt({"--help"}).out, StartsWith("usage: texloom-opt FILE [OPTION]...\n"));
 }
 
@@ -185,21 +199,23 @@ TEST(Opt, WrongInput) {
   EXPECT_THAT(target.err, StartsWith("error[TL4003]: "));
 }
 
-// What a pass refuses is told with the pass.
+// An error names the pass that reports it.
 TEST(Opt, WrongForAPass) {
   const Result r = opt({"-", "--pass=split_kernels", "--target=opencl -max_num_threads=1"},
                        "program p stage=flattened param A: global float32[8]\n"
                        "nest A { thread<threadIdx.x> i < 2 { A[i] = 1.0 } }\n");
   EXPECT_EQ(r.code, kWrongInput);
   EXPECT_THAT(r.err, StartsWith("error[TL4001]: "));
-  EXPECT_THAT(r.err, HasSubstr("note: found while lowering 'p', in pass split_kernels\n"));
+  EXPECT_THAT(r.err,
+              HasSubstr("note: found while lowering 'p', in pass split_kernels.launch_nests\n"));
 }
 
 // Steps of legalize keep the rules of their stages, and together make what legalize makes.
 TEST(Opt, StepsOfLegalize) {
   std::string steps;
-  for (const NamedPass& pass : all_passes()) {
-    if (pass.name.starts_with("legalize.")) steps += (steps.empty() ? "" : ",") + pass.name;
+  const std::span<const lower::Pass> rows = find_pass("legalize")->steps;
+  for (const lower::Pass& step : rows) {
+    steps += (steps.empty() ? "" : ",") + std::string(step.name);
   }
   const Result one_by_one = opt({"-", "--pass=" + steps, "--verify-each"}, kKernels);
   EXPECT_EQ(one_by_one.err, "");
@@ -230,7 +246,7 @@ TEST(Opt, SplitsItsInput) {
   EXPECT_EQ(opt({"-", "--split-input-file"}, "").code, kWrongInput);  // one empty program
 }
 
-// -- What is expected.
+// -- Expectations.
 
 TEST(Opt, VerifiesDiagnostics) {
   const std::vector<std::string> arguments = {"-", "--split-input-file", "--verify-diagnostics"};

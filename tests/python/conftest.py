@@ -16,10 +16,16 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 os.environ["TEXLOOM_DEBUG"] = "1"  # the program after every pass, not only at the end
 
 
+def pytest_addoption(parser):
+    parser.addoption("--one-device", action="store_true", help="run on the first device alone")
+
+
 def pytest_generate_tests(metafunc):
     """Every test that asks for `dev`, or for `run`, runs on every OpenCL device at hand."""
     if "dev" in metafunc.fixturenames:
-        count = len(tvm.devices())
+        count = len(tvm.devices("opencl"))
+        if metafunc.config.getoption("one_device"):
+            count = min(count, 1)
         devices = [tvm.opencl(i) for i in range(count)]
         metafunc.parametrize("dev", devices, ids=[f"opencl{i}" for i in range(count)])
 
@@ -35,7 +41,9 @@ def pytest_terminal_summary(terminalreporter):
             if outcome == "skipped":
                 reasons[device, report.longrepr[2].removeprefix("Skipped: ")] += 1
     terminalreporter.section("OpenCL implementations")
-    names = [f"opencl{n}: {d['name']}, {d['platform']}" for n, d in enumerate(tvm.devices())]
+    names = [
+        f"opencl{n}: {d['name']}, {d['platform']}" for n, d in enumerate(tvm.devices("opencl"))
+    ]
     for device, name in [*enumerate(names), (None, "tests that choose no device")]:
         count = [f"{n} {outcome}" for (of, outcome), n in counts.items() if of == device]
         terminalreporter.line(f"{name}: {', '.join(count) or 'no tests'}")
@@ -46,7 +54,7 @@ def pytest_terminal_summary(terminalreporter):
 
 def has_pocl():
     """Whether one of the OpenCL implementations is PoCL."""
-    return any(d["platform"] == "Portable Computing Language" for d in tvm.devices())
+    return any(d["platform"] == "Portable Computing Language" for d in tvm.devices("opencl"))
 
 
 def plain_target(dev):

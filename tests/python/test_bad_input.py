@@ -34,7 +34,7 @@ def test_diagnostic(case):
     assert f"  help: {diagnostic['help']}" in diagnostic["text"]
     # The line itself is shown; of a long one what is around the mistake.
     assert "wrong" in diagnostic["text"] or "(((" in diagnostic["text"]
-    # What is said of a directive names it, or what it does.
+    # A message about a directive names the directive or its effect.
     if case.directive:
         words = bad_input.DIRECTIVES[case.directive]
         assert any(word in message for word in words), message

@@ -94,8 +94,8 @@ def test_demo_fails_when_the_example_is_wrong(monkeypatch, capsys):
 def test_demo_lists_devices(capsys):
     assert demo_command.main(["--list-devices"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(texloom.devices())
-    assert lines[0].startswith(f"0: {texloom.devices()[0]['name']} (")
+    assert len(lines) == len(texloom.devices("opencl"))
+    assert lines[0].startswith(f"0: {texloom.devices('opencl')[0]['name']} (")
 
 
 @pytest.mark.parametrize("main", [demo_command.main, bench_command.main])
@@ -213,7 +213,7 @@ def small_shapes(monkeypatch):
 def test_bench_prints_one_table(capsys):
     assert bench_command.main(["--quick", "--tile", "1x4"]) == 0
     shown = capsys.readouterr().out
-    assert texloom.devices()[0]["name"] in shown
+    assert texloom.devices("opencl")[0]["name"] in shown
     rows = [line.split() for line in shown.splitlines() if " @ " in line]
     assert [row[0] for row in rows] == ["channels", "8", "4"]
     assert all(float(cell) >= 0 for row in rows[1:] for cell in row[5:9])

@@ -1,19 +1,27 @@
-"""The entry point of a checkout, where it says something without doing anything."""
+"""The entry point of a checkout, where it says something without doing anything, and its parts."""
 
 import shutil
 import subprocess
 from pathlib import Path
 
+import changes
 import pytest
+import tidy
 
-DEV = Path(__file__).parents[2] / "dev"
-COMMANDS = "setup build demo test bench show trace fuzz aarch64 lint format clean".split()
+ROOT = Path(__file__).parents[2]
+COMMANDS = "setup build demo check test bench show trace fuzz aarch64 lint format clean".split()
+
+
+def copy_dev(folder):
+    """The script with its parts, and nothing else."""
+    shutil.copy(ROOT / "dev", folder)
+    shutil.copytree(ROOT / "scripts", folder / "scripts")
 
 
 @pytest.mark.parametrize("words", [*([each] for each in COMMANDS), ["fuzz", "texts"]], ids=" ".join)
 def test_help_sets_nothing_up(tmp_path, words):
     """In a folder with nothing else in it, nothing is there afterwards either."""
-    shutil.copy(DEV, tmp_path)
+    copy_dev(tmp_path)
     done = subprocess.run(
         ["bash", "dev", *words, "--help"],
         cwd=tmp_path,
@@ -24,11 +32,11 @@ def test_help_sets_nothing_up(tmp_path, words):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Usage: ./dev COMMAND")
-    assert [path.name for path in tmp_path.iterdir()] == ["dev"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dev", "scripts"]
 
 
 def test_help_of_an_unknown_command(tmp_path):
-    shutil.copy(DEV, tmp_path)
+    copy_dev(tmp_path)
     done = subprocess.run(
         ["bash", "dev", "nonsense", "--help"],
         cwd=tmp_path,
@@ -38,3 +46,68 @@ def test_help_of_an_unknown_command(tmp_path):
         check=False,
     )
     assert done.returncode == 1 and "unknown command: nonsense" in done.stderr
+
+
+@pytest.mark.parametrize("words", ["--also=texts", "--also lint", "--everything"])
+def test_only_parts_that_there_are(tmp_path, words):
+    copy_dev(tmp_path)
+    done = subprocess.run(
+        ["bash", "dev", "test", *words.split()],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "dev: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "cxx", "lit", "python", "tidy"),
+    [
+        (
+            "src/lower/loops/vectorize_loops.cc",
+            {"lower", "codegen", "validation", "opt"},
+            True,
+            {"tests/python"},
+            {"src/lower/loops/vectorize_loops.cc"},
+        ),
+        ("src/ir/expr.h", {"ir", "schedule", "lower"}, True, {"tests/python"}, {"src/ir/expr.cc"}),
+        ("src/runtime/launch_plan.cc", {"runtime", "conformance", "hal_fuzz"}, False, None, None),
+        ("tests/ir/expr_test.cc", {"ir"}, False, set(), set()),
+        ("tests/ir/accesses.h", {"ir", "lower"}, False, set(), set()),
+        ("tests/lit/passes/build_loops.tl", set(), True, set(), set()),
+        ("tests/python/test_dev.py", set(), False, {"tests/python/test_dev.py"}, set()),
+        ("tests/python/conftest.py", set(), False, {"tests/python"}, set()),
+        ("docs/hal.md", set(), False, {"tests/python/test_docs.py"}, set()),
+        ("LICENSE", set(), False, set(), set()),
+    ],
+)
+def test_what_a_change_concerns(file, cxx, lit, python, tidy):
+    """Tests of the changed folder and of those above; of `cxx` at least these."""
+    plan = changes.plan_for([file])
+    assert plan.cxx >= cxx
+    assert bool(plan.cxx) == bool(cxx)
+    assert plan.lit == lit
+    assert python is None or plan.python == python
+    assert tidy is None or plan.tidy == tidy
+
+
+def test_folders_below_are_not_concerned():
+    below = {"support", "ir", "schedule", "runtime", "conformance"}
+    assert not changes.plan_for(["src/lower/pipeline.cc"]).cxx & below
+
+
+@pytest.mark.parametrize(
+    ("text", "same", "other"),
+    [
+        ("int a;  // one\n", "int a;\n", "int b;"),
+        ('f("// no");', 'f("// no");  // no', 'f("// on");'),
+        ("a /* x\ny */ = 1'000;", "a = 1'000; // '", "a = 1'001;"),
+        ("f();  // NOLINT", "f();   // NOLINT", "f();"),
+    ],
+)
+def test_comments_do_not_count_for_tidy(text, same, other):
+    assert tidy.without_comments(text).split() == tidy.without_comments(same).split()
+    assert tidy.without_comments(text) != tidy.without_comments(other)

@@ -114,7 +114,7 @@ class OnCuda:
 
 
 def test_what_cannot_be_imported():
-    with pytest.raises(TypeError, match="3 does not speak DLPack"):
+    with pytest.raises(TypeError, match="3 does not support DLPack"):
         tvm.nd.from_dlpack(3)
     with pytest.raises(ValueError, match="kind 2, not on the host"):
         tvm.nd.from_dlpack(OnCuda())

@@ -1,6 +1,6 @@
-"""Documents: every Python block runs, what it is said to print is what it prints, links lead on.
+"""Documents: Python blocks run and print the output shown, links resolve, table cells are short.
 
-In an output `...` stands for anything, and line breaks are spaces.
+In an output `...` matches anything, and line breaks are spaces.
 """
 
 import doctest
@@ -19,6 +19,9 @@ from blocks import programs, run  # noqa: E402
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
 
+LONGEST_CELL = 200  # characters; a longer text goes into a list below the table
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+BAR = re.compile(r"(?<!\\)\|")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 HOW_TO_GENERATE = "run .venv/bin/python docs/generate.py"
 ALIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -61,7 +64,28 @@ def test_blocks_and_their_output_are_found():
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_links_lead_to_files(path):
     for target in LINK.findall(path.read_text(encoding="utf-8")):
-        assert (path.parent / target).exists(), f"{name_of(path)} links to {target}"
+        assert (path.parent / target).exists(), (
+            f"{name_of(path)} links to {target}, which does not exist"
+        )
+
+
+def long_cells(text):
+    """Return the table cells of a Markdown text that are longer than LONGEST_CELL."""
+    rows = (line for line in FENCED.sub("", text).splitlines() if line.startswith("|"))
+    cells = (cell.strip() for row in rows for cell in BAR.split(row)[1:-1])
+    return [cell for cell in cells if len(cell) > LONGEST_CELL]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_table_cells_are_short(path):
+    assert long_cells(path.read_text(encoding="utf-8")) == []
+
+
+def test_long_cells_are_found():
+    """A bar that is escaped or inside a code block does not separate cells."""
+    half = "x" * (LONGEST_CELL // 2)
+    row = rf"| short | {half} \| {half} | {half} | {half} |"
+    assert long_cells(f"{row}\n```text\n{row}\n```\n") == [rf"{half} \| {half}"]
 
 
 def generator():

@@ -9,15 +9,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BUILD = ROOT / "build"
+BUILD = ROOT / "build/release"  # by GCC, as users have it
 MAX_BYTES = 3 << 19  # 1.5 MiB
 # The C and C++ libraries with what they are made of; older ones have dl and pthread apart.
 SYSTEM_LIBRARIES = {"libc", "libstdc++", "libm", "libgcc_s", "libdl", "libpthread"}
 
-pytestmark = pytest.mark.skipif(
-    not (BUILD / "src/runtime/libtexloom_runtime.a").is_file(),
-    reason="there is no C++ build: ./dev build",
-)
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(
+        not (BUILD / "src/runtime/libtexloom_runtime.a").is_file(),
+        reason="there is no build by GCC: ./dev test --also embedding",
+    ),
+]
 
 
 def run(*command, **options):

@@ -251,7 +251,7 @@ def test_barriers_where_threads_part_are_refused():
         y[row, tx] = x[row, tx]
         return ib.get()
 
-    with pytest.raises(tvm.TVMError, match="not all threads of a block come here"):
+    with pytest.raises(tvm.TVMError, match="not all threads of a block reach it"):
         te.extern((8, 16), [a], body, name="B")
 
 
@@ -382,7 +382,7 @@ def test_storage_scope_of_an_allocation():
         ib.scope_attr(tile.asobject(), "storage_scope", "shared")
         tile[0] = x[row, 0]
         y[row, 0] = tile[0]
-        with pytest.raises(ValueError, match="TL1020.*memory that is in use"):
+        with pytest.raises(ValueError, match="TL1020.*memory in use"):
             ib.scope_attr(tile, "storage_scope", "local")
         return ib.get()
 
@@ -449,14 +449,16 @@ def test_misuse_is_a_value_error():
     for message, call in {
         "returns a NoneType": lambda: te.extern((8,), [a], lambda ins, outs: None),
         "which has no effect": lambda: te.extern((8,), [a], lambda ins, outs: ins[0].vload((0, 0))),
-        "no one dtype": lambda: te.extern((8, 16), [a, c], doubled),
+        "different dtypes": lambda: te.extern((8, 16), [a, c], doubled),
         "2 outputs, but 1 dtypes": lambda: te.extern([(8,), (8,)], [a], doubled, dtype=["int8"]),
-        "no list of tensors": lambda: te.extern((8,), [a.op], doubled),
-        "else_scope does not stand behind": ib.else_scope,
+        "not a list of tensors": lambda: te.extern((8,), [a.op], doubled),
+        "else_scope does not follow": ib.else_scope,
         "points to nothing": lambda: ib.pointer("float32"),
         r"kind 'tensorize'(.|\n)*use one of serial": lambda: ib.for_range(0, 4, kind="tensorize"),
         r"no attribute(.|\n)*use thread_extent": lambda: ib.scope_attr(a, "coproc_scope", 1),
-        r"said of a Tensor(.|\n)*te.thread_axis made": lambda: ib.scope_attr(a, "thread_extent", 1),
+        r"applied to a Tensor(.|\n)*made by te.thread_axis": lambda: ib.scope_attr(
+            a, "thread_extent", 1
+        ),
         "emit takes a statement": lambda: ib.emit(te.const(1)),
     }.items():
         with pytest.raises(ValueError, match=f"TL1020.*{message}"):

@@ -308,5 +308,5 @@ def test_pointer_into_a_texture():
     s[copy].set_scope("texture")
     bind(s, copy, "blockIdx.x")
     s[copy].pragma(copy.op.axis[0], "import_c", "")
-    with pytest.raises(tvm.TVMError, match=r"TL3034.*'copy', which lies in a texture"):
+    with pytest.raises(tvm.TVMError, match=r"TL3034.*'copy', which is a texture"):
         tvm.lower(s, [x, y])

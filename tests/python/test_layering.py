@@ -1,7 +1,14 @@
-"""tests/layering.py must see an #include against the order of the folders."""
+"""tests/layering.py must see what runs against the order of libraries, of rooms and of files."""
 
 import layering
 import pytest
+
+
+def tree(root, files):
+    """Write files, each with its text."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
 
 
 @pytest.mark.parametrize(
@@ -20,12 +27,120 @@ import pytest
     ],
 )
 def test_direction(tmp_path, file, include, wrong):
-    for header in ("support", "ir", "lower", "runtime"):
-        (tmp_path / header).mkdir()
-        (tmp_path / header / "x.h").touch()
-    source = tmp_path / file
-    source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text(f"// first line\n#include {include}\n")
+    tree(tmp_path, {f"src/{each}/x.h": "" for each in ("support", "ir", "lower", "runtime")})
+    tree(tmp_path, {f"src/{file}": f"// first line\n#include {include}\n"})
     messages = layering.check(tmp_path)
     assert len(messages) == wrong
     assert all(m.startswith(f"src/{file}:2: ") for m in messages)
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "wrong"),
+    [
+        ("opencl", "c", False),
+        ("opencl", "legalize", False),
+        ("c", "legalize", False),
+        ("msl", "opencl", True),
+        ("c", "opencl", True),
+        ("legalize", "c", True),
+    ],
+)
+def test_backends_know_what_they_share_and_not_each_other(tmp_path, here, there, wrong):
+    user, used = f"src/codegen/{here}/a.cc", f"codegen/{there}/x.h"
+    tree(tmp_path, {user: f'#include "{used}"\n', f"src/{used}": ""})
+    assert [m.split(" must not use ")[0] for m in layering.check(tmp_path)] == (
+        [f"{user}:1: src/codegen/{here}"] if wrong else []
+    )
+
+
+def test_circle_of_headers(tmp_path):
+    tree(
+        tmp_path,
+        {
+            "src/ir/text/a.h": '#include "ir/text/b.h"\n',
+            "src/ir/text/b.h": '#include "ir/text/c.h"\n',
+            "src/ir/text/c.h": '#include "ir/text/a.h"\n',
+        },
+    )
+    a, b, c = (f"src/ir/text/{name}.h" for name in "abc")
+    assert layering.check(tmp_path) == [f"files in a circle: {a} -> {b} -> {c} -> {a}"]
+
+
+def test_circle_of_rooms(tmp_path):
+    """Two folders, and a folder and a file in the library's own folder."""
+    tree(
+        tmp_path,
+        {
+            "src/ir/text/a.h": '#include "ir/verify/b.h"\n',
+            "src/ir/verify/b.h": "",
+            "src/ir/verify/b.cc": '#include "ir/text/c.h"\n',
+            "src/ir/text/c.h": "",
+            "src/lower/order.h": "",
+            "src/lower/order.cc": '#include "lower/loops/x.h"\n',
+            "src/lower/loops/x.h": '#include "lower/order.h"\n',
+        },
+    )
+    assert layering.check(tmp_path) == [
+        "rooms in a circle: src/ir/text -> src/ir/verify -> src/ir/text",
+        "rooms in a circle: src/lower/loops -> src/lower/order -> src/lower/loops",
+    ]
+
+
+def test_a_header_and_its_source_are_one_file_of_a_room(tmp_path):
+    """Pairs of one folder may need each other, as parsers of statements and expressions do."""
+    tree(
+        tmp_path,
+        {
+            "src/ir/text/a.h": "",
+            "src/ir/text/a.cc": '#include "ir/text/a.h"\n#include "ir/text/b.h"\n',
+            "src/ir/text/b.h": "",
+            "src/ir/text/b.cc": '#include "ir/text/a.h"\n',
+        },
+    )
+    assert layering.check(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "wrong"),
+    [
+        ("from texloom import b", True),
+        ("from texloom.b import f", True),
+        ("from . import b", True),
+        ("from .b import f", True),
+        ("import texloom.b", True),
+        ("def g():\n    from .b import f", True),
+        ("from texloom import _core", False),
+        ("import numpy", False),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .b import f", False),
+    ],
+)
+def test_circle_of_modules(tmp_path, statement, wrong):
+    tree(
+        tmp_path,
+        {
+            "python/texloom/__init__.py": "from . import te\n",
+            "python/texloom/te/__init__.py": "",
+            "python/texloom/a.py": statement + "\n",
+            "python/texloom/b.py": "from texloom import a\n",
+        },
+    )
+    a, b = "python/texloom/a", "python/texloom/b"
+    expected = [
+        f"files in a circle: {a}.py -> {b}.py -> {a}.py",
+        f"rooms in a circle: {a} -> {b} -> {a}",
+    ]
+    assert layering.check(tmp_path) == (expected if wrong else [])
+
+
+def test_full_folder(tmp_path):
+    """One more than may be; those of folders below do not count."""
+    tree(tmp_path, {f"src/ir/text/file{n}.cc": "" for n in range(layering.MAX_FILES)})
+    tree(tmp_path, {"src/ir/text/below/more.cc": ""})
+    assert layering.check(tmp_path) == []
+    tree(tmp_path, {"src/ir/text/more.h": ""})
+    assert [m.split(" holds ")[0] for m in layering.check(tmp_path)] == ["src/ir/text"]
+
+
+def test_what_is_known_still_is():
+    """An entry of the list that no longer holds would hide the next one."""
+    assert set(layering.check(layering.ROOT)) == layering.KNOWN

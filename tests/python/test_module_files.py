@@ -95,7 +95,7 @@ def manifest(**changes):
 
 
 DAMAGE = {
-    "another format": ("manifest.json", manifest(format="zip"), "no module file"),
+    "another format": ("manifest.json", manifest(format="zip"), "not a module file"),
     "another version": ("manifest.json", manifest(version=99), "has version 99"),
     "no manifest": ("manifest.json", lambda _: None, "manifest.json"),
     "a list as manifest": ("manifest.json", lambda _: "[]", "damaged"),

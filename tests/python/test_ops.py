@@ -142,7 +142,7 @@ def test_conv2d_refuses_integers():
 def test_schedule_refuses_an_unknown_storage():
     x = te.placeholder((1, 1, 8, 8, 4), name="x")
     w = te.placeholder((1, 4, 3, 3, 4), name="w")
-    with pytest.raises(ValueError, match="storage='image' is none of texture, buffer"):
+    with pytest.raises(ValueError, match="storage='image' is not one of texture, buffer"):
         ops.schedule_conv2d_nchw4c(ops.conv2d_nchw4c(x, w), "image")
 
 

@@ -171,7 +171,9 @@ def test_how_far_an_axis_runs_has_to_be_known():
         k = te.reduce_axis((0, lengths[i]), name="k")
         return te.sum(x[i, k], axis=k)
 
-    with pytest.raises(tvm.TVMError, match=r"how far the reduction axis 'k' of 'Y' runs"):
+    with pytest.raises(
+        tvm.TVMError, match=r"the largest value of the reduction axis 'k' of 'Y' is unknown"
+    ):
         te.compute((16,), element, name="Y")
 
 

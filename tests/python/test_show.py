@@ -189,7 +189,7 @@ def test_what_is_refused():
     s, args = matmul(shared=False)
     with pytest.raises(ValueError, match="no texture"):
         texloom.show(s, args, what="textures")
-    with pytest.raises(ValueError, match="none of 'all', 'loops', 'textures'"):
+    with pytest.raises(ValueError, match="not one of 'all', 'loops', 'textures'"):
         texloom.show(s, args, what="texels")
     loops = texloom.parse(texloom.lower_texts(s, args)["build_loops"])
     for function in (texloom.show, texloom.traffic):
@@ -252,7 +252,7 @@ def test_command_is_a_module():
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
-        ("x = 1\n", [], "/script.py: the script makes no schedule\n  help: "),
+        ("x = 1\n", [], "/script.py: the script creates no schedule\n  help: "),
         ("x = 1\ny = x + z\n", [], "/script.py:2: NameError: name 'z' is not defined"),
         ("x = (\n", [], "/script.py:1: SyntaxError"),
         ("raise SystemExit(3)\n", [], "/script.py:1: SystemExit: 3"),

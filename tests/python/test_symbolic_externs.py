@@ -309,7 +309,7 @@ def fill(ib, n, out):
 def test_threads_whose_number_the_call_tells():
     x, extern = statement(fill)
     y = extern()
-    with pytest.raises(tvm.TVMError, match="TL3001.*threadIdx.x is no positive constant: n"):
+    with pytest.raises(tvm.TVMError, match="TL3001.*threadIdx.x is not a positive constant: n"):
         tvm.build(te.create_schedule(y.op), [x, y])
 
 

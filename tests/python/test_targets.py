@@ -119,5 +119,5 @@ def test_text_of_a_target_is_read_back():
 
 
 def test_broken_json_is_refused():
-    with pytest.raises(tvm.TVMError, match="TL4003.*no JSON"):
+    with pytest.raises(tvm.TVMError, match="TL4003.*not valid JSON"):
         Target('{"kind": "opencl"')

@@ -84,7 +84,7 @@ def test_tag_scope():
         y = te.compute((4,), lambda i: i, name="Y")
         with pytest.raises(ValueError, match="inside another"), te.tag_scope("other"):
             pass
-        with pytest.raises(ValueError, match="the tag 'own', and stands in the tag_scope"):
+        with pytest.raises(ValueError, match="the tag 'own', but is inside the tag_scope"):
             te.compute((4,), lambda i: i, name="Z", tag="own")
 
     @te.tag_scope(tag="dense")

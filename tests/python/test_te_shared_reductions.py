@@ -195,7 +195,7 @@ def test_store_predicate_of_the_reader(run):
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
-        (lambda tx, ty: tx.var > 29, "holds for none of the threads"),
+        (lambda tx, ty: tx.var > 29, "holds for no thread"),
         (lambda tx, ty: ty.var.equal(0), "threadIdx.y, along which its elements are not repeated"),
     ],
 )

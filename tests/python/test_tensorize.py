@@ -261,7 +261,7 @@ def test_misuse_is_a_value_error():
     with pytest.raises(ValueError, match="which has no effect"):
         te.decl_tensor_intrin(c.op, lambda ins, outs: ins[0].vload([0, 0]))
     d = te.compute((8,), lambda i: c[i, 0], name="D")
-    with pytest.raises(ValueError, match="no placeholder"):
+    with pytest.raises(ValueError, match="not a placeholder"):
         te.decl_tensor_intrin(d.op, lambda ins, outs: None)
     s = te.create_schedule(c.op)
     with pytest.raises(TypeError, match="tensor_intrin is the tensor"):
@@ -351,7 +351,7 @@ def test_calls_that_do_not_fit():
     for message, call in wrong:
         with pytest.raises(ValueError, match=message):
             call()
-    with pytest.raises(ValueError, match=r"computes \[16\] at once"):
+    with pytest.raises(ValueError, match=r"computes \[16\]"):
         te.compute((6, 8), lambda i: add(a[i, 0:16], a[i, 0:16]))
     c = te.compute((6, 16), lambda i: add(a[i, 0:16], a[i, 16:32]), name="C")
     with pytest.raises(ValueError, match="cache_write of 'C'"):

@@ -190,7 +190,7 @@ def test_refusals_come_before_the_script_runs(tmp_path, monkeypatch, capsys):
         (["late.py"], "late.py: no text: invalid start byte at byte 44"),
         (
             ["-o", "script.py", "script.py"],
-            "script.py: is the script: the trace goes to another file",
+            "script.py: is the script itself: write the trace to another file",
         ),
         (["-o", "none/trace.json", "script.py"], "none/trace.json: No such file or directory"),
         (["-o", ".", "script.py"], ".: Is a directory"),
@@ -205,7 +205,7 @@ def test_devices_that_are_open_are_not_traced(dev, tmp_path, monkeypatch, capsys
     assert dev.info  # opens it
     Path("script.py").write_text("raise AssertionError", encoding="utf-8")
     assert main(["script.py"]) == 1
-    assert "devices of this process are open already" in capsys.readouterr().err
+    assert "this process has already opened devices" in capsys.readouterr().err
 
 
 def test_tables():

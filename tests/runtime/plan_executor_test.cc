@@ -346,7 +346,7 @@ TEST_F(PlanExecutorTest, TextureArgumentsThatDoNotFitAreNamed) {
       refused("got one of rgba16float"));
   EXPECT_THAT(executor->run(
                   {{TextureBinding{make_texture({8, 7}, TexelFormat::Rgba32Float), {0, 1}}, out}}),
-              refused("argument 0 \"in\": is specialised for origin (0, 0), got origin (0, 1)"));
+              refused("argument 0 \"in\": is specialized for origin (0, 0), got origin (0, 1)"));
 }
 
 TEST_F(PlanExecutorTest, ErrorsComeWhenTheExecutorIsMade) {

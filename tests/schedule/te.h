@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "ir/program.h"
-#include "schedule/operators.h"
-#include "schedule/parse.h"
-#include "schedule/print.h"
+#include "schedule/operation/operators.h"
 #include "schedule/schedule.h"
+#include "schedule/text/parse.h"
+#include "schedule/text/print.h"
 
 namespace texloom::schedule::testing {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lower/text.h"
+#include "lower/te_text.h"
 #include "support/diagnostic.h"
 
 namespace texloom::validation {

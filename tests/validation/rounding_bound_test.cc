@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "ir/interpret/value.h"
-#include "lower/text.h"
+#include "lower/te_text.h"
 
 namespace texloom::validation {
 namespace {
@@ -29,7 +29,7 @@ Bytes floats(const std::vector<double>& values) {
   return bytes;
 }
 
-// Of the first element of Y.
+// The bound of the first element of Y.
 std::optional<double> bound(const std::string& compute, const std::vector<double>& x) {
   const auto bounds = rounding_bound(parsed(compute), {{floats(x), std::nullopt}}, kSteps);
   if (!bounds) return std::nullopt;
@@ -46,7 +46,7 @@ TEST(RoundingBound, IsNotZeroWhereASumMayRound) {
   EXPECT_GT(bound(kSum, {16777216, -16777216, 1, 0}).value(), 0);
 }
 
-// Of fractions the bound follows the sum of absolute values, however they cancel.
+// The bound of fractions follows the sum of absolute values, however they cancel.
 TEST(RoundingBound, GrowsWithMagnitudes) {
   const double small = bound(kSum, {0.1, -0.1, 0.1, -0.1}).value();
   EXPECT_GT(small, 0);
@@ -77,7 +77,7 @@ TEST(RoundingBound, IsUnknownBehindAFunction) {
   EXPECT_EQ(bound("compute Y(i < 4): float32 = exp(X[i]) + 0.5", {1, 2, 3, 4}), std::nullopt);
 }
 
-// What rounds may decide the other way.
+// A rounded value may decide the other way.
 TEST(RoundingBound, IsUnknownWhereInexactValuesDecide) {
   const std::string choice = "compute Y(i < 4): float32 = select(X[i] < X[3], 0.5, 1.5)";
   EXPECT_EQ(bound(choice, {0.1, 0.2, 0.3, 0.4}), std::nullopt);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ir/interpret/value.h"
-#include "lower/text.h"
+#include "lower/te_text.h"
 
 namespace texloom::validation {
 namespace {
@@ -37,7 +37,7 @@ std::map<std::string, Version> versions(const std::string& rest) {
   return found;
 }
 
-// Every version computes the same, from the computes as they stand to what is printed.
+// Every version computes the same, from the computes as they are written to the printed program.
 TEST(Versions, AllComputeTheSame) {
   const auto found = versions(
       "compute Y(i < 8): int32 = X[7 - i] + 1\n  output\n"
@@ -51,15 +51,17 @@ TEST(Versions, AllComputeTheSame) {
   }
 }
 
-// Before kernels, threads are taken one after the other: what each has for itself is not told
-// apart.
+// Before stage kernels, threads run one after the other, so that their private memory is not
+// distinguished.
 TEST(Versions, PartsOfAReductionOverThreadsRunInKernelsAlone) {
   const auto found = versions(
       "compute Y(i < 1): int32 = reduce(sum, [k < 8], X[k])\n  output\n"
       "  bind i blockIdx.x\n  bind k threadIdx.x\n");
-  EXPECT_FALSE(found.contains("build_loops"));
-  ASSERT_TRUE(found.contains("insert_barriers"));
-  EXPECT_EQ(ir::decode(ir::kInt32, found.at("insert_barriers").arrays.at(1).data()).integer, 140);
+  EXPECT_FALSE(found.contains("build_loops.build_nests"));
+  ASSERT_TRUE(found.contains("insert_barriers.place_barriers"));
+  EXPECT_EQ(ir::decode(ir::kInt32, found.at("insert_barriers.place_barriers").arrays.at(1).data())
+                .integer,
+            140);
 }
 
 }  // namespace

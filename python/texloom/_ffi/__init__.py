@@ -1,4 +1,4 @@
-"""Where scripts of TVM look for its exception."""
+"""Home of TVM's exception, for scripts that import it from here."""
 
 from . import base
 

@@ -55,7 +55,7 @@ def line(cells: Iterable[str]) -> str:
 
 
 def run(options: argparse.Namespace) -> bool:
-    """Measure and print; whether all results were right."""
+    """Measure and print; return whether all results were right."""
     device, description = choose(options.device)
     print(f"device     {description}")
     with pytorch.running() as peer:
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> bool:
 
 
 def table(device: Device, options: argparse.Namespace, peer: pytorch.PyTorch | None) -> bool:
-    """Measure and print all shapes; whether all results were right."""
+    """Measure and print all shapes; return whether all results were right."""
     from . import convolution  # SciPy's import takes longer than --help should
 
     rounds = command_line.rounds(options)
@@ -91,7 +91,7 @@ def table(device: Device, options: argparse.Namespace, peer: pytorch.PyTorch | N
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmarks; 0, or 1 when a result was wrong, 130 after Ctrl-C."""
+    """Run the benchmarks; return 0, 1 if a result was wrong, 130 after Ctrl-C."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["compile"]:
         from . import compilation

@@ -1,4 +1,4 @@
-"""What the command lines that run kernels share: the device, and how a run ends."""
+"""Shared parts of command lines that run kernels: the device, and the end of a run."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def _device_number(text: str) -> int:
     except ValueError:
         number = -1
     if number < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of a device: 0, 1, ...")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a device number: 0, 1, ...")
     return number
 
 
 def add_device_option(parser: argparse.ArgumentParser) -> None:
-    """``--device N``; ``options.device`` is None where it is left out."""
+    """Add ``--device N``; without it, ``options.device`` is None."""
     parser.add_argument(
         "--device",
         type=_device_number,
@@ -33,22 +33,22 @@ def add_device_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_quick_option(parser: argparse.ArgumentParser) -> None:
-    """``--quick``, of which :func:`rounds` makes a number."""
+    """Add ``--quick``, which :func:`rounds` converts to a number."""
     parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
 
 
 def rounds(options: argparse.Namespace) -> int:
-    """How many samples each arm gets."""
+    """Return the number of samples of each arm."""
     return 3 if options.quick else 15
 
 
 def exit_status(program: str, run: Callable[[], bool]) -> int:
-    """Run the program, and say on stderr why it failed.
+    """Run the program, and print the reason of a failure to stderr.
 
     Returns
     -------
     int
-        0, or 1 when a result was wrong or an error ended the run, 130 after Ctrl-C.
+        0, or 1 if a result was wrong or an error ended the run, 130 after Ctrl-C.
     """
     problem: object = None
     try:

@@ -1,4 +1,4 @@
-"""``./dev bench compile``: how long lowering and printing take, and how that grows."""
+"""``./dev bench compile``: the time of lowering and printing, and its growth."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _texloom_arm(storage: Storage) -> Preparation:
 
 
 def _seconds(prepare: Preparation) -> float:
-    """Of what it prepares, which is not measured itself."""
+    """Return the median time of a prepared call; the preparation is not measured."""
     run = prepare()
     begin = time.perf_counter()
     run()

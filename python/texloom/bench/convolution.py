@@ -14,12 +14,12 @@ from .pytorch import PyTorch
 from .timing import Arm, Timed, interleaved_medians
 
 CHECKED_OUTPUTS = 4
-"""Output channels that are held against SciPy; the variants must agree in all."""
+"""Output channels compared with SciPy; the variants must agree in all."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A convolution of `channels` to as many channels, of images `size` pixels high and wide."""
+    """A convolution with `channels` inputs and outputs, of images with `size` rows and columns."""
 
     channels: int
     size: int
@@ -38,16 +38,16 @@ SHAPES = (Shape(64, 56), Shape(128, 28), Shape(256, 14), Shape(512, 7))
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of one shape, in seconds.
+    """Measurements of one shape, in seconds.
 
     Attributes
     ----------
     times : dict
-        Median time by arm: ``"texture"``, ``"buffer"`` and, where it is there, ``"cuDNN"``.
+        Median time by arm: ``"texture"``, ``"buffer"`` and, if available, ``"cuDNN"``.
     build_seconds : float
-        From tensor expressions to OpenCL C, of the texture variant.
+        Build time of the texture variant, from tensor expressions to OpenCL C.
     first_call_seconds : float
-        Of the texture variant's first call, with the device's compilation.
+        Time of the texture variant's first call, including the device's compilation.
     right : bool
         Whether the results of both variants are SciPy's.
     """
@@ -67,7 +67,7 @@ def measure(
     tile: tuple[int, int] | None = None,
     pytorch: PyTorch | None = None,
 ) -> Row:
-    """Check both variants of a shape, and time them in turns."""
+    """Check both variants of a shape, and time them alternately."""
     rng = np.random.default_rng(shape.channels)
     extents = (1, shape.channels, shape.size, shape.size), (shape.channels, shape.channels, 3, 3)
     # Sums of products of small integers are exact in float32, so one wrong product shows.
@@ -84,7 +84,7 @@ def measure(
     outputs = [layer.output() for layer in layers]
     right = np.array_equal(*outputs) and np.array_equal(outputs[0][:, checked], expected)
 
-    # Times depend on the values, a little, where power limits the clock: these are no integers.
+    # Times depend slightly on the values if power limits the clock, so these are not integers.
     data, weight = (rng.standard_normal(size, dtype=np.float32) for size in extents)
     for layer in layers:
         layer.write(data, weight)

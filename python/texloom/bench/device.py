@@ -8,11 +8,11 @@ from .. import Device, TVMError, devices
 
 
 class NoSuchDeviceError(LookupError):
-    """A device that is not there, or of no use here."""
+    """A missing or unusable device."""
 
 
 def describe(number: int, info: dict[str, Any]) -> str:
-    """One line about a device."""
+    """Describe a device in one line."""
     images = f"images up to {info['max_image_width']} x {info['max_image_height']}"
     return (
         f"{number}: {info['name']} ({info['type'].upper()}, {info['platform']} "
@@ -21,7 +21,7 @@ def describe(number: int, info: dict[str, Any]) -> str:
 
 
 def choose(number: int | None) -> tuple[Device, str]:
-    """The device of that number, or the first with images (GPUs come first), and its description.
+    """Return the device with this number, or the first with images (GPUs first), described.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def choose(number: int | None) -> tuple[Device, str]:
     NoSuchDeviceError
         If there is no such device, or it has no images.
     """
-    infos = devices()
+    infos = devices("opencl")
     if number is None:
         number = next((i for i, info in enumerate(infos) if info["images"]), 0)
     if number >= len(infos):
@@ -45,7 +45,7 @@ def choose(number: int | None) -> tuple[Device, str]:
 
 
 def message(error: TVMError) -> str:
-    """A diagnostic without its place, which would be a line of the program that catches it."""
+    """Return a diagnostic without its location, which would be a line of this program."""
     return "\n".join(
         "\n  ".join([f"{d.severity}[{d.code}]: {d.message}", *d.notes, f"help: {d.help}"])
         for d in error.diagnostics

@@ -1,4 +1,4 @@
-"""Programs of any size, and what compiling them takes: run as a process of its own for its memory.
+"""Compile time and memory of programs of any size, measured in a process of its own.
 
 ``python -m texloom.bench.growth KIND STATEMENTS`` prints the seconds and the MiB as JSON.
 """
@@ -37,7 +37,7 @@ def _unrolled_in_one_block(s: Schedule, tensor: Tensor) -> IterVar:
 
 
 def one_kernel(statements: int) -> tuple[Schedule, list[Tensor]]:
-    """A kernel of so many stores, no two alike."""
+    """Return a kernel with this many stores, all different."""
     extent = statements // STAGES
     tensors = [te.placeholder((extent,), name="source")]
     for number in range(STAGES):
@@ -52,7 +52,7 @@ def one_kernel(statements: int) -> tuple[Schedule, list[Tensor]]:
 
 
 def many_kernels(statements: int) -> tuple[Schedule, list[Tensor]]:
-    """A chain of kernels of 50 stores each."""
+    """Return a chain of kernels with 50 stores each."""
     tensors = [te.placeholder((UNROLLED,), name="source")]
     for number in range(statements // UNROLLED):
         tensors.append(_reversed(UNROLLED, tensors[-1], f"stage{number}"))
@@ -69,14 +69,14 @@ KINDS: dict[str, Callable[[int], tuple[Schedule, list[Tensor]]]] = {
 
 
 def _peak() -> float:
-    """MiB that this process had at most; of getrusage a process inherits its parent's."""
+    """Return the peak MiB of this process; getrusage would include the parent's."""
     status = Path("/proc/self/status").read_text()
     return int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) / 1024
 
 
 def measure(kind: str, statements: int) -> dict[str, float]:
-    """Median seconds from the schedule to OpenCL C, and the MiB that it took beyond the start."""
-    texloom.build(*KINDS[kind](100), "opencl")  # what is done once per process is done
+    """Return median seconds from schedule to OpenCL C, and the MiB used in addition."""
+    texloom.build(*KINDS[kind](100), "opencl")  # perform the work done once per process
     before = _peak()
     schedule, arguments = KINDS[kind](statements)
     times = []

@@ -11,18 +11,18 @@ LANES = 4
 
 
 def name() -> str | None:
-    """Halide and its version; None where the package is not installed."""
+    """Return Halide and its version, or None if the package is not installed."""
     return f"Halide {version('halide')}" if find_spec("halide") else None
 
 
 def lowering(channels: int, size: int, tile: int = 4, threads: int = 56) -> Callable[[], object]:
-    """The lowering of a fresh pipeline, ready to run once.
+    """Prepare the lowering of a fresh pipeline, to run once.
 
-    The schedule is that of :func:`texloom.ops.schedule_conv2d_nchw4c` as far as Halide has words
-    for it: blocks of threads over pixels and groups of four output channels, `tile` pixels of a row
-    in a thread's registers with the padded input rows they need, lanes vectorised, kernel columns
-    and pixels unrolled. All extents are constants, as there. A pipeline remembers what it was
-    compiled to, so each measurement needs one of its own.
+    The schedule is that of :func:`texloom.ops.schedule_conv2d_nchw4c`, as far as Halide can express
+    it: blocks of threads over pixels and groups of four output channels, `tile` pixels of a row in
+    a thread's registers with the padded input rows they need, lanes vectorized, kernel columns and
+    pixels unrolled. All extents are constants, as there. A pipeline caches its compilation, so each
+    measurement needs a new one.
     """
     import halide as hl
 

@@ -1,4 +1,4 @@
-"""Products beside hand-written kernels and cuBLAS, convolutions beside cuDNN, textures, buffers."""
+"""Matrix products next to hand-written kernels and cuBLAS, convolutions next to cuDNN."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIZES = ((4096, 4096, 4096), (1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096
 
 TABLES = ("products", "convolutions", "workloads")
 
-# What the columns mean and how results are checked, each with the tables that it is about.
+# The meaning of the columns and the check of the results, with the tables they apply to.
 LEGEND = (
     (
         ("products",),
@@ -67,7 +67,7 @@ class Variant:
     file, entry, options : str
         The hand-written kernel: the file of it, its name, and its macros.
     hand_is_square : bool
-        Whether its blocks and threads have two indices, of columns and rows; else they have one.
+        Whether its blocks and threads have two indices, for columns and rows, or one.
     """
 
     name: str
@@ -137,7 +137,7 @@ VARIANTS = (
 
 
 class Product:
-    """Inputs and output of one size on the device, and what the output should be."""
+    """Inputs and output of one size on the device, and the expected output."""
 
     def __init__(self, host: Host, m: int, n: int, k: int) -> None:
         self.extents = (m, n, k)
@@ -198,7 +198,7 @@ def hand_written(product: Product, variant: Variant, source: str) -> Kernel:
 
 @dataclass(frozen=True)
 class Row:
-    """Median seconds of one variant; `hand` is None where there is no source of it."""
+    """Median seconds of one variant; `hand` is None without a source."""
 
     variant: Variant
     ours: float
@@ -209,7 +209,7 @@ class Row:
 def measure(
     product: Product, reference: Path | None, rounds: int, peer: PyTorch | None
 ) -> tuple[list[Row], float | None]:
-    """All variants that fit the product, checked, then timed in turns; and cuBLAS."""
+    """Check all variants that fit the product, then time them and cuBLAS alternately."""
     arms: list[Timed] = []
     rows: list[tuple[Variant, int, int | None, bool]] = []
 
@@ -239,7 +239,7 @@ def measure(
 
 
 def table(product: Product, rows: Sequence[Row], library: float | None) -> Iterator[str]:
-    """The lines about one product."""
+    """Return the lines for one product."""
     m, n, k = product.extents
     operations = 2 * m * n * k
     yield f"\n{m} x {n} x {k}"
@@ -318,7 +318,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def run(options: argparse.Namespace) -> bool:
-    """Measure and print; whether all results were right."""
+    """Measure and print; return whether all results were right."""
     device, description = choose(options.device)
     print(f"device     {description}")
     right = True
@@ -339,12 +339,12 @@ def run(options: argparse.Namespace) -> bool:
 
 
 def legend(tables: Iterable[str]) -> str:
-    """What the columns of these tables mean, and how their results are checked."""
+    """Print the meaning of these tables' columns, and the check of their results."""
     return "\n".join(text for about, text in LEGEND if set(about) & set(tables))
 
 
 def printed(lines: Iterable[tuple[str, bool]]) -> bool:
-    """Print a table line by line; whether all results in it were right."""
+    """Print a table line by line; return whether all its results were right."""
     right = True
     for line, holds in lines:
         print(line, flush=True)
@@ -353,7 +353,7 @@ def printed(lines: Iterable[tuple[str, bool]]) -> bool:
 
 
 def products(device: Device, options: argparse.Namespace, peer: PyTorch | None) -> bool:
-    """The table of matrix products; whether all results were right."""
+    """Print the table of matrix products; return whether all results were right."""
     host = Host(device.info["name"])
     reference: Path | None = options.reference
     missing = [name for name in ("gemm.cl", "sgemm.cl") if not (reference / name).is_file()]
@@ -373,6 +373,6 @@ def products(device: Device, options: argparse.Namespace, peer: PyTorch | None) 
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the benchmark; 0, or 1 when a result was wrong, 130 after Ctrl-C."""
+    """Run the benchmark; return 0, 1 if a result was wrong, 130 after Ctrl-C."""
     options = parse(arguments)
     return command_line.exit_status("texloom.bench", lambda: run(options))

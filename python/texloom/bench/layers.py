@@ -35,11 +35,11 @@ class Layer:
     size : int
         Rows and columns of the image.
     inputs, outputs : int
-        Channels; without outputs each channel has a filter of its own.
+        Channels; without `outputs`, each channel has a filter of its own.
     kernel : int
         Rows and columns of the filter.
     tiles : ConvTiles
-        The fastest of some hundreds that were tried with buffers on one H200.
+        The fastest of several hundred tried with buffers on one H200.
     """
 
     size: int
@@ -56,12 +56,12 @@ class Layer:
 
     @property
     def data_shape(self) -> tuple[int, ...]:
-        """Of the image: ``[1, size, size, inputs]``."""
+        """The shape of the image, ``[1, size, size, inputs]``."""
         return (1, self.size, self.size, self.inputs)
 
     @property
     def weight_shape(self) -> tuple[int, ...]:
-        """Rows, columns, input channels, and output channels where they differ from those."""
+        """Rows, columns, input channels and, unless depthwise, output channels."""
         own = () if self.outputs is None else (self.outputs,)
         return (self.kernel, self.kernel, self.inputs, *own)
 
@@ -97,7 +97,7 @@ LAYERS = (
 
 @dataclass(frozen=True)
 class Row:
-    """Median seconds of one run of a layer by arm; `right` of all our arms."""
+    """Median seconds per run of a layer, by arm; whether all our arms are `right`."""
 
     layer: Layer
     times: dict[str, float]
@@ -105,13 +105,13 @@ class Row:
 
     @property
     def speed(self) -> float | None:
-        """That of the faster of our arms, over cuDNN's."""
+        """Speed of the faster of our arms, relative to cuDNN's."""
         library = self.times.get("cuDNN")
         return library and library / min(self.times[storage] for storage in STORAGES)
 
 
 def tiles_for(layer: Layer, storage: str) -> ConvTiles:
-    """Whole texels are read and multiplied, where there are textures."""
+    """Return tiles for textures, which read and multiply whole texels."""
     if storage == "buffer":
         return layer.tiles
     threads = layer.tiles.threads
@@ -137,7 +137,7 @@ def compiled(layer: Layer, storage: str) -> tuple[Convolution, Function]:
 
 
 def measure(layer: Layer, device: Device, rounds: int, runs: int, pytorch: PyTorch | None) -> Row:
-    """Check our arms, then time all in turns, `runs` runs enqueued at a time."""
+    """Check our arms, then time all alternately, `runs` runs enqueued at a time."""
     rng = np.random.default_rng(layer.size + layer.inputs)
     shapes = (layer.data_shape, layer.weight_shape)
     data, weight = (rng.standard_normal(shape, dtype=np.float32) for shape in shapes)
@@ -172,7 +172,7 @@ def _enqueued(function: Function, arguments: Sequence[NDArray], device: Device, 
 def table(
     device: Device, rounds: int, runs: int, pytorch: PyTorch | None
 ) -> Iterator[tuple[str, bool]]:
-    """The lines, and whether what they tell of was right."""
+    """Return the lines, and whether the results were right."""
     yield f"\nConvolutions, batch 1, stride 1, same size; medians of {rounds} x {runs} runs", True
     yield (
         (

@@ -1,6 +1,6 @@
-"""A small OpenCL host, so that kernels of any origin are timed in the same way.
+"""A small OpenCL host, which times kernels of any origin in the same way.
 
-It speaks to the OpenCL loader directly: sources in, launches out, nothing of Texloom in between.
+It calls the OpenCL loader directly, without Texloom.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Memory:
 
 
 class Kernel:
-    """A compiled kernel with its arguments: what one launch needs."""
+    """A compiled kernel with its arguments, ready to launch."""
 
     def __init__(self, host: Host, handle: int, grid: Sequence[int], block: Sequence[int]) -> None:
         self._host = host
@@ -75,7 +75,7 @@ class Kernel:
         self._local = (c_size_t * self._rank)(*block)
 
     def set_arguments(self, arguments: Sequence[Memory | int]) -> None:
-        """Memory, or numbers of 32 bits, in order."""
+        """Set the arguments, in order: memory, or 32-bit numbers."""
         for place, argument in enumerate(arguments):
             value = argument.handle if isinstance(argument, Memory) else c_int(argument)
             code = self._host.cl.clSetKernelArg(
@@ -84,7 +84,7 @@ class Kernel:
             _check(code, f"clSetKernelArg({place})")
 
     def launch(self) -> None:
-        """Run it once; does not wait."""
+        """Launch the kernel once, without waiting."""
         code = self._host.cl.clEnqueueNDRangeKernel(
             *(self._host.queue, self._handle, c_uint(self._rank), None),
             *(self._global, self._local, c_uint(0), None, None),
@@ -147,7 +147,7 @@ class Host:
         return Memory(handle, host.nbytes)
 
     def image(self, values: NDArray[np.float32]) -> Memory:
-        """An image with a row for each row of the matrix, four columns in a texel."""
+        """Make an image with a row for each row of the matrix and four columns per texel."""
         host = np.ascontiguousarray(values)
         rows, columns = host.shape
         desc = _ImageDesc(type=_IMAGE2D, width=columns // _LANES, height=rows)
@@ -161,7 +161,7 @@ class Host:
         return Memory(handle, host.nbytes)
 
     def read(self, memory: Memory, into: NDArray[Any]) -> None:
-        """Copy a buffer to the host, when all before is done."""
+        """Copy a buffer to the host, after all earlier commands."""
         code = self.cl.clEnqueueReadBuffer(
             *(self.queue, memory.handle, c_uint(1), c_size_t(0), c_size_t(into.nbytes)),
             *(c_void_p(into.ctypes.data), c_uint(0), None, None),
@@ -169,7 +169,7 @@ class Host:
         _check(code, "clEnqueueReadBuffer")
 
     def write(self, memory: Memory, values: NDArray[Any]) -> None:
-        """Copy to a buffer, when all before is done."""
+        """Copy to a buffer, after all earlier commands."""
         host = np.ascontiguousarray(values)
         code = self.cl.clEnqueueWriteBuffer(
             *(self.queue, memory.handle, c_uint(1), c_size_t(0), c_size_t(host.nbytes)),
@@ -184,7 +184,7 @@ class Host:
     def kernel(
         self, source: str, name: str, options: str, grid: Sequence[int], block: Sequence[int]
     ) -> Kernel:
-        """Compile a source; blocks and threads of a block along each axis."""
+        """Compile a source, with numbers of blocks and of threads per block along each axis."""
         text = c_char_p(source.encode())
         code = c_int()
         program = self.cl.clCreateProgramWithSource(

@@ -1,7 +1,7 @@
-"""cuBLAS and cuDNN through PyTorch, where both are there: the times to beat on NVIDIA's GPUs.
+"""cuBLAS and cuDNN through PyTorch, if available: the reference times on NVIDIA GPUs.
 
-PyTorch runs in a process of its own (:mod:`texloom.bench.pytorch_child`): it and an implementation
-of OpenCL each bring libraries, LLVM among them, that cannot be relied on to share one.
+PyTorch runs in a process of its own (:mod:`texloom.bench.pytorch_child`), because its libraries and
+those of an OpenCL implementation, such as LLVM, may conflict.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class PyTorch:
     Attributes
     ----------
     device : str | None
-        The CUDA device; without one nothing can be measured.
+        The CUDA device; without one, nothing can be measured.
     """
 
     def __init__(self, process: subprocess.Popen[str], folder: Path) -> None:
@@ -36,7 +36,7 @@ class PyTorch:
         self.device: str | None = self._answer()
 
     def arms(self, make: str, *arrays: NDArray[Any], **options: int) -> dict[str, PyTorchArm]:
-        """What a function of the child's `MAKERS` makes of arrays and options, by name."""
+        """Make an arm by a function of the child's `MAKERS`, from arrays and options."""
         files = []
         for i, array in enumerate(arrays):
             files.append(str(self._folder / f"{i}.npy"))
@@ -67,18 +67,18 @@ class PyTorch:
 
 @dataclass(frozen=True)
 class PyTorchArm:
-    """One of the ways that are compared (:class:`.timing.Timed`), timed by PyTorch's process."""
+    """An arm (:class:`.timing.Timed`) that PyTorch's process times."""
 
     pytorch: PyTorch
     number: int
 
     def seconds(self, count: int) -> float:
-        """Seconds of one run, of `count` runs that are waited for together."""
+        """Return seconds per run, for `count` runs with one wait."""
         return float(self.pytorch.ask({"time": self.number, "count": count}))
 
 
 def described(pytorch: PyTorch | None) -> str:
-    """The CUDA device, or what is missing."""
+    """Return the CUDA device, or what is missing."""
     if pytorch is None:
         return "not measured: cuBLAS and cuDNN need PyTorch with a CUDA device"
     return str(pytorch.device)
@@ -86,7 +86,7 @@ def described(pytorch: PyTorch | None) -> str:
 
 @contextlib.contextmanager
 def running() -> Iterator[PyTorch | None]:
-    """PyTorch with its CUDA device; None where one of them is missing."""
+    """Start PyTorch with its CUDA device; None if either is missing."""
     if find_spec("torch") is None:
         yield None
         return

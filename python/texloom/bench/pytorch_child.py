@@ -1,7 +1,7 @@
-"""PyTorch's side of the benchmarks: makes arms and times them, as ``pytorch.py`` beside it asks.
+"""PyTorch's side of the benchmarks: makes and times arms on request of ``pytorch.py``.
 
-A request is a line of JSON on the standard input, an answer one on what was the standard output.
-Imports nothing of texloom, so that PyTorch has the process for itself.
+A request is a line of JSON on standard input, an answer a line on the original standard output.
+This module does not import texloom, so that PyTorch has the process to itself.
 """
 
 import json
@@ -30,8 +30,8 @@ def convolution(x, w, padding: int) -> dict[str, Run]:
 def repeated_convolutions(x, w, padding: int, runs: int) -> dict[str, Run]:
     """cuDNN: `runs` times ``[N, H, W, I]`` with ``[KH, KW, I, O]`` in one CUDA graph.
 
-    With weights ``[KH, KW, C]`` each channel has a filter of its own. One arm for each of the
-    orders in memory that PyTorch has.
+    With weights ``[KH, KW, C]`` each channel has a filter of its own. There is one arm for each of
+    PyTorch's memory formats.
     """
     groups = x.shape[3] if w.ndim == 3 else 1
     x = x.permute(0, 3, 1, 2)
@@ -54,7 +54,7 @@ MAKERS = {each.__name__: each for each in (matmul, convolution, repeated_convolu
 
 
 def seconds(run: Run, count: int) -> float:
-    """Of one run, of `count` runs that are waited for together."""
+    """Return seconds per run, for `count` runs with one wait."""
     torch.cuda.synchronize()
     begin = time.perf_counter()
     for _ in range(count):
@@ -66,7 +66,7 @@ def seconds(run: Run, count: int) -> float:
 def main() -> None:
     """Answer until the input ends."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # where libraries may print
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries goes there
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True

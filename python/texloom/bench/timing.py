@@ -1,4 +1,4 @@
-"""Times of several ways to do one thing, taken in turns."""
+"""Alternating measurement of several implementations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 class Timed(Protocol):
-    """One of the ways that are compared, wherever it runs."""
+    """An implementation to compare, in any process."""
 
     def seconds(self, count: int) -> float:
         """Seconds of one run, of `count` runs that are waited for together."""
@@ -19,14 +19,14 @@ class Timed(Protocol):
 
 @dataclass(frozen=True)
 class Arm:
-    """A way that runs in this process.
+    """An implementation that runs in this process.
 
     Attributes
     ----------
     run : callable
-        Does the work once; need not wait for the device.
+        Does the work once, possibly without waiting for the device.
     sync : callable
-        Waits until all that was begun is done.
+        Waits until all work is done.
     """
 
     run: Callable[[], object]
@@ -45,30 +45,30 @@ class Arm:
 def interleaved_medians(
     arms: Sequence[Timed], *, rounds: int = 7, sample_seconds: float = 0.02
 ) -> list[float]:
-    """Median seconds of one run of each arm.
+    """Return median seconds per run of each arm.
 
-    The arms take turns, each first in its round as often as the others, so that a change of clock
-    speed or load meets them alike. Each arm is run once before, unmeasured.
+    The arms alternate, and each is first in a round equally often, so that changes of clock speed
+    or load affect them equally. Each arm runs once before, unmeasured.
 
     Parameters
     ----------
     arms : sequence of Timed
-        What is compared.
+        The arms to compare.
     rounds : int
         Samples of each arm.
     sample_seconds : float
-        About how long a sample takes; runs of less are repeated within it.
+        Approximate duration of a sample; shorter runs are repeated within it.
     """
     counts = []
     for arm in arms:
-        arm.seconds(1)  # kernels are compiled and memory is there from now on
+        arm.seconds(1)  # compile kernels and allocate memory
         counts.append(max(1, round(sample_seconds / max(arm.seconds(1), 1e-9))))
     samples = [partial(arm.seconds, count) for arm, count in zip(arms, counts, strict=True)]
     return medians_in_turns(samples, rounds)
 
 
 def medians_in_turns(samples: Sequence[Callable[[], float]], rounds: int) -> list[float]:
-    """The median of `rounds` calls of each: turns that each begins as often as the others."""
+    """Return the median of `rounds` calls of each, which alternate and start equally often."""
     results: list[list[float]] = [[] for _ in samples]
     for number in range(rounds):
         for place in range(len(samples)):

@@ -1,4 +1,4 @@
-"""Computations of blocked tensors: the best schedule with textures beside the best with buffers."""
+"""Computations of blocked tensors: the best schedules with textures and with buffers."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ Variants = Mapping[str, Callable[[Sequence[Tensor], Tensor], Schedule]]
 
 @dataclass(frozen=True)
 class Workload:
-    """A computation and ways to schedule it, none of which says where the inputs lie.
+    """A computation and its schedules, which do not decide the storage of the inputs.
 
     Attributes
     ----------
     shapes : tuple of tuple of int
-        Of the inputs.
+        Shapes of the inputs.
     compute : callable
-        Makes the output of the inputs.
+        Computes the output from the inputs.
     variants : dict of str to callable
-        Schedules by name, each made of inputs and output.
+        Schedules by name, made from inputs and output.
     terms : int
-        Products that are summed up for an element of the output.
+        Number of products summed for an element of the output.
     """
 
     name: str
@@ -145,7 +145,7 @@ class Measurement:
         self.right = True
 
     def arms(self, storage: str, quick: bool) -> dict[str, Arm]:
-        """By name of the variant; with `quick` the first and the last alone."""
+        """Return the variants by name; with `quick`, only the first and the last."""
         names = list(self._workload.variants)
         if quick:
             names = [names[0], names[-1]]
@@ -170,7 +170,7 @@ class Measurement:
 
         if self._bound is None:
             function(*on_device([np.abs(v) for v in self._values]), result)
-            # The sums of the magnitudes, and both results, are as far off as that allows.
+            # The sums of magnitudes, and both results, have errors up to this bound.
             self._bound = 4 * sum_error_bound(self._workload.terms + 2, result.numpy())
         arrays = on_device(self._values)
         function(*arrays, result)
@@ -183,7 +183,7 @@ class Measurement:
 def measure(
     workload: Workload, device: Device, rounds: int, runs: int, quick: bool
 ) -> tuple[dict[str, Best], bool]:
-    """The best variant of each storage, timed in turns, and whether all results agreed."""
+    """Time the best variant of each storage alternately; return whether all results agreed."""
     measurement = Measurement(workload, device, runs)
     names, arms = [], []
     for storage in SCOPES:
@@ -201,7 +201,7 @@ def measure(
 
 
 def table(device: Device, rounds: int, runs: int, quick: bool) -> Iterator[tuple[str, bool]]:
-    """The lines, and whether what they tell of was right."""
+    """Return the lines, and whether the results were right."""
     yield (
         f"\nBlocked tensors, the best of several schedules; medians of {rounds} x {runs} runs",
         True,

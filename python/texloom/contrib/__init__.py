@@ -1,4 +1,4 @@
-"""What scripts use beside the compiler."""
+"""Modules of TVM's ``contrib`` that scripts use."""
 
 from __future__ import annotations
 

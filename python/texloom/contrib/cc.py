@@ -1,4 +1,4 @@
-"""Compilers of host code, of which Texloom makes none: importable, refused when called."""
+"""Host compilers: importable, but refused when called, because Texloom makes no host code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CUDA's compiler, which makes none of Texloom's kernels: importable, refused when called."""
+"""CUDA's compiler: importable, but refused when called, because kernels are OpenCL C."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def compile_cuda(*args: Any, **options: Any) -> NoReturn:
 
 
 def find_cuda_path() -> NoReturn:
-    """Refused: CUDA is not looked for."""
-    refuse("NotProvided", "nvcc.find_cuda_path: CUDA is not looked for", _WAY_OUT)
+    """Refused: Texloom does not use CUDA."""
+    refuse("NotProvided", "nvcc.find_cuda_path: Texloom does not use CUDA", _WAY_OUT)
 
 
 def get_target_compute_version(target: Any = None) -> NoReturn:

@@ -7,7 +7,7 @@ import tempfile
 
 
 class TempDirectory(tempfile.TemporaryDirectory):
-    """A folder that is removed with its files: by ``remove``, by leaving ``with``, or at exit."""
+    """A temporary folder, removed with its files by ``remove``, on leaving ``with``, or at exit."""
 
     @property
     def temp_dir(self) -> str:
@@ -24,20 +24,20 @@ class TempDirectory(tempfile.TemporaryDirectory):
         return self
 
     def relpath(self, name: str) -> str:
-        """The path of a file in it."""
+        """Return the path of a file in the folder."""
         return os.path.join(self.name, name)
 
     def listdir(self) -> list[str]:
-        """The names of what is in it."""
+        """Return the names of the folder's entries."""
         return os.listdir(self.name)
 
     def remove(self) -> None:
-        """Removes it now."""
+        """Remove the folder now."""
         self.cleanup()
 
 
 def tempdir() -> TempDirectory:
-    """A new folder."""
+    """Create a temporary folder."""
     return TempDirectory()
 
 

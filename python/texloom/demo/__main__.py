@@ -36,7 +36,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def run(out: Output, device: Device, description: str, folder: Path) -> bool:
-    """Both parts; whether all checks held."""
+    """Run both parts; return whether all checks held."""
     # Imported here, so that the first part and --help work without these packages.
     from . import convolution, photographs
 
@@ -68,7 +68,7 @@ def run(out: Output, device: Device, description: str, folder: Path) -> bool:
 
 def list_devices() -> bool:
     """Print a line for each OpenCL device."""
-    for number, info in enumerate(devices()):
+    for number, info in enumerate(devices("opencl")):
         print(describe(number, info))
     return True
 

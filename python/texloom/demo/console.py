@@ -1,4 +1,4 @@
-"""What the demonstration prints: plain text, with colours where a terminal reads it."""
+"""Output of the demonstration: plain text, with colors on a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Output(Protocol):
-    """A place for headings, sentences and programs."""
+    """An output for headings, sentences and programs."""
 
     def heading(self, text: str) -> None:
         """Begin a part."""
@@ -21,7 +21,7 @@ class Output(Protocol):
 
 
 class PlainOutput:
-    """For files, pipes and terminals without rich."""
+    """Output to files, pipes and terminals without rich."""
 
     def heading(self, text: str) -> None:
         """Begin a part."""
@@ -38,7 +38,7 @@ class PlainOutput:
 
 
 class TerminalOutput:
-    """The same words with colours."""
+    """Output with colors."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -65,7 +65,7 @@ class TerminalOutput:
 
 
 def standard_output() -> Output:
-    """The output that suits where the words go."""
+    """Return the output that suits the destination."""
     if sys.stdout.isatty() and find_spec("rich") is not None:
         return TerminalOutput()
     return PlainOutput()

@@ -24,12 +24,12 @@ STORAGES: tuple[Storage, ...] = ("texture", "buffer")
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How far an output is from SciPy's, and how far it might be.
+    """The difference of an output from SciPy's, and its bound.
 
     Attributes
     ----------
     largest_error : float
-        Over all elements.
+        The largest error of all elements.
     bound_there : float
         The bound of the element with the largest error.
     largest_share : float
@@ -49,9 +49,9 @@ class Accuracy:
 def accuracy(
     output: NDArray[Any], reference: NDArray[np.float64], bound: NDArray[np.float64]
 ) -> Accuracy:
-    """Hold an output against a reference, element by element."""
+    """Compare an output with a reference, element by element."""
     error = np.abs(output - reference)
-    # A bound of zero allows nothing: there, any error is infinitely too large, and so is a NaN.
+    # A bound of zero allows no error: any error is then infinitely too large, as is a NaN.
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(error == 0, 0.0, error / bound)
     share = np.where(np.isnan(share), np.inf, share)

@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 Rows = tuple[tuple[float, float, float], ...]
 
 LUMINANCE = (0.2126, 0.7152, 0.0722)
-"""What red, green and blue add to luminance (ITU-R BT.709)."""
+"""Weights of red, green and blue in luminance (ITU-R BT.709)."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """A filter, and how its response is shown.
+    """A filter, and the display of its response.
 
     Attributes
     ----------
     name : str
-        As it is written above the response.
+        The title of the response.
     rows : Rows
-        The coefficients, not mirrored: the first meets the pixel above and to the left.
+        The coefficients, not mirrored: the first applies to the pixel above and to the left.
     shows : str
         ``"brightness"``: the response is a picture again; ``"change"``: it is around zero.
     """
@@ -57,7 +57,7 @@ FILTERS = (
 
 
 def _shares(channels: int) -> NDArray[np.float32]:
-    """What each channel adds to luminance, as ``[channels, 1, 1]``; one channel is luminance."""
+    """Return each channel's weight in luminance, ``[channels, 1, 1]``; one channel has all."""
     shares = {1: (1.0,), 3: LUMINANCE}[channels]
     return np.array(shares, dtype=np.float32).reshape(channels, 1, 1)
 

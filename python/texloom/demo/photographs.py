@@ -1,4 +1,4 @@
-"""Real pictures: files that the scikit-image package carries. Nothing is downloaded."""
+"""Real pictures, from files of the scikit-image package. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TITLES = {
     "astronaut": "Photograph of Eileen Collins (NASA)",
     "page": "Scanned page",
 }
-"""Those that the demonstration reads."""
+"""The pictures that the demonstration reads."""
 
 
 def load(name: str) -> Photograph:
@@ -42,7 +42,7 @@ def load(name: str) -> Photograph:
     Raises
     ------
     FileNotFoundError
-        If the installed scikit-image does not carry it.
+        If the installed scikit-image does not have it.
     """
     resource = files("skimage").joinpath("data", f"{name}.png")
     if not resource.is_file():

@@ -1,4 +1,4 @@
-"""Sheets of pictures: the input and what each filter makes of it, side by side."""
+"""Sheets of pictures: the input and each filter's response, side by side."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ LABEL_SIZE, TITLE_SIZE = 20, 26
 
 
 def stretched(values: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
-    """Levels 0 to 255 for values from `low` to `high`; what is outside is clipped."""
+    """Map values from `low` to `high` to levels 0 to 255, with clipping."""
     levels = (values - low) * (255 / max(high - low, 1e-12))
     return np.clip(np.rint(levels), 0, 255).astype(np.uint8)
 
 
 def brightness_range(pixels: NDArray[np.float32]) -> tuple[float, float]:
-    """The luminance of the darkest and brightest pixels of a picture, but for 0.5 % each."""
+    """Return the luminance of a picture's darkest and brightest pixels, except 0.5 % each."""
     low, high = np.percentile(luminance(pixels), (0.5, 99.5))
     return float(low), float(high)
 
 
 def change_range(response: NDArray[Any]) -> tuple[float, float]:
-    """A range around zero, which becomes mid-grey.
+    """Return a range around zero, which becomes mid-gray.
 
-    Few pixels lie on an edge, so the 2 % that change most are outside; pixels at the border, which
-    saw the padding's zeros, do not count.
+    Few pixels are on an edge, so the 2 % with the largest values are excluded; so are pixels at the
+    border, which depend on zero padding.
     """
     high = float(np.percentile(np.abs(response[1:-1, 1:-1]), 98))
     return -high, high
 
 
 def cells(pixels: NDArray[np.float32], responses: NDArray[Any]) -> list[tuple[str, Image.Image]]:
-    """The labelled pictures of a sheet.
+    """Return the labeled pictures of a sheet.
 
-    Whatever is a picture has the range of the input, so that they can be compared.
+    Responses that are pictures have the range of the input, so that they can be compared.
     """
     brightness = brightness_range(pixels)
     levels = stretched(pixels, *brightness)
@@ -56,7 +56,7 @@ def cells(pixels: NDArray[np.float32], responses: NDArray[Any]) -> list[tuple[st
 
 
 def sheet(title: str, pixels: NDArray[np.float32], responses: NDArray[Any]) -> Image.Image:
-    """The input ``[channels, H, W]`` and the responses ``[filters, H, W]``, labelled."""
+    """Draw the input ``[channels, H, W]`` and the responses ``[filters, H, W]``, with labels."""
     labelled = cells(pixels, responses)
     height, width = pixels.shape[1:]
     rows = -(-len(labelled) // COLUMNS)

@@ -1,4 +1,4 @@
-"""Part 1: a schedule with a texture cache, from what the user writes to what the GPU runs."""
+"""Part 1: a schedule with a texture cache, from the user's script to the GPU's code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def computation() -> tuple[te.Schedule, list[te.Tensor]]:
 
 
 def show(out: Output, device: tvm.Device) -> bool:
-    """Lower, compile and run the example, show every step; whether the result is right."""
+    """Lower, compile and run the example, show every step; return whether the result is right."""
     schedule, args = computation()
     out.program("the schedule", str(schedule))
     texts = tvm.lower_texts(schedule, args)

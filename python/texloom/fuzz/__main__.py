@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .._core import devices
+from ..device_kinds import devices
 from .case import make_script
 from .check import GAVE_UP, Outcome
 from .job import Job, Result, run_job
@@ -26,7 +26,7 @@ REDUCTION = 120.0  # seconds to make a failing program small
 
 @dataclass
 class Findings:
-    """What has been found so far."""
+    """The findings so far."""
 
     done: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
@@ -60,12 +60,12 @@ class Findings:
             f"({self.done / max(seconds, 1e-9):.1f} a second): {parts or 'none'}"
         ]
         if self.not_compared:
-            lines.append(f"{self.not_compared} of them ran without a bound to hold results to")
+            lines.append(f"{self.not_compared} of them ran without an error bound")
         if self.gave_up:
             seeds = ", ".join(str(seed) for seed, *_ in self.gave_up)
             lines.append(
                 "right in every version in the interpreter, while an implementation of OpenCL "
-                f"crashed or came to no end: seeds {seeds}"
+                f"crashed or did not finish: seeds {seeds}"
             )
         if options.verbose:
             tables = (("feature", self.features), ("refusal", self.refusals))
@@ -75,15 +75,15 @@ class Findings:
 
 
 def failing(result: Result | Lost) -> str:
-    """The kind of a failure; empty where there is none."""
+    """Return the kind of a failure, or an empty string."""
     if isinstance(result, Lost):
         return result.kind
     return result.outcome.kind if result.outcome.failed else ""
 
 
 def reduced(text: str, kind: str, targets: tuple[int, ...], jobs: int, seconds: float) -> str:
-    """A small program that fails in the same way."""
-    # Each trial of what hangs takes as long as that.
+    """Reduce a program to a small one that fails in the same way."""
+    # Each trial of a program that hangs takes that long.
     limit = 10.0 if kind.startswith("no end") else LIMIT
     with Workers(run_job, jobs, limit) as workers:
 
@@ -93,7 +93,7 @@ def reduced(text: str, kind: str, targets: tuple[int, ...], jobs: int, seconds: 
             same = kind.split(",")[0].split(" within")[0]
             return [bad[n].startswith(same) for n in range(len(texts))]
 
-        if fails([text]) != [True]:  # it takes the inputs that only a copy is given, or chance
+        if fails([text]) != [True]:  # it needs inputs that only copies are given, or chance
             return text
         return Reducer(fails, seconds, jobs).reduced(text)
 
@@ -106,7 +106,7 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
         "and on devices. All results must be the same, bit by bit wherever rounding allows it.",
     )
     parser.add_argument("--count", type=int, default=1000, help="programs (1000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first; then seed+1, … (0)")
+    parser.add_argument("--seed", type=int, default=0, help="of the first program (0)")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument(
         "--device",
@@ -128,9 +128,7 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--first", action="store_true", help="stop at the first failure")
     parser.add_argument("--no-reduce", action="store_true", help="keep failures as they are")
-    parser.add_argument(
-        "--print", action="store_true", help="print the script of the seed, no more"
-    )
+    parser.add_argument("--print", action="store_true", help="only print the script of the seed")
     parser.add_argument("--check", type=Path, metavar="FILE", nargs="+", help="run these programs")
     parser.add_argument("-v", "--verbose", action="store_true", help="what was exercised")
     options = parser.parse_args(arguments)
@@ -145,11 +143,11 @@ def chosen_devices(options: argparse.Namespace) -> tuple[int, ...]:
         return ()
     if options.device is not None:
         return tuple(options.device)
-    return tuple(range(len(devices())))
+    return tuple(range(len(devices("opencl"))))
 
 
 def check_files(files: Sequence[Path], targets: tuple[int, ...]) -> int:
-    """Each file alone; the exit status says whether one fails."""
+    """Run each file alone; the exit status says whether one fails."""
     failed = False
     with Workers(run_job, 1, LIMIT) as workers:
         jobs = [Job(n, targets, file.read_text()) for n, file in enumerate(files)]
@@ -163,7 +161,7 @@ def check_files(files: Sequence[Path], targets: tuple[int, ...]) -> int:
 
 
 def fuzz(options: argparse.Namespace, targets: tuple[int, ...], found: Findings) -> None:
-    """All programs, or those before Ctrl-C."""
+    """Run all programs, or those before Ctrl-C."""
     begin = last = time.monotonic()
     every = round(1 / options.device_share) if options.device_share else 0
 
@@ -193,7 +191,7 @@ def fuzz(options: argparse.Namespace, targets: tuple[int, ...], found: Findings)
 
 
 def result_of_lost(job: Job, lost: Lost) -> Result:
-    """Of a job whose process is gone: whether its device is at fault, or what is run before it."""
+    """For a job whose process died, determine whether its device is at fault."""
     with Workers(run_job, 1, LIMIT) as workers:
         for _, again in workers.results([Job(job.seed, ())]):
             if isinstance(again, Lost):
@@ -205,7 +203,7 @@ def result_of_lost(job: Job, lost: Lost) -> Result:
 
 
 def store(options: argparse.Namespace, targets: tuple[int, ...], found: Findings) -> None:
-    """Write each failure, made small, into the corpus."""
+    """Reduce each failure and write it to the corpus."""
     options.corpus.mkdir(parents=True, exist_ok=True)
     kinds: set[str] = set()
     for seed, outcome, text in found.failures + found.gave_up:

@@ -1,4 +1,4 @@
-"""The end of a script: which tensors are arguments, where their arrays lie, and the target."""
+"""The end of a script: the arguments, the layouts of their arrays, and the target."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .layouts import TEXTURES, random_axes, texture_layout, transform
 from .script import Script
 from .stage import Stage
 
-# Of arrays: words of OpenCL C, no identifiers of C, and longer than those may be.
+# Names of arrays: OpenCL C keywords, invalid identifiers, and overlong ones.
 NAMES = ("half", "read_only", "0", "a.b", "_x", "int4", "x" * 90)
-# What a target says of a device that computes in half; without it the same values come of float32.
+# The target attribute for half arithmetic; without it, float32 gives the same values.
 HALF_ARITHMETIC = " -float16_arithmetic=1"
 DEVICES = ("adreno", "adreno", "mali", "intel_graphics", "nvidia", "pocl")
 
 
 def finish(rng: random.Random, script: Script, computation: Computation) -> None:
-    """The call of tvm.program, with its arguments, and with directives on inputs."""
+    """Write the call of tvm.program, with its arguments, and directives on inputs."""
     tensors = arguments(rng, script, computation)
     binds = []
     for tensor in tensors:
@@ -43,7 +43,7 @@ def finish(rng: random.Random, script: Script, computation: Computation) -> None
 
 
 def arguments(rng: random.Random, script: Script, computation: Computation) -> list[Stage]:
-    """Inputs, outputs, and perhaps what lies between."""
+    """Choose inputs, outputs, and perhaps intermediate tensors."""
     chosen = [s for s in computation.stages if s.is_input] + computation.outputs
     for stage in computation.stages:
         is_own = not (stage.is_input or stage.is_cache or stage.is_output or stage.several)
@@ -64,9 +64,9 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
 
 
 def is_stored_whole(computation: Computation, stage: Stage) -> bool:
-    """Whether readers ask for all of what is attached: the rest of its array would stay unset.
+    """Whether readers need the whole attached tensor; otherwise part of its array would stay unset.
 
-    What is computed ahead of its reader is refused.
+    Stages computed ahead of their reader are refused.
     """
     readers = computation.readers_of(stage)
     if len(readers) != 1 or not stage.read_whole or stage.ahead or readers[0].conditional:
@@ -115,7 +115,7 @@ def declaration(rng: random.Random, script: Script, tensor: Stage) -> str:
 
 
 def small_target(rng: random.Random, script: Script, stages: list[Stage]) -> str:
-    """A target that may have images so small that textures of these shapes must be folded."""
+    """Return a target whose images may be so small that textures of these shapes are folded."""
     options = ""
     if rng.random() < 0.15:
         options += f" -device={rng.choice(DEVICES)}"
@@ -133,6 +133,6 @@ def small_target(rng: random.Random, script: Script, stages: list[Stage]) -> str
         return f"opencl{options}"
     script.features.add("target: folded textures")
     texels = max(most_elements([*shape[:-1], shape[-1].ceil_div(4)]) for shape in shapes)
-    # An area of four times what is needed leaves room for a fold in one direction, padding too.
+    # Four times the needed area leaves room for a fold in one direction, with padding.
     limit = max(4, 2 * math.isqrt(texels) + 2)
     return f"opencl{options} -texture_spatial_limit={limit}"

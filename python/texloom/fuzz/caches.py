@@ -12,7 +12,7 @@ from .stage import Stage
 
 
 class Caches:
-    """Writes them, and puts their stages among those of the computation."""
+    """Writes caches, and adds their stages to those of the computation."""
 
     def __init__(self, rng: random.Random, script: Script, computation: Computation) -> None:
         self.rng = rng
@@ -24,7 +24,7 @@ class Caches:
         self.script.features.add(name)
 
     def make(self) -> None:
-        """Of stages drawn at random."""
+        """Draw caches for random stages."""
         rng = self.rng
         for stage in list(self.computation.stages):
             if stage.is_input or stage.several or stage.has_own_kernels:
@@ -50,11 +50,11 @@ class Caches:
                 self.cache_read(cache, readers)
 
     def named_readers(self, source: Stage) -> list[Stage]:
-        """The readers that a directive may name: those of a scan are its parts."""
+        """Return the readers that a directive may name; a scan's are its parts."""
         return [s for s in self.computation.readers_of(source) if s.scan is None]
 
     def cache_read(self, source: Stage, readers: list[Stage]) -> Stage:
-        """A stage that readers read instead of the source."""
+        """Add a stage that readers read instead of the source."""
         var = self.script.name(source.var + "c")
         line = len(self.script.lines)
         names = ", ".join(r.var for r in readers)
@@ -68,14 +68,14 @@ class Caches:
         return cache
 
     def tile_cache(self, stage: Stage) -> None:
-        """Tiles are computed one by one, and stored by loops."""
+        """Cache tiles, which are computed one by one and stored by loops."""
         cache = self.cache_write(stage, stage.shape)
         self.feature("tiles in a cache")
         cache.tile, cache.row_major = stage.tile, True
         stage.tile = replace(stage.tile, intrinsic="", reduction=())
 
     def cache_write(self, stage: Stage, shape: Shape) -> Stage:
-        """A stage that computes what the old one stores, with axes of these extents."""
+        """Add a stage that computes what the old one stores, with axes of these extents."""
         var, line = self.script.name(stage.var + "l"), len(self.script.lines)
         self.script.add(f'{var} = s.cache_write({stage.var}, "{{scope}}")')
         self.feature("cache_write")
@@ -87,7 +87,7 @@ class Caches:
         return cache
 
     def rfactor(self, stage: Stage) -> None:
-        """Partial results along one axis of the reduction, or along a part of it."""
+        """Make partial results along a reduction axis, or along a part of one."""
         rng = self.rng
         at = rng.randrange(len(stage.reductions))
         count, rest = stage.reductions[at], stage.reductions[:at] + stage.reductions[at + 1 :]
@@ -114,7 +114,7 @@ class Caches:
         self.computation.stages.insert(self.computation.stages.index(stage), partial)
 
     def relayout(self, stage: Stage) -> Shape:
-        """Loops made before cache_write: the axes of the cache, whose extents are returned."""
+        """Schedule loops before cache_write; return the extents of the cache's axes."""
         rng = self.rng
         at = rng.randrange(len(stage.shape))
         size = rng.randint(1, 5)
@@ -134,5 +134,5 @@ class Caches:
 
 
 def part_of(length: Extent, factor: int) -> Extent:
-    """The inner part of a split: it shrinks to the whole where that is known to be shorter."""
+    """Return the inner extent of a split, which shrinks if the whole is known to be shorter."""
     return extent(factor if length.is_symbolic else min(length.most, factor))

@@ -1,4 +1,4 @@
-"""The calls of a program: what symbols are, and the values of inputs."""
+"""The calls of a program: values of symbols and inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from .. import _core
 from .._core import Program
 
-# In front of a program in which every sum keeps its order and nothing is contracted.
+# Precedes a program in which every sum keeps its order and nothing is contracted.
 SAME_BITS = "// every sum keeps its order: each version gives the same bits\n"
 CALL = "// called with "
 
@@ -19,13 +19,13 @@ Symbols = dict[str, int]
 
 
 def heading(calls: list[Symbols], same_bits: bool) -> str:
-    """Comments in front of a program's text that say how it is run."""
+    """Return comments for the head of a program's text, which say how it is run."""
     lines = [CALL + ", ".join(f"{name}={n}" for name, n in each.items()) + "\n" for each in calls]
     return (SAME_BITS if same_bits else "") + ("".join(lines) if any(calls) else "")
 
 
 def calls_of(text: str) -> list[Symbols]:
-    """What symbols are at each of the calls; of a program without symbols there is one."""
+    """Return the symbols' values at each call; a program without symbols has one call."""
     lines = [line for line in text.split("\n") if line.startswith(CALL)]
     calls = [{name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", line)} for line in lines]
     return calls or [{}]
@@ -41,21 +41,21 @@ class Argument:
     is_input: bool
     has_origin: bool
     array_shape: list[int]  # after transform_layout
-    places: list[int]  # of the tensor's elements among those of the array
+    places: list[int]  # positions of the tensor's elements in the array
 
     def array(self, values: np.ndarray) -> np.ndarray:
-        """The array for these values of the tensor; 0 where none of them lies."""
+        """Return the array for these values of the tensor, 0 elsewhere."""
         made = np.zeros(self.array_shape, self.dtype)
         made.reshape(-1)[self.places] = values.reshape(-1)
         return made
 
     def values(self, array: np.ndarray) -> np.ndarray:
-        """The inverse."""
+        """Return the tensor's values of an array."""
         return array.reshape(-1)[self.places].reshape(self.shape)
 
 
 class Call:
-    """One call: its arguments, and the values of those that are inputs."""
+    """A call: its arguments, and the values of the inputs."""
 
     def __init__(self, program: Program, symbols: Symbols, text: str, whole: bool) -> None:
         self.symbols = symbols
@@ -65,10 +65,10 @@ class Call:
 
 
 def inputs_for(arguments: list[Argument], text: str, whole: bool) -> list[np.ndarray | None]:
-    """Values for the inputs, by the program's text; nothing for outputs.
+    """Return values for the inputs, from the program's text.
 
-    Small integers, as a rule, so that floating-point results are exact; of one program in five
-    any integers and floats with a fraction, or of a copy (`whole`) any bits but those of a NaN.
+    Usually these are small integers, so that floating-point results are exact. One program in five
+    gets any integers and fractional floats, or, if it only copies (`whole`), any bits but NaNs.
     """
     rng = np.random.default_rng(zlib.crc32(text.split("\n")[-2].encode()) + len(arguments))
     wide = rng.random() < 0.2 or whole

@@ -14,14 +14,14 @@ from .mutation import mutated
 from .placement import Placement
 from .script import Script
 
-# Of how many programs the text is changed, so that many of them are refused; and of those with
-# tensor intrinsics, where the loops have to compute what the statement does.
+# Share of programs whose text is mutated, most of which are refused; and the share for programs
+# with tensor intrinsics, whose loops must match the statement.
 CHANGED, CHANGED_TILES = 0.12, 0.4
 
 
 @dataclass
 class Case:
-    """A schedule as text, with the script that made it and what it exercises."""
+    """A schedule as text, with its script and the features it exercises."""
 
     seed: int
     script: str
@@ -30,12 +30,12 @@ class Case:
 
     @property
     def copies(self) -> bool:
-        """Whether values are only moved, so that they may be anything."""
+        """Whether values are only copied, so that any bits are allowed."""
         return "form: copy" in self.features
 
 
 def make_script(seed: int) -> Script:
-    """The script of a random schedule of a random computation."""
+    """Return the script of a random schedule of a random computation."""
     rng = random.Random(seed)
     script = Script()
     computation = Computation(rng, script)
@@ -51,7 +51,7 @@ def make_script(seed: int) -> Script:
 
 
 def make_case(seed: int) -> Case:
-    """Raises what a directive of the script raises, where it is refused."""
+    """Build the case of a seed. Raises the error of a directive that is refused."""
     script = make_script(seed)
     text = str(script.program())
     exact = script.keeps_order and "target: no contraction" in script.features

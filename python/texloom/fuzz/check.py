@@ -1,4 +1,4 @@
-"""Whether a schedule computes what its computes say, at every stage of lowering and on devices."""
+"""Checks that a schedule preserves its computation, at every stage and on devices."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from ..errors import InternalError, TexloomWarning, TVMError
 from .arguments import HALF_ARITHMETIC
 from .calls import SAME_BITS, Argument, Call, calls_of
 
-# Statements and elements of one version; more are no small program.
+# Limits of statements and elements of one version of a small program.
 MAX_STEPS = 100_000
 # OpenCL C allows no function that is used here more than this; division 2.5 (table 7.4 of
-# OpenCL C 1.2). They stand last, so that this is the whole difference.
+# OpenCL C 1.2). They come last, so that this is the whole difference.
 FUNCTION_ULPS = 16
 FUNCTION = re.compile(r"\b(?:exp|sqrt|tanh|sin|log2|erf)\(| / ")
-# Of zeros of both signs OpenCL's fmax and fmin may give either (OpenCL C 1.2, 6.12.2).
+# For zeros of both signs, OpenCL's fmax and fmin may return either (OpenCL C 1.2, 6.12.2).
 EXTREMUM = re.compile(r"\b(?:max|min)\(")
-# Begins the kind of a program whose versions are all right in the interpreter, but which an
-# implementation of OpenCL crashed on, or never came to an end with.
+# Prefix of the kind of a program that is right in the interpreter, but crashes or hangs an OpenCL
+# implementation.
 GAVE_UP = "a device gave up: "
-# What makes two failures of different programs look different.
+# Details by which failures of different programs differ.
 DETAIL = re.compile(r"'[^']*'|\"[^\"]*\"|\d+|/\S+")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a program."""
+    """The outcome of a program."""
 
-    kind: str  # "right", "refused", or what is wrong
+    kind: str  # "right", "refused", or the kind of failure
     detail: str = ""
-    compared: bool = True  # else no bound is known for how far results may differ
+    compared: bool = True  # false if no error bound is known
 
     @property
     def failed(self) -> bool:
@@ -46,7 +46,7 @@ class Outcome:
 
 
 class Mismatch(Exception):
-    """The first difference, or the first report: its kind and what it says."""
+    """The first difference or report, with its kind and text."""
 
     def __init__(self, kind: str, detail: str) -> None:
         super().__init__(detail)
@@ -54,7 +54,7 @@ class Mismatch(Exception):
 
 
 class Check:
-    """Runs one call of a program in every way."""
+    """Runs one call of a program in every version."""
 
     def __init__(self, program: Program, call: Call, text: str) -> None:
         self.text = text
@@ -69,7 +69,7 @@ class Check:
         self.bounds: list[list[float]] | None = None
 
     def interpret(self) -> None:
-        """Every version in the interpreter."""
+        """Run every version in the interpreter."""
         call = (self.program, self.call.symbols, self.call.bytes, MAX_STEPS)
         self.bounds = _core.rounding_bound(*call)
         self.compared = self.bounds is not None or self.same_bits
@@ -90,7 +90,7 @@ class Check:
         if version == "unscheduled":
             self.reference = self.lowered = values
             return
-        # Schedules put sums into another order, and one pass contracts; all else keeps every bit.
+        # Schedules reorder sums, and one pass contracts; everything else preserves every bit.
         may_round = self.lowered is self.reference or version == "contract_fma"
         expected, bounds = self.lowered, None
         if may_round and not self.same_bits:
@@ -112,9 +112,9 @@ class Check:
         *,
         signs_of_zeros: bool = True,
     ) -> None:
-        """Equal bits, or equal values up to a bound; zeros with their signs, or without.
+        """Compare bits, or values up to a bound; zeros with or without their signs.
 
-        The sign of a NaN, which IEEE 754 leaves open, does not count.
+        The sign of a NaN, unspecified by IEEE 754, is ignored.
         """
         if values.tobytes() == expected.tobytes():
             return
@@ -125,7 +125,7 @@ class Check:
                     wrong |= signs_of_zeros & (np.signbit(values) != np.signbit(expected))
                 else:
                     distance = np.abs(values.astype("f8") - expected.astype("f8"))
-                    # What overflows may overflow on the way.
+                    # Intermediate results may overflow too.
                     wrong &= ~(distance <= bound) & np.isfinite(bound)
                 wrong &= ~(np.isnan(values) & np.isnan(expected))
         if wrong.any():
@@ -137,7 +137,7 @@ class Check:
             )
 
     def run_on(self, device: Device) -> None:
-        """The kernels on a device, against what the interpreter makes of the same kernels."""
+        """Compare kernels on a device with the interpreter's results of the same kernels."""
         text = with_half_arithmetic(self.text, HALF_ARITHMETIC in device._target)
         function = build(self.program if text == self.text else parse(text, "case.tl"))
         arrays = []
@@ -159,7 +159,7 @@ class Check:
         for position, name in _core.symbol_arguments(self.program):
             passed.insert(position, self.call.symbols[name])
         function(*passed)
-        # Kernels that call foreign functions nothing else has run.
+        # Kernels with foreign functions run only here.
         may_round = self.lowered is self.reference and not self.same_bits
         if may_round and self.bounds is None:
             return
@@ -178,26 +178,26 @@ class Check:
 
 
 def with_half_arithmetic(text: str, there: bool) -> str:
-    """The text of the program for devices that have half arithmetic, or for those that have not."""
+    """Return the program's text for devices with or without half arithmetic."""
     plain = text.replace(HALF_ARITHMETIC, "", 1)
     half = f'target="opencl{HALF_ARITHMETIC}'
     return plain.replace('target="opencl', half, 1) if there else plain
 
 
 def refused_or_wrong(error: TVMError) -> Outcome:
-    """Whose fault a diagnostic is: the schedule's, or of what was compiled of it."""
+    """Classify a diagnostic: a mistake of the schedule, or a failure of compiled code."""
     code = error.diagnostics[0].code
     if code == "TL6004":
         return Outcome("too large", first_line(error))
-    if code.startswith("TL5"):  # of the runtime
+    if code.startswith("TL5"):  # runtime errors
         return Outcome(f"device error {code}", str(error))
     return Outcome("refused", f"{code} {first_line(error)}")
 
 
 def check(text: str, devices: list[Device], whole: bool = False) -> Outcome:
-    """What becomes of the program of this text, in the interpreter and on these devices."""
+    """Check the program of this text, in the interpreter and on these devices."""
     with warnings.catch_warnings():
-        # Random loops are vectorised that no vector divides.
+        # Random schedules vectorize loops that no vector width divides.
         warnings.simplefilter("ignore", TexloomWarning)
         try:
             program = parse(text, "case.tl")
@@ -218,5 +218,5 @@ def check(text: str, devices: list[Device], whole: bool = False) -> Outcome:
 
 
 def first_line(error: Exception) -> str:
-    """Of its message."""
+    """Return the first line of a message."""
     return str(error).split("\n")[0]

@@ -1,4 +1,4 @@
-"""How long axes are: numbers, or what only a call of the program tells."""
+"""Extents of axes: constants, or values known only at a call."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Extent:
-    """An expression of the script, and what it comes to."""
+    """An expression of the script, and its values."""
 
     text: str
-    values: tuple[int, ...]  # one where it is constant, else one for each call
+    values: tuple[int, ...]  # one value if constant, otherwise one for each call
 
     @property
     def constant(self) -> int | None:
-        """The number, if it is the same at all calls because no symbol is in it."""
+        """The value, if the expression has no symbol."""
         return self.values[0] if len(self.values) == 1 else None
 
     @property
     def is_symbolic(self) -> bool:
-        """Whether only a call tells it."""
+        """Whether the value depends on the call."""
         return len(self.values) > 1
 
     @property
@@ -57,7 +57,7 @@ class Extent:
         return self._with("//", other, int.__floordiv__)
 
     def ceil_div(self, by: int) -> Extent:
-        """How many parts of this length it takes."""
+        """Divide by a part's length, rounding up."""
         return (self + (by - 1)) // by
 
 
@@ -65,23 +65,23 @@ Shape = list[Extent]
 
 
 def extent(n: Extent | int) -> Extent:
-    """A constant, unless it is an extent already."""
+    """Convert a number to an extent."""
     return n if isinstance(n, Extent) else Extent(str(n), (n,))
 
 
 def listed(shape: Shape) -> str:
-    """As the script has it."""
+    """Return the shape as the script spells it."""
     return f"[{', '.join(n.text for n in shape)}]"
 
 
 def at_each_call(a: Extent, b: Extent) -> list[tuple[int, int]]:
-    """The values of both; once, where both are constant."""
+    """Return pairs of values, one pair if both are constant."""
     calls = range(max(len(a.values), len(b.values)))
     return [(a.values[n % len(a.values)], b.values[n % len(b.values)]) for n in calls]
 
 
 def most_elements(shape: Shape) -> int:
-    """At the call with the largest tensor."""
+    """Return the size at the call with the largest tensor."""
     size = extent(1)
     for n in shape:
         size = size * n
@@ -89,5 +89,5 @@ def most_elements(shape: Shape) -> int:
 
 
 def is_constant(shape: Shape) -> bool:
-    """Whether all calls have the same."""
+    """Whether the values agree at all calls."""
     return not any(n.is_symbolic for n in shape)

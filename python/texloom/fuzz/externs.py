@@ -1,4 +1,4 @@
-"""Random externs: tensors that a statement of ir_builder writes."""
+"""Random externs: tensors written by a statement of ir_builder."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ THREADS = ("blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y")
 
 @dataclass
 class Body:
-    """The function that makes the statement, line by line."""
+    """The function that makes the statement, written line by line."""
 
     lines: list[str]
     depth: int = 1
 
     def add(self, text: str) -> None:
-        """A line at the present depth."""
+        """Write a line at the current depth."""
         self.lines.append("    " * self.depth + text)
 
     def open(self, text: str) -> None:
-        """A ``with``: what follows stands inside, up to close."""
+        """Open a ``with``, which encloses the lines up to close."""
         self.add(f"with {text}:")
         self.depth += 1
 
     def close(self, count: int = 1) -> None:
-        """Of the last ones that are open."""
+        """Close the last blocks."""
         self.depth -= count
 
     def thread(self, axis: Axis, tag: str) -> int:
-        """Threads along the axis around all that follows; how many blocks are open behind it.
+        """Bind threads along the axis for the following lines; return the number of open blocks.
 
-        A block has as many threads as the axis has at its longest, of which some have to pass.
+        A block has as many threads as the axis' largest extent; some of them may be idle.
         """
         guarded = axis.extent.is_symbolic and tag.startswith("threadIdx")
         count = axis.extent.most if guarded else axis.extent
@@ -51,7 +51,7 @@ class Body:
 
 
 def threads_and_loops(c: Computation, body: Body, axes: list[Axis]) -> int:
-    """All axes; the first ones threads. How many blocks are open behind it."""
+    """Open loops over all axes, the first ones as threads; return the number of open blocks."""
     rng = c.rng
     bound = rng.randint(1, len(axes))
     tags = sorted(rng.sample(THREADS, min(bound, len(THREADS))))
@@ -65,7 +65,7 @@ def threads_and_loops(c: Computation, body: Body, axes: list[Axis]) -> int:
 
 
 def by_elements(c: Computation, body: Body, source: Stage, out: Stage) -> None:
-    """Each element from reads at random places, under conditions."""
+    """Compute each element from reads at random places, under conditions."""
     rng = c.rng
     axes = [Axis(f"i{n}", length) for n, length in enumerate(out.shape)]
     depth = threads_and_loops(c, body, axes)
@@ -98,7 +98,7 @@ def by_elements(c: Computation, body: Body, source: Stage, out: Stage) -> None:
 
 
 def by_steps(c: Computation, body: Body, source: Stage, out: Stage) -> None:
-    """Sums of all elements up to each one, along the last axis."""
+    """Compute prefix sums along the last axis."""
     *rows, steps = [Axis(f"i{n}", length) for n, length in enumerate(out.shape)]
     tags = sorted(c.rng.sample(THREADS, min(max(1, len(rows)), len(THREADS))))
     rows = rows or [Axis("unit", extent(1))]
@@ -117,7 +117,7 @@ def by_steps(c: Computation, body: Body, source: Stage, out: Stage) -> None:
         body.add("step[0] = 0")
         body.open(f"ib.while_loop(step[0] < {steps.extent})")
         body.add(f'{steps.name} = ib.let("{steps.name}", step[0])')
-        # Its range is not known where it indexes: clamped, it is.
+        # Its range as an index is unknown, unless it is clamped.
         body.add(f"{steps.name} = te.min(te.max({steps.name}, 0), {steps.extent - 1})")
         body.add(f"total[0] = total[0] + {read.text}")
         body.add(f"Y[{at}{steps.name}] = total[0]")
@@ -130,7 +130,7 @@ def by_steps(c: Computation, body: Body, source: Stage, out: Stage) -> None:
 
 
 def by_exchange(c: Computation, body: Body, source: Stage, out: Stage) -> None:
-    """What one thread writes into memory that another one reads: of its block, or of all."""
+    """Exchange values between threads, through memory of the block or of the grid."""
     rng = c.rng
     axes = [Axis(f"i{n}", length) for n, length in enumerate(out.shape)]
     shared = rng.random() < 0.6
@@ -167,7 +167,7 @@ BODIES: tuple[Callable[[Computation, Body, Stage, Stage], None], ...] = (
 
 
 def extern(c: Computation, source: Stage) -> Stage:
-    """A tensor that a statement makes of the source."""
+    """Write a tensor that a statement computes from the source."""
     var = c.script.name("E")
     kind = c.rng.choice(BODIES)
     c.feature(f"extern {kind.__name__}")

@@ -1,4 +1,4 @@
-"""Statements of tensor intrinsics as C text: macros, so that pointers may be to any memory."""
+"""Statements of tensor intrinsics as C macros, which accept pointers to any memory."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .intrinsics import IntrinsicWriter
 
-# With half elements a macro would compute in half precision, which not every device has.
+# With half elements, a macro would compute in half precision, which some devices lack.
 TYPES = ("float32", "int32", "int16", "uint8")
 
 
 class ForeignStatements:
-    """A macro for each statement of an intrinsic, and the calls of them.
+    """Macros for the statements of an intrinsic, and their calls.
 
-    The call gives a pointer to the first element of the result and of each operand, the distance
-    between the rows of those that have rows, and the scalar; what a reduction starts from needs the
-    result alone.
+    A call passes a pointer to the first element of the result and of each operand, the row stride
+    of those that have rows, and the scalar. The reset of a reduction needs only the result.
     """
 
     def __init__(self, writer: IntrinsicWriter) -> None:
@@ -24,7 +23,7 @@ class ForeignStatements:
         self.reads = [f"x{n}" for n in range(len(writer.kind.operands))]
 
     def write(self) -> None:
-        """The text, and the statements that call what it defines."""
+        """Return the text, and the statements that call its macros."""
         w = self.writer
         w.c.feature("intrinsic of a foreign function")
         kinds = ["all"]
@@ -47,7 +46,7 @@ class ForeignStatements:
         w.add(f"body_{w.var} = lambda ins, outs, sp=(): [{made}]")
 
     def define(self, kind: str) -> None:
-        """One macro: loops over the tile, with names that nothing around a call has."""
+        """Return a macro: loops over the tile, with names that do not clash with a caller's."""
         w = self.writer
         places = self.places()[:1] if kind == "start" else self.places()
         parameters = [name for name, _ in places]
@@ -76,28 +75,28 @@ class ForeignStatements:
         w.add(f"{'}' * len(w.kind.data)}}} while (0)")
 
     def places(self) -> list[tuple[str, tuple[str, ...]]]:
-        """Of the result and of what is read: its axes."""
+        """Return the axes of the result and of the operands."""
         operands = zip(self.reads, self.writer.kind.operands, strict=True)
         return [("y", self.writer.kind.data), *((x, o.axes) for x, o in operands)]
 
     def loop(self, axis: str) -> str:
-        """Its head."""
+        """Return the head of a loop."""
         w = self.writer
         i = f"{w.var}_{axis}"
         return f"  for (int {i} = 0; {i} < {w.tile[axis]}; ++{i})"
 
     def element(self, pointer: str, axes: tuple[str, ...], shift: int = 0) -> str:
-        """Behind the pointer, rows apart."""
+        """Return the offset of an element from the pointer."""
         *rows, column = (f"{self.writer.var}_{axis}" for axis in axes)
         place = f"{rows[0]} * ({pointer}_row) + {column}" if rows else column
         return f"({pointer})[{place} + {shift}]"
 
     @property
     def maximum(self) -> str:
-        """The function of OpenCL C."""
+        """Return the OpenCL C function."""
         return "fmax" if self.writer.dtype.startswith("float") else "max"
 
     def first(self) -> str:
-        """What a reduction starts from."""
+        """Return the initial value of a reduction."""
         lowest = {"float32": "-FLT_MAX", "int32": "INT_MIN", "int16": "SHRT_MIN", "uint8": "0"}
         return "0" if self.writer.kind.reducer == "sum" else lowest[self.writer.dtype]

@@ -1,4 +1,4 @@
-"""Forms of computations: what stages there are, and how they read each other."""
+"""Forms of computations: their stages, and how these read each other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def readers(c: Computation) -> None:
-    """Two readers of one tensor, perhaps something of both."""
+    """Two readers of one tensor, perhaps combined."""
     rng = c.rng
     shared = c.input(c.random_shape(3, 12))
     extra = [c.input(c.random_shape(2, 6))] if rng.random() < 0.3 else []
@@ -44,14 +44,14 @@ def graph(c: Computation) -> None:
 
 
 def copy(c: Computation) -> None:
-    """One tensor as it is, of any rank but 0."""
+    """A copy of a tensor of any rank but 0."""
     x = c.input(c.random_shape(6, 9))
     axes = ", ".join(f"i{n}" for n in range(len(x.shape)))
     c.moved("Y", x, x.shape, axes, f"{x.var}({axes})")
 
 
 def chain(c: Computation) -> None:
-    """Stages of which each reads all of the one before, so that callers may ask for any."""
+    """A chain of stages that each read all of the previous one, so that any can be an argument."""
     rng = c.rng
     shape = [extent(rng.choice([1, 2, 4, 4, 8])) for _ in range(rng.randint(1, 3))]
     if rng.random() < 0.3:
@@ -69,7 +69,7 @@ def chain(c: Computation) -> None:
 
 
 def matmul(c: Computation) -> None:
-    """A product of matrices, perhaps of several, perhaps with something behind it."""
+    """A product of matrices, perhaps batched, perhaps with a following stage."""
     rng = c.rng
     m, n, k = c.random_extent(9), c.random_extent(9), c.random_extent(8)
     if rng.random() < 0.6:
@@ -109,7 +109,7 @@ def convolution(c: Computation) -> None:
 
 
 def pack_lanes(c: Computation) -> None:
-    """A last axis cut into lanes of four, something done, and the axis whole again."""
+    """A last axis split into lanes of four, a computation, and the axis merged again."""
     rows, groups = c.random_extent(6), c.random_extent(4)
     x = c.input([rows, groups * 4])
     packed = c.moved("P", x, [rows, groups, extent(4)], "i, j, l", f"{x.var}(i, j * 4 + l)")
@@ -119,7 +119,7 @@ def pack_lanes(c: Computation) -> None:
 
 
 def externs(c: Computation) -> None:
-    """Statements of ir_builder, between computes or alone."""
+    """An extern, between computes or alone."""
     rng = c.rng
     source = c.input(c.random_shape(3, 8))
     if rng.random() < 0.5:
@@ -132,7 +132,7 @@ def externs(c: Computation) -> None:
 
 
 def scans(c: Computation) -> None:
-    """A recurrence, perhaps of something computed, and perhaps with readers of its results."""
+    """A recurrence, perhaps of a computed tensor, and perhaps with readers."""
     rng = c.rng
     source = c.input(c.random_shape(3, 8))
     if rng.random() < 0.4:
@@ -144,7 +144,7 @@ def scans(c: Computation) -> None:
 
 
 def intrinsics(c: Computation) -> None:
-    """What tensor intrinsics compute, perhaps read by another one: whole, since tiles are."""
+    """A compute for tensor intrinsics, perhaps read by another one, in whole tiles."""
     result = intrinsic(c)
     if c.rng.random() < 0.5:
         axes = ", ".join(f"i{n}" for n in range(len(result.shape)))

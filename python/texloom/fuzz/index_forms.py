@@ -1,4 +1,4 @@
-"""Random reads of a tensor: index expressions that stay inside, or are guarded."""
+"""Random reads of a tensor, with index expressions in range or guarded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .extents import Extent, Shape, at_each_call, extent
 
 @dataclass(frozen=True)
 class Axis:
-    """A data or reduction axis: its values are begin to begin + extent - 1."""
+    """A data or reduction axis with the values begin to begin + extent - 1."""
 
     name: str
     extent: Extent
@@ -24,7 +24,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Index:
-    """An expression with its range, and a condition where it leaves the tensor."""
+    """An expression with its range, and a condition if it may leave the tensor."""
 
     text: str
     form: str
@@ -32,7 +32,7 @@ class Index:
 
 
 def _room(last: Extent, size: Extent) -> int:
-    """How far the last of the indices may be moved: at every call all stay inside."""
+    """Return how far the last index may be shifted so that all stay in range at every call."""
     return min(n - 1 - i for i, n in at_each_call(last, size))
 
 
@@ -77,7 +77,7 @@ def _modulo(rng: random.Random, a: Axis, size: Extent) -> Index | None:
 
 
 def _padded(rng: random.Random, a: Axis, size: Extent) -> Index | None:
-    before = rng.randint(0, min(3, a.last.least))  # at least one point is inside
+    before = rng.randint(0, min(3, a.last.least))  # at least one point is in range
     text = f"{a.name} - {before}" if before else a.name
     return Index(text, "padded", f"te.all({text} >= 0, {text} < {size})")
 
@@ -107,7 +107,7 @@ def _of_two(rng: random.Random, a: Axis, b: Axis, size: Extent) -> Index | None:
 
 
 def random_index(rng: random.Random, axes: list[Axis], size: Extent) -> Index:
-    """An index below `size` that uses one or two of the axes, most of the time."""
+    """Return an index below `size`, which usually uses one or two of the axes."""
     for _ in range(20):
         index = None
         if len(axes) >= 2 and rng.random() < 0.25:
@@ -122,7 +122,7 @@ def random_index(rng: random.Random, axes: list[Axis], size: Extent) -> Index:
 def random_read(
     rng: random.Random, tensor: str, shape: Shape, axes: list[Axis], cast: str, dtype: str
 ) -> tuple[str, set[str]]:
-    """The text of one read, and the forms of its indices; prefers axes that are not used yet."""
+    """Return the text of a read, and the forms of its indices; prefers unused axes."""
     left = list(axes)
     rng.shuffle(left)
     indices = []

@@ -1,4 +1,4 @@
-"""What a worker does with one program."""
+"""The work of a worker on one program."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..errors import TVMError
 from .case import make_case
 from .check import Outcome, check, refused_or_wrong
 
-# What a program may be refused for as it is drawn: sizes and extents that bound inference finds.
-# Anything else is refused wrongly, or drawn wrongly.
+# Codes with which a random program may be refused: sizes and extents that only bound inference
+# finds. Any other refusal is an error of the compiler or of the generator.
 EXPECTED = frozenset(
     (
-        "TL1001",  # memory of a kernel whose size the call tells
-        "TL2002",  # a cache for what reads nothing any more: folding left the read out
+        "TL1001",  # memory of a kernel whose size depends on the call
+        "TL2002",  # a cache for a stage whose read was folded away
         "TL2007",  # transform_layout of an input that nothing reads any more, likewise
-        "TL2017",  # of a texture's texel some lanes alone
+        "TL2017",  # only some lanes of a texel
         "TL3001",  # threads of two extents
         "TL3007",  # lanes fused with the loop around them, where a part of a texture is computed
-        "TL3010",  # attached arguments of which it is not known which thread is to store an element
-        "TL3011",  # an argument in a texture that nothing reads any more: folding left the read out
-        "TL3025",  # a pipeline of what is no copy once others are inlined
+        "TL3010",  # attached arguments where the thread that stores an element is not known
+        "TL3011",  # an argument in a texture whose read was folded away
+        "TL3025",  # a pipeline of a stage that is not a copy after inlining
         "TL4001",  # more threads along an axis than the target has
         "TL4002",  # a texture that no fold makes small enough
     )
@@ -40,7 +40,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of it."""
+    """The outcome of a program."""
 
     outcome: Outcome
     text: str = ""
@@ -65,7 +65,7 @@ def run_job(job: Job) -> Result:
 
 
 def as_drawn(outcome: Outcome) -> Outcome:
-    """A refusal is a failure where nothing is expected to be refused for it."""
+    """Treat a refusal as a failure, unless its code is expected."""
     code = outcome.detail.partition(" ")[0]
     if outcome.kind != "refused" or code in EXPECTED:
         return outcome
@@ -73,5 +73,5 @@ def as_drawn(outcome: Outcome) -> Outcome:
 
 
 def text_of(seed: int) -> str:
-    """The program of a seed."""
+    """Return the program of a seed."""
     return make_case(seed).text

@@ -1,4 +1,4 @@
-"""Directives that need to know where all stages are: what runs ahead, which thread stores."""
+"""Directives that depend on all attachments: pipelining, double buffers, store predicates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .stage import Stage
 
 
 class LateDirectives:
-    """Writes them, behind all of the placement."""
+    """Writes these directives, after all attachments."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class LateDirectives:
                 self.script.add(f's[{stage.var}].pragma({axis}, "import_c", {stage.tile.text})')
 
     def split_late(self, stage: Stage) -> None:
-        """A loop that others are attached to: they move to its inner part."""
+        """Split a loop to which others are attached; they move to its inner part."""
         free = stage.loops.free()
         hosted = [s for s in self.computation.stages if s.host is stage]
         if any(s.tile for s in hosted):  # whose tiles have to stay whole
@@ -59,7 +59,7 @@ class LateDirectives:
             self.feature("split after others were attached")
 
     def predicate(self, stage: Stage) -> None:
-        """One of the threads stores that have the same elements: those of what is inside it."""
+        """Choose the storing thread among those with the same elements."""
         repeating = {
             tag: extent
             for tag, extent in self.threads[stage].items()
@@ -76,7 +76,7 @@ class LateDirectives:
             self.feature("a store predicate of a reader")
 
     def double_buffer(self, stage: Stage) -> None:
-        """Unless it, or what is computed inside it, would be ahead of something that it reads."""
+        """Unless the stage, or one inside it, would run ahead of a stage that it reads."""
         inside = [stage] + [
             each
             for each in self.computation.stages
@@ -93,7 +93,7 @@ class LateDirectives:
             self.feature("double_buffer")
 
     def pipeline(self, stage: Stage) -> None:
-        """Ahead of a serial loop, and of one reader's alone."""
+        """Pipeline ahead of a serial loop of a single reader."""
         host, loop = stage.enclosing[-1]
         readers = set(self.computation.effective_readers(stage))
         is_copy = not (stage.reductions or stage.several) and len(readers) == 1

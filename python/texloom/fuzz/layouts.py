@@ -1,4 +1,4 @@
-"""Random layouts: of textures, as ``layout=`` says them, and other axes by transform_layout."""
+"""Random layouts: explicit ones for textures, and transform_layout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEXTURES = ("texture", "texture:weight", "texture:nhwc", "global.texture")
 
 
 def texture_layout(rng: random.Random, rank: int, lane: int) -> str:
-    """A layout with this axis in the lanes, the other axes anywhere."""
+    """Return a layout with this axis in the lanes, and the other axes anywhere."""
     names = [f"d{n}" for n in range(rank)]
     parts = [f"{n}/4" if i == lane else n for i, n in enumerate(names)]
     rng.shuffle(parts)
@@ -24,7 +24,7 @@ def texture_layout(rng: random.Random, rank: int, lane: int) -> str:
 
 
 def random_axes(rng: random.Random, shape: Shape) -> list[str]:
-    """The axes i0, i1, ... in another order, one of them perhaps cut into two."""
+    """Return the axes i0, i1, ... in another order, one of them perhaps split."""
     axes, cut = [f"i{n}" for n in range(len(shape))], rng.randrange(len(shape))
     if shape[cut].most > 2:
         factor = rng.randint(2, shape[cut].most - 1)
@@ -44,7 +44,7 @@ def random_texel_axes(rng: random.Random, shape: Shape) -> list[str]:
 
 
 def transform(script: Script, stage: Stage, axes: list[str]) -> None:
-    """Gives it these axes, made of its own."""
+    """Give the stage these axes, made from its own."""
     names = ", ".join(f"i{n}" for n in range(len(stage.shape)))
     script.add(f"s[{stage.var}].transform_layout(lambda {names}: [{', '.join(axes)}])")
     script.features.add("transform_layout")

@@ -1,7 +1,7 @@
 """Random directives on the loops of one stage, written into a script.
 
-What is written is legal: threads stay under the limits, lanes of a texture stay together, and
-split factors need not divide.
+The directives are legal: threads stay within limits, and lanes of a texture stay together; split
+factors need not divide.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def ceil_div(a: int, b: int) -> int:
 
 @dataclass(eq=False)
 class Loop:
-    """A leaf axis; the extent is None where only bound inference knows it.
+    """A leaf axis; the extent is None if only bound inference knows it.
 
-    Elsewhere it is an upper bound, and `exact` says whether a thread axis would have that extent.
+    Otherwise it is an upper bound, and `exact` says whether a thread axis would have that extent.
     """
 
     name: str
@@ -35,12 +35,12 @@ class Loop:
     symbolic: bool = False  # only a call tells the extent
     exact: bool = True
     tag: str = ""  # of the thread axis it is bound to
-    taken: bool = False  # bound or annotated: may not be split or fused any more
-    order: tuple[int, ...] = ()  # of reduction loops: sorted, the sum keeps its order
+    taken: bool = False  # bound or annotated: must not be split or fused
+    order: tuple[int, ...] = ()  # for reduction loops: if sorted, the sum keeps its order
 
 
 def loop_of(name: str, extent: Extent | None) -> Loop:
-    """A loop over an axis, whose extent may not be known here."""
+    """A loop over an axis, whose extent may be unknown."""
     if extent is None:
         return Loop(name, None)
     return Loop(name, extent.constant, symbolic=extent.is_symbolic)
@@ -53,7 +53,7 @@ class StageLoops:
         self.script = script
         self.stage = stage
         self.loops = loops
-        self.whole = True  # no part of a split axis is known to be cut off
+        self.whole = True  # no split is known to be partial
 
     @classmethod
     def of(
@@ -90,7 +90,7 @@ class StageLoops:
     ) -> tuple[Loop, Loop]:
         if loop.extent is None or loop.extent % (factor or nparts):
             self.whole = False
-        # A part shrinks with its parent unless it, or what it becomes, is bound.
+        # A part shrinks with its parent, unless it or a part of it is bound.
         outer = Loop(self.script.name(loop.name + "o"), nparts, loop.reduction)
         inner = Loop(self.script.name(loop.name + "i"), factor, loop.reduction, loop.lane)
         outer.order, inner.order = (*loop.order, 0), (*loop.order, 1)
@@ -125,7 +125,7 @@ class StageLoops:
         made[3].lane = y.lane
         if any(each.extent is None or each.extent % n for each, n in ((x, fx), (y, fy))):
             self.whole = False
-        # Neighbours at first, so the four parts stand where the two were.
+        # Adjacent at first, so that the four parts take the places of the two.
         at = self.loops.index(x)
         self.loops[at : at + 2] = made
         self.script.features.add("tile")
@@ -162,7 +162,7 @@ class StageLoops:
         loop.taken = True
         self.script.features.add(directive)
 
-    # -- Random ones.
+    # -- Random directives.
 
     def data(self) -> list[Loop]:
         return [each for each in self.loops if not each.reduction]
@@ -201,7 +201,7 @@ class StageLoops:
             self.fuse(*rng.choice(pairs))
 
     def fuse_lanes(self) -> None:
-        """With the loop around them, where they are whole texels."""
+        """Fuse lanes with the enclosing loop, if they are whole texels."""
         for outer, lanes in zip(self.loops, self.loops[1:], strict=False):
             whole = lanes.lane and lanes.extent and lanes.exact and lanes.extent % 4 == 0
             if whole and not (lanes.symbolic or outer.reduction or outer.taken):
@@ -217,7 +217,7 @@ class StageLoops:
         self.reorder(loops)
 
     def random_binds(self, rng: random.Random, *, most: int = 4) -> list[Loop]:
-        """At least one; block axes and thread axes in any order, threads under the limit."""
+        """Bind at least one loop; block and thread axes in any order, threads within the limit."""
         loops = [each for each in self.free() if not each.reduction]
         if not loops:
             raise ValueError("no loop to bind")
@@ -243,7 +243,7 @@ class StageLoops:
                 self.bind(loop, "vthread")
 
     def bind_reduction(self, rng: random.Random, tag: str, room: int) -> Loop | None:
-        """Threads share the steps of one reduction loop, inside all loops over data."""
+        """Bind a reduction loop to threads, inside all data loops."""
         loops = [
             each for each in self.free() if each.reduction and each.extent and each.extent <= room
         ]

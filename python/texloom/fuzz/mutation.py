@@ -25,11 +25,11 @@ def _heads(lines: list[str]) -> list[int]:
 
 
 def _directives(lines: list[str]) -> list[int]:
-    """Of the head, its parameters.
+    """Return the parameters in the head.
 
-    Not an intrinsic's statement, which must compute what it says, nor the reducers that it says it
-    by, nor what memory an extern's allocates: threads that share what was each one's own would race
-    by the script's own fault.
+    Excluded are an intrinsic's statement, which must match its computation, the reducers used
+    there, and the memory that an extern allocates: sharing private memory would be a race of the
+    script's own.
     """
     found, of_intrinsic = [], False
     unchanged = {"", "buffer.alloca"}
@@ -45,7 +45,7 @@ def _directives(lines: list[str]) -> list[int]:
 
 
 def _stage(lines: list[str], at: int) -> tuple[int, int]:
-    """The lines of the operation that begins here."""
+    """Return the lines of the operation that begins here."""
     end = at + 1
     while end < len(lines) and lines[end].startswith("  "):
         end += 1
@@ -53,7 +53,7 @@ def _stage(lines: list[str], at: int) -> tuple[int, int]:
 
 
 def _axes(lines: list[str], at: int) -> list[str]:
-    """Of the operation that begins here, with the parts of its axes."""
+    """Return the axes of the operation that begins here, with their parts."""
     begin, end = _stage(lines, at)
     return [name for line in lines[begin:end] for name in AXES.findall(line)]
 
@@ -73,7 +73,7 @@ def _swapped(rng: random.Random, lines: list[str]) -> None:
 
 
 def _added(rng: random.Random, lines: list[str]) -> None:
-    """A directive at the end of one operation's, of its own axes, or of another one's."""
+    """Append a directive to an operation, on its own axes or on another's."""
     heads = _heads(lines)
     at, other = rng.choice(heads), rng.choice(heads)
     axes = (_axes(lines, at) or ["i"]) + (_axes(lines, other)[:1] if rng.random() < 0.2 else [])
@@ -100,7 +100,7 @@ def _added(rng: random.Random, lines: list[str]) -> None:
 
 
 def _other_axis(rng: random.Random, lines: list[str]) -> None:
-    """Another axis of the same operation in one of its directives."""
+    """Replace an axis in a directive by another axis of the operation."""
     at = rng.choice(_heads(lines))
     axes = _axes(lines, at)
     begin, end = _stage(lines, at)
@@ -112,7 +112,7 @@ def _other_axis(rng: random.Random, lines: list[str]) -> None:
 
 
 def _other_number(rng: random.Random, lines: list[str]) -> None:
-    """In a directive, or in a shape or an expression."""
+    """Replace a number in a directive, a shape or an expression."""
     at = rng.choice(_directives(lines) if rng.random() < 0.6 else _heads(lines))
     numbers = list(re.finditer(r"(?<=[=< \[])\d+", lines[at]))
     if numbers:
@@ -155,10 +155,10 @@ CHANGES: tuple[Change, ...] = (
 
 
 def mutated(rng: random.Random, text: str) -> str:
-    """The text with one to three changes.
+    """Return the text with one to three changes.
 
-    What a stage was before the schedule gave it another expression is left out: a change of one of
-    the two would make them differ, and results are held against the first.
+    Original expressions of stages (`origin`) are removed: results are compared with them, and a
+    change of one expression would make the two differ.
     """
     lines = [line for line in text.split("\n") if not line.startswith(ORIGIN)]
     for _ in range(rng.choice([1, 1, 1, 2, 3])):

@@ -1,4 +1,4 @@
-"""Random schedules: places and loops of the stages of a computation."""
+"""Random schedules: attachments and loops of a computation's stages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Placement:
         self.script.features.add(name)
 
     def make(self) -> None:
-        """All stages but those of inputs."""
+        """Schedule all stages except inputs."""
         for stage in reversed(self.computation.stages):
             if stage.scan is not None and stage.var == stage.scan.var:
                 whole = stage.is_output and len(stage.scan.states) == 1
@@ -45,7 +45,7 @@ class Placement:
             self.feature(f"set_scope {scope}")
 
     def attach_points(self, stage: Stage) -> list[int]:
-        """How many loops of the readers' common path may enclose the stage."""
+        """Return how many loops of the readers' common path may enclose the stage."""
         paths = [r.path() for r in self.computation.effective_readers(stage)]
         common = paths[0]
         for path in paths[1:]:
@@ -58,7 +58,7 @@ class Placement:
             if owner.texture and loop.lane:
                 common = common[:i]
                 break
-        # What a loop inside goes over must not depend on the call: memory is as large.
+        # Extents of inner loops must not depend on the call, because memory sizes do not.
         least = max(
             (i + 1 for path in paths for i, (_, loop) in enumerate(path) if loop.symbolic),
             default=0,
@@ -122,7 +122,7 @@ class Placement:
             self.feature("fuse of no axes")
             loops.loops.insert(0, unit)
         bound = loops.random_binds(rng)
-        # An extent of 0 here: not known.
+        # An extent of 0 means unknown.
         self.threads[stage] = {
             each.tag: each.extent * each.exact for each in bound if each.tag.startswith("thread")
         }
@@ -131,7 +131,7 @@ class Placement:
         self.annotate(stage)
 
     def share_reduction(self, stage: Stage) -> None:
-        """Among threads along an axis that nothing is bound to."""
+        """Bind threads along an axis that is still free."""
         threads = self.threads[stage]
         tag = next((t for t in THREAD_TAGS[:2] if t not in threads), None)
         room = MAX_THREADS
@@ -142,7 +142,7 @@ class Placement:
             threads[tag] = loop.extent
 
     def transform(self, stage: Stage) -> None:
-        """Other axes: of a texture that only kernels see, texels of their own."""
+        """Transform the layout; textures that only kernels see get texels of their own."""
         if not stage.texture:
             transform(self.script, stage, random_axes(self.rng, stage.shape))
         elif not stage.bound_scope and len(stage.shape) < 5 and stage.shape[-1].most >= 4:
@@ -161,7 +161,7 @@ class Placement:
             extents,
             stage.reductions,
             texture=stage.texture,
-            exact=stage.is_output,  # what readers ask of others may be a part of the tensor
+            exact=stage.is_output,  # readers of other layouts may need a part of the tensor
         )
         leave_tile(self.script, stage)
         if stage.transformed:
@@ -179,7 +179,7 @@ class Placement:
             stage.loops.random_reorder(rng)
 
     def take_new_axes(self, stage: Stage) -> None:
-        """Loops over the axes that transform_layout made, whose extents are not known here."""
+        """Return loops over the axes made by transform_layout, whose extents are unknown."""
         names = [self.script.name(f"{stage.var.lower()}t") for _ in range(stage.transformed)]
         leaves = f"s[{stage.var}].leaf_iter_vars"
         self.script.add(f"{', '.join(names)}, = list({leaves})[:{len(names)}]")
@@ -218,7 +218,7 @@ class Placement:
         self.annotate(stage)
 
     def bind_to_own_threads(self, stage: Stage) -> None:
-        """Each thread computes the whole of its local memory, whatever its loops are bound to."""
+        """Bind loops of a local stage; each thread computes all of its local memory regardless."""
         loops = [each for each in stage.loops.free() if not each.reduction]
         if loops:
             loop = self.rng.choice(loops)

@@ -1,4 +1,4 @@
-"""Makes a failing program small: fewer directives, stages and steps, with the same failure."""
+"""Reduction of failing programs: fewer directives, stages and steps, with the same failure."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ CALL = re.compile(r"[\w.#\"]*[(\[]")
 
 
 class Reducer:
-    """Tries smaller texts until none of them fails in the same way."""
+    """Tries smaller texts until none fails in the same way."""
 
     def __init__(self, fails: Fails, seconds: float, batch: int = 2) -> None:
-        self._fails = fails  # of each text: whether it fails as the first one does
+        self._fails = fails  # whether each text fails as the first one does
         self._end = time.monotonic() + seconds
-        self._batch = batch  # texts that are tried at once
+        self._batch = batch  # texts that are tried concurrently
         self._tried: set[str] = set()
 
     def reduced(self, text: str) -> str:
-        """A smallest text that was found in the time there is."""
+        """Return the smallest text found within the time limit."""
         steps = (without_lines, without_splits, without_stages, with_smaller_numbers, simpler)
         changed = True
         while changed and time.monotonic() < self._end:
@@ -38,7 +38,7 @@ class Reducer:
         return text
 
     def _first(self, candidates: Iterator[str]) -> str | None:
-        """The first of them that fails, if one does."""
+        """Return the first text that fails, if any."""
         batch: list[str] = []
         for each in candidates:
             if time.monotonic() > self._end:
@@ -59,12 +59,12 @@ class Reducer:
 
 
 def joined(lines: list[str]) -> str:
-    """The text of these lines."""
+    """Join the lines."""
     return "\n".join(lines)
 
 
 def without_lines(text: str) -> Iterator[str]:
-    """Without directives and parameters: a half of them, a quarter, ... each one."""
+    """Yield texts without half of the directives and parameters, a quarter, ... a single one."""
     lines = text.split("\n")
     may_go = [
         i for i, line in enumerate(lines) if line.startswith("  ") and SPLIT.match(line) is None
@@ -80,12 +80,12 @@ def without_lines(text: str) -> Iterator[str]:
 
 
 def word(name: str) -> re.Pattern[str]:
-    """The name where it stands as a whole word."""
+    """Return a pattern for the name as a whole word."""
     return re.compile(rf"(?<![\w.]){re.escape(name)}(?![\w.])")
 
 
 def without_splits(text: str) -> Iterator[str]:
-    """With the axis itself where a part of it was spoken of; without what spoke of the other part.
+    """Undo a split or a fusion: uses of one part become the axis, uses of the other are removed.
 
     The lines of a stage follow its head, up to the next one's.
     """
@@ -118,24 +118,24 @@ def without_splits(text: str) -> Iterator[str]:
 
 
 def parts_of(text: str) -> tuple[list[str], list[list[str]]]:
-    """The lines of the program's head, and those of each of its operations."""
+    """Split a program into the lines of its head and of each operation."""
     head, *operations = text.split("\n\n")
     return head.split("\n"), [each.strip("\n").split("\n") for each in operations]
 
 
 def text_of(head: list[str], operations: list[list[str]]) -> str:
-    """The inverse."""
+    """Join head and operations."""
     return "\n\n".join(joined(lines) for lines in [head, *operations]) + "\n"
 
 
 def with_param(head: list[str], name: str) -> list[str]:
-    """The head with a parameter of this name, which it may have already."""
+    """Return the head with a parameter of this name."""
     pattern = re.compile(rf"  param {re.escape(name)}(?::|$)")
     return head if any(pattern.match(line) for line in head) else [*head, f"  param {name}"]
 
 
 def without_stages(text: str) -> Iterator[str]:
-    """With an input where something was computed; without what nothing reads."""
+    """Yield texts with an input in place of a computation, without stages that nothing reads."""
     head, operations = parts_of(text)
     for n, lines in enumerate(operations):
         before, behind = operations[:n], operations[n + 1 :]
@@ -149,7 +149,7 @@ def without_stages(text: str) -> Iterator[str]:
         yield text_of(others, before + behind)
         if "  output" not in lines:
             continue
-        # What it reads may be the output in its place.
+        # A tensor that it reads may become the output in its place.
         for at, source in enumerate(before):
             reads = COMPUTE.match(source[0])
             if reads:
@@ -159,7 +159,7 @@ def without_stages(text: str) -> Iterator[str]:
 
 
 def with_smaller_numbers(text: str) -> Iterator[str]:
-    """With 1, a half, or one less where a number stands; in all places where it does, or in one."""
+    """Yield texts with a number replaced by 1, its half, or one less; everywhere or once."""
     numbers = sorted({int(n) for n in NUMBER.findall(text)}, reverse=True)
     for n in numbers:
         for smaller in dict.fromkeys((1, n // 2, n - 1)):
@@ -173,7 +173,7 @@ def with_smaller_numbers(text: str) -> Iterator[str]:
 
 
 def simpler(text: str) -> Iterator[str]:
-    """With an operand where an expression stood, and without `where`, `init` and `origin`."""
+    """Yield texts with an operand for its expression, or without `where`, `init`, `origin`."""
     for option in (r", where=[^\n]*(?=\)$)", r", init=[^\n]*(?=\)$)"):
         for found in re.finditer(option, text, re.MULTILINE):
             yield text[: found.start()] + text[found.end() :]
@@ -189,9 +189,9 @@ def simpler(text: str) -> Iterator[str]:
 
 
 def outside_brackets(text: str, begin: int, step: int) -> Iterator[int]:
-    """Places from `begin` on, in steps of 1 or -1, that are in no bracket which is met on the way.
+    """Yield positions from `begin`, in steps of 1 or -1, outside nested brackets.
 
-    The last one is the bracket that ends what `begin` stands in.
+    The last one is the bracket that closes the enclosing expression.
     """
     opening, closing = ("([", ")]") if step > 0 else (")]", "([")
     depth, at = 0, begin
@@ -207,7 +207,7 @@ def outside_brackets(text: str, begin: int, step: int) -> Iterator[int]:
 
 
 def arguments(text: str, begin: int) -> tuple[list[str], int]:
-    """What stands between the brackets, cut at its commas, and where they end."""
+    """Return the comma-separated texts between the brackets, and their end."""
     start, parts = begin, []
     for at in outside_brackets(text, begin, 1):
         if text[at] in ",)]":
@@ -217,12 +217,12 @@ def arguments(text: str, begin: int) -> tuple[list[str], int]:
 
 
 def operand_before(text: str, end: int) -> int:
-    """Where the operand begins that ends here."""
+    """Return the begin of the operand that ends here."""
     places = outside_brackets(text, end - 1, -1)
     return next((at + 1 for at in places if text[at] in " \n(["), 0)
 
 
 def operand_behind(text: str, begin: int) -> int:
-    """Where the operand ends that begins here."""
+    """Return the end of the operand that begins here."""
     places = outside_brackets(text, begin, 1)
     return next((at for at in places if text[at] in " \n,)]"), len(text))

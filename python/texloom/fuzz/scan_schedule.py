@@ -1,8 +1,8 @@
-"""Random schedules of scans: which threads compute a step, and where its stages are.
+"""Random schedules of scans: the threads of a step, and the attachment of its stages.
 
-All stages of a step share its columns among threads in the same way, since they may have to meet
-in one kernel. In one block threads may exchange columns; among blocks a step that mixes columns
-becomes a launch, for which all that it computes needs threads of its own.
+All stages of a step divide its columns among threads in the same way, because they may share a
+kernel. Threads of one block may exchange columns. Across blocks, a step that mixes columns becomes
+a launch, in which every stage needs threads of its own.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class ScanSchedule:
 
     def __init__(self, rng: random.Random, script: Script, scan: Scan, *, whole: bool) -> None:
         self.rng, self.script, self.scan = rng, script, scan
-        self.whole = whole  # all of the result is asked for
+        self.whole = whole  # the whole result is needed
         self.blocks = rng.random() < 0.5
         self.threads = rng.choice([1, 2, 3, 4, 8])
-        # Along what is left of the columns when threads along x have theirs.
+        # Along the columns that remain after threads along x.
         self.rest = "blockIdx.x" if self.blocks else rng.choice(["", "", "vthread", "threadIdx.y"])
         if not scan.is_constant and not self.blocks:
             self.rest = ""
@@ -60,7 +60,7 @@ class ScanSchedule:
     # -- Steps.
 
     def cache_rows(self) -> None:
-        """Rows before, and what is read of the source, in memory of the block."""
+        """Cache earlier rows, and rows of the source, in shared memory."""
         for state in self.scan.states:
             readers = [p.var for p in self.parts() if state.var in p.reads]
             if readers and self.rng.random() < 0.25:
@@ -75,7 +75,7 @@ class ScanSchedule:
             self.cache_source(source, readers)
 
     def cache_source(self, source: Stage, readers: list[str]) -> None:
-        """The part of it that a step reads, fetched by all threads."""
+        """Fetch the part that a step reads, by all threads."""
         self.feature("the source in shared memory")
         cache, fused = self.script.name(f"{source.var}c"), self.script.name("f")
         outer, add = self.script.name(f"{fused}o"), self.script.add
@@ -86,12 +86,12 @@ class ScanSchedule:
         self.bind(f"s[{cache}]", outer, "threadIdx.x")
 
     def parts(self) -> list[Part]:
-        """What steps compute."""
+        """Schedule the stages of the steps."""
         found = [state.update for state in self.scan.states]
         return found + [state.middle for state in self.scan.states if state.middle is not None]
 
     def place_step(self, state: State) -> None:
-        """The update, and what it reads."""
+        """Schedule the update, and the stages it reads."""
         update, cache = state.update.var, ""
         if self.rng.random() < 0.3:
             self.feature("cache_write of an update")
@@ -104,14 +104,14 @@ class ScanSchedule:
             self.place_middle(state.middle, cache or update, update, innermost)
 
     def place_middle(self, middle: Part, reader: str, host: str, loop: str) -> None:
-        """Inline, inside of its reader, in shared memory, or a launch of its own."""
+        """Inline a stage, attach it, put it in shared memory, or give it a launch."""
         several_blocks = self.blocks and self.scan.is_constant and self.whole
         several_blocks = several_blocks and most_elements(middle.columns) > self.threads
         choices = ["inside"]
         if not middle.reductions:
             choices.append("inline")
         if several_blocks and middle.reductions and reader == host:
-            choices.append("launch")  # each block reads what the others computed
+            choices.append("launch")  # each block reads values of the others
         if not self.blocks and self.scan.is_constant:
             choices += ["shared", "shared"]
         how = self.rng.choice(choices)
@@ -130,7 +130,7 @@ class ScanSchedule:
             self.share(middle.var, middle.columns)
 
     def rfactor(self, middle: Part) -> str:
-        """Of all steps of a row, or of each second one."""
+        """Make partial results of all steps of a row, or of every second one."""
         self.feature("rfactor")
         self.script.keeps_order = False
         var, inner = self.script.name(f"{middle.var}f"), f"s[{middle.var}].op.reduce_axis[0]"
@@ -142,7 +142,7 @@ class ScanSchedule:
         return var
 
     def share(self, var: str, columns: list[Extent]) -> str:
-        """Bind its columns; the innermost of the loops over them."""
+        """Bind the columns; return the innermost loop over them."""
         stage, name, add = f"s[{var}]", self.script.name, self.script.add
         if not columns:
             unit = name("unit")
@@ -157,7 +157,7 @@ class ScanSchedule:
             add(f"{last} = {stage}.fuse({', '.join(axes)})")
         outer, inner = name(f"{last}o"), name(f"{last}i")
         add(f"{outer}, {inner} = {stage}.split({last}, factor={self.threads})")
-        if self.rest == "threadIdx.y":  # of one extent, whatever part of a row is asked for
+        if self.rest == "threadIdx.y":  # of constant extent, for any part of a row
             whole, outer = outer, name(f"{last}y")
             add(f"{outer}, _ = {stage}.split({whole}, nparts=2)")
         if self.rest:

@@ -1,4 +1,4 @@
-"""Random scans: recurrences over the first axis, whose steps read rows before their own."""
+"""Random scans: recurrences over the first axis, whose steps read earlier rows."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .stage import Stage, Value
 if TYPE_CHECKING:
     from .computation import Computation
 
-ROOM = 20  # floating-point states are kept below, else they grow with each step
+ROOM = 20  # limit of floating-point states, which would otherwise grow with each step
 
 
 @dataclass
 class Part:
-    """A compute of the scan: an init, an update, or what an update reads of its own step."""
+    """A compute of the scan: an init, an update, or a stage of the step."""
 
     var: str
     columns: Shape  # the shape without the rows
@@ -37,7 +37,7 @@ class State:
 
 @dataclass
 class Scan:
-    """What a schedule of it has to know."""
+    """The facts that its schedule needs."""
 
     var: str  # of one of its results
     states: list[State]
@@ -46,7 +46,7 @@ class Scan:
 
 
 class ScanWriter:
-    """Writes one scan over rows that all have the same columns."""
+    """Writes a scan over rows with equal columns."""
 
     def __init__(self, c: Computation, source: Stage) -> None:
         rng = c.rng
@@ -97,14 +97,14 @@ class ScanWriter:
         return var
 
     def init(self) -> Part:
-        """The rows that there are before the first step."""
+        """The rows before the first step."""
         axes = [Axis("t", extent(self.first)), *self.axes[1:]]
         read = self.bounded(self.c.values.read(self.source, axes, self.dtype))
         var = self.add("init", [extent(self.first), *self.columns], axes, read.text)
         return Part(var, self.columns, [])
 
     def bounded(self, value: Value) -> Value:
-        """Integers wrap; of floating-point numbers all sums are to be exact."""
+        """Integers wrap; floating-point sums must be exact."""
         if not self.dtype.startswith("float"):
             return value
         bounds = [f"te.const({n}, '{self.dtype}')" for n in (-ROOM, ROOM)]
@@ -112,7 +112,7 @@ class ScanWriter:
         return Value(text, ROOM, value.inputs)
 
     def column(self, tensor: str) -> str:
-        """Of the same column, or of another one, guarded where that is outside."""
+        """Read the same column, or another one, guarded if it may be out of range."""
         if not self.mixes or self.c.rng.random() < 0.3:
             return f"{tensor}({', '.join(a.name for a in self.axes[1:])})"
         own = self.axes[1:]
@@ -121,7 +121,7 @@ class ScanWriter:
         return text
 
     def state_before(self, state: str) -> Value:
-        """An element of a row before: of one that the inits have, or of a guarded one."""
+        """Read an element of an earlier row: one that the inits have, or a guarded one."""
         rng = self.c.rng
         back = rng.randint(1, self.first)
         guarded = rng.random() < 0.15
@@ -137,7 +137,7 @@ class ScanWriter:
         return Value(text, ROOM, [])
 
     def middle(self, state: str) -> Part:
-        """What the update reads of its own step: of each element, or of all columns together."""
+        """Write a stage of the step: per element, or over all columns."""
         c, rng = self.c, self.c.rng
         if self.columns and self.mixes and rng.random() < 0.5:
             k = f"{state}_k"
@@ -154,7 +154,7 @@ class ScanWriter:
         return Part(var, self.columns, self.tensors_of(value, [state]))
 
     def step_value(self, states: list[str]) -> Value:
-        """Of rows before, and of the source."""
+        """Read earlier rows and the source."""
         values = self.c.values
         reads = [self.state_before(state) for state in states]
         if self.c.rng.random() < 0.7:
@@ -177,13 +177,13 @@ class ScanWriter:
         return Part(var, self.columns, self.tensors_of(value, states))
 
     def tensors_of(self, value: Value, states: list[str]) -> list[str]:
-        """What it reads but for its own step."""
+        """Read everything except stages of the step."""
         rows = [f"{state}_rows" for state in dict.fromkeys(states)]
         return rows + [self.source.var] * (self.source in value.inputs)
 
 
 def scan(c: Computation, source: Stage) -> list[Stage]:
-    """The results of a recurrence over rows of the source."""
+    """Write a recurrence over rows of the source; return its results."""
     stages = ScanWriter(c, source).write()
     c.stages += stages
     return stages

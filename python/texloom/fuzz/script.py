@@ -1,4 +1,4 @@
-"""Programs of the fuzzer as Python scripts: made as text, so that what built one can be shown."""
+"""Programs of the fuzzer as text of Python scripts, which can be shown."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Script:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.features: set[str] = set()
-        # What symbols are at each call; a single one where there are none.
+        # The values of symbols at each call; one call without symbols.
         self.calls: list[dict[str, int]] = [{}]
-        self.keeps_order = True  # of every sum: a schedule may then change no bit
+        self.keeps_order = True  # every sum keeps its order, so that no schedule may change a bit
         self._names: Counter[str] = Counter()
 
     def add(self, text: str) -> None:
@@ -38,7 +38,7 @@ class Script:
         return HEADER + "\n".join(self.lines) + "\n"
 
     def program(self) -> Program:
-        """What the script calls ``program``, when it is run."""
+        """Run the script and return its variable ``program``."""
         scope: dict[str, Program] = {"__name__": "case"}
         exec(compile(self.text(), "<case>", "exec"), scope)
         return scope["program"]

@@ -1,4 +1,4 @@
-"""A tensor of a random program, and values made of tensors."""
+"""Tensors of a random program, and values computed from them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tile:
-    """What an intrinsic computes at once: so much of the last axes, and of the reduction."""
+    """The tile of an intrinsic: extents of the last axes and of the reduction."""
 
     data: tuple[int, ...]
     reduction: tuple[int, ...]
-    intrinsic: str  # its variable; empty where the tile's loops stay loops
-    called: bool  # by the compute: its axes are those of tiles
-    text: str = ""  # the variable of the C text that its statement calls
+    intrinsic: str  # its variable; empty if the tile's loops remain loops
+    called: bool  # called by the compute, whose axes are those of tiles
+    text: str = ""  # the variable of the C text with its statement
 
 
 @dataclass(eq=False)
 class Stage:
-    """A tensor of the script, with where its stage will be computed."""
+    """A tensor of the script, with the place where its stage is computed."""
 
     var: str
     shape: Shape
@@ -39,8 +39,8 @@ class Stage:
     is_extern: bool = False  # a statement computes it, which has threads of its own
     scan: Scan | None = None  # whose result it is
     tile: Tile | None = None
-    row_major: bool = False  # an intrinsic relies on how its elements lie
-    read_whole: bool = False  # by a reader that may not be inlined: nothing of it is left out
+    row_major: bool = False  # an intrinsic relies on its layout
+    read_whole: bool = False  # every element is read, by a reader that must not be inlined
     conditional: bool = False  # a reduction that leaves steps out
     several: bool = False  # one of the outputs of its operation
     line: int = -1  # of the cache's directive in the script, with {scope} in it
@@ -51,8 +51,8 @@ class Stage:
     transformed: int = 0  # how many axes transform_layout made of its own
     host: Stage | None = None
     loops: StageLoops | None = None
-    attached_scope: str = ""  # where it lies, if it has a host
-    ahead: bool = False  # computed for a later iteration than the one that reads it
+    attached_scope: str = ""  # its loop in the host, if it has one
+    ahead: bool = False  # computed ahead of the iteration that reads it
     enclosing: list[tuple[Stage, Loop]] = field(default_factory=list)
 
     @property
@@ -69,7 +69,7 @@ class Stage:
 
     @property
     def has_own_kernels(self) -> bool:
-        """Whether no loop of it is there for others to be attached to, nor it to theirs."""
+        """Whether it cannot be attached, and others cannot be attached to it."""
         return self.is_extern or self.scan is not None
 
     def path(self) -> list[tuple[Stage, Loop]]:
@@ -84,7 +84,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Value:
-    """An expression, with how large it gets and what it reads."""
+    """An expression, with a bound of its magnitude and the stages it reads."""
 
     text: str
     magnitude: float

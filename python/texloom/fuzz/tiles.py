@@ -1,4 +1,4 @@
-"""Loops of a stage whose tiles are left to a tensor intrinsic, or to a cache that has one."""
+"""Loops of a stage whose tiles a tensor intrinsic computes, itself or in a cache."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .stage import Stage
 
 
 def leave_tile(script: Script, stage: Stage) -> None:
-    """Cut a tile off its loops; those around it are left for other directives."""
+    """Split a tile off its loops; the outer loops remain for other directives."""
     loops, tile = stage.loops, stage.tile
     if tile is None or tile.called:
         return

@@ -1,8 +1,8 @@
 """Random expressions of elements of tensors.
 
-Every value is defined: indices stay inside or are guarded, divisors are not zero, and nothing is
-converted from floating point to an integer. Magnitudes are kept in view, so that float16 does not
-overflow and most floating-point results are exact.
+Every value is defined: indices are in range or guarded, divisors are not zero, and no float is
+converted to an integer. Magnitudes are tracked, so that float16 does not overflow and most
+floating-point results are exact.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ INTEGERS = (
     *("int8", "int16", "int32", "int32", "int64"),
     *("uint8", "uint16", "uint32", "uint64"),
 )
-# Of float16: sums and products up to here stay far from its largest number.
+# For float16: sums and products up to this bound stay far below its maximum.
 HALF_ROOM = 2000
 FLOAT_ROOM = 2.0**22
 
 
 class Values:
-    """Makes them, of a type that fits."""
+    """Makes expressions of a suitable type."""
 
     def __init__(self, rng: random.Random, script: Script) -> None:
         self.rng = rng
@@ -38,7 +38,7 @@ class Values:
         self.script.features.add(name)
 
     def type_for(self, inputs: list[Stage], magnitude: float) -> str:
-        """An element type that these values fit into; integers wrap."""
+        """Return an element type that holds these values; integers wrap."""
         rng = self.rng
         known = [s.dtype for s in inputs if s.dtype != "bool"]
         if any(dtype.startswith("float") for dtype in known) or self.is_float:
@@ -51,7 +51,7 @@ class Values:
         return dtype
 
     def product(self, factors: tuple[Stage, Stage], reads: tuple[str, str]) -> tuple[Value, str]:
-        """Of one element of each, in a type that may be wider than theirs; and that type."""
+        """Read one element of each tensor, in a type that may be wider; return that type too."""
         magnitude = factors[0].magnitude * factors[1].magnitude
         dtype = self.type_for(list(factors), 8 * magnitude)
         casts = ["" if f.dtype == dtype else f'.astype("{dtype}")' for f in factors]
@@ -61,7 +61,7 @@ class Values:
     def read(
         self, source: Stage, axes: list[Axis], dtype: str, places: list[Stage] | None = None
     ) -> Value:
-        """One element of the tensor, in this type; perhaps where one of `places` says."""
+        """Read an element of the tensor, in this type; perhaps at an index from `places`."""
         rng = self.rng
         cast = "" if source.dtype == dtype else f'.astype("{dtype}")'
         if places and rng.random() < 0.15:
@@ -71,7 +71,7 @@ class Values:
         return Value(text, source.magnitude, [source])
 
     def gather(self, source: Stage, by: Stage, axes: list[Axis], cast: str) -> Value:
-        """An element whose place is a value of another tensor."""
+        """Read an element whose index is a value of another tensor."""
         wide = self.rng.choice(["int32", "int64"])
         place, _ = random_read(self.rng, by.var, by.shape, axes, f'.astype("{wide}")', wide)
         places = [str(self.rng.randrange(n.least)) for n in source.shape]
@@ -133,7 +133,7 @@ class Values:
         return Value(text, magnitude, union(a.inputs, b.inputs))
 
     def logic(self, a: Value, b: Value, dtype: str) -> str:
-        """One of both, or 0 or 1, by several comparisons; which are values of their own, too."""
+        """Choose one of both by comparisons, or use a comparison as 0 or 1."""
         tests = [
             f"({x.text} {self.rng.choice(['<', '<=', '==', '!=', '>', '>='])} "
             f"te.const({self.rng.randint(0, 5)}, '{dtype}'))"

@@ -1,4 +1,4 @@
-"""Processes that run programs, so that one that crashes or hangs takes nothing else with it."""
+"""Processes that run programs, so that a crash or a hang affects only one program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Lost:
-    """A job whose process crashed or was killed after its time was over."""
+    """A job whose process crashed, or was killed at its time limit."""
 
     kind: str
 
@@ -32,11 +32,11 @@ class _Worker:
 
 
 def _serve(run: Callable[[Any], Any], pipe: Connection) -> None:
-    """Jobs until there are no more; Ctrl-C is for the process that gives them out."""
+    """Run jobs until there are no more; Ctrl-C is handled by the parent process."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What a crashing compiler prints is told in one line, by the process that hears of it.
+    # The parent reports a crash in one line, so the output of the crashing compiler is dropped.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -44,10 +44,10 @@ def _serve(run: Callable[[Any], Any], pipe: Connection) -> None:
 
 
 class Workers:
-    """Runs a function on jobs, in processes that are begun again where they end."""
+    """Runs a function on jobs, in processes that are restarted when they end."""
 
     def __init__(self, run: Callable[[Any], Any], count: int, limit: float) -> None:
-        # A fresh interpreter each: OpenCL implementations do not survive a fork.
+        # Each is a fresh interpreter, because OpenCL implementations do not survive a fork.
         self._context = multiprocessing.get_context("spawn")
         self._run, self._limit = run, limit
         self._workers = [self._begin() for _ in range(count)]
@@ -71,7 +71,7 @@ class Workers:
             worker.process.kill()
 
     def results(self, jobs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """Each job with what came of it, or `Lost`; in the order in which they end."""
+        """Yield each job with its result or `Lost`, in the order of completion."""
         left = iter(jobs)
         ready: deque[_Worker] = deque(self._workers)
         while True:
@@ -80,7 +80,7 @@ class Workers:
                 if job is None:
                     break
                 worker = ready.popleft()
-                with contextlib.suppress(OSError):  # it is gone: the answer will say so
+                with contextlib.suppress(OSError):  # the process is gone: the answer will say so
                     worker.pipe.send(job)
                 worker.job, worker.since, worker.busy = job, time.monotonic(), True
             busy = [w for w in self._workers if w.busy]
@@ -92,7 +92,7 @@ class Workers:
                 ready.append(worker)
             for worker in busy:
                 if worker.busy and time.monotonic() - worker.since > self._limit:
-                    yield worker.job, Lost(f"no end within {self._limit:.0f} s")
+                    yield worker.job, Lost(f"not finished within {self._limit:.0f} s")
                     self._replace(worker)
                     ready.append(worker)
 

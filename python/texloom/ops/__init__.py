@@ -1,7 +1,8 @@
 """Operators: TE computations, and schedules for them, as separate functions.
 
-A computation says what; a schedule says where and how. So one operator has variants that differ in
-nothing but storage (``storage="texture"`` or ``"buffer"``), and each module is an example to copy.
+A computation says what is computed; a schedule says where and how. An operator therefore has
+variants that differ only in storage (``storage="texture"`` or ``"buffer"``). Each module is an
+example to copy.
 """
 
 from __future__ import annotations

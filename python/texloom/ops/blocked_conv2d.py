@@ -18,7 +18,7 @@ from .texel_schedules import LANES, block, cache_in_texture, copy_texels, fill_t
 
 @dataclass(frozen=True)
 class Convolution:
-    """What is computed; shapes are those of the tensors.
+    """The computation; shapes are those of the tensors.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Convolution:
     stride, dilation, padding : int
         Pixels, down and across.
     groups : int
-        Each of this many parts of the outputs is made of one part of the inputs.
+        Number of groups: each group of outputs is computed from one group of inputs.
     """
 
     data: str = "NCHWc"
@@ -38,7 +38,7 @@ class Convolution:
     groups: int = 1
 
     def shape(self, data: Sequence[int], weight: Sequence[int]) -> tuple[int, ...]:
-        """Of the output, in its layout."""
+        """Return the output's shape, in its layout."""
         d, w = self.extents(data, weight)
         return tuple({**d, "C": w["K"], **self._pixels(d, w)}[letter] for letter in self.data)
 
@@ -77,7 +77,7 @@ class Convolution:
     def extents(
         self, data: Sequence[int], weight: Sequence[int]
     ) -> tuple[dict[str, int], dict[str, int]]:
-        """By letter of the layout, of the data and of the weights."""
+        """Return the extents of the data and of the weights, by letter of the layout."""
         d = dict(zip(self.data, (int(n) for n in data), strict=True))
         w = dict(zip(self.weight, (int(n) for n in weight), strict=True))
         assert d["c"] == w["k"] == LANES
@@ -92,7 +92,7 @@ class Convolution:
         return {"H": along(d["H"], w["R"]), "W": along(d["W"], w["S"])}
 
     def _padded(self, data: Tensor, d: dict[str, int]) -> Tensor:
-        """`data` with zeros around; the schedule inlines it."""
+        """Pad `data` with zeros; the schedule inlines the result."""
         p = self.padding
         shape = [d[letter] + 2 * p * (letter in "HW") for letter in self.data]
 
@@ -109,20 +109,20 @@ class Convolution:
 
 @dataclass(frozen=True)
 class Tiling:
-    """How the output is divided.
+    """How the output is divided among threads.
 
     Attributes
     ----------
     pixels : int
-        Of a row, for each thread.
+        Pixels of a row per thread.
     columns, channels : int
         Threads of a block along a row, and along groups of four outputs.
     virtual : int
-        Virtual threads, among which a block's part of a row is divided.
+        Virtual threads that share a block's part of a row.
     shared : bool
-        The threads of a block copy texels into shared memory, for all of them.
+        Whether the threads of a block copy texels into shared memory.
     copy : bool
-        Each thread copies texels into registers.
+        Whether each thread copies texels into registers.
     """
 
     pixels: int = 4
@@ -143,16 +143,16 @@ def schedule(
     *,
     textures: bool = True,
 ) -> Schedule:
-    """Sums in registers, of activations and weights in textures.
+    """Schedule the sums in registers, with activations and weights in textures.
 
     Parameters
     ----------
     output : Tensor
-        What ``convolution.compute`` made of `data` and `weight`.
+        The result of ``convolution.compute`` for `data` and `weight`.
     weight_scope : str
-        Of the weights' texture.
+        Scope of the weights' texture.
     textures : bool
-        Whether the inputs are copied into textures; else they are read where they lie.
+        Whether the inputs are copied into textures; otherwise they are read in place.
     """
     s = te.create_schedule(output.op)
     sums = output
@@ -180,7 +180,7 @@ def schedule(
 def _bind_output(
     stage: Stage, letters: str, tiling: Tiling
 ) -> tuple[IterVar, list[tuple[str, int]]]:
-    """Blocks, virtual threads, threads and what a thread computes itself."""
+    """Split the output among blocks, virtual threads, threads and the tile of a thread."""
     axes = dict(zip(letters, stage.op.axis, strict=True))
     bx, x = stage.split(axes["W"], factor=tiling.pixels * tiling.columns * tiling.virtual)
     vx, x = stage.split(x, nparts=tiling.virtual)
@@ -198,7 +198,7 @@ def _bind_output(
 
 
 def _order_sums(stage: Stage, letters: str) -> tuple[IterVar, IterVar, IterVar]:
-    """Texel by texel of the activations: loops over these, over their lanes, over the window."""
+    """Order the reduction loops: texels of the activations, their lanes, the window."""
     axes = dict(zip(letters, stage.op.axis, strict=True))
     c, r, s = stage.op.reduce_axis
     group, lane = stage.split(c, factor=LANES)

@@ -17,11 +17,11 @@ SCOPES: dict[str, tuple[str, str, str]] = {
 """The scopes of activations, weights and output by storage."""
 
 MANY_TILES = 1 << 16
-"""Tiles that keep a large GPU busy: with more, each thread had better compute more pixels."""
+"""Tiles that keep a large GPU busy: if there are more, each thread computes more pixels."""
 
 
 def conv2d_nchw4c(data: Tensor, weight: Tensor, *, stride: int = 1, padding: int = 1) -> Tensor:
-    """Convolve activations with weights (as neural networks do it: no kernel is mirrored).
+    """Convolve activations with weights, as neural networks do, without mirroring the kernel.
 
     Parameters
     ----------
@@ -101,19 +101,19 @@ def schedule_conv2d_nchw4c(
 
     Each thread computes a tile of pixels, four output channels deep, in registers. For each group
     of four input channels (and each kernel row, when a tile is one row high) it first reads the
-    pixels that its tile needs, whole texels, zeros outside the image; then each texel of weights
-    meets all pixels of the tile.
+    pixels that its tile needs, whole texels, zeros outside the image; then each texel of weights is
+    used for all pixels of the tile.
 
     Parameters
     ----------
     output : Tensor
         As :func:`conv2d_nchw4c` returns it.
     storage : "texture" or "buffer"
-        Where activations, weights and output lie; nothing else differs.
+        Storage of activations, weights and output; nothing else differs.
     tile : (int, int), optional
         Rows and columns of pixels that a thread computes; chosen by the output's size by default.
     threads : int
-        About how many threads make a block.
+        Approximate number of threads per block.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def schedule_conv2d_nchw4c(
         For another storage.
     """
     if storage not in SCOPES:
-        raise ValueError(f"storage={storage!r} is none of {', '.join(SCOPES)}")
+        raise ValueError(f"storage={storage!r} is not one of {', '.join(SCOPES)}")
     stages = _stages(output)
     n, out_groups, height, width, _ = _shape(output, 5)
     tile_height, tile_width = tile or (1, _tile_width(n * out_groups * height, width))
@@ -148,7 +148,7 @@ def schedule_conv2d_nchw4c(
     s[stages.padded].set_scope("local")
     if tile_height == 1:
         s[stages.padded].compute_at(s[stages.sums], ky)
-    else:  # rows serve several kernel rows: all are kept, and picked by constant indices
+    else:  # rows serve several kernel rows: all are kept, with constant indices
         s[stages.padded].compute_at(s[stages.sums], i)
         s[stages.sums].unroll(ky)
     _, _, y, x, lane = s[stages.padded].op.axis
@@ -172,7 +172,7 @@ class _Stages(NamedTuple):
 
 
 def _stages(output: Tensor) -> _Stages:
-    """The tensors that :func:`conv2d_nchw4c` went through."""
+    """Return the intermediate tensors of :func:`conv2d_nchw4c`."""
     (sums,) = output.op.input_tensors
     padded, weight = sums.op.input_tensors
     (data,) = padded.op.input_tensors
@@ -187,9 +187,9 @@ def _shape(tensor: Tensor, rank: int) -> tuple[int, ...]:
 
 
 def _tile_width(rows: int, width: int) -> int:
-    """Pixels of a row for one thread: 4 to 8, a divisor of the width if there is one.
+    """Return the pixels of a row per thread: 4 to 8, a divisor of the width if possible.
 
-    Wider tiles read less for each product; narrower ones make more threads.
+    Wider tiles read less per product; narrower tiles make more threads.
     """
     divisors = [n for n in range(4, 9) if width % n == 0]
     wide = [n for n in divisors if rows * width // n >= MANY_TILES]
@@ -197,16 +197,16 @@ def _tile_width(rows: int, width: int) -> int:
 
 
 def _even_factor(extent: int, limit: int) -> int:
-    """A split factor up to `limit` that divides `extent`; `limit`, if all such are far smaller."""
+    """Return a factor up to `limit` that divides `extent`, or `limit` if all are far smaller."""
     divisor = max(n for n in range(1, min(extent, limit) + 1) if extent % n == 0)
     return divisor if 4 * divisor > min(extent, limit) else min(extent, limit)
 
 
 def _bind_tiles(s: Schedule, output: Tensor, tile: tuple[int, int], threads: int) -> IterVar:
-    """Spread the tiles of the output over blocks and threads; returns the innermost thread axis.
+    """Bind the tiles of the output to blocks and threads; return the innermost thread axis.
 
-    Neighbours in x are neighbouring threads: they share texels of the image, and read the same
-    texel of weights at the same time. Rows and channels fill the block up to `threads`.
+    Neighbors in x are neighboring threads: they share texels of the image, and read the same texel
+    of weights at the same time. Rows and channels fill the block up to `threads`.
     """
     batch, groups, height, width, _ = _shape(output, 5)
     stage = s[output]

@@ -1,8 +1,8 @@
-"""Two-dimensional convolution with channels last, for GPUs that want many threads.
+"""Two-dimensional convolution with channels last, for GPUs that need many threads.
 
-Threads of a warp are output channels: they read weights side by side, and the same pixels of the
-image. Where the image is small, its reduction over input channels is cut into slices that are
-summed apart and put together at the end, so that there is work for all multiprocessors.
+The threads of a warp compute different output channels: they read consecutive weights and the same
+pixels. If the image is small, the reduction over input channels is split into slices that are
+summed separately and combined at the end, so that all multiprocessors have work.
 """
 
 from __future__ import annotations
@@ -16,29 +16,28 @@ from .._core import IterVar, Schedule, Stage, Tensor
 
 @dataclass(frozen=True)
 class ConvTiles:
-    """How the convolution is cut up.
+    """How the convolution is tiled.
 
     Attributes
     ----------
     pixels : (int, int)
         Rows and columns of the output that a thread computes.
     channels : int
-        Neighbouring output channels that a thread computes: 1, 2 or 4.
+        Consecutive output channels that a thread computes: 1, 2 or 4.
     threads : (int, int, int)
         Threads of a block along rows, columns and output channels.
     slices : int
-        Parts of the input channels that the threads of a block sum apart, and put together in
-        shared memory.
+        Parts of the input channels that the threads of a block sum separately and combine in shared
+        memory.
     splits : int
-        Parts of the input channels that blocks sum apart; with more than 1, a second kernel adds
+        Parts of the input channels that blocks sum separately; if more than 1, a second kernel adds
         them up.
     inputs : int
         Input channels that a thread reads together: 1, 2 or 4.
     keep_rows : bool
-        Whether a thread keeps the pixels that it read for all rows of the filter, or reads them
-        again for each.
+        Whether a thread keeps its pixels for all rows of the filter, or reads them again for each.
     fetch_ahead : bool
-        Whether the pixels of the next step are fetched while this one is computed.
+        Whether the pixels of the next step are fetched during the current one.
     """
 
     pixels: tuple[int, int]
@@ -52,7 +51,7 @@ class ConvTiles:
 
 
 class Convolution(NamedTuple):
-    """A convolution, with the image as it is read: with its padding."""
+    """A convolution, with the padded image that it reads."""
 
     data: Tensor
     weight: Tensor
@@ -61,14 +60,14 @@ class Convolution(NamedTuple):
 
     @property
     def arguments(self) -> list[Tensor]:
-        """What is passed to the compiled function."""
+        """The arguments of the compiled function."""
         return [self.data, self.weight, self.output]
 
 
 def conv2d_nhwc(data: Tensor, weight: Tensor, *, stride: int = 1, padding: int = 1) -> Convolution:
     """Convolve ``data[N, H, W, I]`` with ``weight[KH, KW, I, O]`` to ``output[N, OH, OW, O]``.
 
-    ``OH = (H + 2*padding - KH)//stride + 1``. As neural networks do it, no kernel is mirrored.
+    ``OH = (H + 2*padding - KH)//stride + 1``. As in neural networks, the kernel is not mirrored.
     """
     inputs, outputs = weight.shape[2:]
     padded = _padded(data, padding)
@@ -105,7 +104,7 @@ def depthwise_conv2d_nhwc(
 def _window(
     data: Tensor, weight: Tensor, stride: int, padding: int
 ) -> tuple[IterVar, IterVar, tuple[Any, Any, Any]]:
-    """The filter's axes, and how many places it has: images, rows, columns."""
+    """Return the filter's axes, and the numbers of images, rows and columns of the output."""
     n, height, width, _ = data.shape
     rows, columns = weight.shape[:2]
     places = ((e + 2 * padding - k) // stride + 1 for e, k in ((height, rows), (width, columns)))
@@ -129,7 +128,7 @@ def _padded(data: Tensor, padding: int) -> Tensor:
 
 
 def schedule_conv2d_nhwc(convolution: Convolution, tiles: ConvTiles) -> Schedule:
-    """A schedule of :func:`conv2d_nhwc`; splits x slices x inputs divide the input channels."""
+    """Schedule :func:`conv2d_nhwc`; splits x slices x inputs must divide the input channels."""
     _, weight, padded, output = convolution
     s = te.create_schedule(output.op)
     sums = output
@@ -152,7 +151,7 @@ def schedule_conv2d_nhwc(convolution: Convolution, tiles: ConvTiles) -> Schedule
 def _accumulate(
     s: Schedule, sums: Tensor, padded: Tensor, weight: Tensor, tiles: ConvTiles
 ) -> None:
-    """The steps of one thread: pixels and weights into registers, then all products of them."""
+    """Schedule the steps of a thread: load pixels and weights into registers, then multiply."""
     stage = s[sums]
     *_, y, x, o = stage.op.axis
     ky, kx, i = stage.op.reduce_axis
@@ -184,12 +183,12 @@ def _vectorize(stage: Stage, axis: IterVar, lanes: int) -> None:
 
 
 def _bind_tiles(stage: Stage, tiles: ConvTiles) -> IterVar:
-    """The loop of a thread over its tile; blocks are bound where nothing encloses the stage."""
+    """Return the loop of a thread over its tile; bind blocks if nothing encloses the stage."""
     leading, (y, x, o) = stage.op.axis[:-3], stage.op.axis[-3:]
     by, y, own_y = _split_twice(stage, y, tiles.threads[0], tiles.pixels[0])
     bx, x, own_x = _split_twice(stage, x, tiles.threads[1], tiles.pixels[1])
     bo, o, own_o = _split_twice(stage, o, tiles.threads[2], tiles.channels)
-    if tiles.slices > 1:  # the block's tile, whose leading axis is the slice
+    if tiles.slices > 1:  # the block's tile; its first axis is the slice
         blocks, threads = [*leading[1:], by, bx, bo], [leading[0], y, x, o]
     else:
         blocks, threads = [*leading, by, bx, bo], [y, x, o]
@@ -213,7 +212,7 @@ def _split_twice(
 
 
 def _add_slices(s: Schedule, sums: Tensor, tiles: ConvTiles) -> IterVar:
-    """All threads of a block share the elements of its tile; the loop over blocks."""
+    """Divide the elements of a tile among the threads of a block; return the loop over blocks."""
     accumulators = s.cache_write(sums, "local")
     stage = s[sums]
     leading, axes = stage.op.axis[:-3], stage.op.axis[-3:]
@@ -238,7 +237,7 @@ def _add_slices(s: Schedule, sums: Tensor, tiles: ConvTiles) -> IterVar:
 
 
 def _add_splits(s: Schedule, sums: Tensor, tiles: ConvTiles) -> None:
-    """Each thread adds up the splits of neighbouring channels."""
+    """Let each thread add up the splits of consecutive channels."""
     accumulators = s.cache_write(sums, "local")
     stage = s[sums]
     *outer, o = stage.op.axis
@@ -251,7 +250,7 @@ def _add_splits(s: Schedule, sums: Tensor, tiles: ConvTiles) -> None:
 
 
 def _add_up(sums: Stage, output: Stage, thread: IterVar, tiles: ConvTiles) -> None:
-    """The sums of one thread over all parts of the reduction."""
+    """Schedule the sums of a thread over all parts of the reduction."""
     sums.compute_at(output, thread)
     (parts,) = sums.op.reduce_axis
     *_, lane = sums.op.axis
@@ -261,7 +260,7 @@ def _add_up(sums: Stage, output: Stage, thread: IterVar, tiles: ConvTiles) -> No
 
 
 def schedule_depthwise_conv2d_nhwc(convolution: Convolution, tiles: ConvTiles) -> Schedule:
-    """A schedule of :func:`depthwise_conv2d_nhwc`; pixels, channels and threads of `tiles`."""
+    """Schedule :func:`depthwise_conv2d_nhwc` with the pixels, channels and threads of `tiles`."""
     _, weight, padded, output = convolution
     s = te.create_schedule(output.op)
     accumulators = s.cache_write(output, "local")

@@ -22,20 +22,20 @@ class Conv2dLayer:
     data, weight : array
         ``[N, I, H, W]`` and ``[O, I, KH, KW]``, both float32 or both float16; packed here.
     storage : "texture" or "buffer"
-        Where they lie.
+        Storage of the arrays.
     device : Device
-        Where it runs.
+        The device that runs it.
     stride, padding, tile
-        As of :func:`conv2d_nchw4c` and :func:`schedule_conv2d_nchw4c`.
+        As for :func:`conv2d_nchw4c` and :func:`schedule_conv2d_nchw4c`.
 
     Attributes
     ----------
     schedule : Schedule
-        How it is computed.
+        The schedule of the layer.
     function : Function
         The compiled kernels.
     build_seconds : float
-        What building took, from the tensor expressions to OpenCL C.
+        Build time, from tensor expressions to OpenCL C.
     """
 
     schedule: Schedule
@@ -69,14 +69,14 @@ class Conv2dLayer:
         self.write(data, weight)
 
     def write(self, data: npt.NDArray[Any], weight: npt.NDArray[Any]) -> None:
-        """Take other activations and weights of the same shapes and dtype."""
+        """Replace activations and weights by others of the same shapes and dtype."""
         for array, packed in zip(
             self._inputs, (pack_nchw4c(data), pack_oihw4o(weight)), strict=True
         ):
             array.copyfrom(packed)
 
     def run(self) -> None:
-        """Compute the output; does not wait for it."""
+        """Compute the output, without waiting for it."""
         self.function(*self._inputs, self._output)
 
     def sync(self) -> None:

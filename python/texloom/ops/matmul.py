@@ -1,6 +1,6 @@
-"""The matrix product ``C[m, n] = sum_k A[k, m] * B[k, n]``, and how GPUs compute it fast.
+"""The matrix product ``C[m, n] = sum_k A[k, m] * B[k, n]``, with fast schedules for GPUs.
 
-Both inputs have the reduction as their rows, so that both are read along rows, four elements at a
+The reduction axis is the first of both inputs, so that both are read along rows, four elements at a
 time: from buffers, or from textures with four elements in a texel.
 """
 
@@ -19,24 +19,24 @@ LANES = 4
 
 @dataclass(frozen=True)
 class Tiles:
-    """How the product is cut up.
+    """How the product is tiled.
 
     Attributes
     ----------
     block : (int, int, int)
-        Rows, columns and steps of k that one block computes together; where k is 0, threads read
-        memory directly and share nothing.
+        Rows, columns and steps of k of a block's tile; if k is 0, threads read memory directly and
+        share nothing.
     thread : (int, int)
         Rows and columns of one thread, in groups of four.
     lanes : (int, int)
-        Threads along rows and columns that take turns with these groups: those of a warp.
+        Threads of a warp along rows and columns, which take turns with these groups.
     swizzle : int
-        Rows of blocks that run side by side, column by column, and so share what they read of both
-        inputs in the device's cache. Divides the number of rows of blocks.
+        Rows of blocks that run together, column by column, so that they share reads of both inputs
+        in the device's cache. Must divide the number of rows of blocks.
     fetch_ahead : int
-        How many tiles ahead of its use a tile is fetched into registers: 0, 1 or 2.
+        How many tiles before its use a tile is fetched into registers: 0, 1 or 2.
     fragments_ahead : bool
-        Whether a thread loads its part of the next step of k while it computes this one.
+        Whether a thread loads its part of the next step of k during the current one.
     """
 
     block: tuple[int, int, int] = (128, 128, 8)
@@ -53,15 +53,15 @@ class Tiles:
 
 
 DIRECT = Tiles((128, 128, 0), (8, 8), (16, 16), 1, 0, False)
-"""Registers alone: each thread reads what it needs."""
+"""Registers only: each thread reads its own inputs."""
 SHARED = replace(DIRECT, block=(128, 128, 8), fetch_ahead=1)
-"""Tiles in shared memory, the next one under way."""
+"""Tiles in shared memory, the next one being fetched."""
 WARPS = Tiles(swizzle=8)
-"""The same with tiles of warps, fragments loaded ahead, and blocks in an order for the cache."""
+"""Also with warp tiles, fragments loaded ahead, and a block order for the cache."""
 
 
 def matmul(m: int, n: int, k: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The inputs ``A[k, m]`` and ``B[k, n]``, and the output ``C[m, n]``."""
+    """Return the inputs ``A[k, m]`` and ``B[k, n]``, and the output ``C[m, n]``."""
     a = te.placeholder((k, m), name="A")
     b = te.placeholder((k, n), name="B")
     step = te.reduce_axis((0, k), name="k")
@@ -75,7 +75,7 @@ def _unroll(stage: Stage, *axes: IterVar) -> None:
 
 
 def schedule_matmul(a: Tensor, b: Tensor, c: Tensor, tiles: Tiles = WARPS) -> Schedule:
-    """A schedule of :func:`matmul`, of extents that the tiles divide."""
+    """Schedule :func:`matmul`; the tiles must divide the extents."""
     s = te.create_schedule(c.op)
     sums = s.cache_write(c, "local")
     shared = [s.cache_read(t, "shared", [sums]) for t in (a, b)] if tiles.block[2] else []
@@ -111,7 +111,7 @@ def schedule_matmul(a: Tensor, b: Tensor, c: Tensor, tiles: Tiles = WARPS) -> Sc
 
 
 def _schedule_output(stage: Stage, c: Tensor, tiles: Tiles) -> IterVar:
-    """The loop of a thread, in which it computes and stores its groups of elements."""
+    """Return the loop of a thread, which computes and stores its groups of elements."""
     split = []
     for axis, block, own, lanes in zip(
         stage.op.axis, tiles.block, tiles.thread, tiles.lanes, strict=False
@@ -135,7 +135,7 @@ def _schedule_output(stage: Stage, c: Tensor, tiles: Tiles) -> IterVar:
 
 
 def _fill_together(stage: Stage, copy: Tensor, threads: int) -> None:
-    """All threads of a block copy the tile, four elements each at a time."""
+    """Let all threads of a block copy the tile, four elements at a time."""
     k, column = copy.op.axis
     group, lane = stage.split(column, LANES)
     turn, thread = stage.split(stage.fuse(k, group), threads)

@@ -1,6 +1,6 @@
 """Layouts whose last axis is four channels: one texel of a texture.
 
-Channels that are missing in the last group of four are zeros, which change no sum.
+Missing channels in the last group of four are zeros, which do not change sums.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LANES = 4
 
 
 def _zeros_behind(array: NDArray[Any], axis: int) -> NDArray[Any]:
-    """`array` with zeros behind the end of `axis`, up to a multiple of four."""
+    """Pad `axis` of `array` with zeros to a multiple of four."""
     missing = -array.shape[axis] % LANES
     widths = [(0, 0)] * array.ndim
     widths[axis] = (0, missing)
@@ -39,8 +39,8 @@ def unpack_nchw4c(array: NDArray[Any], channels: int) -> NDArray[Any]:
 def pack_oihw4o(array: NDArray[Any]) -> NDArray[Any]:
     """Weights ``[O, I, KH, KW]`` as ``[ceil(O / 4), 4 * ceil(I / 4), KH, KW, 4]``, same dtype.
 
-    The four lanes are output channels. The input channels are filled up with zeros, so that they
-    match those of :func:`pack_nchw4c`.
+    The four lanes are output channels. The input channels are padded with zeros to match
+    :func:`pack_nchw4c`.
     """
     padded = _zeros_behind(_zeros_behind(array, axis=0), axis=1)
     o, i, kh, kw = padded.shape

@@ -1,6 +1,6 @@
-"""What operators should return, by SciPy in float64, and how far float32 may be from it.
+"""References for operators, by SciPy in float64, and error bounds for float32.
 
-Needs SciPy; only the demonstration, the benchmarks and the tests import this module.
+Requires SciPy; only the demonstration, the benchmarks and the tests import this module.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def conv2d_reference(
 
 
 def _correlate(image: Float64Array, kernel: Float64Array) -> Float64Array:
-    """``[I, H, W]`` and ``[I, KH, KW]``: the sum over I, of the places where the kernel fits."""
+    """Correlate ``[I, H, W]`` with ``[I, KH, KW]`` where the kernel fits, summed over I."""
     _, height, width = kernel.shape
     total = sum(
         ndimage.correlate(plane, rows, mode="constant")
         for plane, rows in zip(image, kernel, strict=True)
     )
-    top, left = height // 2, width // 2  # SciPy's result is for the kernel's middle
+    top, left = height // 2, width // 2  # SciPy's result is for the kernel's center
     return total[
         top : total.shape[0] - (height - 1 - top), left : total.shape[1] - (width - 1 - left)
     ]
@@ -60,7 +60,7 @@ def conv2d_nhwc_reference(
 def conv2d_nhwc_error_bound(
     data: NDArray[Any], weight: NDArray[Any], *, stride: int = 1, padding: int = 1
 ) -> Float64Array:
-    """How far float32 sums may be from :func:`conv2d_nhwc_reference`, for each element."""
+    """Bound the error of float32 sums from :func:`conv2d_nhwc_reference`, per element."""
     terms = int(np.prod(weight.shape[:3])) if weight.ndim == 4 else int(np.prod(weight.shape[:2]))
     magnitudes = conv2d_nhwc_reference(np.abs(data), np.abs(weight), stride=stride, padding=padding)
     return sum_error_bound(terms, magnitudes)
@@ -69,7 +69,7 @@ def conv2d_nhwc_error_bound(
 def conv2d_error_bound(
     data: NDArray[Any], weight: NDArray[Any], *, stride: int = 1, padding: int = 1
 ) -> Float64Array:
-    """How far float32 sums may be from :func:`conv2d_reference`, for each element.
+    """Bound the error of float32 sums from :func:`conv2d_reference`, per element.
 
     Products with a zero of the padding are exact and add no error.
     """

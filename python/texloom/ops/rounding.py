@@ -1,4 +1,4 @@
-"""How far sums of floating-point products may be from the exact ones."""
+"""Error bounds of sums of floating-point products."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def gamma(terms: int, roundoff: float) -> float:
 
 
 def sum_error_bound(terms: int, magnitudes: NDArray[Any]) -> NDArray[np.float64]:
-    r"""How far float32 sums of `terms` products may be from sums in float64, element by element.
+    r"""Bound the difference of float32 sums of `terms` products from float64 sums, per element.
 
     A float32 sum of n products, in any order, with or without fused multiply-add, has an error of
     at most gamma_n(u) * sum(\|w\| * \|x\|) with u = 2^-24, if nothing overflows or underflows: N.

@@ -1,4 +1,4 @@
-"""The product of two matrices of texels, in the three ways that lanes can be used."""
+"""The product of two matrices of texels, with three uses of the lanes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Form = Callable[[Tensor, Tensor], Tensor]
 
 
 def outer_product_lanes(a: Tensor, b: Tensor) -> Tensor:
-    """Lanes are rows of C, and columns: a texel of each input makes 4 x 4 elements."""
+    """Lanes are rows and columns of C: a texel of each input makes 4 x 4 elements."""
     k = te.reduce_axis((0, a.shape[1]), name="k")
     return te.compute(
         (a.shape[0] * LANES, b.shape[0] * LANES),
@@ -36,7 +36,7 @@ def inner_reduction(a: Tensor, b: Tensor) -> Tensor:
 
 
 def vector_accumulators(a: Tensor, b: Tensor) -> Tensor:
-    """Lanes of B are lanes of C; each element of A meets a texel of B."""
+    """Lanes of B are lanes of C; each element of A multiplies a texel of B."""
     k = te.reduce_axis((0, a.shape[0]), name="k")
     return te.compute(
         (a.shape[1] * LANES, b.shape[1], LANES),
@@ -59,20 +59,20 @@ def schedule(
     tile: int = 2,
     threads: tuple[int, int] = (4, 8),
 ) -> Schedule:
-    """Sums in registers, of inputs in textures.
+    """Schedule the sums in registers, with inputs in textures.
 
     Parameters
     ----------
     form : callable
-        What made `c` of `a` and `b`.
+        The function that computed `c` from `a` and `b`.
     copy : bool
-        Whether each texel is brought into registers before its use.
+        Whether each texel is copied into registers before use.
     textures : bool
-        Whether the inputs are copied into textures; else they are read where they lie.
+        Whether the inputs are copied into textures; otherwise they are read in place.
     tile : int
         Texels of one thread along each axis.
     threads : (int, int)
-        Of a block, along rows and columns.
+        Threads of a block, along rows and columns.
     """
     s = te.create_schedule(c.op)
     sums = s.cache_write(c, "local")
@@ -91,13 +91,13 @@ def schedule(
 
 
 def _lanes_of(stage: Stage) -> IterVar:
-    """The loop over lanes: the last axis where it is one, else the inner part of it."""
+    """Return the loop over lanes: the last axis, or its inner part."""
     axes = stage.op.axis
     return axes[-1] if len(axes) == 3 else stage.split(axes[-1], factor=LANES)[1]
 
 
 def _bind_output(stage: Stage, vectorize: bool, tile: int, threads: tuple[int, int]) -> IterVar:
-    """Tiles of texels, one for each thread; returns the innermost loop of threads."""
+    """Give each thread a tile of texels; return the innermost thread loop."""
     y, x, *lane = stage.op.axis
     rows = tile * LANES if vectorize else tile
     y, yi = stage.split(y, factor=rows)

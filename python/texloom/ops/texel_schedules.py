@@ -11,7 +11,7 @@ LANES = 4
 """Channels of a texel."""
 
 THREADS = 32
-"""Of a block of a kernel that copies."""
+"""Threads per block of a copy kernel."""
 
 
 def block(tag: str = "x") -> IterVar:
@@ -25,12 +25,12 @@ def thread(tag: str = "x") -> IterVar:
 
 
 def spread(s: Schedule, tensor: Tensor, threads: int = THREADS, vectorize: bool = True) -> IterVar:
-    """Make a kernel of the tensor: its last axis are lanes, all others blocks of threads.
+    """Give the tensor a kernel: its last axis is the lanes, the others are blocks and threads.
 
     Returns
     -------
     IterVar
-        The axis of the threads.
+        The thread axis.
     """
     *axes, last = s[tensor].op.axis
     outer, inner = s[tensor].split(s[tensor].fuse(*axes), factor=threads)
@@ -44,16 +44,16 @@ def spread(s: Schedule, tensor: Tensor, threads: int = THREADS, vectorize: bool 
 def cache_in_texture(
     s: Schedule, tensor: Tensor, reader: Tensor, scope: str = "global.texture"
 ) -> Tensor:
-    """Copy the tensor into a texture, a texel from each thread; no copy of what lies in one."""
+    """Copy the tensor into a texture, one texel per thread, unless it is in one already."""
     cache = s.cache_read(tensor, scope, [reader])
     spread(s, cache)
     return cache
 
 
 def fill_together(s: Schedule, cache: Tensor, threads: Sequence[tuple[str, int]]) -> None:
-    """Have all threads of a block fill the cache, four elements at a time.
+    """Let all threads of a block fill the cache, four elements at a time.
 
-    `threads` are the dimensions and how many there are, outermost first.
+    `threads` gives the dimensions and their sizes, outermost first.
     """
     *axes, last = s[cache].op.axis
     s[cache].vectorize(last)
@@ -67,7 +67,7 @@ def fill_together(s: Schedule, cache: Tensor, threads: Sequence[tuple[str, int]]
 
 
 def copy_texels(s: Schedule, cache: Tensor, reader: Stage | Tensor, axis: IterVar) -> None:
-    """Fill the cache, which is in registers, at a loop of `reader`, texel by texel."""
+    """Fill a register cache at a loop of `reader`, texel by texel."""
     s[cache].compute_at(s[reader], axis)
     *texels, lane = s[cache].op.axis
     s[cache].vectorize(lane)

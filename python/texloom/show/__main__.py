@@ -41,7 +41,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Draw; 0, or 1 when there was nothing to draw, with the reason on stderr."""
+    """Draw the pictures; return 0, or 1 with the reason on stderr."""
     options = parse(arguments)
     out = options.out or options.file.with_suffix(".svg")
     try:

@@ -1,4 +1,4 @@
-"""The loop nests of a program: which loops are threads, what lies where, what each kernel moves."""
+"""Drawing of loop nests: which loops are threads, buffers with their scopes, traffic."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Node = dict[str, Any]
 
 
 def draw_kernel(canvas: Canvas, kernel: Node, body: list[Node], y: float) -> float:
-    """Draw one kernel from y on, its loops as `body` has them; returns where it ends."""
+    """Draw one kernel from y on, with the loops of `body`; return where it ends."""
     mark, top = canvas.mark(), y
     y = _heading(canvas, kernel, y + PAD + 12)
     y = _traffic(canvas, rows_of(kernel), y)
@@ -59,7 +59,7 @@ def draw_kernel(canvas: Canvas, kernel: Node, body: list[Node], y: float) -> flo
 
 
 def draw_legend(canvas: Canvas, bodies: list[list[Node]], y: float) -> float:
-    """The colours of the loops that occur; returns where it ends."""
+    """Draw the legend of the loops that occur; return where it ends."""
     kinds = {_label(node)[0] for body in bodies for node in _all_blocks(body)}
     x = 0.0
     for kind, words in LEGEND.items():
@@ -84,11 +84,11 @@ def _heading(canvas: Canvas, kernel: Node, y: float) -> float:
 
 
 COLUMNS = (0.0, 62.0, 250.0, 330.0, 480.0, 640.0, 750.0)
-"""Where the cells of a row of the table begin."""
+"""The positions of a table row's cells."""
 
 
 def _traffic(canvas: Canvas, rows: list[Traffic], y: float) -> float:
-    """A line for what is read, and for what is written, of each buffer."""
+    """Draw a line for the reads and one for the writes of each buffer."""
     header = ("buffer", "scope", "size", "accesses", "bytes", "of its size")
     for x, words in zip(COLUMNS[1:], header, strict=True):
         canvas.text(PAD + x, y + LINE - 4, words, size=11, colour=FAINT)
@@ -123,7 +123,7 @@ def _traffic_line(canvas: Canvas, row: Traffic, y: float) -> None:
 
 
 def _without_single_loops(nodes: list[Node]) -> list[Node]:
-    """Loops of one iteration are left out: they are in no kernel."""
+    """Loops of one iteration are omitted: no kernel has them."""
     result: list[Node] = []
     for node in nodes:
         if "body" not in node:
@@ -160,7 +160,7 @@ def _statements(canvas: Canvas, nodes: list[Node], x: float, y: float, width: fl
 
 
 def _statement(node: Node, width: float) -> list[str]:
-    """A store as it is written; where that is long, which buffers it reads alone."""
+    """Return the text of a store; if it is long, only the buffers that it reads."""
     lines = _lines(node["text"].strip(), width)
     if len(lines) <= 2:
         return lines
@@ -169,7 +169,7 @@ def _statement(node: Node, width: float) -> list[str]:
 
 
 def _lines(text: str, width: float) -> list[str]:
-    """The words of a statement, in lines that are no wider unless one word is."""
+    """Wrap the words of a statement into lines; a longer word gets its own line."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}".lstrip()
@@ -181,7 +181,7 @@ def _lines(text: str, width: float) -> list[str]:
 
 
 def _chain(canvas: Canvas, node: Node, x: float, y: float, width: float) -> float:
-    """Loops that hold nothing but one another, as labels in a row, around what they hold."""
+    """Draw perfectly nested loops as a row of labels, around their body."""
     mark, top = canvas.mark(), y
     chip_x, chip_y = x + 6, y + 6
     while True:
@@ -203,7 +203,7 @@ def _chain(canvas: Canvas, node: Node, x: float, y: float, width: float) -> floa
 
 
 def _shortened(words: str, width: float) -> str:
-    """The label, without the middle where it is wider: a loop's kind and extent stay."""
+    """Shorten a label in the middle, keeping the loop's kind and extent."""
     letters = int(width / text_width("m"))
     if len(words) <= letters:
         return words
@@ -212,7 +212,7 @@ def _shortened(words: str, width: float) -> str:
 
 
 def _label(node: Node) -> tuple[str, str]:
-    """What a label is, a key of LOOPS, and says."""
+    """Return a label's kind, a key of LOOPS, and its text."""
     if node["kind"] == "loop":
         loop = node["loop"]
         return loop.split(".")[0], f"{loop} {node['name']} < {node['extent']}"

@@ -1,4 +1,4 @@
-"""Pictures of a program: its textures, texel by texel, and its loop nests with what they move."""
+"""Pictures of a program: its textures, texel by texel, and its loop nests with traffic."""
 
 from __future__ import annotations
 
@@ -50,13 +50,12 @@ def show(
     target: str | Target | None = None,
     what: What = "all",
 ) -> Picture:
-    """Draw a schedule: where the elements of its textures lie, its loops, and what they move.
+    """Draw a schedule: the layouts of its textures, its loops and their traffic.
 
-    Of each kernel the picture shows the loops as the schedule made them, threads among them, the
-    scope and the size of the buffers in them, and a table: how often the kernel reads and writes
-    each buffer, in vectors or texels, how many bytes that is, and how many times the buffer's
-    size. These are counted in the lowered program: what the kernel asks for; caches and the
-    device's compiler may fetch less.
+    For each kernel, the picture shows the loops of the schedule, including threads, with scope and
+    size of the buffers in them, and a table of its traffic: the reads and writes of each buffer, in
+    vectors or texels, in bytes, and as a multiple of the buffer's size. The traffic is counted in
+    the lowered program, as the kernel requests it; caches and the device's compiler may fetch less.
 
     Parameters
     ----------
@@ -82,11 +81,11 @@ def show(
         another `what`.
     """
     if what not in ("all", "loops", "textures"):
-        raise ValueError(f"what={what!r} is none of 'all', 'loops', 'textures'")
+        raise ValueError(f"what={what!r} is not one of 'all', 'loops', 'textures'")
     program = lowered(inp, args, binds, target)
     kernels = program._kernels
     bodies = [_in_threads(kernel) for kernel in kernels]
-    if program is not inp:  # there is a schedule, whose loops say more
+    if program is not inp:  # the loops of a schedule show more
         bodies = _scheduled_loops(driver.lower_texts(inp, args, binds=binds, target=target))
     textures = _textures(kernels)
     if what == "textures" and not textures:
@@ -104,12 +103,12 @@ def show(
 
 
 def _scheduled_loops(texts: dict[str, str]) -> list[Any]:
-    """The loops of each kernel as the schedule made them: before any is unrolled or vectorised."""
+    """Return the loops of each kernel as scheduled, before unrolling and vectorizing."""
     return _kernels_in(driver.parse(texts["build_loops"])._body)
 
 
 def _kernels_in(plan: list[Any]) -> list[Any]:
-    """Each kernel's loops inside those that launch it again and again."""
+    """Return each kernel's loops inside the loops that launch it repeatedly."""
     bodies = []
     for node in plan:
         if node["kind"] == "nest":
@@ -120,7 +119,7 @@ def _kernels_in(plan: list[Any]) -> list[Any]:
 
 
 def _in_threads(kernel: dict[str, Any]) -> list[Any]:
-    """The body inside loops over the kernel's axes."""
+    """Return the body inside loops over the kernel's axes."""
     body = kernel["body"]
     for tag, name, extent in reversed(kernel["axes"]):
         body = [{"kind": "loop", "loop": tag, "name": name, "extent": str(extent), "body": body}]
@@ -128,6 +127,6 @@ def _in_threads(kernel: dict[str, Any]) -> list[Any]:
 
 
 def _textures(kernels: list[dict[str, Any]]) -> list[PlacedBuffer]:
-    """All textures of the kernels, once each."""
+    """Return all textures of the kernels, once each."""
     found = [p for kernel in kernels for p in kernel["params"] if p.scope == "texture"]
     return list(dict.fromkeys(found))

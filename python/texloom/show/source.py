@@ -1,4 +1,4 @@
-"""The program that a file holds: a text in the ``.tl`` form, or a script that makes a schedule."""
+"""Programs from files: a text in the ``.tl`` form, or a script that creates a schedule."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from ..te.tensor import PlaceholderOp, ScanOp
 from ..text_file import TextFileError, read_script, read_text_file
 
 RUN_NAME = "__show__"
-"""``__name__`` of a script while it is read: what stands under ``"__main__"`` does not run."""
+"""``__name__`` of a script while it is read; code under ``"__main__"`` does not run."""
 
 
 class SourceError(Exception):
-    """A file that no program comes from; the text says why, and what to do."""
+    """A file without a program; the text says why, and what to do."""
 
 
 def program_of(path: Path, name: str | None = None, target: str | None = None) -> Program:
-    """The program of a file.
+    """Return the program of a file.
 
     Parameters
     ----------
     path : Path
         A script (``.py``) or a program as text.
     name : str, optional
-        The script's variable that is meant; by default its only schedule or program.
+        The script's variable to use; by default its only schedule or program.
     target : str, optional
-        What a schedule of the script is lowered for.
+        The target for which a schedule of the script is lowered.
 
     Raises
     ------
     SourceError
-        Where the file cannot be read, the script fails or makes no schedule, or several.
+        If the file cannot be read, or the script fails or creates no schedule, or several.
     TVMError
-        For a text that is no program.
+        For a malformed text.
     """
     try:
         text = read_script(path) if path.suffix == ".py" else read_text_file(path)
@@ -55,7 +55,7 @@ def program_of(path: Path, name: str | None = None, target: str | None = None) -
 
 
 def arguments_of(schedule: Schedule) -> list[Tensor]:
-    """All inputs and outputs: what a schedule needs as arguments at least."""
+    """Return all inputs and outputs, the minimal arguments of a schedule."""
     scans = [s.op for s in schedule.stages if isinstance(s.op, ScanOp)]
     states = {state.op for scan in scans for state in scan.state_placeholder}
     inputs = [
@@ -66,7 +66,7 @@ def arguments_of(schedule: Schedule) -> list[Tensor]:
 
 
 def _run(path: Path) -> dict[str, Any]:
-    """The variables of the script."""
+    """Return the variables of the script."""
     try:
         return runpy.run_path(str(path), run_name=RUN_NAME)
     except TVMError:
@@ -93,7 +93,7 @@ def _choose(path: Path, variables: dict[str, Any], name: str | None) -> Schedule
     distinct = {id(value): key for key, value in reversed(list(found.items()))}
     if not distinct:
         raise SourceError(
-            f"{path}: the script makes no schedule\n"
+            f"{path}: the script creates no schedule\n"
             "  help: keep the te.create_schedule(...) in a variable of the module, outside of "
             "\"if __name__ == '__main__'\""
         )

@@ -1,4 +1,4 @@
-"""SVG text of rectangles and words, whose sizes are known without a browser."""
+"""SVG rectangles and text, whose sizes are computed without a browser."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from xml.sax.saxutils import escape, quoteattr
 
 FONT = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 SIZE = 12
-"""Pixels of ordinary words."""
+"""Font size of ordinary text, in pixels."""
 LINE = 18
-"""From one line of words to the next."""
+"""Line height."""
 INK, FAINT = "#24292f", "#6e7781"
 
 
 def text_width(text: str, size: int = SIZE) -> float:
-    """At most so many pixels: the letters of all the fonts are 0.6 of their size wide."""
+    """Return the maximal width: in all the fonts, letters are 0.6 of their size wide."""
     return 0.61 * size * len(text)
 
 
 def elided(text: str, width: float, size: int = SIZE) -> str:
-    """The text, cut with … where it is wider."""
+    """Return the text, shortened with … if it is wider."""
     letters = max(int(width / text_width("m", size)), 1)
     return text if len(text) <= letters else text[: letters - 1] + "…"
 
 
 @dataclass(frozen=True)
 class Colours:
-    """Of a box: within, and its edge."""
+    """Colors of a box: fill and edge."""
 
     fill: str
     edge: str
@@ -34,7 +34,7 @@ class Colours:
 
 @dataclass
 class Canvas:
-    """What was drawn so far; later things lie above earlier ones."""
+    """The elements drawn so far; later ones are above earlier ones."""
 
     width: float = 0
     height: float = 0
@@ -77,7 +77,7 @@ class Canvas:
         dashed: bool = False,
         at: int | None = None,
     ) -> None:
-        """A rectangle, above what was drawn first `at` many, or above everything."""
+        """Draw a rectangle above the first `at` elements, or above everything."""
         self._grow(x + width, y + height)
         dash = ' stroke-dasharray="4 3"' if dashed else ""
         part = (
@@ -87,11 +87,11 @@ class Canvas:
         self._parts.insert(len(self._parts) if at is None else at, part)
 
     def mark(self) -> int:
-        """A place among what is drawn, for boxes that go below what follows."""
+        """Return a position for boxes below everything drawn later."""
         return len(self._parts)
 
     def svg(self, margin: float = 16) -> str:
-        """The picture, on white."""
+        """Return the picture, on white."""
         width, height = self.width + 2 * margin, self.height + 2 * margin
         body = "\n".join(self._parts)
         return (

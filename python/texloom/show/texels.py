@@ -1,4 +1,4 @@
-"""Which element lies in which texel: a texture as a grid of texels, four lanes each."""
+"""Drawing of textures: a grid of texels with four lanes, showing the element of each."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .svg import FAINT, LINE, Canvas, Colours, elided, text_width
 from .units import shape_text, size_text
 
 LABEL = 11
-"""Size of the letters of elements."""
+"""Font size of elements."""
 LANE_HEIGHT = 15
 MAX_ROWS, MAX_COLUMNS = 6, 8
-"""Texels that are drawn; the others are elided."""
+"""Maximum number of texels drawn; the others are elided."""
 MAX_WIDTH = 900.0
 
 TINTS = (Colours("#eaf5ff", "#8ec1ee"), Colours("#fff4e0", "#e3b866"))
-"""Of neighbouring values of the most significant digit."""
+"""Colors of consecutive values of the most significant digit."""
 PADDING = Colours("#f0f0f0", "#c4c4c4")
 
-Digit = tuple[str, int]  # how it is written, how many values it has
+Digit = tuple[str, int]  # its text, its number of values
 
 
 class _Line(NamedTuple):
@@ -31,14 +31,14 @@ class _Line(NamedTuple):
 
     @property
     def stride(self) -> int:
-        """From one value of the most significant digit to the next; all, if there is one alone."""
+        """Entries per value of the most significant digit; all, if it is the only digit."""
         extents = [extent for _, extent in self.digits if extent > 1]
         return prod(extents[1:]) if len(extents) > 1 else self.count
 
     def shown(self, limit: int) -> list[int | None]:
-        """What is drawn: the first ones, both sides of the first change of tint, the last one.
+        """Return what is drawn: the first entries, both sides of a color change, the last.
 
-        None stands for those between.
+        None stands for elided entries.
         """
         if self.count <= limit:
             return list(range(self.count))
@@ -57,7 +57,7 @@ class _Line(NamedTuple):
 
 
 def number_text(digits: list[Digit]) -> str:
-    """The number that digits make: ``(d0 * 3 + d1) * 8 + d2``."""
+    """Return the number that digits form: ``(d0 * 3 + d1) * 8 + d2``."""
     text = ""
     for own, extent in digits:
         if not text:
@@ -69,7 +69,7 @@ def number_text(digits: list[Digit]) -> str:
 
 
 def draw_texture(canvas: Canvas, texture: PlacedBuffer, y: float) -> float:
-    """Draw it from y on; returns where it ends."""
+    """Draw the texture from y on; return where it ends."""
     y = _heading(canvas, texture, y)
     rows = _Line(texture.row_digits, texture.rows)
     columns = _Line(texture.column_digits, texture.columns)
@@ -138,7 +138,7 @@ def _texel(
     where: tuple[float, float, float],
     tint: Colours,
 ) -> None:
-    """One texel at x, y: its lanes from top to bottom."""
+    """Draw a texel at x, y: its lanes from top to bottom."""
     row, column = place
     x, y, width = where
     indices = [texture.index_at(row, column, lane) for lane in range(texture.lanes)]

@@ -1,4 +1,4 @@
-"""What kernels read and write, counted in the lowered program."""
+"""Memory traffic of kernels, counted in the lowered program."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from .units import size_text
 
 @dataclass(frozen=True)
 class Traffic:
-    """What all threads of one launch read from one buffer, or write to it.
+    """The reads from a buffer, or the writes to it, by all threads of a launch.
 
     Attributes
     ----------
     kernel : str
         Its name.
     verb : "reads" or "writes"
-        Which of the two.
+        The direction.
     buffer : PlacedBuffer
         The buffer or texture, with its ``name`` and ``scope``.
     accesses : int or None
-        A vector that is accessed at once, or a texel, is one. None where nothing bounds it.
+        The number of accesses; a vector or a texel counts as one. None if unbounded.
     bytes : int or None
-        All four lanes of each texel among them.
+        Bytes accessed, with all four lanes of each texel.
     exact : bool
-        Otherwise there are at most so many: values in memory decide, or lanes of a vector.
+        Whether the numbers are exact; otherwise they are upper bounds, because values in memory or
+        lanes of a vector decide.
     """
 
     kernel: str
@@ -43,7 +44,7 @@ class Traffic:
 
     @property
     def times_its_size(self) -> float | None:
-        """The bytes, in those of the whole buffer; None of memory that each block has."""
+        """The bytes as a multiple of the buffer's size; None for memory of each block."""
         if self.bytes is None or self.buffer.scope == "shared":
             return None
         return self.bytes / buffer_bytes(self.buffer)
@@ -56,7 +57,7 @@ class Traffic:
 
 
 def buffer_bytes(buffer: PlacedBuffer) -> int:
-    """Of a buffer's object, padding included."""
+    """The bytes of a buffer's object, including padding."""
     return prod((buffer.rows, buffer.columns, buffer.lanes, buffer.element_bytes))
 
 
@@ -68,10 +69,10 @@ def traffic(
     binds: Mapping[Tensor, Buffer] | None = None,
     target: str | Target | None = None,
 ) -> list[Traffic]:
-    """Count what the kernels of a schedule read and write, private arrays left out.
+    """Count the reads and writes of a schedule's kernels, except those of private arrays.
 
-    It is what the kernels ask for, as they are written: caches serve part of it, and the device's
-    compiler may keep in a register what a kernel reads twice.
+    Counted are the accesses in the kernels' code: caches serve part of them, and the device's
+    compiler may keep repeated reads in registers.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def traffic(
     Returns
     -------
     list of Traffic
-        In the order of the kernels, and of each as it first names its buffers.
+        In the order of the kernels, and for each kernel in the order of its buffers' first use.
 
     Raises
     ------
@@ -102,7 +103,7 @@ def lowered(
     binds: Mapping[Tensor, Buffer] | None,
     target: str | Target | None,
 ) -> Program:
-    """The program of stage ``kernels``: what is given, or what it is lowered to."""
+    """Return the program of stage ``kernels``, lowered if necessary."""
     if isinstance(inp, Program) and inp.stage not in ("te", "kernels"):
         raise ValueError(
             f"the program {inp.name!r} is at stage {inp.stage}: give one of stage te or kernels"
@@ -115,7 +116,7 @@ def lowered(
 
 
 def rows_of(kernel: dict[str, Any]) -> list[Traffic]:
-    """The rows of one kernel."""
+    """Return the rows of one kernel."""
     return [
         Traffic(kernel["name"], verb, buffer, **movement)
         for buffer, read, written in kernel["traffic"]

@@ -1,4 +1,4 @@
-"""What users hang on a compute: ``te.compute(..., attrs={...})``."""
+"""Attributes of operations: ``te.compute(..., attrs={...})``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Attributes(Mapping[str, Any]):
     """Constants by name; each has a ``.value``. Prints as JSON."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        # Of a compute that is a call of a tensor intrinsic: the te.intrinsic_call.AppliedIntrinsic.
+        # For a compute that calls a tensor intrinsic: the te.intrinsic_call.AppliedIntrinsic.
         self.call: Any = None
         self._values = {key: convert(value) for key, value in values.items()}
 
@@ -39,7 +39,7 @@ class Attributes(Mapping[str, Any]):
 
 
 def _attrs(self: Operation) -> Attributes:
-    """What the compute was given as ``attrs=``."""
+    """The attributes given as ``attrs=``."""
     own = self._attributes
     return Attributes({}) if own is None else own
 

@@ -1,4 +1,4 @@
-"""What the parameters of directives take: a value of another kind is a diagnostic of its own."""
+"""Kinds of the parameters of directives, and the check of their arguments."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ AXIS = Kind(
 AXES = Kind("an axis", _are(_is(IterVar)), AXIS.help)
 THREAD = Kind("a thread axis", _is(IterVar), 'make one by te.thread_axis("threadIdx.x")')
 STAGE = Kind("a stage", _is(Stage), "name the stage of a tensor T as s[T]")
-TENSOR = Kind("a tensor", _is(Tensor), "name what te.compute, te.placeholder or a cache returned")
+TENSOR = Kind("a tensor", _is(Tensor), "give the result of te.compute, te.placeholder or a cache")
 TENSORS = Kind("a tensor or a list of them", _are(_is(Tensor)), TENSOR.help)
 READERS = Kind("a tensor or a list of them", _are(_is_source), "name the tensors that read it: [B]")
 FACTOR = Kind("a number", _is_factor, "give a positive constant")
@@ -84,7 +84,7 @@ def check_arguments(
 ) -> None:
     """Refuse an argument of another kind than its parameter takes.
 
-    How many arguments there are is left to the call itself.
+    The number of arguments is checked by the call itself.
 
     Raises
     ------

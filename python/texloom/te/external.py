@@ -1,4 +1,4 @@
-"""Tensors whose elements a statement writes."""
+"""``te.extern``: tensors whose elements are written by a statement."""
 
 from __future__ import annotations
 
@@ -26,51 +26,51 @@ def extern(
     tag: str = "",
     attrs: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Tensors whose elements are written by a statement, which ``tir.ir_builder`` makes.
+    """Return tensors whose elements are written by a statement of ``tir.ir_builder``.
 
-    The statement runs as it stands: it has no axes that a schedule could split or bind, and binds
-    threads itself, by ``ib.scope_attr(te.thread_axis("blockIdx.x"), "thread_extent", n)``. Its
-    stage is never inlined, nor are those that it reads.
+    The statement runs unchanged: it has no axes that a schedule could split or bind. It binds
+    threads itself, by ``ib.scope_attr(te.thread_axis("blockIdx.x"), "thread_extent", n)``. Neither
+    its stage nor the stages that it reads are ever inlined.
 
-    It may use symbols, which are extents of arrays or arguments of the function: for the numbers of
-    blocks, ends of loops, in conditions and values.
+    It may use symbols that are extents of arrays or arguments of the function: in numbers of
+    blocks, loop bounds, conditions and values.
 
     Parameters
     ----------
     shape : sequence of int or Expr, or list of them
         The shape of the output, or one for each of several outputs; of constants and symbols.
     inputs : sequence of Tensor
-        What the statement reads.
+        The tensors that the statement reads.
     fcompute : callable
         Takes a list of buffers for the inputs and one for the outputs, and returns the statement.
     name : str
         For messages, texts and stages.
     dtype : str, a dtype of NumPy's, or a sequence of them, optional
-        Element types of the outputs; the inputs' own where they have one in common.
+        Element types of the outputs; by default that of the inputs, if they have the same.
     in_buffers, out_buffers : Buffer or sequence of Buffer, optional
-        What `fcompute` is given, made by ``tir.decl_buffer``.
+        The buffers passed to `fcompute`, made by ``tir.decl_buffer``.
     tag : str
-        The user's own word; kept and shown. That of an enclosing ``te.tag_scope`` otherwise.
+        A tag, which is stored and shown; by default that of an enclosing ``te.tag_scope``.
     attrs : mapping, optional
-        Numbers, strings and lists of them, kept as the operation's ``attrs``.
+        Numbers, strings and lists of them, stored as the operation's ``attrs``.
 
     Returns
     -------
     Tensor or list of Tensor
-        A list where there are several outputs.
+        A list if there are several outputs.
 
     Raises
     ------
     TVMError
-        TL1020, a ValueError as well, for outputs without a dtype, for a function that returns no
-        statement, and where the statement is none that a program may have: where it accesses a
-        buffer outside its shape, writes an input, or uses what it does not declare.
+        TL1020, also a ValueError, for outputs without a dtype, for a function that does not return
+        a statement, and for an invalid statement: one that accesses a buffer outside its shape,
+        writes an input, or uses undeclared names.
     """
     if not isinstance(inputs, (list, tuple)) or not all(isinstance(t, Tensor) for t in inputs):
         refuse(
             "BadExtern",
-            f"the inputs of the extern '{name}' are no list of tensors",
-            "give a list of what te.placeholder, te.compute and the like return",
+            f"the inputs of the extern '{name}' are not a list of tensors",
+            "give a list of tensors, as te.placeholder and te.compute return them",
         )
     reads = _several(in_buffers) if in_buffers else [_buffer_of(t) for t in inputs]
     writes = _several(out_buffers) if out_buffers else _outputs(shape, inputs, name, dtype)
@@ -107,8 +107,8 @@ def _outputs(
         if len(known) != 1:
             refuse(
                 "BadExtern",
-                f"the inputs of the extern '{name}' have no one dtype",
-                "give that of its outputs by dtype=",
+                f"the inputs of the extern '{name}' have different dtypes",
+                "give the dtype of the outputs as dtype=",
             )
         dtype = known.pop()
     dtypes = list(dtype) if isinstance(dtype, (list, tuple)) else [dtype] * len(shapes)
@@ -118,7 +118,7 @@ def _outputs(
             f"the extern '{name}' has {len(shapes)} outputs, but {len(dtypes)} dtypes",
             "give one dtype for all, or a list of one for each",
         )
-    # One of several is named by its number.
+    # Each of several outputs is named by its number.
     names = [name] if len(shapes) == 1 else [f"{name}.v{i}" for i in range(len(shapes))]
     return [decl_buffer(s, d, n) for s, d, n in zip(shapes, dtypes, names, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Tensor intrinsics: statements that stand for the loops of a small computation."""
+"""Tensor intrinsics: statements that replace the loops of a small computation."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ def decl_tensor_intrin(
     scalar_params: Sequence[Any] | None = None,
     default_buffer_params: Mapping[str, Any] | None = None,
 ) -> TensorIntrin:
-    """A tensor intrinsic, for ``Stage.tensorize`` and for calls in a compute.
+    """Declare a tensor intrinsic, for ``Stage.tensorize`` and for calls in a compute.
 
-    The statements access *views*: buffers whose indices count from the first element of the part
-    of a tensor that they stand for, wherever that tensor lies.
+    The statements access *views*: buffers that stand for a region of a tensor and whose indices
+    count from its first element, in any memory.
 
     Parameters
     ----------
     op : Operation
-        What the statements compute: a compute of constant shape, over placeholders of which it
-        reads each element.
+        The computation of the statements: a compute of constant shape over placeholders, of which
+        it reads every element.
     fcompute : callable
-        Takes a list of buffers for the inputs, one for the outputs and, where there are any, the
-        list `scalar_params`; returns the statement, or three: the whole computation, the start of
-        its reduction (or None: the first step is the whole computation), and one step of it.
+        Takes a list of buffers for the inputs, one for the outputs and, if there are any, the list
+        `scalar_params`. Returns the statement, or three: the whole computation, the reset of its
+        reduction (or None if the whole computation is the first step), and the update for one step.
     name : str
         For messages and texts.
     binds : mapping, optional
         Buffers for inputs and outputs, made by ``tir.decl_buffer``. Their strides and offsets may
-        be variables, which have the values of the tensor's memory in the statements. A part of a
-        tensor stands for a buffer only where it lies in the buffer's scope, if that names one, and
-        is known to begin at a multiple of its ``offset_factor``.
+        be variables, whose values in the statements are those of the tensor's memory. A region
+        matches a buffer only if it is in the buffer's scope, if any, and is proven to start at a
+        multiple of its ``offset_factor``.
     scalar_params : list of Expr, optional
-        Variables that the computation uses, and that are numbers to the statements. A call gives
-        their values; where ``Stage.tensorize`` names the intrinsic, they are what the loops
-        compute with in these places, the same throughout.
+        Variables of the computation that are numbers to the statements. A call gives their values;
+        for ``Stage.tensorize``, the values are the expressions that the loops have in their places,
+        which must not vary inside the loops.
     default_buffer_params : mapping, optional
         Arguments of ``tir.decl_buffer`` for all other buffers.
 
     Raises
     ------
     TVMError
-        TL1021, a ValueError as well, where the operation is no such compute, a buffer is none of
-        its tensor, a scalar is no variable of the computation, the function returns no statement,
-        or a statement is none that a program may have.
+        TL1021, also a ValueError, if the operation is not such a compute, a buffer does not fit its
+        tensor, a scalar is not a variable of the computation, the function does not return a
+        statement, or a statement is invalid.
     """
     if not isinstance(op, Operation):
         refuse(
             "BadDirectiveArgument",
-            f"decl_tensor_intrin is given a {type(op).__name__}, no operation",
+            f"decl_tensor_intrin is given a {type(op).__name__}, not an operation",
             "give the operation of what te.compute returns: C.op",
         )
     scalars = list(scalar_params or [])
@@ -73,8 +73,8 @@ def decl_tensor_intrin(
         if t.op._kind != "placeholder":
             refuse(
                 "BadIntrinsic",
-                f"the input '{t.op.name}' of the intrinsic '{name}' is no placeholder",
-                "make its inputs by te.placeholder, and read them in one te.compute",
+                f"the input '{t.op.name}' of the intrinsic '{name}' is not a placeholder",
+                "make its inputs with te.placeholder and read them in one te.compute",
             )
     params = dict(default_buffer_params or {})
     declared = dict(binds or {})
@@ -107,18 +107,18 @@ def decl_tensor_intrin(
 
 
 def _tensorize(self: Stage, var: IterVar, tensor_intrin: TensorIntrin) -> None:
-    """Leave what a loop, and those inside it, compute to a tensor intrinsic.
+    """Replace a loop and the loops inside it by a tensor intrinsic.
 
-    That they compute what the intrinsic does is looked at by ``lower``: axes in front of the
-    intrinsic's own have extent 1 inside, and the loops are whole everywhere. A reduction that loops
-    around divide into steps takes the intrinsic's reset and update. Scalars of the intrinsic have
-    the values that the loops compute with in their places.
+    ``lower`` checks that the loops compute what the intrinsic computes: axes before those of the
+    intrinsic have extent 1 inside the loop, and the loops are never partial. If outer loops split
+    the reduction into steps, the intrinsic's reset and update are used. Scalars of the intrinsic
+    get their values from the loops' expressions.
 
     Raises
     ------
     TVMError
-        TL2005 where the axis is no loop of this stage, TL2016 where it is bound or annotated; at
-        lower TL3033 where the loops compute something else.
+        TL2005 if the axis is not a loop of this stage, TL2016 if it is bound or annotated; at
+        lower, TL3033 if the loops compute something else.
     """
     self._tensorize(var, tensor_intrin)
 

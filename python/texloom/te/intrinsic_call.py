@@ -24,13 +24,13 @@ from ..tir.op import const
 
 _refuse = partial(refuse, "BadIntrinsic")
 
-# Before te/tracing.py takes it: what a call stands for is no directive of the user's.
+# Taken before te/tracing.py wraps it, because a call's tensorize is not a directive of the user.
 _reorder = Stage.reorder
 
 
 @dataclass(frozen=True)
 class TensorRegion:
-    """Part of a tensor: ``A[i, 0:16]``. Of each axis the first index and the number of indices."""
+    """A region of a tensor, ``A[i, 0:16]``: for each axis, the first index and the extent."""
 
     tensor: Tensor
     first: list[Any]
@@ -38,12 +38,12 @@ class TensorRegion:
 
 
 def _whole_number(value: Any) -> int:
-    """An extent, which has to be known."""
+    """Return an extent, which has to be constant."""
     number = Analyzer().simplify(_core.to_expr(value))
     if number._class != "IntImm":
         _refuse(
             f"an intrinsic works on parts of constant extents, not on {number}",
-            "split the axis by a constant, and take so many indices: A[i, j : j + 16]",
+            "split the axis by a constant, and take that many indices: A[i, j : j + 16]",
         )
     return int(number)
 
@@ -61,9 +61,7 @@ def _region(tensor: Tensor, indices: Sequence[Any]) -> TensorRegion:
             extents.append(1)
             continue
         if index.step not in (None, 1):
-            _refuse(
-                f"a part of '{tensor.name}' has a step", "take elements that follow one another"
-            )
+            _refuse(f"a part of '{tensor.name}' has a step", "take consecutive elements")
         start = 0 if index.start is None else index.start
         stop = whole if index.stop is None else index.stop
         first.append(start)
@@ -72,7 +70,7 @@ def _region(tensor: Tensor, indices: Sequence[Any]) -> TensorRegion:
 
 
 def _sliced(element: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Indices of which one is a slice make a region, others an element."""
+    """Indices with a slice make a region, others an element."""
 
     def getitem(self: Any, index: Any) -> Any:
         entries = list(index) if isinstance(index, (list, tuple)) else [index]
@@ -87,7 +85,7 @@ def _sliced(element: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 @dataclass(frozen=True)
 class AppliedIntrinsic:
-    """What a compute made of a call: its schedule leaves the inner axes to the intrinsic."""
+    """A compute made from a call: its schedule leaves the inner axes to the intrinsic."""
 
     intrinsic: TensorIntrin
     data_axes: list[IterVar]
@@ -97,18 +95,18 @@ class AppliedIntrinsic:
 
     @property
     def inner(self) -> list[IterVar]:
-        """The axes that no directive of the user's is about."""
+        """The axes that the user's directives do not affect."""
         return [*self.data_axes, *self.inner_reduction]
 
     def tensorize(self, stage: Stage) -> None:
-        """What a new schedule says of the stage."""
+        """Apply the intrinsic to the stage in a new schedule."""
         _reorder(stage, *self.outer_reduction, *self.inner)
         stage._tensorize(self.inner[0], self.intrinsic)
 
 
 @dataclass(frozen=True)
 class IntrinsicCall:
-    """The body of a compute, and nothing else."""
+    """A call of an intrinsic, which can only be the body of a compute."""
 
     intrinsic: TensorIntrin
     regions: list[TensorRegion]
@@ -116,17 +114,17 @@ class IntrinsicCall:
     reduction: list[IterVar]
 
     def applied(self, shape: Sequence[Expr]) -> AppliedIntrinsic:
-        """The call in a compute that has this shape behind its own axes."""
+        """Apply the call in a compute that has this shape after its own axes."""
         op = self.intrinsic.op
         own = [_whole_number(n) for n in op.output(0).shape]
         given = [_whole_number(n) for n in shape]
         skipped = len(own) - len(given)
         if skipped < 0 or own[skipped:] != given or own[:skipped] != [1] * skipped:
             _refuse(
-                f"the intrinsic '{self.intrinsic.name}' computes {own} at once, but behind the "
-                f"axes of its compute there are {given}",
-                "name the compute's axes by the parameters of its function: what is behind them is "
-                "the intrinsic's",
+                f"the intrinsic '{self.intrinsic.name}' computes {own}, but its compute leaves "
+                f"{given} after its own axes",
+                "name the compute's axes by the parameters of its function: the remaining ones "
+                "belong to the intrinsic",
             )
         axes = [
             _core.data_axis(axis.name, n) for axis, n in zip(op.axis[skipped:], given, strict=True)
@@ -141,7 +139,7 @@ class IntrinsicCall:
         )
         if not axes and not inner:
             _refuse(
-                f"the intrinsic '{self.intrinsic.name}' computes one element of one",
+                f"the intrinsic '{self.intrinsic.name}' computes a single element",
                 "write its expression as the body of the compute",
             )
         return AppliedIntrinsic(called, axes, self.reduction, inner, values)
@@ -185,21 +183,21 @@ def _scalar(intrinsic: TensorIntrin, value: Any, wanted: Expr) -> Expr:
 
 
 def _call(self: TensorIntrin, *args: Any, reduce_axis: Any = None) -> IntrinsicCall:
-    """The intrinsic's computation on parts of tensors, as the body of a ``te.compute``.
+    """Return a call of the intrinsic on regions of tensors, as the body of a ``te.compute``.
 
     Parameters
     ----------
     args
-        In any order a part for each input: ``A[i, 0:16]``, a whole tensor, or an element
-        ``A[i, j]``; and for each scalar an expression of the compute's axes. Of more elements than
-        there are inputs, those behind are for scalars.
+        In any order, a region for each input (``A[i, 0:16]``, a whole tensor, or an element ``A[i,
+        j]``), and for each scalar an expression of the compute's axes. If there are more elements
+        than inputs, the last ones are scalars.
     reduce_axis : IterVar or list of IterVar, optional
-        Axes to reduce over besides the intrinsic's own.
+        Axes to reduce over, in addition to the intrinsic's own.
     """
     axes = list(reduce_axis) if isinstance(reduce_axis, (list, tuple)) else [reduce_axis]
     reduction = [axis for axis in axes if axis is not None]
     if reduction and not self.op.reduce_axis:
-        _refuse(f"the intrinsic '{self.name}' reduces over nothing", "leave reduce_axis= out")
+        _refuse(f"the intrinsic '{self.name}' has no reduction", "leave reduce_axis= out")
     inputs, params = self.op.input_tensors, self.scalar_params
     parts: list[Any] = []
     scalars: list[Any] = []

@@ -1,4 +1,4 @@
-"""``transform_layout``: other axes for where a tensor lies."""
+"""``transform_layout``: the layout of a stage's result in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .directive_arguments import shown
 
 
 class _AxisSeparator:
-    """What stands between the axes of rows and those of columns."""
+    """The separator between the axes of rows and those of columns."""
 
     def __repr__(self) -> str:
         return "AXIS_SEPARATOR"
@@ -24,9 +24,9 @@ AXIS_SEPARATOR = _AxisSeparator()
 
 
 def axis_names(function: Callable[..., Any], rank: int) -> list[str]:
-    """A name for each axis that the function takes, ``*names`` taking as many as make up the rank.
+    """Return a name for each axis that the function takes; ``*names`` takes all that remain.
 
-    Keyword-only parameters, behind ``*names``, are the last axes.
+    Keyword-only parameters, after ``*names``, are the last axes.
     """
     parameters = list(inspect.signature(function).parameters.values())
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
@@ -44,7 +44,7 @@ def axis_names(function: Callable[..., Any], rank: int) -> list[str]:
 
 
 def mapped(function: Callable[..., Iterable[Any]], axes: list[Any]) -> list[Any]:
-    """What the function makes of these axes: axes and separators."""
+    """Return the axes and separators that the function makes from these axes."""
     parameters = inspect.signature(function).parameters.values()
     keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     count = len(axes) - len(keywords)
@@ -59,11 +59,11 @@ def mapped(function: Callable[..., Iterable[Any]], axes: list[Any]) -> list[Any]
 
 
 def _transform_layout(self: Stage, mapping_function: Callable[..., Iterable[Any]]) -> list[IterVar]:
-    """Lay the stage's result out by other axes.
+    """Change the layout of the stage's result to other axes.
 
-    In a buffer the new axes are row-major. In a texture those before ``AXIS_SEPARATOR`` make rows,
-    those after it columns and, last, the lanes; without it the scope's rule holds. An array for an
-    argument has the new shape.
+    In a buffer, the new axes are row-major. In a texture, the axes before ``AXIS_SEPARATOR`` are
+    rows, and those after it are columns and, last, lanes; without a separator, the scope's mapping
+    applies. The array for an argument has the new shape.
 
     Parameters
     ----------
@@ -75,12 +75,12 @@ def _transform_layout(self: Stage, mapping_function: Callable[..., Iterable[Any]
     Returns
     -------
     list of IterVar
-        The loops over the new axes; none of a placeholder.
+        The loops over the new axes; empty for a placeholder.
 
     Raises
     ------
     TVMError
-        TL2017 when that is no layout.
+        TL2017 if the result is not a layout.
     """
     axes = [var(name) for name in axis_names(mapping_function, self._layout_rank)]
     indices: list[Any] = []

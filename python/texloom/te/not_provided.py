@@ -1,4 +1,4 @@
-"""Directives that TVM has and Texloom does not: each says what to write instead."""
+"""Directives of TVM that Texloom lacks; each raises a diagnostic with an alternative."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .._core import IterVar, Schedule, Stage, Tensor
 
 
 def _create_group(self: Schedule, outputs: Any, inputs: Any, include_inputs: bool = False) -> Stage:
-    """Refused: stages are placed one by one."""
+    """Refused: stages are attached one by one."""
     del outputs, inputs, include_inputs
     _core.refuse(
         "NotProvided",
@@ -19,7 +19,7 @@ def _create_group(self: Schedule, outputs: Any, inputs: Any, include_inputs: boo
 
 
 def _env_threads(self: Stage, threads: Any) -> None:
-    """Refused: a kernel has the threads that its loops are bound to."""
+    """Refused: the threads of a kernel are those that its loops are bound to."""
     del threads
     _core.refuse(
         "NotProvided",
@@ -29,16 +29,16 @@ def _env_threads(self: Stage, threads: Any) -> None:
 
 
 def _rolling_buffer(self: Stage) -> None:
-    """Refused: an iteration does not keep what the one before it computed."""
+    """Refused: an iteration keeps no values of the previous one."""
     _core.refuse(
         "NotProvided",
-        f"rolling_buffer of '{self.op.name}': an iteration keeps nothing of the one before it",
-        "attach the stage to a loop further out, so that less is computed twice",
+        f"rolling_buffer of '{self.op.name}': an iteration keeps no values of the previous one",
+        "attach the stage to an outer loop, so that less is computed twice",
     )
 
 
 def _prefetch(self: Stage, tensor: Tensor, var: IterVar, offset: Any) -> None:
-    """A hint to fetch what the loop reads next into a cache: kept as a pragma, without effect."""
+    """A hint to prefetch into a cache; stored as a pragma, without effect."""
     self.pragma(var, f"prefetch_{tensor.name}", offset)
 
 

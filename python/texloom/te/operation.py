@@ -29,7 +29,7 @@ def _extents(shape: Any) -> tuple[Any, ...]:
 
 
 def placeholder(shape: Any, dtype: DType | None = None, name: str = "placeholder") -> Tensor:
-    """An input tensor.
+    """Declare an input tensor.
 
     Parameters
     ----------
@@ -56,37 +56,37 @@ def compute(
     attrs: Mapping[str, Any] | None = None,
     varargs_names: Sequence[str] | None = None,
 ) -> Any:
-    """A tensor whose elements are given by a function of their indices.
+    """Define a tensor by a function of its indices.
 
     Parameters
     ----------
     shape : int or sequence of int
-        Extents, all positive; what is no integer is cut to one.
+        Extents, all positive; floats are truncated to integers.
     fcompute : callable
-        Takes one index for each extent and returns an expression, or a list of them; its
-        parameters name the axes (``*i``: i0, i1, ...). Extents that it takes no index for are
-        dropped; where it returns the call of a tensor intrinsic, they are those that the intrinsic
-        computes at once. A reduction (``te.sum`` and its like) may stand only at the top.
+        Takes one index for each extent and returns an expression, or a list of them; its parameters
+        name the axes (``*i``: i0, i1, ...). Trailing extents without a parameter are dropped; if it
+        returns a call of a tensor intrinsic, they are the extents that the intrinsic computes. A
+        reduction such as ``te.sum`` must be the outermost expression.
     name : str
         For messages, texts and stages.
     tag : str
-        The user's own word; kept and shown. That of an enclosing ``te.tag_scope`` otherwise.
+        A tag, which is stored and shown; by default that of an enclosing ``te.tag_scope``.
     attrs : mapping, optional
-        Numbers, strings and lists of them, kept as the operation's ``attrs``.
+        Numbers, strings and lists of them, stored as the operation's ``attrs``.
     varargs_names : sequence of str, optional
         Names for the indices that ``*i`` takes.
 
     Returns
     -------
     Tensor or tuple of Tensor
-        A tuple when the function returns several expressions: outputs of one operation.
+        A tuple if the function returns several expressions, the outputs of one operation.
 
     Raises
     ------
     TVMError
         TL1001 for a bad shape, TL1004 for a nested reduction, TL1007 for a function that does not
-        take the axes or return expressions (also an ``AssertionError``, when its parameters are at
-        fault).
+        take the axes or return expressions (also an ``AssertionError`` if its parameters are
+        wrong).
     """
     whole = [int(n) if isinstance(n, float) else n for n in _extents(shape)]
     extents = _core.check_shape(whole, name)
@@ -137,7 +137,7 @@ def _refuse_function(tensor: str, problem: str, axes: int) -> NoReturn:
 
 
 def _ends(dom: Any, function: str, example: str) -> tuple[Any, Any]:
-    """Where a domain begins, and where it ends."""
+    """Return the begin and the end of a domain."""
     if isinstance(dom, Range):
         return dom.min, dom.min + dom.extent
     if isinstance(dom, (list, tuple)) and len(dom) == 2:
@@ -145,12 +145,12 @@ def _ends(dom: Any, function: str, example: str) -> tuple[Any, Any]:
     refuse(
         "BadDirectiveArgument",
         f"{function}: dom is {shown(dom)}, neither a pair nor a Range",
-        f"give where it begins and where it ends: {example}",
+        f"give its begin and its end: {example}",
     )
 
 
 def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "") -> IterVar:
-    """An axis to reduce over, from ``dom[0]`` to ``dom[1] - 1``; `dom` may be a Range."""
+    """Return an axis to reduce over, from ``dom[0]`` to ``dom[1] - 1``; `dom` may be a Range."""
     if thread_tag:
         refuse(
             "BadThreadAxis",
@@ -162,12 +162,11 @@ def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "") -> IterVar:
 
 
 def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
-    """A thread index: ``blockIdx.x`` to ``z``, ``threadIdx.x`` to ``z``, or ``vthread``.
+    """Return a thread axis: ``blockIdx.x`` to ``z``, ``threadIdx.x`` to ``z``, or ``vthread``.
 
-    A string in the first place is the tag. Each call makes a new object; within one kernel those
-    of one tag are one index, but virtual threads of different objects are never one. `dom`, a
-    pair or a Range, is the axis's ``.dom`` and nothing else; `name` is accepted for the sake of
-    existing scripts.
+    A string as the first argument is the tag. Each call makes a new object. In a kernel, all axes
+    with one tag are one index, except that different virtual thread objects are always distinct.
+    `dom`, a pair or a Range, only sets the axis's ``.dom``; `name` is accepted for compatibility.
     """
     del name
     if isinstance(dom, str):
@@ -181,7 +180,7 @@ def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
 
 
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:
-    """A schedule of these outputs and everything they read, each stage at the root.
+    """Create a schedule of these outputs and everything they read, with all stages at the root.
 
     Calls of tensor intrinsics are tensorized already.
     """

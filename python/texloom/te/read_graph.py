@@ -1,4 +1,4 @@
-"""Which operations read which, and inside which loops they are computed: ``te.schedule``."""
+"""Queries of ``te.schedule``: which operations read which, and inside which loops they are."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ReadGraph = Mapping[Operation, Sequence[Tensor]]
 
 
 def _read_by(op: Operation) -> list[Tensor]:
-    """A scan reads what its rows are."""
+    """A scan reads the tensors of its rows."""
     return [*op.init, *op.update] if op._kind == "scan" else list(op.input_tensors)
 
 
 def _in_post_order(
     outputs: Iterable[Operation], graph: ReadGraph, ends: Iterable[Operation] = ()
 ) -> list[Operation]:
-    """What the outputs depend on, and they themselves, each behind what it reads."""
+    """Return the outputs and everything they depend on, producers first."""
     order: list[Operation] = []
     seen = set(ends)
     left = [(op, False) for op in reversed(list(outputs))]
@@ -36,7 +36,7 @@ def _in_post_order(
 
 
 def CreateReadGraph(ops: Sequence[Operation]) -> dict[Operation, list[Tensor]]:  # noqa: N802 (TVM's)
-    """The tensors that each operation reads: of these and of all that they depend on."""
+    """Return the tensors that each operation reads, for these and everything they depend on."""
     graph: dict[Operation, list[Tensor]] = {}
     left = list(ops)
     while left:
@@ -48,12 +48,12 @@ def CreateReadGraph(ops: Sequence[Operation]) -> dict[Operation, list[Tensor]]: 
 
 
 def PostDFSOrder(outputs: Sequence[Operation], graph: ReadGraph) -> list[Operation]:  # noqa: N802
-    """The operations of the graph that the outputs depend on, each behind what it reads."""
+    """Return the operations of the graph that the outputs depend on, producers first."""
     return _in_post_order(outputs, graph)
 
 
 def CreateAttachPath(sch: Schedule) -> dict[Operation, list[IterVar]]:  # noqa: N802
-    """The loops of other stages that each stage is computed in, the innermost first."""
+    """Return the loops of other stages that enclose each stage, innermost first."""
     return {stage.op: _attach_path(stage) for stage in sch.stages}
 
 
@@ -77,11 +77,11 @@ def _attach_path(stage: Stage) -> list[IterVar]:
 
 
 def ScanGetBody(op: Operation) -> list[Operation]:  # noqa: N802
-    """What the steps of a scan compute, the updates last: all that depends on a state."""
+    """Return the operations of a scan's steps, those that depend on a state, the updates last."""
     if op._kind != "scan":
         refuse(
             "BadDirectiveArgument",
-            f"ScanGetBody of '{op.name}', which is no scan",
+            f"ScanGetBody of '{op.name}', which is not a scan",
             "give the operation of what te.scan returned",
         )
     graph = CreateReadGraph([op])
@@ -96,7 +96,7 @@ def ScanGetBody(op: Operation) -> list[Operation]:  # noqa: N802
 
 
 def ScanFixPointAnalysis(scan: Operation) -> NoReturn:  # noqa: N802
-    """Refused: which axes of a scan stay where they are is not told apart."""
+    """Refused: the axes that a scan leaves in place are not computed."""
     refuse(
         "NotProvided",
         f"there is no ScanFixPointAnalysis of '{scan.name}': which axes of a scan stay where they "

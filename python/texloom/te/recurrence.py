@@ -1,4 +1,4 @@
-"""Tensors of which each row is computed from those before it."""
+"""``te.scan``: tensors whose rows are computed from earlier rows."""
 
 from __future__ import annotations
 
@@ -22,52 +22,53 @@ def scan(
     tag: str = "",
     attrs: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Tensors whose rows are computed one after the other: a recurrence over the first axis.
+    """Define a recurrence over the first axis: tensors whose rows are computed in order.
 
     The first ``init.shape[0]`` rows are those of `init`. Each step computes the row ``t`` as
     ``update[t, ...]``, whose function reads earlier rows as elements of `state_placeholder`, such
-    as ``state[t - 1, ...]``, ``state[te.min(k, t - 1), ...]``, or ``state[k, ...]`` where a
-    condition says ``k < t``. What the update reads may read the state as well, at the same ``t``.
-    Several states are computed together, and may read one another's.
+    as ``state[t - 1, ...]``, ``state[te.min(k, t - 1), ...]``, or ``state[k, ...]`` under a
+    condition ``k < t``. Tensors that the update reads may read the state too, at the same ``t``.
+    Several states are computed together, and may read one another.
 
     Parameters
     ----------
     init, update, state_placeholder : Tensor or sequence of Tensor
-        One of each for each state: two made by ``te.compute``, the third by ``te.placeholder``.
-        Update and state have the shape of the result; the init has fewer rows, a constant number.
+        One of each per state: init and update made by ``te.compute``, the state by
+        ``te.placeholder``. Update and state have the shape of the result; the init has fewer rows,
+        a constant number.
     inputs : sequence of Tensor, optional
-        What else the update reads; accepted for the sake of existing scripts.
+        Other tensors that the update reads; accepted for compatibility.
     name : str
         For messages, texts and stages; the loop over the steps is ``name.idx``.
     tag : str
-        The user's own word; kept and shown. That of an enclosing ``te.tag_scope`` otherwise.
+        A tag, which is stored and shown; by default that of an enclosing ``te.tag_scope``.
     attrs : mapping, optional
-        Numbers, strings and lists of them, kept as the operation's ``attrs``.
+        Numbers, strings and lists of them, stored as the operation's ``attrs``.
 
     Returns
     -------
     Tensor or list of Tensor
-        A list where there are several states.
+        A list if there are several states.
 
     Raises
     ------
     TVMError
-        TL1024, a ValueError as well, for lists of different lengths, or of anything but tensors,
-        where shapes or dtypes do not fit, and where a step is not known to read only rows that are
-        computed before it.
+        TL1024, also a ValueError, for lists of different lengths or with elements that are not
+        tensors, for shapes or dtypes that do not match, and for a step that is not proven to read
+        only earlier rows.
     """
     parts = [_several(part) for part in (init, update, state_placeholder)]
     if len({len(part) for part in parts}) != 1:
         refuse(
             "BadScan",
-            f"the scan '{name}' has not as many inits, updates and states as one another",
+            f"the scan '{name}' has different numbers of inits, updates and states",
             "give one of each for each state",
         )
     for tensor in [t for part in parts for t in part] + _several(inputs or []):
         if not isinstance(tensor, Tensor):
             refuse(
                 "BadScan",
-                f"the scan '{name}' is given a {type(tensor).__name__}, no tensor",
+                f"the scan '{name}' is given a {type(tensor).__name__}, not a tensor",
                 "make init and update by te.compute, and the state by te.placeholder",
             )
     kept = None if attrs is None else Attributes(attrs)

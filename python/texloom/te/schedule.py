@@ -1,4 +1,4 @@
-"""What can be read of schedules, and functions on whole schedules: ``te.schedule``."""
+"""Attributes of schedules, and functions on whole schedules: ``te.schedule``."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class Fuse:
 
 @dataclass(frozen=True)
 class Singleton:
-    """A loop of one iteration, which ``fuse`` of no axes made."""
+    """A loop of one iteration, made by ``fuse`` without axes."""
 
     iter: IterVar
 
 
 @dataclass(frozen=True)
 class IterVarAttr:
-    """What directives said of the loop of one axis."""
+    """The annotations of the loop of one axis."""
 
     iter_type: int
     bind_thread: IterVar | None
@@ -61,7 +61,7 @@ class IterVarAttr:
 
 
 class AxisMap(Mapping[IterVar, Any]):
-    """A mapping of axes, told apart as the objects they are: ``==`` of axes is an expression."""
+    """A mapping of axes by identity, because ``==`` of axes is an expression."""
 
     def __init__(self, items: list[tuple[IterVar, Any]]) -> None:
         self._items = items
@@ -82,7 +82,7 @@ class AxisMap(Mapping[IterVar, Any]):
         return len(self._items)
 
     def items(self) -> list[tuple[IterVar, Any]]:  # type: ignore[override]
-        """Pairs of axis and value, in the order of stages and axes."""
+        """Return pairs of axis and value, in the order of stages and axes."""
         return list(self._items)
 
     def __repr__(self) -> str:
@@ -95,7 +95,7 @@ _ITER_TYPES = {"serial": 0, "unrolled": 5, "vectorized": 6, "parallel": 7, "tens
 
 
 def _relations(stage: Stage) -> list[Split | Fuse | Singleton]:
-    """How the stage's loops came from its axes, in the order they were made."""
+    """The splits and fusions that made the stage's loops, in order."""
     kinds = {"split": Split, "fuse": Fuse, "unit": Singleton}
 
     def part(value: Any) -> Any:
@@ -105,7 +105,7 @@ def _relations(stage: Stage) -> list[Split | Fuse | Singleton]:
 
 
 def _iter_var_attrs(stage: Stage) -> AxisMap:
-    """What directives said of loops, by their axes."""
+    """The annotations of loops, by axis."""
     return AxisMap(
         [
             (
@@ -123,14 +123,14 @@ def _iter_var_attrs(stage: Stage) -> AxisMap:
 
 
 def _num_child_stages(stage: Stage) -> int:
-    """How many stages are computed at loops of this one."""
+    """The number of stages that are computed at loops of this one."""
     return sum(other.attach_stage == stage for other in stage._schedule.stages)
 
 
 def InferBound(s: Schedule) -> AxisMap:  # noqa: N802 (the name that scripts use)
-    """The range of every axis of every stage that is computed in loops, as :class:`Range`.
+    """Return the range of every axis of every stage that is computed in loops, as :class:`Range`.
 
-    The first value is an expression over the loops around the stage.
+    The first value is an expression of the loops that enclose the stage.
     """
     return AxisMap(
         [(axis, Range.from_min_extent(first, extent)) for axis, first, extent in inferred(s)]
@@ -138,15 +138,15 @@ def InferBound(s: Schedule) -> AxisMap:  # noqa: N802 (the name that scripts use
 
 
 def ScheduleOps(s: Schedule, bounds: Any, debug_keep_trivial_loop: bool = False) -> Stmt:  # noqa: N802
-    """The loops that compute the schedule, to be printed; what ``lower`` makes of it first.
+    """Return the loops of the schedule, for printing, as ``lower`` has them first.
 
     Parameters
     ----------
     s : Schedule
         It is not changed.
     bounds, debug_keep_trivial_loop
-        Accepted for the sake of existing scripts: :func:`InferBound` of the schedule holds, and
-        loops of one iteration are left out.
+        Accepted for compatibility: the bounds are those of :func:`InferBound`, and loops of one
+        iteration are omitted.
     """
     del bounds, debug_keep_trivial_loop
     inputs = [each for each in s.stages if each.op._kind == "placeholder" and each.group is None]
@@ -160,7 +160,7 @@ def ScheduleOps(s: Schedule, bounds: Any, debug_keep_trivial_loop: bool = False)
 
 
 def inferred(s: Schedule) -> list[tuple[IterVar, Expr, Expr]]:
-    """Axis, first value and extent of all axes."""
+    """Return axis, first value and extent of all axes."""
     return _core.inferred_ranges(s)
 
 
@@ -169,41 +169,41 @@ def _auto_inline(s: Schedule, kind: str) -> None:
     _core.auto_inline(s, kind)
     for stage in s.stages:
         if stage.attach_type == _INLINE and stage.op not in inlined:
-            stage.compute_inline()  # as the user could have said it: it is in the trace
+            stage.compute_inline()  # a directive like any other, so that the trace has it
 
 
 def AutoInlineElemWise(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
-    """Inline every stage that reads its inputs at its own indices, outputs excepted."""
+    """Inline every stage that reads its inputs at its own indices, except outputs."""
     _auto_inline(s, "elemwise")
 
 
 def AutoInlineBroadcast(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
-    """The same for stages that read their inputs at some of their own indices, in order."""
+    """Likewise for stages that read their inputs at some of their own indices, in order."""
     _auto_inline(s, "broadcast")
 
 
 def AutoInlineInjective(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
-    """The same for all stages but reductions."""
+    """Likewise for all stages except reductions."""
     _auto_inline(s, "injective")
 
 
 def _normalize(s: Schedule) -> Schedule:
-    """A copy, which can be scheduled further and built by itself."""
+    """Return a copy, which can be scheduled further and built independently."""
     return _core.copy_schedule(s)
 
 
 def _stage_map(s: Schedule) -> dict[Operation, Stage]:
-    """The stages by their operations, as these are now."""
+    """The stages by their current operations."""
     return {stage.op: stage for stage in s.stages}
 
 
 def _group(stage: Stage) -> Stage | None:
-    """The scan in whose steps the stage is computed."""
+    """The scan whose steps compute the stage."""
     return stage._scan
 
 
 def _groups(s: Schedule) -> list[Stage]:
-    """The stages of scans, each of which stands for what its steps compute."""
+    """The stages of scans, each of which stands for the stages of its steps."""
     return [stage for stage in s.stages if stage.op._kind == "scan"]
 
 

@@ -1,4 +1,4 @@
-"""``SpecializedCondition``: what a script says holds while it writes a schedule."""
+"""``SpecializedCondition``: conditions that a script assumes while it writes a schedule."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _current: ContextVar[SpecializedCondition | None] = ContextVar("texloom_conditio
 
 
 class SpecializedCondition:
-    """Conditions that hold inside a ``with``; for the script to ask, lowering takes no notice.
+    """Conditions that hold inside a ``with``, for the script to query; lowering ignores them.
 
     Attributes
     ----------
     clauses : list of PrimExpr
-        The conditions; of a nested one those around it do not count.
+        The conditions, without those of enclosing scopes.
     """
 
     def __init__(self, conditions: Any) -> None:
@@ -34,7 +34,7 @@ class SpecializedCondition:
 
     @staticmethod
     def current() -> SpecializedCondition | None:
-        """The innermost one around the call; None outside of all."""
+        """Return the innermost one around the call, or None."""
         return _current.get()
 
 

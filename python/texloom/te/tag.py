@@ -1,4 +1,4 @@
-"""``tag_scope``: a tag for all computes that a block or a function makes."""
+"""``tag_scope``: a tag for all computes made in a block or a function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _current: ContextVar[str | None] = ContextVar("texloom_tag", default=None)
 
 
 class TagScope(ContextDecorator):
-    """Gives its tag to every ``te.compute`` inside."""
+    """A scope that gives its tag to every ``te.compute`` inside."""
 
     def __init__(self, tag: str) -> None:
         self.tag = tag
@@ -22,8 +22,8 @@ class TagScope(ContextDecorator):
         if _current.get() is not None:
             refuse(
                 "TwoTags",
-                f"the tag_scope {self.tag!r} stands inside that of {_current.get()!r}",
-                "leave the inner one out, or put it behind the outer one",
+                f"the tag_scope {self.tag!r} is inside the tag_scope {_current.get()!r}",
+                "remove the inner one, or put it after the outer one",
             )
         self._token = _current.set(self.tag)
         return self
@@ -34,19 +34,19 @@ class TagScope(ContextDecorator):
 
 
 def tag_scope(tag: str) -> TagScope:
-    """A scope whose computes have this tag, for ``with`` and as a decorator."""
+    """Return a scope whose computes have this tag, for ``with`` and as a decorator."""
     return TagScope(tag)
 
 
 def tag_of(own: str) -> str:
-    """The tag of a compute that was given `own`."""
+    """Return the tag of a compute that was given `own`."""
     enclosing = _current.get()
     if enclosing is None:
         return own
     if own:
         refuse(
             "TwoTags",
-            f"a compute has the tag {own!r}, and stands in the tag_scope {enclosing!r}",
+            f"a compute has the tag {own!r}, but is inside the tag_scope {enclosing!r}",
             "leave tag= out, or put the compute outside of the scope",
         )
     return enclosing

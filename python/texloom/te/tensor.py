@@ -17,7 +17,7 @@ _NAMES = {add: "T_add", sub: "T_subtract", mul: "T_multiply", truediv: "T_divide
 
 
 def _is_element(value: Any) -> bool:
-    """Whether it belongs to a point of some index space, of which a tensor would know nothing."""
+    """Whether the value uses axes, which a tensor could not bind."""
     if isinstance(value, IterVar):
         return True
     node = _core.to_expr(value)
@@ -25,7 +25,7 @@ def _is_element(value: Any) -> bool:
 
 
 def _combine(operator: Operator, a: Any, b: Any) -> Any:
-    """`a operator b`, of which one is a tensor: a tensor, element by element."""
+    """Apply an operator elementwise; one of `a` and `b` is a tensor."""
     for tensor, other in ((a, b), (b, a)):
         if isinstance(tensor, Tensor) and not isinstance(other, Tensor):
             if tensor.ndim == 0 and _is_element(other):
@@ -54,7 +54,7 @@ def _is_one(extent: Any) -> bool:
 
 
 def _broadcast_shape(a: Tensor, b: Tensor) -> list[Expr]:
-    """Axes are matched from the last one; of two extents one may be 1."""
+    """Broadcast two shapes: axes are matched from the last one, and an extent may be 1."""
     longer, shorter = (a, b) if a.ndim >= b.ndim else (b, a)
     shape = list(longer.shape)
     for i in range(1, shorter.ndim + 1):
@@ -82,7 +82,7 @@ def _negative(self: Tensor) -> Tensor:
 
 
 def _astype(self: Tensor, dtype: str) -> Tensor:
-    """The tensor with its elements converted."""
+    """Return the tensor with its elements converted."""
     names = [f"ax{i}" for i in range(self.ndim)]
     return compute(
         self.shape, lambda *i: self(*i).astype(dtype), "T_cast", "elemwise", varargs_names=names
@@ -90,7 +90,7 @@ def _astype(self: Tensor, dtype: str) -> Tensor:
 
 
 def _equal(self: Tensor, other: Any) -> Expr:
-    """Whether the element of a tensor without axes equals the other value: an expression."""
+    """Compare the element of a tensor without axes with the other value: an expression."""
     return _core.to_expr(self).equal(other)
 
 
@@ -104,7 +104,7 @@ Tensor.astype = _astype
 
 
 def _of_input(attribute: str) -> property:
-    """What a placeholder has, and no other operation."""
+    """An attribute that only placeholders have."""
 
     def get(self: Operation) -> Any:
         if self._kind != "placeholder":

@@ -1,4 +1,4 @@
-"""``Schedule.trace``: the calls that made a schedule, as a script that makes it again."""
+"""``Schedule.trace``: the calls that made a schedule, as a script that repeats them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .. import _core
 from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor, TensorIntrin
 from ..checked_calls import check_methods, refuse_call
 from ..tir.op import var
-from . import intrinsic, intrinsic_call  # noqa: F401 (what they add is traced)
+from . import intrinsic, intrinsic_call  # noqa: F401 (the directives they add are traced)
 from .directive_arguments import PARAMETERS, check_arguments
 from .layouts import AXIS_SEPARATOR, axis_names, mapped
 
@@ -21,29 +21,29 @@ STAGE_DIRECTIVES = [name for name in PARAMETERS if name not in SCHEDULE_DIRECTIV
 
 
 def _stages(s: Schedule) -> Iterator[Stage]:
-    """Those of the schedule, not looked up before they are needed."""
+    """Return the stages of the schedule, looked up only when needed."""
     yield from s.stages
 
 
 class Trace:
-    """The lines of one schedule, and what its tensors and axes are called in them."""
+    """The lines of one schedule, and the names of its tensors and axes."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.tensors: dict[Operation, str] = {}
         self.axes: dict[IterVar, str] = {}
-        self.mentioned: list[Stage] = []  # by the call at hand: whose axes it is likely to name
+        self.mentioned: list[Stage] = []  # whose axes the current call is likely to name
         self.used: set[str] = {"s", "te"}
 
     def copy(self) -> Trace:
-        """What was done so far, for a schedule that goes its own way from here."""
+        """Return a copy of the trace, for a schedule that is scheduled independently from here."""
         other = Trace()
         other.lines, other.used = list(self.lines), set(self.used)
         other.tensors, other.axes = dict(self.tensors), dict(self.axes)
         return other
 
     def new_name(self, stem: str) -> str:
-        """An identifier that no line uses yet."""
+        """Return an identifier that no line uses yet."""
         stem = re.sub(r"\W", "_", stem)
         if not stem or stem[0].isdigit():
             stem = "_" + stem
@@ -55,16 +55,16 @@ class Trace:
         return name
 
     def tensor(self, op: Operation) -> str:
-        """What a tensor of the user's is called: its name, if that is free."""
+        """Return a name for a user's tensor: its own, if that is free."""
         if op not in self.tensors:
             self.tensors[op] = self.new_name(op.name)
         return self.tensors[op]
 
     def axis(self, s: Schedule, axis: IterVar) -> str:
-        """A variable of an earlier line, or the place among the axes of an operation."""
+        """Return a variable of an earlier line, or the position among the axes of an operation."""
         if axis in self.axes:
             return self.axes[axis]
-        if tag := axis.thread_tag:  # of no stage, then
+        if tag := axis.thread_tag:  # not an axis of a stage
             name = self.axes[axis] = self.new_name(tag)
             self.lines.append(f'{name} = te.thread_axis("{tag}")')
             return name
@@ -75,10 +75,10 @@ class Trace:
                         return f"{self.value(s, stage)}.op.{attribute}[{i}]"
             if stage.op._kind == "scan" and stage.op.scan_axis.same_as(axis):
                 return f"{self.value(s, stage)}.op.scan_axis"
-        return axis.name  # of no stage: the directive is going to refuse it
+        return axis.name  # not an axis of a stage: the directive will refuse it
 
     def value(self, s: Schedule, value: Any) -> str:
-        """An argument as a script spells it."""
+        """Return an argument as a script spells it."""
         if isinstance(value, Stage):
             return f"s[{self.tensor(value.origin_op)}]"
         if isinstance(value, Tensor):
@@ -96,7 +96,7 @@ class Trace:
         return repr(value)
 
     def layout_function(self, stage: Stage, function: Callable[..., Any]) -> str:
-        """The argument of ``transform_layout``, by what it makes of the axes."""
+        """Return the argument of ``transform_layout``, from the axes that it returns."""
         axes = [var(f"d{i}") for i in range(len(axis_names(function, stage._layout_rank)))]
         entries = [
             "te.AXIS_SEPARATOR"
@@ -107,7 +107,7 @@ class Trace:
         return f"lambda {', '.join(map(str, axes))}: [{', '.join(entries)}]"
 
     def thread(self, tag: str) -> str:
-        """A thread axis of this tag: axes of one tag are one."""
+        """Return a thread axis of this tag; axes of one tag are one."""
         for known, name in self.axes.items():
             if known.thread_tag == tag:
                 return name
@@ -116,7 +116,7 @@ class Trace:
         return name
 
     def result(self, value: Any) -> str:
-        """Names for what a call returned, as the target of an assignment."""
+        """Return names for the results of a call, as the target of an assignment."""
         if isinstance(value, Tensor):
             return self.tensor(value.op)
         if isinstance(value, IterVar):
@@ -141,7 +141,7 @@ def _traced(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         trace = _trace_of(s)
         line_count, axis_count = len(trace.lines), len(trace.axes)
         trace.mentioned = [each for each in (self, *args) if isinstance(each, Stage)]
-        # Before the call: afterwards an axis may be of another stage.
+        # Before the call, because afterwards an axis may belong to another stage.
 
         def value(each: Any) -> str:
             if name == "transform_layout":
@@ -178,7 +178,7 @@ def _normalized(method: Callable[[Schedule], Schedule]) -> Callable[[Schedule], 
 
 
 def _trace(self: Schedule) -> str:
-    """The directives called so far, as a script that makes the schedule again.
+    """Return the directives called so far, as a script that repeats them.
 
     The script begins with ``create_schedule``; the tensors that the user made are variables of
     their names.

@@ -1,4 +1,4 @@
-"""How arguments lie in memory."""
+"""Buffers: declarations of tensors in memory."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def decl_buffer(
     exact_image: bool = False,
     layout: str = "",
 ) -> Buffer:
-    """How an argument's array lies in memory, for ``binds=`` of :func:`lower` and :func:`build`.
+    """Declare an argument's array in memory, for ``binds=`` of :func:`lower` and :func:`build`.
 
-    Also the memory that the function of ``te.extern`` is given, for ``in_buffers=`` and
-    ``out_buffers=``: in global memory, wherever the tensor lies; and the views of
-    ``te.decl_tensor_intrin``, for its ``binds=``: wherever the tensor lies, too.
+    It also declares the memory passed to the function of ``te.extern``, for ``in_buffers=`` and
+    ``out_buffers=`` (in global memory, wherever the tensor is), and the views of
+    ``te.decl_tensor_intrin``, for its ``binds=`` (in any memory).
 
     Parameters
     ----------
@@ -40,34 +40,33 @@ def decl_buffer(
     name : str
         The argument's name in kernels; the tensor's own by default.
     data
-        None: memory is the tensor's.
+        Must be None: the memory is the tensor's.
     strides, elem_offset
-        How far apart neighbours along each axis lie, a constant or a variable for each axis, and a
-        variable for the place of the first element. Buffers of tensor intrinsics stand for parts
-        of tensors, and these say which. All others are arrays, which are compact and begin where
-        their memory does: variables that nothing else uses then have these values, in statements
-        of te.extern, too; constants have to be them.
+        The stride of each axis, a constant or a variable, and a variable for the position of the
+        first element. For buffers of tensor intrinsics they describe the region of the tensor. All
+        other buffers are arrays, which are compact and start at the beginning of their memory:
+        variables that nothing else uses get these values, also in statements of te.extern;
+        constants must have them.
     scope : str
-        ``global`` by default, or a texture scope. For buffers of tensor intrinsics any scope, in
-        which the tensor then has to lie; by default it lies anywhere.
+        ``global`` by default, or a texture scope. For buffers of tensor intrinsics, any scope,
+        which the tensor must then have; by default any is accepted.
     data_alignment
-        Accepted for the sake of existing scripts: no use is made of what it promises.
+        Accepted for compatibility and ignored.
     offset_factor : int
-        For buffers of tensor intrinsics: what the place of the first element is a multiple of, in
-        elements; 0 as good as 1.
+        For buffers of tensor intrinsics: the first element's position must be a multiple of this,
+        in elements; 0 means 1.
     buffer_type : str
-        ``"auto_broadcast"`` is accepted where it changes nothing: of constant extents above 1.
+        ``"auto_broadcast"`` is accepted if it has no effect, for constant extents above 1.
     origin : bool
-        Whether a texture may begin anywhere in its image: the kernel then takes the place of its
-        corner as two constants.
+        Whether a texture may start anywhere in its image: the kernel then takes the position of its
+        corner as two arguments.
     exact_image : bool
-        A contract: the image of a texture has the texels of the tensor and no others. Padding by
-        zeros then needs no condition in kernels where what lies outside of the tensor lies outside
-        of the image, which reads as zero. A call with a larger image is refused (TL5014).
+        A contract: the image of a texture has exactly the texels of the tensor. Zero padding then
+        needs no condition in kernels if elements outside the tensor are outside the image, where
+        reads return zero. A call with a larger image is refused (TL5014).
     layout : str
-        How the array lies there, where the scope's own rule is not wanted:
-        ``"texture[(h, w, c) -> rows=(h), cols=(c/4, w), lanes=c%4]"``; the names stand for the
-        axes, in order.
+        The layout, which replaces the scope's own mapping: ``"texture[(h, w, c) -> rows=(h),
+        cols=(c/4, w), lanes=c%4]"``; the names stand for the axes, in order.
 
     Raises
     ------
@@ -99,7 +98,7 @@ def decl_buffer(
 
 
 def _check_broadcast(extents: tuple[Any, ...]) -> None:
-    """Refuses extents that are 1 at some calls, where an element would stand for all."""
+    """Refuse extents that may be 1 at some calls, which would broadcast."""
     for extent in map(_core.to_expr, extents):
         if extent._class != "IntImm" or int(extent) == 1:
             refuse(
@@ -114,7 +113,7 @@ _READ, _WRITE = 1, 2
 
 
 def _access_mask(buffer: Buffer, given: Any) -> int:
-    """The bits of what TVM takes for an access: letters or a number."""
+    """Return the bits of an access, given as letters or as TVM's number."""
     if isinstance(given, str) and given and set(given) <= {"r", "w"}:
         return (_READ if "r" in given else 0) | (_WRITE if "w" in given else 0)
     if isinstance(given, int) and _READ <= given <= _READ | _WRITE:
@@ -134,46 +133,46 @@ def _access_ptr(
     offset: Any = 0,
     extent: Any = None,
 ) -> Expr:
-    """A pointer to the first element, as an argument of :func:`call_extern`.
+    """Return a pointer to the first element, as an argument of :func:`call_extern`.
 
     It has the address space of the memory: in OpenCL C 1.2 the function's parameter is a
-    ``__global float*`` where a tensor lies in global memory, a ``__local float*`` where it lies in
-    ``"shared"``, a ``float*`` where it lies in ``"local"``; ``__global const float*`` in global
-    memory that the kernel only reads. The function is taken to access all of the buffer.
+    ``__global float*`` for a tensor in global memory, a ``__local float*`` for ``"shared"``, a
+    ``float*`` for ``"local"``, and ``__global const float*`` for global memory that the kernel only
+    reads. The function is assumed to access the whole buffer.
 
     Parameters
     ----------
     access_mask : str or int
-        What the function does there: ``"r"``, ``"w"`` or ``"rw"``; 1, 2 or 3.
+        The function's access: ``"r"``, ``"w"`` or ``"rw"``, or 1, 2 or 3.
     ptr_type, extent
-        Accepted for the sake of existing scripts, without effect.
+        Accepted for compatibility, without effect.
     content_lanes : int
-        1: it points to single elements.
+        Must be 1: the pointer is to single elements.
     offset : Expr or int
-        How many elements behind the first one it points to.
+        The number of elements past the first one.
 
     Raises
     ------
     TVMError
-        TL3034 where the access is none of these, and for elements that C has no type for; where
-        the tensor does not lie in a row-major array, as one in a texture, when it is lowered.
+        TL3034 for another access, and for element types that C lacks; when lowered, also for a
+        tensor that is not in a row-major buffer, such as one in a texture.
     """
     del ptr_type, extent
     if content_lanes != 1:
         refuse(
             "BadForeignCall",
-            f"access_ptr of '{self.name}' is to point to {content_lanes} lanes at a time",
-            "leave content_lanes out, and use vload4 and its like in the function",
+            f"access_ptr of '{self.name}' cannot point to {content_lanes} lanes at a time",
+            "leave content_lanes out, and use vload4 or a similar function",
         )
     mask = _access_mask(self, access_mask)
     return _core.pointer(self, bool(mask & _READ), bool(mask & _WRITE), offset)
 
 
 def _data(self: Buffer) -> NoReturn:
-    """Refused: nothing says what is done with it."""
+    """Refused: it does not state how the memory is accessed."""
     refuse(
         "NotProvided",
-        f"the pointer of '{self.name}' is taken by .data, which does not say for what",
+        f"the pointer of '{self.name}' is requested by .data, which does not state the access",
         'use access_ptr("r"), "w" or "rw"',
     )
 

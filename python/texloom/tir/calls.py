@@ -1,4 +1,4 @@
-"""Calls of functions by name, as scripts reach ``native_exp`` and its like."""
+"""Calls of functions by name, such as ``native_exp``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from ..checked_calls import check_calls
 from ..dtypes import DType
 from ..errors import refuse
 from . import op, opencl_functions
+from .ir_builder import BufferVar
 
-# What OpenCL C, C and TVM call functions that are named otherwise here.
+# Names in OpenCL C, C and TVM of functions that have other names here.
 _OTHER_NAMES = {"fabs": "abs", "pow": "power", "rint": "nearbyint", "native_pow": "native_powr"}
 
 _OPERATORS: dict[str, Callable[..., Expr]] = {
@@ -33,7 +34,7 @@ _OPERATORS: dict[str, Callable[..., Expr]] = {
 
 
 def _element_name(name: str) -> str:
-    """The name of the table for exp, expf, fabs, ..."""
+    """Return the function's name in the table, for exp, expf, fabs, ..."""
     known = _core.intrinsics()
     name = _OTHER_NAMES.get(name, name)
     if name not in known and name.endswith("f"):  # C's names for float32
@@ -42,7 +43,7 @@ def _element_name(name: str) -> str:
 
 
 def _known(dtype: DType, name: str, args: tuple[Any, ...]) -> Expr | None:
-    """The call, if the function is one that Texloom knows."""
+    """Return the call, if the function is known."""
     dtype = _core.dtype_name(dtype)
     if name in _OPERATORS:
         return _OPERATORS[name](*args).astype(dtype)
@@ -57,28 +58,26 @@ def _known(dtype: DType, name: str, args: tuple[Any, ...]) -> Expr | None:
             f"{name} is called with {len(args)} arguments",
             f"give it {_core.intrinsics()[element]} of them",
         )
-    # As in C, arguments are converted to what the function takes.
+    # As in C, arguments are converted to the function's type.
     return _core.call(element, *(_core.to_expr(x).astype(dtype) for x in args))
 
 
 def _foreign(dtype: DType, name: str, pure: bool, args: tuple[Any, ...]) -> Expr:
-    from .ir_builder import BufferVar  # which needs the classes of expressions, as calls do
-
-    # What ir_builder allocates is its pointer.
+    # An array of ir_builder stands for its pointer.
     operands = [x.access_ptr("rw") if isinstance(x, BufferVar) else x for x in args]
     return _core.foreign_call(dtype, name, pure, operands)
 
 
 def call_pure_extern(dtype: DType, func_name: str, *args: Any) -> Expr:
-    """A function of OpenCL C by its name, such as ``native_exp`` or ``fabs``.
+    """Call a function of OpenCL C by its name, such as ``native_exp`` or ``fabs``.
 
-    Known are the functions of ``te`` and ``tir`` by their names here and in OpenCL C, those with an
-    ``f`` behind them, the ``native_`` and ``half_`` ones, and those of OpenCL C that can be written
-    as expressions, such as ``mad``, ``clamp`` and ``mul_hi``. All others are foreign: C text of the
-    schedule has to define them, ``s[T].pragma(axis, "import_c", text)``.
+    The known functions are those of ``te`` and ``tir``, by their names here and in OpenCL C, also
+    with the suffix ``f``; the ``native_`` and ``half_`` functions; and those of OpenCL C that can
+    be written as expressions, such as ``mad``, ``clamp`` and ``mul_hi``. All others are foreign: C
+    text of the schedule must define them, ``s[T].pragma(axis, "import_c", text)``.
 
-    What a foreign function returns hangs on its arguments alone. It is called where the value is
-    needed, and not where a condition leaves it out; how often is not promised.
+    The result of a foreign function must depend only on its arguments. It is called where the value
+    is needed, but not where a condition excludes it; the number of calls is unspecified.
 
     Parameters
     ----------
@@ -92,27 +91,26 @@ def call_pure_extern(dtype: DType, func_name: str, *args: Any) -> Expr:
     Raises
     ------
     TVMError
-        TL3034 for arguments that are none of these; TL2042, when it is lowered, for a foreign
-        function without C text.
+        TL3034 for other arguments; when lowered, TL2042 for a foreign function without C text.
     """
     known = _known(dtype, func_name, args)
     return _foreign(dtype, func_name, True, args) if known is None else known
 
 
 def call_extern(dtype: DType, func_name: str, *args: Any) -> Expr:
-    """:func:`call_pure_extern` of a function that may do more than to return a value.
+    """Like :func:`call_pure_extern`, for a function with side effects.
 
-    ``ib.emit`` makes a statement of it. No function that is known has effects.
+    ``ib.emit`` makes it a statement. The known functions have no side effects.
     """
     known = _known(dtype, func_name, args)
     return _foreign(dtype, func_name, False, args) if known is None else known
 
 
 def call_intrin(dtype: DType | None, func_name: str, *args: Any) -> Expr | Stmt:
-    """A function of ``tir`` by its name there, such as ``tir.exp``.
+    """Call a function of ``tir`` by its name there, such as ``tir.exp``.
 
-    ``tir.tvm_storage_sync`` is a statement, for ``emit`` of an ``ir_builder``: all threads of a
-    block meet, and see what was written before. Barriers that shared memory needs are placed
+    ``tir.tvm_storage_sync`` is a statement, for ``emit`` of an ``ir_builder``: a barrier for all
+    threads of a block, which then see earlier writes. Barriers for shared memory are inserted
     without it.
     """
     name = func_name.removeprefix("tir.")
@@ -124,17 +122,17 @@ def call_intrin(dtype: DType | None, func_name: str, *args: Any) -> Expr | Stmt:
         refuse(
             "NotProvided",
             f"there is no intrinsic {name!r}",
-            f"use one of {', '.join(names)}; call a function of your own by call_extern",
+            f"use one of {', '.join(names)}; call your own functions by call_extern",
         )
     return known
 
 
 def trace(args: Any, trace_action: str = "tvm.default_trace_action") -> NoReturn:
-    """Refused: a kernel calls nothing on the host."""
+    """Refused: kernels cannot call the host."""
     del args
     refuse(
         "NotProvided",
-        f"trace by {trace_action!r}: kernels call no function of the host",
+        f"trace by {trace_action!r}: kernels cannot call functions on the host",
         "make the value a te.compute of its own, and pass its tensor as an argument",
     )
 

@@ -1,7 +1,7 @@
-"""The classes of expressions, for ``isinstance`` and for making one of a class.
+"""The classes of expressions, for ``isinstance`` and for construction.
 
-All expressions are objects of :class:`PrimExpr`; what node one is, it says itself. A class here
-stands for a kind of node: ``isinstance(e, tir.Add)``, ``tir.Cast("float32", e)``.
+All expressions are objects of :class:`PrimExpr`, which know the kind of their node. A class here
+stands for one kind: ``isinstance(e, tir.Add)``, ``tir.Cast("float32", e)``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from .._core import Expr as PrimExpr
 from .._core import IterVar, Tensor
 from ..errors import refuse
 from . import calls, op
+from .string_imm import StringImm
 
 
 class NodeClass(type):
@@ -30,7 +31,7 @@ class NodeClass(type):
         if cls.make is None:
             refuse(
                 "BadCall",
-                f"the class {cls.__name__} is called, which is for isinstance alone",
+                f"the class {cls.__name__} is only for isinstance, and cannot be called",
                 "make one with the functions of te",
             )
         return cls.make(*args, **keywords)
@@ -85,7 +86,7 @@ Select = _node_class(
 ProducerLoad = _node_class("ProducerLoad", "An element of a tensor.", _producer_load)
 Reduce = _node_class("Reduce", "A reduction over axes.")
 Call = _node_class("Call", "An element function, or an operator on bits.", _call)
-Ramp = _node_class("Ramp", "A vector of steps.")
+Ramp = _node_class("Ramp", "A vector of equidistant values.")
 Broadcast = _node_class("Broadcast", "A vector of equal values.")
 
 Add = _node_class("Add", "a + b", lambda a, b: _core.to_expr(a) + b)
@@ -106,29 +107,11 @@ GE = _node_class("GE", "a >= b", lambda a, b: _core.to_expr(a) >= b)
 And = _node_class("And", "Both conditions hold.", _core.logical_and)
 Or = _node_class("Or", "One of two conditions holds.", _core.logical_or)
 Not = _node_class("Not", "The condition does not hold.", _core.logical_not)
-Any = _node_class("Any", "An extent that nobody knows: no expression is one.")
-
-
-class StringImm:
-    """A string among expressions."""
-
-    dtype = "handle"
-
-    def __init__(self, value: str) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return self.value == (other.value if isinstance(other, StringImm) else other)
-
-    def __hash__(self) -> int:
-        return hash(self.value)
-
-    def __repr__(self) -> str:
-        return f'"{self.value}"'
+Any = _node_class("Any", "An unknown extent; no expression is one.")
 
 
 def _call_op(self: PrimExpr) -> SimpleNamespace:
-    """Of a Call: the function, by ``.name``."""
+    """The function of a Call, with its ``.name``."""
     return SimpleNamespace(name=f"tir.{self._function}")
 
 

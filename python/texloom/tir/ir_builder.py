@@ -1,7 +1,7 @@
-"""Statements, written line by line: ``tir.ir_builder.create()``.
+"""A builder of statements, line by line: ``tir.ir_builder.create()``.
 
-``with`` opens what encloses other statements; a ``scope_attr``, ``let`` or ``allocate`` holds for
-the rest of the block that it stands in::
+``with`` opens a statement that encloses others; a ``scope_attr``, ``let`` or ``allocate`` applies
+to the rest of its block::
 
     ib = tvm.tir.ir_builder.create()
     a, b = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
@@ -23,18 +23,18 @@ from .._core import Buffer, Expr, IterVar, Stmt
 from ..checked_calls import check_calls, check_methods
 from ..dtypes import DType
 from ..errors import refuse
-from .expr import StringImm
 from .op import likely
+from .string_imm import StringImm
 
 _refuse = partial(refuse, "BadExtern")
 
-# What stands in a block: a statement, or what makes one of all that follows it.
+# An entry of a block: a statement, or a function that wraps the following statements.
 Opening = Callable[[Stmt], Stmt]
 _KINDS = ("serial", "unroll", "vectorize", "parallel")
 
 
 class WithScope:
-    """The block of a ``with``; `value` is what ``as`` names."""
+    """The block of a ``with``; ``as`` names `value`."""
 
     def __init__(self, value: Any, close: Callable[[], None]) -> None:
         self._value, self._close = value, close
@@ -50,7 +50,7 @@ class WithScope:
 class BufferVar:
     """The elements of a buffer: ``A[i, j]`` reads one, ``A[i, j] = value`` emits a store.
 
-    A single index of a buffer of several axes counts its elements in their order.
+    A single index into a buffer with several axes counts its elements in order.
     """
 
     def __init__(self, builder: IRBuilder, buffer: Buffer) -> None:
@@ -63,11 +63,11 @@ class BufferVar:
         return self._buffer.dtype
 
     def asobject(self) -> BufferVar:
-        """What ``scope_attr`` takes: the buffer itself."""
+        """The buffer itself, for ``scope_attr``."""
         return self
 
     def access_ptr(self, access_mask: str | int, **options: Any) -> Expr:
-        """A pointer by which a foreign function may access it, as of a ``Buffer``."""
+        """Return a pointer for a foreign function, as for a ``Buffer``."""
         self._used = True
         return self._buffer.access_ptr(access_mask, **options)
 
@@ -89,19 +89,19 @@ class BufferVar:
     def __setitem__(self, index: Any, value: Any) -> None:
         self._builder.emit(self._buffer.vstore(self._indices(index), value))
 
-    # Without this Python would iterate by __getitem__, and never come to an end.
+    # Without this, Python would iterate endlessly with __getitem__.
     __iter__ = None
 
 
 class IRBuilder:
-    """Makes one statement; :meth:`get` returns it."""
+    """A builder of one statement, which :meth:`get` returns."""
 
     def __init__(self) -> None:
         self._blocks: list[list[Stmt | Opening]] = [[]]
         self._done = False  # with get
         self._loops = 0
         self._threads = 0  # thread axes around
-        # Of the `if` that a block ended with: the statement, what it asks and what it does.
+        # For a block that ends with an `if`: the statement, its condition and its body.
         self._last_if: tuple[Stmt, Expr, Stmt] | None = None
 
     # -- Blocks.
@@ -119,7 +119,7 @@ class IRBuilder:
         self._blocks[-1].append(opening)
 
     def emit(self, stmt: Stmt | Expr) -> None:
-        """Adds a statement: ``buffer.vstore(begin, value)``, or a call of a foreign function."""
+        """Add a statement: ``buffer.vstore(begin, value)``, or a call of a foreign function."""
         if isinstance(stmt, Expr):
             stmt = _core.evaluated(stmt)
         if not isinstance(stmt, Stmt):
@@ -130,16 +130,16 @@ class IRBuilder:
         self._blocks[-1].append(stmt)
 
     def get(self) -> Stmt:
-        """The statement of all that has been emitted; the builder is at its end."""
+        """Return the statement of everything emitted, and close the builder."""
         if self._done:
             _refuse("get is called twice", "keep the statement, or make a new builder")
         if len(self._blocks) != 1:
-            _refuse("get is called inside a block of the builder", "call it behind the `with`")
+            _refuse("get is called inside a block of the builder", "call it after the `with`")
         self._done = True
         return self._leave()
 
     def new_scope(self) -> WithScope:
-        """A block: what a ``scope_attr``, ``let`` or ``allocate`` in it holds for ends there."""
+        """Open a block, which limits the effect of a ``scope_attr``, ``let`` or ``allocate``."""
         threads = self._threads
 
         def close() -> None:
@@ -159,9 +159,9 @@ class IRBuilder:
         dtype: DType | None = None,
         kind: str = "serial",
     ) -> WithScope:
-        """A loop from `begin` to ``end - 1``; `kind` is serial, unroll, vectorize or parallel.
+        """Open a loop from `begin` to ``end - 1``; `kind` is serial, unroll, vectorize or parallel.
 
-        A parallel loop runs as a serial one: on a GPU the threads run in parallel.
+        A parallel loop runs serially: on a GPU, only threads run in parallel.
         """
         if kind not in _KINDS:
             _refuse(f"there is no loop of the kind '{kind}'", f"use one of {', '.join(_KINDS)}")
@@ -184,7 +184,7 @@ class IRBuilder:
         return WithScope(var if from_zero else var + begin.astype(dtype), close)
 
     def while_loop(self, condition: Any) -> WithScope:
-        """A loop that goes on as long as the condition holds, which is asked before each turn."""
+        """Open a loop that runs while the condition, tested before each iteration, holds."""
         condition = _core.to_expr(condition)
         threads = self._threads
 
@@ -196,7 +196,7 @@ class IRBuilder:
         return WithScope(None, close)
 
     def if_scope(self, cond: Any) -> WithScope:
-        """What happens where the condition holds."""
+        """Open a block for the case that the condition holds."""
         condition = _core.to_expr(cond)
         threads = self._threads
 
@@ -210,19 +210,17 @@ class IRBuilder:
         return WithScope(None, close)
 
     def else_scope(self) -> WithScope:
-        """What happens where the condition of the ``if_scope`` just above does not hold."""
+        """Open a block for the case that the preceding ``if_scope``'s condition fails."""
         block = self._blocks[-1]
         if self._last_if is None or not block or block[-1] is not self._last_if[0]:
-            _refuse(
-                "else_scope does not stand behind an if_scope", "put it there, with nothing between"
-            )
+            _refuse("else_scope does not follow an if_scope", "put it directly after one")
         _, condition, then = self._last_if
         threads = self._threads
 
         def close() -> None:
             self._threads = threads
             otherwise = self._leave()
-            # The first branch may write what is asked.
+            # The first branch may write values that the condition reads.
             asked_once = _core.reads_memory(condition)
             decided = _core.var("condition", "bool") if asked_once else condition
             branches = _core.make_seq(
@@ -240,13 +238,13 @@ class IRBuilder:
         return WithScope(None, close)
 
     def likely(self, expr: Any) -> Expr:
-        """The condition itself: which branch is likely makes no difference here."""
+        """Return the condition; the hint has no effect."""
         return likely(expr)
 
     # -- For the rest of a block.
 
     def let(self, var_name: str, value: Any) -> Expr:
-        """A variable that has the value from here on."""
+        """Bind a value to a variable for the rest of the block."""
         value = _core.to_expr(value)
         var = _core.var(var_name, value.dtype)
         where = _core.location()
@@ -261,19 +259,19 @@ class IRBuilder:
         axis_separators: Any = None,
         scope: str = "",
     ) -> BufferVar:
-        """Memory for the rest of the block.
+        """Allocate memory for the rest of the block.
 
         Parameters
         ----------
         dtype : str
             The type of an element.
         shape : int or sequence of int
-            Extents: constants, but in global memory, where they may be of symbols.
+            Extents: constants; in global memory, also expressions of symbols.
         name : str
             For messages and kernels.
         scope : str
-            ``local`` to each thread, ``shared`` by a block, or ``global`` outside of thread axes;
-            by default local inside of them, else global. May stand in the fourth place.
+            ``local`` to each thread, ``shared`` by a block, or ``global`` outside thread axes; by
+            default local inside thread axes, global outside.
         """
         if isinstance(axis_separators, str):
             scope = axis_separators
@@ -284,33 +282,33 @@ class IRBuilder:
         return var
 
     def buffer_ptr(self, buf: Buffer) -> BufferVar:
-        """The elements of a buffer that ``fcompute`` is given."""
+        """Return the elements of a buffer passed to ``fcompute``."""
         return BufferVar(self, buf)
 
     def pointer(self, content_type: str, name: str = "ptr", scope: str = "") -> NoReturn:
-        """Refused: there is nothing that a free pointer could point to."""
+        """Refused: there is no memory that a free pointer could point to."""
         del content_type, scope
         _refuse(f"pointer('{name}') points to nothing", "use buffer_ptr, or allocate")
 
     def scope_attr(self, node: Any, attr_key: str, value: Any) -> None:
-        """What holds for the rest of the block.
+        """Set an attribute for the rest of the block.
 
         Parameters
         ----------
         node : IterVar or BufferVar
             A thread axis, or memory that was allocated just before.
         attr_key : str
-            ``thread_extent`` and ``virtual_thread``: the block runs on so many threads.
-            ``storage_scope``: where the memory lies. Pragmas are passed over, but for
-            ``pragma_import_c``: C text belongs to a schedule.
+            ``thread_extent`` and ``virtual_thread``: the block runs on that many threads.
+            ``storage_scope``: the scope of the memory. Pragmas are ignored, except
+            ``pragma_import_c``, which is refused: C text belongs to a schedule.
         value
             The number of threads, or the name of a scope.
         """
         if attr_key in ("thread_extent", "virtual_thread"):
             if not isinstance(node, IterVar):
                 _refuse(
-                    f"{attr_key} is said of a {type(node).__name__}",
-                    "say it of an axis that te.thread_axis made",
+                    f"{attr_key} is applied to a {type(node).__name__}",
+                    "apply it to an axis made by te.thread_axis",
                 )
             self._threads += 1
             where = _core.location()
@@ -319,7 +317,7 @@ class IRBuilder:
             self._move(node, value.value if isinstance(value, StringImm) else value)
         elif attr_key == "pragma_import_c":
             _refuse(
-                "C text is given to a statement",
+                "pragma_import_c is applied to a statement",
                 'give it to the schedule: s[T].pragma(axis, "import_c", text)',
             )
         elif not attr_key.startswith("pragma_"):
@@ -331,17 +329,17 @@ class IRBuilder:
     def _move(self, memory: Any, scope: str) -> None:
         if not isinstance(memory, BufferVar):
             _refuse(
-                f"storage_scope is said of a {type(memory).__name__}",
-                "say it of what allocate returned",
+                f"storage_scope is applied to a {type(memory).__name__}",
+                "apply it to the result of allocate",
             )
         if memory._used:
-            _refuse("storage_scope is said of memory that is in use", "say it behind allocate")
+            _refuse("storage_scope is applied to memory in use", "call it directly after allocate")
         old = memory._buffer
         memory._buffer = _core.allocated_buffer(old.dtype, list(old.shape), old.name, scope)
 
 
 def create() -> IRBuilder:
-    """A builder with nothing in it."""
+    """Return an empty builder."""
     return IRBuilder()
 
 

@@ -1,7 +1,7 @@
 """Functions of expressions.
 
 Operands are expressions, axes, indexed tensors or Python numbers (int32 and float32); the wider
-type wins. ``te`` has those that TVM's ``te`` has, ``tir`` all of them. Wrong types raise
+type wins. ``te`` has the functions of TVM's ``te``, ``tir`` all of them. Wrong types raise
 :class:`texloom.TVMError` with the caller's line.
 """
 
@@ -60,29 +60,29 @@ abs = _unary("abs")
 
 
 def popcount(x: Operand) -> Expr:
-    """How many bits of an integer are set, in the integer's own type."""
+    """The number of set bits of an integer, in the integer's type."""
     return _core.popcount(x)
 
 
 def clz(x: Operand) -> Expr:
-    """How many zeros the bits of an integer begin with; int32."""
+    """The number of leading zero bits of an integer; int32."""
     return _core.leading_zeros(x)
 
 
 def isnan(x: Operand) -> Expr:
-    """Whether the value is not a number; false of integers."""
+    """Whether the value is not a number; false for integers."""
     x = _core.to_expr(x)
     return x != x if _is_float(x) else const(False)
 
 
 def isinf(x: Operand) -> Expr:
-    """Whether the value is infinite; false of integers."""
+    """Whether the value is infinite; false for integers."""
     x = _core.to_expr(x)
     return abs(x) == const(float("inf"), x.dtype) if _is_float(x) else const(False)
 
 
 def isfinite(x: Operand) -> Expr:
-    """Whether the value is a number and not infinite; true of integers."""
+    """Whether the value is finite; true for integers."""
     x = _core.to_expr(x)
     return abs(x) < const(float("inf"), x.dtype) if _is_float(x) else const(True)
 
@@ -119,7 +119,7 @@ def atan2(x: Operand, y: Operand) -> Expr:
 
 
 def hypot(x: Operand, y: Operand) -> Expr:
-    """sqrt(x * x + y * y), without overflow on the way; floating point."""
+    """sqrt(x * x + y * y), without intermediate overflow; floating point."""
     return _core.call("hypot", x, y)
 
 
@@ -152,7 +152,7 @@ def size_var(name: str = "size", dtype: DType = "int32") -> Expr:
 def const(value: float, dtype: DType | None = None) -> Expr:
     """A constant.
 
-    Without `dtype` a value of NumPy's keeps its own; a Python number has the type that it has as
+    Without `dtype`, a NumPy value keeps its type, and a Python number has the type that it has as
     an operand.
     """
     if dtype is None:
@@ -187,7 +187,7 @@ def truncmod(a: Operand, b: Operand) -> Expr:
 
 
 def div(a: Operand, b: Operand) -> Expr:
-    """Division of floats; of integers :func:`truncdiv`."""
+    """Division of floats; :func:`truncdiv` for integers."""
     a, b = _core.to_expr(a), _core.to_expr(b)
     return a / b if "float" in a.dtype + b.dtype else truncdiv(a, b)
 
@@ -223,7 +223,7 @@ def shift_left(x: Operand, y: Operand) -> Expr:
 
 
 def shift_right(x: Operand, y: Operand) -> Expr:
-    """``x >> y``: of signed integers the sign is kept."""
+    """``x >> y``; signed integers keep their sign."""
     return _core.to_expr(x) >> y
 
 
@@ -237,12 +237,12 @@ indexmod = floormod
 
 
 def if_then_else(condition: Operand, true_value: Operand, false_value: Operand) -> Expr:
-    """One of two values; reads in the other one do not happen."""
+    """Choose one of two values; reads in the other one do not happen."""
     return _core.if_then_else(condition, true_value, false_value)
 
 
 def likely(condition: Operand) -> Expr:
-    """The condition itself: which branch is likely makes no difference here."""
+    """Return the condition; the hint has no effect."""
     return _core.to_expr(condition)
 
 
@@ -260,13 +260,13 @@ def _check_conditions(name: str, conditions: tuple[Operand, ...]) -> None:
 
 
 def all(*conditions: Operand) -> Expr:
-    """Whether all conditions hold, of which there is at least one."""
+    """Whether all conditions hold; at least one is required."""
     _check_conditions("all", conditions)
     return _fold(_core.logical_and, conditions, _core.to_expr(True))
 
 
 def any(*conditions: Operand) -> Expr:
-    """Whether a condition holds, of which there is at least one."""
+    """Whether any condition holds; at least one is required."""
     _check_conditions("any", conditions)
     return _fold(_core.logical_or, conditions, _core.to_expr(False))
 

@@ -1,4 +1,4 @@
-"""Functions of OpenCL C that are expressions of others, by their names there.
+"""Functions of OpenCL C that are written as expressions of others, by their OpenCL names.
 
 Each takes operands of one type, the call's, and returns a value of it. Functions whose precision
 no expression reaches (``cbrt``, ``expm1``, ...) are element functions of their own.
@@ -46,7 +46,7 @@ def _select(otherwise: Expr, then: Expr, condition: Expr) -> Expr:
 
 
 def _wide(x: Expr) -> Expr:
-    """The integer in a type that holds sums and products of two."""
+    """Widen an integer to a type that holds sums and products of two."""
     if _bits(x) > 32:
         refuse(
             "BadOperandType",
@@ -92,7 +92,7 @@ def _rotate(x: Expr, count: Expr) -> Expr:
 
 FLOAT_FUNCTIONS: dict[str, tuple[int, Function]] = {
     "fma": (3, _core.fma),
-    "mad": (3, lambda a, b, c: a * b + c),  # rounded as the device likes
+    "mad": (3, lambda a, b, c: a * b + c),  # with implementation-defined rounding
     "mix": (3, lambda x, y, a: x + (y - x) * a),
     "step": (2, _step),
     "smoothstep": (3, _smoothstep),
@@ -101,7 +101,7 @@ FLOAT_FUNCTIONS: dict[str, tuple[int, Function]] = {
     "degrees": (1, lambda x: x * op.const(180 / pi, x.dtype)),
     "radians": (1, lambda x: x * op.const(pi / 180, x.dtype)),
     "powr": (2, op.power),
-    # As precise as the device likes, from 11 bits on.
+    # With implementation-defined precision, at least 11 bits.
     **{
         f"half_{name}": (1, getattr(op, name))
         for name in "cos exp exp2 exp10 log log2 log10 rsqrt sin sqrt tan".split()
@@ -125,12 +125,12 @@ FUNCTIONS = {**FLOAT_FUNCTIONS, **INTEGER_FUNCTIONS, **ANY_FUNCTIONS}
 
 
 def call(name: str, dtype: str, operands: list[Expr]) -> Expr:
-    """The function of this name of operands that are converted to the type.
+    """Return the function of this name, applied to operands converted to the type.
 
     Raises
     ------
     TVMError
-        For another number of operands than the function takes, or a type that it does not take.
+        For a wrong number of operands, or a type that the function does not take.
     """
     count, function = FUNCTIONS[name]
     if len(operands) != count:

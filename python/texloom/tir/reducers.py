@@ -1,4 +1,4 @@
-"""Reductions: ``sum``, ``max``, ``min``, and those of one's own combiner.
+"""Reductions: ``sum``, ``max``, ``min``, and user-defined reducers.
 
 A reducer is called in two ways: over axes, ``te.max(A[i, k], axis=k)``, and on values,
 ``te.max(x, y, z)``.
@@ -69,13 +69,13 @@ _PARAMETERS = """
     Parameters
     ----------
     expr
-        What is reduced, or the first value of several.
+        The expression to reduce, or the first of several values.
     axis : IterVar or sequence of IterVar
         Reduce axes; or the second value.
     where, optional
-        Points at which it does not hold take no part.
+        A condition; points at which it does not hold are skipped.
     init, optional
-        What to start from instead of the identity: a number, or an element of a tensor by the
+        The initial value in place of the identity: a number, or an element of a tensor at the
         indices of the result.
     """
 
@@ -104,16 +104,15 @@ min = _reducer(
 def comm_reducer(
     fcombine: Callable[[Any, Any], Any], fidentity: Callable[..., Any], name: str = "reduce"
 ) -> Callable[..., Any]:
-    """A reducer by a function that combines two partial results.
+    """Return a reducer with a function that combines two partial results.
 
     Parameters
     ----------
     fcombine : callable
-        Takes two values and returns one; the order in which it is applied is not known. Of a
-        reduction of several values at once, such as of an index and a value, both are lists, as
-        is what it returns.
+        Takes two values and returns one; the order of application is unspecified. For a reduction
+        of several values, such as an index and a value, both arguments and the result are lists.
     fidentity : callable
-        Takes the dtype (of each value) and returns what a reduction starts from.
+        Takes the dtype (of each value) and returns the initial value.
     name : str
         For texts.
 
@@ -121,7 +120,7 @@ def comm_reducer(
     -------
     callable
         ``reducer(expr, axis, where=None, init=None)``, and ``reducer(a, b, ...)`` on values. It
-        returns a tuple when `expr` is one, for a ``te.compute`` of several outputs.
+        returns a tuple if `expr` is one, for a ``te.compute`` with several outputs.
     """
     first, second = (*inspect.signature(fcombine).parameters, "lhs", "rhs")[:2]
 

@@ -1,4 +1,4 @@
-"""What a script runs on the host and on devices, and when: ``texloom trace``."""
+"""Traces of what a script runs on the host and on devices: ``texloom trace``."""
 
 from __future__ import annotations
 

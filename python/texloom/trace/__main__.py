@@ -33,17 +33,17 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=Path("trace.json"),
         help="where the trace is written (default: %(default)s)",
     )
-    parser.add_argument("script", type=Path, help="options of this command stand before it")
+    parser.add_argument("script", type=Path, help="options of this command go before it")
     parser.add_argument(
-        "arguments", nargs=argparse.REMAINDER, metavar="...", help="what the script gets"
+        "arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script"
     )
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the script: its exit code, or 1 where it is not run. The trace is written at exit."""
+    """Run the script, write the trace at exit; return the exit code, 1 if it cannot run."""
     options = parse(arguments)
-    out = options.out.absolute()  # the script may go to another folder
+    out = options.out.absolute()  # the script may change the folder
     try:
         text = read_script(options.script)
         _check_writable(out, options.script)
@@ -56,29 +56,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     profile = _core.start_profile()
     if profile is None:
         print(
-            "texloom trace: devices of this process are open already, and what runs on them is not "
-            "traced\n  help: run it as a process of its own",
+            "texloom trace: this process has already opened devices, which cannot be traced\n"
+            "  help: run the script in a process of its own",
             file=sys.stderr,
         )
         return 1
-    _remove(out)  # that of an earlier run: this one may end in a way that writes none
-    # Handlers run in reverse: this one behind the script's, and before the compiled module's own,
-    # which was registered when that was imported. Python has joined the script's threads by then.
+    _remove(out)  # the trace of an earlier run, because this run may end without writing one
+    # Handlers run in reverse order: this one after the script's and before the compiled module's,
+    # which was registered at import. Python has joined the script's threads by then.
     atexit.register(_write, profile, out, options.out, os.getpid())
     code = run_script(options.script, text, options.arguments)
     if code == INTERRUPTED:
         print(
-            "texloom trace: waiting for what devices still run; Ctrl-C leaves it out",
+            "texloom trace: waiting for commands that devices still run; Ctrl-C skips them",
             file=sys.stderr,
         )
     return code
 
 
 def _check_writable(out: Path, script: Path) -> None:
-    """Refused before the script runs, not after it. The file is left as it is."""
+    """Check before the script runs that the file can be written. The file is not modified."""
     there = out.exists()
     if there and out.samefile(script):
-        raise TextFileError(f"{script}: is the script: the trace goes to another file")
+        raise TextFileError(f"{script}: is the script itself: write the trace to another file")
     with out.open("a"):
         pass
     if not there:
@@ -86,32 +86,32 @@ def _check_writable(out: Path, script: Path) -> None:
 
 
 def _remove(out: Path) -> None:
-    """The file, not a device such as /dev/stdout; a link goes on to lead where it leads."""
+    """Remove the file, but not a device such as /dev/stdout; a link stays."""
     if out.is_file():
         with contextlib.suppress(OSError):
             out.resolve().unlink()
 
 
 def _write(profile: _core.Profile, out: Path, named: Path, process: int) -> None:
-    """The trace of what has run, and what there is to say of it."""
+    """Write the trace and print the table."""
     if os.getpid() != process:
-        return  # a child that the script has forked: the trace is its parent's
+        return  # a forked child of the script: the trace belongs to its parent
     _wait()
     try:
         out.write_text(profile.chrome_trace(), encoding="utf-8")
     except OSError as error:
         print(f"texloom trace: {named}: {error.strerror}", file=sys.stderr)
-        _remove(out)  # a part is no trace
+        _remove(out)  # a partial file is not a trace
         return
     _report(profile, named)
 
 
 def _wait() -> None:
-    """Until devices have done what the script gave them; spans come when work is complete."""
+    """Wait until devices are idle; spans are recorded when work completes."""
     try:
         _core.finish_devices()
     except KeyboardInterrupt:
-        print("texloom trace: interrupted: what still runs is not in the trace", file=sys.stderr)
+        print("texloom trace: interrupted: running commands are not in the trace", file=sys.stderr)
     except TVMError as error:
         print(error, file=sys.stderr)
 
@@ -120,7 +120,7 @@ def _report(profile: _core.Profile, out: Path) -> None:
     rows = rows_of(profile.device_spans())
     print(table_of(rows) if rows else "no command ran on a device", file=sys.stderr)
     if profile.dropped:
-        print(f"{profile.dropped} spans were too many and are not kept", file=sys.stderr)
+        print(f"{profile.dropped} spans exceeded the limit and were dropped", file=sys.stderr)
     print(f"trace: {out}", file=sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""A script run as Python itself would run it, from which one comes back."""
+"""Running a script as Python itself would, and returning afterwards."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 INTERRUPTED = 130
-"""The exit code of a script that Ctrl-C ended, as shells have it."""
+"""The exit code of a script that Ctrl-C ended, by shell convention."""
 
 
 def run_script(path: Path, text: str, arguments: Sequence[str] = ()) -> int:
-    """Runs a script as ``python path arguments`` does; what it would exit with.
+    """Run a script as ``python path arguments`` does, and return its exit code.
 
-    `text` is what the file holds. Exceptions of the script are shown on stderr as Python shows
-    them. What the script leaves to be done, its threads and what it has registered by ``atexit``,
-    finds the process as the script has left it: ``sys.argv``, ``sys.path`` and ``__main__`` are the
-    script's until the process ends.
+    `text` is the content of the file. Exceptions of the script are printed to stderr as Python
+    prints them. The script's threads and ``atexit`` functions find the process as the script left
+    it: ``sys.argv``, ``sys.path`` and ``__main__`` are the script's until the process ends.
     """
     module = types.ModuleType("__main__")
     loader = SourceFileLoader("__main__", str(path))
@@ -37,14 +36,14 @@ def run_script(path: Path, text: str, arguments: Sequence[str] = ()) -> int:
     except KeyboardInterrupt:
         print(f"{path}: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BaseException as error:  # whatever it is, Python shows it, and ends
+    except BaseException as error:  # for any exception, Python prints it and exits
         _show(error, path)
         return 1
     return 0
 
 
 def _exit_code(code: object) -> int:
-    """Of ``sys.exit(code)``: a text goes to stderr."""
+    """Return the exit code of ``sys.exit(code)``; a text goes to stderr."""
     if code is None:
         return 0
     if isinstance(code, int):
@@ -54,7 +53,7 @@ def _exit_code(code: object) -> int:
 
 
 def _show(error: BaseException, path: Path) -> None:
-    """The traceback from the script's first line on, without that of what runs it."""
+    """Return the traceback from the script's first line on, without the caller's frames."""
     frame = error.__traceback__
     while frame is not None and frame.tb_frame.f_code.co_filename != str(path):
         frame = frame.tb_next

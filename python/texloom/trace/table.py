@@ -13,15 +13,15 @@ DeviceSpan = tuple[str, str, int, int, int]
 
 @dataclass(frozen=True)
 class Row:
-    """All runs of one command on one queue. Times are of the device, in nanoseconds."""
+    """All runs of one command on one queue. Times are the device's, in nanoseconds."""
 
     queue: str
     name: str
     count: int
     total: int
     median: float
-    wait: float  # median, from the call of the driver to the begin
-    bytes: int  # that the arguments have, or that were moved, of all runs
+    wait: float  # median, from the driver's call to the start
+    bytes: int  # size of the arguments or bytes moved, over all runs
 
     @property
     def rate(self) -> float:
@@ -30,7 +30,7 @@ class Row:
 
 
 def rows_of(spans: Iterable[DeviceSpan]) -> list[Row]:
-    """A row for each queue and name, those with most time first."""
+    """Return a row for each queue and name, the longest total first."""
     runs: dict[tuple[str, str], list[tuple[int, int, int]]] = defaultdict(list)
     for queue, name, *numbers in spans:
         runs[queue, name].append((numbers[0], numbers[1], numbers[2]))
@@ -52,7 +52,7 @@ def rows_of(spans: Iterable[DeviceSpan]) -> list[Row]:
 
 
 def table_of(rows: Sequence[Row], limit: int = 40) -> str:
-    """The rows as text, under the name of their queue; `limit` of each queue."""
+    """Return the rows as text, at most `limit` per queue, under the queue's name."""
     queues: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         queues[row.queue].append(row)

@@ -1,19 +1,19 @@
 #include "codegen/opencl/legalize.h"
 
-#include <algorithm>
 #include <array>
+#include <utility>
 
-#include "codegen/opencl/align_access.h"
-#include "codegen/opencl/integer_arithmetic.h"
-#include "codegen/opencl/meet_behind_loops.h"
-#include "codegen/opencl/split_lanes.h"
-#include "codegen/opencl/unused_values.h"
+#include "codegen/legalize/align_access.h"
+#include "codegen/legalize/integer_arithmetic.h"
+#include "codegen/legalize/split_lanes.h"
+#include "codegen/legalize/unused_values.h"
+#include "codegen/legalize/verify_dialect.h"
+#include "codegen/legalize/widen_storage.h"
+#include "codegen/opencl/barrier_after_loops.h"
+#include "codegen/opencl/opencl_dialect.h"
 #include "codegen/opencl/vector_conditions.h"
-#include "codegen/opencl/widen_storage.h"
-#include "ir/verify.h"
-#include "ir/visit.h"
-#include "lower/share_texels.h"
-#include "lower/unique_definitions.h"
+#include "lower/kernels/share_texels.h"
+#include "lower/kernels/unique_definitions.h"
 
 namespace texloom::codegen::opencl {
 
@@ -22,6 +22,8 @@ namespace {
 using ir::Kernel;
 using enum ir::ProgramStage;
 using ir::Target;
+using lower::in_each_kernel;
+using lower::Pass;
 
 // The order is forced at these places: definitions are unique before anything remembers
 // expressions by their variables; lanes are split on the user's types, and make several reads of a
@@ -29,52 +31,61 @@ using ir::Target;
 // widened; accesses are aligned on the final types of arrays, and make divisions; the conditions
 // of vectors depend on the final widths of types.
 constexpr std::array kSteps = {
-    Step{"unique_definitions",
-         [](Kernel& k, const Target&) { k.body = lower::unique_definitions(k.body); }, Kernels,
-         Kernels, "define each variable and buffer once"},
-    Step{"split_lanes", [](Kernel& k, const Target&) { k.body = split_lanes(k.body); }, Kernels,
-         Kernels, "cut vectors into those that OpenCL C has, gather what is not consecutive"},
-    Step{"share_texels", [](Kernel& k, const Target&) { k.body = lower::share_texels_in(k.body); },
+    Pass{"legalize.unique_definitions", lower::unique_definitions, Kernels, Kernels,
+         "define each variable and buffer once"},
+    Pass{"legalize.split_lanes", in_each_kernel<[](Kernel& k, const Target& t) {
+           k.body = split_lanes(k.body, opencl_dialect(t));
+         }>,
+         Kernels, Kernels,
+         "cut vectors into those that OpenCL C has, gather what is not consecutive"},
+    Pass{"legalize.bind_texels",
+         in_each_kernel<[](Kernel& k, const Target&) { k.body = lower::share_texels(k.body); }>,
          Kernels, Kernels, "read a texel once where lanes that were split read it several times"},
-    Step{"widen_storage",
-         [](Kernel& k, const Target& t) { k.body = widen_storage(k.body, t.float16_arithmetic); },
-         Kernels, Legalised, "compute in types that OpenCL C computes in; round what is stored"},
-    Step{"align_accesses",
-         [](Kernel& k, const Target&) { k.body = align_accesses(k.body, ranges_of(k)); }, Legalised,
-         Legalised, "find the vector accesses that are aligned"},
-    Step{"make_integers_explicit",
-         [](Kernel& k, const Target&) { k.body = make_integers_explicit(k.body, ranges_of(k)); },
-         Legalised, Legalised,
+    Pass{"legalize.widen_storage", in_each_kernel<[](Kernel& k, const Target& t) {
+           k.body = widen_storage(k.body, opencl_dialect(t));
+         }>,
+         Kernels, Legalized, "compute in types that OpenCL C computes in; round what is stored"},
+    Pass{"legalize.align_accesses", in_each_kernel<[](Kernel& k, const Target& t) {
+           k.body = align_accesses(k.body, ranges_of(k), opencl_dialect(t));
+         }>,
+         Legalized, Legalized, "find the vector accesses that are aligned"},
+    Pass{"legalize.make_integers_explicit", in_each_kernel<[](Kernel& k, const Target&) {
+           k.body = make_integers_explicit(k.body, ranges_of(k));
+         }>,
+         Legalized, Legalized,
          "spell divisions and wrapping arithmetic in terms of what OpenCL C defines"},
-    Step{"shape_vector_conditions",
-         [](Kernel& k, const Target&) { k.body = shape_vector_conditions(k.body); }, Legalised,
-         Legalised, "give the conditions of vectors the width of what they choose"},
-    Step{"drop_unused_values",
-         [](Kernel& k, const Target&) { k.body = drop_unused_values(k.body); }, Legalised,
-         Legalised, "leave out what nothing reads any more"},
-    Step{"meet_behind_loops",
-         [](Kernel& k, const Target& t) {
-           if (t.block_stack) k.body = meet_behind_loops(k.body);
-         },
-         Legalised, Legalised, "let threads that take turns meet behind loops that they meet in"},
+    Pass{"legalize.shape_vector_conditions",
+         in_each_kernel<[](Kernel& k, const Target&) { k.body = shape_vector_conditions(k.body); }>,
+         Legalized, Legalized, "give the conditions of vectors the width of what they choose"},
+    Pass{"legalize.drop_unused_values",
+         in_each_kernel<[](Kernel& k, const Target&) { k.body = drop_unused_values(k.body); }>,
+         Legalized, Legalized, "leave out what nothing reads any more"},
+    Pass{"legalize.barrier_after_loops", in_each_kernel<[](Kernel& k, const Target& t) {
+           if (t.quirks.block_stack) k.body = barrier_after_loops(k.body);
+         }>,
+         Legalized, Legalized,
+         "add a barrier after each loop that contains one, where PoCL needs it"},
+    Pass{"legalize.check_dialect", check_dialect, Legalized, Legalized,
+         "check that kernels contain only what OpenCL C can spell"},
 };
+
+constexpr Pass kLegalize =
+    lower::group_of("legalize", kSteps, "bring kernels into a form that OpenCL C can spell");
 
 }  // namespace
 
-std::span<const Step> legalize_steps() { return kSteps; }
+void check_dialect(lower::Lowering& lowering) {
+  verify_dialect(lowering.program, opencl_dialect(lowering.target));
+}
+
+const Pass& legalize_pass() { return kLegalize; }
 
 ir::Program legalize(const ir::Program& program, const Target& target) {
-  TL_CHECK(program.stage == Kernels);
-  ir::Program result = program;
-  result.stage = Legalised;
-  for (Kernel& kernel : result.kernels) {
-    for (const Step& step : kSteps) step.run(kernel, target);
-  }
-  if (!ir::find_violations(result).empty()) {
-    // What was not proved of a user's statement before is not proved now.
-    ir::verify(result, {.check_accesses = ir::find_violations(program).empty()});
-  }
-  return result;
+  lower::Lowering lowering;
+  lowering.program = program;
+  lowering.target = target;
+  lower::run_passes({&kLegalize, 1}, lowering, [](const Pass&, const lower::Lowering&) {});
+  return std::move(lowering.program);
 }
 
 }  // namespace texloom::codegen::opencl

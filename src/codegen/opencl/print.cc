@@ -5,18 +5,21 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "codegen/opencl/align_access.h"
-#include "codegen/opencl/kernel_form.h"
-#include "codegen/opencl/names.h"
-#include "codegen/opencl/prelude.h"
-#include "codegen/opencl/spelling.h"
+#include "codegen/c/expr_printer.h"
+#include "codegen/c/stmt_printer.h"
+#include "codegen/legalize/align_access.h"
+#include "codegen/legalize/kernel_form.h"
+#include "codegen/opencl/intrinsics.h"
+#include "codegen/opencl/opencl_dialect.h"
+#include "codegen/opencl/reserved_words.h"
+#include "codegen/opencl/round_half.h"
 #include "ir/visit.h"
+#include "support/check.h"
 
 namespace texloom::codegen::opencl {
 
 using ir::Buffer;
 using ir::Expr;
-using ir::Stmt;
 using ir::Type;
 
 namespace {
@@ -32,54 +35,24 @@ std::string_view image_function_suffix(Type value) {
   return value.is_float() ? "f" : value.is_int() ? "i" : "ui";
 }
 
-// Prints expressions and notes what else the source needs: prelude functions, the sampler.
-class ExprPrinter {
- public:
-  // The form outlives it.
-  ExprPrinter(const KernelForm& form, bool half_arithmetic)
-      : form_(form), half_arithmetic_(half_arithmetic) {}
-
-  std::string text(const Expr& e, Precedence parent = Precedence::Conditional) {
-    uses_float64 |= e->type.element() == Type::f(64);
-    uses_float16 |= is_half(e->type);
-    TL_CHECK(half_arithmetic_ || !is_half(e->type), "half is rounded to within float32");
-    return visit(
-        e, [&](const ir::IntImm& n) { return literal(n); },
-        [&](const ir::FloatImm& n) { return literal(n); },
-        [&](const ir::Var& n) { return names.of(&n, n.name); },
-        [&](const ir::Binary& n) { return binary(n, parent); },
-        [&](const ir::Not& n) {
-          return wrap("!" + text(n.value, Precedence::Unary), Precedence::Unary, parent);
-        },
-        [&](const ir::Select& n) { return select(n, parent); },
-        [&](const ir::Cast& n) { return cast(n, parent); },
-        [&](const ir::Call& n) { return call(n); },
-        [&](const ir::Fma& n) {
-          return fmt::format("fma({}, {}, {})", text(n.a), text(n.b), text(n.c));
-        },
-        [&](const ir::Broadcast& n) { return vector_literal(n.type, {n.value}, parent); },
-        [&](const ir::Pack& n) { return vector_literal(n.type, n.elements, parent); },
-        [&](const ir::Lane& n) {
-          const int64_t lane = *int_value(n.index);
-          return text(n.vector, Precedence::Postfix) + lane_suffix(n.vector->type.lanes, lane);
-        },
-        [&](const ir::Load& n) { return load(n); },
-        [&](const ir::TextureLoad& n) {
-          uses_sampler = true;
-          return fmt::format("read_image{}({}, tl_sampler, {})", image_function_suffix(n.type),
-                             name(n.texture), coordinates(n.x, n.y));
-        },
-        [&](const ir::ForeignCall& n) {
-          calls_foreign = true;
-          return fmt::format("{}({})", n.function, list(n.arguments));
-        },
-        [&](const ir::Pointer& n) { return pointer(n); },
-        [](const auto& n) -> std::string {
-          TL_UNREACHABLE("not legalised: node kind " + std::to_string(static_cast<int>(n.kind)));
-        });
+std::string_view address_space(ir::MemoryScope scope) {
+  switch (scope) {
+    case ir::MemoryScope::Global:
+      return "__global";
+    case ir::MemoryScope::Shared:
+      return "__local";
+    case ir::MemoryScope::Local:
+      return "__private";
   }
+  TL_UNREACHABLE();
+}
 
-  std::string name(const Buffer& buffer) { return names.of(buffer.get(), buffer->name); }
+// Notes also which extensions the source needs, and whether it needs the sampler.
+class OpenCLExprPrinter : public ExprPrinter {
+ public:
+  // The arguments outlive it.
+  OpenCLExprPrinter(const KernelForm& form, const Dialect& dialect)
+      : ExprPrinter(reserved_words()), form_(form), dialect_(dialect) {}
 
   std::string coordinates(const Expr& x, const Expr& y) {
     return fmt::format("(int2)({}, {})", text(x), text(y));
@@ -88,34 +61,35 @@ class ExprPrinter {
   // The element or the aligned vector itself, to be read or assigned.
   std::string place(const Buffer& buffer, const Expr& index) {
     if (index->type.is_scalar()) return fmt::format("{}[{}]", name(buffer), text(index));
-    const std::string number = text(*vector_number(*buffer, index));
+    const std::string number = text(*vector_number(*buffer, index, dialect_));
     if (form_.array(buffer).lanes > 1) return fmt::format("{}[{}]", name(buffer), number);
     return fmt::format("(({} {}{}*){})[{}]", address_space(buffer->memory),
                        memory_type_name(buffer->type), index->type.lanes, name(buffer), number);
   }
 
-  // Whether its elements are no values of OpenCL C.
+  // Whether OpenCL C has its elements in memory only.
   bool is_memory_alone(const Buffer& buffer) const {
-    return is_half(buffer->type) && !half_arithmetic_;
+    return is_half(buffer->type) && dialect_.half == HalfSupport::Memory;
   }
 
   // Whether the buffer is accessed like an array of its elements or of vectors of them.
   bool is_place(const Buffer& buffer, const Expr& index) const {
-    return !is_memory_alone(buffer) && (index->type.is_scalar() || vector_number(*buffer, index));
+    return !is_memory_alone(buffer) &&
+           (index->type.is_scalar() || vector_number(*buffer, index, dialect_));
   }
 
-  // What is between "vload" or "vstore" and the rounding: "4", "_half", "a_half4".
+  // The part between "vload" or "vstore" and the rounding: "4", "_half", "a_half4".
   std::string access_form(const Buffer& buffer, const Expr& index) const {
     const bool scalar = index->type.is_scalar(), converts = is_memory_alone(buffer);
     const std::string width = scalar ? "" : std::to_string(index->type.lanes);
-    const bool aligned = converts && vector_number(*buffer, index);
+    const bool aligned = converts && vector_number(*buffer, index, dialect_);
     return fmt::format("{}{}{}", aligned ? "a" : "", converts ? "_half" : "", width);
   }
 
   // "2, x" as the offset and pointer of vload_half or vloada_half4, or "0, x + 8" of vload4.
   std::string offset_and_pointer(const Buffer& buffer, const Expr& index) {
     if (index->type.is_scalar()) return fmt::format("{}, {}", text(index), name(buffer));
-    if (const auto number = vector_number(*buffer, index)) {
+    if (const auto number = vector_number(*buffer, index, dialect_)) {
       return fmt::format("{}, {}", text(*number), name(buffer));
     }
     const Expr& base = as<ir::Ramp>(index)->base;
@@ -123,61 +97,25 @@ class ExprPrinter {
     return fmt::format("0, {} + {}", name(buffer), text(base, Precedence::Product));
   }
 
-  Names names;
-  Prelude prelude;
   bool uses_sampler = false;
   bool uses_float64 = false;
   bool uses_float16 = false;  // values, not only memory
-  bool calls_foreign = false;
 
- private:
-  static std::string wrap(const std::string& inner, Precedence own, Precedence parent) {
-    return own < parent ? "(" + inner + ")" : inner;
+ protected:
+  void see(Type type) override {
+    uses_float64 |= type.element() == Type::f(64);
+    uses_float16 |= is_half(type);
   }
 
-  std::string list(const ir::Exprs& exprs) {
-    std::string joined;
-    for (const Expr& e : exprs) {
-      if (!joined.empty()) joined += ", ";
-      joined += text(e);
-    }
-    return joined;
-  }
-
-  std::string vector_literal(Type type, const ir::Exprs& elements, Precedence parent) {
+  std::string vector(Type type, const ir::Exprs& elements, Precedence parent) override {
     return wrap(fmt::format("({})({})", value_type_name(type), list(elements)), Precedence::Unary,
                 parent);
   }
 
-  std::string binary(const ir::Binary& n, Precedence parent) {
-    if (n.op == ir::BinaryOp::FloorDiv || n.op == ir::BinaryOp::FloorMod) {
-      return fmt::format("{}({}, {})", prelude.floor_operation(n.op, n.type), text(n.a), text(n.b));
-    }
-    const OperatorSpelling spelled = operator_spelling(n.op, n.a->type);
-    if (!spelled.infix) return fmt::format("{}({}, {})", spelled.text, text(n.a), text(n.b));
-    const auto* first = as<ir::Binary>(n.a);
-    const bool chained = first != nullptr && first->op == n.op && !is_comparison(n.op);
-    const std::string left = text(n.a, chained ? spelled.precedence : spelled.left);
-    return wrap(fmt::format("{} {} {}", left, spelled.text, text(n.b, spelled.right)),
-                spelled.precedence, parent);
-  }
-
-  // With a scalar condition only the chosen value is evaluated, with a vector of them both are.
-  std::string select(const ir::Select& n, Precedence parent) {
-    if (!n.condition->type.is_scalar()) {
-      return fmt::format("select({}, {}, {})", text(n.if_false), text(n.if_true),
-                         text(n.condition));
-    }
-    return wrap(fmt::format("{} ? {} : {}", text(n.condition, Precedence::Or), text(n.if_true),
-                            text(n.if_false)),
-                Precedence::Conditional, parent);
-  }
-
-  std::string cast(const ir::Cast& n, Precedence parent) {
+  std::string cast(const ir::Cast& n, Precedence parent) override {
     const auto* inner = as<ir::Cast>(n.value);
-    if (inner != nullptr && is_half(inner->type) && !half_arithmetic_) {
-      TL_CHECK(n.type.element() == ir::kFloat32, "half is rounded to within float32");
-      return fmt::format("{}({})", prelude.round_to_half(inner->value->type), text(inner->value));
+    if (inner != nullptr && is_half(inner->type) && dialect_.half == HalfSupport::Memory) {
+      return fmt::format("{}({})", round_to_half(prelude, inner->value->type), text(inner->value));
     }
     if (!n.type.is_scalar()) {
       return fmt::format("convert_{}({})", value_type_name(n.type), text(n.value));
@@ -186,68 +124,77 @@ class ExprPrinter {
                 Precedence::Unary, parent);
   }
 
-  std::string call(const ir::Call& n) {
+  std::string select_lanes(const ir::Select& n) override {
+    return fmt::format("select({}, {}, {})", text(n.if_false), text(n.if_true), text(n.condition));
+  }
+
+  std::string call(const ir::Call& n) override {
     if (n.function == ir::Intrinsic::Ldexp) {
       const std::string type = value_type_name(ir::kInt32.with_lanes(n.type.lanes));
       return fmt::format("ldexp({}, convert_{}_sat({}))", text(n.arguments[0]), type,
                          text(n.arguments[1]));
     }
-    return fmt::format("{}({})", info(n.function).opencl_name, list(n.arguments));
+    return fmt::format("{}({})", function_name(n.function), list(n.arguments));
   }
 
-  std::string load(const ir::Load& n) {
+  std::string load(const ir::Load& n) override {
     const Expr& index = n.indices.front();
     if (is_place(n.buffer, index)) return place(n.buffer, index);
     return fmt::format("vload{}({})", access_form(n.buffer, index),
                        offset_and_pointer(n.buffer, index));
   }
 
-  std::string pointer(const ir::Pointer& n) {
-    const Expr first = n.indices.front();
-    const std::string array = name(n.buffer);
-    const bool moved = !is_int(n.offset, 0);
-    if (is_int(first, 0) && !moved) return array;
-    const std::string element = fmt::format("{} + {}", array, text(first, Precedence::Product));
-    return moved ? fmt::format("{} + {}", element, text(n.offset, Precedence::Product)) : element;
+  std::string texel(const ir::TextureLoad& n) override {
+    uses_sampler = true;
+    return fmt::format("read_image{}({}, tl_sampler, {})", image_function_suffix(n.type),
+                       name(n.texture), coordinates(n.x, n.y));
   }
 
+ private:
   const KernelForm& form_;
-  const bool half_arithmetic_;
+  const Dialect& dialect_;
 };
 
-class KernelPrinter {
+// The parts of a kernel's printer that have to exist before its base class.
+struct KernelParts {
+  KernelParts(const ir::Kernel& kernel, const ir::Target& target)
+      : dialect(opencl_dialect(target)), form(form_of(kernel, dialect)), exprs(form, dialect) {}
+
+  const Dialect dialect;
+  const KernelForm form;
+  OpenCLExprPrinter exprs;
+};
+
+class KernelPrinter : private KernelParts, private StmtPrinter {
  public:
   KernelPrinter(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
                 const ir::Target& target)
-      : kernel_(kernel),
-        foreign_(foreign),
-        form_(form_of(kernel)),
-        exprs_(form_, target.float16_arithmetic) {}
+      : KernelParts(kernel, target), StmtPrinter(exprs, form), kernel_(kernel), foreign_(foreign) {}
 
   PrintedKernel print() {
-    ir::walk(kernel_.body, [&](const ir::ForeignCall& n) { exprs_.names.keep_free(n.function); });
-    const std::string name = exprs_.names.of(&kernel_, kernel_.name);
+    ir::walk(kernel_.body, [&](const ir::ForeignCall& n) { exprs.names.keep_free(n.function); });
+    const std::string name = exprs.names.of(&kernel_, kernel_.name);
     const std::string head = signature(name);
     std::unordered_set<const ir::ExprNode*> used;
     ir::walk(kernel_.body, [&](const ir::Var& v) { used.insert(&v); });
     for (const ir::ThreadAxis& axis : kernel_.axes) {
       if (!used.contains(axis.var.get())) continue;
       line(fmt::format("const {0} {1} = ({0})get_{2}_id({3});", value_type_name(axis.var->type),
-                       exprs_.text(axis.var), axis.tag.block ? "group" : "local", axis.tag.dim));
+                       exprs.text(axis.var), axis.tag.block ? "group" : "local", axis.tag.dim));
     }
     stmt(kernel_.body);
-    return {name, preamble() + head + body_ + "}\n"};
+    return {name, preamble() + head + lines() + "}\n"};
   }
 
  private:
   std::string preamble() {
     std::string text = "#pragma OPENCL FP_CONTRACT OFF\n";
-    if (exprs_.uses_float16) text += "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
-    if (exprs_.uses_float64) text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
+    if (exprs.uses_float16) text += "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
+    if (exprs.uses_float64) text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
     text += "\n";
-    if (exprs_.uses_sampler) text += kSampler;
-    text += exprs_.prelude.text();
-    if (!exprs_.calls_foreign) return text;
+    if (exprs.uses_sampler) text += kSampler;
+    text += exprs.prelude.text();
+    if (!exprs.calls_foreign) return text;
     for (const std::string& each : foreign_) text += each + "\n\n";
     return text;
   }
@@ -266,103 +213,59 @@ class KernelPrinter {
   std::string parameter(const ir::KernelParam& param) {
     if (param.scalar) {
       return fmt::format("const {} {}", value_type_name(param.scalar->type),
-                         exprs_.text(param.scalar));
+                         exprs.text(param.scalar));
     }
     const bool reads = param.access == ir::Access::Read;
-    const std::string name = exprs_.name(param.buffer);
+    const std::string name = exprs.name(param.buffer);
     if (param.buffer->is_texture()) {
       return fmt::format("{} image2d_t {}", reads ? "__read_only" : "__write_only", name);
     }
     return fmt::format("__global {}{}*{} {}", reads ? "const " : "",
                        memory_type_name(param.buffer->type),
-                       form_.exchanged.contains(param.buffer.get()) ? "" : " restrict", name);
+                       form.exchanged.contains(param.buffer.get()) ? "" : " restrict", name);
   }
 
-  void stmt(const Stmt& s) {
-    visit(
-        s, [&](const ir::Store& n) { store(n); },
-        [&](const ir::TextureStore& n) {
-          line(fmt::format("write_image{}({}, {}, {});", image_function_suffix(n.value->type),
-                           exprs_.name(n.texture), exprs_.coordinates(n.x, n.y),
-                           exprs_.text(n.value)));
-        },
-        [&](const ir::Evaluate& n) { line(exprs_.text(n.call) + ";"); },
-        [&](const ir::For& n) {
-          const UnrollHint hint = form_.loops.at(&n);
-          if (hint == UnrollHint::Unroll) line("#pragma unroll");
-          if (hint == UnrollHint::Leave) line("#pragma unroll 1");
-          const std::string var = exprs_.text(n.var);
-          block(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", value_type_name(n.var->type),
-                            var, exprs_.text(n.extent, Precedence::Sum)),
-                n.body);
-        },
-        [&](const ir::If& n) { block(fmt::format("if ({})", exprs_.text(n.condition)), n.then); },
-        [&](const ir::While& n) {
-          block(fmt::format("while ({})", exprs_.text(n.condition)), n.body);
-        },
-        [&](const ir::Seq& n) {
-          for (const Stmt& each : n.statements) stmt(each);
-        },
-        [&](const ir::Let& n) {
-          const std::string value = exprs_.text(n.value);
-          line(fmt::format("const {} {} = {};", value_type_name(n.var->type), exprs_.text(n.var),
-                           value));
-          stmt(n.body);
-        },
-        [&](const ir::Allocate& n) {
-          line(declaration(n.buffer));
-          stmt(n.body);
-        },
-        [&](const ir::Barrier&) { line(fmt::format("barrier({});", fences())); },
-        [](const auto&) { TL_UNREACHABLE("a statement of the launch plan inside a kernel"); });
+  void store(const ir::Store& n) override {
+    const Expr& index = n.indices.front();
+    const std::string value = exprs.text(n.value);
+    if (exprs.is_place(n.buffer, index)) {
+      line(fmt::format("{} = {};", exprs.place(n.buffer, index), value));
+      return;
+    }
+    line(fmt::format("vstore{}{}({}, {});", exprs.access_form(n.buffer, index),
+                     exprs.is_memory_alone(n.buffer) ? "_rte" : "", value,
+                     exprs.offset_and_pointer(n.buffer, index)));
   }
 
-  std::string_view fences() const {
-    return form_.exchanged.empty() ? "CLK_LOCAL_MEM_FENCE"
-                                   : "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE";
+  void store_texel(const ir::TextureStore& n) override {
+    line(fmt::format("write_image{}({}, {}, {});", image_function_suffix(n.value->type),
+                     exprs.name(n.texture), exprs.coordinates(n.x, n.y), exprs.text(n.value)));
   }
 
-  std::string declaration(const Buffer& buffer) {
+  std::string barrier() override {
+    return form.exchanged.empty() ? "barrier(CLK_LOCAL_MEM_FENCE);"
+                                  : "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);";
+  }
+
+  std::string declaration(const Buffer& buffer) override {
     const std::string_view space = buffer->memory == ir::MemoryScope::Shared ? "__local " : "";
-    const std::string name = exprs_.name(buffer), type = memory_type_name(buffer->type);
+    const std::string name = exprs.name(buffer), type = memory_type_name(buffer->type);
     const int64_t count = buffer->layout.col_count();
-    const auto [lanes, aligned] = form_.array(buffer);
+    const auto [lanes, aligned] = form.array(buffer);
     if (lanes > 1) {
       return fmt::format("{}{}{} {}[{}];", space, type, lanes, name, (count + lanes - 1) / lanes);
     }
     const std::string alignment =
-        aligned ? fmt::format(" __attribute__((aligned({})))", kAlignment) : "";
+        aligned ? fmt::format(" __attribute__((aligned({})))", dialect.alignment) : "";
     return fmt::format("{}{} {}[{}]{};", space, type, name, count, alignment);
   }
 
-  void store(const ir::Store& n) {
-    const Expr& index = n.indices.front();
-    const std::string value = exprs_.text(n.value);
-    if (exprs_.is_place(n.buffer, index)) {
-      line(fmt::format("{} = {};", exprs_.place(n.buffer, index), value));
-      return;
-    }
-    line(fmt::format("vstore{}{}({}, {});", exprs_.access_form(n.buffer, index),
-                     exprs_.is_memory_alone(n.buffer) ? "_rte" : "", value,
-                     exprs_.offset_and_pointer(n.buffer, index)));
+  std::string_view pragma(UnrollHint hint) override {
+    return hint == UnrollHint::Unroll ? "#pragma unroll" : "#pragma unroll 1";
   }
-
-  void block(const std::string& head, const Stmt& body) {
-    line(head + " {");
-    ++depth_;
-    stmt(body);
-    --depth_;
-    line("}");
-  }
-
-  void line(std::string_view text) { body_ += fmt::format("{:{}}{}\n", "", 2 * depth_, text); }
 
   const ir::Kernel& kernel_;
   const std::vector<std::string>& foreign_;
-  const KernelForm form_;
-  ExprPrinter exprs_;
-  std::string body_;
-  int depth_ = 1;
 };
 
 }  // namespace

@@ -1,11 +1,11 @@
-// Spells a legalised kernel in OpenCL C 1.2. All decisions have been made by legalize().
+// Spells a legalized kernel in OpenCL C 1.2. All decisions have been made by legalize().
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "ir/program.h"
-#include "ir/target.h"
+#include "ir/target/target.h"
 
 namespace texloom::codegen::opencl {
 
@@ -14,10 +14,10 @@ struct PrintedKernel {
   std::string source;  // a whole translation unit
 };
 
-// `foreign` is the program's foreign text: it stands in front of kernels with foreign calls.
-// `target` is the one it was legalised for. Arguments are declared in the order of the kernel's
-// parameters. Buffers are `restrict`: a caller
-// never passes overlapping buffers when one of them is written.
+// `foreign` is the program's foreign text, which is printed before kernels with foreign calls;
+// `target` is the one that the kernel was legalized for. Arguments are declared in the order of the
+// kernel's parameters. Buffers are `restrict`: a caller never passes overlapping buffers when one
+// of them is written. verify_dialect holds for the kernel.
 PrintedKernel print(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
                     const ir::Target& target);
 

@@ -37,7 +37,7 @@ class ConditionShaper {
   }
 
  private:
-  // Of any expression but a vector of bools.
+  // Rewrites any expression but a vector of bools.
   Expr value(const Expr& e) {
     if (const auto found = done_.find(e); found != done_.end()) return found->second;
     Expr result = visit(
@@ -79,7 +79,7 @@ class ConditionShaper {
     return make_select(condition(e, type.bits), ir::make_const(1, type), ir::make_const(0, type));
   }
 
-  // Of elements of that many bits.
+  // The condition, comparing elements of that many bits.
   Expr condition(const Expr& e, int bits) {
     const Type integer = Type::i(bits);
     return visit(

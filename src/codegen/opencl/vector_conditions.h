@@ -5,20 +5,21 @@
 
 namespace texloom::codegen::opencl {
 
-// What it does: brings vectors of bools into the form that OpenCL C has. There a comparison of
-// vectors gives integers as wide as the operands, 0 or -1, and select() wants a condition as wide
-// as its values. So every vector of bools becomes the condition of a Select, of the width that
-// this Select wants: where operands are of another width, integers are compared after a
-// conversion, and other results are turned into integers and compared with 0. Elsewhere vectors
-// of bools become uint8: variables, lanes, the sources of casts. One bool for all lanes is a scalar
-// condition, under which only what it chooses is evaluated.
-// Why here: after the passes that change widths.
-// Before: comparisons, ands, ors, nots, Selects, Packs, Broadcasts and Lets of any bools.
-// After: a vector of bools is a comparison, an and, or or not of such, as wide as the values of
-// the Select around it.
-//
-//     select(a < b, x, y)    (int8x4, float32x4)
-//         ->    select(int32x4(a) < int32x4(b), x, y)
+// Purpose: brings vectors of bools into the form that OpenCL C has. There a comparison of vectors
+//   gives integers as wide as the operands, 0 or -1, and select() takes a condition as wide as its
+//   values. So every vector of bools becomes the condition of a Select, of the width that this
+//   Select needs: operands of another width are compared after a conversion if they are integers;
+//   other results become integers and are compared with 0. Elsewhere vectors of bools become uint8:
+//   variables, lanes, the sources of casts. One bool for all lanes is a scalar condition, under
+//   which only the chosen operand is evaluated.
+// Requires: stage legalized; comparisons, ands, ors, nots, Selects, Packs, Broadcasts and Lets of
+//   any bools.
+// Ensures: stage legalized; a vector of bools is a comparison, or an and, or, or not of such, as
+//   wide as the values of the Select around it.
+// Order: after the passes that change widths.
+// Example:
+//   select(a < b, x, y)    (int8x4, float32x4)
+//       ->    select(int32x4(a) < int32x4(b), x, y)
 ir::Stmt shape_vector_conditions(const ir::Stmt& body);
 
 }  // namespace texloom::codegen::opencl

@@ -7,7 +7,7 @@
 namespace texloom::ir::arith {
 namespace {
 
-// How often a minimum or maximum is looked into, one inside the other.
+// The deepest nesting of minima and maxima that is resolved.
 constexpr int kMaxExtrema = 4;
 
 Interval bounds_at(const LinearSum& sum, const Ranges& ranges, int depth) {

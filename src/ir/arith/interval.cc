@@ -75,7 +75,7 @@ Interval wrapped(Interval exact, Type type) {
   return below || above ? values : exact;
 }
 
-// Of an operand that is not negative no more than its own bits are left.
+// A bitwise and keeps no bits beyond those of an operand that is not negative.
 Interval masked(Interval a, Interval b) {
   if (a.min < 0 && b.min < 0) return Interval::everything();
   const int64_t by_a = a.min < 0 ? Interval::kNone : a.max,

@@ -31,7 +31,7 @@ bool sum_proven(const Binary& n, Side side, const Expr& limit, const Ranges& ran
   return operand(n.a, side, limit + n.b) || operand(n.b, opposite(side), n.a - limit);
 }
 
-// Of positive divisors: a // c < limit where a < limit * c.
+// For positive divisors: a // c < limit if a < limit * c.
 bool quotient_proven(const Binary& n, Side side, const Expr& limit, const Ranges& ranges) {
   const int64_t* divisor = int_value(n.b);
   if (divisor == nullptr || *divisor <= 0) return false;

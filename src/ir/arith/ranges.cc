@@ -9,7 +9,7 @@
 namespace texloom::ir::arith {
 namespace {
 
-// How many times all terms of `part` are in the sum; 0 when they are not.
+// The factor by which all terms of `part` are in the sum; 0 if they are not.
 int64_t times_in(const LinearSum& sum, const LinearSum& part) {
   int64_t factor = 0;
   for (const LinearTerm& t : part.terms) {
@@ -22,7 +22,7 @@ int64_t times_in(const LinearSum& sum, const LinearSum& part) {
   return factor;
 }
 
-// Of `sum op 0`.
+// The values of the sum for which `sum op 0` is true.
 Interval where_true(BinaryOp op) {
   constexpr int64_t kNone = Interval::kNone;
   switch (op) {
@@ -101,7 +101,7 @@ Interval Ranges::of_sum(const LinearSum& sum) const {
   return all;
 }
 
-// What another loop over the variable has said of it.
+// Drops sums with the variable, which are known from another loop over it.
 void Ranges::forget_sums(const Expr& var) {
   std::erase_if(sums_, [&](const KnownSum& known) {
     return std::any_of(known.sum.terms.begin(), known.sum.terms.end(),

@@ -10,7 +10,7 @@
 namespace texloom::ir::arith {
 namespace {
 
-// How a comparison reads from the other side.
+// The comparison with exchanged operands.
 BinaryOp mirrored(BinaryOp op) {
   switch (op) {
     case BinaryOp::Lt:
@@ -281,7 +281,7 @@ class Simplifier final : public Normalizer {
     return other(make_binary(t->op, first, second));
   }
 
-  // Of sums that a row makes of `pattern`.
+  // The result of a row whose sums come from `pattern`.
   Expr comparison_result(TermView t, const Bindings& b, const LinearSum& pattern, Type type) {
     const auto left = sum_result(t.child(0), b, type, nullptr);
     const auto right = sum_result(t.child(1), b, type, nullptr);

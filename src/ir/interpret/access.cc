@@ -10,8 +10,8 @@
 namespace texloom::ir {
 namespace {
 
-// Where a tensor that the program allocates lies in its image, when its kernels are told: away
-// from the corner, so that an access that forgets the origin is outside the rectangle.
+// The origin of a tensor that the program allocates, if its kernels get one: not the corner of the
+// image, so that an access that forgets the origin is outside the rectangle.
 constexpr int64_t kOriginX = 1, kOriginY = 2;
 
 const Scalar& lane_of(const Value& value, int lane) {
@@ -55,7 +55,7 @@ Coordinates in_rectangle(const Binding& binding, int64_t x, int64_t y) {
 std::string element_name(const BufferNode& buffer, const std::vector<int64_t>& index) {
   return fmt::format("{}[{}]", buffer.name, fmt::join(index, ", "));
 }
-// Of an array of symbolic extents, as many elements as its memory has.
+// For an array of symbolic extents, the number of elements of its memory.
 int64_t linear_extent(const BufferNode& buffer, const Memory& memory) {
   return buffer.is_symbolic() ? memory.size() : buffer.layout.col_count();
 }

@@ -16,7 +16,7 @@ class Interpreter {
                .origins = {},
                .logical = program.stage == ProgramStage::Loops,
                .counts = options.counts,
-               .eager = program.stage == ProgramStage::Legalised},
+               .eager = program.stage == ProgramStage::Legalized},
         runner_(state_),
         evaluator_(runner_, view_) {
     TL_CHECK(program.stage != ProgramStage::Te, "stage te is not interpreted");
@@ -110,7 +110,7 @@ class Interpreter {
 void refuse_foreign_calls(const Program& program) {
   const auto refuse = [](const Stmt& body) {
     walk(body, [](const ForeignCall& n) {
-      fail(n.location, Code::NotInterpreted, "run it on a device, and compare what it computes",
+      fail(n.location, Code::NotInterpreted, "run it on a device and compare the results",
            "the function '{}' is foreign C code, which is not interpreted", n.function);
     });
   };

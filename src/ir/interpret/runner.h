@@ -9,7 +9,7 @@
 #include "ir/interpret/races.h"
 #include "ir/interpret/report.h"
 #include "ir/interpret/undefined.h"
-#include "ir/verify_types.h"
+#include "ir/verify/verify_types.h"
 #include "support/diagnostic.h"
 
 namespace texloom::ir {
@@ -38,7 +38,7 @@ struct RunState {
   UndefinedOrigins origins;
   bool logical = false;            // one index for each axis: stage Loops
   AccessCounts* counts = nullptr;  // InterpretOptions::counts
-  bool eager = false;  // vector conditions evaluate all lanes of what they choose: Legalised
+  bool eager = false;  // vector conditions evaluate all lanes of what they choose: Legalized
 };
 
 // A thread of a kernel, or the code of a program that has no kernels.

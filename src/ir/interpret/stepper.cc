@@ -14,7 +14,7 @@ void Stepper::push(const Stmt& s) {
   begin(frames_.back());
 }
 
-// What happens before the first statement inside, and how many times they run.
+// Prepares the statements inside, and computes how many times they run.
 void Stepper::begin(Frame& frame) {
   const Stmt& s = *frame.stmt;
   frame.extent = 0;

@@ -93,7 +93,7 @@ bool less(Type type, int64_t a, int64_t b) {
   return type.is_int() ? a < b : static_cast<uint64_t>(a) < static_cast<uint64_t>(b);
 }
 
-// Of elements that fit: shifts are in range, divisors are not zero.
+// Requires valid operands: shifts are in range, divisors are not zero.
 Scalar apply_integers(BinaryOp op, Type type, int64_t a, int64_t b) {
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   const auto wrap = [&](uint64_t bits) { return of_integer(type, bits); };
@@ -281,7 +281,7 @@ double decode_half(uint16_t bits) {
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-// Of a value that float16 has.
+// Requires a value that float16 represents.
 uint16_t encode_half(double value) {
   const unsigned sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value)) return static_cast<uint16_t>(sign | 0x7e00);

@@ -17,8 +17,6 @@
 
 namespace texloom::ir {
 
-inline constexpr int kMaxLanes = 16;
-
 // What makes an element undefined: 0 when it is defined; else see ir/interpret/undefined.h.
 using Undefined = uint32_t;
 

@@ -19,12 +19,13 @@ namespace texloom::hal {
 
 // Host memory that becomes a buffer of the kind MemoryKind::Shared, without a copy.
 struct ImportDesc {
-  // The caller's until the import; from then on to be read and written through mappings alone, and
-  // to be kept until `release` is called.
+  // After the import the caller accesses it only through mappings, and keeps it until `release` is
+  // called.
   std::span<std::byte> memory = {};
   BufferUsage usage = BufferUsage::All;
-  // Called once, behind the last use of the memory, by whoever releases the last handle: it may be
-  // a thread of a queue's, so it does not wait for one. Not called when the import fails.
+  // Called once, after the last use of the memory, by the thread that releases the last handle.
+  // This may be a thread of a queue, so the function must not wait for one. Not called if the
+  // import fails.
   std::function<void()> release = {};
 };
 
@@ -39,20 +40,20 @@ struct TextureViewDesc {
 std::uint64_t smallest_view_pitch(const DeviceInfo& device, TexelFormat format,
                                   std::uint32_t width);
 
-// Something that holds memory that it could do without.
+// Holds memory that it can release when the driver has none left.
 class PressureListener {
  public:
   virtual ~PressureListener() = default;
-  // The driver has no memory left for a request. Whether some may have been given back: then the
-  // request is tried once more. Called without a lock, by the thread that makes the request.
+  // The driver has no memory left for a request. Returns whether some may have been released: the
+  // request is then tried once more. Called without a lock, by the thread that makes the request.
   virtual bool release_unused() = 0;
 };
 
 // Made by a driver, one for each open device. Thread safe. Objects keep what they need of it.
 //
 // All calls: InvalidArgument for sizes that are zero, over the limits or not aligned as the limits
-// say. Unimplemented for what this device never has. OutOfMemory is the driver's word, also after
-// the listeners have given back what they could; the allocator can be used on.
+// say. Unimplemented for what this device cannot do. OutOfMemory if the driver says so even after
+// the listeners have released what they can; the allocator remains usable.
 class Allocator {
  public:
   virtual ~Allocator() = default;
@@ -67,15 +68,15 @@ class Allocator {
   Result<std::shared_ptr<Buffer>> create_buffer(const BufferDesc& desc);
   Result<std::shared_ptr<Texture>> create_texture(const TextureDesc& desc);
   Result<std::shared_ptr<Buffer>> import(ImportDesc desc);
-  // The buffer, which the texture keeps, was made with BufferUsage::View. A kernel may not write
-  // the one while it reads the other.
+  // The buffer, which the texture keeps alive, has BufferUsage::View. A kernel may not write the
+  // one while it reads the other.
   Result<std::shared_ptr<Texture>> create_view(const std::shared_ptr<Buffer>& buffer,
                                                const TextureViewDesc& desc);
 
   MemoryStatistics statistics() const { return counter_->statistics(); }
 
-  // Asked when memory is short, in the order in which they were added and until the request
-  // succeeds, as long as they live.
+  // Called when memory is short, in the order of this call, until the request succeeds; skipped
+  // once destroyed.
   void add_listener(std::weak_ptr<PressureListener> listener);
 
  protected:
@@ -85,8 +86,8 @@ class Allocator {
   const std::shared_ptr<const DeviceInfo>& shared_info() const { return info_; }
 
  private:
-  // What a driver does. The arguments have passed creation_check.h; the last two are called where
-  // DeviceFeatures has them, and the buffer behind a view is a root.
+  // For drivers. The arguments have been checked. wrap() and view() are only called with the
+  // features for them, and the buffer of a view is a root.
   virtual Result<std::shared_ptr<Buffer>> allocate(const BufferDesc& desc) = 0;
   virtual Result<std::shared_ptr<Texture>> allocate(const TextureDesc& desc) = 0;
   virtual Result<std::shared_ptr<Buffer>> wrap(std::span<std::byte> memory, const BufferDesc& desc);

@@ -29,8 +29,8 @@ struct BinaryCacheOptions {
   std::uint64_t max_bytes = std::uint64_t{256} << 20;  // of all entries, on disk
 };
 
-// Entries found, or not; found but of no use (damaged, of another format or key); stored; that
-// could not be stored; removed to keep to the bound.
+// Entries found and not found; rejected (damaged, of another format or key); stored; that could not
+// be stored; removed to keep the bound.
 struct BinaryCacheCounts {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
@@ -41,22 +41,22 @@ struct BinaryCacheCounts {
 };
 
 // A folder with a file for each entry, shared by threads and processes at once. A file is written
-// under a name of its own and renamed when it is whole, so that readers see all of an entry or none
-// of it; what a damaged disk or a crash leaves behind does not pass the checks of find(). Other
-// files in the folder are left alone. Thread safe.
+// under a name of its own and renamed when it is complete, so that readers see all of an entry or
+// none of it; find() rejects what a damaged disk or a crash leaves. Other files in the folder are
+// left alone. Thread safe.
 class BinaryCache {
  public:
   explicit BinaryCache(BinaryCacheOptions options);
   BinaryCache(const BinaryCache&) = delete;
   BinaryCache& operator=(const BinaryCache&) = delete;
 
-  // The binary stored under this key. Nothing when there is none, or when the file is not exactly
-  // what store() wrote for this key.
+  // The binary stored under this key. Nothing if there is none, or if the file is not exactly what
+  // store() wrote for this key.
   std::optional<std::string> find(const BinaryKey& key);
 
-  // Replaces what is there, then removes the entries that were used longest ago until the folder
-  // keeps to its bound. Unavailable, with the system's words: the folder cannot be made or written.
-  // LimitExceeded: the entry alone is over the bound.
+  // Replaces the entry, then removes the least recently used ones until the folder keeps its bound.
+  // Unavailable, with the system's words: the folder cannot be made or written. LimitExceeded: the
+  // entry alone is over the bound.
   Status store(const BinaryKey& key, std::string_view binary);
 
   BinaryCacheCounts counts() const;
@@ -70,9 +70,9 @@ class BinaryCache {
   BinaryCacheCounts counts_;  // guarded by mutex_
 };
 
-// A cache in the folder that the environment variable TEXLOOM_CACHE_DIR names; null, which is none,
-// where it is unset or empty. For programs to call when they make a driver: the runtime itself
-// reads no environment.
+// A cache in the folder that the environment variable TEXLOOM_CACHE_DIR names; null (no cache) if
+// it is unset or empty. For programs that make a driver: the runtime itself reads no environment
+// variables.
 std::shared_ptr<BinaryCache> binary_cache_of_environment();
 
 }  // namespace texloom::hal

@@ -1,4 +1,4 @@
-// What a dispatch hands to a kernel: memory objects and scalars.
+// The arguments of a dispatch: memory objects and scalars.
 #pragma once
 
 #include <array>
@@ -26,13 +26,13 @@ struct TextureBinding {
 
 using Binding = std::variant<BufferBinding, TextureBinding>;
 
-// A place in the table of bindings that is given with each submission of a command buffer.
+// An index in the table of bindings that each submission of a command buffer brings.
 struct BindingSlot {
   std::uint32_t index = 0;
-  std::uint64_t offset = 0;  // bytes, on top of the table's; 0 where the table has a texture
+  std::uint64_t offset = 0;  // bytes, added to the table's; 0 for a texture
 };
 
-// What a dispatch is recorded with: memory, or a slot.
+// An argument as it is recorded: memory, or a slot.
 using BindingRef = std::variant<BufferBinding, TextureBinding, BindingSlot>;
 
 // A scalar of 32 or 64 bits with its type.

@@ -12,6 +12,7 @@
 
 #include "runtime/hal/device_info.h"
 #include "runtime/hal/memory_statistics.h"
+#include "runtime/hal/residency.h"
 #include "runtime/hal/types.h"
 #include "support/status.h"
 
@@ -30,7 +31,7 @@ struct BufferDesc {
 // object (its memory is written by queues and through mappings), so handles may be shared between
 // threads. It keeps what it needs of its device, may outlive the Device handle, and may be released
 // while the device still uses it.
-class Buffer : public std::enable_shared_from_this<Buffer> {
+class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
  public:
   virtual ~Buffer();
   Buffer(const Buffer&) = delete;
@@ -89,6 +90,7 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   virtual Status flush_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes);
   virtual Status invalidate_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes);
 
+  Resident& owner() final { return root_ == nullptr ? *this : *root_; }
   Status enter_mapping(const MappedRange& range);
   void leave_mapping(const MappedRange& range);
 
@@ -121,12 +123,12 @@ class Mapping {
     return {reinterpret_cast<T*>(memory_), static_cast<std::size_t>(range_.bytes / sizeof(T))};
   }
 
-  // What the host wrote to a part of the range is visible to work that is submitted afterwards; for
-  // persistent mappings (release() does it for all others). InvalidArgument: beyond the range, or
-  // not mapped for writing.
+  // Makes what the host wrote to a part of the range visible to work that is submitted afterwards;
+  // for persistent mappings (release() does it for all others). InvalidArgument: beyond the range,
+  // or not mapped for writing.
   Status flush(std::uint64_t offset, std::uint64_t bytes);
-  // What complete work of the device wrote to a part of the range is visible to the host; for
-  // persistent mappings. What the host wrote there and did not flush is lost. InvalidArgument:
+  // Makes what complete work of the device wrote to a part of the range visible to the host; for
+  // persistent mappings. Data that the host wrote there and did not flush is lost. InvalidArgument:
   // beyond the range, or not mapped for reading.
   Status invalidate(std::uint64_t offset, std::uint64_t bytes);
 

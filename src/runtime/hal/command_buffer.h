@@ -1,19 +1,19 @@
 // A list of commands for a device, recorded and then submitted, once or any number of times.
 //
-// Two phases: recording checks each command and appends a segment, here, for every driver alike;
-// a driver walks the segments when a queue submits them, and so sees neighbours.
+// There are two phases: recording checks each command and appends a segment, the same for every
+// driver; a driver walks the segments when a queue submits them, and so sees neighbors.
 //
-// Commands between two barriers are unordered; what a command needs of another must lie on the
-// other side of a barrier. Who puts barriers in is said by CommandBufferDesc; by default the
-// command buffer itself does, and commands then behave as if each ran after the one before it.
+// Commands between two barriers are unordered: a command that depends on another needs a barrier
+// between them. By default the command buffer inserts barriers (CommandBufferDesc), and commands
+// then behave as if each ran after the one before it.
 //
-// A command that moves nothing (zero groups, zero bytes, an empty region) is checked and then left
-// out. A refused command returns InvalidArgument (Unimplemented where the device cannot do it) and
-// leaves the command buffer as it was. Offsets and lengths in bytes may be any, whatever
+// A command that does nothing (zero groups, zero bytes, an empty region) is checked and then
+// dropped. A refused command returns InvalidArgument (Unimplemented if the device cannot do it) and
+// leaves the command buffer as it was. Offsets and lengths in bytes are arbitrary, whatever
 // DeviceLimits::transfer_alignment says.
 //
-// Recording is for one thread at a time. After finish() the object is immutable and may be
-// submitted from any thread. It keeps every object that it names.
+// One thread at a time may record. After finish() the object is immutable and may be submitted from
+// any thread. It keeps every object that it names alive.
 #pragma once
 
 #include <array>
@@ -23,17 +23,15 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "runtime/hal/arena.h"
-#include "runtime/hal/hazards.h"
-#include "runtime/hal/retained.h"
 #include "runtime/hal/segment.h"
 #include "support/status.h"
 
 namespace texloom::hal {
+
+class ArenaBlocks;
 
 enum class HostMemory : std::uint8_t {
   Copied,    // the command buffer keeps a copy
@@ -41,9 +39,17 @@ enum class HostMemory : std::uint8_t {
 };
 
 enum class Barriers : std::uint8_t {
-  Automatic,  // put in where a command touches what one before it wrote, or writes what it read
+  Automatic,  // inserted where a command depends on an earlier one
   Explicit,   // the caller records them
   Checked,    // the caller records them, and finish() fails where one is missing
+};
+
+// Memory that a native command touches.
+struct NativeAccess {
+  BindingRef memory;
+  Access access = Access::Read;
+  std::uint64_t bytes = 0;  // of a buffer, from the offset; 0: all that is bound
+  Extent2D extent = {};     // of a texture, from the origin; without: all from the origin on
 };
 
 struct CommandBufferDesc {
@@ -56,6 +62,7 @@ class CommandBuffer {
  public:
   CommandBuffer(std::shared_ptr<const DeviceInfo> device_info, std::shared_ptr<ArenaBlocks> memory,
                 const CommandBufferDesc& desc = {});
+  ~CommandBuffer();
   CommandBuffer(const CommandBuffer&) = delete;
   CommandBuffer& operator=(const CommandBuffer&) = delete;
 
@@ -71,16 +78,16 @@ class CommandBuffer {
                            std::span<const std::int64_t> workload,
                            std::span<const Binding> bindings, std::span<const Constant> constants);
 
-  // The same, where bindings may be slots of the table that comes with each submission. What is
-  // bound to a slot is checked then.
+  // The same with bindings that may be slots of the table that each submission brings. The memory
+  // of a slot is checked at the submission.
   Status dispatch_with_table(const std::shared_ptr<Executable>& executable,
                              std::uint32_t entry_point, std::array<std::uint32_t, 3> groups,
                              std::span<const BindingRef> bindings,
                              std::span<const Constant> constants);
 
   // The numbers of groups are read from a buffer when the command runs: three uint32 at a multiple
-  // of 4 bytes; the buffer needs BufferUsage::Indirect. None of them may be over
-  // DeviceLimits::max_groups, which nobody checks. Unimplemented without
+  // of 4 bytes; the buffer needs BufferUsage::Indirect. None of them may exceed
+  // DeviceLimits::max_groups; this is not checked. Unimplemented without
   // DeviceFeatures::indirect_dispatch.
   Status dispatch_indirect(const std::shared_ptr<Executable>& executable, std::uint32_t entry_point,
                            const BindingRef& groups, std::span<const BindingRef> bindings,
@@ -91,8 +98,8 @@ class CommandBuffer {
   Status fill(const std::shared_ptr<Buffer>& target, std::uint64_t offset, std::uint64_t bytes,
               std::span<const std::byte> pattern);
 
-  // Writes host memory to [offset, offset + data.size()) of the buffer. OutOfMemory when the host
-  // has no room for the copy.
+  // Writes host memory to [offset, offset + data.size()) of the buffer. OutOfMemory if the host has
+  // no memory for the copy.
   Status update(const std::shared_ptr<Buffer>& target, std::uint64_t offset,
                 std::span<const std::byte> data, HostMemory memory = HostMemory::Copied);
 
@@ -105,8 +112,8 @@ class CommandBuffer {
                      const std::shared_ptr<Buffer>& target, std::uint64_t target_offset,
                      std::uint64_t bytes);
 
-  // Where the texture is a view over the buffer, the rows of the one may not overlap those of the
-  // other; each is taken whole, from its first byte to its last with the gaps between.
+  // If the texture is a view over the buffer, the rows of the one may not overlap those of the
+  // other, from the first byte to the last with the gaps between.
   Status copy_buffer_to_texture(const std::shared_ptr<Buffer>& source,
                                 const std::shared_ptr<Texture>& target,
                                 const BufferTextureRegion& region);
@@ -120,13 +127,23 @@ class CommandBuffer {
                       const std::shared_ptr<Texture>& target, Offset2D target_origin,
                       Extent2D extent);
 
-  // What is recorded behind it runs when everything before it is complete.
+  // Commands recorded after it run when everything before it is complete.
   Status barrier();
 
-  // Calls a function, behind all commands before it and before all behind it, on a thread that
-  // works for the queue: one of its own, or one that waits for it. Its error ends the submission,
-  // which fails with it; what is behind it does not run. It may not wait for this queue, and is
-  // called once for each submission.
+  // Lets a function give commands of its own to the device through the driver's native handles
+  // (segment.h), for operators that the HAL does not have. Unlike a host call this does not wait
+  // for the device: the function is called when the submission is started, between the commands
+  // before and after it. It may touch the memory that it declares and no other, which must have
+  // BufferUsage::Storage, or TextureUsage::Sampled to be read and Storage to be written; barriers
+  // follow from the accesses as for any command. It must leave the handles as they were, and must
+  // not wait for the queue or the device. It is called once for each submission; its error fails
+  // the submission. Unimplemented without DeviceFeatures::native_commands.
+  Status native(std::span<const NativeAccess> accesses, EncodeNative encode);
+
+  // Calls a function after all commands before it and before all commands after it, on a thread of
+  // the queue or one that waits for the queue. Its error ends the submission, which fails with it:
+  // later commands do not run. It must not wait for this queue, and is called once for each
+  // submission.
   Status host_call(std::function<Status()> call);
 
   // Ends recording. Needed before a submission; refused the second time. With Barriers::Checked a
@@ -140,15 +157,17 @@ class CommandBuffer {
   bool has_host_calls() const { return !host_calls_.empty(); }
   const DeviceInfo& device_info() const { return *device_info_; }
 
-  // For queues: what a submission with this table breaks, if anything.
+  // For queues: checks a submission with this table.
   Status check_submission(std::span<const Binding> table) const;
-  // For queues: takes the one submission that a command buffer has which is not reusable. False
-  // where that is taken. Thread safe.
+  // For queues: claims the one submission of a command buffer that is not reusable. False if it has
+  // been claimed. Thread safe.
   bool claim() const { return desc_.reusable || !claimed_.exchange(true); }
-  // Gives it back, where the submission is refused after all.
+  // Takes the claim back, if the submission is refused after all.
   void unclaim() const { claimed_ = false; }
 
  private:
+  struct Recording;
+
   Status check_recording(const char* command) const;
   template <typename Ref>
   Status record_call(const std::shared_ptr<Executable>& executable, std::uint32_t entry_point,
@@ -164,22 +183,21 @@ class CommandBuffer {
   void append(const Kind& segment);
   template <typename Kind>
   void append_as_is(const Kind& segment);
+  void append_barrier();
   void keep_behind_hazards(const Segment& segment);
 
   std::shared_ptr<const DeviceInfo> device_info_;
   CommandBufferDesc desc_;
-  Arena arena_;
-  SegmentList segments_;
-  RetainedObjects retained_;
-  std::optional<HazardTracker> hazards_;  // where barriers are put in or checked
-  Status missing_barrier_;                // the first
+  std::unique_ptr<Recording> recording_;
+  SegmentList segments_;  // in memory of recording_
   std::vector<const Segment*> with_slots_;
   std::deque<std::function<Status()>> host_calls_;
+  std::deque<EncodeNative> native_calls_;
   bool finished_ = false;
   mutable std::atomic<bool> claimed_ = false;
 };
 
-// A command buffer with the memory for its slots, which the submission keeps.
+// A command buffer with the memory for its slots, which the submission keeps alive.
 struct SubmittedCommands {
   template <typename Pointer>
     requires std::convertible_to<Pointer, std::shared_ptr<const CommandBuffer>>
@@ -187,7 +205,7 @@ struct SubmittedCommands {
       : commands(std::move(buffer)), table(std::move(bindings)) {}
 
   std::shared_ptr<const CommandBuffer> commands;
-  std::vector<Binding> table;  // by slot; more than the slots that are used do no harm
+  std::vector<Binding> table;  // by slot; may have more entries than slots are used
 };
 
 }  // namespace texloom::hal

@@ -1,4 +1,4 @@
-// What is known of a device before it is opened: names, features, limits. Plain data.
+// The description of a device, known before it is opened: names, features, limits. Plain data.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace texloom::hal {
 enum class DeviceType : std::uint8_t { Gpu, Accelerator, Cpu, Other };
 std::string_view to_string(DeviceType type);  // "gpu", …
 
-// Of a limit that a device does not have.
+// The value of a limit that a device does not have.
 inline constexpr std::uint32_t kNoLimit32 = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint64_t kNoLimit64 = std::numeric_limits<std::uint64_t>::max();
 
@@ -41,49 +41,49 @@ struct DeviceLimits {
   std::uint64_t transfer_alignment = 1;
   std::uint64_t global_memory_bytes = 0;
   std::uint32_t compute_units = 0;
-  // Of textures that are views over a buffer: in texels of the view's format, not in bytes.
+  // For textures that are views over a buffer: in texels of the view's format, not in bytes.
   std::uint32_t view_pitch_alignment = 1;  // texels; of the distance from row to row
-  std::uint32_t view_base_alignment = 1;   // texels; of the place of the first one
-  // Of host memory that becomes a buffer.
+  std::uint32_t view_base_alignment = 1;   // texels; of the first one's position
+  // For host memory that becomes a buffer.
   std::uint64_t import_address_alignment = 1;  // bytes
   std::uint64_t import_size_alignment = 1;     // bytes
 };
 
 struct DeviceFeatures {
   bool images = false;
-  // Arithmetic that rounds to nearest and has infinities: OpenCL asks for neither. Results below
-  // the smallest normal number may still be zero on devices without half denormals. As a storage
-  // type half is always there.
+  // Arithmetic that rounds to nearest and has infinities, neither of which OpenCL requires. Results
+  // below the smallest normal number may be zero on devices without half denormals. Half is always
+  // available as a storage type.
   bool float16_arithmetic = false;
   bool float64 = false;
   bool texture_views = false;  // Allocator::create_view
   bool host_import = false;    // Allocator::import
-  // Runs the commands of a command buffer in order, so that barriers cost nothing.
+  // Commands run in the order of recording, so barriers are not needed.
   bool in_order_commands = false;
   bool indirect_dispatch = false;
+  bool native_commands = false;  // CommandBuffer::native
 };
 
-// What a device has of one kind of memory, and what the host may do with it.
+// The properties of one kind of memory on a device.
 struct MemoryKindInfo {
   bool available = false;
   bool mappable = false;  // Buffer::map
   // May stay mapped while the device works with it; else a mapping ends before such work is
   // submitted.
   bool persistent = false;
-  // Each side sees what the other one wrote without Mapping::flush and invalidate.
+  // Each side sees what the other wrote without Mapping::flush and invalidate.
   bool coherent = false;
 };
 
-// Something that the driver does in another way on this device, because the device does not do what
-// it says.
+// A workaround of the driver for a device that does not behave as it says.
 struct Quirk {
   std::string name;
   std::string reason;
 };
 
 struct DeviceInfo {
-  // The same in every process, as long as the machine's devices are; unique among those of a
-  // driver. Lower case letters, digits, '-', '.'; never digits alone.
+  // The same in every process while the machine's devices do not change; unique within a driver.
+  // Lower case letters, digits, '-', '.'; never digits alone.
   std::string id;
   std::string name;
   std::string vendor;
@@ -106,12 +106,12 @@ struct DeviceInfo {
 
 class Profile;
 
-// What a device is opened for.
+// Options for opening a device.
 struct DeviceOptions {
-  // Makes mistakes visible that a device may forgive, at a cost: what is mapped for Access::Write
-  // is full of a pattern at first.
+  // Exposes mistakes that a device may forgive, at a cost: memory mapped for Access::Write is
+  // filled with a pattern.
   bool debug = false;
-  // Gets what queues run and when. Null: nothing is measured.
+  // Receives what queues run and when. Null: nothing is measured.
   std::shared_ptr<Profile> profile = {};
 };
 

@@ -25,15 +25,16 @@ class Driver {
   // GPUs first, then accelerators, then CPUs; the order is the same at each call. At least one.
   virtual const std::vector<DeviceInfo>& devices() const = 0;
 
-  // Each call opens a device of its own, whose objects do not mix with another's. NotFound, with
-  // what there is, when no device is meant.
+  // Each call opens a device of its own, whose objects do not mix with another's. NotFound, naming
+  // the devices there are, if none matches.
   //
-  // The ordinal is the place in devices().
+  // The ordinal is the index in devices().
   Result<std::shared_ptr<Device>> open(std::size_t ordinal, const DeviceOptions& options = {});
   // DeviceInfo::id.
   Result<std::shared_ptr<Device>> open_by_id(std::string_view id,
                                              const DeviceOptions& options = {});
-  // What follows "<driver>://" in a path: an ordinal in digits, an id, or nothing for the first.
+  // `device` is the part of a path after "<driver>://": an ordinal in digits, an id, or nothing for
+  // the first.
   Result<std::shared_ptr<Device>> open_by_name(std::string_view device,
                                                const DeviceOptions& options = {});
 

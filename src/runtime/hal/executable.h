@@ -15,6 +15,7 @@
 
 #include "runtime/hal/device_info.h"
 #include "runtime/hal/grid.h"
+#include "runtime/hal/residency.h"
 #include "runtime/hal/types.h"
 #include "support/status.h"
 
@@ -23,12 +24,12 @@ namespace texloom::hal {
 struct BufferParam {
   std::string name;
   Access access = Access::Read;
-  // What the kernel touches behind the bound offset. 0: all that is bound, however much that is;
-  // then two parameters of which one is written have no buffer in common, but for subspans.
+  // The bytes that the kernel touches from the bound offset on. 0: all that is bound; then two
+  // parameters of which one is written must not share a buffer, except for subspans.
   std::uint64_t min_bytes = 0;
 };
 
-// Whether a kernel adds an origin to its coordinates. With Zero it is specialised for a tensor at
+// Whether a kernel adds an origin to its coordinates. With Zero it is specialized for a tensor at
 // (0, 0), and any other origin is refused; with Constants two constants of the kernel hold it.
 enum class TextureOrigin : std::uint8_t { Zero, Constants };
 
@@ -36,7 +37,7 @@ struct TextureParam {
   std::string name;
   TexelFormat format = TexelFormat::Rgba32Float;
   Access access = Access::Read;  // ReadWrite is refused
-  // What the kernel touches behind the bound origin, in both axes or in none: without, all of the
+  // The texels that the kernel touches from the bound origin on, in both axes; {}: the whole
   // texture.
   Extent2D min_extent = {};
   TextureOrigin origin = TextureOrigin::Zero;
@@ -49,8 +50,8 @@ struct ConstantParam {
 };
 
 // Memory of each work group, which the kernel takes as an argument: `__local` in OpenCL C,
-// `threadgroup` in Metal's language. No dispatch gives anything for it. What a kernel declares
-// inside itself is not stated.
+// `threadgroup` in Metal's language. A dispatch passes nothing for it. Memory that a kernel
+// declares in its body is not listed.
 struct LocalParam {
   std::string name;
   std::uint64_t bytes = 0;  // a multiple of 16
@@ -62,12 +63,12 @@ std::string_view name_of(const KernelParam& param);
 inline bool is_bound(const KernelParam& param) {
   return std::holds_alternative<BufferParam>(param) || std::holds_alternative<TextureParam>(param);
 }
-// Of a buffer or a texture.
+// For a buffer or a texture.
 inline Access access_of(const KernelParam& param) {
   const auto* texture = std::get_if<TextureParam>(&param);
   return texture != nullptr ? texture->access : std::get<BufferParam>(param).access;
 }
-// Of all LocalParams.
+// The sum over all LocalParams.
 std::uint64_t local_bytes(std::span<const KernelParam> params);
 // "a buffer", "a texture rgba32float", "a constant int32", "local memory"
 std::string describe(const KernelParam& param);
@@ -85,7 +86,7 @@ struct EntryPoint {
 Result<std::array<std::uint32_t, 3>> groups_of(const EntryPoint& entry,
                                                std::span<const std::int64_t> workload);
 
-// What the code of an executable is written in.
+// The language or format of an executable's code.
 enum class KernelFormat : std::uint8_t {
   OpenClC,
   OpenClBinary,   // of one device and one version of its driver
@@ -101,8 +102,8 @@ struct KernelCode {
   std::vector<std::string> build_options = {};  // of the compiler of this format
 };
 
-// What a device's compiler may do to floating-point results beyond what the code itself leaves
-// open. A set; nothing is allowed that is not stated.
+// How a device's compiler may change floating-point results beyond what the code itself leaves
+// open: a set of permissions.
 enum class MathMode : std::uint8_t {
   Strict = 0,
   Contract = 1,           // products and sums become one operation, of whatever rounding
@@ -137,9 +138,9 @@ Result<const KernelCode*> select_code(const ExecutableDesc& desc,
                                       std::span<const KernelFormat> understood,
                                       std::string_view driver);
 
-// Made by Device::create_executable. Built, its entry points are checked against the device's
-// limits and against the compiled kernels. Thread safe. Ownership: as for Buffer.
-class Executable {
+// Made by Device::create_executable. Building it checks the entry points against the device's
+// limits and the compiled kernels. Thread safe. Ownership: as for Buffer.
+class Executable : public Resident {
  public:
   virtual ~Executable() = default;
   Executable(const Executable&) = delete;
@@ -150,9 +151,9 @@ class Executable {
   Result<std::uint32_t> find(std::string_view name) const;
   const DeviceInfo& device_info() const { return *device_info_; }
 
-  // Builds it, unless that has been done; waits while another thread does. It is tried once: an
-  // error (those of Device::create_executable) is what each later call returns, too. A driver calls
-  // this before it uses an executable of a command buffer.
+  // Builds it unless that has been done; waits while another thread does. It is tried once: each
+  // later call returns the same error (those of Device::create_executable). A driver calls this
+  // before it uses an executable of a command buffer.
   Status prepare() { return is_ready_.load(std::memory_order_acquire) ? Status() : build_once(); }
 
  protected:
@@ -161,6 +162,7 @@ class Executable {
 
   // Called once at most, by one thread.
   virtual Status build() = 0;
+  Status bring_in() override { return prepare(); }
 
  private:
   Status build_once();

@@ -1,5 +1,4 @@
-// How many work groups a dispatch has along each axis, where that follows from the sizes of its
-// data.
+// The number of work groups of a dispatch along each axis, as expressions of the sizes of its data.
 #pragma once
 
 #include <array>
@@ -7,19 +6,19 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/hal/size.h"
+#include "runtime/hal/size_expression.h"
 #include "support/status.h"
 
 namespace texloom::hal {
 
-// Over the numbers of a workload, known by their places in it: symbol 0 is the first.
+// In terms of the numbers of a workload: symbol 0 is the first.
 using Grid = std::array<Size, 3>;
 
-// How many numbers the workload has: those up to the last that the grid uses.
+// The size of the workload: the numbers up to the last that the grid uses.
 std::size_t workload_count(const Grid& grid);
 
 // Zero where an axis has zero groups or less. InvalidArgument: more groups than 32 bits hold, a
-// number that there is not, or one that cannot be computed.
+// missing number, or one that cannot be computed.
 Result<std::array<std::uint32_t, 3>> groups_of(const Grid& grid,
                                                std::span<const std::int64_t> workload,
                                                const LoopValues& variables = {});

@@ -1,4 +1,4 @@
-// What an allocator has given out, and the token by which an object counts as given out.
+// Counts of the memory that an allocator has made, and the token that counts one object.
 #pragma once
 
 #include <array>

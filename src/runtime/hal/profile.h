@@ -1,7 +1,7 @@
-// What ran when, on the host and on devices: for traces and for tables of kernels.
+// Records what ran when, on the host and on devices, for traces and tables of kernels.
 //
 // A Profile is given to devices when they are opened (DeviceOptions::profile) and collects until it
-// is asked. Without one nothing is measured, and nothing costs time but the test of a pointer.
+// is asked. Without one nothing is measured, and the only cost is the test of a pointer.
 #pragma once
 
 #include <chrono>
@@ -30,19 +30,19 @@ struct ProfileSpan {
   std::string name;         // of the kernel, or of the command: "matmul", "copy_buffer"
   std::uint32_t track = 0;  // place in ProfileSnapshot::tracks
   ProfileClock::time_point begin = {}, end = {};
-  // Of a device's command alone.
+  // For commands of a device only.
   std::chrono::nanoseconds queue_wait{0};  // from the driver's call to the begin
   std::uint64_t bytes = 0;                 // that its arguments have, or that it moves
 };
 
-// What a profile has at one moment: each span's track is there.
+// The contents of a profile at one moment, with the tracks of all spans.
 struct ProfileSnapshot {
   std::vector<ProfileTrack> tracks;
   // In the order in which they were added: spans of devices when their submission is complete.
   std::vector<ProfileSpan> spans;
 };
 
-// Thread safe. Spans beyond so many are counted, not kept.
+// Thread safe. Spans beyond `max_spans` are counted, not kept.
 class Profile {
  public:
   explicit Profile(std::size_t max_spans = std::size_t{1} << 20) : max_spans_(max_spans) {}
@@ -55,7 +55,7 @@ class Profile {
   void name_host_track(std::string_view name);
   // A new lane for a queue of a device: "<device>, queue <number>", from 0 on.
   std::uint32_t add_device_track(std::string_view device);
-  // What the threads of one more queue are called: "queue <number>", from 0 on.
+  // The name of the next queue, for its threads: "queue <number>", from 0 on.
   std::string add_queue();
 
   ProfileSnapshot snapshot() const;
@@ -74,8 +74,7 @@ class Profile {
   std::uint32_t queues_ = 0;
 };
 
-// A span of the calling thread, from construction to destruction. Nothing where there is no
-// profile.
+// A span of the calling thread, from construction to destruction. Does nothing without a profile.
 class HostSpan {
  public:
   // Both are kept by reference.

@@ -1,15 +1,15 @@
 // The recorded form of a command buffer: a list of segments that a driver walks at submission.
 //
-// Segments are validated when they are recorded, and tables of bindings when they are submitted: a
-// driver may rely on it that ranges and regions fit, that objects are of its device, and that
-// arguments match their kernel. Objects are named by plain pointers: the command buffer, or the
-// table of the submission, keeps them. Parts of buffers (subspans) are resolved: a segment names
-// the buffer that has the memory, and an offset there.
+// Segments are checked when they are recorded, and tables of bindings when they are submitted: a
+// driver may rely on ranges and regions that fit, on objects of its own device, and on arguments
+// that match their kernel. Objects are named by plain pointers: the command buffer, or the table of
+// the submission, keeps them. Parts of buffers (subspans) are resolved: a segment names the buffer
+// that has the memory, and an offset there.
 //
-// Segments between two barriers may run in any order, also at the same time, as none of them
-// touches what another writes; when one of them fails, others may have run or not. A host call runs
-// alone: behind all before it, before all behind it; a queue makes it, and drivers are given what
-// is between. All of a command buffer runs behind all of the one before it.
+// Segments between two barriers may run in any order, or at the same time, as none of them touches
+// memory that another writes; if one of them fails, others may have run or not. A host call runs
+// alone, after everything before it and before everything after it; the queue makes it, and gives
+// drivers the segments in between. A command buffer runs after the one before it.
 #pragma once
 
 #include <array>
@@ -22,7 +22,6 @@
 #include <string_view>
 #include <variant>
 
-#include "runtime/hal/arena.h"
 #include "runtime/hal/binding.h"
 #include "runtime/hal/executable.h"
 #include "support/status.h"
@@ -31,7 +30,7 @@ namespace texloom::hal {
 
 struct BoundBuffer {
   BoundBuffer() = default;
-  // With all that the buffer has behind the offset, which may be nothing.
+  // All bytes of the buffer from the offset on, which may be none.
   BoundBuffer(const Buffer* bound, std::uint64_t at)
       : BoundBuffer(bound, at, bound == nullptr || at > bound->bytes() ? 0 : bound->bytes() - at) {}
   BoundBuffer(const Buffer* bound, std::uint64_t at, std::uint64_t size)
@@ -39,7 +38,7 @@ struct BoundBuffer {
 
   const Buffer* buffer = nullptr;
   std::uint64_t offset = 0;  // bytes
-  // Behind the offset: of the buffer or subspan that was bound, not of the root that has it.
+  // From the offset to the end of the buffer or subspan that was bound, not of its root.
   std::uint64_t bytes = 0;
 };
 
@@ -49,14 +48,14 @@ struct BoundTexture {
 };
 
 using BoundMemory = std::variant<BoundBuffer, BoundTexture>;
-// BindingSlot: what the table of the submission has there.
+// BindingSlot: the entry of the submission's table.
 using SegmentBinding = std::variant<BoundBuffer, BoundTexture, BindingSlot>;
 
-// The memory that a binding stands for. `table` has passed check_table (command_check.h).
+// The memory of a binding. `table` has passed the queue's checks.
 BoundMemory resolve(const SegmentBinding& binding, std::span<const Binding> table);
 BoundBuffer buffer_of(const BindingSlot& slot, std::span<const Binding> table);
 BoundTexture texture_of(const BindingSlot& slot, std::span<const Binding> table);
-// The same where it is known to be a buffer, or a texture.
+// The same for a binding that is known to be a buffer, or a texture.
 inline BoundBuffer resolve_buffer(const SegmentBinding& binding, std::span<const Binding> table) {
   const auto* buffer = std::get_if<BoundBuffer>(&binding);
   return buffer != nullptr ? *buffer : buffer_of(std::get<BindingSlot>(binding), table);
@@ -65,7 +64,7 @@ inline BoundTexture resolve_texture(const SegmentBinding& binding, std::span<con
   const auto* texture = std::get_if<BoundTexture>(&binding);
   return texture != nullptr ? *texture : texture_of(std::get<BindingSlot>(binding), table);
 }
-// A part of a buffer becomes the buffer that has the memory; its bytes stay. Not null.
+// Turns a part of a buffer into a place in the buffer that has the memory. Not null.
 inline BoundBuffer root(const BoundBuffer& place) {
   return {&place.buffer->root(), place.buffer->base_offset() + place.offset, place.bytes};
 }
@@ -85,8 +84,8 @@ struct DispatchSegment {
   std::array<std::uint32_t, 3> groups = {1, 1, 1};  // none is zero
 };
 
-// As many groups as the buffer says when the command runs: three uint32 at a multiple of 4 bytes.
-// Where one of them is zero nothing runs.
+// The numbers of groups are read from a buffer when the command runs: three uint32 at a multiple of
+// 4 bytes. Nothing runs if one of them is zero.
 struct IndirectDispatchSegment {
   KernelCall call;
   SegmentBinding groups;  // a buffer, or a slot with one
@@ -100,7 +99,7 @@ struct FillSegment {
   std::uint32_t pattern_bytes = 4;  // what was asked for: 1, 2 or 4
 };
 
-// Host to buffer. The host memory is the command buffer's, or lent to it.
+// Host to buffer. The command buffer owns the host memory, or borrows it.
 struct UpdateSegment {
   BoundBuffer target;
   std::span<const std::byte> data;
@@ -118,7 +117,7 @@ struct CopyBufferSegment {
   std::uint64_t bytes = 0;
 };
 
-// A rectangle of texels and the place of its rows in a buffer.
+// A rectangle of texels and the position of its rows in a buffer.
 struct BufferTextureRegion {
   Offset2D origin = {};             // in the texture
   Extent2D extent = {};             // in texels
@@ -146,35 +145,96 @@ struct CopyTextureSegment {
   Extent2D extent = {};
 };
 
-// What is behind it runs when all before it is complete, and sees what that wrote.
-struct BarrierSegment {};
+// Memory that a native command touches.
+struct NativeArgument {
+  SegmentBinding memory;
+  Access access = Access::Read;
+  std::uint64_t bytes = 0;  // of a buffer, from the offset; 0: all that is bound
+  Extent2D extent = {};     // of a texture, from the origin; without: all from the origin on
+};
 
-// An error ends the submission: what is behind it does not run.
+// The argument of a native command's function. The header native.h of the driver says what
+// `handles` points to.
+struct NativeCommands {
+  std::string_view driver;              // Driver::name()
+  const void* handles = nullptr;        // valid during the call
+  std::span<const BoundMemory> memory;  // of the declared accesses, in order
+};
+using EncodeNative = std::function<Status(const NativeCommands&)>;
+
+// Commands that a function gives to the device through the driver's native handles, in the middle
+// of a submission.
+struct NativeSegment {
+  std::span<const NativeArgument> arguments;
+  const EncodeNative* encode = nullptr;
+};
+
+// Kinds of commands, as a set.
+enum class CommandKinds : std::uint8_t {
+  None = 0,
+  Dispatches = 1,
+  Transfers = 2,
+  Native = 4,
+  All = 7
+};
+constexpr CommandKinds operator|(CommandKinds a, CommandKinds b) {
+  return static_cast<CommandKinds>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+// Kinds of memory, as a set.
+enum class MemoryScope : std::uint8_t { None = 0, Buffers = 1, Textures = 2, All = 3 };
+constexpr MemoryScope operator|(MemoryScope a, MemoryScope b) {
+  return static_cast<MemoryScope>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+
+// Memory that commands before a barrier touch: one entry for each object, with the range or the
+// rectangle that holds all of their accesses. Views are memory of their buffer, and a slot is
+// whatever the table has there.
+struct BarrierResource {
+  SegmentBinding memory;
+  Extent2D extent = {};     // of a texture, from the origin
+  bool is_written = false;  // else only read
+};
+
+// Commands after it run when all commands before it are complete, and see what they wrote.
+//
+// Later commands may depend on every command since the previous barrier. So a driver may restrict a
+// native barrier to the kinds of commands, the kinds of memory or the resources that are named
+// here, but not to those that the next command uses.
+struct BarrierSegment {
+  CommandKinds commands = CommandKinds::All;   // since the barrier before
+  MemoryScope memory = MemoryScope::All;       // that these touch
+  std::span<const BarrierResource> resources;  // that these touch; empty: unknown, so all memory
+};
+
+// An error ends the submission: later commands do not run.
 struct HostCallSegment {
   const std::function<Status()>* call = nullptr;
 };
 
-using Segment =
-    std::variant<DispatchSegment, IndirectDispatchSegment, FillSegment, UpdateSegment,
-                 ReadbackSegment, CopyBufferSegment, CopyBufferToTextureSegment,
-                 CopyTextureToBufferSegment, CopyTextureSegment, BarrierSegment, HostCallSegment>;
+using Segment = std::variant<DispatchSegment, IndirectDispatchSegment, FillSegment, UpdateSegment,
+                             ReadbackSegment, CopyBufferSegment, CopyBufferToTextureSegment,
+                             CopyTextureToBufferSegment, CopyTextureSegment, NativeSegment,
+                             BarrierSegment, HostCallSegment>;
 
 // The call of a dispatch, direct or indirect; null for other segments.
 const KernelCall* call_of(const Segment& segment);
 
-// What a kernel touches behind a place that is bound: as much as its parameter declares, or all
-// that is bound where that declares nothing. The extent begins at the place's origin, or at (0, 0).
+// The memory that a kernel touches from a bound place on: as much as its parameter declares, or all
+// that is bound if it declares nothing. The extent begins at the place's origin, or at (0, 0).
 inline std::uint64_t touched_bytes(const BufferParam& param, const BoundBuffer& place) {
   return param.min_bytes != 0 ? param.min_bytes : place.bytes;
 }
 Extent2D touched_extent(const TextureParam& param, const BoundTexture& place);
+// The same for an argument of a native command. It is not larger than the bound memory.
+std::uint64_t touched_bytes(const NativeArgument& argument, const BoundBuffer& place);
+Extent2D touched_extent(const NativeArgument& argument, const BoundTexture& place);
 
 // "dispatch", "copy_buffer", …: the name of the command that records it.
 std::string_view name_of(const Segment& segment);
-// What it is called in a profile: the kernel's name, or the command's.
+// Its name in a profile: that of the kernel, or of the command.
 std::string label_of(const Segment& segment);
-// The bytes that it reads and writes, each range once: what the parameters of a kernel declare, or
-// all that is bound where they declare nothing.
+// The bytes that it reads and writes, each range once: as many as the parameters of a kernel
+// declare, or all that are bound if they declare nothing.
 std::uint64_t bytes_of(const Segment& segment, std::span<const Binding> table);
 
 // Segments in the order of recording, in an arena.
@@ -222,9 +282,10 @@ class SegmentList {
   const Segment& front() const { return first_->segment; }
   const Segment& back() const { return last_->segment; }
 
-  template <typename Kind>
+  // The arena (internal/recording/arena.h) keeps the segments.
+  template <typename Arena, typename Kind>
   void append(Arena& arena, const Kind& segment) {
-    Node* node = arena.make<Node>(segment);
+    Node* node = arena.template make<Node>(segment);
     (last_ == nullptr ? first_ : last_->next) = node;
     last_ = node;
     ++size_;
@@ -236,8 +297,7 @@ class SegmentList {
   std::size_t size_ = 0;
 };
 
-// What a driver is given at once: segments of one command buffer without a host call, and the table
-// of the submission.
+// Segments of one command buffer without a host call, and the table of the submission.
 class CommandRange {
  public:
   CommandRange(SegmentList::Iterator begin, SegmentList::Iterator end,

@@ -8,6 +8,7 @@
 #include "runtime/hal/buffer.h"
 #include "runtime/hal/device_info.h"
 #include "runtime/hal/memory_statistics.h"
+#include "runtime/hal/residency.h"
 #include "runtime/hal/types.h"
 
 namespace texloom::hal {
@@ -34,7 +35,7 @@ struct TextureBacking {
 // Made by Allocator; its contents are undefined at first, or those of the buffer that it is a view
 // over. Several tensors may live in one texture, each at an origin of its own. Ownership and
 // threads: as for Buffer.
-class Texture {
+class Texture : public Resident {
  public:
   virtual ~Texture() = default;
   Texture(const Texture&) = delete;
@@ -53,6 +54,8 @@ class Texture {
 
  private:
   friend class Allocator;
+
+  Resident& owner() final { return backing_ ? static_cast<Resident&>(*backing_->buffer) : *this; }
 
   std::shared_ptr<const DeviceInfo> device_info_;
   TextureDesc desc_;

@@ -1,8 +1,8 @@
-// Commands, and data between host memory and a device, at once: each call submits to the device's
-// queue and waits for it. For programs at their edges; inside, record copies into command buffers.
+// Blocking transfers: each call submits to the device's queue and waits for it. For the edges of a
+// program; inside, record copies into command buffers.
 //
-// Thread safe as far as the host memory is the caller's own. Errors are those of recording and of
-// the queue; the latter may stem from work submitted earlier.
+// Thread safe if the host memory is the caller's own. Errors are those of recording and of the
+// queue; the latter may come from earlier work.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ std::uint32_t byte_size(ElementType type);
 std::string_view to_string(ElementType type);
 std::optional<ElementType> element_type_from_name(std::string_view name);
 
-// Four channels of one type. Kernels read and write integer formats as integers, and the normalised
+// Four channels of one type. Kernels read and write integer formats as integers, and the normalized
 // ones (Unorm) as floats: the stored number divided by the largest of its type, so 0 to 1.
 enum class TexelFormat : std::uint8_t {
   Rgba8Int,
@@ -54,10 +54,10 @@ inline constexpr std::array kAllTexelFormats = {TexelFormat::Rgba8Int,    TexelF
                                                 TexelFormat::Rgba8Unorm,  TexelFormat::Rgba16Unorm};
 
 std::uint32_t bytes_per_texel(TexelFormat format);
-// What a channel is stored as: unsigned integers for the normalised formats.
+// The type a channel is stored as: an unsigned integer for the normalized formats.
 ElementType channel_type(TexelFormat format);
 bool is_normalized(TexelFormat format);
-// The format whose channels are read as what they are stored as; never a normalised one.
+// The format whose channels are read as the type they are stored as; never a normalized one.
 std::optional<TexelFormat> texel_format_of(ElementType channel);
 // "rgba32float"
 std::string_view to_string(TexelFormat format);
@@ -69,7 +69,7 @@ struct Extent2D {
 };
 // "1024x32 texels"
 std::string to_string(Extent2D extent);
-// Of so many texels, without gaps between their rows.
+// The bytes of so many texels, without gaps between rows.
 std::uint64_t byte_size(Extent2D extent, TexelFormat format);
 
 struct Offset2D {
@@ -80,8 +80,8 @@ struct Offset2D {
 // "(3, 0)"
 std::string to_string(Offset2D offset);
 
-// The kinds of images that kernels know. Only Image2D can be made so far: the drivers refuse others
-// as Unimplemented.
+// The kinds of images that kernels know. Drivers can make only Image2D so far, and refuse others as
+// Unimplemented.
 enum class TextureKind : std::uint8_t {
   Image2D,
   Image2DArray,   // several layers of one extent
@@ -90,8 +90,8 @@ enum class TextureKind : std::uint8_t {
 // "a 2-D image"
 std::string_view to_string(TextureKind kind);
 
-// Where a buffer lies, and how the host gets at it; MemoryKindInfo (device_info.h) says which kinds
-// a device has and what holds for them there.
+// Where the memory of a buffer is, and how the host accesses it; MemoryKindInfo (device_info.h)
+// says which kinds a device has, and their properties there.
 enum class MemoryKind : std::uint8_t {
   Device,   // for the device alone (Metal: private)
   Shared,   // one memory that both sides access (Metal: shared)
@@ -108,23 +108,24 @@ bool region_fits(Offset2D origin, Extent2D extent, Extent2D image);
 constexpr bool range_fits(std::uint64_t offset, std::uint64_t size, std::uint64_t total) {
   return offset <= total && size <= total - offset;
 }
-// Whether [a, a + a_size) and [b, b + b_size) have a byte in common; never overflows.
+// Whether [a, a + a_size) and [b, b + b_size) overlap; never overflows.
 constexpr bool ranges_meet(std::uint64_t a, std::uint64_t a_size, std::uint64_t b,
                            std::uint64_t b_size) {
   if (a_size == 0 || b_size == 0) return false;
   return a < b ? b - a < a_size : a - b < b_size;
 }
-// Whether two rectangles of texels have one in common.
+// Whether two rectangles of texels overlap.
 bool regions_meet(Offset2D a, Extent2D a_extent, Offset2D b, Extent2D b_extent);
 
-// What a kernel does with an argument.
+// How a kernel uses an argument.
 enum class Access : std::uint8_t { Read, Write, ReadWrite };
 // "read", "write", "read-write"
 std::string_view to_string(Access access);
 inline bool reads(Access access) { return access != Access::Write; }
 inline bool writes(Access access) { return access != Access::Read; }
 
-// What a buffer or a texture is made for. A driver may place memory by it, and refuses other uses.
+// The uses that a buffer or a texture is made for. A driver may place memory accordingly; other
+// uses are refused.
 enum class BufferUsage : std::uint32_t {
   Storage = 1,     // read and written by kernels
   CopySource = 2,  // read by copies and readbacks

@@ -6,8 +6,8 @@
 // of reuse.h, among those of the same kind, format and usage. Contents are undefined, and an object
 // may be larger than what was asked for.
 //
-// Between queues nothing is in order. What was released behind the work of one queue serves
-// another (the order in which CUDA's stream-ordered allocator tries, cudaMemPoolAttr)
+// Queues are not ordered with each other. An object released by one queue serves another (in the
+// order of CUDA's stream-ordered allocator, cudaMemPoolAttr)
 //   1. when that work is complete: its semaphore's point is reached, or no command buffer names the
 //      object any more;
 //   2. where more memory would go over the bound, or the driver has none: with a point for the
@@ -50,20 +50,20 @@ class Lease {
   explicit operator bool() const { return object_ != nullptr; }
   const std::shared_ptr<Object>& object() const { return object_; }
 
-  // What the first submission that uses the object has to wait for, if anything.
+  // The point that the first submission with the object must wait for, if any.
   const std::optional<TimelinePoint>& wait() const { return wait_; }
 
-  // Says that every use has been submitted to the queue that the object was acquired for, behind
-  // wait() if there is one, or comes there before what is submitted from now on. A reusable command
+  // Says that every use has been submitted to the queue that the object was acquired for, after
+  // wait() if there is one, or precedes there whatever is submitted from now on. A reusable command
   // buffer that names the object must not be submitted any more. `complete`, if given, is reached
   // when the last use is complete: with it other queues can wait for the object. Does nothing when
   // it is empty.
   void release(std::optional<TimelinePoint> complete = {});
 
-  // Queue-ordered release, to any queue: the object is free for what is submitted to `queue` behind
-  // this call; the queue waits for `waits` before, and signals. A wait that fails counts as
-  // reached. An error is the queue's, and leaves the lease as it was; InvalidArgument when empty,
-  // or for a queue of another device.
+  // Queue-ordered release, to any queue: the object is free for what is submitted to `queue` after
+  // this call; the queue waits for `waits` first, and signals. A wait that fails counts as reached.
+  // An error is the queue's, and leaves the lease as it was; InvalidArgument when empty, or for a
+  // queue of another device.
   Status release(const std::shared_ptr<Queue>& queue, std::vector<TimelinePoint> waits,
                  std::vector<TimelinePoint> signals);
 
@@ -81,10 +81,10 @@ class Lease {
 };
 
 struct WorkspaceOptions {
-  // Of all objects, lent and idle; by default three quarters of the device's memory.
+  // The bound of all objects, lent and idle; by default three quarters of the device's memory.
   std::optional<std::uint64_t> max_bytes = {};
-  // What has been idle for longer is freed by releases, which look for it four times in this time,
-  // and by requests that have to call the driver anyway.
+  // Objects that have been idle for longer are freed by releases, which check four times in this
+  // time, and by requests that must call the driver anyway.
   std::chrono::nanoseconds max_idle = std::chrono::seconds(10);
 };
 
@@ -102,7 +102,7 @@ struct WorkspaceStatistics {
 };
 
 // Whether a request takes an object that another queue's work still uses, with Lease::wait().
-// Beware of a circle: where that work waits for something that comes behind the request.
+// Beware of a cycle, in which that work waits for something submitted after the request.
 enum class Dependencies : std::uint8_t { None, Allowed };
 
 // Thread safe. The device makes one, Device::workspace_pool(), for all that runs there.
@@ -122,8 +122,8 @@ class WorkspacePool {
   Result<Lease<Texture>> acquire(const std::shared_ptr<Queue>& queue, const TextureDesc& desc,
                                  Dependencies dependencies = Dependencies::None);
 
-  // Queue-ordered allocation: the object may be used by what is submitted to `queue` behind this
-  // call, and by whatever waits for `signals`; the queue waits for `waits` before.
+  // Queue-ordered allocation: the object may be used by what is submitted to `queue` after this
+  // call, and by whatever waits for `signals`; the queue waits for `waits` first.
   Result<Lease<Buffer>> allocate(const std::shared_ptr<Queue>& queue, const BufferDesc& desc,
                                  std::vector<TimelinePoint> waits,
                                  std::vector<TimelinePoint> signals);

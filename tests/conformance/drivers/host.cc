@@ -1,7 +1,9 @@
 // The driver `host` under test: the suite's kernels as functions of the program.
+#include <algorithm>
 #include <bit>
 
 #include "runtime/drivers/host/driver.h"
+#include "runtime/drivers/host/native.h"
 #include "tests/conformance/tested_driver.h"
 
 namespace texloom::hal::conformance {
@@ -180,6 +182,14 @@ host::FunctionLibrary library() {
                         {"twice_at_origins", twice_at_origins}}};
 }
 
+EncodeNative native_fill(std::uint64_t bytes, std::byte value) {
+  return [=](const NativeCommands& commands) {
+    std::byte* memory = host::native_memory(std::get<BoundBuffer>(commands.memory[0]));
+    std::fill_n(memory, bytes, value);
+    return Status();
+  };
+}
+
 const Registration kHost({.name = "host",
                           .create = []() -> Result<std::shared_ptr<Driver>> {
                             return host::create_driver({.threads = 2,
@@ -191,6 +201,7 @@ const Registration kHost({.name = "host",
                                 return kernels_in(KernelFormat::HostFunctions, "conformance",
                                                   std::move(entry_points));
                               },
+                          .native_fill = native_fill,
                           .exhaustible = true});
 
 }  // namespace

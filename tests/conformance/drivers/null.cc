@@ -7,7 +7,8 @@ namespace {
 
 const Registration kNull({.name = "null",
                           .create = []() -> Result<std::shared_ptr<Driver>> {
-                            return null::create_driver();
+                            return null::create_driver(null::default_device(),
+                                                       {.native_waits = true});
                           },
                           .computes = false,
                           .kernels =

@@ -1,5 +1,7 @@
 // The driver `opencl` under test, over every device that the OpenCL loader knows. Another
 // implementation is given by OCL_ICD_VENDORS.
+#include "runtime/drivers/opencl/api/api.h"
+#include "runtime/drivers/opencl/api/native.h"
 #include "runtime/drivers/opencl/driver.h"
 #include "tests/conformance/tested_driver.h"
 
@@ -101,6 +103,18 @@ ExecutableDesc broken() {
                     {{.name = "broken", .params = {}}});
 }
 
+EncodeNative native_fill(std::uint64_t bytes, std::byte value) {
+  return [=](const NativeCommands& commands) -> Status {
+    TL_ASSIGN_OR_RETURN(const auto api, opencl::load_api(opencl::DriverOptions().loader_paths));
+    const opencl::NativeHandles& handles = *opencl::native_handles(commands);
+    const auto& place = std::get<BoundBuffer>(commands.memory[0]);
+    const cl_int code =
+        api->clEnqueueFillBuffer(handles.queue, opencl::native_memory(place), &value, 1,
+                                 place.offset, bytes, 0, nullptr, nullptr);
+    return code == CL_SUCCESS ? Status() : make_error(StatusCode::DeviceError, "{}", code);
+  };
+}
+
 const Registration kOpenCl({.name = "opencl",
                             .create = []() -> Result<std::shared_ptr<Driver>> {
                               return opencl::create_driver();
@@ -108,6 +122,7 @@ const Registration kOpenCl({.name = "opencl",
                             .kernels = kernels,
                             .broken = broken,
                             .broken_says = "undeclared_name",
+                            .native_fill = native_fill,
                             .exclusions = {{.test = "Dispatches.OfAKernelThatTakesItsTime",
                                             .device = "llvmpipe",
                                             .reason = "llvmpipe leaves any loop after 65,535 "

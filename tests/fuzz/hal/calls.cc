@@ -22,6 +22,7 @@ constexpr std::array kRows = {
     Row{4, draw_create_texture},
     Row{3, draw_create_view},
     Row{3, draw_release_object},
+    Row{2, draw_residency},
     Row{3, draw_map},
     Row{4, draw_use_mapping},
     Row{2, draw_release_mapping},

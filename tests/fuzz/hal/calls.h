@@ -18,6 +18,7 @@ void draw_subspan(World& world);
 void draw_create_texture(World& world);
 void draw_create_view(World& world);
 void draw_release_object(World& world);
+void draw_residency(World& world);
 
 // mapping_calls.cc
 bool can_map(const World& world, const BufferInfo& buffer, std::uint64_t offset,

@@ -185,4 +185,25 @@ void draw_release_object(World& world) {
   }
 }
 
+void draw_residency(World& world) {
+  const auto draw = [&](const std::string& name, Resident& object, bool valid, StatusCode code) {
+    if (world.random.chance(40)) {
+      world.call("{}.evict()", name);
+      return object.evict();
+    }
+    world.call("{}.make_resident()", name);
+    world.expect(object.make_resident(), valid, code);
+  };
+  if (!world.executables.empty() && world.random.chance(30)) {
+    const ExecutableModel& executable = world.random.pick(world.executables);
+    draw(executable.name, *executable.handle, !executable.broken, StatusCode::NotFound);
+  } else if (!world.textures.empty() && world.random.chance(40)) {
+    const TextureModel& texture = world.random.pick(world.textures);
+    if (texture.handle != nullptr) draw(texture.name, *texture.handle, true, StatusCode::Ok);
+  } else if (!world.buffers.empty()) {
+    const BufferModel& buffer = world.random.pick(world.buffers);
+    if (buffer.handle != nullptr) draw(buffer.name, *buffer.handle, true, StatusCode::Ok);
+  }
+}
+
 }  // namespace texloom::hal::fuzz

@@ -108,7 +108,7 @@ struct CallModel {
 };
 
 struct CommandModel {
-  enum class Kind : std::uint8_t { Dispatch, Transfer, Update, HostCall, Barrier };
+  enum class Kind : std::uint8_t { Dispatch, Transfer, Update, Native, HostCall, Barrier };
   Kind kind = Kind::Barrier;
   std::vector<Touch> touches = {};
   // False where it ends the submission.

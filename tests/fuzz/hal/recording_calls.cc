@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/drivers/host/native.h"
 #include "tests/fuzz/hal/calls.h"
 #include "tests/fuzz/hal/ranges.h"
 
@@ -161,6 +162,52 @@ void draw_barrier(World& world) {
   expect_recorded(world, *commands, status, valid, before, false, CommandModel{});
 }
 
+// Sets the bytes of a buffer, or fails.
+void draw_native(World& world) {
+  const auto commands = draw_open_commands(world);
+  const BufferModel target = draw_buffer(world, BufferUsage::Storage, true);
+  const std::uint64_t offset = world.random.offset_in(target.info.bytes);
+  const std::uint64_t bytes = world.random.length_in(offset, target.info.bytes);
+  const bool is_empty = world.random.chance(5);
+  const bool fails = world.random.chance(15);
+  const bool valid = !commands->finished && !is_empty && is_usable(target, BufferUsage::Storage) &&
+                     fits(offset, bytes, target.info.bytes);
+  const std::uint64_t touched = bytes != 0 || !valid ? bytes : target.info.bytes - offset;
+  const auto value = static_cast<std::byte>(world.random.below(256));
+  HostCallModel call{.name = world.name("native call ")};
+  const std::size_t before = commands->handle->segments().size();
+  world.call("{}.native({} to {}, {}, {} bytes{})", commands->name,
+             is_empty ? "nothing" : call.name, target.name, offset, bytes,
+             fails ? ", which fails" : "");
+  EncodeNative function;
+  if (!is_empty)
+    function = [calls = call.calls, touched, value, fails](const NativeCommands& native) {
+      ++*calls;
+      if (fails) return Status(StatusCode::Unavailable, "a native call that fails");
+      std::fill_n(host::native_memory(std::get<BoundBuffer>(native.memory[0])), touched, value);
+      return Status();
+    };
+  const std::array accesses = {
+      NativeAccess{BufferBinding{target.handle, offset}, Access::Write, bytes, {}}};
+  const Status status = commands->handle->native(accesses, std::move(function));
+  CommandModel command{.kind = CommandModel::Kind::Native};
+  if (valid) {
+    const std::uint64_t begin = target.info.base + offset;
+    if (touched != 0) command.touches = {bytes_touched(*target.info.memory, begin, touched, true)};
+    commands->memories.push_back(target.info.memory);
+    if (world.devices.computes)
+      command.run = [memory = target.info.memory, expected = call.expected, begin, touched, value,
+                     fails](const Table&) {
+        ++*expected;
+        if (fails) return false;
+        std::fill_n(memory->bytes.begin() + static_cast<std::ptrdiff_t>(begin), touched, value);
+        return true;
+      };
+    world.host_calls.push_back(std::move(call));
+  }
+  expect_recorded(world, *commands, status, valid, before, false, std::move(command));
+}
+
 void draw_host_call(World& world) {
   const auto commands = draw_open_commands(world);
   const bool is_empty = world.random.chance(8);
@@ -255,8 +302,9 @@ void draw_create_commands(World& world) {
 }
 
 void draw_record(World& world) {
-  constexpr std::array kDraws = {draw_fill,     draw_fill,     draw_update,  draw_update,
-                                 draw_readback, draw_readback, draw_barrier, draw_host_call};
+  constexpr std::array kDraws = {draw_fill,    draw_fill,      draw_update,
+                                 draw_update,  draw_readback,  draw_readback,
+                                 draw_barrier, draw_host_call, draw_native};
   world.random.pick(kDraws)(world);
 }
 

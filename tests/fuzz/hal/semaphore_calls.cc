@@ -65,9 +65,20 @@ void draw_create_semaphore(World& world) {
   semaphore->name = world.name("semaphore ");
   semaphore->value = world.random.below(4);
   if (world.random.chance(60)) semaphore->queue = world.random.pick(world.queues)->number;
-  world.call("{} = Semaphore({}), signalled by {}", semaphore->name, semaphore->value,
+  world.call("{} = create_semaphore({}), signaled by {}", semaphore->name, semaphore->value,
              semaphore->queue ? world.find_queue(*semaphore->queue)->name : "the host");
-  semaphore->handle = std::make_shared<Semaphore>(semaphore->value);
+  // One of another device, or of none, is waited for by the host.
+  if (world.random.chance(80)) {
+    auto made = (world.random.chance(90) ? world.device : *world.devices.other)
+                    .create_semaphore({.value = semaphore->value});
+    world.expect(made.status(), true);
+    semaphore->handle = *std::move(made);
+  } else {
+    semaphore->handle = Semaphore::create({.value = semaphore->value});
+  }
+  if (world.random.chance(5))
+    world.expect(semaphore->handle->export_as(ExternalSemaphoreKind::OpaqueFd).status(), false,
+                 StatusCode::Unimplemented);
   world.semaphores.push_back(std::move(semaphore));
 }
 

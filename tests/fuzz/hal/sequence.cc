@@ -106,11 +106,16 @@ std::string run_sequence(Driver& driver, const SequenceOptions& options, std::ui
   for (unsigned i = 0; i < options.threads; ++i)
     logs.push_back(std::make_shared<Log>(options.echo));
   progress.begin(seed, logs);
-  auto device = driver.open(0, options_of(seed));
-  auto other = driver.open(0);
+  const bool native_waits = options.driver == DriverKind::Null && seed % 2 == 1;
+  const auto waiting =
+      native_waits ? null::create_driver(null::default_device(), {.native_waits = true}) : nullptr;
+  Driver& used = native_waits ? *waiting : driver;
+  auto device = used.open(0, options_of(seed));
+  auto other = used.open(0);
   if (!device.ok()) return device.status().to_string();
   if (!other.ok()) return other.status().to_string();
   Devices devices{.computes = options.driver == DriverKind::Host,
+                  .native_waits = native_waits,
                   .shared = options.threads > 1,
                   .device = *std::move(device),
                   .other = *std::move(other)};

@@ -52,7 +52,7 @@ std::shared_ptr<Executable> SharedObjects::executable() {
 
 void SharedObjects::submit(World& world) {
   const std::shared_ptr<Queue> queue = this->queue();
-  const auto done = std::make_shared<Semaphore>();
+  const auto done = Semaphore::create();
   world.call("shared: submit and wait");
   ++submissions_;
   world.expect(queue->submit({.waits = {}, .commands = {counting_}, .signals = {{done, 1}}}), true);

@@ -46,7 +46,7 @@ class SharedObjects {
   std::shared_ptr<Buffer> source_, target_, mapped_;
   // Reusable. It counts, as queues that take turns would not write memory in any order.
   std::shared_ptr<CommandBuffer> counting_;
-  std::shared_ptr<Semaphore> semaphore_ = std::make_shared<Semaphore>();
+  std::shared_ptr<Semaphore> semaphore_ = Semaphore::create();
   std::atomic<std::uint64_t> next_value_ = 1;
   std::atomic<std::uint64_t> callbacks_ = 0, called_ = 0;
   std::atomic<std::uint64_t> submissions_ = 0, counted_ = 0;

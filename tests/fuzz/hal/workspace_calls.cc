@@ -74,7 +74,7 @@ void acquire(World& world, const Desc& desc, bool valid) {
   SubmissionDraw draw;
   if (in_order) {
     auto semaphore = std::make_shared<SemaphoreModel>();
-    semaphore->handle = std::make_shared<Semaphore>();
+    semaphore->handle = *world.device.create_semaphore();
     semaphore->queue = queue.number;
     add_signal(draw, {semaphore, 1});
   }
@@ -142,7 +142,7 @@ void release(World& world, LeaseModel<Object>& lease) {
     case 2: {
       world.call("{}.release(complete)", lease.name);
       auto complete = std::make_shared<SemaphoreModel>();
-      complete->handle = std::make_shared<Semaphore>();
+      complete->handle = *world.device.create_semaphore();
       complete->queue = lease.queue->number;
       SubmissionDraw draw;
       add_signal(draw, {complete, 1});

@@ -74,6 +74,7 @@ void World::count(const CommandModel& command) {
   using Kind = CommandModel::Kind;
   if (command.kind == Kind::Dispatch) ++null_expected.dispatches;
   if (command.kind == Kind::Transfer) ++null_expected.transfers;
+  if (command.kind == Kind::Native) ++null_expected.native;
   if (command.kind == Kind::Update) ++null_expected.recorded_updates;
 }
 

@@ -28,8 +28,9 @@ inline constexpr std::chrono::microseconds kImpatience(200);
 
 // What sequences run on.
 struct Devices {
-  bool computes = true;  // else the driver is `null`
-  bool shared = false;   // by the sequences of several threads: counts say nothing then
+  bool computes = true;       // else the driver is `null`
+  bool native_waits = false;  // of `null`: what waits for an error may have been started
+  bool shared = false;        // by the sequences of several threads: counts say nothing then
   std::shared_ptr<Device> device = {};
   std::shared_ptr<Device> other = {};
 };

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "ir/arith/ranges.h"
-#include "ir/ir.h"
+#include "ir/program.h"
 
 namespace texloom::ir::arith {
 

@@ -5,7 +5,8 @@
 #include <limits>
 
 #include "ir/arith/ranges.h"
-#include "ir/ir.h"
+#include "ir/equal.h"
+#include "ir/program.h"
 
 namespace texloom::ir::arith {
 namespace {
@@ -134,7 +135,7 @@ TEST_F(LinearTest, KnowsWhatIsReadFromMemory) {
   const Expr texel = make_lane(make_texture_load(t, x, y), make_int(0));
   const Expr read = make_tensor_read(Tensor(tensor), {x});
   const Expr converted = make_cast(kInt32, make_var("f", kFloat32));
-  const Expr called = make_call(Intrinsic::Abs, {x});
+  const Expr called = Expr(new Call(kInt32, Intrinsic::Abs, {x}));
   for (const Expr& e : {make_load(a, {x}), texel, read, converted, called}) {
     EXPECT_TRUE(reads_memory(LinearSum::atom(e))) << to_string(e);
     EXPECT_TRUE(reads_memory(LinearSum::atom(min(y, e + 1)).plus(sum(1, 0, 0), 1)));

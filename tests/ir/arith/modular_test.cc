@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "ir/arith/simplify.h"
-#include "ir/ir.h"
+#include "ir/program.h"
 
 namespace texloom::ir::arith {
 

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "ir/arith/ranges.h"
-#include "ir/ir.h"
+#include "ir/program.h"
+#include "ir/visit.h"
 
 namespace texloom::ir::arith {
 

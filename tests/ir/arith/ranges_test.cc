@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/arith/simplify.h"
-#include "ir/ir.h"
+#include "ir/program.h"
 
 namespace texloom::ir::arith {
 

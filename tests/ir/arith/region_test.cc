@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/ir.h"
+#include "ir/program.h"
 
 namespace texloom::ir::arith {
 namespace {

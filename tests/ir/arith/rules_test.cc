@@ -10,6 +10,7 @@
 
 #include "ir/arith/match.h"
 #include "ir/arith/simplify.h"
+#include "ir/equal.h"
 #include "tests/ir/arith/random_index.h"
 
 namespace texloom::ir::arith {

@@ -97,9 +97,9 @@ TEST_F(InterpretExpr, Laziness) {
             Values({5, -7, 4, 4}));
 }
 
-// Legalised, both vectors are evaluated, and so are both sides of an and of vectors.
-TEST_F(InterpretExpr, VectorsAreEagerOnceLegalised) {
-  stage = ProgramStage::Legalised;
+// Legalized, both vectors are evaluated, and so are both sides of an and of vectors.
+TEST_F(InterpretExpr, VectorsAreEagerOnceLegalized) {
+  stage = ProgramStage::Legalized;
   const Buffer out = param("out", kInt32, 4);
   const Expr inside = make_ramp(first - 5, make_int(2), 4) < four_ints;
   const Expr partly = make_load(n, {make_ramp(first - 5, make_int(2), 4)}, line(3));
@@ -116,7 +116,7 @@ TEST_F(InterpretExpr, VectorsAreEagerOnceLegalised) {
 
 // Values may be wider than memory, which rounds.
 TEST_F(InterpretExpr, WidenedAccesses) {
-  stage = ProgramStage::Legalised;
+  stage = ProgramStage::Legalized;
   const Buffer half = param("half", Type::f(16), 2, {0.5}), flag = param("flag", kBool, 2, {1});
   const Buffer image = param(texture("image", Type::i(8), 1, 1), {-3, 4, 5, 6});
   const Buffer copy = param(texture("copy", Type::i(8), 1, 1));

@@ -258,7 +258,7 @@ TEST(Scalars, Calls) {
       {Intrinsic::NativePowr, 2, 10, 1024},
   };
   size_t functions = 0;
-#define TL_INTRINSIC(Name, te_name, cl_name, arity) ++functions;
+#define TL_INTRINSIC(Name, te_name, arity) ++functions;
 #include "ir/intrinsics.def"
 #undef TL_INTRINSIC
   EXPECT_EQ(cases.size() + 2, functions);  // popcount and clz are of integers

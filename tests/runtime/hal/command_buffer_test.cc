@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/drivers/null/driver.h"
-#include "runtime/hal/hazards.h"
+#include "runtime/hal/internal/recording/hazards.h"
 #include "tests/runtime/opencl_fixture.h"
 
 namespace texloom::hal {
@@ -179,6 +179,72 @@ TEST_F(CommandBufferTest, RecordedBarriersAndHostCallsAreEnough) {
   TL_ASSERT_OK(commands->host_call([] { return Status(); }));
   TL_ASSERT_OK(commands->fill(a_, 0, 4, kZero));
   TL_ASSERT_OK(commands->finish());
+}
+
+// An automatic barrier names all that was touched since the one before, each object once.
+TEST_F(CommandBufferTest, BarriersNameWhatTheyOrder) {
+  const auto commands = make_commands();
+  TL_ASSERT_OK(commands->fill(a_, 16, 16, kZero));
+  TL_ASSERT_OK(commands->fill(a_, 64, 8, kZero));
+  TL_ASSERT_OK(commands->copy_buffer(b_, 8, c_, 0, 4));
+  TL_ASSERT_OK(commands->fill(a_, 20, 4, kZero));
+  const auto segments =
+      std::vector<Segment>(commands->segments().begin(), commands->segments().end());
+  ASSERT_THAT(names(*commands), ElementsAre("fill", "fill", "copy_buffer", "barrier", "fill"));
+  const auto& barrier = std::get<BarrierSegment>(segments[3]);
+  EXPECT_EQ(barrier.commands, CommandKinds::Transfers);
+  EXPECT_EQ(barrier.memory, MemoryScope::Buffers);
+  ASSERT_EQ(barrier.resources.size(), 3U);
+  const auto expect = [&](std::size_t i, const Buffer& buffer, std::uint64_t offset,
+                          std::uint64_t bytes, bool is_written) {
+    const auto& place = std::get<BoundBuffer>(barrier.resources[i].memory);
+    EXPECT_EQ(place.buffer, &buffer);
+    EXPECT_EQ(place.offset, offset);
+    EXPECT_EQ(place.bytes, bytes);
+    EXPECT_EQ(barrier.resources[i].is_written, is_written);
+  };
+  expect(0, *a_, 16, 56, true);
+  expect(1, *b_, 8, 4, false);
+  expect(2, *c_, 0, 4, true);
+}
+
+// What comes before an earlier barrier is no business of a later one.
+TEST_F(CommandBufferTest, BarriersForgetWhatIsOrdered) {
+  const auto commands = make_commands();
+  TL_ASSERT_OK(commands->fill(a_, 0, 16, kZero));
+  TL_ASSERT_OK(commands->barrier());
+  TL_ASSERT_OK(commands->dispatch(make_kernel("first"), 0, {1, 1, 1},
+                                  {{BufferBinding{a_}, BufferBinding{b_}}}, {}));
+  TL_ASSERT_OK(commands->barrier());
+  const auto segments =
+      std::vector<Segment>(commands->segments().begin(), commands->segments().end());
+  EXPECT_EQ(std::get<BarrierSegment>(segments[1]).resources.size(), 1U);
+  const auto& second = std::get<BarrierSegment>(segments[3]);
+  EXPECT_EQ(second.commands, CommandKinds::Dispatches);
+  EXPECT_EQ(second.resources.size(), 2U);
+}
+
+TEST_F(CommandBufferTest, BarriersOfSlotsAreOfAllMemory) {
+  const auto commands = make_commands();
+  TL_ASSERT_OK(commands->dispatch_with_table(make_kernel("first"), 0, {1, 1, 1},
+                                             {{BindingSlot{3}, BufferBinding{b_}}}, {}));
+  TL_ASSERT_OK(commands->barrier());
+  const auto& barrier = std::get<BarrierSegment>(commands->segments().back());
+  EXPECT_EQ(barrier.memory, MemoryScope::All);
+  ASSERT_EQ(barrier.resources.size(), 2U);
+  EXPECT_EQ(std::get<BindingSlot>(barrier.resources[0].memory).index, 3U);
+  EXPECT_FALSE(barrier.resources[0].is_written);
+}
+
+// A caller's own barriers are not looked at, so they are of everything.
+TEST_F(CommandBufferTest, ExplicitBarriersAreOfAllMemory) {
+  const auto commands = make_commands(Barriers::Explicit);
+  TL_ASSERT_OK(commands->fill(a_, 0, 16, kZero));
+  TL_ASSERT_OK(commands->barrier());
+  const auto& barrier = std::get<BarrierSegment>(commands->segments().back());
+  EXPECT_EQ(barrier.commands, CommandKinds::All);
+  EXPECT_EQ(barrier.memory, MemoryScope::All);
+  EXPECT_TRUE(barrier.resources.empty());
 }
 
 // Against a list of all accesses since the last barrier: exact where it checks, and never without

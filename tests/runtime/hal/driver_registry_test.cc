@@ -67,7 +67,7 @@ TEST_F(DriverRegistryTest, WrongPathsSayWhatThereIs) {
   EXPECT_EQ(opened("metal://0"), "not found: no driver \"metal\": this program has three, gone");
   for (const char* path : {"", "://0", "three:0", ":three"})
     EXPECT_THAT(drivers_.open(path).status(),
-                fails_with(StatusCode::InvalidArgument, "is no path of a device"));
+                fails_with(StatusCode::InvalidArgument, "is not a device path"));
 }
 
 TEST_F(DriverRegistryTest, DriversAreMadeWhenTheyAreAskedFor) {

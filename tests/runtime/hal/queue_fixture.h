@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/hal/internal/recording/arena.h"
 #include "runtime/hal/queue.h"
 
 namespace texloom::hal {
@@ -23,10 +24,15 @@ struct Script {
   std::condition_variable changed;
   bool held = false;     // calls of start do not return
   bool running = false;  // what is started is not complete
+  bool waits_natively = false;
   Status start_error, work_error;
   int starts = 0;
-  int waits = 0;                      // for work, that have begun
-  std::vector<std::size_t> finished;  // of each work: how many command buffers it had
+  int waits = 0;                          // for work, that have begun
+  std::vector<std::size_t> finished;      // of each work: how many command buffers it had
+  std::vector<std::size_t> native_waits;  // of each start: how many points were the device's
+  int scopes = 0;                         // that were entered, and
+  int open_scopes = 0;                    // that did not end yet
+  int calls_outside = 0;                  // of the driver without a scope
 
   void hold(bool hold) {
     const std::scoped_lock lock(mutex);
@@ -57,18 +63,45 @@ class ScriptedBackend final : public QueueBackend {
  public:
   explicit ScriptedBackend(std::shared_ptr<Script> script) : script_(std::move(script)) {}
 
-  Result<std::unique_ptr<Work>> start(std::span<const CommandRange> commands) override {
+  Result<std::unique_ptr<Work>> start(const Batch& batch) override {
     std::unique_lock lock(script_->mutex);
+    if (script_->open_scopes == 0) ++script_->calls_outside;
     ++script_->starts;
+    script_->native_waits.push_back(batch.waits.size());
     script_->changed.notify_all();
     script_->changed.wait(lock, [&] { return !script_->held; });
     if (!script_->start_error.ok()) return script_->start_error;
-    return std::unique_ptr<Work>(std::make_unique<ScriptedWork>(script_, commands.size()));
+    return std::unique_ptr<Work>(std::make_unique<ScriptedWork>(script_, batch.ranges.size()));
   }
+  bool can_wait(const TimelinePoint&) const override {
+    const std::scoped_lock lock(script_->mutex);
+    return script_->waits_natively;
+  }
+  std::unique_ptr<Scope> enter() override { return std::make_unique<ScriptedScope>(script_); }
 
  private:
+  class ScriptedScope final : public Scope {
+   public:
+    explicit ScriptedScope(std::shared_ptr<Script> script) : script_(std::move(script)) {
+      const std::scoped_lock lock(script_->mutex);
+      ++script_->scopes;
+      ++script_->open_scopes;
+    }
+    ~ScriptedScope() override {
+      const std::scoped_lock lock(script_->mutex);
+      --script_->open_scopes;
+    }
+
+   private:
+    std::shared_ptr<Script> script_;
+  };
+
   class ScriptedWork final : public Work {
    public:
+    ~ScriptedWork() override {
+      const std::scoped_lock lock(script_->mutex);
+      if (script_->open_scopes == 0) ++script_->calls_outside;
+    }
     ScriptedWork(std::shared_ptr<Script> script, std::size_t count)
         : script_(std::move(script)), count_(count) {}
     bool is_complete() override {
@@ -78,6 +111,7 @@ class ScriptedBackend final : public QueueBackend {
     Status wait() override {
       std::unique_lock lock(script_->mutex);
       ++script_->waits;
+      if (script_->open_scopes == 0) ++script_->calls_outside;
       script_->changed.notify_all();
       script_->changed.wait(lock, [&] { return !script_->running; });
       script_->finished.push_back(count_);
@@ -137,8 +171,8 @@ class Queues : public ::testing::Test {
   std::shared_ptr<ArenaBlocks> memory_ = std::make_shared<ArenaBlocks>();
   std::shared_ptr<Script> script_ = std::make_shared<Script>();
   std::shared_ptr<Queue> queue_ = make_queue(script_);
-  std::shared_ptr<Semaphore> a_ = std::make_shared<Semaphore>();
-  std::shared_ptr<Semaphore> b_ = std::make_shared<Semaphore>();
+  std::shared_ptr<Semaphore> a_ = Semaphore::create();
+  std::shared_ptr<Semaphore> b_ = Semaphore::create();
 };
 
 }  // namespace texloom::hal

@@ -149,8 +149,7 @@ TEST_F(QueuesDeathTest, TheEndOfTheProcessStopsThem) {
     std::atexit([] {  // called behind the queue's
       driver.join();
       std::fputs(left->is_idle() ? "idle." : "busy.", stderr);
-      std::fputs(left->submit({{}, {}, {{std::make_shared<Semaphore>(), 1}}}).message().c_str(),
-                 stderr);
+      std::fputs(left->submit({{}, {}, {{Semaphore::create(), 1}}}).message().c_str(), stderr);
     });
     const std::shared_ptr<Queue> later = make_queue(std::make_shared<Script>());
     driver = std::thread([] {

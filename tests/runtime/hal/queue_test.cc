@@ -74,7 +74,7 @@ TEST_F(Queues, AFailedWaitRunsNothingAndSpreads) {
 TEST_F(Queues, TheFirstSignalThatSufficesIsWaitedFor) {
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 5}}}).ok());
   EXPECT_TRUE(queue_->submit({{{b_, 1}}, {commands()}, {{a_, 10}}}).ok());
-  const auto c = std::make_shared<Semaphore>(), d = std::make_shared<Semaphore>();
+  const auto c = Semaphore::create(), d = Semaphore::create();
   EXPECT_TRUE(queue_->submit({{{a_, 5}}, {commands()}, {{c, 1}}}).ok());
   EXPECT_TRUE(a_->wait(5).ok());
   EXPECT_TRUE(queue_->submit({{{a_, 5}}, {commands()}, {{d, 1}}}).ok());
@@ -87,8 +87,8 @@ TEST_F(Queues, TheFirstSignalThatSufficesIsWaitedFor) {
 // One signal of a submission may be refused behind another that came.
 TEST_F(Queues, ASignalThatCameIsNoErrorWhateverFailsBehindIt) {
   for (const bool early : {true, false}) {
-    const auto a = std::make_shared<Semaphore>(), high = std::make_shared<Semaphore>(5);
-    const auto c = std::make_shared<Semaphore>();
+    const auto a = Semaphore::create(), high = Semaphore::create({.value = 5});
+    const auto c = Semaphore::create();
     script_->run(!early);
     EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a, 1}, {high, 2}}}).ok());
     if (early) {
@@ -105,7 +105,7 @@ TEST_F(Queues, ASignalThatCameIsNoErrorWhateverFailsBehindIt) {
 TEST_F(Queues, AWaitForAnEarlierSubmissionThatFailsDoesNotWaitForTheOthers) {
   script_->run(true);
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 1}}}).ok());
-  const auto c = std::make_shared<Semaphore>();
+  const auto c = Semaphore::create();
   EXPECT_TRUE(queue_->submit({{{a_, 1}, {b_, 1}}, {commands()}, {{c, 1}}}).ok());
   EXPECT_EQ(queue_->wait_idle(after(milliseconds(5))).code(), StatusCode::DeadlineExceeded);
   script_->work_error = lost();
@@ -129,7 +129,7 @@ TEST_F(Queues, WaitsAloneHoldUpWhatComesBehind) {
 TEST_F(Queues, WhoRunsWorkIsToldItsOwnError) {
   EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands()}, {}}).ok());
   EXPECT_TRUE(a_->fail(lost()).ok());
-  const auto failed = std::make_shared<Semaphore>();
+  const auto failed = Semaphore::create();
   EXPECT_TRUE(failed->fail(make_error(StatusCode::NotFound, "mine")).ok());
   EXPECT_EQ(queue_->run({{{failed, 1}}, {commands()}, {}}).message(), "mine");
   EXPECT_EQ(queue_->run({{}, {commands()}, {}}).message(), "the device is lost");
@@ -165,7 +165,7 @@ TEST_F(Queues, WhatIsUnderWayAnywhereInTheQueueIsNotWaitedFor) {
     SCOPED_TRACE(place.name);
     const auto script = std::make_shared<Script>();
     const auto queue = make_queue(script);
-    const auto gate = std::make_shared<Semaphore>(), signal = std::make_shared<Semaphore>();
+    const auto gate = Semaphore::create(), signal = Semaphore::create();
     script->run(true);
     script->hold(place.is_held);
     std::vector<TimelinePoint> waits;
@@ -296,7 +296,7 @@ TEST_F(Queues, ThreadsSubmitAtOnce) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      const auto own = std::make_shared<Semaphore>();
+      const auto own = Semaphore::create();
       for (std::uint64_t i = 1; i <= 50; ++i) {
         EXPECT_TRUE(queue_->submit({{{own, i - 1}}, {commands()}, {{own, i}}}).ok());
       }

@@ -14,13 +14,14 @@ namespace {
 using std::chrono::milliseconds;
 
 std::shared_ptr<Semaphore> semaphore(std::uint64_t value = 0) {
-  return std::make_shared<Semaphore>(value);
+  return Semaphore::create({.value = value});
 }
 
 Status lost() { return make_error(StatusCode::DeviceError, "the device is lost"); }
 
 TEST(Semaphore, BeginsAtItsValueAndRises) {
-  Semaphore s(3);
+  const auto owner = Semaphore::create({.value = 3});
+  Semaphore& s = *owner;
   EXPECT_EQ(*s.value(), 3U);
   EXPECT_TRUE(s.signal(4).ok());
   EXPECT_TRUE(s.signal(10).ok());
@@ -28,7 +29,8 @@ TEST(Semaphore, BeginsAtItsValueAndRises) {
 }
 
 TEST(Semaphore, NeverFallsAndIsNotSetAgain) {
-  Semaphore s(3);
+  const auto owner = Semaphore::create({.value = 3});
+  Semaphore& s = *owner;
   for (const std::uint64_t value : {0U, 2U, 3U}) {
     const Status status = s.signal(value);
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
@@ -39,14 +41,16 @@ TEST(Semaphore, NeverFallsAndIsNotSetAgain) {
 }
 
 TEST(Semaphore, WaitsForWhatIsReachedEndAtOnce) {
-  Semaphore s(3);
+  const auto owner = Semaphore::create({.value = 3});
+  Semaphore& s = *owner;
   EXPECT_TRUE(s.wait(0).ok());
   EXPECT_TRUE(s.wait(3).ok());
   EXPECT_TRUE(s.wait(3, after(milliseconds(0))).ok());
 }
 
 TEST(Semaphore, WaitsEndInTime) {
-  Semaphore s;
+  const auto owner = Semaphore::create();
+  Semaphore& s = *owner;
   const auto begin = std::chrono::steady_clock::now();
   const Status status = s.wait(1, after(milliseconds(20)));
   EXPECT_EQ(status.code(), StatusCode::DeadlineExceeded);
@@ -119,27 +123,31 @@ TEST(Semaphore, AFailureReachesWhoeverWaits) {
 }
 
 TEST(Semaphore, WhatWasReachedBeforeAFailureIsReached) {
-  Semaphore s(4);
+  const auto owner = Semaphore::create({.value = 4});
+  Semaphore& s = *owner;
   EXPECT_TRUE(s.fail(lost()).ok());
   EXPECT_TRUE(s.wait(4).ok());
   EXPECT_FALSE(s.wait(5).ok());
 }
 
 TEST(Semaphore, TheFirstFailureCounts) {
-  Semaphore s;
+  const auto owner = Semaphore::create();
+  Semaphore& s = *owner;
   EXPECT_TRUE(s.fail(lost()).ok());
   EXPECT_TRUE(s.fail(make_error(StatusCode::OutOfMemory, "later")).ok());
   EXPECT_EQ(s.wait(1).code(), StatusCode::DeviceError);
 }
 
 TEST(Semaphore, SuccessIsNoFailure) {
-  Semaphore s;
+  const auto owner = Semaphore::create();
+  Semaphore& s = *owner;
   EXPECT_EQ(s.fail(Status()).code(), StatusCode::InvalidArgument);
   EXPECT_TRUE(s.value().ok());
 }
 
 TEST(Semaphore, CallbacksComeInTheOrderOfValues) {
-  Semaphore s(1);
+  const auto owner = Semaphore::create({.value = 1});
+  Semaphore& s = *owner;
   std::string order;
   const auto note = [&](char c) {
     return [&order, c](const Status& status) {
@@ -160,7 +168,8 @@ TEST(Semaphore, CallbacksComeInTheOrderOfValues) {
 }
 
 TEST(Semaphore, ACallbackMayUseTheSemaphore) {
-  Semaphore s;
+  const auto owner = Semaphore::create();
+  Semaphore& s = *owner;
   std::uint64_t seen = 0;
   s.when_reached(1, [&](const Status&) {
     EXPECT_TRUE(s.signal(2).ok());
@@ -171,7 +180,8 @@ TEST(Semaphore, ACallbackMayUseTheSemaphore) {
 }
 
 TEST(Semaphore, CancelledCallbacksAreNotCalled) {
-  Semaphore s;
+  const auto owner = Semaphore::create();
+  Semaphore& s = *owner;
   int calls = 0;
   const auto count = [&](const Status&) { ++calls; };
   const std::uint64_t first = s.when_reached(1, count), second = s.when_reached(1, count);
@@ -186,7 +196,8 @@ TEST(Semaphore, CancelledCallbacksAreNotCalled) {
 TEST(Semaphore, AReleasedSemaphoreTellsThoseWhoWait) {
   Status status;
   {
-    Semaphore s;
+    const auto owner = Semaphore::create();
+    Semaphore& s = *owner;
     s.when_reached(1, [&](const Status& given) { status = given; });
   }
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);

@@ -62,7 +62,7 @@ class CountedTexture final : public Texture {
 
 class InstantQueue final : public QueueBackend {
  public:
-  Result<std::unique_ptr<Work>> start(std::span<const CommandRange>) override {
+  Result<std::unique_ptr<Work>> start(const Batch&) override {
     return std::unique_ptr<Work>(std::make_unique<Done>());
   }
 
@@ -159,7 +159,7 @@ class WorkspacePools : public ::testing::Test {
   std::shared_ptr<CountingDevice> device_ =
       std::make_shared<CountingDevice>(std::make_shared<const DeviceInfo>(null::default_device()));
   std::shared_ptr<Queue> other_ = *device_->create_queue();
-  std::shared_ptr<Semaphore> gate_ = std::make_shared<Semaphore>();
+  std::shared_ptr<Semaphore> gate_ = Semaphore::create();
   WorkspacePool pool_{*device_};
 };
 

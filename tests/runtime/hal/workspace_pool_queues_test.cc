@@ -16,8 +16,8 @@ namespace {
 // when its command buffer is gone.
 TEST_F(WorkspacePools, AnotherQueueTakesWhatIsComplete) {
   for (const bool with_point : {true, false}) {
-    const auto gate = gate_ = std::make_shared<Semaphore>();
-    const auto done = std::make_shared<Semaphore>();
+    const auto gate = gate_ = Semaphore::create();
+    const auto done = Semaphore::create();
     auto lease = acquire(texture({8, 8}));
     // A handle of the caller's own, with which only the point can tell.
     const std::shared_ptr<Texture> held = with_point ? lease.object() : nullptr;
@@ -66,7 +66,7 @@ class BusyElsewhere : public WorkspacePools {
     return *std::move(lease);
   }
 
-  std::shared_ptr<Semaphore> done_ = std::make_shared<Semaphore>();
+  std::shared_ptr<Semaphore> done_ = Semaphore::create();
   const Texture* object_ = nullptr;
 };
 
@@ -101,7 +101,7 @@ TEST_F(BusyElsewhere, WhereTheDriverHasNoMoreThePointIsWaitedFor) {
 // Though the device's own pool is made to free all that is idle when memory is short.
 TEST_F(WorkspacePools, TheDevicesPoolWaitsBeforeItFails) {
   WorkspacePool& pool = device_->workspace_pool();
-  const auto done = std::make_shared<Semaphore>();
+  const auto done = Semaphore::create();
   auto lease = *pool.acquire(other_, texture({8, 8}));
   const Texture* object = lease.object().get();
   use_until_gate_opens(lease.object(), other_, {{done, 1}});
@@ -132,7 +132,7 @@ TEST_F(BusyElsewhere, NobodyWaitsForAPointThatFailed) {
 // The queue that waits for the point may use the object behind it.
 TEST_F(BusyElsewhere, AQueueOrderedAllocationWaitsItself) {
   pool_.set_max_bytes(1024);
-  const auto ready = std::make_shared<Semaphore>();
+  const auto ready = Semaphore::create();
   auto lease = pool_.allocate(device_->queue(), texture({8, 8}), {}, {{ready, 1}});
   ASSERT_TRUE(lease.ok()) << lease.status().to_string();
   EXPECT_EQ(lease->object().get(), object_);
@@ -148,14 +148,14 @@ TEST_F(BusyElsewhere, AQueueOrderedAllocationWaitsItself) {
   EXPECT_FALSE(device_->queue()->is_idle());
   TL_ASSERT_OK(ready->signal(2));
   TL_ASSERT_OK(device_->queue()->wait_idle());
-  gate_ = std::make_shared<Semaphore>();
+  gate_ = Semaphore::create();
 }
 
 TEST_F(WorkspacePools, AQueueOrderedReleaseTakesItsPlaceInTheQueue) {
   auto lease = acquire(texture({8, 8}));
   const Texture* object = lease.object().get();
   use_until_gate_opens(lease.object(), device_->queue(), {});
-  const auto freed = std::make_shared<Semaphore>();
+  const auto freed = Semaphore::create();
   // From now on it is `other_` that has it, behind what it waits for.
   TL_ASSERT_OK(lease.release(other_, {{gate_, 1}}, {{freed, 1}}));
   EXPECT_FALSE(lease);
@@ -173,7 +173,7 @@ TEST_F(WorkspacePools, AQueueOrderedReleaseTakesItsPlaceInTheQueue) {
 TEST_F(WorkspacePools, QueuesOfAnotherDeviceAreRefused) {
   CountingDevice elsewhere(std::make_shared<const DeviceInfo>(null::default_device()));
   const std::shared_ptr<Queue>& foreign = elsewhere.queue();
-  const auto done = std::make_shared<Semaphore>();
+  const auto done = Semaphore::create();
   EXPECT_EQ(pool_.acquire(foreign, buffer(64)).status().code(), StatusCode::InvalidArgument);
   EXPECT_EQ(pool_.acquire(foreign, texture({4, 4})).status().code(), StatusCode::InvalidArgument);
   EXPECT_EQ(pool_.allocate(foreign, buffer(64), {}, {{done, 1}}).status().code(),
@@ -228,7 +228,7 @@ TEST_F(WorkspacePoolOnOpenCl, WorkInFlightSharesATexture) {
   constexpr std::uint64_t kBytes = 32 * 16 * 16;
   WorkspacePool& pool = device_->workspace_pool();
   const std::shared_ptr<Queue> queue = device_->queue();
-  const auto start = std::make_shared<Semaphore>();
+  const auto start = Semaphore::create();
   std::vector<std::shared_ptr<Buffer>> inputs, outputs;
   TL_ASSERT_OK(queue->submit({{{start, 1}}, {}, {{start, 2}}}));
   for (unsigned round = 0; round < 10; ++round) {
@@ -249,7 +249,7 @@ TEST_F(WorkspacePoolOnOpenCl, WorkInFlightSharesATexture) {
     if (round % 3 == 0) {
       lease->release();
     } else {
-      TL_ASSERT_OK(lease->release(queue, {}, {{std::make_shared<Semaphore>(), 1}}));
+      TL_ASSERT_OK(lease->release(queue, {}, {{Semaphore::create(), 1}}));
     }
   }
   EXPECT_EQ(pool.statistics().driver_allocations, 1U);

@@ -69,10 +69,10 @@ class HostQueue final : public QueueBackend {
     return {};
   }
 
-  Result<std::unique_ptr<Work>> start(std::span<const CommandRange> commands) override {
+  Result<std::unique_ptr<Work>> start(const Batch& batch) override {
     auto completion = std::make_shared<Completion>();
     const std::scoped_lock lock(mutex_);
-    submissions_.push_back({{commands.begin(), commands.end()}, completion});
+    submissions_.push_back({{batch.ranges.begin(), batch.ranges.end()}, completion});
     posted_.notify_all();
     return std::unique_ptr<Work>(std::make_unique<HostWork>(std::move(completion)));
   }

@@ -57,7 +57,8 @@ DeviceInfo describe(const Processor& processor, unsigned threads) {
                    .texture_views = true,
                    .host_import = true,
                    .in_order_commands = false,
-                   .indirect_dispatch = true};
+                   .indirect_dispatch = true,
+                   .native_commands = true};
   info.limits = {.max_image_width = 16384,
                  .max_image_height = 16384,
                  .max_read_images = 128,

@@ -1,6 +1,6 @@
-// The driver `host`: kernels run on the processor, in threads of the driver's own. It needs no
-// device API and no compiler: a kernel is a function of the program (host_functions.h), or what a
-// loader makes of code (kernel_loader.h).
+// The driver `host`: kernels run on the processor, in threads of the driver. It needs no device API
+// and no compiler: a kernel is a function of the program (host_functions.h), or made from code by a
+// loader (kernel_loader.h).
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 namespace texloom::hal::host {
 
 struct DriverOptions {
-  // That run the groups of a dispatch; 0 stands for as many as the machine runs at the same time.
+  // Threads that run the groups of a dispatch; 0: as many as the machine runs at the same time.
   unsigned threads = 0;
-  // Of all buffers and textures of an open device: DeviceLimits::global_memory_bytes. 0 stands for
-  // what the machine has.
+  // For all buffers and textures of an open device: DeviceLimits::global_memory_bytes. 0: the
+  // memory of the machine.
   std::uint64_t memory_bytes = 0;
   std::vector<FunctionLibrary> libraries = {};
-  // For code of other formats than HostFunctions; the first of a format counts. None is null.
+  // For code of formats other than HostFunctions; the first of a format counts. None may be null.
   std::vector<std::shared_ptr<const KernelLoader>> loaders = {};
 };
 

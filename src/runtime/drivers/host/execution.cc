@@ -14,8 +14,8 @@ namespace texloom::hal::host {
 
 namespace {
 
-// Of dispatches that run together: so that numbers of groups do not overflow. More would run for
-// years.
+// The groups of dispatches that run together, so that their number does not overflow. More would
+// run for years.
 constexpr std::uint64_t kMaxGroups = std::uint64_t{1} << 48;
 
 // One place of memory where rows of bytes lie.
@@ -88,8 +88,8 @@ std::uint64_t count_groups(const std::array<std::uint32_t, 3>& groups) {
   return plane > kMaxGroups / groups[2] ? 0 : plane * groups[2];
 }
 
-// Runs transfers as they come, and dispatches between which there is no barrier together: so the
-// groups of many small ones are shared among the threads as those of a large one are.
+// Runs transfers as they come, and dispatches without a barrier between them together: the threads
+// share the groups of many small ones like those of a large one.
 class Runner {
  public:
   Runner(Workers& workers, std::span<std::byte> scratch, std::span<const Binding> table)
@@ -100,7 +100,7 @@ class Runner {
     return std::visit(*this, segment);
   }
 
-  // What of the dispatches is not done yet.
+  // Runs the dispatches that are pending.
   Status finish() {
     const std::vector<Dispatch> dispatches = std::exchange(dispatches_, {});
     const std::uint64_t groups = dispatches.empty() ? 0 : dispatches.back().end;
@@ -144,6 +144,14 @@ class Runner {
   Status operator()(const CopyBufferSegment& segment) {
     std::memcpy(bytes_at(segment.target), bytes_at(segment.source), segment.bytes);
     return {};
+  }
+
+  Status operator()(const NativeSegment& segment) {
+    std::vector<BoundMemory> memory;
+    for (const NativeArgument& argument : segment.arguments)
+      memory.push_back(resolve(argument.memory, table_));
+    return (*segment.encode)({.driver = "host", .handles = nullptr, .memory = memory})
+        .with_context("native commands");
   }
 
   Status operator()(const BarrierSegment&) { return {}; }
@@ -210,7 +218,7 @@ class Runner {
   Workers& workers_;
   std::span<std::byte> scratch_;
   std::span<const Binding> table_;
-  std::vector<Dispatch> dispatches_;  // behind the last barrier, not begun
+  std::vector<Dispatch> dispatches_;  // after the last barrier, pending
 };
 
 }  // namespace

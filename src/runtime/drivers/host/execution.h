@@ -1,4 +1,4 @@
-// Carries out the commands of a submission.
+// Executes the commands of a submission.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace texloom::hal::host {
 
-// Runs all commands in order and returns when they are complete; after an error those behind it are
-// not begun. `scratch` is the calling thread's. Spans of commands go to lane `track` of the
+// Runs all commands in order and returns when they are complete; after an error no further command
+// is started. `scratch` is the calling thread's. Spans of commands go to lane `track` of the
 // profile, unless that is null.
 Status run_commands(const CommandRange& commands, Workers& workers, std::span<std::byte> scratch,
                     Profile* profile, std::uint32_t track);

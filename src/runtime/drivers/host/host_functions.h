@@ -16,17 +16,17 @@
 
 namespace texloom::hal::host {
 
-// What a function is called with, once for each work group. Arguments are numbered like the
-// parameters of the entry point; their kinds have been checked against it.
+// The argument of a function, which is called once for each work group. Arguments are numbered like
+// the parameters of the entry point, which their kinds match.
 struct WorkGroup {
   std::span<const Argument> arguments;
   std::array<std::uint32_t, 3> id = {};
   std::array<std::uint32_t, 3> groups = {};  // of the dispatch
   std::array<std::uint32_t, 3> size = {};    // in work items, as the entry point says
-  // Of this group alone; undefined. What an entry point takes as local memory is in it.
+  // Private to this group; undefined at first. It contains the entry point's local memory.
   std::span<std::byte> scratch = {};
 
-  // As many whole elements as there are behind the bound offset, at least min_bytes.
+  // As many whole elements as there are from the bound offset on, at least min_bytes.
   template <typename T>
   std::span<T> buffer(std::size_t number) const {
     const auto& argument = std::get<BufferArgument>(arguments[number]);

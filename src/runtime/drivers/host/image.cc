@@ -34,8 +34,8 @@ void put(std::byte* bytes, T value) {
   std::memcpy(bytes, &value, sizeof value);
 }
 
-// A channel as a double, which holds every number of every format but those of normalised ones,
-// which are fractions.
+// A channel as a double, which holds every number of every format except the normalized ones, which
+// are fractions.
 double load(TexelFormat format, const std::byte* bytes) {
   switch (format) {
     case TexelFormat::Rgba8Int:

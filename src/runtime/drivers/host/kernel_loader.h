@@ -1,4 +1,4 @@
-// Kernels of the host driver: what a loader makes of code, and what a launch hands to them.
+// Kernels of the host driver: the loaders that make them from code, and the arguments of a launch.
 #pragma once
 
 #include <array>
@@ -17,15 +17,15 @@
 
 namespace texloom::hal::host {
 
-// What a launch can rely on to be there for each thread, aligned to kMemoryAlignment.
+// The scratch memory of each thread, aligned to kMemoryAlignment.
 inline constexpr std::size_t kScratchBytes = std::size_t{64} << 10;
-// Of what the driver allocates, in bytes: buffers, textures and scratch memory.
+// The alignment, in bytes, of memory that the driver allocates: buffers, textures and scratch.
 inline constexpr std::size_t kMemoryAlignment = 64;
-// Of what a kernel gets as a buffer, in bytes: it may begin at an offset, or be memory of the
-// caller's that was imported. Rows of a texture lie anywhere.
+// The alignment, in bytes, of a kernel's buffer argument: it may begin at an offset, or be imported
+// memory of the caller. Rows of a texture are not aligned.
 inline constexpr std::size_t kBufferAlignment = 16;
 
-// A buffer as a kernel sees it: what the buffer or subspan that is bound has behind the offset.
+// A buffer as a kernel sees it: the bytes of the bound buffer or subspan from the offset on.
 struct BufferArgument {
   std::byte* data = nullptr;  // aligned to kBufferAlignment
   std::uint64_t bytes = 0;
@@ -36,7 +36,7 @@ struct TextureArgument {
   Offset2D origin = {};  // of the tensor in the image
 };
 
-// A place in the scratch memory: local memory lies at its beginning.
+// A range of the scratch memory, which begins with local memory.
 struct LocalArgument {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;

@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "runtime/drivers/host/native.h"
+
 namespace texloom::hal::host {
 
 void FreeAligned::operator()(std::byte* memory) const {
@@ -50,5 +52,11 @@ Result<std::shared_ptr<Texture>> HostAllocator::view(const TextureBacking& backi
       shared_info(), desc, nullptr, as_host(*backing.buffer).data() + backing.offset,
       backing.row_pitch));
 }
+
+std::byte* native_memory(const BoundBuffer& place) {
+  return as_host(*place.buffer).data() + place.offset;
+}
+
+Image native_memory(const BoundTexture& place) { return as_host(*place.texture).image(); }
 
 }  // namespace texloom::hal::host

@@ -11,19 +11,19 @@
 #include "runtime/drivers/host/kernel_loader.h"
 #include "runtime/hal/allocator.h"
 #include "runtime/hal/buffer.h"
-#include "runtime/hal/memory_budget.h"
+#include "runtime/hal/internal/memory/memory_budget.h"
 #include "runtime/hal/texture.h"
 #include "support/status.h"
 
 namespace texloom::hal::host {
 
 struct FreeAligned {
-  MemoryBudget::Token token = {};  // null for memory that is in no budget
+  MemoryBudget::Token token = {};  // null for memory outside of the budget
   void operator()(std::byte* memory) const;
 };
 // Aligned to kMemoryAlignment; undefined at first.
 using HostMemoryBlock = std::unique_ptr<std::byte[], FreeAligned>;
-// Null when there is no room.
+// Null if there is no memory.
 HostMemoryBlock allocate_aligned(std::uint64_t bytes);
 
 class HostBuffer final : public Buffer {
@@ -32,7 +32,7 @@ class HostBuffer final : public Buffer {
              std::byte* memory)
       : Buffer(std::move(info), desc), owned_(std::move(owned)), memory_(memory) {}
 
-  // Queues write it, handles to it are const.
+  // Not const, as queues write it through const handles.
   std::byte* data() const { return memory_; }
 
  private:
@@ -40,7 +40,7 @@ class HostBuffer final : public Buffer {
     return memory_ + offset;
   }
 
-  HostMemoryBlock owned_;  // null for memory that is imported
+  HostMemoryBlock owned_;  // null for imported memory
   std::byte* memory_;
 };
 
@@ -61,8 +61,8 @@ class HostTexture final : public Texture {
   std::uint64_t row_pitch_;  // bytes
 };
 
-// All memory is the machine's, and can be mapped. No more is given out than the limits say, since
-// the machine would promise more than it has.
+// All memory is the machine's, and can be mapped. Allocations are bounded by the limits, since the
+// machine would promise more than it has.
 class HostAllocator final : public Allocator {
  public:
   HostAllocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options)
@@ -83,7 +83,7 @@ class HostAllocator final : public Allocator {
   std::shared_ptr<MemoryBudget> budget_;
 };
 
-// A HAL object that is known to be of this driver, since a command buffer takes no other.
+// Casts an object of a command buffer, which takes only those of its own driver.
 inline const HostBuffer& as_host(const Buffer& buffer) {
   return static_cast<const HostBuffer&>(buffer);
 }

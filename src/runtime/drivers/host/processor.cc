@@ -12,7 +12,7 @@ namespace texloom::hal::host {
 
 namespace {
 
-// The value behind "key   : value"; empty where the line has another key.
+// The value of a line "key   : value"; empty if the line has another key.
 std::string_view value_of(std::string_view line, std::string_view key) {
   if (!line.starts_with(key)) return {};
   const std::size_t colon = line.find(':');

@@ -1,4 +1,4 @@
-// What the operating system says of the processor and its memory.
+// Properties of the processor and its memory, as the operating system reports them.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace texloom::hal::host {
 
 namespace {
 
-// Of each thread: so that one that is slow, or late, leaves its share to the others.
+// Parts per thread, so that a slow or late one leaves its share to the others.
 constexpr std::uint64_t kPartsOfThread = 4;
 
 }  // namespace

@@ -22,15 +22,15 @@ class Workers {
   // Runs items [begin, end) with the scratch memory of the thread that calls it.
   using Part = FunctionRef<Status(std::uint64_t begin, std::uint64_t end, std::span<std::byte>)>;
 
-  // `threads` besides those that call run(). Unavailable where the process may have no more;
-  // OutOfMemory where there is no room for their scratch memory.
+  // `threads` besides those that call run(). Unavailable if the process can have no more threads;
+  // OutOfMemory if there is no memory for their scratch.
   static Result<std::shared_ptr<Workers>> create(unsigned threads);
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // Calls `part` for parts that make up [0, items), in several threads of which this is one, and
-  // waits for them all. After an error no part is begun any more; the first one is returned.
+  // Calls `part` for disjoint parts of [0, items), in several threads including this one, and waits
+  // for all of them. After an error no further part is started; the first error is returned.
   Status run(std::uint64_t items, std::span<std::byte> scratch, Part part);
 
  private:
@@ -40,9 +40,9 @@ class Workers {
   void work(std::span<std::byte> scratch);
   static void run_parts(Job& job, std::span<std::byte> scratch);
 
-  std::mutex mutex_;  // of all below, and of what Job says
+  std::mutex mutex_;  // guards all below, and the members of Job that say so
   std::condition_variable posted_, finished_;
-  std::list<Job*> jobs_;  // of which parts are left
+  std::list<Job*> jobs_;  // with parts left
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -2,25 +2,30 @@
 
 #include <variant>
 
-#include "runtime/hal/update_run.h"
+#include "runtime/hal/internal/recording/update_run.h"
 
 namespace texloom::hal::null {
 
 Statistics& Statistics::operator+=(const Statistics& other) {
+  resident += other.resident;
+  native_waits += other.native_waits;
+  scopes += other.scopes;
   ranges += other.ranges;
   dispatches += other.dispatches;
   transfers += other.transfers;
+  native += other.native;
   recorded_updates += other.recorded_updates;
   writes += other.writes;
   recorded_barriers += other.recorded_barriers;
   barriers += other.barriers;
+  barrier_resources += other.barrier_resources;
   return *this;
 }
 
 namespace {
 
-// The two decisions that seeing neighbours makes: a barrier is only encoded when work comes behind
-// it that it orders, and an update is part of the write before it where it continues that.
+// The two decisions that need neighbors: a barrier is only encoded when there is work on both of
+// its sides, and an update that continues the write before it is part of that.
 class Walk {
  public:
   explicit Walk(Statistics& statistics) : statistics_(statistics) {}
@@ -38,11 +43,17 @@ class Walk {
   void visit(const Segment& segment) {
     if (std::holds_alternative<BarrierSegment>(segment)) {
       ++statistics_.recorded_barriers;
-      barrier_waits_ = has_work_;
+      if (!has_work_) return;
+      if (!barrier_waits_) barrier_resources_ = 0;
+      barrier_waits_ = true;
+      barrier_resources_ += std::get<BarrierSegment>(segment).resources.size();
       in_run_ = false;
       return;
     }
-    if (barrier_waits_) ++statistics_.barriers;
+    if (barrier_waits_) {
+      ++statistics_.barriers;
+      statistics_.barrier_resources += barrier_resources_;
+    }
     barrier_waits_ = false;
     has_work_ = true;
     if (const auto* update = std::get_if<UpdateSegment>(&segment)) {
@@ -50,9 +61,13 @@ class Walk {
       return;
     }
     in_run_ = false;
-    const bool dispatches = std::holds_alternative<DispatchSegment>(segment) ||
-                            std::holds_alternative<IndirectDispatchSegment>(segment);
-    ++(dispatches ? statistics_.dispatches : statistics_.transfers);
+    if (std::holds_alternative<NativeSegment>(segment)) {
+      ++statistics_.native;
+    } else if (call_of(segment) != nullptr) {
+      ++statistics_.dispatches;
+    } else {
+      ++statistics_.transfers;
+    }
   }
 
   void visit(const UpdateSegment& update) {
@@ -69,8 +84,9 @@ class Walk {
 
   Statistics& statistics_;
   bool has_work_ = false;       // in this range
-  bool barrier_waits_ = false;  // for work behind it
-  bool in_run_ = false;         // the segment before was an update that can be continued
+  bool barrier_waits_ = false;  // for work after it
+  std::uint64_t barrier_resources_ = 0;
+  bool in_run_ = false;  // the segment before was an update that can be continued
   BoundBuffer run_start_;
   std::uint64_t run_bytes_ = 0;
 };

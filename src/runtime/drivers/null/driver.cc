@@ -1,21 +1,38 @@
 #include "runtime/drivers/null/driver.h"
 
+#include <atomic>
 #include <mutex>
 #include <new>
 #include <utility>
 
-#include "runtime/hal/memory_budget.h"
+#include "runtime/hal/internal/memory/memory_budget.h"
 
 namespace texloom::hal::null {
 
 namespace {
 
-// Memory that can be mapped is real; the rest is not there at all.
+struct SharedStatistics {
+  std::mutex mutex;
+  Statistics statistics;
+
+  void add(const Statistics& more) {
+    const std::scoped_lock lock(mutex);
+    statistics += more;
+  }
+  void add_resident(int objects) {
+    const std::scoped_lock lock(mutex);
+    statistics.resident += objects;
+  }
+};
+
+// Memory that can be mapped is real; the rest does not exist.
 class NullBuffer final : public Buffer {
  public:
   NullBuffer(std::shared_ptr<const DeviceInfo> info, const BufferDesc& desc,
-             MemoryBudget::Token token, std::unique_ptr<std::byte[]> owned, std::byte* memory)
+             std::shared_ptr<SharedStatistics> statistics, MemoryBudget::Token token,
+             std::unique_ptr<std::byte[]> owned, std::byte* memory)
       : Buffer(std::move(info), desc),
+        statistics_(std::move(statistics)),
         token_(std::move(token)),
         owned_(std::move(owned)),
         memory_(memory) {}
@@ -24,26 +41,43 @@ class NullBuffer final : public Buffer {
   Result<std::byte*> map_memory(std::uint64_t offset, std::uint64_t, Access) override {
     return memory_ + offset;
   }
+  Status bring_in() override {
+    statistics_->add_resident(1);
+    return {};
+  }
+  void let_go() override { statistics_->add_resident(-1); }
 
-  MemoryBudget::Token token_;           // null for memory that is imported
-  std::unique_ptr<std::byte[]> owned_;  // null for memory that is imported, or not there
+  std::shared_ptr<SharedStatistics> statistics_;
+  MemoryBudget::Token token_;           // null for imported memory
+  std::unique_ptr<std::byte[]> owned_;  // null for imported memory, and without memory
   std::byte* memory_;
 };
 
 class NullTexture final : public Texture {
  public:
   NullTexture(std::shared_ptr<const DeviceInfo> info, const TextureDesc& desc,
-              MemoryBudget::Token token)
-      : Texture(std::move(info), desc), token_(std::move(token)) {}
+              std::shared_ptr<SharedStatistics> statistics, MemoryBudget::Token token)
+      : Texture(std::move(info), desc),
+        statistics_(std::move(statistics)),
+        token_(std::move(token)) {}
 
  private:
+  Status bring_in() override {
+    statistics_->add_resident(1);
+    return {};
+  }
+  void let_go() override { statistics_->add_resident(-1); }
+
+  std::shared_ptr<SharedStatistics> statistics_;
   MemoryBudget::Token token_;  // null for a view
 };
 
 class NullAllocator final : public Allocator {
  public:
-  NullAllocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options)
+  NullAllocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options,
+                std::shared_ptr<SharedStatistics> statistics)
       : Allocator(std::move(info), options),
+        statistics_(std::move(statistics)),
         budget_(std::make_shared<MemoryBudget>(this->info().limits.global_memory_bytes)) {}
 
   bool supports(TexelFormat, TextureUsage) const override { return info().features.images; }
@@ -59,61 +93,102 @@ class NullAllocator final : public Allocator {
     }
     std::byte* first = memory.get();
     return std::shared_ptr<Buffer>(std::make_shared<NullBuffer>(
-        shared_info(), desc, std::move(token), std::move(memory), first));
+        shared_info(), desc, statistics_, std::move(token), std::move(memory), first));
   }
   Result<std::shared_ptr<Texture>> allocate(const TextureDesc& desc) override {
     TL_ASSIGN_OR_RETURN(MemoryBudget::Token token,
                         budget_->take(byte_size(desc.extent, desc.format)));
     return std::shared_ptr<Texture>(
-        std::make_shared<NullTexture>(shared_info(), desc, std::move(token)));
+        std::make_shared<NullTexture>(shared_info(), desc, statistics_, std::move(token)));
   }
   Result<std::shared_ptr<Buffer>> wrap(std::span<std::byte> memory,
                                        const BufferDesc& desc) override {
-    return std::shared_ptr<Buffer>(
-        std::make_shared<NullBuffer>(shared_info(), desc, nullptr, nullptr, memory.data()));
+    return std::shared_ptr<Buffer>(std::make_shared<NullBuffer>(shared_info(), desc, statistics_,
+                                                                nullptr, nullptr, memory.data()));
   }
   Result<std::shared_ptr<Texture>> view(const TextureBacking&, const TextureDesc& desc) override {
-    return std::shared_ptr<Texture>(std::make_shared<NullTexture>(shared_info(), desc, nullptr));
+    return std::shared_ptr<Texture>(
+        std::make_shared<NullTexture>(shared_info(), desc, statistics_, nullptr));
   }
 
+  std::shared_ptr<SharedStatistics> statistics_;
   std::shared_ptr<MemoryBudget> budget_;
 };
 
 class NullExecutable final : public Executable {
  public:
-  NullExecutable(std::shared_ptr<const DeviceInfo> info, const ExecutableDesc& desc)
-      : Executable(std::move(info), desc.entry_points) {}
+  NullExecutable(std::shared_ptr<const DeviceInfo> info, const ExecutableDesc& desc,
+                 std::shared_ptr<SharedStatistics> statistics)
+      : Executable(std::move(info), desc.entry_points), statistics_(std::move(statistics)) {}
 
  private:
   Status build() override { return {}; }
+  Status bring_in() override {
+    TL_RETURN_IF_ERROR(prepare());
+    statistics_->add_resident(1);
+    return {};
+  }
+  void let_go() override { statistics_->add_resident(-1); }
+
+  std::shared_ptr<SharedStatistics> statistics_;
 };
 
-struct SharedStatistics {
-  std::mutex mutex;
-  Statistics statistics;
+// A native timeline: here, the highest value that work of the device signals.
+class NullSemaphore final : public SemaphoreBackend {
+ public:
+  void start(std::uint64_t value) {
+    std::uint64_t known = started_;
+    while (known < value && !started_.compare_exchange_weak(known, value)) {
+    }
+  }
+  bool is_started(std::uint64_t value) const { return value <= started_; }
+
+ private:
+  std::atomic<std::uint64_t> started_ = 0;
 };
 
-// All is complete when it is started.
+// All work is complete when it is started.
 class NullQueue final : public QueueBackend {
  public:
   NullQueue(std::shared_ptr<SharedStatistics> shared, std::shared_ptr<Profile> profile,
-            std::string_view device)
+            const DeviceInfo* info)
       : shared_(std::move(shared)),
         profile_(std::move(profile)),
-        track_(profile_ == nullptr ? 0 : profile_->add_device_track(device)) {}
+        info_(info),
+        track_(profile_ == nullptr ? 0 : profile_->add_device_track(info->name)) {}
 
-  Result<std::unique_ptr<Work>> start(std::span<const CommandRange> commands) override {
-    const Statistics own = walk(commands);
-    {
-      const std::scoped_lock lock(shared_->mutex);
-      shared_->statistics += own;
+  Result<std::unique_ptr<Work>> start(const Batch& batch) override {
+    Statistics own = walk(batch.ranges);
+    own.native_waits = batch.waits.size();
+    shared_->add(own);
+    for (const TimelinePoint& point : batch.signals) {
+      if (auto* native = as_null(point)) native->start(point.value);
     }
-    if (profile_ != nullptr) add_spans(commands);
+    if (profile_ != nullptr) add_spans(batch.ranges);
     return std::unique_ptr<Work>(std::make_unique<NullWork>());
   }
 
+  bool can_wait(const TimelinePoint& point) const override {
+    const auto* native = as_null(point);
+    return native != nullptr && native->is_started(point.value);
+  }
+
+  std::unique_ptr<Scope> enter() override {
+    Statistics own;
+    own.scopes = 1;
+    shared_->add(own);
+    return nullptr;
+  }
+
  private:
-  // Of no length.
+  // Null for a semaphore of another device.
+  NullSemaphore* as_null(const TimelinePoint& point) const {
+    const Semaphore& semaphore = *point.semaphore;
+    return semaphore.device_info() == info_ ? static_cast<NullSemaphore*>(semaphore.backend())
+                                            : nullptr;
+  }
+
+  // Spans of no length.
   void add_spans(std::span<const CommandRange> commands) {
     const ProfileClock::time_point now = ProfileClock::now();
     for (const CommandRange& each : commands) {
@@ -136,16 +211,20 @@ class NullQueue final : public QueueBackend {
 
   std::shared_ptr<SharedStatistics> shared_;
   std::shared_ptr<Profile> profile_;  // may be null
+  const DeviceInfo* info_;            // the device's
   std::uint32_t track_;
 };
 
 class NullDevice final : public Device {
  public:
   NullDevice(const DeviceOptions& options, const std::shared_ptr<const DeviceInfo>& info,
-             std::shared_ptr<Queue> queue, std::shared_ptr<SharedStatistics> statistics)
-      : Device(options, info, std::make_shared<NullAllocator>(info, options), std::move(queue)),
+             std::shared_ptr<Queue> queue, std::shared_ptr<SharedStatistics> statistics,
+             bool waits_natively)
+      : Device(options, info, std::make_shared<NullAllocator>(info, options, statistics),
+               std::move(queue)),
         info_(info),
-        statistics_(std::move(statistics)) {}
+        statistics_(std::move(statistics)),
+        waits_natively_(waits_natively) {}
 
   Statistics statistics() const {
     const std::scoped_lock lock(statistics_->mutex);
@@ -154,20 +233,28 @@ class NullDevice final : public Device {
 
  private:
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
-    return std::shared_ptr<Executable>(std::make_shared<NullExecutable>(info_, desc));
+    return std::shared_ptr<Executable>(std::make_shared<NullExecutable>(info_, desc, statistics_));
   }
   Result<std::unique_ptr<QueueBackend>> create_backend() override {
     return std::unique_ptr<QueueBackend>(
-        std::make_unique<NullQueue>(statistics_, options().profile, info_->name));
+        std::make_unique<NullQueue>(statistics_, options().profile, info_.get()));
+  }
+  Result<std::unique_ptr<SemaphoreBackend>> create_semaphore_backend(
+      const SemaphoreDesc&) override {
+    std::unique_ptr<SemaphoreBackend> backend;
+    if (waits_natively_) backend = std::make_unique<NullSemaphore>();
+    return backend;
   }
 
   std::shared_ptr<const DeviceInfo> info_;
   std::shared_ptr<SharedStatistics> statistics_;
+  bool waits_natively_;
 };
 
 class NullDriver final : public Driver {
  public:
-  explicit NullDriver(DeviceInfo device) : devices_{std::move(device)} {}
+  NullDriver(DeviceInfo device, const DriverOptions& options)
+      : devices_{std::move(device)}, options_(options) {}
 
   std::string_view name() const override { return "null"; }
   const std::vector<DeviceInfo>& devices() const override { return devices_; }
@@ -180,13 +267,14 @@ class NullDriver final : public Driver {
     const auto statistics = std::make_shared<SharedStatistics>();
     TL_ASSIGN_OR_RETURN(
         std::shared_ptr<Queue> queue,
-        Queue::create(info, std::make_unique<NullQueue>(statistics, options.profile, info->name),
+        Queue::create(info, std::make_unique<NullQueue>(statistics, options.profile, info.get()),
                       options.profile));
-    return std::shared_ptr<Device>(
-        std::make_shared<NullDevice>(options, info, std::move(queue), statistics));
+    return std::shared_ptr<Device>(std::make_shared<NullDevice>(options, info, std::move(queue),
+                                                                statistics, options_.native_waits));
   }
 
   std::vector<DeviceInfo> devices_;
+  DriverOptions options_;
 };
 
 }  // namespace
@@ -203,7 +291,8 @@ DeviceInfo default_device() {
                    .texture_views = true,
                    .host_import = true,
                    .in_order_commands = false,
-                   .indirect_dispatch = true};
+                   .indirect_dispatch = true,
+                   .native_commands = true};
   info.limits = {.max_image_width = 1024,
                  .max_image_height = 512,
                  .max_read_images = 8,
@@ -234,8 +323,8 @@ Statistics statistics(const Device& device) {
   return static_cast<const NullDevice&>(device).statistics();
 }
 
-std::shared_ptr<Driver> create_driver(DeviceInfo device) {
-  return std::make_shared<NullDriver>(std::move(device));
+std::shared_ptr<Driver> create_driver(DeviceInfo device, const DriverOptions& options) {
+  return std::make_shared<NullDriver>(std::move(device), options);
 }
 
 }  // namespace texloom::hal::null

@@ -1,6 +1,5 @@
-// The driver `null`: everything is checked and recorded, and nothing is computed or kept. For tests
-// of what stands above the drivers, and to copy from when writing one: each member here is one that
-// a driver has to have.
+// The driver `null`: checks and records everything, computes and keeps nothing. For tests of what
+// uses drivers, and to copy from when writing one: each member here is one that a driver must have.
 #pragma once
 
 #include <memory>
@@ -10,13 +9,19 @@
 
 namespace texloom::hal::null {
 
-// The limits of its one device: small ones, so that reaching them takes no memory.
+// Its one device, whose limits are small, so that reaching them takes no memory.
 DeviceInfo default_device();
 
-// A driver of one device that is described so.
-std::shared_ptr<Driver> create_driver(DeviceInfo device = default_device());
+struct DriverOptions {
+  // Queues of the device leave waits for each other to the device.
+  bool native_waits = false;
+};
 
-// Of all queues of a device of this driver since it was opened. Thread safe.
+// A driver of one device with this description.
+std::shared_ptr<Driver> create_driver(DeviceInfo device = default_device(),
+                                      const DriverOptions& options = {});
+
+// Counts over all queues of a device of this driver since it was opened. Thread safe.
 Statistics statistics(const Device& device);
 
 }  // namespace texloom::hal::null

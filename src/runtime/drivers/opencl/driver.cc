@@ -1,12 +1,13 @@
 #include "runtime/drivers/opencl/driver.h"
 
-#include "runtime/drivers/opencl/allocator.h"
-#include "runtime/drivers/opencl/api.h"
-#include "runtime/drivers/opencl/command_queue.h"
-#include "runtime/drivers/opencl/context.h"
-#include "runtime/drivers/opencl/platform.h"
-#include "runtime/drivers/opencl/program.h"
-#include "runtime/drivers/opencl/transfer_kernels.h"
+#include "runtime/drivers/opencl/api/api.h"
+#include "runtime/drivers/opencl/commands/command_queue.h"
+#include "runtime/drivers/opencl/commands/semaphore.h"
+#include "runtime/drivers/opencl/commands/transfer_kernels.h"
+#include "runtime/drivers/opencl/kernels/program.h"
+#include "runtime/drivers/opencl/memory/allocator.h"
+#include "runtime/drivers/opencl/platform/context.h"
+#include "runtime/drivers/opencl/platform/platform.h"
 
 namespace texloom::hal::opencl {
 namespace {
@@ -26,6 +27,10 @@ class OpenClDevice final : public Device {
   }
   Result<std::unique_ptr<QueueBackend>> create_backend() override {
     return OpenClQueue::create(context_, kernels_);
+  }
+  Result<std::unique_ptr<SemaphoreBackend>> create_semaphore_backend(
+      const SemaphoreDesc&) override {
+    return std::unique_ptr<SemaphoreBackend>(std::make_unique<OpenClSemaphore>());
   }
 
   std::shared_ptr<const Context> context_;

@@ -17,20 +17,20 @@ struct Api;
 struct DriverOptions {
   // Libraries to try, in order: names for the dynamic linker or full paths.
   std::vector<std::string> loader_paths = {"libOpenCL.so.1", "libOpenCL.so"};
-  // Where compiled programs are kept and looked for; null: they are built from source each time.
+  // A cache of compiled programs; null: they are built from source each time.
   std::shared_ptr<BinaryCache> binary_cache = {};
-  // DeviceLimits::transfer_alignment of all devices. OpenCL takes any offset and length, so 4 is
-  // for testing the kernels that other devices need.
+  // DeviceLimits::transfer_alignment of all devices. OpenCL takes any offset and length; 4 tests
+  // the kernels that other devices need.
   std::uint64_t transfer_alignment = 1;
-  // Of the scratch memory that a queue makes when it first needs some: the blocks of copies between
-  // textures and rows with gaps, and of unaligned updates. A multiple of 16, not 0.
+  // The size of the scratch memory that a queue allocates at first use: for blocks of copies
+  // between textures and rows with gaps, and of unaligned updates. A multiple of 16, not 0.
   std::uint64_t scratch_bytes = std::uint64_t{1} << 20;
 };
 
-// Unavailable, with what to install, when there is no loader or no device.
+// Unavailable, naming the packages to install, if there is no loader or no device.
 Result<std::shared_ptr<Driver>> create_driver(const DriverOptions& options = {});
 
-// The same over a function table that the caller brings; loader_paths are not looked at.
+// The same with the caller's function table; loader_paths are ignored.
 Result<std::shared_ptr<Driver>> create_driver(std::shared_ptr<const Api> api,
                                               const DriverOptions& options = {});
 

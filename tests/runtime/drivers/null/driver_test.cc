@@ -3,6 +3,9 @@
 #include "runtime/drivers/null/driver.h"
 
 #include <array>
+#include <chrono>
+#include <future>
+#include <thread>
 
 #include "tests/runtime/opencl_fixture.h"
 
@@ -41,10 +44,75 @@ TEST_F(NullDriverTest, RunsWhatIsRight) {
   TL_ASSERT_OK(commands->dispatch(make_executable(), 0, {1, 1, 1}, bindings, constants));
   TL_ASSERT_OK(commands->copy_buffer_to_texture(buffer, texture, {.extent = {2, 2}}));
   TL_ASSERT_OK(commands->finish());
-  const auto done = std::make_shared<Semaphore>();
+  const auto done = Semaphore::create();
   TL_ASSERT_OK(device_->queue()->submit({{}, {commands, commands}, {{done, 1}}}));
   TL_ASSERT_OK(done->wait(1));
   TL_ASSERT_OK(device_->queue()->wait_idle());
+}
+
+// The first queue's completing thread is held in a callback, so that the host does not know of the
+// signal when the second queue starts.
+TEST_F(NullDriverTest, LeavesWaitsToTheDevice) {
+  const auto device = *create_driver(default_device(), {.native_waits = true})->open(0);
+  const auto second = *device->create_queue();
+  const auto held = *device->create_semaphore(), signaled = *device->create_semaphore();
+  const auto done = *device->create_semaphore();
+  const auto buffer = *device->create_buffer({.bytes = 16});
+  const auto fill = [&] {
+    const auto commands = device->create_command_buffer();
+    TL_EXPECT_OK(commands->fill(buffer, 0, 16, Bytes(1)));
+    TL_EXPECT_OK(commands->finish());
+    return commands;
+  };
+  std::promise<void> go_on;
+  held->when_reached(1, [&](const Status&) { go_on.get_future().wait(); });
+  TL_ASSERT_OK(device->queue()->submit({{}, {fill()}, {{held, 1}}}));
+  TL_ASSERT_OK(device->queue()->submit({{}, {fill()}, {{signaled, 1}}}));
+  TL_ASSERT_OK(second->submit({{{signaled, 1}}, {fill()}, {{done, 1}}}));
+  for (int i = 0; i < 10000 && statistics(*device).native_waits == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(statistics(*device).native_waits, 1U);
+  EXPECT_EQ(*done->value(), 0U);
+  go_on.set_value();
+  TL_ASSERT_OK(done->wait(1));
+  EXPECT_GE(statistics(*device).scopes, 6U);
+}
+
+TEST_F(NullDriverTest, CountsNativeCommandsAndCallsNone) {
+  const auto buffer = *device_->create_buffer({.bytes = 64});
+  const auto commands = device_->create_command_buffer();
+  const std::array accesses = {NativeAccess{BufferBinding{buffer}, Access::Write}};
+  const auto never = [](const NativeCommands&) {
+    return make_error(StatusCode::Internal, "the function was called");
+  };
+  TL_ASSERT_OK(commands->native(accesses, never));
+  TL_ASSERT_OK(commands->native(accesses, never));
+  TL_ASSERT_OK(commands->finish());
+  TL_ASSERT_OK(device_->queue()->submit(commands));
+  TL_ASSERT_OK(device_->queue()->wait_idle());
+  EXPECT_EQ(statistics(*device_).native, 2U);
+  EXPECT_EQ(statistics(*device_).barriers, 1U);
+  EXPECT_EQ(statistics(*device_).barrier_resources, 1U);
+}
+
+TEST_F(NullDriverTest, CountsWhatIsResident) {
+  const auto buffer = *device_->create_buffer({.bytes = 512});
+  const auto part = *buffer->subspan(64, 64);
+  const auto view = *device_->allocator()->create_view(buffer, {.texture = {.extent = {4, 2}}});
+  const auto texture = *device_->create_texture({.extent = {4, 4}});
+  const auto resident = [&] { return statistics(*device_).resident; };
+  TL_ASSERT_OK(part->make_resident());
+  TL_ASSERT_OK(view->make_resident());
+  EXPECT_EQ(resident(), 1);
+  TL_ASSERT_OK(texture->make_resident());
+  TL_ASSERT_OK(make_executable()->make_resident());
+  EXPECT_EQ(resident(), 3);
+  buffer->evict();
+  EXPECT_EQ(resident(), 3);
+  part->evict();
+  texture->evict();
+  texture->evict();
+  EXPECT_EQ(resident(), 1);
 }
 
 TEST_F(NullDriverTest, RefusesWhatIsWrong) {

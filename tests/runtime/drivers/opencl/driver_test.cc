@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "runtime/drivers/opencl/api.h"
-#include "runtime/drivers/opencl/error.h"
-#include "runtime/drivers/opencl/platform.h"
+#include "runtime/drivers/opencl/api/api.h"
+#include "runtime/drivers/opencl/api/error.h"
+#include "runtime/drivers/opencl/platform/platform.h"
 #include "tests/runtime/opencl_fixture.h"
 
 namespace texloom::hal::opencl {

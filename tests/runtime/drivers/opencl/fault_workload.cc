@@ -1,8 +1,11 @@
 #include "tests/runtime/drivers/opencl/fault_workload.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <string_view>
+#include <thread>
 
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/hal/profile.h"
@@ -54,6 +57,7 @@ Status FaultWorkload::run() {
       {"host call", &FaultWorkload::call_host},
       {"bad submission", &FaultWorkload::submit_badly},
       {"semaphores", &FaultWorkload::two_queues},
+      {"native wait", &FaultWorkload::native_wait},
       {"profile", &FaultWorkload::profile},
       {"bad option", &FaultWorkload::build_bad},
       {"source", &FaultWorkload::build},
@@ -172,7 +176,7 @@ Status FaultWorkload::build_bad() {
 
 Status FaultWorkload::submit(const std::shared_ptr<CommandBuffer>& commands) {
   TL_RETURN_IF_ERROR(commands->finish());
-  const auto done = std::make_shared<Semaphore>();
+  const auto done = Semaphore::create();
   TL_RETURN_IF_ERROR(
       device_->queue()->submit({.waits = {}, .commands = {commands}, .signals = {{done, 1}}}));
   const Status status = device_->queue()->wait_idle();
@@ -272,8 +276,9 @@ Status FaultWorkload::submit_badly() {
 
 Status FaultWorkload::two_queues() {
   TL_ASSIGN_OR_RETURN(const auto second, device_->create_queue());
-  const auto start = std::make_shared<Semaphore>();
-  const auto ping = std::make_shared<Semaphore>();
+  // Of the host, so that the calls are the same each time.
+  const auto start = Semaphore::create();
+  const auto ping = Semaphore::create();
   const auto commands = device_->create_command_buffer();
   const auto reading = device_->create_command_buffer();
   Bytes read(16);
@@ -293,6 +298,40 @@ Status FaultWorkload::two_queues() {
     return wrong("an error did not reach what waits for it: " + first.to_string());
   TL_RETURN_IF_ERROR(status);
   return read == Bytes(16, std::byte{5}) ? Status() : wrong("the second queue");
+}
+
+// The first queue's completing thread is held in a callback until the second queue's work has run,
+// which so waits for an event.
+Status FaultWorkload::native_wait() {
+  TL_ASSIGN_OR_RETURN(const auto second, device_->create_queue());
+  TL_ASSIGN_OR_RETURN(const auto held, device_->create_semaphore());
+  TL_ASSIGN_OR_RETURN(const auto ping, device_->create_semaphore());
+  const auto filling = device_->create_command_buffer();
+  const auto filling_again = device_->create_command_buffer();
+  const auto waiting = device_->create_command_buffer();
+  TL_RETURN_IF_ERROR(filling->fill(a_, 0, 16, Bytes(1, std::byte{5})));
+  TL_RETURN_IF_ERROR(filling_again->fill(a_, 0, 16, Bytes(1, std::byte{6})));
+  TL_RETURN_IF_ERROR(waiting->fill(a_, 0, 16, Bytes(1, std::byte{7})));
+  std::atomic<bool> encoded = false;
+  TL_RETURN_IF_ERROR(waiting->native({}, [&](const NativeCommands&) {
+    encoded = true;
+    return Status();
+  }));
+  for (const auto& commands : {filling, filling_again, waiting})
+    TL_RETURN_IF_ERROR(commands->finish());
+  std::atomic<bool> is_held = true;
+  held->when_reached(1, [&](const Status& status) {
+    for (int i = 0; i < 200 && status.ok() && !encoded; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    is_held = false;
+  });
+  TL_RETURN_IF_ERROR(device_->queue()->submit({{}, {filling}, {{held, 1}}}));
+  TL_RETURN_IF_ERROR(device_->queue()->submit({{}, {filling_again}, {{ping, 1}}}));
+  TL_RETURN_IF_ERROR(second->submit({{{ping, 1}}, {waiting}, {}}));
+  const Status first = device_->queue()->wait_idle();
+  const Status status = second->wait_idle();
+  while (is_held) std::this_thread::yield();
+  return first.ok() ? status : first;
 }
 
 Status FaultWorkload::profile() {

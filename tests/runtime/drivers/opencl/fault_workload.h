@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/drivers/opencl/api.h"
+#include "runtime/drivers/opencl/api/api.h"
 #include "runtime/hal/driver.h"
 #include "support/status.h"
 
@@ -51,6 +51,7 @@ class FaultWorkload {
   Status submit_badly();
   // The second queue waits for the first, which waits for the host.
   Status two_queues();
+  Status native_wait();
   Status profile();
 
   static constexpr Extent2D kExtent = {4, 2};

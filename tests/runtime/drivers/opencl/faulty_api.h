@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/drivers/opencl/api.h"
+#include "runtime/drivers/opencl/api/api.h"
 
 namespace texloom::hal::opencl {
 

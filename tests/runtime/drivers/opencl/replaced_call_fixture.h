@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/drivers/opencl/api.h"
-#include "tests/runtime/drivers/opencl/queue_fixture.h"
+#include "runtime/drivers/opencl/api/api.h"
+#include "tests/runtime/drivers/opencl/commands/queue_fixture.h"
 
 namespace texloom::hal::opencl {
 
@@ -56,7 +56,7 @@ template <auto Member>
 struct Counted;
 template <typename R, typename... Args, R (CL_API_CALL* Api::*Member)(Args...)>
 struct Counted<Member> {
-  static inline int calls = 0;
+  static inline std::atomic<int> calls = 0;
   static inline const Api* real = nullptr;
   static R CL_API_CALL call(Args... args) {
     ++calls;

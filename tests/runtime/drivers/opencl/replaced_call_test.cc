@@ -1,5 +1,10 @@
 // Calls of OpenCL that fail, and those that are made or spared.
-#include "runtime/drivers/opencl/quirks.h"
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "runtime/drivers/opencl/platform/quirks.h"
 #include "tests/runtime/drivers/opencl/replaced_call_fixture.h"
 
 namespace texloom::hal::opencl {
@@ -228,6 +233,34 @@ TEST_F(ReplacedCallTest, AProgramThatIsNotMadeKeepsTheDriversWords) {
                                .entry_points = {advance_entry()}})
           .status(),
       fails_with(StatusCode::OutOfMemory, "clCreateProgramWithBinary: CL_OUT_OF_HOST_MEMORY"));
+}
+
+// The first queue's completing thread is held in a callback, so that the host does not know of the
+// signal when the second queue starts.
+TEST_F(ReplacedCallTest, QueuesWaitForEachOthersEvents) {
+  open_with([](Api& api) { count_calls<&Api::clEnqueueBarrierWithWaitList>(real, api); });
+  const auto second = *device_->create_queue();
+  const auto executable = make_executable(kAdvanceSource, advance_entry());
+  const auto buffer = make_buffer(Bytes(16 * sizeof(int), std::byte{0}));
+  const auto held = *device_->create_semaphore(), signaled = *device_->create_semaphore();
+  const auto done = *device_->create_semaphore();
+  std::promise<void> go_on;
+  held->when_reached(1, [&](const Status&) { go_on.get_future().wait(); });
+  const auto submit = [&](Queue& queue, std::vector<TimelinePoint> waits, int k,
+                          const std::shared_ptr<Semaphore>& semaphore) {
+    return queue.submit(
+        {std::move(waits), {advance_commands(executable, buffer, k)}, {{semaphore, 1}}});
+  };
+  TL_ASSERT_OK(submit(*device_->queue(), {}, 1, held));
+  TL_ASSERT_OK(submit(*device_->queue(), {}, 2, signaled));
+  TL_ASSERT_OK(submit(*second, {{signaled, 1}}, 3, done));
+  for (int i = 0; i < 10000 && calls_of<&Api::clEnqueueBarrierWithWaitList>() == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ((calls_of<&Api::clEnqueueBarrierWithWaitList>()), 1);
+  EXPECT_EQ(*signaled->value(), 0U);
+  go_on.set_value();
+  TL_ASSERT_OK(done->wait(1));
+  EXPECT_EQ(values_of<int>(buffer), std::vector<int>(16, 3 * (3 * 1 + 2) + 3));
 }
 
 TEST_F(ReplacedCallTest, EveryObjectIsReleased) {

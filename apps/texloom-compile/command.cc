@@ -1,0 +1,149 @@
+#include "apps/texloom-compile/command.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "compile/compile.h"
+#include "ir/target/target.h"
+#include "lower/te_text.h"
+#include "support/diagnostic.h"
+
+namespace texloom::compile_command {
+namespace {
+
+constexpr std::string_view kHelp = R"(usage: texloom-compile FILE [OPTION]...
+
+Compiles a program in the text form (docs/text_form.md), a schedule or what it was lowered to, and
+writes its launch plan, as comments, and the source of each kernel. FILE is - for standard input.
+
+  --target=TARGET  compile for this target, such as "opencl -device=adreno"; by default the
+                   program's own, which a program of stage te names, or "opencl"
+  -o FILE          write to this file; by default, and for -, to standard output
+  --checked        have kernels test their indices; a program of stage te alone
+  --verify-each    check the rules of the IR after each pass, not only after the last
+  --help           print this, and stop
+
+exit codes: 0 all is well, 1 the input is wrong, 2 the command line is, 3 Texloom is
+)";
+
+struct UsageError {
+  std::string message;
+};
+
+struct Options {
+  std::string input, output = "-";
+  std::optional<std::string> target;
+  bool checked = false, verify_each = false, help = false;
+};
+
+Options parse_options(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kTarget = "--target=";
+  Options options;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--help") {
+      options.help = true;
+    } else if (argument == "--checked") {
+      options.checked = true;
+    } else if (argument == "--verify-each") {
+      options.verify_each = true;
+    } else if (argument.starts_with(kTarget)) {
+      options.target = argument.substr(kTarget.size());
+    } else if (argument == "-o") {
+      if (++i == arguments.size()) throw UsageError{"-o takes the name of a file"};
+      options.output = arguments[i];
+    } else if (argument.starts_with("-") && argument != "-") {
+      throw UsageError{fmt::format("unknown option '{}'", argument)};
+    } else if (!options.input.empty()) {
+      throw UsageError{fmt::format("one file is compiled, but '{}' and '{}' are given",
+                                   options.input, argument)};
+    } else {
+      options.input = argument;
+    }
+  }
+  if (options.input.empty() && !options.help) throw UsageError{"no file is given"};
+  return options;
+}
+
+std::string read(const std::string& file, std::istream& in) {
+  if (file == "-") return {std::istreambuf_iterator<char>(in), {}};
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw UsageError{fmt::format("cannot read '{}'", file)};
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void write(const std::string& file, const std::string& text, std::ostream& out) {
+  if (file == "-") {
+    out << text;
+    return;
+  }
+  std::ofstream stream(file, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) throw UsageError{fmt::format("cannot write '{}'", file)};
+}
+
+compile::SourceProgram parse(const Options& options, std::istream& in) {
+  const ir::Target target = options.target ? ir::parse_target(*options.target, {}) : ir::Target{};
+  const std::string file = options.input == "-" ? "<stdin>" : options.input;
+  lower::Lowering lowering =
+      lower::parse_lowering(read(options.input, in), file, {.target = &target});
+  if (options.target || lowering.program.stage != ir::ProgramStage::Te) lowering.target = target;
+  return {std::make_shared<const lower::Lowering>(std::move(lowering))};
+}
+
+// The head of the program's text, up to the kernels, is its launch plan.
+std::string listing(const compile::CompiledModule& module) {
+  std::string text = fmt::format("// target {}\n", to_string(module.target));
+  std::istringstream lines(to_string(module.program));
+  for (std::string line; std::getline(lines, line) && !line.empty();) text += "// " + line + "\n";
+  for (size_t i = 0; i < module.kernels.size(); ++i) {
+    const compile::CompiledKernel& kernel = module.kernels[i];
+    text += fmt::format("\n// kernel {}, function {}\n{}", module.program.kernels[i].name,
+                        kernel.name, kernel.source);
+  }
+  return text;
+}
+
+void compile_file(const Options& options, std::istream& in, std::ostream& out, std::ostream& err) {
+  const compile::CompiledModule module = compile::compile(
+      parse(options, in), {.checked = options.checked, .verify_each = options.verify_each});
+  for (const Diagnostic& warning : module.warnings) err << render(warning) << "\n";
+  write(options.output, listing(module), out);
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& arguments, std::istream& in, std::ostream& out,
+        std::ostream& err) {
+  try {
+    const Options options = parse_options(arguments);
+    if (options.help) {
+      out << kHelp;
+    } else {
+      compile_file(options, in, out, err);
+    }
+    return kOk;
+  } catch (const UsageError& error) {
+    err << "texloom-compile: " << error.message << "\n"
+        << "texloom-compile --help lists the options\n";
+    return kUsage;
+  } catch (const UserError& error) {
+    err << error.what() << "\n";
+    return kWrongInput;
+  } catch (const std::exception& error) {
+    err << error.what() << "\n";
+    return kBug;
+  }
+}
+
+}  // namespace texloom::compile_command

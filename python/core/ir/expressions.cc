@@ -1,0 +1,422 @@
+// Expressions, axes and the te functions on them.
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include "core/handles.h"
+#include "ir/program.h"
+#include "ir/visit.h"
+#include "schedule/operation/operators.h"
+#include "support/diagnostic.h"
+#include "support/function_ref.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+PyExpr apply(BinaryOp op, const py::handle& a, const py::handle& b) {
+  return {schedule::apply(op, to_expr(a), to_expr(b), user_location())};
+}
+
+// Comparisons stand for themselves; as a Python bool, == and != compare identity.
+bool truth(const PyExpr& e) {
+  if (const int64_t* value = int_value(e.node)) return *value != 0;
+  if (const auto* n = as<Binary>(e.node)) {
+    if (n->op == BinaryOp::Eq) return n->a.same_as(n->b);
+    if (n->op == BinaryOp::Ne) return !n->a.same_as(n->b);
+  }
+  fail(user_location(), Code::NoTruthValue,
+       "use te.all, te.any or te.if_then_else instead of and, or, not, if and chained comparisons",
+       "an expression has no truth value: {}", to_string(e.node));
+}
+
+py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
+
+// Arithmetic with a whole tensor is the tensor's own.
+template <class Class>
+void bind_arithmetic(Class& c) {
+  const auto both = [&c](const char* name, const char* reflected, BinaryOp op) {
+    c.def(name, [op](const py::object& a, const py::object& b) {
+      return py::isinstance<PyTensor>(b) ? not_implemented() : py::cast(apply(op, a, b));
+    });
+    c.def(reflected, [op](const py::object& a, const py::object& b) { return apply(op, b, a); });
+  };
+  both("__add__", "__radd__", BinaryOp::Add);
+  both("__sub__", "__rsub__", BinaryOp::Sub);
+  both("__mul__", "__rmul__", BinaryOp::Mul);
+  both("__truediv__", "__rtruediv__", BinaryOp::Div);
+  both("__floordiv__", "__rfloordiv__", BinaryOp::FloorDiv);
+  both("__mod__", "__rmod__", BinaryOp::FloorMod);
+  both("__lshift__", "__rlshift__", BinaryOp::Shl);
+  both("__rshift__", "__rrshift__", BinaryOp::Shr);
+  both("__and__", "__rand__", BinaryOp::BitAnd);
+  both("__or__", "__ror__", BinaryOp::BitOr);
+  both("__xor__", "__rxor__", BinaryOp::BitXor);
+  c.def("__neg__", [](const py::object& value) {
+    return PyExpr{schedule::negate(to_expr(value), user_location())};
+  });
+  c.def("__invert__", [](const py::object& value) {
+    return PyExpr{schedule::invert(to_expr(value), user_location())};
+  });
+  c.def(
+      "astype",
+      [](const py::object& a, const py::object& dtype) {
+        const Expr value = to_expr(a);  // a vector is converted lane by lane
+        return PyExpr{make_cast(to_type(dtype).with_lanes(value->type.lanes), value)};
+      },
+      py::arg("dtype"));
+}
+
+template <class Class>
+void bind_order(Class& c) {
+  const auto compare = [&c](const char* name, BinaryOp op) {
+    c.def(name, [op](const py::object& a, const py::object& b) { return apply(op, a, b); });
+  };
+  compare("__lt__", BinaryOp::Lt);
+  compare("__le__", BinaryOp::Le);
+  compare("__gt__", BinaryOp::Gt);
+  compare("__ge__", BinaryOp::Ge);
+}
+
+template <class Class>
+void bind_operators(Class& c) {
+  bind_arithmetic(c);
+  bind_order(c);
+  // Compared with something that has no value, identity decides, as everywhere in Python.
+  const auto equality = [&c](const char* name, BinaryOp op) {
+    c.def(name, [op](const py::object& a, const py::object& b) {
+      return is_expr(b) ? py::cast(apply(op, a, b)) : not_implemented();
+    });
+  };
+  equality("__eq__", BinaryOp::Eq);
+  equality("__ne__", BinaryOp::Ne);
+  c.def("__bool__", [](const py::object& value) {
+     return truth({to_expr(value)});
+   }).def("equal", [](const py::object& a, const py::object& b) {
+    return apply(BinaryOp::Eq, a, b);
+  });
+}
+
+[[noreturn]] void refuse_number(const PyExpr& e) {
+  fail(user_location(), Code::BadDirectiveArgument,
+       "write it with te's functions and operators, which take expressions",
+       "a number is wanted, and the expression {} is no constant", to_string(e.node));
+}
+
+void bind_expr(py::module_& m) {
+  py::class_<PyExpr> c(m, "Expr", "An expression of the te language.");
+  bind_operators(c);
+  c.def("__hash__", [](const PyExpr& e) { return RefHash()(e.node); })
+      .def("__int__",
+           [](const PyExpr& e) {
+             const int64_t* value = int_value(e.node);
+             if (value == nullptr) refuse_number(e);
+             return *value;
+           })
+      .def("__float__",
+           [](const PyExpr& e) {
+             if (const auto* value = as<FloatImm>(e.node)) return value->value;
+             const int64_t* value = int_value(e.node);
+             if (value == nullptr) refuse_number(e);
+             return static_cast<double>(*value);
+           })
+      .def("__repr__", [](const PyExpr& e) { return to_string(e.node); })
+      .def("same_as",
+           [](const PyExpr& a, const py::object& b) {
+             if (!py::isinstance<PyExpr>(b)) return false;
+             const auto& other = b.cast<const PyExpr&>();
+             return a.node.same_as(other.node) && a.output == other.output;
+           })
+      .def_property_readonly("dtype", [](const PyExpr& e) {
+        const auto* reduce = as<Reduce>(e.node);
+        return to_string(reduce == nullptr ? e.node->type : reduce->sources[e.output]->type);
+      });
+}
+
+void bind_iter_var(py::module_& m) {
+  py::class_<PyIterVar> c(m, "IterVar", "An axis of an operation, or a thread axis.");
+  bind_operators(c);
+  c.def("__hash__", [](const PyIterVar& a) { return RefHash()(a.node); })
+      .def("__repr__", [](const PyIterVar& a) { return "axis " + a.node->name(); })
+      .def("same_as",
+           [](const PyIterVar& a, const py::object& b) {
+             return py::isinstance<PyIterVar>(b) && a.node.same_as(b.cast<const PyIterVar&>().node);
+           })
+      .def_property_readonly("var", [](const PyIterVar& a) { return PyExpr{a.node->var}; })
+      .def_property_readonly("dtype",
+                             [](const PyIterVar& a) { return to_string(a.node->var->type); })
+      .def_property_readonly("iter_type",
+                             [](const PyIterVar& a) {
+                               const IterKind kind = a.node->kind;
+                               if (kind == IterKind::Ordered) return 3;
+                               return kind == IterKind::Data ? 0 : kind == IterKind::Thread ? 1 : 2;
+                             })
+      .def_property_readonly("_min",
+                             [](const PyIterVar& a) -> py::object {
+                               return a.node->min ? py::cast(PyExpr{a.node->min}) : py::none();
+                             })
+      .def_property_readonly("name", [](const PyIterVar& a) { return a.node->name(); })
+      .def_property_readonly("is_reduction",
+                             [](const PyIterVar& a) { return a.node->kind == IterKind::Reduction; })
+      .def_property_readonly("thread_tag",
+                             [](const PyIterVar& a) {
+                               const bool thread = a.node->kind == IterKind::Thread ||
+                                                   a.node->kind == IterKind::VirtualThread;
+                               return thread ? a.node->name() : std::string();
+                             })
+      .def_property_readonly("extent", [](const PyIterVar& a) -> py::object {
+        return a.node->extent ? py::cast(PyExpr{a.node->extent}) : py::none();
+      });
+}
+
+std::string slice_text(const PyTensorSlice& s) {
+  std::string text;
+  for (const Expr& e : s.indices) text += (text.empty() ? "" : ", ") + to_string(e);
+  return fmt::format("{}[{}]", s.tensor->name, text);
+}
+
+// As operands a tensor without axes and a slice with all its indices are elements; others are
+// refused with the number of their axes. te/tensor.py gives tensors their arithmetic.
+void bind_tensor_operands(py::module_& m) {
+  py::class_<PyTensor> tensor(m, "Tensor", "The result of an operation.");
+  bind_order(tensor);
+  py::class_<PyTensorSlice> slice(m, "TensorSlice", "A tensor with its first indices given.");
+  bind_operators(slice);
+  slice.def("__hash__", [](const py::object& s) { return std::hash<const void*>()(s.ptr()); })
+      .def("same_as", [](const py::object& a, const py::object& b) { return a.is(b); })
+      .def("__repr__", [](const PyTensorSlice& s) { return slice_text(s); })
+      .def_property_readonly("tensor", [](const PyTensorSlice& s) { return PyTensor{s.tensor}; })
+      .def_property_readonly("indices", [](const PyTensorSlice& s) { return wrap(s.indices); })
+      .def_property_readonly("dtype",
+                             [](const PyTensorSlice& s) { return to_string(s.tensor->type); });
+}
+
+PyIterVar reduce_axis(const py::handle& begin, const py::handle& end, const std::string& name) {
+  const SourceLocation where = user_location();
+  const Expr first = to_expr(begin), last = to_expr(end);
+  const Expr extent = schedule::apply(BinaryOp::Sub, last, first, where);
+  const int64_t* value = int_value(extent);
+  if (value != nullptr && *value < 1) {
+    fail(where, Code::BadShape, "give a range with end > begin", "the reduction axis '{}' is empty",
+         name);
+  }
+  return {make_iter_var(make_var(name, kInt32, where), make_cast(kInt32, first),
+                        make_cast(kInt32, extent), IterKind::Reduction, where)};
+}
+
+IterVar thread_axis_of(const std::string& tag, const SourceLocation& where) {
+  if (tag == "vthread" || tag.starts_with("vthread.")) return make_virtual_thread_axis(tag, where);
+  const auto parsed = parse_thread_tag(tag);
+  if (!parsed) {
+    fail(where, Code::BadThreadAxis,
+         "use blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z or vthread",
+         "unknown thread tag '{}'", tag);
+  }
+  return make_thread_axis(*parsed, where);
+}
+
+// A domain is for the script to read: bind takes that of the axis that it binds.
+PyIterVar thread_axis(const std::string& tag, const py::object& begin, const py::object& end) {
+  const IterVar axis = thread_axis_of(tag, user_location());
+  if (begin.is_none()) return {axis};
+  auto* node = new IterVarNode;
+  IterVar result(node);
+  node->var = axis->var;
+  node->location = axis->location;
+  node->min = make_cast(kInt32, to_expr(begin));
+  node->extent =
+      make_cast(kInt32, schedule::apply(BinaryOp::Sub, to_expr(end), node->min, node->location));
+  node->kind = axis->kind;
+  node->tag = axis->tag;
+  return {result};
+}
+
+// A constant in each lane of the type, which `make` makes of the element's type. Those of several
+// lanes are for statements.
+PyExpr in_each_lane(const py::handle& dtype, FunctionRef<Expr(Type)> make) {
+  const Type type = to_vector_type(dtype);
+  const Expr element = make(type.element());
+  return {type.is_scalar() ? element : make_broadcast(element, type.lanes)};
+}
+
+Expr integer_constant(const py::int_& value, Type type) {
+  int overflow = 0;
+  const int64_t number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow == 0) return schedule::constant(number, type, user_location());
+  if (type == Type::u(64) && value >= py::int_(0) && value <= py::int_(UINT64_MAX)) {
+    return make_int(static_cast<int64_t>(value.cast<uint64_t>()), type);
+  }
+  return schedule::constant(value.cast<double>(), type, user_location());
+}
+
+void bind_functions_of_te(py::module_& m) {
+  m.def("var", [](const std::string& name, const py::object& dtype) {
+    const SourceLocation where = user_location();
+    if (parse_thread_tag(name)) {
+      fail(where, Code::BadThreadAxis, fmt::format("use te.thread_axis(\"{}\").var", name),
+           "a variable called '{}', as the thread index is", name);
+    }
+    return PyExpr{make_var(name, to_type(dtype), where)};
+  });
+  m.def("const", [](double value, const py::object& dtype) {
+    return in_each_lane(
+        dtype, [&](Type type) { return schedule::constant(value, type, user_location()); });
+  });
+  m.def("const_int", [](const py::int_& value, const py::object& dtype) {
+    return in_each_lane(dtype, [&](Type type) { return integer_constant(value, type); });
+  });
+  m.def("to_expr", [](const py::object& value) { return PyExpr{to_expr(value)}; });
+  m.def("reduce_axis", reduce_axis);
+  m.def("thread_axis", thread_axis, py::arg("tag"), py::arg("begin") = py::none(),
+        py::arg("end") = py::none());
+  m.def("data_axis", [](const std::string& name, const py::object& extent) {
+    const SourceLocation where = user_location();
+    return PyIterVar{make_iter_var(make_var(name, kInt32, where), make_int(0),
+                                   make_cast(kInt32, to_expr(extent)), IterKind::Data, where)};
+  });
+  m.def("call", [](const std::string& name, const py::args& args) {
+    return PyExpr{schedule::call(name, to_exprs(args), user_location())};
+  });
+  m.def("intrinsics", [] {
+    py::dict arities;
+#define TL_INTRINSIC(Name, te_name, arity) arities[te_name] = arity;
+#include "ir/intrinsics.def"
+#undef TL_INTRINSIC
+    return arities;
+  });
+  m.def("fma", [](const py::object& a, const py::object& b, const py::object& c) {
+    return PyExpr{schedule::fma(to_expr(a), to_expr(b), to_expr(c), user_location())};
+  });
+  m.def(
+      "dtype_name", [](const py::object& dtype) { return to_string(to_type(dtype)); },
+      "The name of a dtype, which may be NumPy's.");
+  m.def("popcount", [](const py::object& value) {
+    return PyExpr{schedule::popcount(to_expr(value), user_location())};
+  });
+  m.def("leading_zeros", [](const py::object& value) {
+    return PyExpr{schedule::leading_zeros(to_expr(value), user_location())};
+  });
+  m.def("if_then_else", [](const py::object& c, const py::object& t, const py::object& f) {
+    return PyExpr{schedule::select(to_expr(c), to_expr(t), to_expr(f), user_location())};
+  });
+  m.def("logical_not", [](const py::object& value) {
+    return PyExpr{schedule::logical_not(to_expr(value), user_location())};
+  });
+  m.def("truncdiv", [](const py::object& a, const py::object& b) {
+    return PyExpr{schedule::truncating_div(to_expr(a), to_expr(b), user_location())};
+  });
+  const auto binary = [&m](const char* name, BinaryOp op) {
+    m.def(name, [op](const py::object& a, const py::object& b) { return apply(op, a, b); });
+  };
+  binary("truncmod", BinaryOp::Mod);
+  binary("min", BinaryOp::Min);
+  binary("max", BinaryOp::Max);
+  binary("logical_and", BinaryOp::And);
+  binary("logical_or", BinaryOp::Or);
+}
+
+}  // namespace
+
+namespace {
+
+// What NumPy calls its dtypes, and types such as np.float32, is what they are called here. A word
+// without a width means 32 bits, as in TVM.
+std::string dtype_name(const py::handle& dtype) {
+  if (py::isinstance<py::str>(dtype)) {
+    const auto name = dtype.cast<std::string>();
+    return name == "int" || name == "uint" || name == "float" ? name + "32" : name;
+  }
+  if (py::isinstance<py::dtype>(dtype) || PyType_Check(dtype.ptr()) != 0) {
+    const py::object known = py::module_::import("numpy").attr("dtype")(dtype);
+    return known.attr("name").cast<std::string>();
+  }
+  return py::repr(dtype).cast<std::string>();
+}
+
+}  // namespace
+
+Type to_vector_type(const py::handle& dtype) {
+  const std::string name = dtype_name(dtype);
+  if (const auto type = parse_type(name)) return *type;
+  fail(user_location(), Code::UnknownType,
+       "use bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or float64",
+       "unknown dtype '{}'", name);
+}
+
+Type to_type(const py::handle& dtype) {
+  const Type type = to_vector_type(dtype);
+  if (type.is_scalar()) return type;
+  fail(user_location(), Code::UnknownType,
+       fmt::format("use {}: vectorize makes vectors", to_string(type.element())),
+       "elements are no vectors, as of dtype '{}'", to_string(type));
+}
+
+bool is_expr(const py::handle& value) {
+  return py::isinstance<PyExpr>(value) || py::isinstance<PyIterVar>(value) ||
+         py::isinstance<PyTensorSlice>(value) || py::isinstance<PyTensor>(value) ||
+         py::isinstance<py::bool_>(value) || py::isinstance<py::float_>(value) ||
+         PyIndex_Check(value.ptr()) != 0 ||
+         (py::hasattr(value, "dtype") && py::hasattr(value, "item"));
+}
+
+Expr to_expr(const py::handle& value) {
+  if (py::isinstance<PyExpr>(value)) return value.cast<const PyExpr&>().node;
+  if (py::isinstance<PyIterVar>(value)) return value.cast<const PyIterVar&>().node->var;
+  if (py::isinstance<PyTensorSlice>(value)) {
+    const auto& slice = value.cast<const PyTensorSlice&>();
+    return schedule::read(slice.tensor, slice.indices, user_location());
+  }
+  if (py::isinstance<PyTensor>(value)) {
+    const auto& tensor = value.cast<const PyTensor&>();
+    return schedule::read(tensor.node, {}, user_location());
+  }
+  if (py::isinstance<py::bool_>(value)) return make_bool(value.cast<bool>());
+  if (py::isinstance<py::float_>(value)) return make_float(value.cast<double>());
+  if (PyIndex_Check(value.ptr()) != 0) {
+    const auto number = py::reinterpret_steal<py::int_>(PyNumber_Index(value.ptr()));
+    if (!number) throw py::error_already_set();
+    int overflow = 0;
+    const int64_t integer = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow != 0) {
+      fail(user_location(), Code::BadConstant, "use a float, or an integer of at most 64 bits",
+           "an integer of more than 64 bits");
+    }
+    const bool small = integer >= INT32_MIN && integer <= INT32_MAX;
+    return make_int(integer, small ? kInt32 : kInt64);
+  }
+  if (py::hasattr(value, "dtype") && py::hasattr(value, "item"))
+    return to_expr(value.attr("item")());
+  fail(user_location(), Code::BadDirectiveArgument,
+       "give a number, an expression, an axis, or a tensor with all its indices",
+       "an expression is wanted, not a {}",
+       py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+}
+
+Exprs to_exprs(const py::handle& values) {
+  Exprs exprs;
+  for (const py::handle& value : values) exprs.push_back(to_expr(value));
+  return exprs;
+}
+
+std::vector<PyExpr> wrap(const Exprs& exprs) {
+  std::vector<PyExpr> list;
+  for (const Expr& e : exprs) list.push_back({e});
+  return list;
+}
+
+std::vector<PyIterVar> wrap(const std::vector<IterVar>& axes) {
+  std::vector<PyIterVar> list;
+  for (const IterVar& axis : axes) list.push_back({axis});
+  return list;
+}
+
+void bind_expressions(py::module_& m) {
+  bind_expr(m);
+  bind_iter_var(m);
+  bind_tensor_operands(m);
+  bind_functions_of_te(m);
+}
+
+}  // namespace texloom::python

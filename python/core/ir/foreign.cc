@@ -1,0 +1,59 @@
+// Calls of functions that a script defines in C, and pointers for them.
+
+#include <pybind11/stl.h>
+
+#include "core/handles.h"
+#include "core/ir/declared_buffer.h"
+#include "ir/stmt.h"
+#include "ir/verify/verify_types.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+PyExpr checked(Expr e) {
+  const std::string problem = type_problem(e, {.logical = true});
+  if (problem.empty()) return {std::move(e)};
+  fail(e->location, Code::BadForeignCall,
+       "use integers, float32 or float64 and row-major buffers of them, converted with .astype "
+       "where they are others, and a name of C",
+       "{}: {}", to_string(e), problem);
+}
+
+PyExpr foreign_call(const py::object& dtype, const std::string& function, bool pure,
+                    const py::object& arguments) {
+  return checked(
+      make_foreign_call(to_type(dtype), function, pure, to_exprs(arguments), user_location()));
+}
+
+// A pointer into the buffer, `offset` elements after its first.
+PyExpr pointer(const PyBuffer& b, bool reads, bool writes, const py::object& offset) {
+  const Access access = reads && writes ? Access::ReadWrite : writes ? Access::Write : Access::Read;
+  Exprs extents = b.node->extents;
+  for (const int64_t extent : b.node->shape) {
+    extents.push_back(make_int(extent, extent > INT32_MAX ? kInt64 : kInt32));
+  }
+  Exprs first(extents.size(), make_int(0));
+  return checked(make_pointer(access, b.node, std::move(first), std::move(extents), to_expr(offset),
+                              user_location()));
+}
+
+// A call that has an effect is a statement; any other expression stays what it is.
+py::object evaluated(const PyExpr& e) {
+  Stmt s = make_evaluate(e.node, user_location());
+  if (!type_problem(s, {.logical = true}).empty()) return py::cast(e);
+  return py::cast(PyStmt{std::move(s)});
+}
+
+}  // namespace
+
+void bind_foreign(py::module_& m) {
+  m.def("foreign_call", foreign_call);
+  m.def("pointer", pointer);
+  m.def("evaluated", evaluated);
+}
+
+}  // namespace texloom::python

@@ -1,0 +1,285 @@
+// Arrays on devices.
+#include "core/runtime/arrays.h"
+
+#include <fmt/ranges.h>
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+
+#include "compile/launch_plan.h"
+#include "compile/layout_copy.h"
+#include "core/handles.h"
+#include "core/runtime/released_lock.h"
+#include "ir/target/target.h"
+#include "runtime/hal/profile.h"
+#include "runtime/hal/transfer.h"
+#include "schedule/storage.h"
+#include "support/check.h"
+#include "support/diagnostic.h"
+#include "support/int128.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR types
+
+namespace {
+
+// Runs what may take long without Python's lock, so that other threads go on.
+template <class Work>
+Status without_lock(const Work& work) {
+  const ReleasedLock released;
+  return work();
+}
+
+std::span<std::byte> bytes_of(py::array& array) {
+  return {static_cast<std::byte*>(array.mutable_data()), static_cast<size_t>(array.nbytes())};
+}
+std::span<const std::byte> bytes_of(const py::array& array) {
+  return {static_cast<const std::byte*>(array.data()), static_cast<size_t>(array.nbytes())};
+}
+
+// bfloat16 does not exist in NumPy. Python gets its bits, which nd.py reads as bfloat16.
+py::dtype numpy_dtype(Type type) {
+  return py::dtype(type.code == TypeCode::BFloat ? "uint16" : to_string(type));
+}
+
+// Where a new texture array begins in its image. Without a size the image ends where the array
+// does.
+struct Placement {
+  hal::Offset2D origin;
+  std::optional<hal::Extent2D> image;
+};
+
+hal::Binding allocate(hal::Device& device, const PyArray& array, const Placement& placement) {
+  if (array.layout.object == MemoryObject::Buffer) {
+    hal::BufferDesc desc;
+    desc.bytes = array.bytes();
+    auto buffer = device.create_buffer(desc);
+    throw_if_error(buffer.status());
+    return hal::BufferBinding{*buffer, 0};
+  }
+  const hal::Extent2D own{static_cast<uint32_t>(array.layout.col_count()),
+                          static_cast<uint32_t>(array.layout.row_count())};
+  hal::TextureDesc desc;
+  desc.format = compile::texel_format(array.type);
+  desc.extent = placement.image.value_or(
+      hal::Extent2D{own.width + placement.origin.x, own.height + placement.origin.y});
+  if (!hal::region_fits(placement.origin, own, desc.extent)) {
+    fail(user_location(), Code::WrongShape, "give a larger image or a smaller origin",
+         "an array of {} x {} texels at ({}, {}) does not fit an image of {} x {}", own.width,
+         own.height, placement.origin.x, placement.origin.y, desc.extent.width, desc.extent.height);
+  }
+  auto texture = device.create_texture(desc);
+  throw_if_error(texture.status());
+  return hal::TextureBinding{*texture, placement.origin};
+}
+
+hal::TextureRegion region_of(const PyArray& array) {
+  return {std::get<hal::TextureBinding>(array.binding).origin,
+          {static_cast<uint32_t>(array.layout.col_count()),
+           static_cast<uint32_t>(array.layout.row_count())}};
+}
+
+// A texture's fold follows the target's limits alone, as that of an argument of a function built
+// for the target does. A layout that the user wrote is taken as it is.
+Layout array_layout(const Shape& shape, const schedule::Storage& storage, const Target& target,
+                    const hal::DeviceInfo& info) {
+  const bool stated = storage.layout.has_value();
+  if (!storage.scope.texture) {
+    return stated ? layout_for(*storage.layout, shape) : linear_layout(shape);
+  }
+  const Layout natural =
+      stated ? layout_for(*storage.layout, shape) : texture_layout(shape, *storage.scope.texture);
+  const std::optional<Layout> folded = !stated || fits(natural, target.limits.images())
+                                           ? best_fold(natural, target.limits.images())
+                                           : std::nullopt;
+  const ImageLimits device{info.limits.max_image_width, info.limits.max_image_height};
+  if (folded && fits(*folded, device)) return *folded;
+  fail(user_location(), Code::TextureTooLarge,
+       folded ? fmt::format("build for the device's limit, and name that target here too: "
+                            "target=\"opencl -texture_spatial_limit={}\"",
+                            std::min(device.max_width, device.max_height))
+              : std::string(stated ? "fold its layout" : "keep the array in a buffer"),
+       "an array of {} x {} texels does not fit the limits of the target ({} x {}) and the device "
+       "({} x {})",
+       natural.col_count(), natural.row_count(), target.limits.max_image_size,
+       target.limits.max_image_size, device.max_width, device.max_height);
+}
+
+schedule::Storage array_storage(const std::string& scope_text, const std::string& layout,
+                                const Shape& shape, const SourceLocation& where) {
+  const auto scope = parse_scope(scope_text);
+  if (!scope || scope->memory != MemoryScope::Global) {
+    std::string known;
+    for (const std::string& s : scope_spellings()) {
+      if (parse_scope(s)->memory == MemoryScope::Global) known += (known.empty() ? "" : ", ") + s;
+    }
+    fail(where, Code::UnknownScope, "use one of " + known,
+         "an array cannot lie in the memory scope '{}'", scope_text);
+  }
+  return schedule::parse_storage(scope_text, layout, shape, where);
+}
+
+void check_shape(const Shape& shape, const schedule::Storage& storage, Type type,
+                 const SourceLocation& where) {
+  const bool bad_shape = std::any_of(shape.begin(), shape.end(), [](int64_t n) { return n < 1; });
+  const bool by_rule = storage.scope.texture && !storage.layout;
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
+    fail(where, Code::BadShape, "leave it out: there is nothing to compute on",
+         "an array of shape ({}) is empty", fmt::join(shape, ", "));
+  }
+  if (bad_shape || (by_rule && (shape.empty() || shape.size() > kMaxTextureRank))) {
+    fail(where, Code::BadShape,
+         fmt::format("give positive extents; a texture holds 1 to {} axes", kMaxTextureRank),
+         "an array cannot have this shape in '{}'", to_string(storage.scope));
+  }
+  int128 bytes = type.bytes();
+  for (const int64_t extent : shape) {
+    bytes *= extent;
+    if (bytes <= INT64_MAX / 8) continue;
+    fail(where, Code::OutOfDeviceMemory, "use smaller arrays",
+         "an array of shape ({}) is too large", fmt::join(shape, ", "));
+  }
+}
+
+// Writes and reads the array's buffer or rectangle, with each element at its place.
+void upload(const PyArray& array, std::span<const std::byte> places) {
+  hal::Device& device = *open_device(array.device);
+  const hal::HostSpan span(device.options().profile.get(), "array to device");
+  throw_if_error(without_lock([&] {
+    if (const auto* buffer = std::get_if<hal::BufferBinding>(&array.binding)) {
+      return hal::write_buffer(device, buffer->buffer, buffer->offset, places);
+    }
+    const auto& texture = std::get<hal::TextureBinding>(array.binding);
+    return hal::write_texture(device, texture.texture, region_of(array), places);
+  }));
+}
+void download(const PyArray& array, std::span<std::byte> places) {
+  hal::Device& device = *open_device(array.device);
+  const hal::HostSpan span(device.options().profile.get(), "array to host");
+  throw_if_error(without_lock([&] {
+    if (const auto* buffer = std::get_if<hal::BufferBinding>(&array.binding)) {
+      return hal::read_buffer(device, buffer->buffer, buffer->offset, places);
+    }
+    const auto& texture = std::get<hal::TextureBinding>(array.binding);
+    return hal::read_texture(device, texture.texture, region_of(array), places);
+  }));
+}
+
+using Pair = std::pair<uint32_t, uint32_t>;
+
+// A new array, on whatever device.
+struct ArrayDesc {
+  Type type;
+  schedule::Storage storage;
+  Target target;
+};
+
+ArrayDesc checked_desc(const Shape& shape, const py::object& dtype, const std::string& scope,
+                       const std::string& target, const Pair& origin,
+                       const std::optional<Pair>& image, const std::string& layout) {
+  const SourceLocation where = user_location();
+  const Type type = to_type(dtype);
+  schedule::Storage storage = array_storage(scope, layout, shape, where);
+  const bool is_texture = storage.scope.texture.has_value();
+  if (!is_texture && (origin != Pair(0U, 0U) || image)) {
+    fail(where, Code::WrongScope, "leave them out, or give a texture scope",
+         "an array in '{}' has no origin and no image", to_string(storage.scope));
+  }
+  if (is_texture && !is_texel_type(type)) {
+    fail(where, Code::TextureElementType,
+         "textures hold float16, float32 and integers of 8, 16 and 32 bits",
+         "an array of dtype {} cannot lie in a texture", to_string(type));
+  }
+  check_shape(shape, storage, type, where);
+  return {type, std::move(storage), parse_target(target, where)};
+}
+
+PyArray empty(const Shape& shape, const py::object& dtype, const PyDevice& device,
+              const std::string& scope, const std::string& target, const Pair& origin,
+              const std::optional<Pair>& image, const std::string& layout) {
+  const ArrayDesc desc = checked_desc(shape, dtype, scope, target, origin, image, layout);
+  hal::Device& opened = *open_device(device);
+  PyArray array;
+  array.device = device;
+  array.type = desc.type;
+  array.scope = desc.storage.scope;
+  array.layout = array_layout(shape, desc.storage, desc.target, opened.info());
+  Placement placement{{origin.first, origin.second}, {}};
+  if (image) placement.image = hal::Extent2D{image->first, image->second};
+  array.binding = allocate(opened, array, placement);
+  if (array.layout.padding == Padding::Zero) upload(array, std::vector<std::byte>(array.bytes()));
+  return array;
+}
+
+void check_source(const PyArray& array, const py::array& source) {
+  std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
+  TL_CHECK(source.dtype().equal(numpy_dtype(array.type)));  // nd.py converts
+  if (shape != array.layout.shape) {
+    fail(user_location(), Code::WrongShape, "reshape it, or make an array of its shape",
+         "a NumPy array of shape ({}) does not fit an array of shape ({})", fmt::join(shape, ", "),
+         fmt::join(array.layout.shape, ", "));
+  }
+}
+
+void copy_from(const PyArray& array, const py::array& source) {
+  check_source(array, source);
+  const auto contiguous = py::array::ensure(source, py::array::c_style);
+  wait_for(*open_device(array.device));
+  const std::span<const std::byte> elements = bytes_of(contiguous);
+  if (array.layout == linear_layout(array.layout.shape)) return upload(array, elements);
+  std::vector<std::byte> places(array.bytes());
+  compile::pack_elements(array.layout, static_cast<size_t>(array.type.bytes()), elements, places);
+  upload(array, places);
+}
+
+py::array to_numpy(const PyArray& array) {
+  py::array result(numpy_dtype(array.type), array.layout.shape);
+  wait_for(*open_device(array.device));
+  const std::span<std::byte> elements = bytes_of(result);
+  if (array.layout == linear_layout(array.layout.shape)) {
+    download(array, elements);
+    return result;
+  }
+  std::vector<std::byte> places(array.bytes());
+  download(array, places);
+  compile::unpack_elements(array.layout, static_cast<size_t>(array.type.bytes()), places, elements);
+  return result;
+}
+
+}  // namespace
+
+uint64_t PyArray::bytes() const {
+  return static_cast<uint64_t>(layout.row_count() * layout.col_count() * layout.lane_count() *
+                               type.bytes());
+}
+
+void bind_arrays(py::module_& m) {
+  py::class_<PyArray>(m, "NDArray", "A tensor on a device, in a buffer or a texture.")
+      .def("numpy", &to_numpy,
+           "A NumPy copy; waits for all work on the device. Of bfloat16 the bits, as uint16.")
+      .def("_assign", &copy_from, py::arg("source"),
+           "Copies a NumPy array of the same shape and dtype; for bfloat16 its bits, as uint16.")
+      .def_property_readonly("shape",
+                             [](const PyArray& a) { return py::tuple(py::cast(a.layout.shape)); })
+      .def_property_readonly("dtype", [](const PyArray& a) { return to_string(a.type); })
+      .def_property_readonly("device", [](const PyArray& a) { return a.device; })
+      .def_property_readonly("layout", [](const PyArray& a) { return to_string(a.layout); })
+      .def_property_readonly("scope", [](const PyArray& a) { return to_string(a.scope); })
+      .def("__repr__", [](const PyArray& a) {
+        std::string shape;
+        for (const int64_t n : a.layout.shape)
+          shape += fmt::format("{}{}", shape.empty() ? "" : ", ", n);
+        return fmt::format("NDArray(({}), {}, {}, {})", shape, to_string(a.type),
+                           to_string(a.device), to_string(a.scope));
+      });
+  m.def("empty", &empty);
+  m.def("check_host_array",
+        [](const Shape& shape, const py::object& dtype, const std::string& target,
+           const Pair& origin, const std::optional<Pair>& image) {
+          checked_desc(shape, dtype, "global", target, origin, image, "");
+        });
+}
+
+}  // namespace texloom::python

@@ -1,0 +1,14 @@
+// Facts about devices as Python dictionaries.
+#pragma once
+
+#include "core/handles.h"
+#include "runtime/hal/device.h"
+
+namespace texloom::python {
+
+py::dict info_dict(const hal::DeviceInfo& info);
+
+// Bytes and objects by kind of memory, and statistics of the workspace pool.
+py::dict memory_dict(hal::Device& device);
+
+}  // namespace texloom::python

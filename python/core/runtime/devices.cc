@@ -1,0 +1,75 @@
+// Devices, and what each says about itself.
+
+#include <pybind11/operators.h>
+#include <pybind11/stl.h>
+
+#include "compile/device_target.h"
+#include "core/handles.h"
+#include "core/runtime/device_info.h"
+#include "core/runtime/open_devices.h"
+
+namespace texloom::python {
+
+namespace {
+
+void append(py::list& list, const std::string& driver, const std::vector<hal::DeviceInfo>& infos) {
+  for (const hal::DeviceInfo& info : infos) {
+    py::dict row = info_dict(info);
+    row["driver"] = driver;
+    list.append(row);
+  }
+}
+
+py::list devices_of(const std::string& driver) {
+  const auto infos = device_infos(driver);
+  throw_if_error(infos.status());
+  py::list list;
+  append(list, driver, *infos);
+  return list;
+}
+
+// A driver without devices is left out.
+py::list all_devices() {
+  py::list list;
+  for (const std::string& driver : driver_names()) {
+    if (driver == kNullDriver) continue;
+    if (const auto infos = device_infos(driver); infos.ok()) append(list, driver, *infos);
+  }
+  return list;
+}
+
+}  // namespace
+
+void bind_devices(py::module_& m) {
+  py::module_::import("atexit").attr("register")(py::cpp_function(close_devices));
+  py::class_<PyDevice>(m, "Device", "A device by driver and number; opened when it is first used.")
+      .def(py::init([](size_t ordinal) { return PyDevice{.ordinal = ordinal}; }))
+      .def(py::init(
+          [](std::string driver, size_t ordinal) { return PyDevice{std::move(driver), ordinal}; }))
+      .def("__eq__",
+           [](const PyDevice& a, const py::object& b) {
+             return py::isinstance<PyDevice>(b) && a == b.cast<const PyDevice&>();
+           })
+      .def("__hash__",
+           [](const PyDevice& d) { return py::hash(py::make_tuple(d.driver, d.ordinal)); })
+      .def("__repr__", [](const PyDevice& d) { return to_string(d); })
+      .def(
+          "sync", [](const PyDevice& d) { wait_for(*open_device(d)); },
+          "Waits for all work given to the device; Ctrl-C is heard.")
+      .def_property_readonly(
+          "_target",
+          [](const PyDevice& d) { return to_string(compile::target_of(open_device(d)->info())); })
+      .def_property_readonly("driver", [](const PyDevice& d) { return d.driver; })
+      .def_property_readonly("device_id", [](const PyDevice& d) { return d.ordinal; })
+      .def_property_readonly("info",
+                             [](const PyDevice& d) { return info_dict(open_device(d)->info()); })
+      .def_property_readonly(
+          "memory_statistics", [](const PyDevice& d) { return memory_dict(*open_device(d)); },
+          "Bytes and objects that arrays and programs have in each kind of memory, now and at most "
+          "at one time; what the workspace pool holds and has done.");
+  m.def("driver_names", driver_names);
+  m.def("devices_of", devices_of);
+  m.def("all_devices", all_devices);
+}
+
+}  // namespace texloom::python

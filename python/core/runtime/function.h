@@ -1,0 +1,23 @@
+// Compiled functions as Python holds them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "compile/module.h"
+#include "runtime/plan_executor.h"
+
+namespace texloom::python {
+
+// A compiled module with its executors, which are made for each device at the first call with
+// arrays of that device.
+struct PyFunction {
+  explicit PyFunction(compile::CompiledModule m) : module(std::move(m)) {}
+
+  compile::CompiledModule module;
+  std::mutex mutex;
+  std::map<const hal::Device*, std::shared_ptr<runtime::PlanExecutor>> executors;
+};
+
+}  // namespace texloom::python

@@ -1,0 +1,193 @@
+#include "core/runtime/open_devices.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "compile/interpreted_kernels.h"
+#include "core/handles.h"
+#include "core/runtime/released_lock.h"
+#include "runtime/drivers/host/driver.h"
+#include "runtime/drivers/null/driver.h"
+#include "runtime/drivers/opencl/driver.h"
+#include "runtime/hal/binary_cache.h"
+#include "runtime/hal/driver_registry.h"
+#include "support/check.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+
+namespace {
+
+void add_drivers(hal::DriverRegistry& drivers) {
+  using Made = Result<std::shared_ptr<hal::Driver>>;
+  const auto add = [&](const char* name, hal::DriverRegistry::Factory factory) {
+    TL_CHECK(drivers.add(name, std::move(factory)).ok());
+  };
+  add("opencl", [] {
+    return hal::opencl::create_driver({.binary_cache = hal::binary_cache_of_environment()});
+  });
+  add("host", [] {
+    return Made(hal::host::create_driver({.loaders = {compile::make_interpreter_loader()}}));
+  });
+  add(kNullDriver, [] { return Made(hal::null::create_driver()); });
+}
+
+// The drivers of the process and their open devices. Never destroyed: OpenCL implementations tear
+// themselves down at exit, in an order of their own.
+struct OpenDevices {
+  OpenDevices() { add_drivers(drivers); }
+
+  std::mutex mutex;
+  std::atomic<pid_t> process = 0;  // that made the first driver
+  hal::DriverRegistry drivers;
+  std::map<PyDevice, std::shared_ptr<hal::Device>> devices;
+  std::shared_ptr<hal::Profile> profile;  // of devices that are opened from now on; may be null
+};
+OpenDevices& open_devices() {
+  static auto* instance = new OpenDevices;
+  return *instance;
+}
+
+// A forked process has a copy of an implementation's memory but none of its threads: whatever
+// waits for them would wait for ever.
+bool is_forked(const OpenDevices& state) { return state.process != 0 && state.process != getpid(); }
+
+void check_process(const OpenDevices& state) {
+  if (!is_forked(state)) return;
+  fail(user_location(), Code::NoDevice,
+       "start the process with the method \"spawn\" of multiprocessing, or use no device before "
+       "the fork",
+       "the devices were opened before this process was forked, and cannot be used in it");
+}
+
+// With the mutex locked.
+Result<std::shared_ptr<hal::Driver>> find_driver(OpenDevices& state, const std::string& name) {
+  state.process = getpid();
+  return state.drivers.find(name);
+}
+
+Code code_of(StatusCode status) {
+  switch (status) {
+    case StatusCode::Unavailable:
+      return Code::NoDevice;
+    case StatusCode::OutOfMemory:
+      return Code::OutOfDeviceMemory;
+    case StatusCode::BuildFailed:
+      return Code::KernelRefused;
+    case StatusCode::LimitExceeded:
+      return Code::TooManyLaunches;
+    default:
+      return Code::DeviceError;
+  }
+}
+
+std::string help_for(Code code) {
+  switch (code) {
+    case Code::NoDevice:
+      return "install an OpenCL implementation (Debian: pocl-opencl-icd runs on any processor) and "
+             "see texloom.devices()";
+    case Code::OutOfDeviceMemory:
+      return "free arrays that are no longer used, or use smaller ones";
+    case Code::KernelRefused:
+      return "in C text of your own (import_c), put right what the log says: pointers into global "
+             "memory are __global in OpenCL C, for one; else this is a bug in Texloom's code "
+             "generation or the device's compiler: report it with the kernel's source "
+             "(function.kernels) and this log";
+    case Code::TooManyLaunches:
+      return "each iteration of a loop outside of the threads is a launch: bind such loops, or "
+             "parts "
+             "of them, to blockIdx.x";
+    default:
+      return "see the driver's message; texloom.devices() shows the device's limits";
+  }
+}
+
+}  // namespace
+
+std::string to_string(const PyDevice& device) {
+  return fmt::format("{}({})", device.driver, device.ordinal);
+}
+
+void throw_if_error(const Status& status) {
+  if (status.ok()) return;
+  const Code code = code_of(status.code());
+  fail(user_location(), code, help_for(code), "{}", status.message());
+}
+
+std::vector<std::string> driver_names() { return open_devices().drivers.names(); }
+
+Result<std::vector<hal::DeviceInfo>> device_infos(const std::string& driver) {
+  OpenDevices& state = open_devices();
+  check_process(state);
+  const std::lock_guard lock(state.mutex);
+  TL_ASSIGN_OR_RETURN(const auto found, find_driver(state, driver));
+  return found->devices();
+}
+
+const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
+  OpenDevices& state = open_devices();
+  check_process(state);
+  const std::lock_guard lock(state.mutex);
+  const auto open = state.devices.find(device);
+  if (open != state.devices.end()) return open->second;
+  const auto driver = find_driver(state, device.driver);
+  throw_if_error(driver.status());
+  const size_t count = (*driver)->devices().size();
+  if (device.ordinal >= count) {
+    fail(user_location(), Code::NoDevice, fmt::format("use a number from 0 to {}", count - 1),
+         "there is no device {}", to_string(device));
+  }
+  auto opened = (*driver)->open(device.ordinal, {.profile = state.profile});
+  throw_if_error(opened.status());
+  return state.devices.emplace(device, *opened).first->second;
+}
+
+void wait_for(hal::Device& device) {
+  const std::shared_ptr<hal::Queue>& queue = device.queue();
+  while (true) {
+    const Status status = [&] {
+      const ReleasedLock released;
+      return queue->wait_idle(hal::after(std::chrono::milliseconds(20)));
+    }();
+    if (status.code() != StatusCode::DeadlineExceeded) return throw_if_error(status);
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+}
+
+void wait_for_open_devices() {
+  std::vector<std::shared_ptr<hal::Device>> open;
+  {
+    OpenDevices& state = open_devices();
+    const std::lock_guard lock(state.mutex);
+    for (const auto& [number, device] : state.devices) open.push_back(device);
+  }
+  for (const auto& device : open) wait_for(*device);
+}
+
+bool profile_devices(std::shared_ptr<hal::Profile> profile) {
+  OpenDevices& state = open_devices();
+  const std::lock_guard lock(state.mutex);
+  if (!state.devices.empty()) return false;
+  state.profile = std::move(profile);
+  return true;
+}
+
+void close_devices() {
+  if (is_forked(open_devices())) return;
+  close_released_locks();
+  try {
+    wait_for_open_devices();
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_KeyboardInterrupt)) throw;
+    py::module_::import("sys").attr("stdout").attr("flush")();
+    std::fputs("texloom: ended by Ctrl-C; work given to the device was not complete\n", stderr);
+    std::_Exit(130);
+  }
+}
+
+}  // namespace texloom::python

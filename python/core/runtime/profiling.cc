@@ -1,0 +1,58 @@
+// Profiles of what devices run.
+
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/handles.h"
+#include "core/runtime/open_devices.h"
+#include "runtime/hal/profile.h"
+
+namespace texloom::python {
+
+namespace {
+
+using SharedProfile = std::shared_ptr<hal::Profile>;
+
+int64_t nanoseconds(std::chrono::nanoseconds time) { return time.count(); }
+
+// The queue and the command; nanoseconds on the device and in the queue; bytes.
+using DeviceSpan = std::tuple<std::string, std::string, int64_t, int64_t, uint64_t>;
+
+std::vector<DeviceSpan> device_spans(const hal::Profile& profile) {
+  const hal::ProfileSnapshot snapshot = profile.snapshot();
+  std::vector<DeviceSpan> result;
+  for (const hal::ProfileSpan& span : snapshot.spans) {
+    const hal::ProfileTrack& track = snapshot.tracks[span.track];
+    if (track.kind != hal::ProfileTrack::Kind::DeviceQueue) continue;
+    result.emplace_back(track.name, span.name, nanoseconds(span.end - span.begin),
+                        nanoseconds(span.queue_wait), span.bytes);
+  }
+  return result;
+}
+
+SharedProfile start_profile() {
+  auto profile = std::make_shared<hal::Profile>();
+  if (!profile_devices(profile)) return nullptr;
+  profile->name_host_track("Python");
+  return profile;
+}
+
+}  // namespace
+
+void bind_profiling(py::module_& m) {
+  py::class_<hal::Profile, SharedProfile>(m, "Profile", "What ran when; see texloom.trace.")
+      .def_property_readonly("dropped", &hal::Profile::dropped, "Spans that were not kept.")
+      .def("chrome_trace", &hal::chrome_trace, "The JSON of Chrome's trace viewer and of Perfetto.")
+      .def("device_spans", &device_spans,
+           "For each command of a device: queue, name, nanoseconds on the device, nanoseconds "
+           "in the queue, bytes.");
+  m.def("start_profile", &start_profile,
+        "A profile of all devices that are opened from now on; None where one is open already.");
+  m.def("finish_devices", &wait_for_open_devices, "Waits for all devices; Ctrl-C is heard.");
+}
+
+}  // namespace texloom::python

@@ -1,0 +1,183 @@
+// Tensor intrinsics.
+
+#include <pybind11/stl.h>
+
+#include "core/handles.h"
+#include "core/ir/declared_buffer.h"
+#include "ir/arith/simplify.h"
+#include "ir/visit.h"
+#include "schedule/operation/buffer_statement.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+// The object that te.decl_tensor_intrin returns holds this.
+struct PyIntrinsic {
+  schedule::TensorIntrinsic node;
+};
+
+// What declarations say of the tensors that their buffers stand for.
+class Views {
+ public:
+  std::vector<schedule::TensorView> of(const std::vector<PyBuffer>& buffers) {
+    std::vector<schedule::TensorView> views;
+    for (const PyBuffer& b : buffers) {
+      const BufferNode& n = *b.node;
+      const Buffer& view =
+          views_.emplace(&n, make_array(n.name, n.type, schedule::shape_of(n), n.location))
+              .first->second;
+      views.push_back({view, b.strides, b.offset, b.offset_factor,
+                       b.names_scope ? std::optional(b.declaration.scope) : std::nullopt});
+    }
+    return views;
+  }
+
+  // The statement over views.
+  Stmt statement(const py::object& given) const {
+    if (given.is_none()) return {};
+    const auto place = [&](const Buffer& b, const Exprs& indices) -> schedule::ElementPlace {
+      const auto found = views_.find(b.get());
+      return {found == views_.end() ? b : found->second, indices};
+    };
+    return schedule::with_places(given.cast<const PyStmt&>().node, place);
+  }
+
+ private:
+  std::unordered_map<const BufferNode*, Buffer> views_;  // by the buffer that was declared
+};
+
+PyIntrinsic make_intrinsic(const std::string& name, const PyOperation& op,
+                           const std::vector<PyBuffer>& inputs,
+                           const std::vector<PyBuffer>& outputs, const std::vector<PyExpr>& scalars,
+                           const PyStmt& body, const py::object& reset, const py::object& update) {
+  Views views;
+  std::vector<schedule::TensorView> reads = views.of(inputs), writes = views.of(outputs);
+  Exprs variables;
+  for (const PyExpr& scalar : scalars) variables.push_back(scalar.node);
+  return {schedule::make_tensor_intrinsic(
+      {name,
+       op.node,
+       std::move(reads),
+       std::move(writes),
+       std::move(variables),
+       {views.statement(py::cast(body)), views.statement(reset), views.statement(update)},
+       user_location()})};
+}
+
+// The intrinsic for those of these scalars that are constants.
+schedule::TensorIntrinsic for_constants(const schedule::TensorIntrinsic& intrinsic,
+                                        const std::vector<PyExpr>& scalars,
+                                        const SourceLocation& where) {
+  Exprs constants;
+  bool any = false;
+  for (const PyExpr& value : scalars) {
+    const bool constant = int_value(value.node) != nullptr || as<FloatImm>(value.node) != nullptr;
+    constants.push_back(constant ? value.node : Expr());
+    any = any || constant;
+  }
+  return any ? schedule::with_constants(*intrinsic, constants, where) : intrinsic;
+}
+
+// The intrinsic's computation on parts of tensors, each from its first index on, and of values for
+// its scalars; its own axes, but for some of one index in front, are `data_axes`, and it reduces
+// over `reduce_axes` as well.
+// Returns what to tensorize by, an expression for each output, and the axes of its own reduction.
+py::tuple applied(const PyIntrinsic& intrinsic, const std::vector<PyTensor>& tensors,
+                  const std::vector<py::list>& first, const std::vector<PyExpr>& scalars,
+                  const std::vector<PyIterVar>& data_axes,
+                  const std::vector<PyIterVar>& reduce_axes) {
+  const SourceLocation where = user_location();
+  const schedule::TensorIntrinsic called = for_constants(intrinsic.node, scalars, where);
+  const schedule::Operation& op = *called->computation;
+  Substitution axes, numbers;
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    numbers.emplace(intrinsic.node->scalars[i], scalars[i].node);
+  }
+  const size_t skipped = op.axes.size() - data_axes.size();
+  for (size_t i = 0; i < op.axes.size(); ++i) {
+    const Expr value = i < skipped ? make_int(0) : data_axes[i - skipped].node->var;
+    axes.emplace(op.axes[i]->var, make_cast(op.axes[i]->var->type, value));
+  }
+  std::vector<IterVar> all, own;
+  for (const PyIterVar& axis : reduce_axes) all.push_back(axis.node);
+  for (const IterVar& axis : op.reduce_axes) {
+    const Expr var = make_var(axis->name(), axis->var->type, where);
+    own.push_back(make_iter_var(var, axis->min, axis->extent, IterKind::Reduction, where));
+    axes.emplace(axis->var, var);
+  }
+  all.insert(all.end(), own.begin(), own.end());
+  std::vector<Exprs> corners;
+  for (const py::list& indices : first) corners.push_back(to_exprs(indices));
+  const auto at_parts = [&](const Expr& e) {
+    const Expr moved = rewrite(substitute(e, axes), [&](const TensorRead& n, const Expr&) {
+      size_t input = 0;
+      while (!op.inputs[input]->same_tensor(*n.tensor)) ++input;
+      Exprs indices = corners[input];
+      const size_t in_front = indices.size() - n.indices.size();
+      for (size_t i = 0; i < n.indices.size(); ++i) {
+        Expr& index = indices[in_front + i];
+        index = arith::simplify(make_cast(kInt32, index) + make_cast(kInt32, n.indices[i]));
+      }
+      return schedule::read(tensors[input].node, std::move(indices), where);
+    });
+    return substitute(moved, numbers);  // which may read other tensors
+  };
+  std::vector<PyExpr> results;
+  Exprs parts;
+  for (const Expr& e : schedule::values_of(op.body)) parts.push_back(at_parts(e));
+  const auto* reduce = as<Reduce>(op.body);
+  if (reduce != nullptr) {
+    const Expr condition = reduce->condition ? at_parts(reduce->condition) : Expr();
+    const Expr whole = make_reduce(reduce->reducer, parts, all, condition, {}, where);
+    for (size_t i = 0; i < parts.size(); ++i) results.push_back({whole, i});
+  } else {
+    results = wrap(parts);
+  }
+  return py::make_tuple(PyIntrinsic{called}, results, wrap(own));
+}
+
+}  // namespace
+
+void bind_intrinsics(py::module_& m) {
+  const auto statement = [](Stmt schedule::IntrinsicStatements::* which) {
+    return [which](const PyIntrinsic& i) -> py::object {
+      const Stmt& s = i.node->statements.*which;
+      return s ? py::cast(PyStmt{s}) : py::none();
+    };
+  };
+  using Statements = schedule::IntrinsicStatements;
+  py::class_<PyIntrinsic>(m, "TensorIntrin", "A computation, and statements that perform it.")
+      .def(py::init(&make_intrinsic))
+      .def("__eq__",
+           [](const PyIntrinsic& a, const py::object& b) {
+             return py::isinstance<PyIntrinsic>(b) &&
+                    a.node.same_as(b.cast<const PyIntrinsic&>().node);
+           })
+      .def("__hash__", [](const PyIntrinsic& i) { return RefHash()(i.node); })
+      .def("__repr__", [](const PyIntrinsic& i) { return "intrinsic " + i.node->name; })
+      .def_property_readonly("body", statement(&Statements::body))
+      .def_property_readonly("reduce_init", statement(&Statements::reset))
+      .def_property_readonly("reduce_update", statement(&Statements::update))
+      .def_property_readonly("scalar_params",
+                             [](const PyIntrinsic& i) { return wrap(i.node->scalars); })
+      .def_property_readonly("name", [](const PyIntrinsic& i) { return i.node->name; })
+      .def_property_readonly("op",
+                             [](const PyIntrinsic& i) { return PyOperation{i.node->computation}; });
+  m.def("apply_intrinsic", applied);
+  py::reinterpret_borrow<py::class_<PyStage>>(m.attr("Stage"))
+      .def("_tensorize",
+           [](const PyStage& s, const PyIterVar& axis, const PyIntrinsic& intrinsic) {
+             s.schedule->tensorize(s.id, axis.node, intrinsic.node, user_location());
+           })
+      .def("_intrinsic_of", [](const PyStage& s, const PyIterVar& axis) -> py::object {
+        const schedule::AxisAttributes* attributes = s.get().attributes_of(axis.node);
+        if (attributes == nullptr || !attributes->intrinsic) return py::none();
+        return py::cast(PyIntrinsic{attributes->intrinsic});
+      });
+}
+
+}  // namespace texloom::python

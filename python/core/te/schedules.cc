@@ -1,0 +1,369 @@
+// Schedules and their stages. Directives return what TVM's return.
+
+#include <pybind11/stl.h>
+
+#include <set>
+
+#include "core/handles.h"
+#include "ir/program.h"
+#include "schedule/attach.h"
+#include "schedule/ignored_annotation.h"
+#include "schedule/text/print.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR nodes
+using schedule::Schedule;
+
+namespace {
+
+schedule::Op operation_in(const py::handle& value) {
+  if (py::isinstance<PyOperation>(value)) return value.cast<const PyOperation&>().node;
+  if (py::isinstance<PyTensor>(value)) {
+    return schedule::operation_of(value.cast<const PyTensor&>().node);
+  }
+  fail(user_location(), Code::BadDirectiveArgument, "name what te.compute returned, or its .op",
+       "a tensor or an operation is wanted, not a {}",
+       py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+}
+
+// One tensor or operation, or a list of either.
+std::vector<schedule::Op> operations_in(const py::handle& value) {
+  std::vector<schedule::Op> ops;
+  if (!py::isinstance<py::list>(value) && !py::isinstance<py::tuple>(value)) {
+    ops.push_back(operation_in(value));
+    return ops;
+  }
+  for (const py::handle& each : value) ops.push_back(operation_in(each));
+  return ops;
+}
+
+PyStage stage_of(const SharedSchedule& s, const py::handle& key) {
+  const schedule::Op op = operation_in(key);
+  const auto id = s->find(op);
+  if (!id) {
+    fail(user_location(), Code::NotInSchedule,
+         "create the schedule from an output that reads the tensor",
+         "'{}' is not part of this schedule", op->name);
+  }
+  return {s, *id};
+}
+
+// Of a split: a positive or negative integer, from Python or a constant expression.
+std::optional<int64_t> constant(const PyStage& s, const PyIterVar& axis, const py::handle& value) {
+  if (value.is_none()) return std::nullopt;
+  const Expr e = to_expr(value);
+  const int64_t* number = int_value(e);
+  if (number == nullptr) {
+    fail(user_location(), Code::BadSplitFactor,
+         "give a number: how many iterations a loop has is part of the kernel, so that each factor "
+         "to be tried is a schedule of its own",
+         "split of '{}' of '{}' by {}, which is not an integer constant", axis.node->name(),
+         s.get().name(), to_string(e));
+  }
+  return *number;
+}
+
+std::vector<IterVar> axes_of(const py::args& args) {
+  std::vector<IterVar> axes;
+  for (const py::handle& each : args) {
+    if (py::isinstance<py::list>(each) || py::isinstance<py::tuple>(each)) {
+      for (const py::handle& axis : each) axes.push_back(axis.cast<const PyIterVar&>().node);
+    } else {
+      axes.push_back(each.cast<const PyIterVar&>().node);
+    }
+  }
+  return axes;
+}
+
+void show(const std::vector<Diagnostic>& warnings) {
+  for (const Diagnostic& warning : warnings) warn(warning);
+}
+
+void annotate(const PyStage& s, const PyIterVar& axis, LoopKind kind) {
+  const SourceLocation where = user_location();
+  const auto warning = ignored_annotation(s.get(), axis.node, directive_for(kind), where);
+  s.schedule->annotate(s.id, axis.node, kind, where);
+  if (warning) warn(*warning);
+}
+
+py::tuple tile(const PyStage& s, const PyIterVar& x, const PyIterVar& y, const py::object& fx,
+               const py::object& fy) {
+  const SourceLocation where = user_location();
+  // One directive: what is refused changes nothing.
+  Schedule tiled = *s.schedule;
+  const auto a = tiled.split(s.id, x.node, constant(s, x, fx), {}, where);
+  const auto b = tiled.split(s.id, y.node, constant(s, y, fy), {}, where);
+  tiled.reorder(s.id, {a.outer, b.outer, a.inner, b.inner}, where);
+  const auto dropped = dropped_annotations(s.get(), {x.node, y.node}, "split", where);
+  *s.schedule = std::move(tiled);
+  show(dropped);
+  return py::make_tuple(PyIterVar{a.outer}, PyIterVar{b.outer}, PyIterVar{a.inner},
+                        PyIterVar{b.inner});
+}
+
+void bind_loop_directives(py::class_<PyStage>& c) {
+  c.def(
+      "split",
+      [](const PyStage& s, const PyIterVar& parent, const py::object& factor,
+         const py::object& nparts) {
+        const SourceLocation where = user_location();
+        const auto dropped = dropped_annotations(s.get(), {parent.node}, "split", where);
+        const auto parts = s.schedule->split(s.id, parent.node, constant(s, parent, factor),
+                                             constant(s, parent, nparts), where);
+        show(dropped);
+        return py::make_tuple(PyIterVar{parts.outer}, PyIterVar{parts.inner});
+      },
+      py::arg("parent"), py::arg("factor") = py::none(), py::arg("nparts") = py::none(),
+      "Split an axis by exactly one of factor and nparts; returns (outer, inner).");
+  c.def("tile", tile, py::arg("x_parent"), py::arg("y_parent"), py::arg("x_factor"),
+        py::arg("y_factor"), "Split two axes and reorder: returns (xo, yo, xi, yi).");
+  c.def(
+      "fuse",
+      [](const PyStage& s, const py::args& axes) {
+        const SourceLocation where = user_location();
+        const std::vector<IterVar> parts = axes_of(axes);
+        std::vector<Diagnostic> dropped;
+        if (parts.size() > 1) dropped = dropped_annotations(s.get(), parts, "fused", where);
+        const IterVar fused = s.schedule->fuse(s.id, parts, where);
+        show(dropped);
+        return PyIterVar{fused};
+      },
+      "Join adjacent axes into one; of no axes: a new outermost axis of extent 1.");
+  c.def(
+      "reorder",
+      [](const PyStage& s, const py::args& axes) {
+        s.schedule->reorder(s.id, axes_of(axes), user_location());
+      },
+      "Put the named axes, at the places they hold among themselves, into this order.");
+  c.def(
+      "bind",
+      [](const PyStage& s, const PyIterVar& axis, const PyIterVar& thread) {
+        const auto warning = s.schedule->bind(s.id, axis.node, thread.node, user_location());
+        if (warning) warn(*warning);
+      },
+      py::arg("ivar"), py::arg("thread_ivar"), "Bind a loop to a thread axis.");
+  const auto annotation = [&c](LoopKind kind, const char* doc) {
+    c.def(
+        directive_for(kind).data(),
+        [kind](const PyStage& s, const PyIterVar& axis) { annotate(s, axis, kind); },
+        py::arg("var"), doc);
+  };
+  annotation(LoopKind::Vectorized, "Compute all iterations of a loop as one vector.");
+  annotation(LoopKind::Unrolled, "Copy the body for each iteration of a loop.");
+  annotation(LoopKind::Parallel,
+             "Run the iterations of a loop at once; on a GPU, bind it to threads instead.");
+  c.def(
+      "pragma",
+      [](const PyStage& s, const PyIterVar& axis, const std::string& key, const py::object& value) {
+        for (const LoopKind kind : {LoopKind::Unrolled, LoopKind::Vectorized}) {
+          if (key == directive_for(kind)) return annotate(s, axis, kind);
+        }
+        std::string text;
+        if (py::isinstance<py::bool_>(value)) {
+          text = value.cast<bool>() ? "1" : "0";
+        } else if (!value.is_none()) {
+          text = py::str(value).cast<std::string>();
+        }
+        s.schedule->pragma(s.id, axis.node, key, text, user_location());
+      },
+      py::arg("var"), py::arg("pragma_type"), py::arg("pragma_value") = py::none(),
+      "Remark on a loop: auto_unroll_max_step, unroll_explicit. import_c: C text with functions "
+      "that "
+      "call_extern calls. Other keys are kept.");
+}
+
+void bind_stage_directives(py::class_<PyStage>& c) {
+  c.def(
+      "compute_at",
+      [](const PyStage& s, const PyStage& parent, const PyIterVar& scope) {
+        if (s.schedule != parent.schedule) {
+          fail(user_location(), Code::NotInSchedule, "use stages of one schedule",
+               "compute_at of '{}' at a loop of '{}', a stage of another schedule", s.get().name(),
+               parent.get().name());
+        }
+        s.schedule->compute_at(s.id, parent.id, scope.node, user_location());
+      },
+      py::arg("parent"), py::arg("scope"),
+      "Compute this stage at the start of a loop of a stage that reads it.");
+  c.def(
+      "pipeline",
+      [](const PyStage& s, int64_t stages) { s.schedule->pipeline(s.id, stages, user_location()); },
+      py::arg("stages") = 2,
+      "Compute the stage ahead of the loop that it is attached to: stages - 1 iterations ahead of "
+      "the one that reads it.");
+  c.def(
+      "compute_inline", [](const PyStage& s) { s.schedule->compute_inline(s.id, user_location()); },
+      "Write the stage's expression into its readers.");
+  c.def(
+      "compute_root", [](const PyStage& s) { s.schedule->compute_root(s.id, user_location()); },
+      "Compute the stage on its own, before its readers.");
+  c.def(
+      "set_scope",
+      [](const PyStage& s, const std::string& scope, const std::string& layout) {
+        s.schedule->set_scope(s.id, scope, user_location(), layout);
+      },
+      py::arg("scope"), py::kw_only(), py::arg("layout") = "",
+      "Say where the stage's result lies, and how: texture[...] or buffer[...].");
+  c.def(
+      "storage_align",
+      [](const PyStage& s, const PyIterVar& axis, int64_t factor, int64_t offset) {
+        s.schedule->storage_align(s.id, axis.node, factor, offset, user_location());
+      },
+      py::arg("axis"), py::arg("factor"), py::arg("offset"),
+      "Put indices of an axis k * factor + offset elements apart.");
+  c.def(
+      "double_buffer", [](const PyStage& s) { s.schedule->double_buffer(s.id, user_location()); },
+      "Compute the next iteration's values while those of this one are read.");
+  c.def(
+      "set_store_predicate",
+      [](const PyStage& s, const py::object& predicate) {
+        s.schedule->set_store_predicate(s.id, to_expr(predicate), user_location());
+      },
+      py::arg("predicate"),
+      "Of the threads that have the same result, the first for which this holds stores it.");
+  c.def_property_readonly("_layout_rank", [](const PyStage& s) {
+    const schedule::Stage& stage = s.get();
+    return stage.transform ? stage.transform->map.axes.size() : stage.op->shape.size();
+  });
+  c.def("_transform_layout", [](const PyStage& s, const py::object& axes, const py::object& indices,
+                                const std::vector<size_t>& separators) {
+    return wrap(s.schedule->transform_layout(s.id, to_exprs(axes), to_exprs(indices), separators,
+                                             user_location()));
+  });
+}
+
+// Empty where it cannot be inferred yet: attached to what has no such loop, as a later directive
+// may mend or lowering tell.
+std::string scope_text(const PyStage& s) {
+  try {
+    return to_string(schedule::scope_of(*s.schedule, s.id));
+  } catch (const UserError&) {
+    return {};
+  }
+}
+
+void bind_stage(py::module_& m) {
+  py::class_<PyStage> c(m, "Stage", "How one operation is computed.");
+  bind_loop_directives(c);
+  bind_stage_directives(c);
+  c.def("__repr__", [](const PyStage& s) { return fmt::format("stage({})", s.get().name()); })
+      .def("__eq__",
+           [](const PyStage& a, const py::object& b) {
+             if (!py::isinstance<PyStage>(b)) return false;
+             const auto& other = b.cast<const PyStage&>();
+             return a.schedule == other.schedule && a.id == other.id;
+           })
+      .def("__hash__",
+           [](const PyStage& s) {
+             return std::hash<const void*>()(s.schedule.get()) + static_cast<size_t>(s.id);
+           })
+      .def_property_readonly("op", [](const PyStage& s) { return PyOperation{s.get().op}; })
+      .def_property_readonly("origin_op",
+                             [](const PyStage& s) { return PyOperation{s.get().origin}; })
+      .def_property_readonly("is_output", [](const PyStage& s) { return s.get().is_output; })
+      .def_property_readonly("leaf_iter_vars",
+                             [](const PyStage& s) { return wrap(s.get().leaves); })
+      .def_property_readonly("scope", &scope_text);
+}
+
+// The caches of all outputs of one operation, in the order of the tensors.
+py::list cache_outputs(Schedule& s, const std::vector<PyTensor>& tensors, const std::string& scope,
+                       const std::string& layout) {
+  const SourceLocation where = user_location();
+  std::set<int> outputs;
+  bool of_one_operation = !tensors.empty();
+  for (const PyTensor& t : tensors) {
+    of_one_operation &= t.node->producer.same_as(tensors.front().node->producer);
+    outputs.insert(t.node->output);
+  }
+  if (!of_one_operation) {
+    fail(where, Code::BadCacheWrite, "call cache_write once for each operation",
+         "cache_write of {} tensors, which are not the outputs of one operation", tensors.size());
+  }
+  const schedule::Op op = schedule::operation_of(tensors.front().node);
+  if (outputs.size() != op->types.size() || outputs.size() != tensors.size()) {
+    fail(where, Code::BadCacheWrite,
+         "name each of its outputs once, in a list: s.cache_write([A, B], scope)",
+         "cache_write of {} of the {} outputs of '{}', which are computed together", tensors.size(),
+         op->types.size(), op->name);
+  }
+  const Tensor first = s.cache_write(tensors.front().node, scope, where, layout);
+  const schedule::Op cache = schedule::operation_of(first);
+  py::list caches;
+  for (const PyTensor& t : tensors) {
+    caches.append(PyTensor{schedule::output_of(cache, static_cast<size_t>(t.node->output))});
+  }
+  return caches;
+}
+
+}  // namespace
+
+void bind_schedules(py::module_& m) {
+  bind_stage(m);
+  py::class_<Schedule, SharedSchedule>(m, "Schedule", py::dynamic_attr(),
+                                       "How a set of outputs is computed.")
+      .def("__getitem__", &stage_of)
+      .def("__str__", [](const Schedule& s) { return schedule::to_string(s); })
+      .def_property_readonly("stages",
+                             [](const SharedSchedule& s) {
+                               std::vector<PyStage> stages;
+                               for (const int id : s->order()) stages.push_back({s, id});
+                               return stages;
+                             })
+      .def_property_readonly("outputs",
+                             [](const SharedSchedule& s) {
+                               std::vector<PyOperation> ops;
+                               for (const int id : s->order()) {
+                                 if (s->stage(id).is_output) ops.push_back({s->stage(id).op});
+                               }
+                               return ops;
+                             })
+      .def(
+          "cache_read",
+          [](Schedule& s, const PyTensor& tensor, const std::string& scope,
+             const py::object& readers, const std::string& layout) {
+            return PyTensor{
+                s.cache_read(tensor.node, scope, operations_in(readers), user_location(), layout)};
+          },
+          py::arg("tensor"), py::arg("scope"), py::arg("readers"), py::kw_only(),
+          py::arg("layout") = "",
+          "Copy a tensor into a memory scope for some of its readers; returns the copy.")
+      .def(
+          "cache_write",
+          [](Schedule& s, const py::object& tensor, const std::string& scope,
+             const std::string& layout) -> py::object {
+            if (py::isinstance<py::list>(tensor) || py::isinstance<py::tuple>(tensor)) {
+              return cache_outputs(s, tensor.cast<std::vector<PyTensor>>(), scope, layout);
+            }
+            return cache_outputs(s, {tensor.cast<PyTensor>()}, scope, layout)[0];
+          },
+          py::arg("tensor"), py::arg("scope"), py::kw_only(), py::arg("layout") = "",
+          "Compute a tensor, or a list of all outputs of one operation, in a memory scope and copy "
+          "it "
+          "out; returns what is computed there, a list of a list.")
+      .def(
+          "rfactor",
+          [](Schedule& s, const PyTensor& tensor, const PyIterVar& axis,
+             int factor_axis) -> py::object {
+            py::list partial;
+            for (const Tensor& t :
+                 s.rfactor(tensor.node, axis.node, factor_axis, user_location())) {
+              partial.append(PyTensor{t});
+            }
+            return partial.size() == 1 ? py::object(partial[0]) : py::object(partial);
+          },
+          py::arg("tensor"), py::arg("axis"), py::arg("factor_axis") = 0,
+          "Make partial results along an axis of a reduction; returns them, a list of several "
+          "values.");
+  m.def("create_schedule", [](const py::object& ops) {
+    const std::vector<schedule::Op> outputs = operations_in(ops);
+    if (outputs.empty()) {
+      fail(user_location(), Code::EmptySchedule, "name the operations whose results are wanted",
+           "create_schedule of no outputs");
+    }
+    return std::make_shared<Schedule>(Schedule::create(outputs));
+  });
+}
+
+}  // namespace texloom::python

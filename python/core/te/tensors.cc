@@ -1,0 +1,335 @@
+// Tensors, slices of them and operations.
+
+#include <pybind11/stl.h>
+
+#include "core/handles.h"
+#include "ir/program.h"
+#include "schedule/operation/scan_operation.h"
+#include "support/check.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+// Attributes that scripts attach to an operation.
+struct Attributes : RefCounted {
+  explicit Attributes(py::object given) : values(std::move(given)) {}
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  ~Attributes() override {
+    const py::gil_scoped_acquire gil;  // the last reference may be dropped without it
+    values = {};
+  }
+  py::object values;
+};
+
+// Further indices of a tensor. How many there are is looked at where the element is used.
+PyTensorSlice indexed(const PyTensorSlice& slice, const py::object& index) {
+  PyTensorSlice longer = slice;
+  const bool several = py::isinstance<py::tuple>(index) || py::isinstance<py::list>(index);
+  const Exprs more = several ? to_exprs(index) : Exprs{to_expr(index)};
+  longer.indices.insert(longer.indices.end(), more.begin(), more.end());
+  return longer;
+}
+
+// "(8, 16)"
+std::string shape_text(const TensorNode& t) {
+  std::string shape;
+  for (const Expr& e : t.shape) shape += (shape.empty() ? "" : ", ") + to_string(e);
+  return fmt::format("({})", shape);
+}
+
+// Fails for two tensors without axes, which may be meant as tensors or as their elements.
+bool is_equal(const PyTensor& a, const py::object& b) {
+  if (!py::isinstance<PyTensor>(b)) return false;
+  const auto& other = b.cast<const PyTensor&>();
+  if (a.node->shape.empty() && other.node->shape.empty()) {
+    fail(user_location(), Code::NoTruthValue,
+         "compare A() == B() for their elements, or A.same_as(B) for the tensors",
+         "== of two tensors without axes: '{}' and '{}'", a.node->name, other.node->name);
+  }
+  return a.node->same_tensor(*other.node);
+}
+
+void bind_tensor(py::module_& m) {
+  // The classes and their operators are in expressions.cc.
+  py::reinterpret_borrow<py::class_<PyTensor>>(m.attr("Tensor"))
+      .def("__getitem__",
+           [](const PyTensor& t, const py::object& i) { return indexed({t.node, {}}, i); })
+      .def("__call__",
+           [](const PyTensor& t, const py::args& indices) {
+             return PyExpr{schedule::read(t.node, to_exprs(indices), user_location())};
+           })
+      .def("__eq__", is_equal)
+      .def("__hash__",
+           [](const PyTensor& t) {
+             return RefHash()(t.node->producer) + static_cast<size_t>(t.node->output);
+           })
+      .def("same_as",
+           [](const PyTensor& a, const py::object& b) {
+             return py::isinstance<PyTensor>(b) &&
+                    a.node->same_tensor(*b.cast<const PyTensor&>().node);
+           })
+      .def("__repr__",
+           [](const PyTensor& t) {
+             return fmt::format("Tensor({}, shape={}, dtype={})", t.node->name, shape_text(*t.node),
+                                to_string(t.node->type));
+           })
+      .def_property_readonly("name", [](const PyTensor& t) { return t.node->name; })
+      .def_property_readonly("dtype", [](const PyTensor& t) { return to_string(t.node->type); })
+      .def_property_readonly("value_index", [](const PyTensor& t) { return t.node->output; })
+      .def_property_readonly(
+          "axis", [](const PyTensor& t) { return wrap(schedule::operation_of(t.node)->axes); })
+      .def_property_readonly("ndim", [](const PyTensor& t) { return t.node->shape.size(); })
+      .def_property_readonly(
+          "shape", [](const PyTensor& t) { return py::tuple(py::cast(wrap(t.node->shape))); })
+      .def_property_readonly(
+          "op", [](const PyTensor& t) { return PyOperation{schedule::operation_of(t.node)}; });
+  py::reinterpret_borrow<py::class_<PyTensorSlice>>(m.attr("TensorSlice"))
+      .def("__getitem__", &indexed);
+}
+
+std::string_view kind_of(const schedule::Operation& op) {
+  switch (op.kind) {
+    case schedule::OperationKind::Placeholder:
+      return "placeholder";
+    case schedule::OperationKind::Compute:
+      return "compute";
+    case schedule::OperationKind::Extern:
+      return "extern";
+    case schedule::OperationKind::Scan:
+      return "scan";
+  }
+  TL_UNREACHABLE();
+}
+
+void bind_operation(py::module_& m) {
+  py::class_<PyOperation>(m, "Operation", "What computes a tensor.")
+      .def("__eq__",
+           [](const PyOperation& a, const py::object& b) {
+             return py::isinstance<PyOperation>(b) &&
+                    a.node.same_as(b.cast<const PyOperation&>().node);
+           })
+      .def("__hash__", [](const PyOperation& o) { return RefHash()(o.node); })
+      .def("__repr__",
+           [](const PyOperation& o) {
+             return fmt::format("{}({})", kind_of(*o.node), o.node->name);
+           })
+      .def("output",
+           [](const PyOperation& o, int index) {
+             const auto outputs = static_cast<int>(o.node->types.size());
+             if (index < 0 || index >= outputs) {
+               throw py::index_error(
+                   fmt::format("the operation has the outputs 0 to {}", outputs - 1));
+             }
+             return PyTensor{schedule::output_of(o.node, static_cast<size_t>(index))};
+           })
+      .def("same_as",
+           [](const PyOperation& a, const py::object& b) {
+             return py::isinstance<PyOperation>(b) &&
+                    a.node.same_as(b.cast<const PyOperation&>().node);
+           })
+      .def_property_readonly("_kind", [](const PyOperation& o) { return kind_of(*o.node); })
+      .def_property_readonly("_attributes",
+                             [](const PyOperation& o) -> py::object {
+                               const auto* own =
+                                   static_cast<const Attributes*>(o.node->attributes.get());
+                               return own == nullptr ? py::none() : own->values;
+                             })
+      .def_property_readonly("name", [](const PyOperation& o) { return o.node->name; })
+      .def_property_readonly("tag", [](const PyOperation& o) { return o.node->tag; })
+      .def_property_readonly("num_outputs",
+                             [](const PyOperation& o) { return o.node->types.size(); })
+      .def_property_readonly("axis", [](const PyOperation& o) { return wrap(o.node->axes); })
+      .def_property_readonly("reduce_axis",
+                             [](const PyOperation& o) { return wrap(o.node->reduce_axes); })
+      .def_property_readonly("body",
+                             [](const PyOperation& o) {
+                               std::vector<PyExpr> body;
+                               if (!o.node->is_compute()) return body;
+                               if (o.node->body->kind != ExprKind::Reduce) {
+                                 return wrap(schedule::values_of(o.node->body));
+                               }
+                               for (size_t i = 0; i < o.node->types.size(); ++i) {
+                                 body.push_back({o.node->body, i});
+                               }
+                               return body;
+                             })
+      .def_property_readonly("input_tensors", [](const PyOperation& o) {
+        const auto is_state = [&](const Tensor& t) {
+          const std::vector<schedule::ScanState>& states = o.node->states;
+          return std::any_of(states.begin(), states.end(), [&](const schedule::ScanState& s) {
+            return s.state->same_tensor(*t);
+          });
+        };
+        std::vector<PyTensor> inputs;
+        for (const Tensor& t : o.node->inputs) {
+          if (!is_state(t)) inputs.push_back({t});
+        }
+        return inputs;
+      });
+}
+
+// Fails for an operation that is not a scan.
+const schedule::Operation& scan_of(const PyOperation& o, const char* attribute) {
+  if (o.node->is_scan()) return *o.node;
+  throw py::attribute_error(
+      fmt::format("'{}' is no scan, which alone has {}", o.node->name, attribute));
+}
+
+std::vector<PyTensor> parts_of(const PyOperation& o, const char* attribute,
+                               Tensor schedule::ScanState::* part) {
+  std::vector<PyTensor> parts;
+  for (const schedule::ScanState& s : scan_of(o, attribute).states) parts.push_back({s.*part});
+  return parts;
+}
+
+std::vector<PyTensor> scan(const std::string& name, const std::string& tag,
+                           const std::vector<PyTensor>& inits, const std::vector<PyTensor>& updates,
+                           const std::vector<PyTensor>& placeholders,
+                           const py::object& attributes) {
+  std::vector<schedule::ScanState> states;
+  for (size_t i = 0; i < inits.size(); ++i) {
+    states.push_back({inits[i].node, updates[i].node, placeholders[i].node});
+  }
+  const schedule::Op op = schedule::make_scan(name, name + ".idx", tag, std::move(states),
+                                              user_location(), keep_attributes(attributes));
+  std::vector<PyTensor> outputs;
+  for (const Tensor& t : schedule::outputs_of(op)) outputs.push_back({t});
+  return outputs;
+}
+
+void bind_scan(py::module_& m) {
+  using schedule::ScanState;
+  py::reinterpret_borrow<py::class_<PyOperation>>(m.attr("Operation"))
+      .def_property_readonly(
+          "scan_axis",
+          [](const PyOperation& o) { return PyIterVar{scan_of(o, "scan_axis").scan_axis}; })
+      .def_property_readonly(
+          "spatial_axis_",
+          [](const PyOperation& o) { return wrap(scan_of(o, "spatial_axis_").spatial_axes); })
+      .def_property_readonly(
+          "init", [](const PyOperation& o) { return parts_of(o, "init", &ScanState::init); })
+      .def_property_readonly(
+          "update", [](const PyOperation& o) { return parts_of(o, "update", &ScanState::update); })
+      .def_property_readonly("state_placeholder", [](const PyOperation& o) {
+        return parts_of(o, "state_placeholder", &ScanState::state);
+      });
+  m.def("scan", scan);
+}
+
+Expr value_of(const std::string& name, const py::handle& body) {
+  if (is_expr(body)) return to_expr(body);
+  fail(user_location(), Code::BadComputeBody,
+       "return an expression over the axes from the function, or a list of them",
+       "the function of '{}' returns a {}, not an expression", name,
+       py::str(py::type::of(body).attr("__name__")).cast<std::string>());
+}
+
+// Several values: those of one reduction, all of them in order, or expressions without reductions.
+Expr body_of(const std::string& name, const std::vector<py::object>& values) {
+  if (values.empty()) {
+    fail(user_location(), Code::BadComputeBody, "return an expression for each output",
+         "the function of '{}' returns an empty list", name);
+  }
+  Exprs exprs;
+  bool in_order = true;
+  const Reduce* reduce = nullptr;
+  for (size_t i = 0; i < values.size(); ++i) {
+    exprs.push_back(value_of(name, values[i]));
+    if (const auto* n = as<Reduce>(exprs.back())) reduce = n;
+    in_order = in_order && exprs.back().same_as(exprs.front()) &&
+               py::isinstance<PyExpr>(values[i]) && values[i].cast<const PyExpr&>().output == i;
+  }
+  if (reduce == nullptr) return exprs.size() == 1 ? exprs.front() : make_tuple(std::move(exprs));
+  if (in_order && reduce->sources.size() == exprs.size()) return exprs.front();
+  fail(user_location(), Code::BadReduction,
+       "return what one reducer gives, as in argmax((k, A[i, k]), axis=k), or give each reduction "
+       "a te.compute of its own",
+       "the {} values of '{}' are not those of one reduction", exprs.size(), name);
+}
+
+Exprs checked_shape(const py::handle& shape, const std::string& name, const SourceLocation& where) {
+  Exprs extents;
+  for (const Expr& extent : to_exprs(shape)) {
+    const int64_t* value = int_value(extent);
+    if (extent->type.is_integer() && value != nullptr && *value > INT32_MAX) {
+      fail(where, Code::IndexTooLarge, "split the axis: an index is a 32-bit integer",
+           "the shape of '{}' has the extent {}", name, *value);
+    }
+    if (!extent->type.is_integer() || (value != nullptr && *value < 1)) {
+      const bool is_number = value != nullptr && !extent->type.is_bool();
+      fail(where, Code::BadShape, "give every extent as a positive integer",
+           "the shape of '{}' has the extent {}", name,
+           is_number ? std::to_string(*value) : to_string(extent));
+    }
+    if (value == nullptr && extent->type != kInt32) {
+      fail(where, Code::BadShape, "make its variables with te.var(name), which is of int32",
+           "the shape of '{}' has the extent {} of dtype {}", name, to_string(extent),
+           to_string(extent->type));
+    }
+    extents.push_back(make_cast(kInt32, extent));
+  }
+  return extents;
+}
+
+// Without this Python would iterate by __getitem__, and never come to an end.
+void forbid_iteration(py::module_& m) {
+  m.attr("Tensor").attr("__iter__") = py::none();
+  m.attr("TensorSlice").attr("__iter__") = py::none();
+}
+
+}  // namespace
+
+Ref<RefCounted> keep_attributes(const py::object& given) {
+  return given.is_none() ? Ref<RefCounted>() : Ref<RefCounted>(new Attributes(given));
+}
+
+void bind_tensors(py::module_& m) {
+  bind_tensor(m);
+  bind_operation(m);
+  bind_scan(m);
+  forbid_iteration(m);
+  m.def("placeholder",
+        [](const py::object& shape, const py::object& dtype, const std::string& name) {
+          const SourceLocation where = user_location();
+          return PyTensor{schedule::output_of(schedule::make_placeholder(
+              name, to_type(dtype), checked_shape(shape, name, where), where))};
+        });
+  m.def("check_shape", [](const py::object& shape, const std::string& name) {
+    return wrap(checked_shape(shape, name, user_location()));
+  });
+  m.def(
+      "bad_broadcast",
+      [](const PyTensor& a, const PyTensor& b) {
+        fail(user_location(), Code::BadShape,
+             "give axes of equal extents, counted from the last one, or of extent 1",
+             "the shapes {} of '{}' and {} of '{}' do not broadcast", shape_text(*a.node),
+             a.node->name, shape_text(*b.node), b.node->name);
+      },
+      "Raises the diagnostic for two tensors whose shapes do not fit.");
+  m.def(
+      "bad_compute_function",
+      [](const std::string& tensor, const std::string& problem, size_t axes) {
+        fail(user_location(), Code::BadComputeBody,
+             fmt::format("give it one parameter for each of the {} axes of the shape", axes),
+             "the function of '{}' {}, but is called with {} axes", tensor, problem, axes);
+      },
+      "Raises the diagnostic for a function that cannot be called with the axes.");
+  m.def("compute",
+        [](const std::string& name, const std::string& tag, const std::vector<PyIterVar>& axes,
+           const std::vector<py::object>& values, const py::object& attributes) {
+          std::vector<IterVar> list;
+          for (const PyIterVar& axis : axes) list.push_back(axis.node);
+          const schedule::Op op = schedule::make_compute(
+              name, tag, list, body_of(name, values), user_location(), keep_attributes(attributes));
+          std::vector<PyTensor> outputs;
+          for (const Tensor& t : schedule::outputs_of(op)) outputs.push_back({t});
+          return outputs;
+        });
+}
+
+}  // namespace texloom::python

@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# The build folders of ./dev, one for each preset of CMakePresets.json, and what is built in them.
+
+# configure PRESET FOLDER: only when needed; ninja itself sees to changed CMake files.
+configure() {
+  local home
+  home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$2/CMakeCache.txt" 2>/dev/null || true)
+  [[ -z $home || $home == "$PWD" ]] || rm -rf "$2/CMakeCache.txt" "$2/CMakeFiles"
+  if [[ $home != "$PWD" || ! -e $2/build.ninja || CMakePresets.json -nt $2/build.ninja ||
+    $venv/stamp -nt $2/build.ninja ]]; then
+    # Another compiler in the presets is not taken into a cache that has one.
+    [[ CMakePresets.json -ot $2/build.ninja ]] || rm -rf "$2/CMakeCache.txt" "$2/CMakeFiles"
+    cmake --preset "$1" && touch "$2/build.ninja"
+  fi
+}
+
+build_default() { configure default build && cmake --build build -j "$jobs"; }
+build_module() { configure default build && cmake --build build -j "$jobs" --target _core; }
+# What is measured is the build that users have. Its module lies in a package of its own, which links
+# to the sources in python/texloom.
+build_release() {
+  configure release build/release && cmake --build build/release -j "$jobs" --target "$@"
+}
+build_release_module() {
+  local package=build/release/python/texloom entry
+  build_release _core
+  find "$package" -type l -delete
+  for entry in python/texloom/*; do
+    [[ $entry == */_core*.so ]] || ln -s "$PWD/$entry" "$package/"
+  done
+}
+build_checked() {
+  configure default build && cmake --build build -j "$jobs" --target "${targets[@]}"
+}
+# clang-tidy needs flags, and the headers that programs of others see.
+prepare_lint() {
+  configure default build &&
+    cmake --build build -j "$jobs" --target texloom_runtime_headers texloom_support_headers
+}
+build_embeddable() { build_release texloom_runtime embed; }
+build_all_of_release() { build_release all; }
+build_sanitize() { configure sanitize build/sanitize && cmake --build build/sanitize -j "$jobs"; }
+build_fuzzers() {
+  configure fuzz build/fuzz && cmake --build build/fuzz -j "$jobs" && "$python" tests/fuzz/corpus.py build/fuzz
+}
+build_hal_fuzz() {
+  configure "$preset" "build/$preset" && cmake --build "build/$preset" -j "$jobs" --target hal_fuzz
+}
+build_aarch64() { configure aarch64 build/aarch64 && cmake --build build/aarch64 -j "$jobs"; }
+aarch64_tests() {
+  ctest --test-dir build/aarch64 -j "$jobs" --output-on-failure --no-tests=error
+}
+build_conformance() { configure default build && cmake --build build -j "$jobs" --target conformance_tests; }
+build_bench_hal() { build_release texloom-bench-hal; }

@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# What ./dev installs: Debian packages, and Python packages into .venv.
+
+# What building and running need, what checking the sources needs besides, what sanitizers and
+# fuzzers do, what checking generated kernels does, and what the runtime for another processor does.
+build_packages=(ccache clang-19 cmake g++ libfmt-dev libgtest-dev libxxhash-dev ninja-build
+  ocl-icd-libopencl1 opencl-c-headers pocl-opencl-icd python3-dev python3-venv)
+lint_packages=(clang-format-19 clang-tidy-19 shellcheck)
+clang_packages=(libclang-rt-19-dev)
+kernel_packages=(oclgrind)
+aarch64_packages=(g++-aarch64-linux-gnu qemu-user)
+
+missing=()
+as_root() { if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi; }
+
+install_packages() {
+  export DEBIAN_FRONTEND=noninteractive
+  as_root dpkg --configure -a  # goes on where an interrupted installation stopped
+  as_root apt-get update || echo "apt-get update failed; trying with the package lists at hand"
+  as_root apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 "${missing[@]}"
+}
+
+find_missing_packages() {
+  local installed package
+  missing=()
+  # What dpkg does not know at all it reports on stderr, with a status that means nothing here.
+  installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
+  for package in "$@"; do
+    [[ $installed == *"$package installed"* ]] || missing+=("$package")
+  done
+}
+
+system_python() {
+  local candidate
+  for candidate in /usr/bin/python3 python3; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+      command -v "$candidate"
+      return
+    fi
+  done
+  echo "no python3 of version 3.10 or newer found" >&2
+  return 1
+}
+
+# The .venv is up to date when it was made from this list, in this folder, with this interpreter.
+venv_key() { { cat requirements-dev.txt && pwd && readlink -e "$python"; } 2>&1 | sha256sum; }
+
+install_python_packages() {
+  local base site
+  base=$(system_python)
+  "$python" -c 'import pip' 2>/dev/null || "$base" -m venv --clear "$venv"
+  "$python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
+    -r requirements-dev.txt
+  site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  pwd | sed 's|$|/python|' >"$site/texloom-checkout.pth"
+  venv_key >"$venv/stamp.new"
+  mv "$venv/stamp.new" "$venv/stamp"
+}
+
+install_peers() {
+  "$python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
+    -r requirements-bench.txt
+}
+
+# setup PACKAGE...: plans what is missing.
+setup() {
+  if command -v dpkg-query >/dev/null; then
+    find_missing_packages "$@"
+    if ((${#missing[@]} > 0)); then
+      if ((EUID != 0)); then
+        command -v sudo >/dev/null || die "these packages are missing, and installing them needs root:" \
+          "apt-get install ${missing[*]}"
+        sudo -v || die "sudo was refused; ask an administrator for:" "apt-get install ${missing[*]}"
+      fi
+      plan "installing ${#missing[@]} Debian packages" install_packages \
+        "read the message above; by hand: apt-get install ${missing[*]}"
+    fi
+  else
+    echo "dev: not a Debian system; make sure that you have what these packages hold: $*" >&2
+  fi
+  if [[ $(cat "$venv/stamp" 2>/dev/null) != "$(venv_key)" ]]; then
+    plan "installing Python packages into $venv" install_python_packages \
+      "check the network (PyPI must be reachable), then run ./dev setup again"
+  fi
+}

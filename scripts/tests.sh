@@ -1,0 +1,146 @@
+# shellcheck shell=bash
+# What ./dev check, test and lint run.
+
+# run_cxx_tests FOLDER [OPTION...]
+run_cxx_tests() { ctest --test-dir "$1" -j "$jobs" --output-on-failure --no-tests=error "${@:2}"; }
+cxx_tests() { run_cxx_tests build -R "^($cxx)"; }
+cxx_tests_sanitized() { run_cxx_tests build/sanitize; }
+cxx_tests_of_release() { run_cxx_tests build/release; }
+lit_tests() { "$venv/bin/lit" -sv tests/lit; }
+lit_tests_sanitized() { "$venv/bin/lit" -sv --param build=build/sanitize tests/lit; }
+lit_tests_of_release() { "$venv/bin/lit" -sv --param build=build/release tests/lit; }
+run_pytest() { "$python" -m pytest -n "$jobs" "$@"; }
+python_tests() { run_pytest -m "not nightly" tests/python; }
+quick_python_tests() {
+  local status=0
+  run_pytest -m "not slow and not nightly" --one-device "${tested[@]}" || status=$?
+  ((status == 5)) || return "$status"  # of the files that changed none has a quick test
+}
+fuzz_tests() { run_pytest -m nightly --ignore tests/python/test_embedding.py tests/python; }
+embedding_tests() { "$python" -m pytest -m nightly tests/python/test_embedding.py; }
+kernels_in_oclgrind() { "$python" tests/oclgrind.py --count 200; }
+read_by_gcc() {
+  build_release texloom_runtime_headers texloom_support_headers &&
+    "$python" tests/read_by_gcc.py --jobs "$jobs"
+}
+some_mutants() { "$python" tests/mutants.py --count 50; }
+cxx_files() { git ls-files -co --exclude-standard -- '*.cc' '*.h'; }
+
+lint_quick() {
+  local status=0
+  cxx_files | xargs -r clang-format-19 --dry-run -Werror 2>&1 |
+    sed -n 's/:[0-9]*: error: code should be.*/: not formatted/p' | uniq || status=1
+  "$python" -m ruff format --check . || status=1
+  "$python" -m ruff check . || status=1
+  "$python" tests/layering.py || status=1
+  shellcheck -x -a dev .ci/run || status=1
+  return "$status"
+}
+format_sources() {
+  cxx_files | xargs -r clang-format-19 -i
+  "$python" -m ruff check -q --select I --fix .
+  "$python" -m ruff format -q .
+}
+lint_tidy() { "$python" tests/tidy.py --jobs "$jobs"; }
+tidy_changed() { "$python" tests/tidy.py --jobs "$jobs" "${tidy[@]}"; }
+
+plan_build() {
+  plan "building" build_default "correct the error above, or ./dev clean if the build folder is stale"
+}
+plan_lint() {
+  plan "checking format, style, layering" lint_quick "./dev format corrects layout; the rest by hand"
+}
+plan_tidy() {
+  plan "configuring, for clang-tidy" prepare_lint "correct the error above"
+  plan "running clang-tidy on sources not known to be clean" lint_tidy "correct the places named above"
+}
+
+one='run one alone:'
+lit_hint="$one $venv/bin/lit -v tests/lit --filter=…"
+python_hint="$one $python -m pytest tests/python -k …"
+
+plan_check() {
+  local changed targets_ cxx_ lit tested_ tidy_
+  eval "$("$python" tests/changes.py)"
+  read -ra targets <<<"$targets_"
+  read -ra tested <<<"$tested_"
+  read -ra tidy <<<"$tidy_"
+  cxx=$cxx_
+  echo "$changed files changed since the last state that passed"
+  ((${#targets[@]} == 0)) || plan "building ${targets[*]}" build_checked \
+    "correct the error above, or ./dev clean if the build folder is stale"
+  plan_lint
+  [[ -z $cxx ]] || plan "running the C++ tests of ${cxx//|/, }" cxx_tests \
+    "$one build/tests/ir_tests --gtest_filter=…"
+  [[ -z $lit ]] || plan "running the tests of texloom-opt" lit_tests "$lit_hint"
+  ((${#tested[@]} == 0)) || plan "running the quick Python tests" quick_python_tests "$python_hint"
+  ((${#tidy[@]} == 0)) || plan "running clang-tidy on what changed" tidy_changed \
+    "correct the places named above"
+}
+
+plan_test() {
+  plan "building the Python module" build_module \
+    "correct the error above, or ./dev clean if the build folder is stale"
+  plan_lint
+  plan "building with sanitizers" build_sanitize "correct the error above"
+  plan "running the C++ tests with sanitizers" cxx_tests_sanitized \
+    "$one build/sanitize/tests/ir_tests --gtest_filter=…"
+  plan "running the tests of texloom-opt with sanitizers" lit_tests_sanitized "$lit_hint"
+  plan "running the Python tests" python_tests "$python_hint"
+}
+
+# Parts of ./dev test --all, by what they cost.
+all_parts=(tidy fuzz oclgrind embedding gcc release aarch64 mutants)
+
+plan_part() {
+  case $1 in
+    tidy) plan_tidy ;;
+    fuzz) plan "running 450 more random programs, and other long tests" fuzz_tests "$python_hint" ;;
+    oclgrind)
+      plan "running 200 kernels under Oclgrind" kernels_in_oclgrind \
+        "correct the kernels named above; a random one alone: tests/oclgrind.py --seed …"
+      ;;
+    embedding)
+      plan "building the runtime by GCC" build_embeddable "correct the error above"
+      plan "running the tests of programs that embed the runtime" embedding_tests "$python_hint"
+      ;;
+    gcc)
+      plan "having GCC read every source" read_by_gcc \
+        "correct the error above; each source includes what it uses"
+      ;;
+    release)
+      plan "building everything by GCC" build_all_of_release "correct the error above"
+      plan "running the C++ tests of that build" cxx_tests_of_release \
+        "$one build/release/tests/ir_tests --gtest_filter=…"
+      plan "running the tests of texloom-opt of that build" lit_tests_of_release "$lit_hint"
+      ;;
+    aarch64) plan_aarch64 ;;
+    mutants)
+      plan "changing 50 lines at random" some_mutants "see which lines no test holds, above"
+      ;;
+  esac
+}
+plan_aarch64() {
+  plan "building the runtime for aarch64" build_aarch64 "correct the error above"
+  plan "running its tests under qemu" aarch64_tests \
+    "run one alone: qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/tests/runtime_tests --gtest_filter=…"
+}
+
+# chosen_parts [--all | --also PART,...]: sets `parts`.
+chosen_parts() {
+  local part
+  parts=()
+  case ${1:-} in
+    '') ;;
+    --all) parts=("${all_parts[@]}") ;;
+    --also | --also=*)
+      part=${1#--also}
+      [[ -n $part ]] && part=${part#=} || part=${2:-}
+      IFS=, read -ra parts <<<"$part"
+      ;;
+    *) die "./dev test takes --all or --also PART,..., not \"$1\"" ;;
+  esac
+  for part in "${parts[@]}"; do
+    [[ " ${all_parts[*]} " == *" $part "* ]] || die "\"$part\" is not a part: ${all_parts[*]}"
+  done
+}

@@ -1,0 +1,89 @@
+#include "codegen/c/expr_printer.h"
+
+#include <fmt/format.h>
+
+#include "ir/visit.h"
+#include "support/check.h"
+
+namespace texloom::codegen {
+
+using ir::Expr;
+
+std::string ExprPrinter::text(const Expr& e, Precedence parent) {
+  see(e->type);
+  return visit(
+      e, [&](const ir::IntImm& n) { return literal(n); },
+      [&](const ir::FloatImm& n) { return literal(n); },
+      [&](const ir::Var& n) { return names.of(&n, n.name); },
+      [&](const ir::Binary& n) { return binary(n, parent); },
+      [&](const ir::Not& n) {
+        return wrap("!" + text(n.value, Precedence::Unary), Precedence::Unary, parent);
+      },
+      [&](const ir::Select& n) { return select(n, parent); },
+      [&](const ir::Cast& n) { return cast(n, parent); },
+      [&](const ir::Call& n) { return call(n); },
+      [&](const ir::Fma& n) {
+        return fmt::format("fma({}, {}, {})", text(n.a), text(n.b), text(n.c));
+      },
+      [&](const ir::Broadcast& n) { return vector(n.type, {n.value}, parent); },
+      [&](const ir::Pack& n) { return vector(n.type, n.elements, parent); },
+      [&](const ir::Lane& n) {
+        const int64_t lane = *int_value(n.index);
+        return text(n.vector, Precedence::Postfix) + lane_suffix(n.vector->type.lanes, lane);
+      },
+      [&](const ir::Load& n) { return load(n); },
+      [&](const ir::TextureLoad& n) { return texel(n); },
+      [&](const ir::ForeignCall& n) {
+        calls_foreign = true;
+        return fmt::format("{}({})", n.function, list(n.arguments));
+      },
+      [&](const ir::Pointer& n) { return pointer(n); },
+      [](const auto& n) -> std::string {
+        TL_UNREACHABLE("not legalized: node kind " + std::to_string(static_cast<int>(n.kind)));
+      });
+}
+
+std::string ExprPrinter::wrap(const std::string& inner, Precedence own, Precedence parent) {
+  return own < parent ? "(" + inner + ")" : inner;
+}
+
+std::string ExprPrinter::list(const ir::Exprs& exprs) {
+  std::string joined;
+  for (const Expr& e : exprs) {
+    if (!joined.empty()) joined += ", ";
+    joined += text(e);
+  }
+  return joined;
+}
+
+std::string ExprPrinter::binary(const ir::Binary& n, Precedence parent) {
+  if (n.op == ir::BinaryOp::FloorDiv || n.op == ir::BinaryOp::FloorMod) {
+    return fmt::format("{}({}, {})", prelude.floor_operation(n.op, n.type), text(n.a), text(n.b));
+  }
+  const OperatorSpelling spelled = operator_spelling(n.op, n.a->type);
+  if (!spelled.infix) return fmt::format("{}({}, {})", spelled.text, text(n.a), text(n.b));
+  const auto* first = as<ir::Binary>(n.a);
+  const bool chained = first != nullptr && first->op == n.op && !is_comparison(n.op);
+  const std::string left = text(n.a, chained ? spelled.precedence : spelled.left);
+  return wrap(fmt::format("{} {} {}", left, spelled.text, text(n.b, spelled.right)),
+              spelled.precedence, parent);
+}
+
+// With a scalar condition only the chosen value is evaluated, with a vector of them both are.
+std::string ExprPrinter::select(const ir::Select& n, Precedence parent) {
+  if (!n.condition->type.is_scalar()) return select_lanes(n);
+  return wrap(fmt::format("{} ? {} : {}", text(n.condition, Precedence::Or), text(n.if_true),
+                          text(n.if_false)),
+              Precedence::Conditional, parent);
+}
+
+std::string ExprPrinter::pointer(const ir::Pointer& n) {
+  const Expr first = n.indices.front();
+  const std::string array = name(n.buffer);
+  const bool moved = !is_int(n.offset, 0);
+  if (is_int(first, 0) && !moved) return array;
+  const std::string element = fmt::format("{} + {}", array, text(first, Precedence::Product));
+  return moved ? fmt::format("{} + {}", element, text(n.offset, Precedence::Product)) : element;
+}
+
+}  // namespace texloom::codegen

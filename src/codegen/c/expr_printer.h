@@ -1,0 +1,52 @@
+// Expressions of legalized kernels in a language like C.
+#pragma once
+
+#include <string>
+
+#include "codegen/c/names.h"
+#include "codegen/c/prelude.h"
+#include "codegen/c/spelling.h"
+#include "ir/expr.h"
+
+namespace texloom::codegen {
+
+// Prints what C-like languages have in common; a backend overrides what its language spells in its
+// own way. It notes what else the source needs: names, functions of the prelude.
+class ExprPrinter {
+ public:
+  virtual ~ExprPrinter() = default;
+  ExprPrinter(const ExprPrinter&) = delete;
+  ExprPrinter& operator=(const ExprPrinter&) = delete;
+
+  // In parentheses where it binds less than `parent`.
+  std::string text(const ir::Expr& e, Precedence parent = Precedence::Conditional);
+  std::string name(const ir::Buffer& buffer) { return names.of(buffer.get(), buffer->name); }
+
+  Names names;
+  Prelude prelude;
+  bool calls_foreign = false;
+
+ protected:
+  explicit ExprPrinter(const ReservedWords& reserved) : names(reserved) {}
+
+  static std::string wrap(const std::string& inner, Precedence own, Precedence parent);
+  std::string list(const ir::Exprs& exprs);
+
+  // Sees the type of each expression that is printed.
+  virtual void see(ir::Type type) = 0;
+  // A vector of these elements; of one for all lanes.
+  virtual std::string vector(ir::Type type, const ir::Exprs& elements, Precedence parent) = 0;
+  virtual std::string cast(const ir::Cast& n, Precedence parent) = 0;
+  // A Select with a vector of conditions.
+  virtual std::string select_lanes(const ir::Select& n) = 0;
+  virtual std::string call(const ir::Call& n) = 0;
+  virtual std::string load(const ir::Load& n) = 0;
+  virtual std::string texel(const ir::TextureLoad& n) = 0;
+
+ private:
+  std::string binary(const ir::Binary& n, Precedence parent);
+  std::string select(const ir::Select& n, Precedence parent);
+  std::string pointer(const ir::Pointer& n);
+};
+
+}  // namespace texloom::codegen

@@ -1,0 +1,57 @@
+#include "codegen/c/stmt_printer.h"
+
+#include <fmt/format.h>
+
+#include "ir/visit.h"
+#include "support/check.h"
+
+namespace texloom::codegen {
+
+using ir::Stmt;
+
+void StmtPrinter::stmt(const Stmt& s) {
+  visit(
+      s, [&](const ir::Store& n) { store(n); }, [&](const ir::TextureStore& n) { store_texel(n); },
+      [&](const ir::Evaluate& n) { line(exprs_.text(n.call) + ";"); },
+      [&](const ir::For& n) {
+        const UnrollHint hint = form_.loops.at(&n);
+        if (hint != UnrollHint::None) line(pragma(hint));
+        const std::string var = exprs_.text(n.var);
+        block(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", value_type_name(n.var->type), var,
+                          exprs_.text(n.extent, Precedence::Sum)),
+              n.body);
+      },
+      [&](const ir::If& n) { block(fmt::format("if ({})", exprs_.text(n.condition)), n.then); },
+      [&](const ir::While& n) {
+        block(fmt::format("while ({})", exprs_.text(n.condition)), n.body);
+      },
+      [&](const ir::Seq& n) {
+        for (const Stmt& each : n.statements) stmt(each);
+      },
+      [&](const ir::Let& n) {
+        const std::string value = exprs_.text(n.value);
+        line(fmt::format("const {} {} = {};", value_type_name(n.var->type), exprs_.text(n.var),
+                         value));
+        stmt(n.body);
+      },
+      [&](const ir::Allocate& n) {
+        line(declaration(n.buffer));
+        stmt(n.body);
+      },
+      [&](const ir::Barrier&) { line(barrier()); },
+      [](const auto&) { TL_UNREACHABLE("a statement of the launch plan inside a kernel"); });
+}
+
+void StmtPrinter::block(const std::string& head, const Stmt& body) {
+  line(head + " {");
+  ++depth_;
+  stmt(body);
+  --depth_;
+  line("}");
+}
+
+void StmtPrinter::line(std::string_view text) {
+  lines_ += fmt::format("{:{}}{}\n", "", 2 * depth_, text);
+}
+
+}  // namespace texloom::codegen

@@ -1,0 +1,47 @@
+// Statements of legalized kernels in a language like C.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "codegen/c/expr_printer.h"
+#include "codegen/legalize/kernel_form.h"
+#include "ir/stmt.h"
+
+namespace texloom::codegen {
+
+// Prints control flow and variables, one statement a line, indented; a backend overrides what its
+// language spells in its own way.
+class StmtPrinter {
+ public:
+  virtual ~StmtPrinter() = default;
+  StmtPrinter(const StmtPrinter&) = delete;
+  StmtPrinter& operator=(const StmtPrinter&) = delete;
+
+ protected:
+  // Both outlive it.
+  StmtPrinter(ExprPrinter& exprs, const KernelForm& form) : exprs_(exprs), form_(form) {}
+
+  void stmt(const ir::Stmt& s);
+  void line(std::string_view text);
+  // All lines so far.
+  const std::string& lines() const { return lines_; }
+
+  virtual void store(const ir::Store& n) = 0;
+  virtual void store_texel(const ir::TextureStore& n) = 0;
+  virtual std::string barrier() = 0;
+  // The declaration of an array that the kernel allocates.
+  virtual std::string declaration(const ir::Buffer& buffer) = 0;
+  // The line in front of a loop; not called for UnrollHint::None.
+  virtual std::string_view pragma(UnrollHint hint) = 0;
+
+ private:
+  void block(const std::string& head, const ir::Stmt& body);
+
+  ExprPrinter& exprs_;
+  const KernelForm& form_;
+  std::string lines_;
+  int depth_ = 1;  // inside the kernel's function
+};
+
+}  // namespace texloom::codegen

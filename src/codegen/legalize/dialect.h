@@ -1,0 +1,65 @@
+// What a kernel language can express, as a value.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include "ir/type.h"
+
+namespace texloom::codegen {
+
+// How many lanes vectors may have.
+class VectorWidths {
+ public:
+  constexpr VectorWidths(std::initializer_list<int> widths) {
+    for (const int lanes : widths) mask_ |= uint32_t{1} << lanes;
+  }
+  constexpr bool contains(int lanes) const { return (mask_ >> lanes & 1) != 0; }
+  constexpr bool operator==(const VectorWidths&) const = default;
+
+ private:
+  uint32_t mask_ = 0;
+};
+
+// How a language chooses between the lanes of two vectors.
+enum class VectorConditions : uint8_t {
+  None,   // nothing: scalar conditions choose each lane, or whole vectors
+  Bools,  // vectors of bools, which are values like others
+  Masks,  // comparisons, which give integers as wide as their operands: 0 or -1
+};
+
+// Where float16 may stand.
+enum class HalfSupport : uint8_t {
+  None,    // nowhere
+  Memory,  // in memory alone: values are float32, rounded as float32(float16(x))
+  Values,  // everywhere
+};
+
+// Legalizing steps rewrite kernels into a dialect, and verify_dialect checks the result. The fields
+// say how languages differ; verify_dialect.h has the rules in full.
+struct Dialect {
+  std::string_view name;  // of the language, as messages say it
+  VectorWidths vector_widths{2, 3, 4};
+  VectorConditions vector_conditions = VectorConditions::None;
+  HalfSupport half = HalfSupport::Memory;
+  bool bools_in_memory = false;  // else memory holds them as uint8, 0 or 1
+  bool float64 = false;
+  bool int64 = true;
+  // Bytes that arrays and arguments are aligned to: a vector up to that size is accessed at once
+  // where its index is a multiple of its lanes.
+  int64_t alignment = 16;
+
+  // Whether a vector (or a scalar) of these lanes and of bools or of numbers can be computed.
+  bool has_lanes(ir::Type type) const;
+  // Whether a value of this type can be computed. Masks are not values.
+  bool has_values(ir::Type type) const;
+  // Whether memory may hold elements of this type.
+  bool has_memory(ir::Type element) const;
+  // The type of a variable that holds what memory of this element type does; of the same lanes.
+  ir::Type loaded(ir::Type stored) const;
+  // The type of a texel of a texture of this element type, and of what is written to it.
+  ir::Type texel(ir::Type element) const;
+};
+
+}  // namespace texloom::codegen

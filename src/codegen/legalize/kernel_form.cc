@@ -1,0 +1,84 @@
+#include "codegen/legalize/kernel_form.h"
+
+#include <set>
+
+#include "codegen/legalize/align_access.h"
+#include "ir/analysis/code_size.h"
+#include "ir/visit.h"
+
+namespace texloom::codegen {
+
+using ir::Expr;
+using ir::Stmt;
+
+namespace {
+
+// Stores. What is as long as that was unrolled by its schedule: NVIDIA's compiler would unroll it
+// some more, and 128 sums of a thread then leave no registers for what is loaded ahead.
+constexpr int64_t kLongBody = 32;
+
+// Compilers warn of loops that they cannot unroll, as the number of steps is not known.
+UnrollHint unroll_hint(const ir::For& loop) {
+  if (loop.loop == ir::LoopKind::Unrolled && int_value(loop.extent) != nullptr) {
+    return UnrollHint::Unroll;
+  }
+  return ir::count_stores(loop.body) >= kLongBody ? UnrollHint::Leave : UnrollHint::None;
+}
+
+class FormFinder {
+ public:
+  explicit FormFinder(const Dialect& dialect) : dialect_(dialect) {}
+
+  KernelForm run(const ir::Kernel& kernel) {
+    stmt(kernel.body);
+    for (const auto& [buffer, widths] : widths_) form_.arrays.emplace(buffer, array_form(widths));
+    for (const ir::KernelParam& param : kernel.params) {
+      if (meets_ && param.access == ir::Access::ReadWrite) {
+        form_.exchanged.insert(param.buffer.get());
+      }
+    }
+    return std::move(form_);
+  }
+
+ private:
+  using Widths = std::set<int>;  // of the accesses to one array; 1: of those that are not aligned
+
+  static ArrayForm array_form(const Widths& widths) {
+    const int widest = *widths.rbegin();
+    if (widths.size() == 1) return {.lanes = widest};
+    return {.aligned = widest > 1};
+  }
+
+  void stmt(const Stmt& s) {
+    if (const auto* n = as<ir::Store>(s)) see(n->buffer, n->indices.front());
+    if (const auto* n = as<ir::For>(s)) form_.loops.emplace(n, unroll_hint(*n));
+    meets_ = meets_ || s->kind == ir::StmtKind::Barrier;
+    for_each_child(s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
+  }
+
+  void expr(const Expr& e) {
+    if (!seen_.insert(e.get()).second) return;
+    if (const auto* n = as<ir::Load>(e)) see(n->buffer, n->indices.front());
+    if (const auto* n = as<ir::Pointer>(e)) see(n->buffer, n->indices.front());
+    for_each_child(e, [&](const Expr& child) { expr(child); });
+  }
+
+  void see(const ir::Buffer& buffer, const Expr& index) {
+    if (buffer->memory == ir::MemoryScope::Global) return;
+    widths_[buffer.get()].insert(vector_number(*buffer, index, dialect_) ? index->type.lanes : 1);
+  }
+
+  const Dialect& dialect_;
+  KernelForm form_;
+  bool meets_ = false;  // whether there is a barrier
+  std::unordered_map<const ir::BufferNode*, Widths> widths_;
+  std::unordered_set<const ir::ExprNode*> seen_;
+};
+
+}  // namespace
+
+KernelForm form_of(const ir::Kernel& kernel, const Dialect& dialect) {
+  return FormFinder(dialect).run(kernel);
+}
+
+}  // namespace texloom::codegen

@@ -1,0 +1,39 @@
+// Decisions about a legalized kernel that its nodes do not hold, made before it is printed.
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "codegen/legalize/dialect.h"
+#include "ir/program.h"
+
+namespace texloom::codegen {
+
+// How an array that the kernel allocates is declared.
+struct ArrayForm {
+  int lanes = 1;         // as an array of vectors of that many elements, if not 1
+  bool aligned = false;  // as the dialect says: it is accessed by elements and by aligned vectors
+};
+
+// The hint that a loop gives the device's compiler.
+enum class UnrollHint : uint8_t { None, Unroll, Leave };
+
+struct KernelForm {
+  std::unordered_map<const ir::BufferNode*, ArrayForm> arrays;  // those that are accessed
+  std::unordered_map<const ir::StmtNode*, UnrollHint> loops;    // all
+  // Parameters that threads of a block may read after other threads wrote them. Barriers fence
+  // them, and they are not `restrict`: each thread would promise that for itself, and PoCL 3.1
+  // would read before the barrier.
+  std::unordered_set<const ir::BufferNode*> exchanged;
+
+  ArrayForm array(const ir::Buffer& buffer) const {
+    const auto found = arrays.find(buffer.get());
+    return found == arrays.end() ? ArrayForm() : found->second;
+  }
+};
+
+// Takes time linear in the size of the graph, but for the loops, each of which is looked at once
+// for each loop around it.
+KernelForm form_of(const ir::Kernel& kernel, const Dialect& dialect);
+
+}  // namespace texloom::codegen

@@ -1,0 +1,301 @@
+#include "codegen/legalize/verify_dialect.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <unordered_set>
+#include <utility>
+
+#include "ir/verify/verify_text.h"
+#include "ir/visit.h"
+#include "support/check.h"
+
+namespace texloom::codegen {
+
+using ir::BinaryOp;
+using ir::Expr;
+using ir::Stmt;
+using ir::Type;
+
+namespace {
+
+constexpr size_t kMaxViolations = 50;
+
+bool is_bools(Type type) { return type.element().is_bool(); }
+
+class DialectVerifier {
+ public:
+  explicit DialectVerifier(const Dialect& dialect) : dialect_(dialect) {}
+
+  void kernel(const ir::Kernel& kernel) {
+    location_ = kernel.location;
+    for (const ir::KernelParam& param : kernel.params) {
+      if (param.scalar) value(param.scalar);
+      if (param.buffer) memory(param.buffer);
+    }
+    for (const ir::ThreadAxis& axis : kernel.axes) value(axis.var);
+    stmt(kernel.body);
+  }
+
+  std::vector<DialectViolation> take() { return std::move(found_); }
+
+ private:
+  template <class Node>
+  void add(DialectRule rule, const Ref<Node>& node, std::string problem) {
+    if (found_.size() >= kMaxViolations || !reported_.emplace(node.get(), rule).second) return;
+    const SourceLocation& own = node->location;
+    found_.push_back({rule, ir::text_of(node), std::move(problem), own.known() ? own : location_});
+  }
+
+  // -- Statements.
+
+  void stmt(const Stmt& s) {
+    const SourceLocation outer = location_;
+    if (s->location.known()) location_ = s->location;
+    visit(s, [&](const auto& node) { check(node, s); });
+    location_ = outer;
+  }
+
+  void check(const ir::Store& n, const Stmt& s) {
+    index(n.indices.front());
+    value(n.value);
+    held(n.buffer, n.value->type, s);
+  }
+  void check(const ir::TextureStore& n, const Stmt& s) {
+    value(n.x);
+    value(n.y);
+    value(n.value);
+    texel(n.texture, n.value->type, s);
+  }
+  void check(const ir::Let& n, const Stmt&) {
+    value(n.var);
+    value(n.value);
+    stmt(n.body);
+  }
+  void check(const ir::Allocate& n, const Stmt& s) {
+    memory(n.buffer);
+    const Type type = dialect_.loaded(n.buffer->type);
+    if (type != n.buffer->type) {
+      add(DialectRule::Memory, s,
+          fmt::format("an array of {} should be one of {}", to_string(n.buffer->type),
+                      to_string(type)));
+    }
+    stmt(n.body);
+  }
+  template <class Node>
+  void check(const Node&, const Stmt& s) {
+    for_each_child(s, [&](const Expr& e) { value(e); }, [&](const Stmt& child) { stmt(child); });
+  }
+
+  // -- Memory.
+
+  void memory(const ir::Buffer& buffer) {
+    const Type element = buffer->type;
+    if (!element.is_bool() && !dialect_.has_memory(element)) {
+      add(DialectRule::Types, buffer, fmt::format("memory holds no {}", to_string(element)));
+    }
+  }
+
+  template <class Node>
+  void held(const ir::Buffer& buffer, Type type, const Ref<Node>& user) {
+    const Type expected = dialect_.loaded(buffer->type);
+    if (type.element() == expected) return;
+    add(DialectRule::Memory, user,
+        fmt::format("{} is accessed as {} and should be as {}", buffer->name,
+                    to_string(type.element()), to_string(expected)));
+  }
+
+  template <class Node>
+  void texel(const ir::Buffer& texture, Type type, const Ref<Node>& user) {
+    const Type expected = dialect_.texel(texture->type);
+    if (type == expected) return;
+    add(DialectRule::Texels, user,
+        fmt::format("a texel of {} is {} and should be {}", texture->name, to_string(type),
+                    to_string(expected)));
+  }
+
+  // The index of a load or store.
+  void index(const Expr& e) {
+    const auto* ramp = as<ir::Ramp>(e);
+    if (ramp == nullptr) {
+      if (!e->type.is_scalar())
+        add(DialectRule::Accesses, e, "the index of a vector access is not a ramp");
+      return value(e);
+    }
+    if (!is_int(ramp->stride, 1)) add(DialectRule::Accesses, e, "its stride is not 1");
+    value(ramp->base);
+  }
+
+  // -- Values.
+
+  void value(const Expr& e) {
+    if (!values_.insert(e).second) return;
+    if (is_bools(e->type) && !e->type.is_scalar() &&
+        dialect_.vector_conditions != VectorConditions::Bools) {
+      return add(DialectRule::Conditions, e, "a vector of bools is not a value");
+    }
+    type(e);
+    visit(e, [&](const auto& node) { check(node, e); });
+  }
+
+  void type(const Expr& e) {
+    if (!dialect_.has_lanes(e->type)) {
+      add(DialectRule::Widths, e, fmt::format("there are no vectors of {} lanes", e->type.lanes));
+    } else if (!dialect_.has_values(e->type)) {
+      add(DialectRule::Types, e, fmt::format("there are no values of {}", to_string(e->type)));
+    }
+  }
+
+  void check(const ir::Ramp&, const Expr& e) {
+    add(DialectRule::Accesses, e, "a ramp stands outside the index of a load or store");
+    operands(e);
+  }
+  void check(const ir::Lane& n, const Expr& e) {
+    const int64_t* lane = int_value(n.index);
+    if (lane == nullptr || *lane < 0 || *lane >= n.vector->type.lanes) {
+      add(DialectRule::Lanes, e, "its index is not a constant inside the vector");
+    }
+    operands(e);
+  }
+  void check(const ir::Load& n, const Expr& e) {
+    index(n.indices.front());
+    held(n.buffer, n.type, e);
+  }
+  void check(const ir::TextureLoad& n, const Expr& e) {
+    texel(n.texture, n.type, e);
+    operands(e);
+  }
+  void check(const ir::Select& n, const Expr& e) {
+    if (!n.condition->type.is_scalar() && dialect_.vector_conditions == VectorConditions::Masks) {
+      mask(n.condition, n.type.bits);
+    } else {
+      value(n.condition);
+    }
+    value(n.if_true);
+    value(n.if_false);
+    if (n.type.is_integer() && n.type.is_scalar() && n.type.bits < 32) {
+      add(DialectRule::Promotions, e, "C promotes what it chooses from");
+    }
+  }
+  void check(const ir::Cast& n, const Expr& e) {
+    if (is_bools(n.type)) add(DialectRule::Types, e, "a cast to bool should be a comparison");
+    const auto* inner = as<ir::Cast>(n.value);
+    const bool rounds = inner != nullptr && inner->type.element() == Type::f(16) &&
+                        dialect_.half == HalfSupport::Memory;
+    if (!rounds) return value(n.value);
+    const Type from = inner->value->type.element();
+    if (n.type.element() != ir::kFloat32 || (from != ir::kFloat32 && from != Type::f(64))) {
+      add(DialectRule::Types, e, "a rounding to float16 gives float32, of float32 or float64");
+    }
+    value(inner->value);
+  }
+  void check(const ir::Binary& n, const Expr& e) {
+    binary(n, e);
+    operands(e);
+  }
+  template <class Node>
+  void check(const Node&, const Expr& e) {
+    operands(e);
+  }
+
+  void operands(const Expr& e) {
+    for_each_child(e, [&](const Expr& child) { value(child); });
+  }
+
+  void binary(const ir::Binary& n, const Expr& e) {
+    const Type type = n.a->type;
+    const bool floors = n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod;
+    if (floors && !(type.is_int() && type.bits >= 32)) {
+      add(DialectRule::Divisions, e, "it is neither of int32 nor of int64");
+    }
+    if (is_comparison(n.op) || is_logical(n.op)) return;
+    if (is_bools(type)) return add(DialectRule::Promotions, e, "there is no arithmetic of bools");
+    const bool is_function = n.op == BinaryOp::Min || n.op == BinaryOp::Max;
+    if (type.is_integer() && type.is_scalar() && type.bits < 32 && !is_function) {
+      add(DialectRule::Promotions, e, "C promotes its operands");
+    }
+  }
+
+  // -- Masks, as wide as the elements that they choose.
+
+  void mask(const Expr& e, int bits) {
+    if (!masks_.emplace(e.get(), bits).second) return;
+    if (!dialect_.vector_widths.contains(e->type.lanes)) {
+      add(DialectRule::Widths, e, fmt::format("there are no vectors of {} lanes", e->type.lanes));
+    }
+    if (const auto* negation = as<ir::Not>(e)) return mask(negation->value, bits);
+    const auto* n = as<ir::Binary>(e);
+    if (n == nullptr || !(is_comparison(n->op) || is_logical(n->op))) {
+      return add(DialectRule::Conditions, e,
+                 "it is neither a comparison nor And, Or or Not of comparisons");
+    }
+    if (is_logical(n->op)) {
+      mask(n->a, bits);
+      mask(n->b, bits);
+      return;
+    }
+    if (n->a->type.bits != bits) {
+      add(DialectRule::Conditions, e,
+          fmt::format("it compares {} bits and chooses {}", n->a->type.bits, bits));
+    }
+    value(n->a);
+    value(n->b);
+  }
+
+  const Dialect& dialect_;
+  SourceLocation location_;  // of nodes that have none of their own
+  std::unordered_set<Expr, RefHash, RefSame> values_;
+  std::set<std::pair<const ir::ExprNode*, int>> masks_;
+  std::set<std::pair<const void*, DialectRule>> reported_;
+  std::vector<DialectViolation> found_;
+};
+
+}  // namespace
+
+std::string_view to_string(DialectRule rule) {
+  switch (rule) {
+    case DialectRule::Widths:
+      return "widths";
+    case DialectRule::Lanes:
+      return "lanes";
+    case DialectRule::Accesses:
+      return "accesses";
+    case DialectRule::Types:
+      return "types";
+    case DialectRule::Memory:
+      return "memory";
+    case DialectRule::Texels:
+      return "texels";
+    case DialectRule::Promotions:
+      return "promotions";
+    case DialectRule::Divisions:
+      return "divisions";
+    case DialectRule::Conditions:
+      return "conditions";
+  }
+  TL_UNREACHABLE();
+}
+
+std::vector<DialectViolation> find_violations(const ir::Program& program, const Dialect& dialect) {
+  DialectVerifier verifier(dialect);
+  for (const ir::Kernel& kernel : program.kernels) verifier.kernel(kernel);
+  return verifier.take();
+}
+
+void verify_dialect(const ir::Program& program, const Dialect& dialect) {
+  const std::vector<DialectViolation> violations = find_violations(program, dialect);
+  if (violations.empty()) return;
+  std::string text = fmt::format(
+      "internal error: program {} breaks the rules of {}; this is a bug in Texloom, please report "
+      "it "
+      "with the script that shows it",
+      program.name, dialect.name);
+  for (const DialectViolation& v : violations) {
+    const std::string where =
+        v.location.known() ? fmt::format(" ({}:{})", *v.location.file, v.location.line) : "";
+    text += fmt::format("\n  [{}] {}: {}{}", to_string(v.rule), v.node, v.problem, where);
+  }
+  throw InternalError(text);
+}
+
+}  // namespace texloom::codegen

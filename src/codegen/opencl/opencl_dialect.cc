@@ -1,0 +1,19 @@
+#include "codegen/opencl/opencl_dialect.h"
+
+namespace texloom::codegen::opencl {
+
+Dialect opencl_dialect(const ir::Target& target) {
+  return {
+      .name = "OpenCL C",
+      .vector_widths = {2, 3, 4, 8, 16},
+      .vector_conditions = VectorConditions::Masks,
+      .half = target.features.float16_arithmetic ? HalfSupport::Values : HalfSupport::Memory,
+      .bools_in_memory = false,
+      // Lowering refuses float64 on devices without it.
+      .float64 = true,
+      .int64 = true,
+      .alignment = 16,
+  };
+}
+
+}  // namespace texloom::codegen::opencl

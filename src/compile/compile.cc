@@ -1,0 +1,121 @@
+#include "compile/compile.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "compile/backend.h"
+#include "compile/requirements.h"
+#include "lower/pipeline.h"
+#include "support/dump.h"
+
+namespace texloom::compile {
+
+using ir::ProgramStage;
+
+std::optional<SourceProgram> for_target(const SourceProgram& program, ir::Target target) {
+  const bool is_schedule = program.state->program.stage == ProgramStage::Te;
+  const auto& scheduled = is_schedule ? program.state : program.scheduled;
+  if (!scheduled) return std::nullopt;
+  lower::Lowering lowering = *scheduled;
+  lowering.target = std::move(target);
+  return SourceProgram{std::make_shared<const lower::Lowering>(std::move(lowering))};
+}
+
+lower::Lowering schedule_of(const SourceProgram& program, const CompileOptions& options) {
+  lower::Lowering lowering = *program.state;
+  if (lowering.program.stage != ProgramStage::Te) {
+    fail(options.location, Code::BadArguments, "lower a schedule, or the program that was parsed",
+         "the program '{}' is at stage {}, and only one of stage te is lowered",
+         lowering.program.name, to_string(lowering.program.stage));
+  }
+  lowering.verify_each = options.verify_each;
+  return lowering;
+}
+
+lower::Lowering lower_to_kernels(const SourceProgram& program, const CompileOptions& options,
+                                 Interruption interruption) {
+  const auto after_pass = [&](const lower::Pass&, const lower::Lowering&) { interruption(); };
+  // Tests of indices can no longer be put into loops over flat storage.
+  if (program.state->program.stage == ProgramStage::Flattened && !options.checked) {
+    return lower::make_kernels(*program.state, after_pass);
+  }
+  lower::Lowering lowering = schedule_of(program, options);
+  lowering.target.checked |= options.checked;
+  return lower::lower(std::move(lowering), after_pass);
+}
+
+namespace {
+
+CompiledModule print_kernels(ir::Program legalized, const ir::Target& target,
+                             Interruption interruption) {
+  const Backend& backend = backend_of(target.kind);
+  CompiledModule module;
+  module.target = target;
+  module.program = std::move(legalized);
+  for (const ir::Kernel& kernel : module.program.kernels) {
+    interruption();
+    auto [name, source] = backend.print(kernel, module.program.foreign, target);
+    module.kernels.push_back(
+        {std::move(name), kernel.grid, kernel.block, kernel.params, std::move(source)});
+  }
+  module.symbols = plan_symbols(module.program);
+  module.requirements = requirements_of(module.program, target);
+  return module;
+}
+
+// A program of kernels is not lowered again, unless tests of its indices are wanted, which only a
+// schedule has room for.
+lower::Lowering kernels_of(const SourceProgram& program, const CompileOptions& options,
+                           Interruption interruption) {
+  if (program.state->program.stage == ProgramStage::Kernels && !options.checked) {
+    lower::Lowering lowering = *program.state;
+    lowering.warnings.clear();  // whoever lowered it has seen them
+    return lowering;
+  }
+  const SourceProgram source{program.scheduled ? program.scheduled : program.state};
+  return lower_to_kernels(source, options, interruption);
+}
+
+}  // namespace
+
+CompiledModule generate(const ir::Program& program, const ir::Target& target,
+                        Interruption interruption) {
+  ir::Program legalized = backend_of(target.kind).legalize(program, target);
+  try {
+    return print_kernels(std::move(legalized), target, interruption);
+  } catch (const std::logic_error& error) {  // an InternalError, or one of the standard library
+    throw with_dump(error,
+                    fmt::format("--pass=legalize --emit={} --target='{}'", to_string(target.kind),
+                                to_string(target)),
+                    [&] { return to_string(program, {.locations = true}); });
+  }
+}
+
+CompiledModule generate(const ir::Program& program, const ir::Target& target) {
+  return generate(program, target, [] {});
+}
+
+CompiledModule compile(const SourceProgram& program, const CompileOptions& options,
+                       Interruption interruption) {
+  lower::Lowering lowering = kernels_of(program, options, interruption);
+  CompiledModule module = generate(lowering.program, lowering.target, interruption);
+  module.array_layouts = std::move(lowering.array_layouts);
+  module.symbol_arguments = std::move(lowering.symbol_arguments);
+  module.checks = std::move(lowering.checks);
+  module.warnings = std::move(lowering.warnings);
+  if (const ir::Expr scalar = find_scalar_without_value(module.symbols, module.symbol_arguments)) {
+    fail(options.location, Code::BadArguments,
+         "add the line \"value 0: symbol 0\", with its place among the arguments of a call and "
+         "among the symbols, before the program",
+         "no argument says what '{}' is", ir::as<ir::Var>(scalar)->name);
+  }
+  return module;
+}
+
+CompiledModule compile(const SourceProgram& program, const CompileOptions& options) {
+  return compile(program, options, [] {});
+}
+
+}  // namespace texloom::compile

@@ -1,0 +1,56 @@
+#include "compile/device_target.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace texloom::compile {
+namespace {
+
+// A word of the device's, the vendor's or the platform's name.
+struct Family {
+  std::string_view word;
+  std::string_view preset;
+};
+constexpr std::array kFamilies = {
+    Family{"Portable Computing Language", "opencl -device=pocl"},
+    Family{"Adreno", "opencl -device=adreno"},
+    Family{"Mali", "opencl -device=mali"},
+    Family{"NVIDIA", "opencl -device=nvidia"},
+    Family{"Intel", "opencl -device=intel_graphics"},
+};
+
+std::string_view preset_of(const hal::DeviceInfo& info) {
+  for (const Family& family : kFamilies) {
+    for (const std::string* name : {&info.platform, &info.name, &info.vendor}) {
+      if (name->find(family.word) != std::string::npos) return family.preset;
+    }
+  }
+  return "opencl";
+}
+
+// A limit that the device does not report keeps the preset's value.
+void set(int64_t& limit, uint64_t stated) {
+  constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+  if (stated > 0) limit = static_cast<int64_t>(std::min(stated, kMax));
+}
+
+}  // namespace
+
+ir::Target target_of(const hal::DeviceInfo& info) {
+  ir::Target target = ir::parse_target(preset_of(info), {});
+  const hal::DeviceLimits& limits = info.limits;
+  set(target.limits.max_threads, limits.max_workgroup_size);
+  set(target.limits.max_threads_z, limits.max_workitem_sizes[2]);
+  set(target.limits.max_image_size, std::min(limits.max_image_width, limits.max_image_height));
+  set(target.limits.local_memory_bytes, limits.local_memory_bytes);
+  set(target.limits.max_image_reads, limits.max_read_images);
+  set(target.limits.max_image_writes, limits.max_write_images);
+  target.features.images = info.features.images;
+  target.features.float64 = info.features.float64;
+  target.features.float16_arithmetic = info.features.float16_arithmetic;
+  target.quirks = ir::quirks_of(info.type == hal::DeviceType::Cpu);
+  return target;
+}
+
+}  // namespace texloom::compile

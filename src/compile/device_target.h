@@ -1,0 +1,13 @@
+// The target of a device at hand.
+#pragma once
+
+#include "ir/target/target.h"
+#include "runtime/hal/device_info.h"
+
+namespace texloom::compile {
+
+// The preset of the device's family, or the plain one, with the limits and features that the device
+// reports.
+ir::Target target_of(const hal::DeviceInfo& info);
+
+}  // namespace texloom::compile

@@ -1,0 +1,269 @@
+#include "compile/launch_plan.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "compile/backend.h"
+#include "ir/visit.h"
+#include "support/check.h"
+
+namespace texloom::compile {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+hal::ElementType element_type(Type type) {
+  const auto element = hal::element_type_from_name(ir::to_string(type.element()));
+  TL_CHECK(element.has_value());
+  return *element;
+}
+
+hal::Extent2D extent_of(const BufferNode& texture) {
+  return {static_cast<uint32_t>(texture.layout.col_count()),
+          static_cast<uint32_t>(texture.layout.row_count())};
+}
+
+uint64_t bytes_of(const BufferNode& buffer) {
+  return static_cast<uint64_t>(buffer.layout.col_count() * buffer.type.bytes());
+}
+
+std::optional<uint32_t> place_in(const Exprs& variables, const Expr& var) {
+  const auto found = std::find_if(variables.begin(), variables.end(),
+                                  [&](const Expr& v) { return v.same_as(var); });
+  if (found == variables.end()) return std::nullopt;
+  return static_cast<uint32_t>(found - variables.begin());
+}
+
+uint32_t symbol_number(const Expr& symbol, const Exprs& symbols) {
+  const auto number = place_in(symbols, symbol);
+  TL_CHECK(number.has_value(), "no symbol: " + ir::to_string(symbol));
+  return *number;
+}
+
+runtime::Size::Op size_op(BinaryOp op) {
+  using Op = runtime::Size::Op;
+  switch (op) {
+    case BinaryOp::Add:
+      return Op::Add;
+    case BinaryOp::Sub:
+      return Op::Sub;
+    case BinaryOp::Mul:
+      return Op::Mul;
+    case BinaryOp::FloorDiv:
+      return Op::FloorDiv;
+    case BinaryOp::FloorMod:
+      return Op::FloorMod;
+    case BinaryOp::Min:
+      return Op::Min;
+    case BinaryOp::Max:
+      return Op::Max;
+    default:
+      TL_UNREACHABLE("no operation of extents");
+  }
+}
+
+// `loops` are those of the plan around, outermost first: the slot of each is its place there.
+runtime::Size size_of(const Expr& extent, const Exprs& symbols, const Exprs& loops = {}) {
+  if (const int64_t* value = int_value(extent)) return *value;
+  if (const auto* n = as<Binary>(extent)) {
+    return runtime::Size::of(size_op(n->op), size_of(n->a, symbols, loops),
+                             size_of(n->b, symbols, loops));
+  }
+  if (const auto slot = place_in(loops, extent)) return runtime::Size::loop_variable(*slot);
+  return runtime::Size::symbol(symbol_number(extent, symbols));
+}
+
+runtime::TensorSpec tensor_spec(const BufferNode& buffer, const Exprs& symbols) {
+  runtime::TensorSpec spec{
+      buffer.name, element_type(buffer.type), {buffer.shape.begin(), buffer.shape.end()}, {}};
+  if (buffer.is_symbolic()) {
+    for (const Expr& extent : buffer.extents) spec.shape.push_back(size_of(extent, symbols));
+    spec.storage = runtime::BufferStorage{};
+  } else if (buffer.is_texture()) {
+    spec.storage = runtime::TextureStorage{extent_of(buffer), texel_format(buffer.type),
+                                           buffer.origin.exact_image};
+  } else {
+    spec.storage = runtime::BufferStorage{bytes_of(buffer)};
+  }
+  return spec;
+}
+
+hal::Access hal_access(Access access) {
+  switch (access) {
+    case Access::Read:
+      return hal::Access::Read;
+    case Access::Write:
+      return hal::Access::Write;
+    case Access::ReadWrite:
+      return hal::Access::ReadWrite;
+  }
+  TL_UNREACHABLE();
+}
+
+class PlanMaker {
+ public:
+  explicit PlanMaker(const CompiledModule& module) : module_(module), symbols_(module.symbols) {}
+
+  runtime::LaunchPlan make() {
+    for (const Expr& symbol : symbols()) plan_.symbols.push_back(as<Var>(symbol)->name);
+    for (const Expr& scalar : symbols_.scalars) {
+      plan_.scalars.push_back({as<Var>(scalar)->name, element_type(scalar->type)});
+    }
+    for (const Buffer& param : module_.program.params) {
+      plan_.arguments.push_back(tensor_spec(*param, symbols()));
+    }
+    for (const CompiledKernel& kernel : module_.kernels) add_kernel(kernel);
+    for (const Buffer& temporary : module_.program.temporaries)
+      unused_.emplace(temporary.get(), add_temporary(temporary));
+    const Stmt& body = module_.program.body;
+    const auto* seq = as<Seq>(body);
+    for (const Stmt& each : seq == nullptr ? Stmts{body} : seq->statements) {
+      allocate_for(each);
+      add_steps(each, plan_.steps);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  // The number of the new temporary.
+  uint32_t add_temporary(const Buffer& buffer) {
+    temporaries_.push_back(buffer);
+    plan_.temporaries.push_back(tensor_spec(*buffer, symbols()));
+    return static_cast<uint32_t>(temporaries_.size() - 1);
+  }
+
+  // Allocates the program's temporaries that this statement of its body is the first to use.
+  void allocate_for(const Stmt& s) {
+    walk(s, [&](const Launch& n) {
+      for (const KernelParam& p : module_.kernels[static_cast<size_t>(n.kernel)].params) {
+        const auto first_use = unused_.extract(p.buffer.get());
+        if (!first_use.empty()) plan_.steps.emplace_back(runtime::AllocateStep{first_use.mapped()});
+      }
+    });
+  }
+
+  void add_kernel(const CompiledKernel& kernel) {
+    const Backend& backend = backend_of(module_.target.kind);
+    runtime::KernelSpec spec{
+        .codes = {{backend.format,
+                   kernel.source,
+                   {backend.build_options.begin(), backend.build_options.end()}}},
+        .entry = {}};
+    spec.entry.name = kernel.name;
+    for (const KernelParam& p : kernel.params) spec.entry.params.push_back(kernel_param(p));
+    std::transform(kernel.block.begin(), kernel.block.end(), spec.entry.workgroup_size.begin(),
+                   [](int64_t n) { return static_cast<uint32_t>(n); });
+    plan_.kernels.push_back(std::move(spec));
+  }
+
+  std::vector<runtime::Step> steps_of(const Stmt& s) {
+    std::vector<runtime::Step> steps;
+    add_steps(s, steps);
+    return steps;
+  }
+
+  void add_steps(const Stmt& s, std::vector<runtime::Step>& steps) {
+    visit(
+        s,
+        [&](const Seq& n) {
+          for (const Stmt& each : n.statements) add_steps(each, steps);
+        },
+        [&](const Allocate& n) {
+          steps.emplace_back(runtime::AllocateStep{add_temporary(n.buffer)});
+          add_steps(n.body, steps);
+        },
+        [&](const Free& n) { steps.emplace_back(runtime::FreeStep{reference(n.buffer).index}); },
+        [&](const Launch& n) { steps.emplace_back(launch_of(n.kernel)); },
+        [&](const For& n) {
+          const auto slot = static_cast<uint32_t>(loops_.size());
+          const runtime::Size extent = size_of(n.extent, symbols(), loops_);
+          loops_.push_back(n.var);
+          steps.emplace_back(runtime::LoopStep{slot, extent, steps_of(n.body)});
+          loops_.pop_back();
+        },
+        [](const auto&) { TL_UNREACHABLE("not a statement of a launch plan"); });
+  }
+
+  runtime::LaunchStep launch_of(int number) const {
+    const CompiledKernel& kernel = module_.kernels[static_cast<size_t>(number)];
+    runtime::LaunchStep step;
+    step.kernel = static_cast<uint32_t>(number);
+    std::transform(kernel.grid.begin(), kernel.grid.end(), step.groups.begin(),
+                   [this](const Expr& blocks) { return size_of(blocks, symbols(), loops_); });
+    for (const KernelParam& p : kernel.params) {
+      step.operands.push_back(p.scalar ? scalar_operand(kernel, p.scalar)
+                                       : runtime::Operand(reference(p.buffer)));
+    }
+    return step;
+  }
+
+  runtime::TensorRef reference(const Buffer& buffer) const {
+    const auto in = [&](const std::vector<Buffer>& list) {
+      return std::find_if(list.begin(), list.end(),
+                          [&](const Buffer& b) { return b.same_as(buffer); });
+    };
+    const std::vector<Buffer>& params = module_.program.params;
+    if (const auto found = in(params); found != params.end()) {
+      return {runtime::TensorRef::Kind::Argument, static_cast<uint32_t>(found - params.begin())};
+    }
+    const auto found = in(temporaries_);
+    TL_CHECK(found != temporaries_.end(), "a kernel uses '" + buffer->name + "'");
+    return {runtime::TensorRef::Kind::Temporary,
+            static_cast<uint32_t>(found - temporaries_.begin())};
+  }
+
+  const Exprs& symbols() const { return symbols_.sizes; }
+
+  runtime::Operand scalar_operand(const CompiledKernel& kernel, const Expr& scalar) const {
+    if (const auto slot = place_in(loops_, scalar)) return runtime::LoopVariable{*slot};
+    if (const auto number = place_in(symbols(), scalar)) return runtime::SymbolValue{*number};
+    if (const auto number = place_in(symbols_.scalars, scalar)) {
+      return runtime::ScalarValue{*number};
+    }
+    return origin_word(kernel, scalar);
+  }
+
+  runtime::Operand origin_word(const CompiledKernel& kernel, const Expr& word) const {
+    for (const KernelParam& p : kernel.params) {
+      if (!p.buffer || p.buffer->origin.is_zero()) continue;
+      using Axis = runtime::OriginOf::Axis;
+      if (p.buffer->origin.x.same_as(word)) return runtime::OriginOf{reference(p.buffer), Axis::X};
+      if (p.buffer->origin.y.same_as(word)) return runtime::OriginOf{reference(p.buffer), Axis::Y};
+    }
+    TL_UNREACHABLE("a kernel constant without a source");
+  }
+
+  const CompiledModule& module_;
+  const PlanSymbols& symbols_;
+  runtime::LaunchPlan plan_;
+  std::vector<Buffer> temporaries_;
+  std::unordered_map<const BufferNode*, uint32_t> unused_;  // numbers of those not allocated yet
+  Exprs loops_;  // variables of those around, outermost first
+};
+
+}  // namespace
+
+hal::TexelFormat texel_format(Type type) {
+  const auto format = hal::texel_format_of(element_type(type));
+  TL_CHECK(format.has_value());
+  return *format;
+}
+
+hal::KernelParam kernel_param(const KernelParam& p) {
+  if (p.scalar) return hal::ConstantParam{as<Var>(p.scalar)->name, element_type(p.scalar->type)};
+  const BufferNode& b = *p.buffer;
+  if (!b.is_texture()) {
+    return hal::BufferParam{b.name, hal_access(p.access), b.is_symbolic() ? 0 : bytes_of(b)};
+  }
+  const auto origin = b.origin.is_zero() ? hal::TextureOrigin::Zero : hal::TextureOrigin::Constants;
+  return hal::TextureParam{b.name, texel_format(b.type), hal_access(p.access), extent_of(b),
+                           origin};
+}
+
+runtime::LaunchPlan make_launch_plan(const CompiledModule& module) {
+  return PlanMaker(module).make();
+}
+
+}  // namespace texloom::compile

@@ -1,0 +1,52 @@
+// A compiled program: the sources of its kernels, and all that a launch plan and a caller need.
+// Every backend makes the same.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "compile/plan_symbols.h"
+#include "ir/layout/layout.h"
+#include "ir/program.h"
+#include "ir/target/target.h"
+#include "lower/lowering.h"
+#include "support/diagnostic.h"
+
+namespace texloom::compile {
+
+struct CompiledKernel {
+  std::string name;                       // of the kernel function in `source`
+  std::array<ir::Expr, 3> grid;           // blocks; times `block` it is the global size
+  std::array<int64_t, 3> block{1, 1, 1};  // threads of a block
+  std::vector<ir::KernelParam> params;    // the arguments, in order
+  std::string source;                     // in the backend's language, one kernel function
+};
+
+// Features that the kernels use and not every device has. A target may have features that its
+// kernels do not use.
+struct Requirements {
+  bool float16_arithmetic = false;
+
+  bool operator==(const Requirements&) const = default;
+};
+
+struct CompiledModule {
+  ir::Target target;
+  ir::Program program;                  // at stage Legalized: its body is the launch plan
+  std::vector<CompiledKernel> kernels;  // in the order of program.kernels
+  PlanSymbols symbols;                  // of `program`
+  Requirements requirements;
+
+  // The arguments of a call. Empty in a module that generate() makes, since a program of kernels
+  // does not tell them.
+  std::vector<ir::Layout> array_layouts;                // of the tensors, in order
+  std::vector<lower::SymbolArgument> symbol_arguments;  // the numbers between them
+  // In a checked build, the indices that kernels report in the last parameter of `program`, which
+  // the caller does not pass (bad_indices.h).
+  std::vector<lower::CheckedIndex> checks;
+
+  std::vector<Diagnostic> warnings;
+};
+
+}  // namespace texloom::compile

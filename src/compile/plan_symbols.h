@@ -1,0 +1,22 @@
+// The symbols of a program by their use.
+#pragma once
+
+#include <span>
+
+#include "ir/program.h"
+#include "lower/lowering.h"
+
+namespace texloom::compile {
+
+// Symbols that sizes depend on are the symbols of the launch plan; the others are its scalars. Both
+// are in the order of the program.
+struct PlanSymbols {
+  ir::Exprs sizes, scalars;
+};
+PlanSymbols plan_symbols(const ir::Program& program);
+
+// A scalar that no argument of a call gives a value; null if there is none.
+ir::Expr find_scalar_without_value(const PlanSymbols& symbols,
+                                   std::span<const lower::SymbolArgument> arguments);
+
+}  // namespace texloom::compile

@@ -1,0 +1,16 @@
+// What a module needs of a device.
+#pragma once
+
+#include "compile/module.h"
+#include "runtime/hal/device_info.h"
+
+namespace texloom::compile {
+
+// `program` is legalized for the target.
+Requirements requirements_of(const ir::Program& program, const ir::Target& target);
+
+// Fails with UnsupportedType, at `where`, if the device lacks what the module needs.
+void check_requirements(const CompiledModule& module, const hal::DeviceInfo& device,
+                        const SourceLocation& where);
+
+}  // namespace texloom::compile

@@ -1,0 +1,48 @@
+// Compiled modules as plain values, for files, and back.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compile/module.h"
+
+namespace texloom::compile {
+
+struct StoredKernel {
+  std::string name, source;  // as the device gets them
+};
+// An array that a call takes.
+struct StoredArray {
+  ir::Shape shape;
+  std::string layout;
+};
+// A number that a call takes.
+struct StoredValue {
+  size_t position = 0;  // among the arguments
+  size_t symbol = 0;    // which it is the value of, among those of the program
+  std::string dtype;
+};
+
+struct StoredModule {
+  std::string program;  // the text form, at stage legalized
+  std::string target;
+  std::vector<StoredKernel> kernels = {};
+  std::vector<StoredArray> arrays = {};
+  std::vector<StoredValue> values = {};
+};
+
+// The checks of a checked module are not stored.
+StoredModule store(const CompiledModule& module);
+
+// `file` is the name of the program's text in messages. Nothing stored is trusted: the parser and
+// the verifier check the program, and fails with BadModuleFile, at `where`, if the parts do not fit
+// each other.
+CompiledModule load(const StoredModule& stored, const std::string& file,
+                    const SourceLocation& where);
+
+// Fails with BadModuleFile.
+[[noreturn]] void refuse_module_file(std::string_view problem, const SourceLocation& where);
+
+}  // namespace texloom::compile

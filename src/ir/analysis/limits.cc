@@ -1,0 +1,114 @@
+#include "ir/analysis/limits.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ir/visit.h"
+#include "support/check.h"
+#include "support/int128.h"
+
+namespace texloom::ir {
+namespace {
+
+// The limit for the private arrays of all threads of a block on implementations that keep them on
+// one stack: usually 8 MiB, which also holds data of the implementation.
+constexpr int64_t kBlockStackBytes = 2 << 20;
+// A buffer, a texture or a constant: drivers count at least a register's worth for each.
+constexpr int64_t kParameterBytes = 8;
+
+int64_t saturated(int128 value) {
+  return static_cast<int64_t>(std::min<int128>(value, std::numeric_limits<int64_t>::max()));
+}
+
+class LimitCheck {
+ public:
+  LimitCheck(const Kernel& kernel, const Target& target) : kernel_(kernel), target_(target) {}
+
+  std::vector<Excess> run() {
+    const auto& [x, y, z] = kernel_.block;
+    const int128 threads = int128{x} * y * z;
+    check(Limit::BlockThreads, threads, target_.limits.max_threads);
+    check(Limit::BlockDepth, z, target_.limits.max_threads_z);
+    arrays(Limit::SharedBytes, MemoryScope::Shared, target_.limits.local_memory_bytes);
+    int64_t own = target_.limits.private_memory_bytes;
+    if (target_.quirks.block_stack) {
+      own = std::min(own, saturated(kBlockStackBytes / std::max<int128>(threads, 1)));
+    }
+    arrays(Limit::PrivateBytes, MemoryScope::Local, own);
+    images(Limit::ImageReads, Access::Read, target_.limits.max_image_reads);
+    images(Limit::ImageWrites, Access::Write, target_.limits.max_image_writes);
+    for (const KernelParam& p : kernel_.params) {
+      if (!p.buffer || !p.buffer->is_texture()) continue;
+      const Layout& layout = p.buffer->layout;
+      check(Limit::ImageSize, std::max(layout.row_count(), layout.col_count()),
+            target_.limits.max_image_size, p.buffer);
+    }
+    check(Limit::ParameterBytes, int128{kParameterBytes} * kernel_.params.size(),
+          target_.limits.max_parameter_bytes);
+    return std::move(found_);
+  }
+
+ private:
+  void check(Limit limit, int128 need, int64_t have, const Buffer& buffer = {}) {
+    if (need > have) found_.push_back({limit, saturated(need), have, buffer});
+  }
+
+  void arrays(Limit limit, MemoryScope scope, int64_t have) {
+    int128 bytes = 0;
+    Buffer largest;
+    const auto bytes_of = [](const BufferNode& b) {
+      return int128{b.layout.col_count()} * b.type.bytes();
+    };
+    walk(kernel_.body, [&](const Allocate& n) {
+      if (n.buffer->memory != scope) return;
+      bytes += bytes_of(*n.buffer);
+      if (!largest || bytes_of(*n.buffer) > bytes_of(*largest)) largest = n.buffer;
+    });
+    check(limit, bytes, have, largest);
+  }
+
+  void images(Limit limit, Access access, int64_t have) {
+    int64_t count = 0;
+    Buffer last;
+    for (const KernelParam& p : kernel_.params) {
+      if (!p.buffer || !p.buffer->is_texture() || p.access != access) continue;
+      ++count;
+      last = p.buffer;
+    }
+    check(limit, count, have, last);
+  }
+
+  const Kernel& kernel_;
+  const Target& target_;
+  std::vector<Excess> found_;
+};
+
+}  // namespace
+
+std::string_view to_string(Limit limit) {
+  switch (limit) {
+    case Limit::BlockThreads:
+      return "threads in a block";
+    case Limit::BlockDepth:
+      return "threads along z";
+    case Limit::SharedBytes:
+      return "bytes of shared memory";
+    case Limit::PrivateBytes:
+      return "bytes of local memory";
+    case Limit::ImageReads:
+      return "textures to read";
+    case Limit::ImageWrites:
+      return "textures to write";
+    case Limit::ImageSize:
+      return "texels along an axis";
+    case Limit::ParameterBytes:
+      return "bytes of arguments";
+  }
+  TL_UNREACHABLE();
+}
+
+std::vector<Excess> exceeded_limits(const Kernel& kernel, const Target& target) {
+  return LimitCheck(kernel, target).run();
+}
+
+}  // namespace texloom::ir

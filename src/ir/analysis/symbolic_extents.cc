@@ -1,0 +1,56 @@
+#include "ir/analysis/symbolic_extents.h"
+
+#include "ir/visit.h"
+
+namespace texloom::ir {
+
+bool is_extent(const Expr& e) {
+  if (e->type != kInt32) return false;
+  const bool has_other_kinds = any_of(e, [](const ExprNode& n) {
+    return n.kind != ExprKind::IntImm && n.kind != ExprKind::Var && n.kind != ExprKind::Binary;
+  });
+  const bool has_other_operations = any_of(e, [](const Binary& n) {
+    switch (n.op) {
+      case BinaryOp::Add:
+      case BinaryOp::Sub:
+      case BinaryOp::Mul:
+      case BinaryOp::FloorDiv:
+      case BinaryOp::FloorMod:
+      case BinaryOp::Min:
+      case BinaryOp::Max:
+        return false;
+      default:
+        return true;
+    }
+  });
+  return !has_other_kinds && !has_other_operations;
+}
+
+arith::Ranges ranges_of_symbols(const Exprs& extents) {
+  arith::Ranges ranges;
+  for (const Expr& extent : extents) {
+    if (int_value(extent) == nullptr) ranges.assume(extent >= make_int(1, extent->type));
+  }
+  return ranges;
+}
+
+arith::Ranges ranges_of_symbols(const std::vector<Buffer>& params) {
+  Exprs extents;
+  for (const Buffer& b : params)
+    extents.insert(extents.end(), b->extents.begin(), b->extents.end());
+  return ranges_of_symbols(extents);
+}
+
+arith::Ranges ranges_of_params(const Kernel& kernel) {
+  std::vector<Buffer> buffers;
+  for (const KernelParam& p : kernel.params) {
+    if (p.buffer) buffers.push_back(p.buffer);
+  }
+  arith::Ranges ranges = ranges_of_symbols(buffers);
+  for (const KernelParam& p : kernel.params) {
+    if (p.extent) ranges.enter(p.scalar, p.extent);
+  }
+  return ranges;
+}
+
+}  // namespace texloom::ir

@@ -1,0 +1,68 @@
+#include "ir/analysis/uniform_values.h"
+
+#include <algorithm>
+
+#include "ir/accesses.h"
+#include "ir/visit.h"
+
+namespace texloom::ir {
+
+UniformValues::UniformValues(const Kernel& kernel) {
+  for (const ThreadAxis& axis : kernel.axes) {
+    if (!axis.tag.block) variables_.insert(axis.var.get());
+  }
+  follow(kernel.body);
+}
+
+UniformValues::UniformValues(const Nest& nest) {
+  walk(nest.body, [&](const For& loop) {
+    if (loop.loop == LoopKind::Thread && !loop.tag.block) variables_.insert(loop.var.get());
+  });
+  follow(nest.body);
+}
+
+void UniformValues::follow(const Stmt& body) {
+  // A varying value can make an earlier one vary, in the next iteration of a loop around both.
+  do {
+    changed_ = false;
+    visit(body, false);
+  } while (changed_);
+}
+
+bool UniformValues::varies(const Expr& e) const {
+  return any_of(
+      e, [&](const Var& v) { return variables_.contains(&v); },
+      [&](const Load& n) { return varies(n.buffer); },
+      // It may ask for the index of its thread.
+      [](const ForeignCall&) { return true; });
+}
+
+void UniformValues::visit(const Stmt& s, bool divergent) {
+  if (const auto* loop = as<For>(s); loop != nullptr && varies(loop->extent)) {
+    add(loop->var);
+    divergent = true;
+  }
+  if (const auto* loop = as<While>(s)) divergent = divergent || varies(loop->condition);
+  if (const auto* guard = as<If>(s)) divergent = divergent || varies(guard->condition);
+  if (const auto* let = as<Let>(s); let != nullptr && varies(let->value)) add(let->var);
+  if (const auto* store = as<Store>(s);
+      store != nullptr && store->buffer->memory == MemoryScope::Local) {
+    const bool same = !divergent && !varies(store->value) &&
+                      std::none_of(store->indices.begin(), store->indices.end(),
+                                   [&](const Expr& index) { return varies(index); });
+    if (!same && buffers_.insert(store->buffer.get()).second) changed_ = true;
+  }
+  if (const auto* call = as<Evaluate>(s)) {
+    for_each_access(call->call, [&](const BufferAccess& n) {
+      const bool changes = n.writes() && n.buffer->memory == MemoryScope::Local;
+      if (changes && buffers_.insert(n.buffer.get()).second) changed_ = true;
+    });
+  }
+  for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { visit(child, divergent); });
+}
+
+void UniformValues::add(const Expr& var) {
+  if (variables_.insert(var.get()).second) changed_ = true;
+}
+
+}  // namespace texloom::ir

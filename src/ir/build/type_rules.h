@@ -1,0 +1,48 @@
+// The typing rules of nodes: the functions that build nodes check them, the parser and the verifier
+// report what breaks them. A rule gets the operands, or their types, and returns the first problem.
+#pragma once
+
+#include <string>
+
+#include "ir/expr.h"
+
+namespace texloom::ir {
+
+// A broken rule; false when all is well.
+struct TypeProblem {
+  const char* format = nullptr;  // names the types {a} and {b} and the numbers {m} and {n}
+  Type a = {}, b = {};
+  int m = 0, n = 0;
+
+  explicit operator bool() const { return format != nullptr; }
+};
+// Lower case, without a final stop; empty when there is no problem.
+std::string to_string(const TypeProblem& problem);
+
+// int32 or int64.
+inline bool is_index(Type type) { return type.is_int() && type.bits >= 32; }
+inline bool is_scalar_index(Type type) { return is_index(type) && type.is_scalar(); }
+
+TypeProblem same_type_problem(Type a, Type b);
+TypeProblem same_type_problem(const Exprs& operands);
+
+TypeProblem binary_problem(BinaryOp op, Type a, Type b);
+Type binary_type(BinaryOp op, Type operand);
+TypeProblem not_problem(Type operand);
+TypeProblem select_problem(Type condition, Type if_true, Type if_false);
+TypeProblem cast_problem(Type from, Type to);
+TypeProblem call_problem(Intrinsic function, const Exprs& arguments);
+TypeProblem fma_problem(Type a, Type b, Type c);
+TypeProblem ramp_problem(Type base, Type stride, int lanes);
+TypeProblem broadcast_problem(Type value, int lanes);
+TypeProblem lane_problem(Type vector, Type index);
+TypeProblem pack_problem(const Exprs& elements);
+
+// The lanes of a value that is accessed by these indices: those of the vectors among them.
+int access_lanes(const Exprs& indices);
+TypeProblem access_problem(const Exprs& indices, Type value);
+TypeProblem texel_problem(const Expr& x, const Expr& y, Type value);
+// Of an If or a While.
+TypeProblem guard_problem(Type condition);
+
+}  // namespace texloom::ir

@@ -1,0 +1,108 @@
+// Layouts: where the elements of a tensor lie, as a value.
+//
+// A layout cuts each logical axis into parts and deals the parts out to rows, columns and lanes.
+// A part of axis `a` is the mixed-radix digit (index[a] / divisor) % extent. A row, column or
+// lane number is the number whose digits are its parts, most significant first:
+//
+//     shape (56, 56, 7), scope "texture":
+//     texture[(d0, d1, d2) -> rows=(d0, d1), cols=(d2/4), lanes=(d2%4)]     3136 rows x 2 columns
+//
+// A linear buffer has one row and one lane: its columns are all axes in order, so that the column
+// is the offset in elements. A fold moves the outer part of a row's axis to the columns (or the
+// other way round), so a folded layout is a layout like any other. Layouts are made from shapes
+// and rules here, from index maps in ir/layout/index_map.h, from text in
+// ir/layout/layout_pattern.h, and folded in ir/layout/layout_fold.h.
+//
+// Coordinates at which no element lies (a split that does not divide, lanes past the last
+// extent) are padding.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/layout/digits.h"
+#include "ir/scope.h"
+#include "ir/type.h"
+
+namespace texloom::ir {
+
+// What a reader may assume of padding: nothing (a recycled image is full of old values), or that
+// whoever writes the object writes zeros there.
+enum class Padding : unsigned char { Undefined, Zero };
+
+enum class MemoryObject : unsigned char { Buffer, Image2d, Image2dArray, Image1dBuffer };
+// As layouts are written: "buffer", "texture", "image2d_array", "image1d_buffer".
+std::string_view spelling(MemoryObject object);
+
+// A texel's channels: what a texture read returns.
+inline constexpr int kTexelLanes = 4;
+inline constexpr size_t kMaxTextureRank = 6;
+
+// Whether images have channels of this type.
+bool is_texel_type(Type type);
+
+struct Coordinates {
+  int64_t row = 0, col = 0, lane = 0;
+  bool operator==(const Coordinates&) const = default;
+};
+
+struct Layout {
+  Shape shape;  // of the tensor; every extent at least 1
+  LayoutParts rows, cols, lanes;
+  MemoryObject object = MemoryObject::Buffer;
+  Padding padding = Padding::Undefined;
+
+  // As it is written. Layouts that differ only in how digits are cut are told apart: see
+  // same_places.
+  bool operator==(const Layout&) const = default;
+
+  int64_t row_count() const { return count_of(rows); }    // an image's height
+  int64_t col_count() const { return count_of(cols); }    // its width; of a buffer: elements
+  int64_t lane_count() const { return count_of(lanes); }  // 4 for an image
+
+  Coordinates at(const std::vector<int64_t>& index) const;
+  // The inverse: nothing where the coordinates are padding or outside.
+  std::optional<std::vector<int64_t>> index_at(const Coordinates& coordinates) const;
+
+  bool has_padding() const;
+
+  // The axis of which a texel's lanes are consecutive indices, from a multiple of their number on;
+  // nothing where the lanes are other digits than that.
+  std::optional<int> lane_axis() const;
+  // The extent of an axis, rounded up to whole texels where the lanes are of this axis.
+  int64_t extent_with_lanes(size_t axis) const;
+};
+
+struct LayoutProblem {
+  std::string text, help;   // lower case, without a final stop
+  std::optional<int> axis;  // at fault
+  bool lanes = false;       // at fault
+};
+// What is wrong with a layout, with the names of its axes: an index without a place or with two,
+// extents below 1 or too large, rows in a buffer, or lanes that are no texel's. All else here is
+// for layouts without a problem.
+std::optional<LayoutProblem> find_problem(const Layout& layout,
+                                          const std::vector<std::string>& names);
+
+// Whether each element has the same place in both, in objects of one kind and size, with the same
+// in their padding. Where padding is where no element could lie, it may answer no.
+bool same_places(const Layout& a, const Layout& b);
+
+// Row-major, the last axis fastest.
+Layout linear_layout(Shape shape);
+
+// The layout that a texture rule gives a shape of one or more axes. When the last extent is not
+// 4, the last axis is first split into [ceil(extent / 4), 4]. A missing axis counts as 1.
+Layout texture_layout(const Shape& shape, TextureRule rule);
+
+// d0, d1, ...: the names of axes where nobody gave others.
+std::vector<std::string> axis_names(size_t rank);
+
+// texture[(d0, d1, d2) -> rows=(d0, d1), cols=(d2/4), lanes=(d2%4)]
+std::string to_string(const Layout& layout);
+std::string to_string(const Layout& layout, const std::vector<std::string>& names);
+
+}  // namespace texloom::ir

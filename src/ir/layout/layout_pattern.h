@@ -1,0 +1,30 @@
+// Layouts for tensors of one rank, whatever their extents: what `layout=` says of a tensor whose
+// extents lowering may find out later, and `transform_layout` of one that it reshapes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/layout/layout.h"
+#include "support/source_location.h"
+
+namespace texloom::ir {
+
+struct LayoutPattern {
+  std::vector<std::string> names;  // of the axes
+  LayoutParts rows, cols, lanes;   // kToTheEnd among their extents
+  MemoryObject object = MemoryObject::Buffer;
+  Padding padding = Padding::Undefined;
+
+  bool operator==(const LayoutPattern&) const = default;
+};
+
+// Of a shape of the pattern's rank, with positive extents. find_problem says whether the parts
+// make up its axes.
+Layout layout_for(const LayoutPattern& pattern, const Shape& shape);
+// The pattern that has this layout for its shape: outermost digits reach to the end of their axes.
+LayoutPattern pattern_of(const Layout& layout, std::vector<std::string> names);
+
+std::string to_string(const LayoutPattern& pattern);
+
+}  // namespace texloom::ir

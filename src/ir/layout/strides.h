@@ -1,0 +1,19 @@
+// Strides of row-major arrays.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace texloom::ir {
+
+// How many elements apart neighbors along the axis are: the product of the extents of later axes.
+// `times` multiplies a stride, at first `one`, by an extent.
+template <class Stride, class Extent, class Times>
+Stride row_major_stride(const std::vector<Extent>& extents, size_t axis, Stride one,
+                        const Times& times) {
+  Stride stride = one;
+  for (size_t i = axis + 1; i < extents.size(); ++i) stride = times(stride, extents[i]);
+  return stride;
+}
+
+}  // namespace texloom::ir

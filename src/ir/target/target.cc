@@ -1,0 +1,201 @@
+#include "ir/target/target.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <sstream>
+
+#include "support/check.h"
+#include "support/diagnostic.h"
+
+namespace texloom::ir {
+namespace {
+
+struct Kind {
+  std::string_view name;
+  TargetKind kind;
+};
+constexpr std::array kKinds = {Kind{"opencl", TargetKind::OpenCL}};
+
+// Limits every device of the family has. Sources: the OpenCL 1.2 full profile's minima for the
+// plain target (images 8192, 128 and 8 image arguments, 32 KiB, 1024 bytes of arguments) and
+// NVIDIA's 64 threads along z, the vendors' guides for others.
+struct Preset {
+  std::string_view device;
+  int64_t max_threads, max_threads_z, max_image_size, local_memory_bytes;
+  bool is_processor;
+};
+constexpr std::array kPresets = {
+    Preset{"", 1024, 64, 8192, 32768, true},
+    Preset{"adreno", 1024, 1024, 16384, 32768, false},
+    Preset{"mali", 256, 256, 8192, 32768, false},
+    Preset{"intel_graphics", 256, 256, 16384, 65536, false},
+    Preset{"nvidia", 1024, 64, 16384, 49152, false},
+    Preset{"pocl", 1024, 1024, 8192, 32768, true},
+};
+
+struct Attribute {
+  std::string_view name;
+  int64_t GpuLimits::* field;
+};
+constexpr std::array kAttributes = {
+    Attribute{"max_num_threads", &GpuLimits::max_threads},
+    Attribute{"max_num_threads_z", &GpuLimits::max_threads_z},
+    Attribute{"texture_spatial_limit", &GpuLimits::max_image_size},
+    Attribute{"max_local_memory", &GpuLimits::local_memory_bytes},
+    Attribute{"max_private_memory", &GpuLimits::private_memory_bytes},
+    Attribute{"max_image_reads", &GpuLimits::max_image_reads},
+    Attribute{"max_image_writes", &GpuLimits::max_image_writes},
+    Attribute{"max_parameter_size", &GpuLimits::max_parameter_bytes},
+};
+
+struct Flag {
+  std::string_view name;
+  bool& (*field)(Target&);
+};
+constexpr std::array kFlags = {
+    Flag{"images", [](Target& t) -> bool& { return t.features.images; }},
+    Flag{"float64", [](Target& t) -> bool& { return t.features.float64; }},
+    Flag{"float16_arithmetic", [](Target& t) -> bool& { return t.features.float16_arithmetic; }},
+    Flag{"block_stack", [](Target& t) -> bool& { return t.quirks.block_stack; }},
+    Flag{"conditional_barriers", [](Target& t) -> bool& { return t.quirks.conditional_barriers; }},
+    Flag{"contract", [](Target& t) -> bool& { return t.math.contract; }},
+    Flag{"checked", [](Target& t) -> bool& { return t.checked; }},
+};
+
+bool apply_preset(Target& target, std::string_view device) {
+  for (const Preset& preset : kPresets) {
+    if (preset.device != device) continue;
+    target.device = device;
+    target.limits.max_threads = preset.max_threads;
+    target.limits.max_threads_z = preset.max_threads_z;
+    target.limits.max_image_size = preset.max_image_size;
+    target.limits.local_memory_bytes = preset.local_memory_bytes;
+    target.quirks = quirks_of(preset.is_processor);
+    return true;
+  }
+  return false;
+}
+
+std::string preset_help() {
+  return fmt::format("use one of {}", fmt::join(target_presets(), ", "));
+}
+
+void apply_attribute(Target& target, std::string_view word, const SourceLocation& where) {
+  const size_t equals = word.find('=');
+  const std::string_view name = word.substr(1, equals == word.npos ? word.npos : equals - 1);
+  const std::string_view text = equals == word.npos ? "" : word.substr(equals + 1);
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool number = !text.empty() && error == std::errc() && end == text.data() + text.size();
+  for (const Flag& row : kFlags) {
+    if (row.name != name) continue;
+    if (!number || (value != 0 && value != 1)) {
+      fail(where, Code::UnknownTarget, fmt::format("write -{}=1 or -{}=0", name, name),
+           "the target attribute '{}' is 0 or 1, not '{}'", name, text);
+    }
+    row.field(target) = value == 1;
+    return;
+  }
+  for (const Attribute& row : kAttributes) {
+    if (row.name != name) continue;
+    if (!number || value < 1) {
+      fail(where, Code::UnknownTarget, "give it a positive number",
+           "the target attribute '{}' needs a positive number, not '{}'", name, text);
+    }
+    target.limits.*row.field = value;
+    return;
+  }
+  fail(where, Code::UnknownTarget,
+       "write one as -max_num_threads=256; Target(\"opencl\").attrs has them all with their values",
+       "unknown target attribute '{}'", word);
+}
+
+}  // namespace
+
+std::string_view to_string(TargetKind kind) {
+  for (const Kind& row : kKinds) {
+    if (row.kind == kind) return row.name;
+  }
+  TL_UNREACHABLE();
+}
+
+Quirks quirks_of(bool is_processor) {
+  return {.block_stack = is_processor, .conditional_barriers = !is_processor};
+}
+
+Target parse_target(std::string_view text, const SourceLocation& where) {
+  std::istringstream words{std::string(text)};
+  std::string word;
+  words >> word;
+  const auto kind =
+      std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& row) { return row.name == word; });
+  if (kind == kKinds.end()) {
+    fail(where, Code::UnknownTarget, preset_help(), "no kernels are made for the target '{}'",
+         text);
+  }
+  Target target;
+  target.kind = kind->kind;
+  std::vector<std::string> attributes;
+  while (words >> word) {
+    if (word.starts_with("-device=")) {
+      const std::string device = word.substr(std::string_view("-device=").size());
+      if (device.empty() || !apply_preset(target, device)) {
+        fail(where, Code::UnknownTarget, preset_help(), "unknown OpenCL device preset '{}'",
+             device);
+      }
+    } else if (word.starts_with("-")) {
+      attributes.push_back(word);
+    } else {
+      fail(where, Code::UnknownTarget, "attributes begin with a hyphen, as -max_num_threads=256",
+           "unexpected '{}' in the target '{}'", word, text);
+    }
+  }
+  for (const std::string& attribute : attributes) apply_attribute(target, attribute, where);
+  return target;
+}
+
+std::string to_string(const Target& target) {
+  Target preset;
+  TL_CHECK(apply_preset(preset, target.device));
+  std::string text(to_string(target.kind));
+  if (!target.device.empty()) text += " -device=" + target.device;
+  for (const Attribute& row : kAttributes) {
+    if (target.limits.*row.field != preset.limits.*row.field) {
+      text += fmt::format(" -{}={}", row.name, target.limits.*row.field);
+    }
+  }
+  const auto flags = flag_attributes(target), usual = flag_attributes(preset);
+  for (size_t i = 0; i < flags.size(); ++i) {
+    const auto [name, is_on] = flags[i];
+    if (is_on != usual[i].second) text += fmt::format(" -{}={}", name, is_on ? 1 : 0);
+  }
+  return text;
+}
+
+std::vector<std::pair<std::string_view, bool>> flag_attributes(const Target& target) {
+  Target copy = target;
+  std::vector<std::pair<std::string_view, bool>> values;
+  for (const Flag& row : kFlags) values.emplace_back(row.name, row.field(copy));
+  return values;
+}
+
+std::vector<std::pair<std::string_view, int64_t>> numeric_attributes(const Target& target) {
+  std::vector<std::pair<std::string_view, int64_t>> values;
+  for (const Attribute& row : kAttributes) values.emplace_back(row.name, target.limits.*row.field);
+  return values;
+}
+
+std::vector<std::string> target_presets() {
+  std::vector<std::string> texts;
+  for (const Preset& preset : kPresets) {
+    texts.push_back(preset.device.empty() ? "opencl"
+                                          : fmt::format("opencl -device={}", preset.device));
+  }
+  return texts;
+}
+
+}  // namespace texloom::ir

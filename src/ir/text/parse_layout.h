@@ -1,0 +1,37 @@
+// Layouts in texts: for the parser of declarations (ir/text/parse_buffer.h) and for `layout=`.
+#pragma once
+
+#include "ir/layout/layout_pattern.h"
+#include "ir/text/parse_digits.h"
+
+namespace texloom::ir {
+
+// Reads
+//   texture[(n, c, h, w) -> rows=(n, c/4, h), cols=(w), lanes=c%4, padding=zero]
+// The names stand for the axes, in order. A list may be left out when it is empty, its brackets
+// when it has one part.
+class LayoutParser {
+ public:
+  // Reads one from here on. Fails as the reader does.
+  explicit LayoutParser(TextReader& reader);
+
+  const LayoutPattern& pattern() const { return pattern_; }
+  // Of this shape. Fails with the code at the name of the axis or the list at fault.
+  Layout bind(const Shape& shape, Code code = Code::BadText) const;
+
+ private:
+  void object();
+  void lists();
+  void padding();
+
+  TextReader& reader_;
+  DigitParser digits_;
+  LayoutPattern pattern_;
+  Token start_, lanes_token_;
+};
+
+// Parses the `layout=` that a user gives a tensor of this shape. Fails at `where` with BadLayout,
+// the piece at fault shown by a caret.
+LayoutPattern parse_layout(std::string_view text, const Shape& shape, const SourceLocation& where);
+
+}  // namespace texloom::ir

@@ -1,0 +1,406 @@
+#include "ir/text/parse_stmt.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/equal.h"
+#include "ir/text/parse_buffer.h"
+#include "support/check.h"
+
+namespace texloom::ir {
+namespace {
+
+constexpr int64_t kMaxExtent = int64_t{1} << 48;
+
+using Words = std::array<std::string_view, 2>;
+
+// The words that statements begin with, besides those of loops (ir/loop_kind.h). A node of
+// nodes.def without a row here does not compile.
+namespace words {
+constexpr Words kStore = {};  // the name of the buffer
+constexpr Words kTextureStore = {"texture2d.store"};
+constexpr Words kEvaluate = {"evaluate"};
+constexpr Words kFor = {};  // find_loop_kind()
+constexpr Words kIf = {"if"};
+constexpr Words kWhile = {"while"};
+constexpr Words kSeq = {};  // statements in a row
+constexpr Words kLet = {"let"};
+constexpr Words kNest = {"nest"};
+constexpr Words kAllocate = {"buffer.alloca", "texture2d.alloca"};
+constexpr Words kFree = {"buffer.free", "texture2d.free"};
+constexpr Words kBarrier = {"barrier"};
+constexpr Words kLaunch = {"launch"};
+constexpr Words kPipelined = {"pipelined"};
+}  // namespace words
+
+std::optional<StmtKind> kind_of(std::string_view word) {
+  static constexpr std::pair<StmtKind, Words> kTable[] = {
+#define TL_EXPR(Name, summary)
+#define TL_STMT(Name, summary) {StmtKind::Name, words::k##Name},
+#include "ir/nodes.def"
+#undef TL_EXPR
+#undef TL_STMT
+  };
+  if (find_loop_kind(word)) return StmtKind::For;
+  for (const auto& [kind, words] : kTable) {
+    if (!word.empty() && std::ranges::find(words, word) != words.end()) return kind;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// -- Blocks.
+
+Stmt StmtParser::statements() {
+  std::vector<Block> open(1);
+  for (;;) {
+    if (reader_.at("}") && open.size() > 1) {
+      reader_.next();
+      Stmt closed = open.back().close(body_of(open.back().items));
+      open.pop_back();
+      open.back().items.push_back(statement(std::move(closed)));
+    } else if (reader_.at("}") || reader_.peek().kind == TokenKind::End || at_kernel()) {
+      if (open.size() > 1) reader_.fail_expected("a statement or '}'");
+      return body_of(open.back().items);
+    } else if (Close close = opening()) {
+      if (open.size() > kMaxDepth) {
+        reader_.fail_at(reader_.peek(), Code::ProgramTooDeep,
+                        fmt::format("loops are nested more than {} levels deep", kMaxDepth),
+                        "use fewer nested loops");
+      }
+      reader_.expect("{");
+      open.push_back({std::move(close), {}});
+    } else {
+      open.back().items.push_back(item());
+    }
+  }
+}
+
+Stmt StmtParser::body_of(std::vector<Item>& items) {
+  Stmts reversed;
+  for (auto i = items.rbegin(); i != items.rend(); ++i) {
+    if (i->stmt) {
+      reversed.push_back(std::move(i->stmt));
+      continue;
+    }
+    Stmt body = make_seq({reversed.rbegin(), reversed.rend()});
+    reversed = {i->var ? make_let(i->var, i->value, std::move(body), i->location)
+                       : make_allocate(i->buffer, std::move(body), i->location)};
+  }
+  return make_seq({reversed.rbegin(), reversed.rend()});
+}
+
+std::optional<StmtKind> StmtParser::kind_here() const {
+  const bool name = reader_.at_name();
+  if (reader_.peek().kind == TokenKind::Quoted || (name && reader_.at("[", 1))) {
+    return StmtKind::Store;
+  }
+  return name ? kind_of(reader_.peek().text) : std::nullopt;
+}
+
+StmtParser::Close StmtParser::opening() {
+  if (reader_.at("{")) return [](Stmt body) { return body; };
+  const std::optional<StmtKind> kind = kind_here();
+  if (kind == StmtKind::For) return loop();
+  if (kind == StmtKind::If) return condition();
+  if (kind == StmtKind::While) return condition();
+  if (kind == StmtKind::Nest) return nest();
+  if (kind == StmtKind::Pipelined) return pipelined();
+  return nullptr;
+}
+
+StmtParser::Close StmtParser::loop() {
+  const Token first = reader_.next();
+  const LoopKind kind = *find_loop_kind(first.text);
+  ThreadTag thread;
+  if (kind == LoopKind::Thread) {
+    reader_.expect("<");
+    thread = reader_.thread_tag();
+    reader_.expect(">");
+  }
+  const NamedToken name = reader_.name("the name of a loop variable");
+  std::optional<Type> type;
+  if (reader_.accept(":")) type = reader_.type();
+  reader_.expect("<");
+  const Expr extent = exprs_.expr();
+  const Expr var = names_.bind(reader_, name, type.value_or(extent->type));
+  const SourceLocation location = place(first);
+  return [this, kind, thread, first, var, extent, location](Stmt body) {
+    Stmt s = kind == LoopKind::Thread
+                 ? make_thread_for(var, extent, thread, std::move(body), location)
+                 : make_for(var, extent, kind, std::move(body), location);
+    return checked(exprs_, first, std::move(s));
+  };
+}
+
+StmtParser::Close StmtParser::condition() {
+  const Token first = reader_.next();
+  const bool repeats = first.text == "while";
+  const Expr condition = exprs_.expr();
+  exprs_.require(first, "write a comparison", guard_problem(condition->type));
+  const SourceLocation location = place(first);
+  return [repeats, condition, location](Stmt body) {
+    return (repeats ? make_while : make_if)(condition, std::move(body), location);
+  };
+}
+
+StmtParser::Close StmtParser::nest() {
+  const Token first = reader_.next();
+  const Buffer result = names_.buffer(reader_, reader_.name("the name of a buffer"));
+  const SourceLocation location = place(first);
+  return [result, location](Stmt body) { return make_nest(result, std::move(body), location); };
+}
+
+StmtParser::Close StmtParser::pipelined() {
+  const Token first = reader_.next();
+  const Buffer buffer = names_.buffer(reader_, reader_.name("the name of a buffer"));
+  reader_.expect_word("stages");
+  reader_.expect("=");
+  const auto stages = static_cast<int>(
+      reader_.integer("a number of stages", kMinPipelineStages, kMaxPipelineStages));
+  const SourceLocation location = place(first);
+  return [this, first, buffer, stages, location](Stmt body) {
+    return checked(exprs_, first, make_pipelined(buffer, stages, std::move(body), location));
+  };
+}
+
+// -- Statements without a block.
+
+StmtParser::Item StmtParser::item() {
+  const std::optional<StmtKind> kind = kind_here();
+  if (!kind) reader_.fail_expected("a statement");
+  switch (*kind) {
+    case StmtKind::Store:
+      return statement(store());
+    case StmtKind::TextureStore:
+      return statement(texture_store());
+    case StmtKind::Evaluate:
+      return statement(evaluate());
+    case StmtKind::Let:
+      return let();
+    case StmtKind::Allocate:
+      return allocate();
+    case StmtKind::Free:
+      return statement(free());
+    case StmtKind::Barrier:
+      return statement(barrier());
+    case StmtKind::Launch:
+      return statement(launch());
+    case StmtKind::For:
+    case StmtKind::If:
+    case StmtKind::While:
+    case StmtKind::Nest:
+    case StmtKind::Pipelined:
+    case StmtKind::Seq:
+      break;  // opening() and statements() have them
+  }
+  TL_UNREACHABLE();
+}
+
+Stmt StmtParser::store() {
+  const NamedToken name = reader_.name("the name of a buffer");
+  const Buffer buffer = names_.buffer(reader_, name);
+  reader_.expect("[");
+  Exprs indices = exprs_.list_until("]");
+  reader_.expect("=");
+  Expr value = exprs_.expr();
+  exprs_.require(name.token, "give the value and all index vectors the same number of lanes",
+                 access_problem(indices, value->type));
+  SourceLocation location = place(name.token);
+  return checked(exprs_, name.token,
+                 make_store(buffer, std::move(indices), std::move(value), std::move(location)));
+}
+
+Stmt StmtParser::texture_store() {
+  const Token first = reader_.next();
+  reader_.expect("(");
+  const NamedToken name = reader_.name("the name of a texture");
+  const Buffer texture = names_.buffer(reader_, name);
+  if (!texture->is_texture()) {
+    reader_.wrong(name.token, "store its elements by A[i] = x", "{} is not a texture",
+                  name.token.text);
+  }
+  reader_.expect(",");
+  Expr x, y;
+  exprs_.texel(x, y);
+  reader_.expect(",");
+  Expr value = exprs_.expr();
+  reader_.expect(":");
+  const Token at = reader_.peek();
+  const Type type = reader_.type();
+  if (type != value->type || type.lanes != kTexelLanes) {
+    reader_.wrong(at, "write the value's type, of four lanes", "a value of type {} is stored as {}",
+                  to_string(value->type), to_string(type));
+  }
+  reader_.expect(")");
+  SourceLocation location = place(first);
+  return checked(exprs_, first,
+                 make_texture_store(texture, std::move(x), std::move(y), std::move(value),
+                                    std::move(location)));
+}
+
+Stmt StmtParser::evaluate() {
+  const Token first = reader_.next();
+  Expr call = exprs_.expr();
+  return checked(exprs_, first, make_evaluate(std::move(call), place(first)));
+}
+
+StmtParser::Item StmtParser::let() {
+  const Token first = reader_.next();
+  const NamedToken name = reader_.name("the name of a variable");
+  reader_.expect(":");
+  const Type type = reader_.type();
+  reader_.expect("=");
+  Expr value = exprs_.expr();
+  if (value->type != type) {
+    reader_.wrong(name.token, "convert the value, as in float32(i)",
+                  "{} is declared {}, its value is {}", name.token.text, to_string(type),
+                  to_string(value->type));
+  }
+  const Expr var = names_.bind(reader_, name, type);
+  return {nullptr, var, std::move(value), nullptr, place(first)};
+}
+
+std::optional<Buffer> StmtParser::temporary() {
+  if (kind_here() != StmtKind::Allocate) return std::nullopt;
+  const bool is_global = reader_.at_word("texture2d.alloca") || reader_.at_word("global", 3);
+  if (!is_global) return std::nullopt;
+  return allocate().buffer;
+}
+
+StmtParser::Item StmtParser::allocate() {
+  const Token first = reader_.next();
+  const NamedToken name = reader_.name("the name of a buffer");
+  reader_.expect(":");
+  const Declaration declaration = parse_declaration(reader_, names_);
+  SourceLocation location = place(first);
+  const Buffer buffer = names_.declare(reader_, name, declaration, location);
+  check_object(first, *buffer);
+  return {nullptr, nullptr, nullptr, buffer, std::move(location)};
+}
+
+void StmtParser::check_object(const Token& word, const BufferNode& buffer) const {
+  if (word.text.starts_with("texture2d") != buffer.is_texture()) {
+    reader_.wrong(word, "texture2d is for textures, buffer for all others", "{} is {} texture",
+                  spell_name(buffer.name), buffer.is_texture() ? "a" : "not a");
+  }
+}
+
+Stmt StmtParser::free() {
+  const Token first = reader_.next();
+  const NamedToken name = reader_.name("the name of a buffer");
+  const Buffer buffer = names_.buffer(reader_, name);
+  check_object(first, *buffer);
+  return make_free(buffer, place(first));
+}
+
+Stmt StmtParser::barrier() {
+  const Token first = reader_.next();
+  return make_barrier(place(first));
+}
+
+// -- Launches.
+
+void StmtParser::find_kernels() {
+  for (size_t i = 0; reader_.peek(i).kind != TokenKind::End; ++i) {
+    const Token& token = reader_.peek(i + 1);
+    const bool quoted = token.kind == TokenKind::Quoted;
+    const bool header = reader_.at_word("kernel", i) && (quoted || reader_.at_name(i + 1)) &&
+                        reader_.at_word("grid", i + 2) && reader_.at("=", i + 3);
+    if (!header) continue;
+    const auto name = quoted ? unquote(token.text) : std::optional(std::string(token.text));
+    const auto number = static_cast<int>(numbers_.size());
+    if (name) numbers_.try_emplace(*name, number);
+  }
+}
+
+Expr StmtParser::extent() {
+  const bool sum = reader_.at("*", 1) || reader_.at("+", 1) || reader_.at("-", 1);
+  const bool number_here = reader_.peek().kind == TokenKind::Integer || reader_.at("-");
+  if (!number_here || sum) return exprs_.domain("an extent");
+  const int64_t number = reader_.integer("an extent", 1, kMaxExtent);
+  return make_int(number, number > INT32_MAX ? kInt64 : kInt32);
+}
+
+std::array<Expr, 3> StmtParser::extents(std::string_view what) {
+  reader_.expect_word(what);
+  reader_.expect("=");
+  reader_.expect("(");
+  std::array<Expr, 3> e;
+  for (size_t i = 0; i < e.size(); ++i) {
+    if (i > 0) reader_.expect(",");
+    e[i] = extent();
+  }
+  reader_.expect(")");
+  return e;
+}
+
+std::array<int64_t, 3> StmtParser::block_extents() {
+  const Token at = reader_.peek();
+  std::array<int64_t, 3> numbers{};
+  const std::array<Expr, 3> e = extents("block");
+  for (size_t i = 0; i < e.size(); ++i) {
+    const int64_t* number = int_value(e[i]);
+    if (number == nullptr) {
+      reader_.wrong(at, "write three numbers", "a block has a constant number of threads");
+    }
+    numbers[i] = *number;
+  }
+  return numbers;
+}
+
+Stmt StmtParser::launch() {
+  const Token first = reader_.next();
+  PendingLaunch launch;
+  launch.kernel = reader_.name("the name of a kernel");
+  reader_.expect("(");
+  if (!reader_.accept(")")) {
+    do {
+      launch.operands.push_back(reader_.name("an operand of the launch"));
+    } while (reader_.accept(","));
+    if (!reader_.accept(")")) reader_.fail_expected("',' or ')'");
+  }
+  launch.grid = extents("grid");
+  launch.block = block_extents();
+  const auto found = numbers_.find(launch.kernel.name);
+  if (found == numbers_.end()) {
+    reader_.wrong(launch.kernel.token, "write the kernel after the plan", "there is no kernel {}",
+                  launch.kernel.token.text);
+  }
+  const int number = found->second;
+  launches_.push_back(std::move(launch));
+  return make_launch(number, place(first));
+}
+
+void StmtParser::check_launches(const std::vector<Kernel>& kernels) const {
+  for (const PendingLaunch& launch : launches_) {
+    check_launch(launch, kernels[static_cast<size_t>(kernel_number(launch.kernel.name))]);
+  }
+}
+
+void StmtParser::check_launch(const PendingLaunch& launch, const Kernel& k) const {
+  const Token& at = launch.kernel.token;
+  const bool same_grid = std::equal(k.grid.begin(), k.grid.end(), launch.grid.begin(),
+                                    [](const Expr& x, const Expr& y) { return equal(x, y); });
+  if (!same_grid || launch.block != k.block) {
+    reader_.wrong(at, "repeat those of the kernel", "the kernel {} has another grid or block",
+                  at.text);
+  }
+  if (launch.operands.size() != k.params.size()) {
+    reader_.wrong(at, "repeat the parameters of the kernel", "the kernel {} takes {} operands",
+                  at.text, k.params.size());
+  }
+  for (size_t i = 0; i < k.params.size(); ++i) {
+    const NamedToken& operand = launch.operands[i];
+    const KernelParam& p = k.params[i];
+    const bool same = p.scalar ? p.scalar.same_as(names_.find_variable(operand.name))
+                               : p.buffer.same_as(names_.find_buffer(operand.name));
+    if (same) continue;
+    reader_.wrong(operand.token, "repeat the parameters of the kernel",
+                  "parameter {} of kernel {} is {}", i, at.text,
+                  spell_name(p.scalar ? as<Var>(p.scalar)->name : p.buffer->name));
+  }
+}
+
+}  // namespace texloom::ir

@@ -1,0 +1,484 @@
+#include "ir/verify/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "ir/analysis/symbolic_extents.h"
+#include "ir/analysis/uniform_values.h"
+#include "ir/equal.h"
+#include "ir/evaluation.h"
+#include "ir/verify/verify_allocations.h"
+#include "ir/verify/verify_bounds.h"
+#include "ir/verify/verify_kernel.h"
+#include "ir/verify/verify_padding.h"
+#include "ir/verify/verify_scope.h"
+#include "ir/verify/verify_stages.h"
+#include "ir/verify/verify_text.h"
+#include "ir/verify/verify_types.h"
+#include "ir/verify/violations.h"
+#include "ir/visit.h"
+#include "support/check.h"
+
+namespace texloom::ir {
+namespace {
+
+class Verifier {
+ public:
+  Verifier(const Program& program, VerifyOptions options)
+      : program_(program), options_(options), bounds_(program) {}
+
+  std::vector<Violation> run() {
+    if (program_.stage == ProgramStage::Te) return {};  // the program is still empty
+    const bool has_kernels = program_.stage >= ProgramStage::Kernels;
+    enter_place(has_kernels                                 ? Place::Plan
+                : program_.stage == ProgramStage::Flattened ? Place::Flattened
+                                                            : Place::Loops);
+    for (const Expr& symbol : program_.symbols) define(symbol);
+    for (const Buffer& param : program_.params) {
+      check_global(param, "parameter");
+      define_with_origin(param);
+    }
+    for (const Buffer& temporary : program_.temporaries) {
+      check_global(temporary, "temporary");
+      allocate(temporary, temporary);
+    }
+    stmt(program_.body);
+    if (!has_kernels && !program_.kernels.empty()) {
+      found_.add(Rule::Plan, &program_, program_.name, {}, "it has kernels before stage kernels");
+    }
+    std::unordered_set<std::string_view> names;
+    for (const Kernel& k : program_.kernels) {
+      if (!names.insert(k.name).second) {
+        found_.add(Rule::Plan, &k, k.name, k.location, "another kernel has the same name");
+      }
+      kernel(k);
+    }
+    return found_.take();
+  }
+
+ private:
+  void check_global(const Buffer& b, std::string_view what) {
+    if (b->memory == MemoryScope::Global) return;
+    found_.add(Rule::Visibility, b, "a {} of the program is {}", what, to_string(b->memory));
+  }
+
+  void enter_place(Place place) {
+    place_ = place;
+    form_ = {.logical = place == Place::Loops, .widened = place == Place::Legalized};
+  }
+
+  // -- Kernels.
+
+  void kernel(const Kernel& k) {
+    enter_place(program_.stage == ProgramStage::Legalized ? Place::Legalized : Place::Kernel);
+    scope_.leave(0);
+    scope_.forget_facts();
+    usage_.clear();
+    found_.location = k.location;
+    kernel_ = &k;
+    for (const KernelParam& p : k.params) {
+      check_param(k, p, found_);
+      if (p.buffer && !p.scalar) define(p.buffer);
+      if (p.scalar && !p.buffer) define(p.scalar);
+    }
+    for (const KernelParam& p : k.params) {
+      if (p.buffer) origin_is_defined(p.buffer);
+    }
+    axes();
+    uniform_.emplace(k);
+    stmt(k.body);
+    check_shared_buffers(k, found_);
+    for (const KernelParam& p : k.params) {
+      const auto usage = usage_.find(p.buffer.get());
+      if (usage != usage_.end()) check_access(k, p, usage->second, found_);
+    }
+    if (options_.target != nullptr) check_limits(k, *options_.target, found_);
+  }
+
+  void origin_is_defined(const Buffer& b) {
+    for (const Expr* word : {&b->origin.x, &b->origin.y}) {
+      if (*word && !scope_.contains(word->get())) {
+        found_.add(Rule::Definitions, b, "its origin {} is not a parameter", text_of(*word));
+      }
+    }
+  }
+
+  void axes() {
+    check_axes(*kernel_, found_);
+    for (const ThreadAxis& axis : kernel_->axes) {
+      if (int_value(axis.extent) == nullptr && !axis.tag.block) continue;
+      bounds_.enter(axis);
+      define(axis.var, !axis.tag.block);
+    }
+  }
+
+  // -- Definitions.
+
+  template <class Node>
+  void define(const Ref<Node>& node, bool varying = false) {
+    if constexpr (std::is_same_v<Node, BufferNode>) {
+      const std::string problem = buffer_problem(*node);
+      if (!problem.empty()) found_.add(Rule::Buffers, node, "{}", problem);
+    }
+    if (!scope_.define(node.get(), varying)) {
+      found_.add(Rule::Definitions, node, "it is defined again inside its scope");
+    }
+  }
+  void define_with_origin(const Buffer& buffer) {
+    define(buffer);
+    for (const Expr& extent : buffer->extents) {
+      has_value_here(buffer, extent);
+      walk(extent, [&](const Var& v) {
+        if (loop_extents_.contains(&v))
+          found_.add(Rule::Buffers, buffer, "its size depends on the loop over {}", v.name);
+      });
+    }
+    if (buffer->origin.x) define(buffer->origin.x);
+    if (buffer->origin.y) define(buffer->origin.y);
+  }
+  template <class Node>
+  void allocate(const Buffer& b, const Ref<Node>& where) {
+    if (b->origin.exact_image) {
+      found_.add(Rule::Buffers, where, "{} is not a parameter: its image may be larger", b->name);
+    }
+    define_with_origin(b);
+    allocations_.allocate(b, loop_);
+  }
+  // Checks that the plan can compute the extent.
+  template <class Node>
+  void has_value_here(const Ref<Node>& user, const Expr& extent) {
+    const bool computed = int_value(extent) != nullptr || is_extent(extent);
+    if (!computed) found_.add(Rule::Plan, user, "the plan does not compute {}", text_of(extent));
+    walk(extent, [&](const Var& v) {
+      if (!scope_.contains(&v))
+        found_.add(Rule::Definitions, user, "{} is not defined here", v.name);
+    });
+  }
+  template <class Node>
+  void use_buffer(const Buffer& buffer, Access access, const Ref<Node>& user) {
+    Usage& usage = usage_[buffer.get()];
+    (access == Access::Read ? usage.read : usage.write) = true;
+    if (!scope_.use(buffer.get())) {
+      if (kernel_ == nullptr) {
+        found_.add(Rule::Definitions, user, "{} is not defined here", buffer->name);
+      } else {
+        found_.add(Rule::Visibility, user,
+                   "{} is not a parameter of kernel {}, nor allocated there", buffer->name,
+                   kernel_->name);
+      }
+    }
+    if (kernel_ != nullptr || buffer->memory == MemoryScope::Global) return;
+    if (nest_of_.try_emplace(buffer.get(), nest_).first->second != nest_) {
+      found_.add(Rule::Visibility, user, "the {} buffer {} is used by two kernels",
+                 to_string(buffer->memory), buffer->name);
+    }
+  }
+
+  // -- Expressions.
+
+  Fact expr(const Expr& e) {
+    if (const Fact* fact = scope_.known(e, guards_ > 0)) return *fact;
+    const Fact outer = scope_.begin(guards_ > 0);
+    if (!allows(place_, e->kind)) {
+      found_.add(Rule::Nodes, e, "{} is not allowed in {}", name_of(e->kind), to_string(place_));
+    }
+    if (operands(e)) {
+      const std::string problem = type_problem(e, form_);
+      if (!problem.empty()) found_.add(Rule::Types, e, "{}", problem);
+      accesses(e);
+    }
+    return scope_.end(e, outer);
+  }
+
+  // Checks the operands; returns whether none is missing.
+  bool operands(const Expr& e) {
+    const int outer_guards = guards_;
+    bool complete = true;
+    int operand = 0;
+    for_each_child(e, [&](const Expr& child) {
+      complete = complete && child;
+      guards_ = outer_guards + (always_evaluates(e, operand++) ? 0 : 1);
+      if (child) scope_.depend(expr(child));
+    });
+    guards_ = outer_guards;
+    if (!complete) found_.add(Rule::Types, e, "an operand is missing");
+    return complete;
+  }
+
+  void accesses(const Expr& e) {
+    if (e->kind == ExprKind::Var && !scope_.use(e.get())) {
+      found_.add(Rule::Definitions, e, "it is not defined here");
+    } else if (const auto* lane = as<Lane>(e)) {
+      inside(e, lane->index, lane->vector->type.lanes, "a vector");
+    } else if (const auto* load = as<Load>(e)) {
+      use_buffer(load->buffer, Access::Read, e);
+      read(load->buffer, [&] { element(e, load->buffer, load->indices); });
+      if (uniform_ && uniform_->varies(load->buffer)) scope_.set_varying();
+    } else if (e->kind == ExprKind::ForeignCall) {
+      scope_.set_varying();  // it may ask for the index of its thread
+    } else if (const auto* pointer = as<Pointer>(e)) {
+      // The function is trusted to stay inside the box.
+      if (reads(pointer->access)) use_buffer(pointer->buffer, Access::Read, e);
+      if (writes(pointer->access)) use_buffer(pointer->buffer, Access::Write, e);
+    } else if (const auto* texel_load = as<TextureLoad>(e)) {
+      use_buffer(texel_load->texture, Access::Read, e);
+      read(texel_load->texture,
+           [&] { texel(e, texel_load->texture, texel_load->x, texel_load->y); });
+    }
+  }
+
+  // A texture may be read outside its rectangle if the value is not used: passes read texels before
+  // the condition that guards their use, and private copies read past the last element.
+  template <class Check>
+  void read(const Buffer& buffer, const Check& check) {
+    guards_ += buffer->is_texture() ? 1 : 0;
+    check();
+    guards_ -= buffer->is_texture() ? 1 : 0;
+  }
+
+  // -- Accesses to memory.
+
+  template <class Node>
+  void element(const Ref<Node>& node, const Buffer& buffer, const Exprs& indices) {
+    if (buffer->is_texture() && !form_.logical) {
+      found_.add(Rule::Textures, node, "the texture {} is accessed like a buffer", buffer->name);
+    }
+    // The size of a symbolic array is known only at the call.
+    if (buffer->is_symbolic()) return;
+    if (form_.logical) {
+      const size_t axes = std::min(indices.size(), buffer->shape.size());
+      for (size_t i = 0; i < axes; ++i) {
+        // The last texel may be accessed as a whole even if it is only partly filled.
+        inside(node, indices[i], buffer->layout.extent_with_lanes(i), buffer->name);
+      }
+    } else if (!indices.empty()) {
+      inside(node, indices.front(), buffer->layout.col_count(), buffer->name);
+    }
+  }
+
+  template <class Node>
+  void texel(const Ref<Node>& node, const Buffer& texture, const Expr& x, const Expr& y) {
+    if (!texture->is_texture()) {
+      found_.add(Rule::Textures, node, "the buffer {} is accessed like a texture", texture->name);
+    }
+    const auto within_rectangle = [&](const Expr& coordinate, const Expr& origin) {
+      return origin ? coordinate - make_cast(coordinate->type, origin) : coordinate;
+    };
+    const TextureOrigin& origin = texture->origin;
+    inside(node, within_rectangle(x, origin.x), texture->layout.col_count(), texture->name);
+    inside(node, within_rectangle(y, origin.y), texture->layout.row_count(), texture->name);
+  }
+
+  template <class Node>
+  void inside(const Ref<Node>& node, const Expr& index, int64_t extent, std::string_view what) {
+    // Proofs do not use conditions, so guarded accesses are not checked.
+    if (guards_ > 0 || !options_.check_accesses || bounds_.inside(index, extent)) return;
+    bool defined = true;  // otherwise that is the fault, and has been reported
+    walk(index, [&](const Var& v) { defined = defined && scope_.contains(&v); });
+    if (defined) {
+      found_.add(Rule::Bounds, node, "{} is not proven to lie in 0..{} of {}", text_of(index),
+                 extent, what);
+    }
+  }
+
+  // -- Statements.
+
+  void stmt(const Stmt& s) {
+    if (!s) {
+      return found_.add(Rule::Types, &program_, program_.name, found_.location,
+                        "a statement is missing");
+    }
+    const SourceLocation outer_location = found_.location;
+    if (s->location.known()) found_.location = s->location;
+    if (!allows(place_, s->kind)) {
+      found_.add(Rule::Nodes, s, "{} is not allowed in {}", name_of(s->kind), to_string(place_));
+    }
+    bool complete = true;
+    for_each_child(s, [&](const Expr& child) { complete = complete && child; }, [](const Stmt&) {});
+    if (complete) {
+      const std::string problem = type_problem(s, form_);
+      if (!problem.empty()) found_.add(Rule::Types, s, "{}", problem);
+      visit(s, [&](const auto& node) { check(node, s); });
+    } else {
+      found_.add(Rule::Types, s, "an operand is missing");
+    }
+    found_.location = outer_location;
+  }
+
+  void check(const Store& n, const Stmt& s) {
+    for (const Expr& index : n.indices) expr(index);
+    expr(n.value);
+    use_buffer(n.buffer, Access::Write, s);
+    element(s, n.buffer, n.indices);
+  }
+  void check(const TextureStore& n, const Stmt& s) {
+    expr(n.x);
+    expr(n.y);
+    expr(n.value);
+    use_buffer(n.texture, Access::Write, s);
+    texel(s, n.texture, n.x, n.y);
+  }
+  void check(const Evaluate& n, const Stmt&) { expr(n.call); }
+  void check(const For& n, const Stmt& s) {
+    const Fact extent = expr(n.extent);
+    if (!allows(place_, n.loop)) {
+      found_.add(Rule::Nodes, s, "a loop of this kind is not allowed in {}", to_string(place_));
+    }
+    if (n.loop == LoopKind::Thread) return thread_loop(n, s);
+    if (place_ == Place::Plan) has_value_here(s, n.extent);
+    const Stmt* outer_loop = std::exchange(loop_, &n.body);
+    bounds_.enter(n);
+    loop_extents_[n.var.get()] = n.extent;
+    divergent_ += extent.varying ? 1 : 0;
+    body(n.body, n.var, extent.varying);
+    divergent_ -= extent.varying ? 1 : 0;
+    loop_ = outer_loop;
+  }
+  // A stage attached inside a thread loop may have its own loop over the same tag, for cooperative
+  // fetching. Both loops have one index.
+  void thread_loop(const For& n, const Stmt& s) {
+    if (kernel_ == nullptr && nest_ == 0) {
+      found_.add(Rule::Nodes, s, "a loop over {} is outside a nest", to_string(n.tag));
+    }
+    bounds_.enter(n);
+    body(n.body, n.var, !n.tag.block);
+  }
+  void check(const If& n, const Stmt&) {
+    const bool varying = expr(n.condition).varying;
+    ++guards_;
+    divergent_ += varying ? 1 : 0;
+    stmt(n.then);
+    divergent_ -= varying ? 1 : 0;
+    --guards_;
+  }
+  void check(const While& n, const Stmt&) {
+    const bool varying = expr(n.condition).varying;
+    const Stmt* outer_loop = std::exchange(loop_, &n.body);
+    ++guards_;
+    divergent_ += varying ? 1 : 0;
+    stmt(n.body);
+    divergent_ -= varying ? 1 : 0;
+    --guards_;
+    loop_ = outer_loop;
+  }
+  void check(const Seq& n, const Stmt&) {
+    for (const Stmt& each : n.statements) stmt(each);
+  }
+  void check(const Let& n, const Stmt&) {
+    const bool varying = expr(n.value).varying;
+    bounds_.enter(n);
+    body(n.body, n.var, varying);
+  }
+  // A future kernel with local memory of its own: facts about loads elsewhere do not hold in it.
+  void check(const Nest& n, const Stmt& s) {
+    uniform_.emplace(n);
+    if (nest_ != 0) found_.add(Rule::Nodes, s, "it is inside another nest");
+    if (!scope_.contains(n.result.get())) {
+      found_.add(Rule::Definitions, s, "{} is not defined here", n.result->name);
+    }
+    const int outer = std::exchange(nest_, ++nests_);
+    scope_.forget_facts();
+    stmt(n.body);
+    scope_.forget_facts();
+    nest_ = outer;
+  }
+  void check(const Pipelined& n, const Stmt& s) {
+    allocations_.check_pipelined(n, s, loop_);
+    stmt(n.body);
+  }
+  void check(const Allocate& n, const Stmt& s) {
+    const bool global = n.buffer->memory == MemoryScope::Global;
+    if (place_ == Place::Plan && !global) {
+      found_.add(Rule::Visibility, s, "a {} buffer is allocated outside a kernel",
+                 to_string(n.buffer->memory));
+    }
+    if (kernel_ != nullptr && global) {
+      found_.add(Rule::Visibility, s, "global memory is allocated inside a kernel");
+    }
+    const size_t depth = scope_.depth();
+    allocate(n.buffer, s);
+    stmt(n.body);
+    scope_.leave(depth);
+  }
+  void check(const Free& n, const Stmt& s) { allocations_.free(n, s, loop_); }
+  void check(const Barrier&, const Stmt& s) {
+    if (divergent_ > 0) found_.add(Rule::Barriers, s, "not all threads of a block reach it");
+  }
+  void check(const Launch& n, const Stmt& s) {
+    if (n.kernel < 0 || static_cast<size_t>(n.kernel) >= program_.kernels.size()) {
+      return found_.add(Rule::Plan, s, "there is no kernel with this number");
+    }
+    const Kernel& launched = program_.kernels[static_cast<size_t>(n.kernel)];
+    for (const Expr& extent : launched.grid) has_value_here(s, extent);
+    for (const KernelParam& p : launched.params) {
+      const std::string name = p.buffer ? p.buffer->name : text_of(p.scalar);
+      if (p.buffer ? !scope_.contains(p.buffer.get()) : !scope_.contains(p.scalar.get())) {
+        found_.add(Rule::Plan, s, "the plan does not define {} of kernel {}", name, launched.name);
+      } else if (!p.buffer && p.extent && !equal(loop_extents_[p.scalar.get()], p.extent)) {
+        found_.add(Rule::Plan, s, "{} of kernel {} has no loop to {} around it", name,
+                   launched.name, text_of(p.extent));
+      }
+      if (p.buffer && allocations_.is_freed(p.buffer)) {
+        found_.add(Rule::Plan, s, "{} of kernel {} is freed already", name, launched.name);
+      }
+    }
+  }
+
+  void body(const Stmt& s, const Expr& var, bool varying) {
+    const size_t depth = scope_.depth();
+    define(var, varying);
+    stmt(s);
+    scope_.leave(depth);
+  }
+
+  const Program& program_;
+  const VerifyOptions options_;
+  Place place_ = Place::Loops;
+  AccessForm form_;
+  const Kernel* kernel_ = nullptr;
+
+  VerifyScope scope_;
+  BoundsProof bounds_;
+  int guards_ = 0;                        // conditions on which this place depends
+  std::optional<UniformValues> uniform_;  // of the kernel or the nest
+  int divergent_ = 0;                     // conditions and extents around that vary within a block
+
+  const Stmt* loop_ = nullptr;  // the body of the innermost one that is no thread loop
+  std::unordered_map<const ExprNode*, Expr> loop_extents_;  // by variable
+  int nest_ = 0;  // the Nest around, counted from 1; 0: none
+  int nests_ = 0;
+  std::unordered_map<const BufferNode*, int> nest_of_;  // of the first access
+  std::unordered_map<const BufferNode*, Usage> usage_;  // by the kernel
+
+  Violations found_;
+  Allocations allocations_{scope_, found_};
+};
+
+}  // namespace
+
+std::vector<Violation> find_violations(const Program& program, VerifyOptions options) {
+  std::vector<Violation> found = Verifier(program, options).run();
+  return found.empty() && options.check_accesses ? find_padding_violations(program) : found;
+}
+
+void verify(const Program& program, VerifyOptions options) {
+  const std::vector<Violation> violations = find_violations(program, options);
+  if (violations.empty()) return;
+  std::string text = fmt::format(
+      "internal error: program {} breaks the rules of stage {}; this is a bug in Texloom, please "
+      "report it with the script that shows it",
+      program.name, to_string(program.stage));
+  for (const Violation& v : violations) {
+    const std::string where =
+        v.location.known() ? fmt::format(" ({}:{})", *v.location.file, v.location.line) : "";
+    text += fmt::format("\n  [{}] {}: {}{}", to_string(v.rule), v.node, v.problem, where);
+  }
+  throw InternalError(text);
+}
+
+}  // namespace texloom::ir

@@ -1,0 +1,26 @@
+// The table of what each stage allows, for ir/verify/verify.h.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "ir/stmt.h"
+
+namespace texloom::ir {
+
+// Where code stands. From stage Kernels on a program's body is a launch plan, and the code is in
+// kernels.
+enum class Place : uint8_t { Loops, Flattened, Plan, Kernel, Legalized };
+
+// "stage loops", "a launch plan", ...
+std::string_view to_string(Place place);
+
+bool allows(Place place, ExprKind kind);
+bool allows(Place place, StmtKind kind);
+bool allows(Place place, LoopKind loop);
+
+// As nodes.def has it: "TextureLoad".
+std::string_view name_of(ExprKind kind);
+std::string_view name_of(StmtKind kind);
+
+}  // namespace texloom::ir

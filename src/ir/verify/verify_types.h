@@ -1,0 +1,27 @@
+// The rules about types and lanes of single nodes, and about declared buffers, for
+// ir/verify/verify.h. What breaks one is returned as a problem: lower case, without a final stop;
+// empty when all is well. No operand of a node is null.
+#pragma once
+
+#include <string>
+
+#include "ir/buffer.h"
+#include "ir/stmt.h"
+
+namespace texloom::ir {
+
+// How accesses of a stage look.
+struct AccessForm {
+  bool logical = false;  // one index for each axis, not one offset
+  bool widened = false;  // values may be wider than the elements of their buffer
+};
+
+std::string type_problem(const Expr& e, AccessForm form);
+std::string type_problem(const Stmt& s, AccessForm form);
+std::string buffer_problem(const BufferNode& buffer);
+
+// int32 or int64, scalar.
+bool is_scalar_index(const Expr& e);
+bool is_index_variable(const Expr& e);
+
+}  // namespace texloom::ir

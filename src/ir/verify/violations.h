@@ -1,0 +1,43 @@
+// What the verifier has found so far.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/verify/verify.h"
+#include "ir/verify/verify_text.h"
+
+namespace texloom::ir {
+
+// Each rule once for each node, and the first 50 of all.
+class Violations {
+ public:
+  SourceLocation location;  // of nodes that have none of their own
+
+  template <class... Args>
+  void add(Rule rule, const void* node, std::string text, const SourceLocation& where,
+           fmt::format_string<Args...> format, Args&&... args) {
+    if (is_full() || !reported_.emplace(node, rule).second) return;
+    found_.push_back({rule, std::move(text), fmt::format(format, std::forward<Args>(args)...),
+                      where.known() ? where : location});
+  }
+  template <class Node, class... Args>
+  void add(Rule rule, const Ref<Node>& node, fmt::format_string<Args...> format, Args&&... args) {
+    if (is_full()) return;
+    add(rule, node.get(), text_of(node), node->location, format, std::forward<Args>(args)...);
+  }
+
+  std::vector<Violation> take() { return std::move(found_); }
+
+ private:
+  bool is_full() const { return found_.size() >= 50; }
+
+  std::vector<Violation> found_;
+  std::set<std::pair<const void*, Rule>> reported_;
+};
+
+}  // namespace texloom::ir

@@ -1,0 +1,62 @@
+// Counts how often a statement of a lowered program runs: the iterations of the loops around it,
+// including thread axes, for which the conditions around it hold.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "ir/expr.h"
+#include "ir/visit.h"
+
+namespace texloom::lower {
+
+struct Count {
+  static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
+
+  int64_t value = 0;
+  // Otherwise the value is an upper bound: a condition or an extent reads memory, or there are too
+  // many cases to try.
+  bool exact = true;
+
+  bool bounded() const { return value < kUnbounded; }
+  bool operator==(const Count&) const = default;
+};
+
+// The iterations that reach one statement. This is a value; copies serve nested statements.
+//
+// Conditions are tried for every value of their variables. Those that share no variable are counted
+// separately, so that counts of rows and columns multiply.
+class Iterations {
+ public:
+  // The number of cases that all copies together may try.
+  static constexpr int64_t kMaxTried = int64_t{1} << 24;
+
+  // A statement without loops around it, which runs once. `tried`, the caller's, counts cases.
+  explicit Iterations(int64_t& tried) : tried_(&tried) {}
+
+  Iterations inside_loop(const ir::Expr& var, const ir::Expr& extent) const;
+  Iterations under(const ir::Expr& condition, bool holds = true) const;
+  Iterations with(const ir::Expr& var, const ir::Expr& value) const;
+
+  const Count& count() const { return count_; }
+
+ private:
+  // A loop with at most `extent` iterations; `conditions_` tell which of them run.
+  struct Loop {
+    ir::Expr var;
+    int64_t extent = 1;
+  };
+
+  int64_t most(const ir::Expr& extent) const;
+  void require(const ir::Expr& condition);
+  void recount();
+
+  std::vector<Loop> loops_;
+  ir::Exprs conditions_;
+  ir::Substitution values_;  // of Lets, in terms of loops
+  Count count_{1, true};
+  int64_t* tried_;
+};
+
+}  // namespace texloom::lower

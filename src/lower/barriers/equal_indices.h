@@ -1,0 +1,53 @@
+// The variables that have equal values where two accesses have the same element.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "ir/arith/ranges.h"
+#include "ir/expr.h"
+
+namespace texloom::lower {
+
+// Compares two lists of indices, one for each axis, at two points of the loops. If all indices are
+// equal, each pair gives an equation over the differences of the variables at the two points:
+// bx * 64 + tx gives 64 * (bx - bx') + (tx - tx') = 0. The first part is a multiple of 64 and the
+// second is less than 64, so both are 0. The quotient and the remainder of a fused axis together
+// are the axis. Parts that these rules find equal are equal; nothing is said about other parts.
+// `variables` are those that may differ between the points.
+class EqualIndices {
+ public:
+  using Variables = std::unordered_set<const ir::ExprNode*>;
+  EqualIndices(const ir::Exprs& a, const ir::Exprs& b, const Variables& variables,
+               const ir::arith::Ranges& ranges);
+
+  // Whether a variable, or another part of the indices, has one value at both points.
+  bool holds(const ir::Expr& part) const;
+  // Whether the two are never the same element: the indices along some axis differ for all values
+  // of the variables.
+  bool never() const;
+
+ private:
+  struct Difference {
+    ir::Expr part;
+    int64_t factor = 1;
+  };
+  // The differences of parts, times their factors, add up to a value in `rest`.
+  struct Equation {
+    std::vector<Difference> differences;  // the greatest factors first
+    ir::arith::Interval rest;
+  };
+
+  bool is_fixed(const ir::Expr& part) const;
+  void add_equation(const ir::Expr& a, const ir::Expr& b);
+  // Adds what an equation tells; returns whether that is new.
+  bool solve(const Equation& equation);
+  bool join_quotients();
+
+  const Variables& variables_;
+  const ir::arith::Ranges& ranges_;
+  std::vector<Equation> equations_;
+  ir::Exprs known_;
+};
+
+}  // namespace texloom::lower

@@ -1,0 +1,376 @@
+#include "lower/barriers/insert_barriers.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "ir/accesses.h"
+#include "ir/analysis/uniform_values.h"
+#include "ir/equal.h"
+#include "ir/visit.h"
+#include "lower/barriers/drop_barriers.h"
+#include "lower/barriers/loop_ranges.h"
+#include "lower/barriers/shared_access.h"
+#include "lower/barriers/thread_accesses.h"
+#include "support/diagnostic.h"
+#include "support/function_ref.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+using Buffers = std::unordered_set<const BufferNode*>;
+using Variables = UniformValues::Variables;
+
+// Reads and writes of shared buffers that no barrier separates.
+struct Accesses {
+  std::vector<SharedAccess> reads, writes;
+
+  bool empty() const { return reads.empty() && writes.empty(); }
+  // `overwritten` are buffers for which the order of writes matters as well.
+  bool conflicts_with(const Accesses& before, const Buffers& overwritten) const {
+    if (meet(reads, before.writes) || meet(writes, before.reads)) return true;
+    return std::any_of(writes.begin(), writes.end(), [&](const SharedAccess& write) {
+      return overwritten.contains(write.buffer) && meet({write}, before.writes);
+    });
+  }
+  void add(const Accesses& other) {
+    for (const SharedAccess& access : other.reads) add(reads, access);
+    for (const SharedAccess& access : other.writes) add(writes, access);
+  }
+  static void add(std::vector<SharedAccess>& accesses, const SharedAccess& access) {
+    if (std::find(accesses.begin(), accesses.end(), access) == accesses.end()) {
+      accesses.push_back(access);
+    }
+  }
+
+ private:
+  static bool meet(const std::vector<SharedAccess>& a, const std::vector<SharedAccess>& b) {
+    return std::any_of(a.begin(), a.end(), [&](const SharedAccess& x) {
+      return std::any_of(b.begin(), b.end(), [&](const SharedAccess& y) { return x.may_meet(y); });
+    });
+  }
+};
+
+// The accesses of a statement or an expression to some buffers, except reads of an element by the
+// store that replaces it.
+class AccessCollector {
+ public:
+  AccessCollector(const Buffers& buffers, const arith::Ranges& ranges, const Variables& varying)
+      : buffers_(buffers), ranges_(ranges), varying_(varying) {}
+
+  Accesses of(const Stmt& s) && {
+    walk(
+        s,
+        [&](const Store& store) {
+          if (buffers_.contains(store.buffer.get())) {
+            Accesses::add(found_.writes, {store.buffer, store.indices, ranges_, varying_});
+          }
+          note_reads(store);
+        },
+        [&](const TextureStore& store) {
+          for (const Expr& e : {store.x, store.y, store.value}) note_reads(e, nullptr);
+        },
+        [&](const Evaluate& n) { note_reads(n.call, nullptr); },
+        [&](const Let& let) { note_reads(let.value, nullptr); },
+        [&](const If& n) { note_reads(n.condition, nullptr); },
+        [&](const While& n) { note_reads(n.condition, nullptr); },
+        [&](const For& n) { note_reads(n.extent, nullptr); });
+    return std::move(found_);
+  }
+  Accesses of(const Expr& e) && {
+    note_reads(e, nullptr);
+    return std::move(found_);
+  }
+
+ private:
+  void note_reads(const Store& store) {
+    note_reads(store.value, &store);
+    for (const Expr& index : store.indices) note_reads(index, nullptr);
+  }
+  void note_reads(const Expr& e, const Store* store) {
+    walk(e, [&](const Load& load) {
+      if (!buffers_.contains(load.buffer.get())) return;
+      const bool own = store != nullptr && reads_replaced(load, *store);
+      if (!own) Accesses::add(found_.reads, {load.buffer, load.indices, ranges_, varying_});
+    });
+    walk(e, [&](const Pointer& n) {
+      if (!buffers_.contains(n.buffer.get())) return;
+      const SharedAccess anywhere(n.buffer, {}, ranges_, varying_);
+      if (reads(n.access)) Accesses::add(found_.reads, anywhere);
+      if (writes(n.access)) Accesses::add(found_.writes, anywhere);
+    });
+  }
+
+  const Buffers& buffers_;
+  const arith::Ranges& ranges_;
+  const Variables& varying_;
+  Accesses found_;
+};
+
+class BarrierInserter {
+ public:
+  // Inserts barriers for the shared buffers of a kernel.
+  BarrierInserter(const Kernel& kernel, const Target& target)
+      : uniform_(kernel), conditional_(target.quirks.conditional_barriers) {
+    for (const ThreadAxis& axis : kernel.axes) ranges_.enter(axis.var, axis.extent);
+    for_each_access(kernel.body, [&](const BufferAccess& n) {
+      if (n.buffer->memory == MemoryScope::Shared) buffers_.insert(n.buffer.get());
+    });
+    walk(kernel.body, [&](const For& loop) { ranges_.enter_also(loop); });
+  }
+  // Inserts barriers for these buffers in a nest at stage loops.
+  BarrierInserter(const Nest& nest, Buffers buffers, Buffers overwritten, const Target& target)
+      : buffers_(std::move(buffers)),
+        overwritten_(std::move(overwritten)),
+        ranges_(loop_ranges(nest.body)),
+        uniform_(nest),
+        conditional_(target.quirks.conditional_barriers) {}
+
+  Stmt run(const Stmt& s) {
+    if (const auto* seq = as<Seq>(s)) {
+      Stmts statements;
+      for (const Stmt& each : seq->statements) statements.push_back(run(each));
+      return make_seq(std::move(statements));
+    }
+    if (const auto* n = as<Allocate>(s)) return make_allocate(n->buffer, run(n->body), n->location);
+    if (const auto* loop = as<For>(s)) {
+      if (!runs_at_once(*loop)) return run(*loop, s);
+      return map_children(
+          s, [](const Expr& e) { return e; }, [this](const Stmt& child) { return run(child); });
+    }
+    if (const auto* loop = as<While>(s)) return run(*loop, s);
+    if (const auto* let = as<Let>(s)) return is_update(*let, {}) ? before(s) : run(*let);
+    if (const auto* guard = as<If>(s)) return run(*guard, s);
+    if (as<Barrier>(s) != nullptr) {
+      separate();
+      return s;
+    }
+    return before(s);
+  }
+
+ private:
+  // Whether the iterations of the loop are threads.
+  static bool runs_at_once(const For& loop) {
+    return loop.loop == LoopKind::Thread || loop.loop == LoopKind::Virtual;
+  }
+
+  // The state at the end of a loop, which does not depend on what precedes the loop.
+  struct Exit {
+    Accesses pending;
+    bool separated = false;  // by a barrier inside, from what precedes the loop
+  };
+
+  // Goes through the body a second time where accesses at the end of an iteration conflict with the
+  // next one.
+  Stmt run(const For& loop, const Stmt& self) {
+    const int64_t* extent = int_value(loop.extent);
+    const bool repeats = extent != nullptr && *extent > 0;
+    return run_loop(self, repeats, [&](const Accesses& accesses) {
+      const auto each_pending = [&](auto change) {
+        change(pending_.reads, loop.var);
+        change(pending_.writes, loop.var);
+      };
+      Stmt body = run(loop.body);
+      each_pending(next_iteration);
+      if (accesses.conflicts_with(pending_, overwritten_)) body = run(body);
+      if (has_barrier(body)) check_agreement(loop.extent, loop.location);
+      each_pending(leave_loop);
+      return make_for(loop.var, loop.extent, loop.loop, body, loop.location);
+    });
+  }
+
+  // The condition is evaluated before the body, and again after it.
+  Stmt run(const While& loop, const Stmt& self) {
+    return run_loop(self, false, [&](const Accesses& accesses) {
+      const Accesses condition =
+          AccessCollector(buffers_, ranges_, uniform_.varying()).of(loop.condition);
+      pending_.add(condition);
+      Stmt body = run(loop.body);
+      if (meets(condition)) body = make_seq({body, make_barrier(loop.location)});
+      pending_.add(condition);
+      if (accesses.conflicts_with(pending_, overwritten_)) body = run(body);
+      if (has_barrier(body)) check_agreement(loop.condition, loop.location);
+      return make_while(loop.condition, body, loop.location);
+    });
+  }
+
+  // A conflict with what precedes the loop gets one barrier in front of it, so that it does not
+  // matter inside: the result for a loop can be reused.
+  Stmt run_loop(const Stmt& self, bool repeats, FunctionRef<Stmt(const Accesses&)> inside) {
+    const Accesses accesses = AccessCollector(buffers_, ranges_, uniform_.varying()).of(self);
+    if (accesses.empty()) return self;
+    const bool conflict = meets(accesses);
+    auto known = exits_.find(self);
+    if (known == exits_.end()) {
+      Accesses before = std::exchange(pending_, {});
+      const bool separated_before = std::exchange(separated_, false);
+      const Stmt whole = inside(accesses);
+      const Exit exit{std::exchange(pending_, std::move(before)), separated_ && repeats};
+      separated_ = separated_before;
+      known = exits_.emplace(whole, exit).first;
+    }
+    if (known->second.separated) separate();
+    pending_.add(known->second.pending);
+    return behind_barrier(conflict, known->first);
+  }
+
+  Stmt run(const Let& let) {
+    const Accesses value = AccessCollector(buffers_, ranges_, uniform_.varying()).of(let.value);
+    const bool conflict = meets(value);
+    pending_.add(value);
+    return behind_barrier(conflict, make_let(let.var, let.value, run(let.body), let.location));
+  }
+
+  // Puts barriers inside an If where its body needs them by itself, if all threads agree on the
+  // condition and the target allows conditional barriers.
+  Stmt run(const If& guard, const Stmt& self) {
+    Expr condition = guard.condition;
+    const Stmt* inner = &guard.then;
+    while (const auto* nested = as<If>(*inner)) {
+      condition = condition && nested->condition;
+      inner = &nested->then;
+    }
+    const auto* let = as<Let>(*inner);
+    if (let != nullptr && is_update(*let, condition)) return before(self);
+    Accesses outside = std::exchange(pending_, {});
+    const bool separated_before = separated_;
+    const Stmt body = run(guard.then);
+    pending_ = std::move(outside);
+    separated_ = separated_before;
+    if (!has_barrier(body)) return before(self);
+    check_condition(guard.condition, guard.location);
+    return before(make_if(guard.condition, body, guard.location));
+  }
+
+  // Whether values are computed together from the elements that they replace, and from elements
+  // that the guard around keeps from being replaced: a step of a reduction of several values. Like
+  // a store that reads its own element, it is one statement.
+  bool is_update(const Let& let, const Expr& guard) const {
+    const Let* last = &let;
+    while (const auto* next = as<Let>(last->body)) last = next;
+    const auto* stores = as<Seq>(last->body);
+    if (stores == nullptr) return false;
+    arith::Ranges ranges = ranges_;
+    if (guard) ranges.assume(guard);
+    bool update = true;
+    const auto look = [&](const Expr& value, const Store& store) {
+      walk(value, [&](const Load& load) {
+        if (!load.buffer.same_as(store.buffer)) return;
+        update = update && (same_place(load.indices, store.indices) ||
+                            never_one_element(load.indices, store.indices, ranges));
+      });
+      walk(value, [&](const Pointer& n) { update = update && !n.buffer.same_as(store.buffer); });
+    };
+    for (const Stmt& each : stores->statements) {
+      const auto* store = as<Store>(each);
+      if (store == nullptr) return false;
+      for (const Let* n = &let; n != nullptr; n = as<Let>(n->body)) look(n->value, *store);
+      walk(each, [&](const Store& other) { look(other.value, *store); });
+    }
+    return update;
+  }
+
+  // Checks that all threads of a block agree on an expression that decides whether they reach a
+  // barrier.
+  void check_agreement(const Expr& decides, const SourceLocation& where) const {
+    if (!uniform_.varies(decides)) return;
+    fail(where, Code::BarrierInCondition,
+         "let all threads run the statement, and put the condition around single stores",
+         "a barrier is needed inside a branch on '{}', which differs between threads of a block: "
+         "memory is written there that other threads read",
+         to_string(decides));
+  }
+  void check_condition(const Expr& condition, const SourceLocation& where) const {
+    check_agreement(condition, where);
+    if (conditional_) return;
+    fail(where, Code::BarrierInCondition,
+         "put the condition around single stores, or build for a target with "
+         "-conditional_barriers=1",
+         "a barrier is needed inside a branch on '{}': all threads agree on it, but on processors "
+         "such barriers are known to fail",
+         to_string(condition));
+  }
+
+  // Whether a barrier is needed before these accesses. If so, assumes that it is there.
+  bool meets(const Accesses& accesses) {
+    const bool conflict = accesses.conflicts_with(pending_, overwritten_);
+    if (conflict) separate();
+    return conflict;
+  }
+
+  void separate() {
+    pending_ = {};
+    separated_ = true;
+  }
+
+  Stmt before(const Stmt& s) {
+    const Accesses accesses = AccessCollector(buffers_, ranges_, uniform_.varying()).of(s);
+    const bool conflict = meets(accesses);
+    pending_.add(accesses);
+    return behind_barrier(conflict, s);
+  }
+
+  static Stmt behind_barrier(bool needed, const Stmt& s) {
+    return needed ? make_seq({make_barrier(s->location), s}) : s;
+  }
+
+  Buffers buffers_;         // that threads share
+  Buffers overwritten_;     // those of them with writes whose order matters
+  arith::Ranges ranges_;    // of all variables of the kernel
+  UniformValues uniform_;   // within a block
+  bool conditional_;        // whether the target's barriers may stand under an If
+  Accesses pending_;        // since the last barrier
+  bool separated_ = false;  // whether there was one
+  std::unordered_map<Stmt, Exit, RefHash, RefSame> exits_;  // of finished loops
+};
+
+// The buffers of a nest that need barriers of their own, besides those for shared memory that is
+// read after a write.
+struct Exchanged {
+  Buffers buffers;      // in global memory: threads may read what others of their block write
+  Buffers overwritten;  // threads may write what others of their block wrote
+};
+
+Exchanged exchanged_in(const Nest& nest) {
+  const arith::Ranges ranges = loop_ranges(nest.body);
+  const ThreadAccesses accesses(
+      nest.body, [](const Buffer& b) { return b->memory != MemoryScope::Local; }, ranges);
+  const auto in_block = [](ThreadTag tag) { return !tag.block; };
+  Exchanged found;
+  for (const Exchange& each : accesses.with_reads(0, in_block)) {
+    if (each.write->buffer->memory == MemoryScope::Global) found.buffers.insert(each.write->buffer);
+  }
+  for (const Exchange& each : accesses.with_writes(0, in_block)) {
+    found.overwritten.insert(each.write->buffer);
+  }
+  found.buffers.insert(found.overwritten.begin(), found.overwritten.end());
+  return found;
+}
+
+}  // namespace
+
+bool has_barrier(const Stmt& s) { return contains<Barrier>(s); }
+
+Stmt insert_nest_barriers(const Stmt& nests, const Target& target) {
+  return rewrite(nests, [&](const Nest& nest, const Stmt& self) {
+    Exchanged exchange = exchanged_in(nest);
+    if (exchange.buffers.empty()) return self;
+    BarrierInserter inserter(nest, std::move(exchange.buffers), std::move(exchange.overwritten),
+                             target);
+    const Stmt body = inserter.run(nest.body);
+    return make_nest(nest.result, body, self->location);
+  });
+}
+
+void place_barriers(Lowering& lowering) {
+  for (Kernel& kernel : lowering.program.kernels) {
+    const bool alone = kernel.block == std::array<int64_t, 3>{1, 1, 1};
+    if (!alone) kernel.body = BarrierInserter(kernel, lowering.target).run(kernel.body);
+  }
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,119 @@
+#include "lower/barriers/shared_access.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "ir/arith/simplify.h"
+#include "support/floor_division.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+using arith::Interval;
+using arith::LinearSum;
+using arith::LinearTerm;
+using arith::Ranges;
+
+namespace {
+
+// (var + phase) % copies
+std::optional<Turn> turn_number(const Expr& e) {
+  const auto* n = as<Binary>(e);
+  if (n == nullptr || n->op != BinaryOp::FloorMod) return std::nullopt;
+  const int64_t* copies = int_value(n->b);
+  if (copies == nullptr || *copies < 2) return std::nullopt;
+  const LinearSum sum = arith::linear_sum(n->a, {});
+  const bool moved_variable = sum.terms.size() == 1 && sum.terms.front().coefficient == 1 &&
+                              as<Var>(sum.terms.front().atom) != nullptr;
+  if (!moved_variable) return std::nullopt;
+  return Turn{sum.terms.front().atom, floor_mod(sum.constant, *copies), *copies, 0};
+}
+
+// The first index, and the distance of the last lane from it.
+std::pair<Expr, Interval> lanes_of(const Expr& index) {
+  const auto* ramp = as<Ramp>(index);
+  if (ramp == nullptr) return {index, Interval::point(0)};
+  const int64_t* stride = int_value(ramp->stride);
+  if (stride == nullptr || *stride < 0) return {ramp->base, Interval::everything()};
+  return {ramp->base, {0, *stride * (index->type.lanes - 1)}};
+}
+
+std::optional<Turn> turn_of(const Expr& index, const Ranges& ranges) {
+  const auto [first, lanes] = lanes_of(index);
+  if (!arith::is_index_type(first->type) || !lanes.bounded()) return std::nullopt;
+  const LinearSum sum = arith::linear_sum(first, ranges);
+  for (const LinearTerm& term : sum.terms) {
+    std::optional<Turn> turn = turn_number(term.atom);
+    if (!turn) continue;
+    turn->size = term.coefficient;
+    const auto copy = LinearSum::atom(term.atom).times(term.coefficient);
+    const Interval within = sum.plus(*copy, -1).bounds(ranges);
+    if (within.bounded() && within.min >= 0 && within.max + lanes.max < turn->size) return turn;
+  }
+  return std::nullopt;
+}
+
+bool same_copies(const Turn& a, const Turn& b) {
+  return a.var.same_as(b.var) && a.copies == b.copies && a.size == b.size;
+}
+
+}  // namespace
+
+SharedAccess::SharedAccess(const Buffer& accessed, const Exprs& indices, const Ranges& ranges,
+                           const std::unordered_set<const ExprNode*>& varying)
+    : buffer(accessed.get()) {
+  if (indices.size() == 1) turn = turn_of(indices.front(), ranges);
+  if (turn && varying.contains(turn->var.get())) turn.reset();
+}
+
+bool SharedAccess::may_meet(const SharedAccess& other) const {
+  if (buffer != other.buffer) return false;
+  if (!turn || !other.turn || !same_copies(*turn, *other.turn)) return true;
+  return turn->phase == other.turn->phase;
+}
+
+bool SharedAccess::operator==(const SharedAccess& other) const {
+  if (buffer != other.buffer || turn.has_value() != other.turn.has_value()) return false;
+  return !turn || (same_copies(*turn, *other.turn) && turn->phase == other.turn->phase);
+}
+
+void next_iteration(std::vector<SharedAccess>& accesses, const Expr& var) {
+  for (SharedAccess& access : accesses) {
+    if (access.turn && access.turn->var.same_as(var)) {
+      access.turn->phase = floor_mod(access.turn->phase - 1, access.turn->copies);
+    }
+  }
+}
+
+void leave_loop(std::vector<SharedAccess>& accesses, const Expr& var) {
+  for (SharedAccess& access : accesses) {
+    if (access.turn && access.turn->var.same_as(var)) access.turn.reset();
+  }
+}
+
+bool never_one_element(const Exprs& a, const Exprs& b, const Ranges& ranges) {
+  if (a.size() != 1 || b.size() != 1 || !arith::is_index_type(a.front()->type) ||
+      !arith::is_index_type(b.front()->type)) {
+    return false;
+  }
+  LinearSum small = arith::linear_sum(b.front(), ranges), large;
+  const LinearSum difference = arith::linear_sum(a.front(), ranges).plus(small, -1);
+  if (!difference.is_constant()) return false;
+  if (!Interval::point(difference.constant).bounded()) return false;
+  const int64_t distance = std::abs(difference.constant);
+  // The terms with large coefficients vary by multiples of their common factor.
+  std::sort(small.terms.begin(), small.terms.end(), [](const LinearTerm& x, const LinearTerm& y) {
+    return std::abs(x.coefficient) < std::abs(y.coefficient);
+  });
+  while (true) {
+    const Interval values = small.bounds(ranges);
+    const int64_t span = values.max - values.min;
+    const int64_t step = std::abs(large.common_factor());
+    if (distance > span && (large.is_constant() || step > distance + span)) return true;
+    if (small.is_constant()) return false;
+    large.terms.push_back(small.terms.back());
+    small.terms.pop_back();
+  }
+}
+
+}  // namespace texloom::lower

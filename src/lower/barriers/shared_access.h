@@ -1,0 +1,44 @@
+// Accesses of shared buffers, which distinguish copies of a buffer that take turns.
+#pragma once
+
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/arith/ranges.h"
+#include "ir/buffer.h"
+
+namespace texloom::lower {
+
+// The copy number (var + phase) % copies of a buffer, as pipelined loops use them.
+struct Turn {
+  ir::Expr var;
+  int64_t phase = 0, copies = 0;  // 0 <= phase < copies
+  int64_t size = 0;               // elements of a copy
+};
+
+struct SharedAccess {
+  const ir::BufferNode* buffer = nullptr;
+  std::optional<Turn> turn;  // nothing: the access may be anywhere in the buffer
+
+  // `indices` are those of a flattened access; without any it may be anywhere. The variables by
+  // which copies take turns are the same for all threads, so they are not in `varying`.
+  SharedAccess(const ir::Buffer& accessed, const ir::Exprs& indices,
+               const ir::arith::Ranges& ranges,
+               const std::unordered_set<const ir::ExprNode*>& varying);
+
+  // Whether the two may access the same element while the variables have the same values.
+  bool may_meet(const SharedAccess& other) const;
+  bool operator==(const SharedAccess& other) const;
+};
+
+// Changes accesses of the iteration before to how this iteration sees them.
+void next_iteration(std::vector<SharedAccess>& accesses, const ir::Expr& var);
+// Changes accesses of a loop over the variable to how they are seen after the loop.
+void leave_loop(std::vector<SharedAccess>& accesses, const ir::Expr& var);
+
+// Whether the element of one thread at `a` is never that of another thread at `b`: the indices
+// differ by a constant that the varying parts cannot make up for within the ranges.
+bool never_one_element(const ir::Exprs& a, const ir::Exprs& b, const ir::arith::Ranges& ranges);
+
+}  // namespace texloom::lower

@@ -1,0 +1,77 @@
+// Accesses of buffers that threads share, and whether they are made by the same thread.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/stmt.h"
+#include "lower/barriers/equal_indices.h"
+#include "support/function_ref.h"
+
+namespace texloom::lower {
+
+struct ThreadAccess {
+  const ir::BufferNode* buffer = nullptr;
+  ir::Exprs indices;
+  std::vector<ir::ThreadTag> tags;  // of the thread loops around
+  SourceLocation location;
+};
+
+// Whether the indices of two accesses of one buffer are the same expressions.
+bool same_place(const ir::Exprs& a, const ir::Exprs& b);
+
+// Whether the load reads the element that the store replaces, which belongs to the same thread.
+bool reads_replaced(const ir::Load& load, const ir::Store& store);
+
+// A write and another access of the same buffer that different threads along the tag may make.
+struct Exchange {
+  const ThreadAccess *write = nullptr, *other = nullptr;
+  ir::ThreadTag tag;
+};
+
+// The accesses of loops at stage loops, without reads of an element by the store that replaces it.
+class ThreadAccesses {
+ public:
+  using TagFilter = FunctionRef<bool(ir::ThreadTag)>;
+
+  ThreadAccesses(const ir::Stmt& loops, FunctionRef<bool(const ir::Buffer&)> wanted,
+                 const ir::arith::Ranges& ranges);
+
+  // The first exchange between a write and a read, for each buffer that has one along one of the
+  // tags. Compares the axes from `first_axis` on. The result points into this object.
+  std::vector<Exchange> with_reads(size_t first_axis, TagFilter tags) const;
+  // The same between two writes. Two writes by the same indices are made by one thread, or race in
+  // any case.
+  std::vector<Exchange> with_writes(size_t first_axis, TagFilter tags) const;
+
+ private:
+  using Wanted = FunctionRef<bool(const ir::Buffer&)>;
+  struct BufferAccesses {
+    std::vector<ThreadAccess> writes, reads;
+  };
+  using Others = std::vector<ThreadAccess> BufferAccesses::*;  // than the writes, or these again
+
+  BufferAccesses& of(const ir::Buffer& buffer);
+  void collect(const ir::Stmt& s, Wanted wanted, const std::vector<ir::ThreadTag>& tags);
+  void collect_reads(const ir::Expr& e, Wanted wanted, const std::vector<ir::ThreadTag>& tags,
+                     const ir::Store* store);
+  std::vector<Exchange> first_exchanges(Others others, size_t first_axis, TagFilter tags) const;
+  ir::Exprs some_element(const ir::Pointer& pointer);
+  std::optional<Exchange> first_exchange(const BufferAccesses& of_one, Others others,
+                                         size_t first_axis, TagFilter tags) const;
+  // The first of the tags along which different threads may access the same element.
+  std::optional<ir::ThreadTag> tag_apart(const ThreadAccess& write, const ThreadAccess& other,
+                                         size_t first_axis, TagFilter tags) const;
+
+  ir::arith::Ranges ranges_;
+  ir::Exprs elements_;  // variables, alive as long as variables_ knows their addresses
+  // The tags that a kernel has several threads of; the variable of the first loop stands for all.
+  std::map<ir::ThreadTag, ir::Expr> threads_;
+  EqualIndices::Variables variables_;
+  std::vector<BufferAccesses> buffers_;                      // in the order of their first accesses
+  std::unordered_map<const ir::BufferNode*, size_t> place_;  // in buffers_
+};
+
+}  // namespace texloom::lower

@@ -1,0 +1,484 @@
+#include "lower/build/build_loops.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "ir/arith/simplify.h"
+#include "ir/evaluation.h"
+#include "ir/reducer.h"
+#include "ir/visit.h"
+#include "lower/barriers/insert_barriers.h"
+#include "lower/build/argument_copies.h"
+#include "lower/build/auto_unroll.h"
+#include "lower/build/foreign_text.h"
+#include "lower/build/leaf_loops.h"
+#include "lower/build/scan_barriers.h"
+#include "lower/build/stage_buffers.h"
+#include "lower/build/stage_kernels.h"
+#include "lower/build/stage_results.h"
+#include "lower/build/store_predicate.h"
+#include "lower/build/tensorize.h"
+#include "lower/build/thread_reduction.h"
+#include "lower/schedule/check_symbols.h"
+#include "lower/schedule/double_buffers.h"
+#include "lower/schedule/vectorize_texels.h"
+#include "schedule/attach.h"
+#include "schedule/bounds/axis_values.h"
+#include "schedule/bounds/bounds.h"
+#include "schedule/operation/extern_operation.h"
+#include "schedule/stage_links.h"
+
+namespace texloom::lower {
+
+using namespace ir;        // the whole file speaks of IR nodes
+using namespace schedule;  // and of a schedule's stages
+
+namespace {
+
+class Builder {
+ public:
+  Builder(Lowering& lowering, const Bounds& bounds, const StageBuffers& buffers)
+      : s_(lowering.schedule),
+        target_(lowering.target),
+        bounds_(bounds),
+        buffers_(buffers),
+        links_(links_of(lowering.schedule)),
+        loops_(lowering.schedule, bounds, lowering.warnings) {}
+
+  // Builds the nests of all root stages in order.
+  void build(Program& program) {
+    Stmts nests;
+    for (const StageId id : s_.order()) {
+      const Stage& stage = s_.stage(id);
+      if (stage.op->is_placeholder() || stage.attachment.kind != AttachKind::Root) continue;
+      nests.push_back(root(id));
+      const std::vector<Buffer> own = allocations(id);
+      program.temporaries.insert(program.temporaries.end(), own.begin(), own.end());
+    }
+    program.body = make_seq(std::move(nests));
+  }
+
+ private:
+  // The buffers of the stage, one for each output.
+  const std::vector<Buffer>& buffers(StageId id) const {
+    const std::vector<Buffer>& own = buffers_.of_stage[static_cast<size_t>(id)];
+    TL_CHECK(own.front(), s_.stage(id).name() + " has no buffer: the schedule was not checked");
+    return own;
+  }
+
+  // The buffers that the stage allocates: neither parameters nor begun by another stage.
+  std::vector<Buffer> allocations(StageId id) const {
+    std::vector<Buffer> own = buffers(id);
+    std::erase_if(own,
+                  [&](const Buffer& b) { return buffers_.is_param(b) || !buffers_.begins(id, b); });
+    return own;
+  }
+
+  // The body, with the stage's buffers allocated around it.
+  Stmt allocated(StageId id, Stmt body) const {
+    const std::vector<Buffer> own = allocations(id);
+    for (auto buffer = own.rbegin(); buffer != own.rend(); ++buffer) {
+      body = make_allocate(*buffer, std::move(body), s_.stage(id).op->location);
+    }
+    return body;
+  }
+
+  Stmt root(StageId id) {
+    const Operation& op = *s_.stage(id).op;
+    if (op.is_scan()) return steps_of_scan(id);
+    if (!op.is_extern()) {
+      const Stmt loops = nest(id);
+      return stage_kernels(s_, buffers_, id, loops, std::exchange(parts_, {}));
+    }
+    std::vector<Buffer> reads;
+    for (const ExternInput& input : op.reads) {
+      reads.push_back(
+          buffers(s_.producer(input.tensor))[static_cast<size_t>(input.tensor->output)]);
+    }
+    return insert_nest_barriers(nests_of(op, reads, buffers(id)), target_);
+  }
+
+  // All steps run in one kernel, unless blocks read from one another, or stages of a step pass
+  // values in memory of all kernels: then each step is a launch, or several.
+  Stmt steps_of_scan(StageId id) {
+    const Expr& step = bounds_.of(id).loops.front().var;
+    const ScanResults results{s_.stage(id).name(), step, buffers(id), bounds_.ranges};
+    const Stmt loops = nest(id);
+    const ScanWithBarriers steps = insert_scan_barriers(loops, results);
+    const std::vector<Buffer> parts = std::exchange(parts_, {});
+    if (!steps.across_blocks && !allocates_global_memory(loops)) {
+      return one_kernel(s_, buffers_, id, steps.loops, parts);
+    }
+    const Stmt launches = stage_kernels(s_, buffers_, id, loops, parts);
+    const bool unordered =
+        is_kernel_loop(launches, step) || exchanges_across_blocks(launches, results);
+    if (steps.across_blocks && unordered) throw UserError({*steps.across_blocks});
+    return insert_nest_barriers(launches, target_);
+  }
+
+  Stmt nest(StageId id) { return loops_from(id, 0); }
+
+  // The loops from this position inwards, with the stages that are attached to them.
+  Stmt loops_from(StageId id, size_t position) {
+    const Stage& stage = s_.stage(id);
+    const StageBounds& b = bounds_.of(id);
+    const bool reduces = position == first_reduction(b) && !stage.op->reduce_axes.empty();
+    if (reduces && tensorized_loop(stage, b) != position) {
+      if (threads_share_reduction(s_, id)) return across_threads(id, position);
+      return make_seq({initialization(id, position), loops_inside(id, position)});
+    }
+    return loops_inside(id, position);
+  }
+
+  Stmt loops_inside(StageId id, size_t position) {
+    const StageBounds& b = bounds_.of(id);
+    if (position == tensorized_loop(s_.stage(id), b)) return intrinsic(id).step;
+    if (position == b.loops.size()) return update(id);
+    const LeafLoop& loop = b.loops[position];
+    const std::vector<StageId> doubled = double_buffered_at(s_, {id, loop.axis});
+    const Stmt whole = doubled.empty() ? loops_.around(id, loop, body_of(id, position, {}))
+                                       : ahead_by_one(id, position, doubled);
+    return apply_unroll_pragmas(s_.stage(id), loop.axis, whole);
+  }
+
+  // The body of the loop, without the stages that are computed elsewhere.
+  Stmt body_of(StageId id, size_t position, const std::vector<StageId>& elsewhere) {
+    const IterVar& axis = bounds_.of(id).loops[position].axis;
+    return with_attached(id, axis, loops_from(id, position + 1), elsewhere);
+  }
+
+  // The loop with double-buffered stages: each iteration computes the values of the next one into
+  // the buffer that it does not read itself. The last iteration follows the loop.
+  Stmt ahead_by_one(StageId id, size_t position, const std::vector<StageId>& doubled) {
+    const LeafLoop& loop = bounds_.of(id).loops[position];
+    for (const StageId each : doubled) slot_[each] = floormod(loop.var, 2);
+    Stmts nests;
+    for (const StageId each : doubled) nests.push_back(nest(each));
+    const Stmt produce = make_seq(std::move(nests));
+    const Stmt consume = body_of(id, position, doubled);
+    const auto at = [&](const Stmt& s, const Expr& iteration) {
+      return substitute(s, {{loop.var, iteration}});
+    };
+    check_runs(id, loop);
+    LeafLoop all_but_last = loop;
+    all_but_last.end = arith::simplify(loop.end - 1, bounds_.ranges);
+    Stmts statements{at(produce, make_int(0))};
+    if (!is_int(all_but_last.end, 0)) {
+      statements.push_back(
+          loops_.around(id, all_but_last, make_seq({at(produce, loop.var + 1), consume})));
+    }
+    statements.push_back(at(consume, all_but_last.end));
+    Stmt whole = make_seq(std::move(statements));
+    for (const StageId each : doubled) whole = allocated(each, std::move(whole));
+    return whole;
+  }
+
+  void check_runs(StageId id, const LeafLoop& loop) const {
+    if (arith::prove(loop.extent >= make_int(1), bounds_.ranges)) return;
+    fail(loop.axis->location, Code::BadDoubleBuffer, "leave double_buffer out",
+         "the loop '{}' of '{}' may have no iteration, but the first buffer is filled before it",
+         loop.axis->name(), s_.stage(id).name());
+  }
+
+  // The element that the stage stores at this point of its loops.
+  ResultElement element_of(StageId id) const {
+    return {buffers(id), in_slot(id, bounds_.of(id).position)};
+  }
+  Exprs in_slot(StageId id, Exprs indices) const {
+    const auto slot = slot_.find(id);
+    if (slot != slot_.end()) indices.insert(indices.begin(), slot->second);
+    return indices;
+  }
+
+  static size_t first_reduction(const StageBounds& b) {
+    size_t i = 0;
+    while (i < b.loops.size() && b.loops[i].axis->kind != IterKind::Reduction) ++i;
+    return i;
+  }
+
+  // The reduction from `position` on: the steps of each thread, then the combination of all
+  // threads.
+  Stmt across_threads(StageId id, size_t position) {
+    const Stage& stage = s_.stage(id);
+    const StageBounds& b = bounds_.of(id);
+    const ThreadReduction reduction(stage, b, groups(id), sharing_threads(id));
+    const ResultElement& parts = reduction.parts;
+    parts_.insert(parts_.end(), parts.buffers.begin(), parts.buffers.end());
+    part_of_.emplace(id, reduction.part);
+    const Stmt steps = loops_inside(id, position);
+    const auto& reduce = *as<Reduce>(stage.op->body);
+    Exprs result = reduction.result();
+    if (!reduce.init.empty()) result = combined(reduction.reducer, reads(reduce.init, b), result);
+    Stmt store = stores(element_of(id), result, false, stage.op->location);
+    if (!may_run_anywhere(id, result)) store = guarded(b.guards, store);
+    const Stmt start =
+        stores(reduction.part, reduction.reducer.identities, false, stage.op->location);
+    Stmt body = make_seq({start, steps, reduction.combination(), reduction.stored(stage, store)});
+    for (const Buffer& part : reduction.part.buffers) {
+      body = make_allocate(part, std::move(body), stage.op->location);
+    }
+    return body;
+  }
+
+  // The threads that share each result of the stage.
+  std::vector<ThreadLoop> sharing_threads(StageId id) const {
+    std::vector<ThreadLoop> threads;
+    for (const LeafLoop& loop : bounds_.of(id).loops) {
+      const IterVar thread = thread_of(s_, {id, loop.axis});
+      if (loop.axis->kind != IterKind::Reduction || !thread) continue;
+      const SourceLocation& where = s_.stage(id).attributes_of(loop.axis)->location;
+      threads.push_back(
+          {make_var(loop.axis->name() + ".thread"), thread_count(loop, where), thread->tag, where});
+    }
+    return threads;
+  }
+
+  // The enclosing loops over other threads of the block, including virtual ones, each once.
+  std::vector<ThreadLoop> groups(StageId id) const {
+    std::vector<IterVar> seen;
+    for (const LeafLoop& loop : bounds_.of(id).loops) {
+      if (loop.axis->kind == IterKind::Reduction) seen.push_back(thread_of(s_, {id, loop.axis}));
+    }
+    std::vector<ThreadLoop> found;
+    for (const LoopRef& ref : all_loops(s_, id)) {
+      const IterVar thread = thread_of(s_, ref);
+      if (!thread || thread->tag.block) continue;
+      const bool known = std::any_of(seen.begin(), seen.end(), [&](const IterVar& other) {
+        return other && is_one_thread_axis(thread, other);
+      });
+      if (known) continue;
+      seen.push_back(thread);
+      const LeafLoop& loop = bounds_.of(ref.stage).loop_of(ref.leaf);
+      const SourceLocation& where = s_.stage(ref.stage).attributes_of(ref.leaf)->location;
+      found.push_back({loop.var, thread_count(loop, where), thread->tag, {}});
+    }
+    return found;
+  }
+
+  static int64_t thread_count(const LeafLoop& loop, const SourceLocation& where) {
+    if (const int64_t* count = int_value(loop.extent)) return *count;
+    fail(where, Code::ThreadExtentMismatch, "split the axis by a constant and bind the inner part",
+         "the axis '{}' is bound to threads of a block, but its extent is not constant: {}",
+         loop.axis->name(), to_string(loop.extent));
+  }
+
+  // The body of the loop, with the attached stages in front, producers before readers.
+  Stmt with_attached(StageId host, const IterVar& axis, Stmt body,
+                     const std::vector<StageId>& elsewhere) {
+    const std::vector<StageId>& attached = links_.attached_to(host);
+    for (auto id = attached.rbegin(); id != attached.rend(); ++id) {
+      if (!leaf_of(s_.stage(host), s_.stage(*id).attachment.axis).same_as(axis)) continue;
+      if (std::find(elsewhere.begin(), elsewhere.end(), *id) != elsewhere.end()) continue;
+      body = allocated(*id, make_seq({filled(*id), copied(*id), body}));
+    }
+    return body;
+  }
+
+  Stmt copied(StageId id) const {
+    return copies_to_arguments(s_, bounds_, id, buffers(id),
+                               buffers_.copies[static_cast<size_t>(id)]);
+  }
+
+  Stmt filled(StageId id) {
+    const std::optional<Pipeline>& pipeline = s_.stage(id).pipeline;
+    if (!pipeline) return nest(id);
+    return make_pipelined(buffers(id).front(), pipeline->stages, nest(id), pipeline->location);
+  }
+
+  // One point of the stage, which is one step of a reduction.
+  Stmt update(StageId id) {
+    const Stage& stage = s_.stage(id);
+    if (stage.op->is_scan()) return make_empty();  // its steps are attached to its loop
+    const StageBounds& b = bounds_.of(id);
+    const auto* reduce = as<Reduce>(stage.op->body);
+    const SourceLocation& where = stage.op->location;
+    const auto own_part = part_of_.find(id);
+    const ResultElement element = own_part == part_of_.end() ? element_of(id) : own_part->second;
+    const Exprs values = reduce == nullptr
+                             ? reads(values_of(stage.op->body), b)
+                             : combined(substitute(reduce->reducer, b.index), loads(element, where),
+                                        reads(reduce->sources, b));
+    std::vector<Expr> guards;
+    bool anywhere = true;
+    if (reduce != nullptr) {
+      guards.insert(guards.end(), b.reduction_guards.begin(), b.reduction_guards.end());
+      if (reduce->condition) {
+        guards.push_back(reads(reduce->condition, b));
+        anywhere = may_run_anywhere(id, {guards.back()}) && may_decide_anywhere(guards.back());
+      }
+    }
+    if (!anywhere || !may_run_anywhere(id, values))
+      guards.insert(guards.begin(), b.guards.begin(), b.guards.end());
+    return guarded(guards, stores(element, values, reduce != nullptr, where));
+  }
+
+  // What replaces the loops from the tensorized one on.
+  TensorizedLoops intrinsic(StageId id) {
+    const auto read = [&](const Expr& e, const StageBounds& b) { return reads(e, b); };
+    const auto result = [&](const StageBounds& b) {
+      return ResultElement{buffers(id), in_slot(id, b.position)};
+    };
+    return tensorized(s_, id, bounds_, {read, result});
+  }
+
+  // Stores the initial values of a reduction, in copies of the data loops at and inside `position`.
+  Stmt initialization(StageId id, size_t position) {
+    const Stage& stage = s_.stage(id);
+    const StageBounds& b = bounds_.of(id);
+    const size_t end = tensorized_loop(stage, b).value_or(b.loops.size());
+    Stmt body = end < b.loops.size() ? intrinsic(id).reset : started(id);
+    if (is_empty(body)) return body;
+    Substitution renamed;
+    std::vector<LeafLoop> loops;
+    for (size_t i = position; i < end; ++i) {
+      if (!comes_from_data(stage, b.loops[i].axis)) continue;
+      loops.push_back(b.loops[i]);
+      loops.back().var = make_var(b.loops[i].axis->name() + ".init");
+      renamed.emplace(b.loops[i].var, loops.back().var);
+    }
+    body = substitute(body, renamed);
+    for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
+      body = loops_.around(id, *loop, body);
+    }
+    return body;
+  }
+
+  // Stores one initial value.
+  Stmt started(StageId id) {
+    const Stage& stage = s_.stage(id);
+    const StageBounds& b = bounds_.of(id);
+    const Exprs start = start_of(*as<Reduce>(stage.op->body), b);
+    const Stmt body = stores(element_of(id), start, false, stage.op->location);
+    return may_run_anywhere(id, start) ? body : guarded(b.guards, body);
+  }
+
+  // Whether the stage may compute points outside the tensor without a guard. Nobody reads what a
+  // thread keeps for itself there, and neither computing nor storing it can fault. But a checked
+  // kernel would report it, and another thread may be writing the row of a state. The operands may
+  // have any value, but must have been written: a device's compiler assumes that no uninitialized
+  // private variable is read.
+  bool may_run_anywhere(StageId id, const Exprs& values) {
+    const BufferNode& own = *buffers(id).front();  // all outputs have the same storage
+    if (own.memory != MemoryScope::Local || target_.checked || reads_state(id)) return false;
+    bool safe = is_inside(own, element_of(id).indices);
+    for (const Expr& value : values) {
+      walk(
+          value,
+          [&](const Load& n) {
+            safe = safe && (n.buffer->is_texture() || is_inside(*n.buffer, n.indices)) &&
+                   is_written_everywhere(n.buffer, id) &&
+                   std::all_of(n.indices.begin(), n.indices.end(),
+                               [&](const Expr& index) { return may_decide_anywhere(index); });
+          },
+          [&](const Binary& n) { safe = safe && !division_may_fail(n); },
+          [&](const ForeignCall&) { safe = false; });
+    }
+    return safe;
+  }
+
+  // Whether an index or a condition has a value outside the tensor as well. Elements of temporaries
+  // that a guard leaves out have none.
+  bool may_decide_anywhere(const Expr& e) const {
+    bool defined = true;
+    walk(e, [&](const Load& n) {
+      defined = defined && buffers_.is_param(n.buffer) && is_inside(*n.buffer, n.indices);
+    });
+    return defined;
+  }
+
+  bool reads_state(StageId id) const {
+    const std::vector<Tensor>& inputs = s_.stage(id).op->inputs;
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](const Tensor& input) { return s_.is_state(input); });
+  }
+
+  // Whether no guard leaves out an element, of a buffer that a thread keeps for itself, that the
+  // reader reads, or that the stage itself reads back from an earlier step.
+  bool is_written_everywhere(const Buffer& b, StageId reader) {
+    if (b->memory != MemoryScope::Local) return true;
+    const std::optional<StageId> of_stage = buffers_.stage_of(b);
+    // Parts of a reduction that threads share are initialized everywhere.
+    if (!of_stage || *of_stage == reader) return true;
+    const StageBounds& bounds = bounds_.of(*of_stage);
+    if (bounds.guards.empty()) return true;
+    if (tensorized_loop(s_.stage(*of_stage), bounds)) return false;  // guarded as a whole
+    const Expr& body = s_.stage(*of_stage).op->body;
+    const auto* reduce = as<Reduce>(body);
+    const auto [known, added] = written_everywhere_.try_emplace(*of_stage, false);
+    if (added) {
+      known->second =
+          may_run_anywhere(*of_stage, reduce != nullptr ? start_of(*reduce, bounds)
+                                                        : reads(values_of(body), bounds));
+    }
+    return known->second;
+  }
+
+  // The initial values of the reduction.
+  Exprs start_of(const Reduce& reduce, const StageBounds& b) {
+    return reads(reduce.init.empty() ? reduce.reducer.identities : reduce.init, b);
+  }
+
+  bool is_inside(const BufferNode& b, const Exprs& indices) const {
+    if (b.is_symbolic()) return false;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const arith::Interval range = arith::bounds(indices[i], bounds_.ranges);
+      if (!range.within(0, b.shape[i] - 1)) return false;
+    }
+    return true;
+  }
+
+  // The expression at this point of the loops, with reads of buffers in place of tensors.
+  Expr reads(const Expr& e, const StageBounds& b) {
+    return rewrite(substitute(e, b.index), [&](const TensorRead& n, const Expr&) {
+      const StageId source = s_.producer(n.tensor);
+      const StageBounds& of_source = bounds_.of(source);
+      Exprs indices = n.indices;
+      for (size_t i = 0; i < indices.size(); ++i) {
+        if (i < of_source.buffer_min.size()) {
+          const Expr offset = arith::simplify(indices[i] - of_source.buffer_min[i], bounds_.ranges);
+          indices[i] = of_source.strides[i].place_of(offset);
+        }
+        indices[i] = arith::simplify(indices[i], bounds_.ranges);
+      }
+      const Buffer& buffer = buffers(source)[static_cast<size_t>(n.tensor->output)];
+      return make_load(buffer, in_slot(source, std::move(indices)), n.location);
+    });
+  }
+  Exprs reads(const Exprs& list, const StageBounds& b) {
+    Exprs values;
+    for (const Expr& e : list) values.push_back(reads(e, b));
+    return values;
+  }
+
+  const Schedule& s_;
+  const Target& target_;
+  const Bounds& bounds_;
+  const StageBuffers& buffers_;
+  const StageLinks links_;
+  LeafLoops loops_;
+  std::unordered_map<StageId, Expr> slot_;              // of stages with two buffers: which one
+  std::unordered_map<StageId, ResultElement> part_of_;  // of reductions that threads share
+  std::vector<Buffer> parts_;                   // partial results of reductions of this root stage
+  std::map<StageId, bool> written_everywhere_;  // for stages that were looked at
+};
+
+}  // namespace
+
+void build_nests(Lowering& lowering) {
+  Bounds bounds = infer_bounds(lowering.schedule);
+  index_whole_arrays(lowering, bounds);
+  check_computed_lanes(lowering.schedule, bounds);
+  for (const StageId id : lowering.schedule.order()) {
+    check_store_predicate(lowering.schedule, bounds, id);
+  }
+  const StageBuffers buffers = make_stage_buffers(lowering, bounds);
+  lowering.program.symbols = symbols_of(lowering);
+  lowering.program.foreign = foreign_text(lowering.schedule);
+  lowering.program.params = buffers.params;
+  lowering.array_layouts = array_layouts(lowering, buffers);
+  Builder(lowering, bounds, buffers).build(lowering.program);
+}
+
+}  // namespace texloom::lower

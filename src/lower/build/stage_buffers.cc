@@ -1,0 +1,319 @@
+#include "lower/build/stage_buffers.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "lower/build/argument_copies.h"
+#include "lower/schedule/double_buffers.h"
+#include "schedule/attach.h"
+#include "support/int128.h"
+
+namespace texloom::lower {
+
+using namespace ir;        // the whole file speaks of IR nodes
+using namespace schedule;  // and of a schedule's stages
+
+namespace {
+
+// Stores write whole texels and nothing else; lanes past the last extent are zero.
+void check_written_layout(const Stage& stage, Layout layout) {
+  if (layout.object == MemoryObject::Image2d && !layout.lane_axis()) {
+    fail(stage.scope_location, Code::BadLayout,
+         "let the lanes be the innermost digit of one axis, as lanes=c%4",
+         "'{}' is written a texel at a time, but the lanes of its layout are not four consecutive "
+         "indices of one axis",
+         stage.name());
+  }
+  for (size_t i = 0; i < layout.shape.size(); ++i) layout.shape[i] = layout.extent_with_lanes(i);
+  if (layout.padding == Padding::Undefined || !layout.has_padding()) return;
+  fail(stage.scope_location, Code::BadLayout,
+       "leave out padding=zero, or choose digits that divide their axes",
+       "the layout of '{}' has padding that nothing writes, so it would not be zero", stage.name());
+}
+
+// Takes the layout that the user wrote as it is, or refuses it.
+Layout stated_layout(const Stage& stage, const Shape& shape, const Target& target) {
+  const std::vector<std::string>& names = stage.layout->names;
+  Layout layout = layout_for(*stage.layout, shape);
+  if (const auto problem = find_problem(layout, names)) {
+    fail(stage.scope_location, Code::BadLayout, problem->help,
+         "the layout of '{}', a part [{}] of which is computed at once: {}", stage.name(),
+         fmt::join(shape, ", "), problem->text);
+  }
+  if (!stage.op->is_placeholder()) check_written_layout(stage, layout);
+  if (layout.object != MemoryObject::Image2d || fits(layout, target.limits.images())) return layout;
+  const auto folded = best_fold(layout, target.limits.images());
+  fail(stage.scope_location, Code::TextureTooLarge,
+       folded ? fmt::format("fold it: layout=\"{}\"", to_string(*folded, names))
+              : std::string("keep the tensor in a buffer, or split it into several textures"),
+       "the layout of '{}' has {} x {} texels, the target allows {} x {}", stage.name(),
+       layout.col_count(), layout.row_count(), target.limits.max_image_size,
+       target.limits.max_image_size);
+}
+
+Layout rule_layout(const Stage& stage, const Shape& shape, TextureRule rule, const Target& target) {
+  const Layout natural = texture_layout(shape, rule);
+  if (const auto fitting = best_fold(natural, target.limits.images())) return *fitting;
+  fail(stage.scope_location, Code::TextureTooLarge,
+       "keep the tensor in a buffer, or split it into several textures",
+       "'{}' needs {} x {} texels, and no fold fits the target's limit of {} x {}", stage.name(),
+       natural.col_count(), natural.row_count(), target.limits.max_image_size,
+       target.limits.max_image_size);
+}
+
+// Indices along an axis have 32 bits, offsets in the whole buffer 64.
+void check_size(const Stage& stage, Type type, const Shape& extents) {
+  int128 bytes = type.bytes();
+  for (const int64_t extent : extents) {
+    bytes *= extent;
+    if (extent <= std::numeric_limits<int32_t>::max() &&
+        bytes <= std::numeric_limits<int64_t>::max()) {
+      continue;
+    }
+    fail(stage.op->location, Code::IndexTooLarge,
+         "split the tensor: an axis has fewer than 2^31 indices, a buffer fewer than 2^63 bytes",
+         "'{}' has too many elements for the target's integers", stage.name());
+  }
+}
+
+// The smallest `more` of at least 0 for which start + more * step is the wanted value modulo the
+// factor. Uses the extended Euclidean algorithm, because trying all values takes too long.
+std::optional<int64_t> steps_to(int64_t start, int64_t step, int64_t wanted, int64_t factor) {
+  // step * inverse is common modulo the factor.
+  int64_t common = step % factor, rest = factor;
+  int64_t inverse = 1, other = 0;
+  while (rest != 0) {
+    const int64_t quotient = common / rest;
+    common = std::exchange(rest, common - quotient * rest);
+    inverse = std::exchange(other, inverse - quotient * other);
+  }
+  const int64_t distance = ((wanted - start) % factor + factor) % factor;
+  if (distance % common != 0) return std::nullopt;
+  const int64_t period = factor / common;
+  const int64_t more = distance / common % period * (inverse % period) % period;
+  return more < 0 ? more + period : more;
+}
+
+// A row-major layout in which indices of the aligned axes are as far apart as was asked for: the
+// axis after each is lengthened. Another axis may precede the stage's own.
+Layout aligned_layout(const Stage& stage, const Shape& shape) {
+  const size_t first = shape.size() - stage.op->axes.size();
+  Layout layout = linear_layout(shape);
+  int64_t stride = 1;  // of the axis being looked at
+  for (size_t i = shape.size(); i-- > first;) {
+    const IterVar& axis = stage.op->axes[i - first];
+    const auto found = std::find_if(stage.alignments.begin(), stage.alignments.end(),
+                                    [&](const Alignment& a) { return a.axis.same_as(axis); });
+    if (found != stage.alignments.end()) {
+      const bool last = i + 1 == shape.size();
+      const int64_t step = last ? 1 : stride / layout.cols[i + 1].extent;
+      const int64_t wanted = found->offset % found->factor;
+      const auto more = steps_to(stride, step, wanted, found->factor);
+      if (last && more != 0) {
+        fail(found->location, Code::BadAlignment,
+             "align the axis outside of it, whose indices can be further apart",
+             "the axis '{}' of '{}' is the innermost, whose indices are 1 apart, not k * {} + {}",
+             axis->name(), stage.name(), found->factor, found->offset);
+      }
+      if (!more) {
+        fail(found->location, Code::BadAlignment,
+             "align an axis further in as well, or choose a factor and an offset that fit the "
+             "distance",
+             "indices of the axis '{}' of '{}' are a multiple of {} elements apart, which is never "
+             "k * {} + {}",
+             axis->name(), stage.name(), step, found->factor, found->offset);
+      }
+      if (*more > 0) layout.cols[i + 1].extent += *more;
+      stride += *more * step;
+    }
+    stride *= shape[i];
+  }
+  return layout;
+}
+
+// Makes an array whose size only the call tells: row-major, in global memory.
+Buffer make_symbolic_array(const Stage& stage, const std::string& name, Type type,
+                           const StorageScope& scope, const Exprs& extents) {
+  std::string shape;
+  for (const Expr& e : extents) shape += (shape.empty() ? "" : ", ") + to_string(e);
+  if (scope.texture || stage.layout) {
+    fail(stage.scope_location, Code::BadShape,
+         "give its extents as constants, or keep it in a row-major buffer",
+         "'{}' is [{}], but the layout of a texture's elements must not depend on the call",
+         stage.name(), shape);
+  }
+  if (scope.memory != MemoryScope::Global) {
+    fail(stage.op->location, Code::BadShape,
+         "split the loops of its reader by constants, and attach it to an outer part",
+         "the part of '{}' in {} memory is [{}], but its size must not depend on the call",
+         stage.name(), to_string(scope.memory), shape);
+  }
+  if (!stage.alignments.empty()) {
+    fail(stage.alignments.front().location, Code::BadAlignment,
+         "give its extents as constants, or leave storage_align out",
+         "'{}' is [{}]: only an array of constant extents is aligned", stage.name(), shape);
+  }
+  return make_array(name, type, extents, stage.op->location);
+}
+
+// The extents, if all are constants.
+std::optional<Shape> constant_extents(const Exprs& extents) {
+  Shape shape;
+  for (const Expr& e : extents) {
+    const int64_t* value = int_value(e);
+    if (value == nullptr) return std::nullopt;
+    shape.push_back(*value);
+  }
+  return shape;
+}
+
+// The name and the element type of an output's buffer.
+struct Contents {
+  std::string name;
+  Type type;
+};
+
+// `argument` is given if the buffer is the caller's, which is row-major whatever is aligned.
+Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const StorageScope& scope,
+                         const Exprs& extents, const Argument* argument, const Target& target) {
+  const auto& [name, type] = contents;
+  const std::optional<Shape> constant = constant_extents(extents);
+  if (!constant) return make_symbolic_array(stage, name, type, scope, extents);
+  const Shape& shape = *constant;
+  check_size(stage, type, shape);
+  const Layout layout = stage.layout    ? stated_layout(stage, shape, target)
+                        : scope.texture ? rule_layout(stage, shape, *scope.texture, target)
+                        : argument      ? linear_layout(shape)
+                                        : aligned_layout(stage, shape);
+  if (scope.texture) check_size(stage, type, {layout.row_count(), layout.col_count()});
+  if (!scope.texture) {
+    return make_buffer_with_layout(name, type, layout, scope.memory, stage.op->location);
+  }
+  TextureOrigin origin;
+  if (argument != nullptr && argument->declaration) {
+    origin.exact_image = argument->declaration->exact_image;
+    if (argument->declaration->has_origin) {
+      origin = {make_var(name + ".x"), make_var(name + ".y")};
+    }
+  }
+  return make_texture(name, type, layout, origin, stage.scope_location);
+}
+
+// A row-major parameter that is not the buffer of any stage.
+Buffer separate_buffer(const Argument& argument) {
+  const Tensor& t = argument.tensor;
+  const bool named = argument.declaration && !argument.declaration->name.empty();
+  return make_array(named ? argument.declaration->name : t->name, t->type,
+                    extents_of(t->shape, t->name, t->location), t->location);
+}
+
+// The inits, the updates and the states of a scan all have the buffers of its results.
+void share_results(const Schedule& s, const Stage& scan, StageBuffers& buffers) {
+  for (size_t i = 0; i < scan.op->states.size(); ++i) {
+    const ScanState& state = scan.op->states[i];
+    const Buffer& result = buffers.of_stage[static_cast<size_t>(scan.id)][i];
+    for (const Tensor& t : {state.init, state.update, state.state}) {
+      const auto id = static_cast<size_t>(s.producer(t));
+      buffers.of_stage[id][static_cast<size_t>(t->output)] = result;
+    }
+    buffers.begun_by.emplace(result.get(), s.producer(state.init));
+  }
+}
+
+// Makes the buffers of a stage that are neither parameters nor another stage's.
+void make_own_buffers(const Lowering& lowering, const Stage& stage, const Bounds& bounds,
+                      StageBuffers& buffers) {
+  const Schedule& s = lowering.schedule;
+  Exprs shape = bounds.of(stage.id).buffer_extent;
+  if (has_two_buffers(s, stage.id)) shape.insert(shape.begin(), make_int(2));
+  for (const Tensor& t : outputs_of(stage.op)) {
+    if (!stage.op->is_compute()) shape = extents_of(t->shape, stage.name(), stage.op->location);
+    Buffer& own = buffers.of_stage[static_cast<size_t>(stage.id)][static_cast<size_t>(t->output)];
+    if (own) continue;
+    own = make_stage_buffer(stage, {t->name, t->type}, scope_of(s, stage.id), shape, nullptr,
+                            lowering.target);
+  }
+}
+
+}  // namespace
+
+bool StageBuffers::begins(StageId id, const Buffer& buffer) const {
+  const auto found = begun_by.find(buffer.get());
+  return found == begun_by.end() || found->second == id;
+}
+
+bool StageBuffers::is_param(const Buffer& buffer) const {
+  return std::any_of(params.begin(), params.end(),
+                     [&](const Buffer& b) { return b.same_as(buffer); });
+}
+
+std::optional<StageId> StageBuffers::stage_of(const Buffer& buffer) const {
+  const auto found = std::find_if(of_stage.begin(), of_stage.end(), [&](const auto& own) {
+    return std::any_of(own.begin(), own.end(), [&](const Buffer& b) { return b.same_as(buffer); });
+  });
+  if (found == of_stage.end()) return std::nullopt;
+  return static_cast<StageId>(found - of_stage.begin());
+}
+
+StageBuffers make_stage_buffers(const Lowering& lowering, const Bounds& bounds) {
+  const Schedule& s = lowering.schedule;
+  StageBuffers buffers;
+  for (size_t id = 0; id < s.order().size(); ++id) {
+    buffers.of_stage.emplace_back(s.stage(static_cast<StageId>(id)).op->types.size());
+  }
+  buffers.copies = buffers.of_stage;
+  for (const Argument& argument : lowering.arguments) {
+    const auto id = s.find(operation_of(argument.tensor));
+    const auto output = static_cast<size_t>(argument.tensor->output);
+    if (!id || !lies_in_array(s, s.stage(*id))) {
+      buffers.params.push_back(separate_buffer(argument));
+      if (id) buffers.copies[static_cast<size_t>(*id)][output] = buffers.params.back();
+      continue;
+    }
+    const Stage& stage = s.stage(*id);
+    Contents contents{output_of(stage.op, output)->name, argument.tensor->type};
+    if (argument.declaration && !argument.declaration->name.empty()) {
+      contents.name = argument.declaration->name;
+    }
+    const Buffer buffer =
+        make_stage_buffer(stage, contents, stage.scope.value_or(StorageScope{}),
+                          extents_of(argument.tensor->shape, stage.name(), stage.op->location),
+                          &argument, lowering.target);
+    buffers.of_stage[static_cast<size_t>(*id)][output] = buffer;
+    buffers.params.push_back(buffer);
+  }
+  for (const StageId id : s.order()) {
+    const Stage& stage = s.stage(id);
+    if (!stage.op->is_scan()) continue;
+    make_own_buffers(lowering, stage, bounds, buffers);
+    share_results(s, stage, buffers);
+  }
+  for (const StageId id : s.order()) {
+    const Stage& stage = s.stage(id);
+    const bool needed = stage.attachment.kind != AttachKind::Inline && !stage.op->is_placeholder();
+    if (needed) make_own_buffers(lowering, stage, bounds, buffers);
+  }
+  return buffers;
+}
+
+std::vector<Layout> array_layouts(const Lowering& lowering, const StageBuffers& buffers) {
+  std::vector<Layout> layouts;
+  for (size_t i = 0; i < buffers.params.size(); ++i) {
+    const auto id = lowering.schedule.find(operation_of(lowering.arguments[i].tensor));
+    const Stage* stage = id ? &lowering.schedule.stage(*id) : nullptr;
+    const bool own = stage != nullptr && lies_in_array(lowering.schedule, *stage);
+    if (!own || !stage->transform) {
+      layouts.push_back(buffers.params[i]->layout);
+      continue;
+    }
+    const StorageScope scope = stage->scope.value_or(StorageScope{});
+    layouts.push_back(transformed_layout(*stage->transform, scope, stage->name()).array);
+  }
+  return layouts;
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,120 @@
+#include "lower/build/stage_kernels.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/accesses.h"
+#include "ir/visit.h"
+#include "schedule/operation/kernel_nests.h"
+#include "support/diagnostic.h"
+
+namespace texloom::lower {
+
+using namespace ir;        // the whole file speaks of IR nodes
+using namespace schedule;  // and of a schedule's stages
+
+namespace {
+
+class KernelMaker {
+ public:
+  KernelMaker(const Schedule& schedule, const StageBuffers& buffers, StageId root,
+              const std::vector<Buffer>& parts)
+      : s_(schedule), buffers_(buffers), root_(root), parts_(parts) {}
+
+  Stmt kernel(const Stmt& loops) const {
+    // Loops without threads are not a kernel yet, and may use any memory.
+    const bool bound = has_thread_loop(loops);
+    if (bound) check_memory(loops);
+    Stmt body = loops;
+    for (const Buffer& part : parts_) {
+      if (accesses(loops, part)) body = make_allocate(part, body, part->location);
+    }
+    const StageId writer = bound ? writer_of(loops) : root_;
+    return make_nest(buffers_.of_stage[static_cast<size_t>(writer)].front(), body,
+                     s_.stage(writer).op->location);
+  }
+
+ private:
+  // Only one stage writes memory that others see.
+  StageId writer_of(const Stmt& loops) const {
+    std::optional<StageId> writer;
+    const auto note = [&](const Buffer& b) {
+      if (!writer && b->memory == MemoryScope::Global) writer = buffers_.stage_of(b);
+    };
+    for_each_access(loops, [&](const BufferAccess& n) {
+      if (n.writes()) note(n.buffer);
+    });
+    return writer.value_or(root_);
+  }
+
+  void check_memory(const Stmt& loops) const {
+    walk(loops, [&](const Allocate& n) {
+      if (n.buffer->memory == MemoryScope::Global) refuse(n.buffer);
+    });
+    // The caller's arrays are not allocated here.
+    std::vector<Buffer> written;
+    for_each_access(loops, [&](const BufferAccess& n) {
+      if (n.writes() && n.buffer->memory == MemoryScope::Global) written.push_back(n.buffer);
+    });
+    for (const Buffer& buffer : written) {
+      const std::optional<StageId> writer = buffers_.stage_of(buffer);
+      if (!writer || writer == buffers_.stage_of(written.back())) continue;
+      const Stage& stage = s_.stage(*writer);
+      if (stage.attachment.kind == AttachKind::At && stage.scan < 0) refuse(buffer);
+    }
+  }
+
+  // Refuses a buffer that its own kernel would have to fill.
+  [[noreturn]] void refuse(const Buffer& buffer) const {
+    const Stage& stage = s_.stage(buffers_.stage_of(buffer).value());
+    const std::string& host = s_.stage(stage.attachment.stage).name();
+    // A buffer that the steps of a scan compute has no line of its own, unless it was attached.
+    const SourceLocation& where =
+        stage.attachment.location.known() ? stage.attachment.location : stage.op->location;
+    if (buffer->is_texture()) {
+      fail(where, Code::TextureInsideReader,
+           "leave the texture stage at the root, or attach it outside of all loops over threads "
+           "and bind its own axes, so that it becomes a kernel; or cache into \"local\" or "
+           "\"shared\"",
+           "the texture '{}' is computed inside '{}': a kernel cannot read a texture it writes",
+           stage.name(), host);
+    }
+    fail(where, Code::ScopeTooWide,
+         "set its scope to \"local\" or \"shared\", leave it at the root, or attach it outside of "
+         "all loops over threads and bind its own axes, so that it becomes a kernel",
+         "'{}' is in global memory, which the whole grid shares, but is computed inside a kernel "
+         "of '{}'",
+         stage.name(), host);
+  }
+
+  const Schedule& s_;
+  const StageBuffers& buffers_;
+  StageId root_;
+  const std::vector<Buffer>& parts_;
+};
+
+}  // namespace
+
+Stmt stage_kernels(const Schedule& schedule, const StageBuffers& buffers, StageId root,
+                   const Stmt& loops, const std::vector<Buffer>& parts) {
+  const KernelMaker maker(schedule, buffers, root, parts);
+  const auto kernel = [&](const Stmt& s) { return maker.kernel(s); };
+  return has_threads_throughout(loops) ? divided_into_kernels(loops, kernel) : kernel(loops);
+}
+
+Stmt one_kernel(const Schedule& schedule, const StageBuffers& buffers, StageId root,
+                const Stmt& loops, const std::vector<Buffer>& parts) {
+  return KernelMaker(schedule, buffers, root, parts).kernel(loops);
+}
+
+bool allocates_global_memory(const Stmt& loops) {
+  return any_of(loops, [](const Allocate& n) { return n.buffer->memory == MemoryScope::Global; });
+}
+
+bool is_kernel_loop(const Stmt& plan, const Expr& var) {
+  return any_of(plan, [&](const Nest& kernel) {
+    return any_of(kernel.body, [&](const For& loop) { return loop.var.same_as(var); });
+  });
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,29 @@
+// Loads and stores of the results of an operation with one or several outputs.
+#pragma once
+
+#include <vector>
+
+#include "ir/stmt.h"
+
+namespace texloom::lower {
+
+// The same element of several buffers, one for each output.
+struct ResultElement {
+  std::vector<ir::Buffer> buffers;
+  ir::Exprs indices;
+};
+
+ir::Exprs loads(const ResultElement& element, const SourceLocation& where);
+
+// Stores a value to each output. If the values read the element (`read_element`), all are computed
+// before the first store.
+ir::Stmt stores(const ResultElement& element, ir::Exprs values, bool read_element,
+                const SourceLocation& where);
+
+// The store, made only where all guards hold.
+ir::Stmt guarded(const std::vector<ir::Expr>& guards, ir::Stmt store);
+
+// Two values of each output, combined by the reducer.
+ir::Exprs combined(const ir::Reducer& reducer, const ir::Exprs& lhs, const ir::Exprs& rhs);
+
+}  // namespace texloom::lower

@@ -1,0 +1,32 @@
+// Store predicates: if several threads have the same result, the first for which the predicate
+// holds stores it. These are threads that share a reduction, or that none of the stage's loops is
+// bound to.
+#pragma once
+
+#include <vector>
+
+#include "ir/stmt.h"
+#include "schedule/bounds/bounds.h"
+#include "schedule/schedule.h"
+
+namespace texloom::lower {
+
+// A loop over threads; a loop over virtual threads has no tag.
+struct ThreadLoop {
+  ir::Expr var;
+  int64_t extent = 1;
+  ir::ThreadTag tag;
+  SourceLocation location;
+};
+
+// The number of the first thread for which the stage's predicate holds; the index of the last loop
+// varies fastest. Fails with BadPredicate where it holds for none, or names other threads.
+int64_t first_storing(const schedule::Stage& stage, const std::vector<ThreadLoop>& threads);
+
+// Checks the predicate of a stage that is not reduced over threads. Threads of its kernel that none
+// of its loops is bound to all store the same value, so that it is enough if the predicate holds
+// for one of them; split_kernels takes the first. Fails with BadPredicate.
+void check_store_predicate(const schedule::Schedule& schedule, const schedule::Bounds& bounds,
+                           schedule::StageId id);
+
+}  // namespace texloom::lower

@@ -1,0 +1,31 @@
+// Checks the views of a tensor intrinsic against the parts of tensors that they stand for.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "ir/arith/ranges.h"
+#include "ir/visit.h"
+#include "schedule/operation/tensor_intrinsic.h"
+#include "support/function_ref.h"
+
+namespace texloom::lower {
+
+// The part that a view stands for: the view's axes are the last axes of the buffer.
+struct ViewPart {
+  ir::Buffer buffer;
+  ir::Exprs first;  // the indices of the view's first element
+};
+using ViewParts = std::unordered_map<const ir::BufferNode*, ViewPart>;  // by the view's own buffer
+
+// Fails with this problem.
+using RefuseView = FunctionRef<void(std::string help, const std::string& problem)>;
+
+// The values of the variables that stand for strides and offsets. Refuses a part whose scope is not
+// that of its view, whose strides differ from the view's constants, or that is not known to begin
+// at a multiple of the view's factor. `ranges` are those of the variables of the parts.
+ir::Substitution values_of_views(const schedule::TensorIntrinsicNode& intrinsic,
+                                 const ViewParts& parts, const ir::arith::Ranges& ranges,
+                                 RefuseView refuse);
+
+}  // namespace texloom::lower

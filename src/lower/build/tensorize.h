@@ -1,0 +1,44 @@
+// Replaces loops by a tensor intrinsic.
+#pragma once
+
+#include <optional>
+
+#include "lower/build/stage_results.h"
+#include "schedule/bounds/bounds.h"
+#include "support/function_ref.h"
+
+namespace texloom::lower {
+
+// How the loops of a schedule access memory, for a stage with these bounds.
+struct StageAccess {
+  FunctionRef<ir::Expr(const ir::Expr&, const schedule::StageBounds&)> read;  // of an expression
+  FunctionRef<ResultElement(const schedule::StageBounds&)> result;  // where it stores its result
+};
+
+// The number of the stage's tensorized loop, the outermost of several; nothing where none is.
+std::optional<size_t> tensorized_loop(const schedule::Stage& stage,
+                                      const schedule::StageBounds& bounds);
+
+struct TensorizedLoops {
+  // Initializes the results of a reduction that outer loops divide into steps, in place of the
+  // initialization of each element. Empty where the first step does that.
+  ir::Stmt reset;
+  ir::Stmt step;  // in place of the loops
+};
+
+// Finds the parts of tensors that the loops from the tensorized one on read and write, and replaces
+// the views in the intrinsic's statements by them.
+//
+// The loops have to run over a box of the stage's index space, completely in each iteration of the
+// enclosing loops, and to compute what the intrinsic computes: the same expression, after
+// simplification, of elements laid out as in the intrinsic's inputs. Axes in front of the
+// intrinsic's own have one index. A scalar has one value wherever it occurs, which the enclosing
+// loops determine. The result are statements over the stage's buffers and those that it reads, in
+// the variables of the enclosing loops. Fails with TensorizeMismatch, at the line of the directive.
+//
+//     C[y * 4 + i] = C[y * 4 + i] + A[y * 4 + i, k]      c[i] = c[i] + a[i, 0]
+//     i < 4                                         ->   C[y * 4 + i.1] = C[y * 4 + i.1] + A[...]
+TensorizedLoops tensorized(const schedule::Schedule& schedule, schedule::StageId id,
+                           const schedule::Bounds& bounds, const StageAccess& access);
+
+}  // namespace texloom::lower

@@ -1,0 +1,48 @@
+// Comparisons of indices in guards and selects, and where they certainly hold.
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/arith/ranges.h"
+#include "ir/stmt.h"
+
+namespace texloom::lower {
+
+// Holds where the sum, which is index arithmetic, is in the interval, which is open at one end.
+struct IndexCondition {
+  ir::arith::LinearSum sum;
+  ir::arith::Interval holds;
+};
+
+// The comparisons in conditions of Ifs and Selects, alone or as one of several that all have to
+// hold. A comparison of vectors gives those of its first lane and of its last lane.
+class IndexConditions {
+ public:
+  explicit IndexConditions(const ir::Stmt& s) { stmt(s); }
+
+  std::span<const IndexCondition> all() const { return tests_; }
+  // The conditions inside a loop of the statement.
+  std::span<const IndexCondition> inside(const ir::For& loop) const;
+
+ private:
+  struct Part {
+    size_t first = 0, count = 0;
+  };
+
+  void stmt(const ir::Stmt& s);
+  void expr(const ir::Expr& e);
+  void condition(const ir::Expr& e);
+  void comparison(ir::BinaryOp op, const ir::Expr& a, const ir::Expr& b, int lane);
+
+  std::vector<IndexCondition> tests_;                      // in the order of the statements
+  std::unordered_map<const ir::StmtNode*, Part> of_loop_;  // of tests_
+};
+
+// The values of the variable for which the test holds for all values that other variables have in
+// `ranges`. Everything when the test does not depend on the variable, or not linearly.
+ir::arith::Interval where_certain(const IndexCondition& test, const ir::Expr& var,
+                                  const ir::arith::Ranges& ranges);
+
+}  // namespace texloom::lower

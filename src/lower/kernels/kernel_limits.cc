@@ -1,0 +1,84 @@
+#include "lower/kernels/kernel_limits.h"
+
+#include <string>
+
+#include "ir/analysis/limits.h"
+#include "support/check.h"
+#include "support/diagnostic.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+class Refusal {
+ public:
+  Refusal(const Kernel& kernel, const SourceLocation& block, const Target& target)
+      : kernel_(kernel), block_location_(block), target_(to_string(target)) {}
+
+  [[noreturn]] void refuse(const Excess& e) const {
+    const auto& [x, y, z] = kernel_.block;
+    switch (e.limit) {
+      case Limit::BlockDepth:
+        fail(block_location_, Code::BlockTooLarge,
+             "bind a smaller part to threadIdx.z, or use threadIdx.x",
+             "the kernel '{}' has blocks of {} threads along z; the target '{}' allows {}",
+             kernel_.name, e.need, target_, e.have);
+      case Limit::BlockThreads:
+        fail(block_location_, Code::BlockTooLarge,
+             fmt::format("bind smaller parts to threadIdx: at most {} threads in all", e.have),
+             "the kernel '{}' has blocks of {} x {} x {} = {} threads; the target '{}' allows {}",
+             kernel_.name, x, y, z, e.need, target_, e.have);
+      case Limit::SharedBytes:
+        refuse_arrays(e, "a block on");
+      case Limit::PrivateBytes:
+        refuse_arrays(e, fmt::format("each of the block's {} threads on", x * y * z));
+      case Limit::ImageReads:
+        refuse_images(e, Access::Read);
+      case Limit::ImageWrites:
+        refuse_images(e, Access::Write);
+      case Limit::ImageSize:
+        fail(e.buffer->location, Code::TextureTooLarge, "split the tensor, or keep it in a buffer",
+             "the texture '{}' has {} texels along an axis; the target '{}' allows {}",
+             e.buffer->name, e.need, target_, e.have);
+      case Limit::ParameterBytes:
+        fail(kernel_.location, Code::TooManyArguments,
+             "compute the stage in steps that read fewer tensors each",
+             "the kernel '{}' has {} arguments, {} bytes; the target '{}' allows {}", kernel_.name,
+             kernel_.params.size(), e.need, target_, e.have);
+    }
+    TL_UNREACHABLE();
+  }
+
+ private:
+  [[noreturn]] void refuse_arrays(const Excess& e, const std::string& whose) const {
+    const std::string scope(to_string(e.buffer->memory));
+    fail(e.buffer->location, Code::LocalMemoryTooLarge,
+         fmt::format("attach the {} stages to inner loops, or split those into smaller tiles",
+                     scope),
+         "the {} buffers of the kernel '{}' need {} bytes, '{}' most of them; {} the target '{}' "
+         "has {}",
+         scope, kernel_.name, e.need, e.buffer->name, whose, target_, e.have);
+  }
+  [[noreturn]] void refuse_images(const Excess& e, Access access) const {
+    fail(kernel_.location, Code::TooManyArguments, "keep some of the tensors in buffers",
+         "the kernel '{}' has {} textures to {}; the target '{}' allows {}", kernel_.name, e.need,
+         to_string(access), target_, e.have);
+  }
+
+  const Kernel& kernel_;
+  const SourceLocation& block_location_;
+  std::string target_;
+};
+
+}  // namespace
+
+void check_limits(const Kernel& kernel, const SourceLocation& block_location,
+                  const Target& target) {
+  for (const Excess& excess : exceeded_limits(kernel, target)) {
+    Refusal(kernel, block_location, target).refuse(excess);
+  }
+}
+
+}  // namespace texloom::lower

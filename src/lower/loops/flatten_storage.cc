@@ -1,0 +1,216 @@
+#include "lower/loops/flatten_storage.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ir/arith/simplify.h"
+#include "ir/layout/strides.h"
+#include "ir/visit.h"
+#include "lower/barriers/loop_ranges.h"
+#include "lower/loops/lanes.h"
+#include "support/int128.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+// The position of one element in memory, as expressions over the loop variables.
+struct ElementPosition {
+  Expr row, col, lane;
+};
+
+// The same value in 64 bits. Index arithmetic does not wrap, so its sums may be computed in 64
+// bits.
+Expr widened(const Expr& e) {
+  const auto* n = as<Binary>(e);
+  const bool sum =
+      n != nullptr && (n->op == BinaryOp::Add || n->op == BinaryOp::Sub || n->op == BinaryOp::Mul);
+  if (!sum || arith::reads_memory(e)) return make_cast(kInt64, e);
+  return make_binary(n->op, widened(n->a), widened(n->b));
+}
+Expr as_index(const Expr& e, Type type) {
+  if (e->type == type) return e;
+  return type == kInt64 ? widened(e) : make_cast(type, e);
+}
+
+constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
+
+class Flattener {
+ public:
+  explicit Flattener(arith::Ranges ranges) : ranges_(std::move(ranges)) {}
+
+  Expr load(const Load& n) const {
+    const std::vector<ElementPosition> positions = positions_of(*n.buffer, n.indices);
+    if (!n.buffer->is_texture()) {
+      return make_load(n.buffer, {offset_of(positions)}, n.location);
+    }
+    if (is_whole_texel(positions)) return texel(n, positions.front());
+    Exprs lanes;
+    for (const ElementPosition& position : positions)
+      lanes.push_back(make_lane(texel(n, position), position.lane));
+    return make_pack(std::move(lanes));
+  }
+
+  Stmt store(const Store& n) const {
+    const std::vector<ElementPosition> positions = positions_of(*n.buffer, n.indices);
+    if (!n.buffer->is_texture()) {
+      return make_store(n.buffer, {offset_of(positions)}, n.value, n.location);
+    }
+    if (!is_whole_texel(positions)) {
+      fail(n.location, Code::LanesSplitOverThreads,
+           "make a loop of extent 4, split from the axis of the lanes, the innermost one and leave "
+           "it unbound: it is vectorized automatically",
+           "'{}' is written a part of a texel at a time, but a texture store writes all four lanes",
+           n.buffer->name);
+    }
+    const auto [x, y] = coordinates(*n.buffer, positions.front());
+    return make_texture_store(n.buffer, x, y, n.value, n.location);
+  }
+
+  // The box becomes the span of the array from the first element of the box to its last.
+  Expr pointer(const Pointer& n) const {
+    const auto span = [&](Type type) {
+      Expr first = make_int(0, type), last = make_int(0, type);
+      for (size_t i = 0; i < n.indices.size(); ++i) {
+        const Expr stride = stride_along(*n.buffer, i, type);
+        first = first + as_index(n.indices[i], type) * stride;
+        last = last + (as_index(n.extents[i], type) - 1) * stride;
+      }
+      return std::pair{simple(first), simple(last + 1)};
+    };
+    const bool narrow =
+        n.buffer->is_symbolic() || arith::bounds(span(kInt64).first, ranges_).within(0, kMaxInt32);
+    const auto [first, extent] = span(narrow ? kInt32 : kInt64);
+    return make_pointer(n.access, n.buffer, {first}, {extent}, n.offset, n.location);
+  }
+
+ private:
+  static Expr stride_along(const BufferNode& buffer, size_t axis, Type type) {
+    if (!buffer.is_symbolic()) return make_int(*stride_of(buffer, axis), type);
+    return row_major_stride(
+        buffer.extents, axis, make_int(1, type),
+        [type](const Expr& stride, const Expr& extent) { return stride * as_index(extent, type); });
+  }
+
+  Expr simple(const Expr& e) const { return arith::simplify(e, ranges_); }
+
+  // The positions of all lanes of the access.
+  std::vector<ElementPosition> positions_of(const BufferNode& buffer, const Exprs& indices) const {
+    int lanes = 1;
+    for (const Expr& index : indices) lanes = std::max<int>(lanes, index->type.lanes);
+    std::vector<ElementPosition> positions;
+    for (int lane = 0; lane < lanes; ++lane) {
+      Exprs scalars;
+      for (const Expr& index : indices) scalars.push_back(simple(lane_of(index, lane)));
+      if (buffer.is_symbolic()) {
+        positions.push_back({make_int(0), row_major(buffer.extents, scalars), make_int(0)});
+        continue;
+      }
+      const Layout& layout = buffer.layout;
+      positions.push_back({number(layout, layout.rows, scalars),
+                           number(layout, layout.cols, scalars),
+                           number(layout, layout.lanes, scalars)});
+    }
+    return positions;
+  }
+
+  // Computes in 32 bits, because such an array has at most 2^30 elements (ir/program.h).
+  Expr row_major(const Exprs& extents, const Exprs& indices) const {
+    Expr offset = make_int(0);
+    for (size_t i = 0; i < extents.size(); ++i) {
+      offset = offset * extents[i] + as_index(indices[i], kInt32);
+    }
+    return simple(offset);
+  }
+
+  // The mixed-radix number of the parts (ir/layout/layout.h), in 32 bits where that is known to be
+  // enough: the buffer has no more elements, or this access goes no further.
+  Expr number(const Layout& layout, const std::vector<LayoutPart>& parts,
+              const Exprs& indices) const {
+    Exprs digits;
+    int128 numbers = 1;
+    for (const LayoutPart& part : parts) {
+      const auto axis = static_cast<size_t>(part.axis);
+      Expr digit = floordiv(indices[axis], part.divisor);
+      // A guard may keep an index below its extent where no range proves it. The lane is still
+      // found to be constant then.
+      if (!is_outermost(part, layout.shape) || &parts == &layout.lanes) {
+        digit = floormod(digit, part.extent);
+      }
+      digits.push_back(std::move(digit));
+      numbers *= part.extent;
+    }
+    if (numbers - 1 <= kMaxInt32) return combined(parts, digits, kInt32);
+    const Expr wide = combined(parts, digits, kInt64);
+    const bool narrow = arith::bounds(wide, ranges_).within(0, kMaxInt32);
+    return narrow ? combined(parts, digits, kInt32) : wide;
+  }
+
+  Expr combined(const std::vector<LayoutPart>& parts, const Exprs& digits, Type type) const {
+    Expr result = make_int(0, type);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      result = result * parts[i].extent + as_index(digits[i], type);
+    }
+    return simple(result);
+  }
+
+  // One offset, a ramp of offsets with one stride, or a vector of single offsets.
+  Expr offset_of(const std::vector<ElementPosition>& positions) const {
+    if (positions.size() == 1) return positions.front().col;
+    const bool wide =
+        std::any_of(positions.begin(), positions.end(),
+                    [](const ElementPosition& position) { return position.col->type == kInt64; });
+    Exprs offsets;
+    for (const ElementPosition& position : positions)
+      offsets.push_back(as_index(position.col, wide ? kInt64 : kInt32));
+    const Expr& first = offsets.front();
+    const auto stride = arith::constant_difference(offsets[1], first, ranges_);
+    bool regular = stride.has_value();
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      const auto distance = arith::constant_difference(offsets[i], first, ranges_);
+      regular = regular && distance == static_cast<int64_t>(i) * *stride;
+    }
+    if (!regular) return make_pack(std::move(offsets));
+    return make_ramp(first, make_int(*stride, first->type), static_cast<int>(offsets.size()));
+  }
+
+  bool is_whole_texel(const std::vector<ElementPosition>& positions) const {
+    if (positions.size() != kTexelLanes) return false;
+    for (size_t i = 0; i < positions.size(); ++i) {
+      const bool same_texel =
+          arith::constant_difference(positions[i].row, positions[0].row, ranges_) == 0 &&
+          arith::constant_difference(positions[i].col, positions[0].col, ranges_) == 0;
+      if (!same_texel || !is_int(positions[i].lane, static_cast<int64_t>(i))) return false;
+    }
+    return true;
+  }
+
+  static std::pair<Expr, Expr> coordinates(const BufferNode& texture,
+                                           const ElementPosition& position) {
+    if (texture.origin.is_zero()) return {position.col, position.row};
+    const auto moved = [](const Expr& e, const Expr& by) { return e + as_index(by, e->type); };
+    return {moved(position.col, texture.origin.x), moved(position.row, texture.origin.y)};
+  }
+
+  static Expr texel(const Load& n, const ElementPosition& position) {
+    const auto [x, y] = coordinates(*n.buffer, position);
+    return make_texture_load(n.buffer, x, y, n.location);
+  }
+
+  arith::Ranges ranges_;
+};
+
+}  // namespace
+
+void flatten_storage(Lowering& lowering) {
+  Stmt& body = lowering.program.body;
+  const Flattener flattener(loop_ranges(body));
+  body = rewrite(
+      body, [&](const Load& n, const Expr&) { return flattener.load(n); },
+      [&](const Pointer& n, const Expr&) { return flattener.pointer(n); },
+      [&](const Store& n, const Stmt&) { return flattener.store(n); });
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,285 @@
+#include "lower/loops/pipeline_loops.h"
+
+#include <algorithm>
+
+#include "ir/accesses.h"
+#include "ir/visit.h"
+#include "lower/loops/pipelined_fill.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+// Buffers in order of appearance, so that messages do not depend on addresses.
+using Buffers = std::vector<const BufferNode*>;
+
+bool contains(const Buffers& buffers, const Buffer& buffer) {
+  return std::find(buffers.begin(), buffers.end(), buffer.get()) != buffers.end();
+}
+
+Buffers read_in(const Stmts& statements) {
+  Buffers found;
+  const auto note = [&](const Buffer& b) {
+    if (!contains(found, b)) found.push_back(b.get());
+  };
+  for (const Stmt& s : statements) {
+    for_each_access(s, [&](const BufferAccess& n) {
+      if (n.reads()) note(n.buffer);
+    });
+  }
+  return found;
+}
+
+Buffers written_in(const Stmts& statements) {
+  Buffers found;
+  const auto note = [&](const Buffer& b) {
+    if (!contains(found, b)) found.push_back(b.get());
+  };
+  for (const Stmt& s : statements) {
+    for_each_access(s, [&](const BufferAccess& n) {
+      if (n.writes()) note(n.buffer);
+    });
+  }
+  return found;
+}
+
+const BufferNode* first_common(const Buffers& a, const Buffers& b) {
+  const auto found = std::find_first_of(a.begin(), a.end(), b.begin(), b.end());
+  return found == a.end() ? nullptr : *found;
+}
+
+// The body of a loop, taken apart: its allocations, the fills of pipelined buffers, and the rest in
+// order.
+struct LoopBody {
+  std::vector<Buffer> allocated;
+  std::vector<const Pipelined*> fills;
+  Stmts rest;
+
+  explicit LoopBody(const Stmt& s) {
+    add(s);
+    for (Stmt& each : rest) each = allocated_outside(each);
+  }
+
+ private:
+  bool is_allocated(const Buffer& buffer) const {
+    return std::any_of(allocated.begin(), allocated.end(),
+                       [&](const Buffer& b) { return b.same_as(buffer); });
+  }
+
+  // The last iteration of a double-buffered loop follows it, with the buffers of the other ones.
+  Stmt allocated_outside(const Stmt& s) const {
+    const auto* n = as<Allocate>(s);
+    if (n != nullptr && is_allocated(n->buffer)) return allocated_outside(n->body);
+    return map_children(
+        s, [](const Expr& e) { return e; },
+        [this](const Stmt& child) { return allocated_outside(child); });
+  }
+
+  void add(const Stmt& s) {
+    if (const auto* n = as<Allocate>(s)) {
+      if (!is_allocated(n->buffer)) allocated.push_back(n->buffer);
+      add(n->body);
+    } else if (const auto* seq = as<Seq>(s)) {
+      for (const Stmt& each : seq->statements) add(each);
+    } else if (const auto* fill = as<Pipelined>(s)) {
+      fills.push_back(fill);
+    } else {
+      rest.push_back(s);
+    }
+  }
+};
+
+Stmt allocated_around(const std::vector<Buffer>& buffers, Stmt body) {
+  for (auto b = buffers.rbegin(); b != buffers.rend(); ++b) {
+    body = make_allocate(*b, std::move(body), (*b)->location);
+  }
+  return body;
+}
+
+// A loop taken apart, so that an enclosing loop can run the lead ahead of itself.
+struct Pieces {
+  std::vector<Buffer> buffers;  // allocated around all of it
+  Stmts lead;                   // the fills of the first iterations
+  Stmts loop;
+  Stmts tail;          // the last iterations of an unrolled loop, which fill nothing
+  bool apart = false;  // the tail reads no copy that the lead writes
+
+  Stmt whole() const {
+    Stmts all = lead;
+    all.insert(all.end(), loop.begin(), loop.end());
+    all.insert(all.end(), tail.begin(), tail.end());
+    return allocated_around(buffers, make_seq(std::move(all)));
+  }
+};
+
+class Pipeliner {
+ public:
+  Stmt run(const Stmt& s) {
+    if (const auto* n = as<Pipelined>(s)) {
+      refuse(*n, "attach it to a loop that is serial or unrolled",
+             "'{}' is not in the body of a loop whose iterations follow one another",
+             n->buffer->name);
+    }
+    if (const auto* loop = as<For>(s)) return take_apart(*loop).whole();
+    return map_children(
+        s, [](const Expr& e) { return e; }, [this](const Stmt& child) { return run(child); });
+  }
+
+ private:
+  template <class... Args>
+  [[noreturn]] static void refuse(const Pipelined& fill, std::string help,
+                                  fmt::format_string<Args...> format, Args&&... args) {
+    fail(fill.location, Code::CannotPipeline, std::move(help), format, std::forward<Args>(args)...);
+  }
+
+  Pieces take_apart(const For& loop) {
+    const bool in_turn = loop.loop == LoopKind::Serial || loop.loop == LoopKind::Unrolled;
+    const LoopBody body(in_turn ? loop.body : make_empty());
+    if (body.fills.empty()) return {{}, {}, {with_body(loop, run(loop.body))}, {}};
+    const int64_t* extent = int_value(loop.extent);
+    if (extent == nullptr || *extent < 1) {
+      refuse(*body.fills.front(), "give the loop a constant extent",
+             "the number of iterations of the loop '{}' is not constant", as<Var>(loop.var)->name);
+    }
+    check(body);
+    for (const Pipelined* fill : body.fills) refuse_inside(*fill);
+    if (*extent == 1) return {{}, {}, {with_body(loop, run(without_pipeline(loop.body)))}, {}};
+    return pipelined(loop, *extent, body);
+  }
+
+  // An iteration is fetched as a whole, so no part of it may run ahead of the rest.
+  static void refuse_inside(const Pipelined& fill) {
+    walk(fill.body, [&](const Pipelined& inner) {
+      refuse(inner,
+             fmt::format("pipeline '{}' or '{}', not both", inner.buffer->name, fill.buffer->name),
+             "'{}' is filled inside the fill of '{}', which runs ahead itself", inner.buffer->name,
+             fill.buffer->name);
+    });
+  }
+
+  static Stmt with_body(const For& loop, Stmt body) {
+    if (loop.loop == LoopKind::Thread) {
+      return make_thread_for(loop.var, loop.extent, loop.tag, std::move(body), loop.location);
+    }
+    return make_for(loop.var, loop.extent, loop.loop, std::move(body), loop.location);
+  }
+
+  // Without a second iteration there is nothing to run ahead of.
+  static Stmt without_pipeline(const Stmt& body) {
+    const LoopBody parts(body);
+    return rewrite(body, [&](const Pipelined& n, const Stmt& self) {
+      const bool own = std::any_of(parts.fills.begin(), parts.fills.end(),
+                                   [&](const Pipelined* f) { return f->buffer.same_as(n.buffer); });
+      return own ? n.body : self;
+    });
+  }
+
+  // A fill that runs an iteration earlier must read the same values.
+  static void check(const LoopBody& body) {
+    const Buffers written_by_rest = written_in(body.rest);
+    Buffers written = written_by_rest;
+    for (const Pipelined* fill : body.fills) written.push_back(fill->buffer.get());
+    for (const Pipelined* fill : body.fills) {
+      if (const BufferNode* b = first_common(read_in({fill->body}), written)) {
+        refuse(*fill, fmt::format("pipeline '{}' alone, or compute it outside the loop", b->name),
+               "'{}' reads '{}', which the same iteration of the loop computes", fill->buffer->name,
+               b->name);
+      }
+      if (contains(written_by_rest, fill->buffer)) {
+        refuse(*fill, "write the buffer in its fill only", "'{}' is also written after its fill",
+               fill->buffer->name);
+      }
+    }
+  }
+
+  Pieces pipelined(const For& loop, int64_t extent, const LoopBody& body) {
+    std::vector<PipelinedFill> fills;
+    for (const Pipelined* fill : body.fills) fills.emplace_back(*fill, loop, extent);
+    const bool any_shared = std::any_of(fills.begin(), fills.end(),
+                                        [](const PipelinedFill& f) { return f.is_shared(); });
+    Stmts rest;
+    const Pieces inner = take_rest(body, any_shared, rest);
+    std::vector<Buffer> of_iteration = body.allocated;
+    std::erase_if(of_iteration, [&](const Buffer& b) {
+      return std::any_of(body.fills.begin(), body.fills.end(),
+                         [&](const Pipelined* f) { return f->buffer.same_as(b); });
+    });
+
+    const auto add = [](Stmts& to, const Stmts& more) {
+      to.insert(to.end(), more.begin(), more.end());
+    };
+    // This iteration, with the copies of its turn.
+    const auto reading = [&](const Stmts& statements, const Expr& iteration, const Expr& turn) {
+      Stmts result;
+      for (const Stmt& s : statements) {
+        result.push_back(substitute(s, {{loop.var, iteration}}));
+        for (const PipelinedFill& f : fills) result.back() = f.with_copy(result.back(), turn);
+      }
+      return result;
+    };
+    const auto iteration = [&](const Expr& i) {
+      Stmts all;
+      for (const PipelinedFill& f : fills) {
+        const int64_t* known = int_value(i);
+        if (known == nullptr || *known + f.ahead() < extent) add(all, f.at_start(i));
+      }
+      add(all, reading(rest, i, i));
+      add(all, reading(inner.loop, i, i));
+      for (const PipelinedFill& f : fills) add(all, f.at_end(i));
+      const Expr next = make_binary(BinaryOp::Min, i + 1, make_int(extent - 1, i->type));
+      add(all, reading(inner.lead, next, i + 1));
+      add(all, reading(inner.tail, i, i));
+      return allocated_around(of_iteration, make_seq(std::move(all)));
+    };
+
+    Pieces result;
+    int64_t ahead = 0;
+    const Expr first = make_int(0, loop.var->type);
+    for (const PipelinedFill& f : fills) {
+      add(result.lead, f.lead());
+      ahead = std::max(ahead, f.ahead());
+      for (const Buffer& b : f.buffers()) result.buffers.push_back(b);
+    }
+    add(result.lead, reading(inner.lead, first, first));
+    for (const Buffer& b : inner.buffers) result.buffers.push_back(b);
+
+    const bool peeled = loop.loop == LoopKind::Unrolled && !any_shared;
+    const int64_t in_loop = peeled ? extent - ahead : extent;
+    result.loop = {make_for(loop.var, make_int(in_loop, loop.extent->type), loop.loop,
+                            iteration(loop.var), loop.location)};
+    for (int64_t i = in_loop; i < extent; ++i) {
+      result.tail.push_back(iteration(make_int(i, loop.var->type)));
+    }
+    result.apart = peeled && ahead == 1 && extent % 2 == 0;
+    return result;
+  }
+
+  // Goes through the rest of the body. Takes the last loop apart and leaves it out, if that is
+  // wanted and its lead may run between iterations.
+  Pieces take_rest(const LoopBody& body, bool apart, Stmts& rest) {
+    for (const Stmt& s : body.rest) {
+      const auto* loop = as<For>(s);
+      if (!apart || loop == nullptr || &s != &body.rest.back()) {
+        rest.push_back(run(s));
+        continue;
+      }
+      Pieces inner = take_apart(*loop);
+      const Stmt whole = inner.whole();
+      rest.push_back(whole);
+      if (!inner.apart || first_common(read_in(inner.lead), written_in(rest)) != nullptr) continue;
+      rest.pop_back();
+      return inner;
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+void pipeline_loops(Lowering& lowering) {
+  lowering.program.body = Pipeliner().run(lowering.program.body);
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,296 @@
+#include "lower/loops/vectorize_loops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/visit.h"
+#include "lower/loops/lanes.h"
+#include "support/check.h"
+
+namespace texloom::lower {
+
+using namespace ir;  // the whole file speaks of IR nodes
+
+namespace {
+
+constexpr std::string_view kAnotherAxis =
+    "vectorize the innermost axis, of an extent that vectors divide; or leave vectorize out";
+constexpr std::string_view kDivide =
+    "split by a factor that divides the extent of the axis, or make the tensor that much longer";
+
+// Why a loop is not vectorized, and what to do about it; empty when it is.
+struct Problem {
+  std::string what;
+  std::string_view way_out = kAnotherAxis;
+};
+
+// Rebuilds one loop body over `lanes` values of its variable.
+class Widener {
+ public:
+  Widener(const Expr& var, int lanes) : lanes_(lanes) {
+    wide_.emplace(var, make_ramp(make_int(0, var->type), make_int(1, var->type), lanes));
+  }
+
+  // Why the body cannot be vectorized and must not be used; empty if it can.
+  Problem problem;
+
+  Stmt stmt(const Stmt& s) {
+    if (!problem.what.empty()) return s;
+    return visit(
+        s, [&](const Store& n) { return store(n, s); },
+        [&](const For& n) {
+          const Expr extent = expr(n.extent);
+          if (n.loop == LoopKind::Thread) return refused("it contains a loop over threads", s);
+          if (!extent->type.is_scalar()) return refused("a loop in it ends with the lane", s);
+          const Stmt body = stmt(n.body);
+          return make_for(n.var, extent, n.loop, body, n.location);
+        },
+        [&](const If& n) { return guarded(n, s); },
+        [&](const Evaluate&) { return refused("it contains a foreign call", s); },
+        [&](const While&) { return refused("it contains a while loop", s); },
+        [&](const Seq& n) {
+          Stmts statements;
+          for (const Stmt& each : n.statements) statements.push_back(stmt(each));
+          return make_seq(std::move(statements));
+        },
+        [&](const auto&) { return refused("another stage is computed in it", s); });
+  }
+
+ private:
+  Stmt refused(std::string_view why, const Stmt& self, std::string_view way_out = kAnotherAxis) {
+    problem = {std::string(why), way_out};
+    return self;
+  }
+
+  Stmt store(const Store& n, const Stmt& self) {
+    Exprs indices = exprs(n.indices);
+    Expr value = expr(n.value);
+    const bool vector =
+        !value->type.is_scalar() || std::any_of(indices.begin(), indices.end(),
+                                                [](const Expr& i) { return !i->type.is_scalar(); });
+    if (!vector) return make_store(n.buffer, std::move(indices), value, n.location);
+    // All lanes would store to one element: the last one wins.
+    const bool one_element = std::all_of(indices.begin(), indices.end(),
+                                         [](const Expr& i) { return i->type.is_scalar(); });
+    if (one_element) return refused("all its lanes would be stored to one element", self);
+    return make_store(n.buffer, std::move(indices), spread(value), n.location);
+  }
+
+  Stmt guarded(const If& n, const Stmt& self) {
+    const Expr condition = expr(n.condition);
+    if (condition->type.is_scalar()) {
+      return make_if(condition, stmt(n.then), n.location);
+    }
+    const auto* masked = as<Store>(n.then);
+    if (masked == nullptr || !masked->buffer->is_texture()) {
+      return refused("a guard in it differs by lane: its split does not divide the axis", self,
+                     kDivide);
+    }
+    const Expr value = spread(expr(masked->value));
+    const auto [all_lanes, by_lane] = split_conjunction(condition);
+    if (!falls_with_lane(by_lane)) {
+      return refused("a guard in it holds for other lanes than the first ones of a texel", self,
+                     kDivide);
+    }
+    const Stmt store =
+        make_store(masked->buffer, exprs(masked->indices),
+                   make_select(by_lane, value, make_const(0, value->type)), masked->location);
+    // A texel whose first lane is outside belongs to another element, or to none.
+    return make_if(all_lanes && lane_of(by_lane, 0), store, n.location);
+  }
+
+  // Splits a condition into conjuncts that hold for all lanes or none, as a scalar, and conjuncts
+  // that differ by lane.
+  std::pair<Expr, Expr> split_conjunction(const Expr& condition) const {
+    const auto* n = as<Binary>(condition);
+    if (n != nullptr && n->op == BinaryOp::And) {
+      const auto [all_a, lane_a] = split_conjunction(n->a);
+      const auto [all_b, lane_b] = split_conjunction(n->b);
+      return {all_a && all_b, lane_a && lane_b};
+    }
+    const Expr every_lane = make_broadcast(make_bool(true), lanes_);
+    if (const auto* same = as<Broadcast>(condition)) return {same->value, every_lane};
+    return {make_bool(true), condition};
+  }
+
+  // Whether the condition holds for the first lanes and for none from some lane on: it is an upper
+  // bound of an index that grows with the lane, as the guards of splits are.
+  static bool falls_with_lane(const Expr& condition) {
+    if (const auto* same = as<Broadcast>(condition)) return is_true(same->value);
+    const auto* n = as<Binary>(condition);
+    if (n == nullptr) return false;
+    if (n->op == BinaryOp::And) return falls_with_lane(n->a) && falls_with_lane(n->b);
+    const auto* index = as<Ramp>(n->a);
+    const int64_t* stride = index == nullptr ? nullptr : int_value(index->stride);
+    return n->op == BinaryOp::Lt && stride != nullptr && *stride > 0 &&
+           as<Broadcast>(n->b) != nullptr;
+  }
+
+  Exprs exprs(const Exprs& list) {
+    Exprs result;
+    for (const Expr& e : list) result.push_back(expr(e));
+    return result;
+  }
+
+  Expr expr(const Expr& e) {
+    if (const auto found = wide_.find(e); found != wide_.end()) return found->second;
+    const Expr result = visit(
+        e, [&](const Binary& n) { return binary(n); },
+        [&](const Select& n) {
+          const Expr condition = expr(n.condition);
+          Expr a = expr(n.if_true), b = expr(n.if_false);
+          match(a, b);
+          if (!condition->type.is_scalar()) a = spread(a), b = spread(b);
+          return make_select(condition, a, b);
+        },
+        [&](const Cast& n) {
+          const Expr value = expr(n.value);
+          return make_cast(n.type.element().with_lanes(value->type.lanes), value);
+        },
+        [&](const Call& n) {
+          Exprs arguments = exprs(n.arguments);
+          const bool vector = std::any_of(arguments.begin(), arguments.end(),
+                                          [](const Expr& a) { return !a->type.is_scalar(); });
+          if (vector)
+            std::transform(arguments.begin(), arguments.end(), arguments.begin(),
+                           [&](const Expr& a) { return spread(a); });
+          return make_call(n.function, std::move(arguments));
+        },
+        [&](const Fma& n) {
+          Expr a = expr(n.a), b = expr(n.b), c = expr(n.c);
+          const bool vector = !a->type.is_scalar() || !b->type.is_scalar() || !c->type.is_scalar();
+          if (vector) a = spread(a), b = spread(b), c = spread(c);
+          return make_fma(a, b, c, n.location);
+        },
+        [&](const Not& n) { return make_not(expr(n.value), n.location); },
+        [&](const Load& n) {
+          Exprs indices = exprs(n.indices);
+          return make_load(n.buffer, std::move(indices), n.location);
+        },
+        [&](const ForeignCall& n) { return call(n, e); },
+        [&](const auto&) {
+          // Variables, constants, and vectors that belong to one lane.
+          for_each_child(e, [&](const Expr& child) {
+            if (expr(child)->type.lanes != child->type.lanes) problem.what = "it contains a vector";
+          });
+          return e;
+        });
+    wide_.emplace(e, result);
+    return result;
+  }
+
+  // One call for each lane, since calls take scalars.
+  Expr call(const ForeignCall& n, const Expr& self) {
+    const Exprs arguments = exprs(n.arguments);
+    const bool vector = std::any_of(arguments.begin(), arguments.end(),
+                                    [](const Expr& a) { return !a->type.is_scalar(); });
+    if (!n.pure) problem = Problem{"it contains a foreign call that is not pure"};
+    if (!vector || !n.pure) return self;
+    Exprs calls;
+    for (int lane = 0; lane < lanes_; ++lane) {
+      Exprs of_lane;
+      for (const Expr& a : arguments) of_lane.push_back(lane_of(a, lane));
+      calls.push_back(
+          make_foreign_call(n.type, n.function, n.pure, std::move(of_lane), n.location));
+    }
+    return make_pack(std::move(calls));
+  }
+
+  // Ramps stay ramps when a scalar is added or multiplied.
+  Expr binary(const Binary& n) {
+    Expr a = expr(n.a), b = expr(n.b);
+    const auto* ra = as<Ramp>(a);
+    const auto* rb = as<Ramp>(b);
+    if (ra != nullptr && b->type.is_scalar()) {
+      if (n.op == BinaryOp::Add || n.op == BinaryOp::Sub) {
+        return make_ramp(make_binary(n.op, ra->base, b), ra->stride, lanes_);
+      }
+      if (n.op == BinaryOp::Mul) return make_ramp(ra->base * b, ra->stride * b, lanes_);
+    }
+    if (rb != nullptr && a->type.is_scalar()) {
+      if (n.op == BinaryOp::Add) return make_ramp(a + rb->base, rb->stride, lanes_);
+      if (n.op == BinaryOp::Mul) return make_ramp(a * rb->base, a * rb->stride, lanes_);
+    }
+    match(a, b);
+    return make_binary(n.op, a, b, n.location);
+  }
+
+  Expr spread(const Expr& e) const { return e->type.is_scalar() ? make_broadcast(e, lanes_) : e; }
+  void match(Expr& a, Expr& b) const {
+    if (a->type.lanes == b->type.lanes) return;
+    a = spread(a);
+    b = spread(b);
+  }
+
+  int lanes_;
+  std::unordered_map<Expr, Expr, RefHash, RefSame> wide_;
+};
+
+bool writes_texture(const Stmt& s) {
+  return any_of(s, [](const Store& n) { return n.buffer->is_texture(); });
+}
+
+// The widest vector that divides the loop; 1 when there is none.
+int vector_width(int64_t extent, bool texture) {
+  for (const int width : {16, 8, 4, 2}) {
+    if (extent % width == 0 && (!texture || width == kTexelLanes)) return width;
+  }
+  return 1;
+}
+
+// Whether the body contains a vector already, because an inner loop was vectorized, too.
+bool has_vectors(const Stmt& s) {
+  return any_of(s, [](const Store& n) { return !n.value->type.is_scalar(); });
+}
+
+// The loop over vectors, or the same loop over single elements with the problem.
+Stmt vectorized(const For& loop, Problem& problem) {
+  const Stmt serial = make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
+  const int64_t* constant = int_value(loop.extent);
+  if (constant != nullptr && *constant == 1) return serial;
+  const int64_t extent = constant == nullptr ? 1 : *constant;
+  const int width = vector_width(extent, writes_texture(loop.body));
+  if (constant == nullptr) {
+    problem.what = "its extent is not constant";
+  } else if (has_vectors(loop.body)) {
+    problem.what = "a loop in it is vectorized already";
+  } else if (width == 1) {
+    problem.what = fmt::format("no width of vectors (2, 4, 8 or 16) divides its extent {}", extent);
+  }
+  if (!problem.what.empty()) return serial;
+  const bool whole = width == extent;
+  const std::string& name = as<Var>(loop.var)->name;
+  const Expr outer = make_var(name + ".vector", loop.var->type);
+  const Expr inner = make_var(name + ".lane", loop.var->type);
+  Widener widener(whole ? loop.var : inner, width);
+  const Stmt body =
+      widener.stmt(whole ? loop.body : substitute(loop.body, {{loop.var, outer * width + inner}}));
+  problem = widener.problem;
+  if (!problem.what.empty()) return serial;
+  if (whole) return body;
+  return make_for(outer, make_int(extent / width, loop.extent->type), LoopKind::Serial, body,
+                  loop.location);
+}
+
+}  // namespace
+
+void vectorize_loops(Lowering& lowering) {
+  lowering.program.body = rewrite(lowering.program.body, [&](const For& loop, const Stmt& self) {
+    if (loop.loop != LoopKind::Vectorized) return self;
+    Problem problem;
+    const Stmt result = vectorized(loop, problem);
+    if (!problem.what.empty()) {
+      lowering.warnings.push_back(
+          {Severity::Warning,
+           Code::AnnotationIgnored,
+           loop.location,
+           fmt::format("the loop '{}' stays serial: {}", as<Var>(loop.var)->name, problem.what),
+           std::string(problem.way_out),
+           {}});
+    }
+    return result;
+  });
+}
+
+}  // namespace texloom::lower

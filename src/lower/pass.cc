@@ -1,0 +1,186 @@
+#include "lower/pass.h"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "ir/verify/verify.h"
+#include "lower/te_text.h"
+#include "support/check.h"
+#include "support/dump.h"
+
+namespace texloom::lower {
+namespace {
+
+using ir::ProgramStage;
+using Duration = decltype(PassTime::took);
+
+// The parts of a Lowering that its text is made from.
+Lowering printable(const Lowering& lowering) {
+  if (lowering.program.stage == ProgramStage::Te) return lowering;
+  Lowering copy;
+  copy.program = lowering.program;
+  copy.array_layouts = lowering.array_layouts;
+  copy.symbol_arguments = lowering.symbol_arguments;
+  copy.target = lowering.target;
+  return copy;
+}
+
+// Whether the user wrote statements: those of externs and of tensor intrinsics.
+bool has_given_statements(const schedule::Schedule& s) {
+  return std::any_of(s.order().begin(), s.order().end(), [&](schedule::StageId id) {
+    const schedule::Stage& stage = s.stage(id);
+    return stage.op->is_extern() || stage.is_tensorized();
+  });
+}
+
+InternalError with_input(const std::exception& error, std::span<const Pass> passes,
+                         const Lowering& input) {
+  std::string names;
+  for (const Pass& pass : passes) names += (names.empty() ? "" : ",") + std::string(pass.name);
+  // A program of stage te names its target.
+  const bool has_target = input.program.stage == ProgramStage::Te;
+  const std::string target =
+      has_target ? "" : fmt::format(" --target='{}'", ir::to_string(input.target));
+  return with_dump(error, fmt::format("--pass={} --verify-each{}", names, target),
+                   [&] { return to_string(input, {.locations = true}); });
+}
+
+class PassRunner {
+ public:
+  PassRunner(Lowering& lowering, PassObserver observer, std::vector<PassTime>* times)
+      : lowering_(lowering), observer_(observer), times_(times) {
+    if (!is_schedule()) note_first_program();
+  }
+
+  void run(std::span<const Pass> passes) {
+    const Lowering first = printable(lowering_);
+    if (lowering_.verify_each && is_schedule()) check_text(lowering_);
+    for (const Pass& pass : passes) run(pass);
+    if (lowering_.verify_each || is_schedule()) return;
+    try {
+      verify_program();
+    } catch (const InternalError& error) {
+      throw with_input(error, passes, first);
+    }
+  }
+
+ private:
+  bool is_schedule() const { return lowering_.program.stage == ProgramStage::Te; }
+
+  Duration run(const Pass& pass) {
+    const size_t row = times_ == nullptr ? 0 : times_->size();
+    if (times_ != nullptr) times_->push_back({&pass, {}});
+    Duration took{};
+    if (pass.run != nullptr) {
+      took = run_alone(pass);
+    } else {
+      for (const Pass& step : pass.steps) took += run(step);
+    }
+    if (times_ != nullptr) (*times_)[row].took = took;
+    observer_(pass, lowering_);
+    return took;
+  }
+
+  Duration run_alone(const Pass& pass) {
+    const bool was_schedule = is_schedule();
+    const Lowering input = printable(lowering_);
+    try {
+      const auto begin = std::chrono::steady_clock::now();
+      run_pass(pass, lowering_);
+      const Duration took = std::chrono::steady_clock::now() - begin;
+      if (was_schedule && !is_schedule()) note_first_program();
+      if (lowering_.verify_each) verify(lowering_, is_schedule() || leaves_accesses_proven());
+      return took;
+    } catch (const std::logic_error& error) {  // an InternalError, or one of the library's
+      throw with_input(error, {&pass, 1}, input);
+    }
+  }
+
+  void note_first_program() {
+    const schedule::Schedule& s = lowering_.schedule;
+    if (!s.order().empty() && !has_given_statements(s)) {
+      proven_ = true;
+    } else {
+      first_program_ = lowering_.program;
+    }
+  }
+
+  // Whether each pass has to leave accesses proven. Statements that a user wrote may make accesses
+  // that we cannot prove from the start. Only a schedule says whether there are any; of another
+  // program the verifier tells, and it is asked no earlier than it has to be.
+  bool leaves_accesses_proven() {
+    if (!proven_) {
+      proven_ = ir::find_violations(first_program_, {.target = &lowering_.target}).empty();
+    }
+    return *proven_;
+  }
+
+  void verify_program() {
+    ir::VerifyOptions options{.target = &lowering_.target};
+    if (ir::find_violations(lowering_.program, options).empty()) return;
+    options.check_accesses = leaves_accesses_proven();
+    ir::verify(lowering_.program, options);
+  }
+
+  Lowering& lowering_;
+  PassObserver observer_;
+  std::vector<PassTime>* times_;
+  ir::Program first_program_;   // the first one that is no schedule
+  std::optional<bool> proven_;  // whether all its accesses are
+};
+
+void add_rows(std::span<const Pass> passes, std::vector<const Pass*>& rows) {
+  for (const Pass& pass : passes) {
+    rows.push_back(&pass);
+    add_rows(pass.steps, rows);
+  }
+}
+
+}  // namespace
+
+std::vector<const Pass*> rows_of(std::span<const Pass> passes) {
+  std::vector<const Pass*> rows;
+  add_rows(passes, rows);
+  return rows;
+}
+
+const Pass* find_pass(std::span<const Pass> passes, std::string_view name) {
+  for (const Pass* row : rows_of(passes)) {
+    if (row->name == name) return row;
+  }
+  return nullptr;
+}
+
+void run_pass(const Pass& pass, Lowering& lowering) {
+  TL_CHECK(lowering.program.stage == pass.in, std::string(pass.name));
+  if (pass.run == nullptr) {
+    for (const Pass& step : pass.steps) run_pass(step, lowering);
+    return;
+  }
+  try {
+    pass.run(lowering);
+  } catch (const UserError& error) {
+    std::vector<Diagnostic> diagnostics = error.diagnostics();
+    for (Diagnostic& d : diagnostics) {
+      d.notes.push_back(
+          fmt::format("found while lowering '{}', in pass {}", lowering.program.name, pass.name));
+    }
+    throw UserError(std::move(diagnostics));
+  }
+  lowering.program.stage = pass.out;
+}
+
+void run_passes(std::span<const Pass> passes, Lowering& lowering, PassObserver observer,
+                std::vector<PassTime>* times) {
+  PassRunner(lowering, observer, times).run(passes);
+}
+
+void verify(const Lowering& lowering, bool check_accesses) {
+  const ir::VerifyOptions options{.target = &lowering.target, .check_accesses = check_accesses};
+  if (lowering.program.stage != ProgramStage::Te) ir::verify(lowering.program, options);
+  check_text(lowering, options);
+}
+
+}  // namespace texloom::lower

@@ -1,0 +1,24 @@
+// OpenCL's error codes, by name and as statuses.
+#pragma once
+
+#include <string_view>
+
+#include "runtime/drivers/opencl/api/api.h"
+#include "support/status.h"
+
+namespace texloom::hal::opencl {
+
+// "CL_INVALID_WORK_GROUP_SIZE"; "an unknown OpenCL error" for a code without a name.
+std::string_view error_name(cl_int code);
+
+// "<call>: <error name> (<code>)" under the code that fits; `code` is not CL_SUCCESS.
+Status to_error(cl_int code, std::string_view call);
+// Ok for CL_SUCCESS, else the error.
+inline Status to_status(cl_int code, std::string_view call) {
+  return code == CL_SUCCESS ? Status() : to_error(code, call);
+}
+
+// The same of a call that makes an object, or an event: success without one is an error, too.
+Status check_made(cl_int code, const void* made, std::string_view call);
+
+}  // namespace texloom::hal::opencl

@@ -1,0 +1,41 @@
+// The in-order queue of an OpenCL device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/commands/encoder.h"
+#include "runtime/drivers/opencl/commands/scratch.h"
+#include "runtime/drivers/opencl/commands/transfer_kernels.h"
+#include "runtime/drivers/opencl/platform/context.h"
+#include "runtime/hal/queue.h"
+#include "support/status.h"
+
+namespace texloom::hal::opencl {
+
+class OpenClQueue final : public QueueBackend {
+ public:
+  // `kernels` are those of the device.
+  static Result<std::unique_ptr<QueueBackend>> create(std::shared_ptr<const Context> context,
+                                                      std::shared_ptr<TransferKernels> kernels);
+
+  Result<std::unique_ptr<Work>> start(const Batch& batch) override;
+  bool can_wait(const TimelinePoint& point) const override;
+
+ private:
+  OpenClQueue(std::shared_ptr<const Context> context, std::shared_ptr<TransferKernels> kernels,
+              QueueHandle queue);
+  Status wait_natively(std::span<const TimelinePoint> points);
+  Status encode_and_flush(const Batch& batch, Enqueued& enqueued);
+  void signal_natively(std::span<const TimelinePoint> points, const Enqueued& enqueued);
+
+  std::shared_ptr<const Context> context_;
+  std::shared_ptr<TransferKernels> kernels_;
+  QueueHandle queue_;
+  Scratch scratch_;
+  std::uint32_t track_ = 0;  // in the context's profile, if there is one
+};
+
+}  // namespace texloom::hal::opencl

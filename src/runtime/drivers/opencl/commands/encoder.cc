@@ -1,0 +1,463 @@
+#include "runtime/drivers/opencl/commands/encoder.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "runtime/drivers/opencl/api/error.h"
+#include "runtime/drivers/opencl/api/event.h"
+#include "runtime/drivers/opencl/api/native.h"
+#include "runtime/drivers/opencl/kernels/program.h"
+#include "runtime/drivers/opencl/memory/memory.h"
+#include "runtime/drivers/opencl/platform/quirks.h"
+#include "runtime/hal/internal/recording/update_run.h"
+
+namespace texloom::hal::opencl {
+namespace {
+
+using Triple = std::array<std::size_t, 3>;
+
+Triple image_origin(Offset2D origin, std::uint64_t row = 0) {
+  return {origin.x, origin.y + row, 0};
+}
+Triple image_region(Extent2D extent) { return {extent.width, extent.height, 1}; }
+
+}  // namespace
+
+// The buffer's side of a copy from or to an image. OpenCL wants rows without gaps there, so other
+// pitches go through scratch memory and a rectangle copy, in blocks of rows. A single row has no
+// gaps.
+struct Encoder::Rows {
+  std::uint64_t row_bytes;
+  std::uint64_t height;
+  std::uint64_t pitch;
+  std::uint64_t offset;
+
+  Rows(const BufferTextureRegion& region, TexelFormat format)
+      : row_bytes(std::uint64_t{region.extent.width} * bytes_per_texel(format)),
+        height(region.extent.height),
+        pitch(region.row_pitch),
+        offset(region.buffer_offset) {}
+
+  // The same rows without gaps, from the start of a buffer on.
+  static Rows without_gaps_of(Rows rows) {
+    rows.pitch = rows.row_bytes;
+    rows.offset = 0;
+    return rows;
+  }
+
+  Rows part(const Block& block) const {
+    Rows rows = *this;
+    rows.offset += block.begin * pitch;
+    rows.height = block.count;
+    return rows;
+  }
+
+  bool without_gaps() const { return height == 1 || pitch == row_bytes; }
+  Triple origin() const { return {offset % pitch, offset / pitch, 0}; }
+  std::uint64_t last_row() const { return offset + pitch * (height - 1); }
+};
+
+namespace {
+
+// A kernel that accesses a buffer and a part of it at once has undefined results (OpenCL 1.2,
+// clCreateSubBuffer): where several bindings are of one buffer, all are parts.
+bool needs_part(std::span<const BoundBuffer> buffers, const BoundBuffer& bound) {
+  if (bound.offset != 0) return true;
+  const auto of_same_buffer =
+      std::count_if(buffers.begin(), buffers.end(),
+                    [&](const BoundBuffer& other) { return other.buffer == bound.buffer; });
+  return of_same_buffer > 1;
+}
+
+}  // namespace
+
+Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t track) {
+  if (enqueued.commands.empty()) return {};
+  TL_RETURN_IF_ERROR(wait_for(context.api(), enqueued.commands.back().event->get()));
+  if (context.profile() != nullptr)
+    add_spans(context, enqueued.commands, *context.profile(), track);
+  return {};
+}
+
+// Iterates over the segments to encode: barriers are dropped, since the queue runs everything in
+// order.
+class Encoder::Cursor {
+ public:
+  explicit Cursor(std::span<const CommandRange> ranges) : rest_(ranges) {
+    if (!at_end()) segment_ = rest_.front().begin();
+    skip();
+  }
+
+  bool at_end() const { return rest_.empty(); }
+  const Segment& segment() const { return *segment_; }
+  std::span<const Binding> table() const { return rest_.front().table(); }
+  void advance() {
+    ++segment_;
+    skip();
+  }
+
+ private:
+  // To the next segment to be encoded.
+  void skip() {
+    while (!at_end()) {
+      if (segment_ == rest_.front().end()) {
+        rest_ = rest_.subspan(1);
+        if (!at_end()) segment_ = rest_.front().begin();
+      } else if (std::holds_alternative<BarrierSegment>(*segment_)) {
+        ++segment_;
+      } else {
+        return;
+      }
+    }
+  }
+
+  std::span<const CommandRange> rest_;
+  SegmentList::Iterator segment_;
+};
+
+// Small updates of adjacent bytes are one write. They are not listed beforehand: allocating for
+// each submission, between PoCL's own events, is slow (glibc consolidates all small chunks for a
+// large one).
+Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueued) {
+  const bool is_profiled = context_.profile() != nullptr;
+  for (Cursor next(commands); !next.at_end();) {
+    const Cursor first = next;
+    const std::size_t count = advance_behind_joined(next);
+    EnqueuedCommand command;
+    if (is_profiled) {
+      command.name = label_of(first.segment());
+      Cursor each = first;
+      for (std::size_t i = 0; i < count; ++i, each.advance())
+        command.bytes += bytes_of(each.segment(), each.table());
+      command.enqueued = ProfileClock::now();
+    }
+    cl_event event = nullptr;
+    cl_event* done = next.at_end() || is_profiled ? &event : nullptr;
+    Status status = count > 1 ? encode_joined(first, count, enqueued, done)
+                              : encode(first.segment(), first.table(), done);
+    if (status.ok() && done != nullptr)
+      status = check_made(CL_SUCCESS, event, name_of(first.segment()));
+    // Kept when a later call failed, too: the first one may still run.
+    if (event != nullptr || first_event_ != nullptr) {
+      command.event = std::make_shared<const EventHandle>(context_.shared_api(), event);
+      command.first = EventHandle(context_.shared_api(), std::exchange(first_event_, nullptr));
+      enqueued.commands.push_back(std::move(command));
+    }
+    TL_RETURN_IF_ERROR(status);
+  }
+  return {};
+}
+
+// Moves past the segments that are one call, and counts them. At least one.
+std::size_t Encoder::advance_behind_joined(Cursor& cursor) {
+  const auto* first = std::get_if<UpdateSegment>(&cursor.segment());
+  cursor.advance();
+  if (first == nullptr || first->data.size() > kLargestJoinedUpdate) return 1;
+  std::uint64_t bytes = first->data.size();
+  std::size_t count = 1;
+  for (; !cursor.at_end(); cursor.advance(), ++count) {
+    const auto* next = std::get_if<UpdateSegment>(&cursor.segment());
+    if (next == nullptr || !continues(first->target, bytes, *next)) break;
+    bytes += next->data.size();
+  }
+  return count;
+}
+
+// Encodes `count` updates of adjacent bytes from `first` on as one write.
+Status Encoder::encode_joined(const Cursor& first, std::size_t count, Enqueued& enqueued,
+                              cl_event* done) {
+  std::uint64_t bytes = 0;
+  Cursor each = first;
+  for (std::size_t i = 0; i < count; ++i, each.advance())
+    bytes += std::get<UpdateSegment>(each.segment()).data.size();
+  std::byte* joined = enqueued.host_memory.emplace_back(std::make_unique<std::byte[]>(bytes)).get();
+  std::byte* end = joined;
+  each = first;
+  for (std::size_t i = 0; i < count; ++i, each.advance()) {
+    const std::span<const std::byte> data = std::get<UpdateSegment>(each.segment()).data;
+    end = std::copy(data.begin(), data.end(), end);
+  }
+  return write(std::get<UpdateSegment>(first.segment()).target, {joined, bytes}, done);
+}
+
+Status Encoder::encode(const Segment& any, std::span<const Binding> table, cl_event* done) {
+  return std::visit(
+      [&](const auto& segment) -> Status {
+        using Kind = std::decay_t<decltype(segment)>;
+        if constexpr (std::is_same_v<Kind, DispatchSegment> ||
+                      std::is_same_v<Kind, NativeSegment>) {
+          return encode(segment, table, done);
+        } else if constexpr (std::is_same_v<Kind, IndirectDispatchSegment> ||
+                             std::is_same_v<Kind, BarrierSegment> ||
+                             std::is_same_v<Kind, HostCallSegment>) {
+          // Recording refuses the first, the second is left out, and the queue makes the third.
+          return make_error(StatusCode::Internal, "{} reached the encoder", name_of(any));
+        } else {
+          return encode(segment, done);
+        }
+      },
+      any);
+}
+
+Result<cl_mem> Encoder::make_part(const BufferParam& param, const BoundBuffer& bound) {
+  // Only what the kernel touches: parts that overlap may not be written.
+  TL_ASSIGN_OR_RETURN(MemoryHandle part, create_part(context_, as_opencl(*bound.buffer),
+                                                     bound.offset, touched_bytes(param, bound)));
+  parts_.push_back(std::move(part));
+  return parts_.back().get();
+}
+
+void Encoder::begin_dispatch(const KernelCall& call, std::span<const Binding> table) {
+  parts_.clear();
+  buffers_.clear();
+  auto binding = call.bindings.begin();
+  for (const KernelParam& param : call.entry().params) {
+    if (std::holds_alternative<BufferParam>(param))
+      buffers_.push_back(resolve_buffer(*binding, table));
+    if (is_bound(param)) ++binding;
+  }
+}
+
+Status Encoder::set_arguments(const KernelCall& call, std::span<const Binding> table,
+                              cl_kernel kernel) {
+  const EntryPoint& entry = call.entry();
+  auto binding = call.bindings.begin();
+  auto bound = buffers_.begin();
+  auto constant = call.constants.begin();
+  for (cl_uint i = 0; i < entry.params.size(); ++i) {
+    const KernelParam& param = entry.params[i];
+    cl_mem memory = nullptr;
+    std::size_t size = sizeof memory;
+    const void* value = &memory;
+    if (const auto* buffer = std::get_if<BufferParam>(&param)) {
+      memory = as_opencl(*bound->buffer).get();
+      if (needs_part(buffers_, *bound)) {
+        TL_ASSIGN_OR_RETURN(memory, make_part(*buffer, *bound));
+      }
+      ++bound;
+      ++binding;
+    } else if (std::holds_alternative<TextureParam>(param)) {
+      memory = as_opencl(*resolve_texture(*binding++, table).texture).get();
+    } else if (const auto* local = std::get_if<LocalParam>(&param)) {
+      size = local->bytes;
+      value = nullptr;
+    } else {
+      size = byte_size(constant->type());
+      value = (constant++)->data();
+    }
+    const cl_int code = context_.api().clSetKernelArg(kernel, i, size, value);
+    if (code != CL_SUCCESS)
+      return to_error(code, "clSetKernelArg")
+          .with_context(
+              fmt::format("kernel \"{}\": argument {} \"{}\"", entry.name, i, name_of(param)));
+  }
+  return {};
+}
+
+Status Encoder::encode(const DispatchSegment& segment, std::span<const Binding> table,
+                       cl_event* done) {
+  const KernelCall& call = segment.call;
+  TL_RETURN_IF_ERROR(call.executable->prepare());
+  const OpenClExecutable& executable = as_opencl(*call.executable);
+  const EntryPoint& entry = call.entry();
+  const cl_kernel kernel = executable.kernel(call.entry_point);
+  Triple local;
+  Triple global;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    local[axis] = entry.workgroup_size[axis];
+    global[axis] = local[axis] * segment.groups[axis];
+  }
+  begin_dispatch(call, table);
+  const std::scoped_lock lock(executable.argument_mutex());
+  TL_RETURN_IF_ERROR(set_arguments(call, table, kernel));
+  const cl_int code = context_.api().clEnqueueNDRangeKernel(
+      queue_, kernel, 3, nullptr, global.data(), local.data(), 0, nullptr, done);
+  if (code == CL_SUCCESS) return {};
+  return to_error(code, "clEnqueueNDRangeKernel")
+      .with_context(fmt::format("kernel \"{}\"", entry.name));
+}
+
+bool Encoder::is_aligned(std::uint64_t offset, std::uint64_t bytes) const {
+  const std::uint64_t alignment = context_.info()->limits.transfer_alignment;
+  return offset % alignment == 0 && bytes % alignment == 0;
+}
+
+// OpenCL fills at multiples of the pattern, devices at multiples of their own.
+Status Encoder::encode(const FillSegment& segment, cl_event* done) {
+  const OpenClBuffer& target = as_opencl(*segment.target.buffer);
+  const std::uint64_t offset = segment.target.offset;
+  const std::uint64_t step = segment.pattern_bytes;
+  if (!is_aligned(offset, segment.bytes) || offset % step != 0 || segment.bytes % step != 0)
+    return kernels_.fill(queue_, target, segment, done);
+  return to_status(
+      context_.api().clEnqueueFillBuffer(queue_, target.get(), segment.pattern.data(), step, offset,
+                                         segment.bytes, 0, nullptr, done),
+      "clEnqueueFillBuffer");
+}
+
+Status Encoder::encode(const UpdateSegment& segment, cl_event* done) {
+  return write(segment.target, segment.data, done);
+}
+
+Status Encoder::write(const BoundBuffer& target, std::span<const std::byte> data, cl_event* done) {
+  const OpenClBuffer& buffer = as_opencl(*target.buffer);
+  const auto write_to = [&](cl_mem memory, std::uint64_t offset, std::span<const std::byte> bytes,
+                            cl_event* event) {
+    return to_status(
+        context_.api().clEnqueueWriteBuffer(queue_, memory, CL_FALSE, offset, bytes.size(),
+                                            bytes.data(), 0, nullptr, event),
+        "clEnqueueWriteBuffer");
+  };
+  if (is_aligned(target.offset, data.size()))
+    return write_to(buffer.get(), target.offset, data, done);
+  TL_ASSIGN_OR_RETURN(const cl_mem scratch, scratch_.memory(context_));
+  return encode_blocks(
+      data.size(), scratch_.bytes(), done, [&](const Block& block, const Events& events) -> Status {
+        TL_RETURN_IF_ERROR(
+            write_to(scratch, 0, data.subspan(block.begin, block.count), events.first));
+        return kernels_.copy(queue_, {scratch, 0, scratch_.bytes()},
+                             {buffer.get(), target.offset + block.begin, buffer.bytes()},
+                             block.count, events.last);
+      });
+}
+
+Status Encoder::encode_blocks(std::uint64_t total, std::uint64_t largest, cl_event* done,
+                              FunctionRef<Status(const Block&, const Events&)> encode_block) {
+  for (Block block{0, largest}; block.begin < total; block.begin += block.count) {
+    block.count = std::min(block.count, total - block.begin);
+    const bool is_measured = block.begin == 0 && context_.profile() != nullptr;
+    const bool is_last = block.begin + block.count == total;
+    TL_RETURN_IF_ERROR(
+        encode_block(block, {is_measured ? &first_event_ : nullptr, is_last ? done : nullptr}));
+    if (is_measured)
+      TL_RETURN_IF_ERROR(check_made(CL_SUCCESS, first_event_, "the first of several calls"));
+  }
+  return {};
+}
+
+Status Encoder::encode(const ReadbackSegment& segment, cl_event* done) {
+  return to_status(
+      context_.api().clEnqueueReadBuffer(queue_, as_opencl(*segment.source.buffer).get(), CL_FALSE,
+                                         segment.source.offset, segment.data.size(),
+                                         segment.data.data(), 0, nullptr, done),
+      "clEnqueueReadBuffer");
+}
+
+Status Encoder::encode(const CopyBufferSegment& segment, cl_event* done) {
+  const OpenClBuffer& source = as_opencl(*segment.source.buffer);
+  const OpenClBuffer& target = as_opencl(*segment.target.buffer);
+  if (!is_aligned(segment.source.offset, segment.bytes) || !is_aligned(segment.target.offset, 0))
+    return kernels_.copy(queue_, {source.get(), segment.source.offset, source.bytes()},
+                         {target.get(), segment.target.offset, target.bytes()}, segment.bytes,
+                         done);
+  return to_status(
+      context_.api().clEnqueueCopyBuffer(queue_, source.get(), target.get(), segment.source.offset,
+                                         segment.target.offset, segment.bytes, 0, nullptr, done),
+      "clEnqueueCopyBuffer");
+}
+
+// An event of all that was enqueued before.
+Status Encoder::mark(cl_event* done) {
+  return to_status(context_.api().clEnqueueMarkerWithWaitList(queue_, 0, nullptr, done),
+                   "clEnqueueMarkerWithWaitList");
+}
+
+Status Encoder::encode(const NativeSegment& segment, std::span<const Binding> table,
+                       cl_event* done) {
+  std::vector<BoundMemory> memory;
+  for (const NativeArgument& argument : segment.arguments)
+    memory.push_back(resolve(argument.memory, table));
+  if (context_.profile() != nullptr) {
+    TL_RETURN_IF_ERROR(mark(&first_event_));
+    TL_RETURN_IF_ERROR(check_made(CL_SUCCESS, first_event_, "the first of several calls"));
+  }
+  const NativeHandles handles{context_.get(), context_.device(), queue_};
+  TL_RETURN_IF_ERROR((*segment.encode)({.driver = "opencl", .handles = &handles, .memory = memory})
+                         .with_context("native commands"));
+  return done == nullptr ? Status() : mark(done);
+}
+
+std::uint64_t Encoder::rows_of_block(const Rows& rows) const {
+  return std::max<std::uint64_t>(scratch_.bytes() / rows.row_bytes, 1);
+}
+
+Status Encoder::encode(const CopyBufferToTextureSegment& segment, cl_event* done) {
+  const Rows rows(segment.region, segment.target->format());
+  const cl_mem source = as_opencl(*segment.source).get();
+  const auto copy_image = [&](cl_mem from, std::size_t offset, const Block& block,
+                              cl_event* event) {
+    const Triple region = {segment.region.extent.width, block.count, 1};
+    return to_status(context_.api().clEnqueueCopyBufferToImage(
+                         queue_, from, as_opencl(*segment.target).get(), offset,
+                         image_origin(segment.region.origin, block.begin).data(), region.data(), 0,
+                         nullptr, event),
+                     "clEnqueueCopyBufferToImage");
+  };
+  if (rows.without_gaps()) return copy_image(source, rows.offset, {0, rows.height}, done);
+  return encode_blocks(
+      rows.height, rows_of_block(rows), done,
+      [&](const Block& block, const Events& events) -> Status {
+        const Rows part = rows.part(block);
+        if (part.without_gaps()) return copy_image(source, part.offset, block, events.either());
+        TL_ASSIGN_OR_RETURN(const cl_mem scratch, scratch_.memory(context_));
+        TL_RETURN_IF_ERROR(
+            copy_rows(source, scratch, part, Rows::without_gaps_of(part), {events.first, nullptr}));
+        return copy_image(scratch, 0, block, events.last);
+      });
+}
+
+Status Encoder::encode(const CopyTextureToBufferSegment& segment, cl_event* done) {
+  const Rows rows(segment.region, segment.source->format());
+  const cl_mem target = as_opencl(*segment.target).get();
+  const auto copy_image = [&](cl_mem to, std::size_t offset, const Block& block, cl_event* event) {
+    const Triple region = {segment.region.extent.width, block.count, 1};
+    return to_status(context_.api().clEnqueueCopyImageToBuffer(
+                         queue_, as_opencl(*segment.source).get(), to,
+                         image_origin(segment.region.origin, block.begin).data(), region.data(),
+                         offset, 0, nullptr, event),
+                     "clEnqueueCopyImageToBuffer");
+  };
+  if (rows.without_gaps()) return copy_image(target, rows.offset, {0, rows.height}, done);
+  return encode_blocks(rows.height, rows_of_block(rows), done,
+                       [&](const Block& block, const Events& events) -> Status {
+                         const Rows part = rows.part(block);
+                         if (part.without_gaps())
+                           return copy_image(target, part.offset, block, events.either());
+                         TL_ASSIGN_OR_RETURN(const cl_mem scratch, scratch_.memory(context_));
+                         TL_RETURN_IF_ERROR(copy_image(scratch, 0, block, events.first));
+                         return copy_rows(scratch, target, Rows::without_gaps_of(part), part,
+                                          {nullptr, events.last});
+                       });
+}
+
+// Between rows of one size, two or more.
+Status Encoder::copy_rows(cl_mem source, cl_mem target, const Rows& from, const Rows& to,
+                          const Events& events) {
+  const Api& api = context_.api();
+  const bool last_apart = has_quirk(*context_.info(), kWholeLastRow);
+  const Triple rectangle = {from.row_bytes, from.height - (last_apart ? 1 : 0), 1};
+  TL_RETURN_IF_ERROR(to_status(
+      api.clEnqueueCopyBufferRect(queue_, source, target, from.origin().data(), to.origin().data(),
+                                  rectangle.data(), from.pitch, 0, to.pitch, 0, 0, nullptr,
+                                  last_apart ? events.first : events.either()),
+      "clEnqueueCopyBufferRect"));
+  if (!last_apart) return {};
+  return to_status(api.clEnqueueCopyBuffer(queue_, source, target, from.last_row(), to.last_row(),
+                                           from.row_bytes, 0, nullptr, events.last),
+                   "clEnqueueCopyBuffer");
+}
+
+Status Encoder::encode(const CopyTextureSegment& segment, cl_event* done) {
+  return to_status(
+      context_.api().clEnqueueCopyImage(
+          queue_, as_opencl(*segment.source).get(), as_opencl(*segment.target).get(),
+          image_origin(segment.source_origin).data(), image_origin(segment.target_origin).data(),
+          image_region(segment.extent).data(), 0, nullptr, done),
+      "clEnqueueCopyImage");
+}
+
+}  // namespace texloom::hal::opencl

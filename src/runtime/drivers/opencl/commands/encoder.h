@@ -1,0 +1,102 @@
+// Turns the segments of command buffers into OpenCL's enqueue calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/commands/profiling.h"
+#include "runtime/drivers/opencl/commands/scratch.h"
+#include "runtime/drivers/opencl/commands/transfer_kernels.h"
+#include "runtime/drivers/opencl/platform/context.h"
+#include "runtime/hal/command_buffer.h"
+#include "runtime/hal/segment.h"
+#include "support/function_ref.h"
+#include "support/status.h"
+
+namespace texloom::hal::opencl {
+
+// Commands that were given to a queue.
+struct Enqueued {
+  // The last one, or all of them with a profile. None if there is nothing to wait for.
+  std::vector<EnqueuedCommand> commands;
+  std::vector<std::unique_ptr<std::byte[]>> host_memory;  // read until they are complete
+};
+
+// Waits until the commands are complete, and adds their times to the profile.
+Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t track);
+
+// Encodes into one in-order queue. Used by one thread at a time.
+class Encoder {
+ public:
+  // `scratch` is the queue's.
+  Encoder(const Context& context, cl_command_queue queue, TransferKernels& kernels,
+          Scratch& scratch)
+      : context_(context), queue_(queue), kernels_(kernels), scratch_(scratch) {}
+
+  // Enqueues them in order; never waits. After an error some may be enqueued: `enqueued` must be
+  // kept until they are complete.
+  Status encode(std::span<const CommandRange> commands, Enqueued& enqueued);
+
+ private:
+  class Cursor;
+
+  static std::size_t advance_behind_joined(Cursor& cursor);
+  Status encode_joined(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done);
+  // `done`, when not null, receives the event of the last call, which completes after the others.
+  Status encode(const Segment& any, std::span<const Binding> table, cl_event* done);
+  Status write(const BoundBuffer& target, std::span<const std::byte> data, cl_event* done);
+  bool is_aligned(std::uint64_t offset, std::uint64_t bytes) const;
+  Status encode(const DispatchSegment& segment, std::span<const Binding> table, cl_event* done);
+  // Sets buffers_ and parts_ for this dispatch.
+  void begin_dispatch(const KernelCall& call, std::span<const Binding> table);
+  // Sets all arguments of the kernel. The parts of buffers that this makes must live until it is
+  // enqueued.
+  Status set_arguments(const KernelCall& call, std::span<const Binding> table, cl_kernel kernel);
+  Result<cl_mem> make_part(const BufferParam& param, const BoundBuffer& bound);
+  Status encode(const FillSegment& segment, cl_event* done);
+  Status encode(const UpdateSegment& segment, cl_event* done);
+  Status encode(const ReadbackSegment& segment, cl_event* done);
+  Status encode(const CopyBufferSegment& segment, cl_event* done);
+  Status encode(const CopyBufferToTextureSegment& segment, cl_event* done);
+  Status encode(const CopyTextureToBufferSegment& segment, cl_event* done);
+  Status encode(const CopyTextureSegment& segment, cl_event* done);
+  Status encode(const NativeSegment& segment, std::span<const Binding> table, cl_event* done);
+  Status mark(cl_event* done);
+
+  // Some of a segment's rows or bytes.
+  struct Block {
+    std::uint64_t begin;
+    std::uint64_t count;
+  };
+  // Receive the events of the first and the last call of a segment; or null.
+  struct Events {
+    cl_event* first;
+    cl_event* last;
+
+    // For a call that is either the first or the last one, not both.
+    cl_event* either() const { return first != nullptr ? first : last; }
+  };
+  // Encodes a segment as several calls, in blocks of at most so many rows or bytes.
+  Status encode_blocks(std::uint64_t total, std::uint64_t largest, cl_event* done,
+                       FunctionRef<Status(const Block&, const Events&)> encode_block);
+
+  struct Rows;
+  std::uint64_t rows_of_block(const Rows& rows) const;
+  Status copy_rows(cl_mem source, cl_mem target, const Rows& from, const Rows& to,
+                   const Events& events);
+
+  const Context& context_;
+  cl_command_queue queue_;
+  TransferKernels& kernels_;
+  Scratch& scratch_;
+  // For the dispatch that is being encoded: its bound buffers, and parts made of them.
+  std::vector<BoundBuffer> buffers_;
+  std::vector<MemoryHandle> parts_;
+  cl_event first_event_ = nullptr;  // of a segment of several calls, with a profile
+};
+
+}  // namespace texloom::hal::opencl

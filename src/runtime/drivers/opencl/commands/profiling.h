@@ -1,0 +1,30 @@
+// The device's own times of commands.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/platform/context.h"
+#include "runtime/hal/profile.h"
+
+namespace texloom::hal::opencl {
+
+// A command that was given to a queue.
+struct EnqueuedCommand {
+  SharedEvent event = {};  // of the last call
+  // With a profile:
+  EventHandle first = {};  // of the first call, if several are one command
+  std::string name = {};
+  std::uint64_t bytes = 0;
+  ProfileClock::time_point enqueued = {};  // just before the call
+};
+
+// Adds complete commands of one submission to a lane of a profile. Times that the device does not
+// report are skipped. OpenCL's clock is the device's own: its offset follows from the latest moment
+// at which any of the commands can have been enqueued.
+void add_spans(const Context& context, std::span<const EnqueuedCommand> commands, Profile& profile,
+               std::uint32_t track);
+
+}  // namespace texloom::hal::opencl

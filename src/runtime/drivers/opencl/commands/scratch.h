@@ -1,0 +1,28 @@
+// Memory of a queue for transfers in two steps.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/platform/context.h"
+#include "support/status.h"
+
+namespace texloom::hal::opencl {
+
+// One buffer for all such transfers of a queue; larger ones go in blocks. The queue is in order, so
+// a command may be enqueued to write it while earlier ones have yet to read it. Used by one thread
+// at a time.
+class Scratch {
+ public:
+  explicit Scratch(std::uint64_t bytes) : bytes_(bytes) {}
+
+  std::uint64_t bytes() const { return bytes_; }
+  // Allocated at the first call; undefined at first. OutOfMemory: the next call tries again.
+  Result<cl_mem> memory(const Context& context);
+
+ private:
+  std::uint64_t bytes_;
+  MemoryHandle memory_;
+};
+
+}  // namespace texloom::hal::opencl

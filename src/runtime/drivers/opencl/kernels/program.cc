@@ -1,0 +1,261 @@
+#include "runtime/drivers/opencl/kernels/program.h"
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "runtime/drivers/opencl/api/error.h"
+#include "runtime/drivers/opencl/kernels/kernel_check.h"
+#include "runtime/drivers/opencl/platform/quirks.h"
+#include "runtime/drivers/opencl/platform/words.h"
+#include "runtime/hal/internal/submission/exit_handlers.h"
+#include "runtime/hal/profile.h"
+
+namespace texloom::hal::opencl {
+namespace {
+
+constexpr std::array kFormats = {KernelFormat::OpenClC, KernelFormat::OpenClBinary};
+
+// The math mode that an option of OpenCL's compilers allows (OpenCL 1.2, 5.6.4.3).
+struct MathOption {
+  MathMode allows;
+  std::string_view option;
+};
+constexpr std::array<MathOption, 6> kMathOptions = {{
+    {MathMode::Contract, "-cl-mad-enable"},
+    {MathMode::IgnoreSignedZeros, "-cl-no-signed-zeros"},
+    {MathMode::FlushDenormals, "-cl-denorms-are-zero"},
+    {MathMode::AssumeFinite, "-cl-finite-math-only"},
+    {MathMode::Reassociate, "-cl-unsafe-math-optimizations"},
+    {MathMode::Reassociate | MathMode::AssumeFinite, "-cl-fast-relaxed-math"},
+}};
+
+std::string names_of(const std::vector<EntryPoint>& entry_points) {
+  std::string names;
+  for (const EntryPoint& entry : entry_points)
+    names += (names.empty() ? "\"" : ", \"") + entry.name + "\"";
+  return names;
+}
+
+std::string build_log(const Context& context, cl_program program) {
+  const Api& api = context.api();
+  std::size_t size = 0;
+  if (api.clGetProgramBuildInfo(program, context.device(), CL_PROGRAM_BUILD_LOG, 0, nullptr,
+                                &size) != CL_SUCCESS)
+    return "(the driver gave no build log)";
+  std::string log(size, '\0');
+  api.clGetProgramBuildInfo(program, context.device(), CL_PROGRAM_BUILD_LOG, size, log.data(),
+                            nullptr);
+  log.resize(log.find_last_not_of(std::string_view("\0\n ", 3)) + 1);
+  return log.empty() ? "(the driver gave an empty build log)" : log;
+}
+
+Result<ProgramHandle> create_program(const Context& context, const KernelCode& code) {
+  const Api& api = context.api();
+  const std::size_t length = code.code.size();
+  cl_int error = CL_SUCCESS;
+  if (code.format == KernelFormat::OpenClC) {
+    const char* source = code.code.data();
+    ProgramHandle program(context.shared_api(), api.clCreateProgramWithSource(
+                                                    context.get(), 1, &source, &length, &error));
+    TL_RETURN_IF_ERROR(check_made(error, program.get(), "clCreateProgramWithSource"));
+    return program;
+  }
+  const cl_device_id device = context.device();
+  const auto* binary = reinterpret_cast<const unsigned char*>(code.code.data());
+  ProgramHandle program(
+      context.shared_api(),
+      api.clCreateProgramWithBinary(context.get(), 1, &device, &length, &binary, nullptr, &error));
+  const Status status = check_made(error, program.get(), "clCreateProgramWithBinary");
+  // A binary that is none, or another device's, is the user's mistake like a source with errors.
+  if (error == CL_INVALID_BINARY) return Status(StatusCode::BuildFailed, status.message());
+  TL_RETURN_IF_ERROR(status);
+  return program;
+}
+
+Result<ProgramHandle> build_once(const Context& context, const KernelCode& code,
+                                 const std::string& options) {
+  TL_ASSIGN_OR_RETURN(ProgramHandle program, create_program(context, code));
+  const cl_device_id device = context.device();
+  const cl_int error =
+      context.api().clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr);
+  if (error == CL_SUCCESS) return program;
+  const Status status = to_error(error, "clBuildProgram");
+  return make_error(error == CL_INVALID_BINARY ? StatusCode::BuildFailed : status.code(),
+                    "{}, build log:\n{}", status.message(), build_log(context, program.get()));
+}
+
+Result<ProgramHandle> build_program(const Context& context, const KernelCode& code,
+                                    const std::string& options) {
+  Result<ProgramHandle> program = build_once(context, code, options);
+  const std::size_t place = options.find(kArgumentInfoOption);
+  if (program.status().code() != StatusCode::BuildFailed || place == std::string::npos ||
+      !has_quirk(*context.info(), kUndescribableKernels))
+    return program;
+  std::string fewer = options;
+  return build_once(context, code, fewer.erase(place, std::strlen(kArgumentInfoOption)));
+}
+
+Result<std::string> kernel_names(const Context& context, cl_program program) {
+  const Api& api = context.api();
+  std::size_t size = 0;
+  TL_RETURN_IF_ERROR(
+      to_status(api.clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size),
+                "clGetProgramInfo"));
+  std::string names(size, '\0');
+  TL_RETURN_IF_ERROR(
+      to_status(api.clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, names.data(), nullptr),
+                "clGetProgramInfo"));
+  return std::string(names.c_str());
+}
+
+// `names` are separated by semicolons.
+bool contains_name(std::string_view names, std::string_view name) {
+  const std::string separated = fmt::format(";{};", names);
+  return separated.find(fmt::format(";{};", name)) != std::string::npos;
+}
+
+struct Program {
+  ProgramHandle program;
+  std::vector<KernelHandle> kernels;  // by entry point
+};
+
+Result<Program> make_program(const Context& context, const KernelCode& code,
+                             const std::string& options,
+                             const std::vector<EntryPoint>& entry_points) {
+  Result<ProgramHandle> built = build_program(context, code, options);
+  if (!built.ok())
+    return built.status().with_context(fmt::format("kernel {}", names_of(entry_points)));
+  Program made{.program = *std::move(built), .kernels = {}};
+  TL_ASSIGN_OR_RETURN(const std::string names, kernel_names(context, made.program.get()));
+  for (const EntryPoint& entry : entry_points) {
+    if (!contains_name(names, entry.name))
+      return make_error(StatusCode::NotFound, "the code defines no kernel \"{}\"; it has: {}",
+                        entry.name, names);
+    cl_int error = CL_SUCCESS;
+    KernelHandle kernel(context.shared_api(), context.api().clCreateKernel(
+                                                  made.program.get(), entry.name.c_str(), &error));
+    const Status created = check_made(error, kernel.get(), "clCreateKernel");
+    if (!created.ok()) return created.with_context(fmt::format("kernel \"{}\"", entry.name));
+    TL_RETURN_IF_ERROR(check_kernel(context, kernel.get(), entry));
+    made.kernels.push_back(std::move(kernel));
+  }
+  return made;
+}
+
+// The tables are in it, since kernels made from a binary need not describe their arguments: a
+// binary is taken only for the tables that the kernels from source were held against.
+BinaryKey key_of(const DeviceInfo& device, const KernelCode& code, const std::string& options,
+                 const std::vector<EntryPoint>& entry_points) {
+  BinaryKey key;
+  key.add("opencl").add(device.platform).add(device.vendor).add(device.name);
+  key.add(device.driver_version).add(device.api_version).add(device.language_version);
+  key.add(code.code).add(options);
+  for (const EntryPoint& entry : entry_points) {
+    const auto& [x, y, z] = entry.workgroup_size;
+    key.add(entry.name).add(fmt::format("{} x {} x {}", x, y, z));
+    for (const KernelParam& param : entry.params) {
+      const auto* texture = std::get_if<TextureParam>(&param);
+      const auto* buffer = std::get_if<BufferParam>(&param);
+      key.add(describe(param));
+      if (texture != nullptr) key.add(to_string(texture->access));
+      if (buffer != nullptr) key.add(to_string(buffer->access));
+    }
+  }
+  return key;
+}
+
+// Whatever is wrong with a stored binary, a driver that does not take its own included, it is built
+// from source.
+Result<Program> load(const Context& context, BinaryCache* cache, const BinaryKey& key,
+                     const std::string& options, const std::vector<EntryPoint>& entry_points) {
+  std::optional<std::string> binary = cache == nullptr ? std::nullopt : cache->find(key);
+  if (!binary) return make_error(StatusCode::NotFound, "no stored binary");
+  const KernelCode code{.format = KernelFormat::OpenClBinary, .code = *std::move(binary)};
+  return make_program(context, code, options, entry_points);
+}
+
+// Empty where the driver gives none.
+std::string binary_of(const Context& context, cl_program program) {
+  const Api& api = context.api();
+  std::size_t size = 0;
+  if (api.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) !=
+      CL_SUCCESS)
+    return {};
+  std::string binary(size, '\0');
+  auto* bytes = reinterpret_cast<unsigned char*>(binary.data());
+  if (size == 0 || api.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes,
+                                        nullptr) != CL_SUCCESS)
+    return {};
+  return binary;
+}
+
+// A program runs as well without being stored: where that fails, the cache counts it.
+void store(const Context& context, BinaryCache& cache, const BinaryKey& key, cl_program program) {
+  const std::string binary = binary_of(context, program);
+  if (!binary.empty()) static_cast<void>(cache.store(key, binary));
+}
+
+}  // namespace
+
+Result<std::string> build_options(const KernelCode& code, MathMode math) {
+  std::string options;
+  const auto add = [&](std::string_view option) {
+    options += options.empty() ? "" : " ";
+    options += option;
+  };
+  const bool is_source = code.format == KernelFormat::OpenClC;
+  if (is_source) add(kArgumentInfoOption);
+  for (const MathOption& each : kMathOptions) {
+    if (is_source && allows(math, each.allows)) add(each.option);
+  }
+  for (const std::string& option : code.build_options) {
+    for (const MathOption& each : kMathOptions) {
+      if (has_word(option, each.option) && !allows(math, each.allows))
+        return invalid_argument(
+            "the build option \"{}\" relaxes arithmetic, and the math mode does not allow it",
+            each.option);
+    }
+    add(option);
+  }
+  return options;
+}
+
+OpenClExecutable::OpenClExecutable(std::shared_ptr<const Context> context,
+                                   std::vector<EntryPoint> entry_points, KernelCode code,
+                                   std::string options)
+    : Executable(context->info(), std::move(entry_points)),
+      context_(std::move(context)),
+      code_(std::move(code)),
+      options_(std::move(options)) {}
+
+Result<std::shared_ptr<Executable>> OpenClExecutable::create(std::shared_ptr<const Context> context,
+                                                             const ExecutableDesc& desc) {
+  TL_ASSIGN_OR_RETURN(const KernelCode* code, select_code(desc, kFormats, "opencl"));
+  TL_ASSIGN_OR_RETURN(std::string options, build_options(*code, desc.math));
+  return std::shared_ptr<Executable>(
+      new OpenClExecutable(std::move(context), desc.entry_points, *code, std::move(options)));
+}
+
+Status OpenClExecutable::build() {
+  const HostSpan span(context_->profile(), "build an executable");
+  BinaryCache* cache = code_.format == KernelFormat::OpenClC ? context_->binary_cache() : nullptr;
+  const BinaryKey key =
+      cache == nullptr ? BinaryKey() : key_of(*context_->info(), code_, options_, entry_points());
+  Result<Program> made = load(*context_, cache, key, options_, entry_points());
+  if (!made.ok()) {
+    made = make_program(*context_, code_, options_, entry_points());
+    TL_RETURN_IF_ERROR(made.status());
+    if (cache != nullptr) store(*context_, *cache, key, made->program.get());
+  }
+  move_exit_handlers_up();  // after the compiler's
+  program_ = std::move(made->program);
+  kernels_ = std::move(made->kernels);
+  code_ = {};  // nobody reads it again
+  return {};
+}
+
+}  // namespace texloom::hal::opencl

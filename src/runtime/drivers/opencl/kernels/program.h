@@ -1,0 +1,52 @@
+// Executables of the OpenCL driver: a program built from source or a binary, and its kernels.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/platform/context.h"
+#include "runtime/hal/executable.h"
+#include "support/status.h"
+
+namespace texloom::hal::opencl {
+
+// The build options, separated by spaces, for this code and math mode: for OpenCL C also those that
+// make kernels describe their arguments. InvalidArgument: an option of the code relaxes arithmetic
+// in a way that the mode does not allow.
+Result<std::string> build_options(const KernelCode& code, MathMode math);
+
+class OpenClExecutable final : public Executable {
+ public:
+  // `desc` has passed check_creation(). Not built yet.
+  static Result<std::shared_ptr<Executable>> create(std::shared_ptr<const Context> context,
+                                                    const ExecutableDesc& desc);
+
+  // Only after a prepare() that succeeded.
+  cl_kernel kernel(std::uint32_t entry_point) const { return kernels_[entry_point].get(); }
+
+  // A kernel holds its arguments: whoever sets them keeps this until the kernel is enqueued.
+  std::mutex& argument_mutex() const { return argument_mutex_; }
+
+ private:
+  OpenClExecutable(std::shared_ptr<const Context> context, std::vector<EntryPoint> entry_points,
+                   KernelCode code, std::string options);
+  // From the device's binary cache if possible, else from the code; the binary is then stored
+  // there.
+  Status build() override;
+
+  std::shared_ptr<const Context> context_;
+  KernelCode code_;
+  std::string options_;
+  ProgramHandle program_;              // made by build(), like the kernels
+  std::vector<KernelHandle> kernels_;  // by entry point
+  mutable std::mutex argument_mutex_;
+};
+
+inline const OpenClExecutable& as_opencl(const Executable& executable) {
+  return static_cast<const OpenClExecutable&>(executable);
+}
+
+}  // namespace texloom::hal::opencl

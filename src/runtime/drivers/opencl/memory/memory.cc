@@ -1,0 +1,137 @@
+#include "runtime/drivers/opencl/memory/memory.h"
+
+#include <memory>
+#include <new>
+
+#include "runtime/drivers/opencl/api/error.h"
+#include "runtime/drivers/opencl/api/native.h"
+
+namespace texloom::hal::opencl {
+
+Result<MemoryHandle> create_memory(const Context& context, std::uint64_t bytes, cl_mem_flags flags,
+                                   std::byte* host) {
+  cl_int code = CL_SUCCESS;
+  MemoryHandle memory(
+      context.shared_api(),
+      context.api().clCreateBuffer(context.get(), CL_MEM_READ_WRITE | flags, bytes, host, &code));
+  const Status status = check_made(code, memory.get(), "clCreateBuffer");
+  if (!status.ok()) return status.with_context(fmt::format("a buffer of {} bytes", bytes));
+  return memory;
+}
+
+Result<MemoryHandle> create_part(const Context& context, const OpenClBuffer& buffer,
+                                 std::uint64_t offset, std::uint64_t bytes) {
+  const cl_buffer_region region = {offset, bytes};
+  cl_int code = CL_SUCCESS;
+  MemoryHandle memory(context.shared_api(), context.api().clCreateSubBuffer(
+                                                buffer.get(), CL_MEM_READ_WRITE,
+                                                CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+  TL_RETURN_IF_ERROR(check_made(code, memory.get(), "clCreateSubBuffer"));
+  return memory;
+}
+
+OpenClBuffer::OpenClBuffer(std::shared_ptr<const Context> context,
+                           std::shared_ptr<MapQueue> map_queue, const BufferDesc& desc,
+                           MemoryHandle memory)
+    : Buffer(context->info(), desc),
+      context_(std::move(context)),
+      map_queue_(std::move(map_queue)),
+      memory_(std::move(memory)) {}
+
+Result<std::shared_ptr<Buffer>> OpenClBuffer::create(std::shared_ptr<const Context> context,
+                                                     std::shared_ptr<MapQueue> map_queue,
+                                                     const BufferDesc& desc, std::byte* imported) {
+  cl_mem_flags flags = 0;
+  if (imported != nullptr)
+    flags = CL_MEM_USE_HOST_PTR;
+  else if (desc.memory == MemoryKind::Shared)
+    flags = CL_MEM_ALLOC_HOST_PTR;
+  TL_ASSIGN_OR_RETURN(MemoryHandle memory, create_memory(*context, desc.bytes, flags, imported));
+  return std::shared_ptr<Buffer>(
+      new OpenClBuffer(std::move(context), std::move(map_queue), desc, std::move(memory)));
+}
+
+// What is managed has a copy in the host's memory while it is mapped, which only these calls bring
+// up to date. For the rest the implementation says where the host finds it.
+Result<std::byte*> OpenClBuffer::map_memory(std::uint64_t offset, std::uint64_t bytes,
+                                            Access access) {
+  if (desc().memory != MemoryKind::Managed) return map_queue_->map(get(), offset, bytes, access);
+  std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes]);
+  if (copy == nullptr)
+    return make_error(StatusCode::OutOfMemory, "no host memory for {} bytes", bytes);
+  if (reads(access)) TL_RETURN_IF_ERROR(map_queue_->read(get(), offset, bytes, copy.get()));
+  return copy.release();
+}
+
+Status OpenClBuffer::unmap_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes,
+                                  Access access) {
+  if (desc().memory != MemoryKind::Managed) return map_queue_->unmap(get(), memory);
+  const std::unique_ptr<std::byte[]> copy(memory);
+  return writes(access) ? map_queue_->write(get(), offset, bytes, memory) : Status();
+}
+
+Status OpenClBuffer::flush_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes) {
+  if (desc().memory != MemoryKind::Managed) return {};
+  return map_queue_->write(get(), offset, bytes, memory);
+}
+
+Status OpenClBuffer::invalidate_memory(std::byte* memory, std::uint64_t offset,
+                                       std::uint64_t bytes) {
+  if (desc().memory != MemoryKind::Managed) return {};
+  return map_queue_->read(get(), offset, bytes, memory);
+}
+
+OpenClTexture::OpenClTexture(std::shared_ptr<const Context> context, const TextureDesc& desc,
+                             MemoryHandle memory)
+    : Texture(context->info(), desc), context_(std::move(context)), memory_(std::move(memory)) {}
+
+namespace {
+
+// `buffer` and `row_pitch` (bytes) are those of a view; null and 0 without.
+Result<MemoryHandle> create_image(const Context& context, const TextureDesc& desc, cl_mem buffer,
+                                  std::uint64_t row_pitch) {
+  const cl_image_format format = image_format(desc.format);
+  cl_image_desc image = {};
+  image.image_type = CL_MEM_OBJECT_IMAGE2D;
+  image.image_width = desc.extent.width;
+  image.image_height = desc.extent.height;
+  image.image_row_pitch = row_pitch;
+  image.buffer = buffer;
+  cl_int code = CL_SUCCESS;
+  MemoryHandle memory(context.shared_api(),
+                      context.api().clCreateImage(context.get(), memory_flags(desc.usage), &format,
+                                                  &image, nullptr, &code));
+  const Status status = check_made(code, memory.get(), "clCreateImage");
+  if (status.ok()) return memory;
+  return status.with_context(
+      fmt::format("a texture {} of {}", to_string(desc.format), to_string(desc.extent)));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Texture>> OpenClTexture::create(std::shared_ptr<const Context> context,
+                                                       const TextureDesc& desc) {
+  TL_ASSIGN_OR_RETURN(MemoryHandle memory, create_image(*context, desc, nullptr, 0));
+  return std::shared_ptr<Texture>(new OpenClTexture(std::move(context), desc, std::move(memory)));
+}
+
+// The image keeps the part, and the part the buffer.
+Result<std::shared_ptr<Texture>> OpenClTexture::create_view(std::shared_ptr<const Context> context,
+                                                            const TextureBacking& backing,
+                                                            const TextureDesc& desc) {
+  const OpenClBuffer& buffer = as_opencl(*backing.buffer);
+  MemoryHandle part;
+  if (backing.offset != 0) {
+    TL_ASSIGN_OR_RETURN(part, create_part(*context, buffer, backing.offset,
+                                          backing.row_pitch * desc.extent.height));
+  }
+  TL_ASSIGN_OR_RETURN(
+      MemoryHandle memory,
+      create_image(*context, desc, part ? part.get() : buffer.get(), backing.row_pitch));
+  return std::shared_ptr<Texture>(new OpenClTexture(std::move(context), desc, std::move(memory)));
+}
+
+cl_mem native_memory(const BoundBuffer& place) { return as_opencl(*place.buffer).get(); }
+cl_mem native_memory(const BoundTexture& place) { return as_opencl(*place.texture).get(); }
+
+}  // namespace texloom::hal::opencl

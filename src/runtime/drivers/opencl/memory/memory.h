@@ -1,0 +1,74 @@
+// Buffers and textures of the OpenCL driver.
+#pragma once
+
+#include <memory>
+
+#include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/memory/map_queue.h"
+#include "runtime/drivers/opencl/platform/context.h"
+#include "runtime/hal/buffer.h"
+#include "runtime/hal/texture.h"
+#include "support/status.h"
+
+namespace texloom::hal::opencl {
+
+class OpenClBuffer final : public Buffer {
+ public:
+  // `desc` has passed check_creation(). `imported` is the host's memory that becomes the buffer, or
+  // null.
+  static Result<std::shared_ptr<Buffer>> create(std::shared_ptr<const Context> context,
+                                                std::shared_ptr<MapQueue> map_queue,
+                                                const BufferDesc& desc, std::byte* imported);
+  cl_mem get() const { return memory_.get(); }
+
+ private:
+  OpenClBuffer(std::shared_ptr<const Context> context, std::shared_ptr<MapQueue> map_queue,
+               const BufferDesc& desc, MemoryHandle memory);
+
+  Result<std::byte*> map_memory(std::uint64_t offset, std::uint64_t bytes, Access access) override;
+  Status unmap_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes,
+                      Access access) override;
+  Status flush_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes) override;
+  Status invalidate_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes) override;
+
+  std::shared_ptr<const Context> context_;
+  std::shared_ptr<MapQueue> map_queue_;
+  MemoryHandle memory_;
+};
+
+class OpenClTexture final : public Texture {
+ public:
+  // `desc` has passed check_creation() and its format is supported.
+  static Result<std::shared_ptr<Texture>> create(std::shared_ptr<const Context> context,
+                                                 const TextureDesc& desc);
+  // `backing` and `desc` have passed check_view.
+  static Result<std::shared_ptr<Texture>> create_view(std::shared_ptr<const Context> context,
+                                                      const TextureBacking& backing,
+                                                      const TextureDesc& desc);
+  cl_mem get() const { return memory_.get(); }
+
+ private:
+  OpenClTexture(std::shared_ptr<const Context> context, const TextureDesc& desc,
+                MemoryHandle memory);
+
+  std::shared_ptr<const Context> context_;
+  MemoryHandle memory_;
+};
+
+// Allocates memory of the device, with `flags` in addition to CL_MEM_READ_WRITE.
+Result<MemoryHandle> create_memory(const Context& context, std::uint64_t bytes,
+                                   cl_mem_flags flags = 0, std::byte* host = nullptr);
+
+// The bytes [offset, offset + bytes) of `buffer`, as an object that a kernel argument can be.
+Result<MemoryHandle> create_part(const Context& context, const OpenClBuffer& buffer,
+                                 std::uint64_t offset, std::uint64_t bytes);
+
+// Casts an object of a command buffer, which takes only those of its own driver.
+inline const OpenClBuffer& as_opencl(const Buffer& buffer) {
+  return static_cast<const OpenClBuffer&>(buffer);
+}
+inline const OpenClTexture& as_opencl(const Texture& texture) {
+  return static_cast<const OpenClTexture&>(texture);
+}
+
+}  // namespace texloom::hal::opencl

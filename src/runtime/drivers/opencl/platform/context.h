@@ -1,0 +1,56 @@
+// Shared by everything made for one open device: its function table, context and description.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "runtime/drivers/opencl/api/api.h"
+#include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/platform/platform.h"
+#include "runtime/hal/binary_cache.h"
+#include "runtime/hal/types.h"
+#include "support/status.h"
+
+namespace texloom::hal::opencl {
+
+// The flags for a texture that kernels use in these ways.
+cl_mem_flags memory_flags(TextureUsage usage);
+cl_image_format image_format(TexelFormat format);
+
+// Immutable; kept alive by each object of the device.
+class Context {
+ public:
+  static Result<std::shared_ptr<const Context>> create(std::shared_ptr<const Api> api,
+                                                       const PlatformDevice& device,
+                                                       std::shared_ptr<BinaryCache> binary_cache,
+                                                       std::shared_ptr<Profile> profile,
+                                                       std::uint64_t scratch_bytes);
+
+  const Api& api() const { return *api_; }
+  const std::shared_ptr<const Api>& shared_api() const { return api_; }
+  cl_device_id device() const { return device_; }
+  cl_context get() const { return context_.get(); }
+  const std::shared_ptr<const DeviceInfo>& info() const { return info_; }
+  bool supports(TexelFormat format, TextureUsage usage) const;
+  BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null: there is none
+  Profile* profile() const { return profile_.get(); }                // null: nothing is measured
+  std::uint64_t scratch_bytes() const { return scratch_bytes_; }     // of each queue
+
+ private:
+  Context(std::shared_ptr<const Api> api, const PlatformDevice& device, cl_context context)
+      : api_(api), device_(device.device), info_(device.info), context_(std::move(api), context) {}
+  Status read_image_formats();
+
+  std::shared_ptr<const Api> api_;
+  cl_device_id device_;
+  std::shared_ptr<const DeviceInfo> info_;
+  ContextHandle context_;
+  std::shared_ptr<BinaryCache> binary_cache_;
+  std::shared_ptr<Profile> profile_;
+  std::uint64_t scratch_bytes_ = 0;
+  // Indexed by format: the bits of the memory flags under which a 2-D image of it can be made.
+  std::array<cl_mem_flags, kAllTexelFormats.size()> image_flags_ = {};
+};
+
+}  // namespace texloom::hal::opencl

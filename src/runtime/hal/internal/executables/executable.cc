@@ -1,0 +1,97 @@
+#include "runtime/hal/executable.h"
+
+#include <algorithm>
+
+namespace texloom::hal {
+
+std::string_view name_of(const KernelParam& param) {
+  return std::visit([](const auto& p) -> std::string_view { return p.name; }, param);
+}
+
+std::uint64_t local_bytes(std::span<const KernelParam> params) {
+  std::uint64_t bytes = 0;
+  for (const KernelParam& param : params) {
+    if (const auto* local = std::get_if<LocalParam>(&param)) bytes += local->bytes;
+  }
+  return bytes;
+}
+
+std::string describe(const KernelParam& param) {
+  if (const auto* texture = std::get_if<TextureParam>(&param))
+    return fmt::format("a texture {}", to_string(texture->format));
+  if (const auto* constant = std::get_if<ConstantParam>(&param))
+    return fmt::format("a constant {}", to_string(constant->type));
+  if (std::holds_alternative<LocalParam>(param)) return "local memory";
+  return "a buffer";
+}
+
+Result<std::array<std::uint32_t, 3>> groups_of(const EntryPoint& entry,
+                                               std::span<const std::int64_t> workload) {
+  if (!entry.grid)
+    return invalid_argument("kernel \"{}\" has no grid: pass the numbers of groups", entry.name);
+  const std::size_t wanted = workload_count(*entry.grid);
+  if (workload.size() != wanted)
+    return invalid_argument("kernel \"{}\": the grid is over {} numbers, got {}", entry.name,
+                            wanted, workload.size());
+  auto groups = groups_of(*entry.grid, workload);
+  if (!groups.ok()) return groups.status().with_context(fmt::format("kernel \"{}\"", entry.name));
+  return groups;
+}
+
+std::string_view to_string(KernelFormat format) {
+  switch (format) {
+    case KernelFormat::OpenClC:
+      return "OpenCL C";
+    case KernelFormat::OpenClBinary:
+      return "an OpenCL binary";
+    case KernelFormat::Msl:
+      return "MSL";
+    case KernelFormat::HostFunctions:
+      return "host functions";
+    case KernelFormat::Ir:
+      return "IR";
+  }
+  return "an unknown format";
+}
+
+Result<const KernelCode*> select_code(const ExecutableDesc& desc,
+                                      std::span<const KernelFormat> understood,
+                                      std::string_view driver) {
+  std::string given;
+  for (const KernelCode& code : desc.codes) {
+    if (std::find(understood.begin(), understood.end(), code.format) != understood.end())
+      return &code;
+    given += given.empty() ? "" : ", ";
+    given += to_string(code.format);
+  }
+  std::string taken;
+  for (const KernelFormat format : understood) {
+    taken += taken.empty() ? "" : ", ";
+    taken += to_string(format);
+  }
+  return make_error(StatusCode::Unimplemented,
+                    "the executable is given as: {}; the driver {} takes: {}", given, driver,
+                    taken);
+}
+
+Status Executable::build_once() {
+  const std::scoped_lock lock(building_);
+  if (!was_tried_) {
+    was_tried_ = true;
+    failure_ = build();
+    is_ready_.store(failure_.ok(), std::memory_order_release);
+  }
+  return failure_;
+}
+
+Result<std::uint32_t> Executable::find(std::string_view name) const {
+  std::string known;
+  for (std::size_t i = 0; i < entry_points_.size(); ++i) {
+    if (entry_points_[i].name == name) return static_cast<std::uint32_t>(i);
+    known += known.empty() ? "" : ", ";
+    known += entry_points_[i].name;
+  }
+  return make_error(StatusCode::NotFound, "no entry point \"{}\"; there are: {}", name, known);
+}
+
+}  // namespace texloom::hal

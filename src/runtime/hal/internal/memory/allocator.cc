@@ -1,0 +1,92 @@
+#include "runtime/hal/allocator.h"
+
+#include <algorithm>
+
+#include "runtime/hal/internal/checks/creation_check.h"
+
+namespace texloom::hal {
+
+std::uint64_t smallest_view_pitch(const DeviceInfo& device, TexelFormat format,
+                                  std::uint32_t width) {
+  const std::uint64_t step = std::max<std::uint32_t>(device.limits.view_pitch_alignment, 1);
+  return (width + step - 1) / step * step * bytes_per_texel(format);
+}
+
+template <typename Make>
+auto Allocator::retry(Make make) -> decltype(make()) {
+  auto made = make();
+  const auto is_short = [&] { return made.status().code() == StatusCode::OutOfMemory; };
+  if (!is_short()) return made;
+  for (const std::weak_ptr<PressureListener>& each : listeners()) {
+    const std::shared_ptr<PressureListener> listener = each.lock();
+    if (listener == nullptr || !listener->release_unused()) continue;
+    made = make();
+    if (!is_short()) break;
+  }
+  return made;
+}
+
+Result<std::shared_ptr<Buffer>> Allocator::create_buffer(const BufferDesc& desc) {
+  TL_RETURN_IF_ERROR(check_creation(*info_, desc));
+  TL_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, retry([&] { return allocate(desc); }));
+  buffer->charge_ = MemoryCharge::of(counter_, desc.memory, desc.bytes);
+  buffer->fills_write_mappings_ = options_.debug;
+  return buffer;
+}
+
+Result<std::shared_ptr<Texture>> Allocator::create_texture(const TextureDesc& desc) {
+  TL_RETURN_IF_ERROR(check_creation(*info_, desc));
+  if (!supports(desc.format, desc.usage))
+    return make_error(StatusCode::Unimplemented, "device {} has no textures of {} for this usage",
+                      info_->name, to_string(desc.format));
+  TL_ASSIGN_OR_RETURN(std::shared_ptr<Texture> texture, retry([&] { return allocate(desc); }));
+  texture->charge_ = MemoryCharge::of(counter_, desc.memory, byte_size(desc.extent, desc.format));
+  return texture;
+}
+
+Result<std::shared_ptr<Buffer>> Allocator::import(ImportDesc desc) {
+  TL_RETURN_IF_ERROR(check_creation(*info_, desc));
+  const BufferDesc buffer_desc{
+      .bytes = desc.memory.size(), .usage = desc.usage, .memory = MemoryKind::Shared};
+  TL_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer,
+                      retry([&] { return wrap(desc.memory, buffer_desc); }));
+  buffer->charge_ = MemoryCharge::of_import(counter_, buffer_desc.bytes);
+  buffer->fills_write_mappings_ = options_.debug;
+  buffer->release_import_ = std::move(desc.release);
+  return buffer;
+}
+
+Result<std::shared_ptr<Texture>> Allocator::create_view(const std::shared_ptr<Buffer>& buffer,
+                                                        const TextureViewDesc& desc) {
+  TL_ASSIGN_OR_RETURN(TextureBacking backing, check_view(*info_, buffer, desc));
+  if (!supports(desc.texture.format, desc.texture.usage))
+    return make_error(StatusCode::Unimplemented, "device {} has no textures of {} for this usage",
+                      info_->name, to_string(desc.texture.format));
+  TextureDesc texture_desc = desc.texture;
+  texture_desc.memory = backing.buffer->desc().memory;
+  TL_ASSIGN_OR_RETURN(std::shared_ptr<Texture> texture,
+                      retry([&] { return view(backing, texture_desc); }));
+  texture->backing_ = std::move(backing);
+  return texture;
+}
+
+Result<std::shared_ptr<Buffer>> Allocator::wrap(std::span<std::byte>, const BufferDesc&) {
+  return make_error(StatusCode::Unimplemented, "device {} cannot import memory", info_->name);
+}
+
+Result<std::shared_ptr<Texture>> Allocator::view(const TextureBacking&, const TextureDesc&) {
+  return make_error(StatusCode::Unimplemented, "device {} has no views over buffers", info_->name);
+}
+
+void Allocator::add_listener(std::weak_ptr<PressureListener> listener) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(listeners_, [](const auto& each) { return each.expired(); });
+  listeners_.push_back(std::move(listener));
+}
+
+std::vector<std::weak_ptr<PressureListener>> Allocator::listeners() {
+  const std::lock_guard lock(mutex_);
+  return listeners_;
+}
+
+}  // namespace texloom::hal

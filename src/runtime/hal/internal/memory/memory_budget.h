@@ -1,0 +1,28 @@
+// A bound for the memory of a driver that has no device to report that none is left.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "support/status.h"
+
+namespace texloom::hal {
+
+// Thread safe. Held by std::shared_ptr.
+class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
+ public:
+  explicit MemoryBudget(std::uint64_t bytes) : bytes_(bytes) {}
+
+  // The bytes are in use while a copy of the token lives.
+  using Token = std::shared_ptr<const void>;
+  // OutOfMemory if less is left.
+  Result<Token> take(std::uint64_t bytes);
+
+ private:
+  const std::uint64_t bytes_;
+  std::mutex mutex_;
+  std::uint64_t used_ = 0;  // under mutex_
+};
+
+}  // namespace texloom::hal

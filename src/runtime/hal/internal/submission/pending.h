@@ -1,0 +1,93 @@
+// Submissions on their way through a queue (queue.cc): what they wait for, their parts, and their
+// outcome. All of it is guarded by the mutex of the queue's state.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/hal/queue.h"
+
+namespace texloom::hal::internal {
+
+// How a submission ended.
+struct Outcome {
+  Status error;
+};
+
+// The points that a submission waits for. The host waits for each of them until it is reached or
+// fails, or until the device can do so instead.
+struct Gate {
+  struct Wait {
+    TimelinePoint point;
+    bool is_over = false;    // the host knows that the point is reached, or has failed
+    bool is_native = false;  // the device waits for it
+  };
+
+  std::vector<Wait> waits;
+  std::size_t closed = 0;   // waits that keep the submission from being started
+  std::size_t open = 0;     // waits that are the device's, and not over
+  Status error;             // of the first wait that failed
+  bool registered = false;  // with all semaphores
+  std::vector<std::pair<std::shared_ptr<Semaphore>, std::uint64_t>> callbacks;  // to be canceled
+
+  explicit Gate(const std::vector<TimelinePoint>& points);
+  bool is_open() const { return registered && (closed == 0 || !error.ok()); }
+  bool is_over() const { return open == 0 || !error.ok(); }
+  void end_wait(std::size_t i, const Status& status);
+  void leave_to_device(std::size_t i);
+  std::vector<TimelinePoint> native_waits() const;
+  // Cancels the callbacks and releases the semaphores, with the mutex unlocked meanwhile.
+  void release(std::unique_lock<std::mutex>& lock);
+};
+
+// Whether its semaphore has reached the value.
+bool is_reached(const TimelinePoint& point);
+
+// An earlier submission of the queue whose error this one takes over.
+struct Predecessor {
+  std::shared_ptr<const Outcome> outcome;
+  TimelinePoint point =
+      {};  // the signal that is waited for; null for a part of the same submission
+
+  // Success if the signal came and the submission failed later: another of its signals was refused.
+  Status error() const;
+};
+
+using HostCall = std::function<Status()>;
+
+// A part of a submission: commands that the device can be given together, or a host call. The first
+// part waits, each other part follows the one before it, and the last part signals.
+struct Pending {
+  std::shared_ptr<const std::vector<SubmittedCommands>> kept;  // owns what the ranges refer to
+  std::vector<CommandRange> ranges = {};
+  const HostCall* host_call = nullptr;
+  std::vector<TimelinePoint> signals = {};
+  std::shared_ptr<Gate> gate = {};  // null if it waits for nothing
+  std::vector<Predecessor> after = {};
+  std::shared_ptr<Outcome> outcome = std::make_shared<Outcome>();
+  std::unique_ptr<QueueBackend::Work> work =
+      {};                   // null before the start, or if nothing was started
+  bool is_awaited = false;  // Queue::run() returns its error
+
+  // Whether it can be started, be it only to fail.
+  bool is_open() const;
+  // Whether the host knows how all waits ended that were left to the device.
+  bool waits_are_over() const { return gate == nullptr || gate->is_over(); }
+  // Whether the device is given commands, and so can wait before them.
+  bool is_for_device() const { return host_call == nullptr && !ranges.empty(); }
+  bool will_signal(const TimelinePoint& point) const;
+  // The first error among its predecessors.
+  Status earlier_error() const;
+};
+
+// The parts of a submission, in order: at least one, which waits and signals even without commands.
+// The caller adds the gate and the predecessors of the first.
+std::vector<Pending> split(std::vector<SubmittedCommands> commands,
+                           std::vector<TimelinePoint> signals);
+
+}  // namespace texloom::hal::internal

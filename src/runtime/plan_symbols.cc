@@ -1,0 +1,190 @@
+#include "runtime/plan_symbols.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace texloom::runtime {
+namespace {
+
+// The limit of a symbol, and of the elements of an array: kernels compute in int32, and round up to
+// whole tiles.
+constexpr std::int64_t kLargest = std::int64_t{1} << 30;
+
+class Binder {
+ public:
+  Binder(const LaunchPlan& plan, std::span<const Shape> shapes, const GivenSymbols& given)
+      : plan_(plan), shapes_(shapes), values_(plan.symbols.size(), 0) {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      known_.push_back(i < given.size() && given[i].has_value());
+      if (known_.back()) values_[i] = *given[i];
+    }
+  }
+
+  Result<std::vector<std::int64_t>> bind() {
+    if (shapes_.size() != plan_.arguments.size())
+      return invalid_argument("the program takes {} arguments, got {}", plan_.arguments.size(),
+                              shapes_.size());
+    for (std::size_t i = 0; i < shapes_.size(); ++i) TL_RETURN_IF_ERROR(check_rank(i));
+    TL_RETURN_IF_ERROR(check_values());
+    bool more = true;
+    while (more) {
+      more = false;
+      for (std::size_t i = 0; i < shapes_.size(); ++i) {
+        for (std::size_t axis = 0; axis < shapes_[i].size(); ++axis) {
+          TL_ASSIGN_OR_RETURN(const bool solved, solve(i, axis));
+          more = more || solved;
+        }
+      }
+    }
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (!known_[i]) return invalid_argument("no argument says what \"{}\" is", plan_.symbols[i]);
+    }
+    TL_RETURN_IF_ERROR(check_values());
+    for (std::size_t i = 0; i < shapes_.size(); ++i) TL_RETURN_IF_ERROR(check_shape(i));
+    return std::move(values_);
+  }
+
+ private:
+  std::string place(std::size_t argument, std::size_t axis) const {
+    return fmt::format("axis {} of argument {} \"{}\"", axis, argument,
+                       plan_.arguments[argument].name);
+  }
+
+  Status check_values() const {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (values_[i] >= -kLargest && values_[i] <= kLargest) continue;
+      return invalid_argument("\"{}\" is {}, which is beyond 2^30", plan_.symbols[i], values_[i]);
+    }
+    return {};
+  }
+
+  Status check_rank(std::size_t i) const {
+    const std::size_t rank = plan_.arguments[i].shape.size();
+    if (shapes_[i].size() == rank) return {};
+    return invalid_argument("argument {} \"{}\" has {} axes, the array has {}", i,
+                            plan_.arguments[i].name, rank, shapes_[i].size());
+  }
+
+  // Whether the extent gives a symbol that was not known.
+  Result<bool> solve(std::size_t argument, std::size_t axis) {
+    const Size& extent = plan_.arguments[argument].shape[axis];
+    const auto symbol = extent.solvable_symbol(known_);
+    if (!symbol) return false;
+    // The extent is factor * symbol + rest.
+    values_[*symbol] = 0;
+    TL_ASSIGN_OR_RETURN(const std::int64_t rest, extent.at(values_));
+    values_[*symbol] = 1;
+    TL_ASSIGN_OR_RETURN(const std::int64_t next, extent.at(values_));
+    const std::int64_t factor = next - rest, wanted = shapes_[argument][axis] - rest;
+    if (factor == 0) return false;
+    if (wanted % factor != 0)
+      return invalid_argument("{} is {}, expected {}", place(argument, axis),
+                              shapes_[argument][axis], extent.text(plan_.symbols));
+    values_[*symbol] = wanted / factor;
+    known_[*symbol] = true;
+    return true;
+  }
+
+  Status check_shape(std::size_t i) const {
+    const std::vector<Size>& shape = plan_.arguments[i].shape;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      TL_ASSIGN_OR_RETURN(const std::int64_t expected, shape[axis].at(values_));
+      if (expected != shapes_[i][axis]) {
+        const std::string is =
+            shape[axis].constant() ? "" : fmt::format("{} = ", shape[axis].text(plan_.symbols));
+        return invalid_argument("{} is {}, expected {}{}", place(i, axis), shapes_[i][axis], is,
+                                expected);
+      }
+      if (expected < 1) return invalid_argument("{} is {}", place(i, axis), expected);
+    }
+    return {};
+  }
+
+  const LaunchPlan& plan_;
+  std::span<const Shape> shapes_;
+  std::vector<std::int64_t> values_;
+  std::vector<bool> known_;
+};
+
+class Instance {
+ public:
+  Instance(const LaunchPlan& plan, std::span<const std::int64_t> symbols)
+      : plan_(plan), symbols_(symbols) {}
+
+  Result<LaunchPlan> plan() {
+    if (symbols_.size() != plan_.symbols.size())
+      return invalid_argument("the plan has {} symbols, got {}", plan_.symbols.size(),
+                              symbols_.size());
+    LaunchPlan result = plan_;
+    result.symbols.clear();
+    for (TensorSpec& tensor : result.arguments) TL_RETURN_IF_ERROR(fix(tensor));
+    for (TensorSpec& tensor : result.temporaries) TL_RETURN_IF_ERROR(fix(tensor));
+    TL_RETURN_IF_ERROR(fix(result.steps));
+    return result;
+  }
+
+ private:
+  // An empty array keeps one element; no step uses it.
+  Status fix(TensorSpec& tensor) const {
+    const bool symbolic = std::any_of(tensor.shape.begin(), tensor.shape.end(),
+                                      [](const Size& extent) { return !extent.constant(); });
+    if (!symbolic) return {};
+    std::int64_t elements = 1;
+    for (Size& extent : tensor.shape) {
+      TL_ASSIGN_OR_RETURN(const std::int64_t value, extent.at(symbols_));
+      extent = value;
+      const std::int64_t counted = std::max<std::int64_t>(value, 1);
+      if (counted > kLargest / elements)
+        return invalid_argument("\"{}\" has more than 2^30 elements", tensor.name);
+      elements *= counted;
+    }
+    std::get<BufferStorage>(tensor.storage).bytes =
+        static_cast<std::uint64_t>(elements) * hal::byte_size(tensor.element);
+    return {};
+  }
+
+  Result<Size> at_least_zero(const Size& size) const {
+    TL_ASSIGN_OR_RETURN(Size known, size.with_symbols(symbols_));
+    if (const auto value = known.constant()) return Size(std::max<std::int64_t>(*value, 0));
+    return known;
+  }
+
+  Status fix(std::vector<Step>& steps) const {
+    for (Step& step : steps) {
+      if (auto* loop = std::get_if<LoopStep>(&step)) {
+        TL_ASSIGN_OR_RETURN(loop->extent, at_least_zero(loop->extent));
+        TL_RETURN_IF_ERROR(fix(loop->body));
+      }
+      if (auto* launch = std::get_if<LaunchStep>(&step)) TL_RETURN_IF_ERROR(fix(*launch));
+    }
+    return {};
+  }
+
+  Status fix(LaunchStep& launch) const {
+    for (Size& groups : launch.groups) {
+      TL_ASSIGN_OR_RETURN(groups, at_least_zero(groups));
+    }
+    for (Operand& operand : launch.operands) {
+      if (const auto* symbol = std::get_if<SymbolValue>(&operand))
+        operand = Immediate{symbols_[symbol->symbol]};
+    }
+    return {};
+  }
+
+  const LaunchPlan& plan_;
+  std::span<const std::int64_t> symbols_;
+};
+
+}  // namespace
+
+Result<std::vector<std::int64_t>> bind_symbols(const LaunchPlan& plan,
+                                               std::span<const Shape> shapes,
+                                               const GivenSymbols& given) {
+  return Binder(plan, shapes, given).bind();
+}
+
+Result<LaunchPlan> instantiate(const LaunchPlan& plan, std::span<const std::int64_t> symbols) {
+  return Instance(plan, symbols).plan();
+}
+
+}  // namespace texloom::runtime

@@ -1,0 +1,229 @@
+#include "runtime/plan_validation.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "runtime/launch_count.h"
+
+namespace texloom::runtime {
+namespace {
+
+using hal::ElementType;
+
+bool holds(ElementType type, std::int64_t value) {
+  switch (type) {
+    case ElementType::Int32:
+      return value >= std::numeric_limits<std::int32_t>::min() &&
+             value <= std::numeric_limits<std::int32_t>::max();
+    case ElementType::UInt32:
+      return value >= 0 && value <= std::numeric_limits<std::uint32_t>::max();
+    case ElementType::Int64:
+      return true;
+    case ElementType::UInt64:
+      return value >= 0;
+    default:
+      return false;
+  }
+}
+
+// Walks the steps as they run, each loop's body once.
+class Validator {
+ public:
+  explicit Validator(const LaunchPlan& plan)
+      : plan_(plan), lives_(plan.temporaries.size(), Life::Unborn) {}
+
+  Status check_steps(const std::vector<Step>& steps) {
+    std::vector<std::uint32_t> allocated_here;
+    for (const Step& step : steps) {
+      if (const auto* allocate = std::get_if<AllocateStep>(&step)) {
+        TL_RETURN_IF_ERROR(check_allocate(*allocate));
+        allocated_here.push_back(allocate->temporary);
+      } else if (const auto* free = std::get_if<FreeStep>(&step)) {
+        TL_RETURN_IF_ERROR(check_free(*free, allocated_here));
+      } else if (const auto* launch = std::get_if<LaunchStep>(&step)) {
+        TL_RETURN_IF_ERROR(check_launch(*launch));
+      } else {
+        TL_RETURN_IF_ERROR(check_loop(std::get<LoopStep>(step)));
+      }
+    }
+    if (extents_.empty()) return {};
+    for (const std::uint32_t temporary : allocated_here)
+      if (lives_[temporary] == Life::Live)
+        return invalid_argument("temporary \"{}\" is allocated in a loop and not freed in it",
+                                plan_.temporaries[temporary].name);
+    return {};
+  }
+
+ private:
+  enum class Life : std::uint8_t { Unborn, Live, Dead };
+
+  Status check_allocate(const AllocateStep& step) {
+    if (step.temporary >= lives_.size())
+      return invalid_argument("allocate: temporary {} of {}", step.temporary, lives_.size());
+    Life& life = lives_[step.temporary];
+    if (life != Life::Unborn)
+      return invalid_argument("temporary \"{}\" is allocated twice",
+                              plan_.temporaries[step.temporary].name);
+    life = Life::Live;
+    return {};
+  }
+
+  Status check_free(const FreeStep& step, const std::vector<std::uint32_t>& allocated_here) {
+    if (step.temporary >= lives_.size())
+      return invalid_argument("free: temporary {} of {}", step.temporary, lives_.size());
+    const std::string& name = plan_.temporaries[step.temporary].name;
+    Life& life = lives_[step.temporary];
+    if (life != Life::Live)
+      return invalid_argument("temporary \"{}\" is freed while not allocated", name);
+    if (std::find(allocated_here.begin(), allocated_here.end(), step.temporary) ==
+        allocated_here.end())
+      return invalid_argument("temporary \"{}\" is freed in a loop that it is allocated outside of",
+                              name);
+    life = Life::Dead;
+    return {};
+  }
+
+  Status check_loop(const LoopStep& loop) {
+    const auto extent = loop.extent.constant();
+    if (extent && *extent < 0) return invalid_argument("a loop of extent {}", *extent);
+    if (!is_known(loop.extent))
+      return invalid_argument("loop variable {}: an extent that the plan does not know", loop.slot);
+    if (extents_.size() == kMaxLoopDepth)
+      return invalid_argument("loops nest deeper than {}", kMaxLoopDepth);
+    if (!extents_.emplace(loop.slot, loop.extent).second)
+      return invalid_argument("loop variable {} is taken by an outer loop", loop.slot);
+    TL_RETURN_IF_ERROR(check_steps(loop.body));
+    extents_.erase(loop.slot);
+    return {};
+  }
+
+  Status check_launch(const LaunchStep& launch) {
+    if (launch.kernel >= plan_.kernels.size())
+      return invalid_argument("launch: kernel {} of {}", launch.kernel, plan_.kernels.size());
+    const hal::EntryPoint& entry = plan_.kernels[launch.kernel].entry;
+    if (launch.operands.size() != entry.params.size())
+      return invalid_argument("kernel \"{}\" takes {} operands, got {}", entry.name,
+                              entry.params.size(), launch.operands.size());
+    for (const Size& groups : launch.groups) {
+      const auto number = groups.constant();
+      if (!is_known(groups) ||
+          (number && (*number < 0 || *number > std::numeric_limits<std::uint32_t>::max())))
+        return invalid_argument("kernel \"{}\": a grid that no launch has", entry.name);
+    }
+    for (std::size_t i = 0; i < entry.params.size(); ++i) {
+      const Status status = check_operand(entry.params[i], launch.operands[i]);
+      if (!status.ok())
+        return status.with_context(fmt::format("kernel \"{}\": operand {} \"{}\"", entry.name, i,
+                                               hal::name_of(entry.params[i])));
+    }
+    return {};
+  }
+
+  // Whether the size speaks of symbols of the plan and of loops around alone.
+  bool is_known(const Size& size) const {
+    const std::vector<std::uint32_t> slots = size.loop_slots();
+    return size.symbol_count() <= plan_.symbols.size() &&
+           std::all_of(slots.begin(), slots.end(),
+                       [&](std::uint32_t slot) { return extents_.contains(slot); });
+  }
+
+  Result<const TensorSpec*> find(TensorRef ref) const {
+    const bool is_argument = ref.kind == TensorRef::Kind::Argument;
+    const auto& tensors = is_argument ? plan_.arguments : plan_.temporaries;
+    if (ref.index >= tensors.size())
+      return invalid_argument("{} {} of {}", is_argument ? "argument" : "temporary", ref.index,
+                              tensors.size());
+    if (!is_argument && lives_[ref.index] != Life::Live)
+      return invalid_argument("temporary \"{}\" is used while not allocated",
+                              tensors[ref.index].name);
+    return &tensors[ref.index];
+  }
+
+  Status check_operand(const hal::KernelParam& param, const Operand& operand) const {
+    if (const auto* constant = std::get_if<hal::ConstantParam>(&param))
+      return check_number(*constant, operand);
+    if (!hal::is_bound(param))
+      return invalid_argument("is {}, which a plan does not give", hal::describe(param));
+    const auto* ref = std::get_if<TensorRef>(&operand);
+    if (ref == nullptr) return invalid_argument("wants {}, got a number", hal::describe(param));
+    TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(*ref));
+    if (matches(param, tensor->storage)) return {};
+    std::string wanted = hal::describe(param);
+    if (const auto* texture = std::get_if<hal::TextureParam>(&param))
+      wanted += " of " + hal::to_string(texture->min_extent);
+    if (const auto* buffer = std::get_if<hal::BufferParam>(&param))
+      wanted += fmt::format(" of {} bytes", buffer->min_bytes);
+    return invalid_argument("wants {}, \"{}\" is {}", wanted, tensor->name,
+                            describe(tensor->storage));
+  }
+
+  static bool matches(const hal::KernelParam& param, const TensorStorage& storage) {
+    if (const auto* wanted = std::get_if<hal::TextureParam>(&param)) {
+      const auto* texture = std::get_if<TextureStorage>(&storage);
+      return texture != nullptr && texture->format == wanted->format &&
+             hal::region_fits({}, wanted->min_extent, texture->extent);
+    }
+    const auto* buffer = std::get_if<BufferStorage>(&storage);
+    return buffer != nullptr && buffer->bytes >= std::get<hal::BufferParam>(param).min_bytes;
+  }
+
+  Status check_scalar(const hal::ConstantParam& param, ScalarValue value) const {
+    if (value.scalar >= plan_.scalars.size())
+      return invalid_argument("scalar {} of {}", value.scalar, plan_.scalars.size());
+    const ScalarSpec& scalar = plan_.scalars[value.scalar];
+    if (scalar.element == param.type) return {};
+    return invalid_argument("wants {}, the scalar \"{}\" is {}", hal::describe(param), scalar.name,
+                            hal::to_string(scalar.element));
+  }
+
+  Status check_number(const hal::ConstantParam& param, const Operand& operand) const {
+    if (const auto* scalar = std::get_if<ScalarValue>(&operand))
+      return check_scalar(param, *scalar);
+    std::int64_t largest = 0;
+    if (const auto* immediate = std::get_if<Immediate>(&operand)) {
+      largest = immediate->value;
+    } else if (const auto* variable = std::get_if<LoopVariable>(&operand)) {
+      const auto extent = extents_.find(variable->slot);
+      if (extent == extents_.end())
+        return invalid_argument("loop variable {} has no loop around it", variable->slot);
+      // Others run no further than a run may be long.
+      largest = std::max<std::int64_t>(extent->second.constant().value_or(0) - 1, 0);
+    } else if (const auto* symbol = std::get_if<SymbolValue>(&operand)) {
+      if (symbol->symbol >= plan_.symbols.size())
+        return invalid_argument("symbol {} of {}", symbol->symbol, plan_.symbols.size());
+    } else if (const auto* origin = std::get_if<OriginOf>(&operand)) {
+      TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(origin->tensor));
+      if (!std::holds_alternative<TextureStorage>(tensor->storage))
+        return invalid_argument("\"{}\" has no origin: it is a buffer", tensor->name);
+    } else {
+      return invalid_argument("wants {}, got a tensor", hal::describe(param));
+    }
+    if (holds(param.type, largest)) return {};
+    return invalid_argument("a constant {} cannot hold {}", hal::to_string(param.type), largest);
+  }
+
+  const LaunchPlan& plan_;
+  std::vector<Life> lives_;
+  std::map<std::uint32_t, Size> extents_;  // of the loops around, by slot
+};
+
+}  // namespace
+
+Status validate(const LaunchPlan& plan) {
+  for (const auto* tensors : {&plan.arguments, &plan.temporaries}) {
+    for (const TensorSpec& tensor : *tensors) {
+      for (const Size& extent : tensor.shape) {
+        if (extent.symbol_count() > plan.symbols.size() || !extent.loop_slots().empty())
+          return invalid_argument("the shape of \"{}\" has a symbol that is not in the plan",
+                                  tensor.name);
+        if (!extent.constant() && !std::holds_alternative<BufferStorage>(tensor.storage))
+          return invalid_argument("the texture \"{}\" has no constant shape", tensor.name);
+      }
+    }
+  }
+  TL_RETURN_IF_ERROR(Validator(plan).check_steps(plan.steps));
+  return plan.symbols.empty() ? launches_of(plan).status() : Status();
+}
+
+}  // namespace texloom::runtime

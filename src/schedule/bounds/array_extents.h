@@ -1,0 +1,11 @@
+// The extents of the arrays that a call passes.
+#pragma once
+
+#include "schedule/schedule.h"
+
+namespace texloom::schedule {
+
+// The extents of all inputs and outputs, each of which is at least 1. They may contain symbols.
+ir::Exprs array_extents(const Schedule& schedule);
+
+}  // namespace texloom::schedule

@@ -1,0 +1,362 @@
+#include "schedule/bounds/bounds.h"
+
+#include <algorithm>
+
+#include "ir/analysis/symbolic_extents.h"
+#include "ir/arith/extrema.h"
+#include "ir/arith/order.h"
+#include "ir/arith/region.h"
+#include "ir/arith/simplify.h"
+#include "ir/equal.h"
+#include "schedule/attach.h"
+#include "schedule/bounds/array_extents.h"
+#include "schedule/bounds/axis_values.h"
+#include "schedule/bounds/early_end.h"
+#include "schedule/stage_links.h"
+
+namespace texloom::schedule {
+
+using namespace ir;  // the whole file speaks of IR nodes
+using arith::Region;
+using arith::RegionMap;
+
+const LeafLoop& StageBounds::loop_of(const IterVar& leaf) const {
+  return *std::find_if(loops.begin(), loops.end(),
+                       [&](const LeafLoop& l) { return l.axis.same_as(leaf); });
+}
+
+namespace {
+
+// The smallest region that holds all of several; none where one is not known.
+class JoinedRegion {
+ public:
+  void add(const std::optional<Region>& region, const arith::Ranges& ranges) {
+    known_ = known_ && region;
+    if (known_) region_ = region_ ? arith::join(*region_, *region, ranges) : region;
+  }
+  std::optional<Region> get() const { return known_ ? region_ : std::nullopt; }
+
+ private:
+  bool known_ = true;
+  std::optional<Region> region_;
+};
+
+// The strided region that all reads of one axis have in common.
+class StridedReads {
+ public:
+  void add(std::optional<StridedRegion> region) {
+    const bool same = !region_ || (region && region->axis == region_->axis &&
+                                   arith::equal(region->min, region_->min));
+    known_ = known_ && region && same;
+    region_ = std::move(region);
+  }
+  // Null where they differ.
+  const StridedRegion* common() const { return known_ && region_ ? &*region_ : nullptr; }
+
+ private:
+  bool known_ = true;
+  std::optional<StridedRegion> region_;
+};
+
+// The regions that readers read along one axis of a stage.
+struct AxisReads {
+  JoinedRegion all;
+  JoinedRegion clamped;  // by the readers' clamped indices
+  StridedReads strided;
+};
+
+class Inference {
+ public:
+  explicit Inference(const Schedule& schedule) : schedule_(schedule), links_(links_of(schedule)) {
+    bounds_.stages.resize(schedule.order().size());
+    bounds_.ranges = ranges_of_symbols(array_extents(schedule));
+  }
+
+  Bounds run() {
+    const std::vector<StageId>& order = schedule_.order();
+    for (auto id = order.rbegin(); id != order.rend(); ++id) {
+      const Stage& stage = schedule_.stage(*id);
+      const bool inlined = stage.attachment.kind == AttachKind::Inline;
+      if (!inlined && stage.op->is_compute()) infer(*id);
+      if (stage.op->is_scan()) infer_steps(stage);
+    }
+    return std::move(bounds_);
+  }
+
+ private:
+  void infer(StageId id) {
+    const Stage& stage = schedule_.stage(id);
+    StageBounds& own = bounds_.of(id);
+    const Exprs shape = extents_of(stage.op->shape, stage.name(), stage.op->location);
+    demand(stage, shape, own);
+    const bool whole = schedule_.is_update(id);
+    own.buffer_min = whole ? Exprs(shape.size(), make_int(0)) : own.min;
+    own.buffer_extent = whole ? shape : own.extent;
+    const AxisExtents extents = make_loops(stage, own);
+    derive_indices(stage, shape, extents, own);
+    end_loops_early(schedule_, stage, bounds_.ranges, own);
+  }
+
+  void infer_steps(const Stage& stage) {
+    const IterVar& axis = stage.op->scan_axis;
+    StageBounds& own = bounds_.of(stage.id);
+    const Expr extent = extents_of({axis->extent}, stage.name(), axis->location).front();
+    const Expr var = make_var(axis->name(), kInt32, axis->location);
+    const LeafLoop loop{axis, var, extent, extent};
+    bounds_.ranges.enter(loop.var, loop.extent);
+    own.loops.push_back(loop);
+    own.index.emplace(axis->var, axis->min + loop.var);
+  }
+
+  // -- What readers ask for.
+
+  static void demand_all(const Exprs& shape, StageBounds& own) {
+    own.min.assign(shape.size(), make_int(0));
+    own.clamped_min = own.min;
+    own.extent = shape;
+    own.strides.resize(shape.size());
+  }
+
+  // The row of the step.
+  void demand_row(const Stage& update, const Exprs& shape, StageBounds& own) const {
+    demand_all(shape, own);
+    const IterVar& axis = schedule_.stage(update.scan).op->scan_axis;
+    own.min.front() = bounds_.of(update.scan).index.at(axis->var);
+    own.clamped_min.front() = own.min.front();
+    own.extent.front() = make_int(1);
+  }
+
+  void demand(const Stage& stage, const Exprs& shape, StageBounds& own) {
+    const std::vector<StageId>& readers = links_.readers_of(stage.id);
+    if (schedule_.is_update(stage.id)) return demand_row(stage, shape, own);
+    if (stage.is_output || readers.empty() || schedule_.is_init(stage.id)) {
+      return demand_all(shape, own);
+    }
+    std::vector<AxisReads> reads(shape.size());
+    for (const StageId reader : readers) add_reads(stage, reader, reads);
+    const bool clamped = take_over_clamps(stage, readers, own);
+    const bool own_thread = scope_of(schedule_, stage.id).memory == MemoryScope::Local;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const StridedRegion* region = own_thread ? reads[i].strided.common() : nullptr;
+      if (region != nullptr && region->axis.leaves_out()) {
+        own.min.push_back(region->min.to_expr(kInt32));
+        own.clamped_min.push_back(own.min.back());
+        own.extent.push_back(make_int(region->axis.count()));
+        own.strides.push_back(region->axis);
+        continue;
+      }
+      own.strides.emplace_back();
+      const auto [min, extent] = within_shape(reads[i].all.get(), shape[i]);
+      const auto [clamped_min, clamped_extent] = within_shape(reads[i].clamped.get(), shape[i]);
+      const bool fewer = is_smaller(clamped_extent, extent);
+      own.min.push_back(fewer ? clamped_min : min);
+      own.clamped_min.push_back(clamped && equal(clamped_extent, extent) ? clamped_min
+                                                                         : own.min.back());
+      own.extent.push_back(fewer ? clamped_extent : extent);
+    }
+  }
+
+  // A constant is taken to be less than what only the call tells.
+  static bool is_smaller(const Expr& a, const Expr& b) {
+    const int64_t *x = int_value(a), *y = int_value(b);
+    return x != nullptr && (y == nullptr || *x < *y);
+  }
+
+  // Guards what a thread keeps for its only reader like that reader, as far as these guards hold or
+  // fail where the stage stands; whether that are all for whose sake the reader's index is clamped.
+  bool take_over_clamps(const Stage& stage, const std::vector<StageId>& readers,
+                        StageBounds& own) const {
+    if (scope_of(schedule_, stage.id).memory != MemoryScope::Local || readers.size() != 1 ||
+        schedule_.stage(readers.front()).attachment.kind == AttachKind::Inline) {
+      return false;
+    }
+    const RegionMap running = running_loops(stage, readers.front());
+    bool all = true;
+    for (const Expr& clamp : bounds_.of(readers.front()).clamps) {
+      const bool runs = std::any_of(running.begin(), running.end(),
+                                    [&](const auto& loop) { return uses_var(clamp, loop.first); });
+      all = all && !runs;
+      if (runs) continue;
+      own.clamps.push_back(clamp);
+      guard(IterKind::Data, clamp, own);
+    }
+    return all;
+  }
+
+  void add_reads(const Stage& stage, StageId reader, std::vector<AxisReads>& reads) const {
+    // An inlined reader's expression stands in its own readers by now.
+    if (schedule_.stage(reader).attachment.kind == AttachKind::Inline) return;
+    const RegionMap running = running_loops(stage, reader);
+    if (schedule_.stage(reader).op->is_extern()) return add_everything(reads);
+    const StageBounds& of_reader = bounds_.of(reader);
+    walk(schedule_.stage(reader).op->body, [&](const TensorRead& n) {
+      if (schedule_.producer(n.tensor) != stage.id) return;
+      for (size_t i = 0; i < reads.size(); ++i) {
+        const auto region = [&](const Substitution& index) {
+          return arith::region_of(substitute(n.indices[i], index), running, bounds_.ranges);
+        };
+        const auto all = region(of_reader.index);
+        reads[i].all.add(all, bounds_.ranges);
+        reads[i].clamped.add(of_reader.clamps.empty() ? all : region(of_reader.clamped_index),
+                             bounds_.ranges);
+        reads[i].strided.add(
+            strided_region_of(substitute(n.indices[i], of_reader.index), running, bounds_.ranges));
+      }
+    });
+  }
+
+  // A statement may read everything.
+  void add_everything(std::vector<AxisReads>& reads) const {
+    for (AxisReads& axis : reads) {
+      axis.all.add(std::nullopt, bounds_.ranges);
+      axis.clamped.add(std::nullopt, bounds_.ranges);
+      axis.strided.add(std::nullopt);
+    }
+  }
+
+  // The loops of the reader that run while the stage's buffer lives: all loops inside the
+  // attachment point, and thread loops outside it that share the buffer.
+  RegionMap running_loops(const Stage& stage, StageId reader) const {
+    check_encloses(schedule_, stage.id, reader);
+    const LoopPath fixed = enclosing_loops(schedule_, stage.id);
+    const LoopPath path = all_loops(schedule_, reader);
+    const MemoryScope memory = scope_of(schedule_, stage.id).memory;
+    RegionMap running;
+    for (size_t i = 0; i < path.size(); ++i) {
+      if (i < fixed.size()) {
+        const IterVar thread = thread_of(schedule_, path[i]);
+        if (!thread || !share_buffer(memory, thread)) continue;
+      }
+      const LeafLoop& loop = bounds_.of(path[i].stage).loop_of(path[i].leaf);
+      running.emplace(loop.var,
+                      Region{make_int(0), arith::simplify(loop.extent - 1, bounds_.ranges)});
+    }
+    return running;
+  }
+
+  // A region as a first index and a number of indices.
+  std::pair<Expr, Expr> within_shape(std::optional<Region> region, const Expr& shape) const {
+    const std::pair<Expr, Expr> all{make_int(0), shape};
+    if (!region) return all;
+    const int64_t *min = int_value(region->min), *max = int_value(region->max);
+    const int64_t* whole = int_value(shape);
+    if (min != nullptr && max != nullptr && whole != nullptr) {
+      const int64_t first = std::clamp<int64_t>(*min, 0, *whole - 1);
+      const int64_t last = std::clamp<int64_t>(*max, first, *whole - 1);
+      return {make_int(first), make_int(last - first + 1)};
+    }
+    const Expr count = arith::simplify(region->max - region->min + 1, bounds_.ranges);
+    const arith::Interval extent =
+        whole != nullptr
+            ? arith::bounds(count, bounds_.ranges)
+            : arith::bounds_of_extrema(arith::linear_sum(count, bounds_.ranges), bounds_.ranges);
+    if (!extent.has_max() || (whole != nullptr && extent.max >= *whole)) return all;
+    return {region->min, make_int(std::max<int64_t>(extent.max, 1))};
+  }
+
+  // -- What the loops run over.
+
+  AxisExtents make_loops(const Stage& stage, StageBounds& own) {
+    AxisExtents extents;
+    for (size_t i = 0; i < stage.op->axes.size(); ++i) {
+      extents[stage.op->axes[i]] = own.extent[i];
+    }
+    for (const IterVar& axis : stage.op->reduce_axes) {
+      extents[axis] = extents_of({axis->extent}, axis->name(), axis->location).front();
+    }
+    add_derived_extents(schedule_, stage, extents);
+    for (const IterVar& leaf : stage.leaves) {
+      const Expr& extent = extents.at(leaf);
+      const LeafLoop loop{leaf, make_var(leaf->name(), kInt32, leaf->location), extent, extent};
+      bounds_.ranges.enter(loop.var, loop.extent);
+      own.loops.push_back(loop);
+    }
+    return extents;
+  }
+
+  // -- Where in its index space a stage is, given its loop variables.
+
+  void derive_indices(const Stage& stage, const Exprs& shape, const AxisExtents& extents,
+                      StageBounds& own) {
+    AxisValues value;
+    for (const LeafLoop& loop : own.loops) value[loop.axis] = loop.var;
+    const AxisValues of_loops = value;
+    add_values_above(stage, extents, value, [&](const IterVar& axis, const Expr& condition) {
+      own.clamps.push_back(condition);
+      // A fusion of both kinds reaches past both ends.
+      if (axis->kind == IterKind::Reduction) guard(IterKind::Reduction, condition, own);
+      if (comes_from_data(stage, axis)) guard(IterKind::Data, condition, own);
+    });
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const IterVar& axis = stage.op->axes[i];
+      const Expr offset = arith::simplify(value.at(axis), bounds_.ranges);
+      const Expr index =
+          arith::simplify(own.min[i] + own.strides[i].offset_of(offset), bounds_.ranges);
+      own.position.push_back(own.buffer_min[i].same_as(own.min[i]) ? offset : index);
+      own.index.emplace(axis->var, index);
+      guard(IterKind::Data, index >= make_int(0), own);
+      guard(IterKind::Data, index < shape[i], own);
+    }
+    guard_rows_of_init(stage, own);
+    guard_rows_of_state(stage, own);
+    for (const IterVar& axis : stage.op->reduce_axes) {
+      own.index.emplace(axis->var, arith::simplify(axis->min + value.at(axis), bounds_.ranges));
+    }
+    if (!own.clamps.empty()) derive_clamped_indices(stage, extents, of_loops, own);
+  }
+
+  // A scan's result of symbolic extent may have fewer rows than its init.
+  void guard_rows_of_init(const Stage& stage, StageBounds& own) const {
+    if (!schedule_.is_init(stage.id)) return;
+    const Stage& scan = schedule_.stage(*schedule_.scan_written_by(stage.id));
+    const Expr rows = extents_of(scan.op->shape, scan.name(), scan.op->location).front();
+    guard(IterKind::Data, own.index.at(stage.op->axes.front()->var) < rows, own);
+  }
+
+  // The box of rows that a cache of a state holds may reach as far as the step's own, which other
+  // threads may be writing. Nothing reads those rows of the cache.
+  void guard_rows_of_state(const Stage& stage, StageBounds& own) const {
+    const auto* read = stage.scan < 0 ? nullptr : as<TensorRead>(stage.op->body);
+    if (read == nullptr || !schedule_.is_state(read->tensor)) return;
+    const IterVar& axis = schedule_.stage(stage.scan).op->scan_axis;
+    const Expr& step = bounds_.of(stage.scan).index.at(axis->var);
+    const Expr row = substitute(read->indices.front(), own.index);
+    const Expr same_type = make_cast(row->type, step);
+    if (!arith::prove_less(row, same_type, bounds_.ranges)) {
+      guard(IterKind::Data, row < same_type, own);
+    }
+  }
+
+  void derive_clamped_indices(const Stage& stage, const AxisExtents& extents, AxisValues value,
+                              StageBounds& own) const {
+    add_clamped_values_above(stage, extents, value);
+    const auto add = [&](const IterVar& axis, const Expr& index) {
+      own.clamped_index.emplace(axis->var, arith::simplify(index, bounds_.ranges));
+    };
+    for (size_t i = 0; i < stage.op->axes.size(); ++i) {
+      const IterVar& axis = stage.op->axes[i];
+      add(axis, own.clamped_min[i] + own.strides[i].offset_of(value.at(axis)));
+    }
+    for (const IterVar& axis : stage.op->reduce_axes) add(axis, axis->min + value.at(axis));
+  }
+
+  // Keeps what is not proven.
+  void guard(IterKind kind, const Expr& condition, StageBounds& own) const {
+    const Expr simple = arith::simplify(condition, bounds_.ranges);
+    if (is_true(simple)) return;
+    std::vector<Expr>& guards = kind == IterKind::Reduction ? own.reduction_guards : own.guards;
+    const bool known =
+        std::any_of(guards.begin(), guards.end(), [&](const Expr& g) { return equal(g, simple); });
+    if (!known) guards.push_back(simple);
+  }
+
+  const Schedule& schedule_;
+  const StageLinks links_;
+  Bounds bounds_;
+};
+
+}  // namespace
+
+Bounds infer_bounds(const Schedule& schedule) { return Inference(schedule).run(); }
+
+}  // namespace texloom::schedule

@@ -1,0 +1,72 @@
+// Bound inference: the part of each stage that has to be computed at its attachment point, and the
+// extents of its loops.
+//
+// Readers are processed before the stages that they read. A stage computes the union of what its
+// readers read while the loops inside its attachment point run and those outside are fixed. Its
+// scope also counts thread loops further out as running: `shared` memory serves all threads of a
+// block, `global` memory and textures serve the whole grid, `local` memory one thread. Regions are
+// boxes, clamped to the shape of the tensor where that is known to be safe. Along an axis of
+// symbolic extent, a region has a constant size if one is known; otherwise it is the whole axis.
+#pragma once
+
+#include <vector>
+
+#include "ir/arith/ranges.h"
+#include "ir/visit.h"
+#include "schedule/bounds/strided_axis.h"
+#include "schedule/schedule.h"
+
+namespace texloom::schedule {
+
+struct LeafLoop {
+  ir::IterVar axis;
+  ir::Expr var;     // the loop variable, from 0
+  ir::Expr extent;  // a constant, or an expression of symbols
+  ir::Expr end;     // where it ends: the extent or, depending on outer loops, less (early_end.h)
+};
+
+struct StageBounds {
+  // For each data axis: the first computed logical index and the number of computed indices. `min`
+  // is an expression over variables of the enclosing loops, `extent` a constant or over symbols.
+  std::vector<ir::Expr> min;
+  std::vector<ir::Expr> extent;
+  // The logical index of the first element of the buffer, and the number of elements. They are
+  // `min` and `extent`, except for the update of a scan, which computes a row of the scan's whole
+  // buffer.
+  std::vector<ir::Expr> buffer_min;
+  std::vector<ir::Expr> buffer_extent;
+  // The indices that exist: consecutive ones, or only those that readers read if the stage is
+  // `local`.
+  std::vector<StridedAxis> strides;
+  std::vector<LeafLoop> loops;  // the stage's leaves, in order
+  // For each data axis, over the loop variables: the position in the stage's buffer. The logical
+  // index is buffer_min + the offset of the position.
+  std::vector<ir::Expr> position;
+  // The logical index for each axis variable of the operation, including reduction axes.
+  ir::Substitution index;
+  // The same, valid where all `clamps` hold, which are among the guards. Points where they do not
+  // hold are not computed; they get the index of a computed point, so that regions do not grow.
+  std::vector<ir::Expr> clamped_min;
+  ir::Substitution clamped_index;  // empty if there are no clamps: then it would be `index`
+  std::vector<ir::Expr> clamps;
+  // The conditions for a point to be computed: over data axes only, and over reduction axes.
+  std::vector<ir::Expr> guards, reduction_guards;
+
+  const LeafLoop& loop_of(const ir::IterVar& leaf) const;
+};
+
+struct Bounds {
+  // By stage id. Scans have only their loop, placeholders and externs have nothing.
+  std::vector<StageBounds> stages;
+
+  StageBounds& of(StageId id) { return stages[static_cast<size_t>(id)]; }
+  const StageBounds& of(StageId id) const { return stages[static_cast<size_t>(id)]; }
+
+  ir::arith::Ranges ranges;  // of symbols and of all loop variables
+};
+
+// Requires that inlined stages have been substituted into their readers. Fails with BadShape (an
+// extent below 1), AttachNotFound or AttachCycle.
+Bounds infer_bounds(const Schedule& schedule);
+
+}  // namespace texloom::schedule

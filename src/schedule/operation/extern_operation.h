@@ -1,0 +1,27 @@
+// Externs: operations whose results a statement writes.
+#pragma once
+
+#include "schedule/operation/operation.h"
+
+namespace texloom::schedule {
+
+// The operation of te.extern. The statement is of stage loops, without nests. It reads and writes
+// these buffers, which are row-major and in global memory, and those that it allocates. It may
+// begin with thread axes; statements before and after them run in separate kernels
+// (schedule/operation/kernel_nests.h).
+//
+// Fails with BadExtern if an input's buffer differs from its tensor in shape or type, if the
+// statement writes an input, or if it breaks a rule of programs (ir/verify/verify.h).
+Op make_extern(std::string name, std::string tag, std::vector<ExternInput> inputs,
+               std::vector<ir::Buffer> outputs, ir::Stmt statement, SourceLocation location,
+               Ref<RefCounted> attributes = {});
+
+// The extern with other input tensors, of the same shapes and types.
+Op with_inputs(const Operation& op, std::vector<ir::Tensor> tensors);
+
+// The nests of the statement, with these buffers in place of the extern's own. Memory that several
+// nests share is allocated around them.
+ir::Stmt nests_of(const Operation& op, const std::vector<ir::Buffer>& reads,
+                  const std::vector<ir::Buffer>& writes);
+
+}  // namespace texloom::schedule

@@ -1,0 +1,165 @@
+"""Says what ./dev check has to build and to run, as assignments for the shell.
+
+    .venv/bin/python tests/changes.py            # since the state that passed last, or since main
+    .venv/bin/python tests/changes.py --passed   # remember the state as it is: it passed
+
+A change of a folder of src/ concerns its tests and those of every folder that may include it
+(tests/layering.py); a change of a source in tests/ the tests of its folder alone, one of a header
+those of the folders above too, which may include it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import layering
+
+ROOT = Path(__file__).resolve().parent.parent
+PASSED = ROOT / "build" / "passed"  # the name of a tree in git
+
+# `texloom_test(lower DEPS validation)`, and libraries not named as their folders are.
+TEST = re.compile(r"^\s*texloom_test\((\w+) DEPS ([^)]*)\)", re.MULTILINE)
+FOLDERS = {"codegen_opencl": "codegen"}
+COMPILER = set(layering.PIPELINE)
+HAL_FUZZ = "hal_fuzz"
+BUILD_FILES = re.compile(r"CMake|cmake/|\.cmake|requirements-dev|^dev$")
+
+
+def git(*arguments: str, **variables: str) -> str:
+    """Return what a git command prints."""
+    environment = os.environ | variables
+    done = subprocess.run(
+        ["git", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def current_tree() -> str:
+    """Store the files as they are, new ones too, and return the name of that tree in git."""
+    with tempfile.TemporaryDirectory() as folder:
+        index = {"GIT_INDEX_FILE": f"{folder}/index"}
+        git("read-tree", "HEAD", **index)
+        git("add", "--all", **index)
+        return git("write-tree", **index)
+
+
+def base() -> str:
+    """Return the state that passed last, or else where this branch left main."""
+    if PASSED.is_file():
+        return PASSED.read_text().strip()
+    branches = git("branch", "--all", "--list", "main", "origin/main", "--format=%(refname)")
+    return git("merge-base", "HEAD", branches.splitlines()[0]) if branches else "HEAD"
+
+
+def concerning() -> dict[str, set[str]]:
+    """Return for each C++ test the folders of src/ that it depends on."""
+    tests: dict[str, set[str]] = {HAL_FUZZ: set(layering.MAY_INCLUDE["runtime"])}
+    for name, libraries in TEST.findall((ROOT / "tests/CMakeLists.txt").read_text()):
+        tests[name] = set()
+        for library in libraries.split():
+            folder = FOLDERS.get(library, library)
+            # A program is made of the whole compiler.
+            tests[name] |= set(layering.MAY_INCLUDE.get(folder, COMPILER))
+    return tests
+
+
+@dataclass
+class Plan:
+    """What changes concern."""
+
+    cxx: set[str] = field(default_factory=set)  # C++ tests
+    lit: bool = False
+    python: set[str] = field(default_factory=set)  # folders or files for pytest
+    tidy: set[str] = field(default_factory=set)  # sources
+
+    def add(self, file: str, tests: dict[str, set[str]]) -> None:
+        """Add what a change of one file concerns."""
+        top, _, rest = file.partition("/")
+        folder = rest.partition("/")[0]
+        if BUILD_FILES.search(file):
+            self.cxx |= set(tests)
+            self.lit = True
+            self.python.add("tests/python")
+        elif top == "src":
+            self.cxx |= {name for name, folders in tests.items() if folder in folders}
+            self.lit |= folder in COMPILER
+            self.python.add("tests/python")
+        elif top == "apps":
+            self.cxx |= {"opt"} & set(tests)
+            self.lit |= folder == "texloom-opt"
+        elif top == "python":
+            self.python.add("tests/python")
+        elif top == "docs" or file in ("README.md", "CONTRIBUTING.md"):
+            self.python.add("tests/python/test_docs.py")
+        elif top == "tests":
+            self._add_test(rest, folder, tests)
+        if re.match(r"(src|apps|python/core)/.*\.(cc|h)$", file):
+            source = file.removesuffix(".h") + ".cc" if file.endswith(".h") else file
+            if (ROOT / source).is_file():
+                self.tidy.add(source)
+
+    def _add_test(self, rest: str, folder: str, tests: dict[str, set[str]]) -> None:
+        if folder == "lit":
+            self.lit = True
+        elif folder == "python":
+            alone = Path(rest).name.startswith("test_")
+            self.python.add(f"tests/{rest}" if alone else "tests/python")
+        elif folder in tests and rest.endswith(".h"):
+            # Those of folders above use the same header.
+            self.cxx |= {name for name, folders in tests.items() if folder in folders} | {folder}
+        elif folder in tests:
+            self.cxx.add(folder)
+        elif rest.startswith("fuzz/hal"):
+            self.cxx.add(HAL_FUZZ)
+        elif rest.endswith(".py"):
+            self.python.add("tests/python")
+
+    def targets(self) -> list[str]:
+        """Return what has to be built."""
+        programs = [HAL_FUZZ if name == HAL_FUZZ else f"{name}_tests" for name in sorted(self.cxx)]
+        return programs + ["texloom-opt"] * self.lit + ["_core"] * bool(self.python)
+
+
+def plan_for(files: list[str]) -> Plan:
+    """Return what changes of these files concern."""
+    plan, tests = Plan(), concerning()
+    for file in files:
+        plan.add(file, tests)
+    if "tests/python" in plan.python:
+        plan.python = {"tests/python"}
+    plan.python = {each for each in plan.python if (ROOT / each).exists()}
+    return plan
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="What ./dev check has to build and to run.")
+    parser.add_argument("--passed", action="store_true", help="remember that this state passed")
+    tree = current_tree()
+    if parser.parse_args().passed:
+        PASSED.write_text(tree + "\n")
+        return 0
+    files = git("diff", "--name-only", base(), tree).splitlines()
+    plan = plan_for(files)
+    values = {
+        "changed": str(len(files)),
+        "targets_": " ".join(plan.targets()),
+        "cxx_": "|".join(sorted(plan.cxx)),
+        "lit": "yes" if plan.lit else "",
+        "tested_": " ".join(sorted(plan.python)),
+        "tidy_": " ".join(sorted(plan.tidy)),
+    }
+    for name, value in values.items():
+        print(f"{name}={shlex.quote(value)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+// Legalizing for a language that no backend is for yet: vectors of up to four lanes, none of bools,
+// and no half values. The steps that backends share suffice, and keep what a program computes.
+#include "codegen/legalize/dialect.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <optional>
+
+#include "codegen/legalize/align_access.h"
+#include "codegen/legalize/integer_arithmetic.h"
+#include "codegen/legalize/split_lanes.h"
+#include "codegen/legalize/unused_values.h"
+#include "codegen/legalize/verify_dialect.h"
+#include "codegen/legalize/widen_storage.h"
+#include "ir/interpret/interpret.h"
+#include "ir/verify/verify.h"
+#include "lower/kernels/share_texels.h"
+#include "lower/kernels/unique_definitions.h"
+#include "support/diagnostic.h"
+#include "tests/codegen/corpus.h"
+#include "tests/codegen/kernels.h"
+
+namespace texloom::codegen::testing {
+namespace {
+
+using ir::Type;
+
+constexpr Dialect kNarrow{
+    .name = "Narrow C",
+    .vector_widths = {2, 3, 4},
+    .vector_conditions = VectorConditions::None,
+    .half = HalfSupport::Memory,
+    .bools_in_memory = false,
+    .float64 = true,
+};
+
+ir::Program legalized(const ir::Program& program, const Dialect& dialect) {
+  ir::Program result = program;
+  result.stage = ir::ProgramStage::Legalized;
+  for (ir::Kernel& kernel : result.kernels) {
+    kernel.body = lower::unique_definitions(kernel.body);
+    kernel.body = split_lanes(kernel.body, dialect);
+    kernel.body = lower::share_texels(kernel.body);
+    kernel.body = widen_storage(kernel.body, dialect);
+    kernel.body = align_accesses(kernel.body, ranges_of(kernel), dialect);
+    kernel.body = make_integers_explicit(kernel.body, ranges_of(kernel));
+    kernel.body = drop_unused_values(kernel.body);
+  }
+  return result;
+}
+
+// What the parameters hold when the program has run on small numbers; nothing where it is not
+// interpreted, or something is wrong with it.
+std::optional<std::vector<std::vector<std::byte>>> results(const ir::Program& program) {
+  constexpr int64_t kMaxSteps = 100'000;
+  std::deque<ir::Memory> memories;
+  std::vector<ir::Placement> arguments;
+  for (const ir::Buffer& param : program.params) {
+    if (param->is_symbolic()) return std::nullopt;
+    ir::Memory& memory = memories.emplace_back(memory_for(*param));
+    memory.define_all();
+    const bool is_float = param->type.is_float(), is_bool = param->type.is_bool();
+    for (int64_t i = 0; i < memory.size(); ++i) {
+      const int64_t number = is_bool ? i % 3 % 2 : i % 7;
+      memory.set(
+          i, is_float ? ir::scalar_of(static_cast<double>(number) + 0.5) : ir::scalar_of(number));
+    }
+    arguments.push_back({&memory});
+  }
+  try {
+    if (!interpret(program, arguments, {.max_steps = kMaxSteps}).empty()) return std::nullopt;
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+  std::vector<std::vector<std::byte>> bytes;
+  for (const ir::Memory& memory : memories) bytes.push_back(memory.bytes());
+  return bytes;
+}
+
+// Runs the steps and verifies the result; false for a program of types that the dialect lacks.
+bool check(const ir::Program& program, const Dialect& dialect) {
+  ir::Program legal;
+  try {
+    legal = legalized(program, dialect);
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.diagnostics().front().code, Code::UnsupportedType) << error.what();
+    return false;
+  }
+  for (const ir::Violation& v : ir::find_violations(legal, {.check_accesses = false})) {
+    ADD_FAILURE() << to_string(v.rule) << ": " << v.node << ": " << v.problem;
+  }
+  for (const DialectViolation& v : find_violations(legal, dialect)) {
+    ADD_FAILURE() << to_string(v.rule) << ": " << v.node << ": " << v.problem;
+  }
+  return true;
+}
+
+bool is_interpreted(const ir::Program& program) {
+  return program.foreign.empty() && program.symbols.empty();
+}
+
+TEST(Dialect, OfALanguageWithoutABackend) {
+  int programs = 0, runs = 0;
+  for (const CorpusProgram& each : kernel_corpus()) {
+    SCOPED_TRACE(each.name);
+    if (!check(each.program, kNarrow)) continue;
+    ++programs;
+    if (!is_interpreted(each.program)) continue;
+    const auto expected = results(each.program);
+    if (!expected) continue;
+    EXPECT_EQ(results(legalized(each.program, kNarrow)), expected);
+    ++runs;
+  }
+  EXPECT_GT(programs, 4);
+  EXPECT_GT(runs, 2);
+}
+
+TEST(Dialect, OfALanguageWithVectorsOfBools) {
+  Dialect dialect = kNarrow;
+  dialect.vector_conditions = VectorConditions::Bools;
+  dialect.half = HalfSupport::Values;
+  dialect.bools_in_memory = true;
+  for (const CorpusProgram& each : kernel_corpus()) {
+    SCOPED_TRACE(each.name);
+    check(each.program, dialect);
+  }
+}
+
+TEST(Dialect, WithoutHalfRefusesIt) {
+  Dialect dialect = kNarrow;
+  dialect.half = HalfSupport::None;
+  const ir::Buffer h = ir::global("h", Type::f(16), 4);
+  const ir::Program program =
+      opencl::testing::TestKernel().program(ir::put(h, ir::make_int(0), ir::at(h, 1)));
+  try {
+    legalized(program, dialect);
+    FAIL() << "nothing was refused";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.diagnostics().front().code, Code::UnsupportedType);
+    EXPECT_EQ(error.diagnostics().front().message, "Narrow C has no type float16");
+  }
+}
+
+}  // namespace
+}  // namespace texloom::codegen::testing

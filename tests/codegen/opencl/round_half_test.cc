@@ -1,0 +1,33 @@
+// Rounding to float16 without half values: a function for each type that is rounded.
+#include "codegen/opencl/round_half.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/codegen/kernels.h"
+
+namespace texloom::codegen::opencl::testing {
+namespace {
+
+using ir::kFloat32;
+using ir::Type;
+
+TEST(RoundHalf, OfScalarsAndVectors) {
+  Prelude prelude;
+  EXPECT_EQ(round_to_half(prelude, kFloat32), "tl_round_half_float");
+  EXPECT_EQ(round_to_half(prelude, Type::f(64).with_lanes(4)), "tl_round_half_double4");
+  EXPECT_EQ(prelude.text(),
+            "float4 tl_round_half_double4(double4 x) {\n"
+            "  ushort h[4];\n"
+            "  vstore_half4_rte(x, 0, (__private half*)h);\n"
+            "  return vload_half4(0, (__private const half*)h);\n"
+            "}\n\n"
+            "float tl_round_half_float(float x) {\n"
+            "  ushort h[1];\n"
+            "  vstore_half_rte(x, 0, (__private half*)h);\n"
+            "  return vload_half(0, (__private const half*)h);\n"
+            "}\n\n");
+  EXPECT_EQ(build_log("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" + prelude.text()), "");
+}
+
+}  // namespace
+}  // namespace texloom::codegen::opencl::testing

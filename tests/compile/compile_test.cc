@@ -1,0 +1,229 @@
+// From the text of a schedule to values, without Python.
+#include "compile/compile.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compile/bad_indices.h"
+#include "compile/interpreted_kernels.h"
+#include "compile/launch_plan.h"
+#include "compile/requirements.h"
+#include "compile/stored_module.h"
+#include "lower/te_text.h"
+#include "runtime/drivers/host/driver.h"
+#include "runtime/plan_executor.h"
+#include "support/diagnostic.h"
+#include "tests/runtime/opencl_fixture.h"
+
+namespace texloom::compile {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Two kernels, the first of which writes a temporary.
+constexpr std::string_view kChain = R"(program chain stage=te target="opencl"
+  param A
+  param C
+
+placeholder A: float32[10]
+
+compute B(i < 10): float32 = A[i] + 1.0
+  split i factor=4 -> io, ii
+  bind io blockIdx.x
+  bind ii threadIdx.x
+
+compute C(i < 10): float32 = B[i] * 2.0
+  output
+  bind i blockIdx.x
+)";
+
+// Reads where the values of an argument say.
+constexpr std::string_view kGather = R"(program gather stage=te target="opencl"
+  param A
+  param I
+  param B
+
+placeholder A: float32[4]
+
+placeholder I: int32[4]
+
+compute B(i < 4): float32 = A[I[i]]
+  output
+  bind i blockIdx.x
+)";
+
+SourceProgram parsed(std::string_view text) {
+  return {std::make_shared<const lower::Lowering>(lower::parse_lowering(text, "test.tl"))};
+}
+
+Code code_of(const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const UserError& error) {
+    return error.diagnostics().front().code;
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return {};
+}
+
+// With values for arguments, on a device of one driver or of the other.
+class Compiled : public hal::OpenClTest {
+ protected:
+  void open_host() {
+    auto host = hal::host::create_driver({.threads = 2, .loaders = {make_interpreter_loader()}});
+    const auto device = host->open(0);
+    ASSERT_TRUE(device.ok()) << device.status().to_string();
+    device_ = *device;
+  }
+
+  // The status of a run with these arguments.
+  Status run(const CompiledModule& module, const std::vector<hal::Binding>& arguments) {
+    runtime::LaunchPlan plan = make_launch_plan(module);
+    add_interpreted_code(module, plan);
+    TL_ASSIGN_OR_RETURN(const auto executor,
+                        runtime::PlanExecutor::create(device_, std::move(plan)));
+    TL_RETURN_IF_ERROR(executor->run(arguments));
+    return device_->queue()->wait_idle();
+  }
+
+  void expect_chain_of(const CompiledModule& module) {
+    std::vector<float> input(10), expected(10);
+    for (size_t i = 0; i < input.size(); ++i) {
+      input[i] = static_cast<float>(i);
+      expected[i] = (input[i] + 1) * 2;
+    }
+    const auto a = make_buffer(hal::bytes_of(input));
+    const auto c = make_buffer(hal::bytes_of(std::vector<float>(10)));
+    TL_ASSERT_OK(run(module, {hal::BufferBinding{a}, hal::BufferBinding{c}}));
+    EXPECT_EQ(values_of<float>(c), expected);
+  }
+};
+
+TEST_F(Compiled, RunsOnTheHost) {
+  open_host();
+  expect_chain_of(compile(parsed(kChain)));
+}
+
+TEST_F(Compiled, RunsOnOpenCl) { expect_chain_of(compile(parsed(kChain))); }
+
+// What a file keeps of a module is the whole module.
+TEST_F(Compiled, RunsFromItsStoredForm) {
+  open_host();
+  const StoredModule stored = store(compile(parsed(kChain)));
+  EXPECT_EQ(stored.kernels.size(), 2U);
+  expect_chain_of(load(stored, "chain.tl", {}));
+}
+
+// A bad index of a checked build is found behind the run, at the line of the access.
+TEST_F(Compiled, ReportsBadIndices) {
+  open_host();
+  const CompiledModule module = compile(parsed(kGather), {.checked = true});
+  ASSERT_FALSE(module.checks.empty());
+  const auto a = make_buffer(hal::bytes_of(std::vector<float>(4, 1.0F)));
+  const auto b = make_buffer(hal::bytes_of(std::vector<float>(4)));
+  const auto report_of = [&](const std::vector<int32_t>& indices) {
+    const auto i = make_buffer(hal::bytes_of(indices));
+    const auto report = make_index_report(*device_, module.checks);
+    EXPECT_TRUE(report.ok());
+    const Status status =
+        run(module, {hal::BufferBinding{a}, hal::BufferBinding{i}, hal::BufferBinding{b}, *report});
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    return *read_index_report(*device_, *report, module.checks);
+  };
+  fail_if_bad(report_of({3, 2, 1, 0}), module.checks);
+  const std::vector<int64_t> bad = report_of({3, 2, 4, 0});
+  try {
+    fail_if_bad(bad, module.checks);
+    ADD_FAILURE();
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the index 4 of axis 0 of 'A' is outside"));
+    EXPECT_EQ(error.diagnostics().front().code, Code::IndexOutOfRange);
+  }
+}
+
+// Each kernel's text has that kernel alone, so that all of them are as long as the program.
+TEST(Compile, InterpretedKernelsHoldOneKernelEach) {
+  const CompiledModule module = compile(parsed(kChain));
+  runtime::LaunchPlan plan = make_launch_plan(module);
+  add_interpreted_code(module, plan);
+  ASSERT_EQ(plan.kernels.size(), 2U);
+  for (const runtime::KernelSpec& kernel : plan.kernels) {
+    const std::string& text = kernel.codes.back().code;
+    EXPECT_THAT(text, HasSubstr("\nkernel " + kernel.entry.name + " "));
+    EXPECT_EQ(text.find("\nkernel "), text.rfind("\nkernel "));
+  }
+}
+
+TEST(Compile, StagesThatAreNotCompiled) {
+  const SourceProgram loops = parsed("program p stage=loops\n  param X: global float32[8]\n");
+  EXPECT_EQ(code_of([&] { compile(loops); }), Code::BadArguments);
+  EXPECT_FALSE(for_target(loops, {}).has_value());
+}
+
+TEST(Compile, ForAnotherTarget) {
+  ir::Target mali = ir::parse_target("opencl -device=mali", {});
+  const auto program = for_target(parsed(kChain), mali);
+  ASSERT_TRUE(program.has_value());
+  EXPECT_EQ(compile(*program).target, mali);
+}
+
+// What is thrown between passes and kernels leaves compile().
+TEST(Compile, IsInterrupted) {
+  struct Interrupted {};
+  const SourceProgram program = parsed(kChain);
+  int calls = 0;
+  compile(program, {}, [&] { ++calls; });
+  EXPECT_GT(calls, 10);
+  int left = calls - 1;
+  const auto stop = [&] {
+    if (left-- == 0) throw Interrupted();
+  };
+  EXPECT_THROW(compile(program, {}, stop), Interrupted);
+}
+
+// A target may have half arithmetic that a kernel makes no use of.
+TEST(Compile, RequiresHalfArithmeticWhereItIsUsed) {
+  constexpr std::string_view kHalf = "opencl -float16_arithmetic=1";
+  const auto in_half = for_target(parsed(kChain), ir::parse_target(kHalf, {}));
+  EXPECT_EQ(compile(*in_half).requirements, Requirements{});
+  std::string text(kChain);
+  const auto replace_all = [&](std::string_view from, std::string_view to) {
+    for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+  };
+  replace_all("float32", "float16");
+  replace_all("1.0", "float16(1.0)");
+  replace_all("2.0", "float16(2.0)");
+  const auto half = for_target(parsed(text), ir::parse_target(kHalf, {}));
+  const CompiledModule module = compile(*half);
+  EXPECT_TRUE(module.requirements.float16_arithmetic);
+  hal::DeviceInfo device;
+  device.name = "plain";
+  EXPECT_EQ(code_of([&] { check_requirements(module, device, {}); }), Code::UnsupportedType);
+  device.features.float16_arithmetic = true;
+  check_requirements(module, device, {});
+}
+
+TEST(Compile, StoredPartsThatDoNotFit) {
+  const StoredModule stored = store(compile(parsed(kChain)));
+  const auto refused = [](const StoredModule& wrong) {
+    return code_of([&] { load(wrong, "chain.tl", {}); });
+  };
+  StoredModule wrong = stored;
+  wrong.kernels.pop_back();
+  EXPECT_EQ(refused(wrong), Code::BadModuleFile);
+  wrong = stored;
+  wrong.arrays[0].shape = {11};
+  EXPECT_EQ(refused(wrong), Code::BadModuleFile);
+  wrong = stored;
+  wrong.values.push_back({0, 0, "int32"});
+  EXPECT_EQ(refused(wrong), Code::BadModuleFile);
+}
+
+}  // namespace
+}  // namespace texloom::compile

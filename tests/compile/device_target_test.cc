@@ -1,0 +1,68 @@
+// Targets of devices that are not here, from what they would state.
+#include "compile/device_target.h"
+
+#include <gtest/gtest.h>
+
+namespace texloom::compile {
+namespace {
+
+hal::DeviceInfo adreno() {
+  hal::DeviceInfo info;
+  info.name = "QUALCOMM Adreno(TM)";
+  info.vendor = "QUALCOMM";
+  info.platform = "QUALCOMM Snapdragon(TM)";
+  info.type = hal::DeviceType::Gpu;
+  info.features = {.images = true, .float16_arithmetic = true, .float64 = false};
+  info.limits.max_image_width = 16384;
+  info.limits.max_image_height = 8192;
+  info.limits.max_workgroup_size = 512;
+  info.limits.max_workitem_sizes = {512, 512, 512};
+  info.limits.local_memory_bytes = 32768;
+  info.limits.max_read_images = 128;
+  info.limits.max_write_images = 64;
+  return info;
+}
+
+TEST(DeviceTarget, IsThePresetWithTheDevicesLimits) {
+  EXPECT_EQ(to_string(target_of(adreno())),
+            "opencl -device=adreno -max_num_threads=512 -max_num_threads_z=512 "
+            "-texture_spatial_limit=8192 -max_image_writes=64 -float64=0 -float16_arithmetic=1");
+}
+
+TEST(DeviceTarget, Families) {
+  const auto preset_of = [](std::string name, std::string vendor, std::string platform) {
+    hal::DeviceInfo info;
+    info.name = std::move(name);
+    info.vendor = std::move(vendor);
+    info.platform = std::move(platform);
+    return target_of(info).device;
+  };
+  EXPECT_EQ(preset_of("Mali-G710", "ARM", "ARM Platform"), "mali");
+  EXPECT_EQ(preset_of("NVIDIA H200", "NVIDIA Corporation", "NVIDIA CUDA"), "nvidia");
+  EXPECT_EQ(preset_of("Intel(R) UHD Graphics", "Intel(R) Corporation", "Intel(R) OpenCL"),
+            "intel_graphics");
+  // On an Intel processor, but PoCL.
+  EXPECT_EQ(
+      preset_of("cpu-haswell-Intel(R) Xeon(R)", "GenuineIntel", "Portable Computing Language"),
+      "pocl");
+  EXPECT_EQ(preset_of("llvmpipe", "Mesa", "rusticl"), "");
+}
+
+// What a device does not state stays as the preset has it; without images their size is nothing.
+TEST(DeviceTarget, UnstatedLimits) {
+  hal::DeviceInfo info = adreno();
+  info.limits = {};
+  info.limits.local_memory_bytes = UINT64_MAX;
+  info.features = {};
+  info.type = hal::DeviceType::Cpu;
+  const ir::Target target = target_of(info);
+  EXPECT_EQ(target.limits.max_image_size, 16384);
+  EXPECT_EQ(target.limits.max_threads, 1024);
+  EXPECT_EQ(target.limits.local_memory_bytes, INT64_MAX);
+  EXPECT_FALSE(target.features.images);
+  EXPECT_TRUE(target.quirks.block_stack);
+  EXPECT_EQ(ir::parse_target(to_string(target), {}), target);
+}
+
+}  // namespace
+}  // namespace texloom::compile

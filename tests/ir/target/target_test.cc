@@ -1,0 +1,210 @@
+#include "ir/target/target.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "support/diagnostic.h"
+
+namespace texloom::ir {
+namespace {
+
+Target parse(std::string_view text) { return parse_target(text, {}); }
+
+Diagnostic error_of(std::string_view text) {
+  try {
+    parse_target(text, SourceLocation::make("a.py", 6));
+  } catch (const UserError& error) {
+    return error.diagnostics().front();
+  }
+  ADD_FAILURE() << "'" << text << "' was accepted";
+  return {};
+}
+
+const std::string kPresets =
+    "use one of opencl, opencl -device=adreno, opencl -device=mali, opencl "
+    "-device=intel_graphics, opencl -device=nvidia, opencl -device=pocl";
+const std::string kAttributes =
+    "write one as -max_num_threads=256; Target(\"opencl\").attrs has them all with their values";
+
+TEST(Target, Presets) {
+  struct Row {
+    std::string text, device;
+    int64_t threads, threads_z, image, local;
+  };
+  const std::vector<Row> rows = {
+      {"opencl", "", 1024, 64, 8192, 32768},
+      {"opencl -device=adreno", "adreno", 1024, 1024, 16384, 32768},
+      {"opencl -device=mali", "mali", 256, 256, 8192, 32768},
+      {"opencl -device=intel_graphics", "intel_graphics", 256, 256, 16384, 65536},
+      {"opencl -device=nvidia", "nvidia", 1024, 64, 16384, 49152},
+      {"opencl -device=pocl", "pocl", 1024, 1024, 8192, 32768},
+  };
+  std::vector<std::string> texts;
+  for (const Row& row : rows) {
+    texts.push_back(row.text);
+    const Target target = parse(row.text);
+    EXPECT_EQ(target.kind, TargetKind::OpenCL);
+    EXPECT_EQ(target.device, row.device);
+    EXPECT_EQ(target.limits.max_threads, row.threads) << row.text;
+    EXPECT_EQ(target.limits.max_threads_z, row.threads_z) << row.text;
+    EXPECT_EQ(target.limits.private_memory_bytes, 262144) << row.text;
+    EXPECT_EQ(target.limits.max_image_size, row.image) << row.text;
+    EXPECT_EQ(target.limits.local_memory_bytes, row.local) << row.text;
+    EXPECT_EQ(target.limits.max_image_reads, 128) << row.text;
+    EXPECT_EQ(target.limits.max_image_writes, 8) << row.text;
+    EXPECT_TRUE(target.math.contract) << row.text;
+    EXPECT_EQ(target.limits.images().max_width, row.image);
+    EXPECT_EQ(target.limits.images().max_height, row.image);
+    EXPECT_EQ(to_string(target), row.text);
+  }
+  EXPECT_EQ(target_presets(), texts);
+  EXPECT_EQ(parse("opencl"), Target());
+}
+
+TEST(Target, Attributes) {
+  EXPECT_EQ(parse("opencl -max_num_threads=512").limits.max_threads, 512);
+  EXPECT_EQ(parse("opencl -texture_spatial_limit=1").limits.max_image_size, 1);
+  EXPECT_EQ(parse("opencl -max_local_memory=49152").limits.local_memory_bytes, 49152);
+  EXPECT_EQ(parse("opencl -max_num_threads_z=16").limits.max_threads_z, 16);
+  EXPECT_EQ(parse("opencl -max_private_memory=1024").limits.private_memory_bytes, 1024);
+  EXPECT_EQ(parse("opencl -max_image_reads=16").limits.max_image_reads, 16);
+  EXPECT_EQ(parse("opencl -max_image_writes=4").limits.max_image_writes, 4);
+  EXPECT_FALSE(parse("opencl -contract=0").math.contract);
+  EXPECT_TRUE(parse("opencl -contract=0 -contract=1").math.contract);
+  EXPECT_EQ(parse("opencl -max_num_threads=1 -max_num_threads=2").limits.max_threads, 2);
+}
+
+TEST(Target, NumbersByName) {
+  const auto numbers = numeric_attributes(parse("opencl -max_private_memory=77"));
+  EXPECT_EQ(numbers.size(), 8U);
+  EXPECT_EQ(numbers[0], std::pair(std::string_view("max_num_threads"), int64_t{1024}));
+  EXPECT_EQ(numbers[4], std::pair(std::string_view("max_private_memory"), int64_t{77}));
+}
+
+// Whatever the order, an attribute overrides the preset.
+TEST(Target, AttributesOverrideThePreset) {
+  const Target behind = parse("opencl -device=mali -max_num_threads=64");
+  EXPECT_EQ(behind.limits.max_threads, 64);
+  EXPECT_EQ(behind.device, "mali");
+  EXPECT_EQ(parse("opencl -max_num_threads=64 -device=mali"), behind);
+  EXPECT_EQ(parse("  opencl\t-device=mali   -max_num_threads=64 "), behind);
+  EXPECT_EQ(parse("opencl -device=nvidia -device=mali -max_num_threads=64"), behind);
+}
+
+TEST(Target, RoundTrip) {
+  EXPECT_EQ(to_string(parse("opencl -contract=0 -max_image_writes=4 -max_image_reads=16 "
+                            "-max_local_memory=1 -texture_spatial_limit=2 -max_num_threads=3 "
+                            "-device=nvidia")),
+            "opencl -device=nvidia -max_num_threads=3 -texture_spatial_limit=2 "
+            "-max_local_memory=1 -max_image_reads=16 -max_image_writes=4 -contract=0");
+  // What the preset says anyway is left out.
+  EXPECT_EQ(to_string(parse("opencl -device=mali -max_num_threads=256")), "opencl -device=mali");
+  for (const char* text :
+       {"opencl -max_num_threads=1023", "opencl -device=adreno -texture_spatial_limit=8192",
+        "opencl -device=pocl -contract=0", "opencl -max_image_reads=127"}) {
+    EXPECT_EQ(to_string(parse(text)), text);
+    EXPECT_EQ(parse(to_string(parse(text))), parse(text));
+  }
+}
+
+TEST(Target, FeaturesAreTurnedOff) {
+  EXPECT_FALSE(parse("opencl -images=0").features.images);
+  EXPECT_FALSE(parse("opencl -float64=0").features.float64);
+  EXPECT_EQ(parse("opencl -images=1"), Target());
+  EXPECT_EQ(to_string(parse("opencl -contract=0 -float64=0 -images=0")),
+            "opencl -images=0 -float64=0 -contract=0");
+  EXPECT_FALSE(parse("opencl -device=adreno").features.float16_arithmetic);
+  EXPECT_TRUE(parse("opencl -float16_arithmetic=1").features.float16_arithmetic);
+  const auto flags = flag_attributes(parse("opencl -float64=0"));
+  ASSERT_EQ(flags.size(), 7U);
+  EXPECT_EQ(flags[1], std::pair(std::string_view("float64"), false));
+}
+
+TEST(Target, CheckedKernelsAreAskedFor) {
+  EXPECT_FALSE(parse("opencl").checked);
+  EXPECT_TRUE(parse("opencl -checked=1").checked);
+  EXPECT_EQ(to_string(parse("opencl -checked=1")), "opencl -checked=1");
+}
+
+// What a preset turns off, the string may turn on.
+TEST(Target, Quirks) {
+  EXPECT_TRUE(parse("opencl").quirks.block_stack);
+  EXPECT_TRUE(parse("opencl -device=pocl").quirks.block_stack);
+  EXPECT_FALSE(parse("opencl -device=adreno").quirks.block_stack);
+  EXPECT_EQ(to_string(parse("opencl -block_stack=1 -device=adreno")),
+            "opencl -device=adreno -block_stack=1");
+  EXPECT_EQ(to_string(parse("opencl -device=pocl -block_stack=1")), "opencl -device=pocl");
+  EXPECT_FALSE(parse("opencl").quirks.conditional_barriers);
+  EXPECT_TRUE(parse("opencl -device=adreno").quirks.conditional_barriers);
+  EXPECT_TRUE(parse("opencl -device=pocl -conditional_barriers=1").quirks.conditional_barriers);
+}
+
+TEST(Target, EveryTargetComesBackFromItsText) {
+  std::mt19937_64 engine(7);
+  const auto from = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(engine);
+  };
+  const std::vector<std::string> presets = target_presets();
+  for (int i = 0; i < 2'000; ++i) {
+    Target t = parse(presets[static_cast<size_t>(from(0, std::ssize(presets) - 1))]);
+    for (int64_t* limit : {&t.limits.max_threads, &t.limits.max_threads_z, &t.limits.max_image_size,
+                           &t.limits.local_memory_bytes, &t.limits.private_memory_bytes,
+                           &t.limits.max_image_reads, &t.limits.max_image_writes}) {
+      if (from(0, 2) == 0) *limit = from(1, from(0, 1) == 0 ? 100'000 : INT64_MAX);
+    }
+    for (bool* flag : {&t.features.images, &t.features.float64, &t.quirks.block_stack,
+                       &t.quirks.conditional_barriers, &t.math.contract})
+      *flag = from(0, 1) == 0;
+    ASSERT_EQ(parse(to_string(t)), t) << to_string(t);
+    ASSERT_EQ(to_string(parse(to_string(t))), to_string(t));
+  }
+}
+
+TEST(Target, UnknownOnesAreRefusedWithHelp) {
+  struct Row {
+    std::string text, message, help;
+  };
+  const std::string flag = "write -contract=1 or -contract=0";
+  const std::vector<Row> rows = {
+      {"", "no kernels are made for the target ''", kPresets},
+      {"metal", "no kernels are made for the target 'metal'", kPresets},
+      {"OpenCL -device=mali", "no kernels are made for the target 'OpenCL -device=mali'", kPresets},
+      {"opencl -device=apple", "unknown OpenCL device preset 'apple'", kPresets},
+      {"opencl -device=", "unknown OpenCL device preset ''", kPresets},
+      {"opencl mali", "unexpected 'mali' in the target 'opencl mali'",
+       "attributes begin with a hyphen, as -max_num_threads=256"},
+      {"opencl -threads=4", "unknown target attribute '-threads=4'", kAttributes},
+      {"opencl -", "unknown target attribute '-'", kAttributes},
+      {"opencl -max_num_threadsX=4", "unknown target attribute '-max_num_threadsX=4'", kAttributes},
+      {"opencl -contract=2", "the target attribute 'contract' is 0 or 1, not '2'", flag},
+      {"opencl -contract", "the target attribute 'contract' is 0 or 1, not ''", flag},
+      {"opencl -contract=-1", "the target attribute 'contract' is 0 or 1, not '-1'", flag},
+  };
+  for (const auto& [text, message, help] : rows) {
+    const Diagnostic d = error_of(text);
+    EXPECT_EQ(d.code, Code::UnknownTarget) << text;
+    EXPECT_EQ(d.message, message);
+    EXPECT_EQ(d.help, help) << text;
+    EXPECT_EQ(d.location.line, 6) << text;
+  }
+}
+
+TEST(Target, AttributesArePositiveNumbers) {
+  for (const char* value : {"0", "-1", "", "many", "4k", " ", "1.5", "99999999999999999999"}) {
+    const std::string text = std::string("opencl -max_num_threads=") + value;
+    const Diagnostic d = error_of(text);
+    EXPECT_EQ(d.code, Code::UnknownTarget) << text;
+    const std::string shown = value == std::string(" ") ? "" : value;
+    EXPECT_EQ(d.message, "the target attribute 'max_num_threads' needs a positive number, not '" +
+                             shown + "'");
+    EXPECT_EQ(d.help, "give it a positive number");
+    EXPECT_EQ(d.location.line, 6);
+  }
+  EXPECT_EQ(error_of("opencl -max_num_threads").message,
+            "the target attribute 'max_num_threads' needs a positive number, not ''");
+}
+
+}  // namespace
+}  // namespace texloom::ir

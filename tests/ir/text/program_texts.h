@@ -1,0 +1,188 @@
+// Programs in the text form. Together they hold every node at every stage where it may stand, and
+// every part of a declaration.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace texloom::ir {
+
+inline constexpr std::string_view kLoopsText =
+    R"(program main stage=loops
+  foreign "int touch(__global float* x) { x[0] = \"1\"[0]; return 0; }\x0a#define T 1"
+  foreign "// another"
+  param A: global float32[8, 16]
+  param "the image": texture2d<float16>[4, 16] 4 x 4 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)], origin=(ox, oy)
+  param B: global int8[8, 16], buffer[(d0, d1) -> cols=(d1, d0), padding=zero]
+  buffer.alloca C: global float32[8, 16]
+  nest C {
+    thread<blockIdx.x> bx < 8 {
+      buffer.alloca C.local: local float32[4]
+      vectorized v < 4 {
+        C.local[v] = 0.0
+      }
+      unrolled u < 2 {
+        {
+          let t: float32 = A[bx, u] + float32(B[bx, u])
+          C.local[u] = fma(t, -1.5, power(t, inf))
+        }
+        {
+          let w: float32x4 = A[bx, ramp(u * 4, 1, 4)] * x4(nan)
+          C.local[u + 2] = w.lane[u]
+        }
+        barrier
+      }
+      for k < int64(4) {
+        if !(k < int64(2)) && bx != 7 {
+          C[bx, k] = select(bx == 3, C.local[k], -0.0)
+        }
+      }
+      while C[bx, 0] > 1.0 {
+        C[bx, 0] = C[bx, 0] * 0.5
+      }
+      evaluate call_extern(touch, access_ptr(read_write, C[bx, 0], extents=(1, 16), offset=bx), 3: int32)
+      C[bx, 1] = call_pure_extern(touched, access_ptr(read, A[0, 0], extents=(8, 16)): float32) + call_extern(now: float32)
+      for odd < 3 {
+      }
+    }
+  }
+  nest A {
+    A[0, 0] = float32("the image"[1, 2])
+    for third < 24 {
+      A[0, ramp(0, 1, 2)] = pack(A[1, 1], C[floordiv(third, 3), 2])
+    }
+    for ahead < 2 {
+      buffer.alloca D: local float32[1]
+      pipelined D stages=3 {
+        D[0] = 1.0
+      }
+    }
+  }
+)";
+
+inline constexpr std::string_view kFlattenedText =
+    R"(program main stage=flattened
+  param A: global float32[128]
+  param T: texture2d<float32>[8, 16] 4 x 8 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]
+  texture2d.alloca U: texture2d<float32>[8, 16] 4 x 8 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]
+  nest U {
+    thread<threadIdx.x> tx < 4 {
+      buffer.alloca P: local float32[1]
+      for y < 8 {
+        let i: int32 = tx * 4 + y * 16
+        if i >= 2 {
+          texture2d.store(U, x=tx, y=y, A[ramp(i, 1, 4)]: float32x4)
+        }
+        barrier
+      }
+    }
+  }
+  nest A {
+    vectorized v < 4 {
+      A[v] = texture2d.load(U, x=v, y=0: float32x4).lane[v]
+    }
+    unrolled u < 4 {
+      A[u] = select(!(u < 1), sqrt(float32(u)), fma(A[0], 2.0, 1e+20))
+    }
+    while A[0] < 8.0 {
+      A[0] = A[0] + 1.0
+    }
+    evaluate call_extern(touch, access_ptr(write, A[32], extents=(16)): int32)
+    A[ramp(0, 1, 2)] = pack(A[3], 1.0) + x2(0.5)
+  }
+)";
+
+inline constexpr std::string_view kKernelsText =
+    R"(program main stage=kernels
+  param A: global float32[128]
+  param O: texture2d<float32>[8, 16] 4 x 8 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)], origin=(ox, oy)
+  texture2d.alloca T: texture2d<float32>[8, 16] 4 x 8 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]
+  for step < 3 {
+    launch fill(A, T, step) grid=(2, 1, 1) block=(4, 1, 1)
+    launch "no identifier"(T, ox, oy, O, A) grid=(1, 1, 1) block=(1, 1, 1)
+  }
+  for n < max(min(ox, oy) - 1, floordiv(oy, 2)) {
+  }
+  texture2d.free T
+
+kernel fill grid=(2, 1, 1) block=(4, 1, 1)
+  param A: read global float32[128]
+  param T: write texture2d<float32>[8, 16] 4 x 8 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]
+  param step: int32 < 3
+  axis bx = blockIdx.x < 2
+  axis tx: int64 = threadIdx.x < 4
+  buffer.alloca S: shared float32[16]
+  S[tx] = A[bx * 16 + step]
+  barrier
+  texture2d.store(T, x=tx, y=bx, A[ramp(bx * 16 + step, 1, 4)] + x4(S[0]): float32x4)
+
+kernel "no identifier" grid=(1, 1, 1) block=(1, 1, 1)
+  param T: read texture2d<float32>[8, 16] 4 x 8 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]
+  param ox: int32
+  param oy: int32
+  param O: read texture2d<float32>[8, 16] 4 x 8 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)], origin=(ox, oy)
+  param A: read_write global float32[128]
+  for y < 8 {
+    let texel: float32x4 = texture2d.load(T, x=0, y=y: float32x4)
+    if !(y < 3) {
+      unrolled i < 4 {
+        A[y * 4 + i] = fma(texel.lane[i], A[i], abs(texture2d.load(O, x=ox, y=oy: float32x4).lane[i]))
+      }
+    }
+    while A[y] < 2.0 && y != 3 {
+      A[y] = A[y] + 1.0
+    }
+    A[ramp(0, 1, 2)] = select(y == 1, pack(A[0], 0.1), x2(float32(y)))
+    evaluate call_extern(touch, access_ptr(read_write, A[y * 16], extents=(16)): int32)
+  }
+)";
+
+inline constexpr std::string_view kLegalizedText =
+    R"(program main stage=legalized
+  param H: global float16[64]
+  param T: texture2d<float16>[4, 16] 4 x 4 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]
+  launch main_kernel0(H, T) grid=(1, 1, 1) block=(16, 1, 1)
+
+kernel main_kernel0 grid=(1, 1, 1) block=(16, 1, 1)
+  param H: read_write global float16[64]
+  param T: write texture2d<float16>[4, 16] 4 x 4 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]
+  axis tx = threadIdx.x < 16
+  buffer.alloca L: local float32[4]
+  L[0] = float32(float16(H[tx: float32] * 0.5))
+  evaluate call_extern(touch, access_ptr(read_write, L[0], extents=(4)): int32)
+  barrier
+  for k < 4 {
+    let texel: float32x4 = H[ramp(k * 4, 1, 4): float32x4] + x4(float32(float16(float32(0.1))))
+    texture2d.store(T, x=k, y=0, texel: float32x4)
+    while L[0] < 2.0 {
+      L[0] = L[0] + 1.0
+    }
+    if !(k == 3) {
+      unrolled i < 2 {
+        H[ramp(0, 1, 2)] = select(k < 2, pack(texel.lane[3], L[0]), x2(fma(L[0], 2.0, exp(1.0))))
+      }
+    }
+  }
+)";
+
+// A texture is read in stage legalized.
+inline constexpr std::string_view kTexelText =
+    R"(program main stage=legalized
+  param A: global float32[64]
+  param T: texture2d<float16>[4, 16] 4 x 4 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]
+  launch k(A, T) grid=(1, 1, 1) block=(1, 1, 1)
+  for plan < 2 {
+    buffer.alloca scratch: global uint64[3]
+    buffer.free scratch
+  }
+
+kernel k grid=(1, 1, 1) block=(1, 1, 1)
+  param A: write global float32[64]
+  param T: read texture2d<float16>[4, 16] 4 x 4 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]
+  A[ramp(0, 1, 4)] = texture2d.load(T, x=3, y=0: float32x4)
+)";
+
+inline constexpr std::array kProgramTexts = {kLoopsText, kFlattenedText, kKernelsText,
+                                             kLegalizedText, kTexelText};
+
+}  // namespace texloom::ir

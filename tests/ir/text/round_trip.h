@@ -1,0 +1,26 @@
+// What is parsed from the text of a program is that program, and has that text.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ir/equal.h"
+#include "ir/text/parse.h"
+#include "support/diagnostic.h"
+
+namespace texloom::ir {
+
+inline void expect_round_trip(const Program& program, PrintOptions options = {}) {
+  const std::string text = to_string(program, options);
+  SCOPED_TRACE(text);
+  try {
+    const Program again = parse_program(text, "again.tl");
+    EXPECT_TRUE(equal(program, again)) << to_string(again);
+    EXPECT_EQ(to_string(again, options), text);
+  } catch (const UserError& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+}  // namespace texloom::ir

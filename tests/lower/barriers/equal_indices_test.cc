@@ -1,0 +1,133 @@
+// The variables that are equal where two accesses have the same element.
+#include "lower/barriers/equal_indices.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "ir/program.h"
+
+namespace texloom::lower {
+namespace {
+
+using namespace ir;
+
+class EqualIndicesTest : public ::testing::Test {
+ protected:
+  Expr loop(const char* name, int64_t extent) {
+    const Expr var = make_var(name);
+    ranges.set(var, {0, extent - 1});
+    variables.insert(var.get());
+    return var;
+  }
+  bool agree(const Exprs& a, const Exprs& b, const Expr& var) const {
+    return EqualIndices(a, b, variables, ranges).holds(var);
+  }
+
+  arith::Ranges ranges;
+  EqualIndices::Variables variables;
+};
+
+TEST_F(EqualIndicesTest, DigitsOfAnIndex) {
+  const Expr bx = loop("bx", 8), tx = loop("tx", 64), i = loop("i", 4);
+  const Expr index = bx * 256 + tx * 4 + i;
+  EXPECT_TRUE(agree({index}, {index}, bx));
+  EXPECT_TRUE(agree({index}, {index}, tx));
+}
+
+// The next element may belong to the next thread, or to the next block.
+TEST_F(EqualIndicesTest, Neighbors) {
+  const Expr bx = loop("bx", 8), tx = loop("tx", 64);
+  const Expr index = bx * 64 + tx;
+  EXPECT_FALSE(agree({index}, {index + 1}, tx));
+  EXPECT_FALSE(agree({index}, {index + 1}, bx));
+}
+
+TEST_F(EqualIndicesTest, IndicesThatNeverMeet) {
+  const Expr tx = loop("tx", 8), row = make_var("row");
+  const auto never = [&](const Exprs& a, const Exprs& b) {
+    return EqualIndices(a, b, variables, ranges).never();
+  };
+  EXPECT_TRUE(never({tx}, {tx + 8}));
+  EXPECT_FALSE(never({tx}, {tx + 7}));
+  EXPECT_TRUE(never({row, tx}, {row + 1, tx}));  // both have the same row
+  EXPECT_FALSE(never({tx}, {tx}));
+}
+
+// The reader has another loop over all elements.
+TEST_F(EqualIndicesTest, LoopsOfOneAccessAlone) {
+  const Expr by = loop("by", 3), tx = loop("tx", 8), k = loop("k", 8);
+  EXPECT_FALSE(agree({by, tx}, {by, k}, tx));
+  EXPECT_TRUE(agree({by, tx}, {by, k}, by));
+}
+
+TEST_F(EqualIndicesTest, OverlappingTiles) {
+  const Expr bx = loop("bx", 8), tx = loop("tx", 64);
+  EXPECT_FALSE(agree({bx * 60 + tx}, {bx * 60 + tx}, bx));
+}
+
+TEST_F(EqualIndicesTest, FusedAxes) {
+  const Expr bx = loop("bx", 8), tx = loop("tx", 16);
+  const Expr fused = bx * 16 + tx;
+  const Exprs two{floordiv(fused, 7), floormod(fused, 7)};
+  EXPECT_TRUE(agree(two, two, bx) && agree(two, two, tx));
+  const Exprs remainder{floormod(fused, 7)};
+  EXPECT_FALSE(agree(remainder, remainder, tx));
+  const Exprs three{floordiv(fused, 35), floormod(floordiv(fused, 7), 5), floormod(fused, 7)};
+  EXPECT_TRUE(agree(three, three, bx) && agree(three, three, tx));
+}
+
+// The number of columns is the same in the whole call; the variable of a loop is not.
+TEST_F(EqualIndicesTest, DivisorsThatDiffer) {
+  const Expr tx = loop("tx", 16), t = loop("t", 5), n = make_var("n");
+  const Exprs by_symbol{floordiv(tx, n), floormod(tx, n)};
+  EXPECT_TRUE(agree(by_symbol, by_symbol, tx));
+  const Exprs by_loop{floordiv(tx, t + 1), floormod(tx, t + 1)};
+  EXPECT_FALSE(agree(by_loop, by_loop, tx));
+}
+
+// The result holds for all pairs of points.
+TEST_F(EqualIndicesTest, NeverSaysWhatIsWrong) {
+  std::mt19937 random(7);
+  const auto pick = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  int held = 0;
+  for (int round = 0; round < 400; ++round) {
+    std::array<int64_t, 3> extents{};
+    Exprs vars;
+    for (size_t v = 0; v < extents.size(); ++v) {
+      extents[v] = pick(1, 4);
+      vars.push_back(loop("v", extents[v]));
+    }
+    const auto index = [&](const std::array<int, 4>& c) {
+      return vars[0] * c[0] + vars[1] * c[1] + vars[2] * c[2] + c[3];
+    };
+    std::array<int, 4> one{pick(-4, 4), pick(-4, 4), pick(-4, 4), 0}, other = one;
+    if (pick(0, 2) == 0) other[static_cast<size_t>(pick(0, 3))] += pick(-1, 1);
+    const EqualIndices met({index(one)}, {index(other)}, variables, ranges);
+    const auto value = [](const std::array<int, 4>& c, int64_t x, int64_t y, int64_t z) {
+      return c[0] * x + c[1] * y + c[2] * z + c[3];
+    };
+    const auto points = extents[0] * extents[1] * extents[2];
+    for (int64_t p = 0; p < points * points; ++p) {
+      const std::array<int64_t, 2> at{p / points, p % points};
+      std::array<std::array<int64_t, 3>, 2> x{};
+      for (size_t side = 0; side < 2; ++side) {
+        x[side] = {at[side] % extents[0], at[side] / extents[0] % extents[1],
+                   at[side] / extents[0] / extents[1]};
+      }
+      if (value(one, x[0][0], x[0][1], x[0][2]) != value(other, x[1][0], x[1][1], x[1][2]))
+        continue;
+      for (size_t v = 0; v < vars.size(); ++v) {
+        if (!met.holds(vars[v])) continue;
+        EXPECT_EQ(x[0][v], x[1][v]) << to_string(index(one));
+      }
+    }
+    for (const Expr& var : vars) held += met.holds(var) ? 1 : 0;
+  }
+  EXPECT_GT(held, 200);
+}
+
+}  // namespace
+}  // namespace texloom::lower

@@ -1,0 +1,97 @@
+// Accesses of shared buffers that may be the same element.
+#include "lower/barriers/shared_access.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/ir/accesses.h"
+
+namespace texloom::lower {
+namespace {
+
+using ir::Expr;
+using ir::floormod;
+using ir::kFloat32;
+using ir::make_int;
+using ir::make_ramp;
+using ir::make_var;
+
+class SharedAccesses : public ::testing::Test {
+ protected:
+  SharedAccesses() {
+    ranges.enter(tx, make_int(4));
+    ranges.enter(ty, make_int(2));
+    ranges.enter(i, make_int(6));
+  }
+  // An element of the copy (var + phase) % 3; a copy has 4 elements.
+  Expr copy(const Expr& var, int phase) const { return floormod(var + phase, make_int(3)) * 4; }
+  SharedAccess access(const Expr& index) const { return {s, {index}, ranges, {tx.get()}}; }
+  bool apart(const Expr& a, const Expr& b) const { return never_one_element({a}, {b}, ranges); }
+
+  Expr i = make_var("i"), j = make_var("j"), tx = make_var("tx"), ty = make_var("ty");
+  ir::Buffer s = ir::shared("s", kFloat32, 16), other = ir::shared("other", kFloat32, 16);
+  ir::arith::Ranges ranges;
+};
+
+TEST_F(SharedAccesses, BuffersAreToldApart) {
+  EXPECT_FALSE(access(tx).may_meet({other, {tx}, ranges, {}}));
+  EXPECT_TRUE(access(tx).may_meet(access(tx + 1)));
+}
+
+TEST_F(SharedAccesses, CopiesTakeTurns) {
+  EXPECT_FALSE(access(copy(i, 0) + tx).may_meet(access(copy(i, 1) + tx)));
+  EXPECT_TRUE(access(copy(i, 0) + tx).may_meet(access(copy(i, 3) + 1)));
+  EXPECT_TRUE(access(copy(i, 0) + tx).may_meet(access(copy(j, 1) + tx)));
+  // Threads are not at the same copy.
+  EXPECT_TRUE(access(copy(tx, 0)).may_meet(access(copy(tx, 1))));
+  // An element beyond its copy.
+  EXPECT_TRUE(access(copy(i, 0) + tx + 1).may_meet(access(copy(i, 1) + tx)));
+}
+
+// The last lane counts as well, and an unknown stride may reach any element.
+TEST_F(SharedAccesses, VectorsStayInTheirCopies) {
+  const Expr next = copy(i, 1) + tx;
+  EXPECT_FALSE(access(make_ramp(copy(i, 0), make_int(1), 4)).may_meet(access(next)));
+  EXPECT_TRUE(access(make_ramp(copy(i, 0), make_int(2), 4)).may_meet(access(next)));
+  EXPECT_TRUE(access(make_ramp(copy(i, 0), j, 4)).may_meet(access(next)));
+}
+
+// The next iteration changes copies of its loop only.
+TEST_F(SharedAccesses, IterationsOfALoop) {
+  std::vector<SharedAccess> accesses{access(copy(i, 1) + tx), access(copy(j, 1) + tx), access(tx)};
+  next_iteration(accesses, i);
+  EXPECT_EQ(accesses[0], access(copy(i, 0) + tx));
+  EXPECT_EQ(accesses[1], access(copy(j, 1) + tx));
+  EXPECT_EQ(accesses[2], access(tx));
+  next_iteration(accesses, i);
+  EXPECT_EQ(accesses[0], access(copy(i, 2) + tx));
+  leave_loop(accesses, i);
+  EXPECT_FALSE(accesses[0].turn.has_value());
+  EXPECT_TRUE(accesses[1].turn.has_value());
+}
+
+TEST_F(SharedAccesses, ElementsThatNoThreadsShare) {
+  EXPECT_TRUE(apart(tx + 4, tx));
+  EXPECT_TRUE(apart(tx, tx + 4));
+  EXPECT_FALSE(apart(tx + 3, tx));
+  EXPECT_FALSE(apart(tx, tx));
+  EXPECT_FALSE(apart(make_int(9) - tx, tx));
+  EXPECT_FALSE(apart(make_ramp(tx + 8, make_int(1), 4), tx));
+}
+
+// The distance of rows is the number of columns of both.
+TEST_F(SharedAccesses, ElementsOfRows) {
+  EXPECT_TRUE(apart(ty * 8 + tx + 4, ty * 8 + tx));
+  EXPECT_FALSE(apart(ty * 7 + tx + 4, ty * 7 + tx));
+  EXPECT_TRUE(apart(ty * 4 + tx + 8, ty * 4 + tx));
+  EXPECT_FALSE(apart(ty * 4 + tx + 4, ty * 4 + tx));
+}
+
+// A guard excludes threads.
+TEST_F(SharedAccesses, ElementsBehindGuards) {
+  EXPECT_FALSE(apart(tx + 2, tx));
+  ranges.assume(tx < make_int(2));
+  EXPECT_TRUE(apart(tx + 2, tx));
+}
+
+}  // namespace
+}  // namespace texloom::lower

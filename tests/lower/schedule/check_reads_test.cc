@@ -1,0 +1,200 @@
+// Reads outside of tensors.
+#include <gtest/gtest.h>
+
+#include "lower/schedule/check_schedule.h"
+#include "tests/lower/passes.h"
+
+namespace texloom::lower {
+namespace {
+
+using namespace testing;
+using namespace schedule::testing;
+using ir::Expr;
+using ir::Exprs;
+using ir::IterVar;
+using ir::make_float;
+using ir::make_int;
+using ir::Tensor;
+using schedule::output_of;
+
+// B over 8 reads A of 10 elements.
+class CheckReads : public ::testing::Test {
+ protected:
+  template <class F>
+  std::string reading(F body) const {
+    const Tensor b = compute("B", {8}, [&](const Exprs& i) { return body(i[0]); });
+    Lowering lowering = lowering_of(Te({b}), {a, n});
+    return faults([&] { check_schedule(lowering); });
+  }
+  static std::string outside(int64_t first, int64_t last) {
+    return fmt::format(
+        "TL3020 te.py:4: 'B' reads axis 0 of 'A' at indices {} to {}, but it has the indices 0 to "
+        "9",
+        first, last);
+  }
+  std::string reading_at(int64_t factor, int64_t offset) const {
+    return reading([&](const Expr& i) { return at(a, {i * factor + offset}) + at(n, {i}); });
+  }
+
+  Tensor a = placeholder("A", {10}), n = placeholder("N", {8});
+};
+
+TEST_F(CheckReads, Inside) {
+  EXPECT_EQ(reading_at(1, 0), "");
+  EXPECT_EQ(reading_at(1, 2), "");
+  EXPECT_EQ(reading_at(-1, 7), "");
+}
+
+TEST_F(CheckReads, Outside) {
+  EXPECT_EQ(reading_at(1, 3), outside(3, 10));
+  EXPECT_EQ(reading_at(1, -1), outside(-1, 6));
+  EXPECT_EQ(reading_at(1, 10), outside(10, 17));
+  EXPECT_EQ(reading_at(-1, -1), outside(-8, -1));
+}
+
+// The interval of an index in which a variable occurs twice may be too wide; of one that is
+// outside altogether it is not.
+TEST_F(CheckReads, Inexact) {
+  const auto product = [&](int64_t offset) {
+    return reading([&](const Expr& i) {
+      return at(a, {ir::floordiv(i * (make_int(7) - i), 2) + offset}) + at(n, {i});
+    });
+  };
+  EXPECT_EQ(product(0), "");
+  EXPECT_EQ(product(10), outside(10, 34));
+  EXPECT_EQ(product(9), "");
+  EXPECT_EQ(product(-25), outside(-25, -1));
+  EXPECT_EQ(product(-24), "");
+}
+
+TEST_F(CheckReads, UnknownIndices) {
+  const Tensor x = placeholder("X", {8}, ir::kInt32);
+  const Tensor b = compute("B", {8}, [&](const Exprs& i) { return at(a, {at(x, i)}); });
+  Lowering lowering = lowering_of(Te({b}), {a, x});
+  EXPECT_EQ(faults([&] { check_schedule(lowering); }), "");
+}
+
+// Not every value of the interval need be taken: by what is read from memory, converted, or a
+// remainder of steps.
+TEST_F(CheckReads, IntervalsThatAreTooWide) {
+  const auto by = [&](ir::Type type) {
+    const Tensor x = placeholder("X", {8}, type);
+    const Tensor b = compute("B", {8}, [&](const Exprs& i) {
+      const Expr index = at(x, i);
+      return at(a, {type.is_float() ? make_cast(ir::kInt32, index) : index});
+    });
+    const Lowering lowering = lowering_of(Te({b}), {a, x});
+    return faults([&] { check_schedule(const_cast<Lowering&>(lowering)); });
+  };
+  EXPECT_EQ(by(ir::kFloat32), "");
+  EXPECT_EQ(by(ir::Type::u(8)), "");
+  EXPECT_EQ(reading([&](const Expr& i) { return at(a, {floormod(i * 5, 11)}) + at(n, {i}); }), "");
+  EXPECT_EQ(reading([&](const Expr& i) { return at(a, {floormod(i + 9, 11)}) + at(n, {i}); }),
+            outside(0, 10));
+  EXPECT_EQ(reading([&](const Expr& i) {
+              return at(a, {floordiv(i, 2) + max(i, make_int(20))}) + at(n, {i});
+            }),
+            outside(20, 23));
+}
+
+// A condition guards the read; it is not guarded itself.
+TEST_F(CheckReads, Conditions) {
+  EXPECT_EQ(reading([&](const Expr& i) {
+              return make_select(i < make_int(7), at(a, {i + 3}), at(n, {i}));
+            }),
+            "");
+  EXPECT_EQ(reading([&](const Expr& i) {
+              return make_select(i < make_int(7), at(n, {i}), at(a, {i + 3}));
+            }),
+            "");
+  EXPECT_EQ(reading([&](const Expr& i) {
+              return make_select(at(a, {i + 3}) < make_float(0), at(n, {i}), make_float(0));
+            }),
+            outside(3, 10));
+}
+
+// The right side of a conjunction is evaluated only where the left side holds.
+TEST_F(CheckReads, Conjunctions) {
+  const auto guarded_by = [&](const auto& combine) {
+    return reading([&](const Expr& i) {
+      return make_select(combine(i >= make_int(1), at(n, {i - 1}) < make_float(0)), at(a, {i}),
+                         at(n, {i}));
+    });
+  };
+  EXPECT_EQ(guarded_by([](const Expr& x, const Expr& y) { return x && y; }), "");
+  EXPECT_EQ(guarded_by([](const Expr& x, const Expr& y) { return y && x; }),
+            "TL3020 te.py:4: 'B' reads axis 0 of 'N' at indices -1 to 6, but it has the indices 0 "
+            "to 7");
+}
+
+// Lowering reasons about axes as about integers without an end.
+TEST_F(CheckReads, IndicesThatOverflow) {
+  const auto scaled = [&](int64_t factor) {
+    return reading([&](const Expr& i) {
+      return make_select(i * factor < make_int(0), at(n, {i}), at(a, {i}));
+    });
+  };
+  EXPECT_EQ(scaled(306783378), "");  // 7 times it is 2147483646
+  EXPECT_EQ(
+      scaled(306783379),
+      "TL4007 te.py:4: 'B' computes values from 0 to 2147483653 of its axes, which int32 does "
+      "not hold");
+  EXPECT_EQ(scaled(-306783378), "");
+  EXPECT_EQ(scaled(-306783379).substr(0, 6), "TL4007");
+  // Each intermediate value counts, but no two uses of an axis as if they were two axes.
+  EXPECT_EQ(reading([&](const Expr& i) {
+              return at(a, {floordiv(i * 300000000 - i * 299999999, 2)}) + at(n, {i});
+            }),
+            "");
+  // What is read from memory may wrap, and so may what is not evaluated.
+  const Tensor x = placeholder("X", {8}, ir::kInt32);
+  const Tensor b = compute("B", {8}, [&](const Exprs& i) { return at(x, i) * 2000000000 + i[0]; });
+  Lowering lowering = lowering_of(Te({b}), {x});
+  EXPECT_EQ(faults([&] { check_schedule(lowering); }), "");
+  EXPECT_EQ(reading([&](const Expr& i) {
+              return make_select(i < make_int(1), at(a, {i * 2000000000}), at(n, {i}));
+            }),
+            "");
+}
+
+TEST_F(CheckReads, Reductions) {
+  const auto summed = [&](int64_t extent, int64_t min, const Expr& where) {
+    const IterVar k = reduce_axis("k", extent, min);
+    return reading([&](const Expr& i) { return sum(at(a, {k->var}) + at(n, {i}), {k}, where); });
+  };
+  EXPECT_EQ(summed(10, 0, nullptr), "");
+  EXPECT_EQ(summed(8, 2, nullptr), "");
+  EXPECT_EQ(summed(9, 2, nullptr), outside(2, 10));
+  EXPECT_EQ(summed(3, -1, nullptr), outside(-1, 1));
+  EXPECT_EQ(summed(11, 0, ir::make_bool(true)), "");
+}
+
+// Each axis by itself; also of reads inside the index of another.
+TEST_F(CheckReads, EachAxis) {
+  const Tensor m = placeholder("M", {4, 8}), x = placeholder("X", {4}, ir::kInt32);
+  const Tensor b = compute("B", {8}, [&](const Exprs& i) { return at(m, {at(x, i), i[0] + 1}); });
+  Lowering lowering = lowering_of(Te({b}), {m, x});
+  EXPECT_EQ(faults([&] { check_schedule(lowering); }),
+            "TL3020 te.py:4: 'B' reads axis 1 of 'M' at indices 1 to 8, but it has the indices 0 "
+            "to 7\n"
+            "TL3020 te.py:4: 'B' reads axis 0 of 'X' at indices 0 to 7, but it has the indices 0 "
+            "to 3");
+}
+
+// Nothing is known of symbolic extents.
+TEST_F(CheckReads, SymbolicExtents) {
+  const Tensor s =
+      output_of(schedule::make_placeholder("S", ir::kFloat32, {ir::make_var("n")}, line(1)));
+  const IterVar k = make_iter_var(ir::make_var("k"), make_int(0), ir::make_var("m"),
+                                  ir::IterKind::Reduction, line(3));
+  const Tensor b = compute(
+      "B", {8}, [&](const Exprs& i) { return sum(at(s, {i[0] - 1}) + at(a, {k->var}), {k}); });
+  Lowering lowering = lowering_of(Te({b}), {s, a});
+  EXPECT_EQ(
+      faults([&] { check_schedule(lowering); }),
+      "TL1001 te.py:90: extents depend on 'm', which is neither an argument nor known from an "
+      "argument's shape");
+}
+
+}  // namespace
+}  // namespace texloom::lower

@@ -1,0 +1,58 @@
+"""Has GCC read every source of src/, apps/ and python/core, without compiling it.
+
+Work on the sources is done by Clang with precompiled headers; users compile with GCC, without them.
+A source that does not include what it uses, or that GCC warns about, shows here.
+
+    .venv/bin/python tests/read_by_gcc.py src/ir   # parts of paths; all sources when none is given
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("apps/", "src/", "python/core/")
+
+
+def read(entry: dict[str, str]) -> str:
+    """Return what GCC has to say about one entry of the database."""
+    words = shlex.split(entry["command"])
+    compiler = next(n for n, word in enumerate(words) if word.endswith("++"))
+    command = [*words[compiler:], "-fsyntax-only"]
+    done = subprocess.run(
+        command, cwd=entry["directory"], capture_output=True, text=True, check=False
+    )
+    return done.stderr if done.returncode else ""
+
+
+def main() -> int:
+    """Read all; the exit status says whether all are right."""
+    parser = argparse.ArgumentParser(description="Have GCC read the sources.")
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("files", nargs="*", help="parts of paths; all sources when none is given")
+    args = parser.parse_args()
+    entries = [
+        entry
+        for entry in json.loads((args.build / "compile_commands.json").read_text())
+        if Path(entry["file"]).relative_to(ROOT).as_posix().startswith(FOLDERS)
+        and (not args.files or any(part in entry["file"] for part in args.files))
+    ]
+    failed = 0
+    with ThreadPoolExecutor(args.jobs) as pool:
+        for number, text in enumerate(pool.map(read, entries)):
+            file = Path(entries[number]["file"]).relative_to(ROOT)
+            print(f"[{number + 1}/{len(entries)}] {file}\n{text}", end="", flush=True)
+            failed += bool(text)
+    print(f"{len(entries) - failed} of {len(entries)} clean")
+    return 1 if failed or not entries else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,294 @@
+// Programs from the binary cache: when they are taken, and that nothing in the cache can harm a
+// build.
+#include "runtime/hal/binary_cache.h"
+
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "runtime/drivers/opencl/api/api.h"
+#include "tests/runtime/opencl_fixture.h"
+
+namespace texloom::hal::opencl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSource = "__kernel void k(__global int* x, int n) { x[0] = n + ADD; }";
+
+EntryPoint entry() {
+  return {
+      .name = "k",
+      .params = {BufferParam{.name = "x", .access = Access::Write}, ConstantParam{.name = "n"}}};
+}
+
+ExecutableDesc add_five() {
+  return {.codes = opencl_c(kSource, {"-DADD=5"}), .entry_points = {entry()}};
+}
+
+class ProgramCacheTest : public OpenClTest {
+ protected:
+  // The real functions; how often programs were made from source, and the last binary that one was
+  // made from.
+  static inline Api real = {};
+  static inline std::atomic<int> from_source = 0;
+  static inline std::string last_binary;
+
+  void SetUp() override {
+    OpenClTest::SetUp();
+    std::string name = (fs::temp_directory_path() / "texloom-cache-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    from_source = 0;
+    last_binary.clear();
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // A device of a driver of its own, with a cache of its own over the folder: as in a new process.
+  void open(const std::function<void(Api&)>& replace = [](Api&) {}) {
+    const std::vector<std::string> paths = DriverOptions().loader_paths;
+    real = **load_api(paths);
+    const auto api = std::make_shared<Api>(real);
+    api->clCreateProgramWithSource = [](cl_context context, cl_uint count, const char** sources,
+                                        const std::size_t* lengths, cl_int* error) -> cl_program {
+      ++from_source;
+      return real.clCreateProgramWithSource(context, count, sources, lengths, error);
+    };
+    api->clCreateProgramWithBinary = [](cl_context context, cl_uint count,
+                                        const cl_device_id* devices, const std::size_t* lengths,
+                                        const unsigned char** binaries, cl_int* states,
+                                        cl_int* error) -> cl_program {
+      last_binary.assign(reinterpret_cast<const char*>(binaries[0]), lengths[0]);
+      return real.clCreateProgramWithBinary(context, count, devices, lengths, binaries, states,
+                                            error);
+    };
+    replace(*api);
+    cache_ = std::make_shared<BinaryCache>(BinaryCacheOptions{.folder = folder_.string()});
+    const auto driver = create_driver(std::shared_ptr<const Api>(api), {.binary_cache = cache_});
+    ASSERT_TRUE(driver.ok()) << driver.status().to_string();
+    device_ = *(*driver)->open(0);
+  }
+
+  // What the kernel makes of 2.
+  int result_of(const ExecutableDesc& desc) {
+    const auto executable = device_->create_executable(desc);
+    if (!executable.ok()) {
+      ADD_FAILURE() << executable.status().to_string();
+      return -1;
+    }
+    const auto buffer = make_buffer(4);
+    const auto commands = device_->create_command_buffer();
+    const Status recorded =
+        commands->dispatch(*executable, 0, {1, 1, 1}, {{BufferBinding{buffer}}}, {{Constant(2)}});
+    EXPECT_TRUE(recorded.ok()) << recorded.to_string();
+    const Status done = run(commands);
+    EXPECT_TRUE(done.ok()) << done.to_string();
+    return values_of<int>(buffer).front();
+  }
+
+  // A fill that lies at no multiple of its pattern takes a kernel of the driver's own.
+  Status fill_unaligned(Queue& queue, const std::shared_ptr<Buffer>& buffer) {
+    const auto commands = device_->create_command_buffer();
+    TL_RETURN_IF_ERROR(commands->fill(buffer, 1, 6, Bytes{std::byte{1}, std::byte{2}}));
+    TL_RETURN_IF_ERROR(commands->finish());
+    TL_RETURN_IF_ERROR(queue.submit(commands));
+    return queue.wait_idle();
+  }
+
+  fs::path entry_file() const { return fs::directory_iterator(folder_)->path(); }
+
+  fs::path folder_;
+  std::shared_ptr<BinaryCache> cache_;
+};
+
+TEST_F(ProgramCacheTest, TheNextProcessBuildsNothing) {
+  open();
+  EXPECT_EQ(result_of(add_five()), 7);
+  EXPECT_EQ(from_source, 1);
+  EXPECT_EQ(cache_->counts().stored, 1u);
+  open();
+  EXPECT_EQ(result_of(add_five()), 7);
+  EXPECT_EQ(from_source, 1);
+  EXPECT_EQ(cache_->counts().hits, 1u);
+  EXPECT_EQ(cache_->counts().stored, 0u);
+  // The same binary, given by the user.
+  EXPECT_EQ(result_of({.codes = {{.format = KernelFormat::OpenClBinary, .code = last_binary}},
+                       .entry_points = {entry()}}),
+            7);
+  EXPECT_EQ(from_source, 1);
+  EXPECT_EQ(cache_->counts().stored, 0u);
+}
+
+TEST_F(ProgramCacheTest, WhatABinaryDependsOnIsInItsKey) {
+  open();
+  EXPECT_EQ(result_of(add_five()), 7);
+  ExecutableDesc desc = add_five();
+  desc.codes[0].build_options = {"-DADD=6"};
+  EXPECT_EQ(result_of(desc), 8);
+  EXPECT_EQ(from_source, 2);
+  desc = add_five();
+  desc.codes[0].code = "__kernel void k(__global int* x, int n) { x[0] = n - ADD; }";
+  EXPECT_EQ(result_of(desc), -3);
+  EXPECT_EQ(from_source, 3);
+  desc = add_five();
+  desc.math = MathMode::Contract;
+  EXPECT_EQ(result_of(desc), 7);
+  EXPECT_EQ(from_source, 4);
+  // Another version of the driver.
+  open([](Api& api) {
+    api.clGetDeviceInfo = [](cl_device_id device, cl_device_info name, std::size_t bytes,
+                             void* value, std::size_t* size) -> cl_int {
+      const cl_int code = real.clGetDeviceInfo(device, name, bytes, value, size);
+      if (name == CL_DRIVER_VERSION && value != nullptr) *static_cast<char*>(value) = '~';
+      return code;
+    };
+  });
+  EXPECT_EQ(result_of(add_five()), 7);
+  EXPECT_EQ(from_source, 5);
+}
+
+// Kernels made from a binary need not tell what their arguments are.
+TEST_F(ProgramCacheTest, AWrongTableIsRefusedThoughThereIsABinary) {
+  open();
+  EXPECT_EQ(result_of(add_five()), 7);
+  ExecutableDesc wrong = add_five();
+  wrong.entry_points[0].params[1] = ConstantParam{.name = "n", .type = ElementType::Float32};
+  const auto refused = fails_with(StatusCode::InvalidArgument, "argument 1 \"n\"");
+  EXPECT_THAT(device_->create_executable(wrong).status(), refused);
+  EXPECT_THAT(device_->create_executable(wrong).status(), refused);
+  EXPECT_EQ(cache_->counts().stored, 1u);
+}
+
+TEST_F(ProgramCacheTest, ADamagedEntryIsReplaced) {
+  open();
+  EXPECT_EQ(result_of(add_five()), 7);
+  fs::resize_file(entry_file(), fs::file_size(entry_file()) - 1);
+  EXPECT_EQ(result_of(add_five()), 7);
+  EXPECT_EQ(from_source, 2);
+  EXPECT_EQ(cache_->counts().rejected, 1u);
+  EXPECT_EQ(result_of(add_five()), 7);
+  EXPECT_EQ(from_source, 2);
+}
+
+TEST_F(ProgramCacheTest, ABinaryThatTheDriverRefusesIsBuiltFromSource) {
+  open();
+  EXPECT_EQ(result_of(add_five()), 7);
+  open([](Api& api) {
+    api.clCreateProgramWithBinary = [](cl_context, cl_uint, const cl_device_id*, const std::size_t*,
+                                       const unsigned char**, cl_int*,
+                                       cl_int* error) -> cl_program {
+      *error = CL_INVALID_BINARY;
+      return nullptr;
+    };
+  });
+  EXPECT_EQ(result_of(add_five()), 7);
+  EXPECT_EQ(from_source, 2);
+  // The same when it takes the binary and then makes no kernels of it.
+  open([](Api& api) {
+    api.clCreateKernel = [](cl_program program, const char* name, cl_int* error) -> cl_kernel {
+      if (from_source == 2) {
+        *error = CL_INVALID_PROGRAM_EXECUTABLE;
+        return nullptr;
+      }
+      return real.clCreateKernel(program, name, error);
+    };
+  });
+  EXPECT_EQ(result_of(add_five()), 7);
+  EXPECT_EQ(from_source, 3);
+}
+
+TEST_F(ProgramCacheTest, ADriverWithoutBinariesIsBuiltFromSource) {
+  open([](Api& api) {
+    api.clGetProgramInfo = [](cl_program program, cl_program_info name, std::size_t bytes,
+                              void* value, std::size_t* size) -> cl_int {
+      const cl_int code = real.clGetProgramInfo(program, name, bytes, value, size);
+      if (name == CL_PROGRAM_BINARY_SIZES && value != nullptr) std::memset(value, 0, bytes);
+      return code;
+    };
+  });
+  EXPECT_EQ(result_of(add_five()), 7);
+  EXPECT_EQ(result_of(add_five()), 7);
+  EXPECT_EQ(from_source, 2);
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(ProgramCacheTest, AFolderThatCannotBeMadeIsNoErrorOfTheBuild) {
+  const fs::path whole = folder_;
+  std::ofstream(whole / "file") << "in the way";
+  folder_ = whole / "file" / "cache";
+  open();
+  folder_ = whole;
+  EXPECT_EQ(result_of(add_five()), 7);
+  EXPECT_EQ(cache_->counts().store_failures, 1u);
+}
+
+// A submission and threads that prepare it meet: one builds, the others wait for it.
+TEST_F(ProgramCacheTest, AtFirstUseItIsBuiltOnce) {
+  open();
+  ExecutableDesc desc = add_five();
+  desc.build = BuildTime::FirstUse;
+  const auto executable = *device_->create_executable(desc);
+  EXPECT_EQ(from_source, 0);
+  const auto buffer = make_buffer(4);
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(
+      commands->dispatch(executable, 0, {1, 1, 1}, {{BufferBinding{buffer}}}, {{Constant(2)}}));
+  std::atomic<int> prepared = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] { prepared += executable->prepare().ok() ? 1 : 0; });
+  }
+  TL_ASSERT_OK(run(commands));
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(from_source, 1);
+  EXPECT_EQ(prepared, 2);
+  EXPECT_EQ(values_of<int>(buffer).front(), 7);
+}
+
+// The driver's own kernels are an executable of the device like any other, of all its queues.
+TEST_F(ProgramCacheTest, TheKernelsForUnalignedTransfersAreBuiltOnceAndStored) {
+  for (const bool is_stored : {false, true}) {
+    open();
+    EXPECT_EQ(from_source, is_stored ? 1 : 0) << "before they are needed";
+    const auto second = *device_->create_queue();
+    const Bytes zeros(8);
+    const auto buffer = make_buffer(zeros);
+    for (Queue* queue : {device_->queue().get(), second.get(), device_->queue().get()})
+      TL_ASSERT_OK(fill_unaligned(*queue, buffer));
+    EXPECT_EQ(values_of<std::uint8_t>(buffer), (std::vector<std::uint8_t>{0, 1, 2, 1, 2, 1, 2, 0}));
+    EXPECT_EQ(from_source, 1);
+    EXPECT_EQ(cache_->counts().hits, is_stored ? 1u : 0u);
+    EXPECT_EQ(cache_->counts().misses, is_stored ? 0u : 1u);
+    EXPECT_EQ(cache_->counts().stored, is_stored ? 0u : 1u);
+  }
+}
+
+TEST_F(ProgramCacheTest, TheBuildLogOfTheDriversKernelsIsTold) {
+  open([](Api& api) {
+    api.clCreateProgramWithSource = [](cl_context context, cl_uint, const char**,
+                                       const std::size_t*, cl_int* error) -> cl_program {
+      const char* wrong = "#error gibberish";
+      return real.clCreateProgramWithSource(context, 1, &wrong, nullptr, error);
+    };
+  });
+  const auto buffer = make_buffer(8);
+  const Status status = fill_unaligned(*device_->queue(), buffer);
+  EXPECT_THAT(status, fails_with(StatusCode::BuildFailed, "gibberish"));
+  EXPECT_THAT(status, fails_with(StatusCode::BuildFailed, "the kernels for unaligned transfers"));
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(ProgramCacheTest, AFailedBuildStoresNothing) {
+  open();
+  ExecutableDesc wrong = add_five();
+  wrong.codes[0].build_options.clear();
+  EXPECT_THAT(device_->create_executable(wrong).status(),
+              fails_with(StatusCode::BuildFailed, "ADD"));
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+}  // namespace
+}  // namespace texloom::hal::opencl
