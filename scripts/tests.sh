@@ -3,7 +3,8 @@
 
 # run_cxx_tests FOLDER [OPTION...]
 run_cxx_tests() { ctest --test-dir "$1" -j "$jobs" --output-on-failure --no-tests=error "${@:2}"; }
-cxx_tests() { run_cxx_tests build -R "^($cxx)"; }
+cxx_tests() { run_cxx_tests build; }
+cxx_tests_chosen() { run_cxx_tests build -R "^($cxx)"; }
 cxx_tests_sanitized() { run_cxx_tests build/sanitize; }
 cxx_tests_of_release() { run_cxx_tests build/release; }
 lit_tests() { "$venv/bin/lit" -sv tests/lit; }
@@ -79,21 +80,24 @@ plan_check() {
 }
 
 plan_test() {
-  plan "building the Python module" build_module \
-    "correct the error above, or ./dev clean if the build folder is stale"
+  plan_build
   plan_lint
-  plan "building with sanitizers" build_sanitize "correct the error above"
-  plan "running the C++ tests with sanitizers" cxx_tests_sanitized \
-    "$one build/sanitize/tests/ir_tests --gtest_filter=…"
-  plan "running the tests of texloom-opt with sanitizers" lit_tests_sanitized "$lit_hint"
+  plan "running the C++ tests" cxx_tests "$one build/tests/ir_tests --gtest_filter=…"
+  plan "running the tests of texloom-opt" lit_tests "$lit_hint"
   plan "running the Python tests" python_tests "$python_hint"
 }
 
 # Parts of ./dev test --all, by what they cost.
-all_parts=(tidy fuzz oclgrind embedding gcc release aarch64 mutants)
+all_parts=(sanitize tidy fuzz oclgrind embedding gcc release aarch64 mutants)
 
 plan_part() {
   case $1 in
+    sanitize)
+      plan "building with sanitizers" build_sanitize "correct the error above"
+      plan "running the C++ tests with sanitizers" cxx_tests_sanitized \
+        "$one build/sanitize/tests/ir_tests --gtest_filter=…"
+      plan "running the tests of texloom-opt with sanitizers" lit_tests_sanitized "$lit_hint"
+      ;;
     tidy) plan_tidy ;;
     fuzz) plan "running 450 more random programs, and other long tests" fuzz_tests "$python_hint" ;;
     oclgrind)
