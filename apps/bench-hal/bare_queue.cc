@@ -12,8 +12,8 @@ namespace {
 using hal::opencl::Api;
 using hal::opencl::to_status;
 
-// What is used of cl_khr_command_buffer, which headers of OpenCL 1.2 do not declare. The command
-// ones hand out handles and take sync points, events and properties, of which there are none here.
+// The functions of cl_khr_command_buffer used here, which OpenCL 1.2 headers do not declare.
+// Command handles, sync points, events and properties are not used here.
 using CommandBuffer = void*;
 using CreateFunction = CommandBuffer(CL_API_CALL*)(cl_uint, const cl_command_queue*, const void*,
                                                    cl_int*);
@@ -53,7 +53,7 @@ Result<Extension> find_extension(cl_platform_id platform, const std::vector<std:
       !function("clFinalizeCommandBufferKHR", extension.finalize) ||
       !function("clEnqueueCommandBufferKHR", extension.enqueue) ||
       !function("clReleaseCommandBufferKHR", extension.release))
-    return make_error(StatusCode::Unimplemented, "cl_khr_command_buffer is not there");
+    return make_error(StatusCode::Unimplemented, "cl_khr_command_buffer is not available");
   return extension;
 }
 
@@ -150,7 +150,7 @@ Status BareQueue::set_arguments(int n) {
 }
 
 Status BareQueue::run(int dispatches) {
-  // Three axes, as the HAL gives them.
+  // Three axes, as the HAL passes them.
   const std::array<std::size_t, 3> items = {kEmptyKernelItems, 1, 1};
   for (int i = 0; i < dispatches; ++i) {
     TL_RETURN_IF_ERROR(set_arguments(i));

@@ -1,4 +1,4 @@
-// The peer: OpenCL's own calls, and nothing between.
+// The peer of the comparison: direct OpenCL calls.
 #pragma once
 
 #include <memory>
@@ -15,27 +15,27 @@ namespace texloom::bench_hal {
 // A kernel that does nothing, with arguments of three kinds.
 inline constexpr const char* kEmptyKernel =
     "kernel void nothing(global const float* a, global float* b, int n) {}";
-inline constexpr std::size_t kEmptyKernelBytes = 4096;  // of each of its buffers
+inline constexpr std::size_t kEmptyKernelBytes = 4096;  // per buffer
 inline constexpr std::size_t kEmptyKernelItems = 64;    // one work group
 
-// An in-order queue with the empty kernel. For one thread.
+// An in-order queue with the empty kernel. Not thread-safe.
 class BareQueue {
  public:
   static Result<std::unique_ptr<BareQueue>> create(
       const std::shared_ptr<const hal::opencl::Api>& api,
       const hal::opencl::PlatformDevice& device);
 
-  // Sets the arguments and enqueues, so many times; then clFinish.
+  // Sets the arguments and enqueues the kernel `dispatches` times, then calls clFinish.
   Status run(int dispatches);
 
-  // The same by cl_khr_command_buffer: recorded once, enqueued at each call.
+  // Does the same with cl_khr_command_buffer: recorded once, enqueued at each call.
   class Recorded {
    public:
     virtual ~Recorded() = default;
     virtual Status run() = 0;
   };
-  // Unimplemented where the device does not have the extension. `loader_paths`: as in
-  // opencl::DriverOptions. The queue outlives its recordings.
+  // Returns Unimplemented if the device lacks the extension. `loader_paths` is as in
+  // opencl::DriverOptions. The queue must outlive its recordings.
   Result<std::unique_ptr<Recorded>> record(int dispatches,
                                            const std::vector<std::string>& loader_paths);
 

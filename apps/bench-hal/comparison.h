@@ -1,4 +1,4 @@
-// Two ways of doing one thing, measured in turns.
+// Compares two ways of doing one thing, measured in turns.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ struct Comparison {
   std::string name;
   std::string unit;
   Arm ours;
-  Arm peer = {};  // none where the bar is a number of its own
+  Arm peer = {};  // none if the bar is an absolute number
   std::optional<Bar> bar = {};
 };
 
@@ -37,15 +37,15 @@ struct Row {
   double ours = 0;  // medians
   std::optional<double> peer;
   std::optional<double> ratio;  // the median of the rounds' ratios, ours / peer
-  std::optional<bool> passes;   // where there is a bar
+  std::optional<bool> passes;   // if there is a bar
 };
 
-// One round of each comparison after the other, `rounds` times behind one that does not count; in
-// each round both arms, by turns one and the other first. `told` is called before each round.
+// Measures all comparisons, one after the other, in each of `rounds` rounds after a warm-up round.
+// Each round runs both arms; which arm runs first alternates. Calls `told` before each round.
 Result<std::vector<Row>> measure(const std::vector<Comparison>& comparisons, int rounds,
                                  const std::function<void(int)>& told);
 
-// The mean time of `count` calls, in nanoseconds. An error ends it.
+// The mean time of `count` calls, in nanoseconds. Stops at the first error.
 template <typename Call>
 Result<double> nanoseconds_per_call(int count, const Call& call) {
   const auto begin = std::chrono::steady_clock::now();

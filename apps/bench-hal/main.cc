@@ -4,7 +4,7 @@
 //                                          [--json FILE]
 //
 // Both arms of a row run in turns; times and bandwidths are medians, and a ratio is the median of
-// the rounds' ratios. The exit status says nothing of the bars: a busy machine misses some.
+// the rounds' ratios. The exit status does not depend on the bars: a busy machine misses some.
 
 #include <fmt/format.h>
 
@@ -28,10 +28,10 @@ namespace {
 constexpr const char* kUsage =
     R"(usage: texloom-bench-hal [--device DEVICE] [--only TEXT] [--rounds N] [--json FILE]
 
-  --device DEVICE  an ordinal or an id of an OpenCL device, or a path "opencl://…"; else the first
-  --only TEXT      the rows whose names contain it
+  --device DEVICE  an ordinal or id of an OpenCL device, or a path "opencl://…"; default: the first
+  --only TEXT      run only the rows whose names contain TEXT
   --rounds N       how often each arm is measured (31)
-  --json FILE      write the table there, too
+  --json FILE      also write the table to FILE
 )";
 
 struct Options {

@@ -14,10 +14,11 @@
 namespace texloom::bench_hal {
 namespace {
 
-constexpr int kDispatches = 1000;  // of a command buffer
-constexpr int kLatencies = 100;    // dispatches of a sample that waits for each
-constexpr int kRequests = 10'000;  // of a pool
-// Bytes of a sample, or that many copies: one of 64 MiB is over before a GPU is at its speed.
+constexpr int kDispatches = 1000;  // per command buffer
+constexpr int kLatencies = 100;    // dispatches per sample that waits for each
+constexpr int kRequests = 10'000;  // to a pool
+// The bytes that one sample copies, in several copies if necessary: a single copy of 64 MiB ends
+// before a GPU reaches full speed.
 constexpr std::uint64_t kCopied = std::uint64_t{512} << 20;
 constexpr std::uint64_t kMostCopies = 1000;
 constexpr std::uint64_t kLargestCopy = std::uint64_t{64} << 20;
@@ -70,7 +71,8 @@ class Dispatcher {
     return submit_and_wait(commands);
   }
 
-  // Times the caller's work to record and submit a command buffer; waits afterwards, unmeasured.
+  // Times the caller's work to record and submit a command buffer; the wait afterwards is not
+  // measured.
   Result<double> time_submission(const Commands& recorded) const {
     Commands commands = recorded;
     const Result<double> time = nanoseconds_per_call(1, [&] {
@@ -89,7 +91,7 @@ class Dispatcher {
   std::array<hal::Binding, 2> bindings_;
 };
 
-// An arm that does a call with kDispatches dispatches, in nanoseconds per dispatch.
+// An arm that times a call with kDispatches dispatches, in nanoseconds per dispatch.
 template <typename Call>
 Arm per_dispatch(const Call& call) {
   return [call]() -> Result<double> {
@@ -98,7 +100,7 @@ Arm per_dispatch(const Call& call) {
   };
 }
 
-// An arm that waits for each dispatch, in microseconds.
+// An arm that waits for each dispatch, in microseconds per dispatch.
 template <typename Call>
 Arm latency(const Call& call) {
   return [call]() -> Result<double> {

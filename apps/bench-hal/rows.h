@@ -1,4 +1,4 @@
-// The rows of the table: measurements of the HAL, each with its OpenCL counterpart.
+// Makes the rows of the table: measurements of the HAL, each with its OpenCL counterpart.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ namespace texloom::bench_hal {
 struct Rows {
   hal::DeviceInfo device;
   std::vector<Comparison> comparisons;
-  std::vector<std::string> left_out;  // what this device cannot do, with the reason
+  std::vector<std::string> left_out;  // rows that this device cannot run, with the reason
 };
 
-// `device`: an ordinal or an id of the OpenCL driver, a path that begins with "opencl://", or
-// nothing for the first.
+// `device` is an ordinal or an id of the OpenCL driver, a path that begins with "opencl://", or
+// empty for the first device.
 Result<Rows> make_rows(std::string_view device);
 
 }  // namespace texloom::bench_hal

@@ -1,8 +1,7 @@
-// A program that embeds Texloom's runtime: it opens a device, fills a texture from a buffer by one
-// kernel, smooths it by another, and compares with the host's result.
-//
-// Everything that can fail returns a Status or a Result, which holds a value or a Status; nothing
-// throws. TL_ASSIGN_OR_RETURN and TL_RETURN_IF_ERROR hand an error on to the caller.
+// An example of embedding Texloom's runtime: opens a device, fills a texture from a buffer with one
+// kernel, smooths it with another, and compares the result with the host's.
+// Everything that can fail returns a Status or a Result, which contains a value or a Status;
+// nothing throws. TL_ASSIGN_OR_RETURN and TL_RETURN_IF_ERROR return an error to the caller.
 #include <texloom/runtime/drivers/opencl/driver.h>
 #include <texloom/runtime/hal/transfer.h>
 
@@ -23,7 +22,7 @@ using texloom::StatusCode;
 constexpr hal::Extent2D kExtent = {64, 32};  // texels
 constexpr std::size_t kCount = std::size_t{kExtent.width} * kExtent.height * 4;
 
-// A sampler that clamps to a border reads zero outside of the image.
+// A sampler that clamps to a border reads zero outside the image.
 constexpr const char* kSource = R"(
 __constant sampler_t kNearest =
     CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
@@ -108,7 +107,7 @@ Status run() {
 
   std::vector<float> numbers(kCount);
   for (std::size_t i = 0; i < kCount; ++i) numbers[i] = static_cast<float>(i % 251);
-  const float weight = 0.5F;  // small multiples of a half: sums are exact, in whatever order
+  const float weight = 0.5F;  // small multiples of 1/2: sums are exact in any order
   TL_ASSIGN_OR_RETURN(const std::vector<float> sums, smooth_on_device(*device, numbers, weight));
 
   if (sums != smooth_on_host(numbers, weight))
@@ -116,7 +115,7 @@ Status run() {
   std::printf("smoothed a texture of %u x %u texels: as on the host\n", kExtent.width,
               kExtent.height);
 
-  // An error says what was wrong; all objects remain usable.
+  // An error describes what was wrong; all objects remain usable.
   const auto refused =
       device->create_texture({.extent = {device->info().limits.max_image_width + 1, 1}});
   std::printf("a texture too wide: %s\n", refused.status().to_string().c_str());

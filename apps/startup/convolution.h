@@ -1,5 +1,5 @@
-// A kernel as the compiler prints it: the 3x3 convolution of 64 channels of 56 x 56 pixels to as
-// many, through textures, of ops.Conv2dLayer (`texloom.ops`).
+// A kernel as the compiler prints it: the 3x3 convolution of ops.Conv2dLayer (`texloom.ops`) from
+// 64 to 64 channels of 56 x 56 pixels, through textures.
 #pragma once
 
 namespace texloom::startup {

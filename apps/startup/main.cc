@@ -1,10 +1,8 @@
-// How long a process takes to its first result: with the kernel built from source, and with the
-// program of TEXLOOM_CACHE_DIR. Both without what the OpenCL implementation itself keeps, and once
-// more with it.
+// Measures how long a process takes until its first result: with the kernel built from source, and
+// with the program in TEXLOOM_CACHE_DIR; with and without the OpenCL implementation's own cache.
 //
 //     build/apps/texloom-startup [ROUNDS]
-//
-// Each run is a process of its own; arms take turns; times are medians, in milliseconds.
+// Each run is a separate process; arms take turns; times are medians, in milliseconds.
 
 #include <fmt/format.h>
 
@@ -52,7 +50,7 @@ hal::ExecutableDesc convolution() {
                             .grid = hal::Grid{1, 14, 16}}}};
 }
 
-// One process: opens the first device, builds, runs once.
+// Measures in this process: opens the first device, builds the kernel, runs it once.
 Result<Times> measure() {
   TL_ASSIGN_OR_RETURN(const auto driver, hal::opencl::create_driver(
                                              {.binary_cache = hal::binary_cache_of_environment()}));
@@ -89,7 +87,7 @@ int run_child() {
 struct Arm {
   const char* name;
   bool from_cache;   // TEXLOOM_CACHE_DIR is set
-  bool drivers_own;  // and what the implementation keeps by itself is there
+  bool drivers_own;  // the implementation's own cache is available
 };
 constexpr std::array<Arm, 3> kArms = {{
     {"from source", false, false},
@@ -97,7 +95,7 @@ constexpr std::array<Arm, 3> kArms = {{
     {"from the driver's own cache", false, true},
 }};
 
-// Runs this program as another process, with folders for the caches of PoCL and NVIDIA's driver.
+// Runs this program as a new process, with folders for the caches of PoCL and NVIDIA's driver.
 std::optional<Times> run_process(const std::string& program, const Arm& arm,
                                  const fs::path& folder) {
   const fs::path own = folder / (arm.drivers_own ? "kept" : "fresh");

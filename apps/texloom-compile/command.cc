@@ -22,17 +22,17 @@ namespace {
 
 constexpr std::string_view kHelp = R"(usage: texloom-compile FILE [OPTION]...
 
-Compiles a program in the text form (docs/text_form.md), a schedule or what it was lowered to, and
-writes its launch plan, as comments, and the source of each kernel. FILE is - for standard input.
+Compiles a program in the text form (docs/text_form.md), a schedule or a lowered program, and writes
+its launch plan, as comments, and the source of each kernel. FILE is - for standard input.
 
   --target=TARGET  compile for this target, such as "opencl -device=adreno"; by default the
-                   program's own, which a program of stage te names, or "opencl"
+                   target that a program at stage te names, or "opencl"
   -o FILE          write to this file; by default, and for -, to standard output
-  --checked        have kernels test their indices; a program of stage te alone
+  --checked        make kernels test their indices; only for a program at stage te
   --verify-each    check the rules of the IR after each pass, not only after the last
   --help           print this, and stop
 
-exit codes: 0 all is well, 1 the input is wrong, 2 the command line is, 3 Texloom is
+exit codes: 0 success, 1 an error in the input, 2 in the command line, 3 in Texloom itself
 )";
 
 struct UsageError {
@@ -101,7 +101,7 @@ compile::SourceProgram parse(const Options& options, std::istream& in) {
   return {std::make_shared<const lower::Lowering>(std::move(lowering))};
 }
 
-// The head of the program's text, up to the kernels, is its launch plan.
+// The start of the program's text, up to the kernels, is its launch plan.
 std::string listing(const compile::CompiledModule& module) {
   std::string text = fmt::format("// target {}\n", to_string(module.target));
   std::istringstream lines(to_string(module.program));

@@ -7,7 +7,7 @@
 
 namespace texloom::compile_command {
 
-// The same as those of texloom-opt.
+// The same exit codes as those of texloom-opt.
 enum ExitCode : int {
   kOk = 0,
   kWrongInput = 1,  // diagnostics are on `err`
@@ -15,7 +15,7 @@ enum ExitCode : int {
   kBug = 3,         // the compiler failed
 };
 
-// Runs main() with these arguments, the program's name left out. Does not throw.
+// Runs main() with these arguments, without the program's name. Does not throw.
 int run(const std::vector<std::string>& arguments, std::istream& in, std::ostream& out,
         std::ostream& err);
 

@@ -25,7 +25,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// Takes `rest` up to `end`, and removes both from it.
+// Returns `rest` up to `end`, and removes both from `rest`.
 std::optional<std::string_view> take_until(std::string_view& rest, std::string_view end) {
   const size_t at = rest.find(end);
   if (at == std::string_view::npos) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<std::string_view> take_until(std::string_view& rest, std::string_v
   return taken;
 }
 
-// Takes an expectation such as "error@+1 {{part}}" from the start of `rest`.
+// Parses an expectation such as "error@+1 {{part}}" at the start of `rest`, and removes it.
 std::optional<Expectation> take_expectation(std::string_view& rest, int line) {
   std::optional<std::string_view> head = take_until(rest, "{{");
   const std::optional<std::string_view> part = head ? take_until(rest, "}}") : std::nullopt;
@@ -54,8 +54,8 @@ std::optional<Expectation> take_expectation(std::string_view& rest, int line) {
   return e;
 }
 
-// Reads the expectations in the comment of one line. Text that begins like an expectation but is
-// not one is a problem.
+// Reads the expectations in the comment of one line. Reports text that begins like an expectation
+// but is not one.
 void read_line(std::string_view text, int line, std::string_view file,
                std::vector<Expectation>& expected, std::vector<std::string>& problems) {
   std::string_view rest = text;
@@ -116,7 +116,7 @@ std::vector<std::string> unexpected(const std::vector<Finding>& findings, std::s
   }
   for (const Expectation& e : expected) {
     if (e.met) continue;
-    problems.push_back(fmt::format("{}:{}: no {} is '{}'", file, e.line, e.kind, e.part));
+    problems.push_back(fmt::format("{}:{}: no {} contains '{}'", file, e.line, e.kind, e.part));
   }
   return problems;
 }

@@ -1,4 +1,4 @@
-// Findings in one program, compared with those that comments in its text expect.
+// Compares the findings in a program with those that comments in its text expect.
 #pragma once
 
 #include <string>
@@ -11,22 +11,21 @@
 namespace texloom::opt {
 
 struct Finding {
-  std::string kind;  // "error", "warning", or "report" of the interpreter
+  std::string kind;  // "error", "warning", or "report" (of the interpreter)
   SourceLocation location;
   std::string text;      // "TL6001: expected '='", "race in k, block (0, 0, 0) ...: ..."
-  std::string rendered;  // as a user reads it
+  std::string rendered;  // as printed for the user
 };
 
 Finding finding_of(const Diagnostic& diagnostic);
-// `text` is that of the program, whose name in locations is `file`.
+// `text` is the text of the program; `file` is its name in locations.
 Finding finding_of(const ir::Report& report, std::string_view text, std::string_view file);
 
-// Expectations are comments: `// expected-error {{TL6001: expected}}`, of any kind of finding.
-// `@+2` or `@-1` after the kind counts lines from the comment's own. Each expects one finding in
-// that line whose text contains this part.
-//
-// Returns one line for each finding that is not expected, each expectation without a finding, and
-// each comment that begins like an expectation but is not one; no lines when all is as expected.
+// Expectations are comments such as `// expected-error {{TL6001: expected}}`, for any kind of
+// finding. `@+2` or `@-1` after the kind is an offset from the comment's line. Each expects one
+// finding in that line whose text contains the part in braces.
+// Returns one line for each unexpected finding, each expectation without a finding, and each
+// comment that begins like an expectation but is not one; empty if everything is as expected.
 std::vector<std::string> unexpected(const std::vector<Finding>& findings, std::string_view text,
                                     std::string_view file);
 

@@ -90,7 +90,7 @@ class Arguments {
     memories_.push_back(memory_for(buffer));
     return {&memories_.back()};
   }
-  // A place away from all corners.
+  // A placement away from all corners.
   Placement inside(const BufferNode& buffer) {
     const Layout& layout = buffer.layout;
     memories_.push_back(Memory::image(buffer.type, layout.col_count() + 2, layout.row_count() + 3));
@@ -119,7 +119,7 @@ class Arguments {
   const Program& program_;
   std::deque<Memory> memories_;
   std::vector<Placement> placements_;
-  std::map<std::pair<ir::TypeCode, int>, Placement> images_;  // where the next texture goes
+  std::map<std::pair<ir::TypeCode, int>, Placement> images_;  // of the next texture
 };
 
 std::string spell(ir::Type type, const Scalar& value) {

@@ -28,8 +28,8 @@ std::string read(const std::string& file, std::istream& in) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// The texts between the dividing lines. Each has empty lines in front, so that its lines have the
-// numbers of the file; the time grows with the square of the number of texts.
+// Splits the file at the dividing lines. Each text is preceded by empty lines, so that its line
+// numbers are those of the file; this takes time quadratic in the number of texts.
 constexpr size_t kMaxPrograms = 1000;
 
 std::vector<std::string> split_input(const std::string& text) {
@@ -40,7 +40,7 @@ std::vector<std::string> split_input(const std::string& text) {
     const std::string_view each = std::string_view(text).substr(begin, end - begin);
     if (each.starts_with(kDivider)) {
       if (parts.size() == kMaxPrograms) {
-        throw UsageError{fmt::format("the file holds more than {} programs", kMaxPrograms)};
+        throw UsageError{fmt::format("the file contains more than {} programs", kMaxPrograms)};
       }
       parts.emplace_back(line + 1, '\n');
     } else {
@@ -77,7 +77,7 @@ class Runner {
         options_.target ? ir::parse_target(*options_.target, {}) : ir::Target{};
     lowering_ = lower::parse_lowering(text_, file_,
                                       {.target = &target, .check_accesses = !options_.interpret});
-    // A program of stage te names its own.
+    // A program at stage te names its own target.
     if (options_.target || lowering_.program.stage != ir::ProgramStage::Te)
       lowering_.target = target;
     if (const ExitCode code = check_stages(); code != kOk) return code;
@@ -92,12 +92,12 @@ class Runner {
     return kOk;
   }
 
-  // Whether each pass takes the stage at which the passes before it leave the program.
+  // Checks that each pass accepts the stage at which the previous passes leave the program.
   ExitCode check_stages() {
     ir::ProgramStage stage = lowering_.program.stage;
     for (const lower::Pass& pass : options_.passes) {
       if (pass.in != stage) {
-        err_ << fmt::format("texloom-opt: pass {} reads stage {}, the program is at stage {}\n",
+        err_ << fmt::format("texloom-opt: pass {} needs stage {}, but the program is at stage {}\n",
                             pass.name, to_string(pass.in), to_string(stage));
         return kWrongInput;
       }
@@ -112,7 +112,7 @@ class Runner {
     return "--list-passes shows the way there";
   }
 
-  // Shows the program, its results, or its kernels in OpenCL C, as the options say.
+  // Shows the program, its results, or its kernels in OpenCL C, according to the options.
   ExitCode show_result() {
     const ir::ProgramStage stage = lowering_.program.stage;
     if (options_.emit_opencl && stage != ir::ProgramStage::Legalized) {
@@ -134,7 +134,7 @@ class Runner {
   }
 
   void interpret() {
-    // For a schedule, the computes as they are written.
+    // For a schedule, runs the computes as they are written.
     const ir::Program program = lowering_.program.stage == ir::ProgramStage::Te
                                     ? validation::unscheduled_program(lowering_)
                                     : lowering_.program;
@@ -149,7 +149,7 @@ class Runner {
     out_ << result.values;
   }
 
-  // A group leaves what its last step has left: "all" prints it once.
+  // A group has the result of its last step, so "all" prints it only once.
   bool prints(const lower::Pass& pass) const {
     return std::any_of(options_.print_after.begin(), options_.print_after.end(),
                        [&](const std::string& name) {
@@ -171,7 +171,7 @@ class Runner {
     err_ << fmt::format("{:>12.3f}  total\n", total);
   }
 
-  // Warnings alone are not a failure.
+  // Reports the findings. Warnings are not a failure.
   ExitCode tell() const {
     for (const Finding& f : findings_) err_ << f.rendered << "\n";
     const bool wrong = std::any_of(findings_.begin(), findings_.end(),

@@ -15,30 +15,30 @@ constexpr std::string_view kHelp = R"(usage: texloom-opt FILE [OPTION]...
 Reads a program in the text form (docs/text_form.md), runs passes over it in the order given, and
 prints it. FILE is - for standard input.
 
-  --pass=NAME,...         the passes to run; none by default. lower: all that make kernels of
-                          a program of stage te. A pass of several steps runs all of them;
-                          prepare_schedule.inline_stages is one step
+  --pass=NAME,...         the passes to run; none by default. lower: all passes that turn a
+                          program at stage te into kernels. A pass of several steps runs all
+                          of them; prepare_schedule.inline_stages is a single step
   --print-after=NAME,...  print the program after these passes and steps, or after all, on
                           standard error
   --verify-each           check the rules of the IR after each pass, not only after the last
   --time-passes           print how long each pass took, on standard error
-  --target=TARGET         the target of the passes; by default that of the program, which a
-                          program of stage te names, or "opencl"
+  --target=TARGET         the target of the passes; by default the target that a program at
+                          stage te names, or "opencl"
   --emit=opencl           print the OpenCL C of the kernels instead, after the pass legalize
   --locations             print the source locations of statements
-  --split-input-file      FILE holds several programs, divided by lines "// -----"
-  --verify-diagnostics    compare the diagnostics with those that comments of FILE expect:
-                          // expected-error {{TL6001: expected}}     in this line
-                          // expected-warning@+1 {{part of a text}}  in the next one
+  --split-input-file      FILE contains several programs, separated by lines "// -----"
+  --verify-diagnostics    compare the diagnostics with those that comments in FILE expect:
+                          // expected-error {{TL6001: expected}}     on this line
+                          // expected-warning@+1 {{part of a text}}  on the next one
                           // expected-report@-1 {{race}}             of --interpret
-  --interpret[=SEED]      run the program and print its results in place of the program, and
+  --interpret[=SEED]      run the program, print its results instead of the program, and
                           report errors such as data races. Parameters that it does not write
-                          are inputs, random numbers
+                          are inputs, filled with random numbers
   --symbols=NAME:N,...    for --interpret: the values of the program's symbols; 7 by default
   --one-image             for --interpret: put all textures with an origin into one image
   --max-steps=N           for --interpret: give up after N statements, threads and elements
-  --list-passes           print the passes and their steps, with the stages they lead from and
-                          to, and stop
+  --list-passes           print the passes and their steps, with their input and output stages,
+                          and stop
   --help                  print this, and stop
 
 exit codes: 0 success, 1 an error in the input, 2 in the command line, 3 in Texloom itself
@@ -72,10 +72,10 @@ lower::Pass known_pass(const std::string& name) {
   if (const std::optional<lower::Pass> pass = find_pass(name)) return *pass;
   std::string known = "lower";
   for (const lower::Pass& pass : all_passes()) known += fmt::format(", {}", pass.name);
-  throw UsageError{fmt::format("there is no pass '{}'; there are {}", name, known)};
+  throw UsageError{fmt::format("there is no pass '{}'; the passes are {}", name, known)};
 }
 
-// Adds the pass of this name, or all of the pipeline.
+// Adds the pass with this name, or for "lower" the whole pipeline.
 void add_passes(const std::string& name, std::vector<lower::Pass>& passes) {
   if (name != "lower") return passes.push_back(known_pass(name));
   passes.insert(passes.end(), lower::pipeline().begin(), lower::pipeline().end());
@@ -96,7 +96,7 @@ void add_symbols(const Argument& argument, std::map<std::string, int64_t>& symbo
     const size_t colon = each.rfind(':');
     if (colon == std::string::npos) {
       throw UsageError{
-          fmt::format("{} takes names with numbers, as n:16, not '{}'", argument.name, each)};
+          fmt::format("{} takes names with numbers, such as n:16, not '{}'", argument.name, each)};
     }
     symbols[each.substr(0, colon)] =
         number(argument.name, std::string_view(each).substr(colon + 1));
@@ -130,7 +130,7 @@ bool take_flag(const Argument& argument, Options& o) {
   return false;
 }
 
-// Takes the argument if it is an option with a value.
+// Handles the argument if it is an option with a value; returns whether it is.
 bool take_value(const Argument& argument, Options& o) {
   if (!argument.value) return false;
   if (argument.name == "--pass") {
@@ -162,14 +162,14 @@ Options parse_options(const std::vector<std::string>& arguments) {
   for (const std::string& text : arguments) {
     const Argument argument = cut(text);
     if (text == "-" || !text.starts_with("-")) {
-      if (!o.file.empty()) throw UsageError{fmt::format("a second file, '{}'", text)};
+      if (!o.file.empty()) throw UsageError{fmt::format("a second file is given: '{}'", text)};
       o.file = text;
     } else if (!take_flag(argument, o) && !take_value(argument, o)) {
       throw UsageError{fmt::format("there is no option '{}'", text)};
     }
   }
   if (o.file.empty() && !o.help && !o.list_passes) {
-    throw UsageError{"no file; - is standard input"};
+    throw UsageError{"no file is given; - is standard input"};
   }
   return o;
 }

@@ -1,4 +1,4 @@
-// The command line of texloom-opt.
+// Parses the command line of texloom-opt.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Options {
   std::string file;  // "-": standard input
   std::vector<lower::Pass> passes;
   std::vector<std::string> print_after;  // names of rows, or "all"
-  std::optional<std::string> target;     // else the program's own, or "opencl"
+  std::optional<std::string> target;     // default: the program's own, or "opencl"
   bool split_input = false, verify_each = false, verify_diagnostics = false;
   bool time_passes = false, list_passes = false, locations = false, help = false;
   bool emit_opencl = false, interpret = false, one_image = false;
@@ -32,7 +32,7 @@ struct Options {
   int64_t max_steps = 10'000'000;
 };
 
-// `arguments` are without the program's name. Throws a UsageError.
+// `arguments` exclude the program's name. Throws a UsageError.
 Options parse_options(const std::vector<std::string>& arguments);
 
 }  // namespace texloom::opt

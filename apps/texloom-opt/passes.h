@@ -1,4 +1,4 @@
-// The passes that texloom-opt knows.
+// Lists the passes that texloom-opt can run.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace texloom::opt {
 // The passes of the pipeline, then `legalize`, which code generation runs after them.
 std::vector<lower::Pass> all_passes();
 
-// A pass or a step, such as `legalize.split_lanes`.
+// Finds a pass or a step, such as `legalize.split_lanes`; nullopt if there is none.
 std::optional<lower::Pass> find_pass(std::string_view name);
 
 }  // namespace texloom::opt

@@ -1,4 +1,4 @@
-// Diagnostics as Python exceptions and warnings, and where they come from.
+// Converts diagnostics to Python exceptions and warnings, and finds the user's line for them.
 
 #include <pybind11/stl.h>
 
@@ -11,9 +11,9 @@
 namespace texloom::python {
 namespace {
 
-// Code of this package, and what Python runs to import a part of it.
+// Whether a frame runs code of this package, or Python's code that imports a part of it.
 bool is_ours(PyFrameObject* frame) {
-  // As an attribute: PyFrame_GetGlobals came with Python 3.11.
+  // Read as an attribute, because PyFrame_GetGlobals was added in Python 3.11.
   const py::dict globals = py::handle(reinterpret_cast<PyObject*>(frame)).attr("f_globals");
   if (!globals.contains("__name__")) return false;
   const auto name = py::str(globals["__name__"]).cast<std::string>();
@@ -27,7 +27,7 @@ SourceLocation location_of(PyFrameObject* frame) {
   return SourceLocation::make(file, PyFrame_GetLineNumber(frame));
 }
 
-// Diagnostics as Python sees them: a list of named values.
+// Converts diagnostics to a Python list of named tuples.
 py::list as_list(const std::vector<Diagnostic>& diagnostics) {
   const py::object row = py::module_::import("texloom.errors").attr("Diagnostic");
   py::list list;
@@ -75,7 +75,7 @@ void warn(const Diagnostic& d) {
 
 namespace {
 
-// For what is checked in Python: a diagnostic at the user's line.
+// Raises a diagnostic at the user's line, for checks that are written in Python.
 void refuse(const std::string& name, const std::string& message, const std::string& help) {
   for (const CodeInfo& row : all_codes()) {
     if (row.name == name) fail(user_location(), row.code, help, "{}", message);
@@ -83,7 +83,7 @@ void refuse(const std::string& name, const std::string& message, const std::stri
   TL_UNREACHABLE("no diagnostic has the name " + name);
 }
 
-// The same for what is only warned of.
+// Like refuse(), but only warns.
 void warn_of(const std::string& name, const std::string& message, const std::string& help) {
   for (const CodeInfo& row : all_codes()) {
     if (row.name != name) continue;

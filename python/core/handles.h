@@ -1,4 +1,4 @@
-// What Python objects hold: values and shared handles of the C++ core, and nothing else.
+// The contents of Python objects: only values and shared handles of the C++ core.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -15,7 +15,7 @@ namespace py = pybind11;
 
 struct PyExpr {
   ir::Expr node;
-  size_t output = 0;  // of a reduction of several values: which of them
+  size_t output = 0;  // the index of the value, for a reduction of several values
 };
 struct PyIterVar {
   ir::IterVar node;
@@ -23,7 +23,7 @@ struct PyIterVar {
 struct PyTensor {
   ir::Tensor node;
 };
-// A tensor with its first indices given.
+// A tensor indexed by only its first indices.
 struct PyTensorSlice {
   ir::Tensor tensor;
   ir::Exprs indices;
@@ -42,24 +42,25 @@ struct PyStage {
   schedule::Stage& get() const { return schedule->stage(id); }
 };
 
-// The line of the user's program that is being run: the innermost Python frame outside the
-// texloom package.
+// The current line of the user's program: that of the innermost Python frame outside the texloom
+// package.
 SourceLocation user_location();
 
-// An expression from a number, an expression, an axis, a full slice or a tensor without axes.
-// Throws a Python TypeError for anything else; is_expr says whether it would.
+// Converts a number, an expression, an axis, a full slice or a tensor without axes to an
+// expression. Throws a Python TypeError for anything else; is_expr() returns whether it would.
 ir::Expr to_expr(const py::handle& value);
 bool is_expr(const py::handle& value);
 ir::Exprs to_exprs(const py::handle& values);
-// A dtype by its name, or as NumPy's dtypes and types are; fails with UnknownType. to_type takes
-// none of several lanes, to_vector_type any.
+// Converts a dtype's name, or a dtype or scalar type of NumPy; fails with UnknownType. to_type
+// refuses vector types, to_vector_type accepts them.
 ir::Type to_type(const py::handle& dtype);
 ir::Type to_vector_type(const py::handle& dtype);
-// A Python number for an integer constant, else the expression itself, as shapes show it.
+// Converts expressions as shapes show them: an integer constant becomes a Python number, any other
+// expression stays.
 std::vector<PyExpr> wrap(const ir::Exprs& exprs);
 std::vector<PyIterVar> wrap(const std::vector<ir::IterVar>& axes);
 
-// Attributes that scripts attach to an operation; null for None.
+// Wraps the attributes that a script attaches to an operation; null for None.
 Ref<RefCounted> keep_attributes(const py::object& given);
 
 // Shows a warning at the user's line.

@@ -5,7 +5,7 @@
 PYBIND11_MODULE(_core, m) {
   namespace python = texloom::python;
   m.doc() = "The C++ core of Texloom; use it through the package texloom.";
-  // Messages name a class by the module that scripts know it in.
+  // Messages name a class by the module from which scripts import it.
   m.attr("__module__") = "texloom.te";
   python::bind_errors(m);
   python::bind_expressions(m);

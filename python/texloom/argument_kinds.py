@@ -12,7 +12,7 @@ from ._core import IterVar, Operation, Stage, Tensor
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of value that a parameter takes: its name in messages, and how to obtain one."""
+    """A kind of value that a parameter accepts: its name in messages, and how to obtain one."""
 
     words: str
     accepts: Callable[[Any], bool]

@@ -1,6 +1,7 @@
 """Checks of calls of public functions: diagnostics in place of Python's TypeErrors.
 
-Calls are checked against annotations: a parameter annotated by one of KINDS takes only such values.
+Calls are checked against annotations: a parameter annotated with one of KINDS accepts only such
+values.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def spelled(function: Callable[..., Any]) -> str:
 
 
 def _problem(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
-    """Describe the wrong arguments of a compiled function, which takes `self` first."""
+    """Describe the wrong arguments of a compiled function, whose first parameter is `self`."""
     parameters = _parameters(function)
     names = [name for name, _ in parameters]
     missing = [n for n, default in parameters[len(args) :] if not default and n not in options]
@@ -143,8 +144,8 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     Raises
     ------
     TVMError
-        TL2043 for a wrong number of arguments, TL2040 for an argument of another kind than its
-        parameter takes; both are TypeErrors.
+        TL2043 for a wrong number of arguments, TL2040 for an argument of a kind that its parameter
+        does not accept; both are TypeErrors.
     """
     kinds = _checked_parameters(function)
     signature = inspect.signature(function) if kinds else inspect.Signature()

@@ -13,7 +13,7 @@ from .checked_calls import check_calls
 
 # TVM's numbers of device kinds.
 _KINDS = {"cpu": 1, "cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10}
-# The numbers that devices of Texloom's drivers show: DLPack's, and that of an extension.
+# The numbers that devices of Texloom's drivers report: DLPack's, and that of an extension.
 _DRIVERS = {"opencl": _KINDS["opencl"], "host": 12, "null": 12}
 _OTHER_NAMES = {"llvm": "cpu", "c": "cpu", "cl": "opencl", "gpu": "cuda", "nvptx": "cuda"}
 _NO_DEVICE = "TL5006"
@@ -21,9 +21,9 @@ _NO_DEVICE = "TL5006"
 
 @dataclass(frozen=True)
 class AbsentDevice:
-    """A device of a kind without a driver, which scripts can ask whether it exists.
+    """A device of a kind without a driver; scripts can test whether it exists.
 
-    ``cpu()`` is the host: it holds arrays but runs no kernels.
+    ``cpu()`` is the host: it stores arrays but runs no kernels.
     """
 
     kind: str
@@ -59,10 +59,10 @@ def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
     ----------
     kind : str or int
         A driver of :func:`devices`, with the number after a colon if it is not `index`; the first
-        word of a target string; or TVM's number of a kind. Kinds that TVM knows and Texloom has no
-        driver for make devices that do not ``exist``.
+        word of a target string; or TVM's number of a kind. Kinds that TVM has but Texloom has no
+        driver for return devices that do not ``exist``.
     index : int
-        The number of the device, as the driver lists them.
+        The device's number in the driver's list.
     """
     if isinstance(kind, int):
         kind = next((word for word, number in _KINDS.items() if number == kind), str(kind))
@@ -87,9 +87,8 @@ def devices(driver: str | None = None) -> list[dict[str, Any]]:
     Parameters
     ----------
     driver : str, optional
-        ``"opencl"``, or ``"host"``, whose device runs kernels with the reference interpreter; all
-        drivers that find a device by default. ``"null"``, whose device computes nothing, has to be
-        named.
+        ``"opencl"``, or ``"host"``, whose device runs kernels with the reference interpreter. By
+        default all drivers that find a device, except ``"null"``, whose device computes nothing.
 
     Raises
     ------
@@ -127,7 +126,7 @@ cl = opencl
 
 
 def cpu(index: int = 0) -> AbsentDevice:
-    """Return the host, which holds arrays. PoCL makes it an OpenCL device that runs kernels."""
+    """Return the host, which stores arrays. With PoCL it is also an OpenCL device for kernels."""
     return AbsentDevice("cpu", _number(index))
 
 
@@ -147,7 +146,7 @@ def vulkan(index: int = 0) -> AbsentDevice:
 
 
 def _exist(self: Device) -> bool:
-    """Whether its driver finds a device of this number."""
+    """Whether its driver finds a device with this number."""
     try:
         return self.device_id < len(_core.devices_of(self.driver))
     except errors.TVMError as error:

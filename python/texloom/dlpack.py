@@ -3,8 +3,8 @@
 The protocol is that of the Python array API, 2023.12: data-apis.org/array-api, ``__dlpack__``.
 
 Arrays of the host are shared both ways. Arrays of OpenCL devices are not: the host can access a
-buffer only while it is mapped, and kernels cannot use it then, so no pointer is valid as long as
-both sides hold the array. A copy is made if the consumer requests one, with ``dl_device=(1, 0)``,
+buffer only while it is mapped, and kernels cannot use it then, so no pointer stays valid while
+both sides use the array. A copy is made if the consumer requests one, with ``dl_device=(1, 0)``,
 as ``numpy.from_dlpack(array, device="cpu")`` does.
 """
 
@@ -30,7 +30,7 @@ OPENCL = 4
 # kDLCPU, kDLCUDAHost, kDLROCMHost, kDLCUDAManaged: devices whose memory NumPy reads in place.
 _HOST_KINDS = {1, 3, 11, 13}
 
-# Earlier versions of NumPy's arrays take only stream=.
+# Earlier versions of NumPy accept only stream=.
 _TAKES_VERSIONS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
@@ -53,12 +53,12 @@ def export_host(
     ------
     BufferError
         For a stream, for another device, and for a read-only array if the consumer does not support
-        versioned capsules, which alone can mark it so.
+        versioned capsules, as only these can mark an array as read-only.
     """
     _check_stream(stream)
     if dl_device is not None and tuple(dl_device) != CPU:
         raise BufferError(
-            f"the array lies in the host's memory, not on DLPack's device {tuple(dl_device)}: "
+            f"the array is in host memory, not on DLPack's device {tuple(dl_device)}: "
             "nd.array(x, device) copies it to a device"
         )
     if _TAKES_VERSIONS:
@@ -85,7 +85,7 @@ def export_device(
     if dl_device is not None and tuple(dl_device) == CPU and copy is not False:
         return export_host(array.numpy(), max_version=max_version)
     raise BufferError(
-        f"an array of {array.device} has no memory to share: OpenCL shows it to the host while no "
+        f"an array of {array.device} has no memory to share: OpenCL maps it for the host while no "
         "kernel uses it. Copy it with numpy(), or ask for a copy on the host: "
         'np.from_dlpack(array, device="cpu")'
     )
@@ -129,5 +129,5 @@ def _device_kind(source: Any) -> int:
         refuse(
             "BadDirectiveArgument",
             f"__dlpack_device__ of {shown(source)} returns {shown(told)}, not two numbers",
-            "DLPack wants the kind of the device and its number: (1, 0) is the host",
+            "DLPack requires the kind of the device and its number: (1, 0) is the host",
         )

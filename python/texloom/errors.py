@@ -8,7 +8,7 @@ from typing import NoReturn
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One error or warning, as the compiler or the runtime reports it.
+    """An error or warning of the compiler or the runtime.
 
     Attributes
     ----------
@@ -67,9 +67,9 @@ class ComputeFunctionError(TVMError, AssertionError):
     """A function that ``te.compute`` cannot call with the indices of a tensor."""
 
 
-# Wrong numbers of indices, dtypes and constants, truth values of expressions, tags, parts of
-# externs, intrinsics and scans that do not fit, factors of split, thread tags, tensors of other
-# schedules, names that are unknown or taken.
+# The codes that TVM raises as a ValueError: wrong numbers of indices, dtypes and constants; truth
+# values of expressions; tags; parts of externs, intrinsics and scans that do not fit; factors of
+# split; thread tags; tensors of other schedules; names that are unknown or taken.
 _MISUSE = frozenset(
     "TL1002 TL1005 TL1009 TL1010 TL1011 TL1020 TL1021 TL1024 TL2004 TL2006 TL2007 TL5016".split()
 )
@@ -102,7 +102,7 @@ class TexloomWarning(UserWarning):
 def refuse(
     code: str, message: str, help_text: str, raised_as: type[TVMError] | None = None
 ) -> NoReturn:
-    """Raises the diagnostic of this name, such as ``"BadExtern"``, at the line of the user's.
+    """Raise the diagnostic of this name, such as ``"BadExtern"``, at the user's line.
 
     Its type is that of :func:`exception_type`, unless `raised_as` is more specific.
     """

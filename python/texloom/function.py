@@ -1,4 +1,4 @@
-"""What a compiled function offers besides the call: timing, and the face of a module."""
+"""Adds timing and the interface of a module to compiled functions."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class TimeResult:
 
     @property
     def min(self) -> float:
-        """The shortest."""
+        """The shortest result."""
         return min(self.results)
 
     @property
     def max(self) -> float:
-        """The longest."""
+        """The longest result."""
         return max(self.results)
 
     @property
@@ -121,11 +121,11 @@ def _get_function(self: Function, name: str, query_imports: bool = False) -> Fun
 
 
 def _import_module(self: Function, module: Any) -> NoReturn:
-    """Refused: a module holds only the functions it was built from."""
+    """Refused: a module has only the functions that it was built from."""
     del module
     refuse(
         "NotProvided",
-        f"import_module into {self.name!r}: a module holds the functions it was built from",
+        f"import_module into {self.name!r}: a module has only the functions it was built from",
         "build the programs together: texloom.build([one, other]) is one module",
     )
 
@@ -138,7 +138,7 @@ def _export_library(
     Parameters
     ----------
     file_name : str or path
-        Any name; what was there is replaced.
+        Any name; an existing file is replaced.
     fcompile, **options
         Accepted for the sake of existing scripts: there is no host code to compile.
 
@@ -156,7 +156,7 @@ Function.entry_func = property(lambda self: self, doc="The function itself.")
 Function.get_function = _get_function
 Function.__getitem__ = _named
 Function.imported_modules = property(
-    lambda self: [self], doc="The modules that hold the kernels' source."
+    lambda self: [self], doc="The modules that contain the kernels' source."
 )
 Function.import_module = _import_module
 Function.time_evaluator = _time_evaluator

@@ -20,8 +20,8 @@ _KIND = "BadDirectiveArgument"
 class HostArray:
     """An array of ``tvm.cpu(0)``, made by ``nd.array`` and ``nd.empty``.
 
-    It is copied from and to arrays of devices (``nd.py`` adds ``copyto``). Kernels take arrays of
-    their own device alone. Values are checked as by arrays of devices; ``nd.empty`` checks shapes.
+    It can be copied from and to device arrays (``nd.py`` adds ``copyto``); kernels accept only
+    arrays of their own device. Values are checked as for device arrays; ``nd.empty`` checks shapes.
     """
 
     scope = "global"

@@ -64,7 +64,7 @@ container = SimpleNamespace(Array=Array, Map=Mapping)
 
 
 def structural_equal(a: Any, b: Any) -> bool:
-    """Whether two expressions or programs are the same but for names of what they define.
+    """Whether two expressions or programs are the same except for the names that they define.
 
     Free variables are compared by identity. Lists are compared element by element.
     """
@@ -77,7 +77,7 @@ def save_json(node: Any) -> str:
     """Refused: programs are stored as text."""
     _core.refuse(
         "NotProvided",
-        f"save_json of a value of type {type(node).__name__}: values are not kept as JSON",
+        f"save_json of a value of type {type(node).__name__}: values are not stored as JSON",
         "keep the text of a program: str(texloom.driver.program(s, args))",
     )
 
@@ -87,7 +87,7 @@ def load_json(json_str: str) -> Any:
     del json_str
     _core.refuse(
         "NotProvided",
-        "load_json: values are not kept as JSON",
+        "load_json: values are not stored as JSON",
         "read the text of a program: texloom.parse(text)",
     )
 

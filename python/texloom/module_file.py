@@ -1,18 +1,18 @@
-"""Compiled functions in files.
+"""Saves compiled functions to files, and loads them.
 
-A module file is a ZIP archive, so that any tool can look into it:
+A module file is a ZIP archive, so that common tools can read it:
 
 =================  ===============================================================================
-``manifest.json``  format and version, name and target; the kernels by name and member; how the
-                   array of each argument lies; which arguments are numbers
+``manifest.json``  format and version, name and target; the kernels by name and member; the layout
+                   of each argument's array; which arguments are numbers
 ``program.tl``     the launch plan and the kernels in the text form, with their parameters
-``kernels/*.cl``   the source that the device's compiler gets
+``kernels/*.cl``   the source for the device's compiler
 =================  ===============================================================================
 
-A module of several functions has these of each in a folder of its own, and a manifest that lists
-the folders, in order.
+A module of several functions has one folder with these members per function, and a manifest that
+lists the folders in order.
 
-Loading one compiles nothing: the kernels are the stored sources.
+Loading does not run the Texloom compiler: the kernels are the stored sources.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _members(function: Function) -> dict[str, str]:
 
 
 def export(functions: Iterable[Function], file_name: str | os.PathLike[str]) -> None:
-    """Write one function, or several, to a file; errors as of ``export_library``."""
+    """Write one or several functions to a file; raises the errors of ``export_library``."""
     each = [_members(function) for function in functions]
     if len(each) == 1:
         members = each[0]

@@ -65,7 +65,7 @@ def empty(
     target : str or Target, optional
         The target whose image limits determine the fold of a large texture, as for ``build``.
     origin : (int, int)
-        Position of a texture's rectangle in its image, x and y in texels; for arguments declared
+        Position of the texture's rectangle in its image, x and y in texels; for arguments declared
         with an origin.
     image : (int, int), optional
         Width and height of the image in texels; by default as large as the array and its origin
@@ -78,7 +78,7 @@ def empty(
     ------
     TVMError
         TL2001 for an unknown scope, TL2017 for a bad layout, TL1001 for a bad shape, TL4002 for a
-        texture that no fold makes fit, TL5006 when there is no such device.
+        texture that cannot be folded to fit, TL5006 if there is no such device.
     """
     on = _device(device)
     if isinstance(on, AbsentDevice):
@@ -199,7 +199,7 @@ def _host_copyto(
     target: HostArray | NDArray | Device | AbsentDevice,
     mem_scope: str | None = None,
 ) -> HostArray | NDArray:
-    """Copies to another array, or to a new one on a device; returns it."""
+    """Copy to another array, or to a new one on a device; return it."""
     return _copied(self, target, mem_scope)
 
 

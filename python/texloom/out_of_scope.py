@@ -1,7 +1,7 @@
 """Names of TVM that Texloom omits; using one raises a diagnostic with an alternative.
 
-Texloom compiles tensor expressions with schedules. What TVM builds around them (graphs, operators,
-tuning, remote devices) and its other ways into the compiler (TVMScript, TensorIR) are not here.
+Texloom compiles tensor expressions with schedules. It has neither what TVM builds around them
+(graphs, operators, tuning, remote devices) nor TVM's other front ends (TVMScript, TensorIR).
 """
 
 from __future__ import annotations

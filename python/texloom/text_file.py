@@ -1,4 +1,4 @@
-"""Reading of the text files that commands are given."""
+"""Reads the text files that are passed to commands."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def read_text_file(path: Path) -> str:
 
 
 def read_script(path: Path) -> str:
-    """The text of a Python script, in the encoding that it declares (PEP 263), else in UTF-8.
+    """Return the text of a Python script, in its declared encoding (PEP 263) or in UTF-8.
 
-    TextFileError says why there is none.
+    Raises TextFileError if it cannot be read.
     """
     try:
         with tokenize.open(path) as file:

@@ -1,4 +1,4 @@
-// The backends: one row for each kind of target.
+// Lists the backends: one row for each kind of target.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@ struct PrintedKernel {
   std::string source;  // a whole translation unit
 };
 
-// How programs become kernels for one kind of target. A new backend is a new row in backend.cc.
+// Generates kernels for one kind of target. To add a backend, add a row in backend.cc.
 struct Backend {
   ir::TargetKind kind;
   hal::KernelFormat format;                     // of the sources, for the runtime
   std::vector<std::string_view> build_options;  // of the device's compiler
-  std::string_view source_suffix;               // of files that hold one source: ".cl"
+  std::string_view source_suffix;               // of source files: ".cl"
 
   // From stage Kernels to stage Legalized. Fails with UnsupportedType.
   ir::Program (*legalize)(const ir::Program& program, const ir::Target& target);

@@ -1,4 +1,5 @@
-// The report of a checked build: memory of its last parameter, one int64 for each tested index.
+// Handles the report of a checked build: the memory of its last parameter, one int64 per tested
+// index.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace texloom::compile {
 
-// Memory for the report of one run, with no bad index in it.
+// Makes the memory for the report of one run, initialized to report no bad index.
 Result<hal::Binding> make_index_report(hal::Device& device,
                                        std::span<const lower::CheckedIndex> checks);
 
@@ -20,8 +21,8 @@ Result<hal::Binding> make_index_report(hal::Device& device,
 Result<std::vector<int64_t>> read_index_report(hal::Device& device, const hal::Binding& report,
                                                std::span<const lower::CheckedIndex> checks);
 
-// Fails with IndexOutOfRange, at the line of the access, if the report holds a bad index. Of
-// several it names the first in the order of the program.
+// Fails with IndexOutOfRange, at the line of the access, if the report contains a bad index; names
+// the first one in the order of the program.
 void fail_if_bad(std::span<const int64_t> report, std::span<const lower::CheckedIndex> checks);
 
 }  // namespace texloom::compile

@@ -27,7 +27,7 @@ lower::Lowering schedule_of(const SourceProgram& program, const CompileOptions& 
   lower::Lowering lowering = *program.state;
   if (lowering.program.stage != ProgramStage::Te) {
     fail(options.location, Code::BadArguments, "lower a schedule, or the program that was parsed",
-         "the program '{}' is at stage {}, and only one of stage te is lowered",
+         "the program '{}' is at stage {}, but only a program at stage te can be lowered",
          lowering.program.name, to_string(lowering.program.stage));
   }
   lowering.verify_each = options.verify_each;
@@ -37,7 +37,7 @@ lower::Lowering schedule_of(const SourceProgram& program, const CompileOptions& 
 lower::Lowering lower_to_kernels(const SourceProgram& program, const CompileOptions& options,
                                  Interruption interruption) {
   const auto after_pass = [&](const lower::Pass&, const lower::Lowering&) { interruption(); };
-  // Tests of indices can no longer be put into loops over flat storage.
+  // Index tests can no longer be added to loops over flat storage.
   if (program.state->program.stage == ProgramStage::Flattened && !options.checked) {
     return lower::make_kernels(*program.state, after_pass);
   }
@@ -65,13 +65,13 @@ CompiledModule print_kernels(ir::Program legalized, const ir::Target& target,
   return module;
 }
 
-// A program of kernels is not lowered again, unless tests of its indices are wanted, which only a
-// schedule has room for.
+// Does not lower a program of kernels again, unless index tests are wanted, which can be added only
+// to a schedule.
 lower::Lowering kernels_of(const SourceProgram& program, const CompileOptions& options,
                            Interruption interruption) {
   if (program.state->program.stage == ProgramStage::Kernels && !options.checked) {
     lower::Lowering lowering = *program.state;
-    lowering.warnings.clear();  // whoever lowered it has seen them
+    lowering.warnings.clear();  // already reported when it was lowered
     return lowering;
   }
   const SourceProgram source{program.scheduled ? program.scheduled : program.state};
@@ -107,8 +107,8 @@ CompiledModule compile(const SourceProgram& program, const CompileOptions& optio
   module.warnings = std::move(lowering.warnings);
   if (const ir::Expr scalar = find_scalar_without_value(module.symbols, module.symbol_arguments)) {
     fail(options.location, Code::BadArguments,
-         "add the line \"value 0: symbol 0\", with its place among the arguments of a call and "
-         "among the symbols, before the program",
+         "add the line \"value 0: symbol 0\" before the program, with the number of the argument "
+         "of a call and the number of the symbol",
          "no argument says what '{}' is", ir::as<ir::Var>(scalar)->name);
   }
   return module;

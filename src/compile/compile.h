@@ -1,4 +1,4 @@
-// From a program and its target to a compiled module: the compiler's entry point.
+// The compiler's entry point: compiles a program for its target to a module.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace texloom::compile {
 
-// A program of any stage with its target. At stage te it is a schedule with its arguments.
+// A program at any stage with its target. At stage te it is a schedule with its arguments.
 struct SourceProgram {
   std::shared_ptr<const lower::Lowering> state;
-  // The schedule that `state` was lowered from, to be lowered again for another target or with
-  // checks; null where it is not known.
+  // The schedule that `state` was lowered from, so that it can be lowered again for another target
+  // or with checks; null if it is not known.
   std::shared_ptr<const lower::Lowering> scheduled = {};
 };
 
-// The schedule for another target, at stage te; nothing where the schedule is not known.
+// The schedule for another target, at stage te; nullopt if the schedule is not known.
 std::optional<SourceProgram> for_target(const SourceProgram& program, ir::Target target);
 
 struct CompileOptions {
@@ -26,14 +26,14 @@ struct CompileOptions {
   bool checked = false;
   // Verify the program after every pass, not only after the last one.
   bool verify_each = false;
-  // The call that asks for it, for diagnostics about the program as a whole.
+  // The location of the user's call, for diagnostics about the program as a whole.
   SourceLocation location = {};
 };
 
 // Called between passes and between kernels. An exception that it throws ends the compilation.
 using Interruption = FunctionRef<void()>;
 
-// A copy of the schedule, ready to be lowered. Fails with BadArguments for a program of a later
+// A copy of the schedule, ready to be lowered. Fails with BadArguments for a program at a later
 // stage.
 lower::Lowering schedule_of(const SourceProgram& program, const CompileOptions& options);
 
@@ -42,15 +42,15 @@ lower::Lowering schedule_of(const SourceProgram& program, const CompileOptions& 
 lower::Lowering lower_to_kernels(const SourceProgram& program, const CompileOptions& options,
                                  Interruption interruption);
 
-// Lowers the program where it has no kernels yet, and generates code for its target. Needs no
-// device. Fails like lower_to_kernels() and generate(), and with BadArguments where no argument
-// gives a symbol its value.
+// Lowers the program if it has no kernels yet, and generates code for its target. Needs no device.
+// Fails like lower_to_kernels() and generate(), and with BadArguments if no argument gives a symbol
+// its value.
 CompiledModule compile(const SourceProgram& program, const CompileOptions& options,
                        Interruption interruption);
 CompiledModule compile(const SourceProgram& program, const CompileOptions& options = {});
 
-// Code generation alone: `program` is at stage Kernels, lowered for the target. Fails with
-// UnsupportedType. An internal error leaves with a file that holds the program (support/dump.h).
+// Only generates code: `program` is at stage Kernels, lowered for the target. Fails with
+// UnsupportedType. On an internal error, the program is dumped to a file (support/dump.h).
 CompiledModule generate(const ir::Program& program, const ir::Target& target,
                         Interruption interruption);
 CompiledModule generate(const ir::Program& program, const ir::Target& target);

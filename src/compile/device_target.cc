@@ -7,7 +7,7 @@
 namespace texloom::compile {
 namespace {
 
-// A word of the device's, the vendor's or the platform's name.
+// Matches a word in the name of the device, the vendor or the platform.
 struct Family {
   std::string_view word;
   std::string_view preset;
@@ -29,7 +29,7 @@ std::string_view preset_of(const hal::DeviceInfo& info) {
   return "opencl";
 }
 
-// A limit that the device does not report keeps the preset's value.
+// Keeps the preset's value if the device does not report the limit.
 void set(int64_t& limit, uint64_t stated) {
   constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
   if (stated > 0) limit = static_cast<int64_t>(std::min(stated, kMax));

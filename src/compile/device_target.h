@@ -1,4 +1,4 @@
-// The target of a device at hand.
+// Derives a target from a device.
 #pragma once
 
 #include "ir/target/target.h"
@@ -6,7 +6,7 @@
 
 namespace texloom::compile {
 
-// The preset of the device's family, or the plain one, with the limits and features that the device
+// The preset of the device's family, or else "opencl", with the limits and features that the device
 // reports.
 ir::Target target_of(const hal::DeviceInfo& info);
 

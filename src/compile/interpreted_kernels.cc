@@ -22,7 +22,7 @@ namespace {
 
 namespace host = hal::host;
 
-// No exception leaves the compiler's side.
+// Converts exceptions to a Status, so that none leaves the compiler.
 template <class F>
 Status guarded(StatusCode code, const F& run) {
   try {
@@ -36,7 +36,7 @@ Status guarded(StatusCode code, const F& run) {
   }
 }
 
-// Memory of the interpreter that stands for a range of bytes, or rows of them, for one launch.
+// The interpreter's copy of a range of bytes, or of rows of them, for one launch.
 class Shadow {
  public:
   Shadow(const ir::BufferNode& buffer, const host::BufferArgument& argument)
@@ -54,7 +54,7 @@ class Shadow {
     copy_in();
   }
 
-  // How many elements of the buffer's type are bound.
+  // The number of bound elements of the buffer's type.
   static int64_t elements(const ir::BufferNode& buffer, const host::BufferArgument& argument) {
     const auto bound = static_cast<int64_t>(argument.bytes) / buffer.type.bytes();
     return buffer.is_symbolic() ? bound : std::min(bound, buffer.layout.col_count());
@@ -62,7 +62,7 @@ class Shadow {
 
   ir::Memory& memory() { return memory_; }
 
-  // Writes what has changed, and nothing else: other memory of the same object may be another's.
+  // Writes back only changed elements: other memory of the same object may be in use elsewhere.
   void copy_out() {
     const auto size = static_cast<size_t>(memory_.type().bytes());
     for (size_t i = 0; i < before_.size(); i += size) {
@@ -114,8 +114,8 @@ class InterpretedKernel final : public host::Kernel {
   Status interpret(const host::Launch& launch) const {
     ir::LaunchArguments arguments;
     std::copy(launch.groups.begin(), launch.groups.end(), arguments.blocks.begin());
-    std::deque<Shadow> shadows;                               // does not move what it holds
-    std::unordered_map<const std::byte*, Shadow*> of_images;  // one may hold several tensors
+    std::deque<Shadow> shadows;                               // keeps addresses stable
+    std::unordered_map<const std::byte*, Shadow*> of_images;  // an image may hold several tensors
     const std::vector<ir::KernelParam>& params = program_->kernels[number_].params;
     for (size_t i = 0; i < params.size(); ++i) {
       const host::Argument& argument = launch.arguments[i];
@@ -153,8 +153,8 @@ class InterpretedKernel final : public host::Kernel {
   InterpreterLoaderOptions options_;
 };
 
-// The parameter of the table against that of the kernel; the size of a buffer is checked when it is
-// bound.
+// Checks the parameter of the table against that of the kernel; the size of a buffer is checked
+// when it is bound.
 Status check_param(const hal::KernelParam& stated, const ir::KernelParam& param) {
   const hal::KernelParam actual = kernel_param(param);
   bool agree = stated.index() == actual.index();
@@ -229,7 +229,7 @@ class InterpreterLoader final : public host::KernelLoader {
   InterpreterLoaderOptions options_;
 };
 
-// A program of this kernel alone: each executable of a plan has one entry point.
+// The text of a program of only this kernel: each executable of a plan has one entry point.
 std::string text_of(const CompiledModule& module, size_t number) {
   ir::Program program;
   program.name = module.program.name;

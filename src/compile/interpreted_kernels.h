@@ -1,5 +1,5 @@
-// Kernels that the driver `host` runs with the reference interpreter: slowly, exactly, and with
-// every check. The runtime does not know the IR; it gets this loader (host/kernel_loader.h).
+// Lets the driver `host` run kernels with the reference interpreter: slowly, exactly, and with
+// every check. The runtime does not know the IR, so it is given this loader (host/kernel_loader.h).
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,17 @@ struct InterpreterLoaderOptions {
   int64_t max_steps = std::numeric_limits<int64_t>::max();
 };
 
-// A loader for KernelFormat::Ir, whose code is the text (.tl) of a program at stage kernels or
-// legalized. Entry points are its kernels, by their names.
-//
+// Makes a loader for KernelFormat::Ir, whose code is the text (.tl) of a program at stage kernels
+// or legalized. Entry points are the names of its kernels.
 // A launch runs in one thread, since one run has to see all groups to find races between them. The
-// interpreter's report (a race, an access out of bounds, a divergent barrier, …) is the error of
-// the submission; whatever the kernel wrote before that stays written. Buffers and textures count
-// as defined: only interpreting a whole program finds reads of elements that nothing has written.
+// interpreter's report (a race, an access out of bounds, a divergent barrier, …) becomes the error
+// of the submission; values that the kernel wrote before that remain. Buffers and textures count as
+// defined: reads of unwritten elements are found only by interpreting a whole program.
 std::shared_ptr<const hal::host::KernelLoader> make_interpreter_loader(
     const InterpreterLoaderOptions& options = {});
 
-// Adds that code to each kernel of the module's launch plan, after the code it has: drivers of
-// devices take the first, and the driver `host` takes this one. Each kernel gets a program of its
-// own.
+// Adds such code to each kernel of the module's launch plan, after its existing code: drivers of
+// devices use the first, and the driver `host` uses this one. Each kernel gets its own program.
 void add_interpreted_code(const CompiledModule& module, runtime::LaunchPlan& plan);
 
 }  // namespace texloom::compile

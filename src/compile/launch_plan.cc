@@ -10,7 +10,7 @@
 
 namespace texloom::compile {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -64,7 +64,7 @@ runtime::Size::Op size_op(BinaryOp op) {
   }
 }
 
-// `loops` are those of the plan around, outermost first: the slot of each is its place there.
+// `loops` are the enclosing loops of the plan, outermost first: the slot of each is its position.
 runtime::Size size_of(const Expr& extent, const Exprs& symbols, const Exprs& loops = {}) {
   if (const int64_t* value = int_value(extent)) return *value;
   if (const auto* n = as<Binary>(extent)) {
@@ -127,14 +127,14 @@ class PlanMaker {
   }
 
  private:
-  // The number of the new temporary.
+  // Adds a temporary and returns its number.
   uint32_t add_temporary(const Buffer& buffer) {
     temporaries_.push_back(buffer);
     plan_.temporaries.push_back(tensor_spec(*buffer, symbols()));
     return static_cast<uint32_t>(temporaries_.size() - 1);
   }
 
-  // Allocates the program's temporaries that this statement of its body is the first to use.
+  // Allocates the program's temporaries that this statement of its body uses first.
   void allocate_for(const Stmt& s) {
     walk(s, [&](const Launch& n) {
       for (const KernelParam& p : module_.kernels[static_cast<size_t>(n.kernel)].params) {
@@ -240,7 +240,7 @@ class PlanMaker {
   runtime::LaunchPlan plan_;
   std::vector<Buffer> temporaries_;
   std::unordered_map<const BufferNode*, uint32_t> unused_;  // numbers of those not allocated yet
-  Exprs loops_;  // variables of those around, outermost first
+  Exprs loops_;  // variables of the enclosing loops, outermost first
 };
 
 }  // namespace

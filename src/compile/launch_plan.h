@@ -1,5 +1,5 @@
-// From a compiled module to the runtime's launch plan. The runtime does not know the IR, so the two
-// meet here.
+// Converts a compiled module to the runtime's launch plan, because the runtime does not know the
+// IR.
 #pragma once
 
 #include "compile/module.h"
@@ -7,10 +7,10 @@
 
 namespace texloom::compile {
 
-// Plain data that does not refer to the module.
+// The plan is plain data that does not refer to the module.
 runtime::LaunchPlan make_launch_plan(const CompiledModule& module);
 
-// A kernel's parameter as the runtime describes it.
+// Converts a kernel's parameter to the runtime's description.
 hal::KernelParam kernel_param(const ir::KernelParam& param);
 
 // The format of a texture whose elements are of this type. Requires is_texel_type(type).

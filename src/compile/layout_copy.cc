@@ -8,7 +8,7 @@
 namespace texloom::compile {
 namespace {
 
-// Every number of a part list as its index along each axis, row-major by number.
+// Maps every number of a part list to its index along each axis.
 std::vector<std::vector<int64_t>> indices_by_number(const ir::Layout& layout,
                                                     const ir::LayoutParts& parts, int64_t count) {
   std::vector<std::vector<int64_t>> result;

@@ -1,4 +1,4 @@
-// Between the row-major elements of a tensor on the host and their places in its layout.
+// Copies between the row-major elements of a tensor on the host and their places in its layout.
 #pragma once
 
 #include <cstddef>

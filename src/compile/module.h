@@ -1,5 +1,5 @@
-// A compiled program: the sources of its kernels, and all that a launch plan and a caller need.
-// Every backend makes the same.
+// Describes a compiled program: the sources of its kernels, and all information that a launch plan
+// and a caller need. Every backend produces this form.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ namespace texloom::compile {
 
 struct CompiledKernel {
   std::string name;                       // of the kernel function in `source`
-  std::array<ir::Expr, 3> grid;           // blocks; times `block` it is the global size
+  std::array<ir::Expr, 3> grid;           // in blocks; times `block` it is the global size
   std::array<int64_t, 3> block{1, 1, 1};  // threads of a block
   std::vector<ir::KernelParam> params;    // the arguments, in order
   std::string source;                     // in the backend's language, one kernel function
 };
 
-// Features that the kernels use and not every device has. A target may have features that its
-// kernels do not use.
+// Optional device features that the kernels use. A target may have features that its kernels do not
+// use.
 struct Requirements {
   bool float16_arithmetic = false;
 
@@ -39,7 +39,7 @@ struct CompiledModule {
   Requirements requirements;
 
   // The arguments of a call. Empty in a module that generate() makes, since a program of kernels
-  // does not tell them.
+  // does not specify them.
   std::vector<ir::Layout> array_layouts;                // of the tensors, in order
   std::vector<lower::SymbolArgument> symbol_arguments;  // the numbers between them
   // In a checked build, the indices that kernels report in the last parameter of `program`, which

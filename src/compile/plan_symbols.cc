@@ -7,7 +7,7 @@
 
 namespace texloom::compile {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 PlanSymbols plan_symbols(const Program& program) {
   std::unordered_set<const Var*> in_sizes;

@@ -1,4 +1,4 @@
-// The symbols of a program by their use.
+// Sorts the symbols of a program by their use.
 #pragma once
 
 #include <span>
@@ -8,14 +8,14 @@
 
 namespace texloom::compile {
 
-// Symbols that sizes depend on are the symbols of the launch plan; the others are its scalars. Both
-// are in the order of the program.
+// The symbols that sizes depend on are the symbols of the launch plan; the others are its scalars.
+// Both are in the order of the program.
 struct PlanSymbols {
   ir::Exprs sizes, scalars;
 };
 PlanSymbols plan_symbols(const ir::Program& program);
 
-// A scalar that no argument of a call gives a value; null if there is none.
+// Finds a scalar whose value no argument of a call determines; null if there is none.
 ir::Expr find_scalar_without_value(const PlanSymbols& symbols,
                                    std::span<const lower::SymbolArgument> arguments);
 

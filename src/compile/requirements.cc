@@ -5,11 +5,11 @@
 
 namespace texloom::compile {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// Values come from memory, conversions and constants; all others follow from these.
+// Checking memory, conversions and constants is enough: all other values come from these.
 bool has_half_values(const Program& program) {
   bool found = false;
   const auto see = [&](Type type) { found = found || type.element() == Type::f(16); };

@@ -1,4 +1,4 @@
-// What a module needs of a device.
+// Determines what a module needs from a device, and checks it.
 #pragma once
 
 #include "compile/module.h"
@@ -6,7 +6,7 @@
 
 namespace texloom::compile {
 
-// `program` is legalized for the target.
+// `program` must be legalized for the target.
 Requirements requirements_of(const ir::Program& program, const ir::Target& target);
 
 // Fails with UnsupportedType, at `where`, if the device lacks what the module needs.

@@ -12,7 +12,7 @@
 
 namespace texloom::compile {
 
-using namespace ir;  // the whole file speaks of IR types
+using namespace ir;  // the whole file works on IR types
 
 namespace {
 
@@ -38,7 +38,7 @@ std::vector<StoredValue> stored_values(const CompiledModule& module) {
   return values;
 }
 
-// The array is as large as the parameter, whose shape transform_layout may have changed.
+// The array must be as large as the parameter, whose shape transform_layout may have changed.
 Layout loaded_layout(const StoredArray& array, const BufferNode& param,
                      const SourceLocation& where) {
   std::optional<LayoutPattern> pattern;

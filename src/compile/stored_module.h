@@ -1,4 +1,4 @@
-// Compiled modules as plain values, for files, and back.
+// Converts compiled modules to plain values for files, and back.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 namespace texloom::compile {
 
 struct StoredKernel {
-  std::string name, source;  // as the device gets them
+  std::string name, source;  // as passed to the device
 };
-// An array that a call takes.
+// An array that is passed to a call.
 struct StoredArray {
   ir::Shape shape;
   std::string layout;
 };
-// A number that a call takes.
+// A number that is passed to a call.
 struct StoredValue {
   size_t position = 0;  // among the arguments
-  size_t symbol = 0;    // which it is the value of, among those of the program
+  size_t symbol = 0;    // the symbol it is the value of, by its number in the program
   std::string dtype;
 };
 
@@ -36,8 +36,8 @@ struct StoredModule {
 // The checks of a checked module are not stored.
 StoredModule store(const CompiledModule& module);
 
-// `file` is the name of the program's text in messages. Nothing stored is trusted: the parser and
-// the verifier check the program, and fails with BadModuleFile, at `where`, if the parts do not fit
+// `file` is the name of the program's text in messages. Does not trust stored values: the parser
+// and the verifier check the program. Fails with BadModuleFile, at `where`, if the parts do not fit
 // each other.
 CompiledModule load(const StoredModule& stored, const std::string& file,
                     const SourceLocation& where);

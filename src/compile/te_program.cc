@@ -9,7 +9,7 @@
 
 namespace texloom::compile {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -21,7 +21,7 @@ lower::SymbolArgument symbol_argument(const Expr& symbol, size_t position,
        to_string(symbol->type));
 }
 
-// The binding of the tensor, which is taken out of the list.
+// Removes the binding of the tensor from the list and returns it.
 std::optional<DeclaredArgument> take_binding(std::vector<Binding>& bindings, const Tensor& tensor) {
   const auto found = std::find_if(bindings.begin(), bindings.end(),
                                   [&](const Binding& b) { return b.tensor->same_tensor(*tensor); });
@@ -31,7 +31,8 @@ std::optional<DeclaredArgument> take_binding(std::vector<Binding>& bindings, con
   return buffer;
 }
 
-// Variables in strides and offsets of arguments are used by nothing else.
+// Checks that strides and offsets hold for every array; their variables must not be used anywhere
+// else.
 void check_compact(const std::vector<DeclaredArgument>& buffers, Exprs symbols,
                    const SourceLocation& where) {
   schedule::CompactViews views(std::move(symbols));
@@ -39,12 +40,12 @@ void check_compact(const std::vector<DeclaredArgument>& buffers, Exprs symbols,
     const lower::BufferDeclaration& d = b.declaration;
     auto problem = views.add(d.shape, b.strides, b.offset);
     if (!problem && b.is_view() && (d.scope.texture || d.layout)) {
-      problem = "has strides or an offset, but lies in a texture or by a layout";
+      problem = "has strides or an offset, but is in a texture or has a layout";
     }
     if (!problem) continue;
     fail(d.location.known() ? d.location : where, Code::BadBinding,
-         "leave strides and elem_offset out, or give variables of their own; by layout= the "
-         "elements of an array lie in another order",
+         "leave out strides and elem_offset, or give them new variables; to store elements in "
+         "another order, use layout=",
          "the buffer '{}' of an argument {}", b.name, *problem);
   }
 }

@@ -1,4 +1,4 @@
-// From a schedule and its arguments to a program of stage te: what lower() and build() are given.
+// Makes a program at stage te from a schedule and the arguments of lower() or build().
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace texloom::compile {
 
-// How an argument lies in memory, as decl_buffer declares it. Strides and offset may only say what
-// holds of every array of the shape.
+// The storage of an argument as decl_buffer declares it. Strides and offset may state only what
+// holds for every array of the shape.
 struct DeclaredArgument {
   lower::BufferDeclaration declaration;
   std::string name;  // of the buffer, in messages
@@ -37,11 +37,11 @@ struct TeProgramDesc {
   std::vector<Binding> bindings;  // of tensors among the arguments
   std::string name;
   ir::Target target;
-  SourceLocation location;  // of the call
+  SourceLocation location;  // of the user's call
 };
 
-// Fails with BadArguments for a variable that is not a scalar, with BadBinding for a binding of a
-// tensor that is not an argument, or whose strides or offset do not hold of every array.
+// Fails with BadArguments for a variable that is not a scalar, and with BadBinding for a binding of
+// a tensor that is not an argument, or whose strides or offset do not hold for every array.
 lower::Lowering te_program(TeProgramDesc desc);
 
 }  // namespace texloom::compile

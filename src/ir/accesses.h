@@ -1,4 +1,4 @@
-// The accesses to buffers and textures in a program, whatever node makes them.
+// Finds the accesses to buffers and textures in a program, whichever nodes make them.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace texloom::ir {
 struct BufferAccess {
   const Buffer& buffer;
   Access access;
-  // One for each axis or one offset; the column and the row of a texel; the first element of a
+  // One index for each axis, or one offset; the column and row of a texel; the first element of a
   // pointer's box.
   std::span<const Expr> indices;
   Type type;  // of the value
@@ -26,19 +26,19 @@ struct BufferAccess {
 
 using SeeAccess = FunctionRef<void(const BufferAccess&)>;
 
-// The access that the node itself makes, if it makes one; those of its operands are not seen.
+// Passes to `see` the access that the node itself makes, if any, but not those of its operands.
 void see_access(const Expr& e, SeeAccess see);
 void see_access(const Stmt& s, SeeAccess see);
 
-// All accesses, in the order of walk(). A node that several expressions share is seen for each.
+// Passes all accesses to `see`, in the order of walk(). Shared nodes count at each occurrence.
 void for_each_access(const Expr& e, SeeAccess see);
 void for_each_access(const Stmt& s, SeeAccess see);
 
-// Whether the condition holds for some access.
+// Whether the condition holds for any access.
 bool any_access(const Expr& e, FunctionRef<bool(const BufferAccess&)> condition);
 bool any_access(const Stmt& s, FunctionRef<bool(const BufferAccess&)> condition);
 
-// Whether it reads memory, or hands out pointers.
+// Whether it reads memory or makes pointers.
 bool accesses_memory(const Expr& e);
 // Whether the buffer is read or written, or pointed to.
 bool accesses(const Expr& e, const Buffer& buffer);

@@ -1,4 +1,4 @@
-// Declared memory: what Load, Store and the texture nodes access.
+// Buffers and textures: declared memory, which Load, Store and the texture nodes access.
 #pragma once
 
 #include <optional>
@@ -11,30 +11,30 @@
 
 namespace texloom::ir {
 
-// What is done with memory.
+// How memory is used.
 enum class Access : uint8_t { Read, Write, ReadWrite };
 std::string_view to_string(Access access);
 inline bool reads(Access access) { return access != Access::Write; }
 inline bool writes(Access access) { return access != Access::Read; }
 
-// Where a tensor's rectangle begins inside its image, in texels. Null variables: known to be
-// (0, 0), and the kernel then has no such constants.
+// The first texel of a tensor's rectangle in its image. Null variables: the origin is known to be
+// (0, 0), and the kernel has no parameters for it.
 struct TextureOrigin {
   Expr x, y;
-  // A contract of a parameter at (0, 0): the image has the texels of the tensor's rectangle and no
-  // others, so that a read outside of the rectangle is one outside of the image, which gives zeros.
-  // The runtime holds arguments to it.
+  // For a parameter at (0, 0): the image has exactly the texels of the tensor's rectangle, so that
+  // reads outside the rectangle are outside the image and return zeros. The runtime checks
+  // arguments for this.
   bool exact_image = false;
   bool is_zero() const { return !x; }
 };
 
-// Identity is the node's address.
+// Compared by address.
 struct BufferNode : RefCounted {
   std::string name;
   Type type;                   // of an element; scalar
   std::vector<int64_t> shape;  // logical
-  // Of a row-major array in global memory whose size only the call tells: its shape, as
-  // expressions of the program's symbols; `shape` and the layout are empty then.
+  // The shape of a row-major array in global memory whose size is known only at the call, as
+  // expressions of the program's symbols; `shape` and `layout` are then empty.
   Exprs extents;
   MemoryScope memory = MemoryScope::Global;
   Layout layout;         // static: part of a kernel's signature
@@ -51,19 +51,19 @@ using Buffer = Ref<BufferNode>;
 // A row-major buffer.
 Buffer make_buffer(std::string name, Type type, std::vector<int64_t> shape, MemoryScope memory,
                    SourceLocation location = {});
-// Of constant extents the same; else an array of symbolic extents, in global memory.
+// A row-major buffer in global memory. Its extents may be symbolic.
 Buffer make_array(std::string name, Type type, const Exprs& extents, SourceLocation location = {});
-// In another order: a layout of an object of kind Buffer.
+// A buffer in another order. The layout's object is a Buffer.
 Buffer make_buffer_with_layout(std::string name, Type type, Layout layout, MemoryScope memory,
                                SourceLocation location = {});
-// A texture: global memory, one origin.
+// A texture, which is in global memory.
 Buffer make_texture(std::string name, Type type, Layout layout, TextureOrigin origin = {},
                     SourceLocation location = {});
 
-// Of an array: how many elements apart neighbours along the axis lie. Nothing where they do not all
-// lie alike, or where only the call tells.
+// The distance in elements between neighbors along an axis of an array. nullopt if it varies or is
+// known only at the call.
 std::optional<int64_t> stride_of(const BufferNode& buffer, size_t axis);
-// Whether they do along each axis: what C knows as an array.
+// Whether neighbors have a fixed distance along each axis, as in an array in C.
 bool has_strides(const BufferNode& buffer);
 
 }  // namespace texloom::ir

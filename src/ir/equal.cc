@@ -24,7 +24,7 @@ class Equality {
     if (a->kind != b->kind || a->type != b->type) return false;
     if (a->kind == ExprKind::Var) return correspond(a.get(), b.get());
     if (const auto* call = as<ForeignCall>(a); call != nullptr && !call->pure && !programs_) {
-      return false;  // two calls, and two values
+      return false;  // two calls, which may return different values
     }
     return visit(a, [&](const auto& n) { return same_fields(n, *b); });
   }
@@ -70,7 +70,7 @@ class Equality {
     }
     return true;
   }
-  // 0.0 and -0.0 are two constants, and a nan equals itself.
+  // 0.0 and -0.0 are different constants, and a nan equals itself.
   bool same(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
   template <std::equality_comparable T>
   bool same(const T& a, const T& b) {
@@ -130,12 +130,12 @@ class Equality {
     return there != to_.end() && back != from_.end() && there->second == b && back->second == a;
   }
 
-  const bool programs_;                                     // else values at one place
+  const bool programs_;                                     // else compares values at one place
   std::unordered_map<const void*, const void*> to_, from_;  // what the two sides define
 };
 
-// -- Hashes. add() has an overload for every type of field; what is not told from another by
-// equality adds nothing.
+// -- Hashes. add() has an overload for every type of field. Fields that equality ignores add
+// nothing.
 class Hash {
  public:
   size_t result() const { return seed_; }
@@ -196,7 +196,7 @@ class Hash {
 
   size_t seed_ = 0;
   size_t definitions_ = 0;
-  std::unordered_map<const void*, size_t> defined_;  // to the place of the definition
+  std::unordered_map<const void*, size_t> defined_;  // to the number of the definition
 };
 
 template <class T>

@@ -1,6 +1,6 @@
 // Structural equality, and hashes that agree with it: same structure, same constants, same tensors.
 // Variables and buffers that a node or program defines need only correspond to one another, so that
-// a program equals its copy; all others are told apart by identity. Names and locations do not
+// a program equals its copy; all others are compared by identity. Names and locations do not
 // matter.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace texloom::ir {
 
 bool equal(const Expr& a, const Expr& b);
 bool equal(const Stmt& a, const Stmt& b);
-// Here the names of the program and of its kernels do matter.
+// The names of the programs and of their kernels must be equal too.
 bool equal(const Program& a, const Program& b);
 
 size_t structural_hash(const Expr& e);

@@ -1,4 +1,4 @@
-// What evaluating an expression implies: which operands are evaluated, and what may fail.
+// Tells which operands an expression evaluates, and what may fail.
 #pragma once
 
 #include <unordered_map>
@@ -7,21 +7,20 @@
 
 namespace texloom::ir {
 
-// Whether evaluating the node always evaluates this operand, counted as for_each_child does. The
-// first operand of a Select and of a logical operation decides about the others.
+// Whether evaluating the node always evaluates this operand, numbered as in for_each_child. The
+// first operand of a Select or a logical operation decides whether the others are evaluated.
 bool always_evaluates(const Expr& node, int operand);
 
-// Whether it is an integer division, and not by constants that are not zero.
+// Whether it is an integer division by anything but nonzero constants.
 bool division_may_fail(const Binary& n);
 
-// Whether computing the node from its operands may fail: such a division, a load from a buffer,
-// which may be outside of it, a lane of a computed index, which may be none of the vector's, or a
-// foreign call.
-// Texels do not count: reading one is always defined.
+// Whether computing the node from its operands may fail: such a division, a load that may be out of
+// bounds, a lane whose computed index may be out of range, or a foreign call. Texture loads do not
+// count: reading a texel is always defined.
 bool may_fail(const Expr& node);
 
-// Whether the expression holds a node that may fail. Remembers its answers: keep one for as long
-// as the expressions live.
+// Tells whether expressions contain a node that may fail. Caches its answers: keep one object as
+// long as the expressions live.
 class Failures {
  public:
   bool possible_in(const Expr& e);

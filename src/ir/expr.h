@@ -1,8 +1,8 @@
 // Expressions. ir/program.h introduces the IR as a whole.
 //
-// Nodes are immutable and shared; `Expr` is a counted handle. The functions below build nodes:
-// they check operand types (TL_CHECK: a wrong type is a bug of the caller; front ends check the
-// user's operands first), fold constants and nothing else.
+// Nodes are immutable and shared; `Expr` is a counted handle. The functions below build nodes. They
+// check operand types (TL_CHECK: a wrong type is a bug in the caller; front ends check the user's
+// operands first) and fold constants, but simplify nothing else.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ enum class BinaryOp : uint8_t {
   Gt,
   Ge,
   And,
-  Or,  // bools; the right side is evaluated only when it decides
+  Or,  // bools; the right side is evaluated only if it decides
   Shl,
   Shr,
   BitAnd,
@@ -61,7 +61,7 @@ struct IntrinsicInfo {
 };
 const IntrinsicInfo& info(Intrinsic function);
 const IntrinsicInfo* find_intrinsic(std::string_view te_name);
-// Whether the function takes a value of this type, a vector or a scalar.
+// Whether the function accepts this type, a vector or a scalar.
 bool takes(Intrinsic function, Type type);
 
 template <class Node>
@@ -81,7 +81,7 @@ struct FloatImm : ExprBase<FloatImm> {
   double value;
   auto fields() const { return field_list(value); }
 };
-// Identity is the node's address: two variables of one name are two variables.
+// Compared by address: several variables may have one name.
 struct Var : ExprBase<Var> {
   static constexpr ExprKind kKind = ExprKind::Var;
   Var(Type t, std::string n) : ExprBase(t), name(std::move(n)) {}
@@ -106,7 +106,7 @@ struct Select : ExprBase<Select> {
   static constexpr ExprKind kKind = ExprKind::Select;
   Select(Expr c, Expr t, Expr f)
       : ExprBase(t->type), condition(std::move(c)), if_true(std::move(t)), if_false(std::move(f)) {}
-  Expr condition;  // bool; its lanes are the value's, or one
+  Expr condition;  // bool, with one lane or as many as the values
   Expr if_true, if_false;
   auto fields() const { return field_list(condition, if_true, if_false); }
 };
@@ -164,15 +164,15 @@ struct TensorRead : ExprBase<TensorRead> {
   Exprs indices;
   auto fields() const { return field_list(tensor, indices); }
 };
-// How two partial results combine, as data. A partial result is one value, or several that are
-// combined together (of argmax an index and a value); all lists have an element for each.
+// How to combine two partial results. A partial result is one value, or several that are combined
+// together (an index and a value for argmax); each list has an element for each of them.
 struct Reducer {
   Exprs lhs, rhs;    // Vars
-  Exprs results;     // over lhs, rhs and variables of what is around: their combination
-  Exprs identities;  // the start; of max the lowest finite value: TVM's, though -inf is lower
+  Exprs results;     // the combination, over lhs, rhs and outer variables
+  Exprs identities;  // initial values; for max the lowest finite value, as in TVM, not -inf
   std::string name;  // "sum", "max", ... : for printing only
 };
-// As a node its type is that of its first value.
+// The node's type is that of its first value.
 struct Reduce : ExprBase<Reduce> {
   static constexpr ExprKind kKind = ExprKind::Reduce;
   Reduce(Reducer r, Exprs s, std::vector<IterVar> x, Expr c, Exprs i)
@@ -185,18 +185,18 @@ struct Reduce : ExprBase<Reduce> {
   Reducer reducer;
   Exprs sources;
   std::vector<IterVar> axes;
-  Expr condition;  // null, or the bool under which a point takes part
-  Exprs init;      // empty, or what is started from instead of the identities; not over `axes`
+  Expr condition;  // null, or a bool that selects the points that take part
+  Exprs init;      // empty, or initial values instead of the identities; not over `axes`
   auto fields() const { return field_list(reducer, axes, sources, Optional{condition}, init); }
 };
-// The body of a compute with several outputs. As a node its type is that of the first.
+// The body of a compute with several outputs. The node's type is that of the first output.
 struct Tuple : ExprBase<Tuple> {
   static constexpr ExprKind kKind = ExprKind::Tuple;
   explicit Tuple(Exprs e) : ExprBase(e.front()->type), elements(std::move(e)) {}
   Exprs elements;
   auto fields() const { return field_list(elements); }
 };
-// Before flattening one index for each axis of the buffer, after it one offset in elements. A
+// Has one index for each axis of the buffer before flattening, one offset in elements after it. A
 // Ramp as the last index loads a vector. The value's type is the buffer's element type, until
 // legalization widens it (float16 storage is loaded as float32).
 struct Load : ExprBase<Load> {
@@ -215,9 +215,9 @@ struct TextureLoad : ExprBase<TextureLoad> {
   Expr x, y;
   auto fields() const { return field_list(texture, x, y); }
 };
-// Of a function that nobody here knows: what it computes hangs on its arguments and on the memory
-// that it has pointers to. It is made where the program comes to it and nowhere else; how often is
-// not promised of one that is pure.
+// A call to a function of unknown behavior: its result depends on its arguments and on the memory
+// that it has pointers to. The call is made only where the program reaches it; a pure one may be
+// made there any number of times.
 struct ForeignCall : ExprBase<ForeignCall> {
   static constexpr ExprKind kKind = ExprKind::ForeignCall;
   ForeignCall(Type t, std::string f, bool p, Exprs a)
@@ -227,9 +227,9 @@ struct ForeignCall : ExprBase<ForeignCall> {
   Exprs arguments;  // scalars and Pointers
   auto fields() const { return field_list(function, pure, arguments); }
 };
-// To the element that lies `offset` elements behind the one at `indices`, which are those of a
-// Load; nothing is loaded. The function may access what lies in the box of these extents that
-// begins at `indices`; `access` says what it does there. The node's type is that of an element.
+// A pointer to the element `offset` elements after the one at `indices`, which are like those of a
+// Load; loads nothing. The function may access the box of these `extents` that begins at `indices`,
+// in the way that `access` says. The node's type is the element type.
 struct Pointer : ExprBase<Pointer> {
   static constexpr ExprKind kKind = ExprKind::Pointer;
   Pointer(Access a, Buffer b, Exprs i, Exprs e, Expr o)
@@ -246,18 +246,18 @@ struct Pointer : ExprBase<Pointer> {
   auto fields() const { return field_list(access, buffer, indices, extents, offset); }
 };
 
-// The node, if it is of that kind; else null.
+// The node if it is of that kind; else null.
 template <class Node>
 const Node* as(const Expr& e) {
   return e->kind == Node::kKind ? static_cast<const Node*>(e.get()) : nullptr;
 }
 
-// -- Building. Binary operators want operands of one type; see match_types in
-// schedule/operation/operators.h.
+// -- Building. The operands of a binary operator have one type; match_types in
+// schedule/operation/operators.h converts them.
 Expr make_int(int64_t value, Type type = kInt32);
 Expr make_float(double value, Type type = kFloat32);
 Expr make_bool(bool value);
-// A constant of any scalar or vector type; `value` is converted, so that it is exact up to 2^53.
+// A constant of any scalar or vector type. `value` is converted, which is exact up to 2^53.
 Expr make_const(double value, Type type);
 Expr make_var(std::string name, Type type = kInt32, SourceLocation location = {});
 Expr make_binary(BinaryOp op, Expr a, Expr b, SourceLocation location = {});
@@ -295,14 +295,14 @@ Expr operator<(Expr a, Expr b);
 Expr operator<=(Expr a, Expr b);
 Expr operator>=(Expr a, Expr b);
 Expr operator&&(Expr a, Expr b);
-// With a constant of the other operand's type.
+// `b` becomes a constant of the type of `a`.
 Expr operator+(const Expr& a, int64_t b);
 Expr operator-(const Expr& a, int64_t b);
 Expr operator*(const Expr& a, int64_t b);
 Expr floordiv(const Expr& a, int64_t b);
 Expr floormod(const Expr& a, int64_t b);
 
-// The constant's value, when it is an integer (or bool) constant.
+// The value of an integer or bool constant; null for anything else.
 const int64_t* int_value(const Expr& e);
 bool is_int(const Expr& e, int64_t value);
 bool is_true(const Expr& e);

@@ -1,4 +1,4 @@
-// The kinds of loops, with their words in the text form, in schedules and in messages.
+// The kinds of loops, and their words in the text form, in schedules and in messages.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class LoopKind : uint8_t {
   Parallel,
 };
 
-// Whether one thread runs all iterations, in their order.
+// Whether one thread runs all iterations, in order.
 constexpr bool is_sequential(LoopKind kind) {
   return kind == LoopKind::Serial || kind == LoopKind::Unrolled || kind == LoopKind::Parallel;
 }

@@ -23,7 +23,7 @@ enum class ExprKind : uint8_t {
 // Deeper expressions and loop nests are refused (ProgramTooDeep), so that recursion over them is
 // safe on every thread's stack.
 inline constexpr int kMaxDepth = 1000;
-// Bodies of computes that are larger are refused (ProgramTooLarge): sharing can make a few lines
+// Larger bodies of computes are refused (ProgramTooLarge): sharing can make a few lines
 // exponentially large.
 inline constexpr uint32_t kMaxSize = 200'000;
 
@@ -31,7 +31,7 @@ struct ExprNode : RefCounted {
   const ExprKind kind;
   const Type type;
   uint16_t depth = 1;
-  uint32_t size = 1;  // nodes, shared ones counted wherever they occur; saturates
+  uint32_t size = 1;  // nodes; counts shared ones at each occurrence; saturates
   SourceLocation location;
 
  protected:
@@ -40,11 +40,11 @@ struct ExprNode : RefCounted {
 using Expr = Ref<ExprNode>;
 using Exprs = std::vector<Expr>;
 
-// -- Fields. Every node lists all that it holds, in the order of its text, by a member `fields()`:
-// children, rewriting, equality and hashes are made from that list (visit.h, equal.h). Fields of
+// -- Fields. Every node lists its fields, in the order of its text, in a member `fields()`.
+// Visiting and rewriting children, equality and hashes use that list (visit.h, equal.h). Fields of
 // type Expr, Exprs, Stmt and Stmts are children.
 
-// A variable or buffer that the node defines for its body: no child.
+// A variable or buffer that the node defines for its body: not a child.
 template <class T>
 struct Definition {
   const T& what;

@@ -1,4 +1,4 @@
-// The variables of reducers.
+// Finds and substitutes the variables of reducers.
 #pragma once
 
 #include "ir/expr.h"
@@ -6,17 +6,17 @@
 
 namespace texloom::ir {
 
-// Of a result or an identity, in nodes: sharing can make a few lines exponentially large, and
-// reducers are told from one another by their text.
+// The largest result or identity, in nodes: sharing can make a few lines exponentially large, and
+// reducers are compared by their text.
 inline constexpr uint32_t kMaxReducerSize = 1'000;
 
 bool is_operand(const Reducer& reducer, const Var& v);
 
-// What it uses besides its operands, such as the axes of the tensor that is computed: each variable
-// once, in the order of their first uses.
+// The variables that it uses besides its operands, such as axes of the computed tensor: each once,
+// in order of first use.
 Exprs parameters_of(const Reducer& reducer);
 
-// With values for parameters.
+// Replaces parameters by their values.
 Reducer substitute(Reducer reducer, const Substitution& values);
 
 }  // namespace texloom::ir

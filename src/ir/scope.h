@@ -1,4 +1,4 @@
-// Memory scopes, and the scope strings that users write. Nothing else knows these spellings.
+// Memory scopes, and the scope strings that users write. Only this file knows these spellings.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ enum class TextureRule : unsigned char {
   Nhwc,        // the first two axes are rows
 };
 
-// What a scope string says: a memory scope and, for a texture, the rule of its layout.
+// A parsed scope string: a memory scope and, for a texture, the rule of its layout.
 struct StorageScope {
   MemoryScope memory = MemoryScope::Global;
   std::optional<TextureRule> texture;

@@ -36,7 +36,7 @@ struct StmtBase : StmtNode {
 struct Store : StmtBase<Store> {
   static constexpr StmtKind kKind = StmtKind::Store;
   Buffer buffer;
-  Exprs indices;  // as of a Load
+  Exprs indices;  // as for a Load
   Expr value;
   auto fields() const { return field_list(buffer, indices, value); }
 };
@@ -67,7 +67,7 @@ struct If : StmtBase<If> {
   Stmt then;
   auto fields() const { return field_list(condition, then); }
 };
-// The condition is asked before each iteration.
+// The condition is evaluated before each iteration.
 struct While : StmtBase<While> {
   static constexpr StmtKind kKind = StmtKind::While;
   Expr condition;
@@ -86,7 +86,8 @@ struct Let : StmtBase<Let> {
   Stmt body;
   auto fields() const { return field_list(Definition{var}, value, body); }
 };
-// Until kernels are split off; the boundary is stated, not guessed from the shape of the loops.
+// Marks the loops of one future kernel, until kernels are split off: the boundary is explicit, not
+// guessed from the shape of the loops.
 struct Nest : StmtBase<Nest> {
   static constexpr StmtKind kKind = StmtKind::Nest;
   Buffer result;  // what the stage computes
@@ -96,8 +97,8 @@ struct Nest : StmtBase<Nest> {
 // How many iterations of a pipelined loop may be in flight.
 inline constexpr int kMinPipelineStages = 2;
 inline constexpr int kMaxPipelineStages = 3;
-// What fills a buffer that each iteration of the innermost loop around reads. As it stands it runs
-// in the iteration itself; lower/loops/pipeline_loops.h makes it run ahead.
+// Fills a buffer that each iteration of the innermost enclosing loop reads. The body runs in that
+// iteration until lower/loops/pipeline_loops.h makes it run ahead.
 struct Pipelined : StmtBase<Pipelined> {
   static constexpr StmtKind kKind = StmtKind::Pipelined;
   Buffer buffer;
@@ -123,7 +124,7 @@ struct Barrier : StmtBase<Barrier> {
 };
 struct Launch : StmtBase<Launch> {
   static constexpr StmtKind kKind = StmtKind::Launch;
-  int kernel = 0;  // its place in Program::kernels
+  int kernel = 0;  // an index into Program::kernels
   auto fields() const { return field_list(kernel); }
 };
 
@@ -139,7 +140,7 @@ Stmt make_for(Expr var, Expr extent, LoopKind loop, Stmt body, SourceLocation lo
 Stmt make_thread_for(Expr var, Expr extent, ThreadTag tag, Stmt body, SourceLocation location = {});
 Stmt make_if(Expr condition, Stmt then, SourceLocation location = {});
 Stmt make_while(Expr condition, Stmt body, SourceLocation location = {});
-// Flattens nested sequences; a sequence of one is that one.
+// Flattens nested sequences. A sequence of one statement becomes that statement.
 Stmt make_seq(Stmts statements);
 Stmt make_let(Expr var, Expr value, Stmt body, SourceLocation location = {});
 Stmt make_nest(Buffer result, Stmt body, SourceLocation location = {});
@@ -148,7 +149,7 @@ Stmt make_allocate(Buffer buffer, Stmt body, SourceLocation location = {});
 Stmt make_free(Buffer buffer, SourceLocation location = {});
 Stmt make_barrier(SourceLocation location = {});
 Stmt make_launch(int kernel, SourceLocation location = {});
-// Does nothing; disappears inside a sequence.
+// The empty statement. make_seq() drops it.
 Stmt make_empty();
 bool is_empty(const Stmt& s);
 

@@ -1,5 +1,5 @@
-// Names of what the te stage talks about: tensors and the axes of their index spaces. What
-// computes a tensor is kept behind `producer`; src/schedule knows it as an Operation.
+// Tensors and the axes of their index spaces, at stage te. `producer` computes a tensor; only
+// src/schedule knows that it is an Operation.
 #pragma once
 
 #include <compare>
@@ -11,7 +11,7 @@
 
 namespace texloom::ir {
 
-// Two handles name one tensor when producer and output agree.
+// Two handles denote the same tensor if producer and output are equal.
 struct TensorNode : RefCounted {
   std::string name;
   Type type;
@@ -27,7 +27,7 @@ struct TensorNode : RefCounted {
 
 using Tensor = Ref<TensorNode>;
 
-// Of one operation.
+// The most outputs of one operation.
 inline constexpr size_t kMaxOutputs = 64;
 
 // Ordered: the steps of a scan.
@@ -35,7 +35,7 @@ enum class IterKind : uint8_t { Data, Reduction, Thread, VirtualThread, Ordered 
 
 // One of the thread indices of a GPU kernel: blockIdx.{x,y,z} and threadIdx.{x,y,z}.
 struct ThreadTag {
-  bool block = false;  // an index of the block in the grid, else of the thread in its block
+  bool block = false;  // whether it indexes blocks in the grid, not threads in a block
   uint8_t dim = 0;     // 0 = x, 1 = y, 2 = z
   bool operator==(const ThreadTag&) const = default;
   auto operator<=>(const ThreadTag&) const = default;
@@ -43,8 +43,8 @@ struct ThreadTag {
 std::string to_string(ThreadTag tag);  // "blockIdx.x"
 std::optional<ThreadTag> parse_thread_tag(std::string_view text);
 
-// An axis: a variable with a role. `extent` is null where it is inferred (axes made by
-// directives) or not given (thread axes).
+// An axis: a variable with a role. `extent` is null if it is inferred (axes made by directives) or
+// not given (thread axes).
 struct IterVarNode : RefCounted {
   Expr var;
   Expr min;
@@ -59,7 +59,7 @@ using IterVar = Ref<IterVarNode>;
 
 IterVar make_iter_var(Expr var, Expr min, Expr extent, IterKind kind, SourceLocation location = {});
 IterVar make_thread_axis(ThreadTag tag, SourceLocation location = {});
-// Each is an axis of its own: virtual threads have no tag by which they would be one.
+// Each call makes a distinct axis: virtual threads have no tag to identify them.
 IterVar make_virtual_thread_axis(std::string name, SourceLocation location = {});
 
 }  // namespace texloom::ir

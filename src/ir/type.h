@@ -1,4 +1,4 @@
-// Element types and their vectors.
+// Element types, and vectors of them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace texloom::ir {
 
 enum class TypeCode : uint8_t { Int, UInt, Float, BFloat };
 
-// Lanes of the longest vector.
+// The lanes of the longest vector.
 inline constexpr int kMaxLanes = 16;
 
 // A scalar (lanes == 1) or a vector of up to kMaxLanes. A bool is an unsigned integer of one bit.
@@ -47,7 +47,7 @@ inline constexpr Type kBool = Type::boolean();
 
 // "float32", "int8x4", "bool"
 std::string to_string(Type type);
-// The inverse of to_string; nullopt when the text does not name a type.
+// The inverse of to_string; nullopt if the text does not name a type.
 std::optional<Type> parse_type(std::string_view text);
 
 }  // namespace texloom::ir

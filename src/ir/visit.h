@@ -1,17 +1,16 @@
 // Visits and rewrites nodes.
 //
 //   visit(x, lambdas...)     calls the lambda for x's kind; a kind without one does not compile
-//                            (a generic lambda `[](const auto&)` stands for all others)
-//   walk(x, lambdas...)      visits all nodes of x, parents first; kinds without a lambda are
-//                            passed over
-//   walk_once(x, lambdas...) the same, but each shared expression once: for expressions whose
-//                            parts are shared so often that walk() would take too long
-//   walk_statements(s, ...)  the same for statements alone: expressions are not visited
+//                            (a generic lambda `[](const auto&)` handles all others)
+//   walk(x, lambdas...)      visits all nodes of x, parents first; skips kinds without a lambda
+//   walk_once(x, lambdas...) the same, but visits each shared expression once: use it if sharing
+//                            would make walk() take too long
+//   walk_statements(s, ...)  the same for statements only: expressions are not visited
 //   any_of(x, lambdas...)    whether a lambda returns true for a node of x; stops at the first
 //   contains<Kind>(x)        whether x has a node of that kind
 //   rewrite(x, lambdas...)   children first: a lambda gets the rebuilt node and its handle and
 //                            returns the replacement; each shared expression is rewritten once
-//   Rewritten                the memo of a rewriter that goes from the top down
+//   Rewritten                the memo of a top-down rewriter
 //   map_children(x, f...)    x with f applied to its direct children: for passes that carry
 //                            context down
 //
@@ -70,8 +69,8 @@ decltype(auto) visit(const Stmt& s, Fs&&... fs) {
 using ExprMap = FunctionRef<Expr(const Expr&)>;
 using StmtMap = FunctionRef<Stmt(const Stmt&)>;
 
-// Returns the same node when nothing changed. Else the make_ functions build the new one and fold
-// constants.
+// Returns the same node if nothing changed. Otherwise the make_ functions build the new one and
+// fold constants.
 Expr map_children(const Expr& e, ExprMap map);
 Stmt map_children(const Stmt& s, ExprMap map_expr, StmtMap map_stmt);
 
@@ -86,7 +85,7 @@ void call_if(F& f, const Node& node) {
   if constexpr (std::is_invocable_v<F&, const Node&>) f(node);
 }
 
-// The lambda's answer; false for kinds that it does not take.
+// The lambda's answer; false for kinds that it does not handle.
 template <class F, class Node>
 bool answer_if(F& f, const Node& node) {
   if constexpr (std::is_invocable_v<F&, const Node&>) {
@@ -157,7 +156,7 @@ class Rewriter {
   explicit Rewriter(F& f) : f_(f) {}
 
   Expr expr(const Expr& e) {
-    if (e->size == 1) return replacement(e);  // for leaves a look-up takes longer
+    if (e->size == 1) return replacement(e);  // for leaves a lookup takes longer
     if (const auto found = done_.find(e); found != done_.end()) return found->second;
     const Expr rebuilt = map_children(e, [this](const Expr& child) { return expr(child); });
     Expr result = replacement(rebuilt);
@@ -246,8 +245,7 @@ Stmt rewrite(const Stmt& s, Fs... fs) {
   return detail::Rewriter(overloaded).stmt(s);
 }
 
-// What became of expressions that share parts, each of which is rewritten once: the memo of a
-// recursive rewriter that looks at parents first.
+// The memo of a recursive rewriter that looks at parents first: each shared part is rewritten once.
 //
 //   Expr expr(const Expr& e) {
 //     return done_.find_or(e, [&] { return replacement(e); });
@@ -261,7 +259,7 @@ class Rewritten {
     known_.emplace(e, result);
     return result;
   }
-  // To be called where the same expression becomes another one.
+  // Call it before the same expression may become a different one.
   void clear() { known_.clear(); }
 
  private:
@@ -269,7 +267,7 @@ class Rewritten {
 };
 
 using Substitution = std::unordered_map<Expr, Expr, RefHash, RefSame>;
-// Replaces all variables by their values at once.
+// Replaces all variables by their values simultaneously.
 Expr substitute(const Expr& e, const Substitution& values);
 Stmt substitute(const Stmt& s, const Substitution& values);
 

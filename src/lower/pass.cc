@@ -16,7 +16,7 @@ namespace {
 using ir::ProgramStage;
 using Duration = decltype(PassTime::took);
 
-// The parts of a Lowering that its text is made from.
+// Copies the parts of a Lowering that its text contains.
 Lowering printable(const Lowering& lowering) {
   if (lowering.program.stage == ProgramStage::Te) return lowering;
   Lowering copy;
@@ -27,7 +27,7 @@ Lowering printable(const Lowering& lowering) {
   return copy;
 }
 
-// Whether the user wrote statements: those of externs and of tensor intrinsics.
+// Whether the user wrote statements: in externs or tensor intrinsics.
 bool has_given_statements(const schedule::Schedule& s) {
   return std::any_of(s.order().begin(), s.order().end(), [&](schedule::StageId id) {
     const schedule::Stage& stage = s.stage(id);
@@ -39,7 +39,7 @@ InternalError with_input(const std::exception& error, std::span<const Pass> pass
                          const Lowering& input) {
   std::string names;
   for (const Pass& pass : passes) names += (names.empty() ? "" : ",") + std::string(pass.name);
-  // A program of stage te names its target.
+  // The text of a program at stage te names its target.
   const bool has_target = input.program.stage == ProgramStage::Te;
   const std::string target =
       has_target ? "" : fmt::format(" --target='{}'", ir::to_string(input.target));
@@ -107,9 +107,9 @@ class PassRunner {
     }
   }
 
-  // Whether each pass has to leave accesses proven. Statements that a user wrote may make accesses
-  // that we cannot prove from the start. Only a schedule says whether there are any; of another
-  // program the verifier tells, and it is asked no earlier than it has to be.
+  // Whether all accesses must be provably in bounds after each pass. Statements that a user wrote
+  // may contain accesses that cannot be proven even at the start. A schedule shows whether there
+  // are any; for another program the verifier has to find out, so it runs only when needed.
   bool leaves_accesses_proven() {
     if (!proven_) {
       proven_ = ir::find_violations(first_program_, {.target = &lowering_.target}).empty();
@@ -127,8 +127,8 @@ class PassRunner {
   Lowering& lowering_;
   PassObserver observer_;
   std::vector<PassTime>* times_;
-  ir::Program first_program_;   // the first one that is no schedule
-  std::optional<bool> proven_;  // whether all its accesses are
+  ir::Program first_program_;   // the first one after stage te
+  std::optional<bool> proven_;  // whether all its accesses are proven
 };
 
 void add_rows(std::span<const Pass> passes, std::vector<const Pass*>& rows) {

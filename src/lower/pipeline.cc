@@ -32,12 +32,12 @@ namespace {
 using enum ir::ProgramStage;
 
 // Brings a schedule into the form that the rest of the pipeline expects: each scope that an
-// argument states is set, no stage is inlined, and each texture stage has a vectorized loop of
-// extent 4 over its lanes. Declarations tell which caches are copies of textures; those are inlined
-// like other stages, and lanes are split of the stages that are left.
+// argument declares is set, no stage reads an inlined stage, and each texture stage has a
+// vectorized loop of extent 4 over its lanes. Declarations show which caches are copies of
+// textures; those are inlined like other stages, and lanes are split in the stages that remain.
 constexpr std::array kPrepareSchedule = {
     Pass{"prepare_schedule.check_scalars", check_scalars, Te, Te,
-         "refuse variables that are no axis, no extent and no argument"},
+         "refuse variables that are not an axis, an extent or an argument"},
     Pass{"prepare_schedule.check_outputs_at_root", check_outputs_at_root, Te, Te,
          "refuse outputs that are attached or inlined"},
     Pass{"prepare_schedule.keep_at_root", keep_at_root, Te, Te,
@@ -45,13 +45,13 @@ constexpr std::array kPrepareSchedule = {
     Pass{"prepare_schedule.warn_of_lost_directives", warn_of_lost_directives, Te, Te,
          "warn of directives on loops of inlined stages"},
     Pass{"prepare_schedule.apply_declarations", apply_declarations, Te, Te,
-         "give the stages of arguments the storage that decl_buffer states"},
+         "give the stages of arguments the storage that decl_buffer declares"},
     Pass{"prepare_schedule.drop_copies_of_textures", drop_copies_of_textures, Te, Te,
          "inline caches of arguments that are in the same kind of texture"},
     Pass{"prepare_schedule.apply_transforms", apply_transforms, Te, Te,
          "turn transform_layout into layouts of the stages' axes"},
     Pass{"prepare_schedule.inline_stages", inline_stages, Te, Te,
-         "write the expressions of inlined stages into their readers"},
+         "substitute the expressions of inlined stages into their readers"},
     Pass{"prepare_schedule.vectorize_texels", vectorize_texels, Te, Te,
          "split and vectorize the lane axis of stages in textures"},
 };
@@ -60,7 +60,7 @@ constexpr std::array kBuildLoops = {
     Pass{"build_loops.build_nests", build_nests, Te, Loops,
          "infer bounds, choose layouts and make the loop nests of the stages"},
     Pass{"build_loops.widen_symbols", widen_symbols, Loops, Loops,
-         "pass symbols in types that kernels take"},
+         "pass symbols in types that kernels accept"},
 };
 
 constexpr std::array kSplitKernels = {
@@ -88,8 +88,7 @@ constexpr std::array kPipeline = {
     // Before bounds are inferred: a split of lanes is a relation like any other.
     group_of("prepare_schedule", kPrepareSchedule,
              "apply argument layouts, inline stages, split lane axes"),
-    Pass{"check_schedule", check_schedule, Te, Te,
-         "refuse what only the whole schedule shows to be wrong"},
+    Pass{"check_schedule", check_schedule, Te, Te, "refuse schedules that are wrong as a whole"},
     group_of("build_loops", kBuildLoops, "infer bounds, choose layouts and make the loop nests"),
     Pass{"pipeline_loops", pipeline_loops, Loops, Loops,
          "run the fills of pipelined buffers ahead of the loops that read them"},
@@ -106,20 +105,22 @@ constexpr std::array kPipeline = {
     Pass{"simplify_program", simplify_program, Flattened, Flattened,
          "simplify indices and drop loops of one iteration"},
     group_of("split_kernels", kSplitKernels, "make kernels of the nests and a launch plan"),
-    // When kernels tell which loops are threads.
+    // After split_kernels: kernels show which loops are threads.
     group_of("insert_barriers", kInsertBarriers, "separate writes and reads of shared buffers"),
     Pass{"drop_border_guards", drop_border_guards, Kernels, Kernels,
-         "leave padding by zeros to the border of exact images"},
+         "leave zero padding to the border of exact images"},
     Pass{"partition_loops", partition_loops, Kernels, Kernels,
-         "take the bounds tests out of interior tiles"},
+         "remove bounds tests from interior tiles"},
     Pass{"hoist_divisions", hoist_divisions, Kernels, Kernels,
          "move divisions out of loops that do not change them"},
-    // When unrolled copies stand side by side.
+    // After unrolling, which puts the copies side by side.
     group_of("share_texels", kShareTexels, "read a texel once where several expressions need it"),
-    Pass{"contract_fma", contract_fma, Kernels, Kernels, "place fma, if the math mode allows it"},
+    Pass{"contract_fma", contract_fma, Kernels, Kernels,
+         "contract to fma, if the math mode allows "
+         "it"},
 };
 
-// Those before split_kernels, which needs every nest bound to threads.
+// The number of passes before split_kernels, which needs every nest bound to threads.
 constexpr size_t kLoopPasses = 10;
 static_assert(kPipeline[kLoopPasses].name == "split_kernels");
 

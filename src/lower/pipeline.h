@@ -1,4 +1,4 @@
-// From a schedule to kernels: the one list of passes.
+// Lowers a schedule to kernels: the one list of passes.
 #pragma once
 
 #include "lower/pass.h"
@@ -8,17 +8,17 @@ namespace texloom::lower {
 // In the order they run.
 std::span<const Pass> pipeline();
 
-// Runs the first pass alone, on a schedule whose arguments need not be known.
+// Runs only the first pass, on a schedule whose arguments need not be known.
 void prepare_schedule(Lowering& lowering);
 
-// Runs the pipeline. Where a nest is bound to no thread it stops before split_kernels, at
-// ProgramStage::Flattened: such loops can be read, and make_kernels refuses them.
+// Runs the pipeline. If a nest is not bound to threads, stops before split_kernels, at
+// ProgramStage::Flattened: users can read such loops, but make_kernels refuses them.
 Lowering lower_as_far_as_bound(Lowering lowering, PassObserver observer);
 
-// Runs the rest of the pipeline. Fails with UnboundStage where lower_as_far_as_bound stopped.
+// Runs the rest of the pipeline. Fails with UnboundStage if a nest is not bound to threads.
 Lowering make_kernels(Lowering loops, PassObserver observer);
 
-// Runs the pipeline. The result holds the program, at ProgramStage::Kernels, and the warnings.
+// Runs the pipeline. The result contains the program, at ProgramStage::Kernels, and the warnings.
 Lowering lower(Lowering lowering, PassObserver observer);
 Lowering lower(Lowering lowering);
 

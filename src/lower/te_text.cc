@@ -18,8 +18,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -77,7 +77,8 @@ class Printer {
   SchedulePrinter schedule_;
 };
 
-// Lines in front of a program after stage te, for calls that do not follow from its parameters.
+// Lines in front of a program after stage te that describe the arguments of a call, if they do not
+// follow from its parameters.
 std::string call_text(const Lowering& lowering) {
   std::string text;
   for (size_t i = 0; i < lowering.array_layouts.size(); ++i) {
@@ -124,7 +125,7 @@ class Parser {
     try {
       parse();
     } catch (const UserError& error) {
-      // The make_ functions do not know the text.
+      // The make_ functions do not know the position in the text.
       const Diagnostic& d = error.diagnostics().front();
       if (d.location.column > 0 || d.code != Code::ProgramTooDeep) throw;
       reader_.fail_at(reader_.peek(), d.code, d.message, d.help);
@@ -144,7 +145,7 @@ class Parser {
     size_t param;
     Layout layout;
   };
-  // "value 1: symbol 0": the argument of a call that is the value of a symbol; with "of int8" where
+  // "value 1: symbol 0": the argument of a call that gives a symbol its value; with "of int8" if
   // the symbol has a wider type.
   struct ValueLine {
     Token at;
@@ -179,7 +180,7 @@ class Parser {
     return line;
   }
 
-  // The text from here on, with its lines and columns.
+  // The remaining text, at its original lines and columns.
   std::string rest() const {
     std::string text(text_);
     const Token& first = reader_.peek();
@@ -190,7 +191,7 @@ class Parser {
     return text;
   }
 
-  // transform_layout changes the shape and the order of elements, not the memory that they take.
+  // transform_layout changes the shape and the order of elements, but not the size in memory.
   void set_array(ArrayLine line) {
     const std::vector<Buffer>& params = lowering_.program.params;
     if (line.param >= params.size()) {
@@ -201,7 +202,7 @@ class Parser {
     if (params[line.param]->is_symbolic() || line.layout.object != own.object ||
         line.layout.row_count() != own.row_count() || line.layout.col_count() != own.col_count()) {
       reader_.wrong(line.at, "give it a layout of as many rows and columns",
-                    "the array does not take the memory of the parameter {}", line.param);
+                    "the array does not have the size of the parameter {}", line.param);
     }
     lowering_.array_layouts[line.param] = std::move(line.layout);
   }
@@ -219,7 +220,7 @@ class Parser {
     const Type type = line.type.value_or(symbol->type);
     if (type != symbol->type && passed_as(type) != symbol->type) {
       reader_.wrong(line.at, "name the type that the symbol is widened from",
-                    "the symbol is {}, but kernels do not get {} in it",
+                    "the symbol is {}, but kernels do not receive {} as that type",
                     ir::to_string(symbol->type), ir::to_string(type));
     }
     known.push_back({symbol, line.position, type});
@@ -229,7 +230,7 @@ class Parser {
   struct Param {
     NamedToken name;
     size_t output = 0;
-    Op other;  // set where the tensor is not in the schedule
+    Op other;  // set if the tensor is not in the schedule
     std::optional<BufferDeclaration> declaration;
   };
 
@@ -291,7 +292,8 @@ class Parser {
     return p;
   }
 
-  // "placeholder A: float32[8]" begins an operation, "placeholder float32[8]" is about a parameter.
+  // "placeholder A: float32[8]" begins an operation, "placeholder float32[8]" describes a
+  // parameter.
   bool next_is_operation() const { return reader_.at(":", 2) || reader_.at("(", 2); }
 
   Op other(const std::string& name, bool compute) {
@@ -355,8 +357,8 @@ class Parser {
   Lowering lowering_;
 };
 
-// Whether a stage is attached to a loop that a later cache_write or rfactor removed, which no text
-// can name.
+// Whether a stage is attached to a loop that a later cache_write or rfactor removed; the text form
+// cannot name such a loop.
 bool has_lost_attachment(const Schedule& s) {
   return std::any_of(s.order().begin(), s.order().end(), [&](StageId id) {
     const Attachment& at = s.stage(id).attachment;

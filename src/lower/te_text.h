@@ -1,5 +1,5 @@
-// The text form (docs/text_form.md) of a Lowering at every stage: at stage te the schedule with its
-// arguments and the target, later the program alone.
+// Prints and parses the text form (docs/text_form.md) of a Lowering at every stage: at stage te the
+// schedule with its arguments and the target, later only the program.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ namespace texloom::lower {
 
 std::string to_string(const Lowering& lowering, ir::PrintOptions options = {});
 
-// The inverse; `file` is the name of the text in diagnostics. A text of a later stage has no
-// target: the caller sets it. Throws a UserError like ir::parse_program, at stage te also with the
-// codes of directives.
+// The inverse of to_string; `file` is the name of the text in diagnostics. A text of a later stage
+// has no target: the caller sets it. Throws a UserError like ir::parse_program, at stage te also
+// with the codes of directives.
 Lowering parse_lowering(std::string_view text, std::string_view file,
                         ir::VerifyOptions options = {});
 
-// Throws an InternalError unless the text, when parsed, prints as the same text.
+// Throws an InternalError unless the printed text survives a round trip through the parser.
 void check_text(const Lowering& lowering, ir::VerifyOptions options = {});
 
 }  // namespace texloom::lower

@@ -37,7 +37,7 @@ bool share_memory(const TensorSpec& a, const hal::Binding& at_a, const TensorSpe
                   const hal::Binding& at_b) {
   const auto* x = std::get_if<hal::TextureBinding>(&at_a);
   const auto* y = std::get_if<hal::TextureBinding>(&at_b);
-  // Tensors may also be side by side in one view.
+  // Two tensors may be side by side in the same view.
   if (x != nullptr && y != nullptr && x->texture == y->texture)
     return hal::regions_meet(x->origin, std::get<TextureStorage>(a.storage).extent, y->origin,
                              std::get<TextureStorage>(b.storage).extent);

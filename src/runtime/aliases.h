@@ -1,8 +1,8 @@
 // Finds arguments that share memory.
 //
-// Kernels are compiled with the promise that nothing else refers to the memory they write
-// (`restrict`), and launches are ordered accordingly: a program whose argument is overwritten while
-// it is still read computes something else.
+// Kernels are compiled with the promise (`restrict`) that nothing else refers to the memory that
+// they write, and launches are ordered on that assumption. A program that overwrites an argument
+// while another argument still reads the same memory computes wrong results.
 #pragma once
 
 #include <optional>
@@ -14,16 +14,16 @@
 
 namespace texloom::runtime {
 
-// By argument: whether a launch of the plan writes it. The plan is valid.
+// Whether a launch of the plan writes each argument, by argument. The plan must be valid.
 std::vector<bool> written_arguments(const LaunchPlan& plan);
 
 struct Alias {
   std::size_t first = 0, second = 0;  // arguments; first < second
 };
 
-// Two arguments that share memory, at least one of which is written; nothing if there are none. A
-// texture that is a view is memory of its buffer, whole rows of it. The bindings fit the plan's
-// arguments.
+// Finds two arguments that share memory, at least one of which is written; nullopt if there are
+// none. A texture that is a view counts as whole rows of its buffer. The bindings must fit the
+// plan's arguments.
 std::optional<Alias> find_alias(const LaunchPlan& plan, const std::vector<bool>& written,
                                 std::span<const hal::Binding> bindings);
 

@@ -20,7 +20,7 @@ bool uses(const std::vector<Step>& steps, std::uint32_t slot) {
 
 class Counter {
  public:
-  // Stops after kMaxLaunches.
+  // Counts launches; stops after kMaxLaunches.
   Result<std::int64_t> count(const std::vector<Step>& steps) {
     std::int64_t sum = 0;
     for (const Step& step : steps) {

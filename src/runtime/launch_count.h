@@ -1,4 +1,4 @@
-// The length of a run.
+// Counts the launches of a run.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace texloom::runtime {
 
-// The launches of one run of a valid plan without symbols; an iteration of a loop without launches
-// counts as one. LimitExceeded: more than kMaxLaunches; InvalidArgument: an extent that has no
-// value.
+// The number of launches in one run of a valid plan without symbols; a loop iteration without
+// launches counts as one. LimitExceeded: more than kMaxLaunches. InvalidArgument: an extent that
+// cannot be computed.
 Result<std::int64_t> launches_of(const LaunchPlan& plan);
 
 }  // namespace texloom::runtime

@@ -1,4 +1,4 @@
-// A compiled program in the form that the runtime takes: tensors, kernels, and the order of their
+// A compiled program in the form that the runtime executes: tensors, kernels, and the order of
 // launches. Plain data without pointers into the compiler; PlanExecutor runs it on a device.
 //
 //     arguments    X float32 [32, 32, 4] texture 32x32 rgba32float, Y float32 [32, 32, 4] buffer
@@ -30,8 +30,8 @@ struct BufferStorage {
 struct TextureStorage {
   hal::Extent2D extent = {};
   hal::TexelFormat format = hal::TexelFormat::Rgba32Float;
-  // For an argument: kernels rely on the values outside of the image, which has exactly this
-  // extent.
+  // For an argument: the texture must have exactly this extent, because kernels rely on what reads
+  // outside of the image return.
   bool exact_extent = false;
 };
 using TensorStorage = std::variant<BufferStorage, TextureStorage>;
@@ -42,18 +42,18 @@ struct TensorSpec {
   std::string name;
   hal::ElementType element = hal::ElementType::Float32;
   std::vector<Size> shape;  // logical
-  // With symbols in the shape a buffer of no bytes: the shape gives its size at the call.
+  // If the shape has symbols, a buffer of zero bytes; the shape then gives the size at the call.
   TensorStorage storage;
 };
 
-// A number that a call passes to kernels; no size depends on it.
+// A number that a call passes to kernels, and on which no size depends.
 struct ScalarSpec {
   std::string name;
-  hal::ElementType element = hal::ElementType::Float32;  // that a hal::Constant may have
+  hal::ElementType element = hal::ElementType::Float32;  // a type that hal::Constant supports
 };
 
 struct KernelSpec {
-  std::vector<hal::KernelCode> codes;  // a driver takes the first that it understands
+  std::vector<hal::KernelCode> codes;  // a driver uses the first that it supports
   hal::EntryPoint entry;
   hal::MathMode math = hal::MathMode::Strict;
 };
@@ -76,7 +76,7 @@ struct Immediate {
   std::int64_t value = 0;
 };
 
-// The present value of a loop around the launch.
+// The current value of an enclosing loop's variable.
 struct LoopVariable {
   std::uint32_t slot = 0;
 };
@@ -91,8 +91,8 @@ struct ScalarValue {
   std::uint32_t scalar = 0;
 };
 
-// One argument of a launch: a tensor for a buffer or texture parameter; else a number for a
-// constant, of an integer unless it is a scalar's.
+// One argument of a launch: a tensor for a buffer or texture parameter, or a number for a constant.
+// The constant is an integer unless the number is a ScalarValue.
 using Operand =
     std::variant<TensorRef, OriginOf, Immediate, LoopVariable, SymbolValue, ScalarValue>;
 
@@ -104,24 +104,24 @@ struct FreeStep {
 };
 struct LaunchStep {
   std::uint32_t kernel = 0;
-  hal::Grid groups = {1, 1, 1};   // none launched when one is zero or less
+  hal::Grid groups = {1, 1, 1};   // nothing is launched if an axis is zero or negative
   std::vector<Operand> operands;  // in the order of the kernel's parameters
 };
 struct LoopStep;
 using Step = std::variant<AllocateStep, FreeStep, LaunchStep, LoopStep>;
 // Runs the body for 0, 1, …, extent - 1, in order.
 struct LoopStep {
-  std::uint32_t slot = 0;  // names the variable for operands and sizes inside
-  Size extent = 0;         // not run when it is zero or less
+  std::uint32_t slot = 0;  // identifies the variable in operands and sizes of the body
+  Size extent = 0;         // the body does not run if it is zero or negative
   std::vector<Step> body;
 };
 
-// A temporary is allocated by one step at most and freed by one at most, in the same body of
-// steps; one allocated inside a loop is freed inside it. Its contents are undefined when
-// allocated. One that is never freed lives to the end of the run.
+// At most one step allocates a temporary and at most one frees it, in the same list of steps; a
+// temporary that is allocated in a loop must be freed in it. Its contents are initially undefined.
+// A temporary that is never freed lives until the end of the run.
 struct LaunchPlan {
-  // Names of int32 symbols, which get values at the call and which sizes depend on:
-  // runtime/plan_symbols.h. Without symbols all sizes are numbers.
+  // The names of the int32 symbols on which sizes depend; each call gives them values
+  // (runtime/plan_symbols.h). Without symbols all sizes are numbers.
   std::vector<std::string> symbols = {};
   std::vector<ScalarSpec> scalars = {};
   std::vector<TensorSpec> arguments;
@@ -131,8 +131,8 @@ struct LaunchPlan {
 };
 
 inline constexpr int kMaxLoopDepth = 32;
-// For one run, including loops and iterations that launch nothing. More would take hours, and most
-// likely belong to a loop that was meant for threads.
+// The limit for one run, including loop iterations that launch nothing. More would take hours, and
+// most likely come from a loop that should have been bound to threads.
 inline constexpr std::int64_t kMaxLaunches = 1'000'000;
 
 }  // namespace texloom::runtime

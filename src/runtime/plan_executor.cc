@@ -37,7 +37,8 @@ Status check_argument(const TensorSpec& tensor, const TensorBinding& binding) {
   return {};
 }
 
-// Kernels of sizes that depend on the call touch all that is bound: each gets its tensors alone.
+// Kernels whose sizes depend on the call touch everything that is bound, so each binding is cut to
+// the size of its tensor.
 Result<std::vector<TensorBinding>> cut_to_size(const LaunchPlan& plan,
                                                std::span<const TensorBinding> arguments) {
   std::vector<TensorBinding> cut(arguments.begin(), arguments.end());
@@ -63,7 +64,8 @@ Status check_scalars(std::span<const ScalarSpec> wanted, std::span<const hal::Co
   return {};
 }
 
-// `type` is an integer of 32 or 64 bits that holds `value`: validate() has seen to both.
+// `type` is a 32-bit or 64-bit integer type that can represent `value`: validate() has checked
+// both.
 hal::Constant integer_constant(hal::ElementType type, std::int64_t value) {
   switch (type) {
     case hal::ElementType::Int32:
@@ -149,7 +151,7 @@ class Recorder {
     return {};
   }
 
-  // Until so many submissions are complete, or the user has had enough.
+  // Waits until `completed` submissions are complete, or the user interrupts.
   Status wait_for(std::uint64_t completed) {
     while (!stopped_) {
       const Status status = progress_->wait(completed, hal::after(std::chrono::milliseconds(10)));
@@ -190,7 +192,7 @@ class Recorder {
   hal::Device& device_;
   FunctionRef<bool()> interrupted_;
   std::shared_ptr<hal::Semaphore> progress_ = hal::Semaphore::create();
-  std::uint64_t submitted_ = 0;                   // what progress_ rises to
+  std::uint64_t submitted_ = 0;                   // the value that progress_ will reach
   std::shared_ptr<hal::CommandBuffer> commands_;  // null after a submission
   int recorded_ = 0;                              // launches in it
   bool stopped_ = false;

@@ -17,44 +17,45 @@
 
 namespace texloom::runtime {
 
-// The numbers of a run: of the plan's symbols (bind_symbols) and of its scalars.
+// The values of the plan's symbols (see bind_symbols) and of its scalars for one run.
 struct RunValues {
   std::span<const std::int64_t> symbols = {};
   std::span<const hal::Constant> scalars = {};
 };
 
 inline constexpr int kLaunchesPerSubmission = 4096;
-// A run with more submissions than these waits for its first ones.
+// The number of incomplete submissions of one run; a run with more waits for its first ones.
 inline constexpr std::uint64_t kSubmissionsAhead = 4;
-// A run that leaves a longer backlog waits for the device.
+// The longest backlog that a run leaves on the queue; beyond that it waits for the device.
 inline constexpr std::uint64_t kMaxBacklog = 256;
 
 // One argument of a run: a buffer with a byte offset, or a texture with the origin of the tensor.
 using TensorBinding = hal::Binding;
 
-// Keeps the device's executables for all its runs. The temporaries are in memory of the device's
-// workspace pool, which lends it while a run is recorded: all programs of a device share it, and
-// consecutive runs need no more from the driver. Thread safe. May be released while its runs are
-// still under way.
+// Keeps the executables of a plan for all runs on one device. Temporaries are in memory that the
+// device's workspace pool lends while a run is recorded: all programs of a device share that
+// memory, and consecutive runs allocate no more. Thread safe. May be released before its runs are
+// complete.
 class PlanExecutor {
  public:
-  // Builds every kernel, and has the pool allocate the temporaries unless their sizes depend on the
-  // call, so that errors occur here: those of validate(), of Device::create_executable (with the
-  // build log) and of WorkspacePool::acquire.
+  // Builds every kernel and, unless their sizes depend on the call, allocates the temporaries in
+  // the pool, so that errors occur early: those of validate(), of Device::create_executable (with
+  // the build log) and of WorkspacePool::acquire.
   static Result<std::shared_ptr<PlanExecutor>> create(std::shared_ptr<hal::Device> device,
                                                       LaunchPlan plan);
 
-  // Submits the plan's launches, `times` over, on the device's queue, and is never more than
-  // kSubmissionsAhead submissions ahead of the device. They are recorded and submitted
-  // kLaunchesPerSubmission at a time, with nothing of other runs in between. If runs come faster
-  // than the device works, they wait for it, so that at most kMaxBacklog submissions remain on the
-  // queue; the first error of earlier work that is complete by then is returned. `interrupted` is
-  // called after each submission and while waiting: if it returns true, the rest is not submitted,
-  // and there is no error. The bindings are the plan's arguments in order; the run keeps them.
-  // InvalidArgument, naming the argument or the scalar: another count, kind, type, format or
-  // device, a tensor that lies partly outside its buffer or texture, an origin or offset that a
-  // kernel cannot take, two that share memory which is written. LimitExceeded: a run of more than
-  // kMaxLaunches. Then nothing was submitted.
+  // Submits the plan's launches `times` times to the device's queue. They are recorded and
+  // submitted kLaunchesPerSubmission at a time, with nothing of other runs in between, and at most
+  // kSubmissionsAhead submissions ahead of the device. If runs come faster than the device executes
+  // them, they wait, so that at most kMaxBacklog submissions remain on the queue; the first error
+  // of earlier work that is complete by then is returned. `interrupted` is called after each
+  // submission and while waiting: if it returns true, the rest is not submitted, and there is no
+  // error. `arguments` are the plan's arguments in order; the run keeps them alive.
+  //
+  // InvalidArgument, naming the argument or the scalar: a wrong count, kind, type, format or
+  // device; a tensor that is partly outside its buffer or texture; an origin or offset that a
+  // kernel does not support; two arguments that share memory, one of which is written.
+  // LimitExceeded: a run of more than kMaxLaunches. In these cases nothing has been submitted.
   Status run(std::span<const TensorBinding> arguments, const RunValues& values, int times,
              FunctionRef<bool()> interrupted);
   Status run(std::span<const TensorBinding> arguments, const RunValues& values = {},
@@ -62,7 +63,7 @@ class PlanExecutor {
     return run(arguments, values, times, [] { return false; });
   }
 
-  // Arguments that run() refuses although each is valid by itself.
+  // Finds two arguments that run() would refuse although each is valid by itself.
   Result<std::optional<Alias>> find_alias(std::span<const TensorBinding> arguments,
                                           std::span<const std::int64_t> symbols = {});
 
@@ -70,7 +71,7 @@ class PlanExecutor {
   const std::shared_ptr<hal::Device>& device() const { return device_; }
 
  private:
-  // The plan with the sizes of one call, and what its temporaries share.
+  // The plan with the sizes of one call, and how its temporaries share memory.
   struct Instance {
     std::vector<std::int64_t> symbols;
     LaunchPlan plan;

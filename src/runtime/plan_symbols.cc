@@ -6,8 +6,8 @@
 namespace texloom::runtime {
 namespace {
 
-// The limit of a symbol, and of the elements of an array: kernels compute in int32, and round up to
-// whole tiles.
+// The limit of a symbol, and of the number of elements of an array: kernels compute in int32, and
+// round up to whole tiles.
 constexpr std::int64_t kLargest = std::int64_t{1} << 30;
 
 class Binder {
@@ -65,7 +65,7 @@ class Binder {
                             plan_.arguments[i].name, rank, shapes_[i].size());
   }
 
-  // Whether the extent gives a symbol that was not known.
+  // Returns whether the extent determines a symbol that was not known.
   Result<bool> solve(std::size_t argument, std::size_t axis) {
     const Size& extent = plan_.arguments[argument].shape[axis];
     const auto symbol = extent.solvable_symbol(known_);
@@ -124,7 +124,7 @@ class Instance {
   }
 
  private:
-  // An empty array keeps one element; no step uses it.
+  // An empty array gets one element, which no step uses.
   Status fix(TensorSpec& tensor) const {
     const bool symbolic = std::any_of(tensor.shape.begin(), tensor.shape.end(),
                                       [](const Size& extent) { return !extent.constant(); });

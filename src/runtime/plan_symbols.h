@@ -1,4 +1,4 @@
-// The symbols of a plan at a call: their values, and the plan with these values.
+// Determines the values of a plan's symbols at a call, and substitutes them into the plan.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,21 @@
 
 namespace texloom::runtime {
 
-// The values that the caller passes.
+// The symbol values that the caller passes, if any.
 using GivenSymbols = std::vector<std::optional<std::int64_t>>;  // one for each symbol of the plan
 using Shape = std::vector<std::int64_t>;
 
-// The values of the plan's symbols for arrays of these shapes, in the order of its arguments. An
-// extent that is one symbol, multiplied, moved or combined with those that are known, gives it; all
-// extents are then held against the arrays. InvalidArgument names the argument, the axis and what
-// is expected there: another rank or extent, an extent below 1, a symbol that no extent determines
-// or that exceeds 2^30.
+// The values of the plan's symbols for arrays of these shapes, in the order of the arguments. An
+// extent whose expression has a single unknown symbol, in sums, differences or products with known
+// values, determines that symbol. All extents are then compared with the arrays. InvalidArgument
+// names the argument, the axis and the expected value: a wrong rank or extent, an extent below 1,
+// or a symbol that no extent determines or that exceeds 2^30.
 Result<std::vector<std::int64_t>> bind_symbols(const LaunchPlan& plan,
                                                std::span<const Shape> shapes,
                                                const GivenSymbols& given);
 
-// The plan of one call: no symbols are left, all sizes are numbers but those that depend on loop
-// variables. InvalidArgument where an array has more than 2^30 elements, which kernels do not
-// count.
+// The plan of one call, without symbols: all sizes are numbers except those that depend on loop
+// variables. InvalidArgument if an array has more than 2^30 elements, which kernels cannot index.
 Result<LaunchPlan> instantiate(const LaunchPlan& plan, std::span<const std::int64_t> symbols);
 
 }  // namespace texloom::runtime

@@ -27,7 +27,7 @@ bool holds(ElementType type, std::int64_t value) {
   }
 }
 
-// Walks the steps as they run, each loop's body once.
+// Walks the steps in the order in which they run, each loop's body once.
 class Validator {
  public:
   explicit Validator(const LaunchPlan& plan)
@@ -109,7 +109,8 @@ class Validator {
       const auto number = groups.constant();
       if (!is_known(groups) ||
           (number && (*number < 0 || *number > std::numeric_limits<std::uint32_t>::max())))
-        return invalid_argument("kernel \"{}\": a grid that no launch has", entry.name);
+        return invalid_argument("kernel \"{}\": the grid of a launch is out of range or not known",
+                                entry.name);
     }
     for (std::size_t i = 0; i < entry.params.size(); ++i) {
       const Status status = check_operand(entry.params[i], launch.operands[i]);
@@ -120,7 +121,7 @@ class Validator {
     return {};
   }
 
-  // Whether the size speaks of symbols of the plan and of loops around alone.
+  // Whether the size uses only symbols of the plan and variables of enclosing loops.
   bool is_known(const Size& size) const {
     const std::vector<std::uint32_t> slots = size.loop_slots();
     return size.symbol_count() <= plan_.symbols.size() &&
@@ -144,7 +145,7 @@ class Validator {
     if (const auto* constant = std::get_if<hal::ConstantParam>(&param))
       return check_number(*constant, operand);
     if (!hal::is_bound(param))
-      return invalid_argument("is {}, which a plan does not give", hal::describe(param));
+      return invalid_argument("is {}, which a plan cannot pass", hal::describe(param));
     const auto* ref = std::get_if<TensorRef>(&operand);
     if (ref == nullptr) return invalid_argument("wants {}, got a number", hal::describe(param));
     TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(*ref));
@@ -187,7 +188,7 @@ class Validator {
       const auto extent = extents_.find(variable->slot);
       if (extent == extents_.end())
         return invalid_argument("loop variable {} has no loop around it", variable->slot);
-      // Others run no further than a run may be long.
+      // The length of a run bounds the extents that are not constant.
       largest = std::max<std::int64_t>(extent->second.constant().value_or(0) - 1, 0);
     } else if (const auto* symbol = std::get_if<SymbolValue>(&operand)) {
       if (symbol->symbol >= plan_.symbols.size())
@@ -205,7 +206,7 @@ class Validator {
 
   const LaunchPlan& plan_;
   std::vector<Life> lives_;
-  std::map<std::uint32_t, Size> extents_;  // of the loops around, by slot
+  std::map<std::uint32_t, Size> extents_;  // of the enclosing loops, by slot
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Checks a launch plan before it is run.
+// Checks a launch plan before it runs.
 #pragma once
 
 #include "runtime/launch_plan.h"
@@ -6,10 +6,10 @@
 
 namespace texloom::runtime {
 
-// Whether the plan is consistent, whatever the device: indices, the lives of temporaries, symbols,
-// operands that fit their parameters in kind, format, extent and value; without symbols also the
-// number of its launches, and their grids. InvalidArgument names the kernel, tensor or step;
-// LimitExceeded: more than kMaxLaunches.
+// Checks everything that does not depend on the device: indices, lifetimes of temporaries, symbols,
+// and whether operands fit their parameters in kind, format, extent and value. If the plan has no
+// symbols, also checks the number of launches and their grids. InvalidArgument names the kernel,
+// tensor or step; LimitExceeded: more than kMaxLaunches.
 Status validate(const LaunchPlan& plan);
 
 }  // namespace texloom::runtime

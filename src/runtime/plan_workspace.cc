@@ -14,7 +14,7 @@ hal::ReuseExtent extent_of(const TensorStorage& storage) {
   return hal::ReuseExtent::of(std::get<TextureStorage>(storage).extent);
 }
 
-// Whether objects of the two differ in nothing but their extents.
+// Whether objects of the two differ only in their extents.
 bool same_kind(const TensorStorage& a, const TensorStorage& b) {
   if (a.index() != b.index()) return false;
   const auto* texture = std::get_if<TextureStorage>(&a);
@@ -57,7 +57,7 @@ class WorkspacePlanner {
       else if (const auto* free = std::get_if<FreeStep>(&step))
         in_use_[workspace_.object_of[free->temporary]] = false;
       else if (const auto* loop = std::get_if<LoopStep>(&step))
-        walk(loop->body);  // one walk stands for all: what a body allocates it frees
+        walk(loop->body);  // once suffices: a body frees what it allocates
     }
   }
 

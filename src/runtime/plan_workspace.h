@@ -1,13 +1,13 @@
-// Memory for the temporaries of one plan: decides which of them share an object, and borrows the
+// Plans the memory for a plan's temporaries: decides which of them share an object, and borrows the
 // objects from the device's pool for a run.
 //
-// A temporary reuses an object whose earlier users are freed, or has it grown, by the rule of
-// hal/internal/memory/reuse.h; kinds and formats do not mix. Two temporaries that live at the same
-// time never share an object, so no kernel reads and writes one.
+// A temporary reuses an object whose earlier users have been freed, possibly enlarging it, by the
+// rule of hal/internal/memory/reuse.h; the kind and the format must match. Temporaries that are
+// live at the same time never share an object, so no kernel both reads and writes one.
 //
-// Sharing is decided once, before any run: a run takes as many objects from the pool as live at
-// once, and none from the driver if the pool has them from earlier runs. This is safe because the
-// queue is in order.
+// Sharing is decided once, before any run. A run acquires as many objects as are live at the same
+// time; none is allocated if the pool has them from earlier runs. This is safe because the queue is
+// in order.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,16 @@ namespace texloom::runtime {
 
 struct WorkspacePlan {
   std::vector<TensorStorage> objects;
-  std::vector<std::uint32_t> object_of;  // by temporary; undefined for one never allocated
+  std::vector<std::uint32_t> object_of;  // by temporary; undefined if it is never allocated
 };
 
-// `plan` is valid. Sharing does not grow an object beyond `max_object_bytes`.
+// `plan` must be valid. Sharing does not enlarge an object beyond `max_object_bytes`.
 WorkspacePlan plan_workspace(const LaunchPlan& plan, std::uint64_t max_object_bytes =
                                                          std::numeric_limits<std::uint64_t>::max());
 
-// The borrowed objects of a plan. To be released when everything that uses them has been submitted
-// to the queue; if it is destroyed before, the pool waits until no command buffer names them.
+// The objects that a run borrows. Must be released when everything that uses them has been
+// submitted to the queue; if it is destroyed without a release, the pool waits until no command
+// buffer names the objects.
 class Workspace {
  public:
   // The errors of WorkspacePool::acquire.

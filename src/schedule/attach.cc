@@ -5,7 +5,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -27,7 +27,7 @@ void append_loops(const Schedule& schedule, const Stage& stage, LoopPath& path) 
     if (leaf.same_as(target)) return;
   }
   fail(at.location, Code::AttachNotFound,
-       fmt::format("attach it to a loop that '{}' has at the end: {}", host.name(),
+       fmt::format("attach it to one of the final loops of '{}': {}", host.name(),
                    host.leaf_names()),
        "'{}' is computed at the loop '{}' of '{}', which {}", stage.name(), at.axis->name(),
        host.name(), schedule.fate_of(host, target));

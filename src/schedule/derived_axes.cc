@@ -7,7 +7,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 std::vector<IterVar> loops_of(const Operation& op) {
   if (op.is_scan()) return {op.scan_axis};
@@ -41,7 +41,7 @@ std::vector<IterVar> unit_axes(const Stage& stage) {
     }
   };
   for (const Relation& relation : stage.relations) collect(operands_of(relation));
-  // Each stands in front of those that were made before it.
+  // Each precedes those made before it.
   collect({stage.leaves.rbegin(), stage.leaves.rend()});
   return units;
 }

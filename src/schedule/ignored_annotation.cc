@@ -4,7 +4,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 std::string annotation(const AxisAttributes& attributes) {
   switch (attributes.loop) {
@@ -35,7 +35,7 @@ std::vector<Diagnostic> dropped_annotations(const Stage& stage, const std::vecto
          where,
          fmt::format("the axis '{}' of '{}' was {} and is now {}, which drops the annotation",
                      axis->name(), stage.name(), was, now),
-         "vectorize and unroll the loops that are there at the end, other ones than are bound",
+         "vectorize and unroll the final loops, except those that are bound",
          {}});
   }
   return warnings;

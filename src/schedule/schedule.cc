@@ -7,7 +7,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 const AxisAttributes* Stage::attributes_of(const IterVar& axis) const {
   const auto found = attributes.find(axis);

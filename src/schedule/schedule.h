@@ -192,7 +192,7 @@ class Schedule {
   // Returns the outputs of the new stage, one for each value of the reduction.
   std::vector<ir::Tensor> rfactor(const ir::Tensor& tensor, const ir::IterVar& axis,
                                   int factor_axis, const SourceLocation& where);
-  // Chooses the thread that stores a result which several threads have: see Stage::predicate.
+  // Chooses the thread that stores a result that several threads have: see Stage::predicate.
   void set_store_predicate(StageId id, const ir::Expr& predicate, const SourceLocation& where);
   void storage_align(StageId id, const ir::IterVar& axis, int64_t factor, int64_t offset,
                      const SourceLocation& where);
@@ -214,8 +214,7 @@ class Schedule {
   Pair split_exactly(StageId id, const ir::IterVar& parent, int64_t factor);
 
   // -- For the text form (schedule/text/parse.h), which names axes itself. Checked like directives.
-  // Makes the stage read `to`, of the same shape and type, wherever it reads
-  // `from`.
+  // Makes the stage read `to`, of the same shape and type, wherever it reads `from`.
   void redirect(StageId id, const ir::Tensor& from, const ir::Tensor& to);
   // set_scope() to storage that check_storage() has passed.
   void set_storage(StageId id, Storage storage, const SourceLocation& where);

@@ -7,7 +7,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of layouts
+using namespace ir;  // the whole file works on layouts
 
 namespace {
 

@@ -1,5 +1,5 @@
-// Checks of our own invariants. A failed check is a bug in Texloom, never the user's mistake:
-// those are diagnostics (support/diagnostic.h).
+// Checks Texloom's own invariants. A failed check is a bug in Texloom; mistakes of users are
+// diagnostics (support/diagnostic.h).
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace texloom {
 
-// A bug in Texloom: thrown by TL_CHECK and TL_UNREACHABLE.
+// Reports a bug in Texloom. Thrown by TL_CHECK and TL_UNREACHABLE.
 class InternalError : public std::logic_error {
  public:
   using std::logic_error::logic_error;

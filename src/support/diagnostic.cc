@@ -14,7 +14,7 @@ constexpr CodeInfo kCodes[] = {
 #undef TL_CODE
 };
 
-// The text of one line of a file; empty when it cannot be read.
+// The text of one line of a file; empty if it cannot be read.
 std::string line_of_file(const std::string& file, int line) {
   std::ifstream in(file);
   std::string text;
@@ -24,12 +24,13 @@ std::string line_of_file(const std::string& file, int line) {
   return text;
 }
 
-// A line without its indentation and, below it, a caret; of a long line what is around the column.
+// The line without its indentation, with a caret below the column. Of a long line, only the part
+// around the column.
 std::string excerpt(std::string_view line, int column) {
   constexpr size_t kWidth = 100;
   size_t begin = line.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return {};
-  // A line that was read again may be shorter than it was, or be cut off by a carriage return.
+  // The line may be shorter than when it was parsed, or end at a carriage return.
   const size_t place = column > 0 ? std::min(static_cast<size_t>(column) - 1, line.size()) : begin;
   if (column > 0 && line.size() - begin > kWidth) {
     begin = std::max(begin, place > kWidth / 2 ? place - kWidth / 2 : 0);
@@ -38,14 +39,14 @@ std::string excerpt(std::string_view line, int column) {
   std::string text = fmt::format("   |  {}\n", line.substr(begin));
   if (column > 0 && place >= begin) {
     text += "   |  ";
-    // Tabs stay tabs, so that the caret stands below its column.
+    // Keep tabs, so that the caret is below its column.
     for (size_t i = begin; i < place; ++i) text += i < line.size() && line[i] == '\t' ? '\t' : ' ';
     text += "^\n";
   }
   return text;
 }
 
-// Names come from users: what no terminal shows, or C ends a string at, is spelt.
+// Names come from users: escape bytes that terminals do not show or that end a C string.
 std::string printable(std::string_view text) {
   std::string result;
   for (const char c : text) {

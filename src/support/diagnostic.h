@@ -1,4 +1,4 @@
-// Diagnostics: what the user sees when the user's program is wrong.
+// Diagnostics report errors in the user's program.
 //
 // Every diagnostic has a stable code from codes.def, the user's own file and line, one sentence
 // that says what is wrong, and a `help:` line that says what to do. `fail` raises one as a
@@ -45,7 +45,7 @@ struct Diagnostic {
   std::string message;             // lower case, without a final stop
   std::string help;                // what to do; never empty
   std::vector<std::string> notes;  // further facts: other lines, the failing directive
-  // The text of the location's line, where it is not to be read from the file.
+  // The text of the location's line. If empty, render() reads it from the file.
   std::string line_text = {};
 };
 
@@ -80,11 +80,11 @@ template <class... Args>
              {}});
 }
 
-// Collects diagnostics; a checker reports all it finds and then calls throw_if_errors().
+// Collects diagnostics. A checker reports all that it finds, then calls throw_if_errors().
 class DiagnosticSink {
  public:
   void report(Diagnostic diagnostic) { diagnostics_.push_back(std::move(diagnostic)); }
-  // What fail() raises.
+  // Reports the diagnostic that fail() would raise.
   template <class... Args>
   void error(const SourceLocation& location, Code code, std::string help,
              fmt::format_string<Args...> format, Args&&... args) {

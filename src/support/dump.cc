@@ -32,7 +32,7 @@ std::string as_comment(std::string_view text) {
   return comment + "\n";
 }
 
-// As one word of a shell.
+// Quotes the path as one word of a shell.
 std::string shell_word(const std::string& path) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
@@ -46,7 +46,7 @@ std::string command(const std::string& path, const std::string& options) {
   return fmt::format("texloom-opt {} {}", shell_word(path), options);
 }
 
-// To a file that did not exist, which this user alone can read; its path.
+// Writes the dump to a new file that only this user can read, and returns its path.
 std::optional<std::string> write_dump(const std::exception& error, const std::string& options,
                                       const std::string& text) {
   std::string path = (std::filesystem::temp_directory_path() / "texloom-XXXXXX").string();
@@ -67,7 +67,7 @@ std::optional<std::string> write_dump(const std::exception& error, const std::st
 
 InternalError with_dump(const std::exception& error, const std::string& options,
                         FunctionRef<std::string()> text) {
-  // Whatever goes wrong here, the error at hand is the one to report.
+  // A failure to write the dump must not hide the error.
   const auto path = [&]() -> std::optional<std::string> {
     try {
       return write_dump(error, options, text());
@@ -76,9 +76,10 @@ InternalError with_dump(const std::exception& error, const std::string& options,
     }
   }();
   if (!path) return InternalError(error.what());
-  return InternalError(fmt::format(
-      "{}\n  note: the program that shows it is in {}: please attach it\n  note: {} shows it again",
-      error.what(), *path, command(*path, options)));
+  return InternalError(
+      fmt::format("{}\n  note: the program that triggers it is in {}: please attach it\n"
+                  "  note: {} reproduces it",
+                  error.what(), *path, command(*path, options)));
 }
 
 }  // namespace texloom

@@ -1,4 +1,4 @@
-// What an internal error was about, kept in a file that its report can be attached with.
+// Saves the program that triggered an internal error, to be attached to the bug report.
 #pragma once
 
 #include <exception>
@@ -9,10 +9,10 @@
 
 namespace texloom {
 
-// The error, with the program that shows it. `text` gives the program in the text form; it is
-// written to a new file in the temporary directory, behind comments that say what failed and how
-// texloom-opt with these options shows it again. The message names the file. Where the text cannot
-// be made or written, the error is as it was.
+// Returns the error with the path of a dump added to its message. The dump is a new file in the
+// temporary directory: comments that say what failed and how texloom-opt reproduces it with these
+// `options`, then the program in the text form, as returned by `text`. If the text cannot be made
+// or written, the message stays the same.
 InternalError with_dump(const std::exception& error, const std::string& options,
                         FunctionRef<std::string()> text);
 

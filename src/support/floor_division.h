@@ -1,11 +1,11 @@
-// Division of integers that rounds to minus infinity; the remainder has the divisor's sign.
+// Integer division that rounds toward minus infinity. The remainder has the divisor's sign.
 #pragma once
 
 #include <cstdint>
 
 namespace texloom {
 
-// `b` is not 0; the quotient is one of the type (all are but that of the least number by -1).
+// Requires that `b` is not 0 and the quotient is representable, as all are but INT64_MIN / -1.
 constexpr int64_t floor_div(int64_t a, int64_t b) {
   const int64_t quotient = a / b;
   return a % b != 0 && ((a < 0) != (b < 0)) ? quotient - 1 : quotient;

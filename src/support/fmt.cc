@@ -1,12 +1,12 @@
-// The implementation of {fmt}, compiled once, so that programs need no library of it: distributions
-// have it as a shared one, which a program on a phone would have to bring along. Instantiated is
-// what the headers of version 9 declare and do not define; with a later version FMT_HEADER_ONLY is
-// defined, and every source has what it needs.
+// Compiles the implementation of {fmt} once, so that programs need no {fmt} library: distributions
+// ship a shared one, which a program on a phone would have to bring along. Instantiates what the
+// headers of version 9 declare but do not define. With later versions, the build defines
+// FMT_HEADER_ONLY, and every source file contains what it needs.
 #ifndef FMT_HEADER_ONLY
 
 #include <fmt/format.h>
 
-// Weak, as what is instantiated below is: a program that links the same version of its own has two.
+// Weak, like the instantiations below, since a program may link its own {fmt} of the same version.
 #undef FMT_FUNC
 #define FMT_FUNC __attribute__((weak))
 #include <fmt/format-inl.h>

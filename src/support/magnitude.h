@@ -1,4 +1,4 @@
-// Absolute values of all integers, the least one included.
+// The absolute value of any int64_t, including INT64_MIN.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace texloom::node_pool {
 namespace {
 
 constexpr size_t kGranule = 16;
-constexpr size_t kLargest = 256;         // larger ones are rare
+constexpr size_t kLargest = 256;         // larger nodes are rare
 constexpr size_t kMostKept = 16U << 20;  // bytes, of all sizes together
 
 struct Block {
@@ -18,7 +18,7 @@ struct Block {
 };
 constexpr size_t size_class(size_t bytes) { return (bytes + kGranule - 1) / kGranule; }
 
-// Nodes may be released while a thread's variables are destroyed, after its lists.
+// Thread-local objects that are destroyed after the lists may still release nodes.
 thread_local bool lists_are_gone = false;
 
 struct FreeLists {
@@ -33,7 +33,7 @@ struct FreeLists {
   }
 };
 
-// Null for what is not kept.
+// Null for blocks that are not kept.
 FreeLists* lists_for(size_t bytes) {
   if (kAddressSanitizer || bytes > kLargest || lists_are_gone) return nullptr;
   thread_local FreeLists lists;

@@ -3,7 +3,7 @@
 namespace texloom {
 
 void RefCounted::destroy_later(const RefCounted* object) noexcept {
-  // Trivial, so that handles may outlive the destructors of thread-local objects.
+  // Trivially destructible, so that handles may outlive other thread-local objects.
   thread_local const RefCounted* waiting = nullptr;
   thread_local bool destroying = false;
   object->count_.store(reinterpret_cast<intptr_t>(waiting), std::memory_order_relaxed);

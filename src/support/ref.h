@@ -1,9 +1,9 @@
 // Intrusive reference counting for immutable graph nodes.
 //
-// Nodes derive from RefCounted and are held by Ref<T>. Counts are atomic, so handles may be
-// shared between threads. Destruction is not recursive: a node whose count drops to zero is put
-// on a list of the thread, which is emptied by the outermost release, so that a chain of a
-// million nodes is freed with constant stack and without allocating.
+// Nodes derive from RefCounted and are held by Ref<T>. Counts are atomic, so handles may be shared
+// between threads. Destruction is not recursive: a node whose count drops to zero goes on a
+// thread-local list, which the outermost release empties. A chain of a million nodes is thus freed
+// with constant stack and without allocating.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,8 @@ class RefCounted {
  private:
   static void destroy_later(const RefCounted* object) noexcept;
 
-  // Of handles; of a dead object that waits for its destruction, the address of the next one.
+  // The number of handles; in a dead object that waits for its destruction, the address of the
+  // next.
   mutable std::atomic<intptr_t> count_{0};
 };
 
@@ -73,7 +74,7 @@ class Ref {
   const T* object_ = nullptr;
 };
 
-// Identity, for the keys of maps.
+// Compare by identity, for the keys of maps.
 struct RefHash {
   template <class T>
   size_t operator()(const Ref<T>& ref) const {

@@ -1,9 +1,9 @@
-// Whether this is compiled under the sanitizer for addresses.
+// Whether this build uses AddressSanitizer.
 #pragma once
 
 namespace texloom {
 
-// Pools then recycle nothing, so that the sanitizer sees what is used too late.
+// If so, pools recycle nothing, so that the sanitizer detects uses after free.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool kAddressSanitizer = true;
 #elif defined(__has_feature)

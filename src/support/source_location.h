@@ -11,7 +11,7 @@ namespace texloom {
 struct SourceLocation {
   std::shared_ptr<const std::string> file;  // null when the place is unknown
   int line = 0;                             // from 1
-  int column = 0;                           // from 1; 0: the whole line is meant
+  int column = 0;                           // from 1; 0: the whole line
 
   static SourceLocation make(std::string_view file_name, int line_number) {
     return {std::make_shared<const std::string>(file_name), line_number, 0};

@@ -58,8 +58,7 @@ Status Status::with_context(std::string_view context) const {
 namespace internal {
 
 void die_of_bad_result(const Status& status) {
-  std::fprintf(stderr, "texloom: a Result was used against its state (%s)\n",
-               status.to_string().c_str());
+  std::fprintf(stderr, "texloom: invalid use of a Result (%s)\n", status.to_string().c_str());
   std::abort();
 }
 

@@ -3,7 +3,7 @@
 // A Status is a code for programs and a message for people. The message keeps the driver's own
 // words (error name, failing call, build log), is lower case and has no final stop. Both types are
 // plain values: copy and move them freely, share them between threads like any other value. Success
-// is a null pointer, so that checks which pass cost next to nothing.
+// is a null pointer, so that checks that pass cost next to nothing.
 //
 // Running out of host memory for small objects ends the process; only allocations whose size the
 // caller chooses are reported as OutOfMemory.
@@ -25,11 +25,11 @@ enum class StatusCode : std::uint8_t {
   Ok,
   InvalidArgument,   // the caller broke a documented rule; nothing was done
   NotFound,          // the named thing does not exist
-  Unavailable,       // a loader, a driver or a device is not there
-  LimitExceeded,     // more than is done at once; nothing was done
+  Unavailable,       // a loader, a driver or a device is missing
+  LimitExceeded,     // the request is too large; nothing was done
   OutOfMemory,       // the host or the device has no memory left for this
-  BuildFailed,       // the device compiler refused a kernel; the message holds its log
-  DeadlineExceeded,  // what was waited for did not come in time
+  BuildFailed,       // the device compiler refused a kernel; the message has its log
+  DeadlineExceeded,  // the wait timed out
   DeviceError,       // a driver call failed, now or earlier in asynchronous work
   Unimplemented,     // this driver or this device cannot do it
   Internal,          // a broken invariant of Texloom itself
@@ -41,11 +41,11 @@ std::string_view to_string(StatusCode code);
 class [[nodiscard]] Status {
  public:
   Status() = default;  // success
-  // A success where `code` is Ok, whatever the message.
+  // A success if `code` is Ok, whatever the message.
   Status(StatusCode code, std::string message);
   Status(const Status& other) : error_(other.ok() ? nullptr : copy(*other.error_)) {}
   Status& operator=(const Status& other) { return *this = Status(other); }
-  // What was moved from is a success.
+  // A moved-from Status is a success.
   Status(Status&&) = default;
   Status& operator=(Status&&) = default;
   ~Status() = default;
@@ -65,7 +65,7 @@ class [[nodiscard]] Status {
     StatusCode code;
     std::string message;
   };
-  // Both out of line: errors are rare, and checks many.
+  // Both are out of line, since errors are rare and checks frequent.
   struct Release {
     void operator()(Error* error) const;
   };
@@ -89,8 +89,8 @@ namespace internal {
 [[noreturn]] void die_of_bad_result(const Status& status);
 }  // namespace internal
 
-// A value or the error that took its place. Reading the value of a failed Result ends the process
-// with the error's text: it is a bug of the caller, not a condition to handle.
+// A value, or the error that took its place. Reading the value of a failed Result ends the process
+// with the error's text: it is a bug in the caller, not a condition to handle.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -130,7 +130,7 @@ class [[nodiscard]] Result {
 #define TL_STATUS_JOIN_(a, b) a##b
 #define TL_STATUS_JOIN(a, b) TL_STATUS_JOIN_(a, b)
 
-// Leaves the function with the error of `expression` (a Status), if it is one.
+// Returns the error of `expression` (a Status) from the enclosing function, if it is one.
 #define TL_RETURN_IF_ERROR(expression)                                                 \
   do {                                                                                 \
     if (::texloom::Status tl_status = (expression); !tl_status.ok()) return tl_status; \

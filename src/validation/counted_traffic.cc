@@ -12,7 +12,7 @@ namespace texloom::validation {
 
 namespace {
 
-// How often the plan launches each kernel, without launches in loops of the plan.
+// How often the plan launches each kernel, not counting launches in loops of the plan.
 std::vector<int> launches_of(const ir::Program& program) {
   std::vector<int> launches(program.kernels.size());
   walk(program.body, [&](const ir::Launch& n) { ++launches[static_cast<size_t>(n.kernel)]; });

@@ -1,4 +1,4 @@
-// Checks whether kernels access memory as often as traffic_of says.
+// Checks whether kernels access memory as often as traffic_of predicts.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@
 
 namespace texloom::validation {
 
-// Compares the traffic of a program of stage legalized, without symbols, with the accesses that one
-// run of it counted: they are equal where traffic_of is exact, and no more elsewhere. Returns the
-// first difference, or an empty text. Leaves out kernels that are not launched exactly once.
+// Compares the traffic of a program at stage legalized, without symbols, with the accesses counted
+// in one run of it: counts must equal traffic_of if it is exact, and otherwise not exceed it.
+// Returns the first difference, or an empty text. Leaves out kernels that are not launched exactly
+// once.
 std::string wrong_traffic(const ir::Program& program, const ir::AccessCounts& counted);
 
 }  // namespace texloom::validation

@@ -13,7 +13,7 @@
 
 namespace texloom::validation {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -37,7 +37,7 @@ Expr sum_of(const Exprs& terms) {
   return sum;
 }
 
-// Whether the operation yields a float, and rounds it or is not smooth.
+// Whether the operation yields a float, and either rounds it or is not smooth.
 bool is_function(const Expr& e) {
   if (!e->type.is_float()) return false;
   if (const auto* call = as<Call>(e)) return call->function != Intrinsic::Abs;
@@ -45,8 +45,8 @@ bool is_function(const Expr& e) {
   return binary != nullptr && binary->op == BinaryOp::Div;
 }
 
-// The last operation of a result that nothing reads makes equal values of equal operands, whatever
-// it is. Its operands stand in its place; that gives no bound where they may differ.
+// Replaces the last operation of a result that nothing reads by its operands: whatever the
+// operation is, equal operands give equal values. If the operands may differ, there is no bound.
 Stmt without_last_functions(const Stmt& body) {
   std::set<const BufferNode*> read;
   walk(body, [&](const Load& n) { read.insert(n.buffer.get()); });
@@ -59,13 +59,13 @@ Stmt without_last_functions(const Stmt& body) {
   });
 }
 
-// Turns a program into the one that computes its magnitudes, and notes properties of the program.
+// Rewrites a program to compute its magnitudes, and records properties of the program.
 class Magnitudes {
  public:
   explicit Magnitudes(const Program& program) : program_(program) {
     const Stmt body = without_last_functions(program.body);
     polynomial_ = equal(body, program.body);
-    // Results must be visible outside of the loops, those of temporaries, too.
+    // All results must be visible outside the loops, including those of temporaries.
     program_.params.insert(program_.params.end(), program.temporaries.begin(),
                            program.temporaries.end());
     program_.temporaries.clear();
@@ -96,7 +96,7 @@ class Magnitudes {
 
   const Program& program() const { return program_; }
   bool is_integral() const { return integral_; }
-  // Whether values decide nothing, and go through sums and products only.
+  // Whether values decide no conditions or indices and pass only through sums and products.
   bool is_polynomial() const { return polynomial_; }
 
  private:
@@ -116,7 +116,7 @@ class Magnitudes {
         return self->type.is_bool() ? self : unknown(self);
     }
   }
-  // The limits of a type are identities of min and max, which no result keeps.
+  // The limits of a type are the identities of min and max, which do not reach a result.
   Expr constant(const FloatImm& n, const Expr& self) {
     if (std::abs(n.value) >= largest(n.type)) return make_float(0, n.type);
     integral_ = integral_ && n.value == std::trunc(n.value);
@@ -138,7 +138,7 @@ class Magnitudes {
   bool integral_ = true, polynomial_ = true;
 };
 
-// The most roundings on the way to any element, which are those of all stages.
+// An upper bound on the roundings on the way to any element: those of all stages together.
 double roundings(const schedule::Schedule& schedule, const Exprs& symbols, const Invocation& call) {
   double count = 0, of_steps = 0;
   const auto at = [&](const Expr& extent) {
@@ -148,7 +148,7 @@ double roundings(const schedule::Schedule& schedule, const Exprs& symbols, const
     const schedule::Operation& op = *schedule.stage(id).origin;
     if (op.is_placeholder()) continue;
     if (op.is_scan()) {
-      // Through all steps. Steps of other scans are not distinguished.
+      // Counts all steps, without distinguishing scans.
       count += of_steps * at(op.scan_axis->extent);
       continue;
     }

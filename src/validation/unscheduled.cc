@@ -12,9 +12,9 @@
 
 namespace texloom::validation {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // of a schedule's stages
-using namespace lower;     // and of what lowering is given
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
+using namespace lower;     // and on the input of lowering
 
 namespace {
 
@@ -38,7 +38,7 @@ class Builder {
       wanted.insert(*id);
       own_buffers(*id)[static_cast<size_t>(tensor->output)] = p.params.back();
     }
-    // Readers first, so that a stage that nobody reads, such as a cache, is not computed.
+    // Readers first, so that a stage that nothing reads, such as a cache, is not computed.
     Stmts roots;
     for (auto id = s_.order().rbegin(); id != s_.order().rend(); ++id) {
       const Operation& op = *s_.stage(*id).origin;
@@ -80,8 +80,8 @@ class Builder {
     }
   }
 
-  // All stages that the steps compute and read; reads of a state see what earlier steps have
-  // written.
+  // Adds all stages that the steps compute and read; reads of a state see the results of earlier
+  // steps.
   void want_steps(StageId id, const Operation& scan, std::unordered_set<StageId>& wanted) {
     for (const Op& op : step_of(scan).operations) {
       want(*s_.find(op), wanted);
@@ -130,7 +130,7 @@ class Builder {
     return make_seq(std::move(before));
   }
 
-  // Computes all rows, or one.
+  // Copies all rows, or one.
   static Stmt copied(const Buffer& from, const Buffer& to, const Exprs& shape, const Expr& row,
                      const SourceLocation& where) {
     std::vector<Loop> loops;
@@ -167,7 +167,7 @@ class Builder {
     return loops;
   }
 
-  // `axes` are the axes that have a value already.
+  // `axes` are the axes that already have a value.
   Stmt nest(StageId id, const Operation& op, Substitution axes) const {
     ResultElement element{buffers(id), {}};
     std::vector<Loop> loops;
@@ -199,7 +199,8 @@ class Builder {
 
   static Expr as_index(const Expr& e) { return e->type == kInt32 ? e : make_cast(kInt64, e); }
 
-  // The expression with the values of the axes, and with reads of buffers in place of tensors.
+  // The expression with the values of the axes, and with reads of tensors replaced by loads from
+  // buffers.
   Expr reads(const Expr& e, const Substitution& values) const {
     return rewrite(substitute(e, values), [&](const TensorRead& n, const Expr&) {
       return make_load(buffer_of(n.tensor), n.indices, n.location);

@@ -20,10 +20,10 @@ namespace texloom::validation {
 
 namespace {
 
-// The origin of an array in an image that the caller chooses: three texels to the right, one down.
+// The origin of an array in the caller's image: three texels to the right, one down.
 constexpr int64_t kOriginX = 3, kOriginY = 1;
 
-// Counts elements as steps, as the interpreter counts those that it allocates.
+// Counts elements of parameters as steps, as the interpreter counts the elements that it allocates.
 void check_size(const ir::Program& program, int64_t max_steps) {
   int64_t left = max_steps;
   for (const ir::Buffer& param : program.params) {
@@ -57,8 +57,8 @@ Bytes contents_of(const ir::BufferNode& buffer, const ir::Placement& place) {
 }
 
 // Whether a loop over threads uses private memory of its threads that is allocated around the loop:
-// partial results of reductions, values on their way to shared memory. Before stage kernels the
-// interpreter runs the threads one after the other, with one such buffer for all of them.
+// partial results of reductions, or values on their way to shared memory. Before stage kernels the
+// interpreter runs the threads one after the other, with a single such buffer for all of them.
 bool has_private_memory_around_threads(const ir::Program& program) {
   return any_of(program.body, [](const ir::Allocate& allocation) {
     if (allocation.buffer->memory != ir::MemoryScope::Local) return false;
@@ -85,7 +85,7 @@ Version run(const ir::Program& any_call, const Invocation& call, int64_t max_ste
     places.push_back({&memories.back(), x, y});
     if (param.layout.padding == ir::Padding::Zero) memories.back().define_all();
     if (i >= inputs.size()) {
-      memories.back().define_all();  // the report of a checked program: no index is wrong yet
+      memories.back().define_all();  // the report of a checked program: no bad index yet
     } else if (inputs[i]) {
       fill(param, places.back(), *inputs[i]);
     }
@@ -106,7 +106,7 @@ void run_versions(const lower::Lowering& lowering, const Invocation& call, int64
                   FunctionRef<void(const Version&)> see) {
   ir::Program last;
   const auto run_one = [&](std::string_view pass, const ir::Program& program) {
-    if (!program.foreign.empty()) return;  // only a device runs it
+    if (!program.foreign.empty()) return;  // only a device can run it
     if (last.body && last.stage == program.stage && equal(last, program)) return;
     last = program;
     Version version = run(program, call, max_steps);

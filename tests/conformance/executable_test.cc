@@ -123,8 +123,8 @@ TEST_P(Executables, OfLocalMemoryThatNoGroupHasAreRefused) {
     });
   };
   const std::uint64_t all = limits().local_memory_bytes / 16 * 16;
-  EXPECT_THAT(with({64, 0}), refused("\"second\" of 0 bytes: it is a multiple of 16"));
-  EXPECT_THAT(with({72, 64}), refused("\"first\" of 72 bytes: it is a multiple of 16"));
+  EXPECT_THAT(with({64, 0}), refused("\"second\" of 0 bytes: must be a multiple of 16"));
+  EXPECT_THAT(with({72, 64}), refused("\"first\" of 72 bytes: must be a multiple of 16"));
   EXPECT_THAT(with({64, all + 16}), refused("\"second\""));
   EXPECT_THAT(with({all, ~std::uint64_t{0} / 16 * 16}), refused("\"second\""));
   EXPECT_THAT(with({all, 16}), refused(fmt::format("takes {} bytes of local memory", all + 16)));

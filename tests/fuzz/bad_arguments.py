@@ -117,7 +117,7 @@ def schedule_of_a_number() -> None:
     te.create_schedule(1.5)  # wrong
 
 
-@case("TL2040", says="is no constant")
+@case("TL2040", says="is not a constant")
 def number_of_a_variable() -> None:
     int(te.var("n") + 1)  # wrong
 

@@ -245,7 +245,7 @@ def pipeline_of_a_word() -> None:
     s[p].pipeline("2")  # wrong
 
 
-@case("TL3025", says="the loop 'i1' of 'Y', which it is attached to, do not follow")
+@case("TL3025", says="the loop 'i1' of 'Y', to which it is attached, is not sequential")
 def pipeline_at_a_vector() -> None:
     x, p, y, s = chain_of()
     s[y].vectorize(s[y].op.axis[1])

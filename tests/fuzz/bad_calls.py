@@ -21,7 +21,7 @@ def call_with_too_many_arguments() -> None:
     f(array(), array(), array())  # wrong
 
 
-@case("TL5001", says="is given 'X' by its name")
+@case("TL5001", says="is called with the keyword argument 'X'")
 def call_with_an_argument_by_its_name() -> None:
     f = compiled()
     f(X=array())  # wrong

@@ -38,7 +38,7 @@ def scalar_param_that_is_a_number() -> None:
     te.decl_tensor_intrin(y.op, by_scalar, scalar_params=[2.0])  # wrong
 
 
-@case("TL1021", says="is there twice")
+@case("TL1021", says="is named twice")
 def scalar_param_that_is_there_twice() -> None:
     _, v, y = product()
     te.decl_tensor_intrin(y.op, by_scalar, scalar_params=[v, v])  # wrong
@@ -116,7 +116,7 @@ def scalar_with_two_values() -> None:
     tvm.lower(s, [a, b, c])
 
 
-@case("TL3033", says="does not show the scalar 'v'")
+@case("TL3033", says="does not determine the scalar 'v'")
 def loops_that_do_not_show_the_scalar() -> None:
     x, y, s = rows(body=lambda x: lambda i, j: x[i, j] + 0, dtype="int32")
     a, v = te.placeholder((4,), "int32", name="a"), te.var("v")

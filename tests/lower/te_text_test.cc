@@ -257,7 +257,7 @@ TEST(TeTextErrors, OfIntrinsics) {
        "TL1021 2:11 tensor intrinsic 'f': its computation does not use the scalar s"},
       {"intrinsic f scalar s: float32 scalar s: float32 writes b: global float32[4] "
        "computes (i < 4) = s body { }",
-       "TL1021 2:11 tensor intrinsic 'f': its scalar s is there twice"},
+       "TL1021 2:11 tensor intrinsic 'f': its scalar s is named twice"},
       {"intrinsic f scalar s: float32x4 writes b: global float32[4] computes (i < 4) = 1.0 body { "
        "}",
        "TL1021 2:11 tensor intrinsic 'f': its scalar s is not a variable of a scalar type"},
@@ -376,7 +376,7 @@ TEST(TeTextErrors, OfDirectives) {
       {"vectorize k", "TL2010 5:1 vectorize of the reduction axis 'k' of 'B'"},
       {"scope local layout buffer[(i, j) -> cols=(j, i)]",
        "TL6001 5:20 expected '=', found 'buffer'"},
-      {"scope local layout=buffer[(i, i) -> cols=(i)]", "TL6002 5:31 i is there twice"},
+      {"scope local layout=buffer[(i, i) -> cols=(i)]", "TL6002 5:31 i is named twice"},
       {"scope local layout=buffer[(i, j) -> cols=(j, k)]", "TL6002 5:46 there is no axis k"},
       {"scope local layout=buffer[(i) -> cols=(i)]",
        "TL2017 5:20 the layout has 1 axes, the shape 2"},
@@ -389,7 +389,7 @@ TEST(TeTextErrors, OfDirectives) {
       {"scope shared layout=texture[(i, j) -> rows=(i), lanes=(j)]",
        "TL2017 5:21 a layout of kind 'texture' in the scope 'shared'"},
       {"transform (i) -> (i)", "TL2017 5:11 the transform takes 1 axes, the tensor has 2"},
-      {"transform (i, i) -> (i)", "TL6002 5:15 i is there twice"},
+      {"transform (i, i) -> (i)", "TL6002 5:15 i is named twice"},
       {"transform (i, j) -> (j, k)", "TL6002 5:25 there is no axis k"},
       {"transform (i, j) -> (j, i || j)", "TL6001 5:27 expected ',' or ')', found '||'"},
       {"transform (i, j) -> (j, i/0)", "TL6002 5:27 '0' is out of range for a divisor"},
@@ -430,7 +430,7 @@ TEST(TeTextErrors, OfSize) {
   std::string axes = "i < 1", splits, sum = "a + b";
   for (int i = 0; i < 1000; ++i) axes += fmt::format(", i{} < 1", i);
   EXPECT_THAT(error_in("compute D(" + axes + "): int32 = 1"),
-              ::testing::EndsWith(" more than 1000 axes are loops too deep"));
+              ::testing::EndsWith(" more than 1000 axes nest loops too deeply"));
   for (int i = 0; i < 2500; ++i) {
     splits += fmt::format("split {} factor=1 -> o{}, x{}\n",
                           i == 0 ? "i" : fmt::format("x{}", i - 1), i, i);

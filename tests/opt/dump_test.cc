@@ -46,7 +46,7 @@ Dump dump_of(const F& run) {
   } catch (const InternalError& error) {
     dump.message = error.what();
   }
-  const std::string before = "note: texloom-opt ", behind = " shows it again";
+  const std::string before = "note: texloom-opt ", behind = " reproduces it";
   const size_t begin = dump.message.find(before) + before.size();
   const size_t end = dump.message.find(behind);
   if (end == std::string::npos) {

@@ -192,7 +192,7 @@ TEST(Opt, WrongInput) {
   const Result stage = opt({"-", "--pass=split_kernels"}, kKernels);
   EXPECT_EQ(stage.code, kWrongInput);
   EXPECT_EQ(stage.err,
-            "texloom-opt: pass split_kernels reads stage flattened, the program is at stage "
+            "texloom-opt: pass split_kernels needs stage flattened, but the program is at stage "
             "kernels\n");
   const Result target = opt({"-", "--target=foo"}, kKernels);
   EXPECT_EQ(target.code, kWrongInput);
@@ -267,7 +267,7 @@ TEST(Opt, TellsWarnings) {
       "unrolled i < 5000 { B[0] = 1.0 }\n";
   const Result r = opt({"-", "--pass=unroll_loops"}, text);
   EXPECT_EQ(r.code, kOk);
-  EXPECT_THAT(r.err, StartsWith("warning[TL3021]: the loop 'i' stays a loop"));
+  EXPECT_THAT(r.err, StartsWith("warning[TL3021]: the loop 'i' is not unrolled"));
   EXPECT_EQ(opt({"-", "--pass=unroll_loops", "--verify-diagnostics"}, text).code, kWrongInput);
 }
 
@@ -316,8 +316,9 @@ TEST(Opt, GivesUp) {
 
 TEST(Opt, WrongCommandLine) {
   for (const auto& [arguments, message] :
-       {std::pair<std::vector<std::string>, std::string>{{}, "no file; - is standard input"},
-        {{"-", "x.tl"}, "a second file, 'x.tl'"},
+       {std::pair<std::vector<std::string>, std::string>{{},
+                                                         "no file is given; - is standard input"},
+        {{"-", "x.tl"}, "a second file is given: 'x.tl'"},
         {{"/no/such/file.tl"}, "cannot read '/no/such/file.tl'"},
         {{"-", "--foo"}, "there is no option '--foo'"},
         {{"-", "--pass"}, "there is no option '--pass'"},
@@ -331,7 +332,7 @@ TEST(Opt, WrongCommandLine) {
   }
   EXPECT_THAT(
       opt({"-", "--pass=foo"}, kLoops).err,
-      StartsWith("texloom-opt: there is no pass 'foo'; there are lower, prepare_schedule, "));
+      StartsWith("texloom-opt: there is no pass 'foo'; the passes are lower, prepare_schedule, "));
   EXPECT_EQ(opt({"-", "--print-after=foo"}, kLoops).code, kUsage);
 }
 

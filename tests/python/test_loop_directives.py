@@ -270,7 +270,7 @@ def test_vectorize_around_a_vector(run):
     s[y].bind(i, block())
     s[y].vectorize(j)
     s[y].vectorize(k)
-    with stays_serial("a loop in it is vectorized already"):
+    with stays_serial("a loop in it is already vectorized"):
         check(run, s, x, y)
 
 

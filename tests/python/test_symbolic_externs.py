@@ -259,7 +259,7 @@ def test_declared_buffers_of_symbolic_shapes(dev):
         (lambda n, m: [te.var("s")] * 2, None, "has the stride s along axis 1"),
         (lambda n, m: [1], None, "has 2 axes and 1 strides"),
         (lambda n, m: [m + 1, 1], None, r"has the stride m \+ 1 along axis 0"),
-        (lambda n, m: None, 4, "begins at element 4, but arrays at 0"),
+        (lambda n, m: None, 4, "begins at element 4, but arrays begin at 0"),
     ],
 )
 def test_strides_that_every_array_has(dev, strides, offset, problem):

@@ -255,7 +255,7 @@ def test_text_keeps_how_arrays_lie(dev):
     ("line", "message"),
     [
         ("array 7: [4], buffer[(d0) -> cols=d0]", "no parameter 7"),
-        ("array 0: [5], buffer[(d0) -> cols=d0]", "memory of the parameter 0"),
+        ("array 0: [5], buffer[(d0) -> cols=d0]", "size of the parameter 0"),
         ("value 0: symbol 0", "no such symbol"),
     ],
 )

@@ -219,7 +219,7 @@ def test_analyzer():
     assert str(analyzer.simplify(te.floormod(i, 4))) != "i" and not analyzer.can_prove(i < 4)
     analyzer.bind(i, tvm.ir.Range(0, 4))
     assert str(analyzer.simplify(te.floormod(i, 4))) == "i" and analyzer.can_prove(i < 4)
-    with pytest.raises(TypeError, match="is no variable"):
+    with pytest.raises(TypeError, match="is not a variable"):
         analyzer.bind(i + 1, tvm.ir.Range(0, 4))
     with pytest.raises(tvm.TVMError, match="TL1001.*a range of 0 values"):
         analyzer.bind(i, tvm.ir.Range(4, 4))

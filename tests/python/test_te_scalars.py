@@ -67,10 +67,10 @@ def test_a_bool_chooses(dev):
     [
         ("float32", 1, "'x' is a int, not a float"),
         ("float32", "1", "'x' is a str, not a float"),
-        ("float32", 1e300, r"'x' is 1e\+300, which is no float32"),
-        ("float16", 1e5, "'x' is 100000.0, which is no float16"),
-        ("int8", 128, "'x' is 128, which is no int8"),
-        ("uint64", -1, "'x' is -1, which is no uint64"),
+        ("float32", 1e300, r"'x' is 1e\+300, which is not a valid float32"),
+        ("float16", 1e5, "'x' is 100000.0, which is not a valid float16"),
+        ("int8", 128, "'x' is 128, which is not a valid int8"),
+        ("uint64", -1, "'x' is -1, which is not a valid uint64"),
         ("int32", 1.0, "'x' is a float, not an integer"),
     ],
 )
@@ -125,7 +125,7 @@ def test_other_ways_to_run(dev, tmp_path):
     f.export_library(tmp_path / "f")
     g = tvm.runtime.load_module(tmp_path / "f")
     np.testing.assert_array_equal(result(g, dev, -1, "int8"), VALUES - 1)
-    with pytest.raises(tvm.TVMError, match="TL5002.*'x' is 200, which is no int8"):
+    with pytest.raises(tvm.TVMError, match="TL5002.*'x' is 200, which is not a valid int8"):
         g(200, a, d)
 
 

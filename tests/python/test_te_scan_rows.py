@@ -181,5 +181,5 @@ def test_rows_of_all_columns(run):
     ],
 )
 def test_rows_that_may_not_be_there(row):
-    with pytest.raises(tvm.TVMError, match="TL1024.*not known to be there"):
+    with pytest.raises(tvm.TVMError, match="TL1024.*not known to be computed"):
         Rows(lambda s, t, i, rows: s[row(t, i), i])

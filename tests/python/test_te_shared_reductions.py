@@ -196,7 +196,7 @@ def test_store_predicate_of_the_reader(run):
     ("condition", "message"),
     [
         (lambda tx, ty: tx.var > 29, "holds for no thread"),
-        (lambda tx, ty: ty.var.equal(0), "threadIdx.y, along which its elements are not repeated"),
+        (lambda tx, ty: ty.var.equal(0), "threadIdx.y, but threads along it compute different"),
     ],
 )
 def test_store_predicates_of_a_reader_that_are_refused(condition, message):

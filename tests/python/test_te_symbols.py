@@ -308,7 +308,7 @@ def test_vectors_whose_length_the_call_tells():
 
 def test_pictures_of_what_the_call_tells():
     x, y, s = scaled()
-    with pytest.raises(ValueError, match="'main' has extents that only the call tells"):
+    with pytest.raises(ValueError, match="'main' has extents that are known only at the call"):
         tvm.show(bound(s, y), [x, y])
 
 

@@ -123,7 +123,7 @@ TEST(LaunchPlan, LoopsInLoops) {
   EXPECT_THAT(halves(3), too_long());
   EXPECT_THAT(status_of({loop(1, next, {})}), refused("loop variable 1: an extent that the plan"));
   EXPECT_THAT(status_of({launch(1, {next, 1, 1}, {Immediate{0}, Immediate{0}})}),
-              refused("a grid that no launch has"));
+              refused("the grid of a launch is out of range or not known"));
   const Size none = Size::of(Size::Op::FloorDiv, 8, Size::loop_variable(0));
   EXPECT_THAT(status_of({loop(0, 2, {loop(1, none, {})})}), refused("floordiv(8, 0) has no value"));
   LaunchPlan plan = plan_with({});

@@ -72,7 +72,7 @@ TEST(Result, ReachesIntoItsValue) {
 
 TEST(ResultDeathTest, ReadingTheValueOfAnErrorEndsWithItsText) {
   EXPECT_DEATH(static_cast<void>(*half(3)), "3 is odd");
-  EXPECT_DEATH(static_cast<void>(Result<int>(Status())), "against its state");
+  EXPECT_DEATH(static_cast<void>(Result<int>(Status())), "invalid use of a Result");
 }
 
 }  // namespace

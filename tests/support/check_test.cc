@@ -19,10 +19,10 @@ std::string message_of(const F& f) {
 TEST(Check, TextNamesConditionMessageAndPlace) {
   EXPECT_EQ(message_of([] { check_failed("src/a.cc", 7, "n > 0", "n is -1"); }),
             "internal error: check failed: n > 0: n is -1 (src/a.cc:7); this is a bug in Texloom, "
-            "please report it with the script that shows it");
+            "please report it with the script that reproduces it");
   EXPECT_EQ(message_of([] { check_failed("src/a.cc", 7, "n > 0"); }),
             "internal error: check failed: n > 0 (src/a.cc:7); this is a bug in Texloom, please "
-            "report it with the script that shows it");
+            "report it with the script that reproduces it");
 }
 
 TEST(Check, ThrowsOnlyWhenTheConditionIsFalse) {

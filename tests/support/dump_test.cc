@@ -46,9 +46,9 @@ TEST_F(Dump, HoldsTheProgramAndHowItFailed) {
   ASSERT_EQ(files().size(), 1U);
   const std::string path = files().front();
   EXPECT_THAT(path, MatchesRegex(".*/texloom-......\\.tl"));
-  EXPECT_EQ(message, "it\nfailed\n  note: the program that shows it is in " + path +
+  EXPECT_EQ(message, "it\nfailed\n  note: the program that triggers it is in " + path +
                          ": please attach it\n  note: texloom-opt " + path +
-                         " --pass=p shows it again");
+                         " --pass=p reproduces it");
   std::ifstream in(path);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}),
             "// it\n// failed\n// texloom-opt " + path + " --pass=p\nprogram p\n");

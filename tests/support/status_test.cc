@@ -91,9 +91,8 @@ TEST(Result, ReachesMembers) {
 
 TEST(ResultDeathTest, MisuseEndsTheProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_DEATH((void)half(7).value(),
-               "a Result was used against its state \\(invalid argument: 7 is odd\\)");
-  EXPECT_DEATH((void)Result<int>{Status()}, "a Result was used against its state \\(ok\\)");
+  EXPECT_DEATH((void)half(7).value(), "invalid use of a Result \\(invalid argument: 7 is odd\\)");
+  EXPECT_DEATH((void)Result<int>{Status()}, "invalid use of a Result \\(ok\\)");
 }
 
 Status check_both(int a, int b, int& reached) {

@@ -1,4 +1,5 @@
-// Compiled functions as plain values, for module files (python/texloom/module_file.py), and back.
+// Converts compiled functions to plain values for module files (python/texloom/module_file.py), and
+// back.
 
 #include <pybind11/stl.h>
 
@@ -12,7 +13,7 @@ namespace texloom::python {
 
 namespace {
 
-// As Python has them: see compile/stored_module.h.
+// The Python form of what compile/stored_module.h declares.
 using KernelTuple = std::pair<std::string, std::string>;
 using ArrayTuple = std::pair<ir::Shape, std::string>;
 using ValueTuple = std::tuple<size_t, size_t, std::string>;
@@ -20,7 +21,7 @@ using ValueTuple = std::tuple<size_t, size_t, std::string>;
 py::dict store_function(const PyFunction& f) {
   if (!f.module.checks.empty()) {
     throw py::value_error(
-        "a checked function is not kept in a file, which has no place for the lines that it "
+        "a checked function cannot be saved, because a file does not store the lines that it "
         "reports: build it without checked=True");
   }
   const compile::StoredModule stored = compile::store(f.module);

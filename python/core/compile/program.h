@@ -1,4 +1,4 @@
-// Programs as Python holds them.
+// Programs as Python objects.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace texloom::python {
 
 using PyProgram = compile::SourceProgram;
 
-// For a call from Python: verify after every pass where TEXLOOM_DEBUG is set, and blame the user's
-// line.
+// The options for a call from Python: verify after every pass if TEXLOOM_DEBUG is set, and report
+// errors at the user's line.
 compile::CompileOptions compile_options(bool checked = false);
 
-// Lets Ctrl-C end a compilation that runs without Python's lock. Call it without the lock.
+// Lets Ctrl-C end a compilation that runs without the GIL. Call it without holding the GIL.
 void hear_interrupt();
 
 // Shows the warnings at the user's line.

@@ -1,4 +1,5 @@
-// A program as pictures show it: its buffers, its loop nests, and the bytes that its kernels move.
+// Describes a program for pictures: its buffers, its loop nests, and the bytes that its kernels
+// move.
 
 #include <pybind11/stl.h>
 
@@ -23,7 +24,7 @@ struct PyPlacedBuffer {
   bool operator==(const PyPlacedBuffer& other) const { return node.same_as(other.node); }
 };
 
-// (how it is written, how many values it has) of each digit.
+// (text, number of values) of each digit.
 py::list digits(const LayoutParts& parts, const Shape& shape) {
   const std::vector<std::string> names = axis_names(shape.size());
   py::list rows;
@@ -62,7 +63,7 @@ std::vector<PyPlacedBuffer> read_by(const Stmt& s) {
 
 std::string name_of(const Expr& var) { return as<Var>(var)->name; }
 
-// The word that the loop begins with in the text form; the tag alone for a thread axis.
+// The keyword of the loop in the text form; for a thread axis only its tag.
 std::string word_of(const For& loop) {
   if (loop.loop == LoopKind::Thread) return to_string(loop.tag);
   return std::string(loop_word(loop.loop));
@@ -110,8 +111,8 @@ py::dict allocation(const Buffer& buffer) {
   return d;
 }
 
-// A statement that declares or binds something for the rest of its block is followed by that rest,
-// as in the text form.
+// Appends the rows of a statement. A statement that declares or binds something for the rest of its
+// block is followed by that rest, as in the text form.
 void append(py::list& rows, const Stmt& s) {
   visit(
       s, [&](const For& n) { rows.append(loop(n)); },
@@ -162,7 +163,7 @@ py::dict movement(const lower::Movement& m) {
   return d;
 }
 
-// (buffer, what is read, what is written)
+// (buffer, bytes read, bytes written) of each buffer.
 py::list traffic(const Kernel& kernel) {
   py::list rows;
   for (const lower::Traffic& t : lower::traffic_of(kernel)) {
@@ -181,8 +182,8 @@ py::list kernels(const PyProgram& program) {
   if (!program.state->program.symbols.empty() ||
       !std::all_of(all.begin(), all.end(), has_constant_grid)) {
     throw py::value_error(fmt::format(
-        "'{}' has extents that only the call tells, or a loop of the launch plan; pictures and "
-        "counts are of constant ones",
+        "'{}' has extents that are known only at the call, or a loop in its launch plan; pictures "
+        "and counts need constant extents",
         program.state->program.name));
   }
   py::list rows;
@@ -239,7 +240,7 @@ void bind_program_view(py::module_& m) {
       .def_property_readonly("lanes",
                              [](const PyPlacedBuffer& b) { return b.node->layout.lane_count(); })
       .def("index_at", index_at, py::arg("row"), py::arg("column"), py::arg("lane"),
-           "The logical index that lies there; None for padding.")
+           "The logical index of the element there; None for padding.")
       .def("__eq__", [](const PyPlacedBuffer& a, const PyPlacedBuffer& b) { return a == b; })
       .def("__hash__", [](const PyPlacedBuffer& b) {
         return py::hash(py::int_(reinterpret_cast<uintptr_t>(b.node.get())));

@@ -69,7 +69,7 @@ py::object for_target(const PyProgram& program, const std::string& target) {
   return scheduled ? py::cast(*std::move(scheduled)) : py::none();
 }
 
-// Lowers without Python's lock, so that other threads run.
+// Lowers without the GIL, so that other threads can run.
 template <class Lower>
 lower::Lowering without_lock(const Lower& run) {
   const ReleasedLock unlocked;

@@ -1,4 +1,4 @@
-// Targets by their text.
+// Parses targets.
 
 #include <pybind11/stl.h>
 

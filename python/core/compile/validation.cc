@@ -1,4 +1,4 @@
-// Running the versions of a program, and how far their results may differ: for texloom.fuzz.
+// Runs the versions of a program and bounds how far their results may differ, for texloom.fuzz.
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -34,8 +34,8 @@ validation::Invocation call_of(const py::list& arrays, Symbols symbols) {
   return call;
 }
 
-// For each argument that is a tensor its name, dtype and shape, whether it is an input, whether it
-// may begin anywhere in its image, the shape of its array and the places of its elements there.
+// For each tensor argument: its name, dtype and shape, whether it is an input, whether it may begin
+// anywhere in its image, the shape of its array, and the positions of its elements in that array.
 py::list arguments_at_call(const PyProgram& program, Symbols symbols) {
   py::list rows;
   const validation::Invocation call{{}, std::move(symbols)};
@@ -46,7 +46,7 @@ py::list arguments_at_call(const PyProgram& program, Symbols symbols) {
   return rows;
 }
 
-// The arguments that are numbers: where each stands among all, and its name.
+// For each argument that is a number: its position among all arguments, and its name.
 py::list symbol_arguments(const PyProgram& program) {
   py::list rows;
   for (const lower::SymbolArgument& argument : program.state->symbol_arguments) {

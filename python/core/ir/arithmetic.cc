@@ -1,4 +1,4 @@
-// Simplification and proofs.
+// Binds the simplifier and prover.
 
 #include "core/handles.h"
 #include "ir/arith/simplify.h"
@@ -10,7 +10,7 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// Ranges of variables, and the variables, since ranges are found by their addresses.
+// The ranges of variables, and the variables themselves, by whose addresses ranges are found.
 struct PyAnalyzer {
   arith::Ranges ranges;
   Exprs variables;
@@ -24,14 +24,14 @@ struct PyAnalyzer {
 }  // namespace
 
 void bind_arithmetic(py::module_& m) {
-  py::class_<PyAnalyzer>(m, "Analyzer", "Simplifies expressions by what is known of variables.")
+  py::class_<PyAnalyzer>(m, "Analyzer", "Simplifies expressions, given ranges of variables.")
       .def(py::init<>())
       .def("_bind",
            [](PyAnalyzer& a, const py::object& variable, int64_t first, int64_t extent) {
              const Expr node = to_expr(variable);
              if (as<Var>(node) == nullptr) {
                fail(user_location(), Code::BadDirectiveArgument, "bind one made by te.var",
-                    "bind of {}, which is no variable", to_string(node));
+                    "bind of {}, which is not a variable", to_string(node));
              }
              if (extent < 1) {
                fail(user_location(), Code::BadShape, "give a Range of at least one value",
@@ -44,7 +44,7 @@ void bind_arithmetic(py::module_& m) {
           [](const PyAnalyzer& a, const py::object& expr) {
             return PyExpr{arith::simplify(to_expr(expr), a.ranges)};
           },
-          py::arg("expr"), "An equal expression, shorter where that is known.")
+          py::arg("expr"), "An equal expression, simplified if possible.")
       .def(
           "_bounds",
           [](const PyAnalyzer& a, const py::object& expr) {
@@ -55,13 +55,13 @@ void bind_arithmetic(py::module_& m) {
             return py::make_tuple(end(interval.has_min(), interval.min),
                                   end(interval.has_max(), interval.max));
           },
-          "The lowest and the highest value that the integer expression may have; None: unknown.")
+          "Bounds of the integer expression's value, lowest and highest; None if unknown.")
       .def(
           "can_prove",
           [](const PyAnalyzer& a, const py::object& condition) {
             return arith::prove(to_expr(condition), a.ranges);
           },
-          py::arg("expr"), "Whether the condition is known to hold for all values.");
+          py::arg("expr"), "Whether the condition is proved for all values.");
 }
 
 }  // namespace texloom::python

@@ -5,19 +5,19 @@
 
 namespace texloom::python {
 
-// Describes for `binds=` how an argument lies in memory. Statements access it by its logical
-// indices, wherever a schedule puts it.
+// Describes the memory layout of an argument, for `binds=`. Statements access it by its logical
+// indices, wherever a schedule places it.
 struct PyBuffer {
   explicit PyBuffer(lower::BufferDeclaration d)
       : declaration(std::move(d)), node(made_by(declaration)) {}
   lower::BufferDeclaration declaration;
   ir::Buffer node;
-  // Those of a view in a tensor intrinsic (schedule/operation/tensor_intrinsic.h). For a whole
-  // array they state what has to hold anyway (schedule/operation/compact_view.h).
+  // The strides of a view in a tensor intrinsic (schedule/operation/tensor_intrinsic.h). For a
+  // whole array they must be those of a compact array (schedule/operation/compact_view.h).
   ir::Exprs strides;
   ir::Expr offset;
   int64_t offset_factor = 1;
-  bool names_scope = false;  // else the scope is that of plain arguments
+  bool names_scope = false;  // otherwise the scope is that of plain arguments
 
   bool is_view() const { return !strides.empty() || offset; }
 

@@ -20,7 +20,7 @@ PyExpr apply(BinaryOp op, const py::handle& a, const py::handle& b) {
   return {schedule::apply(op, to_expr(a), to_expr(b), user_location())};
 }
 
-// Comparisons stand for themselves; as a Python bool, == and != compare identity.
+// The Python truth value of an expression: constants have one, and == and != compare identity.
 bool truth(const PyExpr& e) {
   if (const int64_t* value = int_value(e.node)) return *value != 0;
   if (const auto* n = as<Binary>(e.node)) {
@@ -34,7 +34,7 @@ bool truth(const PyExpr& e) {
 
 py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
 
-// Arithmetic with a whole tensor is the tensor's own.
+// Arithmetic with a whole tensor is left to the tensor's operators.
 template <class Class>
 void bind_arithmetic(Class& c) {
   const auto both = [&c](const char* name, const char* reflected, BinaryOp op) {
@@ -84,7 +84,7 @@ template <class Class>
 void bind_operators(Class& c) {
   bind_arithmetic(c);
   bind_order(c);
-  // Compared with something that has no value, identity decides, as everywhere in Python.
+  // A comparison with an object that is no expression compares identity, as usual in Python.
   const auto equality = [&c](const char* name, BinaryOp op) {
     c.def(name, [op](const py::object& a, const py::object& b) {
       return is_expr(b) ? py::cast(apply(op, a, b)) : not_implemented();
@@ -102,7 +102,7 @@ void bind_operators(Class& c) {
 [[noreturn]] void refuse_number(const PyExpr& e) {
   fail(user_location(), Code::BadDirectiveArgument,
        "write it with te's functions and operators, which take expressions",
-       "a number is wanted, and the expression {} is no constant", to_string(e.node));
+       "expected a number, but the expression {} is not a constant", to_string(e.node));
 }
 
 void bind_expr(py::module_& m) {
@@ -177,12 +177,12 @@ std::string slice_text(const PyTensorSlice& s) {
   return fmt::format("{}[{}]", s.tensor->name, text);
 }
 
-// As operands a tensor without axes and a slice with all its indices are elements; others are
-// refused with the number of their axes. te/tensor.py gives tensors their arithmetic.
+// As operands, a tensor without axes and a slice with all its indices are elements; others are
+// refused, naming the number of their axes. te/tensor.py gives tensors their arithmetic.
 void bind_tensor_operands(py::module_& m) {
   py::class_<PyTensor> tensor(m, "Tensor", "The result of an operation.");
   bind_order(tensor);
-  py::class_<PyTensorSlice> slice(m, "TensorSlice", "A tensor with its first indices given.");
+  py::class_<PyTensorSlice> slice(m, "TensorSlice", "A tensor indexed by only its first indices.");
   bind_operators(slice);
   slice.def("__hash__", [](const py::object& s) { return std::hash<const void*>()(s.ptr()); })
       .def("same_as", [](const py::object& a, const py::object& b) { return a.is(b); })
@@ -217,7 +217,7 @@ IterVar thread_axis_of(const std::string& tag, const SourceLocation& where) {
   return make_thread_axis(*parsed, where);
 }
 
-// A domain is for the script to read: bind takes that of the axis that it binds.
+// The domain is only for the script to read: bind uses that of the axis that it binds.
 PyIterVar thread_axis(const std::string& tag, const py::object& begin, const py::object& end) {
   const IterVar axis = thread_axis_of(tag, user_location());
   if (begin.is_none()) return {axis};
@@ -233,8 +233,8 @@ PyIterVar thread_axis(const std::string& tag, const py::object& begin, const py:
   return {result};
 }
 
-// A constant in each lane of the type, which `make` makes of the element's type. Those of several
-// lanes are for statements.
+// A constant with the same value in each lane of the type; `make` creates it for the element's
+// type. Constants with several lanes are for statements.
 PyExpr in_each_lane(const py::handle& dtype, FunctionRef<Expr(Type)> make) {
   const Type type = to_vector_type(dtype);
   const Expr element = make(type.element());
@@ -256,7 +256,7 @@ void bind_functions_of_te(py::module_& m) {
     const SourceLocation where = user_location();
     if (parse_thread_tag(name)) {
       fail(where, Code::BadThreadAxis, fmt::format("use te.thread_axis(\"{}\").var", name),
-           "a variable called '{}', as the thread index is", name);
+           "a variable is named '{}', like the thread index", name);
     }
     return PyExpr{make_var(name, to_type(dtype), where)};
   });
@@ -291,7 +291,7 @@ void bind_functions_of_te(py::module_& m) {
   });
   m.def(
       "dtype_name", [](const py::object& dtype) { return to_string(to_type(dtype)); },
-      "The name of a dtype, which may be NumPy's.");
+      "The name of a dtype; NumPy dtypes are accepted.");
   m.def("popcount", [](const py::object& value) {
     return PyExpr{schedule::popcount(to_expr(value), user_location())};
   });
@@ -321,8 +321,8 @@ void bind_functions_of_te(py::module_& m) {
 
 namespace {
 
-// What NumPy calls its dtypes, and types such as np.float32, is what they are called here. A word
-// without a width means 32 bits, as in TVM.
+// The name of a dtype: dtypes of NumPy, and types such as np.float32, have the same names here. A
+// name without a width means 32 bits, as in TVM.
 std::string dtype_name(const py::handle& dtype) {
   if (py::isinstance<py::str>(dtype)) {
     const auto name = dtype.cast<std::string>();
@@ -350,7 +350,7 @@ Type to_type(const py::handle& dtype) {
   if (type.is_scalar()) return type;
   fail(user_location(), Code::UnknownType,
        fmt::format("use {}: vectorize makes vectors", to_string(type.element())),
-       "elements are no vectors, as of dtype '{}'", to_string(type));
+       "the element type is a vector, '{}'", to_string(type));
 }
 
 bool is_expr(const py::handle& value) {
@@ -390,7 +390,7 @@ Expr to_expr(const py::handle& value) {
     return to_expr(value.attr("item")());
   fail(user_location(), Code::BadDirectiveArgument,
        "give a number, an expression, an axis, or a tensor with all its indices",
-       "an expression is wanted, not a {}",
+       "expected an expression, not a {}",
        py::str(py::type::of(value).attr("__name__")).cast<std::string>());
 }
 

@@ -1,4 +1,4 @@
-// Calls of functions that a script defines in C, and pointers for them.
+// Binds calls of functions that a script defines in C, and pointers for their arguments.
 
 #include <pybind11/stl.h>
 
@@ -18,8 +18,8 @@ PyExpr checked(Expr e) {
   const std::string problem = type_problem(e, {.logical = true});
   if (problem.empty()) return {std::move(e)};
   fail(e->location, Code::BadForeignCall,
-       "use integers, float32 or float64 and row-major buffers of them, converted with .astype "
-       "where they are others, and a name of C",
+       "pass integers, float32 or float64 (convert other types with .astype) and row-major buffers "
+       "of them, and use a valid C name",
        "{}: {}", to_string(e), problem);
 }
 
@@ -29,7 +29,7 @@ PyExpr foreign_call(const py::object& dtype, const std::string& function, bool p
       make_foreign_call(to_type(dtype), function, pure, to_exprs(arguments), user_location()));
 }
 
-// A pointer into the buffer, `offset` elements after its first.
+// A pointer into the buffer, `offset` elements after the first.
 PyExpr pointer(const PyBuffer& b, bool reads, bool writes, const py::object& offset) {
   const Access access = reads && writes ? Access::ReadWrite : writes ? Access::Write : Access::Read;
   Exprs extents = b.node->extents;
@@ -41,7 +41,7 @@ PyExpr pointer(const PyBuffer& b, bool reads, bool writes, const py::object& off
                               user_location()));
 }
 
-// A call that has an effect is a statement; any other expression stays what it is.
+// Turns a call with side effects into a statement; any other expression stays unchanged.
 py::object evaluated(const PyExpr& e) {
   Stmt s = make_evaluate(e.node, user_location());
   if (!type_problem(s, {.logical = true}).empty()) return py::cast(e);

@@ -1,4 +1,4 @@
-// The class of an expression in `tir`, and the fields of that class.
+// Returns the class of an expression in `tir`, and the fields of that class.
 
 #include <pybind11/stl.h>
 
@@ -90,7 +90,7 @@ py::object constant(const Expr& e) {
   throw py::attribute_error("only a constant has a value; this is " + to_string(e));
 }
 
-// The field, or an AttributeError that names the class.
+// Returns the field, or raises an AttributeError that names the class.
 template <class Node, class Field>
 auto field(const char* name, Field get) {
   return [name, get](const PyExpr& e) {

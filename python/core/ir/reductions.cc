@@ -1,4 +1,4 @@
-// Reductions over axes, by the reducers of te and by those of the user's own.
+// Binds reductions over axes, by te's reducers and by user-defined ones.
 
 #include <pybind11/stl.h>
 
@@ -27,7 +27,7 @@ schedule::ReductionDomain domain(const py::list& axes, const py::object& where,
   return d;
 }
 
-// One expression for each of the values that are reduced together.
+// Returns one expression for each of the values that are reduced together.
 std::vector<PyExpr> reduce_by(const std::string& name, const py::list& lhs, const py::list& rhs,
                               const py::list& results, const py::list& identities,
                               const py::list& sources, const schedule::ReductionDomain& domain) {

@@ -1,4 +1,4 @@
-// Buffers and statements, as tir.ir_builder makes them, and externs made of them.
+// Binds buffers and statements, as tir.ir_builder makes them, and externs made of them.
 
 #include <pybind11/stl.h>
 
@@ -39,7 +39,7 @@ Exprs to_indices(const BufferNode& buffer, const py::object& given) {
   return indices;
 }
 
-// The last index becomes those of consecutive elements.
+// Widens the last index to those of consecutive elements.
 void widen(Exprs& indices, int lanes, const BufferNode& buffer) {
   if (lanes == 1) return;
   if (indices.empty() || !indices.back()->type.is_scalar()) {
@@ -62,7 +62,8 @@ PyExpr load(const Buffer& buffer, const py::object& begin, const py::object& dty
   return {make_load(buffer, std::move(indices), user_location())};
 }
 
-// A Python number takes the buffer's type; a value of another type is none of the buffer's.
+// Stores a value. A Python number is converted to the buffer's type; a value of another type is
+// refused.
 PyStmt store(const Buffer& buffer, const py::object& begin, const py::object& given) {
   Exprs indices = to_indices(*buffer, begin);
   Expr value = to_expr(given);
@@ -101,7 +102,7 @@ LoopKind loop_kind(const std::string& kind) {
   return LoopKind::Serial;
 }
 
-// The line of a call that says something of the rest of its block.
+// The line of a call that applies to the rest of its block.
 struct PyLocation {
   SourceLocation value;
 };
@@ -115,12 +116,12 @@ PyStmt thread_loop(const PyIterVar& axis, const py::object& given, const PyStmt&
   }
   if (axis.node->kind != IterKind::Thread) {
     fail(where.value, Code::BadThreadAxis, "make it by te.thread_axis(\"threadIdx.x\")",
-         "'{}' is no thread axis", axis.node->name());
+         "'{}' is not a thread axis", axis.node->name());
   }
   return {make_thread_for(var, extent, axis.node->tag, body.node, where.value)};
 }
 
-// The statement, with their values for the variables that the buffers have as strides and offsets.
+// Substitutes values for the variables that buffers have as strides and offsets.
 Stmt with_compact_arrays(const std::string& name,
                          const std::vector<const std::vector<PyBuffer>*>& buffers,
                          const Stmt& statement) {
@@ -138,8 +139,8 @@ Stmt with_compact_arrays(const std::string& name,
       const auto problem = views.add(b.declaration.shape, b.strides, b.offset);
       if (!problem) continue;
       fail(user_location(), Code::BadExtern,
-           "leave strides and elem_offset out, or give variables of their own: te.var(\"stride\")",
-           "extern '{}' is given a buffer of no whole array: '{}' {}", name, b.node->name,
+           "leave out strides and elem_offset, or use separate variables: te.var(\"stride\")",
+           "extern '{}' has a buffer that is not a whole array: '{}' {}", name, b.node->name,
            *problem);
     }
   }
@@ -169,7 +170,7 @@ std::vector<PyTensor> external(const std::string& name, const std::string& tag,
 }
 
 void bind_buffer(py::module_& m) {
-  py::class_<PyBuffer>(m, "Buffer", "Memory of a declared shape, as statements access it.")
+  py::class_<PyBuffer>(m, "Buffer", "Memory of a declared shape that statements access.")
       .def_property_readonly("name", [](const PyBuffer& b) { return b.node->name; })
       .def_property_readonly("dtype", [](const PyBuffer& b) { return to_string(b.node->type); })
       .def_property_readonly(
@@ -177,11 +178,11 @@ void bind_buffer(py::module_& m) {
           [](const PyBuffer& b) { return py::tuple(py::cast(wrap(schedule::shape_of(*b.node)))); })
       .def_property_readonly(
           "strides", [](const PyBuffer& b) { return wrap(b.strides); },
-          "As they were declared; empty: the elements are compact.")
+          "The declared strides; empty if the elements are compact.")
       .def_property_readonly(
           "elem_offset",
           [](const PyBuffer& b) { return PyExpr{b.offset ? b.offset : make_int(0)}; },
-          "Zero, where nothing else was declared: the first element is where the memory begins.")
+          "The declared offset of the first element; by default zero, the start of the memory.")
       .def("scope", [](const PyBuffer& b) { return to_string(b.declaration.scope); })
       .def("__repr__", [](const PyBuffer& b) { return "buffer " + b.node->name; })
       .def(
@@ -190,7 +191,7 @@ void bind_buffer(py::module_& m) {
             return load(b.node, begin, dtype);
           },
           py::arg("begin"), py::arg("dtype") = py::none(),
-          "The element at these indices; of a type such as float32x4, it and the next ones.")
+          "The element at these indices; for a type such as float32x4, it and the next ones.")
       .def(
           "vstore",
           [](const PyBuffer& b, const py::object& begin, const py::object& value) {
@@ -213,7 +214,7 @@ void bind_statements_of_builder(py::module_& m) {
     d.scope = schedule::parse_storage(scope, "", Shape(), where).scope;
     if (d.scope.texture) {
       fail(where, Code::BadExtern, "read a tensor that lies in a texture as an input",
-           "'{}' is allocated in a texture by a statement", name);
+           "a statement allocates '{}' in a texture", name);
     }
     d.location = where;
     return PyBuffer{d};
@@ -245,7 +246,7 @@ void bind_statements_of_builder(py::module_& m) {
   });
   m.def(
       "reads_memory", [](const PyExpr& e) { return arith::reads_memory(e.node); },
-      "Whether the value may be another one after a store.");
+      "Whether a store may change the value.");
   m.def("make_barrier", [] { return PyStmt{make_barrier(user_location())}; });
 }
 

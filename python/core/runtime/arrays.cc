@@ -25,7 +25,7 @@ using namespace ir;  // the whole file speaks of IR types
 
 namespace {
 
-// Runs what may take long without Python's lock, so that other threads go on.
+// Runs `work`, which may take long, without the GIL, so that other threads can run.
 template <class Work>
 Status without_lock(const Work& work) {
   const ReleasedLock released;
@@ -39,13 +39,13 @@ std::span<const std::byte> bytes_of(const py::array& array) {
   return {static_cast<const std::byte*>(array.data()), static_cast<size_t>(array.nbytes())};
 }
 
-// bfloat16 does not exist in NumPy. Python gets its bits, which nd.py reads as bfloat16.
+// NumPy has no bfloat16: Python gets the bits, which nd.py reads as bfloat16.
 py::dtype numpy_dtype(Type type) {
   return py::dtype(type.code == TypeCode::BFloat ? "uint16" : to_string(type));
 }
 
-// Where a new texture array begins in its image. Without a size the image ends where the array
-// does.
+// Where a new texture array begins in its image. Without a size, the image ends where the array
+// ends.
 struct Placement {
   hal::Offset2D origin;
   std::optional<hal::Extent2D> image;
@@ -81,8 +81,8 @@ hal::TextureRegion region_of(const PyArray& array) {
            static_cast<uint32_t>(array.layout.row_count())}};
 }
 
-// A texture's fold follows the target's limits alone, as that of an argument of a function built
-// for the target does. A layout that the user wrote is taken as it is.
+// A texture is folded by the target's limits only, like an argument of a function built for that
+// target. A layout that the user gives is used unchanged.
 Layout array_layout(const Shape& shape, const schedule::Storage& storage, const Target& target,
                     const hal::DeviceInfo& info) {
   const bool stated = storage.layout.has_value();
@@ -116,7 +116,7 @@ schedule::Storage array_storage(const std::string& scope_text, const std::string
       if (parse_scope(s)->memory == MemoryScope::Global) known += (known.empty() ? "" : ", ") + s;
     }
     fail(where, Code::UnknownScope, "use one of " + known,
-         "an array cannot lie in the memory scope '{}'", scope_text);
+         "an array cannot be in the memory scope '{}'", scope_text);
   }
   return schedule::parse_storage(scope_text, layout, shape, where);
 }
@@ -143,7 +143,7 @@ void check_shape(const Shape& shape, const schedule::Storage& storage, Type type
   }
 }
 
-// Writes and reads the array's buffer or rectangle, with each element at its place.
+// Write and read the array's buffer or rectangle, with each element at its position.
 void upload(const PyArray& array, std::span<const std::byte> places) {
   hal::Device& device = *open_device(array.device);
   const hal::HostSpan span(device.options().profile.get(), "array to device");
@@ -169,7 +169,7 @@ void download(const PyArray& array, std::span<std::byte> places) {
 
 using Pair = std::pair<uint32_t, uint32_t>;
 
-// A new array, on whatever device.
+// A new array, independent of the device.
 struct ArrayDesc {
   Type type;
   schedule::Storage storage;
@@ -190,7 +190,7 @@ ArrayDesc checked_desc(const Shape& shape, const py::object& dtype, const std::s
   if (is_texture && !is_texel_type(type)) {
     fail(where, Code::TextureElementType,
          "textures hold float16, float32 and integers of 8, 16 and 32 bits",
-         "an array of dtype {} cannot lie in a texture", to_string(type));
+         "an array of dtype {} cannot be in a texture", to_string(type));
   }
   check_shape(shape, storage, type, where);
   return {type, std::move(storage), parse_target(target, where)};
@@ -258,7 +258,7 @@ uint64_t PyArray::bytes() const {
 void bind_arrays(py::module_& m) {
   py::class_<PyArray>(m, "NDArray", "A tensor on a device, in a buffer or a texture.")
       .def("numpy", &to_numpy,
-           "A NumPy copy; waits for all work on the device. Of bfloat16 the bits, as uint16.")
+           "A NumPy copy; waits for all work on the device. For bfloat16 its bits, as uint16.")
       .def("_assign", &copy_from, py::arg("source"),
            "Copies a NumPy array of the same shape and dtype; for bfloat16 its bits, as uint16.")
       .def_property_readonly("shape",

@@ -1,4 +1,4 @@
-// Arrays as Python holds them.
+// Arrays as Python objects.
 #pragma once
 
 #include "core/runtime/open_devices.h"
@@ -8,7 +8,7 @@
 
 namespace texloom::python {
 
-// A tensor on a device. The binding holds its memory.
+// A tensor on a device. The binding owns its memory.
 struct PyArray {
   PyDevice device;
   ir::Type type;
@@ -16,7 +16,7 @@ struct PyArray {
   ir::StorageScope scope;
   hal::Binding binding;
 
-  // Of the whole buffer, or of the array's rectangle in an image, padding included.
+  // The size of the whole buffer, or of the array's rectangle in an image, including padding.
   uint64_t bytes() const;
 };
 

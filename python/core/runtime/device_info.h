@@ -1,4 +1,4 @@
-// Facts about devices as Python dictionaries.
+// Describes devices as Python dictionaries.
 #pragma once
 
 #include "core/handles.h"
@@ -8,7 +8,7 @@ namespace texloom::python {
 
 py::dict info_dict(const hal::DeviceInfo& info);
 
-// Bytes and objects by kind of memory, and statistics of the workspace pool.
+// The bytes and objects in each kind of memory, and the statistics of the workspace pool.
 py::dict memory_dict(hal::Device& device);
 
 }  // namespace texloom::python

@@ -1,4 +1,4 @@
-// Devices, and what each says about itself.
+// Binds devices and what they report about themselves.
 
 #include <pybind11/operators.h>
 #include <pybind11/stl.h>
@@ -55,7 +55,7 @@ void bind_devices(py::module_& m) {
       .def("__repr__", [](const PyDevice& d) { return to_string(d); })
       .def(
           "sync", [](const PyDevice& d) { wait_for(*open_device(d)); },
-          "Waits for all work given to the device; Ctrl-C is heard.")
+          "Waits for all work submitted to the device; Ctrl-C ends the wait.")
       .def_property_readonly(
           "_target",
           [](const PyDevice& d) { return to_string(compile::target_of(open_device(d)->info())); })
@@ -65,8 +65,8 @@ void bind_devices(py::module_& m) {
                              [](const PyDevice& d) { return info_dict(open_device(d)->info()); })
       .def_property_readonly(
           "memory_statistics", [](const PyDevice& d) { return memory_dict(*open_device(d)); },
-          "Bytes and objects that arrays and programs have in each kind of memory, now and at most "
-          "at one time; what the workspace pool holds and has done.");
+          "The current and peak bytes and objects of arrays and programs in each kind of memory, "
+          "and the statistics of the workspace pool.");
   m.def("driver_names", driver_names);
   m.def("devices_of", devices_of);
   m.def("all_devices", all_devices);

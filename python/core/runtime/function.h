@@ -1,4 +1,4 @@
-// Compiled functions as Python holds them.
+// Compiled functions as Python objects.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace texloom::python {
 
-// A compiled module with its executors, which are made for each device at the first call with
-// arrays of that device.
+// A compiled module with its executors, one for each device, created at the first call with arrays
+// of that device.
 struct PyFunction {
   explicit PyFunction(compile::CompiledModule m) : module(std::move(m)) {}
 

@@ -1,4 +1,4 @@
-// Compiled functions: kernels to look at, and calls.
+// Binds compiled functions: inspects their kernels and calls them.
 
 #include <fmt/ranges.h>
 #include <pybind11/stl.h>
@@ -35,7 +35,8 @@ std::string place_text(const Layout& layout) {
   return layout == linear_layout(layout.shape) ? "a buffer" : to_string(layout);
 }
 
-// Checks the elements of an argument; the runtime, which does not know them, checks the memory.
+// Checks the dtype, shape and layout of an argument; the runtime, which does not know them, checks
+// the memory.
 void check_argument(const PyArray& array, const BufferNode& param, const Layout& layout,
                     const SourceLocation& where) {
   if (array.type != param.type) {
@@ -44,11 +45,11 @@ void check_argument(const PyArray& array, const BufferNode& param, const Layout&
          "the argument '{}' has dtype {}, but the array has {}", param.name, to_string(param.type),
          to_string(array.type));
   }
-  // Symbolic extents are held against the arrays when the symbols have values.
+  // Symbolic extents are compared with the arrays once the symbols have values.
   if (param.is_symbolic()) {
     if (!same_places(array.layout, linear_layout(array.layout.shape))) {
       fail(where, Code::WrongScope, "make the array without mem_scope and layout",
-           "the argument '{}' lies in a row-major buffer, but the array in {}", param.name,
+           "the argument '{}' must be in a row-major buffer, but the array is in {}", param.name,
            place_text(array.layout));
     }
     return;
@@ -63,12 +64,12 @@ void check_argument(const PyArray& array, const BufferNode& param, const Layout&
     fail(where, Code::WrongScope,
          "make the array with the argument's scope or layout (nd.empty(..., mem_scope=..., "
          "layout=...)) and the target that the function was built for",
-         "the argument '{}' lies in {}, but the array in {}", param.name, place_text(layout),
+         "the argument '{}' must be in {}, but the array is in {}", param.name, place_text(layout),
          place_text(array.layout));
   }
 }
 
-// Fails for a tensor that does not lie in its image as the kernels expect.
+// Fails if a tensor is not where the kernels expect it in its image.
 void check_place(const hal::Binding& binding, const BufferNode& param,
                  const SourceLocation& where) {
   const auto* texture = std::get_if<hal::TextureBinding>(&binding);
@@ -106,7 +107,7 @@ runtime::LaunchPlan plan_for(const compile::CompiledModule& module, const PyDevi
   return plan;
 }
 
-// Builds the kernels when the function runs on this device for the first time.
+// Returns the executor for the device; builds the kernels if the function first runs there.
 Result<Executor> executor_on(PyFunction& f, const PyDevice& device,
                              const std::shared_ptr<hal::Device>& opened) {
   const ReleasedLock released;
@@ -134,8 +135,8 @@ std::vector<int64_t> symbol_values(const runtime::LaunchPlan& plan, const CallAr
        values.status().message());
 }
 
-// The executor has checked where the arguments lie, and refuses them. Fails with the user's
-// diagnostic if it is known for what.
+// Called after the executor has refused the arguments: fails with a diagnostic for the user if the
+// reason is known.
 void explain(const PyFunction& f, runtime::PlanExecutor& executor,
              std::span<const hal::Binding> bindings, const std::vector<int64_t>& symbols,
              const SourceLocation& where) {
@@ -144,8 +145,7 @@ void explain(const PyFunction& f, runtime::PlanExecutor& executor,
   const auto overlap = executor.find_alias(bindings, symbols);
   throw_if_error(overlap.status());
   if (const auto& alias = *overlap) {
-    fail(where, Code::AliasedArguments,
-         "pass an array of its own for each argument that is written",
+    fail(where, Code::AliasedArguments, "pass a separate array for each argument that is written",
          "the arguments '{}' and '{}' overlap in memory, and one of them is written",
          params[alias->first]->name, params[alias->second]->name);
   }
@@ -226,12 +226,12 @@ void enqueue(PyFunction& f, int times, const py::args& args) {
     check_argument(array, *params[i], f.module.array_layouts[i], where);
     if (device && *device != array.device) {
       fail(where, Code::WrongDevice, "copy all arguments to one device",
-           "the argument '{}' lies on {}, but those before it on {}", params[i]->name,
+           "the argument '{}' is on {}, but earlier arguments are on {}", params[i]->name,
            to_string(array.device), to_string(*device));
     }
     device = array.device;
     arguments.bindings.push_back(array.binding);
-    // The plan knows tensors as kernels see them: transform_layout may have given other axes.
+    // The plan has tensors as kernels see them, possibly with other axes after transform_layout.
     arguments.shapes.push_back(params[i]->is_symbolic() ? array.layout.shape : params[i]->shape);
   }
   if (!device) return;
@@ -244,7 +244,7 @@ void call(PyFunction& f, const py::args& args, const py::kwargs& named) {
     fail(
         user_location(), Code::WrongArgumentCount,
         fmt::format("call it as {}({})", f.module.program.name, fmt::join(argument_names(f), ", ")),
-        "'{}' is given '{}' by its name: arguments are told apart by their places",
+        "'{}' is called with the keyword argument '{}', but its arguments are positional",
         f.module.program.name, name);
   }
   enqueue(f, 1, args);
@@ -257,7 +257,7 @@ struct PyKernel {
   const compile::CompiledKernel& get() const { return function->module.kernels[number]; }
 };
 
-// Integers, and expressions where they depend on symbols.
+// Converts extents to integers, or to expressions if they depend on symbols.
 py::tuple numbers(std::span<const Expr> extents) {
   py::list list;
   for (const Expr& e : extents) {
@@ -337,7 +337,7 @@ void bind_functions(py::module_& m) {
             }
             return texts;
           },
-          "How the array of each argument lies, as layout= of nd.empty says it.")
+          "The layout of each argument's array, in the form of nd.empty's layout=.")
       .def_property_readonly("kernels", [](const std::shared_ptr<PyFunction>& f) {
         std::vector<PyKernel> kernels;
         for (size_t i = 0; i < f->module.kernels.size(); ++i) kernels.push_back({f, i});

@@ -37,24 +37,24 @@ void add_drivers(hal::DriverRegistry& drivers) {
   add(kNullDriver, [] { return Made(hal::null::create_driver()); });
 }
 
-// The drivers of the process and their open devices. Never destroyed: OpenCL implementations tear
-// themselves down at exit, in an order of their own.
+// The drivers of the process and their open devices. Never destroyed, because OpenCL
+// implementations tear themselves down at exit, in an unknown order.
 struct OpenDevices {
   OpenDevices() { add_drivers(drivers); }
 
   std::mutex mutex;
-  std::atomic<pid_t> process = 0;  // that made the first driver
+  std::atomic<pid_t> process = 0;  // the process that created the first driver
   hal::DriverRegistry drivers;
   std::map<PyDevice, std::shared_ptr<hal::Device>> devices;
-  std::shared_ptr<hal::Profile> profile;  // of devices that are opened from now on; may be null
+  std::shared_ptr<hal::Profile> profile;  // for devices that are opened from now on; may be null
 };
 OpenDevices& open_devices() {
   static auto* instance = new OpenDevices;
   return *instance;
 }
 
-// A forked process has a copy of an implementation's memory but none of its threads: whatever
-// waits for them would wait for ever.
+// A forked process has a copy of an implementation's memory but none of its threads, so a wait for
+// them would never end.
 bool is_forked(const OpenDevices& state) { return state.process != 0 && state.process != getpid(); }
 
 void check_process(const OpenDevices& state) {
@@ -65,7 +65,7 @@ void check_process(const OpenDevices& state) {
        "the devices were opened before this process was forked, and cannot be used in it");
 }
 
-// With the mutex locked.
+// Must be called with the mutex locked.
 Result<std::shared_ptr<hal::Driver>> find_driver(OpenDevices& state, const std::string& name) {
   state.process = getpid();
   return state.drivers.find(name);
@@ -94,9 +94,9 @@ std::string help_for(Code code) {
     case Code::OutOfDeviceMemory:
       return "free arrays that are no longer used, or use smaller ones";
     case Code::KernelRefused:
-      return "in C text of your own (import_c), put right what the log says: pointers into global "
-             "memory are __global in OpenCL C, for one; else this is a bug in Texloom's code "
-             "generation or the device's compiler: report it with the kernel's source "
+      return "in your own C text (import_c), correct what the log reports; for example, pointers "
+             "into global memory are __global in OpenCL C. Otherwise this is a bug in Texloom's "
+             "code generation or the device's compiler: report it with the kernel's source "
              "(function.kernels) and this log";
     case Code::TooManyLaunches:
       return "each iteration of a loop outside of the threads is a launch: bind such loops, or "
@@ -185,7 +185,7 @@ void close_devices() {
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_KeyboardInterrupt)) throw;
     py::module_::import("sys").attr("stdout").attr("flush")();
-    std::fputs("texloom: ended by Ctrl-C; work given to the device was not complete\n", stderr);
+    std::fputs("texloom: ended by Ctrl-C; work on the device was not complete\n", stderr);
     std::_Exit(130);
   }
 }

@@ -1,4 +1,4 @@
-// Profiles of what devices run.
+// Binds profiles of what devices run.
 
 #include <pybind11/stl.h>
 
@@ -19,7 +19,7 @@ using SharedProfile = std::shared_ptr<hal::Profile>;
 
 int64_t nanoseconds(std::chrono::nanoseconds time) { return time.count(); }
 
-// The queue and the command; nanoseconds on the device and in the queue; bytes.
+// (queue, command, nanoseconds on the device, nanoseconds in the queue, bytes)
 using DeviceSpan = std::tuple<std::string, std::string, int64_t, int64_t, uint64_t>;
 
 std::vector<DeviceSpan> device_spans(const hal::Profile& profile) {
@@ -44,15 +44,15 @@ SharedProfile start_profile() {
 }  // namespace
 
 void bind_profiling(py::module_& m) {
-  py::class_<hal::Profile, SharedProfile>(m, "Profile", "What ran when; see texloom.trace.")
+  py::class_<hal::Profile, SharedProfile>(m, "Profile", "Records what ran when; see texloom.trace.")
       .def_property_readonly("dropped", &hal::Profile::dropped, "Spans that were not kept.")
       .def("chrome_trace", &hal::chrome_trace, "The JSON of Chrome's trace viewer and of Perfetto.")
       .def("device_spans", &device_spans,
            "For each command of a device: queue, name, nanoseconds on the device, nanoseconds "
            "in the queue, bytes.");
   m.def("start_profile", &start_profile,
-        "A profile of all devices that are opened from now on; None where one is open already.");
-  m.def("finish_devices", &wait_for_open_devices, "Waits for all devices; Ctrl-C is heard.");
+        "A profile of all devices that are opened from now on; None if one is already open.");
+  m.def("finish_devices", &wait_for_open_devices, "Waits for all devices; Ctrl-C ends the wait.");
 }
 
 }  // namespace texloom::python

@@ -12,15 +12,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// All of it is read and written with Python's lock held.
+// The GIL must be held to access any of it.
 struct Threads {
   pid_t process = getpid();
   int without_lock = 0;
-  std::thread::id last;  // which alone goes on when the others have stopped
+  std::thread::id last;  // the only one that continues when the others have stopped
 };
 Threads& threads() {
   static Threads all;
-  // A forked process has none of the other threads, whose counts it would wait for without end.
+  // A forked process has none of the other threads, so it would wait for their counts forever.
   if (all.process != getpid()) all = Threads();
   return all;
 }
@@ -36,7 +36,7 @@ ReleasedLock::ReleasedLock() {
     return;
   }
   PyEval_SaveThread();
-  while (true) std::this_thread::sleep_for(1h);  // the end of the process ends it
+  while (true) std::this_thread::sleep_for(1h);  // until the process ends
 }
 
 ReleasedLock::~ReleasedLock() {

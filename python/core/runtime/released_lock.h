@@ -1,15 +1,16 @@
-// Python's lock, let go of while the core does what may take long.
+// Releases the GIL (Python's global interpreter lock) while the core does work that may take long.
 #pragma once
 
 #include "core/handles.h"
 
 namespace texloom::python {
 
-// Lets other threads of Python run as long as it lives. Not for use without the lock.
+// Lets other Python threads run during its lifetime. The calling thread must hold the GIL.
 //
-// A daemon thread that asks for the lock when Python has begun to end is ended by an unwinding that
-// destructors cannot let through: the process would be aborted. So close_released_locks() waits for
-// all threads that have let go of it, and a thread that comes later stays where it is.
+// If a daemon thread requests the GIL while Python is shutting down, Python ends the thread by an
+// unwinding that destructors do not let pass, which would abort the process. Therefore
+// close_released_locks() waits for all threads that have released the GIL, and threads that request
+// it later block forever.
 class ReleasedLock {
  public:
   ReleasedLock();
@@ -21,7 +22,7 @@ class ReleasedLock {
   PyThreadState* state_ = nullptr;
 };
 
-// To be called at exit, with the lock held; the calling thread may go on to release it.
+// Must be called at exit, with the GIL held; the calling thread may still release it afterwards.
 void close_released_locks();
 
 }  // namespace texloom::python

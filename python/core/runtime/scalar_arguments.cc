@@ -26,13 +26,13 @@ struct Named {
 }
 
 [[noreturn]] void refuse_value(const py::handle& value, const Named& argument) {
-  fail(argument.where, Code::WrongElementType, "pass a number of its range",
-       "the argument '{}' is {}, which is no {}", argument.name, py::str(value).cast<std::string>(),
-       to_string(argument.type));
+  fail(argument.where, Code::WrongElementType, "pass a number in its range",
+       "the argument '{}' is {}, which is not a valid {}", argument.name,
+       py::str(value).cast<std::string>(), to_string(argument.type));
 }
 
 double float_value(const py::handle& value, const Named& argument) {
-  // As a program that is called with an integer most likely got its arguments in another order.
+  // Integers are refused, because they most likely mean that the arguments are in the wrong order.
   if (!py::hasattr(value, "__float__") || py::hasattr(value, "__index__")) {
     refuse_kind(value, argument, "a float");
   }
@@ -42,7 +42,7 @@ double float_value(const py::handle& value, const Named& argument) {
   return result;
 }
 
-// The bits of an integer or a bool of 64 bits.
+// The bits of an integer or a bool, as 64 bits.
 int64_t integer_value(const py::handle& value, const Named& argument) {
   const Type type = argument.type;
   py::detail::make_caster<bool> truth;  // of Python or NumPy
@@ -73,7 +73,7 @@ hal::Constant constant_of(const py::handle& value, const Named& argument, Type p
                             : hal::Constant(static_cast<uint32_t>(bits));
 }
 
-// Where it stands among them, or their number.
+// The index of `symbol` in `symbols`, or their number if it is not there.
 size_t place_in(const Exprs& symbols, const Expr& symbol) {
   const auto found = std::find_if(symbols.begin(), symbols.end(),
                                   [&](const Expr& s) { return s.same_as(symbol); });

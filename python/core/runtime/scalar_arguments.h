@@ -1,4 +1,4 @@
-// Arguments of a call that are numbers.
+// Reads the arguments of a call that are numbers.
 #pragma once
 
 #include <vector>
@@ -10,15 +10,15 @@
 
 namespace texloom::python {
 
-// By the symbols of the module's plan, and by its scalars.
+// The values of the plan's symbols, and of its scalars.
 struct GivenNumbers {
   runtime::GivenSymbols symbols;
   std::vector<hal::Constant> scalars;
 };
 
-// The numbers among the arguments of a call, of which there are as many as the module takes;
-// `tensors` gets the others. Fails with WrongElementType for a value that the argument's type does
-// not have.
+// Returns the numbers among the arguments of a call, and appends the other arguments to `tensors`.
+// The count of arguments must be right. Fails with WrongElementType for a value that the argument's
+// type cannot represent.
 GivenNumbers given_numbers(const compile::CompiledModule& module, const py::args& args,
                            std::vector<py::handle>& tensors, const SourceLocation& where);
 

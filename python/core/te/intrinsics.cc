@@ -1,4 +1,4 @@
-// Tensor intrinsics.
+// Binds tensor intrinsics.
 
 #include <pybind11/stl.h>
 
@@ -15,12 +15,12 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// The object that te.decl_tensor_intrin returns holds this.
+// The object that te.decl_tensor_intrin returns.
 struct PyIntrinsic {
   schedule::TensorIntrinsic node;
 };
 
-// What declarations say of the tensors that their buffers stand for.
+// Maps declared buffers to views of the tensors that they stand for.
 class Views {
  public:
   std::vector<schedule::TensorView> of(const std::vector<PyBuffer>& buffers) {
@@ -36,7 +36,7 @@ class Views {
     return views;
   }
 
-  // The statement over views.
+  // Returns the statement, over views.
   Stmt statement(const py::object& given) const {
     if (given.is_none()) return {};
     const auto place = [&](const Buffer& b, const Exprs& indices) -> schedule::ElementPlace {
@@ -47,7 +47,7 @@ class Views {
   }
 
  private:
-  std::unordered_map<const BufferNode*, Buffer> views_;  // by the buffer that was declared
+  std::unordered_map<const BufferNode*, Buffer> views_;  // by declared buffer
 };
 
 PyIntrinsic make_intrinsic(const std::string& name, const PyOperation& op,
@@ -68,7 +68,7 @@ PyIntrinsic make_intrinsic(const std::string& name, const PyOperation& op,
        user_location()})};
 }
 
-// The intrinsic for those of these scalars that are constants.
+// Substitutes the scalars that are constants into the intrinsic.
 schedule::TensorIntrinsic for_constants(const schedule::TensorIntrinsic& intrinsic,
                                         const std::vector<PyExpr>& scalars,
                                         const SourceLocation& where) {
@@ -82,10 +82,10 @@ schedule::TensorIntrinsic for_constants(const schedule::TensorIntrinsic& intrins
   return any ? schedule::with_constants(*intrinsic, constants, where) : intrinsic;
 }
 
-// The intrinsic's computation on parts of tensors, each from its first index on, and of values for
-// its scalars; its own axes, but for some of one index in front, are `data_axes`, and it reduces
-// over `reduce_axes` as well.
-// Returns what to tensorize by, an expression for each output, and the axes of its own reduction.
+// Applies the intrinsic's computation to parts of tensors, each beginning at its given indices, and
+// to values for its scalars. `data_axes` are its data axes, except for leading axes of extent 1; it
+// also reduces over `reduce_axes`. Returns the intrinsic by which to tensorize, an expression for
+// each output, and the axes of the intrinsic's own reduction.
 py::tuple applied(const PyIntrinsic& intrinsic, const std::vector<PyTensor>& tensors,
                   const std::vector<py::list>& first, const std::vector<PyExpr>& scalars,
                   const std::vector<PyIterVar>& data_axes,
@@ -124,7 +124,7 @@ py::tuple applied(const PyIntrinsic& intrinsic, const std::vector<PyTensor>& ten
       }
       return schedule::read(tensors[input].node, std::move(indices), where);
     });
-    return substitute(moved, numbers);  // which may read other tensors
+    return substitute(moved, numbers);  // the numbers may read other tensors
   };
   std::vector<PyExpr> results;
   Exprs parts;

@@ -1,4 +1,4 @@
-// Schedules and their stages. Directives return what TVM's return.
+// Binds schedules and their stages. Directives return the same values as TVM's.
 
 #include <pybind11/stl.h>
 
@@ -23,11 +23,11 @@ schedule::Op operation_in(const py::handle& value) {
     return schedule::operation_of(value.cast<const PyTensor&>().node);
   }
   fail(user_location(), Code::BadDirectiveArgument, "name what te.compute returned, or its .op",
-       "a tensor or an operation is wanted, not a {}",
+       "expected a tensor or an operation, not a {}",
        py::str(py::type::of(value).attr("__name__")).cast<std::string>());
 }
 
-// One tensor or operation, or a list of either.
+// Converts a tensor or an operation, or a list of either.
 std::vector<schedule::Op> operations_in(const py::handle& value) {
   std::vector<schedule::Op> ops;
   if (!py::isinstance<py::list>(value) && !py::isinstance<py::tuple>(value)) {
@@ -49,15 +49,15 @@ PyStage stage_of(const SharedSchedule& s, const py::handle& key) {
   return {s, *id};
 }
 
-// Of a split: a positive or negative integer, from Python or a constant expression.
+// An argument of a split: an integer, positive or negative, from Python or a constant expression.
 std::optional<int64_t> constant(const PyStage& s, const PyIterVar& axis, const py::handle& value) {
   if (value.is_none()) return std::nullopt;
   const Expr e = to_expr(value);
   const int64_t* number = int_value(e);
   if (number == nullptr) {
     fail(user_location(), Code::BadSplitFactor,
-         "give a number: how many iterations a loop has is part of the kernel, so that each factor "
-         "to be tried is a schedule of its own",
+         "give a number: the number of iterations of a loop is part of the kernel, so each factor "
+         "to try needs a separate schedule",
          "split of '{}' of '{}' by {}, which is not an integer constant", axis.node->name(),
          s.get().name(), to_string(e));
   }
@@ -90,7 +90,7 @@ void annotate(const PyStage& s, const PyIterVar& axis, LoopKind kind) {
 py::tuple tile(const PyStage& s, const PyIterVar& x, const PyIterVar& y, const py::object& fx,
                const py::object& fy) {
   const SourceLocation where = user_location();
-  // One directive: what is refused changes nothing.
+  // Works on a copy, so that a refused directive changes nothing.
   Schedule tiled = *s.schedule;
   const auto a = tiled.split(s.id, x.node, constant(s, x, fx), {}, where);
   const auto b = tiled.split(s.id, y.node, constant(s, y, fy), {}, where);
@@ -129,13 +129,13 @@ void bind_loop_directives(py::class_<PyStage>& c) {
         show(dropped);
         return PyIterVar{fused};
       },
-      "Join adjacent axes into one; of no axes: a new outermost axis of extent 1.");
+      "Join adjacent axes into one; without axes, add a new outermost axis of extent 1.");
   c.def(
       "reorder",
       [](const PyStage& s, const py::args& axes) {
         s.schedule->reorder(s.id, axes_of(axes), user_location());
       },
-      "Put the named axes, at the places they hold among themselves, into this order.");
+      "Put the named axes into this order, within the positions that they already have.");
   c.def(
       "bind",
       [](const PyStage& s, const PyIterVar& axis, const PyIterVar& thread) {
@@ -152,7 +152,7 @@ void bind_loop_directives(py::class_<PyStage>& c) {
   annotation(LoopKind::Vectorized, "Compute all iterations of a loop as one vector.");
   annotation(LoopKind::Unrolled, "Copy the body for each iteration of a loop.");
   annotation(LoopKind::Parallel,
-             "Run the iterations of a loop at once; on a GPU, bind it to threads instead.");
+             "Run the iterations of a loop in parallel; on a GPU, bind it to threads instead.");
   c.def(
       "pragma",
       [](const PyStage& s, const PyIterVar& axis, const std::string& key, const py::object& value) {
@@ -168,7 +168,7 @@ void bind_loop_directives(py::class_<PyStage>& c) {
         s.schedule->pragma(s.id, axis.node, key, text, user_location());
       },
       py::arg("var"), py::arg("pragma_type"), py::arg("pragma_value") = py::none(),
-      "Remark on a loop: auto_unroll_max_step, unroll_explicit. import_c: C text with functions "
+      "Annotate a loop: auto_unroll_max_step, unroll_explicit. import_c: C text with functions "
       "that "
       "call_extern calls. Other keys are kept.");
 }
@@ -197,21 +197,21 @@ void bind_stage_directives(py::class_<PyStage>& c) {
       "Write the stage's expression into its readers.");
   c.def(
       "compute_root", [](const PyStage& s) { s.schedule->compute_root(s.id, user_location()); },
-      "Compute the stage on its own, before its readers.");
+      "Compute the stage separately, before its readers.");
   c.def(
       "set_scope",
       [](const PyStage& s, const std::string& scope, const std::string& layout) {
         s.schedule->set_scope(s.id, scope, user_location(), layout);
       },
       py::arg("scope"), py::kw_only(), py::arg("layout") = "",
-      "Say where the stage's result lies, and how: texture[...] or buffer[...].");
+      "Set the memory scope and the layout of the stage's result: texture[...] or buffer[...].");
   c.def(
       "storage_align",
       [](const PyStage& s, const PyIterVar& axis, int64_t factor, int64_t offset) {
         s.schedule->storage_align(s.id, axis.node, factor, offset, user_location());
       },
       py::arg("axis"), py::arg("factor"), py::arg("offset"),
-      "Put indices of an axis k * factor + offset elements apart.");
+      "Space the indices of an axis k * factor + offset elements apart.");
   c.def(
       "double_buffer", [](const PyStage& s) { s.schedule->double_buffer(s.id, user_location()); },
       "Compute the next iteration's values while those of this one are read.");
@@ -221,7 +221,7 @@ void bind_stage_directives(py::class_<PyStage>& c) {
         s.schedule->set_store_predicate(s.id, to_expr(predicate), user_location());
       },
       py::arg("predicate"),
-      "Of the threads that have the same result, the first for which this holds stores it.");
+      "If several threads have the same result, only the first for which this holds stores it.");
   c.def_property_readonly("_layout_rank", [](const PyStage& s) {
     const schedule::Stage& stage = s.get();
     return stage.transform ? stage.transform->map.axes.size() : stage.op->shape.size();
@@ -233,8 +233,8 @@ void bind_stage_directives(py::class_<PyStage>& c) {
   });
 }
 
-// Empty where it cannot be inferred yet: attached to what has no such loop, as a later directive
-// may mend or lowering tell.
+// The memory scope of a stage; empty if it cannot be inferred yet, because the stage is attached to
+// a loop that does not exist. A later directive may correct that; otherwise lowering reports it.
 std::string scope_text(const PyStage& s) {
   try {
     return to_string(schedule::scope_of(*s.schedule, s.id));
@@ -267,7 +267,7 @@ void bind_stage(py::module_& m) {
       .def_property_readonly("scope", &scope_text);
 }
 
-// The caches of all outputs of one operation, in the order of the tensors.
+// Creates the caches of all outputs of one operation, in the order of the tensors.
 py::list cache_outputs(Schedule& s, const std::vector<PyTensor>& tensors, const std::string& scope,
                        const std::string& layout) {
   const SourceLocation where = user_location();
@@ -340,8 +340,7 @@ void bind_schedules(py::module_& m) {
           },
           py::arg("tensor"), py::arg("scope"), py::kw_only(), py::arg("layout") = "",
           "Compute a tensor, or a list of all outputs of one operation, in a memory scope and copy "
-          "it "
-          "out; returns what is computed there, a list of a list.")
+          "it out; returns the tensor that is computed there, or a list of tensors for a list.")
       .def(
           "rfactor",
           [](Schedule& s, const PyTensor& tensor, const PyIterVar& axis,
@@ -354,7 +353,7 @@ void bind_schedules(py::module_& m) {
             return partial.size() == 1 ? py::object(partial[0]) : py::object(partial);
           },
           py::arg("tensor"), py::arg("axis"), py::arg("factor_axis") = 0,
-          "Make partial results along an axis of a reduction; returns them, a list of several "
+          "Compute partial results along an axis of a reduction; returns them, a list of several "
           "values.");
   m.def("create_schedule", [](const py::object& ops) {
     const std::vector<schedule::Op> outputs = operations_in(ops);

@@ -1,5 +1,5 @@
-// What can be read of a schedule: the relations of axes, what loops are, where stages are computed,
-// and the ranges that bound inference gives.
+// Binds what scripts can read of a schedule: relations of axes, attributes of loops, where stages
+// are computed, and the ranges that bound inference gives.
 
 #include <pybind11/stl.h>
 
@@ -53,7 +53,7 @@ py::list relations(const schedule::Stage& stage) {
   return rows;
 }
 
-// (axis, what its loop is, the thread axis or none, keys of its pragmas)
+// (axis, kind of its loop, thread axis or none, keys of its pragmas)
 py::list loop_attributes(const schedule::Stage& stage) {
   py::list rows;
   for (const IterVar& axis : all_axes(stage)) {

@@ -1,4 +1,4 @@
-// Tensors, slices of them and operations.
+// Binds tensors, slices of them and operations.
 
 #include <pybind11/stl.h>
 
@@ -20,13 +20,13 @@ struct Attributes : RefCounted {
   Attributes(const Attributes&) = delete;
   Attributes& operator=(const Attributes&) = delete;
   ~Attributes() override {
-    const py::gil_scoped_acquire gil;  // the last reference may be dropped without it
+    const py::gil_scoped_acquire gil;  // a thread without the GIL may drop the last reference
     values = {};
   }
   py::object values;
 };
 
-// Further indices of a tensor. How many there are is looked at where the element is used.
+// Adds indices to a slice. Their number is checked when the element is used.
 PyTensorSlice indexed(const PyTensorSlice& slice, const py::object& index) {
   PyTensorSlice longer = slice;
   const bool several = py::isinstance<py::tuple>(index) || py::isinstance<py::list>(index);
@@ -42,7 +42,7 @@ std::string shape_text(const TensorNode& t) {
   return fmt::format("({})", shape);
 }
 
-// Fails for two tensors without axes, which may be meant as tensors or as their elements.
+// Fails for two tensors without axes: it is not clear whether to compare tensors or elements.
 bool is_equal(const PyTensor& a, const py::object& b) {
   if (!py::isinstance<PyTensor>(b)) return false;
   const auto& other = b.cast<const PyTensor&>();
@@ -177,7 +177,7 @@ void bind_operation(py::module_& m) {
 const schedule::Operation& scan_of(const PyOperation& o, const char* attribute) {
   if (o.node->is_scan()) return *o.node;
   throw py::attribute_error(
-      fmt::format("'{}' is no scan, which alone has {}", o.node->name, attribute));
+      fmt::format("'{}' is not a scan, and only scans have {}", o.node->name, attribute));
 }
 
 std::vector<PyTensor> parts_of(const PyOperation& o, const char* attribute,
@@ -229,7 +229,8 @@ Expr value_of(const std::string& name, const py::handle& body) {
        py::str(py::type::of(body).attr("__name__")).cast<std::string>());
 }
 
-// Several values: those of one reduction, all of them in order, or expressions without reductions.
+// The body for several values: all values of one reduction, in order, or expressions without
+// reductions.
 Expr body_of(const std::string& name, const std::vector<py::object>& values) {
   if (values.empty()) {
     fail(user_location(), Code::BadComputeBody, "return an expression for each output",
@@ -247,8 +248,8 @@ Expr body_of(const std::string& name, const std::vector<py::object>& values) {
   if (reduce == nullptr) return exprs.size() == 1 ? exprs.front() : make_tuple(std::move(exprs));
   if (in_order && reduce->sources.size() == exprs.size()) return exprs.front();
   fail(user_location(), Code::BadReduction,
-       "return what one reducer gives, as in argmax((k, A[i, k]), axis=k), or give each reduction "
-       "a te.compute of its own",
+       "return the values of one reducer, as in argmax((k, A[i, k]), axis=k), or use a separate "
+       "te.compute for each reduction",
        "the {} values of '{}' are not those of one reduction", exprs.size(), name);
 }
 
@@ -276,7 +277,7 @@ Exprs checked_shape(const py::handle& shape, const std::string& name, const Sour
   return extents;
 }
 
-// Without this Python would iterate by __getitem__, and never come to an end.
+// Without this, Python would iterate by __getitem__ and never stop.
 void forbid_iteration(py::module_& m) {
   m.attr("Tensor").attr("__iter__") = py::none();
   m.attr("TensorSlice").attr("__iter__") = py::none();

@@ -15,13 +15,13 @@ COLUMN = 12
 
 LEGEND = """
 buf/tex      above 1, textures are faster than buffers
-build, first of the texture variant: from tensor expressions to OpenCL C; the first call, in which
-             the device's compiler works (most keep what they compiled before)
-Checked before: the variants against one another, and some output channels against SciPy's."""
+build, first of the texture variant: from tensor expressions to OpenCL C; the first call, including
+             the device's compiler (most cache earlier results)
+Checked first: the variants against each other, and some output channels against SciPy's."""
 
 
 def tile(text: str) -> tuple[int, int]:
-    """Rows and columns, written ``2x4``."""
+    """Parse rows and columns, written ``2x4``."""
     match = re.fullmatch(r"([1-9]\d?)x([1-9]\d?)", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not rows x columns, such as 2x4")
@@ -29,13 +29,13 @@ def tile(text: str) -> tuple[int, int]:
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """The command line, checked."""
+    """Parse and check the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m texloom.bench",
-        description="Times of the 3x3 convolutions of ResNet-50 through textures and through "
-        "buffers (and cuDNN, where PyTorch finds a CUDA device), float32, batch 1.",
-        epilog="`compile` as the first argument measures compilation instead, `kernels` matrix "
-        "products beside hand-written kernels.",
+        description="Times the 3x3 convolutions of ResNet-50 through textures and through "
+        "buffers (and cuDNN, if PyTorch finds a CUDA device), float32, batch 1.",
+        epilog="With `compile` as the first argument, measures compilation instead; with "
+        "`kernels`, matrix products next to hand-written kernels.",
     )
     command_line.add_quick_option(parser)
     command_line.add_device_option(parser)
@@ -49,7 +49,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def line(cells: Iterable[str]) -> str:
-    """One line of the table: the first cell to the left, the others to the right."""
+    """Return a line of the table: the first cell left-aligned, the others right-aligned."""
     first, *rest = cells
     return f"{first:16}" + "".join(f"{cell:>{COLUMN}}" for cell in rest)
 

@@ -43,7 +43,7 @@ def rounds(options: argparse.Namespace) -> int:
 
 
 def exit_status(program: str, run: Callable[[], bool]) -> int:
-    """Run the program, and print the reason of a failure to stderr.
+    """Run the program, and print the reason for a failure to stderr.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def exit_status(program: str, run: Callable[[], bool]) -> int:
             f"the package {error.name} is missing\n"
             "  help: pip install '.[demo]' in a checkout, or ./dev setup and .venv/bin/python"
         )
-    except BrokenPipeError:  # the reader has seen enough: `| head`
+    except BrokenPipeError:  # the reader has closed the pipe, as in `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OpenCLError, OSError) as error:
         problem = error

@@ -1,4 +1,4 @@
-"""``./dev bench compile``: the time of lowering and printing, and its growth."""
+"""``./dev bench compile``: the time for lowering and printing, and its growth."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _print_convolution(rounds: int) -> None:
 
 
 def _print_growth() -> None:
-    print(f"\nGrowth: stores, each of another element; medians of {growth.ROUNDS}\n", flush=True)
+    print(f"\nGrowth: stores to different elements; medians of {growth.ROUNDS}\n", flush=True)
     print(f"{'':16}{'statements':>12}{'ms':>10}{'µs each':>10}{'MiB':>8}", flush=True)
     for kind in growth.KINDS:
         for statements in SIZES:
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(
         prog="python -m texloom.bench compile",
-        description="Times of compilation: a convolution beside Halide, and how they grow.",
+        description="Times compilation: a convolution next to Halide, and how times grow.",
     )
     command_line.add_quick_option(parser)
     options = parser.parse_args(arguments)

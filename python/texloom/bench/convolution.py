@@ -49,7 +49,7 @@ class Row:
     first_call_seconds : float
         Time of the texture variant's first call, including the device's compilation.
     right : bool
-        Whether the results of both variants are SciPy's.
+        Whether the results of both variants equal SciPy's.
     """
 
     shape: Shape

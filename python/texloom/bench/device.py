@@ -1,4 +1,4 @@
-"""The OpenCL device that a command line asks for."""
+"""Selects the OpenCL device for a command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compile time and memory of programs of any size, measured in a process of its own.
+"""Compile time and memory of programs of any size, measured in a separate process.
 
 ``python -m texloom.bench.growth KIND STATEMENTS`` prints the seconds and the MiB as JSON.
 """
@@ -75,7 +75,7 @@ def _peak() -> float:
 
 
 def measure(kind: str, statements: int) -> dict[str, float]:
-    """Return median seconds from schedule to OpenCL C, and the MiB used in addition."""
+    """Return the median seconds from schedule to OpenCL C, and the additional MiB used."""
     texloom.build(*KINDS[kind](100), "opencl")  # perform the work done once per process
     before = _peak()
     schedule, arguments = KINDS[kind](statements)

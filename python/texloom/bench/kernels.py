@@ -40,20 +40,20 @@ ours/cuBLAS  over that of cuBLAS (float32 without TF32) in the same run""",
         ("convolutions",),
         """\
 ours/cuDNN   speed of the faster of both, over cuDNN's; each enqueues its runs together, cuDNN in a
-             CUDA graph, in the better of its two orders of memory""",
+             CUDA graph, in the better of its two memory formats""",
     ),
     (
         ("products",),
         """\
-Checked before: some rows of products against float64, each element by its own bound. All kernels of
-products are launched by one small OpenCL host.""",
+Checked first: some rows of products against float64, each element by its own bound. A small OpenCL
+host launches all kernels of products.""",
     ),
     (
         ("convolutions",),
         """\
-Checked before: all of convolutions against float64, each element by its own bound.""",
+Checked first: all results of convolutions against float64, each element by its own bound.""",
     ),
-    (("workloads",), "Checked before: results of blocked tensors against one another."),
+    (("workloads",), "Checked first: results of blocked tensors against each other."),
     (TABLES, "All arms take turns."),
 )
 
@@ -65,7 +65,7 @@ class Variant:
     Attributes
     ----------
     file, entry, options : str
-        The hand-written kernel: the file of it, its name, and its macros.
+        The hand-written kernel: its file, its name, and its macros.
     hand_is_square : bool
         Whether its blocks and threads have two indices, for columns and rows, or one.
     """
@@ -154,7 +154,7 @@ class Product:
         self._bound = sum_error_bound(k, np.abs(columns) @ np.abs(self.b).astype(np.float64))
 
     def memory(self, name: str, storage: str) -> Memory:
-        """The argument of that name."""
+        """Return the argument with this name."""
         if name == "C":
             return self.output
         return (self.images if storage == "texture" else self.buffers)[name]
@@ -170,7 +170,7 @@ class Product:
 
 
 def generated(product: Product, variant: Variant) -> Kernel:
-    """The kernel of our schedule."""
+    """Return the kernel of our schedule."""
     a, b, c = matmul(*product.extents)
     schedule = schedule_matmul(a, b, c, variant.tiles)
     binds = declarations((a, b), variant.storage)
@@ -183,7 +183,7 @@ def generated(product: Product, variant: Variant) -> Kernel:
 
 
 def hand_written(product: Product, variant: Variant, source: str) -> Kernel:
-    """The kernel of the reference."""
+    """Return the kernel of the reference."""
     m, n, k = product.extents
     tiles = variant.tiles
     options = f"{HAND_WRITTEN_OPTIONS} {variant.options}"
@@ -268,7 +268,7 @@ def table(product: Product, rows: Sequence[Row], library: float | None) -> Itera
 
 
 def size(text: str) -> tuple[int, int, int]:
-    """Rows, columns and steps, written ``4096x4096x256``."""
+    """Parse rows, columns and steps, written ``4096x4096x256``."""
     match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})x([1-9]\d{0,4})", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not rows x columns x steps")
@@ -276,19 +276,19 @@ def size(text: str) -> tuple[int, int, int]:
 
 
 def number_of_runs(text: str) -> int:
-    """A number from 1."""
+    """Parse a positive number."""
     if not re.fullmatch(r"[1-9]\d{0,4}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs")
     return int(text)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """The command line, checked."""
+    """Parse and check the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m texloom.bench kernels",
-        description="Times of matrix products, convolutions and computations of blocked tensors: "
-        "generated kernels with textures and with buffers, hand-written ones of products, and "
-        "cuBLAS and cuDNN where PyTorch finds a CUDA device; float32.",
+        description="Times matrix products, convolutions and computations of blocked tensors: "
+        "generated kernels with textures and with buffers, hand-written kernels for products, and "
+        "cuBLAS and cuDNN if PyTorch finds a CUDA device; float32.",
     )
     command_line.add_quick_option(parser)
     command_line.add_device_option(parser)
@@ -297,7 +297,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         type=Path,
         default=Path("../shared/reference"),
         metavar="FOLDER",
-        help="where gemm.cl and sgemm.cl are, the hand-written kernels (default: %(default)s)",
+        help="folder of the hand-written kernels gemm.cl and sgemm.cl (default: %(default)s)",
     )
     parser.add_argument(
         "--size",
@@ -339,7 +339,7 @@ def run(options: argparse.Namespace) -> bool:
 
 
 def legend(tables: Iterable[str]) -> str:
-    """Print the meaning of these tables' columns, and the check of their results."""
+    """Return the meaning of these tables' columns, and how their results were checked."""
     return "\n".join(text for about, text in LEGEND if set(about) & set(tables))
 
 

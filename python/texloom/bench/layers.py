@@ -35,11 +35,11 @@ class Layer:
     size : int
         Rows and columns of the image.
     inputs, outputs : int
-        Channels; without `outputs`, each channel has a filter of its own.
+        Channels; without `outputs`, each channel has its own filter.
     kernel : int
         Rows and columns of the filter.
     tiles : ConvTiles
-        The fastest of several hundred tried with buffers on one H200.
+        The fastest of several hundred that were tried with buffers on an H200.
     """
 
     size: int
@@ -122,7 +122,7 @@ def tiles_for(layer: Layer, storage: str) -> ConvTiles:
 
 
 def compiled(layer: Layer, storage: str) -> tuple[Convolution, Function]:
-    """The kernels of a layer with image and weights in textures, or in buffers."""
+    """Compile a layer with image and weights in textures or in buffers."""
     data = te.placeholder(layer.data_shape, name="data")
     weight = te.placeholder(layer.weight_shape, name="weight")
     make, schedule = conv2d_nhwc, schedule_conv2d_nhwc

@@ -33,7 +33,7 @@ _POINTER_RESULTS = (
 
 
 class OpenCLError(RuntimeError):
-    """A call of OpenCL that failed."""
+    """A failed OpenCL call."""
 
 
 class _ImageFormat(ctypes.Structure):
@@ -93,7 +93,7 @@ class Kernel:
 
 
 class Host:
-    """A context with one queue on the device of that name.
+    """A context with one queue on the device with this name.
 
     Raises
     ------
@@ -136,7 +136,7 @@ class Host:
         raise OpenCLError(f"there is no OpenCL device named {device_name!r}")
 
     def buffer(self, values: NDArray[Any]) -> Memory:
-        """A buffer with a copy of the values."""
+        """Make a buffer with a copy of the values."""
         host = np.ascontiguousarray(values)
         code = c_int()
         flags = c_ulong(_MEM_READ_WRITE | _MEM_COPY_HOST_POINTER)

@@ -1,6 +1,6 @@
 """cuBLAS and cuDNN through PyTorch, if available: the reference times on NVIDIA GPUs.
 
-PyTorch runs in a process of its own (:mod:`texloom.bench.pytorch_child`), because its libraries and
+PyTorch runs in a separate process (:mod:`texloom.bench.pytorch_child`), because its libraries and
 those of an OpenCL implementation, such as LLVM, may conflict.
 """
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 
 class PyTorch:
-    """The process, as :func:`running` starts it.
+    """PyTorch's process, started by :func:`running`.
 
     Attributes
     ----------
@@ -45,12 +45,12 @@ class PyTorch:
         return {name: PyTorchArm(self, number) for name, number in made.items()}
 
     def ask(self, request: dict[str, Any]) -> Any:
-        """The answer to a request.
+        """Return the answer to a request.
 
         Raises
         ------
         RuntimeError
-            If the process ended; its own error is on the standard error.
+            If the process ended; its error is on standard error.
         """
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):

@@ -30,7 +30,7 @@ def convolution(x, w, padding: int) -> dict[str, Run]:
 def repeated_convolutions(x, w, padding: int, runs: int) -> dict[str, Run]:
     """cuDNN: `runs` times ``[N, H, W, I]`` with ``[KH, KW, I, O]`` in one CUDA graph.
 
-    With weights ``[KH, KW, C]`` each channel has a filter of its own. There is one arm for each of
+    With weights ``[KH, KW, C]`` each channel has its own filter. There is one arm for each of
     PyTorch's memory formats.
     """
     groups = x.shape[3] if w.ndim == 3 else 1
@@ -39,7 +39,7 @@ def repeated_convolutions(x, w, padding: int, runs: int) -> dict[str, Run]:
     arms = {}
     for name, order in (("NCHW", torch.contiguous_format), ("channels last", torch.channels_last)):
         own_x, own_w = (t.contiguous(memory_format=order) for t in (x, w))
-        for _ in range(3):  # cuDNN measures its algorithms, which a graph cannot hold
+        for _ in range(3):  # cuDNN measures its algorithms, which cannot happen in a graph
             torch.nn.functional.conv2d(own_x, own_w, padding=padding, groups=groups)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()

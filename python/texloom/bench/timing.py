@@ -48,7 +48,7 @@ def interleaved_medians(
     """Return median seconds per run of each arm.
 
     The arms alternate, and each is first in a round equally often, so that changes of clock speed
-    or load affect them equally. Each arm runs once before, unmeasured.
+    or load affect them equally. Each arm first runs once, unmeasured.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def _matmul(form: texel_matmul.Form) -> Workload:
 def _convolution(
     convolution: Convolution, data: tuple[int, ...], weight: tuple[int, ...], columns: int
 ) -> Workload:
-    """`columns` are the threads along a row of 4 pixels each."""
+    """Return a workload; `columns` is the number of threads along a row, with 4 pixels each."""
 
     def variant(tiling: Tiling) -> Callable[[Sequence[Tensor], Tensor], Schedule]:
         return lambda inputs, out: blocked_conv2d.schedule(

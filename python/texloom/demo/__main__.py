@@ -15,11 +15,11 @@ from .console import Output, standard_output
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line, checked."""
+    """Parse and check the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m texloom.demo",
-        description="A schedule with a texture cache, step by step; then a convolution layer over "
-        "a photograph and a scanned page, held against SciPy, with its pictures.",
+        description="Shows a schedule with a texture cache, step by step; then runs a convolution "
+        "layer over a photograph and a scanned page, compares it with SciPy, and writes pictures.",
     )
     parser.add_argument(
         "--out",
@@ -50,14 +50,14 @@ def run(out: Output, device: Device, description: str, folder: Path) -> bool:
     out.text(
         "3x3, stride 1, padding 1; activations in NCHW4c in `texture`, weights in OIHW4o in\n"
         "`texture:weight`; the buffer variant is the same computation in `global`. Compared with\n"
-        "SciPy in float64, pixel by pixel: |error| <= gamma_n * sum|w||x|, n products a pixel."
+        "SciPy in float64, pixel by pixel: |error| <= gamma_n * sum|w||x|, n products per pixel."
     )
     for name in photographs.TITLES:
         right &= convolution.show(out, device, photographs.load(name), folder)
     if device.info["type"] == "cpu":
         out.text(
-            "\nThis device is a CPU: its textures are emulated in software, so here the texture\n"
-            "variant is the slower one. The times say nothing about a GPU."
+            "\nThis device is a CPU: its textures are emulated in software, so the texture\n"
+            "variant is slower here. The times say nothing about a GPU."
         )
     out.text("\nwritten:")
     for name in photographs.TITLES:
@@ -74,7 +74,7 @@ def list_devices() -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demonstration; 0 when all checks held, 1 otherwise, 130 after Ctrl-C."""
+    """Run the demonstration; return 0 if all checks passed, 1 otherwise, 130 after Ctrl-C."""
     options = parse(arguments)
 
     def demonstrate() -> bool:

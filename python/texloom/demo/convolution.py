@@ -86,16 +86,16 @@ def show(
         holds &= result.holds
         out.text(
             f"  {storage:8} largest error {result.largest_error:.2e}, its bound "
-            f"{result.bound_there:.2e}; the pixel nearest to its own bound uses "
-            f"{result.largest_share:.0%}: {'right' if result.holds else 'WRONG'}"
+            f"{result.bound_there:.2e}; the pixel closest to its bound is at "
+            f"{result.largest_share:.0%} of it: {'right' if result.holds else 'WRONG'}"
         )
     arms = [Arm(layer.run, layer.sync) for layer in layers.values()]
     times = interleaved_medians(arms, rounds=rounds)
     shown = ", ".join(f"{s} {1e3 * t:.3f} ms" for s, t in zip(layers, times, strict=True))
-    out.text(f"  time     {shown} (medians of {rounds}, taken in turns)")
+    out.text(f"  time     {shown} (medians of {rounds}, measured alternately)")
     write_sheet(
         folder / f"{photograph.name}.png",
-        f"{photograph.title}: responses of a 3x3 convolution layer (edges, lines: grey is zero)",
+        f"{photograph.title}: responses of a 3x3 convolution layer (edges, lines: gray is zero)",
         pixels[0],
         layers["texture"].output()[0],
     )

@@ -25,7 +25,7 @@ class Filter:
     rows : Rows
         The coefficients, not mirrored: the first applies to the pixel above and to the left.
     shows : str
-        ``"brightness"``: the response is a picture again; ``"change"``: it is around zero.
+        ``"brightness"`` if the response is a picture, ``"change"`` if it is centered on zero.
     """
 
     name: str
@@ -68,5 +68,5 @@ def luminance(pixels: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def weights(channels: int) -> NDArray[np.float32]:
-    """The bank as weights ``[filters, channels, 3, 3]``: each filter looks at luminance."""
+    """Return the bank as weights ``[filters, channels, 3, 3]``; filters apply to luminance."""
     return np.stack([f.coefficients() for f in FILTERS])[:, np.newaxis] * _shares(channels)

@@ -46,7 +46,7 @@ def load(name: str) -> Photograph:
     """
     resource = files("skimage").joinpath("data", f"{name}.png")
     if not resource.is_file():
-        raise FileNotFoundError(f"the installed scikit-image carries no {name}.png")
+        raise FileNotFoundError(f"the installed scikit-image has no {name}.png")
     with as_file(resource) as path, Image.open(path) as image:
         values = np.asarray(image.convert("L" if image.mode == "L" else "RGB"))
     channels = values[np.newaxis] if values.ndim == 2 else values.transpose(2, 0, 1)

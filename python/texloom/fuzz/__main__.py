@@ -20,8 +20,8 @@ from .reduce import Reducer
 from .workers import Lost, Workers
 
 NAME = re.compile(r"'[^']*'")
-LIMIT = 120.0  # seconds for one program; longer than any takes, on a busy machine too
-REDUCTION = 120.0  # seconds to make a failing program small
+LIMIT = 120.0  # seconds for one program; longer than any needs, even on a busy machine
+REDUCTION = 120.0  # seconds to reduce a failing program
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Findings:
             self.gave_up.append((seed, outcome, result.text))
 
     def summary(self, seconds: float, options: argparse.Namespace) -> str:
-        """The last lines."""
+        """Return the summary of the run."""
         parts = ", ".join(f"{n} {kind}" for kind, n in self.kinds.most_common())
         lines = [
             f"{self.done} programs from seed {options.seed} in {seconds:.0f} s "
@@ -83,7 +83,7 @@ def failing(result: Result | Lost) -> str:
 
 def reduced(text: str, kind: str, targets: tuple[int, ...], jobs: int, seconds: float) -> str:
     """Reduce a program to a small one that fails in the same way."""
-    # Each trial of a program that hangs takes that long.
+    # The time limit of each trial; a program that hangs uses all of it.
     limit = 10.0 if kind.startswith("no end") else LIMIT
     with Workers(run_job, jobs, limit) as workers:
 
@@ -93,20 +93,20 @@ def reduced(text: str, kind: str, targets: tuple[int, ...], jobs: int, seconds: 
             same = kind.split(",")[0].split(" within")[0]
             return [bad[n].startswith(same) for n in range(len(texts))]
 
-        if fails([text]) != [True]:  # it needs inputs that only copies are given, or chance
+        if fails([text]) != [True]:  # it fails by chance, or only with inputs given to copies
             return text
         return Reducer(fails, seconds, jobs).reduced(text)
 
 
 def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
-    """The command line, checked."""
+    """Parse and check the command line."""
     parser = argparse.ArgumentParser(
         prog="texloom-fuzz",
-        description="Random schedules of random computations: run as they stand, after every pass "
+        description="Runs random schedules of random computations: as written, after every pass "
         "and on devices. All results must be the same, bit by bit wherever rounding allows it.",
     )
     parser.add_argument("--count", type=int, default=1000, help="programs (1000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first program (0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first program (0)")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument(
         "--device",
@@ -115,13 +115,13 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
         metavar="N",
         help="number of an OpenCL device; may be repeated (default: all)",
     )
-    parser.add_argument("--no-device", action="store_true", help="the interpreter alone")
+    parser.add_argument("--no-device", action="store_true", help="use only the interpreter")
     parser.add_argument(
         "--device-share",
         type=float,
         default=0.25,
         metavar="F",
-        help="how many of the programs run on devices too, which takes longer (0.25)",
+        help="share of the programs that also run on devices, which takes longer (0.25)",
     )
     parser.add_argument(
         "--corpus", type=Path, default=Path("build/fuzz-findings"), help="where failures are kept"
@@ -130,7 +130,7 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--no-reduce", action="store_true", help="keep failures as they are")
     parser.add_argument("--print", action="store_true", help="only print the script of the seed")
     parser.add_argument("--check", type=Path, metavar="FILE", nargs="+", help="run these programs")
-    parser.add_argument("-v", "--verbose", action="store_true", help="what was exercised")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print what was exercised")
     options = parser.parse_args(arguments)
     if options.count < 1 or options.jobs < 1 or not 0 <= options.device_share <= 1:
         parser.error("--count and --jobs are positive, --device-share lies between 0 and 1")
@@ -138,7 +138,7 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def chosen_devices(options: argparse.Namespace) -> tuple[int, ...]:
-    """Their numbers."""
+    """Return the numbers of the devices to use."""
     if options.no_device:
         return ()
     if options.device is not None:
@@ -147,7 +147,7 @@ def chosen_devices(options: argparse.Namespace) -> tuple[int, ...]:
 
 
 def check_files(files: Sequence[Path], targets: tuple[int, ...]) -> int:
-    """Run each file alone; the exit status says whether one fails."""
+    """Run each file separately; the exit status is nonzero if one fails."""
     failed = False
     with Workers(run_job, 1, LIMIT) as workers:
         jobs = [Job(n, targets, file.read_text()) for n, file in enumerate(files)]
@@ -191,7 +191,7 @@ def fuzz(options: argparse.Namespace, targets: tuple[int, ...], found: Findings)
 
 
 def result_of_lost(job: Job, lost: Lost) -> Result:
-    """For a job whose process died, determine whether its device is at fault."""
+    """Determine whether the device is at fault for a job whose process died."""
     with Workers(run_job, 1, LIMIT) as workers:
         for _, again in workers.results([Job(job.seed, ())]):
             if isinstance(again, Lost):
@@ -223,7 +223,7 @@ def store(options: argparse.Namespace, targets: tuple[int, ...], found: Findings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the fuzzer; the exit status says whether anything was found."""
+    """Run the fuzzer; the exit status is nonzero if anything was found."""
     options = parse_options(sys.argv[1:] if arguments is None else arguments)
     if options.print:
         print(make_script(options.seed).text())

@@ -77,20 +77,20 @@ def is_stored_whole(computation: Computation, stage: Stage) -> bool:
 
 
 def moves(rng: random.Random, tensor: Stage) -> bool:
-    """Whether an input's array gets other axes."""
+    """Whether transform_layout is applied to an input."""
     fits = tensor.is_input and tensor.shape and is_constant(tensor.shape)
     fits = fits and not tensor.row_major
     return fits and rng.random() < 0.06
 
 
 def tells(tensors: list[Stage], symbol: Extent) -> bool:
-    """Whether the symbol follows from the shapes of these tensors."""
+    """Whether the shapes of these tensors determine the symbol."""
     texts = [length.text for tensor in tensors for length in tensor.shape]
     return any(symbol.text in text and "//" not in text for text in texts)
 
 
 def declaration(rng: random.Random, script: Script, tensor: Stage) -> str:
-    """Of an array in a texture."""
+    """Return the declaration of an array in a texture."""
     script.features.add(f"argument in {tensor.bound_scope}")
     has_origin = rng.random() < 0.4
     layout, rank = "", len(tensor.shape)

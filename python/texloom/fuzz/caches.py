@@ -20,7 +20,7 @@ class Caches:
         self.computation = computation
 
     def feature(self, name: str) -> None:
-        """Count it."""
+        """Record a feature."""
         self.script.features.add(name)
 
     def make(self) -> None:
@@ -87,7 +87,7 @@ class Caches:
         return cache
 
     def rfactor(self, stage: Stage) -> None:
-        """Make partial results along a reduction axis, or along a part of one."""
+        """Compute partial results along a reduction axis, or along a part of one."""
         rng = self.rng
         at = rng.randrange(len(stage.reductions))
         count, rest = stage.reductions[at], stage.reductions[:at] + stage.reductions[at + 1 :]

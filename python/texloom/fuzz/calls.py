@@ -19,7 +19,7 @@ Symbols = dict[str, int]
 
 
 def heading(calls: list[Symbols], same_bits: bool) -> str:
-    """Return comments for the head of a program's text, which say how it is run."""
+    """Return comments for the head of a program's text that say how to run it."""
     lines = [CALL + ", ".join(f"{name}={n}" for name, n in each.items()) + "\n" for each in calls]
     return (SAME_BITS if same_bits else "") + ("".join(lines) if any(calls) else "")
 
@@ -50,7 +50,7 @@ class Argument:
         return made
 
     def values(self, array: np.ndarray) -> np.ndarray:
-        """Return the tensor's values of an array."""
+        """Return the tensor's values from an array."""
         return array.reshape(-1)[self.places].reshape(self.shape)
 
 
@@ -68,7 +68,8 @@ def inputs_for(arguments: list[Argument], text: str, whole: bool) -> list[np.nda
     """Return values for the inputs, from the program's text.
 
     Usually these are small integers, so that floating-point results are exact. One program in five
-    gets any integers and fractional floats, or, if it only copies (`whole`), any bits but NaNs.
+    gets arbitrary integers and fractional floats or, if it only copies (`whole`), any bits except
+    NaNs.
     """
     rng = np.random.default_rng(zlib.crc32(text.split("\n")[-2].encode()) + len(arguments))
     wide = rng.random() < 0.2 or whole

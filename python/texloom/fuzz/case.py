@@ -51,7 +51,7 @@ def make_script(seed: int) -> Script:
 
 
 def make_case(seed: int) -> Case:
-    """Build the case of a seed. Raises the error of a directive that is refused."""
+    """Build the case of a seed. Raises the error of a refused directive."""
     script = make_script(seed)
     text = str(script.program())
     exact = script.keeps_order and "target: no contraction" in script.features

@@ -17,8 +17,8 @@ from .calls import SAME_BITS, Argument, Call, calls_of
 
 # Limits of statements and elements of one version of a small program.
 MAX_STEPS = 100_000
-# OpenCL C allows no function that is used here more than this; division 2.5 (table 7.4 of
-# OpenCL C 1.2). They come last, so that this is the whole difference.
+# The largest error in ulp that OpenCL C 1.2 (table 7.4) allows for a function used here; 2.5 for
+# division. Functions are applied last, so that this is the whole difference.
 FUNCTION_ULPS = 16
 FUNCTION = re.compile(r"\b(?:exp|sqrt|tanh|sin|log2|erf)\(| / ")
 # For zeros of both signs, OpenCL's fmax and fmin may return either (OpenCL C 1.2, 6.12.2).
@@ -76,7 +76,7 @@ class Check:
         _core.run_versions(*call, self.see)
 
     def see(self, version: str, reports: list[tuple[str, str]], arrays: list[bytes]) -> None:
-        """Compare one version with the one before it, or with the first."""
+        """Compare one version with the previous one, or with the first."""
         if reports:
             kind = "unsound" if version == "unscheduled" else f"{version}: {reports[0][0]}"
             raise Mismatch(kind, reports[0][1])

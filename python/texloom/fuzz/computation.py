@@ -14,11 +14,12 @@ from .stage import Stage, Value
 from .values import FLOATS, HALF_ROOM, INTEGERS, Values
 
 MAX_ELEMENTS = 200
-# Of how many computations some extents are known at the call alone, and what symbols are there.
+# The share of computations in which some extents are known only at the call; the largest value of
+# a symbol.
 SYMBOLIC = 0.15
 MOST_OF_SYMBOL = 9
 
-# Functions that are taken last, of what nothing reads.
+# Functions that are applied last, to tensors that nothing reads.
 FUNCTIONS = ("exp", "sqrt", "tanh", "sin", "floor", "round", "trunc", "abs", "log2", "erf", "/")
 
 REDUCERS = """\
@@ -46,34 +47,34 @@ class Computation:
         self.symbols: list[Extent] = []
 
     def feature(self, name: str) -> None:
-        """Count it."""
+        """Record a feature."""
         self.script.features.add(name)
 
     @property
     def outputs(self) -> list[Stage]:
-        """What the schedule is made of."""
+        """The outputs, from which the schedule is created."""
         return [s for s in self.stages if s.is_output]
 
     def readers_of(self, stage: Stage) -> list[Stage]:
-        """The stages that read it."""
+        """Return the stages that read the stage."""
         return [s for s in self.stages if stage in s.inputs]
 
     def effective_readers(self, stage: Stage) -> list[Stage]:
-        """The stages that read it when all that is inlined has gone."""
+        """Return the stages that read the stage after inlining."""
         readers = []
         for reader in self.readers_of(stage):
             readers += self.effective_readers(reader) if reader.inlined else [reader]
         return readers
 
     def effective_inputs(self, stage: Stage) -> list[Stage]:
-        """The stages that it reads when all that is inlined has gone."""
+        """Return the stages that the stage reads after inlining."""
         inputs = []
         for source in stage.inputs:
             inputs += self.effective_inputs(source) if source.inlined else [source]
         return inputs
 
     def is_constant(self, loop: Loop) -> bool:
-        """Whether no call tells its extent: of a stage that is attached bound inference says so."""
+        """Whether the extent is constant; for an attached stage only bound inference knows it."""
         return loop.extent is not None or not (loop.symbolic or self.symbols)
 
     def make(self) -> None:
@@ -92,7 +93,7 @@ class Computation:
         self.functions_of_outputs()
 
     def make_symbols(self) -> None:
-        """One or two, and what they are at each of the calls."""
+        """Declare one or two symbols, and choose their values at each call."""
         rng = self.rng
         calls = rng.randint(2, 3)
         for name in ("n", "m")[: rng.randint(1, 2)]:
@@ -107,7 +108,7 @@ class Computation:
     # -- Tensors.
 
     def random_extent(self, largest: int) -> Extent:
-        """A number, or something of a symbol; at least 1."""
+        """Return a constant, or an expression of a symbol; at least 1."""
         rng = self.rng
         if not self.symbols or rng.random() < 0.5:
             return extent(rng.randint(1, largest))
@@ -119,7 +120,7 @@ class Computation:
         return chosen
 
     def random_shape(self, most_axes: int, largest: int) -> Shape:
-        """Not too many elements; the last axis is often that of the lanes."""
+        """Return a shape with few elements, often with a last axis of four lanes."""
         rng = self.rng
         if most_axes == 3 and rng.random() < 0.04:
             return []
@@ -132,7 +133,7 @@ class Computation:
         return shape
 
     def input(self, shape: Shape, like: Stage | None = None) -> Stage:
-        """A placeholder."""
+        """Add a placeholder."""
         rng = self.rng
         dtype = like.dtype if like else rng.choice(FLOATS if self.values.is_float else INTEGERS)
         if like is None and rng.random() < 0.2:
@@ -147,7 +148,7 @@ class Computation:
     # -- Computes.
 
     def moved(self, stem: str, source: Stage, shape: Shape, axes: str, read: str) -> Stage:
-        """A stage of what another one holds, elsewhere."""
+        """Add a stage that reads each element of `source` at another place."""
         var = self.script.name(stem)
         self.script.add(f'{var} = te.compute({listed(shape)}, lambda {axes}: {read}, name="{var}")')
         stage = Stage(var, shape, source.dtype, [source], magnitude=source.magnitude)
@@ -155,7 +156,7 @@ class Computation:
         return stage
 
     def compute(self, shape: Shape, inputs: list[Stage], chance: float = 0.0) -> Stage:
-        """A stage of these inputs, with this chance a reduction."""
+        """Add a compute of these inputs; with probability `chance` it is a reduction."""
         rng = self.rng
         axes = [Axis(f"i{n}", extent) for n, extent in enumerate(shape)]
         sources = [*inputs, inputs[0]] if rng.random() < 0.25 else list(inputs)
@@ -183,7 +184,7 @@ class Computation:
         return self.elementwise(shape, axes, value, dtype)
 
     def elementwise(self, shape: Shape, axes: list[Axis], value: Value, dtype: str) -> Stage:
-        """A stage of one value, or of two."""
+        """Add a compute of one value, or of two."""
         rng, text = self.rng, value.text
         var = target = self.script.name("T")
         several = rng.random() < 0.08
@@ -200,7 +201,7 @@ class Computation:
         return stage
 
     def functions_of_outputs(self) -> None:
-        """Last, as their last bits differ between devices, and nothing may go on from there."""
+        """Apply functions to outputs: nothing may read results whose last bits depend on a device."""
         rng = self.rng
         for stage in [s for s in self.outputs if s.dtype in ("float32", "float64")]:
             if stage.several or rng.random() >= 0.15:
@@ -208,7 +209,7 @@ class Computation:
             names = ", ".join(f"i{n}" for n in range(len(stage.shape)))
             read, function = f"{stage.var}({names})", rng.choice(FUNCTIONS)
             text = f"te.{function}({read})"
-            if function == "sqrt":  # of what is not negative
+            if function == "sqrt":  # needs a non-negative argument
                 text = f"te.{function}(te.abs({read}))"
             elif function == "log2":
                 text = f"te.log2(te.abs({read}) + te.const(1, '{stage.dtype}'))"
@@ -232,7 +233,7 @@ class Computation:
         dtype: str,
         how: str = "sum",
     ) -> Stage:
-        """A sum, an extreme, or several values at once."""
+        """Add a sum, an extremum, or a reduction of several values."""
         rng, add = self.rng, self.script.add
         count = math.prod(a.extent.most for a in reductions)
         if "sum" in how and dtype == "float16" and value.magnitude * count > HALF_ROOM:
@@ -261,7 +262,7 @@ class Computation:
         elif how == "arg_max":
             target = f"{self.script.name('R')}, {var}"
             expression = f"{how}(({names[0]}.astype('int32'), {value.text}), {options})"
-        # The short names of the reduction's axes stand for its own variables.
+        # Parameters give the reduction's axes, which are variables of the script, short names.
         own = ", ".join(f"{var}_{name}" for name in names)
         function = f"lambda {', '.join(names)}: lambda {', '.join(a.name for a in axes)}: "
         body = f"({function}{expression})({own})"

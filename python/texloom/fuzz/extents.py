@@ -89,5 +89,5 @@ def most_elements(shape: Shape) -> int:
 
 
 def is_constant(shape: Shape) -> bool:
-    """Whether the values agree at all calls."""
+    """Whether the extents have the same values at all calls."""
     return not any(n.is_symbolic for n in shape)

@@ -1,7 +1,8 @@
-"""Random tensor intrinsics, and computes whose tiles, or whose elements, they compute.
+"""Random tensor intrinsics, and computes whose tiles or elements they compute.
 
-The intrinsic's computation is the compute itself with the extents of a tile. Its statement is made
-of loops over the tile, of vectors where the tile is one, or calls what C text defines.
+The intrinsic's computation is that of the compute, with the extents of a tile. Its statement
+consists of loops over the tile, of vector accesses if the tile is a vector, or of calls of
+functions that C text defines.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .stage import Stage, Tile
 if TYPE_CHECKING:
     from .computation import Computation
 
-Fronts = list[tuple[str, ...]]  # of each operand: its indices in front of those of tiles
+Fronts = list[tuple[str, ...]]  # for each operand: its indices before those of the tile
 
 VECTORS = (2, 4, 8, 16)
 TYPES = ("float32", "float32", "float32", "float16", "int32", "int16", "uint8")
@@ -25,16 +26,16 @@ TYPES = ("float32", "float32", "float32", "float16", "int32", "int16", "uint8")
 
 @dataclass(frozen=True)
 class Operand:
-    """An input that is read at these axes; `outer` ones stand in front, outside of tiles."""
+    """An input that is read at these axes; `outer` axes precede them and are not in the tile."""
 
     axes: tuple[str, ...]
     outer: tuple[str, ...] = ()
-    shifts: tuple[int, ...] = (0,)  # along the last axis, a read each
+    shifts: tuple[int, ...] = (0,)  # along the last axis; one read for each
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A computation over the data axes, of these reads, reduced over the axis k if there is one."""
+    """A computation of operands over data axes, reduced over the axis k if there is a reducer."""
 
     data: tuple[str, ...]
     operands: tuple[Operand, ...]
@@ -48,7 +49,7 @@ KINDS = (
     Kind(("i",), (Operand(("i",), shifts=(0, 1)),), "{0} * {c} + {1}"),
     Kind(("i", "j"), (Operand(("i", "j")), Operand(("j",))), "te.max({0}, {1})"),
     Kind(("i", "j"), (Operand(("j", "i")),), "{0} + {c}"),
-    # Sums of one element: the tile has one index i.
+    # Sums for a single element: the tile has one index i.
     Kind(("i",), (Operand(("k",), ("i",)), Operand(("k",))), "{0} * {1}", "sum"),
     Kind(("i",), (Operand(("k",)), Operand(("i", "k"))), "{0} * {1}", "sum"),
     Kind(("i",), (Operand(("i", "k")),), "{0}", "max"),
@@ -60,12 +61,12 @@ REDUCERS = {"sum": ("{0} + {1}", "te.const(0, '{dtype}')"),
 
 
 class IntrinsicWriter:
-    """Writes an intrinsic, and a compute that is made of its tiles."""
+    """Writes an intrinsic, and a compute that consists of its tiles."""
 
     def __init__(self, c: Computation) -> None:
         rng = c.rng
         self.c, self.add = c, c.script.add
-        self.called = rng.random() < 0.3  # by the compute; else a schedule may tensorize it
+        self.called = rng.random() < 0.3  # by the compute; otherwise a schedule may tensorize it
         self.kind = kind = rng.choice(KINDS)
         self.dtype = rng.choice(TYPES)
         self.reduced = ("k",) if kind.reducer else ()
@@ -83,21 +84,21 @@ class IntrinsicWriter:
         self.number_of_factor = str(rng.randint(2, 3))
         self.factor = f"te.const({self.number_of_factor}, '{self.dtype}')"
         self.batch = [c.random_extent(3)] if rng.random() < 0.5 else []
-        # What buffers of the statement say of memory, which arrays of constant shape alone have.
+        # What buffers of the statement declare about memory; only for arrays of constant shape.
         self.views = rng.choice(["", "", "strides", "offset"]) if is_constant(self.batch) else ""
-        # Nothing but a device runs it: what the compute says is what it is held to.
+        # Only a device can run a foreign function, so its results are compared with the compute's.
         known = not self.called and is_constant(self.batch)
         self.is_foreign = known and self.dtype in foreign.TYPES and rng.random() < 0.4
         if self.is_foreign:
             self.views = "strides"
         self.var = c.script.name("V")
-        # A parameter of the intrinsic, in place of the constant.
+        # A scalar parameter of the intrinsic in place of the constant.
         self.scalar = f"{self.var}_s" if "{c}" in kind.value and rng.random() < 0.5 else ""
 
     # -- The intrinsic.
 
     def write_intrinsic(self) -> None:
-        """Its computation, its statement and its declaration."""
+        """Write the intrinsic's computation, statement and declaration."""
         names = [f"{self.var}_{n}" for n in range(len(self.kind.operands))]
         for name, operand in zip(names, self.kind.operands, strict=True):
             shape = listed([extent(n) for n in self.part(operand)])
@@ -126,30 +127,30 @@ class IntrinsicWriter:
         self.c.script.lines[-1] += f"{options})"
 
     def operands(self, names: list[str]) -> list[tuple[str, Operand]]:
-        """With their names."""
+        """Return the operands with their names."""
         return list(zip(names, self.kind.operands, strict=True))
 
     def part(self, operand: Operand) -> list[int]:
-        """The extents that a tile reads."""
+        """Return the extents of the part that a tile reads."""
         lengths = [self.tile[axis] for axis in operand.axes]
         return [*lengths[:-1], lengths[-1] + max(operand.shifts)]
 
     def read(self, name: str, operand: Operand, front: tuple[str, ...] = ()) -> list[str]:
-        """Its reads, at the axes themselves."""
+        """Return the reads of an operand at its axes."""
         *axes, last = operand.axes
         shifted = [f"{last} + {n}" if n else last for n in operand.shifts]
         return [f"{name}({', '.join([*front, *axes, at])})" for at in shifted]
 
     def value(self, reads: list[list[str]], number: str) -> str:
-        """Of one element, or of one step of its reduction."""
+        """Return the value of one element, or of one step of its reduction."""
         return self.kind.value.format(*(each for list in reads for each in list), c=number)
 
     def own_value(self, reads: list[list[str]]) -> str:
-        """The same in the intrinsic."""
+        """Return the value as the intrinsic computes it."""
         return self.value(reads, self.scalar or self.factor)
 
     def number(self) -> tuple[str, list[Stage]]:
-        """What a compute has in the scalar's place, and the tensors that this reads."""
+        """Return the compute's expression for the scalar, and the tensors that it reads."""
         form = self.c.rng.choice(["constant", "constant", "axis", "element", "element"])
         if not self.scalar or form == "constant" or (form == "axis" and not self.batch):
             return self.factor, []
@@ -159,20 +160,20 @@ class IntrinsicWriter:
         return f"{scale.var}({'b' if self.batch else '1'})", [scale]
 
     def joined(self, result: str, value: str) -> str:
-        """One step of the reduction."""
+        """Return one step of the reduction."""
         return REDUCERS[self.kind.reducer][0].format(result, value)
 
     def reduction(self, value: str) -> str:
-        """Of a value over the axis k, if there is one."""
+        """Reduce the value over the axis k, if there is a reducer."""
         return f"te.{self.kind.reducer}({value}, axis=k)" if self.kind.reducer else value
 
     def reduce_axes(self, extents: dict[str, int]) -> None:
-        """The line that makes k."""
+        """Write the line that creates k, if there is a reducer."""
         if self.kind.reducer:
             self.add(f'k = te.reduce_axis((0, {extents["k"]}), name="k")')
 
     def vector_statement(self) -> None:
-        """One load of each read, and one store."""
+        """Write one vector load for each read, and one store."""
         count = self.tile["i"]
         lanes = f'"{self.dtype}x{count}"'
         reads = [
@@ -183,7 +184,7 @@ class IntrinsicWriter:
         self.c.script.lines[-1] += f"outs[0].vstore(0, {self.own_value(reads)})"
 
     def loop_statements(self) -> None:
-        """Loops; of a reduction the body, and perhaps its start and a step of it."""
+        """Write loops; for a reduction perhaps also its reset and its update."""
         rng, add = self.c.rng, self.add
         at = ", ".join(self.kind.data)
         names = [f"x[{n}]" for n in range(len(self.kind.operands))]
@@ -216,7 +217,7 @@ class IntrinsicWriter:
         add(f"body_{self.var} = lambda ins, outs, *sp: [{', '.join(made)}]")
 
     def buffers(self, tensors: list[str]) -> list[str]:
-        """Options that say what the statement's buffers are."""
+        """Return options that declare the statement's buffers."""
         if not self.views:
             return [", default_buffer_params={'offset_factor': 1}"] * (self.c.rng.random() < 0.1)
         self.c.feature(f"intrinsic with {self.views}")
@@ -234,7 +235,7 @@ class IntrinsicWriter:
     # -- The compute.
 
     def write_compute(self) -> Stage:
-        """Each tile by a call of the intrinsic, or what a schedule may tensorize."""
+        """Write a compute that calls the intrinsic, or that a schedule may tensorize."""
         c, rng = self.c, self.c.rng
         batched = [bool(self.batch) and rng.random() < 0.7 for _ in self.kind.operands]
         tensors = [
@@ -247,7 +248,7 @@ class IntrinsicWriter:
         number, more = self.number()
         shape, steps = made(var, tensors, fronts, number)
         if self.kind.reducer == "sum" and self.dtype.startswith("float"):
-            c.script.keeps_order = False  # steps are added up by themselves
+            c.script.keeps_order = False  # steps are summed separately
         reductions = [extent(n) for n in steps]
         stage = Stage(var, shape, self.dtype, list(dict.fromkeys([*tensors, *more])), reductions)
         stage.magnitude, stage.row_major = 8 * 8 * self.whole.get("k", 1), True
@@ -256,7 +257,7 @@ class IntrinsicWriter:
         return stage
 
     def tile_of(self) -> Tile:
-        """What a schedule has to know."""
+        """Return what the schedule needs to know."""
         data = tuple(self.tile[axis] for axis in self.kind.data)
         if self.called and self.is_dot:
             data = ()
@@ -266,11 +267,11 @@ class IntrinsicWriter:
 
     @property
     def is_dot(self) -> bool:
-        """Whether a tile is one element."""
+        """Whether a tile is a single element."""
         return any(operand.outer for operand in self.kind.operands)
 
     def tensor(self, operand: Operand, batch: Shape) -> Stage:
-        """What an operand reads: an input, or something computed."""
+        """Add the tensor that an operand reads: an input or a computed tensor."""
         c = self.c
         lengths = [self.whole[axis] for axis in (*operand.outer, *operand.axes)]
         lengths[-1] += max(operand.shifts)
@@ -286,7 +287,7 @@ class IntrinsicWriter:
     def elements(
         self, var: str, tensors: list[Stage], fronts: Fronts, number: str
     ) -> tuple[Shape, list[int]]:
-        """The line of a compute of the same value; its shape, and the extents it reduces over."""
+        """Write a compute of the same value; return its shape and the extents it reduces over."""
         shape = [*self.batch, *(extent(self.whole[axis]) for axis in self.kind.data)]
         self.reduce_axes(self.whole)
         reads = [
@@ -297,14 +298,14 @@ class IntrinsicWriter:
         return shape, [self.whole[axis] for axis in self.reduced]
 
     def line(self, var: str, shape: Shape, axes: Iterable[str], body: str) -> None:
-        """The compute; over the batch, too, if there is one."""
+        """Write the line of a compute; also over the batch, if there is one."""
         names = ", ".join([*("b" for _ in self.batch), *axes])
         self.add(f'{var} = te.compute({listed(shape)}, lambda {names}: {body}, name="{var}")')
 
     def call(
         self, var: str, tensors: list[Stage], fronts: Fronts, number: str
     ) -> tuple[Shape, list[int]]:
-        """The line of a compute that calls the intrinsic; the same of it."""
+        """Write a compute that calls the intrinsic; return its shape and reduction extents."""
         self.c.feature("an intrinsic is called")
         divided = self.kind.reducer and self.count["k"] > 1
         if divided:
@@ -328,7 +329,7 @@ class IntrinsicWriter:
 
 
 def intrinsic(c: Computation) -> Stage:
-    """A compute that an intrinsic computes, tile by tile."""
+    """Write an intrinsic, and a compute that it computes tile by tile."""
     writer = IntrinsicWriter(c)
     writer.write_intrinsic()
     return writer.write_compute()

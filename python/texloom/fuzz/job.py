@@ -17,7 +17,7 @@ EXPECTED = frozenset(
         "TL1001",  # memory of a kernel whose size depends on the call
         "TL2002",  # a cache for a stage whose read was folded away
         "TL2007",  # transform_layout of an input that nothing reads any more, likewise
-        "TL2017",  # only some lanes of a texel
+        "TL2017",  # a layout with only some lanes of a texel
         "TL3001",  # threads of two extents
         "TL3007",  # lanes fused with the loop around them, where a part of a texture is computed
         "TL3010",  # attached arguments where the thread that stores an element is not known
@@ -48,7 +48,7 @@ class Result:
 
 
 def run_job(job: Job) -> Result:
-    """In a process of its own."""
+    """Run a job; called in a separate process."""
     targets = [Device(n) for n in job.devices]
     if job.text:
         return Result(check(job.text, targets))

@@ -25,7 +25,7 @@ class LateDirectives:
         self.threads = threads  # of each kernel, by its root stage
 
     def feature(self, name: str) -> None:
-        """Count it."""
+        """Record a feature."""
         self.script.features.add(name)
 
     def make(self) -> None:

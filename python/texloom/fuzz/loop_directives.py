@@ -168,11 +168,11 @@ class StageLoops:
         return [each for each in self.loops if not each.reduction]
 
     def binds(self, tag: str) -> bool:
-        """Whether one of them is bound to these threads."""
+        """Whether one of the loops is bound to these threads."""
         return any(each.tag == tag for each in self.loops)
 
     def free(self) -> list[Loop]:
-        """Loops that may be split, fused and bound."""
+        """Return the loops that may be split, fused and bound."""
         return [each for each in self.loops if not each.taken and not each.lane]
 
     def random_splits(self, rng: random.Random, chance: float = 0.5) -> None:

@@ -2,7 +2,7 @@
 
 All stages of a step divide its columns among threads in the same way, because they may share a
 kernel. Threads of one block may exchange columns. Across blocks, a step that mixes columns becomes
-a launch, in which every stage needs threads of its own.
+a launch, in which every stage must bind its own threads.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class ScanSchedule:
         self.fuses = rng.random() < 0.6
 
     def feature(self, name: str) -> None:
-        """Count it."""
+        """Record a feature."""
         self.script.features.add(f"scan: {name}")
 
     def make(self) -> None:
-        """All of its stages."""
+        """Schedule all stages of the scan."""
         self.feature("columns among blocks" if self.blocks else "columns in one block")
         for state in self.scan.states:
             self.place_init(state.init)
@@ -48,7 +48,7 @@ class ScanSchedule:
             self.script.add(f's[{self.scan.var}].pragma({axis}, "auto_unroll_max_step", 8)')
 
     def place_init(self, init: Part) -> None:
-        """In a kernel of its own."""
+        """Schedule the init, in a separate kernel."""
         rows = f"s[{init.var}]"
         extents: list[Extent | None] = [None, *init.columns]
         loops = StageLoops.of(self.script, rows, init.var.lower(), extents, exact=False)
@@ -130,7 +130,7 @@ class ScanSchedule:
             self.share(middle.var, middle.columns)
 
     def rfactor(self, middle: Part) -> str:
-        """Make partial results of all steps of a row, or of every second one."""
+        """Compute partial results of all steps of a row, or of every second one."""
         self.feature("rfactor")
         self.script.keeps_order = False
         var, inner = self.script.name(f"{middle.var}f"), f"s[{middle.var}].op.reduce_axis[0]"
@@ -157,7 +157,7 @@ class ScanSchedule:
             add(f"{last} = {stage}.fuse({', '.join(axes)})")
         outer, inner = name(f"{last}o"), name(f"{last}i")
         add(f"{outer}, {inner} = {stage}.split({last}, factor={self.threads})")
-        if self.rest == "threadIdx.y":  # of constant extent, for any part of a row
+        if self.rest == "threadIdx.y":  # with a constant extent, for any part of a row
             whole, outer = outer, name(f"{last}y")
             add(f"{outer}, _ = {stage}.split({whole}, nparts=2)")
         if self.rest:
@@ -166,5 +166,5 @@ class ScanSchedule:
         return inner
 
     def bind(self, stage: str, loop: str, tag: str) -> None:
-        """To threads."""
+        """Bind the loop to threads."""
         self.script.add(f'{stage}.bind({loop}, te.thread_axis("{tag}"))')

@@ -37,7 +37,7 @@ class State:
 
 @dataclass
 class Scan:
-    """The facts that its schedule needs."""
+    """What the schedule of a scan needs to know."""
 
     var: str  # of one of its results
     states: list[State]
@@ -61,7 +61,7 @@ class ScanWriter:
         self.states = [c.script.name("S") for _ in range(rng.choice([1, 1, 2]))]
 
     def write(self) -> list[Stage]:
-        """Its results, in order."""
+        """Write the scan; return its results, in order."""
         c = self.c
         c.feature(f"scan of {len(self.states)} states")
         c.feature("scan that mixes columns" if self.mixes else "scan of columns by themselves")
@@ -88,7 +88,7 @@ class ScanWriter:
         return stages
 
     def add(self, stem: str, shape: Shape, axes: list[Axis], text: str) -> str:
-        """A compute; its variable."""
+        """Write a compute; return its variable."""
         var = self.c.script.name(stem)
         names = ", ".join(axis.name for axis in axes)
         self.c.script.add(
@@ -97,14 +97,14 @@ class ScanWriter:
         return var
 
     def init(self) -> Part:
-        """The rows before the first step."""
+        """Write the init: the rows before the first step."""
         axes = [Axis("t", extent(self.first)), *self.axes[1:]]
         read = self.bounded(self.c.values.read(self.source, axes, self.dtype))
         var = self.add("init", [extent(self.first), *self.columns], axes, read.text)
         return Part(var, self.columns, [])
 
     def bounded(self, value: Value) -> Value:
-        """Integers wrap; floating-point sums must be exact."""
+        """Clamp a floating-point value, so that sums are exact; integers may wrap."""
         if not self.dtype.startswith("float"):
             return value
         bounds = [f"te.const({n}, '{self.dtype}')" for n in (-ROOM, ROOM)]
@@ -162,7 +162,7 @@ class ScanWriter:
         return values.combine(reads, self.dtype)
 
     def update(self, state: str, middle: Part | None) -> Part:
-        """The next row, of one state or of two."""
+        """Write the update: the next row, from one state or from two."""
         rng = self.c.rng
         states = [state]
         if len(self.states) > 1 and rng.random() < 0.6:

@@ -1,4 +1,4 @@
-"""Programs of the fuzzer as text of Python scripts, which can be shown."""
+"""Programs of the fuzzer as Python scripts, which can be printed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from texloom import te
 
 
 class Script:
-    """Lines of a script, and the names it has used up."""
+    """The lines of a script, and the names that it uses."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -25,7 +25,7 @@ class Script:
         self._names: Counter[str] = Counter()
 
     def add(self, text: str) -> None:
-        """Write a line."""
+        """Add a line."""
         self.lines.append(text)
 
     def name(self, stem: str) -> str:

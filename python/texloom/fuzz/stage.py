@@ -36,7 +36,7 @@ class Stage:
     is_input: bool = False
     is_output: bool = False
     is_cache: bool = False
-    is_extern: bool = False  # a statement computes it, which has threads of its own
+    is_extern: bool = False  # computed by a statement, which binds its own threads
     scan: Scan | None = None  # whose result it is
     tile: Tile | None = None
     row_major: bool = False  # an intrinsic relies on its layout
@@ -48,7 +48,7 @@ class Stage:
     scope: str = ""  # of a root stage
     bound_scope: str = ""  # given by binds=
     inlined: bool = False
-    transformed: int = 0  # how many axes transform_layout made of its own
+    transformed: int = 0  # number of axes that transform_layout made; 0 without it
     host: Stage | None = None
     loops: StageLoops | None = None
     attached_scope: str = ""  # its loop in the host, if it has one
@@ -57,12 +57,12 @@ class Stage:
 
     @property
     def texture(self) -> bool:
-        """Whether its result lies in an image."""
+        """Whether its result is in an image."""
         return "texture" in self.scope + self.bound_scope
 
     @property
     def fits_texture(self) -> bool:
-        """Whether images have elements of its type, and as many axes."""
+        """Whether textures support its element type and its number of axes."""
         is_texel = self.dtype not in ("float64", "int64", "uint64", "bool")
         is_texel = is_texel and not self.row_major
         return is_texel and 1 <= len(self.shape) <= 6 and is_constant(self.shape)
@@ -73,7 +73,7 @@ class Stage:
         return self.is_extern or self.scan is not None
 
     def path(self) -> list[tuple[Stage, Loop]]:
-        """The loops around its value, its own last."""
+        """The loops that enclose its value; its own are last."""
         own = [] if self.loops is None else self.loops.loops
         return self.enclosing + [(self, loop) for loop in own]
 
@@ -92,5 +92,5 @@ class Value:
 
 
 def union(a: list[Stage], b: list[Stage]) -> list[Stage]:
-    """Both lists, each stage once."""
+    """Return the stages of both lists, without duplicates."""
     return a + [s for s in b if s not in a]

@@ -34,7 +34,7 @@ class Values:
         self.feature("floating point" if self.is_float else "integers")
 
     def feature(self, name: str) -> None:
-        """Count it."""
+        """Record a feature."""
         self.script.features.add(name)
 
     def type_for(self, inputs: list[Stage], magnitude: float) -> str:
@@ -82,7 +82,7 @@ class Values:
         return Value(f"{source.var}({index}){cast}", source.magnitude, union([source], [by]))
 
     def combine(self, reads: list[Value], dtype: str) -> Value:
-        """An expression of all reads."""
+        """Return an expression of all reads."""
         value = reads[0]
         if self.rng.random() < 0.4 and value.magnitude < HALF_ROOM / 4:
             factors = [2, 3] if dtype.startswith("u") else [-3, -2, -1, 2, 3]
@@ -97,13 +97,13 @@ class Values:
         return value
 
     def with_symbol(self, value: Value, symbol: Extent, dtype: str) -> Value:
-        """The sum of both."""
+        """Return the sum of a value and a symbol."""
         self.feature("an extent as a value")
         text = f"({value.text} + {symbol}.astype('{dtype}'))"
         return Value(text, value.magnitude + symbol.most, value.inputs)
 
     def combine_two(self, a: Value, b: Value, dtype: str) -> Value:
-        """One operator."""
+        """Combine two values by one operator."""
         operators = ["+", "-", "*", "max", "min", "select", "logic"]
         if not dtype.startswith("float"):
             operators += ["&", "|", "^", "floordiv", "floormod", "truncdiv", "truncmod", "<<"]
@@ -133,7 +133,7 @@ class Values:
         return Value(text, magnitude, union(a.inputs, b.inputs))
 
     def logic(self, a: Value, b: Value, dtype: str) -> str:
-        """Choose one of both by comparisons, or use a comparison as 0 or 1."""
+        """Select one of two values by comparisons, or use a comparison as 0 or 1."""
         tests = [
             f"({x.text} {self.rng.choice(['<', '<=', '==', '!=', '>', '>='])} "
             f"te.const({self.rng.randint(0, 5)}, '{dtype}'))"

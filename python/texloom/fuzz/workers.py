@@ -22,7 +22,7 @@ class Lost:
 
 @dataclass
 class _Worker:
-    """A process, and the job it has."""
+    """A process, and its current job."""
 
     process: multiprocessing.Process
     pipe: Connection
@@ -64,7 +64,7 @@ class Workers:
 
     def __exit__(self, *exception: object) -> None:
         for worker in self._workers:
-            worker.pipe.close()  # the end of its jobs
+            worker.pipe.close()  # tells the worker that there are no more jobs
         for worker in self._workers:
             if not worker.busy:
                 worker.process.join(timeout=5)
@@ -80,7 +80,7 @@ class Workers:
                 if job is None:
                     break
                 worker = ready.popleft()
-                with contextlib.suppress(OSError):  # the process is gone: the answer will say so
+                with contextlib.suppress(OSError):  # the process is gone, which its answer reports
                     worker.pipe.send(job)
                 worker.job, worker.since, worker.busy = job, time.monotonic(), True
             busy = [w for w in self._workers if w.busy]

@@ -1,7 +1,7 @@
 """Operators: TE computations, and schedules for them, as separate functions.
 
-A computation says what is computed; a schedule says where and how. An operator therefore has
-variants that differ only in storage (``storage="texture"`` or ``"buffer"``). Each module is an
+A computation states what is computed; a schedule states where and how. An operator can therefore
+have variants that differ only in storage (``storage="texture"`` or ``"buffer"``). Each module is an
 example to copy.
 """
 

@@ -1,4 +1,4 @@
-"""Convolutions of activations and weights whose last axis are four channels, in any layout.
+"""Convolutions of activations and weights whose last axis is four channels, in any layout.
 
 A layout is a string of axes. Activations: N, C (groups of four channels), H, W, c (one of four).
 Weights: K (groups of four outputs), C (input channels, one by one), R, S (rows and columns of the

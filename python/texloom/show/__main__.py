@@ -13,11 +13,11 @@ from .source import SourceError, program_of
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line, checked."""
+    """Parse and check the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m texloom.show",
-        description="Draws a schedule as SVG: which element lies in which texel of its textures, "
-        "and its loops with scopes, sizes and what each kernel reads and writes.",
+        description="Draws a schedule as SVG: the element in each texel of its textures, and its "
+        "loops with scopes, sizes and what each kernel reads and writes.",
     )
     parser.add_argument(
         "file", type=Path, help="a Python script that makes a schedule, or a program (.tl)"
@@ -35,8 +35,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="all",
         help="which pictures (default: %(default)s)",
     )
-    parser.add_argument("--name", help="the script's variable, where it has several schedules")
-    parser.add_argument("--target", help="of a script's schedule, such as 'opencl -device=mali'")
+    parser.add_argument("--name", help="the script's variable, if it has several schedules")
+    parser.add_argument("--target", help="target of a script, such as 'opencl -device=mali'")
     return parser.parse_args(arguments)
 
 

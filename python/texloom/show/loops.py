@@ -123,7 +123,7 @@ def _traffic_line(canvas: Canvas, row: Traffic, y: float) -> None:
 
 
 def _without_single_loops(nodes: list[Node]) -> list[Node]:
-    """Loops of one iteration are omitted: no kernel has them."""
+    """Return the nodes without loops of one iteration, which no kernel has."""
     result: list[Node] = []
     for node in nodes:
         if "body" not in node:

@@ -21,7 +21,7 @@ What = Literal["all", "loops", "textures"]
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG picture. Notebooks show it as it is."""
+    """An SVG picture. Notebooks display it directly."""
 
     svg: str
 
@@ -52,20 +52,20 @@ def show(
 ) -> Picture:
     """Draw a schedule: the layouts of its textures, its loops and their traffic.
 
-    For each kernel, the picture shows the loops of the schedule, including threads, with scope and
+    For each kernel, the picture shows the loops of the schedule, including threads, the scope and
     size of the buffers in them, and a table of its traffic: the reads and writes of each buffer, in
-    vectors or texels, in bytes, and as a multiple of the buffer's size. The traffic is counted in
-    the lowered program, as the kernel requests it; caches and the device's compiler may fetch less.
+    vectors or texels, in bytes, and as a multiple of the buffer's size. The traffic is what the
+    kernels of the lowered program request; caches and the device's compiler may fetch less.
 
     Parameters
     ----------
     inp : Schedule or Program
-        As of :func:`texloom.lower`, or a program of stage ``kernels``, whose loops are shown as
-        they are there.
+        As for :func:`texloom.lower`, or a program of stage ``kernels``, whose loops are shown
+        unchanged.
     args, binds, target
-        As of :func:`texloom.lower`.
+        As for :func:`texloom.lower`.
     what : "all", "loops" or "textures"
-        Which pictures.
+        What to draw.
 
     Returns
     -------
@@ -75,10 +75,10 @@ def show(
     Raises
     ------
     TVMError
-        What :func:`texloom.lower` refuses.
+        As for :func:`texloom.lower`.
     ValueError
-        For a program of another stage, one without textures whose textures were asked for, and
-        another `what`.
+        For a program of another stage, for a program without textures if only textures are
+        requested, and for another `what`.
     """
     if what not in ("all", "loops", "textures"):
         raise ValueError(f"what={what!r} is not one of 'all', 'loops', 'textures'")

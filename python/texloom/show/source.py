@@ -1,4 +1,4 @@
-"""Programs from files: a text in the ``.tl`` form, or a script that creates a schedule."""
+"""Reads programs from files: text in the ``.tl`` form, or a script that creates a schedule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RUN_NAME = "__show__"
 
 
 class SourceError(Exception):
-    """A file without a program; the text says why, and what to do."""
+    """A file without a program; the message says why, and what to do."""
 
 
 def program_of(path: Path, name: str | None = None, target: str | None = None) -> Program:
@@ -36,7 +36,7 @@ def program_of(path: Path, name: str | None = None, target: str | None = None) -
     Raises
     ------
     SourceError
-        If the file cannot be read, or the script fails or creates no schedule, or several.
+        If the file cannot be read, or the script fails, or it creates no schedule or several.
     TVMError
         For a malformed text.
     """

@@ -31,8 +31,8 @@ class Traffic:
     bytes : int or None
         Bytes accessed, with all four lanes of each texel.
     exact : bool
-        Whether the numbers are exact; otherwise they are upper bounds, because values in memory or
-        lanes of a vector decide.
+        Whether the numbers are exact; otherwise they are upper bounds, because accesses depend on
+        values in memory or on lanes of a vector.
     """
 
     kernel: str
@@ -71,15 +71,15 @@ def traffic(
 ) -> list[Traffic]:
     """Count the reads and writes of a schedule's kernels, except those of private arrays.
 
-    Counted are the accesses in the kernels' code: caches serve part of them, and the device's
+    The accesses in the kernels' code are counted. Caches serve part of them, and the device's
     compiler may keep repeated reads in registers.
 
     Parameters
     ----------
     inp : Schedule or Program
-        As of :func:`texloom.lower`, or a program of stage ``kernels``.
+        As for :func:`texloom.lower`, or a program of stage ``kernels``.
     args, binds, target
-        As of :func:`texloom.lower`.
+        As for :func:`texloom.lower`.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def traffic(
     Raises
     ------
     TVMError
-        What :func:`texloom.lower` refuses.
+        As for :func:`texloom.lower`.
     ValueError
         For a program of another stage.
     """

@@ -1,4 +1,4 @@
-"""Numbers as pictures write them."""
+"""Formats numbers for pictures."""
 
 from __future__ import annotations
 

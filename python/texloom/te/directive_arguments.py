@@ -51,7 +51,8 @@ ANYTHING = Kind("a value", lambda _: True, "give a value")
 CONDITION = Kind("a condition", _is(Expr, bool), "give a comparison such as tx.var.equal(0)")
 FUNCTION = Kind("a function", callable, "give a function of the axes, as lambda h, w: [w, h]")
 
-# By directive: its parameters in order. The last one of fuse and reorder takes all that follow.
+# By directive: its parameters in order. The last one of fuse and reorder stands for all remaining
+# arguments.
 PARAMETERS: dict[str, dict[str, Kind]] = {
     "bind": {"ivar": AXIS, "thread_ivar": THREAD},
     "cache_read": {"tensor": TENSOR, "scope": SCOPE, "readers": READERS, "layout": LAYOUT},
@@ -82,7 +83,7 @@ VARIADIC = ("fuse", "reorder")
 def check_arguments(
     directive: str, on: Stage | Schedule, args: tuple[Any, ...], options: dict[str, Any]
 ) -> None:
-    """Refuse an argument of another kind than its parameter takes.
+    """Refuse an argument of a kind that its parameter does not accept.
 
     The number of arguments is checked by the call itself.
 

@@ -42,9 +42,9 @@ def decl_tensor_intrin(
         matches a buffer only if it is in the buffer's scope, if any, and is proven to start at a
         multiple of its ``offset_factor``.
     scalar_params : list of Expr, optional
-        Variables of the computation that are numbers to the statements. A call gives their values;
-        for ``Stage.tensorize``, the values are the expressions that the loops have in their places,
-        which must not vary inside the loops.
+        Variables of the computation that are numbers in the statements. A call gives their values;
+        for ``Stage.tensorize``, the values are the corresponding expressions in the loops, which
+        must not vary inside the loops.
     default_buffer_params : mapping, optional
         Arguments of ``tir.decl_buffer`` for all other buffers.
 

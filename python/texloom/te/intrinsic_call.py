@@ -24,7 +24,7 @@ from ..tir.op import const
 
 _refuse = partial(refuse, "BadIntrinsic")
 
-# Taken before te/tracing.py wraps it, because a call's tensorize is not a directive of the user.
+# Saved before te/tracing.py wraps it, because a call's tensorize is not a directive of the user.
 _reorder = Stage.reorder
 
 
@@ -38,7 +38,7 @@ class TensorRegion:
 
 
 def _whole_number(value: Any) -> int:
-    """Return an extent, which has to be constant."""
+    """Return an extent, which must be constant."""
     number = Analyzer().simplify(_core.to_expr(value))
     if number._class != "IntImm":
         _refuse(
@@ -70,7 +70,7 @@ def _region(tensor: Tensor, indices: Sequence[Any]) -> TensorRegion:
 
 
 def _sliced(element: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Indices with a slice make a region, others an element."""
+    """Make indexing return a region if an index is a slice, and otherwise an element."""
 
     def getitem(self: Any, index: Any) -> Any:
         entries = list(index) if isinstance(index, (list, tuple)) else [index]
@@ -218,7 +218,7 @@ def _call(self: TensorIntrin, *args: Any, reduce_axis: Any = None) -> IntrinsicC
 
 def _own_axes(axes: Callable[[Operation], list[IterVar]]) -> property:
     def own(self: Operation) -> list[IterVar]:
-        """Those that a schedule may split and bind."""
+        """Return the axes that a schedule may split and bind."""
         call = self.attrs.call
         inner = [] if call is None else call.inner
         return [axis for axis in axes(self) if not any(axis.same_as(each) for each in inner)]

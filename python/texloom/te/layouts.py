@@ -14,7 +14,7 @@ from .directive_arguments import shown
 
 
 class _AxisSeparator:
-    """The separator between the axes of rows and those of columns."""
+    """The separator between the axes of rows and the axes of columns."""
 
     def __repr__(self) -> str:
         return "AXIS_SEPARATOR"
@@ -24,7 +24,7 @@ AXIS_SEPARATOR = _AxisSeparator()
 
 
 def axis_names(function: Callable[..., Any], rank: int) -> list[str]:
-    """Return a name for each axis that the function takes; ``*names`` takes all that remain.
+    """Return a name for each axis that the function takes; ``*names`` receives the remaining ones.
 
     Keyword-only parameters, after ``*names``, are the last axes.
     """

@@ -99,9 +99,9 @@ def ScanFixPointAnalysis(scan: Operation) -> NoReturn:  # noqa: N802
     """Refused: the axes that a scan leaves in place are not computed."""
     refuse(
         "NotProvided",
-        f"there is no ScanFixPointAnalysis of '{scan.name}': which axes of a scan stay where they "
-        "are is not told",
-        "schedule the scan, and let texloom.lower say whether its steps can share a kernel",
+        f"there is no ScanFixPointAnalysis of '{scan.name}': the axes that a scan leaves in place "
+        "are not computed",
+        "schedule the scan; texloom.lower reports whether its steps can share a kernel",
     )
 
 

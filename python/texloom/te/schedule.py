@@ -138,12 +138,12 @@ def InferBound(s: Schedule) -> AxisMap:  # noqa: N802 (the name that scripts use
 
 
 def ScheduleOps(s: Schedule, bounds: Any, debug_keep_trivial_loop: bool = False) -> Stmt:  # noqa: N802
-    """Return the loops of the schedule, for printing, as ``lower`` has them first.
+    """Return the loops of the schedule, for printing, as they are at the start of ``lower``.
 
     Parameters
     ----------
     s : Schedule
-        It is not changed.
+        Not modified.
     bounds, debug_keep_trivial_loop
         Accepted for compatibility: the bounds are those of :func:`InferBound`, and loops of one
         iteration are omitted.
@@ -169,7 +169,7 @@ def _auto_inline(s: Schedule, kind: str) -> None:
     _core.auto_inline(s, kind)
     for stage in s.stages:
         if stage.attach_type == _INLINE and stage.op not in inlined:
-            stage.compute_inline()  # a directive like any other, so that the trace has it
+            stage.compute_inline()  # called as a directive, so that the trace records it
 
 
 def AutoInlineElemWise(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
@@ -178,12 +178,12 @@ def AutoInlineElemWise(s: Schedule) -> None:  # noqa: N802 (the name that script
 
 
 def AutoInlineBroadcast(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
-    """Likewise for stages that read their inputs at some of their own indices, in order."""
+    """Inline every stage that reads its inputs at some of its own indices, in order."""
     _auto_inline(s, "broadcast")
 
 
 def AutoInlineInjective(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
-    """Likewise for all stages except reductions."""
+    """Inline every stage except reductions and outputs."""
     _auto_inline(s, "injective")
 
 

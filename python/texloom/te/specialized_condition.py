@@ -34,7 +34,7 @@ class SpecializedCondition:
 
     @staticmethod
     def current() -> SpecializedCondition | None:
-        """Return the innermost one around the call, or None."""
+        """Return the innermost enclosing instance, or None."""
         return _current.get()
 
 

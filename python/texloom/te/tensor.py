@@ -108,7 +108,7 @@ def _of_input(attribute: str) -> property:
 
     def get(self: Operation) -> Any:
         if self._kind != "placeholder":
-            raise AttributeError(f"{self} has no {attribute}: ask its output(i)")
+            raise AttributeError(f"{self} has no {attribute}: use its output(i)")
         return getattr(self.output(0), attribute)
 
     return property(get, doc=f"The {attribute} of a placeholder.")

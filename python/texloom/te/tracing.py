@@ -180,8 +180,8 @@ def _normalized(method: Callable[[Schedule], Schedule]) -> Callable[[Schedule], 
 def _trace(self: Schedule) -> str:
     """Return the directives called so far, as a script that repeats them.
 
-    The script begins with ``create_schedule``; the tensors that the user made are variables of
-    their names.
+    The script begins with ``create_schedule``; the user's tensors are variables with the tensors'
+    names.
     """
     trace = _trace_of(self)
     outputs = ", ".join(

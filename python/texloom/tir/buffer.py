@@ -44,9 +44,9 @@ def decl_buffer(
     strides, elem_offset
         The stride of each axis, a constant or a variable, and a variable for the position of the
         first element. For buffers of tensor intrinsics they describe the region of the tensor. All
-        other buffers are arrays, which are compact and start at the beginning of their memory:
-        variables that nothing else uses get these values, also in statements of te.extern;
-        constants must have them.
+        other buffers are compact arrays that start at the beginning of their memory: variables that
+        nothing else uses get the corresponding values, also in statements of te.extern; constants
+        must be equal to them.
     scope : str
         ``global`` by default, or a texture scope. For buffers of tensor intrinsics, any scope,
         which the tensor must then have; by default any is accepted.
@@ -58,8 +58,8 @@ def decl_buffer(
     buffer_type : str
         ``"auto_broadcast"`` is accepted if it has no effect, for constant extents above 1.
     origin : bool
-        Whether a texture may start anywhere in its image: the kernel then takes the position of its
-        corner as two arguments.
+        Whether a texture may start anywhere in its image: the kernel then has two arguments for the
+        position of its corner.
     exact_image : bool
         A contract: the image of a texture has exactly the texels of the tensor. Zero padding then
         needs no condition in kernels if elements outside the tensor are outside the image, where
@@ -103,9 +103,9 @@ def _check_broadcast(extents: tuple[Any, ...]) -> None:
         if extent._class != "IntImm" or int(extent) == 1:
             refuse(
                 "NotProvided",
-                f'decl_buffer of buffer_type="auto_broadcast" has the extent {extent}: no array is '
-                "read as if it were longer than it is",
-                "leave buffer_type out, and read the axis at 0 where its extent is 1",
+                f'decl_buffer of buffer_type="auto_broadcast" has the extent {extent}: arrays are '
+                "not broadcast",
+                "leave buffer_type out, and read the axis at 0 if its extent is 1",
             )
 
 

@@ -13,7 +13,7 @@ from ..errors import refuse
 from . import op, opencl_functions
 from .ir_builder import BufferVar
 
-# Names in OpenCL C, C and TVM of functions that have other names here.
+# Names in OpenCL C, C or TVM of functions that have other names here.
 _OTHER_NAMES = {"fabs": "abs", "pow": "power", "rint": "nearbyint", "native_pow": "native_powr"}
 
 _OPERATORS: dict[str, Callable[..., Expr]] = {
@@ -133,7 +133,7 @@ def trace(args: Any, trace_action: str = "tvm.default_trace_action") -> NoReturn
     refuse(
         "NotProvided",
         f"trace by {trace_action!r}: kernels cannot call functions on the host",
-        "make the value a te.compute of its own, and pass its tensor as an argument",
+        "compute the value in a separate te.compute, and pass its tensor as an argument",
     )
 
 

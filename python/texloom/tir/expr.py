@@ -1,6 +1,6 @@
 """The classes of expressions, for ``isinstance`` and for construction.
 
-All expressions are objects of :class:`PrimExpr`, which know the kind of their node. A class here
+All expressions are objects of :class:`PrimExpr`, which stores the kind of their node. A class here
 stands for one kind: ``isinstance(e, tir.Add)``, ``tir.Cast("float32", e)``.
 """
 
@@ -79,8 +79,8 @@ FloatImm = _node_class("FloatImm", "A number: ``FloatImm(dtype, value)``.", _flo
 Cast = _node_class("Cast", "A conversion: ``Cast(dtype, value)``.", _cast)
 Select = _node_class(
     "Select",
-    "One of two values: ``Select(condition, true_value, false_value)``. Of the other one no read "
-    "happens either, as with ``if_then_else``.",
+    "One of two values: ``Select(condition, true_value, false_value)``. Reads in the other one do "
+    "not happen, as with ``if_then_else``.",
     _select,
 )
 ProducerLoad = _node_class("ProducerLoad", "An element of a tensor.", _producer_load)

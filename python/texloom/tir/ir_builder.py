@@ -98,9 +98,9 @@ class IRBuilder:
 
     def __init__(self) -> None:
         self._blocks: list[list[Stmt | Opening]] = [[]]
-        self._done = False  # with get
+        self._done = False  # get has been called
         self._loops = 0
-        self._threads = 0  # thread axes around
+        self._threads = 0  # enclosing thread axes
         # For a block that ends with an `if`: the statement, its condition and its body.
         self._last_if: tuple[Stmt, Expr, Stmt] | None = None
 
@@ -196,7 +196,7 @@ class IRBuilder:
         return WithScope(None, close)
 
     def if_scope(self, cond: Any) -> WithScope:
-        """Open a block for the case that the condition holds."""
+        """Open a block that runs if the condition holds."""
         condition = _core.to_expr(cond)
         threads = self._threads
 
@@ -210,7 +210,7 @@ class IRBuilder:
         return WithScope(None, close)
 
     def else_scope(self) -> WithScope:
-        """Open a block for the case that the preceding ``if_scope``'s condition fails."""
+        """Open a block that runs if the condition of the preceding ``if_scope`` does not hold."""
         block = self._blocks[-1]
         if self._last_if is None or not block or block[-1] is not self._last_if[0]:
             _refuse("else_scope does not follow an if_scope", "put it directly after one")
@@ -286,7 +286,7 @@ class IRBuilder:
         return BufferVar(self, buf)
 
     def pointer(self, content_type: str, name: str = "ptr", scope: str = "") -> NoReturn:
-        """Refused: there is no memory that a free pointer could point to."""
+        """Refused: a free pointer would not point to any memory."""
         del content_type, scope
         _refuse(f"pointer('{name}') points to nothing", "use buffer_ptr, or allocate")
 

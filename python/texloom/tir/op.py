@@ -1,7 +1,8 @@
 """Functions of expressions.
 
-Operands are expressions, axes, indexed tensors or Python numbers (int32 and float32); the wider
-type wins. ``te`` has the functions of TVM's ``te``, ``tir`` all of them. Wrong types raise
+Operands are expressions, axes, indexed tensors or Python numbers (int32 and float32), and are
+converted to the wider type. ``te`` has the functions of TVM's ``te``, ``tir`` has all. Wrong types
+raise
 :class:`texloom.TVMError` with the caller's line.
 """
 
@@ -237,7 +238,7 @@ indexmod = floormod
 
 
 def if_then_else(condition: Operand, true_value: Operand, false_value: Operand) -> Expr:
-    """Choose one of two values; reads in the other one do not happen."""
+    """Select one of two values; reads in the other one do not happen."""
     return _core.if_then_else(condition, true_value, false_value)
 
 

@@ -1,7 +1,7 @@
 """Functions of OpenCL C that are written as expressions of others, by their OpenCL names.
 
-Each takes operands of one type, the call's, and returns a value of it. Functions whose precision
-no expression reaches (``cbrt``, ``expm1``, ...) are element functions of their own.
+Each takes operands of one type, that of the call, and returns a value of that type. Functions whose
+precision no such expression achieves (``cbrt``, ``expm1``, ...) are element functions.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def call(name: str, dtype: str, operands: list[Expr]) -> Expr:
     Raises
     ------
     TVMError
-        For a wrong number of operands, or a type that the function does not take.
+        For a wrong number of operands, or a type that the function does not support.
     """
     count, function = FUNCTIONS[name]
     if len(operands) != count:

@@ -89,15 +89,15 @@ max = _reducer(
     "max",
     _core.reduce_max,
     _core.max,
-    "The greatest over reduce axes, or of several values. Of a number and a NaN it is the number, "
-    "as with C's ``fmax``. Over axes it starts from the lowest finite value of the type: the "
-    "result where all values are NaN or minus infinity." + _PARAMETERS,
+    "The maximum over reduce axes, or of several values. For a number and a NaN it is the number, "
+    "as with C's ``fmax``. Over axes it starts from the lowest finite value of the type, which is "
+    "the result if all values are NaN or minus infinity." + _PARAMETERS,
 )
 min = _reducer(
     "min",
     _core.reduce_min,
     _core.min,
-    "The least over reduce axes, or of several values; NaN as of :func:`max`." + _PARAMETERS,
+    "The minimum over reduce axes, or of several values; NaN as for :func:`max`." + _PARAMETERS,
 )
 
 

@@ -1,4 +1,4 @@
-"""Strings where expressions stand."""
+"""Strings in place of expressions."""
 
 from __future__ import annotations
 

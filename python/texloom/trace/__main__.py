@@ -18,12 +18,12 @@ from .table import rows_of, table_of
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line, checked."""
+    """Parse and check the command line."""
     parser = argparse.ArgumentParser(
         prog="texloom trace",
-        description="Runs a Python script, and writes what ran when on the host and on devices: a "
-        "trace for https://ui.perfetto.dev or chrome://tracing. A table of the devices' commands "
-        "goes to stderr. The exit code is the script's.",
+        description="Runs a Python script and records what ran when, on the host and on devices, "
+        "as a trace for https://ui.perfetto.dev or chrome://tracing. A table of the devices' "
+        "commands is printed to stderr. The exit code is the script's.",
     )
     parser.add_argument(
         "-o",
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if profile is None:
         print(
             "texloom trace: this process has already opened devices, which cannot be traced\n"
-            "  help: run the script in a process of its own",
+            "  help: run the script in a separate process",
             file=sys.stderr,
         )
         return 1

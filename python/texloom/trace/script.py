@@ -1,4 +1,4 @@
-"""Running a script as Python itself would, and returning afterwards."""
+"""Runs a script as Python itself would, and returns afterwards."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _exit_code(code: object) -> int:
 
 
 def _show(error: BaseException, path: Path) -> None:
-    """Return the traceback from the script's first line on, without the caller's frames."""
+    """Print the traceback from the script's first line on, without the caller's frames."""
     frame = error.__traceback__
     while frame is not None and frame.tb_frame.f_code.co_filename != str(path):
         frame = frame.tb_next

@@ -69,7 +69,8 @@ std::string ExprPrinter::binary(const ir::Binary& n, Precedence parent) {
               spelled.precedence, parent);
 }
 
-// With a scalar condition only the chosen value is evaluated, with a vector of them both are.
+// With a scalar condition, only the chosen value is evaluated; with a vector of conditions, both
+// are.
 std::string ExprPrinter::select(const ir::Select& n, Precedence parent) {
   if (!n.condition->type.is_scalar()) return select_lanes(n);
   return wrap(fmt::format("{} ? {} : {}", text(n.condition, Precedence::Or), text(n.if_true),

@@ -1,4 +1,4 @@
-// Expressions of legalized kernels in a language like C.
+// Prints expressions of legalized kernels in a C-like language.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace texloom::codegen {
 
-// Prints what C-like languages have in common; a backend overrides what its language spells in its
-// own way. It notes what else the source needs: names, functions of the prelude.
+// Prints what C-like languages have in common; a backend overrides what its language spells
+// differently. Also records what else the source needs: names and functions of the prelude.
 class ExprPrinter {
  public:
   virtual ~ExprPrinter() = default;
   ExprPrinter(const ExprPrinter&) = delete;
   ExprPrinter& operator=(const ExprPrinter&) = delete;
 
-  // In parentheses where it binds less than `parent`.
+  // In parentheses if it binds less tightly than `parent`.
   std::string text(const ir::Expr& e, Precedence parent = Precedence::Conditional);
   std::string name(const ir::Buffer& buffer) { return names.of(buffer.get(), buffer->name); }
 
@@ -34,7 +34,7 @@ class ExprPrinter {
 
   // Sees the type of each expression that is printed.
   virtual void see(ir::Type type) = 0;
-  // A vector of these elements; of one for all lanes.
+  // A vector of these elements; a single element fills all lanes.
   virtual std::string vector(ir::Type type, const ir::Exprs& elements, Precedence parent) = 0;
   virtual std::string cast(const ir::Cast& n, Precedence parent) = 0;
   // A Select with a vector of conditions.

@@ -32,10 +32,10 @@ bool is_identifier_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Drivers put a kernel's name into that of a file.
+// Limits identifiers because drivers use a kernel's name as part of a file name.
 constexpr size_t kMaxLength = 128;
 
-// Names often differ at their end only: kernels are numbered there.
+// Shortens the middle: names often differ only at their end, where kernels are numbered.
 std::string shortened(std::string_view name) {
   if (name.size() <= kMaxLength) return std::string(name);
   return fmt::format("{}_{}", name.substr(0, kMaxLength / 2), name.substr(name.size() - 32));

@@ -14,7 +14,7 @@ using ir::Type;
 
 namespace {
 
-// A comparison yields 1 on scalars, but -1 in the lanes of a vector.
+// A true comparison yields 1 for scalars, but -1 in the lanes of a vector.
 std::string floor_div_body(const std::string& type, bool scalar) {
   const char* correction =
       scalar ? "- (q * b != a && (a ^ b) < 0)" : "+ ((q * b != a) & ((a ^ b) < 0))";

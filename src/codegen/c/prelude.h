@@ -1,4 +1,4 @@
-// Small functions that legalized expressions call where C has no operator of its own.
+// Defines small functions for operations of legalized expressions that C has no operator for.
 #pragma once
 
 #include <map>
@@ -12,12 +12,13 @@ namespace texloom::codegen {
 class Prelude {
  public:
   // The name of the function for FloorDiv or FloorMod of int32 or int64 values or vectors of them.
-  // Comparisons of vectors give masks there: 0 or -1 (VectorConditions::Masks).
+  // Assumes that comparisons of vectors give masks: 0 or -1 (VectorConditions::Masks).
   const std::string& floor_operation(ir::BinaryOp op, ir::Type type);
   // Adds a function once; returns its name.
   const std::string& use(const std::string& name, std::string definition);
 
-  // The definitions of all functions named so far, in alphabetical order; an empty line after each.
+  // The definitions of all functions used so far, in alphabetical order, each followed by an empty
+  // line.
   std::string text() const;
 
  private:

@@ -51,7 +51,7 @@ std::string literal(const ir::IntImm& constant) {
   const Type type = constant.type;
   const int64_t value = constant.value;
   if (type.is_bool()) return value != 0 ? "true" : "false";
-  // No literal is negative: the least value of a type is a difference.
+  // C has no negative literals: the minimum of a type is written as a difference.
   if (value == std::numeric_limits<int64_t>::min() && type.is_int()) {
     return "(-9223372036854775807L - 1L)";
   }
@@ -123,7 +123,7 @@ OperatorSpelling operator_spelling(BinaryOp op, Type operands) {
       return {"/", true, Product, Product, Unary};
     case BinaryOp::Mod:
       return {"%", true, Product, Product, Unary};
-    // fmin and fmax return the number when one operand is NaN.
+    // fmin and fmax return the other operand if one is NaN.
     case BinaryOp::Min:
       return {operands.is_float() ? "fmin" : "min"};
     case BinaryOp::Max:

@@ -1,4 +1,4 @@
-// How C-like languages spell types, constants and operators, as OpenCL C and Metal agree on them.
+// Spells types, constants and operators in the C-like syntax that OpenCL C and Metal share.
 #pragma once
 
 #include <string>
@@ -39,8 +39,9 @@ struct OperatorSpelling {
   std::string_view text;
   bool infix = false;  // else a call of the function `text`
   Precedence precedence = Precedence::Postfix;
-  // Operands that bind less are put in parentheses. Where people confuse C's precedences and
-  // compilers warn, that is more than C requires: (a & b) | c, (a && b) || c, (a << 1) + b.
+  // Operands that bind less tightly are put in parentheses. Adds more parentheses than C requires
+  // where people confuse its precedences and compilers warn: (a & b) | c, (a && b) || c, (a << 1) +
+  // b.
   Precedence left = Precedence::Conditional, right = Precedence::Conditional;
 };
 // FloorDiv and FloorMod are functions: see prelude.h.

@@ -1,4 +1,4 @@
-// Statements of legalized kernels in a language like C.
+// Prints statements of legalized kernels in a C-like language.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace texloom::codegen {
 
-// Prints control flow and variables, one statement a line, indented; a backend overrides what its
-// language spells in its own way.
+// Prints control flow and variables, one statement per line, indented; a backend overrides what its
+// language spells differently.
 class StmtPrinter {
  public:
   virtual ~StmtPrinter() = default;
@@ -19,7 +19,7 @@ class StmtPrinter {
   StmtPrinter& operator=(const StmtPrinter&) = delete;
 
  protected:
-  // Both outlive it.
+  // Both must outlive this object.
   StmtPrinter(ExprPrinter& exprs, const KernelForm& form) : exprs_(exprs), form_(form) {}
 
   void stmt(const ir::Stmt& s);

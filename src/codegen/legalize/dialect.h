@@ -1,4 +1,4 @@
-// What a kernel language can express, as a value.
+// Describes what a kernel language can express, as a value.
 #pragma once
 
 #include <cstdint>
@@ -24,41 +24,41 @@ class VectorWidths {
 
 // How a language chooses between the lanes of two vectors.
 enum class VectorConditions : uint8_t {
-  None,   // nothing: scalar conditions choose each lane, or whole vectors
-  Bools,  // vectors of bools, which are values like others
-  Masks,  // comparisons, which give integers as wide as their operands: 0 or -1
+  None,   // not at all: scalar conditions choose each lane, or whole vectors
+  Bools,  // with vectors of bools, which are values like any other
+  Masks,  // with comparisons, which give integers as wide as their operands: 0 or -1
 };
 
-// Where float16 may stand.
+// Where float16 may occur.
 enum class HalfSupport : uint8_t {
   None,    // nowhere
-  Memory,  // in memory alone: values are float32, rounded as float32(float16(x))
+  Memory,  // only in memory: values are float32, rounded as float32(float16(x))
   Values,  // everywhere
 };
 
 // Legalizing steps rewrite kernels into a dialect, and verify_dialect checks the result. The fields
-// say how languages differ; verify_dialect.h has the rules in full.
+// describe how languages differ; verify_dialect.h has the complete rules.
 struct Dialect {
-  std::string_view name;  // of the language, as messages say it
+  std::string_view name;  // of the language, in messages
   VectorWidths vector_widths{2, 3, 4};
   VectorConditions vector_conditions = VectorConditions::None;
   HalfSupport half = HalfSupport::Memory;
   bool bools_in_memory = false;  // else memory holds them as uint8, 0 or 1
   bool float64 = false;
   bool int64 = true;
-  // Bytes that arrays and arguments are aligned to: a vector up to that size is accessed at once
-  // where its index is a multiple of its lanes.
+  // The alignment of arrays and arguments in bytes: a vector up to that size is accessed at once if
+  // its index is a multiple of its lanes.
   int64_t alignment = 16;
 
-  // Whether a vector (or a scalar) of these lanes and of bools or of numbers can be computed.
+  // Whether values with this number of lanes, of bools or of numbers, can be computed.
   bool has_lanes(ir::Type type) const;
   // Whether a value of this type can be computed. Masks are not values.
   bool has_values(ir::Type type) const;
   // Whether memory may hold elements of this type.
   bool has_memory(ir::Type element) const;
-  // The type of a variable that holds what memory of this element type does; of the same lanes.
+  // The type of a variable that holds a value loaded from memory of this type, with the same lanes.
   ir::Type loaded(ir::Type stored) const;
-  // The type of a texel of a texture of this element type, and of what is written to it.
+  // The type of a texel that is read from or written to a texture of this element type.
   ir::Type texel(ir::Type element) const;
 };
 

@@ -20,13 +20,13 @@ bool may_overflow(BinaryOp op) {
   return op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul || op == BinaryOp::Shl;
 }
 
-// Whether all values of the interval are values of the signed type.
+// Whether the signed type can represent all values of the interval.
 bool holds(Type type, Interval interval) {
   const Interval values = ir::arith::values_of(type.element());
   return interval.bounded() && interval.within(values.min, values.max);
 }
 
-// A cast that undoes a cast between integers of the same width is left out.
+// Casts; a cast that undoes a cast between integers of the same width is removed instead.
 Expr cast_to(Type type, const Expr& e) {
   const auto* inner = as<ir::Cast>(e);
   if (inner != nullptr && inner->type.bits == type.bits && inner->value->type == type) {
@@ -56,7 +56,7 @@ class IntegerArithmetic {
     if (operand.element().is_bool()) return of_bools(n);
     if (may_overflow(n.op)) return wrapping(n, self);
     if (is_division(n.op)) return division(n, self);
-    // Minimum and maximum are functions, which C does not promote the operands of.
+    // Minimum and maximum are functions, whose operands C does not promote.
     if (n.op == BinaryOp::Min || n.op == BinaryOp::Max) return self;
     return in_32_bits(n, self);
   }
@@ -76,7 +76,7 @@ class IntegerArithmetic {
     return make_cast(type, make_binary(n.op, cast_to(wide, n.a), cast_to(wide, n.b), n.location));
   }
 
-  // Whether the type holds the exact result, so that nothing wraps.
+  // Whether the type can represent the exact result, so that nothing wraps.
   bool fits(const ir::Binary& n, const Expr& self) {
     if (n.type.bits >= 32 && !is_data(self)) return true;
     const Interval a = bounds(n.a, ranges_), b = bounds(n.b, ranges_);
@@ -106,7 +106,7 @@ class IntegerArithmetic {
     if (n.type.is_uint() || (is_natural(n.a) && is_natural(n.b))) {
       return make_binary(quotient ? BinaryOp::Div : BinaryOp::Mod, n.a, n.b, n.location);
     }
-    // The right shift of a negative number is arithmetic in OpenCL C.
+    // OpenCL C shifts negative numbers right arithmetically.
     const auto* all = as<ir::Broadcast>(n.b);
     const int64_t* divisor = int_value(all != nullptr ? all->value : n.b);
     if (divisor == nullptr || *divisor <= 0 || !std::has_single_bit(uint64_t(*divisor)))
@@ -116,7 +116,7 @@ class IntegerArithmetic {
     return make_binary(quotient ? BinaryOp::Shr : BinaryOp::BitAnd, n.a, constant, n.location);
   }
 
-  // Known not to be negative, and not by an overflow.
+  // Whether the value is known not to be negative, without relying on overflow.
   bool is_natural(const Expr& e) const {
     const Interval interval = bounds(e, ranges_);
     return interval.min >= 0 && holds(e->type, interval);
@@ -159,7 +159,7 @@ ir::Stmt make_integers_explicit(const ir::Stmt& body, const Ranges& ranges) {
 Ranges ranges_of(const ir::Kernel& kernel) {
   Ranges ranges = ir::ranges_of_params(kernel);
   for (const ir::ThreadAxis& axis : kernel.axes) ranges.enter(axis.var, axis.extent);
-  // Parents first: extents and values use variables that are known already.
+  // Parents first: extents and values use variables that are already known.
   walk_statements(
       kernel.body, [&](const ir::For& n) { ranges.enter_also(n); },
       [&](const ir::Let& n) {

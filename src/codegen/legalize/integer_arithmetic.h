@@ -1,4 +1,4 @@
-// Integer arithmetic that means the same in OpenCL C.
+// Makes integer arithmetic mean the same in OpenCL C as in the IR.
 #pragma once
 
 #include "ir/arith/ranges.h"
@@ -6,21 +6,20 @@
 
 namespace texloom::codegen {
 
-// Purpose: writes integer operations so that C's rules give the results of the IR.
+// Purpose: rewrites integer operations so that C's rules give the results of the IR.
 //   * Sums, differences, products and left shifts wrap in the IR. C leaves the overflow of signed
-//     integers undefined, so they are computed in unsigned integers, unless they cannot overflow
-//     by the intervals of their operands, or are index arithmetic (no value of memory in it),
-//     which lowering has proven to fit.
-//   * C promotes scalars of 8 and 16 bits to int: those are computed in 32 bits and cast back.
+//     integers undefined, so they are computed in unsigned integers, unless the intervals of their
+//     operands show that they cannot overflow, or they are index arithmetic (without values from
+//     memory), which lowering has proven to fit.
+//   * C promotes scalars of 8 and 16 bits to int, so they are computed in 32 bits and cast back.
 //     Vectors are not promoted.
-//   * Arithmetic on bools is that of one bit.
-//   * floordiv and floormod become / and % where both operands are known not to be negative, a
-//     shift and a mask where the divisor is a power of two, and are left to a function elsewhere.
-//   * A cast to bool is a comparison with 0.
+//   * Arithmetic on bools is one-bit arithmetic.
+//   * floordiv and floormod become / and % if both operands are known not to be negative, a shift
+//     and a mask if the divisor is a power of two, and calls of a function otherwise.
+//   * A cast to bool becomes a comparison with 0.
 // Requires: stage legalized; operations of any integer type.
-// Ensures: stage legalized; operations on which C and the IR agree, and FloorDiv and FloorMod of
-// int32
-//   and int64 only.
+// Ensures: stage legalized; C and the IR agree on all operations; FloorDiv and FloorMod are only of
+//   int32 and int64.
 // Order: after widen_storage, whose casts and comparisons are part of the arithmetic.
 // Example:
 //   a + b  (int8)          ->    int8(uint32(a) + uint32(b))

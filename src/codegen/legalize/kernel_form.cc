@@ -13,11 +13,13 @@ using ir::Stmt;
 
 namespace {
 
-// Stores. What is as long as that was unrolled by its schedule: NVIDIA's compiler would unroll it
-// some more, and 128 sums of a thread then leave no registers for what is loaded ahead.
+// In stores. The schedule has already unrolled a body of this length: NVIDIA's compiler would
+// unroll it further, and then a thread's 128 sums leave no registers for values that are loaded
+// ahead.
 constexpr int64_t kLongBody = 32;
 
-// Compilers warn of loops that they cannot unroll, as the number of steps is not known.
+// Asks for unrolling only if the number of iterations is known: compilers warn of loops that they
+// cannot unroll.
 UnrollHint unroll_hint(const ir::For& loop) {
   if (loop.loop == ir::LoopKind::Unrolled && int_value(loop.extent) != nullptr) {
     return UnrollHint::Unroll;
@@ -41,7 +43,7 @@ class FormFinder {
   }
 
  private:
-  using Widths = std::set<int>;  // of the accesses to one array; 1: of those that are not aligned
+  using Widths = std::set<int>;  // of accesses to one array; 1 for unaligned ones
 
   static ArrayForm array_form(const Widths& widths) {
     const int widest = *widths.rbegin();
@@ -70,7 +72,7 @@ class FormFinder {
 
   const Dialect& dialect_;
   KernelForm form_;
-  bool meets_ = false;  // whether there is a barrier
+  bool meets_ = false;  // whether the kernel has a barrier
   std::unordered_map<const ir::BufferNode*, Widths> widths_;
   std::unordered_set<const ir::ExprNode*> seen_;
 };

@@ -1,4 +1,4 @@
-// Decisions about a legalized kernel that its nodes do not hold, made before it is printed.
+// Decides properties of a legalized kernel that its nodes do not express, before it is printed.
 #pragma once
 
 #include <unordered_map>
@@ -12,18 +12,18 @@ namespace texloom::codegen {
 // How an array that the kernel allocates is declared.
 struct ArrayForm {
   int lanes = 1;         // as an array of vectors of that many elements, if not 1
-  bool aligned = false;  // as the dialect says: it is accessed by elements and by aligned vectors
+  bool aligned = false;  // to Dialect::alignment: it is accessed by elements and by aligned vectors
 };
 
-// The hint that a loop gives the device's compiler.
+// The unroll hint of a loop for the device's compiler.
 enum class UnrollHint : uint8_t { None, Unroll, Leave };
 
 struct KernelForm {
   std::unordered_map<const ir::BufferNode*, ArrayForm> arrays;  // those that are accessed
   std::unordered_map<const ir::StmtNode*, UnrollHint> loops;    // all
   // Parameters that threads of a block may read after other threads wrote them. Barriers fence
-  // them, and they are not `restrict`: each thread would promise that for itself, and PoCL 3.1
-  // would read before the barrier.
+  // them, and they are not `restrict`: that would be a promise of each single thread, and PoCL 3.1
+  // would move reads before the barrier.
   std::unordered_set<const ir::BufferNode*> exchanged;
 
   ArrayForm array(const ir::Buffer& buffer) const {
@@ -32,8 +32,8 @@ struct KernelForm {
   }
 };
 
-// Takes time linear in the size of the graph, but for the loops, each of which is looked at once
-// for each loop around it.
+// Takes time linear in the size of the graph, except that it visits each loop once for each
+// enclosing loop.
 KernelForm form_of(const ir::Kernel& kernel, const Dialect& dialect);
 
 }  // namespace texloom::codegen

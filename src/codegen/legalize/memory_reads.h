@@ -1,4 +1,4 @@
-// Which expressions read memory.
+// Finds expressions that read memory.
 #pragma once
 
 #include "ir/expr.h"

@@ -31,7 +31,7 @@ bool is_consecutive(const Expr& index) {
   return ramp != nullptr && is_int(ramp->stride, 1);
 }
 
-// The chosen one of `elements`, of which only that one is evaluated.
+// Selects one of `elements`; only that one is evaluated.
 Expr choose(const Exprs& elements, const Expr& index) {
   Expr chosen = elements.back();
   for (size_t i = elements.size() - 1; i-- > 0;) {
@@ -53,13 +53,13 @@ class LaneSplitter {
   }
 
  private:
-  // Rewrites a scalar, or a vector that the dialect has.
+  // Rewrites a scalar, or a vector of a width that the dialect has.
   Expr expr(const Expr& e) {
     if (const auto found = whole_.find(e); found != whole_.end()) return found->second;
     Expr result = visit(
         e, [&](const ir::Load& n) { return load(n, e); },
         [&](const ir::Lane& n) {
-          // One that the vector does not have is never evaluated: a condition forbids it.
+          // A lane outside the vector is never evaluated: a condition guards it.
           if (is_outside(n)) return ir::make_const(0, n.type);
           const bool scalar_way = int_value(n.index) == nullptr ||
                                   n.vector->type.element().is_bool() ||
@@ -93,7 +93,7 @@ class LaneSplitter {
   bool may_fail_as_vector(const Expr& e) {
     if (e->type.is_scalar()) return false;
     if (const auto* select = as<ir::Select>(e)) {
-      // A scalar condition chooses between whole vectors, as lazily as between scalars.
+      // A scalar condition chooses lazily between whole vectors, as between scalars.
       if (select->condition->type.is_scalar()) return false;
       return failures_.possible_in(select->if_true) || failures_.possible_in(select->if_false);
     }
@@ -107,8 +107,8 @@ class LaneSplitter {
     return found;
   }
 
-  // Rewrites a Select whose lanes share one condition, where the dialect has conditions as scalars
-  // only; else null.
+  // Rewrites a Select whose lanes share one condition, if the dialect has only scalar conditions;
+  // otherwise null.
   Expr choice_of_vectors(const Expr& e) {
     const auto* select = as<ir::Select>(e);
     if (select == nullptr || dialect_.has_lanes(select->condition->type)) return nullptr;
@@ -123,7 +123,7 @@ class LaneSplitter {
     return make_pack(std::move(elements));
   }
 
-  // One lane of a vector that has not been rewritten, at an index that has.
+  // One lane of a vector that has not been rewritten, at an index that has been.
   Expr lane(const Expr& e, const Expr& index) {
     if (e->type.is_scalar()) return expr(e);
     const std::pair key{e.get(), index.get()};
@@ -155,7 +155,7 @@ class LaneSplitter {
     return choose(all, index);
   }
 
-  // One lane of a vector that costs nothing to name several times.
+  // One lane of a vector that is cheap to repeat.
   Expr chosen_lane(const Expr& vector, const Expr& index) {
     const auto split = split_.find(vector);
     Exprs all;
@@ -167,7 +167,7 @@ class LaneSplitter {
     return i != nullptr ? all[static_cast<size_t>(*i)] : choose(all, index);
   }
 
-  // One handle for each number, so that lanes are found again.
+  // Reuses one handle for each number, so that cached lanes are found.
   Expr number(int i) {
     while (static_cast<int>(numbers_.size()) <= i) {
       numbers_.push_back(ir::make_int(static_cast<int64_t>(numbers_.size())));
@@ -188,7 +188,7 @@ class LaneSplitter {
     return scatter(n);
   }
 
-  // All lanes are read before one is written.
+  // Reads all lanes before it writes the first.
   Stmt scatter(const ir::Store& n) {
     const Expr& index = n.indices.front();
     const bool bind = loads_from(n.value, n.buffer) || loads_from(index, n.buffer);
@@ -232,9 +232,9 @@ class LaneSplitter {
 
   const Dialect& dialect_;
   std::unordered_map<Expr, Expr, RefHash, RefSame> whole_;
-  // By vector and index, which whole_, numbers_ and the statement keep alive.
+  // Keyed by vector and index, which whole_, numbers_ and the statement keep alive.
   std::map<std::pair<const ir::ExprNode*, const ir::ExprNode*>, Expr> lanes_;
-  std::unordered_map<Expr, Exprs, RefHash, RefSame> split_;  // variables, and those of their lanes
+  std::unordered_map<Expr, Exprs, RefHash, RefSame> split_;  // variables to those of their lanes
   Exprs numbers_;
   ir::Failures failures_;
 };

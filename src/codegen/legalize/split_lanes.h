@@ -1,4 +1,4 @@
-// Vectors that a dialect does not have, made of scalars.
+// Replaces vectors that a dialect does not have by scalars.
 #pragma once
 
 #include "codegen/legalize/dialect.h"
@@ -6,17 +6,17 @@
 
 namespace texloom::codegen {
 
-// Purpose: computes a vector lane by lane where the dialect cannot compute it at once:
-//   * vectors of lanes that the dialect lacks, and vectors of bools where it has none;
-//   * loads and stores at places that are not consecutive, and Ramps that are not an index;
+// Purpose: computes a vector lane by lane if the dialect cannot compute it as a whole:
+//   * vectors with a number of lanes that the dialect lacks, and vectors of bools if it has none;
+//   * loads and stores of elements that are not consecutive, and Ramps that are not an index;
 //   * one lane of a vector at an index that is not constant;
 //   * Selects with vector conditions, ands and ors of vectors, with buffer loads in an operand that
 //     need not be evaluated: scalars are evaluated lazily, vectors are not, and a load that the
-//     condition forbids may be outside its buffer.
+//     condition guards may be outside its buffer.
 // Requires: stage kernels.
 // Ensures: stage kernels; the rules Widths, Lanes and Accesses of verify_dialect.h hold.
-// Order: first, on types as the user wrote them; it makes only what the other rewrites accept.
-//   Texels are shared afterwards, since lanes may read one texel several times.
+// Order: before other rewrites, on types as the user wrote them; it makes only nodes that the other
+//   rewrites accept. Texels are shared afterwards, since lanes may read one texel several times.
 // Example:
 //   y[ramp(i, 2, 4)] = x4           ->    y[i] = x4.lane[0]  y[i + 2] = x4.lane[1]  ...
 //   select(ramp(i, 1, 2) < x2(n), x[ramp(i, 1, 2)], x2(0.0))

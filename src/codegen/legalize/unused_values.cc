@@ -11,7 +11,7 @@ using ir::Stmt;
 
 namespace {
 
-// Goes from the inside to the outside, so that what uses a variable or an array is seen before it.
+// Works from the inside out, so that uses of a variable or an array are seen before its definition.
 class Dropper {
  public:
   Stmt stmt(const Stmt& s) {

@@ -1,12 +1,12 @@
-// Values and arrays that nothing uses.
+// Drops values and arrays that nothing uses.
 #pragma once
 
 #include "ir/program.h"
 
 namespace texloom::codegen {
 
-// Purpose: drops each Let whose variable nothing reads, Lets that only it reads, and arrays that
-//   nothing accesses. Device compilers warn of such variables.
+// Purpose: drops each Let whose variable nothing reads, Lets that only dropped Lets read, and
+//   arrays that nothing accesses. Device compilers warn of such variables.
 // Requires: stage legalized.
 // Ensures: stage legalized.
 // Order: near the end, since building a node folds constants, and a folded node may have been the

@@ -243,7 +243,7 @@ class DialectVerifier {
   }
 
   const Dialect& dialect_;
-  SourceLocation location_;  // of nodes that have none of their own
+  SourceLocation location_;  // for nodes without their own
   std::unordered_set<Expr, RefHash, RefSame> values_;
   std::set<std::pair<const ir::ExprNode*, int>> masks_;
   std::set<std::pair<const void*, DialectRule>> reported_;
@@ -287,8 +287,7 @@ void verify_dialect(const ir::Program& program, const Dialect& dialect) {
   if (violations.empty()) return;
   std::string text = fmt::format(
       "internal error: program {} breaks the rules of {}; this is a bug in Texloom, please report "
-      "it "
-      "with the script that shows it",
+      "it with the script that reproduces it",
       program.name, dialect.name);
   for (const DialectViolation& v : violations) {
     const std::string where =

@@ -1,4 +1,4 @@
-// Checks that a language can spell a legalized program.
+// Checks that a kernel language can spell a legalized program.
 #pragma once
 
 #include <string>
@@ -11,26 +11,26 @@
 
 namespace texloom::codegen {
 
-// The rules that printers rely on besides those of stage Legalized (ir/verify/verify.h), which say
-// which nodes stand in a kernel, and that shared arrays are allocated around everything else.
+// The rules that printers rely on in addition to those of stage Legalized (ir/verify/verify.h),
+// which specify the nodes of a kernel and that shared arrays are allocated around everything else.
 enum class DialectRule : uint8_t {
-  Widths,      // vectors have lanes that the dialect has
-  Lanes,       // Lane has a constant index, inside the vector
+  Widths,      // vectors have numbers of lanes that the dialect has
+  Lanes,       // Lane has a constant index inside the vector
   Accesses,    // a vector access has the index ramp(base, 1, lanes); there is no other Ramp
-  Types,       // a value is of a type that the dialect computes in; of float16 that stands in
-               // memory alone there are roundings, float32(float16(x)) of a float32 or float64 x;
-               // nothing is cast to bool, for that is a comparison
-  Memory,      // a load or a store is of the type that holds the buffer's elements
-               // (Dialect::loaded), and so are the arrays that a kernel allocates
-  Texels,      // texels are float32x4, int32x4 or uint32x4, and float16x4 if values may be
-  Promotions,  // an operation on scalar integers is of at least 32 bits and not of bools, so that
-               // C's promotions change nothing: comparisons, And, Or, Min and Max of integers, and
-               // Selects of bools are of any
+  Types,       // values have types that the dialect computes in; if float16 is only in memory,
+               // it occurs only in roundings float32(float16(x)) of a float32 or float64 x; nothing
+               // is cast to bool: a comparison does that
+  Memory,      // a load or a store has the type that holds the buffer's elements
+               // (Dialect::loaded), and so have the arrays that a kernel allocates
+  Texels,      // texels are float32x4, int32x4 or uint32x4, or float16x4 if values may be float16
+  Promotions,  // operations on scalar integers have at least 32 bits and no bools, so that
+               // C's promotions change nothing; comparisons, And, Or, Min and Max of integers,
+               // and Selects of bools are exempt
   Divisions,   // FloorDiv and FloorMod are of int32 and int64
-  Conditions,  // a vector of bools stands where the dialect has it. As Masks they are the condition
-               // of a Select: comparisons of elements as wide as the Select's, or And, Or and Not
-               // of such. Both branches may be evaluated. A Select with a scalar condition
-               // evaluates one of them
+  Conditions,  // vectors of bools occur only where the dialect allows. As Masks they are conditions
+               // of Selects: comparisons of elements as wide as the Select's, or And, Or and Not of
+               // these. Both branches may be evaluated. A Select with a scalar condition evaluates
+               // only one of them
 };
 // "widths", "lanes", ...
 std::string_view to_string(DialectRule rule);

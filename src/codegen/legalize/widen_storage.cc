@@ -29,7 +29,7 @@ Expr truth(const Expr& e) {
   return make_binary(BinaryOp::Ne, e, ir::make_const(0, e->type), e->location);
 }
 
-// The nearest float16 values, as float32.
+// Rounds to the nearest float16 values, as float32.
 Expr rounded(const Expr& value) {
   if (const auto* constant = as<ir::FloatImm>(value)) {
     return ir::make_float(nearest_half(constant->value));
@@ -41,7 +41,7 @@ Expr rounded(const Expr& value) {
   return make_cast(ir::kFloat32.with_lanes(lanes), make_cast(kHalf.with_lanes(lanes), value));
 }
 
-// Whether the float32 results of float16 operands are float16 values.
+// Whether the float32 results for float16 operands are exact float16 values.
 bool is_exact(Intrinsic function) {
   switch (function) {
     case Intrinsic::Abs:
@@ -91,7 +91,7 @@ class StorageWidener {
 
   bool is_widened(Type type) const { return is_half(type) && dialect_.half != HalfSupport::Values; }
 
-  // The type of a variable that holds values of `type`.
+  // The type of a variable for values of `type`.
   Type held(Type type) const {
     return is_widened(type) ? ir::kFloat32.with_lanes(type.lanes) : type;
   }
@@ -127,7 +127,7 @@ class StorageWidener {
     return is_widened(e->type) && !is_exact(e) ? rounded(rebuilt) : rebuilt;
   }
 
-  // Half functions may be 2 ulp off, and there are no native_ ones.
+  // Half functions may be off by 2 ulp, and OpenCL C has no native_ ones.
   Expr call(const ir::Call& n, const Expr& self) {
     const bool rounds_well = is_exact(n.function) || n.function == Intrinsic::Sqrt;
     if (!is_half(n.type) || is_widened(n.type) || rounds_well) return operation(self);
@@ -147,8 +147,9 @@ class StorageWidener {
   Expr cast(const ir::Cast& n) {
     const Expr value = expr(n.value);
     if (!is_half(n.type)) return make_cast(n.type, value);
-    // Rounded once: float64 is not rounded to float32 first. Integers that float32 does not hold
-    // are beyond the largest float16, which OpenCL C says nothing of, unlike of large floats.
+    // Rounds only once: float64 is not rounded to float32 first. Integers that float32 cannot
+    // represent exceed the largest float16; OpenCL C does not define their conversion, unlike that
+    // of large floats.
     const Type from = value->type.element();
     const Expr number =
         from.is_float() ? value : make_cast(ir::kFloat32.with_lanes(n.type.lanes), value);
@@ -191,7 +192,7 @@ class StorageWidener {
 
   const Dialect& dialect_;
   std::unordered_map<Expr, Expr, RefHash, RefSame> done_;
-  std::unordered_map<const ir::BufferNode*, Buffer> arrays_;  // those of another type now
+  std::unordered_map<const ir::BufferNode*, Buffer> arrays_;  // replacements with another type
 };
 
 }  // namespace
@@ -200,7 +201,7 @@ double nearest_half(double value) {
   if (!std::isfinite(value) || value == 0) return value;
   constexpr int kDigits = 11, kMinExponent = -14;
   const int exponent = std::max(std::ilogb(value), kMinExponent);
-  // Exact: the quotient has few digits before its point, and its rounding is to even.
+  // Exact: the integer part of the quotient has few digits, and it is rounded to even.
   const double unit = std::ldexp(1.0, exponent - (kDigits - 1));
   const double nearest = std::nearbyint(value / unit) * unit;
   constexpr int kMaxExponent = 15;

@@ -5,13 +5,13 @@
 
 namespace texloom::codegen::opencl {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
 bool is_loop(const Stmt& s) { return s->kind == StmtKind::For || s->kind == StmtKind::While; }
 
-// Whether it contains a branch, which each thread may take in its own way.
+// Whether it contains a branch on which threads may diverge.
 template <class Node>
 bool has_decision(const Node& node) {
   bool found = false;
@@ -23,7 +23,7 @@ bool has_decision(const Node& node) {
 }
 
 // Whether there is a branch between the start of `s` and the next barrier; `after`: whether there
-// is one after `s`.
+// is one between the end of `s` and the next barrier.
 bool decides(const Stmt& s, bool after) {
   if (s->kind == StmtKind::Barrier) return false;
   if (const auto* n = as<Seq>(s)) {

@@ -1,4 +1,4 @@
-// The names of element functions in OpenCL C.
+// Names element functions in OpenCL C.
 #pragma once
 
 #include <string_view>

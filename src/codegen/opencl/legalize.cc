@@ -25,11 +25,11 @@ using ir::Target;
 using lower::in_each_kernel;
 using lower::Pass;
 
-// The order is forced at these places: definitions are unique before anything remembers
-// expressions by their variables; lanes are split on the user's types, and make several reads of a
-// texel out of one; texels are shared while equal ones are equal nodes, so before types are
-// widened; accesses are aligned on the final types of arrays, and make divisions; the conditions
-// of vectors depend on the final widths of types.
+// The order has these reasons: definitions are unique before any step identifies expressions by
+// their variables; lanes are split on the user's types, which turns one read of a texel into
+// several; texels are shared before types are widened, while equal reads are equal nodes; accesses
+// are aligned on the final types of arrays, before integer operations, since alignment makes
+// divisions; vector conditions depend on the final widths of types.
 constexpr std::array kSteps = {
     Pass{"legalize.unique_definitions", lower::unique_definitions, Kernels, Kernels,
          "define each variable and buffer once"},
@@ -37,14 +37,14 @@ constexpr std::array kSteps = {
            k.body = split_lanes(k.body, opencl_dialect(t));
          }>,
          Kernels, Kernels,
-         "cut vectors into those that OpenCL C has, gather what is not consecutive"},
+         "split vectors into those that OpenCL C has, gather elements that are not consecutive"},
     Pass{"legalize.bind_texels",
          in_each_kernel<[](Kernel& k, const Target&) { k.body = lower::share_texels(k.body); }>,
-         Kernels, Kernels, "read a texel once where lanes that were split read it several times"},
+         Kernels, Kernels, "read a texel once if split lanes read it several times"},
     Pass{"legalize.widen_storage", in_each_kernel<[](Kernel& k, const Target& t) {
            k.body = widen_storage(k.body, opencl_dialect(t));
          }>,
-         Kernels, Legalized, "compute in types that OpenCL C computes in; round what is stored"},
+         Kernels, Legalized, "compute in types that OpenCL C supports, and round float16"},
     Pass{"legalize.align_accesses", in_each_kernel<[](Kernel& k, const Target& t) {
            k.body = align_accesses(k.body, ranges_of(k), opencl_dialect(t));
          }>,
@@ -56,10 +56,10 @@ constexpr std::array kSteps = {
          "spell divisions and wrapping arithmetic in terms of what OpenCL C defines"},
     Pass{"legalize.shape_vector_conditions",
          in_each_kernel<[](Kernel& k, const Target&) { k.body = shape_vector_conditions(k.body); }>,
-         Legalized, Legalized, "give the conditions of vectors the width of what they choose"},
+         Legalized, Legalized, "give vector conditions the width of the values they choose"},
     Pass{"legalize.drop_unused_values",
          in_each_kernel<[](Kernel& k, const Target&) { k.body = drop_unused_values(k.body); }>,
-         Legalized, Legalized, "leave out what nothing reads any more"},
+         Legalized, Legalized, "drop values that nothing reads"},
     Pass{"legalize.barrier_after_loops", in_each_kernel<[](Kernel& k, const Target& t) {
            if (t.quirks.block_stack) k.body = barrier_after_loops(k.body);
          }>,

@@ -1,4 +1,4 @@
-// OpenCL C as a dialect.
+// Describes OpenCL C as a dialect.
 #pragma once
 
 #include "codegen/legalize/dialect.h"
@@ -6,8 +6,8 @@
 
 namespace texloom::codegen::opencl {
 
-// OpenCL aligns memory objects, and the sub-buffers that stand for arguments with an offset, by
-// CL_DEVICE_MEM_BASE_ADDR_ALIGN, which is at least the size of an int16.
+// OpenCL aligns memory objects, and the sub-buffers for arguments with an offset, to
+// CL_DEVICE_MEM_BASE_ADDR_ALIGN, which is at least the size of an int16 vector.
 Dialect opencl_dialect(const ir::Target& target);
 
 }  // namespace texloom::codegen::opencl

@@ -47,10 +47,10 @@ std::string_view address_space(ir::MemoryScope scope) {
   TL_UNREACHABLE();
 }
 
-// Notes also which extensions the source needs, and whether it needs the sampler.
+// Also records which extensions the source needs, and whether it needs the sampler.
 class OpenCLExprPrinter : public ExprPrinter {
  public:
-  // The arguments outlive it.
+  // The arguments must outlive this object.
   OpenCLExprPrinter(const KernelForm& form, const Dialect& dialect)
       : ExprPrinter(reserved_words()), form_(form), dialect_(dialect) {}
 
@@ -58,7 +58,7 @@ class OpenCLExprPrinter : public ExprPrinter {
     return fmt::format("(int2)({}, {})", text(x), text(y));
   }
 
-  // The element or the aligned vector itself, to be read or assigned.
+  // An lvalue for the element or the aligned vector.
   std::string place(const Buffer& buffer, const Expr& index) {
     if (index->type.is_scalar()) return fmt::format("{}[{}]", name(buffer), text(index));
     const std::string number = text(*vector_number(*buffer, index, dialect_));
@@ -67,12 +67,12 @@ class OpenCLExprPrinter : public ExprPrinter {
                        memory_type_name(buffer->type), index->type.lanes, name(buffer), number);
   }
 
-  // Whether OpenCL C has its elements in memory only.
+  // Whether OpenCL C supports the buffer's element type only in memory.
   bool is_memory_alone(const Buffer& buffer) const {
     return is_half(buffer->type) && dialect_.half == HalfSupport::Memory;
   }
 
-  // Whether the buffer is accessed like an array of its elements or of vectors of them.
+  // Whether the access can be spelled as an lvalue: an array element or an aligned vector.
   bool is_place(const Buffer& buffer, const Expr& index) const {
     return !is_memory_alone(buffer) &&
            (index->type.is_scalar() || vector_number(*buffer, index, dialect_));
@@ -86,7 +86,7 @@ class OpenCLExprPrinter : public ExprPrinter {
     return fmt::format("{}{}{}", aligned ? "a" : "", converts ? "_half" : "", width);
   }
 
-  // "2, x" as the offset and pointer of vload_half or vloada_half4, or "0, x + 8" of vload4.
+  // The offset and pointer: "2, x" for vload_half or vloada_half4, "0, x + 8" for vload4.
   std::string offset_and_pointer(const Buffer& buffer, const Expr& index) {
     if (index->type.is_scalar()) return fmt::format("{}, {}", text(index), name(buffer));
     if (const auto number = vector_number(*buffer, index, dialect_)) {
@@ -155,7 +155,7 @@ class OpenCLExprPrinter : public ExprPrinter {
   const Dialect& dialect_;
 };
 
-// The parts of a kernel's printer that have to exist before its base class.
+// The parts of a kernel's printer that must be constructed before its base class.
 struct KernelParts {
   KernelParts(const ir::Kernel& kernel, const ir::Target& target)
       : dialect(opencl_dialect(target)), form(form_of(kernel, dialect)), exprs(form, dialect) {}

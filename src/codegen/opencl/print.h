@@ -14,10 +14,10 @@ struct PrintedKernel {
   std::string source;  // a whole translation unit
 };
 
-// `foreign` is the program's foreign text, which is printed before kernels with foreign calls;
-// `target` is the one that the kernel was legalized for. Arguments are declared in the order of the
-// kernel's parameters. Buffers are `restrict`: a caller never passes overlapping buffers when one
-// of them is written. verify_dialect holds for the kernel.
+// `foreign` is the program's foreign text, which is printed before kernels with foreign calls; the
+// kernel was legalized for `target`. Arguments are declared in the order of the kernel's
+// parameters. Buffers are `restrict`: a caller never passes overlapping buffers when one of them is
+// written. verify_dialect must hold for the kernel.
 PrintedKernel print(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
                     const ir::Target& target);
 

@@ -5,8 +5,8 @@
 namespace texloom::codegen::opencl {
 namespace {
 
-// Families of built-in functions come with many endings (convert_int4_sat_rte), so their beginnings
-// stand for them.
+// Families of built-in functions have many suffixes (convert_int4_sat_rte), so they are listed by
+// prefix.
 constexpr auto kPrefixes = std::to_array<std::string_view>({
     "__",     "as_",    "async_",   "atom_",   "atomic_",    "CHAR_",   "cl_",
     "CL_",    "CLK_",   "convert_", "DBL_",    "enqueue_",   "FLT_",    "FP_",

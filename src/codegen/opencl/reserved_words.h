@@ -1,4 +1,4 @@
-// The words of OpenCL C that identifiers must not be.
+// Lists the words of OpenCL C that cannot be identifiers.
 #pragma once
 
 #include "codegen/c/names.h"

@@ -11,7 +11,7 @@ std::string round_to_half(Prelude& prelude, ir::Type from) {
   const std::string result = value_type_name(ir::kFloat32.with_lanes(from.lanes));
   const std::string width = from.is_scalar() ? "" : fmt::format("{}", from.lanes);
   const std::string name = "tl_round_half_" + value;
-  // Without cl_khr_fp16 there are no variables of type half, only memory that holds them.
+  // Without cl_khr_fp16, half exists only in memory, not in variables.
   return prelude.use(name, fmt::format("{0} {1}({2} x) {{\n"
                                        "  ushort h[{3}];\n"
                                        "  vstore_half{4}_rte(x, 0, (__private half*)h);\n"

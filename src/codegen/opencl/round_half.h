@@ -1,4 +1,4 @@
-// Rounding to float16 where OpenCL C has no half values.
+// Rounds to float16 without half values in OpenCL C.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace texloom::codegen::opencl {
 
-// The name of the function from `from` (float32 or float64, a scalar or a vector) to the nearest
-// float16 value, which it returns as float32. Ties go to even.
+// Returns the name of a function that rounds `from` (float32 or float64, a scalar or a vector) to
+// the nearest float16 value, ties to even, and returns it as float32.
 std::string round_to_half(Prelude& prelude, ir::Type from);
 
 }  // namespace texloom::codegen::opencl

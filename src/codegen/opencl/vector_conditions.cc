@@ -37,7 +37,7 @@ class ConditionShaper {
   }
 
  private:
-  // Rewrites any expression but a vector of bools.
+  // Rewrites any expression except a vector of bools.
   Expr value(const Expr& e) {
     if (const auto found = done_.find(e); found != done_.end()) return found->second;
     Expr result = visit(
@@ -60,8 +60,8 @@ class ConditionShaper {
     return result;
   }
 
-  // One condition for all lanes stays a scalar: what it does not choose is then not evaluated,
-  // while select() of OpenCL evaluates both.
+  // One condition for all lanes stays a scalar, so that only the chosen operand is evaluated;
+  // OpenCL's select() evaluates both.
   Expr select(const Expr& condition, const Expr& if_true, const Expr& if_false) {
     const auto* broadcast = as<ir::Broadcast>(condition);
     const Expr& chooses = broadcast != nullptr ? broadcast->value : condition;
@@ -79,7 +79,7 @@ class ConditionShaper {
     return make_select(condition(e, type.bits), ir::make_const(1, type), ir::make_const(0, type));
   }
 
-  // The condition, comparing elements of that many bits.
+  // The condition, as a comparison of elements of that many bits.
   Expr condition(const Expr& e, int bits) {
     const Type integer = Type::i(bits);
     return visit(
@@ -116,14 +116,14 @@ class ConditionShaper {
     }
     const Expr result = make_binary(n.op, a, b, n.location);
     if (a->type.bits == bits) return result;
-    // As integers of the width it has, converted to the width it should have.
+    // As integers of its own width, converted to the width it should have.
     const Type own = Type::i(compared.bits).with_lanes(compared.lanes);
     const Expr numbers = make_select(result, ir::make_const(1, own), ir::make_const(0, own));
     return is_not_zero(make_cast(Type::i(bits).with_lanes(compared.lanes), numbers));
   }
 
   std::unordered_map<Expr, Expr, RefHash, RefSame> done_;
-  std::unordered_map<Expr, Expr, RefHash, RefSame> bytes_;  // of variables: those of uint8
+  std::unordered_map<Expr, Expr, RefHash, RefSame> bytes_;  // bool variables to uint8 ones
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How long the code of a statement is.
+// Measures the code of a statement.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace texloom::ir {
 
-// Stores to buffers and textures in its text, each once however often it runs.
+// The number of stores to buffers and textures in its text, however often each runs.
 int64_t count_stores(const Stmt& s);
 
 }  // namespace texloom::ir

@@ -1,4 +1,4 @@
-// What a kernel needs against what a target has.
+// Compares what a kernel needs with what a target has.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace texloom::ir {
 
 enum class Limit : uint8_t {
   BlockThreads,    // threads of a block
-  BlockDepth,      // of them along threadIdx.z
+  BlockDepth,      // threads along threadIdx.z
   SharedBytes,     // a block's arrays
   PrivateBytes,    // a thread's arrays
   ImageReads,      // textures among the parameters that are read
-  ImageWrites,     // and that are written
+  ImageWrites,     // textures among them that are written
   ImageSize,       // texels along an axis of a texture
   ParameterBytes,  // of all parameters together
 };
@@ -27,11 +27,11 @@ std::string_view to_string(Limit limit);
 struct Excess {
   Limit limit;
   int64_t need = 0, have = 0;
-  Buffer buffer;  // the largest that takes part; null for threads and parameters
+  Buffer buffer;  // the largest one involved; null for threads and parameters
 };
 
-// The limits of `target` that the kernel goes beyond, in the order of Limit; each once, but
-// ImageSize for every texture.
+// The limits of `target` that the kernel exceeds, in the order of Limit: each once, but ImageSize
+// for every texture.
 std::vector<Excess> exceeded_limits(const Kernel& kernel, const Target& target);
 
 }  // namespace texloom::ir

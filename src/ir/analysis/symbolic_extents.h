@@ -1,4 +1,4 @@
-// Extents that contain symbols, variables that each call gives values (program.h).
+// Extents that contain symbols: variables that get their values from each call (program.h).
 #pragma once
 
 #include "ir/arith/ranges.h"
@@ -7,7 +7,7 @@
 namespace texloom::ir {
 
 // Whether it can be an extent: int32 sums, differences, products, floor divisions and remainders,
-// minima and maxima of constants, symbols and variables of the loops around.
+// minima and maxima of constants, symbols and variables of enclosing loops.
 bool is_extent(const Expr& e);
 
 // The ranges of the symbols in these extents of arrays, each of which is at least 1.

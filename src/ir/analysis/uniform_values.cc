@@ -22,7 +22,7 @@ UniformValues::UniformValues(const Nest& nest) {
 }
 
 void UniformValues::follow(const Stmt& body) {
-  // A varying value can make an earlier one vary, in the next iteration of a loop around both.
+  // In the next iteration of an enclosing loop, a varying value can make an earlier one vary.
   do {
     changed_ = false;
     visit(body, false);

@@ -1,4 +1,4 @@
-// Which values all threads of a block agree on.
+// Finds the values on which all threads of a block agree.
 #pragma once
 
 #include <unordered_set>
@@ -7,11 +7,10 @@
 
 namespace texloom::ir {
 
-// Threads agree on what is computed from what they agree on: constants, symbols, indices of blocks,
-// memory that they have in common, variables of loops of as many iterations for each. Of memory of
-// its own a thread has what it stored: the same as the others where all of them, under nothing
-// that they differ on, store in the same places what they agree on; so a counter that each keeps
-// for itself is the same number for all.
+// Threads agree on values computed from what they agree on: constants, symbols, block indices,
+// memory that they share, and variables of loops with equal extents. They agree on private memory
+// if all of them store equal values to the same elements, under no condition on which they differ.
+// Thus a counter that each thread keeps for itself is the same for all.
 class UniformValues {
  public:
   using Variables = std::unordered_set<const ExprNode*>;
@@ -19,21 +18,21 @@ class UniformValues {
   explicit UniformValues(const Kernel& kernel);
   explicit UniformValues(const Nest& nest);
 
-  // Whether the threads may have different values of it, where they come to it together.
+  // Whether threads that evaluate the expression together may get different values.
   bool varies(const Expr& e) const;
-  // Whether they may differ on what is in memory of their own.
+  // Whether the contents of a private buffer may differ between threads.
   bool varies(const Buffer& buffer) const { return buffers_.contains(buffer.get()); }
   // Variables that may vary.
   const Variables& varying() const { return variables_; }
 
  private:
   void follow(const Stmt& body);
-  // `divergent`: whether some threads may come to the statement without the others, or more often.
+  // `divergent`: whether some threads may reach the statement without the others, or more often.
   void visit(const Stmt& s, bool divergent);
   void add(const Expr& var);
 
   Variables variables_;
-  std::unordered_set<const BufferNode*> buffers_;  // of each thread's own, with values that vary
+  std::unordered_set<const BufferNode*> buffers_;  // private ones whose contents vary
   bool changed_ = false;
 };
 

@@ -6,9 +6,9 @@
 
 namespace texloom::ir::arith {
 
-// The bounds of a sum, extrema resolved: r + c * min(a, b) is min(r + c * a, r + c * b) for c > 0,
-// max(...) for c < 0, and what r shares with a or b cancels there. Extrema that stand deeper than
-// four inside one another count as their intervals do.
+// The bounds of a sum, with extrema resolved: r + c * min(a, b) is min(r + c * a, r + c * b) if c
+// is positive, else max(...), where terms that r shares with a or b cancel. Extrema nested more
+// than four deep only contribute their intervals.
 Interval bounds_of_extrema(const LinearSum& sum, const Ranges& ranges);
 
 }  // namespace texloom::ir::arith

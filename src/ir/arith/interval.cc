@@ -23,7 +23,7 @@ int64_t add_ends(int64_t a, int64_t b, int64_t none) {
 
 int64_t multiply_ends(int64_t a, int64_t b) { return clamp(static_cast<int128>(a) * b); }
 
-// By positive divisors. Both quotients grow with the dividend.
+// Quotients by a positive divisor. Both grow with the dividend.
 Interval floor_quotient(Interval a, int64_t divisor) {
   Interval result;
   if (a.has_min()) result.min = floor_div(a.min, divisor);
@@ -38,7 +38,7 @@ Interval truncated_quotient(Interval a, int64_t divisor) {
 }
 
 // Remainders have the divisor's sign (floor) or the dividend's (truncating). Between two multiples
-// they are as wide as the dividend.
+// of the divisor, the interval is as wide as the dividend's.
 Interval floor_remainder(Interval a, int64_t divisor) {
   if (a.bounded() && floor_div(a.min, divisor) == floor_div(a.max, divisor)) {
     return {floor_mod(a.min, divisor), floor_mod(a.max, divisor)};
@@ -61,10 +61,10 @@ Interval of_type(Type type) {
   return type.is_int() ? Interval{-values / 2, values / 2 - 1} : Interval{0, values - 1};
 }
 
-// An exact result outside the type has wrapped. Of 32 bits an open end stays open: nothing is
-// known of it, least of all that it wraps.
+// An exact result outside the type has wrapped. For 32 bits an open end stays open: it does not
+// mean that the result wraps.
 Interval wrapped(Interval exact, Type type) {
-  // From 2^63 on an interval cannot hold them.
+  // An interval cannot represent values from 2^63 on.
   if (type.is_uint() && type.bits == 64) {
     return exact.min >= 0 && exact.has_max() ? exact : Interval::everything();
   }
@@ -75,7 +75,7 @@ Interval wrapped(Interval exact, Type type) {
   return below || above ? values : exact;
 }
 
-// A bitwise and keeps no bits beyond those of an operand that is not negative.
+// The result of a bitwise and is at most each operand that is not negative.
 Interval masked(Interval a, Interval b) {
   if (a.min < 0 && b.min < 0) return Interval::everything();
   const int64_t by_a = a.min < 0 ? Interval::kNone : a.max,
@@ -112,7 +112,7 @@ Interval of_binary(const Binary& n, const Ranges& ranges) {
       return b.is_point() && b.min >= 0 && b.min < 62 ? floor_quotient(a, int64_t{1} << b.min)
                                                       : Interval::everything();
     default:
-      return Interval::everything();  // of a bool: 0 or 1, as the caller knows
+      return Interval::everything();  // for a bool, the caller knows: 0 or 1
   }
 }
 
@@ -160,7 +160,7 @@ Interval bounds(const Expr& e, const Ranges& ranges) {
       [](const Not&) { return Interval{0, 1}; },
       [&](const Select& n) { return join(bounds(n.if_true, ranges), bounds(n.if_false, ranges)); },
       [&](const Cast& n) {
-        // Values that the new type does not hold wrap.
+        // Values that do not fit the new type wrap.
         const Interval type = values_of(n.type.element()), inner = bounds(n.value, ranges);
         return wrapped(inner.within(type.min, type.max) ? inner : type, n.type.element());
       },

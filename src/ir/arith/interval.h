@@ -9,7 +9,7 @@ namespace texloom::ir::arith {
 
 class Ranges;
 
-// All integers from min to max, both included. An end beyond the limits is unbounded.
+// All integers from min to max, both included. An end at or beyond +-kNone is unbounded.
 struct Interval {
   static constexpr int64_t kNone = std::numeric_limits<int64_t>::max() / 4;
 
@@ -27,20 +27,20 @@ struct Interval {
   bool within(int64_t low, int64_t high) const { return min >= low && max <= high; }
 };
 
-Interval join(Interval a, Interval b);  // the smallest that holds both
-Interval meet(Interval a, Interval b);  // what is in both; min > max when nothing is
+Interval join(Interval a, Interval b);  // the smallest that contains both
+Interval meet(Interval a, Interval b);  // the intersection; min > max if it is empty
 Interval operator+(Interval a, Interval b);
 Interval operator-(Interval a, Interval b);
 Interval operator*(Interval a, Interval b);
-// All integers whose product with the factor lies in the interval. The factor is not 0, nor the
-// least int64, which cannot be negated.
+// All integers whose product with the factor is in the interval. The factor is neither 0 nor
+// INT64_MIN, which cannot be negated.
 Interval quotient_range(Interval product, int64_t factor);
 
 // All values of an integer or bool type of at most 32 bits; everything for others.
 Interval values_of(Type type);
 
-// An interval that holds all values the expression takes. Vectors: those of all lanes. Values of
-// memory are bounded by their type alone when it has at most 16 bits.
+// An interval that contains all values of the expression, in all lanes of a vector. Values from
+// memory are bounded only by their type, if it has at most 16 bits.
 Interval bounds(const Expr& e, const Ranges& ranges);
 
 }  // namespace texloom::ir::arith

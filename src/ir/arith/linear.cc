@@ -16,7 +16,7 @@ namespace texloom::ir::arith {
 
 namespace {
 
-// a + sign * b modulo 2^64, as the values themselves wrap.
+// a + sign * b modulo 2^64, wrapping like the values themselves.
 int64_t wrapping_add(int64_t a, int64_t sign, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) +
                               static_cast<uint64_t>(sign) * static_cast<uint64_t>(b));

@@ -1,5 +1,5 @@
 // Sums of coefficient * atom + constant: the normal form that simplify.cc works on. Atoms are
-// told apart by structural equality.
+// compared by structural equality.
 #pragma once
 
 #include <optional>
@@ -26,17 +26,17 @@ struct LinearSum {
   static LinearSum atom(Expr e);
 
   bool is_constant() const { return terms.empty(); }
-  // The atom of a sum that is nothing but that atom.
+  // The atom if the sum is only that atom; else null.
   const Expr* single_atom() const;
-  // The coefficient of an atom; 0 where it has none.
+  // The coefficient of an atom; 0 if it does not occur.
   int64_t coefficient_of(const Expr& atom) const;
-  // The greatest common divisor of all coefficients, negative when they all are; 0 of a constant,
-  // and where it is no int64.
+  // The greatest common divisor of all coefficients, negative if they all are; 0 for a constant, or
+  // if it does not fit int64.
   int64_t common_factor() const;
 
   // this + sign * other
   LinearSum plus(const LinearSum& other, int64_t sign) const;
-  // Nothing when a coefficient would overflow.
+  // nullopt if a coefficient would overflow.
   std::optional<LinearSum> times(int64_t factor) const;
 
   Interval bounds(const Ranges& ranges) const;
@@ -46,17 +46,17 @@ struct LinearSum {
 
 bool equal(const LinearSum& a, const LinearSum& b);
 
-// Whether the expression holds a value of memory, directly or through a variable of which the
-// ranges say so, or the result of a call or of a cast that may change a value: these may be
+// Whether the expression contains a value from memory, directly or through a variable that the
+// ranges mark as such, or the result of a call or of a cast that may change the value. These may be
 // anything, so that sums of them may overflow. Integers of at least 32 bits made of anything else
-// are index arithmetic, which does not overflow (ir.h).
+// are index arithmetic, which does not overflow (ir/program.h).
 bool reads_memory(const Expr& e, const Ranges& ranges);
 bool reads_memory(const LinearSum& sum, const Ranges& ranges);
-// The same where no variable is known to be bound to a value of memory.
+// The same if no variable is known to be bound to a value from memory.
 bool reads_memory(const Expr& e);
 bool reads_memory(const LinearSum& sum);
 
-// Some of the terms of a sum, without a copy of them.
+// A view of some terms of a sum.
 class SumPart {
  public:
   enum class Kind : uint8_t {
@@ -65,7 +65,7 @@ class SumPart {
                 // all divided by it
     Rest,       // what Multiples leaves
     Terms,      // all terms, divided by the parameter, without the constant
-    Except,     // all but the term of that number
+    Except,     // all but the term with that index
   };
 
   SumPart() = default;

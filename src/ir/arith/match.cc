@@ -14,7 +14,7 @@
 namespace texloom::ir::arith {
 namespace {
 
-// Not And and Or: the first operand may guard the second.
+// And and Or do not: the first operand may guard the second.
 bool commutes(BinaryOp op) {
   switch (op) {
     case BinaryOp::Add:
@@ -33,7 +33,7 @@ const Expr* operation_of(const Subject& s) {
   return s.expr != nullptr ? s.expr : s.sum->single_atom();
 }
 
-// Binds a wildcard for the time of `then`.
+// Binds a wildcard, and releases it if `then` fails.
 template <class T>
 bool with(T& slot, const T& value, Bindings& b, FunctionRef<bool(Bindings&)> then) {
   slot = value;
@@ -96,7 +96,7 @@ std::optional<int64_t> apply(BinaryOp op, int64_t a, int64_t b) {
     case BinaryOp::Ge:
       return a >= b;
     default:
-      TL_UNREACHABLE("no operation of guards");
+      TL_UNREACHABLE("not an operation of guards");
   }
 }
 
@@ -154,7 +154,7 @@ std::optional<int64_t> number_of(TermView t, const Bindings& b, const Ranges& ra
       return apply(t->op, *first, *second);
     }
     default:
-      TL_UNREACHABLE("no number");
+      TL_UNREACHABLE("not a number");
   }
 }
 
@@ -198,7 +198,7 @@ bool Matcher::applies_to_pair(const Rule& rule, const LinearSum& sum, size_t a, 
   });
 }
 
-// The second operand first: constants stand there.
+// Matches the second operand first, since it may be a constant.
 bool Matcher::match_pair(TermView t, const Subject& first, const Subject& second, Bindings& b,
                          Then then) const {
   const auto in_order = [&](const Subject& x, const Subject& y) {
@@ -275,7 +275,7 @@ bool Matcher::match_sum(TermView t, const LinearSum& sum, Bindings& b, Then then
   return match_term(first, factor, rest, sum, b, then);
 }
 
-// x * c0 + y and x * c0 + c1.
+// Matches x * c0 + y and x * c0 + c1.
 bool Matcher::match_split(TermView factor, TermView quotient, TermView rest, const LinearSum& sum,
                           Bindings& b, Then then) const {
   using Kind = SumPart::Kind;
@@ -317,7 +317,7 @@ bool Matcher::match_split(TermView factor, TermView quotient, TermView rest, con
   }
 }
 
-// f(x) * c0 + y and f(x) + c1.
+// Matches f(x) * c0 + y and f(x) + c1.
 bool Matcher::match_term(TermView operation, TermView factor, TermView rest, const LinearSum& sum,
                          Bindings& b, Then then) const {
   if (rest.is(TermKind::Constant) && sum.terms.size() != 1) return false;

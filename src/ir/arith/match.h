@@ -1,5 +1,5 @@
-// Fits the rows of the rule table (rules.h) to expressions and sums. Sums are split into parts
-// without copies; only a guard that asks for a difference, or knows sums, makes some.
+// Matches the rows of the rule table (rules.h) against expressions and sums. Splits sums into parts
+// without copying; only guards copy, if they ask for a difference or the ranges know sums.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace texloom::ir::arith {
 
-// What a pattern is held against: a sum of index arithmetic, or any other expression. What it
-// refers to outlives the match.
+// What a pattern is matched against: a sum of index arithmetic, or any other expression. Must not
+// outlive what it refers to.
 struct Subject {
   const LinearSum* sum = nullptr;
   const Expr* expr = nullptr;
@@ -22,12 +22,12 @@ struct Subject {
   Subject(const Expr& e) : expr(&e) {}      // NOLINT(google-explicit-constructor)
 };
 
-// What the wildcards of a row stand for; by their numbers.
+// The bindings of a row's wildcards, by their numbers.
 struct Bindings {
   struct Integer {
     std::optional<SumPart> sum;  // or
     const Expr* expr = nullptr;
-    mutable std::optional<Interval> interval;  // once a guard has asked for it
+    mutable std::optional<Interval> interval;  // cached once a guard asked for it
     bool bound() const { return sum.has_value() || expr != nullptr; }
   };
   std::array<Integer, 3> integers;
@@ -36,11 +36,11 @@ struct Bindings {
   std::array<const Expr*, 3> values{};
 };
 
-// What the matcher asks of the simplifier.
+// What the matcher needs from the simplifier.
 class Normalizer {
  public:
   virtual const LinearSum& sum_of(const Expr& e) = 0;
-  // Whether the term, whose wildcards are bound, comes to that expression.
+  // Whether the term, whose wildcards are bound, simplifies to the expression.
   virtual bool comes_to(TermView term, const Bindings& bindings, const Expr& e) = 0;
 
  protected:
@@ -52,15 +52,15 @@ class Matcher {
   Matcher(const Ranges& ranges, Normalizer& normalizer)
       : ranges_(ranges), normalizer_(normalizer) {}
 
-  // Whether the pattern's operands are the subjects and the guard holds; then the wildcards are
-  // bound. Several ways to split a sum are tried in order.
+  // Whether the pattern's operands match the subjects and the guard holds; if so, binds the
+  // wildcards. Tries the ways to split a sum in order.
   bool applies(const Rule& rule, std::initializer_list<Subject> operands, Bindings& bindings) const;
   // The same for the pair of terms numbered `a` and `b` of a sum, up to a factor.
   bool applies_to_pair(const Rule& rule, const LinearSum& sum, size_t a, size_t b,
                        Bindings& bindings) const;
 
  private:
-  // What is still to be done when a part fits: false makes the matcher try another way.
+  // What remains to be matched after a part; false makes the matcher try another way.
   using Then = FunctionRef<bool(Bindings&)>;
 
   bool match(TermView t, const Subject& s, Bindings& b, Then then) const;
@@ -81,13 +81,14 @@ class Matcher {
   Normalizer& normalizer_;
 };
 
-// The number that a guard or a constant part of a result comes to; nothing when it asks for what
-// is not known or leaves 64 bits.
+// The value of a guard or of a constant part of a result; nullopt if it needs an unknown value or
+// overflows 64 bits.
 std::optional<int64_t> number_of(TermView t, const Bindings& b, const Ranges& ranges);
-// Whether a term has no wildcards but constants, so that number_of gives its value.
+// Whether all wildcards of a term are constants, so that number_of gives its value.
 bool is_number(TermView t);
 
-// The integer that all lanes of a constant have. Nothing for one of uint64 above 2^63.
+// The integer value of a constant whose lanes are equal; null for others, and for uint64 values
+// from 2^63 on.
 const int64_t* constant_value(const Expr& e);
 
 }  // namespace texloom::ir::arith

@@ -24,7 +24,7 @@ int128 gcd(int128 a, int128 b) {
   return a < 0 ? -a : a;
 }
 
-// Nothing is known when a number is too large to be kept.
+// Nothing is known if a number is too large to store.
 Modular checked(int128 modulus, int128 residue) {
   if (!fits(modulus)) return Modular::everything();
   if (modulus != 0) residue %= modulus;
@@ -32,7 +32,7 @@ Modular checked(int128 modulus, int128 residue) {
   return Modular::of(static_cast<int64_t>(modulus), static_cast<int64_t>(residue));
 }
 
-// By a positive constant.
+// The divisors below are positive constants.
 Modular floor_quotient(Modular a, int64_t divisor) {
   if (a.modulus % divisor != 0) return Modular::everything();
   return Modular::of(a.modulus / divisor, floor_div(a.residue, divisor));
@@ -41,7 +41,7 @@ Modular floor_remainder(Modular a, int64_t divisor) {
   if (a.modulus % divisor == 0) return Modular::point(floor_mod(a.residue, divisor));
   return Modular::of(std::gcd(a.modulus, divisor), a.residue);
 }
-// Rounding towards zero, where nothing is rounded or the sign is known.
+// Rounds toward zero. Known for a constant dividend and for an exact division.
 Modular truncated_quotient(Modular a, int64_t divisor) {
   if (a.modulus == 0) return Modular::point(a.residue / divisor);
   return a.is_multiple_of(divisor) ? floor_quotient(a, divisor) : Modular::everything();

@@ -1,4 +1,4 @@
-// What remainder an integer expression leaves, beside its interval (interval.h).
+// The remainders of integer expressions, in addition to their intervals (interval.h).
 #pragma once
 
 #include "ir/expr.h"
@@ -7,8 +7,8 @@ namespace texloom::ir::arith {
 
 class Ranges;
 
-// All integers x = residue (mod modulus). A modulus of 0 means the residue alone, one of 1 says
-// nothing. 0 <= residue < modulus, unless the modulus is 0.
+// All integers x = residue (mod modulus). A modulus of 0 means only the residue, a modulus of 1 any
+// integer. 0 <= residue < modulus, unless the modulus is 0.
 struct Modular {
   int64_t modulus = 1;
   int64_t residue = 0;
@@ -17,20 +17,20 @@ struct Modular {
 
   static Modular everything() { return {}; }
   static Modular point(int64_t value) { return {0, value}; }
-  // With the residue brought into its range; everything when the modulus is negative.
+  // Reduces the residue to its range; everything if the modulus is negative.
   static Modular of(int64_t modulus, int64_t residue);
-  // What every multiple of `divisor`, which is positive, leaves when divided by it.
+  // Whether all of them are multiples of `divisor`, which is positive.
   bool is_multiple_of(int64_t divisor) const {
     return modulus % divisor == 0 && residue % divisor == 0;
   }
 };
 
-Modular join(Modular a, Modular b);  // holds for the values of both
+Modular join(Modular a, Modular b);  // contains the values of both
 Modular operator+(Modular a, Modular b);
 Modular operator*(Modular a, Modular b);
 
-// Right of index arithmetic alone (linear.h), which the caller makes sure of: sums that wrap leave
-// other remainders. Everything, for vectors, unsigned types, and types of fewer than 32 bits.
+// The caller ensures that this is index arithmetic (linear.h), since sums that wrap leave other
+// remainders. Returns everything for vectors, unsigned types, and types of fewer than 32 bits.
 Modular modular(const Expr& e, const Ranges& ranges);
 
 }  // namespace texloom::ir::arith

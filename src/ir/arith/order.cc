@@ -15,12 +15,12 @@ bool at_least(const Expr& e, int64_t value, const Ranges& ranges) {
   return proven(e, Side::Above, make_int(value - 1, e->type), ranges);
 }
 
-// Sums of memory may overflow: no operand of them is bounded by the others.
+// Sums of values from memory may overflow, so that no operand bounds another.
 bool is_index_sum(const Binary& n, const Ranges& ranges) {
   return !reads_memory(n.a, ranges) && !reads_memory(n.b, ranges);
 }
 
-// a + b < limit where a < limit - b, and where b < limit - a.
+// a + b < limit if a < limit - b, and if b < limit - a.
 bool sum_proven(const Binary& n, Side side, const Expr& limit, const Ranges& ranges) {
   const auto operand = [&](const Expr& e, Side of, const Expr& rest) {
     return as<Var>(e) == nullptr && as<IntImm>(e) == nullptr && proven(e, of, rest, ranges);
@@ -39,7 +39,8 @@ bool quotient_proven(const Binary& n, Side side, const Expr& limit, const Ranges
                              : proven(n.a, side, (limit + 1) * n.b - 1, ranges);
 }
 
-// A remainder by a positive divisor is less than that, and no more than what is not negative.
+// A remainder by a positive divisor is less than the divisor, and at most a dividend that is not
+// negative.
 bool remainder_proven(const Binary& n, Side side, const Expr& limit, const Ranges& ranges) {
   if (reads_memory(n.b, ranges) || !at_least(n.b, 1, ranges)) return false;
   if (side == Side::Above) return prove(limit < make_int(0, limit->type), ranges);

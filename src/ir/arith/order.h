@@ -1,4 +1,4 @@
-// Proofs that one value is less than another, by what minima, choices and divisions are made of.
+// Proves that one value is less than another, by looking into minima, selects and divisions.
 #pragma once
 
 #include "ir/arith/ranges.h"
@@ -6,10 +6,10 @@
 
 namespace texloom::ir::arith {
 
-// True only if `e < limit`, or `e > limit`, for all values in range. Both of one index type
-// (simplify.h). Looks into what prove() takes as a whole: min(k, t - 1) is less than t, as one of
-// its operands is; k % t is, as the divisor is no more; of a choice each side has to be, where its
-// condition says which is taken.
+// True only if `e < limit`, or `e > limit`, for all values in range. Both have the same index type
+// (simplify.h). Looks into expressions that prove() takes as a whole: min(k, t - 1) is less than t
+// if one of its operands is; k % t is less than t, its divisor; of a Select, both sides have to be,
+// each under its condition.
 bool prove_less(const Expr& e, const Expr& limit, const Ranges& ranges);
 bool prove_greater(const Expr& e, const Expr& limit, const Ranges& ranges);
 

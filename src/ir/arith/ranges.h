@@ -1,4 +1,4 @@
-// What is known at a place of the program: of variables, and of sums of them.
+// What is known, at one place of the program, about variables and sums of them.
 #pragma once
 
 #include <unordered_map>
@@ -12,15 +12,15 @@
 
 namespace texloom::ir::arith {
 
-// A value; copies are for the places further in, where more is known.
+// A value: copy it for inner places, where more is known.
 class Ranges {
  public:
   void set(const Expr& var, Interval interval) { known_[var.get()].interval = interval; }
   void set_modular(const Expr& var, Modular modular) { known_[var.get()].modular = modular; }
-  // Of a variable of several loops or Lets: the values of this one too.
+  // Adds the values of the variable in this loop or Let, one of several that bind it.
   void widen(const Expr& var, Interval interval);
   void forget(const Expr& var) { known_.erase(var.get()); }
-  // Everything when nothing is known.
+  // Everything if nothing is known.
   Interval of(const ExprNode* var) const {
     const auto found = known_.find(var);
     return found == known_.end() ? Interval::everything() : found->second.interval;
@@ -30,27 +30,26 @@ class Ranges {
     return found == known_.end() ? Modular::everything() : found->second.modular;
   }
 
-  // The values of a sum of several variables (a guard says so); of a sum of one, those of the
-  // variable.
+  // Limits the values of a sum of several variables, as a guard does, or of the one variable in it.
   void limit(const LinearSum& sum, Interval interval);
   bool knows_sums() const { return !sums_.empty(); }
-  // From what is known of other sums, a multiple of which is the sum or a part of it.
+  // What follows from known sums that, times a factor, are the sum or a part of it.
   Interval of_sum(const LinearSum& sum) const;
 
-  // Variables that hold a value of memory: arithmetic of them may overflow (linear.h).
+  // Marks a variable that has a value from memory: arithmetic on it may overflow (linear.h).
   void set_memory(const Expr& var) { memory_.insert(var.get()); }
   bool holds_memory(const ExprNode* var) const { return memory_.contains(var); }
 
-  // A variable from 0 to what is known of the extent: of one that is no constant also that the
-  // variable is less.
+  // The variable is at least 0 and less than what is known of the extent. If the extent is not
+  // constant, the variable is also known to be less than the extent itself.
   void enter(const Expr& var, const Expr& extent);
   void enter(const For& loop) { enter(loop.var, loop.extent); }
-  // The same for what holds in all loops over the variable, of which this is one.
+  // Adds the iterations of this loop to the values of its variable, which several loops use.
   void enter_also(const For& loop);
-  // The variable of a Let has what its value has, if that is index arithmetic.
+  // What is known of the value holds for the variable, if the value is index arithmetic.
   void enter(const Let& let);
-  // That the condition holds, or that it does not: what follows for the sums of index arithmetic
-  // in it. The rest of it, and what it reads from memory, is passed over.
+  // Assumes that the condition holds, or that it does not, for the sums of index arithmetic in it.
+  // Ignores the rest of it, and values from memory.
   void assume(const Expr& condition, bool holds = true);
 
  private:

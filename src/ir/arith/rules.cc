@@ -11,7 +11,7 @@ constexpr Term kAlways = 1;
 constexpr Domain kAny = Domain::Any, kIndex = Domain::Index;
 
 // clang-format off: it takes `p && q` for a reference
-// NOLINTBEGIN(misc-redundant-expression): these are what rows are about
+// NOLINTBEGIN(misc-redundant-expression): rows simplify such expressions
 constexpr Rule kRules[] = {
     // -- Sums of a quotient and a remainder: the parts of a fused axis joined again.
     {kAny, simplified(floordiv(x, c0)) * c0 + floormod(x, c0), c0 > 0, x},
@@ -28,7 +28,7 @@ constexpr Rule kRules[] = {
      floordiv(x, floordiv(c1, c0))},
     {kIndex, floordiv(floordiv(x, c0) + c1, c2), c0 > 0 && c2 > 0, floordiv(x + c0 * c1, c0 * c2)},
 
-    // -- Its remainder.
+    // -- Floor remainder by a positive constant.
     {kIndex, floormod(x * c0 + y, c0), c0 > 0, floormod(y, c0)},
     {kIndex, floormod(x, c0), c0 > 0 && floordiv(low(x), c0) == floordiv(high(x), c0),
      x - floordiv(low(x), c0) * c0},
@@ -39,8 +39,9 @@ constexpr Rule kRules[] = {
      c0 > 1 && c1 > 0 && floormod(c1, c0) == 0 && low(y) >= 0 && high(y) < c0,
      floormod(x, floordiv(c1, c0)) * c0 + y},
 
-    // -- Truncating division rounds down where nothing is negative, up where the dividend is (whose
-    // least value is asked for, so that the result can be negated), not at all where it divides.
+    // -- Truncating division rounds down if nothing is negative, and up if the dividend is negative
+    // (the guard needs its least value to be known, so that the result can be negated). An exact
+    // division does not round.
     {kIndex, truncdiv(x, y), low(x) >= 0 && low(y) > 0, floordiv(x, y)},
     {kIndex, truncdiv(x, c0), c0 > 0 && high(x) <= 0 && low(x) <= 0, 0 - floordiv(0 - x, c0)},
     {kIndex, truncdiv(x * c0 + 0, c0), c0 > 0, x},
@@ -49,7 +50,7 @@ constexpr Rule kRules[] = {
     {kIndex, truncmod(x, c0),
      c0 > 0 && floormod(modulus(x), c0) == 0 && floormod(residue(x), c0) == 0, 0},
 
-    // -- The lesser and the greater.
+    // -- Minima and maxima.
     {kIndex, min(x, y), high(x - y) <= 0, x},
     {kIndex, max(x, y), low(x - y) >= 0, x},
     {kAny, min(x, x), kAlways, x},
@@ -61,7 +62,7 @@ constexpr Rule kRules[] = {
     {kAny, min(min(x, c0), c1), kAlways, min(x, min(c0, c1))},
     {kAny, max(max(x, c0), c1), kAlways, max(x, max(c0, c1))},
 
-    // -- Comparisons that the values decide.
+    // -- Comparisons that the bounds decide.
     {kIndex, x < y, high(x) < low(y), 1},
     {kIndex, x < y, low(x) >= high(y), 0},
     {kIndex, x <= y, high(x) <= low(y), 1},
@@ -84,7 +85,7 @@ constexpr Rule kRules[] = {
     {kIndex, x * c0 + c1 > 0, c0 < -1, x < 0 - floordiv(0 - c1, 0 - c0)},
     {kIndex, x * c0 + c1 == 0, c0 * c0 > 1 && floormod(c1, c0) == 0, x == 0 - floordiv(c1, c0)},
     {kIndex, x * c0 + c1 != 0, c0 * c0 > 1 && floormod(c1, c0) == 0, x != 0 - floordiv(c1, c0)},
-    // A part that does not reach the next multiple decides nothing.
+    // A part below the next multiple does not change the comparison.
     {kIndex, x * c0 + y < 0, c0 > 1 && low(y) >= 0 && high(y) < c0, x < 0},
     {kIndex, x * c0 + y >= 0, c0 > 1 && low(y) >= 0 && high(y) < c0, x >= 0},
 
@@ -97,7 +98,7 @@ constexpr Rule kRules[] = {
     {kAny, !(x == y), kAlways, x != y},
     {kAny, !(x != y), kAlways, x == y},
 
-    // -- Both, either. The constants are those of vectors: of scalars, make_binary folds them.
+    // -- And, or. The constants are vectors: make_binary folds scalar ones.
     {kAny, p && 1, kAlways, p},
     {kAny, 1 && p, kAlways, p},
     {kAny, p && 0, kAlways, 0},
@@ -123,7 +124,7 @@ constexpr Rule kRules[] = {
     {kAny, x >= c0 || x >= c1, kAlways, x >= min(c0, c1)},
     {kAny, x >= c0 || x < c1, c0 <= c1, 1},
 
-    // -- One of two.
+    // -- Selects.
     {kAny, select(p, v, v), kAlways, v},
     {kAny, select(!p, v, w), kAlways, select(p, w, v)},
     {kAny, select(p, select(p, u, v), w), kAlways, select(p, u, w)},

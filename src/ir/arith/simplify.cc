@@ -26,8 +26,8 @@ BinaryOp mirrored(BinaryOp op) {
   }
 }
 
-// Whether what bounds() says of it, open ends included, takes account of sums that wrap: those of
-// narrow types, and index arithmetic in vectors too.
+// Whether bounds() of the expression, open ends included, accounts for sums that wrap: for narrow
+// types, and for index arithmetic, also in vectors.
 bool is_bounded_soundly(const Expr& e, const Ranges& ranges) {
   if (!e->type.is_integer()) return false;
   return e->type.bits <= 16 || (e->type.is_int() && !reads_memory(e, ranges));
@@ -44,7 +44,7 @@ class Simplifier final : public Normalizer {
       : ranges_(ranges), rules_(rules), matcher_(ranges, *this) {}
 
   Expr run(const Expr& e) {
-    if (e->size == 1) return leaf(e);  // quicker looked at than looked up
+    if (e->size == 1) return leaf(e);  // faster than a lookup
     if (const auto found = done_.find(e); found != done_.end()) return found->second;
     Expr result = is_index_type(e->type) ? sum_of(e).to_expr(e->type) : other(e);
     done_.emplace(e, result);
@@ -108,7 +108,7 @@ class Simplifier final : public Normalizer {
                   : LinearSum::atom(make_binary(BinaryOp::Mul, a.to_expr(type), b.to_expr(type)));
   }
 
-  // Rows of sums are for pairs of their terms.
+  // Applies the rows of sums, which match pairs of terms.
   LinearSum joined(LinearSum sum, Type type) {
     while (auto shorter = without_pair(sum, type)) sum = *std::move(shorter);
     return sum;
@@ -170,7 +170,7 @@ class Simplifier final : public Normalizer {
     return ruled(rules_.of(operation->op), {operation->a, operation->b}, rebuilt);
   }
 
-  // Null when no row applies.
+  // Null if no row applies.
   Expr comparison_with_zero(BinaryOp op, const LinearSum& difference, Type type) {
     const LinearSum zero;
     for (const Rule* rule : rules_.of(op)) {
@@ -184,7 +184,7 @@ class Simplifier final : public Normalizer {
     return {};
   }
 
-  // `self` where no row applies. Operands are simplified.
+  // `self` if no row applies. Operands are simplified already.
   Expr ruled(std::span<const Rule* const> rules, std::initializer_list<Subject> operands,
              const Expr& self) {
     const bool index = std::all_of(operands.begin(), operands.end(), [&](const Subject& s) {
@@ -202,11 +202,12 @@ class Simplifier final : public Normalizer {
     return self;
   }
 
-  // -- Results. Nothing where a number is not known or does not fit its type, and nothing where a
-  // row of Index would make a sum that may leave its type, though no sum of the pattern does.
+  // -- Results. nullopt or null if a number is unknown or does not fit its type, or if a row of
+  // Index would make a sum that may overflow although no sum of the pattern may.
 
-  // Whether a sum that a row makes of `pattern` may leave the type: its value, or one of its
-  // products. Where nothing is known of a value that the pattern has too, the row adds nothing.
+  // Whether a sum that a row makes of `pattern` may overflow the type: its value, or one of its
+  // products. An unknown value that the pattern has too does not count, since the row does not add
+  // it.
   bool may_overflow(const LinearSum& sum, const LinearSum& pattern, Type type) const {
     if (sum.single_atom() != nullptr) return false;
     const Interval values = values_of(type);
@@ -225,7 +226,7 @@ class Simplifier final : public Normalizer {
     return leaves(whole) || (!whole.bounded() && pattern.bounds(ranges_).bounded());
   }
 
-  // `pattern` is the sum that a row of Index was held against, null for rows of Any.
+  // `pattern` is the sum against which a row of Index was matched; null for rows of Any.
   std::optional<LinearSum> sum_result(TermView t, const Bindings& b, Type type,
                                       const LinearSum* pattern) {
     const auto checked = [&](LinearSum sum) {
@@ -272,7 +273,7 @@ class Simplifier final : public Normalizer {
     const Expr second = expr_result(t.child(1), b, operand, domain);
     if (!first || !second) return {};
     if (compares) return of_type(type, make_binary(t->op, first, second));
-    // Rows of Index that fit without sums make nothing but differences.
+    // The only sums that rows of Index make without matching sums are differences.
     if (t->op == BinaryOp::Sub && domain == Domain::Index) {
       const Interval values = values_of(type.element());
       const Interval exact = bounds(first, ranges_) - bounds(second, ranges_);
@@ -291,8 +292,8 @@ class Simplifier final : public Normalizer {
     return result ? result : compare_with_zero(t->op, difference, pattern, type);
   }
 
-  // `difference op 0`, with no negative term on either side. No number of it is -2^63: rows of
-  // comparisons divide.
+  // `difference op 0`, with no negative term on either side. None of its numbers is -2^63, since
+  // rows of comparisons divide.
   Expr compare_with_zero(BinaryOp op, const LinearSum& difference, const LinearSum& pattern,
                          Type type) const {
     LinearSum positive, negative;

@@ -1,9 +1,9 @@
-// Simplification of integer expressions and of conditions, and proofs by it.
+// Simplifies integer expressions and conditions, and proves conditions by simplification.
 //
 // An integer expression of index type becomes a sum of terms coefficient * atom + constant
 // (linear.h), where an atom is a variable, a division, a remainder or whatever else is not linear.
-// What happens to everything that is no sum is said by the rows of a table: rules.h, where it is
-// also said why this ends. Operands come first, each shared part once.
+// The rows of a table (rules.h) simplify everything that is not a sum; rules.h also says why this
+// terminates. Operands are simplified first, each shared part once.
 #pragma once
 
 #include "ir/arith/linear.h"
@@ -13,7 +13,7 @@
 
 namespace texloom::ir::arith {
 
-// Scalar signed integers of 32 or 64 bits: the types that sums are made of.
+// Scalar signed integers of 32 or 64 bits: the types of which sums are made.
 inline bool is_index_type(Type type) {
   return type.is_scalar() && type.is_int() && type.bits >= 32;
 }
@@ -25,10 +25,10 @@ LinearSum linear_sum(const Expr& e, const Ranges& ranges);
 
 // True only if the condition holds for all values in range.
 bool prove(const Expr& condition, const Ranges& ranges);
-// True only if the two are equal for all values in range. Of index arithmetic.
+// True only if the two are equal for all values in range. Both are index arithmetic.
 bool prove_equal(const Expr& a, const Expr& b, const Ranges& ranges);
 
-// The constant difference a - b, if it is one.
+// The difference a - b if it is constant.
 std::optional<int64_t> constant_difference(const Expr& a, const Expr& b, const Ranges& ranges);
 
 }  // namespace texloom::ir::arith

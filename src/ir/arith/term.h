@@ -1,4 +1,4 @@
-// Expression templates: what the rows of the rule table (rules.h) are written in.
+// Expression templates, from which the rows of the rule table (rules.h) are made.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace texloom::ir::arith {
 
 enum class TermKind : uint8_t {
-  Literal,    // that number; of bools 0 or 1
+  Literal,    // a number; 0 or 1 for a bool
   Constant,   // c0, c1, ...: an integer constant
   Integer,    // x, y, z: an expression of an integer type
   Condition,  // p, q: a bool
@@ -18,8 +18,8 @@ enum class TermKind : uint8_t {
   Binary,     // and the following: operations on terms
   Not,
   Select,
-  Simplified,  // in patterns: whatever the term comes to, whose wildcards are bound already
-  Low,         // in guards and results: the least value of an integer term, where it is known
+  Simplified,  // in patterns: what the term simplifies to; its wildcards are bound already
+  Low,         // in guards and results: the least value of an integer term, if known
   High,
   Modulus,  // what modular.h knows of an integer term
   Residue,
@@ -38,7 +38,7 @@ struct Term {
   std::array<TermNode, kMaxNodes> nodes{};
 
   constexpr Term() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): numbers stand in terms as they are
+  // NOLINTNEXTLINE(google-explicit-constructor): a number is a term
   constexpr Term(int literal) { nodes[0].value = static_cast<int8_t>(literal); }
   static constexpr Term leaf(TermKind kind, int number) {
     Term result(number);
@@ -59,7 +59,7 @@ struct Term {
   }
 };
 
-// A place in a term.
+// A node of a term, with its children.
 class TermView {
  public:
   constexpr TermView(const Term& term) : node_(term.nodes.data()) {}  // NOLINT: a view of it
@@ -79,7 +79,7 @@ class TermView {
   const TermNode* node_;
 };
 
-// The names that rows are written with; to be imported by those who write rows.
+// The names used in rows; imported where rows are written.
 namespace terms {
 
 // NOLINTBEGIN(readability-identifier-naming): letters, as in formulas

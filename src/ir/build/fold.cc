@@ -51,7 +51,7 @@ std::optional<int64_t> fold(BinaryOp op, int64_t a, int64_t b, int bits) {
       return a >= b;
     case BinaryOp::And:
     case BinaryOp::Or:
-      return {};  // fold_binary has decided them
+      return {};  // handled by fold_binary
     case BinaryOp::Shl:
       return static_cast<int64_t>(ua << ub);
     case BinaryOp::Shr:
@@ -66,7 +66,7 @@ std::optional<int64_t> fold(BinaryOp op, int64_t a, int64_t b, int bits) {
   return {};
 }
 
-// The operand that the operation returns where one of them is a constant of integers; null: none.
+// The operand that an operation with an integer constant returns unchanged; null if there is none.
 Expr neutral(BinaryOp op, const Expr& a, const Expr& b) {
   if (a->type.is_float()) return nullptr;
   if (const int64_t* y = int_value(b)) {
@@ -128,7 +128,7 @@ Expr fold_cast(Type type, const Expr& value) {
 
 Expr fold_lane(const Expr& vector, const Expr& index) {
   const int64_t* lane = int_value(index);
-  // A lane that the vector does not have is never evaluated in a correct program.
+  // A correct program never evaluates a lane out of range.
   if (lane == nullptr || *lane < 0 || *lane >= vector->type.lanes) return nullptr;
   if (const auto* broadcast = as<Broadcast>(vector)) return broadcast->value;
   if (const auto* pack = as<Pack>(vector)) return pack->elements[static_cast<size_t>(*lane)];

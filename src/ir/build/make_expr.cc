@@ -12,7 +12,7 @@
 namespace texloom::ir {
 namespace {
 
-// A node that breaks a typing rule is a bug of the caller.
+// A node that breaks a typing rule is a bug in the caller.
 void require_types(const TypeProblem& problem, std::string_view node) {
   TL_CHECK(!problem, std::string(node) + ": " + to_string(problem));
 }

@@ -1,5 +1,5 @@
-// The typing rules of nodes: the functions that build nodes check them, the parser and the verifier
-// report what breaks them. A rule gets the operands, or their types, and returns the first problem.
+// The typing rules of nodes. The functions that build nodes check them; the parser and the verifier
+// report violations. A rule gets the operands, or their types, and returns the first problem.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace texloom::ir {
 
-// A broken rule; false when all is well.
+// A broken rule; false if there is none.
 struct TypeProblem {
   const char* format = nullptr;  // names the types {a} and {b} and the numbers {m} and {n}
   Type a = {}, b = {};
@@ -16,7 +16,7 @@ struct TypeProblem {
 
   explicit operator bool() const { return format != nullptr; }
 };
-// Lower case, without a final stop; empty when there is no problem.
+// Lower case, without a final stop; empty if there is no problem.
 std::string to_string(const TypeProblem& problem);
 
 // int32 or int64.
@@ -38,11 +38,11 @@ TypeProblem broadcast_problem(Type value, int lanes);
 TypeProblem lane_problem(Type vector, Type index);
 TypeProblem pack_problem(const Exprs& elements);
 
-// The lanes of a value that is accessed by these indices: those of the vectors among them.
+// The number of lanes of a value accessed by these indices: that of the vectors among them.
 int access_lanes(const Exprs& indices);
 TypeProblem access_problem(const Exprs& indices, Type value);
 TypeProblem texel_problem(const Expr& x, const Expr& y, Type value);
-// Of an If or a While.
+// For the condition of an If or a While.
 TypeProblem guard_problem(Type condition);
 
 }  // namespace texloom::ir

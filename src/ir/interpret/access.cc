@@ -32,8 +32,8 @@ std::vector<int64_t> lane_of(const std::vector<Value>& indices, int lane) {
   return index;
 }
 
-// Tells places of one access from each other, for the table of origins. A program may ask for any
-// place, so that numbers wrap.
+// Numbers the places of one access, for the table of origins. A program may ask for any place, so
+// numbers may wrap.
 int64_t number_of(const std::vector<int64_t>& index) {
   uint64_t number = 0;
   for (const int64_t i : index) number = number * 65536 + static_cast<uint64_t>(i);
@@ -44,7 +44,7 @@ int64_t number_of(const Coordinates& c) {
   return static_cast<int64_t>(texel * kTexelLanes + static_cast<uint64_t>(c.lane));
 }
 
-// Relative to the first texel of the rectangle. What wraps is far outside of it.
+// Relative to the first texel of the rectangle. Values that wrap are far outside it.
 Coordinates in_rectangle(const Binding& binding, int64_t x, int64_t y) {
   const auto minus = [](int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
@@ -71,7 +71,7 @@ std::string texel_name(const BufferNode& texture, int64_t x, int64_t y) {
   return fmt::format("{} at x={}, y={}", texture.name, x, y);
 }
 
-// Whether the layout has an element there: else it is padding, or outside.
+// Whether the layout has an element there. Otherwise it is padding, or outside.
 bool holds_element(const Layout& layout, const Coordinates& c) {
   return layout.index_at(c).has_value();
 }
@@ -124,7 +124,7 @@ bool Accesses::is_inside(const Site& site, const Index& index) const {
     return index[0] >= 0 && index[0] < linear_extent(buffer, *site.binding.memory);
   }
   for (size_t i = 0; i < index.size(); ++i) {
-    // A whole texel may be accessed where the last one is only partly filled.
+    // The last texel may be accessed as a whole even if it is only partly filled.
     const int64_t extent = buffer.layout.extent_with_lanes(i);
     if (index[i] < 0 || index[i] >= extent) return false;
   }
@@ -207,7 +207,7 @@ Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask 
   const Coordinates at = in_rectangle(site.binding, column, row);
   Undefined undefined = x.front().undefined != 0 ? x.front().undefined : y.front().undefined;
   const bool outside = !ir::is_inside(n.texture->layout, at);
-  // The border of OpenCL's images of four channels (OpenCL C 1.2, 6.12.14.1.1).
+  // The border color of OpenCL's images of four channels (OpenCL C 1.2, 6.12.14.1.1).
   if (undefined == 0 && outside && n.texture->origin.exact_image) return value;
   if (undefined == 0 && outside) {
     undefined = runner_.note_undefined(&n, number_of(at), n.location, [&] {
@@ -278,7 +278,8 @@ void Accesses::write(const Site& site, const Place& place, Scalar value) {
     const bool zero = value.undefined == 0 && value.integer == 0 && value.number == 0;
     if (!zero) {
       runner_.report(ReportKind::Padding, site.node, site.line, [&] {
-        return place.name() + " is padding, which readers take for zero, and is not written zero";
+        return place.name() +
+               " is padding, which readers assume to be zero, but is not written as zero";
       });
     }
   } else if (!padding && binding.is_param && value.undefined != 0) {
@@ -307,7 +308,7 @@ void Accesses::note_access(const Site& site, const Place& place) {
   const Memory& memory = *site.binding.memory;
   const bool image = memory.is_image();
   if (image) note_image_use(site, place, *histories);
-  // Reads of an image that the kernel writes are reported as such, whoever reads what.
+  // Reads of an image that the kernel also writes are reported by note_image_use, not as races.
   if (image && !site.writes) return;
   int64_t element =
       element_at({site.binding.memory.get(), site.binding.x, site.binding.y}, place.at);

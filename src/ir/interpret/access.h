@@ -1,4 +1,4 @@
-// Loads and stores of one runner, with every check.
+// Performs the loads and stores of one runner, with every check.
 #pragma once
 
 #include <memory>
@@ -22,12 +22,12 @@ inline bool has_lane(Mask mask, int lane) { return (mask >> lane & 1) != 0; }
 struct Binding {
   std::shared_ptr<Memory> memory;
   int64_t x = 0, y = 0;   // of a texture's rectangle
-  bool is_param = false;  // of the program: the caller sees it
+  bool is_param = false;  // of the program: visible to the caller
 };
 using Bindings = std::unordered_map<const BufferNode*, Binding>;
 
-// What has been done to memory objects that several threads see: to global memory in one launch,
-// to shared memory in one block.
+// The access histories of memory objects that several threads see: of global memory in one launch,
+// of shared memory in one block.
 class ObjectHistories {
  public:
   AccessHistory& of(const Memory& memory) { return histories_[&memory]; }
@@ -44,20 +44,20 @@ class ObjectHistories {
   std::unordered_map<const Memory*, ImageUse> uses_;
 };
 
-// The memory that a runner sees. What it allocates itself hides nothing: definitions are unique.
+// The memory that a runner sees. Its own allocations hide nothing, since definitions are unique.
 struct View {
-  const Bindings* outer = nullptr;  // of the launch; null where there is none
+  const Bindings* outer = nullptr;  // of the launch; null if there is none
   Bindings* shared = nullptr;       // of the block; null outside kernels
   Bindings own;
   ObjectHistories* launch = nullptr;  // null outside kernels, where one runner does everything
   ObjectHistories* block = nullptr;
 
   const Binding& of(const BufferNode& buffer) const;
-  // A new array or image; of shared memory the one that the block has, if it has it.
+  // Allocates an array or image. Shared memory that the block has already is returned instead.
   const Binding& allocate(const BufferNode& buffer);
 };
 
-// Indices are of one lane or of as many as the value. Lanes that the mask leaves out are zero.
+// Indices have one lane, or as many as the value. Lanes outside the mask are zero.
 class Accesses {
  public:
   Accesses(Runner& runner, View& view) : runner_(runner), view_(view) {}
@@ -68,7 +68,7 @@ class Accesses {
   void store(const TextureStore& n, const Value& x, const Value& y, const Value& value);
 
  private:
-  // What accesses which tensor.
+  // An access by a node to a tensor.
   struct Site {
     const void* node;
     const SourceLocation& line;
@@ -76,7 +76,7 @@ class Accesses {
     const Binding& binding;
     bool writes;
   };
-  // One element, or one texel: its name, and where it lies in the layout.
+  // One element or one texel: its name, and its coordinates in the layout.
   struct Place {
     FunctionRef<std::string()> name;
     Coordinates at;

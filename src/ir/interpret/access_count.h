@@ -1,4 +1,4 @@
-// How often the kernels of a program access each buffer.
+// Counts how often the kernels of a program access each buffer.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace texloom::ir {
 
-// Of all threads of all launches; a vector or a texel that is accessed at once is one access.
+// By all threads of all launches. Accessing a vector or a texel counts once.
 struct AccessCount {
   int64_t reads = 0, writes = 0;
 };
-// By the kernel's name and what it calls the buffer.
+// By the kernel's name and the buffer as the kernel declares it.
 using AccessCounts = std::map<std::pair<std::string, const BufferNode*>, AccessCount>;
 
 }  // namespace texloom::ir

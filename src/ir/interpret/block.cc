@@ -36,7 +36,7 @@ struct Thread {
 
 using Threads = std::vector<std::unique_ptr<Thread>>;
 
-// Whether all threads are at one place. If not, that is reported for the first that waits.
+// Whether all threads are at the same place. If not, reports this for the first one that waits.
 bool agree(Threads& threads, const Kernel& kernel) {
   const auto waits = [](const Thread& t) { return t.halt == Stepper::Halt::Barrier; };
   Thread* first = nullptr;

@@ -1,4 +1,4 @@
-// One block of a launch.
+// Runs one block of a launch.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@ namespace texloom::ir {
 // What the blocks of one launch share.
 struct LaunchState {
   const Kernel& kernel;
-  const Bindings& memory;  // what the plan has, by buffer
+  const Bindings& memory;  // of the plan, by buffer
   const Evaluator& plan;   // has the values of the kernel's scalar parameters
   RunState& run;
   ObjectHistories histories;
 };
 
-// Runs all threads of the block, in turn, from barrier to barrier. Where some are at a barrier and
-// others are not, or at another one, that is reported and the block is left.
+// Runs all threads of the block in turn, from barrier to barrier. If they are not all at the same
+// barrier, reports this and abandons the block.
 void run_block(LaunchState& launch, const std::array<int64_t, 3>& block);
 
 }  // namespace texloom::ir

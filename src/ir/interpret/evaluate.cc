@@ -8,7 +8,7 @@
 namespace texloom::ir {
 namespace {
 
-// A scalar is evaluated when any lane of what it stands in is.
+// A scalar is evaluated if any lane of the enclosing vector is.
 Mask for_scalar(Mask mask) { return mask != 0 ? kAllLanes : 0; }
 
 Value with_lane(Type type, Scalar scalar) {
@@ -17,7 +17,7 @@ Value with_lane(Type type, Scalar scalar) {
   return value;
 }
 
-// Lane by lane; an undefined operand comes first.
+// Applies an operation lane by lane. The result is undefined if an operand is.
 template <class F, class... Values>
 Value lanewise(Type type, Mask mask, const F& apply_to_lane, const Values&... operands) {
   Value result{type, {}};
@@ -107,7 +107,7 @@ Value Evaluator::evaluate(const Expr& e, Mask mask) {
       [&](const TensorRead&) -> Value { TL_UNREACHABLE("stage te is not interpreted"); },
       [&](const Reduce&) -> Value { TL_UNREACHABLE("stage te is not interpreted"); },
       [&](const Tuple&) -> Value { TL_UNREACHABLE("stage te is not interpreted"); },
-      [](const ForeignCall&) -> Value { TL_UNREACHABLE("foreign calls are refused in front"); },
+      [](const ForeignCall&) -> Value { TL_UNREACHABLE("foreign calls are refused earlier"); },
       [](const Pointer&) -> Value { TL_UNREACHABLE("only foreign calls have pointers"); },
       [&](const Load& n) {
         return accesses_.load(n, evaluate(n.indices, type.is_scalar() ? kAllLanes : mask), mask);
@@ -134,7 +134,7 @@ Value Evaluator::logical(const Binary& n, Mask mask) {
   const Value a = evaluate(n.a, mask);
   const bool decided_by = n.op == BinaryOp::Or;
   const Mask open = lanes_where(a, !decided_by, n.type.lanes, mask);
-  // Vectors are not evaluated lazily in the end.
+  // Legalized code evaluates both sides of vector operations.
   const bool eager = runner_.state().eager && !n.type.is_scalar();
   const Value b = evaluate(n.b, eager ? mask : open);
   Value result = a;
@@ -194,7 +194,7 @@ Value Evaluator::cast(const Cast& n, Mask mask) {
       evaluate(n.value, mask));
 }
 
-// The whole vector is evaluated, whichever lane is wanted.
+// Evaluates the whole vector, whichever lane is needed.
 Value Evaluator::lane(const Lane& n) {
   const Value vector = evaluate(n.vector);
   const Scalar index = evaluate(n.index).front();

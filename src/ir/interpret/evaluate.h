@@ -1,4 +1,4 @@
-// Expressions of the IR as values.
+// Evaluates expressions of the IR.
 #pragma once
 
 #include <unordered_map>
@@ -8,22 +8,23 @@
 
 namespace texloom::ir {
 
-// The expressions of one runner: a thread of a kernel, or the code of a program without kernels.
+// Evaluates the expressions of one runner: a thread of a kernel, or the code of a program without
+// kernels.
 //
 // An undefined operand makes a result undefined, and so does an undefined condition of a Select.
-// Operations that the IR leaves open (a shift by too much, a float that its integer type does not
-// hold) give undefined results; an integer division by zero is reported.
+// Operations that the IR leaves open (a shift out of range, a float that does not fit its integer
+// type) give undefined results; an integer division by zero is reported.
 class Evaluator {
  public:
   Evaluator(Runner& runner, View& view) : runner_(runner), accesses_(runner, view) {}
 
   void bind(const Expr& var, const Value& value) { variables_[var.get()] = value; }
   void bind(const Expr& var, int64_t value);
-  // Of a variable that is bound.
+  // Requires a bound variable.
   const Value& value_of(const Expr& var) const;
 
   Value evaluate(const Expr& e, Mask mask = kAllLanes);
-  // Of an expression that decides what happens next, so that an undefined value is reported:
+  // Evaluates an expression that decides what happens next, and reports an undefined value:
   // `effect` is as for Runner::report_undefined.
   int64_t evaluate_decision(const Expr& e, const void* node, const SourceLocation& line,
                             const char* effect);

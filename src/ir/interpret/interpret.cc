@@ -74,7 +74,7 @@ class Interpreter {
     TL_CHECK(!param.origin.is_zero() || (at.x == 0 && at.y == 0), param.name + " has no origin");
   }
 
-  // The caller keeps the memory.
+  // The caller owns the memory.
   void place(const Buffer& buffer, const Placement& at, bool is_param) {
     check(*buffer, at);
     const std::shared_ptr<Memory> memory(at.memory, [](Memory*) {});

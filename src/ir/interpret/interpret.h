@@ -1,4 +1,4 @@
-// The reference interpreter: what a program means, slowly and exactly.
+// The reference interpreter defines what programs mean, by running them slowly and exactly.
 #pragma once
 
 #include <array>
@@ -16,32 +16,33 @@ namespace texloom::ir {
 
 struct InterpretOptions {
   size_t max_reports = 50;
-  // A step is a statement, a thread, or an element that is allocated: a bound for time and memory.
+  // Limits time and memory. A step is a statement, a thread, or an allocated element.
   int64_t max_steps = std::numeric_limits<int64_t>::max();
-  AccessCounts* counts = nullptr;  // of kernels, added to what is there; null: not counted
+  AccessCounts* counts = nullptr;  // of kernels, added to those present; null: not counted
 };
 
-// What it does: runs a program of any stage but te (of a schedule's computes,
-// validation/unscheduled.h makes one), and reports every fault that shows (see ReportKind): once
-// for each node that commits it, at its first occurrence. Arithmetic is that of
-// ir/interpret/value.h; what becomes of undefined values is said in ir/interpret/undefined.h.
+// Runs a program of any stage but te (validation/unscheduled.h makes one from the computes of a
+// schedule), and reports every fault that occurs (see ReportKind), once for each node, at its first
+// occurrence. ir/interpret/value.h defines the arithmetic, ir/interpret/undefined.h the treatment
+// of undefined values.
 //
-//   * Loops, Flattened: one runner goes through all loops in order, those over threads too. There
+//   * Loops, Flattened: one runner executes all loops in order, including those over threads. There
 //     are no races, and barriers do nothing.
-//   * Kernels, Legalized: the launch plan; of each kernel all blocks one after another, and all
-//     threads of a block in turn, up to a barrier each. A barrier orders what the threads of its
-//     block do to shared and to global memory; nothing orders two blocks of a launch.
+//   * Kernels, Legalized: executes the launch plan: the blocks of each kernel one by one, and
+//     the threads of a block in turn, each up to the next barrier. A barrier orders the accesses
+//     of its block's threads to shared and global memory; nothing orders two blocks of a
+//     launch.
 //
-// `arguments` are where the parameters lie, in their order; one image may hold several, and the
-// caller keeps them. They are updated in place. Elements that the caller has not written count as
-// undefined, and so does what the program left undefined in them. A temporary texture whose
-// kernels are given its origin lies away from the corner of its image.
+// `arguments` are the places of the parameters, in order; one image may contain several. The caller
+// owns the memory, which is updated in place. Elements that the caller has not written are
+// undefined, and so are elements to which the program writes undefined values. A temporary texture
+// is placed away from the corner of its image if its kernels get its origin.
 //
-// The program has no symbols (symbols.h gives them values). It keeps the rules of
-// ir/verify/verify.h, and an argument is of its parameter's type, at least as large, and has an
-// origin only where the parameter does: else an InternalError is thrown. Fails with
-// InterpreterLimit after max_steps, and with NotInterpreted where it has foreign calls. Not thread
-// safe for arguments in common.
+// The program must have no symbols (instantiate.h replaces them by values) and keep the rules of
+// ir/verify/verify.h. An argument must have its parameter's type and at least its size, and an
+// origin only if the parameter has one. Otherwise an InternalError is thrown. Fails with
+// InterpreterLimit after max_steps, and with NotInterpreted if there are foreign calls. Concurrent
+// calls must not share arguments.
 std::vector<Report> interpret(const Program& program, const std::vector<Placement>& arguments,
                               const InterpretOptions& options = {});
 
@@ -52,11 +53,10 @@ struct LaunchArguments {
   std::vector<Scalar> scalars;    // the scalars among them
 };
 
-// Runs the program's kernel of this number, at stage Kernels or Legalized, with what
-// InterpretOptions say. Values for symbols come with the scalars: an array of symbolic extents has
-// as many elements as its memory. Undefined values that a kernel writes are its own business, since
-// it may be one of several that share temporaries; where one decides something, that is reported.
-// What arguments have to be, and failures, are as above.
+// Runs the program's kernel of this number, at stage Kernels or Legalized. The scalars include the
+// values of symbols; an array of symbolic extents has as many elements as its memory. A kernel may
+// write undefined values, since it may be one of several that share temporaries, but reports those
+// that decide something. Requirements and failures are as above.
 std::vector<Report> interpret_launch(const Program& program, size_t kernel,
                                      const LaunchArguments& arguments,
                                      const InterpretOptions& options = {});

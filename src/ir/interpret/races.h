@@ -1,9 +1,9 @@
-// Which threads of a launch have accessed an element, as far as a later access may conflict.
+// Records which threads of a launch accessed an element, as far as a later access may conflict.
 //
-// Two accesses conflict when threads of two blocks make them, or two threads of one block without
-// a barrier between, and one of them writes. Threads run one after another between barriers, and
-// blocks one after another; since each access is held against earlier reads and writes alike, that
-// order hides nothing.
+// Two accesses conflict if at least one is a write and they are made by threads of two blocks, or
+// by two threads of one block without a barrier in between. Threads run one after another between
+// barriers, and so do blocks; since each access is compared with earlier reads and writes, that
+// order hides no conflict.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Conflict {
   bool earlier_writes = false;
 };
 
-// Of the elements of one memory object; of an image, of its texels.
+// The accesses to the elements of one array, or to the texels of one image.
 class AccessHistory {
  public:
   // The earlier access that this one conflicts with, if any. At most one is returned.
@@ -36,8 +36,8 @@ class AccessHistory {
  private:
   struct Element {
     std::optional<Accessor> writer;
-    // Of the latest interval in which it is read: two threads, so that a thread that writes
-    // finds another that reads.
+    // Two readers in the latest interval with reads, so that a thread that writes finds another
+    // that reads.
     std::optional<Accessor> reader, other_reader;
     std::optional<Accessor> reader_of_earlier_block;
   };

@@ -1,4 +1,4 @@
-// What the interpreter finds wrong with a program while it runs.
+// The faults that the interpreter finds while it runs a program.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@ enum class ReportKind : uint8_t {
   Race,            // two threads access one element or texel, one writes, nothing orders them
   Divergence,      // some threads of a block are at a barrier, others elsewhere
   OutOfBounds,     // an access outside its buffer, or a store outside its texture
-  Undefined,       // a value that nothing defines is given to the caller, or decides something
+  Undefined,       // an undefined value is returned to the caller, or decides something
   ReadWriteImage,  // one kernel reads and writes one image
   DivisionByZero,  // of integers
-  Padding,         // padding that readers take for zero is written with something else
+  Padding,         // padding that readers assume to be zero is written with another value
 };
 // "race", "divergence", ...
 std::string_view to_string(ReportKind kind);
@@ -40,11 +40,11 @@ struct Report {
   std::string message;             // names the access; lower case, without a final stop
   std::string kernel;              // its name; empty outside kernels
   std::optional<ThreadId> thread;  // nothing outside kernels
-  SourceLocation location;         // of the access, else of the statement around it
+  SourceLocation location;         // of the access, else of the enclosing statement
 };
 // "te.py:4: race in k, block (0, 0, 0) thread (1, 0, 0): ..."
 std::string to_string(const Report& report);
-// The same without the line.
+// The same without the location.
 std::string report_text(const Report& report);
 // "te.py:4", or "an unknown line"
 std::string line_text(const SourceLocation& location);
@@ -54,7 +54,7 @@ class Reporter {
  public:
   explicit Reporter(size_t limit) : limit_(limit) {}
 
-  // Whether a report of this kind about this node would be kept: texts need not be made else.
+  // Whether a report of this kind about this node would be kept. If not, its text need not be made.
   bool wants(ReportKind kind, const void* node) const {
     return reports_.size() < limit_ && !seen_.contains({kind, node});
   }

@@ -1,4 +1,4 @@
-// One run of code: who runs, and where its reports go.
+// The context of running code: who runs it, and where its reports go.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace texloom::ir {
 class StepBudget {
  public:
   explicit StepBudget(int64_t steps) : all_(steps), left_(steps) {}
-  // Fails with InterpreterLimit, at this line, when they are not left.
+  // Fails with InterpreterLimit, at this line, if fewer are left.
   void take(int64_t steps, const SourceLocation& line) {
     if (steps > left_) {
       fail(line, Code::InterpreterLimit, "give it more steps, or smaller extents",
@@ -38,7 +38,7 @@ struct RunState {
   UndefinedOrigins origins;
   bool logical = false;            // one index for each axis: stage Loops
   AccessCounts* counts = nullptr;  // InterpretOptions::counts
-  bool eager = false;  // vector conditions evaluate all lanes of what they choose: Legalized
+  bool eager = false;              // vector conditions evaluate all lanes of both sides: Legalized
 };
 
 // A thread of a kernel, or the code of a program that has no kernels.
@@ -51,33 +51,33 @@ class Runner {
   RunState& state() const { return *state_; }
   const std::optional<ThreadId>& id() const { return id_; }
   void pass_barrier() { ++interval_; }
-  // Itself, at this line. Only of a thread of a kernel.
+  // This runner, at this line. Requires a thread of a kernel.
   Accessor accessor(const SourceLocation& own) const {
     return {id_.value(), interval_, line_of(own)};
   }
 
-  // An access of a vector or texel at once is one.
+  // Accessing a vector or a texel counts once.
   void count_access(const BufferNode& buffer, bool writes) {
     if (state_->counts == nullptr || !id_) return;
     AccessCount& count = (*state_->counts)[{kernel_, &buffer}];
     ++(writes ? count.writes : count.reads);
   }
 
-  // The line of the innermost statement around that has one.
+  // Sets the line of the innermost enclosing statement that has one.
   void enter(const SourceLocation& line) { line_ = line; }
   void take_steps(int64_t steps) { state_->steps.take(steps, line_); }
-  // The node's own line, else that of the statement around it.
+  // The node's own line, else that of the enclosing statement.
   const SourceLocation& line_of(const SourceLocation& own) const {
     return own.known() ? own : line_;
   }
 
-  // Reports once for each node; `message` is called when the report is kept.
+  // Reports once for each node; calls `message` only if the report is kept.
   template <class F>
   void report(ReportKind kind, const void* node, const SourceLocation& own, const F& message) {
     if (!state_->reporter.wants(kind, node)) return;
     state_->reporter.add({kind, message(), kernel_, id_, line_of(own)}, node);
   }
-  // What is undefined does something that shows: "decides the condition".
+  // Reports an undefined value that has a visible effect: "the condition is".
   void report_undefined(const void* node, const SourceLocation& own, Undefined undefined,
                         const std::string& effect) {
     report(ReportKind::Undefined, node, own, [&] {
@@ -86,7 +86,7 @@ class Runner {
              ")";
     });
   }
-  // `text` is called for a new origin.
+  // Calls `text` only for a new origin.
   template <class F>
   Undefined note_undefined(const void* node, int64_t place, const SourceLocation& own,
                            const F& text) {

@@ -21,7 +21,7 @@ void Stepper::begin(Frame& frame) {
   visit(
       s, [&](const Store& n) { evaluator_.store(n); },
       [&](const TextureStore& n) { evaluator_.store(n); },
-      [](const Evaluate&) { TL_UNREACHABLE("foreign calls are refused in front"); },
+      [](const Evaluate&) { TL_UNREACHABLE("foreign calls are refused earlier"); },
       [&](const For& n) {
         frame.extent =
             evaluator_.evaluate_decision(n.extent, &n, n.location, "the extent of the loop is");
@@ -55,7 +55,7 @@ void Stepper::allocate(const Buffer& buffer) {
   evaluator_.bind(buffer->origin.y, binding.y);
 }
 
-// The statement inside that runs now; null when all have.
+// The inner statement that runs next; null after the last.
 const Stmt* Stepper::next_child(Frame& frame) {
   if (frame.next >= frame.extent) return nullptr;
   const int64_t i = frame.next++;

@@ -1,4 +1,4 @@
-// Statements of the IR, one after another, with a halt wherever others have to act.
+// Executes statements of the IR, and halts wherever other code has to run.
 #pragma once
 
 #include <vector>
@@ -7,27 +7,27 @@
 
 namespace texloom::ir {
 
-// What a runner does, as a walk over the tree of statements that can be left and taken up again:
+// Executes the statements of a runner, as a walk over their tree that can be suspended and resumed:
 // threads of a block take turns at barriers.
 class Stepper {
  public:
   enum class Halt : uint8_t { End, Barrier, Launch };
 
-  // All of them outlive it.
+  // The arguments must outlive it.
   Stepper(const Stmt& body, Runner& runner, View& view, Evaluator& evaluator)
       : runner_(runner), view_(view), evaluator_(evaluator), start_(&body) {}
 
-  // Of a temporary that is there from the beginning.
+  // Allocates a temporary that exists from the beginning.
   void allocate(const Buffer& buffer);
 
-  // Runs up to the next barrier or launch, or to the end. Vectorised loops and loops over threads
-  // run like others: what an inner loop over a thread tag computes into is allocated inside the
-  // outer one, and complete for each of its iterations.
+  // Runs up to the next barrier or launch, or to the end. Vectorized loops and loops over threads
+  // run like others: an inner loop over a thread tag computes into a buffer that is allocated
+  // inside the outer loop, and completes it in each of its iterations.
   Halt advance();
 
-  // The Barrier or Launch that the last halt was at.
+  // The Barrier or Launch of the last halt.
   const StmtNode& halted_at() const { return *halted_at_; }
-  // Whether the other one has come to the same place, in the same iterations of all loops.
+  // Whether the other one has halted at the same place, in the same iterations of all loops.
   bool is_where(const Stepper& other) const;
 
  private:
@@ -45,7 +45,7 @@ class Stepper {
   Runner& runner_;
   View& view_;
   Evaluator& evaluator_;
-  const Stmt* start_;          // null once it is begun
+  const Stmt* start_;          // null once it has begun
   std::vector<Frame> frames_;  // innermost last
   const StmtNode* halted_at_ = nullptr;
 };

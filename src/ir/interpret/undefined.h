@@ -1,7 +1,7 @@
-// Values that nothing defines. Reading them is no fault: passes read texels before the condition
-// that guards their use, and compute private copies past the last element. They spread through
-// operations and temporaries, and a fault is reported where one is given to the caller, or decides
-// which statements run or which element of a buffer is accessed.
+// Undefined values and their origins. Reading one is no fault: passes read texels before the
+// condition that guards their use, and compute private copies past the last element. Undefined
+// values spread through operations and temporaries. A fault is reported if one is returned to the
+// caller, or decides which statements run or which element of a buffer is accessed.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct UndefinedOrigin {
 // All such origins of one run: an `Undefined` is a number in this table.
 class UndefinedOrigins {
  public:
-  // The origin that `node` makes at a place of its own (an element, a lane); `make` is called for
-  // a new one.
+  // The origin of the undefined value that `node` makes at a place (an element, a lane); calls
+  // `make` only for a new one.
   template <class F>
   Undefined note(const void* node, int64_t place, const F& make) {
     const auto [known, added] = numbers_.try_emplace({node, place}, 0);

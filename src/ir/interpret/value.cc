@@ -23,7 +23,7 @@ const Format& format_of(Type type) { return type.code == TypeCode::BFloat ? kBFl
 double nearest(const Format& format, double value) {
   if (!std::isfinite(value) || value == 0) return value;
   const int exponent = std::max(std::ilogb(value), 1 - format.max_exponent);
-  // Exact divisions and products by a power of two; the rounding between is to even.
+  // Division and multiplication by a power of two are exact; the rounding in between is to even.
   const double unit = std::ldexp(1.0, exponent - (format.digits - 1));
   const double result = std::nearbyint(value / unit) * unit;
   if (std::abs(result) < std::ldexp(1.0, format.max_exponent + 1)) return result;
@@ -59,7 +59,7 @@ Scalar of_integer(Type type, uint64_t bits) {
 }
 Scalar of_number(Type type, double value) { return scalar_of(rounded(type, value)); }
 
-// Truncating; the one quotient that overflows wraps.
+// Truncates; the one quotient that overflows wraps.
 int64_t quotient(Type type, int64_t a, int64_t b) {
   if (!type.is_int()) return static_cast<int64_t>(static_cast<uint64_t>(a) / uint64_t(b));
   return b == -1 ? static_cast<int64_t>(-static_cast<uint64_t>(a)) : a / b;
@@ -137,8 +137,8 @@ Scalar apply_integers(BinaryOp op, Type type, int64_t a, int64_t b) {
   }
 }
 
-// Double has more than twice the digits of the narrower formats and two besides, so that rounding
-// its results once more gives theirs (Figueroa, 1995).
+// Double has at least 2 p + 2 digits for the p digits of a narrower format. Rounding its results to
+// that format therefore gives the format's own results (Figueroa, 1995).
 Scalar apply_floats(BinaryOp op, Type type, double a, double b) {
   switch (op) {
     case BinaryOp::Add:
@@ -149,7 +149,7 @@ Scalar apply_floats(BinaryOp op, Type type, double a, double b) {
       return of_number(type, a * b);
     case BinaryOp::Div:
       return of_number(type, a / b);
-    // The number, when one operand is NaN.
+    // The other operand if one is NaN.
     case BinaryOp::Min:
       return scalar_of(std::fmin(a, b));
     case BinaryOp::Max:
@@ -159,7 +159,7 @@ Scalar apply_floats(BinaryOp op, Type type, double a, double b) {
   }
 }
 
-// As OpenCL C converts to int with saturation: 0 of NaN.
+// Converts to int with saturation, as OpenCL C does; NaN becomes 0.
 int saturated_int(double value) {
   if (std::isnan(value)) return 0;
   return static_cast<int>(std::clamp(value, double{INT_MIN}, double{INT_MAX}));
@@ -264,7 +264,7 @@ Number element_function(Intrinsic function, Number x, Number y) {
       return x / y;
     case Intrinsic::Popcount:
     case Intrinsic::Clz:
-      break;  // of integers
+      break;  // integer functions
   }
   TL_UNREACHABLE();
 }

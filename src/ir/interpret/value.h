@@ -1,9 +1,9 @@
-// Values of the IR's types, and what its operations do to them, one element at a time.
+// Values of the IR's types, and the IR's operations on them, one element at a time.
 //
-// Sums, differences, products, quotients, square roots and Fma are those of IEEE 754 in the type
-// itself, rounded to nearest, ties to even. Integers wrap. The other element functions (exp, sin,
-// ...) are those of <cmath> in float, in double for float64, and their last bits may differ from
-// any device's; those of 16 bits are then rounded to their type.
+// Sums, differences, products, quotients, square roots and Fma follow IEEE 754 in the type itself,
+// rounded to nearest, ties to even. Integers wrap. The other element functions (exp, sin, ...) are
+// those of <cmath> in float, in double for float64, and their last bits may differ from a device's;
+// results of 16-bit types are then rounded to their type.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace texloom::ir {
 
-// What makes an element undefined: 0 when it is defined; else see ir/interpret/undefined.h.
+// What makes an element undefined, or 0 if it is defined; see ir/interpret/undefined.h.
 using Undefined = uint32_t;
 
 // One element. Integers and bools are in `integer` (of uint64: its bits), floats in `number`.
@@ -41,14 +41,14 @@ double rounded(Type type, double value);
 // The integer modulo 2^bits, as a value of the type.
 int64_t wrapped(Type type, int64_t value);
 
-// Elements of `type` may be vectors: one lane of them is meant. Operands are defined.
+// `type` may be a vector type; each function handles one lane. Operands must be defined.
 
-// Nothing where the IR leaves the result open: an integer division by zero, a shift by a negative
-// number or by the width of the type or more. And and Or are not among the operations.
+// nullopt if the IR leaves the result open: an integer division by zero, a shift by a negative
+// number or by at least the width of the type. `op` is neither And nor Or.
 std::optional<Scalar> apply(BinaryOp op, Type operands, Scalar a, Scalar b);
 Scalar apply_fma(Type type, Scalar a, Scalar b, Scalar c);
 Scalar apply_call(Intrinsic function, Type type, std::span<const Scalar> arguments);
-// Nothing for a float outside the integer type, NaN included, after truncation.
+// nullopt if a float, after truncation, does not fit the integer type or is NaN.
 std::optional<Scalar> convert(Type from, Type to, Scalar value);
 
 // An element in memory, little endian; a bool is a byte.

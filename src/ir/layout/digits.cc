@@ -62,7 +62,7 @@ std::optional<LayoutParts> digit_of(const LayoutParts& parts, int64_t divisor, i
                                     const Shape& shape) {
   TL_CHECK(divisor >= 1 && extent >= 1);
   LayoutParts result;  // least significant first, until the end
-  // The parts of the number that remain to be dropped and to be taken.
+  // What remains to be dropped and to be taken of the number.
   int64_t below = divisor, wanted = extent;
   for (size_t i = parts.size(); i-- > 0 && wanted > 1;) {
     LayoutPart part = parts[i];
@@ -83,7 +83,7 @@ std::optional<LayoutParts> digit_of(const LayoutParts& parts, int64_t divisor, i
       if (wanted % part.extent != 0) return std::nullopt;
       wanted /= part.extent;
     } else {
-      // Nothing is above: the digit may be given more room than the number fills.
+      // This is the most significant digit: it may be larger than the number needs.
       if (wanted > part.extent && !is_outermost(part, shape)) return std::nullopt;
       part.extent = wanted;
       wanted = 1;
@@ -102,7 +102,7 @@ std::optional<DigitFault> find_fault(const LayoutParts& all, const Shape& shape,
     return std::tie(a.axis, a.divisor, a.extent) < std::tie(b.axis, b.divisor, b.extent);
   });
   Shape reached(shape.size(), 1);
-  std::string before;  // the part in front
+  std::string before;  // the previous part
   const auto name = [&](size_t axis) { return names[axis]; };
   const auto cut = [&](size_t axis, int64_t from) {
     return from == 1 ? name(axis) : fmt::format("{}/{}", name(axis), from);

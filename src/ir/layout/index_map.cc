@@ -10,7 +10,7 @@
 namespace texloom::ir {
 namespace {
 
-// Digits of new axes as digits of the old ones, in a row.
+// The digits of new axes, as one list of digits of the old ones.
 std::optional<LayoutParts> through(const IndexMap& map, const LayoutParts& parts) {
   LayoutParts result;
   for (const LayoutPart& part : parts) {

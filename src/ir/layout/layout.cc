@@ -116,12 +116,12 @@ std::optional<LayoutProblem> find_problem(const Layout& layout,
   if (layout.object == MemoryObject::Buffer) {
     if (layout.row_count() == 1 && layout.lane_count() == 1) return std::nullopt;
     return problem("the layout of a buffer has rows or lanes",
-                   "deal all axes out to cols, or make it a texture");
+                   "put all axes into cols, or make it a texture");
   }
   if (layout.lane_count() == kTexelLanes) return std::nullopt;
   return LayoutProblem{
       fmt::format("a texel has {} lanes, not {}", kTexelLanes, layout.lane_count()),
-      "let digits of four numbers in all be the lanes, as lanes=c%4",
+      "give lanes digits that make four numbers, as in lanes=c%4",
       {},
       true};
 }

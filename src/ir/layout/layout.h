@@ -1,19 +1,19 @@
-// Layouts: where the elements of a tensor lie, as a value.
+// Layouts: values that say where the elements of a tensor are stored.
 //
-// A layout cuts each logical axis into parts and deals the parts out to rows, columns and lanes.
-// A part of axis `a` is the mixed-radix digit (index[a] / divisor) % extent. A row, column or
-// lane number is the number whose digits are its parts, most significant first:
+// A layout cuts each logical axis into parts and distributes the parts to rows, columns and lanes.
+// A part of axis `a` is the mixed-radix digit (index[a] / divisor) % extent. A row, column or lane
+// number is the number whose digits are its parts, most significant first:
 //
 //     shape (56, 56, 7), scope "texture":
 //     texture[(d0, d1, d2) -> rows=(d0, d1), cols=(d2/4), lanes=(d2%4)]     3136 rows x 2 columns
 //
 // A linear buffer has one row and one lane: its columns are all axes in order, so that the column
 // is the offset in elements. A fold moves the outer part of a row's axis to the columns (or the
-// other way round), so a folded layout is a layout like any other. Layouts are made from shapes
-// and rules here, from index maps in ir/layout/index_map.h, from text in
-// ir/layout/layout_pattern.h, and folded in ir/layout/layout_fold.h.
+// other way round), so a folded layout is a layout like any other. Layouts are made from shapes and
+// rules here, from index maps in ir/layout/index_map.h, from text in ir/layout/layout_pattern.h,
+// and folded in ir/layout/layout_fold.h.
 //
-// Coordinates at which no element lies (a split that does not divide, lanes past the last
+// Coordinates without an element (after a split that does not divide, in lanes past the last
 // extent) are padding.
 #pragma once
 
@@ -29,19 +29,19 @@
 
 namespace texloom::ir {
 
-// What a reader may assume of padding: nothing (a recycled image is full of old values), or that
-// whoever writes the object writes zeros there.
+// What readers may assume about padding: nothing (a recycled image is full of old values), or that
+// every writer of the object writes zeros there.
 enum class Padding : unsigned char { Undefined, Zero };
 
 enum class MemoryObject : unsigned char { Buffer, Image2d, Image2dArray, Image1dBuffer };
-// As layouts are written: "buffer", "texture", "image2d_array", "image1d_buffer".
+// As in the text of layouts: "buffer", "texture", "image2d_array", "image1d_buffer".
 std::string_view spelling(MemoryObject object);
 
 // A texel's channels: what a texture read returns.
 inline constexpr int kTexelLanes = 4;
 inline constexpr size_t kMaxTextureRank = 6;
 
-// Whether images have channels of this type.
+// Whether images can have channels of this type.
 bool is_texel_type(Type type);
 
 struct Coordinates {
@@ -55,7 +55,7 @@ struct Layout {
   MemoryObject object = MemoryObject::Buffer;
   Padding padding = Padding::Undefined;
 
-  // As it is written. Layouts that differ only in how digits are cut are told apart: see
+  // Compares as written: layouts that differ only in how digits are cut are unequal; see
   // same_places.
   bool operator==(const Layout&) const = default;
 
@@ -64,15 +64,15 @@ struct Layout {
   int64_t lane_count() const { return count_of(lanes); }  // 4 for an image
 
   Coordinates at(const std::vector<int64_t>& index) const;
-  // The inverse: nothing where the coordinates are padding or outside.
+  // The inverse of at(); nullopt if the coordinates are padding or outside.
   std::optional<std::vector<int64_t>> index_at(const Coordinates& coordinates) const;
 
   bool has_padding() const;
 
-  // The axis of which a texel's lanes are consecutive indices, from a multiple of their number on;
-  // nothing where the lanes are other digits than that.
+  // The axis along which a texel's lanes are consecutive indices that begin at a multiple of their
+  // number; nullopt if the lanes are other digits.
   std::optional<int> lane_axis() const;
-  // The extent of an axis, rounded up to whole texels where the lanes are of this axis.
+  // The extent of an axis, rounded up to whole texels if it is lane_axis().
   int64_t extent_with_lanes(size_t axis) const;
 };
 
@@ -81,24 +81,25 @@ struct LayoutProblem {
   std::optional<int> axis;  // at fault
   bool lanes = false;       // at fault
 };
-// What is wrong with a layout, with the names of its axes: an index without a place or with two,
-// extents below 1 or too large, rows in a buffer, or lanes that are no texel's. All else here is
-// for layouts without a problem.
+// Finds what is wrong with a layout whose axes have these names: an index without a place or with
+// two, extents below 1 or too large, rows in a buffer, or lanes that are not those of a texel. All
+// other functions here require a layout without a problem.
 std::optional<LayoutProblem> find_problem(const Layout& layout,
                                           const std::vector<std::string>& names);
 
-// Whether each element has the same place in both, in objects of one kind and size, with the same
-// in their padding. Where padding is where no element could lie, it may answer no.
+// Whether each element has the same place in both, in objects of the same kind and size and with
+// the same padding. May be false for layouts that differ only in padding that no element could
+// reach.
 bool same_places(const Layout& a, const Layout& b);
 
 // Row-major, the last axis fastest.
 Layout linear_layout(Shape shape);
 
-// The layout that a texture rule gives a shape of one or more axes. When the last extent is not
-// 4, the last axis is first split into [ceil(extent / 4), 4]. A missing axis counts as 1.
+// The layout that a texture rule gives a shape of one or more axes. If the last extent is not 4,
+// the last axis is first split into [ceil(extent / 4), 4]. A missing axis counts as 1.
 Layout texture_layout(const Shape& shape, TextureRule rule);
 
-// d0, d1, ...: the names of axes where nobody gave others.
+// d0, d1, ...: the default names of axes.
 std::vector<std::string> axis_names(size_t rank);
 
 // texture[(d0, d1, d2) -> rows=(d0, d1), cols=(d2/4), lanes=(d2%4)]

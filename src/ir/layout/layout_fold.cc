@@ -6,8 +6,8 @@
 namespace texloom::ir {
 namespace {
 
-// The smallest fold that brings `from` under `from_limit`, by moving outer parts in front of
-// `to`: for each position, all parts before it move whole and the part there is cut in two.
+// The smallest folds that bring `from` under `from_limit` by moving outer parts in front of `to`:
+// for each position, all parts before it move whole and the part there is cut in two.
 template <class Offer>
 void folds_of(const Shape& shape, const LayoutParts& from, const LayoutParts& to,
               int64_t from_limit, const Offer& offer) {
@@ -18,7 +18,7 @@ void folds_of(const Shape& shape, const LayoutParts& from, const LayoutParts& to
     const int64_t room = from_limit / count_of(inner);  // of the cut part that may stay
     if (room < 1) continue;
     int64_t pieces = ceil_div(part.extent, std::min(room, part.extent));
-    // Only the outermost digit of an axis has room for padding: others are cut where they divide.
+    // Only the outermost digit of an axis may have padding; others are cut only where they divide.
     while (!is_outermost(part, shape) && part.extent % pieces != 0) ++pieces;
     const int64_t kept = ceil_div(part.extent, pieces);
     LayoutParts rest = inner;

@@ -1,7 +1,7 @@
-// Folds: the same tensor in a rectangle of other proportions, when an image's limits are exceeded.
+// Folds: rectangles of other proportions for a tensor that exceeds an image's limits.
 //
 // A fold cuts one part of the rows and moves what is above the cut in front of the columns, or the
-// other way round: a layout like any other.
+// other way round. The result is a layout like any other.
 #pragma once
 
 #include "ir/layout/layout.h"
@@ -15,8 +15,8 @@ struct ImageLimits {
 
 bool fits(const Layout& layout, const ImageLimits& limits);
 
-// The same layout when it fits; else the fold of least area (then the most square one) that
-// does; nothing when there is none.
+// The same layout if it fits; else the fold that fits and has the least area (then the most square
+// one); nullopt if there is none.
 std::optional<Layout> best_fold(const Layout& layout, const ImageLimits& limits);
 
 }  // namespace texloom::ir

@@ -1,5 +1,5 @@
-// Layouts for tensors of one rank, whatever their extents: what `layout=` says of a tensor whose
-// extents lowering may find out later, and `transform_layout` of one that it reshapes.
+// Layouts for tensors of one rank and any extents: `layout=` gives one to a tensor whose extents
+// lowering may find out later, `transform_layout` to a tensor that it reshapes.
 #pragma once
 
 #include <string>
@@ -19,10 +19,11 @@ struct LayoutPattern {
   bool operator==(const LayoutPattern&) const = default;
 };
 
-// Of a shape of the pattern's rank, with positive extents. find_problem says whether the parts
-// make up its axes.
+// The layout of a shape of the pattern's rank, with positive extents. find_problem says whether its
+// parts make up the axes.
 Layout layout_for(const LayoutPattern& pattern, const Shape& shape);
-// The pattern that has this layout for its shape: outermost digits reach to the end of their axes.
+// The pattern that gives this layout for its shape: outermost digits reach to the end of their
+// axes.
 LayoutPattern pattern_of(const Layout& layout, std::vector<std::string> names);
 
 std::string to_string(const LayoutPattern& pattern);

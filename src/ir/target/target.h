@@ -47,9 +47,9 @@ struct Features {
 // Where implementations fall short of what their language promises. Kernels avoid these cases.
 struct Quirks {
   // The threads of a block take turns on one thread of the machine, as on processors, so that all
-  // their private arrays lie on its stack.
+  // their private arrays are on its stack.
   bool block_stack = true;
-  // Whether a barrier may stand under a condition that all threads of the block agree on. PoCL 3.1
+  // Whether a barrier may be under a condition on which all threads of the block agree. PoCL 3.1
   // then computes wrong values, hangs or crashes.
   bool conditional_barriers = false;
 

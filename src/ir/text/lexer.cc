@@ -119,13 +119,13 @@ bool is_nan_bits(std::string_view text) {
          text.find_first_not_of("0123456789abcdef", kNanBits.size()) == std::string_view::npos;
 }
 
-// Whether the words of an unquoted name would be read as that name.
+// Whether the unquoted name is read back as the same name.
 bool is_plain(std::string_view name) {
   if (name.empty() || is_digit(name.front())) return false;
   if (name == "true" || name == "false" || name == "inf" || name == "nan" || is_nan_bits(name)) {
     return false;
   }
-  // Followed by an index it would be a lane of what stands before.
+  // Before an index it would be read as a lane of what precedes it.
   if (name.ends_with(kLane)) return false;
   for (size_t i = 0; i < name.size(); ++i) {
     const bool dot = name[i] == '.' && i > 0 && i + 1 < name.size() && name[i + 1] != '.';

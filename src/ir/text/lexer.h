@@ -1,9 +1,9 @@
-// Words of the text form (.tl), and how names and constants are spelt in it.
+// Words of the text form (.tl), and the spelling of names and constants.
 //
-// Between words there may be white space and comments, `// to the end of the line`. A name is
-// letters, digits and underscores, in parts with dots between ("blockIdx.x.1"); any other name
-// stands in double quotes. No word is reserved but `true`, `false`, `inf`, `nan` and what looks
-// like a nan's bits.
+// White space and comments, `// to the end of the line`, may separate words. A name consists of
+// letters, digits and underscores, in parts joined by dots ("blockIdx.x.1"); any other name is in
+// double quotes. The only reserved words are `true`, `false`, `inf`, `nan` and words that look like
+// the bits of a nan.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class TokenKind : uint8_t {
   Float,    // digits with a point or an exponent
   Punctuation,
   Lane,  // ".lane" before a bracket
-  Bad,   // begins no word
+  Bad,   // not the beginning of a word
   End,
 };
 
@@ -31,21 +31,21 @@ struct Token {
   std::string_view text;
 };
 
-// All words of a text, the last one an End. Never fails: what is no word is Bad.
+// All words of a text, then an End. Never fails: what is not a word becomes a Bad token.
 std::vector<Token> lex(std::string_view text);
 
-// The name as the text form has it: in quotes, where it must be.
+// The name in the text form: in quotes if necessary.
 std::string spell_name(std::string_view name);
 // In quotes, always.
 std::string quote(std::string_view text);
-// The inverse of quote; nothing where an escape is none.
+// The inverse of quote; nullopt if an escape is invalid.
 std::optional<std::string> unquote(std::string_view quoted);
 
-// "1.5", "-0.0", "inf", "nan"; other nans as their bits, "nan_fff8000000000000". With the digits
-// that tell apart values of `bits` bits (32, else 64).
+// "1.5", "-0.0", "inf", "nan"; other nans as their bits, "nan_fff8000000000000". Has enough digits
+// to distinguish values of `bits` bits (32, else 64).
 std::string spell_float(double value, int bits);
-// The value of a Float's, Integer's or Name's text, of a float32 when `bits` is 32; nothing when
-// it is no number or out of range.
+// The value of the text of a Float, Integer or Name, as a float32 if `bits` is 32; nullopt if it is
+// not a number or out of range.
 std::optional<double> parse_float(std::string_view text, int bits);
 
 }  // namespace texloom::ir

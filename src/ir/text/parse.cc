@@ -102,7 +102,7 @@ class ProgramParser {
     k.block = stmts_.block_extents();
     k.location = stmts_.place(first);
     if (stmts_.kernel_number(k.name) != static_cast<int>(program_.kernels.size())) {
-      reader_.wrong(name.token, "give each kernel a name of its own", "two kernels are named {}",
+      reader_.wrong(name.token, "give each kernel a different name", "two kernels are named {}",
                     name.token.text);
     }
     while (reader_.at_word("param") && !reader_.at("[", 1)) k.params.push_back(kernel_param());

@@ -1,8 +1,8 @@
-// From the text form (.tl) back to a program: the inverse of to_string in ir/program.h. The grammar
-// is docs/text_form.md.
+// Parses the text form (.tl) of a program: the inverse of to_string in ir/program.h. The grammar is
+// in docs/text_form.md.
 //
-// Printing what was parsed from a printed text gives the same bytes. Nodes are built by the make_
-// functions, so a text written by hand may come back simpler: constants fold.
+// Parsing a printed text and printing the result gives the same bytes. A text written by hand may
+// come back simpler, since the make_ functions that build nodes fold constants.
 #pragma once
 
 #include <string_view>
@@ -12,14 +12,14 @@
 
 namespace texloom::ir {
 
-// Reads stages loops, flattened, kernels and legalized. `file` is its name in diagnostics and in
-// the locations of statements whose text says none.
+// Reads stages loops, flattened, kernels and legalized. `file` names the text in diagnostics and in
+// the locations of statements that state none.
 //
 // The program keeps the rules of its stage (ir/verify/verify.h). Throws a UserError otherwise:
-//   SyntaxError    a word that cannot stand where it is
+//   SyntaxError    an unexpected word
 //   BadText        an unknown name, operands that do not fit, a number out of range
-//   BadProgram     a rule of the stage is broken; all that are found
-//   ProgramTooDeep more than kMaxDepth expressions or statements inside one another
+//   BadProgram     broken rules of the stage: all that are found
+//   ProgramTooDeep expressions or statements nested more than kMaxDepth deep
 Program parse_program(std::string_view text, std::string_view file, VerifyOptions options = {});
 
 }  // namespace texloom::ir

@@ -68,7 +68,7 @@ class DeclarationParser {
     d_.layout = LayoutParser(reader_).bind(d_.shape);
     if (d_.layout.object != MemoryObject::Image2d) {
       reader_.wrong(layout_token, "begin the layout with 'texture'",
-                    "the layout of a texture is one of another object");
+                    "the layout of a texture has another object");
     }
     if (columns != d_.layout.col_count() || rows != d_.layout.row_count()) {
       reader_.wrong(at, "write the numbers that follow from the layout",
@@ -123,7 +123,7 @@ class DeclarationParser {
     d_.extents = std::move(extents);
   }
 
-  // A number on its own, or an expression of symbols.
+  // A number that is a whole extent, or an expression of symbols.
   Expr extent() {
     const bool alone = reader_.at(",", 1) || reader_.at("]", 1);
     if (reader_.at("-") || (reader_.peek().kind == TokenKind::Integer && alone)) {

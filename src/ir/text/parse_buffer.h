@@ -1,4 +1,4 @@
-// Declarations of buffers in the text form: for ir/text/parse.h.
+// Parses declarations of buffers, for ir/text/parse.h.
 #pragma once
 
 #include "ir/text/text_names.h"
@@ -9,8 +9,7 @@ namespace texloom::ir {
 // Either form:
 //   global float32[8, 16]
 //   texture2d<float32>[8, 16] 4 x 8 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), ...]
-// with `, origin=(x, y)` or `, exact_image` behind a texture's layout. Origins bind their
-// variables.
+// with `, origin=(x, y)` or `, exact_image` after a texture's layout. Origins bind their variables.
 Declaration parse_declaration(TextReader& reader, TextNames& names);
 
 }  // namespace texloom::ir

@@ -8,7 +8,7 @@
 namespace texloom::ir {
 namespace {
 
-// "inf" and "nan" are numbers, too.
+// "inf" and "nan" are numbers too.
 bool is_float_word(std::string_view text) { return parse_float(text, 64).has_value(); }
 
 }  // namespace

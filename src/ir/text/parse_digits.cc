@@ -8,7 +8,7 @@ void DigitParser::axes() {
   do {
     const NamedToken name = reader_.name("the name of an axis");
     if (!axis_of_.try_emplace(name.name, static_cast<int>(names_.size())).second) {
-      reader_.wrong(name.token, "name each axis once", "{} is there twice", name.token.text);
+      reader_.wrong(name.token, "name each axis once", "{} is named twice", name.token.text);
     }
     names_.push_back(name.name);
     tokens_.push_back(name.token);

@@ -1,5 +1,4 @@
-// Axes with names, and digits of them, in texts: what layouts (ir/text/parse_layout.h) and index
-// maps are written in.
+// Parses named axes and their digits, for layouts (ir/text/parse_layout.h) and index maps.
 #pragma once
 
 #include <map>
@@ -11,18 +10,18 @@
 
 namespace texloom::ir {
 
-// All that reads fails as the reader does.
+// All functions that read fail as the reader does.
 class DigitParser {
  public:
   explicit DigitParser(TextReader& reader) : reader_(reader) {}
 
-  // "(n, c, h, w)": the names stand for axes, in order.
+  // "(n, c, h, w)": names the axes, in order.
   void axes();
-  // "(n, c/4)"; of one digit also "c%4". Without a remainder its extent is kToTheEnd.
+  // "(n, c/4)", or "c%4" for one digit. Without a remainder its extent is kToTheEnd.
   LayoutParts digits();
 
   const std::vector<std::string>& names() const { return names_; }
-  // Where the axis is named last.
+  // The last place where the axis is named.
   const Token& token_of(int axis) const { return tokens_[static_cast<size_t>(axis)]; }
 
  private:

@@ -19,14 +19,14 @@ int broadcast_lanes(std::string_view name) {
   return all && lanes >= 2 && lanes <= kMaxLanes ? lanes : 0;
 }
 
-// The words of expressions that have one of their own. A node of nodes.def without a row here does
-// not compile; nor does one with a word that ExprParser::node lacks.
+// The words of the expressions that begin with one. Code does not compile if a node of nodes.def
+// has no row here, or a word that ExprParser::node does not handle.
 namespace words {
 constexpr std::string_view kIntImm, kFloatImm, kVar;
 constexpr std::string_view kBinary, kNot;              // a sign; min and max are called
 constexpr std::string_view kCast, kBroadcast;          // the type; "x" and the number of lanes
 constexpr std::string_view kCall;                      // intrinsics.def has them
-constexpr std::string_view kLane, kTensorRead, kLoad;  // brackets behind
+constexpr std::string_view kLane, kTensorRead, kLoad;  // brackets after a name
 constexpr std::string_view kTuple;                     // a whole body, of stage te
 constexpr std::string_view kSelect = "select";
 constexpr std::string_view kFma = "fma";
@@ -55,7 +55,7 @@ std::optional<ExprKind> kind_of(std::string_view word) {
   return std::nullopt;
 }
 
-// Brackets inside one another are parsed by recursion.
+// Limits the recursion that parses nested brackets.
 class Nested {
  public:
   Nested(const TextReader& reader, int& depth) : depth_(depth) {
@@ -200,7 +200,7 @@ Expr ExprParser::load(const NamedToken& name) {
   return result;
 }
 
-// -- Calls. The opening parenthesis is read already.
+// -- Calls. The opening parenthesis has been read.
 
 Expr ExprParser::call(const Token& name) {
   if (const std::optional<Type> type = parse_type(name.text)) return conversion(name, *type);
@@ -248,7 +248,7 @@ Expr ExprParser::node(const Token& name, ExprKind kind) {
     case ExprKind::TensorRead:
     case ExprKind::Tuple:
     case ExprKind::Load:
-      break;  // have no word of their own
+      break;  // have no word
   }
   TL_UNREACHABLE();
 }
@@ -266,7 +266,7 @@ void ExprParser::require(const Token& at, std::string_view help, const TypeProbl
   if (problem) reader_.wrong(at, std::string(help), "{}: {}", at.text, to_string(problem));
 }
 
-// A number between the parentheses is a constant of the type itself, when it is of its kind.
+// A number in the parentheses is a constant of the type itself if it is of the same kind.
 Expr ExprParser::conversion(const Token& name, Type type) {
   const size_t sign = reader_.at("-") ? 1 : 0;
   if (at_number(sign) && reader_.at(")", sign + 1) && type.is_scalar()) {
@@ -360,7 +360,7 @@ Expr ExprParser::foreign_call(const Token& name) {
   const Type type = reader_.type();
   reader_.expect(")");
   const bool pure = name.text == kCallPureExtern;
-  // Foreign calls are refused where nothing runs them: by their own line.
+  // Keeps the line of the call: foreign calls are refused where they cannot run.
   Expr result =
       make_foreign_call(type, function.name, pure, std::move(arguments), reader_.line_of(name));
   check(name, result);

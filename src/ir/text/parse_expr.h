@@ -1,4 +1,4 @@
-// Expressions of the text form: for ir/text/parse.h.
+// Parses expressions of the text form, for ir/text/parse.h.
 #pragma once
 
 #include "ir/build/type_rules.h"
@@ -12,21 +12,21 @@ class ExprParser {
  public:
   ExprParser(TextReader& reader, TextNames& names) : reader_(reader), names_(names) {}
 
-  // How the program's stage accesses memory.
+  // Sets how the program's stage accesses memory.
   void set_form(AccessForm form) { form_ = form; }
-  // From now on what has indices in brackets is a tensor of stage te, no buffer.
+  // From now on, a name with indices in brackets is a tensor of stage te, not a buffer.
   void read_tensors() { reads_tensors_ = true; }
 
   Expr expr() { return infix(1); }
-  // Expressions up to `close`, which is read, too; none is fine.
+  // Expressions up to and including `close`; there may be none.
   Exprs list_until(std::string_view close);
   // One expression, or those of "tuple(x, y)".
   Exprs values();
-  // The number of "#1" behind the name of an operation; 0 where there is none.
+  // The number in "#1" after the name of an operation; 0 if there is none.
   size_t output_number();
   // "x=column, y=row"
   void texel(Expr& x, Expr& y);
-  // Fails when a node breaks a rule of types.
+  // Fails if a node breaks a typing rule.
   template <class Node>
   void check(const Token& at, const Node& node) const {
     const std::string problem = type_problem(node, form_);
@@ -34,9 +34,9 @@ class ExprParser {
   }
   // "k < 16" or "k from 2 extent 16", with its location: binds k.
   IterVar axis(IterKind kind);
-  // Up to `close`, which is read, too; of names of their own.
+  // Axes with different names, up to and including `close`.
   std::vector<IterVar> axes_until(std::string_view close, IterKind kind);
-  // An extent or a first index: a constant that int32 holds, or made of variables.
+  // An extent or a first index: a constant that fits int32, or an expression of variables.
   Expr domain(std::string_view what);
   // Fails at the token where a typing rule is broken.
   void require(const Token& at, std::string_view help, const TypeProblem& problem) const;
@@ -57,7 +57,7 @@ class ExprParser {
   Expr integer_constant(const Token& digits, bool negative, Type type);
 
   Expr call(const Token& name);
-  // A node with a word of its own; null where the stage has none.
+  // A node that has its own word; null if the stage does not have it.
   Expr node(const Token& name, ExprKind kind);
   Expr conversion(const Token& name, Type type);
   Expr broadcast(const Token& name, int lanes);
@@ -74,14 +74,14 @@ class ExprParser {
   Reducer reducer(const Token& name);
   Exprs reducer_values(const Token& name, const Reducer& reducer);
 
-  // As many as the function takes.
+  // Reads as many arguments as the function takes.
   Exprs arguments(const Token& name, size_t count);
 
   TextReader& reader_;
   TextNames& names_;
   AccessForm form_;
   bool reads_tensors_ = false;
-  int depth_ = 0;  // of brackets and negations around
+  int depth_ = 0;  // of enclosing brackets and negations
 };
 
 }  // namespace texloom::ir

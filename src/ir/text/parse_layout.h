@@ -1,4 +1,4 @@
-// Layouts in texts: for the parser of declarations (ir/text/parse_buffer.h) and for `layout=`.
+// Parses layouts, for declarations (ir/text/parse_buffer.h) and for `layout=`.
 #pragma once
 
 #include "ir/layout/layout_pattern.h"
@@ -8,15 +8,15 @@ namespace texloom::ir {
 
 // Reads
 //   texture[(n, c, h, w) -> rows=(n, c/4, h), cols=(w), lanes=c%4, padding=zero]
-// The names stand for the axes, in order. A list may be left out when it is empty, its brackets
-// when it has one part.
+// The names are those of the axes, in order. A list may be left out if it is empty, its brackets if
+// it has one part.
 class LayoutParser {
  public:
   // Reads one from here on. Fails as the reader does.
   explicit LayoutParser(TextReader& reader);
 
   const LayoutPattern& pattern() const { return pattern_; }
-  // Of this shape. Fails with the code at the name of the axis or the list at fault.
+  // The layout for this shape. Fails with the code at the name of the axis or the list at fault.
   Layout bind(const Shape& shape, Code code = Code::BadText) const;
 
  private:
@@ -31,7 +31,7 @@ class LayoutParser {
 };
 
 // Parses the `layout=` that a user gives a tensor of this shape. Fails at `where` with BadLayout,
-// the piece at fault shown by a caret.
+// with a caret at the piece at fault.
 LayoutPattern parse_layout(std::string_view text, const Shape& shape, const SourceLocation& where);
 
 }  // namespace texloom::ir

@@ -14,8 +14,8 @@ constexpr int64_t kMaxExtent = int64_t{1} << 48;
 
 using Words = std::array<std::string_view, 2>;
 
-// The words that statements begin with, besides those of loops (ir/loop_kind.h). A node of
-// nodes.def without a row here does not compile.
+// The words that statements begin with, besides those of loops (ir/loop_kind.h). Code does not
+// compile if a node of nodes.def has no row here.
 namespace words {
 constexpr Words kStore = {};  // the name of the buffer
 constexpr Words kTextureStore = {"texture2d.store"};
@@ -193,7 +193,7 @@ StmtParser::Item StmtParser::item() {
     case StmtKind::Nest:
     case StmtKind::Pipelined:
     case StmtKind::Seq:
-      break;  // opening() and statements() have them
+      break;  // handled by opening() and statements()
   }
   TL_UNREACHABLE();
 }

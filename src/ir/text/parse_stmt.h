@@ -1,4 +1,4 @@
-// Statements of the text form, and the launches among them: for ir/text/parse.h.
+// Parses statements of the text form, including launches, for ir/text/parse.h.
 #pragma once
 
 #include <array>
@@ -18,20 +18,20 @@ class StmtParser {
   StmtParser(TextReader& reader, TextNames& names, ExprParser& exprs)
       : reader_(reader), names_(names), exprs_(exprs) {}
 
-  // Statements up to the end of the text, the next kernel, or a brace that closes nothing. Blocks
-  // inside one another take no stack.
+  // Statements up to the end of the text, the next kernel, or an unmatched closing brace. Nested
+  // blocks take no stack.
   Stmt statements();
   bool at_kernel() const { return reader_.at_word("kernel") && !reader_.at("[", 1); }
 
-  // The temporary of the program that is declared here, if one is: what allocates global memory in
-  // front of all statements.
+  // The temporary of the program that is declared here, if any. Temporaries are allocations of
+  // global memory before all statements.
   std::optional<Buffer> temporary();
 
-  // Launches stand in front of their kernels, and are numbers of them: looks ahead for kernels.
+  // Looks ahead for kernels and numbers them, since launches precede their kernels.
   void find_kernels();
-  // Of a kernel that find_kernels has found: how many are before the first of this name.
+  // The number of the first kernel of this name, which find_kernels has found.
   int kernel_number(const std::string& name) const { return numbers_.at(name); }
-  // What a launch says about its kernel is there for readers; fails where it is not true.
+  // Checks what launches state about their kernels for readers; fails if it is not true.
   void check_launches(const std::vector<Kernel>& kernels) const;
 
   // "grid=(8, n, 1)"
@@ -40,19 +40,19 @@ class StmtParser {
   std::array<int64_t, 3> block_extents();
   // A positive number, or an expression of symbols.
   Expr extent();
-  // Of the statement or kernel that begins with this word.
+  // The location of the statement or kernel that begins with this word.
   SourceLocation place(const Token& first) { return reader_.location(reader_.line_of(first)); }
 
  private:
-  // A statement of a block. What a Let or an Allocate is made of reaches to the end of the block,
-  // so that it is kept until that is known.
+  // A statement of a block. The scope of a Let or an Allocate reaches to the end of the block, so
+  // its parts are kept until then.
   struct Item {
-    Stmt stmt;  // else the opening of one of the two:
+    Stmt stmt;  // or else the opening of a Let or an Allocate:
     Expr var, value;
     Buffer buffer;
     SourceLocation location;
   };
-  // From the body of a statement to the statement.
+  // Makes a statement from its body.
   using Close = std::function<Stmt(Stmt)>;
   struct Block {
     Close close;
@@ -67,9 +67,9 @@ class StmtParser {
 
   static Item statement(Stmt s) { return {std::move(s), {}, {}, {}, {}}; }
   static Stmt body_of(std::vector<Item>& items);
-  // What the statement that begins here is, by its first words.
+  // The kind of the statement that begins here, by its first words.
   std::optional<StmtKind> kind_here() const;
-  // What stands in front of a brace; null where no block begins.
+  // Reads what precedes a brace; null if no block begins here.
   Close opening();
   Close loop();
   Close condition();  // of an If or a While
@@ -88,7 +88,7 @@ class StmtParser {
 
   void check_object(const Token& word, const BufferNode& buffer) const;
   void check_launch(const PendingLaunch& launch, const Kernel& kernel) const;
-  // Reports what the rules of types find in this node alone.
+  // Checks the typing rules of this node, but not of its children.
   static Stmt checked(const ExprParser& exprs, const Token& at, Stmt s) {
     exprs.check(at, s);
     return s;

@@ -71,7 +71,7 @@ std::vector<IterVar> ExprParser::axes_until(std::string_view close, IterKind kin
     }
     axes.push_back(std::move(axis));
     if (axes.size() > kMaxDepth) {
-      reader_.wrong(at, "fuse some of them", "more than {} axes are loops too deep", kMaxDepth);
+      reader_.wrong(at, "fuse some of them", "more than {} axes nest loops too deeply", kMaxDepth);
     }
   } while (reader_.accept(","));
   if (!reader_.accept(close)) reader_.fail_expected(fmt::format("',' or '{}'", close));
@@ -95,7 +95,7 @@ Exprs ExprParser::values() {
   return list;
 }
 
-// Values that are reduced, or started from, are of the types that the reducer combines.
+// Values to be reduced, or initial values, of the types that the reducer combines.
 Exprs ExprParser::reducer_values(const Token& name, const Reducer& reducer) {
   Exprs list = values();
   if (list.size() != reducer.results.size()) {
@@ -111,7 +111,7 @@ Exprs ExprParser::reducer_values(const Token& name, const Reducer& reducer) {
   return list;
 }
 
-// "sum", or "scaled(i, n)" with the variables that its parameters stand for.
+// "sum", or "scaled(i, n)" with the variables that replace its parameters.
 Reducer ExprParser::reducer(const Token& name) {
   const DeclaredReducer& declared = names_.reducer(reader_, reader_.name("the name of a reducer"));
   Exprs given;

@@ -28,7 +28,7 @@ class Printer {
  public:
   explicit Printer(const Program* program = nullptr, PrintOptions options = {})
       : program_(program), options_(options) {}
-  // Takes names from the text around, and keeps new ones there.
+  // Takes names from the surrounding text, and adds new ones to it.
   Printer(PrintNames& names, PrintOptions options)
       : program_(nullptr), options_(options), names_(names) {}
 
@@ -47,7 +47,7 @@ class Printer {
     for (const Buffer& temporary : program_->temporaries) {
       declare(fmt::format("{}.alloca", object_word(temporary)), temporary);
     }
-    // In a block of its own it is no temporary.
+    // Inside a block, it is not read as a temporary.
     const auto* first = as<Allocate>(program_->body);
     const bool block = first != nullptr && first->buffer->memory == MemoryScope::Global;
     if (block) out_ += "  {\n";
@@ -318,7 +318,7 @@ class Printer {
     return InOrder{"({}, {}, {})", text(e[0]), text(e[1]), text(e[2])}.text;
   }
 
-  // A variable where it is bound; `expected` is the type that it is taken to have.
+  // A variable where it is bound. `expected` is the type that the parser assumes.
   std::string index(const Expr& var, Type expected) {
     const std::string type = var->type == expected ? "" : ": " + to_string(var->type);
     return text(var) + type;

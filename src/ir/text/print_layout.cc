@@ -10,7 +10,7 @@ std::string to_string(const LayoutPattern& pattern) {
   std::vector<std::string> names, lists;
   for (const std::string& name : pattern.names) names.push_back(spell_name(name));
   const auto list = [&](std::string_view word, const LayoutParts& parts) {
-    // A buffer has columns alone.
+    // A buffer has only columns.
     const bool only_cols = pattern.object == MemoryObject::Buffer && word != "cols";
     if (only_cols && parts.empty()) return;
     std::vector<std::string> texts;

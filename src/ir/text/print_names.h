@@ -1,4 +1,4 @@
-// Names in a printed text, and expressions that are printed as parts of a larger text.
+// Names in a printed text, and printers of parts of a larger text.
 #pragma once
 
 #include <map>
@@ -11,18 +11,18 @@
 
 namespace texloom::ir {
 
-// What variables, buffers, tensors and reducers are called in a text: two of one name are told
-// apart by a number. A copy is a scope of its own, which knows what was named before.
+// Names the variables, buffers, tensors and reducers of a text; numbers distinguish those of one
+// name. A copy is an inner scope, which knows the names given so far.
 class PrintNames {
  public:
   // The name itself for its first owner, then name.1, name.2, ... (those that are not taken), as
-  // the text form spells them. Of the owner the address counts alone.
+  // the text form spells them. Only the address of the owner matters.
   std::string name(const void* owner, const std::string& base);
-  // Calls `owner` the same as something that has been named elsewhere.
+  // Gives `owner` a name that was given elsewhere.
   void alias(const void* owner, std::string spelt);
 
  private:
-  std::unordered_map<const void*, std::string> names_;  // as they are spelt
+  std::unordered_map<const void*, std::string> names_;  // as spelled in the text
   std::map<std::string, int> used_;
   std::set<std::string> taken_;
 };
@@ -35,10 +35,9 @@ std::string to_string(const IterVar& axis, PrintNames& names, PrintOptions optio
 std::string to_string(const Buffer& buffer, PrintNames& names, PrintOptions options);
 // Lines, indented by two columns for each level of `depth`.
 std::string to_string(const Stmt& stmt, int depth, PrintNames& names, PrintOptions options);
-// What stands behind the name of an operation for its output of this number: nothing for the
-// first, then "#1", "#2", ...
+// The suffix of an operation's name for this output: nothing for the first, then "#1", "#2", ...
 std::string output_text(int output);
-// " @"file":line", " @?", or nothing where the options do not ask for it.
+// " @"file":line", " @?", or nothing if the options do not ask for it.
 std::string location_text(const SourceLocation& where, PrintOptions options);
 
 }  // namespace texloom::ir

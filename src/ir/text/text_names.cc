@@ -54,7 +54,7 @@ Buffer TextNames::declare(const TextReader& reader, const NamedToken& name,
   Buffer& buffer = buffers_[name.name];
   if (buffer && !same_declaration(*buffer, declaration)) {
     reader.wrong(name.token, "declare it in the same way, or rename one of them",
-                 "{} is declared in another way than before", name.token.text);
+                 "{} is declared differently than before", name.token.text);
   }
   if (buffer) return buffer;
   auto* node = new BufferNode;

@@ -1,4 +1,4 @@
-// What the names of one text stand for: for the parser of the text form (ir/text/parse.h).
+// Resolves the names of a text, for the parser of the text form (ir/text/parse.h).
 #pragma once
 
 #include <map>
@@ -11,42 +11,42 @@
 
 namespace texloom::ir {
 
-// A buffer as its declaration has it.
+// A declared buffer.
 struct Declaration {
   Type type;
   std::vector<int64_t> shape;
-  Exprs extents;  // symbolic ones, instead
+  Exprs extents;  // instead of `shape`, if they are symbolic
   MemoryScope memory = MemoryScope::Global;
   Layout layout;
   TextureOrigin origin;
 };
 
-// A reducer as its declaration has it. Reductions by it name a variable for each parameter.
+// A declared reducer. Reductions that use it name a variable for each parameter.
 struct DeclaredReducer {
   Reducer reducer;
   Exprs parameters;
 };
 
-// One name is one variable or buffer in the whole text, as the printer numbers them: what is bound
-// in two places is one node. Where a name may be used, the verifier says. Of stage te, each
-// operation has variables of its own, which hide those of the text around.
+// In the whole text, one name is one variable or buffer, as the printer numbers them: two places
+// that bind a name refer to one node. The verifier checks where a name may be used. At stage te,
+// each operation has its own variables, which hide those of the surrounding text.
 class TextNames {
  public:
   TextNames() = default;
-  // Names inside a part of a text; `outer` stays where it is.
+  // Names inside a part of a text. `outer` must outlive it.
   explicit TextNames(const TextNames* outer) : outer_(outer) {}
 
-  // The variable that is bound here, for the first time or again.
+  // Binds a variable, for the first time or again.
   Expr bind(const TextReader& reader, const NamedToken& name, Type type);
-  // The buffer that is declared here. Fails with BadText where no program may have such a buffer.
+  // Declares a buffer. Fails with BadText if no program may have such a buffer.
   Buffer declare(const TextReader& reader, const NamedToken& name, const Declaration& declaration,
                  SourceLocation location);
 
   Expr variable(const TextReader& reader, const NamedToken& name) const;
   Buffer buffer(const TextReader& reader, const NamedToken& name) const;
 
-  // Of stage te. Each name once; names of the three kinds do not meet.
-  // The outputs of the operation of this name.
+  // -- Stage te. Tensors, reducers and variables have separate names; each is defined once.
+  // Adds the outputs of the operation of this name.
   void add_tensors(const TextReader& reader, const NamedToken& name,
                    const std::vector<Tensor>& outputs);
   void add_reducer(const TextReader& reader, const NamedToken& name,
@@ -54,7 +54,7 @@ class TextNames {
   Tensor tensor(const TextReader& reader, const NamedToken& name, size_t output) const;
   const DeclaredReducer& reducer(const TextReader& reader, const NamedToken& name) const;
 
-  // Null where there is none.
+  // Null if there is none.
   Expr find_variable(const std::string& name) const;
   Buffer find_buffer(const std::string& name) const;
 

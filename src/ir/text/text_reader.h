@@ -1,4 +1,4 @@
-// The words of a text one after the other, and what goes wrong with them: for the parser of the
+// Reads the words of a text one after the other, and reports errors in them, for the parser of the
 // text form (ir/text/parse.h).
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace texloom::ir {
 
-// Longer texts, in bytes, are refused.
+// Longer texts are refused; in bytes.
 inline constexpr size_t kMaxTextSize = size_t{1} << 24;
 
 // A name with its place in the text.
@@ -28,9 +28,9 @@ struct NamedToken {
   std::string name;  // without quotes and escapes
 };
 
-// The text is the caller's and has to outlive the reader. All that fails throws a UserError that
-// shows the line and a caret: SyntaxError for a word that cannot stand where it is, BadText for
-// words that do not fit together.
+// The caller owns the text, which must outlive the reader. Every failure is a UserError that shows
+// the line and a caret: SyntaxError for an unexpected word, BadText for words that do not fit
+// together.
 class TextReader {
  public:
   TextReader(std::string_view text, std::string_view file);
@@ -39,7 +39,7 @@ class TextReader {
   Token next();
 
   bool at(std::string_view punctuation, size_t ahead = 0) const;
-  // Whether a name without quotes stands here: any name or, as a keyword, this one.
+  // Whether an unquoted name is here: any name or, as a keyword, this one.
   bool at_name(size_t ahead = 0) const;
   bool at_word(std::string_view word, size_t ahead = 0) const;
   bool accept(std::string_view punctuation);
@@ -51,14 +51,14 @@ class TextReader {
   NamedToken name(std::string_view what);
   int64_t integer(std::string_view what, int64_t min, int64_t max);
   Type type();
-  // "read", "write" or "read_write", where one stands.
+  // "read", "write" or "read_write", if one is here.
   std::optional<Access> accept_access();
   // "blockIdx.x"
   ThreadTag thread_tag();
 
-  // The line that the token stands in, as the location of a node.
+  // The line of the token, as the location of a node.
   SourceLocation line_of(const Token& token) const;
-  // ` @"file":line` or ` @?`, where it stands; else `otherwise`.
+  // ` @"file":line` or ` @?`, if one is here; else `otherwise`.
   SourceLocation location(SourceLocation otherwise);
 
   [[noreturn]] void fail_expected(std::string_view expected) const;
@@ -70,7 +70,7 @@ class TextReader {
     fail_at(token, Code::BadText, fmt::format(format, std::forward<Args>(args)...),
             std::move(help));
   }
-  // The text of a line, when it is one of this text.
+  // The text of a line if it is in this text; else empty.
   std::string line_text(const SourceLocation& location) const;
 
  private:

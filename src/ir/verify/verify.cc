@@ -374,7 +374,7 @@ class Verifier {
     bounds_.enter(n);
     body(n.body, n.var, varying);
   }
-  // A future kernel with local memory of its own: facts about loads elsewhere do not hold in it.
+  // A future kernel has its own local memory: facts about loads elsewhere do not hold in it.
   void check(const Nest& n, const Stmt& s) {
     uniform_.emplace(n);
     if (nest_ != 0) found_.add(Rule::Nodes, s, "it is inside another nest");
@@ -446,11 +446,11 @@ class Verifier {
   BoundsProof bounds_;
   int guards_ = 0;                        // conditions on which this place depends
   std::optional<UniformValues> uniform_;  // of the kernel or the nest
-  int divergent_ = 0;                     // conditions and extents around that vary within a block
+  int divergent_ = 0;                     // enclosing conditions and extents that vary in a block
 
-  const Stmt* loop_ = nullptr;  // the body of the innermost one that is no thread loop
+  const Stmt* loop_ = nullptr;  // the body of the innermost loop that is not a thread loop
   std::unordered_map<const ExprNode*, Expr> loop_extents_;  // by variable
-  int nest_ = 0;  // the Nest around, counted from 1; 0: none
+  int nest_ = 0;  // the enclosing Nest, counted from 1; 0: none
   int nests_ = 0;
   std::unordered_map<const BufferNode*, int> nest_of_;  // of the first access
   std::unordered_map<const BufferNode*, Usage> usage_;  // by the kernel
@@ -471,7 +471,7 @@ void verify(const Program& program, VerifyOptions options) {
   if (violations.empty()) return;
   std::string text = fmt::format(
       "internal error: program {} breaks the rules of stage {}; this is a bug in Texloom, please "
-      "report it with the script that shows it",
+      "report it with the script that reproduces it",
       program.name, to_string(program.stage));
   for (const Violation& v : violations) {
     const std::string where =

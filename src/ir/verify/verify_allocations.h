@@ -9,18 +9,19 @@
 
 namespace texloom::ir {
 
-// What is allocated so far, and what of it is freed. A loop is known by its body, which `loop`
-// points to: the innermost one that is no thread loop; null: none.
+// Tracks which buffers are allocated and freed. `loop` points to the body of the innermost
+// enclosing loop that is not a thread loop; null: none.
 class Allocations {
  public:
-  // Both must outlive it; `scope` says which of the buffers are in force.
+  // Both must outlive it; `scope` says which of the buffers are in scope.
   Allocations(const VerifyScope& scope, Violations& found) : scope_(scope), found_(found) {}
 
   void allocate(const Buffer& buffer, const Stmt* loop) { places_[buffer.get()] = {.loop = loop}; }
-  // It is freed once, in the loop that allocates it.
+  // Checks that the buffer is freed once, in the loop that allocates it.
   void free(const Free& n, const Stmt& self, const Stmt* loop);
   bool is_freed(const Buffer& buffer) const;
-  // It fills a buffer of the kernel's own that each iteration of the loop has anew.
+  // Checks that it fills one of the kernel's own buffers, which each iteration of the loop
+  // allocates.
   void check_pipelined(const Pipelined& n, const Stmt& self, const Stmt* loop);
 
  private:
@@ -28,7 +29,7 @@ class Allocations {
     const Stmt* loop = nullptr;
     bool freed = false;
   };
-  // Null where it is not allocated here.
+  // Null if it is not allocated here.
   Place* find(const Buffer& buffer);
 
   const VerifyScope& scope_;

@@ -9,11 +9,11 @@
 namespace texloom::ir {
 namespace {
 
-// Larger indices are not judged: shared parts make them exponentially large, and proofs look at
-// each occurrence.
+// Larger indices are not checked: shared parts make them exponentially large, and proofs visit each
+// occurrence.
 constexpr uint32_t kMaxJudgedSize = 10'000;
 
-// A variable that runs to a constant takes all its values whatever the others are.
+// A variable with a constant extent takes all its values, whatever the other variables are.
 bool is_constant(const Expr& extent) { return int_value(extent) != nullptr; }
 
 }  // namespace
@@ -23,7 +23,7 @@ void BoundsProof::enter(const Let& let) {
   if (!is_reached(let.value)) overestimated_.insert(let.var.get());
 }
 
-// No call gives a symbol all values that it may have.
+// A symbol has one value in a call, not all values of its interval.
 BoundsProof::BoundsProof(const Program& program) : ranges_(ranges_of_symbols(program.params)) {
   for (const Expr& symbol : program.symbols) overestimated_.insert(symbol.get());
 }

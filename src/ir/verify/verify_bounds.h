@@ -1,4 +1,4 @@
-// Proofs of the verifier that accesses lie inside their buffers.
+// Proves, for the verifier, that accesses are inside their buffers.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@ class BoundsProof {
   void enter(const ThreadAxis& axis);
 
   // Whether all lanes of `index` are at least 0 and less than `extent`, as far as intervals tell:
-  // its own, else those of the sum that it simplifies to. Of minima, quotients and the like they
-  // may hold too much: such an index is outside where none of them is inside. Indices that are read
-  // from memory are trusted: nobody but the program's user knows what stands there. So are indices
-  // of more than 10,000 nodes.
+  // that of the index, or that of the sum to which it simplifies. The interval of minima, quotients
+  // and the like may be too wide: such an index counts as outside only if the whole interval is
+  // outside. Indices read from memory are trusted, since only the user knows the contents. So are
+  // indices of more than 10,000 nodes.
   bool inside(const Expr& index, int64_t extent) const;
 
  private:
-  // Whether the ends of the expression's interval are values of it: those of sums and products of
-  // variables are; of extrema, quotients or choices that hang together they may be further out.
+  // Whether the ends of the expression's interval are among its values. Those of sums and products
+  // of variables are; those of extrema, quotients or dependent choices may be further out.
   bool is_reached(const Expr& e) const;
-  // Whether it stands in a loop without iterations, such as one that ends early at once.
+  // Whether it is in a loop without iterations, such as one that ends before its first.
   bool never_runs(const Expr& index) const;
 
   arith::Ranges ranges_;
-  std::unordered_set<const ExprNode*> overestimated_;  // variables bound to such
+  std::unordered_set<const ExprNode*> overestimated_;  // variables whose intervals may be too wide
 };
 
 }  // namespace texloom::ir

@@ -13,7 +13,7 @@ namespace texloom::ir {
 namespace {
 
 void refuse_shared_buffers(const Stmt& s, Violations& found) {
-  if (!s) return;  // reported where the statement around it is looked at
+  if (!s) return;  // reported with the enclosing statement
   const auto* n = as<Allocate>(s);
   if (n != nullptr && n->buffer->memory == MemoryScope::Shared) {
     found.add(Rule::Visibility, s, "a shared buffer is not allocated around the whole kernel");
@@ -50,8 +50,7 @@ void check_axes(const Kernel& kernel, Violations& found) {
   const auto rank = [](ThreadTag tag) { return (tag.block ? 0 : 3) + tag.dim; };
   int last_rank = -1;
   for (const ThreadAxis& axis : kernel.axes) {
-    if (rank(axis.tag) <= last_rank)
-      error("{} is there twice or out of order", to_string(axis.tag));
+    if (rank(axis.tag) <= last_rank) error("{} occurs twice or out of order", to_string(axis.tag));
     last_rank = rank(axis.tag);
     const int64_t* extent = int_value(axis.extent);
     if (extent == nullptr && !axis.tag.block) {
@@ -77,7 +76,7 @@ void check_axes(const Kernel& kernel, Violations& found) {
 }
 
 void check_shared_buffers(const Kernel& kernel, Violations& found) {
-  const Stmt* inside = &kernel.body;  // of the allocations around all
+  const Stmt* inside = &kernel.body;  // of the allocations around the whole body
   while (*inside && as<Allocate>(*inside) != nullptr) inside = &as<Allocate>(*inside)->body;
   refuse_shared_buffers(*inside, found);
 }

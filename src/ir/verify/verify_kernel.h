@@ -12,13 +12,14 @@ struct Usage {
   bool read = false, write = false;
 };
 
-// A parameter is a buffer in global memory or an index variable.
+// Checks that a parameter is a buffer in global memory or a scalar variable.
 void check_param(const Kernel& kernel, const KernelParam& param, Violations& found);
-// Each thread tag stands there once, in order, and the grid and the block are the extents.
+// Checks that each thread tag occurs once, in order, and that grid and block are the extents.
 void check_axes(const Kernel& kernel, Violations& found);
-// Shared buffers are allocated around the whole body.
+// Checks that shared buffers are allocated around the whole body.
 void check_shared_buffers(const Kernel& kernel, Violations& found);
-// A buffer is declared as what the body does to it, and no texture is read and written.
+// Checks that a buffer is declared with the accesses that the body makes, and that no texture is
+// both read and written.
 void check_access(const Kernel& kernel, const KernelParam& param, Usage usage, Violations& found);
 void check_limits(const Kernel& kernel, const Target& target, Violations& found);
 

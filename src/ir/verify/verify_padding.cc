@@ -16,7 +16,7 @@ using LaneMask = uint32_t;
 LaneMask bit(int lane) { return LaneMask{1} << static_cast<unsigned>(lane); }
 LaneMask all_lanes(Type type) { return bit(type.lanes) - 1; }
 
-// Integers and bools; nothing where it is not constant.
+// For integers and bools; nullopt if the lane is not constant.
 std::optional<int64_t> constant_lane(const Expr& e, int lane) {
   if (const int64_t* value = int_value(e)) return *value;
   if (const auto* n = as<Broadcast>(e)) return constant_lane(n->value, 0);
@@ -42,8 +42,8 @@ std::optional<int64_t> constant_lane(const Expr& e, int lane) {
   return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
-// Expressions with values for their variables. Nothing where a lane would be chosen that the vector
-// does not have, which only a condition keeps from happening.
+// Evaluates expressions with values for their variables. nullopt if a lane index would be out of
+// range, which only a condition prevents.
 class Evaluation {
  public:
   explicit Evaluation(const Substitution& values) : values_(values) {}
@@ -66,7 +66,7 @@ class Evaluation {
   }
 
   const Substitution& values_;
-  std::unordered_set<const ExprNode*> seen_;  // right, unless one of all failed
+  std::unordered_set<const ExprNode*> seen_;  // without a bad lane, unless `failed_`
   bool failed_ = false;
 };
 
@@ -177,16 +177,16 @@ class PaddingCheck {
   }
 
  private:
-  // The same iteration of all loops around: the first of each, or the last of each.
+  // The first iteration of all enclosing loops, or the last.
   struct Point {
     bool last;
     Substitution values = {};
-    bool comes_here = true;  // no condition is in the way
+    bool comes_here = true;  // no condition prevents it
   };
 
   void check(const Kernel& kernel) {
     bool padded = false;
-    // The layout is the same wherever the rectangle begins: let it be at (0, 0).
+    // The layout does not depend on the origin of the rectangle: take (0, 0).
     Substitution origins;
     const auto see = [&](const Buffer& b) {
       padded = padded || b->layout.has_padding();
@@ -223,7 +223,7 @@ class PaddingCheck {
           }
         },
         [&](const For& n) {
-          // A loop that may have no iteration proves nothing.
+          // A loop that may have no iterations proves nothing.
           const int64_t* extent = int_value(n.extent);
           if (extent == nullptr || *extent < 1) return;
           inside(n.body, n.var,
@@ -233,7 +233,7 @@ class PaddingCheck {
           inside(n.body, n.var,
                  [&](const Point& p) { return Evaluation(p.values).of(n.value).value_or(n.var); });
         },
-        [&](const If& n) { guarded(n); }, [](const While&) {},  // it may have no iteration
+        [&](const If& n) { guarded(n); }, [](const While&) {},  // it may have no iterations
         [&](const auto&) {
           for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child); });
         });
@@ -283,7 +283,7 @@ class PaddingCheck {
     }
   }
 
-  // One element or place of padding that is written.
+  // Checks one element, or place of padding, that is written.
   void lane_is_right(const Stmt& s, const Layout& layout, const Coordinates& at, const Expr& value,
                      int lane, LaneMask undefined, const std::string& place) {
     if (layout.index_at(at)) {
@@ -292,12 +292,12 @@ class PaddingCheck {
       }
     } else if (layout.padding == Padding::Zero && program_.stage != ProgramStage::Legalized &&
                !is_zero(value, lane)) {
-      // Legalization says zero in words of the device's language.
-      broken(s, place + " is padding, which readers take for zero, and is not written zero");
+      // Legalized code spells zero in the device's language.
+      broken(s, place + " is padding, which readers assume to be zero, but is not written as zero");
     }
   }
 
-  // Once for each statement.
+  // Reports once for each statement.
   void broken(const Stmt& s, std::string problem) {
     if (!reported_.insert(s.get()).second) return;
     found_.push_back({Rule::Padding, text_of(s), std::move(problem), s->location});

@@ -1,15 +1,14 @@
-// The rule about padding, for ir/verify/verify.h: what no layout states is not relied on.
+// Checks the rule about padding, for ir/verify/verify.h: nothing relies on what no layout states.
 //
-// Padding holds what a layout states: zeros, or nothing that is known. Two things rely on it:
-// - a value that the caller or another kernel sees. An element in global memory is not computed
-//   from padding that is undefined;
-// - readers of padding that is zero. A store writes zero to every lane of padding whose layout
-//   states that.
+// A layout states that its padding is zero, or that it is undefined. The rule has two parts:
+// - No element in global memory, which the caller or another kernel sees, is computed from
+//   undefined padding.
+// - A store writes zero to every lane of padding that its layout states to be zero.
 //
-// Whether a texel has padding depends on its coordinates, so each store is looked at where all
-// loops and threads around it are in their first iteration, and where all are in their last. Where
-// a condition, an index or a lane is not constant even so, nothing is claimed, nor of values that
-// went through memory: the interpreter looks there.
+// Whether a texel has padding depends on its coordinates, so each store is checked twice: with all
+// enclosing loops and threads in their first iteration, and with all of them in their last. Nothing
+// is claimed if a condition, an index or a lane is not constant even then, nor about values that
+// went through memory: the interpreter checks those.
 #pragma once
 
 #include <vector>
@@ -18,7 +17,7 @@
 
 namespace texloom::ir {
 
-// Of the kernels of a program that breaks no other rule.
+// Checks the kernels of a program that breaks no other rule.
 std::vector<Violation> find_padding_violations(const Program& program);
 
 }  // namespace texloom::ir

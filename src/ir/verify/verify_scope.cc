@@ -33,7 +33,7 @@ void VerifyScope::depend(const Fact& fact) {
 
 Fact VerifyScope::end(const Expr& e, const Fact& outer) {
   const Fact result = std::exchange(fact_, outer);
-  // Leaves are quicker looked at than looked up.
+  // Checking a leaf is faster than a lookup.
   if (e->size > 1) facts_[e.get()] = result;
   return result;
 }

@@ -1,5 +1,5 @@
-// The definitions in force at the place that the verifier looks at, and what it found of the
-// expressions there.
+// The definitions in scope at the place that the verifier checks, and the facts that it found about
+// the expressions there.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace texloom::ir {
 
-// What an expression was found to be. It holds while the innermost definition that the expression
-// uses is in force, since that one stands inside all others.
+// What the verifier found about an expression. Valid while the innermost definition that the
+// expression uses is in scope, since that one is inside all others.
 struct Fact {
   int slot = -1;  // of that definition; -1: none
   uint64_t serial = 0;
-  bool varying = false;  // has not the same value in all threads of a block
-  bool guarded = false;  // seen only where a condition guards it
+  bool varying = false;  // may differ between threads of a block
+  bool guarded = false;  // checked only under a condition that guards it
 };
 
 class VerifyScope {
  public:
   size_t depth() const { return definitions_.size(); }
-  // False when it is defined already.
+  // False if it is defined already.
   bool define(const void* what, bool varying);
   // Ends the definitions made since the scope was that deep.
   void leave(size_t depth);
@@ -35,16 +35,16 @@ class VerifyScope {
   bool use(const void* what);
   void depend(const Fact& fact);
   void set_varying() { fact_.varying = true; }
-  // Goes on with the expression around, of which begin() returned the fact; remembers the inner.
+  // Returns to the enclosing expression, whose fact begin() returned, and remembers the inner fact.
   Fact end(const Expr& e, const Fact& outer);
 
-  // What was found of `e`, if it still holds. What was seen behind a guard says nothing of a place
+  // The fact about `e`, if it is still valid. A fact found under a guard says nothing about a place
   // without one.
   const Fact* known(const Expr& e, bool guarded) const;
   void forget_facts() { facts_.clear(); }
 
  private:
-  // `serial` tells it from others that stood in the same slot.
+  // `serial` distinguishes it from others that had the same slot.
   struct Definition {
     const void* what;
     uint64_t serial;

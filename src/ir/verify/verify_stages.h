@@ -8,7 +8,7 @@
 
 namespace texloom::ir {
 
-// Where code stands. From stage Kernels on a program's body is a launch plan, and the code is in
+// The kind of code. From stage Kernels on, a program's body is a launch plan, and the code is in
 // kernels.
 enum class Place : uint8_t { Loops, Flattened, Plan, Kernel, Legalized };
 
@@ -19,7 +19,7 @@ bool allows(Place place, ExprKind kind);
 bool allows(Place place, StmtKind kind);
 bool allows(Place place, LoopKind loop);
 
-// As nodes.def has it: "TextureLoad".
+// As in nodes.def: "TextureLoad".
 std::string_view name_of(ExprKind kind);
 std::string_view name_of(StmtKind kind);
 

@@ -11,7 +11,8 @@
 namespace texloom::ir {
 namespace {
 
-// Shared parts make a text far larger than the graph: larger expressions show as their kind.
+// Larger expressions are shown as their kind, since shared parts make their texts far larger than
+// their graphs.
 constexpr int kMaxTextNodes = 100;
 
 bool is_small(const Expr& e, int& budget) {

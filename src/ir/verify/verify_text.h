@@ -1,4 +1,4 @@
-// How the verifier names what is wrong: one line, whatever the size of the node.
+// One-line texts of nodes of any size, for the verifier's messages.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace texloom::ir {
 
 // "null", the expression, or the kind of one too large to read.
 std::string text_of(const Expr& e);
-// Of the statement itself, without what stands inside it.
+// The statement itself, without the statements inside it.
 std::string text_of(const Stmt& s);
 std::string text_of(const Buffer& buffer);
 

@@ -20,7 +20,7 @@ std::string result_problem(Type actual, Type expected) {
   if (actual == expected) return {};
   return fmt::format("its type is {}, not {}", to_string(actual), to_string(expected));
 }
-// The problem, when there is one.
+// The problem if there is one.
 std::string when(bool broken, std::string_view problem) {
   return broken ? std::string(problem) : std::string();
 }
@@ -33,7 +33,7 @@ std::string first(std::string problem, Rest&&... rest) {
   return problem;
 }
 
-// Whether variables of type `held` may hold all that memory of type `stored` does.
+// Whether type `held` represents all values that memory of type `stored` may contain.
 bool widens(Type stored, Type held) {
   if (stored.is_bool()) return held.is_integer();
   const bool same_class = stored.is_float() ? held.is_float() : stored.code == held.code;

@@ -1,4 +1,4 @@
-// What the verifier has found so far.
+// Collects the violations that the verifier finds.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,10 +13,10 @@
 
 namespace texloom::ir {
 
-// Each rule once for each node, and the first 50 of all.
+// Keeps each rule once for each node, and the first 50 of all.
 class Violations {
  public:
-  SourceLocation location;  // of nodes that have none of their own
+  SourceLocation location;  // for nodes without one
 
   template <class... Args>
   void add(Rule rule, const void* node, std::string text, const SourceLocation& where,

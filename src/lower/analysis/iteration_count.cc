@@ -18,7 +18,7 @@ namespace {
 
 using Values = std::unordered_map<const ir::ExprNode*, int64_t>;
 
-// Evaluates an expression of integers and bools; nothing where it depends on more than the
+// Evaluates an expression of integers and bools; nullopt if it depends on anything but the
 // variables.
 std::optional<int64_t> evaluate(const Expr& e, const Values& values);
 
@@ -75,7 +75,7 @@ struct Group {
   }
 };
 
-// The cases for which the conditions hold; nothing when one of them cannot be evaluated.
+// The number of cases for which the conditions hold; nullopt if one of them cannot be evaluated.
 std::optional<int64_t> count_cases(const Group& group) {
   Values values;
   for (const Expr& var : group.vars) values[var.get()] = 0;
@@ -102,7 +102,7 @@ bool shares_variable(const Expr& condition, const Group& group) {
                      [&](const Expr& var) { return uses_var(condition, var); });
 }
 
-// Puts the condition, and all groups that share a variable with it, into one.
+// Merges the condition and all groups that share a variable with it into one group.
 void join(std::vector<Group>& groups, const Expr& condition) {
   Group joined;
   joined.conditions.push_back(condition);
@@ -129,8 +129,7 @@ Iterations Iterations::inside_loop(const Expr& var, const Expr& extent) const {
   Iterations inner = *this;
   const Expr known = substitute(extent, values_);
   if (const int64_t* constant = int_value(known)) {
-    const int64_t times =
-        std::max<int64_t>(*constant, 0);  // a loop that begins past its end is empty
+    const int64_t times = std::max<int64_t>(*constant, 0);  // an extent below 0 means no iterations
     inner.loops_.push_back({var, times});
     inner.count_.value = product(count_.value, times);
   } else {

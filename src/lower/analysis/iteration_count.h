@@ -1,5 +1,5 @@
-// Counts how often a statement of a lowered program runs: the iterations of the loops around it,
-// including thread axes, for which the conditions around it hold.
+// Counts how often a statement of a lowered program runs: the iterations of the enclosing loops,
+// including thread axes, for which the enclosing conditions hold.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Count {
   static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
   int64_t value = 0;
-  // Otherwise the value is an upper bound: a condition or an extent reads memory, or there are too
+  // If false, the value is an upper bound: a condition or an extent reads memory, or there are too
   // many cases to try.
   bool exact = true;
 
@@ -23,16 +23,17 @@ struct Count {
   bool operator==(const Count&) const = default;
 };
 
-// The iterations that reach one statement. This is a value; copies serve nested statements.
+// The iterations that reach one statement. A value type: nested statements use modified copies.
 //
 // Conditions are tried for every value of their variables. Those that share no variable are counted
 // separately, so that counts of rows and columns multiply.
 class Iterations {
  public:
-  // The number of cases that all copies together may try.
+  // The limit on the cases that all copies together may try.
   static constexpr int64_t kMaxTried = int64_t{1} << 24;
 
-  // A statement without loops around it, which runs once. `tried`, the caller's, counts cases.
+  // A statement outside all loops, which runs once. `tried` counts cases; it must outlive all
+  // copies.
   explicit Iterations(int64_t& tried) : tried_(&tried) {}
 
   Iterations inside_loop(const ir::Expr& var, const ir::Expr& extent) const;
@@ -42,7 +43,7 @@ class Iterations {
   const Count& count() const { return count_; }
 
  private:
-  // A loop with at most `extent` iterations; `conditions_` tell which of them run.
+  // A loop with at most `extent` iterations; `conditions_` decide which of them run.
   struct Loop {
     ir::Expr var;
     int64_t extent = 1;

@@ -76,7 +76,7 @@ class Counter {
     for_each_child(e, [&](const Expr& child) { expr(child, here); });
   }
 
-  // The accesses of foreign code.
+  // The accesses of foreign code, which are not known.
   static Movement unknown() {
     const Count any{Count::kUnbounded, false};
     return {any, any};

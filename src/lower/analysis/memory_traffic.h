@@ -1,4 +1,4 @@
-// Counts how often a kernel reads and writes each buffer, and how many bytes that is.
+// Counts the reads and writes of each buffer by a kernel, and their bytes.
 #pragma once
 
 #include <vector>
@@ -22,9 +22,9 @@ struct Traffic {
 };
 
 // The traffic of all threads of one launch, for each buffer in the order in which the kernel first
-// names it. It counts the accesses in the text of the kernel: a device's compiler may keep a value
-// in a register that is read twice, and caches serve repeated reads. Takes kernels of the stages
-// kernels and legalized.
+// names it. Counts the accesses in the text of the kernel: a device's compiler may keep a value
+// that is read twice in a register, and caches may serve repeated reads. Accepts kernels at the
+// stages kernels and legalized.
 std::vector<Traffic> traffic_of(const ir::Kernel& kernel);
 
 }  // namespace texloom::lower

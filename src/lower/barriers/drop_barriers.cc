@@ -8,17 +8,17 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
 enum class Direction : uint8_t { Forward, Backward };
 
-// Goes through a kernel from its beginning, or from its end.
+// Drops barriers while traversing a kernel from its beginning or from its end.
 class BarrierDropper {
  public:
   BarrierDropper(const Kernel& kernel, Direction direction) : direction_(direction) {
-    if (kernel.block == std::array<int64_t, 3>{1, 1, 1}) return;  // nobody to exchange with
+    if (kernel.block == std::array<int64_t, 3>{1, 1, 1}) return;  // one thread exchanges nothing
     // A kernel does not read a texture that it writes.
     for_each_access(kernel.body, [&](const BufferAccess& n) {
       const bool shared = n.buffer->memory != MemoryScope::Local && !n.buffer->is_texture();
@@ -68,7 +68,7 @@ class BarrierDropper {
     return make_seq(std::move(statements));
   }
 
-  // The body of a loop. The expressions in `decides` are evaluated before it and after it.
+  // Rewrites the body of a loop. The expressions in `decides` are evaluated before and after it.
   Stmt repeated(const Stmt& body, const Exprs& decides, bool runs) {
     for (const Expr& e : decides) note(e);
     const bool outside = separated_;
@@ -105,7 +105,7 @@ class BarrierDropper {
 
   Direction direction_;
   std::unordered_set<const BufferNode*> exchanged_;  // shared or global, and written
-  bool separated_ = true;  // by a barrier, or an end of the kernel, from all accesses so far
+  bool separated_ = true;  // from all accesses so far, by a barrier or an end of the kernel
 };
 
 }  // namespace

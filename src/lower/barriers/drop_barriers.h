@@ -1,19 +1,18 @@
-// Barriers that separate nothing.
+// Drops barriers that separate nothing.
 #pragma once
 
 #include "lower/lowering.h"
 
 namespace texloom::lower {
 
-// Purpose: drops barriers that separate nothing, since two barriers in a row cost time, and
-// PoCL 3.1
-//   aborts on some in nested loops.
-//   A barrier goes if on every way through the kernel another one comes before it, or after it, and
-//   nothing between the two accesses memory that threads share and the kernel writes. It also goes
-//   if there is no such access at all before it or after it: a kernel whose blocks are one thread
-//   has no barrier.
+// Purpose: drops barriers that separate nothing: they cost time, and PoCL 3.1 aborts on some in
+//   nested loops.
+//   A barrier is dropped if, on every path through the kernel, another one comes before it or after
+//   it and nothing between the two accesses memory that threads share and the kernel writes. It is
+//   also dropped if there is no such access at all before it or after it: a kernel with blocks of
+//   one thread has no barrier.
 // Requires: stage kernels.
-// Ensures: stage kernels; the barriers that stay separate the same accesses.
+// Ensures: stage kernels; the remaining barriers separate the same accesses.
 // Order: after place_barriers, which looks at one conflict at a time.
 // Example:
 //   T[x] = ...                        T[x] = ...

@@ -11,13 +11,13 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using arith::Interval;
 using arith::LinearSum;
 
 namespace {
 
-// The interval of the difference of two values of the interval.
+// The interval of the difference between two values in the interval.
 Interval difference(Interval values) { return values - values; }
 
 }  // namespace
@@ -30,7 +30,7 @@ EqualIndices::EqualIndices(const Exprs& a, const Exprs& b, const Variables& vari
   }
   for (bool found = true; found;) {
     found = false;
-    // By index, because join_quotients adds equations.
+    // Indexes, because join_quotients adds equations.
     for (size_t i = 0; i < equations_.size(); ++i) found = solve(equations_[i]) || found;
     found = join_quotients() || found;
   }

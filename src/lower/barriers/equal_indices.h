@@ -1,4 +1,4 @@
-// The variables that have equal values where two accesses have the same element.
+// Finds the variables that have equal values whenever two accesses touch the same element.
 #pragma once
 
 #include <unordered_set>
@@ -9,12 +9,12 @@
 
 namespace texloom::lower {
 
-// Compares two lists of indices, one for each axis, at two points of the loops. If all indices are
+// Compares two lists of indices, one index per axis, at two points of the loops. If all indices are
 // equal, each pair gives an equation over the differences of the variables at the two points:
 // bx * 64 + tx gives 64 * (bx - bx') + (tx - tx') = 0. The first part is a multiple of 64 and the
 // second is less than 64, so both are 0. The quotient and the remainder of a fused axis together
-// are the axis. Parts that these rules find equal are equal; nothing is said about other parts.
-// `variables` are those that may differ between the points.
+// are the axis. Parts that these rules do not prove equal may or may not be equal. `variables` are
+// those that may differ between the points.
 class EqualIndices {
  public:
   using Variables = std::unordered_set<const ir::ExprNode*>;
@@ -34,13 +34,13 @@ class EqualIndices {
   };
   // The differences of parts, times their factors, add up to a value in `rest`.
   struct Equation {
-    std::vector<Difference> differences;  // the greatest factors first
+    std::vector<Difference> differences;  // in descending order of the factors
     ir::arith::Interval rest;
   };
 
   bool is_fixed(const ir::Expr& part) const;
   void add_equation(const ir::Expr& a, const ir::Expr& b);
-  // Adds what an equation tells; returns whether that is new.
+  // Adds the equalities that follow from an equation; returns whether any is new.
   bool solve(const Equation& equation);
   bool join_quotients();
 

@@ -18,7 +18,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -30,7 +30,7 @@ struct Accesses {
   std::vector<SharedAccess> reads, writes;
 
   bool empty() const { return reads.empty() && writes.empty(); }
-  // `overwritten` are buffers for which the order of writes matters as well.
+  // `overwritten` are buffers for which the order of writes also matters.
   bool conflicts_with(const Accesses& before, const Buffers& overwritten) const {
     if (meet(reads, before.writes) || meet(writes, before.reads)) return true;
     return std::any_of(writes.begin(), writes.end(), [&](const SharedAccess& write) {
@@ -161,11 +161,11 @@ class BarrierInserter {
   // The state at the end of a loop, which does not depend on what precedes the loop.
   struct Exit {
     Accesses pending;
-    bool separated = false;  // by a barrier inside, from what precedes the loop
+    bool separated = false;  // from what precedes the loop, by a barrier inside
   };
 
-  // Goes through the body a second time where accesses at the end of an iteration conflict with the
-  // next one.
+  // Processes the body a second time if accesses at the end of an iteration conflict with the next
+  // iteration.
   Stmt run(const For& loop, const Stmt& self) {
     const int64_t* extent = int_value(loop.extent);
     const bool repeats = extent != nullptr && *extent > 0;
@@ -198,8 +198,8 @@ class BarrierInserter {
     });
   }
 
-  // A conflict with what precedes the loop gets one barrier in front of it, so that it does not
-  // matter inside: the result for a loop can be reused.
+  // A conflict with what precedes the loop gets one barrier in front of the loop, so that it does
+  // not matter inside: the result for a loop can be reused.
   Stmt run_loop(const Stmt& self, bool repeats, FunctionRef<Stmt(const Accesses&)> inside) {
     const Accesses accesses = AccessCollector(buffers_, ranges_, uniform_.varying()).of(self);
     if (accesses.empty()) return self;
@@ -225,8 +225,8 @@ class BarrierInserter {
     return behind_barrier(conflict, make_let(let.var, let.value, run(let.body), let.location));
   }
 
-  // Puts barriers inside an If where its body needs them by itself, if all threads agree on the
-  // condition and the target allows conditional barriers.
+  // Puts barriers inside an If whose body needs them regardless of what precedes it. Requires that
+  // all threads agree on the condition and that the target allows conditional barriers.
   Stmt run(const If& guard, const Stmt& self) {
     Expr condition = guard.condition;
     const Stmt* inner = &guard.then;
@@ -247,8 +247,8 @@ class BarrierInserter {
   }
 
   // Whether values are computed together from the elements that they replace, and from elements
-  // that the guard around keeps from being replaced: a step of a reduction of several values. Like
-  // a store that reads its own element, it is one statement.
+  // that the enclosing guard keeps from being replaced: a step of a reduction of several values.
+  // Like a store that reads its own element, it is one statement.
   bool is_update(const Let& let, const Expr& guard) const {
     const Let* last = &let;
     while (const auto* next = as<Let>(last->body)) last = next;
@@ -281,7 +281,7 @@ class BarrierInserter {
     fail(where, Code::BarrierInCondition,
          "let all threads run the statement, and put the condition around single stores",
          "a barrier is needed inside a branch on '{}', which differs between threads of a block: "
-         "memory is written there that other threads read",
+         "the branch writes memory that other threads read",
          to_string(decides));
   }
   void check_condition(const Expr& condition, const SourceLocation& where) const {
@@ -290,12 +290,12 @@ class BarrierInserter {
     fail(where, Code::BarrierInCondition,
          "put the condition around single stores, or build for a target with "
          "-conditional_barriers=1",
-         "a barrier is needed inside a branch on '{}': all threads agree on it, but on processors "
-         "such barriers are known to fail",
+         "a barrier is needed inside a branch on '{}': all threads agree on it, but such barriers "
+         "are known to fail on CPUs",
          to_string(condition));
   }
 
-  // Whether a barrier is needed before these accesses. If so, assumes that it is there.
+  // Whether a barrier is needed before these accesses. If so, assumes that the caller inserts it.
   bool meets(const Accesses& accesses) {
     const bool conflict = accesses.conflicts_with(pending_, overwritten_);
     if (conflict) separate();
@@ -318,21 +318,21 @@ class BarrierInserter {
     return needed ? make_seq({make_barrier(s->location), s}) : s;
   }
 
-  Buffers buffers_;         // that threads share
-  Buffers overwritten_;     // those of them with writes whose order matters
+  Buffers buffers_;         // shared by threads
+  Buffers overwritten_;     // subset with writes whose order matters
   arith::Ranges ranges_;    // of all variables of the kernel
   UniformValues uniform_;   // within a block
-  bool conditional_;        // whether the target's barriers may stand under an If
+  bool conditional_;        // whether the target allows barriers under an If
   Accesses pending_;        // since the last barrier
   bool separated_ = false;  // whether there was one
   std::unordered_map<Stmt, Exit, RefHash, RefSame> exits_;  // of finished loops
 };
 
-// The buffers of a nest that need barriers of their own, besides those for shared memory that is
-// read after a write.
+// The buffers of a nest that need additional barriers, besides those for reads of shared memory
+// after writes.
 struct Exchanged {
-  Buffers buffers;      // in global memory: threads may read what others of their block write
-  Buffers overwritten;  // threads may write what others of their block wrote
+  Buffers buffers;      // global; threads may read what others of their block write
+  Buffers overwritten;  // threads may overwrite what others of their block wrote
 };
 
 Exchanged exchanged_in(const Nest& nest) {

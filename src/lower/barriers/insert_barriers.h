@@ -1,4 +1,4 @@
-// Barriers between the threads of a block.
+// Inserts barriers between the threads of a block.
 #pragma once
 
 #include "lower/lowering.h"
@@ -7,25 +7,25 @@ namespace texloom::lower {
 
 // Purpose: separates the writes and reads of shared buffers that different threads make.
 //   Puts a barrier before a statement that reads a shared buffer written since the last barrier, or
-//   that writes one read since. The end of one iteration of a loop is compared with the start of
-//   the next; a conflict with what stands before the loop gets a barrier in front of the loop.
-//   Copies of a buffer that take turns (lower/loops/pipeline_loops.h) are told apart, so that one
-//   barrier for each iteration is enough. A statement that reads an element and writes it back, as
-//   a reduction does, concerns one thread alone.
+//   writes one read since then. The end of one iteration of a loop is compared with the start of
+//   the next; a conflict with an access before the loop gets a barrier in front of the loop. Copies
+//   of a buffer that take turns (lower/loops/pipeline_loops.h) are distinguished, so that one
+//   barrier per iteration is enough. A statement that reads an element and writes it back, as a
+//   reduction does, involves only one thread.
 // Requires: stage kernels. Scans and externs may have barriers already (insert_nest_barriers).
-// Ensures: stage kernels; all threads of a block reach every barrier. Only the statement of an
-//   extern may need a barrier where some threads pass and others do not: that fails with
-//   BarrierInCondition.
-// Order: after split_kernels, which says what a kernel is and which loops are threads.
+// Ensures: stage kernels; all threads of a block reach every barrier. Fails with BarrierInCondition
+//   if a barrier is needed where only some threads pass, which happens only in the statement of an
+//   extern.
+// Order: after split_kernels, which decides what a kernel is and which loops are threads.
 // Example:
 //   A.shared[threadIdx.x] = A[...]                A.shared[threadIdx.x] = A[...]
 //   Y[...] = A.shared[0] + A.shared[1]     ->     barrier
 //                                                 Y[...] = A.shared[0] + A.shared[1]
 void place_barriers(Lowering& lowering);
 
-// The same inside the nests of an extern, or of a step of a scan, at stage loops: for buffers in
-// global memory that threads of a block read after others of the block write them, and for all
-// buffers that threads overwrite after others. Blocks are not ordered.
+// Does the same inside the nests of an extern or of a step of a scan, at stage loops: for buffers
+// in global memory that threads of a block read after other threads of the block write them, and
+// for all buffers that threads overwrite after other threads access them. Does not order blocks.
 ir::Stmt insert_nest_barriers(const ir::Stmt& nests, const ir::Target& target);
 
 // Whether the statement contains a barrier.

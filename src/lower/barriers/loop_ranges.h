@@ -1,4 +1,5 @@
-// The ranges of all loop variables of a body: a range holds in all loops over the variable.
+// Collects the ranges of all loop variables of a body. A range is valid in every loop over its
+// variable.
 #pragma once
 
 #include "ir/arith/ranges.h"

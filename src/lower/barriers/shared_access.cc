@@ -8,7 +8,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using arith::Interval;
 using arith::LinearSum;
 using arith::LinearTerm;
@@ -29,7 +29,7 @@ std::optional<Turn> turn_number(const Expr& e) {
   return Turn{sum.terms.front().atom, floor_mod(sum.constant, *copies), *copies, 0};
 }
 
-// The first index, and the distance of the last lane from it.
+// The first index, and the distances of the lanes from it.
 std::pair<Expr, Interval> lanes_of(const Expr& index) {
   const auto* ramp = as<Ramp>(index);
   if (ramp == nullptr) return {index, Interval::point(0)};

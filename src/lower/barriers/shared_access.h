@@ -1,4 +1,4 @@
-// Accesses of shared buffers, which distinguish copies of a buffer that take turns.
+// Describes accesses of shared buffers and distinguishes the copies of a buffer that take turns.
 #pragma once
 
 #include <optional>
@@ -19,10 +19,10 @@ struct Turn {
 
 struct SharedAccess {
   const ir::BufferNode* buffer = nullptr;
-  std::optional<Turn> turn;  // nothing: the access may be anywhere in the buffer
+  std::optional<Turn> turn;  // nullopt: the access may be anywhere in the buffer
 
-  // `indices` are those of a flattened access; without any it may be anywhere. The variables by
-  // which copies take turns are the same for all threads, so they are not in `varying`.
+  // `indices` are those of a flattened access; if empty, the access may be anywhere. The variables
+  // that select the copy are the same for all threads, so they are not in `varying`.
   SharedAccess(const ir::Buffer& accessed, const ir::Exprs& indices,
                const ir::arith::Ranges& ranges,
                const std::unordered_set<const ir::ExprNode*>& varying);
@@ -32,13 +32,13 @@ struct SharedAccess {
   bool operator==(const SharedAccess& other) const;
 };
 
-// Changes accesses of the iteration before to how this iteration sees them.
+// Rewrites accesses of the previous iteration in terms of this iteration.
 void next_iteration(std::vector<SharedAccess>& accesses, const ir::Expr& var);
-// Changes accesses of a loop over the variable to how they are seen after the loop.
+// Rewrites accesses of a loop over the variable so that they are valid after the loop.
 void leave_loop(std::vector<SharedAccess>& accesses, const ir::Expr& var);
 
-// Whether the element of one thread at `a` is never that of another thread at `b`: the indices
-// differ by a constant that the varying parts cannot make up for within the ranges.
+// Whether one thread's element at `a` is never another thread's element at `b`: the indices differ
+// by a constant that the varying parts cannot cancel within the ranges.
 bool never_one_element(const ir::Exprs& a, const ir::Exprs& b, const ir::arith::Ranges& ranges);
 
 }  // namespace texloom::lower

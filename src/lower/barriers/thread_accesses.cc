@@ -7,7 +7,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 bool same_place(const Exprs& a, const Exprs& b) {
   return a.size() == b.size() &&
@@ -67,7 +67,7 @@ void ThreadAccesses::collect_reads(const Expr& e, Wanted wanted, const std::vect
   });
 }
 
-// Indices of any element that the foreign function may access.
+// The indices of an arbitrary element that the foreign function may access.
 Exprs ThreadAccesses::some_element(const Pointer& n) {
   Exprs indices;
   for (size_t i = 0; i < n.indices.size(); ++i) {
@@ -122,7 +122,7 @@ std::optional<ThreadTag> ThreadAccesses::tag_apart(const ThreadAccess& write,
   if (met.never()) return std::nullopt;
   for (const auto& [tag, thread] : threads_) {
     if (!tags(tag)) continue;
-    // Without a loop over the tag around it, the first of its threads makes the access.
+    // An access outside loops over the tag is made by the first thread along it.
     const auto around = [&](const ThreadAccess& access) {
       return std::find(access.tags.begin(), access.tags.end(), tag) != access.tags.end();
     };

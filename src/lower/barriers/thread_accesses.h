@@ -1,4 +1,4 @@
-// Accesses of buffers that threads share, and whether they are made by the same thread.
+// Collects accesses of buffers that threads share, and finds those made by different threads.
 #pragma once
 
 #include <map>
@@ -15,23 +15,24 @@ namespace texloom::lower {
 struct ThreadAccess {
   const ir::BufferNode* buffer = nullptr;
   ir::Exprs indices;
-  std::vector<ir::ThreadTag> tags;  // of the thread loops around
+  std::vector<ir::ThreadTag> tags;  // of the enclosing thread loops
   SourceLocation location;
 };
 
 // Whether the indices of two accesses of one buffer are the same expressions.
 bool same_place(const ir::Exprs& a, const ir::Exprs& b);
 
-// Whether the load reads the element that the store replaces, which belongs to the same thread.
+// Whether the load reads the element that the store replaces, so that one thread makes both.
 bool reads_replaced(const ir::Load& load, const ir::Store& store);
 
-// A write and another access of the same buffer that different threads along the tag may make.
+// A write and another access of the same element that different threads along the tag may make.
 struct Exchange {
   const ThreadAccess *write = nullptr, *other = nullptr;
   ir::ThreadTag tag;
 };
 
-// The accesses of loops at stage loops, without reads of an element by the store that replaces it.
+// The accesses of a statement at stage loops, except for reads by the store that replaces the
+// element.
 class ThreadAccesses {
  public:
   using TagFilter = FunctionRef<bool(ir::ThreadTag)>;
@@ -39,11 +40,11 @@ class ThreadAccesses {
   ThreadAccesses(const ir::Stmt& loops, FunctionRef<bool(const ir::Buffer&)> wanted,
                  const ir::arith::Ranges& ranges);
 
-  // The first exchange between a write and a read, for each buffer that has one along one of the
-  // tags. Compares the axes from `first_axis` on. The result points into this object.
+  // For each buffer, the first exchange between a write and a read along one of the tags, if any.
+  // Compares the axes from `first_axis` on. The result points into this object.
   std::vector<Exchange> with_reads(size_t first_axis, TagFilter tags) const;
-  // The same between two writes. Two writes by the same indices are made by one thread, or race in
-  // any case.
+  // The same between two writes. Two writes with the same indices are made by one thread, or race
+  // in any case.
   std::vector<Exchange> with_writes(size_t first_axis, TagFilter tags) const;
 
  private:
@@ -51,7 +52,7 @@ class ThreadAccesses {
   struct BufferAccesses {
     std::vector<ThreadAccess> writes, reads;
   };
-  using Others = std::vector<ThreadAccess> BufferAccesses::*;  // than the writes, or these again
+  using Others = std::vector<ThreadAccess> BufferAccesses::*;  // what to compare writes with
 
   BufferAccesses& of(const ir::Buffer& buffer);
   void collect(const ir::Stmt& s, Wanted wanted, const std::vector<ir::ThreadTag>& tags);
@@ -67,7 +68,7 @@ class ThreadAccesses {
 
   ir::arith::Ranges ranges_;
   ir::Exprs elements_;  // variables, alive as long as variables_ knows their addresses
-  // The tags that a kernel has several threads of; the variable of the first loop stands for all.
+  // The tags with several threads; the variable of the first loop over a tag stands for all.
   std::map<ir::ThreadTag, ir::Expr> threads_;
   EqualIndices::Variables variables_;
   std::vector<BufferAccesses> buffers_;                      // in the order of their first accesses

@@ -9,8 +9,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -28,8 +28,8 @@ std::vector<LoopAround> loops_around(const Schedule& schedule, const Bounds& bou
   for (auto ref = path.begin(); ref != path.end(); ++ref) {
     const LeafLoop& loop = bounds.of(ref->stage).loop_of(ref->leaf);
     const IterVar thread = thread_of(schedule, *ref);
-    // If several loops run over one thread index, the innermost is that of the threads: all threads
-    // go through the other ones together.
+    // If several loops run over one thread index, only the innermost distributes its iterations
+    // over threads: all threads run the outer ones together.
     const bool again = thread && std::any_of(ref + 1, path.end(), [&](const LoopRef& inner) {
                          const IterVar other = thread_of(schedule, inner);
                          return other && is_one_thread_axis(thread, other);
@@ -82,7 +82,7 @@ Stmt copies_to_arguments(const Schedule& schedule, const Bounds& bounds, StageId
   const std::optional<Expr> is_owner = stores_element(region, loops, places, ranges);
   if (!is_owner) refuse_overlap(stage);
   Expr inside = *is_owner;
-  // Regions are boxes, which may extend beyond the tensor.
+  // Regions are boxes and may extend beyond the tensor.
   for (size_t i = 0; i < indices.size(); ++i) {
     inside = inside && indices[i] >= make_int(0) && indices[i] < stage.op->shape[i];
   }

@@ -1,4 +1,4 @@
-// Copies to the caller's arrays of tensors that are computed inside their readers.
+// Copies tensors that are computed inside their readers to the caller's arrays.
 #pragma once
 
 #include <vector>
@@ -9,20 +9,20 @@
 
 namespace texloom::lower {
 
-// Whether a stage that is an argument is computed in the caller's array itself: it is at the root,
-// and in memory that all kernels see. The part of a block or a thread is copied there.
+// Whether a stage that is an argument is computed directly in the caller's array: it is at the
+// root, and in memory that all kernels see. Otherwise each block or thread copies its part there.
 bool lies_in_array(const schedule::Schedule& schedule, const schedule::Stage& stage);
 
-// Gives arguments that are in the caller's array, but of which only a part is computed at once, the
-// indices of the whole array.
+// Extends the buffer region of arguments in the caller's array to the whole array, even if only a
+// part is computed at once.
 void index_whole_arrays(const Lowering& lowering, schedule::Bounds& bounds);
 
 // Copies the part of the stage that is computed at once from its own buffers to the parameters
-// `to`, one for each output, where they are not null:
+// `to`, one for each output; null parameters are skipped:
 //   for i < 4 { if (tile*4 + i < 10) { B_param[tile*4 + i] = B[i] } }
 // The copy follows the stage's loops. If several threads compute an element, one of them stores it
-// (store_once.h); an element that no reader needs is not stored. Fails with BadArguments where it
-// is not known which thread should store an element.
+// (store_once.h); an element that no reader needs is not stored. Fails with BadArguments if it is
+// not known which thread should store an element.
 ir::Stmt copies_to_arguments(const schedule::Schedule& schedule, const schedule::Bounds& bounds,
                              schedule::StageId id, const std::vector<ir::Buffer>& from,
                              const std::vector<ir::Buffer>& to);

@@ -8,7 +8,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using schedule::Pragma;
 using schedule::Stage;
 
@@ -32,7 +32,7 @@ std::optional<int64_t> number_of(const Stage& stage, std::string_view key, const
   return value;
 }
 
-// Marks loops, inner ones before outer ones.
+// Marks loops to unroll, inner ones before outer ones.
 class AutoUnroller {
  public:
   explicit AutoUnroller(int64_t max_steps) : max_steps_(max_steps) {}
@@ -40,7 +40,7 @@ class AutoUnroller {
   struct Result {
     Stmt stmt;
     int64_t steps = 0;       // stores and foreign calls, in all copies
-    bool has_loops = false;  // that stay loops
+    bool has_loops = false;  // that are not unrolled
   };
 
   Result run(const Stmt& s) const {

@@ -32,8 +32,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -68,7 +68,8 @@ class Builder {
     return own;
   }
 
-  // The buffers that the stage allocates: neither parameters nor begun by another stage.
+  // The buffers that the stage allocates: they are not parameters, and no other stage writes them
+  // first.
   std::vector<Buffer> allocations(StageId id) const {
     std::vector<Buffer> own = buffers(id);
     std::erase_if(own,
@@ -76,7 +77,7 @@ class Builder {
     return own;
   }
 
-  // The body, with the stage's buffers allocated around it.
+  // Allocates the stage's buffers around the body.
   Stmt allocated(StageId id, Stmt body) const {
     const std::vector<Buffer> own = allocations(id);
     for (auto buffer = own.rbegin(); buffer != own.rend(); ++buffer) {
@@ -100,8 +101,8 @@ class Builder {
     return insert_nest_barriers(nests_of(op, reads, buffers(id)), target_);
   }
 
-  // All steps run in one kernel, unless blocks read from one another, or stages of a step pass
-  // values in memory of all kernels: then each step is a launch, or several.
+  // All steps run in one kernel, unless blocks read from one another or the stages of a step
+  // exchange values in global memory: then each step becomes one launch or several.
   Stmt steps_of_scan(StageId id) {
     const Expr& step = bounds_.of(id).loops.front().var;
     const ScanResults results{s_.stage(id).name(), step, buffers(id), bounds_.ranges};
@@ -120,7 +121,7 @@ class Builder {
 
   Stmt nest(StageId id) { return loops_from(id, 0); }
 
-  // The loops from this position inwards, with the stages that are attached to them.
+  // Builds the loops from this position inwards, with the stages that are attached to them.
   Stmt loops_from(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_.of(id);
@@ -143,14 +144,14 @@ class Builder {
     return apply_unroll_pragmas(s_.stage(id), loop.axis, whole);
   }
 
-  // The body of the loop, without the stages that are computed elsewhere.
+  // Builds the body of the loop, without the stages that are computed elsewhere.
   Stmt body_of(StageId id, size_t position, const std::vector<StageId>& elsewhere) {
     const IterVar& axis = bounds_.of(id).loops[position].axis;
     return with_attached(id, axis, loops_from(id, position + 1), elsewhere);
   }
 
-  // The loop with double-buffered stages: each iteration computes the values of the next one into
-  // the buffer that it does not read itself. The last iteration follows the loop.
+  // Builds a loop with double-buffered stages: each iteration computes the values of the next one
+  // into the buffer that it does not read. The last iteration follows the loop.
   Stmt ahead_by_one(StageId id, size_t position, const std::vector<StageId>& doubled) {
     const LeafLoop& loop = bounds_.of(id).loops[position];
     for (const StageId each : doubled) slot_[each] = floormod(loop.var, 2);
@@ -198,7 +199,7 @@ class Builder {
     return i;
   }
 
-  // The reduction from `position` on: the steps of each thread, then the combination of all
+  // Builds the reduction from `position` on: the steps of each thread, then the combination across
   // threads.
   Stmt across_threads(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
@@ -235,7 +236,8 @@ class Builder {
     return threads;
   }
 
-  // The enclosing loops over other threads of the block, including virtual ones, each once.
+  // The enclosing loops over other threads of the block, including virtual ones, without
+  // duplicates.
   std::vector<ThreadLoop> groups(StageId id) const {
     std::vector<IterVar> seen;
     for (const LeafLoop& loop : bounds_.of(id).loops) {
@@ -264,7 +266,7 @@ class Builder {
          loop.axis->name(), to_string(loop.extent));
   }
 
-  // The body of the loop, with the attached stages in front, producers before readers.
+  // Puts the attached stages in front of the body of the loop, producers before readers.
   Stmt with_attached(StageId host, const IterVar& axis, Stmt body,
                      const std::vector<StageId>& elsewhere) {
     const std::vector<StageId>& attached = links_.attached_to(host);
@@ -287,7 +289,7 @@ class Builder {
     return make_pipelined(buffers(id).front(), pipeline->stages, nest(id), pipeline->location);
   }
 
-  // One point of the stage, which is one step of a reduction.
+  // Computes one point of the stage; for a reduction, one step.
   Stmt update(StageId id) {
     const Stage& stage = s_.stage(id);
     if (stage.op->is_scan()) return make_empty();  // its steps are attached to its loop
@@ -314,7 +316,7 @@ class Builder {
     return guarded(guards, stores(element, values, reduce != nullptr, where));
   }
 
-  // What replaces the loops from the tensorized one on.
+  // The statements that replace the loops from the tensorized one on.
   TensorizedLoops intrinsic(StageId id) {
     const auto read = [&](const Expr& e, const StageBounds& b) { return reads(e, b); };
     const auto result = [&](const StageBounds& b) {
@@ -323,7 +325,7 @@ class Builder {
     return tensorized(s_, id, bounds_, {read, result});
   }
 
-  // Stores the initial values of a reduction, in copies of the data loops at and inside `position`.
+  // Stores the initial values of a reduction, in copies of the data loops from `position` inwards.
   Stmt initialization(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_.of(id);
@@ -354,11 +356,11 @@ class Builder {
     return may_run_anywhere(id, start) ? body : guarded(b.guards, body);
   }
 
-  // Whether the stage may compute points outside the tensor without a guard. Nobody reads what a
-  // thread keeps for itself there, and neither computing nor storing it can fault. But a checked
-  // kernel would report it, and another thread may be writing the row of a state. The operands may
-  // have any value, but must have been written: a device's compiler assumes that no uninitialized
-  // private variable is read.
+  // Whether the stage may compute points outside the tensor without a guard. Values outside the
+  // tensor that a thread keeps in private memory are never read, and neither computing nor storing
+  // them can fault. But a checked kernel would report them, and another thread may be writing the
+  // same row of a state. The operands may have any value, but must have been written: a device's
+  // compiler assumes that no uninitialized private variable is read.
   bool may_run_anywhere(StageId id, const Exprs& values) {
     const BufferNode& own = *buffers(id).front();  // all outputs have the same storage
     if (own.memory != MemoryScope::Local || target_.checked || reads_state(id)) return false;
@@ -378,8 +380,8 @@ class Builder {
     return safe;
   }
 
-  // Whether an index or a condition has a value outside the tensor as well. Elements of temporaries
-  // that a guard leaves out have none.
+  // Whether an index or a condition is also defined outside the tensor. Elements of temporaries
+  // that a guard leaves out are undefined.
   bool may_decide_anywhere(const Expr& e) const {
     bool defined = true;
     walk(e, [&](const Load& n) {
@@ -394,12 +396,12 @@ class Builder {
                        [&](const Tensor& input) { return s_.is_state(input); });
   }
 
-  // Whether no guard leaves out an element, of a buffer that a thread keeps for itself, that the
-  // reader reads, or that the stage itself reads back from an earlier step.
+  // Whether all elements of a private buffer that the reader reads, or that the stage itself reads
+  // back from an earlier step, are written: no guard leaves them out.
   bool is_written_everywhere(const Buffer& b, StageId reader) {
     if (b->memory != MemoryScope::Local) return true;
     const std::optional<StageId> of_stage = buffers_.stage_of(b);
-    // Parts of a reduction that threads share are initialized everywhere.
+    // Partial results of a reduction that threads share are initialized everywhere.
     if (!of_stage || *of_stage == reader) return true;
     const StageBounds& bounds = bounds_.of(*of_stage);
     if (bounds.guards.empty()) return true;
@@ -429,7 +431,8 @@ class Builder {
     return true;
   }
 
-  // The expression at this point of the loops, with reads of buffers in place of tensors.
+  // The expression at this point of the loops, with reads of tensors replaced by loads from
+  // buffers.
   Expr reads(const Expr& e, const StageBounds& b) {
     return rewrite(substitute(e, b.index), [&](const TensorRead& n, const Expr&) {
       const StageId source = s_.producer(n.tensor);
@@ -458,10 +461,10 @@ class Builder {
   const StageBuffers& buffers_;
   const StageLinks links_;
   LeafLoops loops_;
-  std::unordered_map<StageId, Expr> slot_;              // of stages with two buffers: which one
+  std::unordered_map<StageId, Expr> slot_;              // the current one of two buffers
   std::unordered_map<StageId, ResultElement> part_of_;  // of reductions that threads share
   std::vector<Buffer> parts_;                   // partial results of reductions of this root stage
-  std::map<StageId, bool> written_everywhere_;  // for stages that were looked at
+  std::map<StageId, bool> written_everywhere_;  // memoized by stage
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// C text in a schedule, and calls of the functions that it defines.
+// Collects the C text in a schedule and checks that it covers foreign calls.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace texloom::lower {
 
-// The texts of the pragmas "import_c" of all stages, each once, in the order of the schedule. Fails
-// with NotProvided where a stage makes a foreign call but there is no such text.
+// The texts of the pragmas "import_c" of all stages, without duplicates, in the order of the
+// schedule. Fails with NotProvided if a stage makes a foreign call but there is no such text.
 std::vector<std::string> foreign_text(const schedule::Schedule& schedule);
 
 }  // namespace texloom::lower

@@ -7,8 +7,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -56,14 +56,14 @@ void LeafLoops::warn_of_serial_loop(StageId id, const IterVar& axis,
   warnings_.push_back({Severity::Warning,
                        Code::AnnotationIgnored,
                        where,
-                       fmt::format("the loop '{}' of '{}' stays serial: on a GPU the threads that "
-                                   "loops are bound to run in parallel",
+                       fmt::format("the loop '{}' of '{}' stays serial: on a GPU, only loops that "
+                                   "are bound to threads run in parallel",
                                    axis->name(), s_.stage(id).name()),
                        "bind the axis to te.thread_axis(\"blockIdx.x\") or threadIdx.x",
                        {}});
 }
 
-// The loop over these virtual threads that encloses the stage, or null.
+// The loop over the same virtual threads that encloses the stage, or null.
 const LeafLoop* LeafLoops::same_virtual_threads(StageId id, const IterVar& thread) const {
   for (const LoopRef& ref : enclosing_loops(s_, id)) {
     const AxisAttributes* attributes = s_.stage(ref.stage).attributes_of(ref.leaf);

@@ -1,4 +1,4 @@
-// The loops of a stage's leaf axes, as the directives say.
+// Builds the loops of a stage's leaf axes according to the directives.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,14 @@ namespace texloom::lower {
 
 class LeafLoops {
  public:
-  // All must outlive it; `warnings` gets a warning for each loop that stays serial.
+  // The arguments must outlive this object; `warnings` gets a warning for each loop that stays
+  // serial.
   LeafLoops(const schedule::Schedule& schedule, const schedule::Bounds& bounds,
             std::vector<Diagnostic>& warnings)
       : s_(schedule), bounds_(bounds), warnings_(warnings) {}
 
-  // The loop around the body. There is none where a loop around the stage runs over the same
-  // virtual threads. Fails with ThreadExtentMismatch where that loop has another extent.
+  // Puts the loop around the body, unless a loop around the stage already runs over the same
+  // virtual threads. Fails with ThreadExtentMismatch if that loop has another extent.
   ir::Stmt around(schedule::StageId id, const schedule::LeafLoop& loop, ir::Stmt body) const;
 
  private:

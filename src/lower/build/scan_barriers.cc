@@ -9,7 +9,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -45,7 +45,7 @@ class Separator {
             Code::ScanAcrossBlocks,
             read->location.known() ? read->location : write->location,
             fmt::format("a step of the scan '{}' reads elements of '{}' that other blocks along {} "
-                        "may have computed, but a step is not a launch of its own",
+                        "may have computed, but a step is not a separate launch",
                         results_.name, read->buffer->name, to_string(tag)),
             "bind axes of all stages of a step, or bind the axes that a step mixes to threads of "
             "one block",
@@ -60,7 +60,7 @@ class Separator {
     });
   }
 
-  // Between the stages of a step, where all threads of the block arrive.
+  // Inserts barriers between the stages of a step, where all threads of the block arrive.
   Stmt with_barriers(const Stmt& s) const {
     if (const auto* n = as<Allocate>(s)) {
       return make_allocate(n->buffer, with_barriers(n->body), n->location);
@@ -77,7 +77,7 @@ class Separator {
   }
 
   const ScanResults& results_;
-  std::unordered_set<const BufferNode*> exchanged_;  // among threads
+  std::unordered_set<const BufferNode*> exchanged_;  // between threads
 };
 
 }  // namespace

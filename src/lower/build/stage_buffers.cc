@@ -14,16 +14,17 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
-// Stores write whole texels and nothing else; lanes past the last extent are zero.
+// Refuses layouts that stores cannot write: stores write only whole texels, and lanes past the last
+// extent are zero.
 void check_written_layout(const Stage& stage, Layout layout) {
   if (layout.object == MemoryObject::Image2d && !layout.lane_axis()) {
     fail(stage.scope_location, Code::BadLayout,
-         "let the lanes be the innermost digit of one axis, as lanes=c%4",
+         "make the lanes the innermost digit of one axis, such as lanes=c%4",
          "'{}' is written a texel at a time, but the lanes of its layout are not four consecutive "
          "indices of one axis",
          stage.name());
@@ -35,7 +36,7 @@ void check_written_layout(const Stage& stage, Layout layout) {
        "the layout of '{}' has padding that nothing writes, so it would not be zero", stage.name());
 }
 
-// Takes the layout that the user wrote as it is, or refuses it.
+// Uses the layout that the user specified unchanged, or refuses it.
 Layout stated_layout(const Stage& stage, const Shape& shape, const Target& target) {
   const std::vector<std::string>& names = stage.layout->names;
   Layout layout = layout_for(*stage.layout, shape);
@@ -65,7 +66,7 @@ Layout rule_layout(const Stage& stage, const Shape& shape, TextureRule rule, con
        target.limits.max_image_size);
 }
 
-// Indices along an axis have 32 bits, offsets in the whole buffer 64.
+// Indices along an axis have 32 bits, offsets in the whole buffer 64 bits.
 void check_size(const Stage& stage, Type type, const Shape& extents) {
   int128 bytes = type.bytes();
   for (const int64_t extent : extents) {
@@ -80,10 +81,10 @@ void check_size(const Stage& stage, Type type, const Shape& extents) {
   }
 }
 
-// The smallest `more` of at least 0 for which start + more * step is the wanted value modulo the
-// factor. Uses the extended Euclidean algorithm, because trying all values takes too long.
+// The smallest `more` >= 0 for which start + more * step equals `wanted` modulo the factor. Uses
+// the extended Euclidean algorithm, because trying all values takes too long.
 std::optional<int64_t> steps_to(int64_t start, int64_t step, int64_t wanted, int64_t factor) {
-  // step * inverse is common modulo the factor.
+  // Invariant: step * inverse == common (mod factor).
   int64_t common = step % factor, rest = factor;
   int64_t inverse = 1, other = 0;
   while (rest != 0) {
@@ -98,12 +99,12 @@ std::optional<int64_t> steps_to(int64_t start, int64_t step, int64_t wanted, int
   return more < 0 ? more + period : more;
 }
 
-// A row-major layout in which indices of the aligned axes are as far apart as was asked for: the
-// axis after each is lengthened. Another axis may precede the stage's own.
+// A row-major layout in which the aligned axes have the requested strides: the axis after each is
+// lengthened. An additional axis may precede the stage's own.
 Layout aligned_layout(const Stage& stage, const Shape& shape) {
   const size_t first = shape.size() - stage.op->axes.size();
   Layout layout = linear_layout(shape);
-  int64_t stride = 1;  // of the axis being looked at
+  int64_t stride = 1;  // of the current axis
   for (size_t i = shape.size(); i-- > first;) {
     const IterVar& axis = stage.op->axes[i - first];
     const auto found = std::find_if(stage.alignments.begin(), stage.alignments.end(),
@@ -115,16 +116,15 @@ Layout aligned_layout(const Stage& stage, const Shape& shape) {
       const auto more = steps_to(stride, step, wanted, found->factor);
       if (last && more != 0) {
         fail(found->location, Code::BadAlignment,
-             "align the axis outside of it, whose indices can be further apart",
-             "the axis '{}' of '{}' is the innermost, whose indices are 1 apart, not k * {} + {}",
+             "align the next outer axis, whose stride can be larger",
+             "the axis '{}' of '{}' is the innermost: its stride is 1, not k * {} + {}",
              axis->name(), stage.name(), found->factor, found->offset);
       }
       if (!more) {
         fail(found->location, Code::BadAlignment,
-             "align an axis further in as well, or choose a factor and an offset that fit the "
-             "distance",
-             "indices of the axis '{}' of '{}' are a multiple of {} elements apart, which is never "
-             "k * {} + {}",
+             "align an inner axis as well, or choose a factor and an offset that fit the stride",
+             "the stride of the axis '{}' of '{}' is a multiple of {} elements, which is never k * "
+             "{} + {}",
              axis->name(), stage.name(), step, found->factor, found->offset);
       }
       if (*more > 0) layout.cols[i + 1].extent += *more;
@@ -135,7 +135,7 @@ Layout aligned_layout(const Stage& stage, const Shape& shape) {
   return layout;
 }
 
-// Makes an array whose size only the call tells: row-major, in global memory.
+// Makes an array whose size is known only at the call: row-major, in global memory.
 Buffer make_symbolic_array(const Stage& stage, const std::string& name, Type type,
                            const StorageScope& scope, const Exprs& extents) {
   std::string shape;
@@ -155,7 +155,7 @@ Buffer make_symbolic_array(const Stage& stage, const std::string& name, Type typ
   if (!stage.alignments.empty()) {
     fail(stage.alignments.front().location, Code::BadAlignment,
          "give its extents as constants, or leave storage_align out",
-         "'{}' is [{}]: only an array of constant extents is aligned", stage.name(), shape);
+         "'{}' is [{}], but only an array of constant extents can be aligned", stage.name(), shape);
   }
   return make_array(name, type, extents, stage.op->location);
 }
@@ -177,7 +177,8 @@ struct Contents {
   Type type;
 };
 
-// `argument` is given if the buffer is the caller's, which is row-major whatever is aligned.
+// `argument` is set if the buffer is the caller's, which is row-major even if storage_align asks
+// otherwise.
 Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const StorageScope& scope,
                          const Exprs& extents, const Argument* argument, const Target& target) {
   const auto& [name, type] = contents;
@@ -203,7 +204,7 @@ Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const Sto
   return make_texture(name, type, layout, origin, stage.scope_location);
 }
 
-// A row-major parameter that is not the buffer of any stage.
+// Makes a row-major parameter that is not the buffer of any stage.
 Buffer separate_buffer(const Argument& argument) {
   const Tensor& t = argument.tensor;
   const bool named = argument.declaration && !argument.declaration->name.empty();
@@ -211,7 +212,7 @@ Buffer separate_buffer(const Argument& argument) {
                     extents_of(t->shape, t->name, t->location), t->location);
 }
 
-// The inits, the updates and the states of a scan all have the buffers of its results.
+// The inits, the updates and the states of a scan all share the buffers of its results.
 void share_results(const Schedule& s, const Stage& scan, StageBuffers& buffers) {
   for (size_t i = 0; i < scan.op->states.size(); ++i) {
     const ScanState& state = scan.op->states[i];
@@ -224,7 +225,7 @@ void share_results(const Schedule& s, const Stage& scan, StageBuffers& buffers) 
   }
 }
 
-// Makes the buffers of a stage that are neither parameters nor another stage's.
+// Makes the buffers of a stage that are neither parameters nor shared with another stage.
 void make_own_buffers(const Lowering& lowering, const Stage& stage, const Bounds& bounds,
                       StageBuffers& buffers) {
   const Schedule& s = lowering.schedule;

@@ -1,4 +1,4 @@
-// The buffers and textures of the stages.
+// Makes the buffers and textures of the stages.
 #pragma once
 
 #include <optional>
@@ -13,25 +13,24 @@ namespace texloom::lower {
 struct StageBuffers {
   std::vector<std::vector<ir::Buffer>> of_stage;  // by stage id, one for each output
   // By stage id, one for each output: the parameters of stages that are computed inside a reader,
-  // in memory of a block or a thread, and copied to the parameter from there; null for other
-  // stages.
+  // in memory of a block or a thread, and copied from there; null for other stages.
   std::vector<std::vector<ir::Buffer>> copies;
   std::vector<ir::Buffer> params;  // in the order of the arguments
-  // The stage that begins a buffer that several stages write: the init of a scan's result.
+  // The first stage to write a buffer that several stages write: the init of a scan.
   std::unordered_map<const ir::BufferNode*, schedule::StageId> begun_by;
 
   bool is_param(const ir::Buffer& buffer) const;
-  // The first stage that has an output in this buffer; nothing for partial results of a reduction,
-  // and for arrays that elements are copied to.
+  // The first stage with an output in this buffer; nullopt for partial results of a reduction and
+  // for arrays that elements are copied to.
   std::optional<schedule::StageId> stage_of(const ir::Buffer& buffer) const;
   // Whether no other stage writes to the buffer before this one.
   bool begins(schedule::StageId id, const ir::Buffer& buffer) const;
 };
 
-// Decides layouts: folds a texture that exceeds the target's limits, unless the user wrote its
-// layout. Fails with TextureTooLarge when no fold fits, with BadLayout when a layout does not fit
-// the part of the tensor that is computed at once, and with IndexTooLarge when an axis has 2^31
-// indices or a buffer 2^63 bytes.
+// Decides layouts: folds a texture that exceeds the target's limits, unless the user specified its
+// layout. Fails with TextureTooLarge if no fold fits, with BadLayout if a layout does not fit the
+// part of the tensor that is computed at once, and with IndexTooLarge if an axis has at least 2^31
+// indices or a buffer at least 2^63 bytes.
 StageBuffers make_stage_buffers(const Lowering& lowering, const schedule::Bounds& bounds);
 
 // The layouts of the caller's arrays, in the order of the arguments.

@@ -10,8 +10,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -22,7 +22,7 @@ class KernelMaker {
       : s_(schedule), buffers_(buffers), root_(root), parts_(parts) {}
 
   Stmt kernel(const Stmt& loops) const {
-    // Loops without threads are not a kernel yet, and may use any memory.
+    // Loops without threads are not a kernel yet and may use any memory.
     const bool bound = has_thread_loop(loops);
     if (bound) check_memory(loops);
     Stmt body = loops;
@@ -35,7 +35,7 @@ class KernelMaker {
   }
 
  private:
-  // Only one stage writes memory that others see.
+  // The only stage in the loops that writes memory visible to other stages.
   StageId writer_of(const Stmt& loops) const {
     std::optional<StageId> writer;
     const auto note = [&](const Buffer& b) {
@@ -64,11 +64,11 @@ class KernelMaker {
     }
   }
 
-  // Refuses a buffer that its own kernel would have to fill.
+  // Refuses a buffer that the kernel that reads it would also have to fill.
   [[noreturn]] void refuse(const Buffer& buffer) const {
     const Stage& stage = s_.stage(buffers_.stage_of(buffer).value());
     const std::string& host = s_.stage(stage.attachment.stage).name();
-    // A buffer that the steps of a scan compute has no line of its own, unless it was attached.
+    // A buffer that the steps of a scan compute has its own line only if it was attached.
     const SourceLocation& where =
         stage.attachment.location.known() ? stage.attachment.location : stage.op->location;
     if (buffer->is_texture()) {

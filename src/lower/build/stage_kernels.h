@@ -1,4 +1,4 @@
-// The kernels of one root stage, and the launch plan around them.
+// Builds the kernels of one root stage and the launch plan around them.
 #pragma once
 
 #include "lower/build/stage_buffers.h"
@@ -7,20 +7,19 @@
 namespace texloom::lower {
 
 // `loops` are those of the stage with all attached stages; `parts` are the buffers for partial
-// results of reductions, each of which the kernels that use it allocate. If a statement in the
-// loops has no threads, all of them are one kernel, and its first thread runs the statement. Fails
-// with ScopeTooWide or TextureInsideReader where a kernel would allocate memory that all kernels
-// see.
+// results of reductions, which each kernel that uses them allocates. If a statement in the loops
+// has no threads, all loops become one kernel, whose first thread runs the statement. Fails with
+// ScopeTooWide or TextureInsideReader if a kernel would allocate memory that all kernels see.
 ir::Stmt stage_kernels(const schedule::Schedule& schedule, const StageBuffers& buffers,
                        schedule::StageId root, const ir::Stmt& loops,
                        const std::vector<ir::Buffer>& parts);
 
-// The same in one kernel, whatever the loops are.
+// Makes a single kernel, whatever the loops are.
 ir::Stmt one_kernel(const schedule::Schedule& schedule, const StageBuffers& buffers,
                     schedule::StageId root, const ir::Stmt& loops,
                     const std::vector<ir::Buffer>& parts);
 
-// Whether the loops allocate memory that all kernels see, which no kernel can do.
+// Whether the loops allocate memory that all kernels see, which a kernel cannot do.
 bool allocates_global_memory(const ir::Stmt& loops);
 
 // Whether the loop over the variable is inside a kernel, not in the launch plan.

@@ -6,7 +6,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 Exprs loads(const ResultElement& element, const SourceLocation& where) {
   Exprs values;

@@ -9,13 +9,13 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using schedule::StageBounds;
 
 namespace {
 
-// One term of the index at which regions along an axis begin: the variable of a loop times a
-// stride. The strides of one axis are all positive or all negative.
+// One term of the index at which regions along an axis begin: a loop variable times a stride. The
+// strides of one axis are all positive or all negative.
 struct Step {
   const LoopAround* loop = nullptr;
   int64_t stride = 0;  // its magnitude
@@ -25,9 +25,9 @@ struct Step {
 };
 
 struct Progression {
-  std::vector<Step> regions;  // the greatest strides first: no two regions begin at one index
-  Substitution first;         // of inner loops, which one thread runs: its first region
-  int64_t width = 0;          // of all regions that the thread computes in them
+  std::vector<Step> regions;  // in descending order of strides; no two regions begin at one index
+  Substitution first;         // of inner loops, which one thread runs: their first values
+  int64_t width = 0;          // of all regions that the thread computes in those loops
 };
 
 class ElementOwner {
@@ -68,7 +68,7 @@ class ElementOwner {
   }
 
  private:
-  // The clamps of the reader; the others are of the stage's own loops.
+  // Whether the clamp belongs to the reader; other clamps belong to the stage's own loops.
   bool stands_still(const Expr& clamp) const {
     return std::none_of(region_.loops.begin(), region_.loops.end(),
                         [&](const auto& loop) { return uses_var(clamp, loop.var); });
@@ -101,7 +101,7 @@ class ElementOwner {
     Progression found{{}, {}, *extent};
     while (!steps->empty() && !steps->back().loop->is_thread) {
       const Step& step = steps->back();
-      // A region of another thread may be in a gap between them.
+      // Another thread's region may be in a gap between them.
       if (step.stride > found.width || is_in_clamps(step)) break;
       found.width += step.span();
       found.first.emplace(step.loop->var, make_int(rises ? 0 : step.extent - 1));
@@ -116,7 +116,8 @@ class ElementOwner {
     return found;
   }
 
-  // Nothing unless it is a sum of multiples of variables that move the region along this axis only.
+  // nullopt unless the index is a sum of multiples of variables that move the region along only
+  // this axis.
   std::optional<std::vector<Step>> steps_of(size_t axis, bool& rises) const {
     std::vector<Step> steps;
     size_t falling = 0;
@@ -152,8 +153,8 @@ class ElementOwner {
                        [&](const Expr& clamp) { return uses_var(clamp, step.loop->var); });
   }
 
-  // Whether a clamp leaves the first values of each variable of the axis, and no variable of
-  // another axis decides which.
+  // Whether the clamps keep a prefix of the values of each variable of the axis, independent of the
+  // variables of other axes.
   bool runs_in_order(size_t axis) const {
     return std::all_of(runs_.begin(), runs_.end(), [&](const Expr& clamp) {
       const auto* less = as<Binary>(clamp);
@@ -168,10 +169,10 @@ class ElementOwner {
     });
   }
 
-  // Regions are in the order of the variables. Among the regions in which this variable is the
-  // first one that is greater, the nearest has it greater by one, and all later variables at their
-  // first value. If that one is not run, none of them is; if it does not hold the element, none of
-  // them does.
+  // Regions are ordered lexicographically by the variables. Consider the later regions in which
+  // this variable is the first that differs: in the nearest of them it is greater by one and all
+  // later variables have their first values. If that region is not computed, none of them is; if it
+  // does not contain the element, none of them does.
   Expr is_in_later_region(size_t axis, const Progression& p) const {
     const Expr &index = indices_[axis], &min = region_.min[axis];
     Expr found = make_bool(false);

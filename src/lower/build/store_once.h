@@ -1,4 +1,4 @@
-// Chooses the one thread that stores an element of an attached stage which several threads compute.
+// Chooses which thread stores an element of an attached stage that several threads compute.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,18 @@ struct LoopAround {
   ir::Expr var;
   ir::Expr extent;
   bool is_thread = false;
-  bool ends_early = false;  // may run less often than its extent says (early_end.h)
+  bool ends_early = false;  // may run fewer iterations than its extent (early_end.h)
 };
 
-// The condition under which the element at `places` of the stage's region is stored, so that
-// exactly one thread stores each element that is computed for a reader. Nothing if no such
-// condition is known.
+// The condition for storing the element at `places` of the stage's region, such that exactly one
+// thread stores each element that is computed for a reader. nullopt if no such condition is known.
 //
 // * If several threads compute one region, the first of them stores it.
-// * Threads whose regions are known to have no element in common (equal_indices.h) each store their
+// * If the regions of threads are known to be disjoint (equal_indices.h), each thread stores its
 //   own.
-// * If regions overlap along an axis, and their distances follow from the loop variables alone, the
-//   last region that holds the element stores it. For the regions bx*4 .. bx*4 + 6 with bx < 3 the
-//   condition is !(bx + 1 < 3 && bx*4 + i >= bx*4 + 4).
+// * If regions overlap along an axis, and their distances depend only on the loop variables, the
+//   last region that contains the element stores it. For the regions bx*4 .. bx*4 + 6 with bx < 3
+//   the condition is !(bx + 1 < 3 && bx*4 + i >= bx*4 + 4).
 // `ranges` are those of the variables of the loops and of the places.
 std::optional<ir::Expr> stores_element(const schedule::StageBounds& region,
                                        const std::vector<LoopAround>& loops,

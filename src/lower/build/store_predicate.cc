@@ -8,14 +8,14 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
 constexpr int64_t kMostThreads = 1 << 16;  // no block has more: split_kernels refuses it
 
-// Evaluates a predicate for the threads of these tags; fails where it names others.
+// Maps the variables of a predicate to these threads; fails if it names other threads.
 Substitution values_of_tags(const Stage& stage, const std::vector<ThreadLoop>& threads,
                             int64_t thread) {
   Substitution values;
@@ -29,9 +29,9 @@ Substitution values_of_tags(const Stage& stage, const std::vector<ThreadLoop>& t
       stride *= t->extent;
     }
     fail(stage.predicate_location, Code::BadPredicate,
-         "use thread axes that its reduction axes are bound to, or those of stages inside it that "
-         "none of its own loops is bound to",
-         "the store predicate of '{}' names {}, along which its elements are not repeated",
+         "use thread axes to which its reduction axes are bound, or thread axes of stages inside "
+         "it to which none of its own loops is bound",
+         "the store predicate of '{}' names {}, but threads along it compute different elements",
          stage.name(), v.name);
   });
   return values;
@@ -44,7 +44,7 @@ StageId root_of(const Schedule& schedule, StageId id) {
   return id;
 }
 
-// The tags of the stage's loops and of the loops around it.
+// The tags of the stage's loops and of the enclosing loops.
 std::vector<ThreadTag> tags_around(const Schedule& schedule, StageId id) {
   std::vector<ThreadTag> tags;
   for (const LoopRef& loop : all_loops(schedule, id)) {
@@ -54,7 +54,7 @@ std::vector<ThreadTag> tags_around(const Schedule& schedule, StageId id) {
   return tags;
 }
 
-// The threads of the stage's kernel that have the same elements of it: each tag once.
+// The loops over threads of the stage's kernel that compute the same elements, once per tag.
 std::vector<ThreadLoop> repeating_threads(const Schedule& schedule, const Bounds& bounds,
                                           StageId id) {
   std::vector<ThreadTag> known = tags_around(schedule, id);

@@ -1,6 +1,6 @@
-// Store predicates: if several threads have the same result, the first for which the predicate
-// holds stores it. These are threads that share a reduction, or that none of the stage's loops is
-// bound to.
+// Evaluates store predicates: if several threads have the same result, the first one for which the
+// predicate holds stores it. Such threads share a reduction, or none of the stage's loops is bound
+// to them.
 #pragma once
 
 #include <vector>
@@ -20,12 +20,12 @@ struct ThreadLoop {
 };
 
 // The number of the first thread for which the stage's predicate holds; the index of the last loop
-// varies fastest. Fails with BadPredicate where it holds for none, or names other threads.
+// varies fastest. Fails with BadPredicate if it holds for none, or names other threads.
 int64_t first_storing(const schedule::Stage& stage, const std::vector<ThreadLoop>& threads);
 
-// Checks the predicate of a stage that is not reduced over threads. Threads of its kernel that none
-// of its loops is bound to all store the same value, so that it is enough if the predicate holds
-// for one of them; split_kernels takes the first. Fails with BadPredicate.
+// Checks the predicate of a stage that is not reduced over threads. Threads of its kernel to which
+// none of its loops is bound all have the same value, so it is enough if the predicate holds for
+// one of them; split_kernels lets the first one store it. Fails with BadPredicate.
 void check_store_predicate(const schedule::Schedule& schedule, const schedule::Bounds& bounds,
                            schedule::StageId id);
 

@@ -13,7 +13,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using schedule::TensorView;
 
 namespace {
@@ -62,9 +62,8 @@ class Values {
       const Expr bound =
           as<Var>(said) != nullptr ? values_.try_emplace(said, actual).first->second : said;
       if (equal(bound, actual)) continue;
-      refuse_("keep the tensor in a buffer that has it, or give the stride as a variable",
-              fmt::format("neighbors along axis {} of '{}' are {} elements apart, those of the "
-                          "view {}",
+      refuse_("keep the tensor in a buffer with that stride, or declare the stride as a variable",
+              fmt::format("axis {} of '{}' has the stride {}, but that of the view is {}",
                           skipped + i, b.name, to_string(actual), to_string(bound)));
     }
   }
@@ -83,13 +82,13 @@ class Values {
     }
     const Expr first = arith::simplify(offset, ranges_);
     if (equal(values_.try_emplace(view.offset, first).first->second, first)) return;
-    refuse_("give each view a variable of its own for elem_offset",
+    refuse_("give each view its own variable for elem_offset",
             fmt::format("several views, among them '{}', share one offset variable but begin at "
                         "different elements",
                         view.buffer->name));
   }
 
-  // What is known of the stride of an axis, also for arrays whose size only the call tells.
+  // What is known of the stride of an axis, including arrays whose size is known only at the call.
   arith::Modular remainder_of_stride(const TensorView& view, const BufferNode& b,
                                      size_t axis) const {
     if (!b.is_symbolic()) return arith::Modular::point(stride(view, b, axis));
@@ -102,7 +101,7 @@ class Values {
   void check_factor(const TensorView& view, const ViewPart& part) const {
     if (view.offset_factor == 1) return;
     arith::Modular first = arith::Modular::point(0);
-    std::optional<size_t> doubtful;  // the first axis along which it may begin between multiples
+    std::optional<size_t> doubtful;  // first axis along which it may be misaligned
     for (size_t i = 0; i < part.first.size(); ++i) {
       const arith::Modular along =
           arith::modular(part.first[i], ranges_) * remainder_of_stride(view, *part.buffer, i);

@@ -1,4 +1,4 @@
-// Checks the views of a tensor intrinsic against the parts of tensors that they stand for.
+// Checks the views of a tensor intrinsic against the parts of tensors that they represent.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace texloom::lower {
 
-// The part that a view stands for: the view's axes are the last axes of the buffer.
+// The part that a view represents; the view's axes are the last axes of the buffer.
 struct ViewPart {
   ir::Buffer buffer;
   ir::Exprs first;  // the indices of the view's first element
@@ -21,9 +21,9 @@ using ViewParts = std::unordered_map<const ir::BufferNode*, ViewPart>;  // by th
 // Fails with this problem.
 using RefuseView = FunctionRef<void(std::string help, const std::string& problem)>;
 
-// The values of the variables that stand for strides and offsets. Refuses a part whose scope is not
-// that of its view, whose strides differ from the view's constants, or that is not known to begin
-// at a multiple of the view's factor. `ranges` are those of the variables of the parts.
+// The values of the variables for strides and offsets. Refuses a part whose scope is not that of
+// its view, whose strides differ from the view's constants, or that is not known to begin at a
+// multiple of the view's offset_factor. `ranges` are those of the variables of the parts.
 ir::Substitution values_of_views(const schedule::TensorIntrinsicNode& intrinsic,
                                  const ViewParts& parts, const ir::arith::Ranges& ranges,
                                  RefuseView refuse);

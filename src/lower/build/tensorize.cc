@@ -14,8 +14,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -48,9 +48,8 @@ class Matcher {
     guards.insert(guards.end(), own_.reduction_guards.begin(), own_.reduction_guards.end());
     if (is_true(first_step_)) return {make_empty(), guarded(guards, placed(body))};
     if (!update) {
-      differs(
-          "return body, reset and update from its function",
-          "loops around divide the reduction into steps, for which the intrinsic has no update");
+      differs("return body, reset and update from its function",
+              "enclosing loops divide the reduction into steps, but the intrinsic has no update");
     }
     if (reset) {
       return {guarded(own_.guards, placed_start(reset)), guarded(guards, placed(update))};
@@ -77,7 +76,7 @@ class Matcher {
                        [&](const LeafLoop& l) { return uses_var(e, l.var); });
   }
 
-  // -- The loops: all of them run, in order, with nothing else inside.
+  // -- The loops: all of them must be sequential, with nothing else inside.
 
   void check_loops() const {
     for (size_t i = first_; i < own_.loops.size(); ++i) {
@@ -107,7 +106,7 @@ class Matcher {
     }
   }
 
-  // A stage that is computed at one of the loops from `first` on.
+  // A stage that is attached at one of the loops from `first` on.
   const Stage* attached_from(std::vector<LeafLoop>::const_iterator first) const {
     for (const StageId other : s_.order()) {
       const Attachment& at = s_.stage(other).attachment;
@@ -126,9 +125,10 @@ class Matcher {
     differs("attach it to a loop further out", "'{}' is computed inside its loops", other->name());
   }
 
-  // -- The index space: axes begin where the enclosing loops say, and run as the intrinsic's do.
+  // -- The index space: the enclosing loops decide where axes begin; their extents are the
+  // intrinsic's.
 
-  // An index as the enclosing loops leave it, and what the inner loops add.
+  // An index, split into the part of the enclosing loops and the part of the inner loops.
   struct Split {
     Expr base, inner;
   };
@@ -151,10 +151,10 @@ class Matcher {
     for (size_t i = first_; i < own_.loops.size(); ++i) turns *= *int_value(own_.loops[i].extent);
     if (points == turns) return;
     differs("tensorize the outermost of the loops that make up the box",
-            "its loops run over {} points of a box of {}", turns, points);
+            "its loops cover {} points of a box of {}", turns, points);
   }
 
-  // Returns how many points they have together.
+  // Returns the number of points they have together.
   int64_t match_axes(const std::vector<IterVar>& all, const std::vector<IterVar>& wanted,
                      std::string_view kind) {
     if (all.size() < wanted.size()) {
@@ -184,14 +184,14 @@ class Matcher {
         const Expr& var = wanted[i - skipped]->var;
         ranges_.enter(var, wanted[i - skipped]->extent);
         index = base + make_cast(base->type, var);
-        inner_.push_back({var, inner});  // of data axes first
+        inner_.push_back({var, inner});  // data axes first
       }
       at_.index[all[i]->var] = index;
     }
     return points;
   }
 
-  // The layout of the result is that of the index space.
+  // Checks that the result is laid out like the index space.
   void match_positions() {
     const size_t skipped = own_.position.size() - inner_.size();
     for (size_t i = 0; i < own_.position.size(); ++i) {
@@ -217,8 +217,8 @@ class Matcher {
 
   // -- The parts.
 
-  // The part of `buffer` in which the element at `indices`, over the intrinsic's axes, is the one
-  // at `view_indices` of the view.
+  // The part of `buffer` whose element at `indices`, in terms of the intrinsic's axes, is the
+  // view's element at `view_indices`.
   ViewPart part_of(const Buffer& buffer, const Exprs& indices, const Exprs& view_indices) const {
     const BufferNode& b = *buffer;
     if (indices.size() < view_indices.size()) {
@@ -248,7 +248,7 @@ class Matcher {
     Exprs axes;
     for (const IterVar& axis : computation().axes) axes.push_back(axis->var);
     if (result.buffers.size() != intrinsic_->outputs.size()) {
-      differs("give each intrinsic a stage of its own", "it has {} outputs, the intrinsic {}",
+      differs("give each intrinsic its own stage", "it has {} outputs, the intrinsic {}",
               result.buffers.size(), intrinsic_->outputs.size());
     }
     for (size_t i = 0; i < result.buffers.size(); ++i) {
@@ -258,7 +258,7 @@ class Matcher {
 
   void add_part(const TensorView& view, ViewPart part) {
     if (part.buffer->type != view.buffer->type) {
-      differs("convert the values in a stage of their own",
+      differs("convert the values in a separate stage",
               "'{}' holds {}, the intrinsic's view '{}' {}", part.buffer->name,
               to_string(part.buffer->type), view.buffer->name, to_string(view.buffer->type));
     }
@@ -299,12 +299,12 @@ class Matcher {
     for (const Expr& scalar : intrinsic_->scalars) {
       if (scalars_.contains(scalar)) continue;
       differs("compute what the intrinsic computes, with a number in the scalar's place",
-              "it computes {}, which does not show the scalar '{}' of the intrinsic's {}",
+              "it computes {}, which does not determine the scalar '{}' of the intrinsic's {}",
               to_string(stage_.op->body), to_string(scalar), to_string(computation().body));
     }
   }
 
-  // Without the value that is reduced.
+  // Compares everything except the value that is reduced.
   static bool same_reduction(const Reduce* a, const Reduce* b) {
     if (a == nullptr) return true;
     if (!a->init.empty() || !a->condition != !b->condition) return false;
@@ -314,8 +314,8 @@ class Matcher {
     return equal(alone(*a), alone(*b));
   }
 
-  // Accesses of both come in the same order if both are the same expression except for the values
-  // of scalars.
+  // If both expressions are the same except for the values of scalars, their accesses are in the
+  // same order.
   void match_value(const Expr& value, const Expr& wanted) {
     find_scalars(value, wanted);
     const Expr own = access_.read(value, at_);
@@ -349,8 +349,8 @@ class Matcher {
     }
   }
 
-  // A scalar has the value at its first occurrence: in the stage's own expression, because
-  // constants fold where a loop runs once. A later check finds whether the rest is the same
+  // Takes the value of a scalar from its first occurrence: in the stage's own expression, because
+  // constants fold if a loop runs once. A later check verifies that the rest is the same
   // expression, with this value at all occurrences.
   void find_scalars(const Expr& own, const Expr& wanted) {
     const auto& all = intrinsic_->scalars;
@@ -405,7 +405,7 @@ class Matcher {
     return with_scalars(substitute(moved, values_));
   }
 
-  // Computes values that are more than a variable once, in front of the loops that use them.
+  // Computes values that are not just a variable once, in front of the loops that use them.
   Stmt with_scalars(Stmt s) const {
     for (const Expr& scalar : intrinsic_->scalars) {
       if (!uses_var(s, scalar)) continue;
@@ -418,7 +418,7 @@ class Matcher {
     return s;
   }
 
-  // The reset stands in front of the loops that divide the reduction into steps. The element that
+  // Places the reset in front of the loops that divide the reduction into steps. The element that
   // it resets may also depend on a loop over data.
   Stmt placed_start(const Stmt& reset) const {
     const Stmt start = placed(reset);
@@ -437,7 +437,7 @@ class Matcher {
     return start;
   }
 
-  // Stages that are computed inside those loops have no values yet.
+  // Stages that are computed inside those loops have no values yet at the reset.
   void refuse_reads_of_steps(const Stmt& start) const {
     if (!any_access(start, [](const BufferAccess& n) { return n.reads(); })) return;
     const auto first = std::find_if(own_.loops.begin(), own_.loops.end(), [](const LeafLoop& loop) {
@@ -461,7 +461,7 @@ class Matcher {
 
   struct InnerAxis {
     Expr var;    // the intrinsic's
-    Expr loops;  // the same in variables of the loops
+    Expr loops;  // its value in variables of the loops
   };
 
   const Schedule& s_;
@@ -469,7 +469,7 @@ class Matcher {
   const StageBounds& own_;
   const StageAccess& access_;
   arith::Ranges ranges_;
-  StageBounds at_;  // the stage's, over the intrinsic's axes instead of the loops inside
+  StageBounds at_;  // the stage's, in terms of the intrinsic's axes, not inner loops
   size_t first_ = 0;
   schedule::TensorIntrinsic intrinsic_;
   SourceLocation where_;
@@ -478,7 +478,7 @@ class Matcher {
   std::vector<InnerAxis> inner_;
   ViewParts parts_;
   Substitution values_;   // of strides and offsets
-  Substitution scalars_;  // their values in the loops
+  Substitution scalars_;  // their values, in terms of the loops
 };
 
 }  // namespace

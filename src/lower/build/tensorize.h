@@ -15,26 +15,27 @@ struct StageAccess {
   FunctionRef<ResultElement(const schedule::StageBounds&)> result;  // where it stores its result
 };
 
-// The number of the stage's tensorized loop, the outermost of several; nothing where none is.
+// The position of the stage's outermost tensorized loop; nullopt if it has none.
 std::optional<size_t> tensorized_loop(const schedule::Stage& stage,
                                       const schedule::StageBounds& bounds);
 
 struct TensorizedLoops {
-  // Initializes the results of a reduction that outer loops divide into steps, in place of the
-  // initialization of each element. Empty where the first step does that.
+  // Initializes the results of a reduction that outer loops divide into steps; replaces the
+  // initialization of each element. Empty if the first step initializes them.
   ir::Stmt reset;
-  ir::Stmt step;  // in place of the loops
+  ir::Stmt step;  // replaces the loops
 };
 
 // Finds the parts of tensors that the loops from the tensorized one on read and write, and replaces
 // the views in the intrinsic's statements by them.
 //
-// The loops have to run over a box of the stage's index space, completely in each iteration of the
+// The loops have to cover a box of the stage's index space completely in each iteration of the
 // enclosing loops, and to compute what the intrinsic computes: the same expression, after
-// simplification, of elements laid out as in the intrinsic's inputs. Axes in front of the
-// intrinsic's own have one index. A scalar has one value wherever it occurs, which the enclosing
-// loops determine. The result are statements over the stage's buffers and those that it reads, in
-// the variables of the enclosing loops. Fails with TensorizeMismatch, at the line of the directive.
+// simplification, of elements laid out as in the intrinsic's inputs. Axes before the intrinsic's
+// own have one index. A scalar has the same value wherever it occurs, which depends only on the
+// enclosing loops. The resulting statements access the stage's buffers and those that it reads, in
+// terms of the variables of the enclosing loops. Fails with TensorizeMismatch, at the line of the
+// directive.
 //
 //     C[y * 4 + i] = C[y * 4 + i] + A[y * 4 + i, k]      c[i] = c[i] + a[i, 0]
 //     i < 4                                         ->   C[y * 4 + i.1] = C[y * 4 + i.1] + A[...]

@@ -5,7 +5,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using schedule::Stage;
 using schedule::StageBounds;
 
@@ -17,8 +17,8 @@ int64_t count_of(const std::vector<ThreadLoop>& threads) {
   return count;
 }
 
-// All threads start from the initial value and combine their parts, also threads whose point is
-// outside the tensor: an operation that may fail there gives zero.
+// All threads start from the initial value and combine their parts, including threads whose point
+// is outside the tensor: an operation that may fail there gives zero.
 Reducer shared_reducer(const Reducer& of_stage, const StageBounds& b) {
   Reducer reducer = substitute(of_stage, b.index);
   Expr inside = make_bool(true);

@@ -1,5 +1,5 @@
-// A reduction that the threads of a block share: each thread reduces its own steps, then all
-// combine their partial results in shared memory.
+// Builds a reduction that the threads of a block share: each thread reduces its own steps, then all
+// threads combine their partial results in shared memory.
 #pragma once
 
 #include <vector>
@@ -14,25 +14,25 @@ namespace texloom::lower {
 
 struct ThreadReduction {
   ir::Reducer reducer;              // at this point of the loops
-  ResultElement part;               // of each thread: what its own steps give
+  ResultElement part;               // of each thread: the result of its own steps
   ResultElement parts;              // of the block: [groups..., threads]; at the thread's own place
-  std::vector<ThreadLoop> groups;   // loops around, each iteration of which has a result of its own
-  std::vector<ThreadLoop> threads;  // that share one result
+  std::vector<ThreadLoop> groups;   // enclosing loops; each iteration has its own result
+  std::vector<ThreadLoop> threads;  // loops over the threads that share a result
 
   ThreadReduction(const schedule::Stage& stage, const schedule::StageBounds& bounds,
                   std::vector<ThreadLoop> loops_around, std::vector<ThreadLoop> sharing);
 
-  // Stores the part of every thread to `parts`, then combines one half of them with the other until
-  // the first holds the result. insert_barriers puts barriers between the steps.
+  // Stores the part of every thread to `parts`, then combines one half with the other until the
+  // first element is the result. insert_barriers puts barriers between the steps.
   ir::Stmt combination() const;
   // Loads the result, for every thread.
   ir::Exprs result() const;
-  // Lets the first thread for which the predicate holds make the store. Without a predicate,
-  // split_kernels lets the first thread make it. Fails with BadPredicate.
+  // Guards the store so that only the first thread for which the predicate holds makes it. Without
+  // a predicate, split_kernels chooses the first thread. Fails with BadPredicate.
   ir::Stmt stored(const schedule::Stage& stage, ir::Stmt store) const;
 
  private:
-  ir::Expr number() const;  // of the thread among those that share
+  ir::Expr number() const;  // of the thread among those that share the result
   ResultElement of(const ir::Expr& thread) const;
   ir::Stmt inside_threads(ir::Stmt body) const;
 };

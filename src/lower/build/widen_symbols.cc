@@ -4,7 +4,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 Type passed_as(Type type) {
   if (is_kernel_scalar(type)) return type;

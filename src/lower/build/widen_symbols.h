@@ -1,17 +1,18 @@
-// Symbols in types that kernels take.
+// Passes symbols in types that kernels accept.
 #pragma once
 
 #include "lower/lowering.h"
 
 namespace texloom::lower {
 
-// The type in which kernels get a symbol of this type: one that kernels take, and wide enough to
-// keep the symbol's values.
+// The type in which kernels receive a symbol of this type: kernels accept it, and it represents all
+// the symbol's values.
 ir::Type passed_as(ir::Type type);
 
-// Purpose: passes symbols of types that kernels do not take, such as float16, in a wider type.
+// Purpose: passes symbols of types that kernels do not accept, such as float16, in a wider type.
 // Requires: stage loops.
-// Ensures: stage loops. Kernels take the types of all symbols; the body converts their values back.
+// Ensures: stage loops. Kernels accept the types of all symbols; the body converts their values
+//   back.
 // Order: after build_nests, which finds the symbols of the program.
 // Example:
 //   symbol s: float16                  symbol s: float32

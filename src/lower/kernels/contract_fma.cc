@@ -15,7 +15,7 @@ const Binary* as_product(const Expr& e) {
   return n != nullptr && n->op == BinaryOp::Mul ? n : nullptr;
 }
 
-// A product with -1 keeps the sign of a zero; a difference from 0 would not.
+// Multiplying by -1 negates the sign of a zero; subtracting from 0 would not.
 Expr negated(const Expr& e) {
   return make_binary(BinaryOp::Mul, e, ir::make_const(-1, e->type), e->location);
 }

@@ -1,26 +1,26 @@
-// Contraction of products and sums to fused multiply-add.
+// Contracts products and sums to fused multiply-adds.
 #pragma once
 
 #include "lower/lowering.h"
 
 namespace texloom::lower {
 
-// Purpose: turns the sum or difference of a product and another value into one fma, where the
-//   target's math mode allows contraction.
+// Purpose: turns the sum or difference of a product and another value into one fma, if the target's
+//   math mode allows contraction.
 //   Rounding is explicit in the IR, so that one pass decides on contraction, and printers forbid it
-//   to the device's compiler. In a sum of two products the right one is contracted. float16 is left
-//   alone: without half arithmetic it is computed in float32, and an fma rounded to float32 and
-//   then to float16 is not always the float16 value nearest to the exact sum; with half arithmetic
-//   the results are to be the same.
+//   to the device's compiler. In a sum of two products the right one is contracted. float16 is not
+//   contracted: without half arithmetic it is computed in float32, and an fma rounded to float32
+//   and then to float16 is not always the float16 value nearest to the exact sum; with half
+//   arithmetic the results should be the same.
 // Requires: stage kernels.
 // Ensures: stage kernels; contracted sums are rounded once.
-// Order: last, when unrolling and vectorizing have made all sums.
+// Order: last, after unrolling and vectorizing have made all sums.
 // Example:
 //   acc[0] = acc[0] + a[k] * b[k]    ->    acc[0] = fma(a[k], b[k], acc[0])
 //   y[i] = x[i] - a[i] * b[i]        ->    y[i] = fma(a[i] * -1.0, b[i], x[i])
 void contract_fma(Lowering& lowering);
 
-// The same for one statement, in any math mode.
+// Does the same for one statement, in any math mode.
 ir::Stmt contract_products(const ir::Stmt& body);
 
 }  // namespace texloom::lower

@@ -11,12 +11,12 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using arith::Ranges;
 
 namespace {
 
-// Whether the value is the zero of a border, which is not -0.
+// Whether the value is +0, as in the border of an image.
 bool is_zero(const Expr& e) {
   if (const auto* all = as<Broadcast>(e)) return is_zero(all->value);
   if (const auto* number = as<FloatImm>(e))
@@ -26,7 +26,7 @@ bool is_zero(const Expr& e) {
 
 using Texels = std::vector<const TextureLoad*>;
 
-// Whether the value is zero where all its texels are zero; adds the texels to `texels`.
+// Whether the value is zero if all its texels are zero; adds the texels to `texels`.
 bool is_zero_with_texels(const Expr& e, Texels& texels) {
   if (const auto* load = as<TextureLoad>(e)) {
     texels.push_back(load);
@@ -77,8 +77,9 @@ Expr without_guards(const Select& n, const Expr& self, const Ranges& known) {
   }
   Exprs parts;
   add_parts(n.condition, parts);
-  // Looks at one part after the other: each may go only if the parts that stay decide as before. A
-  // part also guards the parts after it, which may read memory that exists only where it holds.
+  // Tries the parts one by one: a part can be removed only if the remaining parts give the same
+  // result. A part also guards the parts after it, which may read memory that exists only if it
+  // holds.
   for (size_t i = 0; i < parts.size();) {
     const auto behind = parts.begin() + static_cast<ptrdiff_t>(i) + 1;
     if (!std::all_of(behind, parts.end(), is_plain)) {

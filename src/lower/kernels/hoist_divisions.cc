@@ -10,14 +10,14 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
 bool is_quotient(BinaryOp op) { return op == BinaryOp::FloorDiv || op == BinaryOp::Div; }
 
 // Whether this is a division by a positive constant whose operands cannot fail, so that it may be
-// evaluated where it was not evaluated before.
+// evaluated speculatively.
 bool may_move(const Binary& n) {
   const int64_t* divisor = int_value(n.b);
   return is_division(n.op) && arith::is_index_type(n.type) && divisor != nullptr && *divisor > 0 &&
@@ -28,7 +28,7 @@ bool has_movable_divisions(const Stmt& s) {
   return any_of(s, [](const Binary& n) { return may_move(n); });
 }
 
-// The divisions of one loop that use nothing defined in it.
+// Collects the divisions in one loop that use nothing defined in it.
 class Hoisted {
  public:
   explicit Hoisted(const For& loop) {
@@ -38,13 +38,13 @@ class Hoisted {
         [&](const Let& n) { defined_.insert(n.var.get()); });
   }
 
-  // The loop with variables in place of the divisions.
+  // Replaces the divisions by variables.
   Stmt stmt(const Stmt& s) {
     return map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
   }
 
-  // Defines the variables around the loop.
+  // Puts the definitions of the variables around the loop.
   Stmt with_bindings(Stmt loop) const {
     for (auto b = bindings_.rbegin(); b != bindings_.rend(); ++b) {
       loop = make_let(b->var, b->value, loop, loop->location);

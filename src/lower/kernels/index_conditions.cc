@@ -7,13 +7,14 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using arith::Interval;
 using arith::LinearSum;
 
 namespace {
 
-// Null where it is not simply known. Ramps grow or fall from the first lane to the last.
+// One lane of a vector; null if there is no simple form. Ramps are monotonic, so their first and
+// last lanes are the extremes.
 Expr lane_of(const Expr& e, int lane) {
   if (e->type.is_scalar()) return e;
   if (const auto* all = as<Broadcast>(e)) return all->value;

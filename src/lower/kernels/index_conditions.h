@@ -1,4 +1,4 @@
-// Comparisons of indices in guards and selects, and where they certainly hold.
+// Collects comparisons of indices in guards and selects, and finds where they certainly hold.
 #pragma once
 
 #include <span>
@@ -10,14 +10,15 @@
 
 namespace texloom::lower {
 
-// Holds where the sum, which is index arithmetic, is in the interval, which is open at one end.
+// A condition that holds if the sum, which is index arithmetic, is in the interval, which is
+// unbounded at one end.
 struct IndexCondition {
   ir::arith::LinearSum sum;
   ir::arith::Interval holds;
 };
 
-// The comparisons in conditions of Ifs and Selects, alone or as one of several that all have to
-// hold. A comparison of vectors gives those of its first lane and of its last lane.
+// The comparisons in conditions of Ifs and Selects, whether the whole condition or one conjunct. A
+// comparison of vectors contributes those of its first and last lanes.
 class IndexConditions {
  public:
   explicit IndexConditions(const ir::Stmt& s) { stmt(s); }
@@ -40,8 +41,8 @@ class IndexConditions {
   std::unordered_map<const ir::StmtNode*, Part> of_loop_;  // of tests_
 };
 
-// The values of the variable for which the test holds for all values that other variables have in
-// `ranges`. Everything when the test does not depend on the variable, or not linearly.
+// The values of the variable for which the test holds whatever values the other variables have in
+// `ranges`. Unbounded if the test does not depend linearly on the variable.
 ir::arith::Interval where_certain(const IndexCondition& test, const ir::Expr& var,
                                   const ir::arith::Ranges& ranges);
 

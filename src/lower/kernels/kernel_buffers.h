@@ -1,4 +1,4 @@
-// The memory of the program that a kernel reads and writes.
+// Finds the global memory that a kernel reads and writes.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 namespace texloom::lower {
 
 // The buffers and textures in global memory: those that are read, in order of appearance, then
-// those that are only written.
+// those that are written only.
 std::vector<std::pair<ir::Buffer, ir::Access>> buffers_of(const ir::Stmt& body);
 
 // Updates how each parameter is accessed after a change of the body. A parameter that nothing

@@ -14,7 +14,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -51,7 +51,7 @@ class KernelBuilder {
       const auto [known, added] = first.try_emplace(loop.tag, &loop);
       Expr& extent = widest.try_emplace(loop.tag, loop.extent).first->second;
       if (added || is_same_number(extent, loop.extent)) return;
-      // The extents may be equal at the launch; otherwise the shorter loop is guarded.
+      // Symbolic extents may be equal at the launch; otherwise the shorter loop is guarded.
       const bool open = int_value(extent) == nullptr || int_value(loop.extent) == nullptr;
       if (open && extent->type == loop.extent->type) {
         extent = arith::simplify(max(extent, loop.extent));
@@ -85,7 +85,8 @@ class KernelBuilder {
     return a->type == b->type && arith::prove_equal(a, b, {});
   }
 
-  // A kernel is compiled for a fixed number of threads; its launch may decide the number of blocks.
+  // A kernel is compiled for a fixed number of threads; the number of blocks may be decided at
+  // launch.
   void check_extent(const For& loop) const {
     const int64_t* extent = int_value(loop.extent);
     if (extent != nullptr && *extent >= 1) return;
@@ -93,9 +94,8 @@ class KernelBuilder {
     walk(loop.extent, [&](const Var& v) { known = known && is_known_to_plan(&v); });
     if (known) return;
     fail(loop.location, Code::ThreadExtentMismatch,
-         loop.tag.block
-             ? "make it of constants and of symbols of int32, with + - * // % min and max"
-             : "split the axis by a constant and bind the inner part",
+         loop.tag.block ? "compute it from constants and int32 symbols, with + - * // % min and max"
+                        : "split the axis by a constant and bind the inner part",
          "the extent of {} is not a positive constant: {}", to_string(loop.tag),
          to_string(loop.extent));
   }
@@ -127,8 +127,8 @@ class KernelBuilder {
                          [&](const ThreadAxis& a) { return a.tag == tag; });
   }
 
-  // `outer` are the tags of all thread loops around; `own` has, for each shared buffer, the tags of
-  // the thread loops inside its allocation.
+  // `outer` are the tags of all enclosing thread loops; `own` maps each shared buffer to the tags
+  // of the thread loops inside its allocation.
   Stmt without_threads(const Stmt& s, const Tags& outer, const OwnTags& own) {
     if (const auto* loop = as<For>(s); loop != nullptr && loop->loop == LoopKind::Thread) {
       Tags inner = outer;
@@ -156,9 +156,9 @@ class KernelBuilder {
         [&](const Stmt& child) { return without_threads(child, outer, own); });
   }
 
-  // The condition for the threads that carry out an update: a store, or several stores after the
-  // values that they store. Other threads do not compute the values either, because they would read
-  // elements that the writer writes. Null for other statements, and where different threads make
+  // The condition for the threads that execute an update: a store, or several stores preceded by
+  // the values that they store. Other threads do not compute the values either, because they would
+  // read elements that the writer writes. Null for other statements, and if different threads make
   // the stores.
   Expr writer_of(const Stmt& s, const Tags& outer, const OwnTags& own) const {
     if (const auto* n = as<Store>(s)) return first_thread(*n->buffer, outer, own);
@@ -177,7 +177,7 @@ class KernelBuilder {
     return agree ? first : Expr();
   }
 
-  // A call without visible writes is made as often as the loops say, like a global write.
+  // A call without visible writes is made in every iteration of the loops, like a global write.
   Expr writer_of(const Evaluate& n, const Tags& outer, const OwnTags& own) const {
     std::vector<Expr> writers;
     walk(n.call, [&](const Pointer& p) {
@@ -210,7 +210,8 @@ class KernelBuilder {
     return first;
   }
 
-  // Adds parameters: read buffers in order of appearance, then written ones, numbers last.
+  // Adds parameters: buffers that are read, in order of appearance, then the written ones, and
+  // numbers last.
   void collect_params() {
     for (const auto& [buffer, access] : buffers_of(kernel_.body)) {
       kernel_.params.push_back({buffer, access, {}});

@@ -1,4 +1,4 @@
-// Makes a kernel of one root nest.
+// Builds a kernel from one root nest.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace texloom::lower {
 
-// The numbers that the launch plan knows where it launches the kernel.
+// The variables that the launch plan defines at the point where it launches the kernel.
 struct PlanVariables {
   ir::Exprs symbols;
   std::vector<const ir::For*> loops;  // around the launch, outermost first
 };
 
-// The plan's variables that the body uses become parameters.
+// Makes parameters of the plan's variables that the body uses.
 ir::Kernel build_kernel(std::string name, const ir::Nest& nest, const PlanVariables& plan,
                         const ir::Target& target);
 

@@ -1,4 +1,4 @@
-// Refuses kernels that need more than the target has.
+// Refuses kernels that exceed the target's limits.
 #pragma once
 
 #include "ir/program.h"
@@ -6,8 +6,9 @@
 
 namespace texloom::lower {
 
-// `block_location` is that of the loop that gives the block its extent. Fails with BlockTooLarge,
-// LocalMemoryTooLarge (arrays in shared or in local memory), TextureTooLarge or TooManyArguments.
+// `block_location` is the location of the loop that determines the block's extent. Fails with
+// BlockTooLarge, LocalMemoryTooLarge (arrays in shared or local memory), TextureTooLarge or
+// TooManyArguments.
 void check_limits(const ir::Kernel& kernel, const SourceLocation& block_location,
                   const ir::Target& target);
 

@@ -17,15 +17,15 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using arith::Interval;
 using arith::Ranges;
 
 namespace {
 
-constexpr int64_t kMaxAddedStores = 256;  // to one kernel
+constexpr int64_t kMaxAddedStores = 256;  // per kernel
 constexpr int64_t kMaxStoresForATest = 4;
-constexpr int64_t kMaxPieces = 5;  // of a loop
+constexpr int64_t kMaxPieces = 5;  // per loop
 
 // Whether this is a quotient or a remainder by a positive constant.
 bool is_division_by_constant(const Binary& n) {
@@ -41,11 +41,11 @@ bool divides_by_constants(const Stmt& s) {
 // The iterations at which a loop is cut: each begins a piece.
 using Points = std::set<int64_t>;
 
-// The iterations up to `extent` at which floor((factor * i + offset) / divisor) changes. Nothing
-// when there are too many.
+// The iterations up to `extent` at which floor((factor * i + offset) / divisor) changes. nullopt if
+// there are too many.
 std::optional<Points> steps(int64_t factor, int64_t offset, int64_t divisor, int64_t extent) {
   for (const int64_t number : {factor, offset, divisor, extent}) {
-    if (number != static_cast<int32_t>(number)) return std::nullopt;  // products stay exact
+    if (number != static_cast<int32_t>(number)) return std::nullopt;  // keeps products exact
   }
   const auto quotient = [&](int64_t i) { return floor_div(factor * i + offset, divisor); };
   const int64_t first = std::min(quotient(0), quotient(extent - 1));
@@ -73,7 +73,7 @@ class Partitioner {
     divides_by_constants_ = divides_by_constants(kernel.body);
   }
 
-  // Partitions statements that are in no serial loop.
+  // Partitions statements outside all serial loops.
   Stmt outside_loops(const Stmt& s) {
     if (const auto* n = as<Allocate>(s)) {
       return make_allocate(n->buffer, outside_loops(n->body), n->location);
@@ -108,8 +108,8 @@ class Partitioner {
 
   // -- Blocks of the grid.
 
-  // The values of each blockIdx for which the tests hold that hold for most of them. Leaves out
-  // axes without such tests.
+  // The interior along each blockIdx: the values for which all tests hold, counting only tests that
+  // hold for most values. Leaves out axes without such tests.
   std::vector<Limit> interior_blocks(std::span<const IndexCondition> tests) const {
     std::vector<Limit> limits;
     for (const ThreadAxis& axis : axes_) {
@@ -151,14 +151,14 @@ class Partitioner {
          make_if(make_not(interior), s, s->location)});
   }
 
-  // Whether there are enough tests among the statements that would be copied.
+  // Whether the copied statements contain enough tests to make a copy worthwhile.
   static bool pays(const Stmt& s, const IndexConditions& tests) {
     return count_stores(s) <= kMaxStoresForATest * static_cast<int64_t>(tests.all().size());
   }
 
   // -- Serial loops.
 
-  // `tests` are those of the statement or of a statement around it.
+  // `tests` are those of the statement or of an enclosing one.
   Stmt cut(const Stmt& s, const IndexConditions& tests, const Ranges& known) {
     if (tests.all().empty() && !divides_by_constants_) return s;
     const auto* loop = as<For>(s);
@@ -181,7 +181,7 @@ class Partitioner {
     return make_seq(std::move(result));
   }
 
-  // The iterations at which a quotient of the loop's variable alone changes, as at the folds of a
+  // The iterations at which a quotient of only the loop's variable changes, as at the folds of a
   // texture. Leaves out quotients that change often.
   Points division_steps(const For& loop, int64_t extent) const {
     Points points;
@@ -243,7 +243,7 @@ class Partitioner {
 
   const std::vector<ThreadAxis>& axes_;
   bool guards_barriers_;
-  Ranges known_;       // outside of all loops
+  Ranges known_;       // outside all loops
   Ranges everywhere_;  // of all loops of the kernel
   bool divides_by_constants_ = false;
   int64_t added_ = 0;
@@ -255,8 +255,8 @@ void partition_loops(Lowering& lowering) {
   for (Kernel& kernel : lowering.program.kernels) {
     Kernel partitioned = kernel;
     partitioned.body = Partitioner(kernel, lowering.target).outside_loops(kernel.body);
-    update_access(partitioned);  // accesses past a bound that is known now are gone
-    // Copies have arrays of their own, which may be too many.
+    update_access(partitioned);  // some accesses are gone with the tests
+    // Each copy has its own arrays, which may exceed the limits.
     if (exceeded_limits(partitioned, lowering.target).empty()) kernel = std::move(partitioned);
   }
 }

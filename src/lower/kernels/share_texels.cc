@@ -19,7 +19,8 @@ using ir::TextureLoad;
 
 namespace {
 
-// The most Lets in one group of overlapping ones, which nest: more would come near ir::kMaxDepth.
+// The maximum number of Lets in one group of overlapping ones. They nest, and more would approach
+// ir::kMaxDepth.
 constexpr size_t kMaxNested = 200;
 
 struct StructuralHash {
@@ -45,7 +46,7 @@ struct Span {
   bool here_only = false;  // in the statement's own expressions, not in nested statements
 };
 
-// Sorted by first statement, then in the order in which they are bound.
+// Sorted by first statement, then by the order of binding.
 using Spans = std::multimap<int, Span>;
 
 Stmts statements_of(const Stmt& s) {
@@ -68,8 +69,8 @@ class Survey {
   struct Use {
     int block = 0, index = 0;
   };
-  // How often the own expressions of a statement evaluate a node (at most two are counted), and
-  // whether they evaluate it in any case.
+  // How often a statement's own expressions evaluate a node (counted up to two), and whether they
+  // evaluate it unconditionally.
   struct Evaluations {
     int count = 0;
     bool unconditional = false;
@@ -100,8 +101,8 @@ class Survey {
         s, [](const Expr&) {}, [&](const Stmt& child) { block(child, here.block, here.index); });
   }
 
-  // Visits a node at most three times for each statement: that is enough to tell one read from
-  // several, in time linear in the size of the graph.
+  // Visits a node at most three times per statement: enough to distinguish one read from several,
+  // in time linear in the size of the graph.
   void expr(const Expr& e, Use here, bool unconditional) {
     Evaluations& seen = visits_[e.get()];
     if (seen.count == 2 && (seen.unconditional || !unconditional)) return;
@@ -157,7 +158,7 @@ class Survey {
     return a;
   }
 
-  // The statement of `home` that holds the use.
+  // The index of the statement of `home` that contains the use.
   int index_within(int home, Use use) const {
     for (; use.block != home; use.block = at(use.block).parent) {
       use.index = at(use.block).index_in_parent;
@@ -168,7 +169,7 @@ class Survey {
   std::vector<Block> blocks_;
   std::vector<Spans> spans_;  // of each block
   TexelMap<std::vector<Use>> uses_;
-  std::vector<Expr> order_;  // the texels; those in coordinates precede the texels they belong to
+  std::vector<Expr> order_;  // texels; those in coordinates precede their users
   // For the current statement: all nodes, and the texels whose coordinates must not move.
   std::unordered_map<const ir::ExprNode*, Evaluations> visits_;
   TexelMap<Evaluations> local_;
@@ -176,8 +177,8 @@ class Survey {
   ir::Failures failures_;
 };
 
-// Cuts sorted spans so that at most about kMaxNested overlap in a chain. A texel whose span is cut
-// is read again.
+// Cuts sorted spans so that a chain has at most about kMaxNested overlapping ones. A texel whose
+// span is cut is read again.
 std::vector<Span> cut_long_chains(const Spans& spans) {
   std::vector<Span> result;
   size_t group = 0;  // where the chain begins in `result`

@@ -11,11 +11,11 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// Goes through the plan: sequences, loops, and allocations for one iteration of a loop.
+// Builds the plan: sequences, loops, and allocations for one iteration of a loop.
 class PlanBuilder {
  public:
   explicit PlanBuilder(Lowering& lowering) : lowering_(lowering) {}
@@ -32,8 +32,8 @@ class PlanBuilder {
   }
 
  private:
-  // Checks a statement outside of all nests, and so outside of all kernels: a plan has to be able
-  // to carry it out.
+  // Checks a statement outside all nests, and so outside all kernels: a plan must be able to
+  // execute it.
   static void check_belongs(const Stmt& s) {
     const auto* alloca = as<Allocate>(s);
     if (alloca != nullptr && alloca->buffer->memory != MemoryScope::Global) {
@@ -62,14 +62,14 @@ class PlanBuilder {
   }
 
   Lowering& lowering_;
-  std::vector<const For*> loops_;  // around, outermost first
+  std::vector<const For*> loops_;  // enclosing, outermost first
 };
 
 class TemporaryFreer {
  public:
   explicit TemporaryFreer(const std::vector<Kernel>& kernels) : kernels_(kernels) {}
 
-  // Frees what the statement allocates.
+  // Frees the buffers that the statement allocates.
   Stmt freed(const Stmt& s) const {
     if (const auto* n = as<Allocate>(s)) {
       return make_allocate(n->buffer, with_frees({n->buffer}, freed(n->body)), n->location);
@@ -98,7 +98,7 @@ class TemporaryFreer {
   }
 
  private:
-  // Removes the buffers from the list that kernels launched by the statement use, and returns them.
+  // Removes from the list the buffers that kernels launched by the statement use, and returns them.
   std::vector<Buffer> taken_by(const Stmt& s, std::vector<Buffer>& buffers) const {
     std::unordered_set<const BufferNode*> used;
     walk(s, [&](const Launch& n) {

@@ -39,7 +39,7 @@ class DefinitionSplitter {
   }
 
  private:
-  // Returns the variable or buffer itself for its first definition, and a new one for later ones.
+  // Returns the variable or buffer itself at its first definition, and a new one at later ones.
   Expr defined(const Expr& var) {
     if (defined_.insert(var.get()).second) return var;
     memo_.clear();
@@ -86,7 +86,7 @@ class DefinitionSplitter {
   }
 
   std::unordered_set<const void*> defined_;
-  // The current replacements, by the node in the program.
+  // The current replacements, keyed by the node in the program.
   std::unordered_map<const void*, Expr> vars_;
   std::unordered_map<const void*, Buffer> buffers_;
   std::unordered_map<const void*, Expr> memo_;

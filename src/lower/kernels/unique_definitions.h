@@ -1,23 +1,23 @@
-// One definition for each variable and each array of a thread.
+// Makes each variable and each array of a thread have one definition.
 #pragma once
 
 #include "lower/lowering.h"
 
 namespace texloom::lower {
 
-// Purpose: gives each loop, Let and Allocate a variable or a buffer of its own, where the same one
-//   is defined elsewhere already, for example in a copy of an unrolled body.
+// Purpose: gives each loop, Let and Allocate a new variable or buffer if the same one is already
+//   defined elsewhere, for example in a copy of an unrolled body.
 // Requires: stage kernels. A definition is not repeated inside its own scope, but may be beside it.
 // Ensures: stage kernels. No definition is repeated, except those of shared buffers, which are one
 //   array in all places.
-// Order: before passes that move expressions, or that remember them by the variables they use; and
-//   before printing, since C declares each name once.
+// Order: before passes that move expressions or identify them by the variables they use; and before
+//   printing, since C declares each name once.
 // Example:
 //   for i < 4 { a[i] = 0 }          for i < 4 { a[i] = 0 }
 //   for i < 4 { b[i] = 0 }    ->    for i.1 < 4 { b[i.1] = 0 }     where i.1 is a new variable
 void unique_definitions(Lowering& lowering);
 
-// The same for the body of one kernel.
+// Does the same for the body of one kernel.
 ir::Stmt unique_definitions(const ir::Stmt& body);
 
 }  // namespace texloom::lower

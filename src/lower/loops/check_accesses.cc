@@ -11,24 +11,24 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// One axis of the accesses to a buffer at one line.
+// Identifies one axis of the accesses to a buffer at one line.
 using IndexSite = std::tuple<const BufferNode*, size_t, std::string, int>;
 
 IndexSite site_of(const Buffer& buffer, size_t axis, const SourceLocation& where) {
   return {buffer.get(), axis, where.known() ? *where.file : "", where.known() ? where.line : 0};
 }
 
-// The number of indices that an axis has, including those of a partly filled texel.
+// The number of indices of an axis, including those of a partially filled texel.
 Expr extent_of(const BufferNode& buffer, size_t axis) {
   if (buffer.is_symbolic()) return buffer.extents[axis];
   return make_int(buffer.layout.extent_with_lanes(axis));
 }
 
-// The indices of all accesses in a program, numbered in the order in which they are made.
+// Numbers the indices of all accesses in a program, in the order in which they are made.
 class IndexSites {
  public:
   explicit IndexSites(const Stmt& body) { stmt(body, {}); }
@@ -73,7 +73,7 @@ int lanes_of(const Exprs& list) {
 // The facts that hold where an expression is evaluated.
 struct Path {
   arith::Ranges ranges;  // of the statement
-  Exprs conditions;      // that hold inside it; scalars or vectors
+  Exprs conditions;      // also known to hold; scalars or vectors
 
   Path where(const Expr& condition, bool holds) const {
     Path further = *this;
@@ -100,8 +100,8 @@ arith::Ranges inside(const Stmt& s, arith::Ranges ranges) {
   return ranges;
 }
 
-// The value before its conversion to the int32 of indices, after which an index far outside may
-// look right.
+// The value before its conversion to the int32 of indices: the conversion could make an index far
+// outside look valid.
 Expr before_conversion(const Expr& index) {
   const auto* cast = as<Cast>(index);
   const bool integer = cast != nullptr && !cast->value->type.is_float();
@@ -113,7 +113,7 @@ class AccessChecker {
   AccessChecker(const IndexSites& sites, Buffer report)
       : sites_(sites), report_(std::move(report)) {}
 
-  // The statement, with the tests of the expressions that it evaluates itself in front.
+  // The statement, preceded by the tests of the expressions that it evaluates itself.
   Stmt stmt(const Stmt& s, const arith::Ranges& ranges) {
     Stmts tests;
     Stmt tested = behind_tests(s, ranges, tests);
@@ -124,7 +124,7 @@ class AccessChecker {
   bool has_tested() const { return has_tested_; }
 
  private:
-  // Adds the tests that have to precede the expression that it returns.
+  // Rewrites the statement; adds the tests that have to precede the result to `tests`.
   Stmt behind_tests(const Stmt& s, const arith::Ranges& ranges, Stmts& tests) {
     const SourceLocation outer = location_;
     if (s->location.known()) location_ = s->location;
@@ -144,9 +144,9 @@ class AccessChecker {
     return result;
   }
 
-  // Values that are computed together and then stored stay one statement, which split_kernels gives
-  // to one thread, and which needs no barrier inside. So only tests that use the variable go
-  // inside.
+  // Values that are computed together and then stored stay one statement, so that split_kernels
+  // gives it to one thread and it needs no barrier inside. Therefore only tests that use the
+  // variable go inside.
   Stmt let(const Let& n, const Path& path, Stmts& tests) {
     const Expr value = expr(n.value, path, tests);
     Path further = path;
@@ -173,7 +173,7 @@ class AccessChecker {
                        [](const Stmt& s) { return as<Store>(s) != nullptr; });
   }
 
-  // Makes all of the stores, or none where one would be wrong.
+  // Makes all of the stores, or none if one of them would be out of bounds.
   Stmt stores(const Seq& seq, const Path& path, Stmts& tests) {
     Expr all = make_bool(true);
     Stmts stored;
@@ -228,9 +228,9 @@ class AccessChecker {
     return make_select(condition, value, make_const(0, n.type), n.location);
   }
 
-  // Adds the statements that report lanes outside, and returns the condition under which each lane
-  // of the access is inside; nothing when all are known to be. The conditions around may be vectors
-  // although the access is one scalar.
+  // Adds the statements that report lanes outside the buffer. Returns, for each lane, the condition
+  // that it is inside; empty if all are known to be. The enclosing conditions may be vectors even
+  // if the access is scalar.
   Exprs test(const Buffer& buffer, const Exprs& indices, const SourceLocation& where,
              const Path& path, Stmts& tests) {
     std::vector<bool> tested(indices.size());

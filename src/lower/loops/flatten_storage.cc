@@ -12,7 +12,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -21,8 +21,8 @@ struct ElementPosition {
   Expr row, col, lane;
 };
 
-// The same value in 64 bits. Index arithmetic does not wrap, so its sums may be computed in 64
-// bits.
+// The same value in 64 bits. Index arithmetic does not wrap, so computing its sums in 64 bits gives
+// the same result.
 Expr widened(const Expr& e) {
   const auto* n = as<Binary>(e);
   const bool sum =
@@ -60,9 +60,9 @@ class Flattener {
     }
     if (!is_whole_texel(positions)) {
       fail(n.location, Code::LanesSplitOverThreads,
-           "make a loop of extent 4, split from the axis of the lanes, the innermost one and leave "
-           "it unbound: it is vectorized automatically",
-           "'{}' is written a part of a texel at a time, but a texture store writes all four lanes",
+           "split a loop of extent 4 from the lane axis, make it the innermost loop and leave it "
+           "unbound: it is vectorized automatically",
+           "'{}' is written in parts of texels, but a texture store writes all four lanes",
            n.buffer->name);
     }
     const auto [x, y] = coordinates(*n.buffer, positions.front());
@@ -125,8 +125,8 @@ class Flattener {
     return simple(offset);
   }
 
-  // The mixed-radix number of the parts (ir/layout/layout.h), in 32 bits where that is known to be
-  // enough: the buffer has no more elements, or this access goes no further.
+  // The mixed-radix number of the parts (ir/layout/layout.h), in 32 bits if that is known to
+  // suffice: for all elements of the buffer, or at least for this access.
   Expr number(const Layout& layout, const std::vector<LayoutPart>& parts,
               const Exprs& indices) const {
     Exprs digits;
@@ -134,8 +134,8 @@ class Flattener {
     for (const LayoutPart& part : parts) {
       const auto axis = static_cast<size_t>(part.axis);
       Expr digit = floordiv(indices[axis], part.divisor);
-      // A guard may keep an index below its extent where no range proves it. The lane is still
-      // found to be constant then.
+      // A guard may keep an index below its extent even if no range proves it. The remainder still
+      // makes the lane constant.
       if (!is_outermost(part, layout.shape) || &parts == &layout.lanes) {
         digit = floormod(digit, part.extent);
       }

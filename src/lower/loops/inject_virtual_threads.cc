@@ -11,13 +11,13 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
 constexpr int64_t kUnrolledBelow = 16;
 
-// The buffer with one more axis in front: one array for each of its indices.
+// The buffer with an additional first axis: one array for each of its indices.
 Buffer replicated(const Buffer& buffer, int64_t copies) {
   Layout layout = buffer->layout;
   layout.shape.insert(layout.shape.begin(), copies);
@@ -34,13 +34,14 @@ class Injector {
   Stmt run() { return moved_inwards(loop_.body); }
 
  private:
-  // Enters loops, sequences and allocations if the threads run them in step.
+  // Whether to descend into the statement: loops, sequences and allocations that the threads run in
+  // step.
   bool is_entered(const Stmt& s) const {
     if (const auto* loop = as<For>(s)) return !differs(loop->extent);
     return s->kind == StmtKind::Seq || s->kind == StmtKind::Allocate;
   }
 
-  // Each statement that is not entered.
+  // Calls the function for each statement that is not entered.
   template <class F>
   void for_each_leaf(const Stmt& s, const F& leaf) const {
     if (!is_entered(s)) return leaf(s);

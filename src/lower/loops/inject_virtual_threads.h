@@ -5,11 +5,11 @@
 namespace texloom::lower {
 
 // Purpose: runs virtual threads one after the other inside each statement.
-//   A virtual loop moves inwards, around each of the statements that differ between its threads;
-//   a statement that is the same for all of them runs once. A local array that the loop encloses
-//   and that differs becomes one array for each virtual thread. Fewer than 16 virtual threads
-//   become an unrolled loop. This is right because what a virtual thread shares with the others is
-//   complete before the next statement begins, as after a barrier.
+//   A virtual loop moves inwards, around each statement that differs between its threads; a
+//   statement that is the same for all of them runs once. A local array inside the loop that
+//   differs between virtual threads becomes one array per virtual thread. Fewer than 16 virtual
+//   threads become an unrolled loop. This is correct because each statement completes for all
+//   virtual threads before the next one begins, as if separated by a barrier.
 // Requires: stage loops, with virtual loops of constant extent.
 // Ensures: stage loops without virtual loops. Fails with ThreadExtentMismatch.
 // Order: after vectorize_loops, so that no loop over virtual threads is inside a vector; before

@@ -4,7 +4,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 Expr lane_of(const Expr& e, int lane) {
   if (e->type.is_scalar()) return e;
@@ -26,7 +26,7 @@ Expr lane_of(const Expr& e, int lane) {
         for (const Expr& index : n.indices) indices.push_back(inner(index));
         return make_load_as(n.type.element(), n.buffer, std::move(indices), n.location);
       },
-      // Ramp, Broadcast and Pack have the lane as an expression already.
+      // make_lane simplifies lanes of Ramp, Broadcast and Pack.
       [&](const auto&) { return make_lane(e, make_int(lane)); });
 }
 

@@ -8,7 +8,7 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -50,7 +50,7 @@ const BufferNode* first_common(const Buffers& a, const Buffers& b) {
   return found == a.end() ? nullptr : *found;
 }
 
-// The body of a loop, taken apart: its allocations, the fills of pipelined buffers, and the rest in
+// Divides the body of a loop into its allocations, the fills of pipelined buffers, and the rest, in
 // order.
 struct LoopBody {
   std::vector<Buffer> allocated;
@@ -68,7 +68,7 @@ struct LoopBody {
                        [&](const Buffer& b) { return b.same_as(buffer); });
   }
 
-  // The last iteration of a double-buffered loop follows it, with the buffers of the other ones.
+  // The last iteration of a double-buffered loop follows the loop and uses the same buffers.
   Stmt allocated_outside(const Stmt& s) const {
     const auto* n = as<Allocate>(s);
     if (n != nullptr && is_allocated(n->buffer)) return allocated_outside(n->body);
@@ -98,13 +98,13 @@ Stmt allocated_around(const std::vector<Buffer>& buffers, Stmt body) {
   return body;
 }
 
-// A loop taken apart, so that an enclosing loop can run the lead ahead of itself.
+// The parts of a loop, so that an enclosing loop can run the lead early.
 struct Pieces {
   std::vector<Buffer> buffers;  // allocated around all of it
   Stmts lead;                   // the fills of the first iterations
   Stmts loop;
-  Stmts tail;          // the last iterations of an unrolled loop, which fill nothing
-  bool apart = false;  // the tail reads no copy that the lead writes
+  Stmts tail;          // the last iterations of an unrolled loop, which fill no buffer
+  bool apart = false;  // whether the tail reads no copy that the lead writes
 
   Stmt whole() const {
     Stmts all = lead;
@@ -119,8 +119,7 @@ class Pipeliner {
   Stmt run(const Stmt& s) {
     if (const auto* n = as<Pipelined>(s)) {
       refuse(*n, "attach it to a loop that is serial or unrolled",
-             "'{}' is not in the body of a loop whose iterations follow one another",
-             n->buffer->name);
+             "'{}' is not in the body of a sequential loop", n->buffer->name);
     }
     if (const auto* loop = as<For>(s)) return take_apart(*loop).whole();
     return map_children(
@@ -149,7 +148,7 @@ class Pipeliner {
     return pipelined(loop, *extent, body);
   }
 
-  // An iteration is fetched as a whole, so no part of it may run ahead of the rest.
+  // An iteration is fetched as a whole, so no part of it can run ahead of the rest.
   static void refuse_inside(const Pipelined& fill) {
     walk(fill.body, [&](const Pipelined& inner) {
       refuse(inner,
@@ -210,7 +209,7 @@ class Pipeliner {
     const auto add = [](Stmts& to, const Stmts& more) {
       to.insert(to.end(), more.begin(), more.end());
     };
-    // This iteration, with the copies of its turn.
+    // The statements for this iteration, with the copies for its turn.
     const auto reading = [&](const Stmts& statements, const Expr& iteration, const Expr& turn) {
       Stmts result;
       for (const Stmt& s : statements) {
@@ -256,8 +255,8 @@ class Pipeliner {
     return result;
   }
 
-  // Goes through the rest of the body. Takes the last loop apart and leaves it out, if that is
-  // wanted and its lead may run between iterations.
+  // Rewrites the rest of the body. If `apart` is set and the lead of the last loop may run between
+  // iterations, returns the parts of that loop instead of adding it to `rest`.
   Pieces take_rest(const LoopBody& body, bool apart, Stmts& rest) {
     for (const Stmt& s : body.rest) {
       const auto* loop = as<For>(s);

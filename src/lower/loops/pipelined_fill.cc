@@ -7,11 +7,11 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-constexpr int64_t kSharedCopies = 2;  // the one that is read, and the next one
+constexpr int64_t kSharedCopies = 2;  // the one being read, and the next one
 
 Buffer with_copies(const Buffer& b, int64_t copies) {
   Layout layout = b->layout;
@@ -23,7 +23,8 @@ Buffer with_copies(const Buffer& b, int64_t copies) {
   return make_buffer_with_layout(b->name, b->type, layout, b->memory, b->location);
 }
 
-// Splits loops and guards around one store in two: one part computes the value, one stores it.
+// Splits loops and guards around one store in two: one part computes the value, the other stores
+// it.
 class FillSplitter {
  public:
   explicit FillSplitter(const Pipelined& fill) : fill_(fill) {
@@ -55,9 +56,9 @@ class FillSplitter {
     const auto* loop = as<For>(s);
     if (loop == nullptr || int_value(loop->extent) == nullptr) {
       fail(fill_.location, Code::CannotPipeline,
-           "pipeline a stage that copies, and attach nothing to its loops",
-           "the fill of '{}' is not one store in loops of constant extent, so it cannot be fetched "
-           "into registers first",
+           "pipeline a stage that only copies, and attach no stage to its loops",
+           "the fill of '{}' is not a single store in loops of constant extent, so it cannot be "
+           "fetched into registers first",
            fill_.buffer->name);
     }
     if (loop->loop != LoopKind::Thread) loops_.push_back(loop);

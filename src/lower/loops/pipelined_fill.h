@@ -1,4 +1,4 @@
-// The statements that replace one Pipelined statement (lower/loops/pipeline_loops.h).
+// Makes the statements that replace one Pipelined statement (lower/loops/pipeline_loops.h).
 #pragma once
 
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace texloom::lower {
 
-// The fill of one buffer, ahead of a loop of at least two iterations.
+// The fill of one buffer, which runs ahead of a loop of at least two iterations.
 class PipelinedFill {
  public:
-  // Fails with CannotPipeline where the fill of a shared buffer is not one store in loops.
+  // Fails with CannotPipeline if the fill of a shared buffer is not a single store inside loops.
   PipelinedFill(const ir::Pipelined& fill, const ir::For& loop, int64_t extent);
 
   bool is_shared() const { return from_->memory == ir::MemoryScope::Shared; }
-  // How many iterations ahead of its reader an element is read from memory.
+  // The number of iterations by which the read of an element from memory precedes its use.
   int64_t ahead() const { return ahead_; }
 
   // The buffers to allocate around the loop.
@@ -24,7 +24,7 @@ class PipelinedFill {
   // The statements at the start and at the end of this iteration.
   ir::Stmts at_start(const ir::Expr& iteration) const;
   ir::Stmts at_end(const ir::Expr& iteration) const;
-  // The statement, with the buffer replaced by the copy of this turn.
+  // The statement with the buffer replaced by the copy for this turn.
   ir::Stmt with_copy(const ir::Stmt& s, const ir::Expr& turn) const;
 
  private:
@@ -36,8 +36,8 @@ class PipelinedFill {
 
   ir::Expr var_;
   int64_t extent_ = 0, ahead_ = 0, copies_ = 0;
-  ir::Buffer from_;       // the buffer of one iteration
-  ir::Buffer to_;         // with a copy for each iteration in flight
+  ir::Buffer from_;       // the original buffer, for one iteration
+  ir::Buffer to_;         // the replacement, with a copy for each iteration in flight
   ir::Stmt fill_;         // of `from_`
   ir::Buffer registers_;  // for a shared buffer: the elements that a thread has fetched
   ir::Stmt fetch_;        // memory -> registers_

@@ -6,16 +6,16 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// The facts that hold inside the statement.
+// The ranges known inside the statement.
 arith::Ranges inside(const Stmt& s, const arith::Ranges& outside) {
   arith::Ranges ranges = outside;
   if (const auto* loop = as<For>(s)) {
     ranges.enter(*loop);
-    // A loop that is found to run once goes, whatever else is known of its extent.
+    // A loop that provably runs once is dropped even if its extent is not a constant.
     if (is_int(arith::simplify(loop->extent, outside), 1)) {
       ranges.set(loop->var, arith::Interval::point(0));
     }
@@ -26,8 +26,8 @@ arith::Ranges inside(const Stmt& s, const arith::Ranges& outside) {
 
 bool has_context(const Stmt& s) { return s->kind == StmtKind::For || s->kind == StmtKind::Let; }
 
-// Simplifies the right side of each conjunction where its left side holds. Adds what the whole
-// condition says to `ranges`.
+// Simplifies the right side of each conjunction under the assumption that its left side holds. Adds
+// the facts that follow from the whole condition to `ranges`.
 Expr simplified_condition(const Expr& condition, arith::Ranges& ranges) {
   const auto* both = as<Binary>(condition);
   if (both != nullptr && both->op == BinaryOp::And) {

@@ -5,10 +5,10 @@
 
 namespace texloom::lower {
 
-// Purpose: simplifies every expression (ir/arith/simplify.h) by what is known where it stands: the
-//   ranges of the loops around it, the values of Lets, and the guards that hold there.
+// Purpose: simplifies every expression (ir/arith/simplify.h) with the facts known at that point:
+//   the ranges of the enclosing loops, the values of Lets, and the guards that hold.
 //   Also drops loops of one iteration or none, guards that always hold, and statements whose guard
-//   never holds. Thread loops stay, because they make the grid.
+//   never holds. Keeps thread loops, because they define the grid.
 // Requires: stage flattened.
 // Ensures: stage flattened.
 // Order: after flatten_storage, which leaves divisions and remainders of loop variables.
@@ -16,7 +16,7 @@ namespace texloom::lower {
 //   for i < 1 { if i + j < 8 { Y[i * 4 + j] = ... } }, j < 4   ->   Y[j] = ...
 void simplify_program(Lowering& lowering);
 
-// The same for one statement, outside of which this is known.
+// Does the same for one statement; `ranges` are those of the variables defined outside it.
 ir::Stmt simplified(const ir::Stmt& s, const ir::arith::Ranges& ranges);
 
 }  // namespace texloom::lower

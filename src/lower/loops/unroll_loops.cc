@@ -10,13 +10,13 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
 constexpr int64_t kMaxStores = 4096;
 
-// Whether the variable chooses a lane of a texel.
+// Whether the variable selects a lane of a texel.
 bool picks_lanes(const Stmt& body, const Expr& var) {
   return any_of(body, [&](const Load& n) {
     if (!n.buffer->is_texture()) return false;
@@ -42,8 +42,7 @@ Stmt unrolled(const For& loop, const Stmt& self, std::vector<Diagnostic>& warnin
           {Severity::Warning,
            Code::AnnotationIgnored,
            loop.location,
-           fmt::format("the loop '{}' stays a loop: unrolled it would have {} "
-                       "statements, more than {}",
+           fmt::format("the loop '{}' is not unrolled: it would have {} statements, more than {}",
                        as<Var>(loop.var)->name, static_cast<int64_t>(stores), kMaxStores),
            "split the axis and unroll the inner part",
            {}});

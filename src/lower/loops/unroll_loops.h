@@ -6,12 +6,12 @@ namespace texloom::lower {
 
 // Purpose: replaces unrolled loops by copies of their body.
 //   Unrolls each loop of constant extent that is marked unrolled, and each serial loop of at most
-//   four iterations whose variable picks the lane of a texel, so that lanes are constants and the
-//   texel is read once. A loop whose copies would hold more than 4,096 stores stays a loop.
+//   four iterations whose variable selects the lane of a texel, so that lanes are constants and the
+//   texel is read once. Keeps a loop whose copies would contain more than 4,096 stores.
 // Requires: stage loops.
-// Ensures: stage loops. A loop that is still marked unrolled is a plain loop.
-// Order: after inject_virtual_threads, which makes unrolled loops; before flatten_storage, where
-//   lane numbers become constants.
+// Ensures: stage loops. A loop that is still marked unrolled is treated as a serial loop.
+// Order: after inject_virtual_threads, which makes unrolled loops; before flatten_storage, which
+//   needs constant lane numbers.
 // Example:
 //   unrolled i < 2 { Y[i] = X[i] }   ->   Y[0] = X[0]
 //                                         Y[1] = X[1]

@@ -10,16 +10,17 @@
 
 namespace texloom::lower {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
 constexpr std::string_view kAnotherAxis =
-    "vectorize the innermost axis, of an extent that vectors divide; or leave vectorize out";
+    "vectorize the innermost axis, with an extent that a vector width divides, or leave out "
+    "vectorize";
 constexpr std::string_view kDivide =
-    "split by a factor that divides the extent of the axis, or make the tensor that much longer";
+    "split by a factor that divides the extent of the axis, or pad the tensor to a multiple of it";
 
-// Why a loop is not vectorized, and what to do about it; empty when it is.
+// Why a loop is not vectorized, and what to do about it; empty if it is.
 struct Problem {
   std::string what;
   std::string_view way_out = kAnotherAxis;
@@ -42,7 +43,11 @@ class Widener {
         [&](const For& n) {
           const Expr extent = expr(n.extent);
           if (n.loop == LoopKind::Thread) return refused("it contains a loop over threads", s);
-          if (!extent->type.is_scalar()) return refused("a loop in it ends with the lane", s);
+          if (!extent->type.is_scalar())
+            return refused(
+                "the extent of a loop in it depends on the "
+                "lane",
+                s);
           const Stmt body = stmt(n.body);
           return make_for(n.var, extent, n.loop, body, n.location);
         },
@@ -90,7 +95,7 @@ class Widener {
     const Expr value = spread(expr(masked->value));
     const auto [all_lanes, by_lane] = split_conjunction(condition);
     if (!falls_with_lane(by_lane)) {
-      return refused("a guard in it holds for other lanes than the first ones of a texel", self,
+      return refused("a guard in it selects lanes other than the first ones of a texel", self,
                      kDivide);
     }
     const Stmt store =
@@ -114,8 +119,8 @@ class Widener {
     return {make_bool(true), condition};
   }
 
-  // Whether the condition holds for the first lanes and for none from some lane on: it is an upper
-  // bound of an index that grows with the lane, as the guards of splits are.
+  // Whether the condition holds for the first lanes up to some lane and for none after it: it is an
+  // upper bound on an index that grows with the lane, like the guards of splits.
   static bool falls_with_lane(const Expr& condition) {
     if (const auto* same = as<Broadcast>(condition)) return is_true(same->value);
     const auto* n = as<Binary>(condition);
@@ -231,7 +236,7 @@ bool writes_texture(const Stmt& s) {
   return any_of(s, [](const Store& n) { return n.buffer->is_texture(); });
 }
 
-// The widest vector that divides the loop; 1 when there is none.
+// The width of the widest vector that divides the loop; 1 if there is none.
 int vector_width(int64_t extent, bool texture) {
   for (const int width : {16, 8, 4, 2}) {
     if (extent % width == 0 && (!texture || width == kTexelLanes)) return width;
@@ -239,12 +244,13 @@ int vector_width(int64_t extent, bool texture) {
   return 1;
 }
 
-// Whether the body contains a vector already, because an inner loop was vectorized, too.
+// Whether the body already contains a vector because an inner loop was vectorized.
 bool has_vectors(const Stmt& s) {
   return any_of(s, [](const Store& n) { return !n.value->type.is_scalar(); });
 }
 
-// The loop over vectors, or the same loop over single elements with the problem.
+// The loop over vectors; if that is impossible, sets the problem and returns the loop over single
+// elements.
 Stmt vectorized(const For& loop, Problem& problem) {
   const Stmt serial = make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
   const int64_t* constant = int_value(loop.extent);
@@ -254,9 +260,9 @@ Stmt vectorized(const For& loop, Problem& problem) {
   if (constant == nullptr) {
     problem.what = "its extent is not constant";
   } else if (has_vectors(loop.body)) {
-    problem.what = "a loop in it is vectorized already";
+    problem.what = "a loop in it is already vectorized";
   } else if (width == 1) {
-    problem.what = fmt::format("no width of vectors (2, 4, 8 or 16) divides its extent {}", extent);
+    problem.what = fmt::format("no vector width (2, 4, 8 or 16) divides its extent {}", extent);
   }
   if (!problem.what.empty()) return serial;
   const bool whole = width == extent;

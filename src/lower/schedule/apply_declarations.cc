@@ -4,8 +4,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 void apply_declarations(Lowering& lowering) {
   for (const Argument& argument : lowering.arguments) {

@@ -1,4 +1,4 @@
-// Storage that is declared with decl_buffer() and transform_layout().
+// Applies the storage that decl_buffer() and transform_layout() declare.
 #pragma once
 
 #include "lower/lowering.h"
@@ -6,12 +6,11 @@
 namespace texloom::lower {
 
 // Purpose: gives the stage of each argument the storage that its declaration states, and makes it
-// an
-//   output, because the caller sees it.
+//   an output, because the caller sees it.
 // Requires: stage te.
 // Ensures: the scope and the layout of an argument's stage at the root are those of its
-// declaration.
-//   An input is in global memory; check_schedule refuses a declaration that says otherwise.
+//   declaration. An input is in global memory; check_schedule refuses a declaration that says
+//   otherwise.
 // Order: after check_outputs_at_root; before drop_copies_of_textures, which compares storage.
 // Example:
 //   param B: float32[4, 8] in texture
@@ -20,11 +19,10 @@ namespace texloom::lower {
 //                                                         scope texture
 void apply_declarations(Lowering& lowering);
 
-// Purpose: replaces each transform_layout by the layout that it means.
+// Purpose: converts each transform_layout to an explicit layout.
 // Requires: stage te.
 // Ensures: each stage with a transform_layout has that layout. Fails with BadLayout for a stage
-// that
-//   has a layout as well, or that is attached: its region is a part of the tensor.
+//   that also has a layout, or that is attached: its region is only part of the tensor.
 // Order: after apply_declarations, so that scopes are known: a layout depends on the scope.
 // Example:
 //   compute B(h < 4, w < 8): ...              compute B(h < 4, w < 8): ...

@@ -9,8 +9,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -55,7 +55,7 @@ class ArgumentChecker {
                 argument.tensor->name, why);
   }
 
-  // A stage that is computed inside a reader is copied to the caller's array from there; an inlined
+  // A stage that is computed inside a reader is copied from there to the caller's array; an inlined
   // stage is not.
   void check_copied(const Argument& argument, const Stage& stage) {
     if (stage.attachment.kind == AttachKind::Root) return;
@@ -101,7 +101,7 @@ class ArgumentChecker {
                 d.has_origin ? "leave out origin=True, or exact_image=True"
                              : "declare it with scope=\"texture\", or without exact_image=True",
                 "the tensor '{}' is declared to fill its image, but {}", tensor,
-                d.has_origin ? "may begin anywhere in one" : "lies in a buffer");
+                d.has_origin ? "may begin anywhere in one" : "is in a buffer");
   }
 
   const Lowering& lowering_;

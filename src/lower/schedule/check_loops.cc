@@ -8,8 +8,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -43,10 +43,11 @@ class LoopChecker {
     }
   }
 
-  // The inner part of a split by a factor is constant whatever the axis is. A relation precedes
-  // those of its parts, so that one walk backwards finds everything the axis is made of.
+  // The inner part of a split by a factor has a constant extent, whatever the axis is. A relation
+  // precedes those of its parts, so one backward walk finds every relation that the axis comes
+  // from.
   static bool has_constant_extent(const Stage& stage, const IterVar& axis) {
-    std::vector<IterVar> open{axis};  // those whose extents have to be constant for it
+    std::vector<IterVar> open{axis};  // axes whose extents must be constant
     const auto take = [&](const IterVar& part) {
       return std::erase_if(open, [&](const IterVar& each) { return each.same_as(part); }) > 0;
     };
@@ -65,7 +66,7 @@ class LoopChecker {
     });
   }
 
-  // The stage's own loops: each thread tag once, and each axis of virtual threads.
+  // Reports a thread tag, or an axis of virtual threads, that two loops of the stage are bound to.
   void check_threads(const Stage& stage) {
     std::vector<IterVar> seen;
     for (const IterVar& leaf : stage.leaves) {
@@ -84,8 +85,8 @@ class LoopChecker {
     }
   }
 
-  // The threads that share a reduction synchronize once for each element, so that all data loops
-  // must be outside.
+  // The threads that share a reduction synchronize once for each element, so all data loops must be
+  // outside it.
   void check_shared_reduction(const Stage& stage) {
     for (const IterVar& leaf : stage.leaves) {
       const IterVar thread = thread_of(s_, {stage.id, leaf});
@@ -99,8 +100,8 @@ class LoopChecker {
         sink_.error(
             where, Code::ThreadReductionOrder,
             "attach it outside of that loop, or set its scope to \"shared\"",
-            "the reduction axis '{}' of '{}' is bound to {}, but '{}' is computed inside a loop "
-            "of '{}' over the same threads, each of which needs elements of its own",
+            "the reduction axis '{}' of '{}' is bound to {}, but '{}' is computed inside a loop of "
+            "'{}' over the same threads, each of which needs its own elements",
             leaf->name(), stage.name(), thread->name(), stage.name(), s_.stage(outer.stage).name());
       }
     }
@@ -122,8 +123,7 @@ class LoopChecker {
     }
   }
 
-  // The threads that a predicate names are checked once their numbers are known
-  // (store_predicate.h).
+  // store_predicate.h checks the threads that a predicate names, once their extents are known.
   void check_predicate(const Stage& stage) {
     if (!stage.predicate) return;
     if (stage.op->is_scan()) {
@@ -144,7 +144,7 @@ class LoopChecker {
     }
   }
 
-  // A pipelined stage runs ahead of a loop whose iterations follow one another.
+  // A pipelined stage has to be attached to a sequential loop, to run ahead of its iterations.
   void check_pipeline(const Stage& stage) {
     if (!stage.pipeline) return;
     const SourceLocation& where = stage.pipeline->location;
@@ -152,7 +152,8 @@ class LoopChecker {
       sink_.error(
           where, Code::CannotPipeline,
           "attach it to a loop of a stage that reads it: s[cache].compute_at(s[reader], axis)",
-          "'{}' is pipelined, but is attached to no loop that it could run ahead of", stage.name());
+          "'{}' is pipelined, but is not attached to a loop that it could run ahead of",
+          stage.name());
       return;
     }
     const Stage& host = s_.stage(stage.attachment.stage);
@@ -160,22 +161,21 @@ class LoopChecker {
     const AxisAttributes* attributes = host.attributes_of(loop);
     const LoopKind kind = attributes == nullptr ? LoopKind::Serial : attributes->loop;
     if (!is_sequential(kind)) {
-      sink_.error(
-          where, Code::CannotPipeline, "attach it to a loop that is serial or unrolled",
-          "'{}' is pipelined, but the iterations of the loop '{}' of '{}', which it is attached "
-          "to, do not follow one another",
-          stage.name(), loop->name(), host.name());
+      sink_.error(where, Code::CannotPipeline, "attach it to a loop that is serial or unrolled",
+                  "'{}' is pipelined, but the loop '{}' of '{}', to which it is attached, is not "
+                  "sequential",
+                  stage.name(), loop->name(), host.name());
     }
     if (host.op->is_scan() && stage.scan == host.id) {
       sink_.error(where, Code::CannotPipeline, "attach it to a loop of the update",
-                  "'{}' is pipelined, but a step of the scan '{}' reads values that the step "
-                  "before computes",
+                  "'{}' is pipelined, but a step of the scan '{}' reads values that the previous "
+                  "step computes",
                   stage.name(), host.name());
     }
     // Double buffers put the last iteration after the loop.
     for (const StageId doubled : double_buffered_at(s_, {host.id, loop})) {
       sink_.error(where, Code::CannotPipeline, "pipeline both, or neither of them",
-                  "'{}' is pipelined at the loop '{}' of '{}', at which '{}' has double buffers",
+                  "'{}' is pipelined at the loop '{}' of '{}', where '{}' is double-buffered",
                   stage.name(), loop->name(), host.name(), s_.stage(doubled).name());
     }
   }

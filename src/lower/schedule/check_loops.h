@@ -1,4 +1,4 @@
-// Checks whether the loops of a stage can be what directives made of them.
+// Checks whether the loops of a stage can be lowered as its directives ask.
 #pragma once
 
 #include "lower/lowering.h"

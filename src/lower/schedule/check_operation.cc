@@ -9,8 +9,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -73,12 +73,10 @@ class OperationChecker {
   void check_scan(const Stage& stage) {
     const StorageScope scope = scope_of(s_, stage.id);
     if (scope != StorageScope{} || stage.layout) {
-      sink_.error(
-          stage.scope_location, Code::ScanPlace,
-          "leave it in a row-major buffer, and copy from there with cache_read",
-          "the steps of the scan '{}' read what they wrote, elements in global memory, not in "
-          "'{}'",
-          stage.name(), to_string(scope));
+      sink_.error(stage.scope_location, Code::ScanPlace,
+                  "leave it in a row-major buffer, and copy from there with cache_read",
+                  "the steps of the scan '{}' read back elements in global memory, not in '{}'",
+                  stage.name(), to_string(scope));
     }
     const ScanStep step = step_of(*stage.op);
     for (const Op& op : step.operations) {

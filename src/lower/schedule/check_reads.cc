@@ -10,8 +10,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of operations
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on operations
 
 namespace {
 
@@ -45,7 +45,7 @@ bool has_exact_operations(const Expr& e) {
 }
 
 // Whether the expression reaches both ends of its interval: each variable occurs once, in
-// operations that have their extremes at the extremes of their operands.
+// operations that reach their extremes at the extremes of their operands.
 bool has_exact_bounds(const Expr& index) {
   std::vector<const Var*> seen;
   bool once = true;
@@ -83,8 +83,8 @@ class Checker {
   }
 
  private:
-  // Arithmetic of axes must not wrap, because lowering reasons about it. Arithmetic of values read
-  // from memory may.
+  // Arithmetic on axes must not wrap, because lowering reasons about it. Arithmetic on values from
+  // memory may wrap.
   void check_overflow(const Binary& n, const Expr& self) {
     const bool grows = n.op == BinaryOp::Add || n.op == BinaryOp::Sub || n.op == BinaryOp::Mul;
     if (!grows || n.type != kInt32 || overflowed_) return;
@@ -94,7 +94,8 @@ class Checker {
     overflowed_ = true;
     sink_.error(n.location.known() ? n.location : op_.location, Code::IndexTooLarge,
                 "cast an axis to int64 first: .astype(\"int64\"), or to uint32 if it should wrap",
-                "'{}' computes values from {} to {} of its axes, which int32 does not hold",
+                "'{}' computes values between {} and {} from its axes, which int32 cannot "
+                "represent",
                 op_.name, range.min, range.max);
   }
 

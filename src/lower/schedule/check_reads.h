@@ -1,4 +1,4 @@
-// Checks the indices that an operation computes.
+// Checks the indices with which an operation reads tensors.
 #pragma once
 
 #include "ir/arith/ranges.h"
@@ -7,9 +7,9 @@
 
 namespace texloom::lower {
 
-// Reports reads of a compute that are outside of tensors (OutOfBounds), and sums of axes that
-// exceed int32 (IndexTooLarge). An axis that `known` does not name runs over its whole domain; a
-// read under a condition is trusted to be guarded.
+// Reports reads of a compute that are outside the tensor (OutOfBounds), and sums of axes that
+// exceed int32 (IndexTooLarge). An axis that is not in `known` runs over its whole domain; a read
+// under a condition is assumed to be guarded.
 void check_reads(const schedule::Operation& op, ir::arith::Ranges known, DiagnosticSink& sink);
 
 }  // namespace texloom::lower

@@ -16,8 +16,8 @@ using namespace schedule;
 
 namespace {
 
-// An attachment that stops the checks of several stages is reported once. In a circle of
-// attachments each stage reports the circle, beginning with itself.
+// Whether an error was already reported. An attachment that stops the checks of several stages is
+// reported once; in a cycle of attachments each stage reports the cycle, beginning with itself.
 bool is_known(const DiagnosticSink& sink, const Diagnostic& d) {
   return std::any_of(
       sink.diagnostics().begin(), sink.diagnostics().end(), [&](const Diagnostic& other) {
@@ -25,7 +25,7 @@ bool is_known(const DiagnosticSink& sink, const Diagnostic& d) {
       });
 }
 
-// Adds the error of a check that stops at its first one to the errors of other checks.
+// Runs a check that throws its first error, and adds the error to those of other checks.
 template <class Check>
 void collect(DiagnosticSink& sink, const Check& check) {
   try {

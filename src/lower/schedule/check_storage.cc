@@ -7,8 +7,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -50,12 +50,11 @@ class StorageChecker {
       sink_.error(stage.scope_location, Code::TextureReduction,
                   fmt::format("accumulate in registers first: s.cache_write({}, \"local\")",
                               stage.origin->name),
-                  "the reduction '{}' would read and write its texture for each step",
-                  stage.name());
+                  "the reduction '{}' would read and write its texture in each step", stage.name());
     }
   }
 
-  // Reports the stage where the type first appears, not all that is computed from it.
+  // Reports the stage where the type first appears, not every stage that is computed from it.
   void check_types(const Stage& stage) {
     const auto is_double = [](Type type) { return type.element() == Type::f(64); };
     const std::vector<Tensor>& inputs = stage.op->inputs;
@@ -75,7 +74,7 @@ class StorageChecker {
     }
     if (!found) return;
     sink_.error(stage.op->location, Code::UnsupportedType, "compute it in float32",
-                "'{}' is in float64, which the target '{}' does not have", stage.name(),
+                "'{}' is in float64, which the target '{}' does not support", stage.name(),
                 to_string(lowering_.target));
   }
 
@@ -94,8 +93,7 @@ class StorageChecker {
       sink_.error(
           stage.scope_location, Code::ScopeTooNarrow,
           "attach it to a loop of a stage that reads it: s[cache].compute_at(s[reader], axis)",
-          "'{}' is in {} memory but is computed at the root, in a kernel that it shares with no "
-          "reader",
+          "'{}' is in {} memory but is computed at the root, in a kernel without its readers",
           stage.name(), to_string(scope.memory));
     }
     if (stage.attachment.kind != AttachKind::At || stage.scan >= 0) return;

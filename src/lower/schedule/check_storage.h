@@ -1,4 +1,4 @@
-// Checks whether the result of a stage can be where the schedule puts it.
+// Checks whether the result of a stage can be stored where the schedule puts it.
 #pragma once
 
 #include "lower/lowering.h"

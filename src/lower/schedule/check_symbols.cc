@@ -6,8 +6,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -21,7 +21,7 @@ void add_symbols(const Expr& extent, Exprs& symbols) {
   });
 }
 
-// The only unknown symbol of the extent, if the extent is made of sums, differences and products
+// The only unknown symbol of the extent, if the extent consists of sums, differences and products
 // (the rule of runtime/plan_symbols.h); otherwise null.
 Expr symbol_given_by(const Expr& extent, const Exprs& known) {
   Expr symbol;

@@ -10,8 +10,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -49,8 +49,8 @@ struct LostDirective {
   SourceLocation location;
 };
 
-// The first directive on a loop, outermost first. Splits and fusions do not keep their lines, so
-// the line of compute_inline is given for them.
+// The first directive on a loop, outermost first. Splits and fusions do not record their lines, so
+// they are reported at the line of compute_inline.
 std::optional<LostDirective> lost_directive(const Stage& stage) {
   for (const IterVar& leaf : stage.leaves) {
     const AxisAttributes* own = stage.attributes_of(leaf);
@@ -96,7 +96,7 @@ void check_outputs_at_root(Lowering& lowering) {
     if (!stage.is_output || stage.scan >= 0) continue;
     if (at.kind == AttachKind::At) {
       sink.error(at.location, Code::OutputAttached,
-                 "attach the stages it reads; an output has loops of its own at the root",
+                 "attach the stages it reads; an output needs its own loops at the root",
                  "compute_at of '{}', an output of the schedule, inside '{}'", stage.name(),
                  s.stage(at.stage).name());
     } else if (at.kind == AttachKind::Inline) {

@@ -7,8 +7,8 @@
 
 namespace texloom::lower {
 
-using namespace ir;        // the whole file speaks of IR nodes
-using namespace schedule;  // and of a schedule's stages
+using namespace ir;        // the whole file works on IR nodes
+using namespace schedule;  // and on stages of a schedule
 
 namespace {
 
@@ -21,7 +21,7 @@ IterVar lane_axis_of(const Stage& stage) {
   return axis ? stage.op->axes[static_cast<size_t>(*axis)] : IterVar();
 }
 
-// One thread for each element becomes one for each texel: fewer than the user asked for.
+// Warns that one thread per element becomes one per texel, fewer than the user asked for.
 Diagnostic fewer_threads(const Stage& stage, const IterVar& axis, const AxisAttributes& bound) {
   return {
       Severity::Warning,
@@ -34,11 +34,12 @@ Diagnostic fewer_threads(const Stage& stage, const IterVar& axis, const AxisAttr
       {}};
 }
 
-// Finds the loop whose consecutive values are consecutive lanes. Fails where four of its iterations
+// Finds the loop whose consecutive values are consecutive lanes. Fails if four of its iterations
 // are not one texel.
 class LaneLoop {
  public:
-  // `extents` are those of the data axes. There are no others: a reduction cannot be in a texture.
+  // `extents` are those of the data axes. There are no other axes: a reduction cannot be in a
+  // texture.
   LaneLoop(const Schedule& s, const Stage& stage, IterVar lane_axis, const Exprs& extents)
       : stage_(stage), lane_axis_(std::move(lane_axis)), loop_(lane_axis_) {
     for (size_t i = 0; i < extents.size(); ++i) extents_[stage.op->axes[i]] = extents[i];
@@ -59,7 +60,7 @@ class LaneLoop {
   }
 
  private:
-  // Null where it is not constant.
+  // Null if it is not constant.
   const int64_t* extent_of(const IterVar& axis) const { return int_value(extents_.at(axis)); }
   bool is_unit(const IterVar& axis) const { return is_int(extents_.at(axis), 1); }
 
@@ -75,7 +76,7 @@ class LaneLoop {
     loop_ = split.inner;
   }
 
-  // The fused loop continues from the end of the lanes with the next iteration of the outer one.
+  // At the end of the lanes, the fused loop continues with the next iteration of the outer loop.
   void enter(const FuseRelation& fuse) {
     const int64_t* lanes = extent_of(loop_);
     if (lanes != nullptr && *lanes % kTexelLanes != 0 && !is_unit(fuse.outer)) {
@@ -91,8 +92,8 @@ class LaneLoop {
   void leave(const FuseRelation& fuse) {
     if (!is_unit(fuse.inner)) {
       refuse(
-          fmt::format("let '{}' be the last axis that is fused, or split it by 4 and fuse the "
-                      "outer part",
+          fmt::format("make '{}' the last axis that is fused, or split it by 4 and fuse the outer "
+                      "part",
                       loop_->name()),
           fmt::format("in the loop '{}' of the texture '{}' the axis '{}' varies more slowly, so "
                       "that the lanes of a texel would not be written together",
@@ -123,7 +124,7 @@ void refuse_tensorized(const Stage& stage) {
   }
 }
 
-// Makes the loop over the lanes of a texel a vector of four, apart from the loop over texels.
+// Splits the lane axis into a loop over texels and a vectorized loop over the four lanes.
 void vectorize_lanes(Lowering& lowering, StageId id) {
   Schedule& s = lowering.schedule;
   const IterVar lane_axis = lane_axis_of(s.stage(id));
@@ -151,11 +152,11 @@ void vectorize_lanes(Lowering& lowering, StageId id) {
   if (attributes.thread || attributes.loop == LoopKind::Unrolled) {
     stage.attributes[parts.outer] = attributes;
   }
-  // Innermost: the loops that were inside it run over whole texels now.
+  // Moves the lane loop innermost: the loops that were inside it now run over whole texels.
   std::erase_if(stage.leaves, [&](const IterVar& l) { return l.same_as(parts.inner); });
   stage.leaves.push_back(parts.inner);
   stage.attributes[parts.inner] = {LoopKind::Vectorized, {}, stage.scope_location};
-  // Stages that are attached at this axis are computed for a whole texel.
+  // Stages that were attached at this axis are now computed for a whole texel.
   for (const StageId other : s.order()) {
     Attachment& at = s.stage(other).attachment;
     const bool here = at.kind == AttachKind::At && at.stage == id;
@@ -168,7 +169,7 @@ bool computes_texture(const Stage& stage) {
          stage.scope->texture;
 }
 
-// check_schedule refuses a reduction into a texture, whatever its loops are.
+// Leaves out reductions into textures, which check_schedule refuses whatever their loops are.
 bool writes_texels(const Stage& stage) {
   return computes_texture(stage) && !stage.op->axes.empty() && stage.op->reduce_axes.empty();
 }

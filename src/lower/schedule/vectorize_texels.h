@@ -1,4 +1,4 @@
-// The loops of stages in textures.
+// Vectorizes the loops of stages in textures.
 #pragma once
 
 #include "lower/lowering.h"
@@ -9,12 +9,12 @@ namespace texloom::lower {
 // Purpose: makes stages in textures write whole texels.
 // Requires: stage te, without reads of inlined stages.
 // Ensures: each stage in a texture has an innermost vectorized loop of extent 4 over the lanes of a
-//   texel. It is split from the last axis, or from the one that the layout puts into lanes, unless
-//   that is vectorized by 4 already. Stages that were attached at this axis are attached at the
-//   loop over texels. Fails with LanesSplitOverThreads or TensorizeMismatch; warns with
-//   ThreadsOfTexels where that leaves fewer threads than the user asked for.
-// Order: after apply_transforms, which gives layouts; before bounds are inferred, for which this
-//   split is a relation like any other.
+//   texel. It is split from the last axis, or from the one that the layout maps to lanes, unless
+//   that axis is already vectorized by 4. Stages that were attached at this axis are now attached
+//   at the loop over texels. Fails with LanesSplitOverThreads or TensorizeMismatch; warns with
+//   ThreadsOfTexels if this leaves fewer threads than the user asked for.
+// Order: after apply_transforms, which gives layouts; before bounds are inferred, where this split
+//   is a relation like any other.
 // Example:
 //   compute T(x < 4, c < 7): ...    ->    compute T(x < 4, c < 7): ...
 //     scope texture                         scope texture
@@ -22,8 +22,8 @@ namespace texloom::lower {
 //                                           vectorize c.inner
 void vectorize_texels(Lowering& lowering);
 
-// Checks the same for the indices that are computed, which may be a part of the texture: where
-// loops were split and fused, a part has to end where a texel does. Fails with
+// Checks that the computed indices, which may be only part of the texture, consist of whole texels:
+// where loops were split and fused, a part has to end at the end of a texel. Fails with
 // LanesSplitOverThreads.
 void check_computed_lanes(const schedule::Schedule& schedule, const schedule::Bounds& bounds);
 

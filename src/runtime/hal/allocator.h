@@ -1,4 +1,4 @@
-// Where a device's memory comes from.
+// Allocates and imports a device's memory.
 #pragma once
 
 #include <cstddef>
@@ -19,41 +19,42 @@ namespace texloom::hal {
 
 // Host memory that becomes a buffer of the kind MemoryKind::Shared, without a copy.
 struct ImportDesc {
-  // After the import the caller accesses it only through mappings, and keeps it until `release` is
-  // called.
+  // After the import the caller accesses the memory only through mappings, and keeps it alive until
+  // `release` is called.
   std::span<std::byte> memory = {};
   BufferUsage usage = BufferUsage::All;
   // Called once, after the last use of the memory, by the thread that releases the last handle.
-  // This may be a thread of a queue, so the function must not wait for one. Not called if the
+  // That may be a queue's thread, so the function must not wait for a queue. Not called if the
   // import fails.
   std::function<void()> release = {};
 };
 
-// A texture whose texels are bytes of a buffer.
+// Describes a texture that is a view over a buffer's bytes.
 struct TextureViewDesc {
   TextureDesc texture = {};
   std::uint64_t offset = 0;     // bytes; of the first texel
-  std::uint64_t row_pitch = 0;  // bytes from row to row; 0 stands for smallest_view_pitch()
+  std::uint64_t row_pitch = 0;  // bytes from row to row; 0 means smallest_view_pitch()
 };
 
-// The smallest distance of rows, in bytes, that views of this format and width can have.
+// The smallest row pitch, in bytes, of a view of this format and width.
 std::uint64_t smallest_view_pitch(const DeviceInfo& device, TexelFormat format,
                                   std::uint32_t width);
 
-// Holds memory that it can release when the driver has none left.
+// Releases unused memory when the driver runs out of it.
 class PressureListener {
  public:
   virtual ~PressureListener() = default;
-  // The driver has no memory left for a request. Returns whether some may have been released: the
-  // request is then tried once more. Called without a lock, by the thread that makes the request.
+  // Called when the driver has no memory left for a request, by the requesting thread, with no lock
+  // held. Returns whether memory may have been released; the request is then tried once more.
   virtual bool release_unused() = 0;
 };
 
-// Made by a driver, one for each open device. Thread safe. Objects keep what they need of it.
+// Allocates the buffers and textures of one open device; made by its driver. Thread safe. Objects
+// keep alive what they need of it.
 //
-// All calls: InvalidArgument for sizes that are zero, over the limits or not aligned as the limits
-// say. Unimplemented for what this device cannot do. OutOfMemory if the driver says so even after
-// the listeners have released what they can; the allocator remains usable.
+// All calls return InvalidArgument for sizes that are zero, over the limits or misaligned;
+// Unimplemented for what this device cannot do; and OutOfMemory if the driver has no memory even
+// after the listeners have released what they can. The allocator remains usable.
 class Allocator {
  public:
   virtual ~Allocator() = default;
@@ -62,21 +63,21 @@ class Allocator {
 
   const DeviceInfo& info() const { return *info_; }
 
-  // Whether a texture of this format can be made for these uses.
+  // Whether the device supports textures of this format for these uses.
   virtual bool supports(TexelFormat format, TextureUsage usage) const = 0;
 
   Result<std::shared_ptr<Buffer>> create_buffer(const BufferDesc& desc);
   Result<std::shared_ptr<Texture>> create_texture(const TextureDesc& desc);
   Result<std::shared_ptr<Buffer>> import(ImportDesc desc);
-  // The buffer, which the texture keeps alive, has BufferUsage::View. A kernel may not write the
-  // one while it reads the other.
+  // The buffer needs BufferUsage::View, and the texture keeps it alive. A kernel must not write one
+  // of the two while it reads the other.
   Result<std::shared_ptr<Texture>> create_view(const std::shared_ptr<Buffer>& buffer,
                                                const TextureViewDesc& desc);
 
   MemoryStatistics statistics() const { return counter_->statistics(); }
 
-  // Called when memory is short, in the order of this call, until the request succeeds; skipped
-  // once destroyed.
+  // Registers a listener. When memory is short, listeners are called in the order in which they
+  // were added, until the request succeeds. Destroyed listeners are skipped.
   void add_listener(std::weak_ptr<PressureListener> listener);
 
  protected:
@@ -86,8 +87,8 @@ class Allocator {
   const std::shared_ptr<const DeviceInfo>& shared_info() const { return info_; }
 
  private:
-  // For drivers. The arguments have been checked. wrap() and view() are only called with the
-  // features for them, and the buffer of a view is a root.
+  // Implemented by drivers. The arguments have been checked. wrap() and view() are called only if
+  // the device has their features; the buffer of a view is a root.
   virtual Result<std::shared_ptr<Buffer>> allocate(const BufferDesc& desc) = 0;
   virtual Result<std::shared_ptr<Texture>> allocate(const TextureDesc& desc) = 0;
   virtual Result<std::shared_ptr<Buffer>> wrap(std::span<std::byte> memory, const BufferDesc& desc);

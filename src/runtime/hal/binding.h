@@ -26,16 +26,16 @@ struct TextureBinding {
 
 using Binding = std::variant<BufferBinding, TextureBinding>;
 
-// An index in the table of bindings that each submission of a command buffer brings.
+// An index into the table of bindings that comes with each submission of a command buffer.
 struct BindingSlot {
   std::uint32_t index = 0;
-  std::uint64_t offset = 0;  // bytes, added to the table's; 0 for a texture
+  std::uint64_t offset = 0;  // bytes, added to the table's offset; 0 for a texture
 };
 
 // An argument as it is recorded: memory, or a slot.
 using BindingRef = std::variant<BufferBinding, TextureBinding, BindingSlot>;
 
-// A scalar of 32 or 64 bits with its type.
+// A 32-bit or 64-bit scalar and its type.
 class Constant {
  public:
   template <typename T>

@@ -1,4 +1,4 @@
-// A linear piece of memory, and a view of it for the host.
+// Linear device memory, and mappings of it for the host.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,10 @@ struct BufferDesc {
   bool operator==(const BufferDesc&) const = default;
 };
 
-// Made by Allocator; its contents are undefined at first, unless it is imported. Immutable as an
-// object (its memory is written by queues and through mappings), so handles may be shared between
-// threads. It keeps what it needs of its device, may outlive the Device handle, and may be released
-// while the device still uses it.
+// Linear memory of a device, made by Allocator. Unless it is imported, its contents are initially
+// undefined. The object itself is immutable (queues and mappings write its memory), so threads may
+// share handles. It keeps alive what it needs of its device, may outlive the Device handle, and may
+// be released while the device still uses it.
 class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
  public:
   virtual ~Buffer();
@@ -39,30 +39,30 @@ class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
 
   const BufferDesc& desc() const { return desc_; }
   std::uint64_t bytes() const { return desc_.bytes; }
-  // The device it belongs to; two objects belong together when this is one and the same object.
+  // The device it belongs to. Two objects belong to the same device if this is the same object.
   const DeviceInfo& device_info() const { return *device_info_; }
 
-  // The bytes [offset, offset + bytes) as a buffer of their own, which shares and keeps the memory.
-  // InvalidArgument: no bytes, or some beyond the end.
+  // The bytes [offset, offset + bytes) as a separate buffer, which shares the memory and keeps it
+  // alive. InvalidArgument: zero bytes, or a range beyond the end.
   Result<std::shared_ptr<Buffer>> subspan(std::uint64_t offset, std::uint64_t bytes);
 
-  // The buffer that has the memory: of a subspan the one that it is cut from, else this. Drivers
-  // see roots alone.
+  // The buffer that owns the memory: for a subspan the buffer that it is cut from, otherwise this
+  // one. Drivers see only roots.
   const Buffer& root() const { return root_ == nullptr ? *this : *root_; }
   std::shared_ptr<Buffer> shared_root() { return root_ == nullptr ? shared_from_this() : root_; }
-  // Bytes; where this begins in root().
+  // The offset in root() at which this buffer begins, in bytes.
   std::uint64_t base_offset() const { return base_offset_; }
 
   // Makes [offset, offset + bytes) visible to the host until the mapping is released.
-  //   Read       holds what the device wrote; the host may not write
-  //   Write      is undefined at first, and the host writes all of it
-  //   ReadWrite  holds what the device wrote; the host may write any of it
-  // It does not wait for the device's work: the caller has waited for what wrote the range, and for
-  // what reads it if it is mapped for writing. Unless MemoryKindInfo::persistent says so, work that
-  // uses the buffer may be submitted only after the mapping is released.
+  //   Read       has what the device wrote; the host must not write
+  //   Write      is initially undefined; the host must write all of it
+  //   ReadWrite  has what the device wrote; the host may write any of it
+  // Does not wait for the device. The caller must first wait for work that writes the range and,
+  // before mapping it for writing, for work that reads it. Unless MemoryKindInfo::persistent is
+  // set, work that uses the buffer may be submitted only after the mapping is released.
   //
-  // InvalidArgument: memory that cannot be mapped (MemoryKind::Device), no bytes, some beyond the
-  // end, some that are mapped already while one of the two writes.
+  // InvalidArgument: memory that cannot be mapped (MemoryKind::Device), zero bytes, a range beyond
+  // the end, or an overlap with another mapping if either of the two writes.
   Result<Mapping> map(std::uint64_t offset, std::uint64_t bytes, Access access);
   Result<Mapping> map(Access access);  // all of it
 
@@ -82,8 +82,9 @@ class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
     bool operator==(const MappedRange&) const = default;
   };
 
-  // For drivers with mappable memory; the arguments are checked, and the calls come from any
-  // thread. The pointer is to the first byte of the range, and goes to the other three.
+  // Implemented by drivers with mappable memory. The arguments have been checked; calls may come
+  // from any thread. map_memory returns a pointer to the first byte of the range, which the other
+  // three receive.
   virtual Result<std::byte*> map_memory(std::uint64_t offset, std::uint64_t bytes, Access access);
   virtual Status unmap_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes,
                               Access access);
@@ -96,44 +97,44 @@ class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
 
   std::shared_ptr<const DeviceInfo> device_info_;
   BufferDesc desc_;
-  std::shared_ptr<Buffer> root_;  // null for what has memory of its own
+  std::shared_ptr<Buffer> root_;  // null if this buffer owns its memory
   std::uint64_t base_offset_ = 0;
   std::mutex mutex_;
-  std::vector<MappedRange> mapped_;  // of a root; under mutex_
+  std::vector<MappedRange> mapped_;  // only used in roots; guarded by mutex_
   bool fills_write_mappings_ = false;
-  // The driver's part of an object is destroyed before these are.
+  // Destroyed after the driver's part of the object.
   MemoryCharge charge_;
   std::function<void()> release_import_;
 };
 
-// Host memory that stands for a range of a buffer, which it keeps. Move only; for one thread at a
-// time.
+// A range of a buffer that the host can access. Keeps the buffer alive. Move-only; used by one
+// thread at a time.
 class Mapping {
  public:
-  Mapping() = default;  // of nothing
+  Mapping() = default;  // empty
   Mapping(Mapping&& other) noexcept { *this = std::move(other); }
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();  // releases it
 
-  // Empty after release(). Not to be written where the access is Access::Read.
+  // Empty after release(). Must not be written if the access is Access::Read.
   std::span<std::byte> bytes() const { return {memory_, static_cast<std::size_t>(range_.bytes)}; }
-  // The same as values of T, as far as whole ones go.
+  // The bytes as values of T; a partial value at the end is left out.
   template <typename T>
   std::span<T> as() const {
     return {reinterpret_cast<T*>(memory_), static_cast<std::size_t>(range_.bytes / sizeof(T))};
   }
 
-  // Makes what the host wrote to a part of the range visible to work that is submitted afterwards;
-  // for persistent mappings (release() does it for all others). InvalidArgument: beyond the range,
-  // or not mapped for writing.
+  // Makes the host's writes to a part of the range visible to work submitted afterwards. Only
+  // persistent mappings need this; release() does it for all others. InvalidArgument: beyond the
+  // range, or not mapped for writing.
   Status flush(std::uint64_t offset, std::uint64_t bytes);
-  // Makes what complete work of the device wrote to a part of the range visible to the host; for
-  // persistent mappings. Data that the host wrote there and did not flush is lost. InvalidArgument:
-  // beyond the range, or not mapped for reading.
+  // Makes what completed device work wrote to a part of the range visible to the host. Only
+  // persistent mappings need this. Unflushed writes of the host to that part are lost.
+  // InvalidArgument: beyond the range, or not mapped for reading.
   Status invalidate(std::uint64_t offset, std::uint64_t bytes);
 
-  // Ends the mapping, and says what went wrong with it: the device has what the host wrote only
-  // when this is ok. Does nothing the second time.
+  // Ends the mapping. The device has the host's writes only if this succeeds. A second call does
+  // nothing.
   Status release();
 
  private:

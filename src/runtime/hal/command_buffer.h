@@ -1,7 +1,8 @@
-// A list of commands for a device, recorded and then submitted, once or any number of times.
+// A list of commands for a device, which is recorded and then submitted one or more times.
 //
-// There are two phases: recording checks each command and appends a segment, the same for every
-// driver; a driver walks the segments when a queue submits them, and so sees neighbors.
+// There are two phases. Recording checks each command and appends a segment, in the same way for
+// every driver. When a queue submits the segments, the driver walks over them, so it sees each
+// command's neighbors.
 //
 // Commands between two barriers are unordered: a command that depends on another needs a barrier
 // between them. By default the command buffer inserts barriers (CommandBufferDesc), and commands
@@ -12,8 +13,8 @@
 // leaves the command buffer as it was. Offsets and lengths in bytes are arbitrary, whatever
 // DeviceLimits::transfer_alignment says.
 //
-// One thread at a time may record. After finish() the object is immutable and may be submitted from
-// any thread. It keeps every object that it names alive.
+// One thread at a time may record. After finish() the command buffer is immutable and may be
+// submitted from any thread. It keeps alive every object that it names.
 #pragma once
 
 #include <array>
@@ -35,25 +36,25 @@ class ArenaBlocks;
 
 enum class HostMemory : std::uint8_t {
   Copied,    // the command buffer keeps a copy
-  Borrowed,  // the caller keeps it, unchanged, until the queue has run the command
+  Borrowed,  // the caller keeps it alive and unchanged until the queue has run the command
 };
 
 enum class Barriers : std::uint8_t {
   Automatic,  // inserted where a command depends on an earlier one
   Explicit,   // the caller records them
-  Checked,    // the caller records them, and finish() fails where one is missing
+  Checked,    // the caller records them, and finish() fails if one is missing
 };
 
 // Memory that a native command touches.
 struct NativeAccess {
   BindingRef memory;
   Access access = Access::Read;
-  std::uint64_t bytes = 0;  // of a buffer, from the offset; 0: all that is bound
-  Extent2D extent = {};     // of a texture, from the origin; without: all from the origin on
+  std::uint64_t bytes = 0;  // of a buffer, from the offset; 0: everything that is bound
+  Extent2D extent = {};     // of a texture, from the origin; {}: everything from the origin on
 };
 
 struct CommandBufferDesc {
-  bool reusable = false;  // else it can be submitted once
+  bool reusable = false;  // otherwise it can be submitted only once
   Barriers barriers = Barriers::Automatic;
 };
 
@@ -66,44 +67,45 @@ class CommandBuffer {
   CommandBuffer(const CommandBuffer&) = delete;
   CommandBuffer& operator=(const CommandBuffer&) = delete;
 
-  // Runs an entry point over `groups` work groups, at most DeviceLimits::max_groups. Bindings are
-  // the buffers and textures among its parameters in order, constants the scalars among them in
-  // order.
+  // Runs an entry point over `groups` work groups, at most DeviceLimits::max_groups. `bindings` are
+  // the arguments for its buffer and texture parameters, in order; `constants` those for its scalar
+  // parameters, in order.
   Status dispatch(const std::shared_ptr<Executable>& executable, std::uint32_t entry_point,
                   std::array<std::uint32_t, 3> groups, std::span<const Binding> bindings,
                   std::span<const Constant> constants);
 
-  // The same over as many groups as the entry point's grid has for these numbers.
+  // Like dispatch(), but computes the number of work groups from the workload by the entry point's
+  // grid.
   Status dispatch_workload(const std::shared_ptr<Executable>& executable, std::uint32_t entry_point,
                            std::span<const std::int64_t> workload,
                            std::span<const Binding> bindings, std::span<const Constant> constants);
 
-  // The same with bindings that may be slots of the table that each submission brings. The memory
-  // of a slot is checked at the submission.
+  // Like dispatch(), but bindings may be slots of the table that comes with each submission. The
+  // memory of a slot is checked at submission.
   Status dispatch_with_table(const std::shared_ptr<Executable>& executable,
                              std::uint32_t entry_point, std::array<std::uint32_t, 3> groups,
                              std::span<const BindingRef> bindings,
                              std::span<const Constant> constants);
 
-  // The numbers of groups are read from a buffer when the command runs: three uint32 at a multiple
-  // of 4 bytes; the buffer needs BufferUsage::Indirect. None of them may exceed
+  // Reads the numbers of groups from a buffer when the command runs: three uint32 values at a
+  // multiple of 4 bytes. The buffer needs BufferUsage::Indirect. No number may exceed
   // DeviceLimits::max_groups; this is not checked. Unimplemented without
   // DeviceFeatures::indirect_dispatch.
   Status dispatch_indirect(const std::shared_ptr<Executable>& executable, std::uint32_t entry_point,
                            const BindingRef& groups, std::span<const BindingRef> bindings,
                            std::span<const Constant> constants);
 
-  // Byte i of [offset, offset + bytes) becomes pattern[i % pattern.size()]; the pattern has 1, 2 or
-  // 4 bytes, and offset and length need not be multiples of it.
+  // Sets byte i of [offset, offset + bytes) to pattern[i % pattern.size()]. The pattern has 1, 2 or
+  // 4 bytes; offset and length need not be multiples of that.
   Status fill(const std::shared_ptr<Buffer>& target, std::uint64_t offset, std::uint64_t bytes,
               std::span<const std::byte> pattern);
 
-  // Writes host memory to [offset, offset + data.size()) of the buffer. OutOfMemory if the host has
+  // Writes host data to [offset, offset + data.size()) of the buffer. OutOfMemory if the host has
   // no memory for the copy.
   Status update(const std::shared_ptr<Buffer>& target, std::uint64_t offset,
                 std::span<const std::byte> data, HostMemory memory = HostMemory::Copied);
 
-  // Reads into host memory that the caller keeps until the queue has run the command.
+  // Reads into host memory, which the caller keeps alive until the queue has run the command.
   Status readback(const std::shared_ptr<Buffer>& source, std::uint64_t offset,
                   std::span<std::byte> data);
 
@@ -112,8 +114,8 @@ class CommandBuffer {
                      const std::shared_ptr<Buffer>& target, std::uint64_t target_offset,
                      std::uint64_t bytes);
 
-  // If the texture is a view over the buffer, the rows of the one may not overlap those of the
-  // other, from the first byte to the last with the gaps between.
+  // If the texture is a view over the buffer, the rows of the two must not overlap; rows include
+  // the gaps between them.
   Status copy_buffer_to_texture(const std::shared_ptr<Buffer>& source,
                                 const std::shared_ptr<Texture>& target,
                                 const BufferTextureRegion& region);
@@ -121,34 +123,35 @@ class CommandBuffer {
                                 const std::shared_ptr<Buffer>& target,
                                 const BufferTextureRegion& region);
 
-  // Both of one format; regions within one texture may not overlap, nor the rows, taken whole, of
-  // two views over one buffer.
+  // Both textures have the same format. Regions of the same texture must not overlap, nor may whole
+  // rows of two views over the same buffer.
   Status copy_texture(const std::shared_ptr<Texture>& source, Offset2D source_origin,
                       const std::shared_ptr<Texture>& target, Offset2D target_origin,
                       Extent2D extent);
 
-  // Commands recorded after it run when everything before it is complete.
+  // Makes later commands wait until all earlier ones are complete.
   Status barrier();
 
-  // Lets a function give commands of its own to the device through the driver's native handles
-  // (segment.h), for operators that the HAL does not have. Unlike a host call this does not wait
-  // for the device: the function is called when the submission is started, between the commands
-  // before and after it. It may touch the memory that it declares and no other, which must have
-  // BufferUsage::Storage, or TextureUsage::Sampled to be read and Storage to be written; barriers
-  // follow from the accesses as for any command. It must leave the handles as they were, and must
-  // not wait for the queue or the device. It is called once for each submission; its error fails
-  // the submission. Unimplemented without DeviceFeatures::native_commands.
+  // Lets a function give its own commands to the device through the driver's native handles
+  // (segment.h), for operations that the HAL does not have. Unlike host_call(), this does not wait
+  // for the device: the function is called once for each submission when the submission is started,
+  // after the preceding commands and before the following ones. It may touch only the memory
+  // declared in `accesses`. That memory needs BufferUsage::Storage, or TextureUsage::Sampled to be
+  // read and TextureUsage::Storage to be written; barriers are derived from the accesses as for any
+  // command. The function must leave the handles as they were, and must not wait for the queue or
+  // the device. Its error fails the submission. Unimplemented without
+  // DeviceFeatures::native_commands.
   Status native(std::span<const NativeAccess> accesses, EncodeNative encode);
 
-  // Calls a function after all commands before it and before all commands after it, on a thread of
-  // the queue or one that waits for the queue. Its error ends the submission, which fails with it:
-  // later commands do not run. It must not wait for this queue, and is called once for each
-  // submission.
+  // Calls a function once for each submission, after all earlier commands are complete and before
+  // any later one starts, on a thread of the queue or one that waits for the queue. If it fails,
+  // the submission fails with its error and later commands do not run. It must not wait for this
+  // queue.
   Status host_call(std::function<Status()> call);
 
-  // Ends recording. Needed before a submission; refused the second time. With Barriers::Checked a
-  // missing barrier is an error, which names both commands and the object; the command buffer can
-  // then not be finished.
+  // Ends recording; required before submission. A second call is an error. With Barriers::Checked,
+  // a missing barrier is an error that names both commands and the object; the command buffer then
+  // cannot be finished.
   Status finish();
   bool finished() const { return finished_; }
 
@@ -159,10 +162,10 @@ class CommandBuffer {
 
   // For queues: checks a submission with this table.
   Status check_submission(std::span<const Binding> table) const;
-  // For queues: claims the one submission of a command buffer that is not reusable. False if it has
-  // been claimed. Thread safe.
+  // For queues: claims the only submission of a command buffer that is not reusable. False if it
+  // has already been claimed. Thread safe.
   bool claim() const { return desc_.reusable || !claimed_.exchange(true); }
-  // Takes the claim back, if the submission is refused after all.
+  // Takes back the claim if the submission is refused after all.
   void unclaim() const { claimed_ = false; }
 
  private:
@@ -189,7 +192,7 @@ class CommandBuffer {
   std::shared_ptr<const DeviceInfo> device_info_;
   CommandBufferDesc desc_;
   std::unique_ptr<Recording> recording_;
-  SegmentList segments_;  // in memory of recording_
+  SegmentList segments_;  // allocated in recording_
   std::vector<const Segment*> with_slots_;
   std::deque<std::function<Status()>> host_calls_;
   std::deque<EncodeNative> native_calls_;
@@ -197,7 +200,7 @@ class CommandBuffer {
   mutable std::atomic<bool> claimed_ = false;
 };
 
-// A command buffer with the memory for its slots, which the submission keeps alive.
+// A command buffer and the memory bound to its slots; the submission keeps both alive.
 struct SubmittedCommands {
   template <typename Pointer>
     requires std::convertible_to<Pointer, std::shared_ptr<const CommandBuffer>>
@@ -205,7 +208,7 @@ struct SubmittedCommands {
       : commands(std::move(buffer)), table(std::move(bindings)) {}
 
   std::shared_ptr<const CommandBuffer> commands;
-  std::vector<Binding> table;  // by slot; may have more entries than slots are used
+  std::vector<Binding> table;  // by slot; may have more entries than the commands use
 };
 
 }  // namespace texloom::hal

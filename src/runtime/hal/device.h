@@ -1,4 +1,4 @@
-// An open device, which makes all objects and has a queue.
+// An open device, which creates all other objects and has a queue.
 #pragma once
 
 #include <memory>
@@ -16,9 +16,9 @@
 
 namespace texloom::hal {
 
-// Made by Driver::open. Thread safe. Objects of two Device objects do not mix, even when both were
-// opened from one ordinal. Objects keep what they need of the device: handles may be released in
-// any order.
+// Made by Driver::open. Thread safe. Objects of different Device objects cannot be combined, even
+// if both were opened from the same ordinal. Objects keep alive what they need of the device, so
+// handles may be released in any order.
 class Device {
  public:
   virtual ~Device();
@@ -29,7 +29,7 @@ class Device {
 
   const DeviceOptions& options() const { return options_; }
 
-  // Makes, counts and imports memory, and makes views.
+  // Allocates, counts and imports memory, and creates views.
   const std::shared_ptr<Allocator>& allocator() const { return allocator_; }
 
   // Shorthands for the allocator's functions.
@@ -37,27 +37,29 @@ class Device {
   Result<std::shared_ptr<Buffer>> create_buffer(const BufferDesc& desc);
   Result<std::shared_ptr<Texture>> create_texture(const TextureDesc& desc);
 
-  // Unimplemented: no code in a format of the driver. InvalidArgument: a table that the limits
-  // refuse, a build option that relaxes arithmetic beyond the math mode. Then, unless it is built
-  // at first use: BuildFailed with the device compiler's log; NotFound: an entry point that the
-  // code does not define; InvalidArgument: a table that the compiled kernel refuses.
+  // Unimplemented: no code in a format that the driver supports. InvalidArgument: entry points that
+  // exceed the limits, or a build option that relaxes arithmetic beyond the math mode. Unless the
+  // executable is built at first use, also the errors of building: BuildFailed with the device
+  // compiler's log; NotFound for an entry point that the code does not define; InvalidArgument for
+  // parameters that do not match the compiled kernel.
   Result<std::shared_ptr<Executable>> create_executable(const ExecutableDesc& desc);
 
   std::shared_ptr<CommandBuffer> create_command_buffer(const CommandBufferDesc& desc = {}) const;
 
-  // A timeline that queues of this device wait for and signal without the host where the driver
-  // can; those of other devices do so through the host.
+  // Creates a timeline semaphore. Queues of this device wait for it and signal it without the host
+  // if the driver supports that; queues of other devices go through the host.
   Result<std::shared_ptr<Semaphore>> create_semaphore(const SemaphoreDesc& desc = {});
-  // One that follows a native timeline of another API or process, and raises it: the counterpart of
-  // Semaphore::export_as. Unimplemented unless the driver knows the kind.
+  // Creates a semaphore that follows and raises a native timeline of another API or process: the
+  // counterpart of Semaphore::export_as. Unimplemented unless the driver supports the kind.
   Result<std::shared_ptr<Semaphore>> import_semaphore(ExternalSemaphore external);
 
-  // The workspace of all that runs here. Lives as long as the device.
+  // The workspace memory shared by everything that runs on this device. Lives as long as the
+  // device.
   WorkspacePool& workspace_pool() { return workspace_pool_; }
 
-  // The queue that the device has from the start.
+  // The device's default queue.
   const std::shared_ptr<Queue>& queue() const { return queue_; }
-  // Another queue; only semaphores order the work of two queues.
+  // Creates another queue. Only semaphores order the work of different queues.
   Result<std::shared_ptr<Queue>> create_queue();
 
  protected:
@@ -67,7 +69,8 @@ class Device {
   // The description has passed check_creation().
   virtual Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) = 0;
   virtual Result<std::unique_ptr<QueueBackend>> create_backend() = 0;
-  // For drivers with native waits. By default the host waits and signals: null, Unimplemented.
+  // Implemented by drivers with native waits. By default these return null and Unimplemented, and
+  // the host waits and signals.
   virtual Result<std::unique_ptr<SemaphoreBackend>> create_semaphore_backend(
       const SemaphoreDesc& desc);
   virtual Result<std::unique_ptr<SemaphoreBackend>> import_semaphore_backend(
@@ -83,7 +86,7 @@ class Device {
   std::shared_ptr<Queue> queue_;
   WorkspacePool workspace_pool_;
   std::shared_ptr<ArenaBlocks> command_memory_;
-  // Release memory when the driver has no more: first the pool, then the queues.
+  // Release memory when the driver runs out: first the pool, then the queues.
   std::shared_ptr<PoolTrim> trim_;
   std::shared_ptr<QueueDrain> drain_;
 };

@@ -17,7 +17,7 @@ namespace texloom::hal {
 enum class DeviceType : std::uint8_t { Gpu, Accelerator, Cpu, Other };
 std::string_view to_string(DeviceType type);  // "gpu", …
 
-// The value of a limit that a device does not have.
+// The value of a limit on a device without that limit.
 inline constexpr std::uint32_t kNoLimit32 = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint64_t kNoLimit64 = std::numeric_limits<std::uint64_t>::max();
 
@@ -36,29 +36,29 @@ struct DeviceLimits {
   std::uint64_t max_argument_bytes = 0;           // all arguments of one kernel
   std::uint64_t max_constant_bytes = kNoLimit64;  // the scalars among them
   std::uint64_t buffer_offset_alignment = 1;      // bytes; of a bound buffer's offset
-  // Bytes: fills, copies and updates whose offsets and lengths are multiples of it are as fast as
-  // the device can, and others take kernels. 1 or 4.
+  // Bytes; 1 or 4. Fills, copies and updates whose offsets and lengths are multiples of this run at
+  // full speed; others need kernels.
   std::uint64_t transfer_alignment = 1;
   std::uint64_t global_memory_bytes = 0;
   std::uint32_t compute_units = 0;
-  // For textures that are views over a buffer: in texels of the view's format, not in bytes.
-  std::uint32_t view_pitch_alignment = 1;  // texels; of the distance from row to row
-  std::uint32_t view_base_alignment = 1;   // texels; of the first one's position
-  // For host memory that becomes a buffer.
+  // For textures that are views over a buffer, in texels of the view's format.
+  std::uint32_t view_pitch_alignment = 1;  // of the row pitch
+  std::uint32_t view_base_alignment = 1;   // of the first texel's position in the buffer
+  // For host memory that is imported as a buffer.
   std::uint64_t import_address_alignment = 1;  // bytes
   std::uint64_t import_size_alignment = 1;     // bytes
 };
 
 struct DeviceFeatures {
   bool images = false;
-  // Arithmetic that rounds to nearest and has infinities, neither of which OpenCL requires. Results
-  // below the smallest normal number may be zero on devices without half denormals. Half is always
+  // Half arithmetic that rounds to nearest and has infinities; OpenCL requires neither. On devices
+  // without half denormals, results below the smallest normal number may be zero. Half is always
   // available as a storage type.
   bool float16_arithmetic = false;
   bool float64 = false;
   bool texture_views = false;  // Allocator::create_view
   bool host_import = false;    // Allocator::import
-  // Commands run in the order of recording, so barriers are not needed.
+  // Commands run in the order in which they are recorded, so barriers are not needed.
   bool in_order_commands = false;
   bool indirect_dispatch = false;
   bool native_commands = false;  // CommandBuffer::native
@@ -68,22 +68,22 @@ struct DeviceFeatures {
 struct MemoryKindInfo {
   bool available = false;
   bool mappable = false;  // Buffer::map
-  // May stay mapped while the device works with it; else a mapping ends before such work is
-  // submitted.
+  // May stay mapped while the device uses it. Otherwise the mapping must be released before such
+  // work is submitted.
   bool persistent = false;
-  // Each side sees what the other wrote without Mapping::flush and invalidate.
+  // The host and the device see each other's writes without Mapping::flush and invalidate.
   bool coherent = false;
 };
 
-// A workaround of the driver for a device that does not behave as it says.
+// A driver's workaround for a device that does not behave as it reports.
 struct Quirk {
   std::string name;
   std::string reason;
 };
 
 struct DeviceInfo {
-  // The same in every process while the machine's devices do not change; unique within a driver.
-  // Lower case letters, digits, '-', '.'; never digits alone.
+  // Unique within a driver, and the same in every process while the machine's devices do not
+  // change. Consists of lower-case letters, digits, '-' and '.', and never only of digits.
   std::string id;
   std::string name;
   std::string vendor;
@@ -108,10 +108,10 @@ class Profile;
 
 // Options for opening a device.
 struct DeviceOptions {
-  // Exposes mistakes that a device may forgive, at a cost: memory mapped for Access::Write is
-  // filled with a pattern.
+  // Exposes mistakes that a device may tolerate, at some cost: fills memory mapped for
+  // Access::Write with a pattern.
   bool debug = false;
-  // Receives what queues run and when. Null: nothing is measured.
+  // Receives what queues run and when; null disables profiling.
   std::shared_ptr<Profile> profile = {};
 };
 

@@ -12,8 +12,8 @@
 
 namespace texloom::hal {
 
-// Made by the create_driver of each folder under runtime/drivers, or by a DriverRegistry. Thread
-// safe. Devices keep what they need of it.
+// Made by the create_driver function in each folder of runtime/drivers, or by a DriverRegistry.
+// Thread safe. Devices keep alive what they need of it.
 class Driver {
  public:
   virtual ~Driver() = default;
@@ -22,19 +22,20 @@ class Driver {
 
   virtual std::string_view name() const = 0;  // "opencl"
 
-  // GPUs first, then accelerators, then CPUs; the order is the same at each call. At least one.
+  // At least one device: GPUs first, then accelerators, then CPUs. The order is the same at each
+  // call.
   virtual const std::vector<DeviceInfo>& devices() const = 0;
 
-  // Each call opens a device of its own, whose objects do not mix with another's. NotFound, naming
-  // the devices there are, if none matches.
+  // Opens a device. Each call returns a separate Device, whose objects cannot be combined with
+  // those of another. NotFound, naming the available devices, if none matches.
   //
-  // The ordinal is the index in devices().
+  // `ordinal` is an index in devices().
   Result<std::shared_ptr<Device>> open(std::size_t ordinal, const DeviceOptions& options = {});
-  // DeviceInfo::id.
+  // `id` is a DeviceInfo::id.
   Result<std::shared_ptr<Device>> open_by_id(std::string_view id,
                                              const DeviceOptions& options = {});
-  // `device` is the part of a path after "<driver>://": an ordinal in digits, an id, or nothing for
-  // the first.
+  // `device` is the part of a path after "<driver>://": an ordinal, an id, or empty for the first
+  // device.
   Result<std::shared_ptr<Device>> open_by_name(std::string_view device,
                                                const DeviceOptions& options = {});
 
@@ -42,7 +43,7 @@ class Driver {
   Driver() = default;
 
  private:
-  // The ordinal is one of devices().
+  // The ordinal is a valid index in devices().
   virtual Result<std::shared_ptr<Device>> open_device(std::size_t ordinal,
                                                       const DeviceOptions& options) = 0;
 };

@@ -1,4 +1,4 @@
-// The drivers of a program, by name.
+// Looks up a program's drivers by name.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace texloom::hal {
 
-// A program adds the drivers that it wants, and so links those alone:
+// A program adds the drivers that it uses, so that it links only those:
 //
 //   DriverRegistry drivers;
 //   drivers.add("opencl", [] { return opencl::create_driver(); });
@@ -28,27 +28,28 @@ class DriverRegistry {
   DriverRegistry(const DriverRegistry&) = delete;
   DriverRegistry& operator=(const DriverRegistry&) = delete;
 
-  // InvalidArgument: a name that is empty, has a colon, or is there already; a factory that is
-  // empty.
+  // InvalidArgument: a name that is empty, contains a colon, or was already added; an empty
+  // factory.
   Status add(std::string name, Factory factory);
 
-  // In the order in which they were added.
+  // The names, in the order in which they were added.
   std::vector<std::string> names() const;
 
-  // Makes the driver when it is first asked for, and keeps it; a failure is not kept, so that a
-  // later call tries again. NotFound, with the names there are, for a name that was not added. The
+  // Returns the driver, which is created at first use and then kept. A failure is not kept: the
+  // next call tries again. NotFound, listing the known names, for a name that was not added. The
   // factory must not call the registry.
   Result<std::shared_ptr<Driver>> find(std::string_view name);
 
-  // "<driver>", "<driver>://" (the first device), "<driver>://<ordinal>", "<driver>://<id>".
-  // InvalidArgument for another form; else the errors of find and of Driver::open.
+  // Opens the device with this path: "<driver>" or "<driver>://" (the first device),
+  // "<driver>://<ordinal>", or "<driver>://<id>". InvalidArgument for any other form; otherwise the
+  // errors of find() and Driver::open().
   Result<std::shared_ptr<Device>> open(std::string_view path, const DeviceOptions& options = {});
 
  private:
   struct Entry {
     std::string name;
     Factory factory;
-    std::shared_ptr<Driver> driver;  // null until it is asked for
+    std::shared_ptr<Driver> driver;  // null until its first use
   };
 
   mutable std::mutex mutex_;

@@ -1,4 +1,4 @@
-// The number of work groups of a dispatch along each axis, as expressions of the sizes of its data.
+// Computes the number of work groups of a dispatch along each axis from the sizes of its data.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@
 
 namespace texloom::hal {
 
-// In terms of the numbers of a workload: symbol 0 is the first.
+// One expression per axis; symbol i stands for the i-th number of the workload.
 using Grid = std::array<Size, 3>;
 
-// The size of the workload: the numbers up to the last that the grid uses.
+// The count of numbers in the grid's workload: up to the last one that the grid uses.
 std::size_t workload_count(const Grid& grid);
 
-// Zero where an axis has zero groups or less. InvalidArgument: more groups than 32 bits hold, a
-// missing number, or one that cannot be computed.
+// The number of work groups along each axis; zero if an expression is negative. InvalidArgument: a
+// number that exceeds 32 bits, is missing from the workload, or cannot be computed.
 Result<std::array<std::uint32_t, 3>> groups_of(const Grid& grid,
                                                std::span<const std::int64_t> workload,
                                                const LoopValues& variables = {});

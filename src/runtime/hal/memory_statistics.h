@@ -1,4 +1,4 @@
-// Counts of the memory that an allocator has made, and the token that counts one object.
+// Counts the memory that an allocator has allocated.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@ struct MemoryCount {
   bool operator==(const MemoryCount&) const = default;
 };
 
-// Bytes are those asked for; a driver may take more. Subspans and views have no memory of their
-// own and do not count.
+// Bytes are as requested; a driver may allocate more. Subspans and views share memory and are not
+// counted.
 struct MemoryStatistics {
   std::array<MemoryCount, kAllMemoryKinds.size()> kinds = {};  // by MemoryKind
   MemoryCount imported;                                        // the caller's own memory
@@ -43,7 +43,7 @@ class MemoryCounter {
   MemoryStatistics statistics_;
 };
 
-// Counts one object while it lives. Move only.
+// Counts one object during its lifetime. Move-only.
 class MemoryCharge {
  public:
   MemoryCharge() = default;  // counts nothing

@@ -1,7 +1,7 @@
 // Records what ran when, on the host and on devices, for traces and tables of kernels.
 //
-// A Profile is given to devices when they are opened (DeviceOptions::profile) and collects until it
-// is asked. Without one nothing is measured, and the only cost is the test of a pointer.
+// Devices receive a Profile when they are opened (DeviceOptions::profile) and add spans to it.
+// Without one nothing is measured, and the only cost is a null check.
 #pragma once
 
 #include <chrono>
@@ -17,28 +17,28 @@ namespace texloom::hal {
 
 using ProfileClock = std::chrono::steady_clock;
 
-// A lane of a trace: a thread of the host, or a queue of a device.
+// A track of a trace: a host thread or a device queue.
 struct ProfileTrack {
   enum class Kind : std::uint8_t { HostThread, DeviceQueue };
   Kind kind = Kind::HostThread;
   std::string name;  // "thread 0", "PoCL …, queue 0"
 };
 
-// Something that took time. Spans of one device track do not overlap unless the device runs
-// commands at the same time; those of a thread are nested.
+// An interval of time spent on one thing. Spans of a device track do not overlap unless the device
+// runs commands concurrently; spans of a thread are nested.
 struct ProfileSpan {
   std::string name;         // of the kernel, or of the command: "matmul", "copy_buffer"
-  std::uint32_t track = 0;  // place in ProfileSnapshot::tracks
+  std::uint32_t track = 0;  // index in ProfileSnapshot::tracks
   ProfileClock::time_point begin = {}, end = {};
   // For commands of a device only.
-  std::chrono::nanoseconds queue_wait{0};  // from the driver's call to the begin
-  std::uint64_t bytes = 0;                 // that its arguments have, or that it moves
+  std::chrono::nanoseconds queue_wait{0};  // from the driver's call to `begin`
+  std::uint64_t bytes = 0;                 // the size of its arguments, or of what it moves
 };
 
 // The contents of a profile at one moment, with the tracks of all spans.
 struct ProfileSnapshot {
   std::vector<ProfileTrack> tracks;
-  // In the order in which they were added: spans of devices when their submission is complete.
+  // In the order in which they were added; device spans are added when their submission completes.
   std::vector<ProfileSpan> spans;
 };
 
@@ -49,26 +49,26 @@ class Profile {
 
   void add(ProfileSpan span);
 
-  // The lane of the calling thread, made at its first call.
+  // The track of the calling thread, created at its first call.
   std::uint32_t host_track();
-  // Gives that lane a name: what the thread is for.
+  // Names that track after the purpose of the thread.
   void name_host_track(std::string_view name);
-  // A new lane for a queue of a device: "<device>, queue <number>", from 0 on.
+  // Adds a track for a queue of a device: "<device>, queue <number>", numbered from 0.
   std::uint32_t add_device_track(std::string_view device);
-  // The name of the next queue, for its threads: "queue <number>", from 0 on.
+  // Returns the name of the next queue, for naming its threads: "queue <number>", numbered from 0.
   std::string add_queue();
 
   ProfileSnapshot snapshot() const;
   std::size_t dropped() const;  // spans that were not kept
-  void clear();                 // forgets the spans; lanes stay
+  void clear();                 // removes the spans but keeps the tracks
 
  private:
   std::uint32_t host_track_locked();
 
   const std::size_t max_spans_;
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards all members below
   std::vector<ProfileTrack> tracks_;
-  std::map<std::uint64_t, std::uint32_t> host_tracks_;  // by number of the thread
+  std::map<std::uint64_t, std::uint32_t> host_tracks_;  // by thread number
   std::vector<ProfileSpan> spans_;
   std::size_t dropped_ = 0;
   std::uint32_t queues_ = 0;
@@ -77,7 +77,7 @@ class Profile {
 // A span of the calling thread, from construction to destruction. Does nothing without a profile.
 class HostSpan {
  public:
-  // Both are kept by reference.
+  // `profile` and `name` must outlive the span.
   HostSpan(Profile* profile, std::string_view name) : profile_(profile), name_(name) {
     if (profile_ != nullptr) begin_ = ProfileClock::now();
   }

@@ -14,31 +14,32 @@
 
 namespace texloom::hal {
 
-// Command buffers that run one after the other when all of `waits` are reached. When they are
-// complete, all of `signals` are signaled; if anything fails, they fail with its error. A wait that
-// fails is such an error. Commands do not run after an error, with one exception: those that the
-// device was given before the error was known may still execute, in this queue and in others that
-// wait for it by a semaphore. Host calls never do, and the error is reported either way.
+// Command buffers that run one after another when all of `waits` are reached. When they are
+// complete, all of `signals` are signaled. If anything fails, including a wait, the signals fail
+// with its error, and no further command runs, with one exception: commands that the device
+// received before the error was known may still run, in this queue and in others that wait for it
+// by a semaphore. Host calls never run after an error, and the error is reported either way.
 struct Submission {
   std::vector<TimelinePoint> waits = {};
   std::vector<SubmittedCommands> commands = {};
   std::vector<TimelinePoint> signals = {};
 };
 
-// A driver's part of a queue. One thread at a time calls start, one at a time has a Work.
+// A driver's part of a queue. At any time, at most one thread calls start() and at most one thread
+// uses a Work.
 class QueueBackend {
  public:
-  // Commands that the device has been given.
+  // Commands that the device has received.
   class Work {
    public:
     virtual ~Work() = default;
-    // Whether wait() would return at once; may be called repeatedly.
+    // Whether wait() would return immediately; may be called repeatedly.
     virtual bool is_complete() = 0;
-    // Waits until the commands are complete. Called once, while later work may be started.
+    // Waits until the commands are complete. Called once; later work may be started meanwhile.
     virtual Status wait() = 0;
   };
 
-  // Lives while a thread calls the driver (Metal: an autorelease pool).
+  // Exists while a thread calls the driver (Metal: an autorelease pool).
   class Scope {
    public:
     virtual ~Scope() = default;
@@ -46,54 +47,55 @@ class QueueBackend {
 
   // Work for the device, in this order.
   struct Batch {
-    // Points that the device must wait for, of semaphores for which can_wait() said yes. A point
-    // that it no longer knows has been reached since, or has failed.
+    // Points that the device must wait for; can_wait() was true for each. A point that the driver
+    // no longer knows has been reached or has failed meanwhile.
     std::span<const TimelinePoint> waits;
-    // Segments of finished command buffers, at least one. They live until Work::wait has returned;
-    // the ranges themselves do not.
+    // At least one range of segments of finished command buffers. The segments live until
+    // Work::wait() has returned; the ranges themselves do not.
     std::span<const CommandRange> ranges;
-    // Points that the device may signal natively when the commands are complete, so that can_wait()
-    // is true of them. The queue signals the semaphores all the same, after Work::wait.
+    // Points that the device may signal natively when the commands are complete, which makes
+    // can_wait() true for them. The queue signals the semaphores in any case, after Work::wait().
     std::span<const TimelinePoint> signals;
   };
 
   virtual ~QueueBackend() = default;
 
-  // Gives a batch to the device, after all that it was given before, without waiting for it. After
+  // Submits a batch to the device, to run after all earlier batches, without waiting for it. After
   // an error none of its commands is executing.
   virtual Result<std::unique_ptr<Work>> start(const Batch& batch) = 0;
 
-  // Whether start() can be given the point as a wait, since the device knows the work that signals
-  // it. The queue asks when such work has been started, for semaphores of this queue's device that
-  // have a backend. Thread safe; must not block.
+  // Whether a batch may wait for the point natively, because the device knows the work that signals
+  // it. The queue calls this when such work has been started, for semaphores of this queue's device
+  // that have a backend. Thread safe; must not block.
   virtual bool can_wait(const TimelinePoint& point) const {
     static_cast<void>(point);
     return false;
   }
 
-  // Called by each thread before it calls start, or waits for work and destroys it; the scope ends
-  // afterwards. Null: the driver needs none. Thread safe.
+  // Called by each thread before it calls start(), or before it waits for work and destroys it; the
+  // scope ends afterwards. Null if the driver needs none. Thread safe.
   virtual std::unique_ptr<Scope> enter() { return nullptr; }
 };
 
-// Made by Device::queue and Device::create_queue. Submissions run in order, each when the one
-// before it is complete: one that waits for semaphores holds up those after it. Thread safe.
+// Runs submissions on a device. Made by Device::queue and Device::create_queue. Submissions run in
+// order, each when the previous one is complete, so one that waits for semaphores delays those
+// after it. Thread safe.
 //
-// Two threads of the queue give work to the driver and wait for it, so submit() never blocks; a
+// Two threads of the queue submit work to the driver and wait for it, so submit() never blocks. A
 // thread that waits for the queue without a deadline does their work meanwhile. The thread that
-// starts work also makes host calls, each when everything before it is complete. A wait for a point
-// that an earlier submission of this queue signals needs nothing: the order is enough. A wait for a
-// point that other work of the device signals is left to the device if the driver can
+// starts work also makes host calls, each when everything before it is complete. Waiting for a
+// point that an earlier submission of this queue signals costs nothing, as the order suffices. The
+// device itself waits for a point that other work of the device signals, if the driver supports it
 // (QueueBackend::can_wait).
 //
-// Releasing the last handle waits for the work that was started, since readbacks write the caller's
-// memory; submissions that still wait for semaphores fail. If a host call, or a callback of a
-// semaphore that the queue signals, releases it, the queue waits for nothing. At the end of the
-// process each remaining queue is stopped in the same way, before libraries and static objects are
-// destroyed.
+// Releasing the last handle waits for the work that was started, because readbacks write the
+// caller's memory; submissions that still wait for semaphores fail. If the last handle is released
+// by a host call, or by a callback of a semaphore that the queue signals, nothing is waited for. At
+// the end of the process each remaining queue is stopped in the same way, before libraries and
+// static objects are destroyed.
 class Queue {
  public:
-  // Unavailable if the process can have no more threads.
+  // Unavailable if the process cannot create more threads.
   static Result<std::shared_ptr<Queue>> create(std::shared_ptr<const DeviceInfo> device_info,
                                                std::unique_ptr<QueueBackend> backend,
                                                std::shared_ptr<Profile> profile = {});
@@ -101,31 +103,33 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  // The number of submissions that are not complete; each part between host calls counts.
+  // The number of incomplete submissions; host calls divide a submission into parts that count
+  // separately.
   std::uint64_t backlog() const;
 
-  // Hands over finished command buffers; keeps them and the semaphores until they have run.
-  // InvalidArgument: null, not finished, of another device, submitted before and not reusable, a
-  // table that does not fit. Unavailable: the process is about to end. A later error fails the
-  // semaphores to be signaled, and wait_idle returns it.
+  // Submits finished command buffers; keeps them and the semaphores alive until they have run.
+  // InvalidArgument: a command buffer that is null, not finished, of another device, or submitted
+  // before and not reusable; a table that does not fit. Unavailable: the process is about to end. A
+  // later error fails the semaphores in `signals`, and wait_idle() returns it.
   Status submit(Submission submission);
   Status submit(std::shared_ptr<const CommandBuffer> commands);
 
-  // Submits and waits for the submission. Returns its error, which wait_idle then does not; else,
-  // like wait_idle, the first error of earlier work. InvalidArgument as for submit and wait_idle.
+  // Submits and waits for the submission. Returns its error, which wait_idle() then does not
+  // return; otherwise, like wait_idle(), the first error of earlier work. InvalidArgument as for
+  // submit() and wait_idle().
   Status run(Submission submission);
 
   // Waits for everything submitted before the call. Returns the first error since the last call,
-  // once: the queue can be used again. DeadlineExceeded. InvalidArgument if the queue would wait
-  // for itself (runs_on_calling_thread). A wait with a deadline polls at first; a driver's call
-  // that blocks may make it late.
+  // only once, after which the queue can be used again. Other errors are DeadlineExceeded, and
+  // InvalidArgument if the queue would wait for itself (runs_on_calling_thread). A wait with a
+  // deadline polls at first; a blocking call of the driver may delay its return.
   Status wait_idle(Deadline deadline = {});
 
-  // Whether everything submitted is complete; does not wait. wait_idle returns the errors.
+  // Whether everything submitted is complete; does not wait. wait_idle() returns the errors.
   bool is_idle() const;
 
   // Whether the calling thread is in a host call of this queue, or in a callback of a semaphore
-  // that it signals: later submissions do not proceed until that returns.
+  // that it signals. Later submissions do not proceed until that returns.
   bool runs_on_calling_thread() const;
 
   const DeviceInfo& device_info() const { return *device_info_; }

@@ -1,15 +1,15 @@
 // The recorded form of a command buffer: a list of segments that a driver walks at submission.
 //
-// Segments are checked when they are recorded, and tables of bindings when they are submitted: a
-// driver may rely on ranges and regions that fit, on objects of its own device, and on arguments
-// that match their kernel. Objects are named by plain pointers: the command buffer, or the table of
-// the submission, keeps them. Parts of buffers (subspans) are resolved: a segment names the buffer
-// that has the memory, and an offset there.
+// Segments are checked when they are recorded, and tables of bindings when they are submitted.
+// Drivers may therefore assume that ranges and regions are in bounds, that objects belong to their
+// device, and that arguments match their kernel. Segments refer to objects by plain pointers; the
+// command buffer, or the table of the submission, keeps the objects alive. Subspans of buffers are
+// resolved: a segment refers to the buffer that owns the memory, with an offset.
 //
-// Segments between two barriers may run in any order, or at the same time, as none of them touches
-// memory that another writes; if one of them fails, others may have run or not. A host call runs
-// alone, after everything before it and before everything after it; the queue makes it, and gives
-// drivers the segments in between. A command buffer runs after the one before it.
+// Segments between two barriers may run in any order or concurrently, as none of them touches
+// memory that another writes. If one of them fails, others may or may not have run. A host call
+// runs by itself, after everything before it and before everything after it; the queue makes the
+// call, and drivers receive the segments in between. Command buffers run one after another.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ namespace texloom::hal {
 
 struct BoundBuffer {
   BoundBuffer() = default;
-  // All bytes of the buffer from the offset on, which may be none.
+  // All bytes of the buffer from the offset on, possibly none.
   BoundBuffer(const Buffer* bound, std::uint64_t at)
       : BoundBuffer(bound, at, bound == nullptr || at > bound->bytes() ? 0 : bound->bytes() - at) {}
   BoundBuffer(const Buffer* bound, std::uint64_t at, std::uint64_t size)
@@ -48,14 +48,14 @@ struct BoundTexture {
 };
 
 using BoundMemory = std::variant<BoundBuffer, BoundTexture>;
-// BindingSlot: the entry of the submission's table.
+// A BindingSlot refers to an entry of the submission's table.
 using SegmentBinding = std::variant<BoundBuffer, BoundTexture, BindingSlot>;
 
-// The memory of a binding. `table` has passed the queue's checks.
+// Returns the memory of a binding. `table` has passed the queue's checks.
 BoundMemory resolve(const SegmentBinding& binding, std::span<const Binding> table);
 BoundBuffer buffer_of(const BindingSlot& slot, std::span<const Binding> table);
 BoundTexture texture_of(const BindingSlot& slot, std::span<const Binding> table);
-// The same for a binding that is known to be a buffer, or a texture.
+// Like resolve(), for a binding that is known to be a buffer or a texture.
 inline BoundBuffer resolve_buffer(const SegmentBinding& binding, std::span<const Binding> table) {
   const auto* buffer = std::get_if<BoundBuffer>(&binding);
   return buffer != nullptr ? *buffer : buffer_of(std::get<BindingSlot>(binding), table);
@@ -64,7 +64,7 @@ inline BoundTexture resolve_texture(const SegmentBinding& binding, std::span<con
   const auto* texture = std::get_if<BoundTexture>(&binding);
   return texture != nullptr ? *texture : texture_of(std::get<BindingSlot>(binding), table);
 }
-// Turns a part of a buffer into a place in the buffer that has the memory. Not null.
+// Translates a place in a subspan to the buffer that owns the memory. `place.buffer` is not null.
 inline BoundBuffer root(const BoundBuffer& place) {
   return {&place.buffer->root(), place.buffer->base_offset() + place.offset, place.bytes};
 }
@@ -84,19 +84,19 @@ struct DispatchSegment {
   std::array<std::uint32_t, 3> groups = {1, 1, 1};  // none is zero
 };
 
-// The numbers of groups are read from a buffer when the command runs: three uint32 at a multiple of
-// 4 bytes. Nothing runs if one of them is zero.
+// A dispatch whose numbers of groups are read from a buffer when it runs: three uint32 values at a
+// multiple of 4 bytes. Nothing runs if one of them is zero.
 struct IndirectDispatchSegment {
   KernelCall call;
   SegmentBinding groups;  // a buffer, or a slot with one
 };
 
-// Byte i of the range becomes pattern[i % 4]: shorter patterns are repeated.
+// Sets byte i of the range to pattern[i % 4]; shorter patterns have been repeated.
 struct FillSegment {
   BoundBuffer target;
   std::uint64_t bytes = 0;
   std::array<std::byte, 4> pattern = {};
-  std::uint32_t pattern_bytes = 4;  // what was asked for: 1, 2 or 4
+  std::uint32_t pattern_bytes = 4;  // of the recorded pattern: 1, 2 or 4
 };
 
 // Host to buffer. The command buffer owns the host memory, or borrows it.
@@ -122,7 +122,7 @@ struct BufferTextureRegion {
   Offset2D origin = {};             // in the texture
   Extent2D extent = {};             // in texels
   std::uint64_t buffer_offset = 0;  // bytes, of the first texel
-  std::uint64_t row_pitch = 0;      // bytes from row to row; 0 stands for rows without gaps
+  std::uint64_t row_pitch = 0;      // bytes from row to row; 0 means rows without gaps
 };
 
 struct CopyBufferToTextureSegment {
@@ -149,12 +149,12 @@ struct CopyTextureSegment {
 struct NativeArgument {
   SegmentBinding memory;
   Access access = Access::Read;
-  std::uint64_t bytes = 0;  // of a buffer, from the offset; 0: all that is bound
-  Extent2D extent = {};     // of a texture, from the origin; without: all from the origin on
+  std::uint64_t bytes = 0;  // of a buffer, from the offset; 0: everything that is bound
+  Extent2D extent = {};     // of a texture, from the origin; {}: everything from the origin on
 };
 
-// The argument of a native command's function. The header native.h of the driver says what
-// `handles` points to.
+// The argument of a native command's function. The driver's native.h declares what `handles` points
+// to.
 struct NativeCommands {
   std::string_view driver;              // Driver::name()
   const void* handles = nullptr;        // valid during the call
@@ -162,8 +162,7 @@ struct NativeCommands {
 };
 using EncodeNative = std::function<Status(const NativeCommands&)>;
 
-// Commands that a function gives to the device through the driver's native handles, in the middle
-// of a submission.
+// Calls a function that gives its own commands to the device through the driver's native handles.
 struct NativeSegment {
   std::span<const NativeArgument> arguments;
   const EncodeNative* encode = nullptr;
@@ -186,27 +185,27 @@ constexpr MemoryScope operator|(MemoryScope a, MemoryScope b) {
   return static_cast<MemoryScope>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
 }
 
-// Memory that commands before a barrier touch: one entry for each object, with the range or the
-// rectangle that holds all of their accesses. Views are memory of their buffer, and a slot is
-// whatever the table has there.
+// Memory that commands before a barrier touch: one entry per object, with the range or rectangle
+// that contains all of their accesses. Views count as memory of their buffer, and a slot as
+// whatever the table binds to it.
 struct BarrierResource {
   SegmentBinding memory;
   Extent2D extent = {};     // of a texture, from the origin
-  bool is_written = false;  // else only read
+  bool is_written = false;  // otherwise only read
 };
 
-// Commands after it run when all commands before it are complete, and see what they wrote.
+// A barrier: later commands run when all earlier ones are complete, and see what they wrote.
 //
-// Later commands may depend on every command since the previous barrier. So a driver may restrict a
-// native barrier to the kinds of commands, the kinds of memory or the resources that are named
+// Later commands may depend on any command since the previous barrier. A driver may therefore
+// restrict a native barrier to the kinds of commands, the kinds of memory or the resources listed
 // here, but not to those that the next command uses.
 struct BarrierSegment {
-  CommandKinds commands = CommandKinds::All;   // since the barrier before
-  MemoryScope memory = MemoryScope::All;       // that these touch
-  std::span<const BarrierResource> resources;  // that these touch; empty: unknown, so all memory
+  CommandKinds commands = CommandKinds::All;   // since the previous barrier
+  MemoryScope memory = MemoryScope::All;       // touched by them
+  std::span<const BarrierResource> resources;  // touched by them; empty: unknown, so all memory
 };
 
-// An error ends the submission: later commands do not run.
+// Calls a function on the host. If it fails, later commands of the submission do not run.
 struct HostCallSegment {
   const std::function<Status()>* call = nullptr;
 };
@@ -219,25 +218,27 @@ using Segment = std::variant<DispatchSegment, IndirectDispatchSegment, FillSegme
 // The call of a dispatch, direct or indirect; null for other segments.
 const KernelCall* call_of(const Segment& segment);
 
-// The memory that a kernel touches from a bound place on: as much as its parameter declares, or all
-// that is bound if it declares nothing. The extent begins at the place's origin, or at (0, 0).
+// The amount of memory that a kernel touches from a bound place on: as much as its parameter
+// declares, or everything that is bound if it declares nothing. The extent begins at the place's
+// origin, or at (0, 0).
 inline std::uint64_t touched_bytes(const BufferParam& param, const BoundBuffer& place) {
   return param.min_bytes != 0 ? param.min_bytes : place.bytes;
 }
 Extent2D touched_extent(const TextureParam& param, const BoundTexture& place);
-// The same for an argument of a native command. It is not larger than the bound memory.
+// Like touched_bytes() above, for an argument of a native command. Not larger than the bound
+// memory.
 std::uint64_t touched_bytes(const NativeArgument& argument, const BoundBuffer& place);
 Extent2D touched_extent(const NativeArgument& argument, const BoundTexture& place);
 
-// "dispatch", "copy_buffer", …: the name of the command that records it.
+// The name of the command that records the segment: "dispatch", "copy_buffer", …
 std::string_view name_of(const Segment& segment);
-// Its name in a profile: that of the kernel, or of the command.
+// The segment's name in a profile: the name of the kernel or of the command.
 std::string label_of(const Segment& segment);
-// The bytes that it reads and writes, each range once: as many as the parameters of a kernel
-// declare, or all that are bound if they declare nothing.
+// The number of bytes that the segment reads and writes, each range counted once: as many as the
+// parameters of a kernel declare, or everything that is bound if they declare nothing.
 std::uint64_t bytes_of(const Segment& segment, std::span<const Binding> table);
 
-// Segments in the order of recording, in an arena.
+// A list of segments in the order of recording, allocated in an arena.
 class SegmentList {
   struct Node {
     template <typename Kind>
@@ -282,7 +283,7 @@ class SegmentList {
   const Segment& front() const { return first_->segment; }
   const Segment& back() const { return last_->segment; }
 
-  // The arena (internal/recording/arena.h) keeps the segments.
+  // The arena (internal/recording/arena.h) owns the segments.
   template <typename Arena, typename Kind>
   void append(Arena& arena, const Kind& segment) {
     Node* node = arena.template make<Node>(segment);
@@ -297,7 +298,7 @@ class SegmentList {
   std::size_t size_ = 0;
 };
 
-// Segments of one command buffer without a host call, and the table of the submission.
+// Consecutive segments of one command buffer without a host call, with the submission's table.
 class CommandRange {
  public:
   CommandRange(SegmentList::Iterator begin, SegmentList::Iterator end,

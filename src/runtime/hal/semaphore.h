@@ -1,9 +1,9 @@
-// Timeline semaphores: values that only increase, and that order work of queues and of the host.
+// Timeline semaphores: order the work of queues and of the host by values that only increase.
 //
-// Work that must follow other work waits until a semaphore has reached a value; the other work
-// signals that value when it is complete. A wait may be submitted before anything that signals it.
-// A semaphore that fails keeps its error forever: everything that waits for it, now or later, gets
-// that error instead, so errors spread along dependencies.
+// Work that must follow other work waits until a semaphore reaches a value; the other work signals
+// that value when it is complete. A wait may be submitted before anything that signals it. A
+// semaphore that fails keeps its error forever: everything that waits for it, now or later, gets
+// that error, so errors propagate along dependencies.
 //
 // The semantics are those of Vulkan's timeline semaphores (Vulkan 1.2, section 7.4), plus failure.
 #pragma once
@@ -26,15 +26,15 @@
 
 namespace texloom::hal {
 
-// When a wait gives up; never without a value.
+// The time at which a wait gives up; without a value it never does.
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 Deadline after(std::chrono::nanoseconds time);
 
 struct SemaphoreDesc {
-  std::uint64_t value = 0;  // at first
+  std::uint64_t value = 0;  // the initial value
 };
 
-// A native object that carries a timeline from one API or process to another.
+// The kinds of native objects that share a timeline between APIs or processes.
 enum class ExternalSemaphoreKind : std::uint8_t {
   OpaqueFd,     // Vulkan's VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT
   SharedEvent,  // Metal's MTLSharedEvent
@@ -44,7 +44,7 @@ std::string_view to_string(ExternalSemaphoreKind kind);
 
 struct ExternalSemaphore {
   ExternalSemaphoreKind kind = ExternalSemaphoreKind::OpaqueFd;
-  int fd = -1;                        // OpaqueFd: owned by whoever holds this; an import takes it
+  int fd = -1;                        // OpaqueFd: owned by the holder; an import takes ownership
   std::shared_ptr<void> object = {};  // SharedEvent: the native object, retained
 };
 
@@ -58,13 +58,13 @@ class SemaphoreBackend {
   SemaphoreBackend(const SemaphoreBackend&) = delete;
   SemaphoreBackend& operator=(const SemaphoreBackend&) = delete;
 
-  // Called once, before anything else. An imported timeline calls Semaphore::signal() as the native
-  // one rises, for as long as the semaphore lives.
+  // Called once, before anything else. The backend of an imported timeline calls
+  // Semaphore::signal() whenever the native timeline rises, as long as the semaphore lives.
   virtual void attach(const std::weak_ptr<Semaphore>& semaphore) { static_cast<void>(semaphore); }
-  // The host knows that the value is reached: signaled by the host, or by work of the device that
-  // is complete. Two threads may report two values in either order.
+  // Called when the host knows that the value is reached: the host has signaled it, or completed
+  // device work has. Different threads may report values in any order.
   virtual void reached(std::uint64_t value) { static_cast<void>(value); }
-  // The semaphore has failed: no work of the device may wait for it any longer.
+  // Called when the semaphore has failed: no work of the device may wait for it any longer.
   virtual void failed() {}
   // Unimplemented unless the driver knows the kind.
   virtual Result<ExternalSemaphore> export_as(ExternalSemaphoreKind kind);
@@ -73,11 +73,13 @@ class SemaphoreBackend {
   SemaphoreBackend() = default;
 };
 
-// Made by Device::create_semaphore. Queues of any device may wait for it and signal it: the devices
-// do so themselves where the driver can, else the host does. Thread safe. Whoever waits keeps it.
+// A timeline semaphore, made by Device::create_semaphore. Queues of any device may wait for it and
+// signal it; the devices do so themselves if the driver supports it, otherwise the host does.
+// Thread safe. Whoever waits for it keeps it alive.
 class Semaphore {
  public:
-  // For devices, and for what has none. Both pointers may be null: then it is the host's alone.
+  // Called by devices, and for semaphores without a device. Both pointers may be null; then only
+  // the host waits and signals.
   static std::shared_ptr<Semaphore> create(const SemaphoreDesc& desc = {},
                                            std::shared_ptr<const DeviceInfo> device_info = {},
                                            std::unique_ptr<SemaphoreBackend> backend = {});
@@ -88,37 +90,38 @@ class Semaphore {
   // The value it has reached, or the error it failed with.
   Result<std::uint64_t> value() const;
 
-  // Raises it. InvalidArgument unless the value exceeds the present one, which then stays; the
-  // semaphore's own error if it has failed.
+  // Raises the semaphore to the value. InvalidArgument, without a change, unless the value exceeds
+  // the current one; the semaphore's own error if it has failed.
   Status signal(std::uint64_t value);
 
-  // The first error counts. InvalidArgument for a status that is not an error.
+  // Makes the semaphore fail; only the first error counts. InvalidArgument if the status is not an
+  // error.
   Status fail(const Status& error);
 
   // Waits until the value is reached. DeadlineExceeded, or the semaphore's error.
   Status wait(std::uint64_t value, Deadline deadline = {});
 
   // Calls `callback` once: with success when the value is reached, with the error when the
-  // semaphore fails. If either has happened, it is called before this returns, else by the thread
-  // that signals or fails, in the order of values. It may use this semaphore, but must not wait.
-  // The number is for cancel().
+  // semaphore fails. If either has already happened, the callback is called before this returns;
+  // otherwise by the thread that signals the semaphore or makes it fail, in the order of values. It
+  // may use this semaphore, but must not wait for it. Returns a number for cancel().
   using Callback = std::function<void(const Status&)>;
   std::uint64_t when_reached(std::uint64_t value, Callback callback);
-  // Forgets a callback. False if it was called, or is being called.
+  // Removes a callback. False if it has been called, or is being called.
   bool cancel(std::uint64_t number);
 
-  // The timeline as another API's object. Unimplemented unless the driver can.
+  // Exports the timeline as another API's object. Unimplemented unless the driver supports it.
   Result<ExternalSemaphore> export_as(ExternalSemaphoreKind kind) const;
 
-  // The device that made it; null if it is the host's alone.
+  // The device that made it; null if only the host uses it.
   const DeviceInfo* device_info() const { return device_info_.get(); }
   // For the driver of that device; null if the driver keeps nothing.
   SemaphoreBackend* backend() const { return backend_.get(); }
 
-  // For queues: says that a device has been given work that will signal the value, unless it fails.
+  // For queues: records that a device has received work that will signal the value unless it fails.
   void schedule(std::uint64_t value);
-  // For queues: calls `callback` once when such work has been given to a device, like
-  // when_reached(); never if the value is reached, or the semaphore fails, before.
+  // For queues: like when_reached(), but calls `callback` once when a device has received such
+  // work. It is never called if the value is reached, or the semaphore fails, before that.
   std::uint64_t when_scheduled(std::uint64_t value, Callback callback);
 
  private:
@@ -132,7 +135,7 @@ class Semaphore {
   std::shared_ptr<const DeviceInfo> device_info_;  // may be null
   std::unique_ptr<SemaphoreBackend> backend_;      // may be null
 
-  mutable std::mutex mutex_;  // guards all below; callbacks and the backend are called without it
+  mutable std::mutex mutex_;  // guards all below; not held while callbacks or the backend run
   std::uint64_t value_;
   std::uint64_t scheduled_ = 0;
   Status error_;
@@ -140,17 +143,17 @@ class Semaphore {
   std::uint64_t next_number_ = 0;
 };
 
-// A value that a semaphore is to reach.
+// A semaphore and the value that it is to reach.
 struct TimelinePoint {
   std::shared_ptr<Semaphore> semaphore;
   std::uint64_t value = 0;
 };
 
-// Waits for all of them; returns at once with the first error of those that fail. InvalidArgument
-// if a semaphore is null; DeadlineExceeded. Success if there are none.
+// Waits for all points. Success if there are none. Returns immediately with the first error if a
+// semaphore fails. Other errors are DeadlineExceeded, and InvalidArgument if a semaphore is null.
 Status wait_all(std::span<const TimelinePoint> points, Deadline deadline = {});
-// Waits for one of them and returns its index in `points`, the first that is reached; or the error
-// of the first that has failed. InvalidArgument if there are none.
+// Waits for any of the points. Returns the index of the first that is reached, or the error of the
+// first that has failed. InvalidArgument if there are none.
 Result<std::size_t> wait_any(std::span<const TimelinePoint> points, Deadline deadline = {});
 
 }  // namespace texloom::hal

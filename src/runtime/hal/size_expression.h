@@ -1,5 +1,5 @@
-// Integers that are only known at the call, or in the loops around it: extents, grids, and
-// expressions of them.
+// Integer expressions for extents and grids whose values are known only at the call, or in the
+// loops around it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace texloom::hal {
 
-using LoopValues = std::map<std::uint32_t, std::int64_t>;  // by slot, of the loops around
+using LoopValues = std::map<std::uint32_t, std::int64_t>;  // by slot, of the enclosing loops
 
 // Integer arithmetic on constants, symbols (identified by numbers) and loop variables (identified
 // by slots). Plain data.
@@ -38,33 +38,34 @@ class Size {
   static Size loop_variable(std::uint32_t slot);
   static Size of(Op op, const Size& a, const Size& b);
 
-  // The number, if it depends on nothing.
+  // The value, if it depends on no symbol and no loop variable.
   std::optional<std::int64_t> constant() const;
 
-  // All symbols in it have smaller numbers.
+  // One more than the largest symbol number in the expression; 0 if there are no symbols.
   std::size_t symbol_count() const;
   // The slots of the loop variables in it, in order of appearance.
   std::vector<std::uint32_t> loop_slots() const;
 
-  // With the values of the symbols, and of the loop variables by slot. InvalidArgument: a division
-  // by zero, a number beyond 64 bits, or an unknown symbol or loop variable.
+  // The value for these values of the symbols, by number, and of the loop variables, by slot.
+  // InvalidArgument: a division by zero, a value beyond 64 bits, or an unknown symbol or loop
+  // variable.
   Result<std::int64_t> at(std::span<const std::int64_t> symbols,
                           const LoopValues& variables = {}) const;
-  // The same with numbers for the symbols: a constant, unless loop variables are in it. Fails like
-  // at().
+  // The expression with values substituted for the symbols: a constant unless it has loop
+  // variables. Fails like at().
   Result<Size> with_symbols(std::span<const std::int64_t> symbols) const;
 
-  // The number of the only symbol that is not `known`, if this consists of sums, differences and
-  // products in which it occurs once.
+  // The number of the only symbol that is not `known`, if the expression consists of sums,
+  // differences and products in which that symbol occurs once.
   std::optional<std::uint32_t> solvable_symbol(const std::vector<bool>& known) const;
 
-  // "n + 2"; symbols by these names.
+  // The expression as text, such as "n + 2"; `names` are those of the symbols.
   std::string text(std::span<const std::string> names) const;
 
   bool operator==(const Size&) const = default;
 
  private:
-  // Operands before operators, which take the two results before them.
+  // Steps in postfix order: an operator combines the last two results.
   struct Step {
     Op op = Op::Constant;
     std::int64_t value = 0;  // of a constant; the number of a symbol; the slot of a loop variable

@@ -18,23 +18,23 @@ struct TextureDesc {
   TexelFormat format = TexelFormat::Rgba32Float;
   TextureUsage usage = TextureUsage::All;
   TextureKind kind = TextureKind::Image2D;  // others are Unimplemented
-  std::uint32_t layers = 1;                 // of Image2DArray; else 1
-  // Others are Unimplemented. A view is of its buffer's kind, whatever this says.
+  std::uint32_t layers = 1;                 // for Image2DArray; otherwise 1
+  // Others are Unimplemented. A view has its buffer's memory kind, whatever this says.
   MemoryKind memory = MemoryKind::Device;
   bool operator==(const TextureDesc&) const = default;
 };
 
-// The part of a buffer whose bytes a texture's texels are.
+// The part of a buffer that a texture is a view over.
 struct TextureBacking {
-  std::shared_ptr<Buffer> buffer;  // one that has memory of its own: Buffer::root()
+  std::shared_ptr<Buffer> buffer;  // a root (Buffer::root())
   std::uint64_t offset = 0;        // bytes; of the first texel
   std::uint64_t row_pitch = 0;     // bytes from row to row
-  std::uint64_t bytes = 0;         // whole rows, each as long as the pitch
+  std::uint64_t bytes = 0;         // of whole rows, each as long as the pitch
 };
 
-// Made by Allocator; its contents are undefined at first, or those of the buffer that it is a view
-// over. Several tensors may live in one texture, each at an origin of its own. Ownership and
-// threads: as for Buffer.
+// A two-dimensional image, made by Allocator. Its contents are initially undefined, or those of the
+// buffer that it is a view over. Several tensors may share one texture, each at its own origin.
+// Ownership and thread safety are as for Buffer.
 class Texture : public Resident {
  public:
   virtual ~Texture() = default;
@@ -45,7 +45,7 @@ class Texture : public Resident {
   Extent2D extent() const { return desc_.extent; }
   TexelFormat format() const { return desc_.format; }
   const DeviceInfo& device_info() const { return *device_info_; }
-  // Null where it has memory of its own.
+  // Null if the texture owns its memory.
   const TextureBacking* backing() const { return backing_ ? &*backing_ : nullptr; }
 
  protected:
@@ -59,7 +59,7 @@ class Texture : public Resident {
 
   std::shared_ptr<const DeviceInfo> device_info_;
   TextureDesc desc_;
-  // The driver's part of an object is destroyed before these are.
+  // Destroyed after the driver's part of the object.
   std::optional<TextureBacking> backing_;
   MemoryCharge charge_;
 };

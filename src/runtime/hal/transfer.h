@@ -1,7 +1,7 @@
-// Blocking transfers: each call submits to the device's queue and waits for it. For the edges of a
-// program; inside, record copies into command buffers.
+// Blocking transfers: each call submits to the device's queue and waits for it. Use them at the
+// start and the end of a program; in between, record copies into command buffers.
 //
-// Thread safe if the host memory is the caller's own. Errors are those of recording and of the
+// Thread safe if no other thread uses the host memory. Errors are those of recording and of the
 // queue; the latter may come from earlier work.
 #pragma once
 
@@ -28,8 +28,8 @@ struct TextureRegion {
   Extent2D extent = {};
 };
 
-// Host rows lie one after the other without gaps; `data` has exactly the region's bytes. Goes
-// through a staging buffer of at most kStagingBytes (or one row).
+// The host's rows are contiguous: `data` has exactly the bytes of the region. Transfers use a
+// staging buffer of at most kStagingBytes, or of one row if that is larger.
 inline constexpr std::uint64_t kStagingBytes = std::uint64_t{64} << 20;
 Status write_texture(Device& device, const std::shared_ptr<Texture>& target,
                      const TextureRegion& region, std::span<const std::byte> data);

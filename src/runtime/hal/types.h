@@ -1,4 +1,4 @@
-// The small values of the HAL: element types, texel formats, extents, access and usage.
+// The HAL's value types: element types, texel formats, extents, access and usage.
 //
 // Extents and origins of textures are in texels (x to the right, y downwards); sizes, offsets and
 // pitches of memory are in bytes. A texel is always four channels (RGBA).
@@ -33,8 +33,8 @@ std::uint32_t byte_size(ElementType type);
 std::string_view to_string(ElementType type);
 std::optional<ElementType> element_type_from_name(std::string_view name);
 
-// Four channels of one type. Kernels read and write integer formats as integers, and the normalized
-// ones (Unorm) as floats: the stored number divided by the largest of its type, so 0 to 1.
+// Four channels of one type. Kernels read and write integer formats as integers, and normalized
+// formats (Unorm) as floats from 0 to 1: the stored number divided by the largest of its type.
 enum class TexelFormat : std::uint8_t {
   Rgba8Int,
   Rgba8UInt,
@@ -54,10 +54,10 @@ inline constexpr std::array kAllTexelFormats = {TexelFormat::Rgba8Int,    TexelF
                                                 TexelFormat::Rgba8Unorm,  TexelFormat::Rgba16Unorm};
 
 std::uint32_t bytes_per_texel(TexelFormat format);
-// The type a channel is stored as: an unsigned integer for the normalized formats.
+// The type in which a channel is stored: an unsigned integer for normalized formats.
 ElementType channel_type(TexelFormat format);
 bool is_normalized(TexelFormat format);
-// The format whose channels are read as the type they are stored as; never a normalized one.
+// The format whose channels are both stored and read as this type; never a normalized one.
 std::optional<TexelFormat> texel_format_of(ElementType channel);
 // "rgba32float"
 std::string_view to_string(TexelFormat format);
@@ -69,7 +69,7 @@ struct Extent2D {
 };
 // "1024x32 texels"
 std::string to_string(Extent2D extent);
-// The bytes of so many texels, without gaps between rows.
+// The size of an image in bytes, without gaps between rows.
 std::uint64_t byte_size(Extent2D extent, TexelFormat format);
 
 struct Offset2D {
@@ -80,22 +80,22 @@ struct Offset2D {
 // "(3, 0)"
 std::string to_string(Offset2D offset);
 
-// The kinds of images that kernels know. Drivers can make only Image2D so far, and refuse others as
-// Unimplemented.
+// The kinds of images that kernels can use. Drivers support only Image2D so far, and refuse others
+// with Unimplemented.
 enum class TextureKind : std::uint8_t {
   Image2D,
   Image2DArray,   // several layers of one extent
-  Image1DBuffer,  // the texels of a buffer, one row of them
+  Image1DBuffer,  // one row of texels in a buffer
 };
 // "a 2-D image"
 std::string_view to_string(TextureKind kind);
 
-// Where the memory of a buffer is, and how the host accesses it; MemoryKindInfo (device_info.h)
-// says which kinds a device has, and their properties there.
+// Where the memory of a buffer is, and how the host accesses it. MemoryKindInfo (device_info.h)
+// gives the kinds that a device has and their properties.
 enum class MemoryKind : std::uint8_t {
-  Device,   // for the device alone (Metal: private)
-  Shared,   // one memory that both sides access (Metal: shared)
-  Managed,  // the device's, with a copy for the host while it is mapped (Metal: managed)
+  Device,   // only the device accesses it (Metal: private)
+  Shared,   // the host and the device access the same memory (Metal: shared)
+  Managed,  // device memory, with a copy for the host while it is mapped (Metal: managed)
 };
 inline constexpr std::array kAllMemoryKinds = {MemoryKind::Device, MemoryKind::Shared,
                                                MemoryKind::Managed};
@@ -124,14 +124,14 @@ std::string_view to_string(Access access);
 inline bool reads(Access access) { return access != Access::Write; }
 inline bool writes(Access access) { return access != Access::Read; }
 
-// The uses that a buffer or a texture is made for. A driver may place memory accordingly; other
+// The uses for which a buffer or a texture is created. A driver may place memory accordingly; other
 // uses are refused.
 enum class BufferUsage : std::uint32_t {
   Storage = 1,     // read and written by kernels
   CopySource = 2,  // read by copies and readbacks
   CopyTarget = 4,  // written by fills, copies and updates
-  Indirect = 8,    // holds the numbers of groups of indirect dispatches
-  View = 16,       // textures may be views over it
+  Indirect = 8,    // read as the numbers of groups of indirect dispatches
+  View = 16,       // viewed by textures
   All = 31,
 };
 enum class TextureUsage : std::uint32_t {

@@ -2,7 +2,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 Exprs array_extents(const Schedule& schedule) {
   Exprs extents;

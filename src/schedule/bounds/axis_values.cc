@@ -12,11 +12,12 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// The points an axis runs over, those past its end included: int32 like all indices.
+// The number of points of an axis, including those past its end. It must fit int32, like all
+// indices.
 int64_t checked_product(const Stage& stage, const IterVar& axis, int64_t a, int64_t b) {
   const int128 points = static_cast<int128>(a) * b;
   if (points <= std::numeric_limits<int32_t>::max()) return static_cast<int64_t>(points);
@@ -30,14 +31,14 @@ Expr checked_product(const Stage& stage, const IterVar& axis, const Expr& a, con
   return make_int(checked_product(stage, axis, *x, *y));
 }
 
-// The number of parts of that size in the axis.
+// The number of parts of this size in the axis.
 Expr parts_of(const Stage& stage, const IterVar& axis, const Expr& extent, int64_t size) {
   if (const int64_t* value = int_value(extent)) {
     const int64_t parts = *value / size + (*value % size != 0 ? 1 : 0);
     checked_product(stage, axis, size, parts);
     return make_int(parts);
   }
-  checked_product(stage, axis, size, 2);  // extents are up to 2^30, and are rounded up to parts
+  checked_product(stage, axis, size, 2);  // extents are up to 2^30, rounded up to parts
   return arith::simplify(floordiv(extent + (size - 1), size));
 }
 
@@ -92,8 +93,8 @@ namespace {
 
 constexpr uint32_t kMostParts = 1 << 13;  // of an index
 
-// outer * extent + inner; or x where these are x / extent and x % extent, so that splitting and
-// fusing by turns does not double the expression each time.
+// outer * extent + inner; or x if these are x / extent and x % extent, so that alternating splits
+// and fusions do not double the expression each time.
 Expr joined(const Stage& stage, const IterVar& axis, const Expr& outer, const Expr& extent,
             const Expr& inner) {
   const auto *quotient = as<Binary>(outer), *rest = as<Binary>(inner);
@@ -108,15 +109,15 @@ Expr joined(const Stage& stage, const IterVar& axis, const Expr& outer, const Ex
        kMostParts);
 }
 
-// `past_end` is given an axis that a split does not divide, its extent, and its value, which may be
-// changed.
+// Calls `past_end` with each axis that a split does not divide, its extent, and its value, which it
+// may change.
 void add_values(const Stage& stage, const AxisExtents& extents, AxisValues& values,
                 FunctionRef<void(const IterVar&, const Expr&, Expr&)> past_end) {
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
     if (const auto* fuse = std::get_if<FuseRelation>(&*r)) {
       const Expr &inner = extents.at(fuse->inner), fused = values.at(fuse->fused);
       if (is_int(extents.at(fuse->outer), 1)) {
-        // Behind the end, as far as texels reach, it is the inner axis that goes on.
+        // Past the end, up to a whole texel, the inner axis continues.
         values[fuse->outer] = make_int(0, fused->type);
         values[fuse->inner] = fused;
         continue;

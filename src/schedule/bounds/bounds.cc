@@ -16,7 +16,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using arith::Region;
 using arith::RegionMap;
 
@@ -27,7 +27,7 @@ const LeafLoop& StageBounds::loop_of(const IterVar& leaf) const {
 
 namespace {
 
-// The smallest region that holds all of several; none where one is not known.
+// The smallest region that contains several; none if one of them is unknown.
 class JoinedRegion {
  public:
   void add(const std::optional<Region>& region, const arith::Ranges& ranges) {
@@ -41,7 +41,7 @@ class JoinedRegion {
   std::optional<Region> region_;
 };
 
-// The strided region that all reads of one axis have in common.
+// The strided region that all reads of one axis share.
 class StridedReads {
  public:
   void add(std::optional<StridedRegion> region) {
@@ -50,7 +50,7 @@ class StridedReads {
     known_ = known_ && region && same;
     region_ = std::move(region);
   }
-  // Null where they differ.
+  // Null if they differ.
   const StridedRegion* common() const { return known_ && region_ ? &*region_ : nullptr; }
 
  private:
@@ -108,7 +108,7 @@ class Inference {
     own.index.emplace(axis->var, axis->min + loop.var);
   }
 
-  // -- What readers ask for.
+  // -- What readers demand.
 
   static void demand_all(const Exprs& shape, StageBounds& own) {
     own.min.assign(shape.size(), make_int(0));
@@ -117,7 +117,7 @@ class Inference {
     own.strides.resize(shape.size());
   }
 
-  // The row of the step.
+  // Demands the row of the step.
   void demand_row(const Stage& update, const Exprs& shape, StageBounds& own) const {
     demand_all(shape, own);
     const IterVar& axis = schedule_.stage(update.scan).op->scan_axis;
@@ -156,14 +156,15 @@ class Inference {
     }
   }
 
-  // A constant is taken to be less than what only the call tells.
+  // A constant is assumed to be less than an extent known only at the call.
   static bool is_smaller(const Expr& a, const Expr& b) {
     const int64_t *x = int_value(a), *y = int_value(b);
     return x != nullptr && (y == nullptr || *x < *y);
   }
 
-  // Guards what a thread keeps for its only reader like that reader, as far as these guards hold or
-  // fail where the stage stands; whether that are all for whose sake the reader's index is clamped.
+  // Guards a stage in private memory by the clamps of its only reader, except those that depend on
+  // loops that run while the stage's buffer lives. Returns whether these are all clamps of the
+  // reader.
   bool take_over_clamps(const Stage& stage, const std::vector<StageId>& readers,
                         StageBounds& own) const {
     if (scope_of(schedule_, stage.id).memory != MemoryScope::Local || readers.size() != 1 ||
@@ -184,7 +185,7 @@ class Inference {
   }
 
   void add_reads(const Stage& stage, StageId reader, std::vector<AxisReads>& reads) const {
-    // An inlined reader's expression stands in its own readers by now.
+    // An inlined reader's expression has been substituted into its own readers.
     if (schedule_.stage(reader).attachment.kind == AttachKind::Inline) return;
     const RegionMap running = running_loops(stage, reader);
     if (schedule_.stage(reader).op->is_extern()) return add_everything(reads);
@@ -205,7 +206,7 @@ class Inference {
     });
   }
 
-  // A statement may read everything.
+  // Adds whole tensors, since a statement may read everything.
   void add_everything(std::vector<AxisReads>& reads) const {
     for (AxisReads& axis : reads) {
       axis.all.add(std::nullopt, bounds_.ranges);
@@ -234,7 +235,7 @@ class Inference {
     return running;
   }
 
-  // A region as a first index and a number of indices.
+  // Returns a region as a first index and a number of indices.
   std::pair<Expr, Expr> within_shape(std::optional<Region> region, const Expr& shape) const {
     const std::pair<Expr, Expr> all{make_int(0), shape};
     if (!region) return all;
@@ -254,7 +255,7 @@ class Inference {
     return {region->min, make_int(std::max<int64_t>(extent.max, 1))};
   }
 
-  // -- What the loops run over.
+  // -- Extents of loops.
 
   AxisExtents make_loops(const Stage& stage, StageBounds& own) {
     AxisExtents extents;
@@ -274,7 +275,7 @@ class Inference {
     return extents;
   }
 
-  // -- Where in its index space a stage is, given its loop variables.
+  // -- The indices of a stage, given its loop variables.
 
   void derive_indices(const Stage& stage, const Exprs& shape, const AxisExtents& extents,
                       StageBounds& own) {
@@ -313,8 +314,8 @@ class Inference {
     guard(IterKind::Data, own.index.at(stage.op->axes.front()->var) < rows, own);
   }
 
-  // The box of rows that a cache of a state holds may reach as far as the step's own, which other
-  // threads may be writing. Nothing reads those rows of the cache.
+  // The rows in a cache of a state may include the step's own row, which other threads may be
+  // writing. Nothing reads those rows of the cache.
   void guard_rows_of_state(const Stage& stage, StageBounds& own) const {
     const auto* read = stage.scan < 0 ? nullptr : as<TensorRead>(stage.op->body);
     if (read == nullptr || !schedule_.is_state(read->tensor)) return;
@@ -340,7 +341,7 @@ class Inference {
     for (const IterVar& axis : stage.op->reduce_axes) add(axis, axis->min + value.at(axis));
   }
 
-  // Keeps what is not proven.
+  // Adds the guard unless it is proven.
   void guard(IterKind kind, const Expr& condition, StageBounds& own) const {
     const Expr simple = arith::simplify(condition, bounds_.ranges);
     if (is_true(simple)) return;

@@ -9,7 +9,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using arith::LinearSum;
 
 namespace {
@@ -31,7 +31,7 @@ class Limits {
     return ends;
   }
 
-  // Keeps what is known outside the loop: the sum at its least value.
+  // Keeps what is known outside the loop, where the sum has its least value.
   void leave(const LeafLoop& loop) {
     std::vector<LinearSum> outside;
     for (const LinearSum& sum : sums_) {
@@ -66,7 +66,7 @@ class Limits {
     if (!arith::reads_memory(sum, ranges_)) sums_.push_back(std::move(sum));
   }
 
-  // Whether the variable stands inside another term.
+  // Whether the variable occurs inside another term.
   static bool is_hidden(const LinearSum& sum, const Expr& var) {
     return std::any_of(sum.terms.begin(), sum.terms.end(), [&](const arith::LinearTerm& t) {
       return !t.atom.same_as(var) && uses_var(t.atom, var);
@@ -81,7 +81,7 @@ class Limits {
   std::vector<LinearSum> sums_;
 };
 
-// Whether what is attached there is done by one thread alone, or by kernels of their own.
+// Whether everything attached there is computed by one thread only, or by separate kernels.
 bool runs_alone(const Schedule& schedule, const LoopRef& loop) {
   return std::none_of(schedule.order().begin(), schedule.order().end(), [&](StageId id) {
     const Stage& stage = schedule.stage(id);

@@ -7,7 +7,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -15,7 +15,7 @@ bool uses_any(const Expr& e, const arith::RegionMap& running) {
   return any_of(e, [&](const Var& v) { return running.contains(Expr(&v)); });
 }
 
-// Digits in order, those that follow one another joined; nothing where two give one offset.
+// Sorts digits and joins those that follow one another; nullopt if two give the same offset.
 std::optional<StridedAxis> axis_of(std::vector<StridedAxis::Digit> digits) {
   std::sort(digits.begin(), digits.end(),
             [](const auto& a, const auto& b) { return a.stride < b.stride; });

@@ -40,7 +40,7 @@ class StridedAxis {
 };
 
 struct StridedRegion {
-  ir::arith::LinearSum min;  // of variables that stand still
+  ir::arith::LinearSum min;  // over the fixed variables
   StridedAxis axis;
 };
 

@@ -6,7 +6,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -32,8 +32,8 @@ bool has_pattern(const Operation& op, InlinePattern pattern) {
   return holds;
 }
 
-// Whether an intrinsic computes the stage, or reads it: with the stage's expression in its loops it
-// would stand for something else.
+// Whether an intrinsic computes the stage or reads it. Inlining the stage would change the loops
+// that the intrinsic has to match.
 bool concerns_intrinsic(const Schedule& schedule, const Stage& stage) {
   const std::vector<StageId> readers = schedule.readers_of(stage.id);
   return stage.is_tensorized() || std::any_of(readers.begin(), readers.end(), [&](StageId reader) {

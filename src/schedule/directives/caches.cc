@@ -11,7 +11,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -46,8 +46,8 @@ bool has_own_axes(const Stage& stage) {
          unit_axes(stage).empty();
 }
 
-// The loops over data, each an axis. Points that a split adds to its axis are left out of a
-// reduction, and zero elsewhere: nothing reads them.
+// One axis for each data loop. Points that a split adds to its axis are excluded from a reduction,
+// and zero elsewhere: nothing reads them.
 CacheAxes axes_of_loops(const Schedule& schedule, const Stage& stage, const SourceLocation& where) {
   AxisExtents extents;
   AxisValues inside, places;
@@ -105,7 +105,7 @@ CacheAxes cache_axes(const Schedule& schedule, const Stage& stage, const SourceL
   return result;
 }
 
-// A.shared, and where that is there already A.d.shared, A.d.d.shared, ...
+// A.shared or, if that is taken, A.d.shared, A.d.d.shared, ...
 std::string cache_name(const Schedule& schedule, const TensorNode& tensor,
                        const StorageScope& scope) {
   const auto is_taken = [&](const std::string& name) {
@@ -259,7 +259,7 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
   Exprs shape;
   for (const IterVar& axis : loops.axes) shape.push_back(axis->extent);
   Storage storage = parse_storage(scope, layout, shape, old->name, "cache_write", where);
-  // The cache keeps the line of the compute: that is where its expression stands.
+  // The cache keeps the line of the compute, where its expression is.
   const Op compute = make_compute(fmt::format("{}.{}", old->name, to_string(storage.scope)),
                                   old->tag, loops.axes, loops.body, old->location);
   const auto place = std::find(order_.begin(), order_.end(), id);

@@ -1,5 +1,5 @@
-// The directives on loops: split, fuse, reorder, bind, annotations and attachment. Each checks
-// what is wrong in itself.
+// The directives on loops: split, fuse, reorder, bind, annotations and attachment. Each checks its
+// own arguments.
 
 #include <algorithm>
 
@@ -12,11 +12,11 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// i.j.fused; where an axis is split and fused by turns that would be twice as long each time.
+// i.j.fused; just "fused" if that is too long, since alternating splits and fusions double it.
 std::string fused_name(const IterVarNode& outer, const IterVarNode& inner) {
   constexpr size_t kLongestName = 1000;
   const std::string& first = outer.name();
@@ -27,8 +27,8 @@ std::string fused_name(const IterVarNode& outer, const IterVarNode& inner) {
 constexpr std::string_view kTensorizeLast =
     "call tensorize last: split the axis before it, bind the outer part, tensorize the inner one";
 
-// An axis that is split or fused is a loop no more: the threads or the intrinsic that it was given
-// would be lost.
+// Splitting or fusing an axis removes its loop, and would lose the threads or the intrinsic
+// assigned to it.
 void refuse_bound(const Stage& stage, const IterVar& axis, const SourceLocation& where,
                   std::string_view directive) {
   const AxisAttributes* attributes = stage.attributes_of(axis);
@@ -50,7 +50,7 @@ void refuse_tensorized(const Stage& stage, const IterVar& axis, const SourceLoca
        "{} of '{}' of '{}', which is tensorized already", directive, axis->name(), stage.name());
 }
 
-// Threads of a block can put their partial results together; blocks and virtual threads cannot.
+// Threads of a block can combine their partial results; blocks and virtual threads cannot.
 void check_reduction_bound(const Stage& stage, const IterVar& axis, const IterVar& thread,
                            const SourceLocation& where) {
   if (comes_from_data(stage, axis)) {
@@ -200,7 +200,7 @@ IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const Sourc
     add_unit_axis(id, unit, where);
     return unit;
   }
-  // Checked as a whole first: what is refused changes nothing.
+  // Check all axes first: a refused directive changes nothing.
   for (const IterVar& axis : axes) refuse_bound(own, axis, where, "fuse");
   size_t first = leaf_position(own, axes.front(), where, "fuse"), last = first;
   std::vector<bool> is_outer;
@@ -218,7 +218,7 @@ IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const Sourc
   for (size_t i = 1; i < axes.size(); ++i) {
     IterVar outer = fused, inner = axes[i];
     if (is_outer[i - 1]) std::swap(outer, inner);
-    // With a data axis it is still a loop that the reduction runs inside.
+    // Fused with a data axis, it is still a loop of the reduction.
     const IterKind kind = outer->kind == IterKind::Reduction ? IterKind::Reduction : inner->kind;
     fused = derived_axis(kind, fused_name(*outer, *inner), where);
     add_relation(id, FuseRelation{outer, inner, fused}, where);
@@ -323,7 +323,7 @@ void Schedule::attach(StageId id, StageId parent, const IterVar& axis,
 void Schedule::pipeline(StageId id, int64_t stages, const SourceLocation& where) {
   Stage& own = stage_for(id, where, "pipeline");
   if (stages < kMinPipelineStages || stages > kMaxPipelineStages) {
-    fail(where, Code::BadPipeline, "2 computes one iteration ahead, 3 two of them",
+    fail(where, Code::BadPipeline, "use 2 to compute one iteration ahead, 3 for two",
          "pipeline of '{}' with {} stages, where {} or {} are possible", own.name(), stages,
          kMinPipelineStages, kMaxPipelineStages);
   }
@@ -367,7 +367,7 @@ void Schedule::pragma(StageId id, const IterVar& axis, const std::string& key,
                       const std::string& value, const SourceLocation& where) {
   Stage& own = stage_for(id, where, "pragma");
   leaf_position(own, axis, where, "pragma");
-  // The last value counts; but C texts are all part of the program.
+  // The last value counts, except for C texts, which are all part of the program.
   if (!Pragma::is_foreign_text(key)) {
     std::erase_if(own.pragmas,
                   [&](const Pragma& p) { return p.axis.same_as(axis) && p.key == key; });
@@ -382,10 +382,10 @@ void Schedule::set_store_predicate(StageId id, const Expr& predicate, const Sour
          "the store predicate of '{}' is {}, not bool", own.name(), to_string(predicate->type));
   }
   walk(predicate, [&](const TensorRead& n) {
-    fail(where, Code::BadPredicate, "compare the thread axes alone, as in tx.var.equal(0)",
+    fail(where, Code::BadPredicate, "compare only thread axes, as in tx.var.equal(0)",
          "the store predicate of '{}' reads '{}'", own.name(), n.tensor->name);
   });
-  // Axes of one tag are one index, so that the tag in the variable's name stands for all of them.
+  // Axes of one tag are one index, so the tag in the variable's name stands for all of them.
   walk(predicate, [&](const Var& v) {
     const auto tag = parse_thread_tag(v.name);
     if (!tag || tag->block) {

@@ -1,4 +1,4 @@
-// rfactor: partial results along one axis of a reduction, as a stage of their own.
+// rfactor: computes partial results along one axis of a reduction, in a separate stage.
 
 #include <algorithm>
 #include <unordered_set>
@@ -11,7 +11,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -45,8 +45,8 @@ IterVar range_axis(const Expr& var, const Expr& extent, IterKind kind,
   return make_iter_var(var, make_int(0), extent, kind, where);
 }
 
-// The reduction of the stage with one more data axis, over the other loops that its reduction axis
-// was made into.
+// The reduction of the stage with one more data axis, over the other loops derived from its
+// reduction axis.
 class PartialResults {
  public:
   PartialResults(const Schedule& schedule, const Stage& stage, const IterVar& axis,
@@ -56,7 +56,7 @@ class PartialResults {
       extents_[data] = make_int(1);
       if (!touched_.contains(data.get())) continue;
       fail(where, Code::BadRfactor, "call rfactor before fusing axes of both kinds",
-           "rfactor of '{}' along '{}', of whose reduction a part is fused with the data axis '{}'",
+           "rfactor of '{}' along '{}': part of its reduction is fused with the data axis '{}'",
            stage.name(), axis->name(), data->name());
     }
     for (const IterVar& root : stage.op->reduce_axes) {
@@ -74,13 +74,13 @@ class PartialResults {
     Expr condition = reduce->condition;
     const auto require = [&](const Expr& e) { condition = condition ? condition && e : e; };
     Substitution roots;
-    std::vector<IterVar> steps;  // whole axes come before the loops that others were made into
+    std::vector<IterVar> steps;  // whole axes precede loops derived from others
     add_values_above(stage_, extents_, values, [&](const IterVar& split, const Expr& inside) {
       if (touched_.contains(split.get())) require(inside);
     });
     for (const IterVar& root : reduce->axes) {
       if (touched_.contains(root.get())) {
-        // A root that is a leaf still is the factor itself.
+        // A root that is still a leaf is the factor itself.
         roots.emplace(root->var, root->min + values.at(root));
       } else {
         steps.push_back(root);
@@ -104,7 +104,7 @@ class PartialResults {
   }
 
  private:
-  // The identity where the step is left out.
+  // The identity if the step is excluded.
   static Expr of_one_step(const Reduce& reduce, Exprs values, const Expr& condition) {
     for (size_t i = 0; condition && i < values.size(); ++i) {
       values[i] = make_select(condition, values[i], reduce.reducer.identities[i]);
@@ -130,7 +130,7 @@ void Schedule::check_rfactor(const Stage& own, const IterVar& axis, int factor_a
   leaf_position(own, axis, where, "rfactor");
   if (axis->kind != IterKind::Reduction || comes_from_data(own, axis)) {
     fail(where, Code::BadRfactor, std::string(kUse),
-         "rfactor of '{}' along the axis '{}', which is not of its reduction alone", own.name(),
+         "rfactor of '{}' along the axis '{}', which is not purely a reduction axis", own.name(),
          axis->name());
   }
   const auto rank = static_cast<int>(own.op->axes.size());
@@ -171,7 +171,7 @@ std::vector<Tensor> Schedule::rfactor(const Tensor& tensor, const IterVar& axis,
   Exprs sources;
   for (const Tensor& t : factored) sources.push_back(read(t, indices, where));
   const auto& whole = *as<Reduce>(old->body);
-  // It is applied once, to the results.
+  // The initial values are combined only once, with the final results.
   Substitution renamed;
   for (size_t i = 0; i < axes.size(); ++i) renamed.emplace(old->axes[i]->var, axes[i]->var);
   Exprs init;

@@ -8,7 +8,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 std::optional<StageId> Schedule::scan_written_by(StageId id) const {
   if (stage(id).op->is_placeholder()) return std::nullopt;  // a state, at most
@@ -36,7 +36,7 @@ void check_unplaced(const Op& scan, const Stage& part) {
 void Schedule::begin_steps(StageId id) {
   const Op scan = stage(id).op;
   const auto taken = [&](const Stage& part) {
-    fail(scan->location, Code::BadScan, "give each scan inits, updates and states of its own",
+    fail(scan->location, Code::BadScan, "give each scan its own inits, updates and states",
          "scan '{}': '{}' is part of another scan", scan->name, part.name());
   };
   for (const ScanState& state : scan->states) {

@@ -5,11 +5,11 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of layouts
+using namespace ir;  // the whole file works on layouts
 
 namespace {
 
-// The loops of one old axis, by the digits that the map cuts it into: of each digit its leaf.
+// The loops of the old axes: the leaf for each digit that the map cuts an axis into.
 class DigitLoops {
  public:
   DigitLoops(Schedule& schedule, StageId id, const IndexMap& map)
@@ -25,7 +25,7 @@ class DigitLoops {
   }
 
  private:
-  // From the most significant digit inwards: each split leaves the digits below for the next.
+  // Works from the most significant digit inwards: each split leaves the digits below for the next.
   void cut(size_t axis) {
     IterVar rest = schedule_.stage(id_).op->axes[axis];
     std::map<int64_t, IterVar>& digits = leaves_[axis];
@@ -68,7 +68,7 @@ std::vector<IterVar> Schedule::transform_layout(StageId id, const Exprs& axes, c
   if (own.transform) {
     const auto both = compose(own.transform->map, map);
     if (!both) {
-      fail(where, Code::BadLayout, "say both in one transform_layout",
+      fail(where, Code::BadLayout, "combine both into one transform_layout",
            "the axes of '{}' are cut across an earlier transform_layout", own.name());
     }
     map = *both;

@@ -10,11 +10,11 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of layouts
+using namespace ir;  // the whole file works on layouts
 
 namespace {
 
-// Index expressions as digits.
+// Reads index expressions as digits.
 class DigitReader {
  public:
   DigitReader(const Shape& shape, const Exprs& axes, const SourceLocation& where)

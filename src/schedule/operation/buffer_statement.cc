@@ -13,7 +13,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -124,7 +124,7 @@ Stmt with_places(const Stmt& statement,
       [&](const Pointer& n, const Expr&) {
         ElementPlace to = place(n.buffer, n.indices);
         check_array(*to.buffer, n.location);
-        // Along axes that the tensor has in front the box is one element long.
+        // The box has one element along the tensor's additional outer axes.
         Exprs extents(to.indices.size() - n.indices.size(), make_int(1));
         extents.insert(extents.end(), n.extents.begin(), n.extents.end());
         return make_pointer(n.access, std::move(to.buffer), std::move(to.indices),

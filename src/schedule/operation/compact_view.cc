@@ -10,7 +10,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -30,7 +30,7 @@ Exprs compact_strides(const Exprs& shape) {
   return strides;
 }
 
-// Without the type, which is a matter of the arithmetic here.
+// Without the type, which only matters for the arithmetic here.
 std::string text_of(const Expr& e) {
   const int64_t* value = int_value(e);
   return value != nullptr ? std::to_string(*value) : to_string(e);
@@ -58,11 +58,11 @@ std::optional<std::string> CompactViews::add(const Exprs& shape, const Exprs& st
   const Exprs compact = compact_strides(shape);
   for (size_t i = 0; i < strides.size(); ++i) {
     if (make_equal(strides[i], compact[i])) continue;
-    return fmt::format("has the stride {} along axis {}, where arrays, which are compact, have {}",
+    return fmt::format("has the stride {} along axis {}, but arrays are compact and have {}",
                        text_of(strides[i]), i, text_of(compact[i]));
   }
   if (!offset || make_equal(offset, make_int(0))) return std::nullopt;
-  return fmt::format("begins at element {}, but arrays at 0", text_of(offset));
+  return fmt::format("begins at element {}, but arrays begin at 0", text_of(offset));
 }
 
 }  // namespace texloom::schedule

@@ -14,7 +14,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 Op make_placeholder(std::string name, Type type, Exprs shape, SourceLocation location) {
   auto* op = new Operation;
@@ -28,7 +28,7 @@ Op make_placeholder(std::string name, Type type, Exprs shape, SourceLocation loc
 
 namespace {
 
-// The reducer and the start of a reduction are the same for all its steps.
+// The reducer and the initial value of a reduction are the same for all its steps.
 void check_constant_parts(const Operation& op, const Reduce& reduce) {
   const auto find = [&](const Exprs& list, auto refuse) {
     for (const IterVar& axis : reduce.axes) {
@@ -38,12 +38,12 @@ void check_constant_parts(const Operation& op, const Reduce& reduce) {
     }
   };
   find(reduce.init, [&](const std::string& axis) {
-    fail(op.location, Code::BadReduction, "use the axes of the tensor alone in init=",
+    fail(op.location, Code::BadReduction, "use only the axes of the tensor in init=",
          "the reduction of '{}' starts from a value that uses its axis '{}'", op.name, axis);
   });
   find(parameters_of(reduce.reducer), [&](const std::string& axis) {
     fail(op.location, Code::BadReduction,
-         "use the axes of the tensor alone in the reducer, or put the axis into the expression "
+         "use only the axes of the tensor in the reducer, or put the axis into the expression "
          "that is reduced",
          "the reducer '{}' of '{}' uses the axis '{}' of the reduction", reduce.reducer.name,
          op.name, axis);
@@ -66,7 +66,7 @@ void check_elements(const Operation& op, const Expr& body) {
        "the expression of '{}' reads a buffer", op.name);
 }
 
-// Those of the statement that it does not define itself.
+// The free variables of the statement.
 Exprs scalars_in(const Stmt& statement) {
   std::unordered_set<const ExprNode*> known;
   walk(
@@ -111,7 +111,7 @@ Exprs values_of(const Expr& body) {
 void check_body_size(const Expr& body, std::string_view name, const SourceLocation& location) {
   if (body->size <= kMaxSize) return;
   fail(location, Code::ProgramTooLarge,
-       "give a part that is used several times a te.compute of its own",
+       "compute a part that is used several times in a separate te.compute",
        "the expression of '{}' has more than {} parts", name, kMaxSize);
 }
 
@@ -128,7 +128,7 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
   op->types = types_of(body);
   op->location = std::move(location);
   if (op->types.size() > kMaxOutputs) {
-    fail(op->location, Code::BadComputeBody, "compute some of them by a te.compute of their own",
+    fail(op->location, Code::BadComputeBody, "compute some of them in a separate te.compute",
          "'{}' has {} outputs; at most {} are computed at once", op->name, op->types.size(),
          kMaxOutputs);
   }
@@ -143,7 +143,7 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
   walk(body, [&](const Reduce& inner) {
     if (&inner == top) return;
     fail(op->location, Code::BadReduction,
-         "give the reduction a te.compute of its own and read its result here",
+         "compute the reduction in a separate te.compute and read its result here",
          "'{}' has a reduction inside its expression; only the whole expression may be one",
          op->name);
   });

@@ -90,7 +90,7 @@ ir::Exprs output_shape(const Operation& op, size_t output);
 // One of the tensors that the operation computes, and all of them.
 ir::Tensor output_of(const Op& op, size_t output = 0);
 std::vector<ir::Tensor> outputs_of(const Op& op);
-// The operation behind a tensor.
+// The operation that computes a tensor.
 Op operation_of(const ir::Tensor& tensor);
 
 // One element. Fails with BadIndexCount or BadOperandType (an index that is not an integer).

@@ -12,7 +12,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -103,7 +103,7 @@ Expr folded(BinaryOp op, const Expr& a, const Expr& b) {
   const auto* x = as<FloatImm>(a);
   const auto* y = as<FloatImm>(b);
   if (x == nullptr || y == nullptr || a->type.bits < 32) return {};
-  // The operations of float32 round once, as those of float64 on its values, rounded, do.
+  // float64 arithmetic on float32 values, rounded to float32, equals float32 arithmetic.
   double value = 0;
   if (op == BinaryOp::Add) {
     value = x->value + y->value;
@@ -129,7 +129,7 @@ Expr apply(BinaryOp op, Expr a, Expr b, const SourceLocation& where) {
   if (is_logical(op)) {
     if (!type.is_bool()) wrong_type(op, type, "bool", where);
   } else if (type.is_bool() && !is_comparison(op)) {
-    // Arithmetic on truth values counts them.
+    // Arithmetic on bools counts them as 0 and 1.
     x = make_cast(kInt32.with_lanes(type.lanes), x);
     y = make_cast(kInt32.with_lanes(type.lanes), y);
   }
@@ -243,7 +243,7 @@ Expr call(std::string_view name, Exprs arguments, const SourceLocation& where) {
   }
   const bool rounding = row->function >= Intrinsic::Floor && row->function <= Intrinsic::Nearbyint;
   if (rounding && type.is_integer()) return arguments[0];
-  // The step to the next float16 is none that float32 arithmetic could make.
+  // float32 arithmetic cannot make the step to the next float16.
   const bool steps_in_half = row->function == Intrinsic::Nextafter && type.bits == 16;
   if (!takes(row->function, type) || steps_in_half) {
     fail(where, Code::BadOperandType, "cast the operand to float32 with .astype(\"float32\")",
@@ -281,8 +281,8 @@ void check_axes(const std::vector<IterVar>& axes, const SourceLocation& where) {
   }
 }
 
-// A reducer speaks of its operands and of variables around the reduction, its identities of the
-// latter alone. That they are the tensor's, make_compute checks.
+// A reducer may use its operands and outer variables, its identities only the latter. make_compute
+// checks that these are the tensor's axes.
 void check_reducer(const Reducer& reducer, const SourceLocation& where) {
   const auto check = [&](const Expr& e) {
     if (e->size > kMaxReducerSize) {
@@ -309,7 +309,7 @@ void check_reducer(const Reducer& reducer, const SourceLocation& where) {
   }
 }
 
-// One for each source, of its type.
+// Converts the values, one for each source, to the types of the sources.
 void convert(Exprs& values, const Exprs& sources, std::string_view what, const Reducer& reducer,
              const SourceLocation& where) {
   if (values.size() != sources.size()) {

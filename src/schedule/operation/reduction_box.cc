@@ -10,7 +10,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -30,7 +30,7 @@ class Box {
       return;
     }
     Expr first = min, var = axis->var;
-    if (depends(min)) {  // from 0, and every use moved by what it began with
+    if (depends(min)) {  // starts at 0, and every use adds the first index
       first = make_int(0);
       var = make_var(axis->name(), axis->var->type, axis->location);
       moved_.emplace(axis->var, var + make_cast(var->type, min));
@@ -42,7 +42,7 @@ class Box {
     condition_ = condition_ ? condition_ && inside : inside;
   }
 
-  // Null where all domains stand by themselves.
+  // Null if no domain depends on an axis.
   const Expr& condition() const { return condition_; }
   const std::vector<IterVar>& axes() const { return axes_; }
   const Substitution& moved() const { return moved_; }
@@ -70,7 +70,7 @@ class Box {
     }
   }
 
-  // A box has at least one point; the condition leaves it out where there is none.
+  // A box has at least one point; the condition excludes it if the domain is empty.
   Expr at_most(const IterVar& axis, const Expr& extent) const {
     const auto region = arith::region_of(extent, running_, {});
     if (!region || depends(region->max)) {
@@ -85,7 +85,7 @@ class Box {
 
   std::string_view name_;
   arith::RegionMap running_;
-  Substitution moved_;  // what stands for axes whose first index depends on others
+  Substitution moved_;  // replaces axes whose first index depends on others
   std::vector<IterVar> axes_;
   Expr condition_;
 };

@@ -11,7 +11,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -72,7 +72,7 @@ class Checker {
         for (size_t j = 0; j < i; ++j) {
           const Tensor &one = scan_.states[i].*part, &other = scan_.states[j].*part;
           if (!one->same_tensor(*other)) continue;
-          wrong("give each state an init, an update and a placeholder of its own",
+          wrong("give each state its own init, update and placeholder",
                 fmt::format("'{}' is named for two states", one->name));
         }
       }
@@ -147,7 +147,7 @@ class Checker {
     }
   }
 
-  // Rows of states before the step's own, and that row alone of updates.
+  // Checks that only rows of states before the step's own are read, and only that row of updates.
   void check_reads(const Operation& op) const {
     Substitution rows;
     Place place{ranges_, true};
@@ -167,7 +167,7 @@ class Checker {
   // The facts that hold where an expression is evaluated.
   struct Place {
     arith::Ranges ranges;
-    bool always;  // whether it is, in each step
+    bool always;  // whether it is evaluated in each step
 
     Place where(const Expr& condition, bool holds = true) const {
       Place further{ranges, false};
@@ -224,11 +224,11 @@ class Checker {
     const int64_t first = *int_value(scan_.scan_axis->min);
     const std::string further =
         first == 1 ? "" : fmt::format(" and rows down to {}[{} - {}]", state, step, first);
-    wrong(fmt::format("read {}[{} - 1]{}, or rows k where=k < {}, and what is computed from the "
-                      "state in the row {} alone",
+    wrong(fmt::format("read {}[{} - 1]{}, or rows k where=k < {}; read values computed from the "
+                      "state only in the row {}",
                       state, step, further, step, step),
-          fmt::format("'{}' reads the row {} of the state '{}' to compute the row {}, before which "
-                      "it is not known to be there",
+          fmt::format("'{}' reads the row {} of the state '{}', which is not known to be computed "
+                      "before the row {}",
                       op.name, to_string(n.indices.front()), state, step));
   }
 
@@ -240,7 +240,7 @@ class Checker {
 
   const Operation& scan_;
   ScanStep step_;
-  Expr row_;  // of the step, in place of all axes that are
+  Expr row_;  // of the step: replaces all axes that are this row
   arith::Ranges ranges_;
 };
 

@@ -10,11 +10,11 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// Variables that stand for strides and offsets, each once.
+// The variables of strides and offsets, each once.
 Exprs view_variables(const TensorIntrinsicNode& intrinsic) {
   Exprs variables;
   const auto add = [&](const Expr& e) {
@@ -48,7 +48,7 @@ class Checker {
       if (s) check_statement(s);
     }
     if (update && op.reduce_axes.empty()) {
-      wrong(own_.location, "return the body alone", "it has an update, but reduces over nothing");
+      wrong(own_.location, "return only the body", "it has an update, but reduces over nothing");
     }
   }
 
@@ -81,7 +81,7 @@ class Checker {
     }
     const auto* reduce = as<Reduce>(op.body);
     if (reduce == nullptr || reduce->init.empty()) return;
-    wrong(op.location, "leave init= out", "its reduction starts from values of its own");
+    wrong(op.location, "leave init= out", "its reduction has initial values");
   }
 
   void check_views(const std::vector<TensorView>& views, const std::vector<Tensor>& tensors) const {
@@ -121,7 +121,7 @@ class Checker {
               fmt::format("its scalar {} is not a variable of a scalar type", to_string(scalar)));
       }
       if (count(own_.scalars, scalar) > 1) {
-        wrong({}, "name each once", fmt::format("its scalar {} is there twice", to_string(scalar)));
+        wrong({}, "name each once", fmt::format("its scalar {} is named twice", to_string(scalar)));
       }
       if (count(view_variables(own_), scalar) > 0) {
         wrong({}, "make a variable for each",

@@ -10,7 +10,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 ScheduleParser::TensorType ScheduleParser::tensor_type() {
   const Token at = reader_.peek();
@@ -120,7 +120,7 @@ Expr ScheduleParser::body(Scope& scope, const std::vector<IterVar>& axes) {
     for (const IterVar& axis : reduce->axes) {
       for (const IterVar& data : axes) {
         if (!data->var.same_as(axis->var)) continue;
-        reader_.wrong(at, "give the reduction an axis of its own", "{} is an axis already",
+        reader_.wrong(at, "give the reduction its own axis", "{} is an axis already",
                       spell_name(axis->name()));
       }
     }
@@ -128,7 +128,7 @@ Expr ScheduleParser::body(Scope& scope, const std::vector<IterVar>& axes) {
   return e;
 }
 
-// The values of a compute are of the types it is declared with.
+// Checks that the values of a compute have the declared types.
 void ScheduleParser::check_types(const Token& at, const NamedToken& name,
                                  const std::vector<Type>& types, const Expr& body) const {
   const Exprs values = values_of(body);

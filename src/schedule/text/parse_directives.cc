@@ -9,14 +9,14 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// Far more than loops can stand inside one another. Looking for a leaf takes time.
+// Far more than the loops that may be nested. Limits the time to find a leaf.
 constexpr size_t kMaxAxes = 4'000;
 
-// Nobody would see the warning: a text says of loops what they are at the end.
+// Refuses what would cause a warning, which nobody would see: a text describes the final loops.
 void refuse_dropped(TextReader& reader, const Token& word, const Stage& stage,
                     const std::vector<IterVar>& axes, std::string_view now) {
   for (const Diagnostic& d : dropped_annotations(stage, axes, now, {})) {
@@ -91,7 +91,7 @@ bool ScheduleParser::loop_kind(const Token& word) {
 void ScheduleParser::refuse_second_place(const Token& word) {
   const bool pending = !pending_.empty() && pending_.back().stage == current_;
   if (!pending && own().attachment.kind == AttachKind::Root) return;
-  reader_.wrong(word, "say once where it is computed", "'{}' is attached already", own().name());
+  reader_.wrong(word, "attach it only once", "'{}' is attached already", own().name());
 }
 
 void ScheduleParser::scope(const Token& word) {
@@ -122,7 +122,6 @@ void ScheduleParser::pragma(const Token& word) {
   at_word(reader_, word, [&] { schedule_.pragma(current_, axis, key.name, value.name, location); });
 }
 
-// Over the thread indices of a block.
 void ScheduleParser::pipeline(const Token& word) {
   reader_.expect_word("stages");
   reader_.expect("=");
@@ -169,8 +168,7 @@ NamedToken ScheduleParser::new_name() {
                   kMaxAxes);
   }
   if (axes_.back().contains(name.name)) {
-    reader_.wrong(name.token, "give it a name of its own", "{} is an axis already",
-                  name.token.text);
+    reader_.wrong(name.token, "give it a different name", "{} is an axis already", name.token.text);
   }
   return name;
 }
@@ -210,7 +208,7 @@ void ScheduleParser::split(const Token& word) {
   reader_.expect(",");
   const NamedToken inner = new_name();
   if (inner.name == outer.name) {
-    reader_.wrong(inner.token, "give it a name of its own", "both parts are named {}",
+    reader_.wrong(inner.token, "give it a different name", "both parts are named {}",
                   inner.token.text);
   }
   const SourceLocation location = place(word);
@@ -240,10 +238,11 @@ void ScheduleParser::fuse(const Token& word) {
   at_word(reader_, word, [&] { schedule_.add_relation(current_, r, location); });
 }
 
-// The relations before it implement it.
+// The preceding relations implement it.
 void ScheduleParser::transform(const Token& word) {
   if (own().transform) {
-    reader_.wrong(word, "say both in one transform", "'{}' is transformed already", own().name());
+    reader_.wrong(word, "combine both into one transform", "'{}' is transformed already",
+                  own().name());
   }
   AxisTransform t{{own_shape(word), {}}, {}, own().relations.size(), {}};
   const Token start = reader_.peek();

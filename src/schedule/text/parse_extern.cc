@@ -7,7 +7,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 // "A#1", "A.shared origin = A"
 ScheduleParser::Source ScheduleParser::source() {
@@ -52,7 +52,7 @@ void ScheduleParser::external() {
       return make_extern(name.name, tag, std::move(reads), writes, statement, location);
     });
   };
-  operation(std::move(now));  // for what it refuses
+  operation(std::move(now));  // checks the operation
   begin_stage(name, operation(std::move(first)));
   for (const Source& s : sources) {
     if (!s.now->same_tensor(*s.origin)) schedule_.redirect(current_, s.origin, s.now);

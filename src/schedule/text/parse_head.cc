@@ -8,7 +8,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 void ScheduleParser::head() {
   for (;;) {
@@ -67,8 +67,8 @@ Exprs ScheduleParser::reducer_parameters(Scope& scope) {
   while (reader_.accept(",")) {
     const NamedToken name = reader_.name("a variable");
     if (scope.names.find_variable(name.name)) {
-      reader_.wrong(name.token, "give the parameters names of their own",
-                    "two of them are named {}", name.token.text);
+      reader_.wrong(name.token, "give the parameters different names", "two of them are named {}",
+                    name.token.text);
     }
     reader_.expect(":");
     parameters.push_back(scope.names.bind(reader_, name, reader_.type()));
@@ -96,7 +96,7 @@ void ScheduleParser::reducer() {
                   "the reducer has {} and {} operands, and {} types", lhs.size(), rhs.size(),
                   types.size());
   }
-  // It speaks of its operands and parameters, its identities of the latter alone.
+  // It may use its operands and parameters, its identities only the latter.
   Scope values(reader_, &constants.names);
   Reducer r;
   r.name = name.name;
@@ -104,7 +104,7 @@ void ScheduleParser::reducer() {
   const auto bind = [&](const std::vector<NamedToken>& names, Exprs& operands) {
     for (size_t i = 0; i < names.size(); ++i) {
       if (constants.names.find_variable(names[i].name) || !known.insert(names[i].name).second) {
-        reader_.wrong(names[i].token, "give the operands names of their own",
+        reader_.wrong(names[i].token, "give the operands different names",
                       "two of them are named {}", names[i].token.text);
       }
       operands.push_back(values.names.bind(reader_, names[i], types[i]));

@@ -6,7 +6,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 // "a: global float32[4, 8] strides=(s, 1) offset=o multiple=4 in local"
 TensorView ScheduleParser::view(TextNames& names) {
@@ -39,7 +39,7 @@ TensorView ScheduleParser::view(TextNames& names) {
   return v;
 }
 
-// "computes (i < 4) = reduce(...)" of elements of the inputs.
+// "computes (i < 4) = reduce(...)", over elements of the inputs.
 Op ScheduleParser::computation(const NamedToken& name, std::vector<IntrinsicInput>& inputs,
                                const TextNames& scalars) {
   const Token word = reader_.expect_word("computes");

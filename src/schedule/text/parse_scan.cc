@@ -5,7 +5,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 void ScheduleParser::scan() {
   const Token word = reader_.next();

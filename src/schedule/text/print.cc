@@ -12,11 +12,11 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// "x", or "tuple(x, y)" of several.
+// "x", or "tuple(x, y)" for several.
 std::string one_or_tuple(const std::vector<std::string>& texts) {
   if (texts.size() == 1) return texts.front();
   return fmt::format("tuple({})", fmt::join(texts, ", "));
@@ -70,7 +70,7 @@ void SchedulePrinter::note_reducer(const Operation& op) {
   reducers_.push_back(known->first);
 }
 
-// A reduction that has been noted speaks of its reducer by the name that this has at the head.
+// Makes a noted reduction refer to its reducer by the name at the head.
 void SchedulePrinter::name_reducer(const Expr& body, PrintNames& names) const {
   const auto* n = as<Reduce>(body);
   if (n != nullptr)
@@ -98,7 +98,7 @@ SchedulePrinter::ReducerKey SchedulePrinter::key_of(const Reducer& r) {
   std::vector<Type> types;
   for (const Expr& var : r.lhs) types.push_back(var->type);
   const std::string lhs = text(r.lhs), rhs = text(r.rhs);
-  // Under names of their own, so that it is one reducer for the axes of all stages.
+  // Names the parameters independently of the stage, so that stages share one reducer.
   std::string parameters;
   for (const Expr& var : parameters_of(r)) {
     parameters += fmt::format(", {}: {}", names.name(var.get(), "axis"), ir::to_string(var->type));
@@ -108,8 +108,8 @@ SchedulePrinter::ReducerKey SchedulePrinter::key_of(const Reducer& r) {
                               types_text(types), results, text(r.identities))};
 }
 
-// All axes of the stage, in the order of its text, and what its expressions read. Tensors and
-// reducers do not keep an axis from a name: they never stand where a variable may.
+// Names all axes of the stage, in the order of its text, and what its expressions read. An axis may
+// share its name with a tensor or a reducer: these never occur where a variable may.
 PrintNames SchedulePrinter::axis_names(const Stage& stage) const {
   PrintNames names = symbol_names_;
   if (stage.op->is_scan()) names.name(stage.op->scan_axis->var.get(), stage.op->scan_axis->name());
@@ -181,7 +181,7 @@ Expr origin_body(const Stage& stage) {
   return substitute(stage.origin->body, axes);
 }
 
-// Whether it is computed where scans compute their steps, if nothing else is said.
+// Whether it is computed where scans compute their steps by default.
 bool in_its_step(const Schedule& schedule, const Stage& stage) {
   const Attachment& at = stage.attachment;
   return at.stage == stage.scan && at.axis.same_as(schedule.stage(stage.scan).op->scan_axis);
@@ -291,7 +291,7 @@ std::string SchedulePrinter::directives(const Stage& stage) {
   return text + relations(stage) + leaves(stage);
 }
 
-// A transform stands behind the relations that were made for it.
+// A transform follows the relations that implement it.
 std::string SchedulePrinter::relations(const Stage& stage) {
   std::string text;
   const auto transform = [&](size_t relations) {
@@ -321,7 +321,7 @@ std::string SchedulePrinter::relation(const Stage& stage, const Relation& relati
                      split.exact ? " exact" : "", made);
 }
 
-// The order of the loops where the relations alone do not say it, and what each loop is.
+// The order of the loops if the relations do not determine it, and the kind of each loop.
 std::string SchedulePrinter::leaves(const Stage& stage) {
   std::string text;
   const auto same = [](const IterVar& a, const IterVar& b) { return a.same_as(b); };

@@ -8,7 +8,7 @@
 
 namespace texloom::schedule {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 void SchedulePrinter::note_intrinsics(const Stage& stage) {
   for (const IterVar& leaf : stage.leaves) {

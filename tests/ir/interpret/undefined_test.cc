@@ -204,8 +204,8 @@ TEST_F(UndefinedValues, StoresToPadding) {
   for (const Expr& last : {at(a, 3), at(y, 0)}) {
     EXPECT_THAT(written(zero, last),
                 ElementsAre("k.py:2: padding" + in_first +
-                            "lane 3 of zero at x=0, y=0 is padding, which readers take for zero, "
-                            "and is not written zero"));
+                            "lane 3 of zero at x=0, y=0 is padding, which readers assume to be "
+                            "zero, but is not written as zero"));
   }
 }
 

@@ -75,7 +75,7 @@ TEST(LayoutPattern, ErrorsShowThePieceAndAWayOut) {
       {"texture[(n, c) -> rows=n, cols=c]", "a texel has 4 lanes, not 1"},
       {"buffer[(n, c) -> rows=n, cols=c]", "the layout of a buffer has rows or lanes"},
       {"texture[(n, c, h) -> rows=n, cols=c/4, lanes=c%4]", "the layout has 3 axes, the shape 2"},
-      {"texture[(n, n) -> rows=n]", "n is there twice"},
+      {"texture[(n, n) -> rows=n]", "n is named twice"},
       {"image[(n, c) -> rows=n]",
        "expected a layout: 'texture[...]' or 'buffer[...]', found 'image'"},
       {"texture[(n, c) -> rows=n, cols=c//4, lanes=c%4]",

@@ -159,11 +159,11 @@ TEST_F(VerifyTest, AxesOfKernels) {
   EXPECT_THAT(with({}, {1, 1, 1}, {1, 1, 1}), IsEmpty());
   EXPECT_THAT(with({block_x, thread_y}, {8, 1, 1}, {1, 2, 1}), IsEmpty());
   EXPECT_THAT(with({thread_x, block_x}, {8, 1, 1}, {16, 1, 1}),
-              ElementsAre("axes | k | blockIdx.x is there twice or out of order"));
+              ElementsAre("axes | k | blockIdx.x occurs twice or out of order"));
   EXPECT_THAT(with({block_z, block_x}, {8, 1, 3}, {1, 1, 1}),
-              ElementsAre("axes | k | blockIdx.x is there twice or out of order"));
+              ElementsAre("axes | k | blockIdx.x occurs twice or out of order"));
   EXPECT_THAT(with({thread_x, {kThreadX, i, make_int(16)}}, {1, 1, 1}, {16, 1, 1}),
-              ElementsAre("axes | k | threadIdx.x is there twice or out of order"));
+              ElementsAre("axes | k | threadIdx.x occurs twice or out of order"));
   EXPECT_THAT(with({block_x, thread_x}, {4, 1, 1}, {16, 1, 1}),
               ElementsAre("axes | k | its grid is not the extents of its blockIdx axes"));
   EXPECT_THAT(with({block_x}, {8, 2, 1}, {1, 1, 1}),

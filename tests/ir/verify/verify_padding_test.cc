@@ -41,7 +41,8 @@ std::string problem_of(std::string_view from, std::string_view to, std::string_v
 }
 
 const std::string kUnknown = "is computed from padding, whose values are undefined";
-const std::string kNotZero = "is padding, which readers take for zero, and is not written zero";
+const std::string kNotZero =
+    "is padding, which readers assume to be zero, but is not written as zero";
 
 TEST(VerifyPadding, NothingThatIsSeenIsComputedFromIt) {
   const auto given = [](std::string_view from, std::string_view value) {

@@ -319,7 +319,7 @@ TEST_F(VerifyTest, TheErrorListsAllOfThem) {
   } catch (const InternalError& error) {
     EXPECT_STREQ(error.what(),
                  "internal error: program p breaks the rules of stage loops; this is a bug in "
-                 "Texloom, please report it with the script that shows it\n"
+                 "Texloom, please report it with the script that reproduces it\n"
                  "  [definitions] i: it is not defined here (a.py:2)\n"
                  "  [bounds] A[i, 16] = 0.0: 16 is not proven to lie in 0..16 of A (a.py:2)");
   }

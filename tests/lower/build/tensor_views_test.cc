@@ -97,7 +97,7 @@ TEST_F(TensorViews, StridesAndOffsetsHaveValues) {
   EXPECT_EQ(to_string(values_.at(stride)), "1");
   EXPECT_EQ(to_string(values_.at(offset)), "i * 16 + 4");
   EXPECT_EQ(problem({.strides = {make_int(2)}}, array({8, 16}), {i_, make_int(4)}),
-            "neighbors along axis 1 of 'A' are 1 elements apart, those of the view 2");
+            "axis 1 of 'A' has the stride 1, but that of the view is 2");
   EXPECT_EQ(problem({.offset = offset}, array({1 << 16, 1 << 16}), {i_, j_}),
             "the view 'A' may begin anywhere in 'A', which has more elements than int32 can count");
 }

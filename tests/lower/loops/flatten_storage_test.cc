@@ -159,7 +159,7 @@ TEST_F(FlattenStorage, PartsOfTexels) {
         [&] { flat(make_store(t, {i, column, lane}, e, schedule::testing::line(7))); });
   };
   const std::string refused =
-      "TL3007 te.py:7: 't' is written a part of a texel at a time, but a texture store writes all "
+      "TL3007 te.py:7: 't' is written in parts of texels, but a texture store writes all "
       "four lanes";
   const Expr pair = make_var("p", kFloat32.with_lanes(2));
   EXPECT_EQ(stored(j, ramp(make_int(0), 4), v), "");

@@ -109,15 +109,15 @@ TEST_F(VectorizeLoops, Warnings) {
   EXPECT_EQ(warnings(put(y, i, x)), "");
   EXPECT_EQ(warnings(put(y, i, x), 1), "");
   EXPECT_EQ(warnings(put(y, i, x), 7),
-            stays + "no width of vectors (2, 4, 8 or 16) divides its extent 7");
+            stays + "no vector width (2, 4, 8 or 16) divides its extent 7");
   EXPECT_EQ(warnings(put(y, n, at(a, i))), stays + "all its lanes would be stored to one element");
   EXPECT_EQ(warnings(make_for(j, i, LoopKind::Serial, put(y, j, at(a, i)))),
-            stays + "a loop in it ends with the lane");
+            stays + "the extent of a loop in it depends on the lane");
   EXPECT_EQ(warnings(make_thread_for(j, make_int(4), {}, put(y, i + j, x))),
             stays + "it contains a loop over threads");
   EXPECT_EQ(warnings(make_allocate(a, put(y, i, x))), stays + "another stage is computed in it");
   EXPECT_EQ(warnings(put(y, make_ramp(n, make_int(1), 4), make_broadcast(x, 4))),
-            stays + "a loop in it is vectorized already");
+            stays + "a loop in it is already vectorized");
   EXPECT_EQ(warnings(make_if(i < n, put(y, i, x))),
             stays + "a guard in it differs by lane: its split does not divide the axis");
 }

@@ -137,8 +137,8 @@ TEST_F(CheckReads, IndicesThatOverflow) {
   EXPECT_EQ(scaled(306783378), "");  // 7 times it is 2147483646
   EXPECT_EQ(
       scaled(306783379),
-      "TL4007 te.py:4: 'B' computes values from 0 to 2147483653 of its axes, which int32 does "
-      "not hold");
+      "TL4007 te.py:4: 'B' computes values between 0 and 2147483653 from its axes, which int32 "
+      "cannot represent");
   EXPECT_EQ(scaled(-306783378), "");
   EXPECT_EQ(scaled(-306783379).substr(0, 6), "TL4007");
   // Each intermediate value counts, but no two uses of an axis as if they were two axes.

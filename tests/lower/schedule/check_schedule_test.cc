@@ -76,12 +76,12 @@ TEST_F(CheckSchedule, ArgumentsMayBeInlinedOrAttached) {
 // All errors are reported at once.
 TEST_F(CheckSchedule, Several) {
   te.set_scope(b, "shared");
-  EXPECT_EQ(
-      checked(te, {c, c}),
-      "TL3010 te.py:90: the argument 'C' is named twice\n"
-      "TL3010 te.py:90: the input 'A' is not among the arguments\n"
-      "TL3009 te.py:21: 'B' is in shared memory but is computed at the root, in a kernel that it "
-      "shares with no reader");
+  EXPECT_EQ(checked(te, {c, c}),
+            "TL3010 te.py:90: the argument 'C' is named twice\n"
+            "TL3010 te.py:90: the input 'A' is not among the arguments\n"
+            "TL3009 te.py:21: 'B' is in shared memory but is computed at the root, in a kernel "
+            "without its "
+            "readers");
 }
 
 TEST_F(CheckSchedule, Declarations) {
@@ -160,7 +160,7 @@ TEST_F(CheckSchedule, ReductionsInTextures) {
   EXPECT_EQ(checked(own, {a, d}), "");
   own.set_scope(d, "texture");
   EXPECT_EQ(checked(own, {a, d}),
-            "TL3008 te.py:21: the reduction 'D' would read and write its texture for each step");
+            "TL3008 te.py:21: the reduction 'D' would read and write its texture in each step");
 }
 
 // -- Scopes.
@@ -168,8 +168,8 @@ TEST_F(CheckSchedule, ReductionsInTextures) {
 TEST_F(CheckSchedule, RootStagesLieInGlobalMemory) {
   te.set_scope(b, "local");
   EXPECT_EQ(all(),
-            "TL3009 te.py:21: 'B' is in local memory but is computed at the root, in a kernel that "
-            "it shares with no reader");
+            "TL3009 te.py:21: 'B' is in local memory but is computed at the root, in a kernel "
+            "without its readers");
   te.set_scope(b, "global");
   EXPECT_EQ(all(), "");
 }

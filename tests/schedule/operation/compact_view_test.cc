@@ -37,13 +37,13 @@ TEST_F(CompactView, VariablesHaveTheValuesOfArrays) {
 
 TEST_F(CompactView, WhatSomeArraysDoNotFulfil) {
   EXPECT_EQ(of({n, m}, {n, make_int(1)}),
-            "has the stride n along axis 0, where arrays, which are compact, have m");
+            "has the stride n along axis 0, but arrays are compact and have m");
   EXPECT_EQ(of({n, make_int(4)}, {make_int(8), make_int(1)}),
-            "has the stride 8 along axis 0, where arrays, which are compact, have 4");
+            "has the stride 8 along axis 0, but arrays are compact and have 4");
   EXPECT_EQ(of({n, make_int(4)}, {s, s}),
-            "has the stride s along axis 1, where arrays, which are compact, have 1");
+            "has the stride s along axis 1, but arrays are compact and have 1");
   EXPECT_EQ(of({n, m}, {make_int(1)}), "has 2 axes and 1 strides");
-  EXPECT_EQ(of({n}, {}, make_int(3)), "begins at element 3, but arrays at 0");
+  EXPECT_EQ(of({n}, {}, make_int(3)), "begins at element 3, but arrays begin at 0");
 }
 
 // Beyond 32 bits.

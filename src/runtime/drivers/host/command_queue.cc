@@ -15,7 +15,7 @@ namespace texloom::hal::host {
 
 namespace {
 
-// Where the error of a submission, or its success, is told.
+// Receives the outcome of a submission.
 struct Completion {
   std::mutex mutex;
   std::condition_variable changed;
@@ -113,7 +113,7 @@ class HostQueue final : public QueueBackend {
   HostMemoryBlock scratch_;
   std::shared_ptr<Profile> profile_;  // may be null
   std::uint32_t track_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards all below
   std::condition_variable posted_;
   std::deque<Posted> submissions_;
   bool stopping_ = false;

@@ -1,4 +1,4 @@
-// A queue of the host driver.
+// Creates queues of the host driver.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace texloom::hal::host {
 
-// Commands are run by a thread of the queue's own, with the help of the device's workers. The
-// caller's queue waits for all work before it releases this. Unavailable where the process may have
-// no more threads; OutOfMemory where there is no room for the scratch memory.
-// The profile may be null; the queue has a lane there under the device's name.
+// Commands run on the queue's own thread, with the help of the device's workers. The caller's queue
+// must wait for all work before it releases the backend. Unavailable if the process cannot create
+// more threads; OutOfMemory if there is no memory for the scratch. The profile may be null;
+// otherwise the queue adds a track to it, under the device's name.
 Result<std::unique_ptr<QueueBackend>> create_queue_backend(std::shared_ptr<Workers> workers,
                                                            std::shared_ptr<Profile> profile,
                                                            std::string_view device);

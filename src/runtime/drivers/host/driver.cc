@@ -42,8 +42,8 @@ class HostDevice final : public Device {
   std::shared_ptr<Workers> workers_;
 };
 
-// Limits are those of the interface's own numbers and of what kernels are promised; memory is the
-// machine's.
+// Limits follow from the interface's integer types and from what kernels are promised; the memory
+// is the machine's.
 DeviceInfo describe(const Processor& processor, unsigned threads) {
   DeviceInfo info;
   info.id = "host";
@@ -90,7 +90,7 @@ class HostDriver final : public Driver {
  private:
   Result<std::shared_ptr<Device>> open_device(std::size_t ordinal,
                                               const DeviceOptions& options) override {
-    // A description of its own, since its address tells the objects of two devices apart.
+    // Each open device has its own copy, whose address identifies the device's objects.
     const auto info = std::make_shared<const DeviceInfo>(devices_[ordinal]);
     // The queue's thread is one of them.
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Workers> workers, Workers::create(threads_ - 1));

@@ -1,5 +1,5 @@
-// The driver `host`: kernels run on the processor, in threads of the driver. It needs no device API
-// and no compiler: a kernel is a function of the program (host_functions.h), or made from code by a
+// The driver `host` runs kernels on the processor, in its own threads. It needs no device API and
+// no compiler: a kernel is a function of the program (host_functions.h), or is made from code by a
 // loader (kernel_loader.h).
 #pragma once
 
@@ -14,17 +14,18 @@
 namespace texloom::hal::host {
 
 struct DriverOptions {
-  // Threads that run the groups of a dispatch; 0: as many as the machine runs at the same time.
+  // The number of threads that run the groups of a dispatch; 0: the hardware concurrency.
   unsigned threads = 0;
-  // For all buffers and textures of an open device: DeviceLimits::global_memory_bytes. 0: the
-  // memory of the machine.
+  // The limit for all buffers and textures of an open device (DeviceLimits::global_memory_bytes);
+  // 0: the memory of the machine.
   std::uint64_t memory_bytes = 0;
   std::vector<FunctionLibrary> libraries = {};
-  // For code of formats other than HostFunctions; the first of a format counts. None may be null.
+  // Loaders for code in formats other than HostFunctions; the first one for a format is used. None
+  // may be null.
   std::vector<std::shared_ptr<const KernelLoader>> loaders = {};
 };
 
-// A driver of one device, the processor.
+// Creates a driver with one device, the processor.
 std::shared_ptr<Driver> create_driver(DriverOptions options = {});
 
 }  // namespace texloom::hal::host

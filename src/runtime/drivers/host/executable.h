@@ -13,14 +13,14 @@ namespace texloom::hal::host {
 
 class HostExecutable final : public Executable {
  public:
-  // `code` is of the loader's format.
+  // `code` must have the loader's format.
   HostExecutable(std::shared_ptr<const DeviceInfo> info, std::shared_ptr<const KernelLoader> loader,
                  std::string code, std::vector<EntryPoint> entry_points)
       : Executable(std::move(info), std::move(entry_points)),
         loader_(std::move(loader)),
         code_(std::move(code)) {}
 
-  // prepare() has been called.
+  // Valid only after a successful prepare().
   const Kernel& kernel(std::uint32_t entry_point) const { return *kernels_[entry_point]; }
 
  private:

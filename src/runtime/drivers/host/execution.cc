@@ -14,11 +14,11 @@ namespace texloom::hal::host {
 
 namespace {
 
-// The groups of dispatches that run together, so that their number does not overflow. More would
-// run for years.
+// The limit for the groups of dispatches that run together, so that their number does not overflow.
+// More would run for years.
 constexpr std::uint64_t kMaxGroups = std::uint64_t{1} << 48;
 
-// One place of memory where rows of bytes lie.
+// Rows of bytes in memory.
 struct Rows {
   std::byte* first;
   std::uint64_t pitch;
@@ -71,7 +71,7 @@ std::vector<Argument> arguments_of(const KernelCall& call, std::span<const Bindi
   return arguments;
 }
 
-// Doubles what is filled already, so that long ranges go at the speed of copies.
+// Doubles the part that is already filled, so that long ranges are filled at the speed of copies.
 void fill(std::byte* memory, std::uint64_t bytes, const std::array<std::byte, 4>& pattern) {
   std::uint64_t filled = std::min<std::uint64_t>(bytes, pattern.size());
   std::memcpy(memory, pattern.data(), filled);
@@ -82,14 +82,14 @@ void fill(std::byte* memory, std::uint64_t bytes, const std::array<std::byte, 4>
   }
 }
 
-// The number of groups; 0 where there are more than kMaxGroups.
+// The number of groups; 0 if there are more than kMaxGroups.
 std::uint64_t count_groups(const std::array<std::uint32_t, 3>& groups) {
   const std::uint64_t plane = std::uint64_t{groups[0]} * groups[1];
   return plane > kMaxGroups / groups[2] ? 0 : plane * groups[2];
 }
 
-// Runs transfers as they come, and dispatches without a barrier between them together: the threads
-// share the groups of many small ones like those of a large one.
+// Runs transfers one at a time, and dispatches without a barrier between them together, so that
+// threads share the groups of many small dispatches like those of a large one.
 class Runner {
  public:
   Runner(Workers& workers, std::span<std::byte> scratch, std::span<const Binding> table)
@@ -187,7 +187,7 @@ class Runner {
     const EntryPoint* entry = nullptr;
     std::array<std::uint32_t, 3> groups = {};
     std::vector<Argument> arguments;
-    std::uint64_t begin = 0, end = 0;  // its groups among those of all
+    std::uint64_t begin = 0, end = 0;  // its groups among those of all dispatches
 
     Status run(GroupRange range, std::span<std::byte> scratch) const {
       return kernel->run({*entry, groups, arguments}, range, scratch).with_context(described());
@@ -236,7 +236,7 @@ Status run_commands(const CommandRange& commands, Workers& workers, std::span<st
     if (std::holds_alternative<BarrierSegment>(segment)) continue;
     const ProfileClock::time_point begin = ProfileClock::now();
     TL_RETURN_IF_ERROR(runner.run(segment));
-    TL_RETURN_IF_ERROR(runner.finish());  // alone, so that it has a span of its own
+    TL_RETURN_IF_ERROR(runner.finish());  // run by itself, for a separate span
     profile->add({.name = label_of(segment),
                   .track = track,
                   .begin = begin,

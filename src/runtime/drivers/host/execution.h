@@ -13,8 +13,8 @@
 namespace texloom::hal::host {
 
 // Runs all commands in order and returns when they are complete; after an error no further command
-// is started. `scratch` is the calling thread's. Spans of commands go to lane `track` of the
-// profile, unless that is null.
+// is started. `scratch` belongs to the calling thread. Spans of commands are added to `track` of
+// the profile, unless the profile is null.
 Status run_commands(const CommandRange& commands, Workers& workers, std::span<std::byte> scratch,
                     Profile* profile, std::uint32_t track);
 

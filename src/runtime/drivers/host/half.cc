@@ -30,17 +30,17 @@ std::uint16_t half_of_float(float value) {
   const std::uint32_t sign = std::bit_cast<std::uint32_t>(value) >> 16 & kSign;
   const float magnitude = std::fabs(value);
   if (std::isnan(value)) return static_cast<std::uint16_t>(sign | kNaN);
-  // Half of the last place above the largest number is a tie, which goes to the even infinity.
+  // Half a unit in the last place above the largest number is a tie, which rounds to infinity.
   if (magnitude >= 65520.0F) return static_cast<std::uint16_t>(sign | kInfinity);
   int exponent = kMinExponent;
   if (magnitude >= std::ldexp(1.0F, kMinExponent)) exponent = std::ilogb(magnitude);
-  // In units of the last place; exact, as scaling by a power of two is.
+  // In units in the last place; exact, because scaling by a power of two is.
   const float units = std::ldexp(magnitude, kFractionBits - exponent);
   auto places = static_cast<std::uint32_t>(units);
   const float rest = units - static_cast<float>(places);
   if (rest > 0.5F || (rest == 0.5F && places % 2 == 1)) ++places;
-  // Places from 0x400 on carry into the exponent, which is right for subnormal numbers and for
-  // those that round up to a power of two.
+  // A fraction of 0x400 or more carries into the exponent, which is correct for subnormal numbers
+  // and for those that round up to a power of two.
   const auto base = static_cast<std::uint32_t>(exponent - kMinExponent) << kFractionBits;
   return static_cast<std::uint16_t>(sign | (base + places));
 }

@@ -1,4 +1,4 @@
-// IEEE 754 binary16 as processors without it compute it.
+// Converts IEEE 754 binary16 numbers on processors without support for them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace texloom::hal::host {
 // Exact; NaN stays NaN.
 float float_of_half(std::uint16_t half);
 
-// Rounded to nearest, ties to even; what is too large becomes infinite. NaN stays NaN.
+// Rounds to nearest, ties to even; numbers that are too large become infinite. NaN stays NaN.
 std::uint16_t half_of_float(float value);
 
 }  // namespace texloom::hal::host

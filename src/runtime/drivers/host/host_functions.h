@@ -16,17 +16,17 @@
 
 namespace texloom::hal::host {
 
-// The argument of a function, which is called once for each work group. Arguments are numbered like
-// the parameters of the entry point, which their kinds match.
+// The argument of a host function, which is called once for each work group. Arguments are numbered
+// like the parameters of the entry point and match their kinds.
 struct WorkGroup {
   std::span<const Argument> arguments;
   std::array<std::uint32_t, 3> id = {};
   std::array<std::uint32_t, 3> groups = {};  // of the dispatch
   std::array<std::uint32_t, 3> size = {};    // in work items, as the entry point says
-  // Private to this group; undefined at first. It contains the entry point's local memory.
+  // Private to this group; initially undefined. Contains the entry point's local memory.
   std::span<std::byte> scratch = {};
 
-  // As many whole elements as there are from the bound offset on, at least min_bytes.
+  // All whole elements from the bound offset on, at least min_bytes.
   template <typename T>
   std::span<T> buffer(std::size_t number) const {
     const auto& argument = std::get<BufferArgument>(arguments[number]);
@@ -35,13 +35,13 @@ struct WorkGroup {
   const TextureArgument& texture(std::size_t number) const {
     return std::get<TextureArgument>(arguments[number]);
   }
-  // As many whole elements as fit.
+  // All whole elements that fit.
   template <typename T>
   std::span<T> local(std::size_t number) const {
     const auto& argument = std::get<LocalArgument>(arguments[number]);
     return {reinterpret_cast<T*>(scratch.data() + argument.offset), argument.bytes / sizeof(T)};
   }
-  // T is the C++ type of the parameter's.
+  // T is the C++ type for the parameter's element type.
   template <typename T>
   T constant(std::size_t number) const {
     T value;
@@ -50,12 +50,12 @@ struct WorkGroup {
   }
 };
 
-// Groups of one dispatch are run by several threads, in no order. An error ends the submission.
-// Throws nothing.
+// Several threads run the groups of a dispatch, in no particular order. An error ends the
+// submission. Must not throw.
 using HostFunction = Status (*)(const WorkGroup& group);
 
-// The code of an executable of format HostFunctions is the name of a library, and its entry points
-// are functions of that.
+// A named set of functions. The code of an executable of format HostFunctions is the name of a
+// library, and its entry points are functions of that library.
 struct FunctionLibrary {
   std::string name;
   std::map<std::string, HostFunction, std::less<>> functions;

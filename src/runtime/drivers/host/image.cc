@@ -10,7 +10,7 @@ namespace texloom::hal::host {
 
 namespace {
 
-// The nearest number that T has. `value` is a float or an integer of 32 bits.
+// The nearest number that T can represent. `value` is a float or a 32-bit integer.
 template <typename T>
 T saturated(double value) {
   if constexpr (std::same_as<T, float>) return static_cast<float>(value);
@@ -34,8 +34,8 @@ void put(std::byte* bytes, T value) {
   std::memcpy(bytes, &value, sizeof value);
 }
 
-// A channel as a double, which holds every number of every format except the normalized ones, which
-// are fractions.
+// Loads a channel as a double, which represents every number of every format exactly, except the
+// fractions of normalized formats.
 double load(TexelFormat format, const std::byte* bytes) {
   switch (format) {
     case TexelFormat::Rgba8Int:

@@ -1,4 +1,4 @@
-// Texels in host memory, read and written as a device does it.
+// Reads and writes texels in host memory as a device does.
 #pragma once
 
 #include <array>
@@ -14,12 +14,13 @@ template <typename T>
 concept TexelValue =
     std::same_as<T, float> || std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t>;
 
-// A borrowed image: rows of texels, each at a multiple of the pitch. Coordinates outside of it are
-// allowed: reads give zeros there (OpenCL's CLK_ADDRESS_CLAMP), writes are dropped.
+// A non-owning image: rows of texels, each at a multiple of the pitch. Coordinates outside the
+// image are allowed: reads return zeros (OpenCL's CLK_ADDRESS_CLAMP), and writes are dropped.
 //
-// Numbers that the format does not hold become the nearest that it does, NaN zero in integers;
-// floats are rounded to nearest, ties to even. A texel of integers read as floats has those values,
-// and the other way round the integer part: OpenCL leaves that undefined.
+// A number that the format cannot represent is converted to the nearest one that it can; in integer
+// formats NaN becomes zero. Floats round to nearest, ties to even. Integer texels may be read as
+// floats, with the same values, and float texels as integers, with the fraction dropped; OpenCL
+// leaves both undefined.
 class Image {
  public:
   Image(std::byte* texels, Extent2D extent, TexelFormat format, std::uint64_t row_pitch)
@@ -28,7 +29,7 @@ class Image {
   Extent2D extent() const { return extent_; }
   TexelFormat format() const { return format_; }
   std::uint64_t row_pitch() const { return row_pitch_; }  // bytes
-  // The texel's bytes; it is inside.
+  // The bytes of a texel, which must be inside the image.
   std::byte* at(std::uint32_t x, std::uint32_t y) const {
     return texels_ + row_pitch_ * y + std::uint64_t{bytes_per_texel(format_)} * x;
   }
@@ -39,7 +40,7 @@ class Image {
   void write(std::int64_t x, std::int64_t y, const std::array<T, 4>& texel) const;
 
  private:
-  // nullptr when it is outside.
+  // The bytes of a texel; null if it is outside the image.
   std::byte* find(std::int64_t x, std::int64_t y) const;
 
   std::byte* texels_;

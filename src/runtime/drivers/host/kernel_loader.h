@@ -1,4 +1,5 @@
-// Kernels of the host driver: the loaders that make them from code, and the arguments of a launch.
+// The interfaces of the host driver's kernels: loaders that make kernels from code, and the
+// arguments of a launch.
 #pragma once
 
 #include <array>
@@ -17,12 +18,12 @@
 
 namespace texloom::hal::host {
 
-// The scratch memory of each thread, aligned to kMemoryAlignment.
+// The size of each thread's scratch memory, which is aligned to kMemoryAlignment.
 inline constexpr std::size_t kScratchBytes = std::size_t{64} << 10;
 // The alignment, in bytes, of memory that the driver allocates: buffers, textures and scratch.
 inline constexpr std::size_t kMemoryAlignment = 64;
-// The alignment, in bytes, of a kernel's buffer argument: it may begin at an offset, or be imported
-// memory of the caller. Rows of a texture are not aligned.
+// The alignment, in bytes, of a kernel's buffer argument, which may begin at an offset or be the
+// caller's imported memory. Rows of a texture are not aligned.
 inline constexpr std::size_t kBufferAlignment = 16;
 
 // A buffer as a kernel sees it: the bytes of the bound buffer or subspan from the offset on.
@@ -36,7 +37,7 @@ struct TextureArgument {
   Offset2D origin = {};  // of the tensor in the image
 };
 
-// A range of the scratch memory, which begins with local memory.
+// Local memory: a range of the scratch memory. Scratch begins with all local memory.
 struct LocalArgument {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -44,14 +45,14 @@ struct LocalArgument {
 
 using Argument = std::variant<BufferArgument, TextureArgument, Constant, LocalArgument>;
 
-// One dispatch, as recorded; valid while Kernel::run is in it.
+// One dispatch; valid only during Kernel::run().
 struct Launch {
   const EntryPoint& entry;
   std::array<std::uint32_t, 3> groups;  // none is zero
   std::span<const Argument> arguments;  // in the order of entry.params
 };
 
-// Work groups by number: group (x, y, z) is x + groups[0] * (y + groups[1] * z).
+// A range of work groups. Group (x, y, z) has the number x + groups[0] * (y + groups[1] * z).
 struct GroupRange {
   std::uint64_t begin = 0, end = 0;
 };
@@ -61,25 +62,25 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
 
-  // Whether several threads may share a launch, each with some of its groups. Otherwise run() is
-  // called once for each launch, with all of them.
+  // Whether several threads may share a launch, each running some of its groups. Otherwise run() is
+  // called once for each launch, with all groups.
   virtual bool is_divisible() const = 0;
 
-  // Runs these groups of a launch. An error ends the submission, with this text. Throws nothing.
+  // Runs these groups of a launch. An error ends the submission with its message. Must not throw.
   virtual Status run(const Launch& launch, GroupRange groups,
                      std::span<std::byte> scratch) const = 0;
 };
 
-// Makes kernels of code of one format. Thread safe; lives as long as a driver that has it.
+// Makes kernels from code of one format. Thread safe. Lives as long as any driver that has it.
 class KernelLoader {
  public:
   virtual ~KernelLoader() = default;
 
   virtual KernelFormat format() const = 0;
 
-  // One kernel for each entry point, in their order. BuildFailed with what is wrong with the code;
-  // NotFound for an entry point that it does not have; InvalidArgument for a table that does not
-  // fit it. Throws nothing.
+  // Returns one kernel for each entry point, in order. BuildFailed, saying what is wrong with the
+  // code; NotFound for an entry point that the code does not have; InvalidArgument for parameters
+  // that do not match the code. Must not throw.
   virtual Result<std::vector<std::shared_ptr<const Kernel>>> load(
       std::string_view code, std::span<const EntryPoint> entries) const = 0;
 };

@@ -18,10 +18,10 @@
 namespace texloom::hal::host {
 
 struct FreeAligned {
-  MemoryBudget::Token token = {};  // null for memory outside of the budget
+  MemoryBudget::Token token = {};  // null for memory outside the budget
   void operator()(std::byte* memory) const;
 };
-// Aligned to kMemoryAlignment; undefined at first.
+// Memory aligned to kMemoryAlignment and initially undefined.
 using HostMemoryBlock = std::unique_ptr<std::byte[], FreeAligned>;
 // Null if there is no memory.
 HostMemoryBlock allocate_aligned(std::uint64_t bytes);
@@ -32,7 +32,7 @@ class HostBuffer final : public Buffer {
              std::byte* memory)
       : Buffer(std::move(info), desc), owned_(std::move(owned)), memory_(memory) {}
 
-  // Not const, as queues write it through const handles.
+  // Not const, because queues write it through const handles.
   std::byte* data() const { return memory_; }
 
  private:
@@ -61,8 +61,8 @@ class HostTexture final : public Texture {
   std::uint64_t row_pitch_;  // bytes
 };
 
-// All memory is the machine's, and can be mapped. Allocations are bounded by the limits, since the
-// machine would promise more than it has.
+// Allocates host memory, all of which can be mapped. The device's limits bound the allocations,
+// because the operating system would promise more memory than there is.
 class HostAllocator final : public Allocator {
  public:
   HostAllocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options)
@@ -83,7 +83,7 @@ class HostAllocator final : public Allocator {
   std::shared_ptr<MemoryBudget> budget_;
 };
 
-// Casts an object of a command buffer, which takes only those of its own driver.
+// Casts an object named by a command buffer, which accepts only objects of its own driver.
 inline const HostBuffer& as_host(const Buffer& buffer) {
   return static_cast<const HostBuffer&>(buffer);
 }

@@ -1,5 +1,5 @@
-// The driver host for functions of native commands (CommandBuffer::native): a function runs on the
-// queue's thread in order with the commands around it, and accesses the memory itself.
+// The host driver's interface for native commands (CommandBuffer::native). A function runs on the
+// queue's thread, in order with the commands around it, and accesses the memory directly.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace texloom::hal::host {
 
-// NativeCommands::handles is null; these are for its memory, which is of this driver.
+// Access the memory in NativeCommands::memory, which must belong to this driver.
+// NativeCommands::handles is null.
 std::byte* native_memory(const BoundBuffer& place);
 Image native_memory(const BoundTexture& place);
 

@@ -22,13 +22,13 @@ std::string_view value_of(std::string_view line, std::string_view key) {
   return begin == std::string_view::npos ? std::string_view() : line.substr(begin);
 }
 
-// x86 has these lines; kernels for ARM say numbers of vendor and part only.
+// Only x86 has these lines; on ARM, Linux reports just the numbers of vendor and part.
 void read_cpuinfo(Processor& processor) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
     if (processor.name.empty()) processor.name = value_of(line, "model name");
     if (processor.vendor.empty()) processor.vendor = value_of(line, "vendor_id");
-    if (line.empty()) return;  // of the first processor
+    if (line.empty()) return;  // the end of the first processor
   }
 }
 

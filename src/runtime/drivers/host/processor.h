@@ -7,9 +7,9 @@
 namespace texloom::hal::host {
 
 struct Processor {
-  std::string name;                // "AMD EPYC 9R14"; the architecture's where no other is known
-  std::string vendor;              // empty where it is not known
-  unsigned threads = 1;            // that run at the same time
+  std::string name;                // "AMD EPYC 9R14"; the architecture if no name is known
+  std::string vendor;              // empty if it is not known
+  unsigned threads = 1;            // hardware concurrency
   std::uint64_t memory_bytes = 0;  // of the machine
 };
 

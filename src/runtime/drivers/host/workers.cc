@@ -11,7 +11,7 @@ namespace texloom::hal::host {
 
 namespace {
 
-// Parts per thread, so that a slow or late one leaves its share to the others.
+// Several parts per thread, so that a slow or late thread leaves its share to the others.
 constexpr std::uint64_t kPartsOfThread = 4;
 
 }  // namespace
@@ -20,11 +20,11 @@ struct Workers::Job {
   std::uint64_t items;
   std::uint64_t part_items;
   Part part;
-  std::atomic<std::uint64_t> next = 0;  // the first item that nobody has taken
+  std::atomic<std::uint64_t> next = 0;  // the first item that no thread has taken
   std::atomic<bool> failed = false;
   std::mutex error_mutex;
   Status error;
-  unsigned threads = 0;  // in it besides the caller; guarded by the workers' mutex
+  unsigned threads = 0;  // besides the caller; guarded by the workers' mutex
 };
 
 Result<std::shared_ptr<Workers>> Workers::create(unsigned threads) {
@@ -74,7 +74,7 @@ void Workers::work(std::span<std::byte> scratch) {
     lock.unlock();
     run_parts(job, scratch);
     lock.lock();
-    jobs_.remove(&job);  // nothing of it is left to begin
+    jobs_.remove(&job);  // it has no parts left to start
     if (--job.threads == 0) finished_.notify_all();
   }
 }

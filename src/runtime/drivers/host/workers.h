@@ -1,4 +1,4 @@
-// Threads that share the groups of a dispatch.
+// Worker threads that share the groups of a dispatch.
 #pragma once
 
 #include <condition_variable>
@@ -16,20 +16,20 @@
 
 namespace texloom::hal::host {
 
-// Thread safe: several threads may call run() at a time, and share the workers.
+// Thread safe: several threads may call run() concurrently and share the workers.
 class Workers {
  public:
-  // Runs items [begin, end) with the scratch memory of the thread that calls it.
+  // Runs items [begin, end) with the scratch memory of the calling thread.
   using Part = FunctionRef<Status(std::uint64_t begin, std::uint64_t end, std::span<std::byte>)>;
 
-  // `threads` besides those that call run(). Unavailable if the process can have no more threads;
-  // OutOfMemory if there is no memory for their scratch.
+  // Creates `threads` threads besides those that call run(). Unavailable if the process cannot
+  // create more threads; OutOfMemory if there is no memory for their scratch.
   static Result<std::shared_ptr<Workers>> create(unsigned threads);
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // Calls `part` for disjoint parts of [0, items), in several threads including this one, and waits
+  // Calls `part` for disjoint parts of [0, items) on several threads, including this one, and waits
   // for all of them. After an error no further part is started; the first error is returned.
   Status run(std::uint64_t items, std::span<std::byte> scratch, Part part);
 
@@ -42,7 +42,7 @@ class Workers {
 
   std::mutex mutex_;  // guards all below, and the members of Job that say so
   std::condition_variable posted_, finished_;
-  std::list<Job*> jobs_;  // with parts left
+  std::list<Job*> jobs_;  // jobs with parts left to start
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -24,15 +24,15 @@ Statistics& Statistics::operator+=(const Statistics& other) {
 
 namespace {
 
-// The two decisions that need neighbors: a barrier is only encoded when there is work on both of
-// its sides, and an update that continues the write before it is part of that.
+// Makes the two decisions that need neighbors: a barrier is encoded only if there is work on both
+// sides of it, and an update that continues the previous write is joined to that write.
 class Walk {
  public:
   explicit Walk(Statistics& statistics) : statistics_(statistics) {}
 
   void visit(const CommandRange& commands) {
     ++statistics_.ranges;
-    // Ranges are ordered anyway.
+    // Ranges run one after another anyway.
     has_work_ = false;
     barrier_waits_ = false;
     in_run_ = false;
@@ -86,7 +86,7 @@ class Walk {
   bool has_work_ = false;       // in this range
   bool barrier_waits_ = false;  // for work after it
   std::uint64_t barrier_resources_ = 0;
-  bool in_run_ = false;  // the segment before was an update that can be continued
+  bool in_run_ = false;  // the previous segment was an update that can be continued
   BoundBuffer run_start_;
   std::uint64_t run_bytes_ = 0;
 };

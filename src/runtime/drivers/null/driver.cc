@@ -25,7 +25,7 @@ struct SharedStatistics {
   }
 };
 
-// Memory that can be mapped is real; the rest does not exist.
+// Only memory that can be mapped is allocated.
 class NullBuffer final : public Buffer {
  public:
   NullBuffer(std::shared_ptr<const DeviceInfo> info, const BufferDesc& desc,
@@ -49,7 +49,7 @@ class NullBuffer final : public Buffer {
 
   std::shared_ptr<SharedStatistics> statistics_;
   MemoryBudget::Token token_;           // null for imported memory
-  std::unique_ptr<std::byte[]> owned_;  // null for imported memory, and without memory
+  std::unique_ptr<std::byte[]> owned_;  // null if imported or not allocated
   std::byte* memory_;
 };
 
@@ -133,7 +133,7 @@ class NullExecutable final : public Executable {
   std::shared_ptr<SharedStatistics> statistics_;
 };
 
-// A native timeline: here, the highest value that work of the device signals.
+// Stands for a native timeline: the highest value that work of the device signals.
 class NullSemaphore final : public SemaphoreBackend {
  public:
   void start(std::uint64_t value) {
@@ -188,7 +188,7 @@ class NullQueue final : public QueueBackend {
                                             : nullptr;
   }
 
-  // Spans of no length.
+  // Adds spans of zero length.
   void add_spans(std::span<const CommandRange> commands) {
     const ProfileClock::time_point now = ProfileClock::now();
     for (const CommandRange& each : commands) {
@@ -262,7 +262,7 @@ class NullDriver final : public Driver {
  private:
   Result<std::shared_ptr<Device>> open_device(std::size_t ordinal,
                                               const DeviceOptions& options) override {
-    // A description of its own, since its address tells the objects of two devices apart.
+    // Each open device has its own copy, whose address identifies the device's objects.
     const auto info = std::make_shared<const DeviceInfo>(devices_[ordinal]);
     const auto statistics = std::make_shared<SharedStatistics>();
     TL_ASSIGN_OR_RETURN(

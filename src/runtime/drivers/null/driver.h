@@ -1,5 +1,6 @@
-// The driver `null`: checks and records everything, computes and keeps nothing. For tests of what
-// uses drivers, and to copy from when writing one: each member here is one that a driver must have.
+// The driver `null` checks and records everything, but computes and stores nothing. It serves to
+// test code that uses drivers, and as a template for new drivers: it has only the members that a
+// driver must have.
 #pragma once
 
 #include <memory>
@@ -9,19 +10,19 @@
 
 namespace texloom::hal::null {
 
-// Its one device, whose limits are small, so that reaching them takes no memory.
+// The driver's only device. Its limits are small, so that tests reach them without much memory.
 DeviceInfo default_device();
 
 struct DriverOptions {
-  // Queues of the device leave waits for each other to the device.
+  // The device's queues wait for each other natively.
   bool native_waits = false;
 };
 
-// A driver of one device with this description.
+// Creates a driver with one device of this description.
 std::shared_ptr<Driver> create_driver(DeviceInfo device = default_device(),
                                       const DriverOptions& options = {});
 
-// Counts over all queues of a device of this driver since it was opened. Thread safe.
+// The counts of all queues of a device of this driver since it was opened. Thread safe.
 Statistics statistics(const Device& device);
 
 }  // namespace texloom::hal::null

@@ -54,7 +54,7 @@ class OpenClDriver final : public Driver {
  private:
   Result<std::shared_ptr<Device>> open_device(std::size_t ordinal,
                                               const DeviceOptions& options) override {
-    // A description of its own, since its address tells the objects of two devices apart.
+    // Each open device has its own copy, whose address identifies the device's objects.
     PlatformDevice device = devices_[ordinal];
     device.info = std::make_shared<const DeviceInfo>(*device.info);
     TL_ASSIGN_OR_RETURN(

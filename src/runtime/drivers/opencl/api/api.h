@@ -1,7 +1,7 @@
-// The functions of the OpenCL 1.2 API, found in a loader library at run time.
+// Loads the functions of the OpenCL 1.2 API from a loader library at run time.
 #pragma once
 
-// This driver calls nothing newer, whatever version a build asks for elsewhere.
+// This driver calls nothing newer, whatever version other code is built for.
 #undef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -61,17 +61,17 @@
 
 namespace texloom::hal::opencl {
 
-// A table of function pointers: immutable, shared by everything that the driver makes. A test may
-// hand the driver a table with functions of its own.
+// An immutable table of function pointers, shared by everything that the driver makes. A test may
+// pass the driver a table with its own functions.
 struct Api {
 #define TL_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;
   TL_OPENCL_FUNCTIONS(TL_OPENCL_MEMBER)
 #undef TL_OPENCL_MEMBER
 };
 
-// Opens the first of the libraries that is there. Unavailable, with advice on what to install,
-// when none is or when one lacks a function. The library stays open for the life of the process:
-// OpenCL implementations keep threads that unloading would pull the code from under.
+// Opens the first of the libraries that exists. Unavailable, with advice on what to install, if
+// none exists or if it lacks a function. The library stays loaded for the lifetime of the process:
+// OpenCL implementations keep threads running, whose code must not be unloaded.
 Result<std::shared_ptr<const Api>> load_api(std::span<const std::string> library_paths);
 
 }  // namespace texloom::hal::opencl

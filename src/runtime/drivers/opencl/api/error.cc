@@ -8,8 +8,8 @@ struct ErrorRow {
   std::string_view name;
 };
 
-// By number, since the headers define the later names only for later versions of the API, while
-// any loader may return them.
+// By number, because the headers define newer names only for newer versions of the API, while any
+// loader may return them.
 constexpr ErrorRow kErrors[] = {
     {0, "CL_SUCCESS"},
     {-1, "CL_DEVICE_NOT_FOUND"},
@@ -109,7 +109,7 @@ Status to_error(cl_int code, std::string_view call) {
 
 Status check_made(cl_int code, const void* made, std::string_view call) {
   if (code == CL_SUCCESS && made == nullptr)
-    return make_error(StatusCode::DeviceError, "{}: success, but it made nothing", call);
+    return make_error(StatusCode::DeviceError, "{}: success, but nothing was created", call);
   return to_status(code, call);
 }
 

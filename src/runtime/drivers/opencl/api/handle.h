@@ -8,7 +8,7 @@
 
 namespace texloom::hal::opencl {
 
-// Owns one reference of `Object`, and the function table that releases it. Move only.
+// Owns one reference to `Object`, and shares the function table that releases it. Move-only.
 template <typename Object, auto Api::* Release>
 class Handle {
  public:

@@ -1,5 +1,5 @@
-// The OpenCL driver for functions of native commands (CommandBuffer::native). The types are those
-// of CL/cl.h, which this header does not include.
+// The OpenCL driver's interface for native commands (CommandBuffer::native). The types are those of
+// CL/cl.h, which this header does not include.
 #pragma once
 
 #include "runtime/hal/segment.h"
@@ -26,7 +26,7 @@ inline const NativeHandles* native_handles(const NativeCommands& commands) {
                                      : nullptr;
 }
 
-// The object of memory of this driver. A buffer's offset is BoundBuffer::offset.
+// The OpenCL object of memory of this driver. A buffer's offset is BoundBuffer::offset.
 _cl_mem* native_memory(const BoundBuffer& place);
 _cl_mem* native_memory(const BoundTexture& place);
 

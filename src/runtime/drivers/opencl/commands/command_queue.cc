@@ -16,7 +16,7 @@ OpenClSemaphore& as_opencl(const Semaphore& semaphore) {
 
 class OpenClWork final : public QueueBackend::Work {
  public:
-  // The queue outlives it.
+  // The queue must outlive this object.
   OpenClWork(std::shared_ptr<const Context> context, cl_command_queue queue, Enqueued enqueued,
              std::uint32_t track)
       : context_(std::move(context)),
@@ -93,7 +93,7 @@ Status OpenClQueue::encode_and_flush(const Batch& batch, Enqueued& enqueued) {
   return to_status(context_->api().clFlush(queue_.get()), "clFlush");
 }
 
-// The queue is in order: what follows the barrier follows the events.
+// Because the queue is in order, commands after the barrier run after the events.
 Status OpenClQueue::wait_natively(std::span<const TimelinePoint> points) {
   std::vector<SharedEvent> events;
   std::vector<cl_event> list;
@@ -109,7 +109,7 @@ Status OpenClQueue::wait_natively(std::span<const TimelinePoint> points) {
                    "clEnqueueBarrierWithWaitList");
 }
 
-// If nothing was enqueued there is no event, and others wait on the host.
+// If nothing was enqueued there is no event, and other queues wait on the host.
 void OpenClQueue::signal_natively(std::span<const TimelinePoint> points, const Enqueued& enqueued) {
   if (enqueued.commands.empty()) return;
   for (const TimelinePoint& point : points) {

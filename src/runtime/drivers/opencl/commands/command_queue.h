@@ -17,7 +17,7 @@ namespace texloom::hal::opencl {
 
 class OpenClQueue final : public QueueBackend {
  public:
-  // `kernels` are those of the device.
+  // `kernels` belongs to the device.
   static Result<std::unique_ptr<QueueBackend>> create(std::shared_ptr<const Context> context,
                                                       std::shared_ptr<TransferKernels> kernels);
 

@@ -27,7 +27,7 @@ Triple image_region(Extent2D extent) { return {extent.width, extent.height, 1}; 
 
 }  // namespace
 
-// The buffer's side of a copy from or to an image. OpenCL wants rows without gaps there, so other
+// The buffer side of a copy from or to an image. OpenCL requires rows without gaps there, so other
 // pitches go through scratch memory and a rectangle copy, in blocks of rows. A single row has no
 // gaps.
 struct Encoder::Rows {
@@ -42,7 +42,7 @@ struct Encoder::Rows {
         pitch(region.row_pitch),
         offset(region.buffer_offset) {}
 
-  // The same rows without gaps, from the start of a buffer on.
+  // The same rows, without gaps and from the start of a buffer.
   static Rows without_gaps_of(Rows rows) {
     rows.pitch = rows.row_bytes;
     rows.offset = 0;
@@ -63,8 +63,8 @@ struct Encoder::Rows {
 
 namespace {
 
-// A kernel that accesses a buffer and a part of it at once has undefined results (OpenCL 1.2,
-// clCreateSubBuffer): where several bindings are of one buffer, all are parts.
+// A kernel that accesses both a buffer and a part of it has undefined results (OpenCL 1.2,
+// clCreateSubBuffer). If several bindings refer to the same buffer, all of them are made parts.
 bool needs_part(std::span<const BoundBuffer> buffers, const BoundBuffer& bound) {
   if (bound.offset != 0) return true;
   const auto of_same_buffer =
@@ -83,8 +83,7 @@ Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t 
   return {};
 }
 
-// Iterates over the segments to encode: barriers are dropped, since the queue runs everything in
-// order.
+// Iterates over the segments to encode. Skips barriers, because the queue runs everything in order.
 class Encoder::Cursor {
  public:
   explicit Cursor(std::span<const CommandRange> ranges) : rest_(ranges) {
@@ -101,7 +100,7 @@ class Encoder::Cursor {
   }
 
  private:
-  // To the next segment to be encoded.
+  // Moves to the next segment to encode.
   void skip() {
     while (!at_end()) {
       if (segment_ == rest_.front().end()) {
@@ -119,9 +118,9 @@ class Encoder::Cursor {
   SegmentList::Iterator segment_;
 };
 
-// Small updates of adjacent bytes are one write. They are not listed beforehand: allocating for
-// each submission, between PoCL's own events, is slow (glibc consolidates all small chunks for a
-// large one).
+// Joins small updates of adjacent bytes into one write. They are not collected in a list first:
+// allocating for each submission, between PoCL's own events, is slow (glibc consolidates all small
+// chunks for a large request).
 Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueued) {
   const bool is_profiled = context_.profile() != nullptr;
   for (Cursor next(commands); !next.at_end();) {
@@ -141,7 +140,7 @@ Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueue
                               : encode(first.segment(), first.table(), done);
     if (status.ok() && done != nullptr)
       status = check_made(CL_SUCCESS, event, name_of(first.segment()));
-    // Kept when a later call failed, too: the first one may still run.
+    // Kept even if a later call failed: the first one may still be running.
     if (event != nullptr || first_event_ != nullptr) {
       command.event = std::make_shared<const EventHandle>(context_.shared_api(), event);
       command.first = EventHandle(context_.shared_api(), std::exchange(first_event_, nullptr));
@@ -152,7 +151,7 @@ Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueue
   return {};
 }
 
-// Moves past the segments that are one call, and counts them. At least one.
+// Moves past the segments that are encoded as one call, and counts them (at least one).
 std::size_t Encoder::advance_behind_joined(Cursor& cursor) {
   const auto* first = std::get_if<UpdateSegment>(&cursor.segment());
   cursor.advance();
@@ -167,7 +166,7 @@ std::size_t Encoder::advance_behind_joined(Cursor& cursor) {
   return count;
 }
 
-// Encodes `count` updates of adjacent bytes from `first` on as one write.
+// Encodes `count` updates of adjacent bytes, beginning at `first`, as one write.
 Status Encoder::encode_joined(const Cursor& first, std::size_t count, Enqueued& enqueued,
                               cl_event* done) {
   std::uint64_t bytes = 0;
@@ -194,7 +193,7 @@ Status Encoder::encode(const Segment& any, std::span<const Binding> table, cl_ev
         } else if constexpr (std::is_same_v<Kind, IndirectDispatchSegment> ||
                              std::is_same_v<Kind, BarrierSegment> ||
                              std::is_same_v<Kind, HostCallSegment>) {
-          // Recording refuses the first, the second is left out, and the queue makes the third.
+          // Recording refuses the first, the cursor skips the second, the queue makes the third.
           return make_error(StatusCode::Internal, "{} reached the encoder", name_of(any));
         } else {
           return encode(segment, done);
@@ -204,7 +203,7 @@ Status Encoder::encode(const Segment& any, std::span<const Binding> table, cl_ev
 }
 
 Result<cl_mem> Encoder::make_part(const BufferParam& param, const BoundBuffer& bound) {
-  // Only what the kernel touches: parts that overlap may not be written.
+  // Only what the kernel touches, because overlapping parts must not be written.
   TL_ASSIGN_OR_RETURN(MemoryHandle part, create_part(context_, as_opencl(*bound.buffer),
                                                      bound.offset, touched_bytes(param, bound)));
   parts_.push_back(std::move(part));
@@ -286,7 +285,7 @@ bool Encoder::is_aligned(std::uint64_t offset, std::uint64_t bytes) const {
   return offset % alignment == 0 && bytes % alignment == 0;
 }
 
-// OpenCL fills at multiples of the pattern, devices at multiples of their own.
+// OpenCL fills at multiples of the pattern's size, devices at multiples of their alignment.
 Status Encoder::encode(const FillSegment& segment, cl_event* done) {
   const OpenClBuffer& target = as_opencl(*segment.target.buffer);
   const std::uint64_t offset = segment.target.offset;
@@ -360,7 +359,7 @@ Status Encoder::encode(const CopyBufferSegment& segment, cl_event* done) {
       "clEnqueueCopyBuffer");
 }
 
-// An event of all that was enqueued before.
+// Enqueues a marker, whose event completes after everything enqueued before.
 Status Encoder::mark(cl_event* done) {
   return to_status(context_.api().clEnqueueMarkerWithWaitList(queue_, 0, nullptr, done),
                    "clEnqueueMarkerWithWaitList");
@@ -434,7 +433,7 @@ Status Encoder::encode(const CopyTextureToBufferSegment& segment, cl_event* done
                        });
 }
 
-// Between rows of one size, two or more.
+// Copies between rows of the same size; there are at least two.
 Status Encoder::copy_rows(cl_mem source, cl_mem target, const Rows& from, const Rows& to,
                           const Events& events) {
   const Api& api = context_.api();

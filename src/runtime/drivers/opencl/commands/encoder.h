@@ -19,7 +19,7 @@
 
 namespace texloom::hal::opencl {
 
-// Commands that were given to a queue.
+// Commands that were submitted to a queue.
 struct Enqueued {
   // The last one, or all of them with a profile. None if there is nothing to wait for.
   std::vector<EnqueuedCommand> commands;
@@ -32,13 +32,13 @@ Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t 
 // Encodes into one in-order queue. Used by one thread at a time.
 class Encoder {
  public:
-  // `scratch` is the queue's.
+  // `scratch` belongs to the queue.
   Encoder(const Context& context, cl_command_queue queue, TransferKernels& kernels,
           Scratch& scratch)
       : context_(context), queue_(queue), kernels_(kernels), scratch_(scratch) {}
 
-  // Enqueues them in order; never waits. After an error some may be enqueued: `enqueued` must be
-  // kept until they are complete.
+  // Enqueues the commands in order; never waits. After an error some may have been enqueued, so
+  // `enqueued` must be kept until they are complete.
   Status encode(std::span<const CommandRange> commands, Enqueued& enqueued);
 
  private:
@@ -46,15 +46,15 @@ class Encoder {
 
   static std::size_t advance_behind_joined(Cursor& cursor);
   Status encode_joined(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done);
-  // `done`, when not null, receives the event of the last call, which completes after the others.
+  // `done`, if not null, receives the event of the last call, which completes after the others.
   Status encode(const Segment& any, std::span<const Binding> table, cl_event* done);
   Status write(const BoundBuffer& target, std::span<const std::byte> data, cl_event* done);
   bool is_aligned(std::uint64_t offset, std::uint64_t bytes) const;
   Status encode(const DispatchSegment& segment, std::span<const Binding> table, cl_event* done);
   // Sets buffers_ and parts_ for this dispatch.
   void begin_dispatch(const KernelCall& call, std::span<const Binding> table);
-  // Sets all arguments of the kernel. The parts of buffers that this makes must live until it is
-  // enqueued.
+  // Sets all arguments of the kernel. The parts of buffers that this creates must live until the
+  // kernel is enqueued.
   Status set_arguments(const KernelCall& call, std::span<const Binding> table, cl_kernel kernel);
   Result<cl_mem> make_part(const BufferParam& param, const BoundBuffer& bound);
   Status encode(const FillSegment& segment, cl_event* done);
@@ -72,7 +72,7 @@ class Encoder {
     std::uint64_t begin;
     std::uint64_t count;
   };
-  // Receive the events of the first and the last call of a segment; or null.
+  // Where to store the events of the first and the last call of a segment; may be null.
   struct Events {
     cl_event* first;
     cl_event* last;
@@ -80,7 +80,7 @@ class Encoder {
     // For a call that is either the first or the last one, not both.
     cl_event* either() const { return first != nullptr ? first : last; }
   };
-  // Encodes a segment as several calls, in blocks of at most so many rows or bytes.
+  // Encodes a segment as several calls, in blocks of at most `largest` rows or bytes.
   Status encode_blocks(std::uint64_t total, std::uint64_t largest, cl_event* done,
                        FunctionRef<Status(const Block&, const Events&)> encode_block);
 
@@ -93,7 +93,7 @@ class Encoder {
   cl_command_queue queue_;
   TransferKernels& kernels_;
   Scratch& scratch_;
-  // For the dispatch that is being encoded: its bound buffers, and parts made of them.
+  // For the dispatch that is being encoded: its bound buffers, and the parts created from them.
   std::vector<BoundBuffer> buffers_;
   std::vector<MemoryHandle> parts_;
   cl_event first_event_ = nullptr;  // of a segment of several calls, with a profile

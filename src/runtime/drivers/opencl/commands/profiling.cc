@@ -30,7 +30,7 @@ std::optional<Times> times_of(const Context& context, cl_event event) {
   return Times{*queued, *start, std::max(*start, *end)};
 }
 
-// From its first call to the end of its last.
+// The times from the start of the first call to the end of the last.
 std::optional<Times> times_of(const Context& context, const EnqueuedCommand& command) {
   const std::optional<Times> last = times_of(context, command.event->get());
   if (!command.first) return last;
@@ -44,7 +44,7 @@ std::optional<Times> times_of(const Context& context, const EnqueuedCommand& com
 void add_spans(const Context& context, std::span<const EnqueuedCommand> commands, Profile& profile,
                std::uint32_t track) {
   std::vector<std::optional<Times>> times;
-  // From the device's clock to the host's.
+  // Converts from the device's clock to the host's.
   std::optional<nanoseconds> offset;
   for (const EnqueuedCommand& command : commands) {
     times.push_back(times_of(context, command));

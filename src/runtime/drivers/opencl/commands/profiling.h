@@ -1,4 +1,4 @@
-// The device's own times of commands.
+// Adds the device's own timings of commands to a profile.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace texloom::hal::opencl {
 
-// A command that was given to a queue.
+// A command that was submitted to a queue.
 struct EnqueuedCommand {
   SharedEvent event = {};  // of the last call
   // With a profile:
-  EventHandle first = {};  // of the first call, if several are one command
+  EventHandle first = {};  // of the first call, if the command consists of several
   std::string name = {};
   std::uint64_t bytes = 0;
   ProfileClock::time_point enqueued = {};  // just before the call
 };
 
-// Adds complete commands of one submission to a lane of a profile. Times that the device does not
-// report are skipped. OpenCL's clock is the device's own: its offset follows from the latest moment
-// at which any of the commands can have been enqueued.
+// Adds the completed commands of one submission to a track of a profile. Times that the device does
+// not report are skipped. OpenCL reports times of the device's clock; the offset to the host's
+// clock follows from the latest moment at which any of the commands can have been enqueued.
 void add_spans(const Context& context, std::span<const EnqueuedCommand> commands, Profile& profile,
                std::uint32_t track);
 

@@ -1,4 +1,4 @@
-// Memory of a queue for transfers in two steps.
+// A queue's scratch memory for transfers in two steps.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace texloom::hal::opencl {
 
-// One buffer for all such transfers of a queue; larger ones go in blocks. The queue is in order, so
-// a command may be enqueued to write it while earlier ones have yet to read it. Used by one thread
-// at a time.
+// One buffer for all such transfers of a queue; larger transfers are done in blocks. Because the
+// queue is in order, a command that writes the buffer may be enqueued before earlier ones have read
+// it. Used by one thread at a time.
 class Scratch {
  public:
   explicit Scratch(std::uint64_t bytes) : bytes_(bytes) {}
 
   std::uint64_t bytes() const { return bytes_; }
-  // Allocated at the first call; undefined at first. OutOfMemory: the next call tries again.
+  // Allocated at the first call; initially undefined. After OutOfMemory the next call tries again.
   Result<cl_mem> memory(const Context& context);
 
  private:

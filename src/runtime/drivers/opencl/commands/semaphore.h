@@ -1,4 +1,4 @@
-// The events of commands that will signal a semaphore, for the other queues of the context.
+// Keeps the events of commands that will signal a semaphore, for the other queues of the context.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace texloom::hal::opencl {
 // it. An event is kept until the host knows that it is complete.
 class OpenClSemaphore final : public SemaphoreBackend {
  public:
-  // `event` completes when the value is reached, and has been flushed.
+  // `event` completes when the value is reached; its command has been flushed.
   void add(std::uint64_t value, SharedEvent event);
 
   // The event that completes when the value is reached; null if no command is known to signal it.

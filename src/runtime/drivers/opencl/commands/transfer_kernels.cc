@@ -12,13 +12,13 @@
 namespace texloom::hal::opencl {
 namespace {
 
-// How a device's work items share the work. On a CPU each moves a long piece by itself, with
-// vectors at any address. Elsewhere neighboring work items have neighboring units, so that memory
-// sees whole lines.
+// How a device's work items share the work. On a CPU each item moves a long piece by itself, with
+// vectors at any address. Elsewhere neighboring work items move neighboring units, so that memory
+// accesses are coalesced.
 struct Shape {
-  std::uint64_t unit;         // bytes, at a multiple of as many; a range is made of whole ones
-  std::uint64_t item_units;   // of one work item
-  std::uint64_t group_items;  // of one work group; not less than the bytes at an end
+  std::uint64_t unit;         // bytes; units are aligned to their size
+  std::uint64_t item_units;   // units per work item
+  std::uint64_t group_items;  // items per work group; at least the bytes at an end
 };
 constexpr Shape kCpu = {1, 1 << 14, 1};
 constexpr Shape kOthers = {16, 4, 256};
@@ -31,7 +31,8 @@ std::vector<std::string> options_of(const Shape& shape) {
           fmt::format("-DGROUP={}", shape.group_items)};
 }
 
-// A unit is a byte: `head` and `tail` are 0, and here since the others' kernels take them.
+// A unit is a byte, so `head` and `tail` are 0. They are parameters because the kernels of other
+// devices need them.
 constexpr const char* kCpuSource = R"(
 // At any address.
 typedef struct __attribute__((packed)) { uint16 words; } Vector;
@@ -60,7 +61,7 @@ __kernel void fill_bytes(__global uchar* target, ulong offset, uint head, ulong 
 }
 )";
 
-// A range of the target is `head` bytes up to a unit's beginning, `units` units, and `tail` bytes.
+// A range of the target is `head` bytes up to the first unit, `units` units, and `tail` bytes.
 constexpr const char* kOthersSource = R"(
 // Four words of eight, from a place on that is the same for all work items.
 uint4 from_word(uint4 a, uint4 b, uint place) {
@@ -177,7 +178,7 @@ Result<std::shared_ptr<TransferKernels>> TransferKernels::create(
       new TransferKernels(std::move(context), std::move(executable)));
 }
 
-// Enqueues as many work items as `units` units take.
+// Enqueues as many work items as `units` units need.
 template <typename... Arguments>
 Status TransferKernels::enqueue(cl_command_queue queue, std::uint32_t entry_point,
                                 std::uint64_t units, cl_event* done,
@@ -194,7 +195,7 @@ Status TransferKernels::enqueue(cl_command_queue queue, std::uint32_t entry_poin
   };
   (set(arguments), ...);
   TL_RETURN_IF_ERROR(to_status(code, "clSetKernelArg"));
-  // At least one group, for the bytes at the ends.
+  // Enqueues at least one group, for the bytes at the ends.
   const Shape& shape = shape_of(*context_);
   const std::uint64_t group_units = shape.group_items * shape.item_units;
   const std::uint64_t groups = std::max<std::uint64_t>(1, (units + group_units - 1) / group_units);
@@ -209,7 +210,7 @@ Status TransferKernels::fill(cl_command_queue queue, const OpenClBuffer& target,
                              const FillSegment& segment, cl_event* done) {
   const std::uint64_t offset = segment.target.offset;
   const Ends ends(shape_of(*context_), offset, segment.bytes);
-  // The byte of the pattern that a unit begins with, first in memory.
+  // The pattern, rotated so that it begins with the byte at which a unit begins.
   cl_uint pattern = 0;
   for (std::size_t i = 0; i < 4; ++i) {
     const auto byte = std::to_integer<cl_uint>(segment.pattern[(ends.head + i) % 4]);

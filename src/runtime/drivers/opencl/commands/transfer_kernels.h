@@ -1,4 +1,4 @@
-// Fills and copies with offsets and lengths that the API or the device does not support.
+// Performs fills and copies with offsets and lengths that the API or the device does not support.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,23 @@
 
 namespace texloom::hal::opencl {
 
-// The driver's own kernels: one executable for all queues of a device, built at first use. If that
-// fails, each transfer that needs it fails. On a CPU they move vectors at any address; elsewhere
-// they write whole units of 16 bytes, made of two of the source where that lies otherwise (a funnel
-// shift), and single bytes only at the ends. No byte outside a range is written. Thread safe.
+// The driver's own kernels: one executable for all queues of a device, built at first use. If
+// building fails, each transfer that needs it fails. On a CPU the kernels move vectors at any
+// address. Elsewhere they write whole units of 16 bytes, and single bytes only at the ends; if the
+// source is aligned differently, each unit is combined from two of the source (a funnel shift). No
+// byte outside a range is written. Thread safe.
 class TransferKernels {
  public:
   static Result<std::shared_ptr<TransferKernels>> create(std::shared_ptr<const Context> context);
 
-  // An offset in a memory object, and the size of the whole object.
+  // A memory object, an offset in it, and the size of the whole object.
   struct Place {
     cl_mem memory;
     std::uint64_t offset;
     std::uint64_t memory_bytes;
   };
 
-  // Both enqueue one command; `done`, when not null, receives its event.
+  // Both enqueue one command; `done`, if not null, receives its event.
   Status fill(cl_command_queue queue, const OpenClBuffer& target, const FillSegment& segment,
               cl_event* done);
   Status copy(cl_command_queue queue, const Place& source, const Place& target, std::uint64_t bytes,

@@ -19,7 +19,7 @@ struct ArgumentInfo {
   std::string type;
 };
 
-// Nothing when the implementation does not describe its kernels' arguments.
+// Nullopt if the implementation does not describe its kernels' arguments.
 std::optional<ArgumentInfo> read_argument(const Api& api, cl_kernel kernel, cl_uint index) {
   ArgumentInfo info;
   std::size_t size = 0;
@@ -40,13 +40,14 @@ std::optional<ArgumentInfo> read_argument(const Api& api, cl_kernel kernel, cl_u
   return info;
 }
 
-// Names differ between implementations after these prefixes ("image2d_t", "image2d_ro_t").
+// Only the prefix is compared: the rest differs between implementations ("image2d_t",
+// "image2d_ro_t").
 bool is_image(const ArgumentInfo& info) { return info.type.starts_with("image"); }
 bool is_image_2d(const ArgumentInfo& info) {
   return info.type.starts_with("image2d_") && !info.type.starts_with("image2d_array");
 }
 
-// The element type of a scalar argument; nothing for a name that is not known here.
+// The element type of a scalar argument; nullopt for an unknown name.
 std::optional<ElementType> scalar_type(const std::string& name) {
   if (name == "int") return ElementType::Int32;
   if (name == "uint" || name == "unsigned int") return ElementType::UInt32;
@@ -57,8 +58,8 @@ std::optional<ElementType> scalar_type(const std::string& name) {
   return std::nullopt;
 }
 
-// Types of OpenCL C that no constant has: small ones, vectors, samplers. Other names may stand for
-// any type.
+// Whether a type of OpenCL C is never that of a constant: small types, vectors, samplers. Other
+// names may be typedefs of any type.
 bool is_never_a_constant(std::string_view name) {
   constexpr std::array kSmall = {"char", "uchar", "short", "ushort", "half", "sampler_t"};
   constexpr std::array kElements = {"char", "uchar", "short", "ushort", "half",  "int",
@@ -72,7 +73,7 @@ bool is_never_a_constant(std::string_view name) {
 Status check_argument(const ArgumentInfo& info, const KernelParam& param) {
   const bool is_pointer = info.address == CL_KERNEL_ARG_ADDRESS_GLOBAL ||
                           info.address == CL_KERNEL_ARG_ADDRESS_CONSTANT;
-  // Images lie in the global address space for some implementations.
+  // Some implementations report images as pointers to global memory.
   const bool is_buffer = is_pointer && !is_image(info);
   const Status mismatch =
       invalid_argument("the table says {}, the kernel has {}", describe(param), info.type);

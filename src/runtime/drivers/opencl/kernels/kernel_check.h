@@ -1,4 +1,4 @@
-// Checks the table of an entry point against the compiled kernel, so that OpenCL is never given an
+// Checks the parameters of an entry point against the compiled kernel, so that OpenCL never gets an
 // argument or a workgroup size that it would refuse.
 #pragma once
 
@@ -8,14 +8,14 @@
 
 namespace texloom::hal::opencl {
 
-// The build option under which kernels describe their arguments.
+// The build option that makes kernels describe their arguments.
 inline constexpr const char* kArgumentInfoOption = "-cl-kernel-arg-info";
 
-// InvalidArgument, naming kernel and argument: another number of arguments; another kind, access or
-// scalar type of one, a constant that is not a scalar of 32 or 64 bits in the kernel, a buffer that
-// is written by the table and only read by the kernel (if the implementation says so); a workgroup
-// larger than the compiled kernel supports, or other than the one it requires; too much local
-// memory.
+// InvalidArgument, naming the kernel and the argument, for: a different number of arguments; an
+// argument of a different kind, access or scalar type (if the implementation describes them); a
+// constant that is not a 32-bit or 64-bit scalar in the kernel; a buffer that the entry point
+// declares as written and the kernel only reads; a workgroup that is larger than the compiled
+// kernel supports, or differs from the one it requires; too much local memory.
 Status check_kernel(const Context& context, cl_kernel kernel, const EntryPoint& entry);
 
 }  // namespace texloom::hal::opencl

@@ -70,7 +70,7 @@ Result<ProgramHandle> create_program(const Context& context, const KernelCode& c
       context.shared_api(),
       api.clCreateProgramWithBinary(context.get(), 1, &device, &length, &binary, nullptr, &error));
   const Status status = check_made(error, program.get(), "clCreateProgramWithBinary");
-  // A binary that is none, or another device's, is the user's mistake like a source with errors.
+  // An invalid binary, or one for another device, is the user's mistake, like source with errors.
   if (error == CL_INVALID_BINARY) return Status(StatusCode::BuildFailed, status.message());
   TL_RETURN_IF_ERROR(status);
   return program;
@@ -146,8 +146,9 @@ Result<Program> make_program(const Context& context, const KernelCode& code,
   return made;
 }
 
-// The tables are in it, since kernels made from a binary need not describe their arguments: a
-// binary is taken only for the tables that the kernels from source were held against.
+// Includes the entry points' parameters, because kernels made from a binary need not describe their
+// arguments: a binary is used only for the parameters against which the kernels built from source
+// were checked.
 BinaryKey key_of(const DeviceInfo& device, const KernelCode& code, const std::string& options,
                  const std::vector<EntryPoint>& entry_points) {
   BinaryKey key;
@@ -168,8 +169,8 @@ BinaryKey key_of(const DeviceInfo& device, const KernelCode& code, const std::st
   return key;
 }
 
-// Whatever is wrong with a stored binary, a driver that does not take its own included, it is built
-// from source.
+// Loads a program from the cache. On any error, including a driver that rejects its own binary, the
+// caller builds the program from source.
 Result<Program> load(const Context& context, BinaryCache* cache, const BinaryKey& key,
                      const std::string& options, const std::vector<EntryPoint>& entry_points) {
   std::optional<std::string> binary = cache == nullptr ? std::nullopt : cache->find(key);
@@ -178,7 +179,7 @@ Result<Program> load(const Context& context, BinaryCache* cache, const BinaryKey
   return make_program(context, code, options, entry_points);
 }
 
-// Empty where the driver gives none.
+// Returns the program's binary; empty if the driver provides none.
 std::string binary_of(const Context& context, cl_program program) {
   const Api& api = context.api();
   std::size_t size = 0;
@@ -193,7 +194,7 @@ std::string binary_of(const Context& context, cl_program program) {
   return binary;
 }
 
-// A program runs as well without being stored: where that fails, the cache counts it.
+// Stores the program's binary. A failure does not affect the program; the cache counts it.
 void store(const Context& context, BinaryCache& cache, const BinaryKey& key, cl_program program) {
   const std::string binary = binary_of(context, program);
   if (!binary.empty()) static_cast<void>(cache.store(key, binary));
@@ -251,10 +252,10 @@ Status OpenClExecutable::build() {
     TL_RETURN_IF_ERROR(made.status());
     if (cache != nullptr) store(*context_, *cache, key, made->program.get());
   }
-  move_exit_handlers_up();  // after the compiler's
+  move_exit_handlers_up();  // registered after the compiler's, so that they run first
   program_ = std::move(made->program);
   kernels_ = std::move(made->kernels);
-  code_ = {};  // nobody reads it again
+  code_ = {};  // no longer needed
   return {};
 }
 

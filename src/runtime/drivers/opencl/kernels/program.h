@@ -13,28 +13,29 @@
 
 namespace texloom::hal::opencl {
 
-// The build options, separated by spaces, for this code and math mode: for OpenCL C also those that
-// make kernels describe their arguments. InvalidArgument: an option of the code relaxes arithmetic
-// in a way that the mode does not allow.
+// The build options for this code and math mode, separated by spaces; for OpenCL C these include
+// the option that makes kernels describe their arguments. InvalidArgument: an option of the code
+// relaxes arithmetic in a way that the mode does not allow.
 Result<std::string> build_options(const KernelCode& code, MathMode math);
 
 class OpenClExecutable final : public Executable {
  public:
-  // `desc` has passed check_creation(). Not built yet.
+  // `desc` has passed check_creation(). Does not build the program yet.
   static Result<std::shared_ptr<Executable>> create(std::shared_ptr<const Context> context,
                                                     const ExecutableDesc& desc);
 
-  // Only after a prepare() that succeeded.
+  // Valid only after a successful prepare().
   cl_kernel kernel(std::uint32_t entry_point) const { return kernels_[entry_point].get(); }
 
-  // A kernel holds its arguments: whoever sets them keeps this until the kernel is enqueued.
+  // A cl_kernel stores its arguments: a thread that sets them must hold this mutex until the kernel
+  // is enqueued.
   std::mutex& argument_mutex() const { return argument_mutex_; }
 
  private:
   OpenClExecutable(std::shared_ptr<const Context> context, std::vector<EntryPoint> entry_points,
                    KernelCode code, std::string options);
-  // From the device's binary cache if possible, else from the code; the binary is then stored
-  // there.
+  // Loads the program from the device's binary cache if possible; otherwise builds it from the code
+  // and stores the binary there.
   Status build() override;
 
   std::shared_ptr<const Context> context_;

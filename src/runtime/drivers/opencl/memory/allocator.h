@@ -1,4 +1,4 @@
-// Memory of an OpenCL device.
+// Allocates memory of an OpenCL device.
 #pragma once
 
 #include <memory>

@@ -14,8 +14,8 @@
 
 namespace texloom::hal::opencl {
 
-// Its commands wait for one another, but not for work of the device's queues. Created at first use.
-// Each call returns when its command is complete. Thread safe.
+// Commands of this queue wait for one another, but not for work of the device's queues. Created at
+// first use. Each call returns when its command is complete. Thread safe.
 class MapQueue {
  public:
   explicit MapQueue(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
@@ -31,7 +31,7 @@ class MapQueue {
 
   std::shared_ptr<const Context> context_;
   std::mutex mutex_;
-  QueueHandle queue_;  // under mutex_ until it is made
+  QueueHandle queue_;  // guarded by mutex_ until it is created
 };
 
 }  // namespace texloom::hal::opencl

@@ -51,8 +51,8 @@ Result<std::shared_ptr<Buffer>> OpenClBuffer::create(std::shared_ptr<const Conte
       new OpenClBuffer(std::move(context), std::move(map_queue), desc, std::move(memory)));
 }
 
-// What is managed has a copy in the host's memory while it is mapped, which only these calls bring
-// up to date. For the rest the implementation says where the host finds it.
+// Managed memory has a copy in host memory while it is mapped, which only these functions
+// synchronize. For other kinds the implementation returns a pointer for the host.
 Result<std::byte*> OpenClBuffer::map_memory(std::uint64_t offset, std::uint64_t bytes,
                                             Access access) {
   if (desc().memory != MemoryKind::Managed) return map_queue_->map(get(), offset, bytes, access);
@@ -87,7 +87,7 @@ OpenClTexture::OpenClTexture(std::shared_ptr<const Context> context, const Textu
 
 namespace {
 
-// `buffer` and `row_pitch` (bytes) are those of a view; null and 0 without.
+// `buffer` and `row_pitch` (bytes) describe a view; null and 0 otherwise.
 Result<MemoryHandle> create_image(const Context& context, const TextureDesc& desc, cl_mem buffer,
                                   std::uint64_t row_pitch) {
   const cl_image_format format = image_format(desc.format);
@@ -115,7 +115,7 @@ Result<std::shared_ptr<Texture>> OpenClTexture::create(std::shared_ptr<const Con
   return std::shared_ptr<Texture>(new OpenClTexture(std::move(context), desc, std::move(memory)));
 }
 
-// The image keeps the part, and the part the buffer.
+// OpenCL's reference counts keep the part alive for the image, and the buffer for the part.
 Result<std::shared_ptr<Texture>> OpenClTexture::create_view(std::shared_ptr<const Context> context,
                                                             const TextureBacking& backing,
                                                             const TextureDesc& desc) {

@@ -14,8 +14,7 @@ namespace texloom::hal::opencl {
 
 class OpenClBuffer final : public Buffer {
  public:
-  // `desc` has passed check_creation(). `imported` is the host's memory that becomes the buffer, or
-  // null.
+  // `desc` has passed check_creation(). `imported` is host memory that becomes the buffer, or null.
   static Result<std::shared_ptr<Buffer>> create(std::shared_ptr<const Context> context,
                                                 std::shared_ptr<MapQueue> map_queue,
                                                 const BufferDesc& desc, std::byte* imported);
@@ -59,11 +58,12 @@ class OpenClTexture final : public Texture {
 Result<MemoryHandle> create_memory(const Context& context, std::uint64_t bytes,
                                    cl_mem_flags flags = 0, std::byte* host = nullptr);
 
-// The bytes [offset, offset + bytes) of `buffer`, as an object that a kernel argument can be.
+// Creates a memory object for the bytes [offset, offset + bytes) of `buffer`, for use as a kernel
+// argument.
 Result<MemoryHandle> create_part(const Context& context, const OpenClBuffer& buffer,
                                  std::uint64_t offset, std::uint64_t bytes);
 
-// Casts an object of a command buffer, which takes only those of its own driver.
+// Casts an object named by a command buffer, which accepts only objects of its own driver.
 inline const OpenClBuffer& as_opencl(const Buffer& buffer) {
   return static_cast<const OpenClBuffer&>(buffer);
 }

@@ -33,8 +33,8 @@ class Context {
   cl_context get() const { return context_.get(); }
   const std::shared_ptr<const DeviceInfo>& info() const { return info_; }
   bool supports(TexelFormat format, TextureUsage usage) const;
-  BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null: there is none
-  Profile* profile() const { return profile_.get(); }                // null: nothing is measured
+  BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null if there is none
+  Profile* profile() const { return profile_.get(); }                // null if there is none
   std::uint64_t scratch_bytes() const { return scratch_bytes_; }     // of each queue
 
  private:
@@ -49,7 +49,7 @@ class Context {
   std::shared_ptr<BinaryCache> binary_cache_;
   std::shared_ptr<Profile> profile_;
   std::uint64_t scratch_bytes_ = 0;
-  // Indexed by format: the bits of the memory flags under which a 2-D image of it can be made.
+  // By texel format: the memory flags with which a 2-D image of the format can be created.
   std::array<cl_mem_flags, kAllTexelFormats.size()> image_flags_ = {};
 };
 

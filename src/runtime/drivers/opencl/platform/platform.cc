@@ -20,7 +20,7 @@ constexpr cl_int kPlatformNotFound = -1001;  // CL_PLATFORM_NOT_FOUND_KHR of cl_
 constexpr std::string_view kAdvice =
     "install an OpenCL implementation (Debian: pocl-opencl-icd runs on the CPU)";
 
-// Reads one device's properties; the first failing query is kept and ends the reading.
+// Reads one device's properties. Keeps the error of the first failing query and then stops reading.
 class DeviceReader {
  public:
   DeviceReader(const Api& api, cl_device_id device) : api_(api), device_(device) {}
@@ -32,7 +32,7 @@ class DeviceReader {
     return value;
   }
 
-  // Zero where the device does not answer.
+  // Zero if the query fails.
   template <typename T>
   T optional_scalar(cl_device_info name) {
     T value = {};
@@ -49,7 +49,7 @@ class DeviceReader {
     return value;
   }
 
-  // Sizes of the work item axes; those beyond what the device has are 1.
+  // The maximum number of work items per axis; 1 for axes that the device does not have.
   std::array<std::uint64_t, 3> workitem_sizes() {
     const auto axes = scalar<cl_uint>(CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
     std::vector<std::size_t> sizes(std::max<std::size_t>(axes, 3), 1);
@@ -98,7 +98,7 @@ DeviceLimits read_limits(DeviceReader& reader, bool images) {
   limits.local_memory_bytes = reader.scalar<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE);
   limits.max_allocation_bytes = reader.scalar<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   limits.max_argument_bytes = reader.scalar<std::size_t>(CL_DEVICE_MAX_PARAMETER_SIZE);
-  // Given in bits.
+  // OpenCL reports it in bits.
   limits.buffer_offset_alignment =
       std::max<std::uint64_t>(reader.scalar<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8, 1);
   limits.import_address_alignment = limits.buffer_offset_alignment;
@@ -111,7 +111,7 @@ void read_view_alignments(DeviceReader& reader, std::string_view extensions, Dev
   if (!info.features.images || !has_word(extensions, "cl_khr_image2d_from_buffer")) return;
   const auto pitch = reader.optional_scalar<cl_uint>(CL_DEVICE_IMAGE_PITCH_ALIGNMENT_KHR);
   const auto base = reader.optional_scalar<cl_uint>(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT_KHR);
-  // Zero is how a device says that it has no such images after all.
+  // A device reports zero if it does not support such images after all.
   info.features.texture_views = pitch != 0 && base != 0;
   info.limits.view_pitch_alignment = std::max<cl_uint>(pitch, 1);
   info.limits.view_base_alignment = std::max<cl_uint>(base, 1);
@@ -132,7 +132,7 @@ std::string make_id(std::string_view platform, std::string_view name) {
   return id;
 }
 
-// Equal names are told apart by their places.
+// Makes equal ids unique by appending "-2", "-3", … to all but the first.
 void make_ids_unique(std::vector<PlatformDevice>& devices) {
   std::map<std::string, int> seen;
   for (PlatformDevice& device : devices) {
@@ -166,7 +166,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   info.features.host_import = true;
   info.limits = read_limits(reader, info.features.images);
   read_view_alignments(reader, extensions, info);
-  // An implementation may move what is mapped, and wants it back before its kernels use it.
+  // An implementation may move mapped memory, and requires it to be unmapped before kernels use it.
   const MemoryKindInfo shared{.available = true, .mappable = true};
   const MemoryKindInfo managed{.available = true, .mappable = true, .persistent = true};
   info.memory_kinds = {MemoryKindInfo{.available = true}, shared, managed};
@@ -177,7 +177,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   TL_RETURN_IF_ERROR(to_status(reader.error(), "clGetDeviceInfo"));
   if (!available)
     return make_error(StatusCode::Unavailable, "device {} is not available", info.name);
-  // Scalars are passed, and bytes told apart, as the host has them.
+  // Scalars are passed, and bytes addressed, in the host's byte order.
   if (!little_endian)
     return make_error(StatusCode::Unavailable, "device {} is big-endian", info.name);
   if (!compiles) return make_error(StatusCode::Unavailable, "device {} has no compiler", info.name);

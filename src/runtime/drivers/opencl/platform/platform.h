@@ -16,9 +16,10 @@ struct PlatformDevice {
   std::shared_ptr<const DeviceInfo> info;
 };
 
-// The devices of all platforms: GPUs, then accelerators, then CPUs, else in the loader's order. A
-// device without images is listed with that feature off. A device that is unavailable, has no
-// compiler, or does not answer is skipped. Unavailable, with the reasons, if none remains.
+// Returns the devices of all platforms: GPUs, then accelerators, then CPUs, otherwise in the
+// loader's order. A device without images is listed with that feature off. A device that is
+// unavailable, has no compiler, or does not answer is skipped. Unavailable, with the reasons, if
+// none remains.
 Result<std::vector<PlatformDevice>> find_devices(const Api& api);
 
 }  // namespace texloom::hal::opencl

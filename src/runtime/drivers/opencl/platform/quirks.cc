@@ -6,7 +6,7 @@
 namespace texloom::hal::opencl {
 namespace {
 
-// Each pattern is a part of the text that the device has there; an empty one fits every device.
+// Each pattern is a substring of what the device reports; an empty pattern matches every device.
 struct QuirkRow {
   std::string_view platform;
   std::string_view vendor;
@@ -15,17 +15,17 @@ struct QuirkRow {
   std::string_view reason;
 };
 
-// A row has a test in tests/runtime/drivers/opencl/.
+// Each row has a test in tests/runtime/drivers/opencl/.
 constexpr QuirkRow kQuirks[] = {
     {"", "NVIDIA", "", kUnderstatedWorkgroupLimit,
-     "the driver says 256 for a kernel that requires 512 work items, and runs it with those: the "
-     "limit is not held against kernels that require a size"},
+     "the driver reports a limit of 256 for a kernel that requires 512 work items, yet runs it "
+     "with 512: the limit is not applied to kernels that require a size"},
     {"", "NVIDIA", "", kUndescribableKernels,
-     "with -cl-kernel-arg-info its own PTX of a kernel without arguments does not assemble: what "
-     "fails with that option is built again without it"},
+     "with -cl-kernel-arg-info the driver cannot assemble the PTX of a kernel without arguments: "
+     "a program that fails to build with that option is built again without it"},
     {"", "NVIDIA", "", kWholeLastRow,
-     "clEnqueueCopyBufferRect gives CL_INVALID_VALUE where a buffer ends with the last row of a "
-     "rectangle whose pitch is wider than its rows: that row is copied by itself"},
+     "clEnqueueCopyBufferRect returns CL_INVALID_VALUE if a buffer ends with the last row of a "
+     "rectangle whose pitch is wider than its rows: that row is copied separately"},
 };
 
 bool contains(std::string_view text, std::string_view part) {

@@ -1,4 +1,4 @@
-// A table of OpenCL devices that do not behave as they say, and of this driver's workarounds.
+// Lists OpenCL devices that do not behave as they report, with this driver's workarounds.
 #pragma once
 
 #include <string_view>
@@ -7,14 +7,14 @@
 
 namespace texloom::hal::opencl {
 
-// CL_KERNEL_WORK_GROUP_SIZE may be less than a size that the kernel requires and runs with.
+// CL_KERNEL_WORK_GROUP_SIZE may be less than the size that the kernel requires and can run with.
 inline constexpr std::string_view kUnderstatedWorkgroupLimit = "understated-workgroup-limit";
-// The compiler rejects kernels without arguments when it is asked to describe arguments.
+// The compiler rejects kernels without arguments if it must describe arguments.
 inline constexpr std::string_view kUndescribableKernels = "undescribable-kernels";
 // A rectangle of a buffer must include the gap after its last row.
 inline constexpr std::string_view kWholeLastRow = "whole-last-row";
 
-// Appends to info.quirks the entries for the device, by its platform, vendor and name.
+// Appends the entries that match the device's platform, vendor and name to info.quirks.
 void add_quirks(DeviceInfo& info);
 
 bool has_quirk(const DeviceInfo& info, std::string_view name);

@@ -1,4 +1,4 @@
-// Texts that are lists of words: extensions of a device, options of a compiler.
+// Searches texts that are lists of words: extensions of a device, options of a compiler.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace texloom::hal::opencl {
 
-// Whether `word` is one of the words, which any white space separates.
+// Whether `word` is one of the words, which are separated by white space.
 inline bool has_word(std::string_view words, std::string_view word) {
   constexpr std::string_view kSpace = " \t\n\v\f\r";
   while (!words.empty()) {

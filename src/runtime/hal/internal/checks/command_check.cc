@@ -22,7 +22,7 @@ Status check_buffer_argument(const DeviceInfo& device, const BufferParam& param,
   if (bound == nullptr) return invalid_argument("wants a buffer, got a texture");
   TL_RETURN_IF_ERROR(check_buffer_range(device, "the buffer", bound->buffer, BufferUsage::Storage,
                                         bound->offset, param.min_bytes));
-  // A binding of no bytes cannot be expressed to a driver.
+  // Drivers cannot express a binding of zero bytes.
   if (bound->offset == bound->buffer->bytes())
     return invalid_argument("offset {} is the end of the buffer", bound->offset);
   const std::uint64_t offset = root(*bound).offset;
@@ -55,13 +55,13 @@ Status check_constant_argument(const ConstantParam& param, const Constant& const
                           to_string(constant.type()));
 }
 
-// A memory parameter with what is bound to it.
+// A memory parameter and its binding.
 struct Use {
   const KernelParam* param;
   const SegmentBinding* binding;
 };
 
-// No kernel may read and write one memory object as an image.
+// A kernel must not both read and write the same memory object as an image.
 bool are_conflicting_textures(const Use& a, const Use& b) {
   const auto* x = std::get_if<BoundTexture>(a.binding);
   const auto* y = std::get_if<BoundTexture>(b.binding);
@@ -69,15 +69,15 @@ bool are_conflicting_textures(const Use& a, const Use& b) {
          access_of(*a.param) != access_of(*b.param);
 }
 
-// Bytes of a buffer that has memory of its own, or of none.
+// Bytes of a root buffer, or of none.
 struct ByteRange {
   const Buffer* buffer = nullptr;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 };
 
-// What a use touches of a buffer: of a texture that is a view all that it shows, and of one that
-// has memory of its own nothing.
+// The bytes that a use touches in a buffer. A texture that is a view touches everything that it
+// covers; a texture that owns its memory touches none.
 ByteRange bytes_of(const Use& use) {
   if (const auto* buffer = std::get_if<BoundBuffer>(use.binding)) {
     const BoundBuffer place = root(*buffer);
@@ -89,12 +89,13 @@ ByteRange bytes_of(const Use& use) {
   return {backing->buffer.get(), backing->offset, backing->bytes};
 }
 
-// Kernels are compiled with the promise that no other parameter shares memory that they write.
+// Kernels are compiled with the promise that memory they write is not shared with another
+// parameter.
 bool are_conflicting_buffers(const Use& a, const Use& b) {
   if (!writes(access_of(*a.param)) && !writes(access_of(*b.param))) return false;
   const auto* x = std::get_if<BoundTexture>(a.binding);
   const auto* y = std::get_if<BoundTexture>(b.binding);
-  if (x != nullptr && y != nullptr && x->texture == y->texture) return false;  // told apart above
+  if (x != nullptr && y != nullptr && x->texture == y->texture) return false;  // see above
   const ByteRange p = bytes_of(a);
   const ByteRange q = bytes_of(b);
   return p.buffer != nullptr && p.buffer == q.buffer &&
@@ -145,7 +146,7 @@ Status check_counts(const EntryPoint& entry, std::size_t bindings, std::size_t c
   return {};
 }
 
-// A parameter that takes memory against what is bound to it.
+// Checks the binding of a buffer or texture parameter.
 Status check_memory_argument(const DeviceInfo& device, const KernelParam& param,
                              const SegmentBinding& binding) {
   if (std::holds_alternative<BindingSlot>(binding)) return {};

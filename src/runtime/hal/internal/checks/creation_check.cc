@@ -45,10 +45,10 @@ Status check_texture_param(const DeviceInfo& device, const TextureParam& param) 
   return {};
 }
 
-// Each is held against the limit itself, so that their sum cannot be too large to count.
+// Compares each size with the limit, so that their sum cannot overflow.
 Status check_local_param(const DeviceInfo& device, const LocalParam& param) {
   if (param.bytes == 0 || param.bytes % kLocalParamUnit != 0)
-    return invalid_argument("local memory \"{}\" of {} bytes: it is a multiple of {}", param.name,
+    return invalid_argument("local memory \"{}\" of {} bytes: must be a multiple of {}", param.name,
                             param.bytes, kLocalParamUnit);
   if (param.bytes <= device.limits.local_memory_bytes) return {};
   return invalid_argument("local memory \"{}\" of {} bytes, device {} has {}", param.name,
@@ -102,7 +102,7 @@ Status check_params(const DeviceInfo& device, const EntryPoint& entry) {
   return {};
 }
 
-// A workload is all that a dispatch tells.
+// A grid may depend only on the workload of a dispatch.
 Status check_grid(const EntryPoint& entry) {
   if (!entry.grid) return {};
   for (const Size& groups : *entry.grid) {
@@ -125,7 +125,7 @@ Status check_image(const DeviceInfo& device, const TextureDesc& desc) {
     return make_error(StatusCode::Unimplemented, "{} cannot be made: only {} can",
                       to_string(desc.kind), to_string(TextureKind::Image2D));
   if (desc.layers != 1)
-    return invalid_argument("{} of {} layers: it has 1", to_string(desc.kind), desc.layers);
+    return invalid_argument("{} of {} layers: must have 1", to_string(desc.kind), desc.layers);
   const Extent2D extent = desc.extent;
   if (extent.width == 0 || extent.height == 0)
     return invalid_argument("a texture of {}", to_string(extent));

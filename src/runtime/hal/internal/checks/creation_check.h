@@ -1,5 +1,5 @@
-// The checks that every request for an object passes before a driver sees it.
-// Failures are InvalidArgument, or Unimplemented where this device can never do it.
+// Checks every request for an object before a driver sees it. Failures are InvalidArgument, or
+// Unimplemented if this device can never do it.
 #pragma once
 
 #include "runtime/hal/allocator.h"
@@ -11,17 +11,18 @@
 
 namespace texloom::hal {
 
-// Sizes that are zero or over the device's limits; kinds of memory and of textures that it lacks.
+// Rejects sizes that are zero or over the device's limits, and kinds of memory and textures that
+// the device does not support.
 Status check_creation(const DeviceInfo& device, const BufferDesc& desc);
 Status check_creation(const DeviceInfo& device, const TextureDesc& desc);
 Status check_creation(const DeviceInfo& device, const ImportDesc& desc);
 
-// The place in the root buffer that a view would have.
+// Checks a view. Returns its place in the root buffer.
 Result<TextureBacking> check_view(const DeviceInfo& device, const std::shared_ptr<Buffer>& buffer,
                                   const TextureViewDesc& desc);
 
-// Code and table without content, names used twice, workgroups and arguments over the limits,
-// constants that are not of 32 or 64 bits, extents of one axis.
+// Rejects missing code or entry points, duplicate names, workgroups and arguments over the limits,
+// constants that do not have 32 or 64 bits, and minimum extents with only one axis.
 Status check_creation(const DeviceInfo& device, const ExecutableDesc& desc);
 
 }  // namespace texloom::hal

@@ -8,9 +8,9 @@
 
 namespace texloom::hal {
 
-// A queue keeps the objects of submitted work until it is complete, so memory that the caller has
-// released may still exist. Work may wait for a semaphore that the caller will signal, so this
-// gives up after a while.
+// Waits for queues when memory is short: a queue keeps the objects of submitted work until it is
+// complete, so memory that the caller has released may still be allocated. Gives up after a while,
+// as work may wait for a semaphore that the caller has yet to signal.
 class Device::QueueDrain final : public PressureListener {
  public:
   void add(const std::shared_ptr<Queue>& queue) {
@@ -42,7 +42,7 @@ class Device::QueueDrain final : public PressureListener {
   }
 
   std::mutex mutex_;
-  std::vector<std::weak_ptr<Queue>> queues_;  // under mutex_
+  std::vector<std::weak_ptr<Queue>> queues_;  // guarded by mutex_
 };
 
 // Frees idle objects of the workspace pool. The allocator may outlive the device and its pool.
@@ -61,7 +61,7 @@ class Device::PoolTrim final : public PressureListener {
 
  private:
   std::mutex mutex_;
-  WorkspacePool* pool_;  // under mutex_
+  WorkspacePool* pool_;  // guarded by mutex_
 };
 
 Device::Device(const DeviceOptions& options, std::shared_ptr<const DeviceInfo> info,

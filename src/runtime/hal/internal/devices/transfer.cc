@@ -5,22 +5,22 @@
 namespace texloom::hal {
 namespace {
 
-// A run of whole rows of a region: its place in the texture and among the host's bytes.
+// A block of consecutive rows of a region: its place in the texture and in the host's data.
 struct RowBlock {
   BufferTextureRegion region;
   std::uint64_t host_offset;
   std::uint64_t bytes;
 };
 
-// Calls `record(command buffer, staging buffer, block)` for each block of rows that fits the
-// staging buffer, then runs everything. One staging buffer serves all, as commands run in order.
+// Calls `record(command buffer, staging buffer, block)` for each block of rows that fits into the
+// staging buffer, then runs everything. One staging buffer suffices, as commands run in order.
 template <typename Record>
 Status transfer_rows(Device& device, const Texture* texture, const TextureRegion& region,
                      std::uint64_t host_bytes, Record record) {
   if (texture == nullptr) return invalid_argument("the texture is null");
   const std::uint64_t row_bytes =
       std::uint64_t{region.extent.width} * bytes_per_texel(texture->format());
-  // Checked here already, so that the products below cannot overflow.
+  // Checked before recording, so that the products below cannot overflow.
   if (!region_fits(region.origin, region.extent, texture->extent()))
     return invalid_argument("the texture has {}, wanted {} at {}", to_string(texture->extent()),
                             to_string(region.extent), to_string(region.origin));

@@ -29,17 +29,17 @@ constexpr std::array kMagic = {'T', 'L', 'B', 'I', 'N', 'A', 'R', 'Y'};
 constexpr std::uint64_t kVersion = 1;
 constexpr std::string_view kEntrySuffix = ".tlbin";
 constexpr std::string_view kTemporarySuffix = ".tltmp";
-// A temporary file as old as this was left by a process that ended while it wrote.
+// A temporary file that is at least this old was left by a process that ended while writing it.
 constexpr std::chrono::hours kAbandonedAfter{1};
 
-// The header of a file; the text of the key and the binary follow. Numbers are in the byte order of
-// the machine: another's files do not have this version.
+// The header of a file; the text of the key and the binary follow. Numbers are in the machine's
+// byte order, so files from a machine with another byte order fail the version check.
 struct Header {
   std::array<char, 8> magic = kMagic;
   std::uint64_t version = kVersion;
   std::uint64_t key_bytes = 0;
   std::uint64_t binary_bytes = 0;
-  std::array<std::uint64_t, 2> checksum = {};  // of the whole file, with zeros in this place
+  std::array<std::uint64_t, 2> checksum = {};  // of the whole file, with this field zero
 };
 static_assert(std::has_unique_object_representations_v<Header>);
 
@@ -64,9 +64,9 @@ class File {
   int descriptor_;
 };
 
-// The content of a regular file of at most so many bytes.
+// Reads a regular file of at most `max_bytes`.
 std::optional<std::string> read_file(const std::string& path, std::uint64_t max_bytes) {
-  // A pipe of this name shall not block.
+  // O_NONBLOCK: a pipe of this name must not block the caller.
   const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat state = {};
   if (!file.is_open() || ::fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode) ||
@@ -112,7 +112,7 @@ std::string entry_of(const BinaryKey& key, std::string_view binary) {
   return entry;
 }
 
-// The binary of an entry, if every byte is as entry_of() makes it for this key.
+// Returns the binary of an entry if every byte is what entry_of() writes for this key.
 std::optional<std::string> binary_of(std::string entry, const BinaryKey& key) {
   Header header;
   if (entry.size() < sizeof header) return std::nullopt;
@@ -136,7 +136,7 @@ struct StoredFile {
   std::uint64_t bytes = 0;
 };
 
-// The cache's own files; those that vanish meanwhile are left out.
+// Lists the cache's files; files that disappear meanwhile are left out.
 std::vector<StoredFile> files_of(const std::string& folder) {
   std::vector<StoredFile> files;
   std::error_code error;
@@ -172,8 +172,8 @@ std::optional<std::string> BinaryCache::find(const BinaryKey& key) {
   std::optional<std::string> entry = read_file(path, options_.max_bytes);
   const bool exists = entry.has_value();
   std::optional<std::string> binary = exists ? binary_of(*std::move(entry), key) : std::nullopt;
-  // The time of last use, which decides what trim() removes. A folder that may not be written keeps
-  // the old one.
+  // Updates the time of last use, by which trim() chooses files to remove. Has no effect in a
+  // read-only folder.
   if (binary) ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
   const std::scoped_lock lock(mutex_);
   ++(binary ? counts_.hits : exists ? counts_.rejected : counts_.misses);
@@ -209,8 +209,8 @@ Status BinaryCache::store(const BinaryKey& key, std::string_view binary) {
   return status;
 }
 
-// Called with mutex_ held, so that threads do not remove one another's share. Two processes remove
-// the same files, as both begin with the oldest.
+// Called with mutex_ held; otherwise several threads would each remove files for the same excess.
+// Two processes remove the same files, as both begin with the oldest.
 void BinaryCache::trim() {
   std::vector<StoredFile> files = files_of(options_.folder);
   std::uint64_t bytes = 0;

@@ -14,7 +14,7 @@ bool divides(std::int64_t a, std::int64_t b) {
   return b != 0 && (b != -1 || a != std::numeric_limits<std::int64_t>::min());
 }
 
-// Nothing if the result does not fit in 64 bits.
+// Computes `a op b`; nullopt if the result has no value that fits in 64 bits.
 std::optional<std::int64_t> computed(Size::Op op, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   switch (op) {

@@ -4,10 +4,10 @@
 
 namespace texloom::hal {
 
-// In a debug mode, what the host maps for writing and does not write.
+// In debug mode, the value of bytes that the host maps for writing but does not write.
 constexpr std::byte kUnwrittenByte{0xcd};
 
-// Commands and mappings take its root instead, so that no driver ever sees one.
+// Commands and mappings use the subspan's root, so drivers never see a subspan.
 class Buffer::Subspan final : public Buffer {
  public:
   Subspan(std::shared_ptr<Buffer> root, std::uint64_t base_offset, const BufferDesc& desc)
@@ -90,7 +90,7 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
   return *this;
 }
 
-// Errors are only returned by release().
+// Only release() returns errors.
 Mapping::~Mapping() { static_cast<void>(release()); }
 
 Status Mapping::release() {

@@ -1,4 +1,4 @@
-// A bound for the memory of a driver that has no device to report that none is left.
+// Limits the memory of a driver that has no device to report that memory is exhausted.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
  public:
   explicit MemoryBudget(std::uint64_t bytes) : bytes_(bytes) {}
 
-  // The bytes are in use while a copy of the token lives.
+  // The bytes are in use as long as a copy of the token exists.
   using Token = std::shared_ptr<const void>;
   // OutOfMemory if less is left.
   Result<Token> take(std::uint64_t bytes);

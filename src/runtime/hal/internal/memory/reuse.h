@@ -1,17 +1,17 @@
-// Decides which free object serves a request for memory, and at what cost: one rule for the objects
-// that a pool recycles (workspace_pool.h) and for those that the temporaries of a plan share
+// Decides which free object serves a request for memory, and at what cost. The same rule applies to
+// objects that a pool recycles (workspace_pool.h) and to those that the temporaries of a plan share
 // (runtime/plan_workspace.h).
 //
-// An object serves a request if it is large enough in each axis and not wasteful in any: at most
-// kMaxAxisRatio times the request. Never by area: tall and wide textures would alternate in objects
-// that fit neither.
+// An object serves a request if, in each axis, it is large enough and at most kMaxAxisRatio times
+// as large as requested. The rule does not compare areas: tall and wide textures would then
+// alternate in objects that fit neither.
 //
 // An object that is too small may be grown: replaced by one with the larger of both extents in each
-// axis. That must not be wasteful for the request, nor for what the object was made for, and must
-// add less memory than a new object. Objects only grow, and an object made for a request serves it
-// again, so a repeating sequence of requests stops growing objects.
+// axis. The result must not be wasteful for the request, nor for what the object was made for, and
+// must add less memory than a new object. Objects only grow, and an object made for a request
+// serves it again, so a repeating sequence of requests stops growing objects.
 //
-// Kind, format and usage are the caller's to compare.
+// The caller compares kind, format and usage.
 #pragma once
 
 #include <compare>
@@ -36,18 +36,18 @@ struct ReuseExtent {
   std::uint64_t area() const { return x * y; }
 };
 
-// Compares first the memory added by growing, then the memory wasted. An exact fit costs nothing.
+// Ordered by the memory that growing adds, then by the memory wasted. An exact fit costs nothing.
 struct ReuseCost {
   std::uint64_t added = 0;   // 0 when the object serves as it is
   std::uint64_t wasted = 0;  // of the object, once it has grown
   auto operator<=>(const ReuseCost&) const = default;
 };
 
-// The cost of `wanted` in an object of extent `there`; nothing if it does not serve, or if an
-// extent is zero.
+// The cost of serving a request for `wanted` with an object of extent `there`; nullopt if the
+// object does not fit, or if an extent is zero.
 std::optional<ReuseCost> reuse_cost(ReuseExtent wanted, ReuseExtent there);
 
-// The larger in each axis: what an object of one extent grows to for the other.
+// The larger extent in each axis: the size to which an object of one extent grows for the other.
 ReuseExtent grown(ReuseExtent a, ReuseExtent b);
 
 }  // namespace texloom::hal

@@ -15,13 +15,14 @@ namespace texloom::hal {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// Objects to be freed when no mutex is held.
+// Objects to free when no mutex is held.
 using Freed = std::vector<std::shared_ptr<const void>>;
 
 ReuseExtent extent_of(const BufferDesc& desc) { return ReuseExtent::of(desc.bytes); }
 ReuseExtent extent_of(const TextureDesc& desc) { return ReuseExtent::of(desc.extent); }
 
-// The same in all but the extent. Texels fit 32 bits, since those of requests do.
+// Copies a description with a different extent. Texel counts fit in 32 bits, because those of
+// requests do.
 BufferDesc with_extent(BufferDesc desc, ReuseExtent extent) {
   desc.bytes = extent.x;
   return desc;
@@ -51,7 +52,7 @@ Status check_queue(const char* call, const Queue* queue, const DeviceInfo& devic
                           queue->device_info().name, device.name);
 }
 
-// A handle that was never set is the same as none.
+// A handle that was never set equals a null queue.
 bool same_queue(const std::weak_ptr<const Queue>& a, const std::shared_ptr<Queue>& b) {
   return !a.owner_before(b) && !b.owner_before(a);
 }
@@ -59,7 +60,7 @@ bool same_queue(const std::weak_ptr<const Queue>& a, const std::shared_ptr<Queue
 template <class Object>
 struct Idle {
   std::shared_ptr<Object> object;
-  std::weak_ptr<const Queue> queue;       // in whose order it is free; none after a mere drop
+  std::weak_ptr<const Queue> queue;       // in whose order it is free; none if merely dropped
   std::optional<TimelinePoint> complete;  // of its last use
   Clock::time_point since;
 
@@ -67,13 +68,13 @@ struct Idle {
   bool is_free_for(const std::shared_ptr<Queue>& wanted) const {
     if (same_queue(queue, wanted)) return true;
     if (object.use_count() == 1) {
-      // The count is read relaxed. A copy that is made and destroyed synchronizes with the last
+      // use_count() is a relaxed read. Making and destroying a copy synchronizes with the last
       // owner.
       std::shared_ptr<Object>(object).reset();
       return true;
     }
     if (!complete) return false;
-    // A failed semaphore says nothing of the work that it was to follow.
+    // A failed semaphore says nothing about the work that was to signal it.
     const Result<std::uint64_t> reached = complete->semaphore->value();
     return reached.ok() && *reached >= complete->value;
   }
@@ -81,11 +82,11 @@ struct Idle {
   bool may_be_waited_for() const { return complete && complete->semaphore->value().ok(); }
 };
 
-// Idle objects that differ in nothing but their extents.
+// Idle objects that differ only in their extents.
 template <class Object, class Desc>
 struct Shelf {
-  Desc kind;                       // of no extent
-  std::vector<Idle<Object>> idle;  // the one released last at the end
+  Desc kind;                       // with a zero extent
+  std::vector<Idle<Object>> idle;  // the most recently released one is last
 };
 
 template <class Object>
@@ -95,7 +96,8 @@ struct Choice {
   ReuseCost cost;
 };
 
-// The best of a shelf among those that `accepts` takes, as they are or to be grown.
+// Finds the best object of a shelf, to be used as it is or to be grown, among those for which
+// `accepts` returns true.
 template <class Object, class Accepts>
 std::optional<Choice<Object>> choose(std::vector<Idle<Object>>& idle, ReuseExtent wanted,
                                      const Accepts& accepts) {
@@ -120,8 +122,8 @@ Idle<Object> take_out(const Choice<Object>& choice) {
 
 namespace internal {
 
-// The state that leases share with their pool. The driver is not called with its mutex held: the
-// pool's callers make objects, and free them after unlocking.
+// The state that leases share with their pool. The driver is never called with the mutex held: the
+// pool's callers create objects, and free them after unlocking.
 class PoolState : public std::enable_shared_from_this<PoolState> {
  public:
   PoolState(std::uint64_t max_bytes, std::chrono::nanoseconds max_idle)
@@ -145,7 +147,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     if (choice && choice->cost.added == 0) return lend(*choice, queue);
     TL_RETURN_IF_ERROR(check_creation(device.info(), desc));
 
-    // The driver has to be called: for the object that grows, or for a new one.
+    // The driver must be called, to grow an object or to create one.
     bool grows = choice.has_value();
     Desc made = grows ? larger(idle[choice->place]) : desc;
     if (grows) free(take_out(*choice), freed);
@@ -157,7 +159,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
       free_until_room_for(bytes_of(made), freed);
     }
     TL_RETURN_IF_ERROR(reserve(bytes_of(made)));
-    // Kept aside, since a driver that has no more makes the device's pool free what is idle.
+    // Set aside, because a driver that runs out of memory makes the pool free its idle objects.
     auto busy = take_busy<Object>(desc, dependencies);
     lock.unlock();
     freed.clear();
@@ -187,7 +189,8 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
                         extent_of(made).area() - wanted.area());
   }
 
-  // Back from a lease; `queue` is empty when nobody says in whose order it is free.
+  // Takes an object back from a lease; `queue` is empty if it is not known in whose order the
+  // object is free.
   template <class Object>
   void take_back(std::shared_ptr<Object> object, std::weak_ptr<const Queue> queue,
                  std::optional<TimelinePoint> complete, std::uint64_t wasted_texels) {
@@ -199,7 +202,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     idle_again(Idle<Object>{std::move(object), std::move(queue), std::move(complete), now}, freed);
     if (now >= next_look_) {
       free_idle(now - max_idle_, freed);
-      next_look_ = now + max_idle_ / 4;  // now and then, since a look goes through all
+      next_look_ = now + max_idle_ / 4;  // only now and then, as this visits all objects
     }
   }
 
@@ -234,7 +237,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
   template <class Object, class Desc>
   using Shelves = std::vector<Shelf<Object, Desc>>;
 
-  // All below: with the mutex held.
+  // The functions below are called with the mutex held.
 
   template <class Object>
   auto& shelves() {
@@ -266,7 +269,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     }
   }
 
-  // An object of the pool.
+  // Takes an idle object of the pool.
   template <class Object>
   Lease<Object> lend(const Choice<Object>& choice, const std::shared_ptr<Queue>& queue) {
     ++(choice.cost == ReuseCost{} ? statistics_.exact_hits : statistics_.reuses);
@@ -286,7 +289,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     return lease;
   }
 
-  // The best of those that other queues still use, as it is.
+  // Takes the best of the objects that other queues still use, without growing it.
   template <class Object, class Desc>
   std::optional<Idle<Object>> take_busy(const Desc& desc, Dependencies dependencies) {
     if (dependencies == Dependencies::None) return std::nullopt;
@@ -314,7 +317,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     return bytes <= max_bytes_ && statistics_.bytes_held <= max_bytes_ - bytes;
   }
 
-  // For an object that the driver is asked for.
+  // Reserves bytes within the limit for an object that the driver will create.
   Status reserve(std::uint64_t bytes) {
     if (!has_room_for(bytes)) {
       return make_error(StatusCode::OutOfMemory,
@@ -333,7 +336,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     freed.push_back(std::move(object.object));
   }
 
-  // All that is idle since then or longer.
+  // Frees everything that has been idle since then or longer.
   void free_idle(Clock::time_point since, Freed& freed) {
     const auto free_of = [&](auto& shelves) {
       for (auto& shelf : shelves) {
@@ -347,9 +350,9 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     free_of(textures_);
   }
 
-  // The longest idle first, as far as need be and can be.
+  // Frees idle objects, the longest idle first, until there is room or none is left.
   void free_until_room_for(std::uint64_t bytes, Freed& freed) {
-    if (bytes > max_bytes_) return;  // in vain
+    if (bytes > max_bytes_) return;  // freeing would not help
     while (!has_room_for(bytes)) {
       Clock::time_point oldest = Clock::time_point::max();
       const auto look = [&](const auto& shelves) {
@@ -364,10 +367,10 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     }
   }
 
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards all below
   std::uint64_t max_bytes_;
   std::chrono::nanoseconds max_idle_;
-  Clock::time_point next_look_ = Clock::time_point::min();  // for what has been idle for long
+  Clock::time_point next_look_ = Clock::time_point::min();  // for long-idle objects
   Shelves<Buffer, BufferDesc> buffers_;
   Shelves<Texture, TextureDesc> textures_;
   WorkspaceStatistics statistics_;

@@ -6,8 +6,8 @@ namespace texloom::hal {
 
 namespace {
 
-// Enough for a command or two: most long-lived arenas hold no more. Glibc consolidates its small
-// chunks on a request of 1 KiB or more.
+// Enough for one or two commands; most long-lived arenas need no more. Smaller than 1 KiB, because
+// glibc consolidates its small chunks for larger requests.
 constexpr std::size_t kFirstBlock = 512;
 constexpr std::size_t kMostKept = kAddressSanitizer ? 0 : (1 << 20) / ArenaBlocks::kBytes;
 

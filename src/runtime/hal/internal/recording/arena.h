@@ -1,4 +1,4 @@
-// Memory for many small objects that are freed together.
+// Allocates many small objects that are freed together.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace texloom::hal {
 
-// Keeps the blocks of destroyed arenas for new ones: the memory is warm, and the process'
-// allocator, which a driver's threads use at the same time, is called less. At most 1 MiB is kept.
+// Recycles the blocks of destroyed arenas: their memory is likely cached, and the process's
+// allocator, which a driver's threads use concurrently, is called less often. Keeps at most 1 MiB.
 // Thread safe.
 class ArenaBlocks {
  public:
   using Block = std::unique_ptr<std::byte[]>;
   static constexpr std::size_t kBytes = 1 << 13;  // of each
 
-  Block take();  // null when the host has no room
+  Block take();  // null if the host has no memory
   void give_back(std::vector<Block> blocks);
 
  private:
@@ -30,7 +30,7 @@ class ArenaBlocks {
   std::vector<Block> kept_;  // under mutex_
 };
 
-// Allocates consecutively in blocks, which live as long as the arena. Objects are not destroyed.
+// Allocates consecutively from blocks that live as long as the arena. Does not call destructors.
 // Used by one thread at a time.
 class Arena {
  public:
@@ -39,8 +39,8 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // `bytes` bytes, at least one, uninitialized; null if the host has no memory. `alignment` is a
-  // power of two of at most alignof(std::max_align_t).
+  // Returns `bytes` (at least 1) uninitialized bytes, or null if the host has no memory.
+  // `alignment` is a power of two of at most alignof(std::max_align_t).
   void* allocate(std::size_t bytes, std::size_t alignment) {
     const std::size_t begin = (used_ + alignment - 1) & ~(alignment - 1);
     if (begin > size_ || bytes > size_ - begin) return allocate_in_new_block(bytes);
@@ -48,14 +48,14 @@ class Arena {
     return block_ + begin;
   }
 
-  // For objects whose size the caller does not choose: without memory these end the process, as
+  // For objects whose size the caller does not choose. If there is no memory, the process ends, as
   // everywhere (support/status.h).
   template <typename T, typename... Args>
     requires std::is_trivially_destructible_v<T>
   T* make(Args&&... args) {
     return new (must_allocate(sizeof(T), alignof(T))) T(std::forward<Args>(args)...);
   }
-  // Uninitialized values.
+  // Allocates uninitialized values.
   template <typename T>
     requires std::is_trivially_destructible_v<T>
   std::span<T> make_array(std::size_t count) {
@@ -81,11 +81,11 @@ class Arena {
     return place;
   }
 
-  std::byte* block_ = nullptr;  // the latest block of those that hold several things
+  std::byte* block_ = nullptr;  // the latest block that is shared by several objects
   std::size_t size_ = 0, used_ = 0;
   std::shared_ptr<ArenaBlocks> shared_;
-  std::vector<ArenaBlocks::Block> blocks_;  // to be given back
-  std::vector<ArenaBlocks::Block> own_;     // of other sizes
+  std::vector<ArenaBlocks::Block> blocks_;  // returned to ArenaBlocks
+  std::vector<ArenaBlocks::Block> own_;     // of other sizes, freed
 };
 
 }  // namespace texloom::hal

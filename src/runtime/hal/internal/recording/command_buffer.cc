@@ -15,8 +15,8 @@ namespace {
 
 bool is_empty(Extent2D extent) { return extent.width == 0 || extent.height == 0; }
 
-// Buffers are still the caller's handles: a part of a buffer is one of its own. Made in its place,
-// as copies of a variant are slow.
+// Buffers are still the caller's handles here: a subspan is a separate object. The variant is
+// assigned in place, because copying it is slow.
 void set_binding(SegmentBinding& place, const BufferBinding& binding) {
   place.emplace<BoundBuffer>(binding.buffer.get(), binding.offset);
 }
@@ -43,7 +43,7 @@ struct CommandBuffer::Recording {
 
   Arena arena;
   RetainedObjects retained;
-  std::optional<HazardTracker> hazards;  // where barriers are inserted or checked
+  std::optional<HazardTracker> hazards;  // if barriers are inserted or checked
   Status missing_barrier;                // the first
 };
 
@@ -97,7 +97,7 @@ void CommandBuffer::retain(const Ref& binding) {
   }
 }
 
-// Checks a call and puts it into the arena; `call` is then to be appended.
+// Checks a call and stores it in the arena; the caller then appends `call`.
 template <typename Ref>
 Status CommandBuffer::record_call(const std::shared_ptr<Executable>& executable,
                                   std::uint32_t entry_point, std::span<const Ref> bindings,
@@ -118,7 +118,7 @@ Status CommandBuffer::dispatch_workload(const std::shared_ptr<Executable>& execu
                                         std::span<const Binding> bindings,
                                         std::span<const Constant> constants) {
   std::array<std::uint32_t, 3> groups = {0, 0, 0};
-  // dispatch() says what is wrong with an entry point that there is not.
+  // dispatch() reports an entry point that does not exist.
   if (executable != nullptr && entry_point < executable->entry_points().size()) {
     TL_ASSIGN_OR_RETURN(groups, groups_of(executable->entry_points()[entry_point], workload));
   }

@@ -18,7 +18,7 @@ MemoryAccess memory_of(const BoundBuffer& place, std::uint64_t bytes) {
 
 MemoryAccess memory_of(const BoundTexture& place, Extent2D extent) {
   const Offset2D origin = place.origin;
-  // A view is memory of its buffer: the rows there.
+  // A view counts as rows of its buffer.
   if (const TextureBacking* backing = place.texture->backing()) {
     const std::uint64_t end = std::uint64_t{origin.y} + extent.height;
     return {.kind = MemoryAccess::Kind::Buffer,
@@ -59,7 +59,7 @@ std::uint64_t buffer_bytes(const BufferTextureRegion& region, const Texture& tex
          std::uint64_t{region.extent.width} * bytes_per_texel(texture.format());
 }
 
-// No object lies at an odd address.
+// An odd number, because no object has an odd address.
 MemoryAccess slot_access(const BindingSlot& slot, bool writes, std::string_view name) {
   return {.kind = MemoryAccess::Kind::Slot,
           .writes = writes,
@@ -199,8 +199,8 @@ BarrierResource resource_of(const MemoryAccess& access) {
   return {.memory = BindingSlot{slot_of(access)}, .is_written = access.writes};
 }
 
-// The accesses of one object that are kept apart; beyond that they are widened (only when barriers
-// are inserted: a needless one does no harm).
+// The number of accesses to one object that are tracked separately; beyond that they are merged
+// into larger ones (only if barriers are inserted automatically: a needless one does no harm).
 constexpr std::uint32_t kPlacesApart = 64;
 
 }  // namespace
@@ -316,7 +316,7 @@ void HazardTracker::add_access(const MemoryAccess& access, const Segment& segmen
   if (access.kind == MemoryAccess::Kind::Slot) note(access.writes ? slot_write_ : slot_read_);
 }
 
-// An entry without a next one is the first of its object.
+// An entry without a successor is the first of its object.
 BarrierSegment HazardTracker::describe_barrier() {
   BarrierSegment barrier{.commands = commands_, .memory = MemoryScope::None, .resources = {}};
   resources_.clear();

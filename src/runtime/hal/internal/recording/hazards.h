@@ -1,4 +1,4 @@
-// The memory that commands touch, and which of them need a barrier between them.
+// Tracks the memory that commands touch, to find which commands need a barrier between them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct MemoryAccess {
 
   Kind kind = Kind::Buffer;
   bool writes = false;
-  const void* object = nullptr;  // for slots an odd number that stands for the index
+  const void* object = nullptr;  // for slots an odd number that encodes the index
   std::uint64_t x_begin = 0, x_end = 0;
   std::uint64_t y_begin = 0, y_end = 1;
   std::string_view name;  // of the parameter or of the side of a copy
@@ -28,34 +28,34 @@ struct MemoryAccess {
 // `bytes` bytes of a buffer, or a rectangle of a texture.
 MemoryAccess memory_of(const BoundBuffer& place, std::uint64_t bytes);
 MemoryAccess memory_of(const BoundTexture& place, Extent2D extent);
-// Whether they have a byte or a texel in common; views are rows of their buffer, whole.
+// Whether two accesses have a byte or a texel in common. Views count as whole rows of their buffer.
 bool share_memory(const MemoryAccess& a, const MemoryAccess& b);
 
-// Whether a copy writes memory that it reads, also through a view over a buffer. Regions of one
-// texture are compared by texels, other memory as by share_memory().
+// Whether a copy writes memory that it reads, including through a view over a buffer. Regions of
+// the same texture are compared by texels, other memory as by share_memory().
 bool overlaps_itself(const Segment& copy);
 
 // The memory touched since the last barrier. Used by one thread at a time.
 class HazardTracker {
  public:
-  // `slots_alias`: a slot may hold any memory, also that of another slot or of a named object. Else
-  // each slot is memory of its own.
+  // `slots_alias`: a slot may refer to any memory, including that of another slot or of a named
+  // object. Otherwise the slots' memory is assumed to be distinct.
   explicit HazardTracker(bool slots_alias) : slots_alias_(slots_alias) {}
 
-  // Two commands of which one writes what the other touches. Indices count segments.
+  // Two commands, one of which writes memory that the other touches. Indices count segments.
   struct Hazard {
     const Segment* before = nullptr;
     std::size_t before_index = 0;
     MemoryAccess first, second;
   };
-  // The first hazard between what was added and a segment that follows.
+  // The first hazard between the segments added so far and the next one.
   std::optional<Hazard> find(const Segment& segment) const;
 
-  // `segment` must outlive the tracker. Barriers and host calls forget all before them.
+  // `segment` must outlive the tracker. A barrier or a host call resets the tracker.
   void add(const Segment& segment, std::size_t index);
 
-  // What a barrier after all that was added has to order. The resources are in the order of their
-  // first use; they are the tracker's, and change with its next call.
+  // Describes what a barrier after the segments added so far must order. The resources are in the
+  // order of their first use; the tracker owns them, and its next call changes them.
   BarrierSegment describe_barrier();
 
  private:
@@ -85,7 +85,7 @@ class HazardTracker {
   std::vector<Entry> entries_;
   std::vector<Place> places_;
   std::size_t used_places_ = 0;
-  CommandKinds commands_ = CommandKinds::None;  // that were added
+  CommandKinds commands_ = CommandKinds::None;  // of the segments added so far
   std::vector<BarrierResource> resources_;      // of describe_barrier
   std::uint32_t epoch_ = 1;
   // For slots that alias, indices in entries_: the first read and write of all, and of slots.

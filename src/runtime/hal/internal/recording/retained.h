@@ -1,4 +1,4 @@
-// A set of objects that are kept alive.
+// Keeps a set of objects alive.
 #pragma once
 
 #include <cstddef>

@@ -90,7 +90,7 @@ std::uint64_t bytes_of(const KernelCall& call, std::span<const Binding> table) {
   return bytes;
 }
 
-// Of copies, fills, updates and readbacks.
+// The bytes that copies, fills, updates and readbacks transfer.
 struct TransferBytes {
   std::uint64_t operator()(const FillSegment& s) const { return s.bytes; }
   std::uint64_t operator()(const UpdateSegment& s) const { return s.data.size(); }

@@ -1,4 +1,4 @@
-// Adjacent updates that a driver can join to one write.
+// Decides which adjacent updates a driver can join into one write.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace texloom::hal {
 
-// Larger updates get a write of their own.
+// Larger updates are written separately.
 inline constexpr std::uint64_t kLargestJoinedUpdate = 4096;
 inline constexpr std::uint64_t kLargestUpdateRun = 65536;
 
-// Whether `next` can join the updates of the `bytes` bytes at `start`: it begins where they end,
+// Whether `next` can join earlier updates of `bytes` bytes at `start`: it begins where they end,
 // and is small.
 inline bool continues(const BoundBuffer& start, std::uint64_t bytes, const UpdateSegment& next) {
   return next.target.buffer == start.buffer && next.target.offset == start.offset + bytes &&

@@ -18,11 +18,11 @@ struct Handler {
 
 struct Handlers {
   std::mutex mutex;
-  std::vector<Handler> list;  // under mutex
+  std::vector<Handler> list;  // guarded by mutex
   const pid_t process = ::getpid();
 };
 
-// Never destroyed: exit() runs handlers and destructors in one order.
+// Never destroyed, because exit() interleaves handlers and destructors.
 Handlers& handlers() {
   static auto* all = new Handlers;
   return *all;
@@ -30,7 +30,7 @@ Handlers& handlers() {
 
 void call_all() {
   Handlers& all = handlers();
-  if (::getpid() != all.process) return;  // the mutex may have been locked at the fork
+  if (::getpid() != all.process) return;  // a fork may have copied a locked mutex
   std::vector<Handler> list;
   {
     const std::scoped_lock lock(all.mutex);

@@ -1,4 +1,4 @@
-// Functions that are called when the process ends by exit() or by returning from main.
+// Calls functions when the process ends by exit() or by returning from main.
 #pragma once
 
 #include <functional>
@@ -6,14 +6,14 @@
 
 namespace texloom::hal {
 
-// Calls `handler` at the end of the process, before anything that was registered with the system
-// before this call: the exit handlers of libraries that are loaded already, and the destruction of
-// objects in static storage. Not if `owner` has been destroyed by then, nor in a forked child,
-// which has none of this process's threads. Thread safe.
+// Registers `handler` to be called at the end of the process, before anything that was registered
+// with the system before this call: the exit handlers of libraries that are already loaded, and the
+// destruction of static objects. It is not called if `owner` has been destroyed by then, nor in a
+// forked child, which has none of this process's threads. Thread safe.
 void call_at_exit(std::weak_ptr<void> owner, std::function<void()> handler);
 
-// Makes the handlers run before anything registered with the system since, too: libraries that
-// compile may register handlers at their first use.
+// Makes the handlers also run before anything registered with the system since: libraries with a
+// compiler may register handlers at their first use.
 void move_exit_handlers_up();
 
 }  // namespace texloom::hal

@@ -1,5 +1,5 @@
-// Submissions on their way through a queue (queue.cc): what they wait for, their parts, and their
-// outcome. All of it is guarded by the mutex of the queue's state.
+// Submissions that a queue (queue.cc) has not completed: what they wait for, their parts, and their
+// outcome. The mutex of the queue's state guards all of it.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Outcome {
 };
 
 // The points that a submission waits for. The host waits for each of them until it is reached or
-// fails, or until the device can do so instead.
+// fails, or until the device can wait for it instead.
 struct Gate {
   struct Wait {
     TimelinePoint point;
@@ -29,8 +29,8 @@ struct Gate {
   };
 
   std::vector<Wait> waits;
-  std::size_t closed = 0;   // waits that keep the submission from being started
-  std::size_t open = 0;     // waits that are the device's, and not over
+  std::size_t closed = 0;   // waits that prevent the submission from being started
+  std::size_t open = 0;     // waits left to the device that are not over
   Status error;             // of the first wait that failed
   bool registered = false;  // with all semaphores
   std::vector<std::pair<std::shared_ptr<Semaphore>, std::uint64_t>> callbacks;  // to be canceled
@@ -45,14 +45,13 @@ struct Gate {
   void release(std::unique_lock<std::mutex>& lock);
 };
 
-// Whether its semaphore has reached the value.
+// Whether the point's semaphore has reached its value.
 bool is_reached(const TimelinePoint& point);
 
 // An earlier submission of the queue whose error this one takes over.
 struct Predecessor {
   std::shared_ptr<const Outcome> outcome;
-  TimelinePoint point =
-      {};  // the signal that is waited for; null for a part of the same submission
+  TimelinePoint point = {};  // the awaited signal; null for a part of the same submission
 
   // Success if the signal came and the submission failed later: another of its signals was refused.
   Status error() const;
@@ -60,8 +59,8 @@ struct Predecessor {
 
 using HostCall = std::function<Status()>;
 
-// A part of a submission: commands that the device can be given together, or a host call. The first
-// part waits, each other part follows the one before it, and the last part signals.
+// A part of a submission: commands that the device can receive together, or a host call. The first
+// part waits, each other part follows its predecessor, and the last part signals.
 struct Pending {
   std::shared_ptr<const std::vector<SubmittedCommands>> kept;  // owns what the ranges refer to
   std::vector<CommandRange> ranges = {};
@@ -74,19 +73,19 @@ struct Pending {
       {};                   // null before the start, or if nothing was started
   bool is_awaited = false;  // Queue::run() returns its error
 
-  // Whether it can be started, be it only to fail.
+  // Whether it can be started, even if only to fail.
   bool is_open() const;
-  // Whether the host knows how all waits ended that were left to the device.
+  // Whether the host knows the results of all waits that were left to the device.
   bool waits_are_over() const { return gate == nullptr || gate->is_over(); }
-  // Whether the device is given commands, and so can wait before them.
+  // Whether the device receives commands, so that it can wait before them.
   bool is_for_device() const { return host_call == nullptr && !ranges.empty(); }
   bool will_signal(const TimelinePoint& point) const;
   // The first error among its predecessors.
   Status earlier_error() const;
 };
 
-// The parts of a submission, in order: at least one, which waits and signals even without commands.
-// The caller adds the gate and the predecessors of the first.
+// Splits a submission into parts, in order: at least one, which waits and signals even without
+// commands. The caller adds the gate and the predecessors of the first.
 std::vector<Pending> split(std::vector<SubmittedCommands> commands,
                            std::vector<TimelinePoint> signals);
 

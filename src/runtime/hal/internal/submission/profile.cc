@@ -11,7 +11,7 @@
 namespace texloom::hal {
 namespace {
 
-// Unique to the calling thread: the system reuses std::thread::id.
+// A number unique to the calling thread, as the system reuses std::thread::id.
 std::uint64_t thread_number() {
   static std::atomic<std::uint64_t> threads{0};
   thread_local const std::uint64_t number = threads++;
@@ -103,7 +103,7 @@ std::string json_string(std::string_view text) {
   return result + '"';
 }
 
-// "12.345" from 12345 ns: in integers, so that no digit is lost in a long trace.
+// Formats 12345 ns as "12.345", with integers, so that no digit is lost in a long trace.
 std::string microseconds(std::chrono::nanoseconds time) {
   const std::int64_t n = time.count();
   return fmt::format("{}{}.{:03}", n < 0 ? "-" : "", std::abs(n / 1000), std::abs(n % 1000));

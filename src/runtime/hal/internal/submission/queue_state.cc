@@ -16,10 +16,10 @@ using internal::Gate;
 using internal::Pending;
 using std::chrono::steady_clock;
 
-// How long a wait with a deadline polls before it leaves the work to the threads.
+// The time for which a wait with a deadline polls before it leaves the work to the threads.
 constexpr std::chrono::microseconds kBusy(2000);
 
-// Keeps a woken thread from preempting the one that submits (Linux: sched(7), SCHED_BATCH).
+// Prevents a woken thread from preempting the one that submits (Linux: sched(7), SCHED_BATCH).
 void let_others_finish_first() {
 #ifdef SCHED_BATCH
   const sched_param parameters = {};
@@ -80,8 +80,8 @@ Status Queue::State::start_on_device(Pending& next) {
   return {};
 }
 
-// Completes the front; or, on the queue's own thread, all up to the first that signals: the others
-// need not be waited for one by one, as they are complete when the last one is.
+// Completes the front or, on the queue's own thread, everything up to the first part that signals:
+// the parts need not be waited for one by one, as all are complete when the last one is.
 void Queue::State::complete(std::size_t most, Lock& lock) {
   completer_ = std::this_thread::get_id();
   std::vector<Pending> run;
@@ -106,16 +106,16 @@ void Queue::State::complete(std::size_t most, Lock& lock) {
   lock.lock();
   for (std::size_t i = 0; i < run.size(); ++i) settle(run[i], std::move(statuses[i]), lock);
   completer_.reset();
-  // The front may be a host call, which waited for these, or have lost what it waits for.
+  // The front may be a host call that waited for these, or its wait may have ended.
   if (can_start()) startable_.notify_one();
   progress_.notify_all();
 }
 
-// Ends a submission that the driver has finished, when all before it are settled: releases the
-// objects it kept, records its outcome and signals.
+// Ends a submission that the driver has finished, when all earlier ones are settled: releases the
+// objects that it kept, records its outcome and signals.
 void Queue::State::settle(Pending& done, Status status, Lock& lock) {
   if (done.gate != nullptr) {
-    // The error of a wait that was left to the device comes before what the driver makes of it.
+    // The error of a wait that was left to the device takes precedence over the driver's error.
     if (!done.gate->error.ok()) status = done.gate->error;
     done.gate->release(lock);
     done.gate.reset();
@@ -145,7 +145,7 @@ void Queue::State::leave_to_threads() {
   if (can_complete() || stopping_) completable_.notify_one();
 }
 
-// Wakes the completing thread first, as the driver's call may take long.
+// Wakes the completing thread first, as the call of the driver may take long.
 void Queue::State::help_to_start(Lock& lock) {
   if (can_complete()) completable_.notify_one();
   start_front(lock);
@@ -159,7 +159,7 @@ void Queue::State::start_all() {
     startable_.wait(lock, [&] { return can_start() || (stopping_ && waiting_.empty()); });
     if (!can_start()) break;
     start_front(lock);
-    // A helper checks for itself; it sleeps only while another thread completes.
+    // A helper checks by itself; it sleeps only while another thread completes work.
     if (helpers_ == 0) completable_.notify_one();
     progress_.notify_all();
   }
@@ -193,7 +193,7 @@ void Queue::State::help_until(std::uint64_t completed, Lock& lock) {
   --helpers_;
 }
 
-// Starts and completes in turns whatever it can; whether that was enough.
+// Alternately starts and completes whatever it can; returns whether that was enough.
 bool Queue::State::busy_wait_until(std::uint64_t completed, const Deadline& deadline, Lock& lock) {
   const steady_clock::time_point end = std::min(*deadline, steady_clock::now() + kBusy);
   ++helpers_;
@@ -251,7 +251,7 @@ std::uint64_t Queue::State::backlog() const {
 }
 
 void Queue::State::stop_and_wait() {
-  if (is_working()) return;  // what calls exit() there would wait for itself
+  if (is_working()) return;  // a thread that calls exit() from there would wait for itself
   stop();
   Lock lock(mutex_);
   help_until(submitted_, lock);
@@ -322,7 +322,8 @@ bool Queue::State::may_be_native(const TimelinePoint& point) const {
          point.semaphore->device_info() == device_info_.get();
 }
 
-// Wakes whoever can go on now that a wait of the gate has ended, or is left to the device.
+// Wakes the threads that can proceed now that a wait of the gate has ended or is left to the
+// device.
 void Queue::State::wake_for(const Gate& gate) {
   if (!gate.is_open()) return;
   startable_.notify_one();

@@ -1,4 +1,4 @@
-// The inside of a queue: the submissions on their way, and the threads that move them.
+// The internal state of a queue: its incomplete submissions, and the threads that process them.
 #pragma once
 
 #include <condition_variable>
@@ -19,8 +19,9 @@ namespace texloom::hal {
 
 // Shared with the queue's threads and with the callbacks of semaphores, which may outlive it.
 //
-// There are two roles, each taken by one thread at a time: starting the front of `waiting_`, and
-// completing the front of `started_`. The queue's threads take them unless a waiting thread does.
+// There are two roles, each held by one thread at a time: starting the front of `waiting_`, and
+// completing the front of `started_`. The queue's threads take the roles unless a waiting thread
+// does.
 class Queue::State {
  public:
   State(std::shared_ptr<const DeviceInfo> device_info, std::unique_ptr<QueueBackend> backend,
@@ -35,7 +36,7 @@ class Queue::State {
     std::uint64_t number;
     std::shared_ptr<const internal::Outcome> outcome;
   };
-  // The error of waiting on this thread, if any.
+  // An error if this thread must not wait for the queue.
   Status check_wait() const;
   // Unavailable after stop().
   Result<Ticket> submit(Submission submission, bool is_awaited, const std::shared_ptr<State>& self);
@@ -44,13 +45,14 @@ class Queue::State {
   bool is_idle() const;
   std::uint64_t backlog() const;
   void stop();
-  // At the end of the process: the driver must be idle before its global objects are destroyed.
+  // Called at the end of the process: the driver must be idle before its global objects are
+  // destroyed.
   void stop_and_wait();
   // Whether the calling thread is in a host call, or in a call of the driver or of a semaphore.
   bool is_working() const;
 
-  // The bodies of the queue's threads. They return when everything is started (completed) after
-  // stop().
+  // The bodies of the queue's threads. After stop() they return when everything is started or,
+  // respectively, completed.
   void start_all();
   void complete_all();
 
@@ -65,7 +67,8 @@ class Queue::State {
   bool can_start_without_a_host_call() const {
     return can_start() && waiting_.front().host_call == nullptr;
   }
-  // Once the queue is stopped the device's word is enough: the host may never hear of a wait.
+  // Once the queue is stopped, it is enough that the device is done: the host may never learn the
+  // result of a wait.
   bool can_complete() const {
     return !completer_ && !started_.empty() && (stopping_ || started_.front().waits_are_over());
   }
@@ -91,20 +94,20 @@ class Queue::State {
   std::shared_ptr<Profile> profile_;  // may be null
   std::string name_;                  // in the profile
 
-  // Guards all below. While it is held, only value() of semaphores and is_complete() and can_wait()
-  // of the driver are called.
+  // Guards all below. While it is held, only Semaphore::value() and the driver's is_complete() and
+  // can_wait() are called.
   mutable std::mutex mutex_;
   std::condition_variable startable_, completable_, progress_;
   std::deque<internal::Pending> waiting_;
   std::deque<internal::Pending> started_;
-  // In neither queue, as a thread starts it, or waits for it and signals. Other threads may only
-  // read `signals` and `outcome` of these.
+  // In neither queue, because a thread is starting it, or waiting for it and signaling. Other
+  // threads may only read their `signals` and `outcome`.
   const internal::Pending *being_started_ = nullptr, *being_completed_ = nullptr;
   std::optional<std::thread::id> starter_, completer_;  // the threads that have these roles
-  int helpers_ = 0;  // waiting threads, which complete work themselves
+  int helpers_ = 0;  // waiting threads that complete work themselves
   std::uint64_t submitted_ = 0, completed_ = 0;
   Status first_error_;
-  bool stopping_ = false;  // nothing more is submitted
+  bool stopping_ = false;  // new submissions are refused
 };
 
 }  // namespace texloom::hal

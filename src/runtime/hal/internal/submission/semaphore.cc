@@ -9,7 +9,7 @@ namespace texloom::hal {
 
 namespace {
 
-// Shared by a waiting thread and the callbacks that wake it, which may still run when the wait has
+// Shared by a waiting thread and the callbacks that wake it, which may still run after the wait has
 // given up.
 struct Wakeup {
   std::mutex mutex;
@@ -17,7 +17,7 @@ struct Wakeup {
   std::vector<std::optional<Status>> results;  // of each point, once known
 };
 
-// A registration with each semaphore, for as long as a thread waits.
+// Registers with each semaphore while a thread waits.
 class Waiter {
  public:
   explicit Waiter(std::span<const TimelinePoint> points) : points_(points) {
@@ -37,7 +37,7 @@ class Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  // Waits until `done(results)` holds; false if the deadline comes first.
+  // Waits until `done(results)` is true; returns false if the deadline comes first.
   template <class Done>
   bool wait(const Deadline& deadline, const Done& done) {
     std::unique_lock lock(wakeup_->mutex);
@@ -77,7 +77,7 @@ Status too_late(std::span<const TimelinePoint> points) {
 }  // namespace
 
 Deadline after(std::chrono::nanoseconds time) {
-  // A time beyond the range of the clock never comes.
+  // A deadline beyond the range of the clock never comes.
   const auto now = std::chrono::steady_clock::now();
   if (time > std::chrono::steady_clock::time_point::max() - now) return {};
   return now + time;
@@ -167,7 +167,7 @@ Status Semaphore::fail(const Status& error) {
 }
 
 Status Semaphore::wait(std::uint64_t value, Deadline deadline) {
-  // A handle that does not own: the caller keeps the semaphore.
+  // A non-owning handle: the caller keeps the semaphore alive.
   const TimelinePoint point{std::shared_ptr<Semaphore>(std::shared_ptr<void>(), this), value};
   return wait_all({&point, 1}, deadline);
 }
