@@ -2,22 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <exception>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
+#include "apps/command_line/command_line.h"
 #include "compile/compile.h"
-#include "ir/target/target.h"
-#include "lower/te_text.h"
 #include "support/diagnostic.h"
 
 namespace texloom::compile_command {
+
+using namespace command_line;
+
 namespace {
 
 constexpr std::string_view kHelp = R"(usage: texloom-compile FILE [OPTION]...
@@ -34,10 +34,6 @@ its launch plan, as comments, and the source of each kernel. FILE is - for stand
 
 exit codes: 0 success, 1 an error in the input, 2 in the command line, 3 in Texloom itself
 )";
-
-struct UsageError {
-  std::string message;
-};
 
 struct Options {
   std::string input, output = "-";
@@ -74,13 +70,6 @@ Options parse_options(const std::vector<std::string>& arguments) {
   return options;
 }
 
-std::string read(const std::string& file, std::istream& in) {
-  if (file == "-") return {std::istreambuf_iterator<char>(in), {}};
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw UsageError{fmt::format("cannot read '{}'", file)};
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 void write(const std::string& file, const std::string& text, std::ostream& out) {
   if (file == "-") {
     out << text;
@@ -93,12 +82,8 @@ void write(const std::string& file, const std::string& text, std::ostream& out) 
 }
 
 compile::SourceProgram parse(const Options& options, std::istream& in) {
-  const ir::Target target = options.target ? ir::parse_target(*options.target, {}) : ir::Target{};
-  const std::string file = options.input == "-" ? "<stdin>" : options.input;
-  lower::Lowering lowering =
-      lower::parse_lowering(read(options.input, in), file, {.target = &target});
-  if (options.target || lowering.program.stage != ir::ProgramStage::Te) lowering.target = target;
-  return {std::make_shared<const lower::Lowering>(std::move(lowering))};
+  return {std::make_shared<const lower::Lowering>(
+      parse_program(read_text(options.input, in), options.input, options.target))};
 }
 
 // The start of the program's text, up to the kernels, is its launch plan.
@@ -125,7 +110,7 @@ void compile_file(const Options& options, std::istream& in, std::ostream& out, s
 
 int run(const std::vector<std::string>& arguments, std::istream& in, std::ostream& out,
         std::ostream& err) {
-  try {
+  const auto run_command = [&] {
     const Options options = parse_options(arguments);
     if (options.help) {
       out << kHelp;
@@ -133,17 +118,8 @@ int run(const std::vector<std::string>& arguments, std::istream& in, std::ostrea
       compile_file(options, in, out, err);
     }
     return kOk;
-  } catch (const UsageError& error) {
-    err << "texloom-compile: " << error.message << "\n"
-        << "texloom-compile --help lists the options\n";
-    return kUsage;
-  } catch (const UserError& error) {
-    err << error.what() << "\n";
-    return kWrongInput;
-  } catch (const std::exception& error) {
-    err << error.what() << "\n";
-    return kBug;
-  }
+  };
+  return report_errors("texloom-compile", run_command, err);
 }
 
 }  // namespace texloom::compile_command

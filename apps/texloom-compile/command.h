@@ -7,15 +7,8 @@
 
 namespace texloom::compile_command {
 
-// The same exit codes as those of texloom-opt.
-enum ExitCode : int {
-  kOk = 0,
-  kWrongInput = 1,  // diagnostics are on `err`
-  kUsage = 2,       // an unknown option, or a file that cannot be read or written
-  kBug = 3,         // the compiler failed
-};
-
-// Runs main() with these arguments, without the program's name. Does not throw.
+// Runs main() with these arguments, without the program's name, and returns an ExitCode
+// (apps/command_line). Does not throw.
 int run(const std::vector<std::string>& arguments, std::istream& in, std::ostream& out,
         std::ostream& err);
 

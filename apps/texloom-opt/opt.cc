@@ -3,30 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
+#include "apps/command_line/command_line.h"
 #include "apps/texloom-opt/findings.h"
 #include "apps/texloom-opt/interpretation.h"
 #include "apps/texloom-opt/options.h"
-#include "codegen/opencl/print.h"
+#include "codegen/backend.h"
 #include "ir/target/target.h"
 #include "lower/pipeline.h"
 #include "lower/te_text.h"
 #include "validation/unscheduled.h"
 
 namespace texloom::opt {
+
+using namespace command_line;
+
 namespace {
 
 constexpr std::string_view kDivider = "// -----";
-
-std::string read(const std::string& file, std::istream& in) {
-  if (file == "-") return {std::istreambuf_iterator<char>(in), {}};
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw UsageError{fmt::format("cannot read '{}'", file)};
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 // Splits the file at the dividing lines. Each text is preceded by empty lines, so that its line
 // numbers are those of the file; this takes time quadratic in the number of texts.
@@ -57,7 +52,7 @@ class Runner {
   Runner(const Options& options, std::string text, std::ostream& out, std::ostream& err)
       : options_(options),
         text_(std::move(text)),
-        file_(options.file == "-" ? "<stdin>" : options.file),
+        file_(shown_name(options.file)),
         out_(out),
         err_(err) {}
 
@@ -73,13 +68,7 @@ class Runner {
 
  private:
   ExitCode run_passes() {
-    const ir::Target target =
-        options_.target ? ir::parse_target(*options_.target, {}) : ir::Target{};
-    lowering_ = lower::parse_lowering(text_, file_,
-                                      {.target = &target, .check_accesses = !options_.interpret});
-    // A program at stage te names its own target.
-    if (options_.target || lowering_.program.stage != ir::ProgramStage::Te)
-      lowering_.target = target;
+    lowering_ = parse_program(text_, options_.file, options_.target, !options_.interpret);
     if (const ExitCode code = check_stages(); code != kOk) return code;
     lowering_.verify_each = options_.verify_each;
     const auto print = [this](const lower::Pass& pass, const lower::Lowering&) {
@@ -112,20 +101,27 @@ class Runner {
     return "--list-passes shows the way there";
   }
 
-  // Shows the program, its results, or its kernels in OpenCL C, according to the options.
+  // Shows the program, its results, or the source of its kernels, according to the options.
   ExitCode show_result() {
     const ir::ProgramStage stage = lowering_.program.stage;
-    if (options_.emit_opencl && stage != ir::ProgramStage::Legalized) {
+    const std::string_view kind = ir::to_string(lowering_.target.kind);
+    if (options_.emit && *options_.emit != kind) {
+      err_ << fmt::format("texloom-opt: --emit={} does not fit the target; use --emit={}\n",
+                          *options_.emit, kind);
+      return kWrongInput;
+    }
+    if (options_.emit && stage != ir::ProgramStage::Legalized) {
       err_ << fmt::format(
-          "texloom-opt: --emit=opencl takes stage legalized, the program is at {}; {}\n",
-          to_string(stage), way_to_legalized(stage));
+          "texloom-opt: --emit={} takes stage legalized, the program is at {}; {}\n",
+          *options_.emit, to_string(stage), way_to_legalized(stage));
       return kWrongInput;
     }
     if (options_.interpret) {
       interpret();
-    } else if (options_.emit_opencl) {
+    } else if (options_.emit) {
+      const codegen::Backend& backend = codegen::backend_of(lowering_.target.kind);
       for (const ir::Kernel& kernel : lowering_.program.kernels) {
-        out_ << codegen::opencl::print(kernel, lowering_.program.foreign, lowering_.target).source;
+        out_ << backend.print(kernel, lowering_.program.foreign, lowering_.target).source;
       }
     } else {
       out_ << text_of_program();
@@ -205,7 +201,7 @@ void list_passes(std::ostream& out) {
 }
 
 ExitCode run_file(const Options& options, std::istream& in, std::ostream& out, std::ostream& err) {
-  const std::string text = read(options.file, in);
+  const std::string text = read_text(options.file, in);
   if (!options.split_input) return Runner(options, text, out, err).run();
   ExitCode worst = kOk;
   bool first = true;
@@ -220,22 +216,14 @@ ExitCode run_file(const Options& options, std::istream& in, std::ostream& out, s
 
 int run(const std::vector<std::string>& arguments, std::istream& in, std::ostream& out,
         std::ostream& err) {
-  try {
+  const auto run_command = [&] {
     const Options options = parse_options(arguments);
     if (options.help) out << kHelp;
     if (options.list_passes) list_passes(out);
     if (options.help || options.list_passes) return kOk;
     return run_file(options, in, out, err);
-  } catch (const UsageError& error) {
-    err << "texloom-opt: " << error.message << "\n" << "texloom-opt --help lists the options\n";
-    return kUsage;
-  } catch (const UserError& error) {
-    err << error.what() << "\n";
-    return kWrongInput;
-  } catch (const std::exception& error) {
-    err << error.what() << "\n";
-    return kBug;
-  }
+  };
+  return report_errors("texloom-opt", run_command, err);
 }
 
 }  // namespace texloom::opt

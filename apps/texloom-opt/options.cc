@@ -6,9 +6,12 @@
 #include <charconv>
 #include <optional>
 
+#include "apps/command_line/command_line.h"
 #include "lower/pipeline.h"
 
 namespace texloom::opt {
+
+using command_line::UsageError;
 
 constexpr std::string_view kHelp = R"(usage: texloom-opt FILE [OPTION]...
 
@@ -24,7 +27,8 @@ prints it. FILE is - for standard input.
   --time-passes           print how long each pass took, on standard error
   --target=TARGET         the target of the passes; by default the target that a program at
                           stage te names, or "opencl"
-  --emit=opencl           print the OpenCL C of the kernels instead, after the pass legalize
+  --emit=KIND             print the source of the kernels instead, after the pass legalize; KIND
+                          is the kind of the target: opencl
   --locations             print the source locations of statements
   --split-input-file      FILE contains several programs, separated by lines "// -----"
   --verify-diagnostics    compare the diagnostics with those that comments in FILE expect:
@@ -114,7 +118,6 @@ constexpr Flag kFlags[] = {
     {"--locations", &Options::locations},
     {"--split-input-file", &Options::split_input},
     {"--verify-diagnostics", &Options::verify_diagnostics},
-    {"--emit=opencl", &Options::emit_opencl},
     {"--interpret", &Options::interpret},
     {"--one-image", &Options::one_image},
     {"--list-passes", &Options::list_passes},
@@ -140,6 +143,8 @@ bool take_value(const Argument& argument, Options& o) {
       if (pass != "all") known_pass(pass);
       o.print_after.push_back(pass);
     }
+  } else if (argument.name == "--emit") {
+    o.emit = *argument.value;
   } else if (argument.name == "--target") {
     o.target = *argument.value;
   } else if (argument.name == "--interpret") {

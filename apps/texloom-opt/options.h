@@ -15,10 +15,6 @@ namespace texloom::opt {
 // The text that --help prints.
 extern const std::string_view kHelp;
 
-struct UsageError {
-  std::string message;
-};
-
 struct Options {
   std::string file;  // "-": standard input
   std::vector<lower::Pass> passes;
@@ -26,13 +22,14 @@ struct Options {
   std::optional<std::string> target;     // default: the program's own, or "opencl"
   bool split_input = false, verify_each = false, verify_diagnostics = false;
   bool time_passes = false, list_passes = false, locations = false, help = false;
-  bool emit_opencl = false, interpret = false, one_image = false;
+  std::optional<std::string> emit;  // sources for this kind of target
+  bool interpret = false, one_image = false;
   std::map<std::string, int64_t> symbols;  // for --interpret
   int64_t seed = 0;
   int64_t max_steps = 10'000'000;
 };
 
-// `arguments` exclude the program's name. Throws a UsageError.
+// `arguments` exclude the program's name. Throws a UsageError (apps/command_line).
 Options parse_options(const std::vector<std::string>& arguments);
 
 }  // namespace texloom::opt

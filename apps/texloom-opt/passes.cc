@@ -1,15 +1,10 @@
 #include "apps/texloom-opt/passes.h"
 
-#include "codegen/opencl/legalize.h"
-#include "lower/pipeline.h"
+#include "codegen/backend.h"
 
 namespace texloom::opt {
 
-std::vector<lower::Pass> all_passes() {
-  std::vector<lower::Pass> passes(lower::pipeline().begin(), lower::pipeline().end());
-  passes.push_back(codegen::opencl::legalize_pass());
-  return passes;
-}
+std::vector<lower::Pass> all_passes() { return codegen::all_passes(ir::Target{}.kind); }
 
 std::optional<lower::Pass> find_pass(std::string_view name) {
   const std::vector<lower::Pass> passes = all_passes();

@@ -9,7 +9,7 @@
 
 namespace texloom::opt {
 
-// The passes of the pipeline, then `legalize`, which code generation runs after them.
+// The passes of the pipeline, then `legalize` for the default kind of target.
 std::vector<lower::Pass> all_passes();
 
 // Finds a pass or a step, such as `legalize.split_lanes`; nullopt if there is none.

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "compile/backend.h"
+#include "codegen/backend.h"
 #include "compile/requirements.h"
 #include "lower/pipeline.h"
 #include "support/dump.h"
@@ -48,20 +48,23 @@ lower::Lowering lower_to_kernels(const SourceProgram& program, const CompileOpti
 
 namespace {
 
-CompiledModule print_kernels(ir::Program legalized, const ir::Target& target,
-                             Interruption interruption) {
-  const Backend& backend = backend_of(target.kind);
+CompiledModule print_kernels(lower::Lowering legalized, Interruption interruption) {
   CompiledModule module;
-  module.target = target;
-  module.program = std::move(legalized);
+  module.target = std::move(legalized.target);
+  module.program = std::move(legalized.program);
+  const codegen::Backend& backend = codegen::backend_of(module.target.kind);
   for (const ir::Kernel& kernel : module.program.kernels) {
     interruption();
-    auto [name, source] = backend.print(kernel, module.program.foreign, target);
+    auto [name, source] = backend.print(kernel, module.program.foreign, module.target);
     module.kernels.push_back(
         {std::move(name), kernel.grid, kernel.block, kernel.params, std::move(source)});
   }
   module.symbols = plan_symbols(module.program);
-  module.requirements = requirements_of(module.program, target);
+  module.requirements = requirements_of(module.program, module.target);
+  module.array_layouts = std::move(legalized.array_layouts);
+  module.symbol_arguments = std::move(legalized.symbol_arguments);
+  module.checks = std::move(legalized.checks);
+  module.warnings = std::move(legalized.warnings);
   return module;
 }
 
@@ -72,6 +75,7 @@ lower::Lowering kernels_of(const SourceProgram& program, const CompileOptions& o
   if (program.state->program.stage == ProgramStage::Kernels && !options.checked) {
     lower::Lowering lowering = *program.state;
     lowering.warnings.clear();  // already reported when it was lowered
+    lowering.verify_each = options.verify_each;
     return lowering;
   }
   const SourceProgram source{program.scheduled ? program.scheduled : program.state};
@@ -80,11 +84,13 @@ lower::Lowering kernels_of(const SourceProgram& program, const CompileOptions& o
 
 }  // namespace
 
-CompiledModule generate(const ir::Program& program, const ir::Target& target,
-                        Interruption interruption) {
-  ir::Program legalized = backend_of(target.kind).legalize(program, target);
+CompiledModule generate(lower::Lowering kernels, Interruption interruption) {
+  const ir::Program program = kernels.program;
+  const ir::Target target = kernels.target;
+  lower::run_passes({&codegen::backend_of(target.kind).legalize, 1}, kernels,
+                    [&](const lower::Pass&, const lower::Lowering&) { interruption(); });
   try {
-    return print_kernels(std::move(legalized), target, interruption);
+    return print_kernels(std::move(kernels), interruption);
   } catch (const std::logic_error& error) {  // an InternalError, or one of the standard library
     throw with_dump(error,
                     fmt::format("--pass=legalize --emit={} --target='{}'", to_string(target.kind),
@@ -94,17 +100,16 @@ CompiledModule generate(const ir::Program& program, const ir::Target& target,
 }
 
 CompiledModule generate(const ir::Program& program, const ir::Target& target) {
-  return generate(program, target, [] {});
+  lower::Lowering kernels;
+  kernels.program = program;
+  kernels.target = target;
+  return generate(std::move(kernels), [] {});
 }
 
 CompiledModule compile(const SourceProgram& program, const CompileOptions& options,
                        Interruption interruption) {
   lower::Lowering lowering = kernels_of(program, options, interruption);
-  CompiledModule module = generate(lowering.program, lowering.target, interruption);
-  module.array_layouts = std::move(lowering.array_layouts);
-  module.symbol_arguments = std::move(lowering.symbol_arguments);
-  module.checks = std::move(lowering.checks);
-  module.warnings = std::move(lowering.warnings);
+  CompiledModule module = generate(std::move(lowering), interruption);
   if (const ir::Expr scalar = find_scalar_without_value(module.symbols, module.symbol_arguments)) {
     fail(options.location, Code::BadArguments,
          "add the line \"value 0: symbol 0\" before the program, with the number of the argument "

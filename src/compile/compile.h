@@ -49,10 +49,10 @@ CompiledModule compile(const SourceProgram& program, const CompileOptions& optio
                        Interruption interruption);
 CompiledModule compile(const SourceProgram& program, const CompileOptions& options = {});
 
-// Only generates code: `program` is at stage Kernels, lowered for the target. Fails with
-// UnsupportedType. On an internal error, the program is dumped to a file (support/dump.h).
-CompiledModule generate(const ir::Program& program, const ir::Target& target,
-                        Interruption interruption);
+// Only generates code: `kernels` is at stage Kernels. Fails with UnsupportedType. On an internal
+// error, the program is dumped to a file (support/dump.h).
+CompiledModule generate(lower::Lowering kernels, Interruption interruption);
+// The same for a program without known arguments.
 CompiledModule generate(const ir::Program& program, const ir::Target& target);
 
 }  // namespace texloom::compile

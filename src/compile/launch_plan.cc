@@ -4,7 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "compile/backend.h"
+#include "compile/source_format.h"
 #include "ir/visit.h"
 #include "support/check.h"
 
@@ -145,12 +145,9 @@ class PlanMaker {
   }
 
   void add_kernel(const CompiledKernel& kernel) {
-    const Backend& backend = backend_of(module_.target.kind);
-    runtime::KernelSpec spec{
-        .codes = {{backend.format,
-                   kernel.source,
-                   {backend.build_options.begin(), backend.build_options.end()}}},
-        .entry = {}};
+    auto [format, build_options] = source_format(module_.target.kind);
+    runtime::KernelSpec spec{.codes = {{format, kernel.source, std::move(build_options)}},
+                             .entry = {}};
     spec.entry.name = kernel.name;
     for (const KernelParam& p : kernel.params) spec.entry.params.push_back(kernel_param(p));
     std::transform(kernel.block.begin(), kernel.block.end(), spec.entry.workgroup_size.begin(),

@@ -26,6 +26,8 @@ struct CompiledKernel {
 // Optional device features that the kernels use. A target may have features that its kernels do not
 // use.
 struct Requirements {
+  bool images = false;
+  bool float64 = false;
   bool float16_arithmetic = false;
 
   bool operator==(const Requirements&) const = default;

@@ -1,5 +1,9 @@
 #include "compile/requirements.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "ir/visit.h"
 #include "support/diagnostic.h"
 
@@ -9,31 +13,55 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// Checking memory, conversions and constants is enough: all other values come from these.
-bool has_half_values(const Program& program) {
+bool has_values(const Program& program, Type type) {
   bool found = false;
-  const auto see = [&](Type type) { found = found || type.element() == Type::f(16); };
+  const auto see = [&](Type each) { found |= each.element() == type; };
   for (const Kernel& kernel : program.kernels) {
-    walk(
-        kernel.body, [&](const Load& n) { see(n.type); },
-        [&](const TextureLoad& n) { see(n.type); }, [&](const Cast& n) { see(n.type); },
-        [&](const FloatImm& n) { see(n.type); });
+    for (const KernelParam& param : kernel.params)
+      see(param.buffer ? param.buffer->type : param.scalar->type);
+    walk(kernel.body, [&](const ExprNode& n) { see(n.type); });
   }
   return found;
 }
 
+bool has_textures(const Program& program) {
+  return std::any_of(program.kernels.begin(), program.kernels.end(), [](const Kernel& kernel) {
+    return std::any_of(kernel.params.begin(), kernel.params.end(), [](const KernelParam& param) {
+      return param.buffer && param.buffer->is_texture();
+    });
+  });
+}
+
 }  // namespace
 
+// Where half is only a type of memory, conversions to it round values, which are no half values.
 Requirements requirements_of(const Program& program, const Target& target) {
-  return {.float16_arithmetic = target.features.float16_arithmetic && has_half_values(program)};
+  const bool half = target.features.float16_arithmetic;
+  return {.images = has_textures(program),
+          .float64 = has_values(program, Type::f(64)),
+          .float16_arithmetic = half && has_values(program, Type::f(16))};
 }
 
 void check_requirements(const CompiledModule& module, const hal::DeviceInfo& device,
                         const SourceLocation& where) {
-  if (!module.requirements.float16_arithmetic || device.features.float16_arithmetic) return;
-  fail(where, Code::UnsupportedType,
-       "build it for Target.from_device(device), or without -float16_arithmetic=1",
-       "'{}' computes in half, and {} has no half arithmetic", module.program.name, device.name);
+  struct Row {
+    bool needed, present;
+    std::string_view feature, option;
+  };
+  const Requirements& needed = module.requirements;
+  const hal::DeviceFeatures& present = device.features;
+  const Row rows[] = {
+      {needed.images, present.images, "textures", "-images=0"},
+      {needed.float64, present.float64, "float64", "-float64=0"},
+      {needed.float16_arithmetic, present.float16_arithmetic, "float16 arithmetic",
+       "-float16_arithmetic=0"},
+  };
+  for (const Row& row : rows) {
+    if (!row.needed || row.present) continue;
+    fail(where, Code::UnsupportedType,
+         fmt::format("build it for Target.from_device(device), or with {}", row.option),
+         "'{}' uses {}, which {} does not have", module.program.name, row.feature, device.name);
+  }
 }
 
 }  // namespace texloom::compile

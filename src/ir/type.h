@@ -47,6 +47,8 @@ inline constexpr Type kBool = Type::boolean();
 
 // "float32", "int8x4", "bool"
 std::string to_string(Type type);
+// The integer reduced modulo 2^bits, as the type represents it. `type` is an integer type or bool.
+int64_t wrapped(int64_t value, Type type);
 // The inverse of to_string; nullopt if the text does not name a type.
 std::optional<Type> parse_type(std::string_view text);
 

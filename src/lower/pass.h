@@ -25,12 +25,15 @@ struct Pass {
   ir::ProgramStage in, out;
   std::string_view summary;
   std::span<const Pass> steps = {};  // of a group, in the order they run
+  // Whether the program that it leaves still lacks the barriers that its threads need.
+  bool lacks_barriers = false;
 };
 
 // Makes a group of at least one step.
 constexpr Pass group_of(std::string_view name, std::span<const Pass> steps,
                         std::string_view summary) {
-  return {name, nullptr, steps.front().in, steps.back().out, summary, steps};
+  return {name,    nullptr, steps.front().in,           steps.back().out,
+          summary, steps,   steps.back().lacks_barriers};
 }
 
 // Turns a rewrite of one kernel, callable with (ir::Kernel&, const ir::Target&), into a pass.

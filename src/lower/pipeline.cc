@@ -64,10 +64,20 @@ constexpr std::array kBuildLoops = {
 };
 
 constexpr std::array kSplitKernels = {
-    Pass{"split_kernels.launch_nests", launch_nests, Flattened, Kernels,
-         "make a kernel of each nest and launch it from the plan"},
-    Pass{"split_kernels.free_temporaries", free_temporaries, Kernels, Kernels,
-         "free each temporary after the last launch that uses it"},
+    Pass{"split_kernels.launch_nests",
+         launch_nests,
+         Flattened,
+         Kernels,
+         "make a kernel of each nest and launch it from the plan",
+         {},
+         true},
+    Pass{"split_kernels.free_temporaries",
+         free_temporaries,
+         Kernels,
+         Kernels,
+         "free each temporary after the last launch that uses it",
+         {},
+         true},
 };
 
 constexpr std::array kInsertBarriers = {

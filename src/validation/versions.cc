@@ -4,8 +4,7 @@
 #include <deque>
 #include <utility>
 
-#include "codegen/opencl/legalize.h"
-#include "codegen/opencl/print.h"
+#include "codegen/backend.h"
 #include "ir/accesses.h"
 #include "ir/equal.h"
 #include "ir/interpret/interpret.h"
@@ -115,8 +114,7 @@ void run_versions(const lower::Lowering& lowering, const Invocation& call, int64
   };
   run_one("unscheduled", unscheduled_program(lowering));
   const auto run_after = [&](const lower::Pass& pass, const lower::Lowering& at) {
-    const bool has_barriers = !pass.name.starts_with("split_kernels");
-    if (pass.out == ir::ProgramStage::Te || !has_barriers) return;
+    if (pass.out == ir::ProgramStage::Te || pass.lacks_barriers) return;
     const bool has_kernels =
         pass.out == ir::ProgramStage::Kernels || pass.out == ir::ProgramStage::Legalized;
     if (!has_kernels && has_private_memory_around_threads(at.program)) return;
@@ -125,9 +123,10 @@ void run_versions(const lower::Lowering& lowering, const Invocation& call, int64
   lower::Lowering lowered = lowering;
   lowered.verify_each = true;
   lowered = lower::lower(std::move(lowered), run_after);
-  lower::run_passes({&codegen::opencl::legalize_pass(), 1}, lowered, run_after);
+  const codegen::Backend& backend = codegen::backend_of(lowering.target.kind);
+  lower::run_passes({&backend.legalize, 1}, lowered, run_after);
   for (const ir::Kernel& kernel : lowered.program.kernels) {
-    codegen::opencl::print(kernel, lowered.program.foreign, lowering.target);
+    backend.print(kernel, lowered.program.foreign, lowering.target);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "codegen/opencl/legalize.h"
 #include "ir/accesses.h"
 #include "tests/ir/text/round_trip.h"
 

@@ -6,6 +6,7 @@
 
 #include "compile/compile.h"
 #include "ir/program.h"
+#include "tests/codegen/legalize.h"
 #include "tests/codegen/opencl_device.h"
 #include "tests/ir/accesses.h"
 
@@ -14,6 +15,7 @@ namespace texloom::codegen::opencl::testing {
 // A target with half arithmetic.
 ir::Target half_target();
 
+using codegen::testing::legalize;
 using ir::at;
 using ir::global;
 using ir::lane;

@@ -209,6 +209,17 @@ TEST(Compile, RequiresHalfArithmeticWhereItIsUsed) {
   check_requirements(module, device, {});
 }
 
+TEST(Compile, RequiresTheFeaturesThatKernelsUse) {
+  std::string text(kChain);
+  for (size_t at = 0; (at = text.find("float32", at)) != text.npos;) text.replace(at, 7, "float64");
+  const CompiledModule module = compile(parsed(text));
+  EXPECT_EQ(module.requirements, Requirements{.float64 = true});
+  hal::DeviceInfo device;
+  EXPECT_EQ(code_of([&] { check_requirements(module, device, {}); }), Code::UnsupportedType);
+  device.features.float64 = true;
+  check_requirements(module, device, {});
+}
+
 TEST(Compile, StoredPartsThatDoNotFit) {
   const StoredModule stored = store(compile(parsed(kChain)));
   const auto refused = [](const StoredModule& wrong) {

@@ -74,7 +74,7 @@ TEST_P(BarrierModes, CheckedBarriersNameWhatTheyOrder) {
   TL_ASSERT_OK(copy(*commands, b_, c_));
   const auto& barrier = std::get<BarrierSegment>(*++commands->segments().begin());
   EXPECT_EQ(barrier.commands, CommandKinds::Transfers);
-  EXPECT_EQ(barrier.memory, MemoryScope::Buffers);
+  EXPECT_EQ(barrier.memory, BarrierScope::Buffers);
   ASSERT_EQ(barrier.resources.size(), 2U);
   const auto place_of = [&](std::size_t i) {
     return std::get<BoundBuffer>(barrier.resources[i].memory);
@@ -105,7 +105,7 @@ TEST_P(BarrierModes, AutomaticBarriersNameWhatTheyOrder) {
     return;
   }
   ASSERT_EQ(barriers.size(), 1U);
-  EXPECT_EQ(barriers[0].memory, MemoryScope::All);
+  EXPECT_EQ(barriers[0].memory, BarrierScope::All);
   ASSERT_EQ(barriers[0].resources.size(), 2U);
   const auto& place = std::get<BoundTexture>(barriers[0].resources[0].memory);
   EXPECT_EQ(place.texture, texture.get());

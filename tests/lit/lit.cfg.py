@@ -14,6 +14,7 @@ build = Path(lit_config.params.get("build", ROOT / "build")).resolve()
 
 config.name = "texloom"
 config.suffixes = [".tl"]
+config.excludes = ["Inputs"]
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.test_source_root = str(ROOT / "tests/lit")
 config.test_exec_root = str(build / "lit")

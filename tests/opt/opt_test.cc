@@ -8,10 +8,13 @@
 #include <span>
 #include <sstream>
 
+#include "apps/command_line/command_line.h"
 #include "apps/texloom-opt/passes.h"
 
 namespace texloom::opt {
 namespace {
+
+using namespace command_line;
 
 using testing::EndsWith;
 using testing::HasSubstr;

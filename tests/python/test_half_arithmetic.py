@@ -108,7 +108,7 @@ def result_on(dev, function, target, scope):
 def test_device_without_half_arithmetic_refuses_it(dev):
     if tvm.target.Target.from_device(dev).attrs["float16_arithmetic"]:
         pytest.skip("the device has half arithmetic")
-    with pytest.raises(tvm.TVMError, match=r"TL4005.*computes in half(.|\n)*from_device"):
+    with pytest.raises(tvm.TVMError, match=r"TL4005.*uses float16 arithmetic(.|\n)*from_device"):
         result_on(dev, EXACT["sum"], HALF, None)
 
 

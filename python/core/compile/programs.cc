@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "codegen/opencl/legalize.h"
+#include "codegen/backend.h"
 #include "compile/te_program.h"
 #include "core/compile/program.h"
 #include "core/ir/declared_buffer.h"
@@ -151,8 +151,7 @@ bool is_structurally_equal(const py::object& a, const py::object& b) {
 }
 
 py::list passes() {
-  std::vector<lower::Pass> passes(lower::pipeline().begin(), lower::pipeline().end());
-  passes.push_back(codegen::opencl::legalize_pass());
+  const std::vector<lower::Pass> passes = codegen::all_passes(ir::TargetKind::OpenCL);
   py::list rows;
   for (const lower::Pass* pass : lower::rows_of(passes)) {
     rows.append(

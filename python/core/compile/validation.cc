@@ -5,7 +5,6 @@
 
 #include <cstring>
 
-#include "codegen/opencl/legalize.h"
 #include "core/compile/program.h"
 #include "ir/program.h"
 #include "validation/rounding_bound.h"

@@ -22,8 +22,6 @@ namespace {
 
 constexpr Type kHalf = Type::f(16);
 
-bool is_half(Type type) { return type.element() == kHalf; }
-
 // x != 0
 Expr truth(const Expr& e) {
   return make_binary(BinaryOp::Ne, e, ir::make_const(0, e->type), e->location);
@@ -83,13 +81,18 @@ class StorageWidener {
   void check_type(Type type, const SourceLocation& where) const {
     const Type element = type.element();
     if (element.is_bool() || dialect_.has_memory(element)) return;
-    fail(where, Code::UnsupportedType,
-         "store it as float16 or float32: te.placeholder(..., dtype='float16'), "
-         "x.astype('float32')",
-         "{} has no type {}", dialect_.name, to_string(element));
+    const char* help =
+        element == Type::f(64)
+            ? "compute it in float32, or for a target with -float64=1"
+            : "store it as float16 or float32: te.placeholder(..., dtype='float16'), "
+              "x.astype('float32')";
+    fail(where, Code::UnsupportedType, help, "{} has no type {} on this target", dialect_.name,
+         to_string(element));
   }
 
-  bool is_widened(Type type) const { return is_half(type) && dialect_.half != HalfSupport::Values; }
+  bool is_widened(Type type) const {
+    return type.is_half() && dialect_.half != HalfSupport::Values;
+  }
 
   // The type of a variable for values of `type`.
   Type held(Type type) const {
@@ -102,7 +105,7 @@ class StorageWidener {
     Expr result = visit(
         e,
         [&](const ir::FloatImm& n) {
-          return is_half(n.type) ? ir::make_float(nearest_half(n.value), held(n.type)) : e;
+          return n.type.is_half() ? ir::make_float(nearest_half(n.value), held(n.type)) : e;
         },
         [&](const ir::Load& n) { return load(n); },
         [&](const ir::TextureLoad& n) {
@@ -112,7 +115,7 @@ class StorageWidener {
         },
         [&](const ir::Cast& n) { return cast(n); }, [&](const ir::Call& n) { return call(n, e); },
         [&](const auto&) {
-          if (e->kind == ir::ExprKind::Fma && is_half(e->type)) {
+          if (e->kind == ir::ExprKind::Fma && e->type.is_half()) {
             fail(e->location, Code::UnsupportedType, "compute a * b + c, or convert to float32",
                  "there is no fma of float16, which rounds once");
           }
@@ -130,7 +133,7 @@ class StorageWidener {
   // Half functions may be off by 2 ulp, and OpenCL C has no native_ ones.
   Expr call(const ir::Call& n, const Expr& self) {
     const bool rounds_well = is_exact(n.function) || n.function == Intrinsic::Sqrt;
-    if (!is_half(n.type) || is_widened(n.type) || rounds_well) return operation(self);
+    if (!n.type.is_half() || is_widened(n.type) || rounds_well) return operation(self);
     ir::Exprs arguments;
     for (const Expr& each : n.arguments) {
       arguments.push_back(make_cast(ir::kFloat32.with_lanes(n.type.lanes), expr(each)));
@@ -146,7 +149,7 @@ class StorageWidener {
 
   Expr cast(const ir::Cast& n) {
     const Expr value = expr(n.value);
-    if (!is_half(n.type)) return make_cast(n.type, value);
+    if (!n.type.is_half()) return make_cast(n.type, value);
     // Rounds only once: float64 is not rounded to float32 first. Integers that float32 cannot
     // represent exceed the largest float16; OpenCL C does not define their conversion, unlike that
     // of large floats.

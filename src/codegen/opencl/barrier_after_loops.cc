@@ -1,7 +1,6 @@
 #include "codegen/opencl/barrier_after_loops.h"
 
 #include "ir/visit.h"
-#include "lower/barriers/insert_barriers.h"
 
 namespace texloom::codegen::opencl {
 
@@ -35,7 +34,7 @@ bool decides(const Stmt& s, bool after) {
   if (const auto* n = as<Allocate>(s)) return decides(n->body, after);
   if (const auto* n = as<Let>(s)) return has_decision(n->value) || decides(n->body, after);
   const auto* loop = as<For>(s);
-  if (loop != nullptr && lower::has_barrier(s)) return decides(loop->body, false);
+  if (loop != nullptr && contains<Barrier>(s)) return decides(loop->body, false);
   return after || has_decision(s);
 }
 
@@ -48,7 +47,7 @@ Stmt met(const Stmt& s, bool after) {
     }
     return make_seq(std::move(statements));
   }
-  const bool meets = is_loop(s) && lower::has_barrier(s);
+  const bool meets = is_loop(s) && contains<Barrier>(s);
   const Stmt inside = map_children(
       s, [](const Expr& e) { return e; },
       [&](const Stmt& child) { return met(child, after || (meets && decides(child, false))); });

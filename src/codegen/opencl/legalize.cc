@@ -1,7 +1,6 @@
 #include "codegen/opencl/legalize.h"
 
 #include <array>
-#include <utility>
 
 #include "codegen/legalize/align_access.h"
 #include "codegen/legalize/integer_arithmetic.h"
@@ -39,7 +38,7 @@ constexpr std::array kSteps = {
          Kernels, Kernels,
          "split vectors into those that OpenCL C has, gather elements that are not consecutive"},
     Pass{"legalize.bind_texels",
-         in_each_kernel<[](Kernel& k, const Target&) { k.body = lower::share_texels(k.body); }>,
+         in_each_kernel<[](Kernel& k, const Target&) { k.body = lower::bind_texels(k.body); }>,
          Kernels, Kernels, "read a texel once if split lanes read it several times"},
     Pass{"legalize.widen_storage", in_each_kernel<[](Kernel& k, const Target& t) {
            k.body = widen_storage(k.body, opencl_dialect(t));
@@ -79,13 +78,5 @@ void check_dialect(lower::Lowering& lowering) {
 }
 
 const Pass& legalize_pass() { return kLegalize; }
-
-ir::Program legalize(const ir::Program& program, const Target& target) {
-  lower::Lowering lowering;
-  lowering.program = program;
-  lowering.target = target;
-  lower::run_passes({&kLegalize, 1}, lowering, [](const Pass&, const lower::Lowering&) {});
-  return std::move(lowering.program);
-}
 
 }  // namespace texloom::codegen::opencl

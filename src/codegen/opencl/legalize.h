@@ -5,9 +5,6 @@
 
 namespace texloom::codegen::opencl {
 
-// The group of passes that legalize() runs.
-const lower::Pass& legalize_pass();
-
 // Purpose: checks that kernels contain only what the printer can spell.
 // Requires: stage legalized.
 // Ensures: the same program; verify_dialect (codegen/legalize/verify_dialect.h) holds for the
@@ -17,8 +14,7 @@ const lower::Pass& legalize_pass();
 //   a vector of 5 lanes    ->    internal error
 void check_dialect(lower::Lowering& lowering);
 
-// Makes every decision of code generation, as a list of rewrites (legalize_pass): the last step
-// before print(), which decides nothing.
+// A group of passes that makes every decision of code generation; print() decides nothing.
 // Requires a program at stage Kernels: kernels name thread axes, loads and stores have one linear
 // index, and vectors have up to 16 lanes of any type.
 // The result is at stage Legalized, and verify_dialect (codegen/legalize/verify_dialect.h) holds
@@ -27,6 +23,6 @@ void check_dialect(lower::Lowering& lowering);
 // with a scalar condition evaluating only one branch, even of two vectors: compilers based on clang
 // do so, as all known ones are, although OpenCL C allows evaluating both vectors. Fails with
 // UnsupportedType.
-ir::Program legalize(const ir::Program& program, const ir::Target& target);
+const lower::Pass& legalize_pass();
 
 }  // namespace texloom::codegen::opencl

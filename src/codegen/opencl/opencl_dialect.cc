@@ -9,8 +9,7 @@ Dialect opencl_dialect(const ir::Target& target) {
       .vector_conditions = VectorConditions::Masks,
       .half = target.features.float16_arithmetic ? HalfSupport::Values : HalfSupport::Memory,
       .bools_in_memory = false,
-      // Lowering refuses float64 if the target lacks it.
-      .float64 = true,
+      .float64 = target.features.float64,
       .int64 = true,
       .alignment = 16,
   };

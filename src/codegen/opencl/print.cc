@@ -28,10 +28,8 @@ constexpr std::string_view kSampler =
     "__constant sampler_t tl_sampler =\n"
     "    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n\n";
 
-bool is_half(Type type) { return type.element() == Type::f(16); }
-
 std::string_view image_function_suffix(Type value) {
-  if (is_half(value)) return "h";
+  if (value.is_half()) return "h";
   return value.is_float() ? "f" : value.is_int() ? "i" : "ui";
 }
 
@@ -69,7 +67,7 @@ class OpenCLExprPrinter : public ExprPrinter {
 
   // Whether OpenCL C supports the buffer's element type only in memory.
   bool is_memory_alone(const Buffer& buffer) const {
-    return is_half(buffer->type) && dialect_.half == HalfSupport::Memory;
+    return buffer->type.is_half() && dialect_.half == HalfSupport::Memory;
   }
 
   // Whether the access can be spelled as an lvalue: an array element or an aligned vector.
@@ -104,7 +102,7 @@ class OpenCLExprPrinter : public ExprPrinter {
  protected:
   void see(Type type) override {
     uses_float64 |= type.element() == Type::f(64);
-    uses_float16 |= is_half(type);
+    uses_float16 |= type.is_half();
   }
 
   std::string vector(Type type, const ir::Exprs& elements, Precedence parent) override {
@@ -114,7 +112,7 @@ class OpenCLExprPrinter : public ExprPrinter {
 
   std::string cast(const ir::Cast& n, Precedence parent) override {
     const auto* inner = as<ir::Cast>(n.value);
-    if (inner != nullptr && is_half(inner->type) && dialect_.half == HalfSupport::Memory) {
+    if (inner != nullptr && inner->type.is_half() && dialect_.half == HalfSupport::Memory) {
       return fmt::format("{}({})", round_to_half(prelude, inner->value->type), text(inner->value));
     }
     if (!n.type.is_scalar()) {

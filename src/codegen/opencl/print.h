@@ -4,15 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "codegen/c/printed_kernel.h"
 #include "ir/program.h"
 #include "ir/target/target.h"
 
 namespace texloom::codegen::opencl {
-
-struct PrintedKernel {
-  std::string name;    // the identifier of the kernel function
-  std::string source;  // a whole translation unit
-};
 
 // `foreign` is the program's foreign text, which is printed before kernels with foreign calls; the
 // kernel was legalized for `target`. Arguments are declared in the order of the kernel's

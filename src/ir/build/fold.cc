@@ -86,14 +86,6 @@ Expr neutral(BinaryOp op, const Expr& a, const Expr& b) {
 
 }  // namespace
 
-int64_t wrapped(int64_t value, Type type) {
-  if (type.bits >= 64) return value;
-  const uint64_t mask = (uint64_t{1} << type.bits) - 1;
-  uint64_t bits = static_cast<uint64_t>(value) & mask;
-  if (type.is_int() && (bits >> (type.bits - 1)) != 0) bits |= ~mask;
-  return static_cast<int64_t>(bits);
-}
-
 Expr fold_binary(BinaryOp op, const Expr& a, const Expr& b) {
   const int64_t* x = int_value(a);
   const int64_t* y = int_value(b);

@@ -5,9 +5,6 @@
 
 namespace texloom::ir {
 
-// The constant reduced modulo 2^bits, as the type represents it.
-int64_t wrapped(int64_t value, Type type);
-
 // The result of an operation on constants, or the operand that it leaves unchanged; null if it has
 // to be computed. Operations whose result is undefined (division by zero, a shift out of range) are
 // not folded, nor are floats, so that rounding and NaNs are those of the device.

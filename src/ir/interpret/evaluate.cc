@@ -47,7 +47,7 @@ Mask lanes_where(const Value& condition, bool wanted, int lanes, Mask mask) {
 }  // namespace
 
 void Evaluator::bind(const Expr& var, int64_t value) {
-  bind(var, with_lane(var->type, scalar_of(wrapped(var->type, value))));
+  bind(var, with_lane(var->type, scalar_of(wrapped(value, var->type))));
 }
 
 const Value& Evaluator::value_of(const Expr& var) const {
@@ -92,7 +92,7 @@ Value Evaluator::evaluate(const Expr& e, Mask mask) {
         for (int i = 0; i < type.lanes; ++i) {
           const auto offset = uint64_t(stride.front().integer) * uint64_t(i);
           const auto sum = static_cast<int64_t>(uint64_t(base.front().integer) + offset);
-          result.lanes[i] = scalar_of(wrapped(type, sum));
+          result.lanes[i] = scalar_of(wrapped(sum, type));
           result.lanes[i].undefined =
               base.front().undefined != 0 ? base.front().undefined : stride.front().undefined;
         }

@@ -55,7 +55,7 @@ double sticky_double(Type from, int64_t integer) {
 }
 
 Scalar of_integer(Type type, uint64_t bits) {
-  return scalar_of(wrapped(type, static_cast<int64_t>(bits)));
+  return scalar_of(wrapped(static_cast<int64_t>(bits), type));
 }
 Scalar of_number(Type type, double value) { return scalar_of(rounded(type, value)); }
 
@@ -319,14 +319,6 @@ double rounded(Type type, double value) {
   return type.bits == 32 ? double{static_cast<float>(value)} : nearest(format_of(type), value);
 }
 
-int64_t wrapped(Type type, int64_t value) {
-  if (type.bits >= 64) return value;
-  const uint64_t mask = (uint64_t{1} << type.bits) - 1;
-  uint64_t bits = static_cast<uint64_t>(value) & mask;
-  if (type.is_int() && (bits >> (type.bits - 1)) != 0) bits |= ~mask;
-  return static_cast<int64_t>(bits);
-}
-
 std::optional<Scalar> apply(BinaryOp op, Type operands, Scalar a, Scalar b) {
   TL_CHECK(!is_logical(op));
   if (operands.is_float()) return apply_floats(op, operands, a.number, b.number);
@@ -378,7 +370,7 @@ std::optional<Scalar> convert(Type from, Type to, Scalar value) {
                                  : static_cast<int64_t>(static_cast<uint64_t>(whole)));
   }
   if (to.is_bool()) return scalar_of(int64_t{value.integer != 0});
-  if (!to.is_float()) return scalar_of(wrapped(to, value.integer));
+  if (!to.is_float()) return scalar_of(wrapped(value.integer, to));
   if (to.bits == 64) {
     return scalar_of(from.is_int() ? static_cast<double>(value.integer)
                                    : static_cast<double>(static_cast<uint64_t>(value.integer)));
@@ -391,7 +383,7 @@ Scalar decode(Type type, const std::byte* bytes) {
   for (int64_t i = 0; i < type.bytes(); ++i) bits |= std::to_integer<uint64_t>(bytes[i]) << (8 * i);
   if (type.is_float()) return scalar_of(float_of_bits(type, bits));
   if (type.is_bool()) return scalar_of(int64_t{bits != 0});
-  return scalar_of(wrapped(type, static_cast<int64_t>(bits)));
+  return scalar_of(wrapped(static_cast<int64_t>(bits), type));
 }
 
 void encode(Type type, Scalar value, std::byte* bytes) {

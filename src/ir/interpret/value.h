@@ -38,8 +38,6 @@ struct Value {
 
 // The value of the floating-point type nearest to this one.
 double rounded(Type type, double value);
-// The integer modulo 2^bits, as a value of the type.
-int64_t wrapped(Type type, int64_t value);
 
 // `type` may be a vector type; each function handles one lane. Operands must be defined.
 

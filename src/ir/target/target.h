@@ -12,8 +12,8 @@
 
 namespace texloom::ir {
 
-// The language that kernels are written in and the API that runs them. src/compile/backend.h has a
-// row for each.
+// The language that kernels are written in and the API that runs them. src/codegen/backend.h
+// has a row for each.
 enum class TargetKind : uint8_t { OpenCL };
 // The first word of a target's text: "opencl".
 std::string_view to_string(TargetKind kind);

@@ -48,7 +48,7 @@ std::optional<int64_t> evaluate(const Expr& e, const Values& values) {
   }
   if (const auto* n = as<ir::Cast>(e)) {
     const std::optional<int64_t> value = evaluate(n->value, values);
-    return value ? std::optional(ir::wrapped(n->type, *value)) : std::nullopt;
+    return value ? std::optional(ir::wrapped(*value, n->type)) : std::nullopt;
   }
   if (const auto* n = as<ir::Select>(e)) {
     const std::optional<int64_t> condition = evaluate(n->condition, values);

@@ -9,8 +9,8 @@
 #include "ir/analysis/uniform_values.h"
 #include "ir/equal.h"
 #include "ir/visit.h"
+#include "lower/analysis/loop_ranges.h"
 #include "lower/barriers/drop_barriers.h"
-#include "lower/barriers/loop_ranges.h"
 #include "lower/barriers/shared_access.h"
 #include "lower/barriers/thread_accesses.h"
 #include "support/diagnostic.h"
@@ -177,7 +177,7 @@ class BarrierInserter {
       Stmt body = run(loop.body);
       each_pending(next_iteration);
       if (accesses.conflicts_with(pending_, overwritten_)) body = run(body);
-      if (has_barrier(body)) check_agreement(loop.extent, loop.location);
+      if (contains<Barrier>(body)) check_agreement(loop.extent, loop.location);
       each_pending(leave_loop);
       return make_for(loop.var, loop.extent, loop.loop, body, loop.location);
     });
@@ -193,7 +193,7 @@ class BarrierInserter {
       if (meets(condition)) body = make_seq({body, make_barrier(loop.location)});
       pending_.add(condition);
       if (accesses.conflicts_with(pending_, overwritten_)) body = run(body);
-      if (has_barrier(body)) check_agreement(loop.condition, loop.location);
+      if (contains<Barrier>(body)) check_agreement(loop.condition, loop.location);
       return make_while(loop.condition, body, loop.location);
     });
   }
@@ -241,7 +241,7 @@ class BarrierInserter {
     const Stmt body = run(guard.then);
     pending_ = std::move(outside);
     separated_ = separated_before;
-    if (!has_barrier(body)) return before(self);
+    if (!contains<Barrier>(body)) return before(self);
     check_condition(guard.condition, guard.location);
     return before(make_if(guard.condition, body, guard.location));
   }
@@ -352,8 +352,6 @@ Exchanged exchanged_in(const Nest& nest) {
 }
 
 }  // namespace
-
-bool has_barrier(const Stmt& s) { return contains<Barrier>(s); }
 
 Stmt insert_nest_barriers(const Stmt& nests, const Target& target) {
   return rewrite(nests, [&](const Nest& nest, const Stmt& self) {

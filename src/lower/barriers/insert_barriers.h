@@ -28,7 +28,4 @@ void place_barriers(Lowering& lowering);
 // for all buffers that threads overwrite after other threads access them. Does not order blocks.
 ir::Stmt insert_nest_barriers(const ir::Stmt& nests, const ir::Target& target);
 
-// Whether the statement contains a barrier.
-bool has_barrier(const ir::Stmt& s);
-
 }  // namespace texloom::lower

@@ -15,7 +15,7 @@ namespace {
 
 // One lane of a vector; null if there is no simple form. Ramps are monotonic, so their first and
 // last lanes are the extremes.
-Expr lane_of(const Expr& e, int lane) {
+Expr simple_lane(const Expr& e, int lane) {
   if (e->type.is_scalar()) return e;
   if (const auto* all = as<Broadcast>(e)) return all->value;
   const auto* ramp = as<Ramp>(e);
@@ -54,7 +54,7 @@ void IndexConditions::condition(const Expr& e) {
 }
 
 void IndexConditions::comparison(BinaryOp op, const Expr& a, const Expr& b, int lane) {
-  const Expr left = lane_of(a, lane), right = lane_of(b, lane);
+  const Expr left = simple_lane(a, lane), right = simple_lane(b, lane);
   if (!left || !right || !arith::is_index_type(left->type)) return;
   IndexCondition test;
   switch (op) {

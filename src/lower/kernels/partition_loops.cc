@@ -9,7 +9,6 @@
 #include "ir/analysis/symbolic_extents.h"
 #include "ir/arith/simplify.h"
 #include "ir/visit.h"
-#include "lower/barriers/insert_barriers.h"
 #include "lower/kernels/index_conditions.h"
 #include "lower/kernels/kernel_buffers.h"
 #include "lower/loops/simplify_program.h"
@@ -133,7 +132,7 @@ class Partitioner {
     const std::vector<Limit> limits = interior_blocks(tests.all());
     const bool repeated = as<For>(s) != nullptr || as<Seq>(s) != nullptr;
     if (limits.empty() || !repeated || !are_most(limits) || !pays(s, tests) ||
-        (!guards_barriers_ && has_barrier(s)) || !take(count_stores(s))) {
+        (!guards_barriers_ && contains<Barrier>(s)) || !take(count_stores(s))) {
       return cut(s, tests, known_);
     }
     Expr interior = make_bool(true);

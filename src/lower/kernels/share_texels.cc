@@ -301,7 +301,7 @@ void bind_texels(Lowering& lowering) {
   }
 }
 
-Stmt share_texels(const Stmt& body) {
+Stmt bind_texels(const Stmt& body) {
   const Stmt unique = unique_definitions(body);
   return Binder(Survey(unique)).block(unique);
 }

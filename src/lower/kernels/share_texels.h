@@ -24,6 +24,6 @@ namespace texloom::lower {
 void bind_texels(Lowering& lowering);
 
 // Does the same for the body of one kernel, whose definitions need not be unique.
-ir::Stmt share_texels(const ir::Stmt& body);
+ir::Stmt bind_texels(const ir::Stmt& body);
 
 }  // namespace texloom::lower

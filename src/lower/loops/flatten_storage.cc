@@ -6,7 +6,7 @@
 #include "ir/arith/simplify.h"
 #include "ir/layout/strides.h"
 #include "ir/visit.h"
-#include "lower/barriers/loop_ranges.h"
+#include "lower/analysis/loop_ranges.h"
 #include "lower/loops/lanes.h"
 #include "support/int128.h"
 

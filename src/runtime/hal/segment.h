@@ -180,9 +180,9 @@ constexpr CommandKinds operator|(CommandKinds a, CommandKinds b) {
   return static_cast<CommandKinds>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
 }
 // Kinds of memory, as a set.
-enum class MemoryScope : std::uint8_t { None = 0, Buffers = 1, Textures = 2, All = 3 };
-constexpr MemoryScope operator|(MemoryScope a, MemoryScope b) {
-  return static_cast<MemoryScope>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+enum class BarrierScope : std::uint8_t { None = 0, Buffers = 1, Textures = 2, All = 3 };
+constexpr BarrierScope operator|(BarrierScope a, BarrierScope b) {
+  return static_cast<BarrierScope>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
 }
 
 // Memory that commands before a barrier touch: one entry per object, with the range or rectangle
@@ -201,7 +201,7 @@ struct BarrierResource {
 // here, but not to those that the next command uses.
 struct BarrierSegment {
   CommandKinds commands = CommandKinds::All;   // since the previous barrier
-  MemoryScope memory = MemoryScope::All;       // touched by them
+  BarrierScope memory = BarrierScope::All;     // touched by them
   std::span<const BarrierResource> resources;  // touched by them; empty: unknown, so all memory
 };
 

@@ -41,7 +41,7 @@ ir::Program legalized(const ir::Program& program, const Dialect& dialect) {
   for (ir::Kernel& kernel : result.kernels) {
     kernel.body = lower::unique_definitions(kernel.body);
     kernel.body = split_lanes(kernel.body, dialect);
-    kernel.body = lower::share_texels(kernel.body);
+    kernel.body = lower::bind_texels(kernel.body);
     kernel.body = widen_storage(kernel.body, dialect);
     kernel.body = align_accesses(kernel.body, ranges_of(kernel), dialect);
     kernel.body = make_integers_explicit(kernel.body, ranges_of(kernel));

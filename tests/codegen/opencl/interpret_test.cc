@@ -8,7 +8,6 @@
 #include <deque>
 #include <random>
 
-#include "codegen/opencl/legalize.h"
 #include "tests/codegen/kernels.h"
 #include "tests/lower/passes.h"
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "codegen/legalize/verify_dialect.h"
-#include "codegen/opencl/legalize.h"
 #include "codegen/opencl/opencl_dialect.h"
 #include "codegen/opencl/print.h"
 #include "ir/text/parse.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
 #include "tests/codegen/corpus.h"
+#include "tests/codegen/legalize.h"
 #include "tests/ir/text/mutator.h"
 
 namespace texloom::codegen::opencl::testing {
@@ -28,7 +28,7 @@ std::vector<std::string> legalized_texts() {
       ir::Target target = each.target;
       target.features.float16_arithmetic = half;
       try {
-        texts.push_back(to_string(legalize(each.program, target)));
+        texts.push_back(to_string(codegen::testing::legalize(each.program, target)));
       } catch (const UserError&) {
         // Of a type that OpenCL C lacks.
       }

@@ -27,7 +27,7 @@ class ShareTexels : public ::testing::Test {
   Expr load(int64_t x) const { return load(make_int(x)); }
   Expr load(const Expr& x) const { return texel(t, x, y); }
   Stmt set(int64_t i, const Expr& value) const { return put(c, make_int(i), value); }
-  static std::string shared(const Stmt& body) { return to_string(share_texels(body)); }
+  static std::string shared(const Stmt& body) { return to_string(bind_texels(body)); }
 
   ir::Buffer t = texture("t", kFloat32, 8, 8);
   ir::Buffer c = global("c", kFloat32, 64);
@@ -167,7 +167,7 @@ TEST_F(ShareTexels, ConditionsOfLoops) {
 
 // A texel that is bound already is not bound again.
 TEST_F(ShareTexels, IsIdempotent) {
-  const Stmt once = share_texels(make_seq({set(1, lane(load(2), 0)), set(2, lane(load(2), 1))}));
+  const Stmt once = bind_texels(make_seq({set(1, lane(load(2), 0)), set(2, lane(load(2), 1))}));
   EXPECT_EQ(shared(once), to_string(once));
 }
 
@@ -184,12 +184,12 @@ TEST_F(ShareTexels, BindsCoordinatesBeforeWhatTheyLead) {
 
 // Spans that do not overlap do not nest: [1, 2] and [3, 4]. Overlapping ones do.
 TEST_F(ShareTexels, NestsOnlyWhatOverlaps) {
-  const Stmt apart = share_texels(make_seq({set(1, lane(load(2), 0)), set(2, lane(load(2), 1)),
-                                            set(3, lane(load(3), 0)), set(4, lane(load(3), 1))}));
+  const Stmt apart = bind_texels(make_seq({set(1, lane(load(2), 0)), set(2, lane(load(2), 1)),
+                                           set(3, lane(load(3), 0)), set(4, lane(load(3), 1))}));
   ASSERT_NE(as<ir::Seq>(apart), nullptr);
   EXPECT_EQ(as<ir::Seq>(apart)->statements.size(), 2U);
-  const Stmt chained = share_texels(make_seq({set(1, lane(load(2), 0)), set(2, lane(load(3), 0)),
-                                              set(3, lane(load(2), 1)), set(4, lane(load(3), 1))}));
+  const Stmt chained = bind_texels(make_seq({set(1, lane(load(2), 0)), set(2, lane(load(3), 0)),
+                                             set(3, lane(load(2), 1)), set(4, lane(load(3), 1))}));
   EXPECT_NE(as<ir::Let>(chained), nullptr);
   EXPECT_EQ(to_string(chained),
             "let t.texel: float32x4 = texture2d.load(t, x=2, y=y: float32x4)\n"
@@ -328,7 +328,7 @@ TEST_F(ShareTexels, CutsLongChains) {
   for (int i = 0; i < kStatements; ++i) {
     window.push_back(set(0, lane(load(i), 0) + lane(load(i + 1), 0)));
   }
-  const Stmt result = share_texels(make_seq(window));
+  const Stmt result = bind_texels(make_seq(window));
   EXPECT_LT(result->depth, 500);
   EXPECT_GT(result->depth, 300);
   const std::string text = to_string(result);
@@ -368,7 +368,7 @@ TEST_F(ShareTexels, TexelsOfManyStatements) {
       }
     }
   }
-  const Stmt result = share_texels(make_seq(statements));
+  const Stmt result = bind_texels(make_seq(statements));
   EXPECT_EQ(count(to_string(result), "texture2d.load"), 16U * 64U);
 }
 
@@ -376,7 +376,7 @@ TEST_F(ShareTexels, TexelsOfManyStatements) {
 TEST_F(ShareTexels, LooksAtSharedNodesTwiceAtMost) {
   Expr value = lane(load(2), 0);
   for (int i = 0; i < 40; ++i) value = value * value;
-  const Stmt result = share_texels(set(0, value));
+  const Stmt result = bind_texels(set(0, value));
   EXPECT_NE(as<ir::Let>(result), nullptr);
 }
 

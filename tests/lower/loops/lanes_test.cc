@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lower/barriers/loop_ranges.h"
+#include "lower/analysis/loop_ranges.h"
 #include "tests/ir/accesses.h"
 
 namespace texloom::lower {

@@ -193,7 +193,7 @@ TEST_F(CommandBufferTest, BarriersNameWhatTheyOrder) {
   ASSERT_THAT(names(*commands), ElementsAre("fill", "fill", "copy_buffer", "barrier", "fill"));
   const auto& barrier = std::get<BarrierSegment>(segments[3]);
   EXPECT_EQ(barrier.commands, CommandKinds::Transfers);
-  EXPECT_EQ(barrier.memory, MemoryScope::Buffers);
+  EXPECT_EQ(barrier.memory, BarrierScope::Buffers);
   ASSERT_EQ(barrier.resources.size(), 3U);
   const auto expect = [&](std::size_t i, const Buffer& buffer, std::uint64_t offset,
                           std::uint64_t bytes, bool is_written) {
@@ -230,7 +230,7 @@ TEST_F(CommandBufferTest, BarriersOfSlotsAreOfAllMemory) {
                                              {{BindingSlot{3}, BufferBinding{b_}}}, {}));
   TL_ASSERT_OK(commands->barrier());
   const auto& barrier = std::get<BarrierSegment>(commands->segments().back());
-  EXPECT_EQ(barrier.memory, MemoryScope::All);
+  EXPECT_EQ(barrier.memory, BarrierScope::All);
   ASSERT_EQ(barrier.resources.size(), 2U);
   EXPECT_EQ(std::get<BindingSlot>(barrier.resources[0].memory).index, 3U);
   EXPECT_FALSE(barrier.resources[0].is_written);
@@ -243,7 +243,7 @@ TEST_F(CommandBufferTest, ExplicitBarriersAreOfAllMemory) {
   TL_ASSERT_OK(commands->barrier());
   const auto& barrier = std::get<BarrierSegment>(commands->segments().back());
   EXPECT_EQ(barrier.commands, CommandKinds::All);
-  EXPECT_EQ(barrier.memory, MemoryScope::All);
+  EXPECT_EQ(barrier.memory, BarrierScope::All);
   EXPECT_TRUE(barrier.resources.empty());
 }
 

@@ -164,16 +164,16 @@ CommandKinds kind_of(const Segment& segment) {
   return call_of(segment) != nullptr ? CommandKinds::Dispatches : CommandKinds::Transfers;
 }
 
-MemoryScope scope_of(const MemoryAccess& access) {
+BarrierScope scope_of(const MemoryAccess& access) {
   switch (access.kind) {
     case MemoryAccess::Kind::Buffer:
-      return MemoryScope::Buffers;
+      return BarrierScope::Buffers;
     case MemoryAccess::Kind::Texture:
-      return MemoryScope::Textures;
+      return BarrierScope::Textures;
     case MemoryAccess::Kind::Slot:
       break;
   }
-  return MemoryScope::All;
+  return BarrierScope::All;
 }
 
 std::uint32_t slot_of(const MemoryAccess& access) {
@@ -318,7 +318,7 @@ void HazardTracker::add_access(const MemoryAccess& access, const Segment& segmen
 
 // An entry without a successor is the first of its object.
 BarrierSegment HazardTracker::describe_barrier() {
-  BarrierSegment barrier{.commands = commands_, .memory = MemoryScope::None, .resources = {}};
+  BarrierSegment barrier{.commands = commands_, .memory = BarrierScope::None, .resources = {}};
   resources_.clear();
   for (const Entry& first : entries_) {
     if (first.next != kNone) continue;

@@ -1,4 +1,4 @@
-#include "lower/barriers/loop_ranges.h"
+#include "lower/analysis/loop_ranges.h"
 
 #include "ir/visit.h"
 

@@ -1,0 +1,26 @@
+#include "codegen/backend.h"
+
+#include "codegen/opencl/legalize.h"
+#include "codegen/opencl/print.h"
+#include "lower/pipeline.h"
+#include "support/check.h"
+
+namespace texloom::codegen {
+
+const Backend& backend_of(ir::TargetKind kind) {
+  static const Backend kBackends[] = {
+      {ir::TargetKind::OpenCL, opencl::legalize_pass(), opencl::print},
+  };
+  for (const Backend& row : kBackends) {
+    if (row.kind == kind) return row;
+  }
+  TL_UNREACHABLE("a kind of target without a backend");
+}
+
+std::vector<lower::Pass> all_passes(ir::TargetKind kind) {
+  std::vector<lower::Pass> passes(lower::pipeline().begin(), lower::pipeline().end());
+  passes.push_back(backend_of(kind).legalize);
+  return passes;
+}
+
+}  // namespace texloom::codegen
