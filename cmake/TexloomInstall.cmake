@@ -1,19 +1,19 @@
-# The install tree, from which other projects take the runtime: find_package(texloom) finds there the
-# static libraries texloom::runtime and texloom::support, which is all that has to be linked. The
-# wheel is installed by another component (texloom_python_module).
+# The install tree, from which other projects use the runtime. There find_package(texloom) finds the
+# static libraries texloom::runtime and texloom::support; nothing else must be linked. The wheel is
+# another component (texloom_python_module).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(texloom_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/texloom)
-# What programs of others have on their include path, in this build as in an install tree: a folder
-# that has texloom/ alone.
+# The include path for other projects, both in this build and in an install tree: a folder that
+# contains only texloom/.
 set(texloom_public_include ${PROJECT_BINARY_DIR}/include)
 
 # texloom_embeddable(<name> HEADERS <pattern>... [DEPS <Texloom library>...])
-# Makes the library of the current folder one that other programs link: as texloom::<name> in this
-# build and from an install tree, with the headers that match as <texloom/...>; every function in a
-# section of its own, so that a program can leave out what it does not call. A shared library that
-# takes it in exports nothing of it.
+# Makes the library of the current folder available to other projects as texloom::<name>, both in
+# this build and from an install tree. The headers that match are included as <texloom/...>. Each
+# function has its own section, so that a program can drop what it does not call. A shared library
+# that links it exports none of its symbols.
 function(texloom_embeddable name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;DEPS")
   target_compile_features(texloom_${name} PUBLIC cxx_std_20)
@@ -36,7 +36,7 @@ function(texloom_embeddable name)
     VERBATIM)
   add_custom_target(texloom_${name}_headers DEPENDS ${stamp})
 
-  # Programs of others see nothing of how the library itself is compiled.
+  # Other projects do not inherit the options with which the library itself is compiled.
   add_library(texloom_${name}_public INTERFACE)
   add_library(texloom::${name} ALIAS texloom_${name}_public)
   add_dependencies(texloom_${name}_public texloom_${name}_headers)

@@ -1,4 +1,4 @@
-# Compiler, language standard, warnings, sanitizers, ccache.
+# Sets the language standard, warnings, sanitizers and ccache, and checks the compiler's version.
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
@@ -28,23 +28,23 @@ if(TEXLOOM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${TEXLOOM_CCACHE})
 endif()
 
-# Warnings are errors while we develop; a new compiler's warning is no reason that pip install, or
-# a project that takes Texloom in, fails.
+# Warnings are errors during development. A new compiler's warning must not break pip install, or a
+# project that includes Texloom.
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR AND NOT SKBUILD)
   set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
 endif()
 
-# What every target of this project is compiled with (and nothing of others).
+# The options for every target of this project, but not for targets of other projects.
 add_library(texloom_options INTERFACE)
 target_compile_options(texloom_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
   -Woverloaded-virtual -Wimplicit-fallthrough
-  # __FILE__ in checks and diagnostics reads src/ir/expr.cc, wherever the checkout is.
+  # Makes __FILE__ in checks and diagnostics relative, such as src/ir/expr.cc.
   -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC's full -Wshadow objects to scoped enumerators named like a type, and GCC 12 reports false
-  # positives inside its own library headers when it optimises or sanitizes.
+  # positives inside its own library headers when it optimizes or sanitizes.
   target_compile_options(texloom_options INTERFACE
     -Wshadow=local -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-free-nonheap-object)
@@ -53,12 +53,12 @@ else()
   target_compile_options(texloom_options INTERFACE -Wshadow -Wno-deprecated-declarations)
 endif()
 
-# Tests and bindings take twice as long to compile when they are optimized, and are not where time is
-# spent when they run.
+# Tests and bindings take twice as long to compile with optimization, and little time is spent in
+# them at run time.
 if(TEXLOOM_QUICK_BUILD)
   set(texloom_quick_options -O0)
 endif()
-# Bindings are templates through and through: -O2 doubles their compile time and buys nothing.
+# Bindings consist of templates: -O2 doubles their compile time without a benefit.
 set(texloom_python_options $<$<CONFIG:RelWithDebInfo>:-O1> ${texloom_quick_options})
 
 if(TEXLOOM_FUZZERS)

@@ -1,4 +1,4 @@
-# Other people's libraries. Each that is missing is an error that names its Debian package.
+# Finds third-party libraries. A missing one is an error that names its Debian package.
 
 function(texloom_missing what package)
   message(FATAL_ERROR "Texloom needs ${what}, which was not found.\n"
@@ -11,7 +11,7 @@ find_path(TEXLOOM_FMT_INCLUDE fmt/format.h)
 mark_as_advanced(TEXLOOM_FMT_INCLUDE)
 set(texloom_fmt_version 0)
 if(TEXLOOM_FMT_INCLUDE)
-  # From version 11 on the number is in base.h.
+  # Since version 11 the number is in base.h.
   foreach(header core base)
     if(EXISTS ${TEXLOOM_FMT_INCLUDE}/fmt/${header}.h)
       file(STRINGS ${TEXLOOM_FMT_INCLUDE}/fmt/${header}.h texloom_fmt_line REGEX "define FMT_VERSION ")
@@ -24,8 +24,8 @@ endif()
 if(texloom_fmt_version LESS 90000)
   texloom_missing("the library {fmt}, version 9 or newer" libfmt-dev)
 endif()
-# A later version declares other functions than src/support/fmt.cc instantiates.
-set(texloom_fmt_mode FMT_SHARED)  # functions that a program and what it loads may share
+# Version 10 and later declare other functions than src/support/fmt.cc instantiates.
+set(texloom_fmt_mode FMT_SHARED)  # a program and the libraries it loads may share the functions
 if(texloom_fmt_version GREATER_EQUAL 100000)
   set(texloom_fmt_mode FMT_HEADER_ONLY)
 endif()
@@ -42,10 +42,10 @@ endif()
 add_library(texloom_opencl_headers INTERFACE)
 target_include_directories(texloom_opencl_headers SYSTEM INTERFACE
                            $<BUILD_INTERFACE:${TEXLOOM_OPENCL_INCLUDE}>)
-# Declares all of OpenCL 3.0; which version a device has is asked at run time.
+# Declares all of OpenCL 3.0; a device's version is queried at run time.
 target_compile_definitions(texloom_opencl_headers INTERFACE CL_TARGET_OPENCL_VERSION=300)
 
-# Headers only: its functions are compiled into where they are called.
+# Headers only: its functions are inlined.
 find_path(TEXLOOM_XXHASH_INCLUDE xxhash.h)
 mark_as_advanced(TEXLOOM_XXHASH_INCLUDE)
 if(NOT TEXLOOM_XXHASH_INCLUDE)
@@ -56,7 +56,7 @@ find_package(Threads REQUIRED)
 
 if(TEXLOOM_TESTS)
   find_package(GTest QUIET)
-  # For another processor than this machine's it is compiled; Debian's libgtest-dev has its sources.
+  # When cross-compiling, build it from the sources in Debian's libgtest-dev.
   if(NOT GTest_FOUND AND CMAKE_CROSSCOMPILING AND EXISTS /usr/src/googletest)
     set(texloom_warnings ${CMAKE_COMPILE_WARNING_AS_ERROR})
     set(CMAKE_COMPILE_WARNING_AS_ERROR OFF)
@@ -76,7 +76,7 @@ if(TEXLOOM_PYTHON)
     texloom_missing("Python 3.10 or newer with its headers (or configure with -DTEXLOOM_PYTHON=OFF)"
                     python3-dev)
   endif()
-  # pybind11 from PyPI tells where its CMake files are.
+  # pybind11 from PyPI reports the location of its CMake files.
   execute_process(COMMAND ${Python_EXECUTABLE} -c "import pybind11; print(pybind11.get_cmake_dir())"
                   OUTPUT_VARIABLE texloom_pybind11_dir OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   find_package(pybind11 CONFIG QUIET HINTS "${texloom_pybind11_dir}")

@@ -1,15 +1,18 @@
-# Precompiled headers: the standard library, {fmt} and GoogleTest are parsed once for each kind of
-# target and not once for each source, which takes a third to a half off a build. They hold headers
-# of others alone, so an edit here compiles nothing again that does not include what was edited.
+# Precompiles headers: the standard library, {fmt} and GoogleTest are parsed once for each kind of
+# target instead of once for each source, which saves a third to a half of the build time. Only
+# third-party headers are precompiled, so an edit in this project recompiles only what includes the
+# edited file.
 #
-# They only save time: every source includes what it uses. Builds by GCC have none and hold that.
-option(TEXLOOM_PCH "Precompile the headers of others (Clang alone)" ON)
+# Precompiled headers only save time: every source must include what it uses. Builds with GCC do not
+# use them, and so check this.
+option(TEXLOOM_PCH "Precompile third-party headers (Clang only)" ON)
 if(NOT PROJECT_IS_TOP_LEVEL OR SKBUILD OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   set(TEXLOOM_PCH OFF)
 endif()
 
-# ccache serves such compilations where it need not look for macros of the time in them. It takes a
-# precompiled file for what its .sum says, as the file itself has paths of this clone in it.
+# ccache caches compilations with precompiled headers only if it may ignore time macros in them. It
+# identifies a precompiled file by its .sum file, because the file itself contains paths of this
+# clone.
 if(TEXLOOM_PCH AND TEXLOOM_CCACHE)
   list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_PCH_EXTSUM=1
        CCACHE_SLOPPINESS=pch_defines,time_macros)
@@ -22,9 +25,9 @@ set(texloom_standard_headers
     <unordered_map> <unordered_set> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
 
 # texloom_precompile(<kind> <header>...)
-# A target whose precompiled headers other targets reuse, compiled as a library is (library), as a
-# test is (test), or as bindings are (python); headers besides those of the standard library and
-# {fmt} may follow.
+# Adds a target whose precompiled headers other targets reuse. It is compiled with the options of a
+# library (library), a test (test) or bindings (python). Headers besides those of the standard
+# library and {fmt} may follow.
 function(texloom_precompile kind)
   set(target texloom_precompiled_${kind})
   set(source ${PROJECT_SOURCE_DIR}/cmake/precompiled.cc)
@@ -42,7 +45,7 @@ function(texloom_precompile kind)
   endif()
   target_link_libraries(${target} PRIVATE texloom_options texloom_fmt)
   target_precompile_headers(${target} PRIVATE ${headers})
-  # That of another clone would ask for the files of that clone.
+  # Not cached: the result of another clone would refer to that clone's files.
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.pch.sum
        CONTENT "${headers}
@@ -51,7 +54,7 @@ pybind11 ${pybind11_VERSION}, Python ${Python_VERSION}
 ")
 endfunction()
 
-# texloom_use_precompiled(<target> <kind>): where there are any.
+# texloom_use_precompiled(<target> <kind>): uses the precompiled headers, if enabled.
 function(texloom_use_precompiled target kind)
   if(TEXLOOM_PCH)
     target_precompile_headers(${target} REUSE_FROM texloom_precompiled_${kind})

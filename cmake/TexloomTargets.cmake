@@ -1,6 +1,7 @@
-# The kinds of targets. Each collects its folder, so that adding a file needs no edit.
+# Defines the kinds of targets. Each collects the sources of its folder, so that a new file needs no
+# change here.
 
-# Sources of a folder and its subfolders, without the subfolders that are targets of their own
+# Collects the sources of a folder and its subfolders, except subfolders that are separate targets
 # (those with a CMakeLists.txt).
 function(texloom_collect_sources out folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
@@ -14,7 +15,7 @@ function(texloom_collect_sources out folder)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Links those of the named Texloom libraries that exist: a folder without sources has no target.
+# Links the named Texloom libraries that exist: a folder without sources has no target.
 function(texloom_link target visibility)
   foreach(dep IN LISTS ARGN)
     if(TARGET texloom_${dep})
@@ -24,7 +25,7 @@ function(texloom_link target visibility)
 endfunction()
 
 # texloom_library(<name> [DEPS <Texloom library>...] [PUBLIC_LIBS <library>...])
-# The static library texloom_<name> of the current folder; #includes are relative to src/.
+# Adds the static library texloom_<name> of the current folder; #includes are relative to src/.
 function(texloom_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;PUBLIC_LIBS")
   texloom_collect_sources(sources ${CMAKE_CURRENT_SOURCE_DIR})
@@ -41,9 +42,9 @@ function(texloom_library name)
 endfunction()
 
 # texloom_python_module(<name> [DEPS <Texloom library>...])
-# The extension module texloom.<name> of python/core. In a checkout it lies in python/texloom (or
-# where TEXLOOM_PYTHON_OUTPUT says), so that python/ on the path is enough; under scikit-build-core it
-# is installed into the wheel.
+# Adds the extension module texloom.<name> of python/core. In a checkout it is built into
+# python/texloom (or the folder TEXLOOM_PYTHON_OUTPUT), so that python/ on the path is enough; under
+# scikit-build-core it is installed into the wheel.
 function(texloom_python_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS")
   texloom_collect_sources(sources ${PROJECT_SOURCE_DIR}/python/core)
@@ -66,8 +67,8 @@ function(texloom_python_module name)
 endfunction()
 
 # texloom_test(<folder> [DEPS <Texloom library>...])
-# One executable and one ctest for tests/<folder>; #includes are relative to src/ and, for what tests
-# share, to the root ("tests/ir/…").
+# Adds one executable and one ctest for tests/<folder>; #includes are relative to src/ and, for
+# headers shared by tests, to the root ("tests/ir/…").
 function(texloom_test folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS")
   texloom_collect_sources(sources ${PROJECT_SOURCE_DIR}/tests/${folder})
@@ -85,7 +86,7 @@ function(texloom_test folder)
   target_link_libraries(${folder}_tests PRIVATE texloom_options GTest::gtest_main GTest::gmock)
   texloom_link(${folder}_tests PRIVATE ${arg_DEPS})
   texloom_use_precompiled(${folder}_tests test)
-  # Under an emulator a death test cannot start its own executable.
+  # Under an emulator, a death test cannot start its own executable.
   if(CMAKE_CROSSCOMPILING)
     set(selection --gtest_filter=-*DeathTest.*)
   endif()

@@ -1,10 +1,10 @@
-# Writes the headers that programs of others include, as <texloom/runtime/hal/device.h>:
+# Writes the headers that other projects include, as in <texloom/runtime/hal/device.h>:
 #   cmake -DSOURCE=<src> -DTARGET=<folder> -DFOLDER=runtime "-DHEADERS=<path below src>;..." -P ...
-# They are ours with two changes. What they include of ours is spelled from texloom/ on, so that
-# nothing of the user's is found instead, and nothing of ours instead of the user's. What stands
-# between "[not public" and "not public]" is left out with the header of {fmt} that it needs: the
-# user may have another version of that. A file that would not change is not written, so that
-# nothing is compiled again for it.
+# They are the headers of this project with two changes. Includes of other Texloom headers begin with
+# texloom/, so that these headers and the user's never hide each other. The text between
+# "[not public" and "not public]" is left out, with the {fmt} header that it needs, because the user
+# may have another version of {fmt}. A file that would not change is not written, so that nothing is
+# recompiled for it.
 file(GLOB_RECURSE stale ${TARGET}/${FOLDER}/*.h)
 foreach(header IN LISTS HEADERS)
   file(READ ${SOURCE}/${header} text)

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# The build folders of ./dev, one for each preset of CMakePresets.json, and what is built in them.
+# Configures and builds the build folders of ./dev, one for each preset of CMakePresets.json.
 
-# configure PRESET FOLDER: only when needed; ninja itself sees to changed CMake files.
+# configure PRESET FOLDER: runs CMake only if needed; ninja itself detects changed CMake files.
 configure() {
   local home
   home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$2/CMakeCache.txt" 2>/dev/null || true)
   [[ -z $home || $home == "$PWD" ]] || rm -rf "$2/CMakeCache.txt" "$2/CMakeFiles"
   if [[ $home != "$PWD" || ! -e $2/build.ninja || CMakePresets.json -nt $2/build.ninja ||
     $venv/stamp -nt $2/build.ninja ]]; then
-    # Another compiler in the presets is not taken into a cache that has one.
+    # CMake does not apply a changed compiler of a preset to an existing cache.
     [[ CMakePresets.json -ot $2/build.ninja ]] || rm -rf "$2/CMakeCache.txt" "$2/CMakeFiles"
     cmake --preset "$1" && touch "$2/build.ninja"
   fi
@@ -16,8 +16,8 @@ configure() {
 
 build_default() { configure default build && cmake --build build -j "$jobs"; }
 build_module() { configure default build && cmake --build build -j "$jobs" --target _core; }
-# What is measured is the build that users have. Its module lies in a package of its own, which links
-# to the sources in python/texloom.
+# Benchmarks measure the build that users have. Its module is in a separate package, which links to
+# the sources in python/texloom.
 build_release() {
   configure release build/release && cmake --build build/release -j "$jobs" --target "$@"
 }
@@ -32,7 +32,7 @@ build_release_module() {
 build_checked() {
   configure default build && cmake --build build -j "$jobs" --target "${targets[@]}"
 }
-# clang-tidy needs flags, and the headers that programs of others see.
+# clang-tidy needs the compile flags, and the public headers as embedding programs see them.
 prepare_lint() {
   configure default build &&
     cmake --build build -j "$jobs" --target texloom_runtime_headers texloom_support_headers

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# What ./dev installs: Debian packages, and Python packages into .venv.
+# Installs what ./dev needs: Debian packages, and Python packages into .venv.
 
-# What building and running need, what checking the sources needs besides, what sanitizers and
-# fuzzers do, what checking generated kernels does, and what the runtime for another processor does.
+# Packages for building and running, for checking the sources, for sanitizers and fuzzers, for
+# checking generated kernels, and for building the runtime for another processor.
 build_packages=(ccache clang-19 cmake g++ libfmt-dev libgtest-dev libxxhash-dev ninja-build
   ocl-icd-libopencl1 opencl-c-headers pocl-opencl-icd python3-dev python3-venv)
 lint_packages=(clang-format-19 clang-tidy-19 shellcheck)
@@ -15,7 +15,7 @@ as_root() { if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi; }
 
 install_packages() {
   export DEBIAN_FRONTEND=noninteractive
-  as_root dpkg --configure -a  # goes on where an interrupted installation stopped
+  as_root dpkg --configure -a  # completes an interrupted installation
   as_root apt-get update || echo "apt-get update failed; trying with the package lists at hand"
   as_root apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 "${missing[@]}"
 }
@@ -23,7 +23,7 @@ install_packages() {
 find_missing_packages() {
   local installed package
   missing=()
-  # What dpkg does not know at all it reports on stderr, with a status that means nothing here.
+  # dpkg reports unknown packages on stderr and in its status; both can be ignored.
   installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
   for package in "$@"; do
     [[ $installed == *"$package installed"* ]] || missing+=("$package")
@@ -42,7 +42,7 @@ system_python() {
   return 1
 }
 
-# The .venv is up to date when it was made from this list, in this folder, with this interpreter.
+# The .venv is up to date if it was made from this list, in this folder, with this interpreter.
 venv_key() { { cat requirements-dev.txt && pwd && readlink -e "$python"; } 2>&1 | sha256sum; }
 
 install_python_packages() {
@@ -62,7 +62,7 @@ install_peers() {
     -r requirements-bench.txt
 }
 
-# setup PACKAGE...: plans what is missing.
+# setup PACKAGE...: plans the installation of what is missing.
 setup() {
   if command -v dpkg-query >/dev/null; then
     find_missing_packages "$@"
@@ -76,7 +76,7 @@ setup() {
         "read the message above; by hand: apt-get install ${missing[*]}"
     fi
   else
-    echo "dev: not a Debian system; make sure that you have what these packages hold: $*" >&2
+    echo "dev: not a Debian system; make sure that the contents of these packages are installed: $*" >&2
   fi
   if [[ $(cat "$venv/stamp" 2>/dev/null) != "$(venv_key)" ]]; then
     plan "installing Python packages into $venv" install_python_packages \

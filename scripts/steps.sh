@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The steps of a command of ./dev: planned first, so that each can say "[2/5]", then run one after
-# the other, with a log of each in build/logs.
+# Plans and runs the steps of a ./dev command. All steps are planned first, so that each can print
+# "[2/5]", and then run one after another, each with a log in build/logs.
 
 titles=() actions=() hints=() child=''
 
@@ -18,15 +18,15 @@ interrupted() {
 }
 trap interrupted INT TERM
 
-# Of $log, without what a compiler's line is long by.
+# Prints the last line of $log, without the parts that make a compiler's line long.
 last_line() {
   tail -c 400 "$log" | tr '\r' '\n' | tr -cd '\n[:print:]' |
     awk 'NF { l = $0 } END { sub(/Building CXX object /, "", l); sub(/CMakeFiles\/[^\/]*\.dir\//, "", l);
                             sub(/\.cc\.o$/, ".cc", l); print substr(l, 1, 100) }'
 }
 
-# Shows that a step is alive: on a terminal the seconds and the log's last line, in place; in a file
-# (CI) a line every half minute.
+# Shows that a step is running: on a terminal the seconds and the log's last line, updated in place;
+# in a file (CI) a line every half minute.
 watch_step() {
   local log=$1 begin=$SECONDS last='' told=0 width elapsed
   while kill -0 "$child" 2>/dev/null; do
@@ -45,7 +45,7 @@ watch_step() {
   done
 }
 
-# Sets `cpu_seconds` to what all steps so far took of all processors.
+# Sets `cpu_seconds` to the CPU time of all steps so far.
 count_cpu() {
   local user system
   times >"$logs/times"
@@ -63,7 +63,7 @@ run_plan() {
     begin=$SECONDS
     count_cpu && before=$cpu_seconds
     printf '%s …\n' "$prefix"
-    # A process group of its own, so that Ctrl-C ends the whole step, compilers included.
+    # A separate process group, so that Ctrl-C ends the whole step, including compilers.
     set -m
     "${actions[i]}" >"$log" 2>&1 </dev/null &
     child=$!
@@ -81,7 +81,7 @@ run_plan() {
     [[ ! -t 1 ]] || printf '\r\033[K\033[A%s' "$prefix"
     count_cpu
     printf '  done, %d s (%d s of processors)\n' $((SECONDS - begin)) $((cpu_seconds - before))
-    # What a test runner said last is worth a line.
+    # Print the summary line of a test runner.
     { grep -aE '^(=+ )?[0-9]+ (passed|failed)|^[0-9]+ of [0-9]+ clean|% tests passed|^ +(Passed|Failed): +[0-9]+ ' "$log" || true; } | tail -n 1
   done
   titles=() actions=() hints=()

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What ./dev check, test and lint run.
+# The checks and tests that ./dev check, test and lint run.
 
 # run_cxx_tests FOLDER [OPTION...]
 run_cxx_tests() { ctest --test-dir "$1" -j "$jobs" --output-on-failure --no-tests=error "${@:2}"; }
@@ -15,7 +15,7 @@ python_tests() { run_pytest -m "not nightly" tests/python; }
 quick_python_tests() {
   local status=0
   run_pytest -m "not slow and not nightly" --one-device "${tested[@]}" || status=$?
-  ((status == 5)) || return "$status"  # of the files that changed none has a quick test
+  ((status == 5)) || return "$status"  # 5: none of the changed files has a quick test
 }
 fuzz_tests() { run_pytest -m nightly --ignore tests/python/test_embedding.py tests/python; }
 embedding_tests() { "$python" -m pytest -m nightly tests/python/test_embedding.py; }
@@ -67,7 +67,7 @@ plan_check() {
   read -ra tested <<<"$tested_"
   read -ra tidy <<<"$tidy_"
   cxx=$cxx_
-  echo "$changed files changed since the last state that passed"
+  echo "$changed files have changed since the last run that passed"
   ((${#targets[@]} == 0)) || plan "building ${targets[*]}" build_checked \
     "correct the error above, or ./dev clean if the build folder is stale"
   plan_lint
@@ -87,7 +87,7 @@ plan_test() {
   plan "running the Python tests" python_tests "$python_hint"
 }
 
-# Parts of ./dev test --all, by what they cost.
+# Parts of ./dev test --all.
 all_parts=(sanitize tidy fuzz oclgrind embedding gcc release aarch64 mutants)
 
 plan_part() {
@@ -102,7 +102,7 @@ plan_part() {
     fuzz) plan "running 450 more random programs, and other long tests" fuzz_tests "$python_hint" ;;
     oclgrind)
       plan "running 200 kernels under Oclgrind" kernels_in_oclgrind \
-        "correct the kernels named above; a random one alone: tests/oclgrind.py --seed …"
+        "correct the kernels named above; to run a single random one: tests/oclgrind.py --seed …"
       ;;
     embedding)
       plan "building the runtime by GCC" build_embeddable "correct the error above"
@@ -110,7 +110,7 @@ plan_part() {
       ;;
     gcc)
       plan "having GCC read every source" read_by_gcc \
-        "correct the error above; each source includes what it uses"
+        "correct the error above; each source must include what it uses"
       ;;
     release)
       plan "building everything by GCC" build_all_of_release "correct the error above"
@@ -120,7 +120,7 @@ plan_part() {
       ;;
     aarch64) plan_aarch64 ;;
     mutants)
-      plan "changing 50 lines at random" some_mutants "see which lines no test holds, above"
+      plan "changing 50 lines at random" some_mutants "see above for the lines that no test checks"
       ;;
   esac
 }

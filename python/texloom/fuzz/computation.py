@@ -201,7 +201,7 @@ class Computation:
         return stage
 
     def functions_of_outputs(self) -> None:
-        """Apply functions to outputs: nothing may read results whose last bits depend on a device."""
+        """Apply functions to outputs: nothing reads results whose last bits depend on a device."""
         rng = self.rng
         for stage in [s for s in self.outputs if s.dtype in ("float32", "float64")]:
             if stage.several or rng.random() >= 0.15:
