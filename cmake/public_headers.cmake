@@ -1,7 +1,7 @@
 # Writes the headers that other projects include, as in <texloom/runtime/hal/device.h>:
 #   cmake -DSOURCE=<src> -DTARGET=<folder> -DFOLDER=runtime "-DHEADERS=<path below src>;..." -P ...
-# They are the headers of this project with two changes. Includes of other Texloom headers begin with
-# texloom/, so that these headers and the user's never hide each other. The text between
+# They are the headers of this project with two changes. Includes of other Texloom headers begin
+# with texloom/, so that these headers and the user's never hide each other. The text between
 # "[not public" and "not public]" is left out, with the {fmt} header that it needs, because the user
 # may have another version of {fmt}. A file that would not change is not written, so that nothing is
 # recompiled for it.

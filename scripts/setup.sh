@@ -76,7 +76,7 @@ setup() {
         "read the message above; by hand: apt-get install ${missing[*]}"
     fi
   else
-    echo "dev: not a Debian system; make sure that the contents of these packages are installed: $*" >&2
+    echo "dev: not a Debian system; make sure that you have the contents of these packages: $*" >&2
   fi
   if [[ $(cat "$venv/stamp" 2>/dev/null) != "$(venv_key)" ]]; then
     plan "installing Python packages into $venv" install_python_packages \

@@ -71,7 +71,7 @@ plan_check() {
   ((${#targets[@]} == 0)) || plan "building ${targets[*]}" build_checked \
     "correct the error above, or ./dev clean if the build folder is stale"
   plan_lint
-  [[ -z $cxx ]] || plan "running the C++ tests of ${cxx//|/, }" cxx_tests \
+  [[ -z $cxx ]] || plan "running the C++ tests of ${cxx//|/, }" cxx_tests_chosen \
     "$one build/tests/ir_tests --gtest_filter=…"
   [[ -z $lit ]] || plan "running the tests of texloom-opt" lit_tests "$lit_hint"
   ((${#tested[@]} == 0)) || plan "running the quick Python tests" quick_python_tests "$python_hint"

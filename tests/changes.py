@@ -1,11 +1,11 @@
-"""Says what ./dev check has to build and to run, as assignments for the shell.
+"""Determines what ./dev check must build and run, and prints it as shell assignments.
 
-    .venv/bin/python tests/changes.py            # since the state that passed last, or since main
-    .venv/bin/python tests/changes.py --passed   # remember the state as it is: it passed
+    .venv/bin/python tests/changes.py            # changes since the last passing state, or main
+    .venv/bin/python tests/changes.py --passed   # record the current state as passing
 
-A change of a folder of src/ concerns its tests and those of every folder that may include it
-(tests/layering.py); a change of a source in tests/ the tests of its folder alone, one of a header
-those of the folders above too, which may include it.
+A change to a folder of src/ affects its tests and those of every folder that may include it
+(tests/layering.py). A change to a source in tests/ affects only the tests of its folder; a change
+to a header there also affects the tests of the folders above, which may include it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pathlib import Path
 import layering
 
 ROOT = Path(__file__).resolve().parent.parent
-PASSED = ROOT / "build" / "passed"  # the name of a tree in git
+PASSED = ROOT / "build" / "passed"  # the name of a git tree
 
-# `texloom_test(lower DEPS validation)`, and libraries not named as their folders are.
+# `texloom_test(lower DEPS validation)`, and libraries whose names differ from their folders.
 TEST = re.compile(r"^\s*texloom_test\((\w+) DEPS ([^)]*)\)", re.MULTILINE)
 FOLDERS = {"codegen_opencl": "codegen"}
 COMPILER = set(layering.PIPELINE)
@@ -34,7 +34,7 @@ BUILD_FILES = re.compile(r"CMake|cmake/|\.cmake|requirements-dev|^dev$")
 
 
 def git(*arguments: str, **variables: str) -> str:
-    """Return what a git command prints."""
+    """Return the output of a git command."""
     environment = os.environ | variables
     done = subprocess.run(
         ["git", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
@@ -43,7 +43,7 @@ def git(*arguments: str, **variables: str) -> str:
 
 
 def current_tree() -> str:
-    """Store the files as they are, new ones too, and return the name of that tree in git."""
+    """Store the files as they are, including new ones, and return the name of that git tree."""
     with tempfile.TemporaryDirectory() as folder:
         index = {"GIT_INDEX_FILE": f"{folder}/index"}
         git("read-tree", "HEAD", **index)
@@ -52,7 +52,7 @@ def current_tree() -> str:
 
 
 def base() -> str:
-    """Return the state that passed last, or else where this branch left main."""
+    """Return the last state that passed, or else the commit where this branch left main."""
     if PASSED.is_file():
         return PASSED.read_text().strip()
     branches = git("branch", "--all", "--list", "main", "origin/main", "--format=%(refname)")
@@ -60,20 +60,20 @@ def base() -> str:
 
 
 def concerning() -> dict[str, set[str]]:
-    """Return for each C++ test the folders of src/ that it depends on."""
+    """Return, for each C++ test, the folders of src/ that it depends on."""
     tests: dict[str, set[str]] = {HAL_FUZZ: set(layering.MAY_INCLUDE["runtime"])}
     for name, libraries in TEST.findall((ROOT / "tests/CMakeLists.txt").read_text()):
         tests[name] = set()
         for library in libraries.split():
             folder = FOLDERS.get(library, library)
-            # A program is made of the whole compiler.
+            # A program links the whole compiler.
             tests[name] |= set(layering.MAY_INCLUDE.get(folder, COMPILER))
     return tests
 
 
 @dataclass
 class Plan:
-    """What changes concern."""
+    """What to build and run for a set of changes."""
 
     cxx: set[str] = field(default_factory=set)  # C++ tests
     lit: bool = False
@@ -81,7 +81,7 @@ class Plan:
     tidy: set[str] = field(default_factory=set)  # sources
 
     def add(self, file: str, tests: dict[str, set[str]]) -> None:
-        """Add what a change of one file concerns."""
+        """Add what a change to one file affects."""
         top, _, rest = file.partition("/")
         folder = rest.partition("/")[0]
         if BUILD_FILES.search(file):
@@ -113,7 +113,7 @@ class Plan:
             alone = Path(rest).name.startswith("test_")
             self.python.add(f"tests/{rest}" if alone else "tests/python")
         elif folder in tests and rest.endswith(".h"):
-            # Those of folders above use the same header.
+            # Tests of the folders above may include the same header.
             self.cxx |= {name for name, folders in tests.items() if folder in folders} | {folder}
         elif folder in tests:
             self.cxx.add(folder)
@@ -123,13 +123,13 @@ class Plan:
             self.python.add("tests/python")
 
     def targets(self) -> list[str]:
-        """Return what has to be built."""
+        """Return the targets to build."""
         programs = [HAL_FUZZ if name == HAL_FUZZ else f"{name}_tests" for name in sorted(self.cxx)]
         return programs + ["texloom-opt"] * self.lit + ["_core"] * bool(self.python)
 
 
 def plan_for(files: list[str]) -> Plan:
-    """Return what changes of these files concern."""
+    """Return the plan for changes to these files."""
     plan, tests = Plan(), concerning()
     for file in files:
         plan.add(file, tests)

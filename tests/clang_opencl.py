@@ -1,9 +1,9 @@
-"""Compiles generated kernels offline with clang, as OpenCL C 1.2 and 3.0; a warning is an error.
+"""Compiles generated kernels offline with clang, as OpenCL C 1.2 and 3.0; warnings are errors.
 
     .venv/bin/python tests/clang_opencl.py --count 1000
 
-The kernels are those of tests/fuzz/generated_kernels.py: operators, then random programs. Nothing
-runs; only the making of the operators' arrays asks for an OpenCL device.
+The kernels come from tests/fuzz/generated_kernels.py: operators, then random programs. No kernel
+runs; an OpenCL device is needed only to create the operators' arrays.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pathlib import Path
 
 CLANG = "clang-19"
 STANDARDS = ("CL1.2", "CL3.0")
-# A parameter stays where all that was read from it turns out to be of no use.
+# A parameter remains even if every value read from it turns out to be unused.
 WARNINGS = "-Wall -Wextra -Wno-unused-parameter -Werror".split()
 OPTIONS = [*"-x cl -target spir64-unknown-unknown -fsyntax-only".split(), *WARNINGS]
-BATCH = 200  # sources of one command line
+BATCH = 200  # sources per command line
 
 
 def diagnostics(sources: Sequence[str]) -> str:
-    """What clang says of these sources: nothing, if all is well."""
+    """Return clang's diagnostics for these sources, empty if there are none."""
     said = ""
     with tempfile.TemporaryDirectory(prefix="texloom-clang-") as folder:
         for i, source in enumerate(sources):
@@ -42,7 +42,7 @@ def diagnostics(sources: Sequence[str]) -> str:
 
 
 def generated_sources(count: int, seed: int) -> Iterator[str]:
-    """The first `count` sources of operators and of random programs."""
+    """Yield the first `count` sources of operators and random programs."""
     sys.path.insert(0, str(Path(__file__).parent / "fuzz"))
     import generated_kernels
 

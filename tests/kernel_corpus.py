@@ -1,8 +1,8 @@
-"""The programs that tests/kernel_diff.py compiles: operators, programs of the tests, random ones.
+"""Generates the programs that tests/kernel_diff.py compiles: operators, test programs, random ones.
 
-Each is a program in the text form, written to FOLDER/NAME.tl. How it is compiled, besides as it
-stands, is in FOLDER/ways.json. This runs with the Python package of one revision; it depends only
-on what the package keeps stable: `texloom.te`, `texloom.ops`, `texloom.driver.program` and
+Each program is written in the text form to FOLDER/NAME.tl. FOLDER/ways.json lists further ways to
+compile it. This script runs with the Python package of one revision, so it uses only what the
+package keeps stable: `texloom.te`, `texloom.ops`, `texloom.driver.program` and
 `texloom.fuzz.job.text_of`.
 
 python tests/kernel_corpus.py PART ROOT FOLDER SEEDS
@@ -23,7 +23,7 @@ from typing import Any
 PARTS = ("operators", "lit", "fuzz")
 
 TARGETS = (
-    "opencl",  # of every operator; the others take turns
+    "opencl",  # for every operator; the others take turns
     "opencl -device=adreno",
     "opencl -device=mali",
     "opencl -device=intel_graphics",
@@ -42,16 +42,16 @@ HEAD = re.compile(r"^program\b.* stage=(\w+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Way:
-    """How a program is compiled.
+    """One way to compile a program.
 
     Attributes
     ----------
     tool : str
         "python", for the package, or "opt", for texloom-opt.
     checked : bool
-        Whether the package tests indices.
+        Whether the package inserts index checks.
     target : str
-        What texloom-opt is told; empty for the program's own, or the default.
+        The target passed to texloom-opt; empty for the program's own, or else the default.
     """
 
     tool: str = "python"
@@ -61,7 +61,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Program:
-    """A program in the text form, and all ways to compile it. A name is that of a file."""
+    """A program in the text form with all ways to compile it. `name` is a file name."""
 
     name: str
     text: str
@@ -69,7 +69,7 @@ class Program:
 
 
 def write(programs: Iterator[Program], folder: Path) -> None:
-    """Write what this module's docstring says."""
+    """Write the files that this module's docstring describes."""
     folder.mkdir(parents=True, exist_ok=True)
     ways = {}
     for each in programs:
@@ -80,7 +80,7 @@ def write(programs: Iterator[Program], folder: Path) -> None:
 
 
 def read(folder: Path) -> list[Program]:
-    """Read what `write` wrote."""
+    """Read the files that `write` wrote."""
     ways = json.loads((folder / "ways.json").read_text(encoding="utf-8"))
     return [
         Program(
@@ -107,22 +107,22 @@ def random_programs(seeds: int) -> Iterator[Program]:
 
 
 def programs_of_tests(root: Path) -> Iterator[Program]:
-    """Every program of tests/lit, of a raw string of a C++ test, and of the documents."""
+    """Yield the programs of tests/lit, of raw strings in C++ tests, and of the documents."""
     seen = set()
     for name, text, targets in _texts(root):
         head = HEAD.search(text)
-        if head is None or text in seen or DIVIDER.search(text):  # two programs in a string
+        if head is None or text in seen or DIVIDER.search(text):  # two programs in one string
             continue
         seen.add(text)
         ways = [Way("opt", target=target) for target in ("", *targets)]
-        if head[1] != "te":  # which names its own target
+        if head[1] != "te":  # a te program names its own target
             ways.append(Way("opt", target="opencl -float16_arithmetic=1"))
             ways.append(Way("opt", target="opencl -device=adreno"))
         yield Program(name, text, tuple(dict.fromkeys(ways)))
 
 
 def _texts(root: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Names, texts without comments, and the targets that a test compiles them for."""
+    """Yield names, texts without comments, and the targets that a test compiles them for."""
     for file in sorted((root / "tests/lit").rglob("*.tl")):
         whole = file.read_text(encoding="utf-8")
         for number, part in enumerate(DIVIDER.split(whole)):
@@ -142,7 +142,7 @@ def _name_in(root: Path, file: Path) -> str:
 
 
 def run_targets(text: str) -> list[str]:
-    """The targets of a lit test's RUN lines."""
+    """Return the targets in a lit test's RUN lines."""
     joined = re.sub(r"\\\n// RUN:", " ", text)
     words = [word for line in RUN.findall(joined) for word in shlex.split(line)]
     option = "--target="
@@ -155,7 +155,7 @@ Make = Callable[[], tuple[Any, list[Any], dict[Any, Any]]]  # schedule, argument
 
 
 def operators() -> Iterator[Program]:
-    """Convolutions and matrix products, each for some targets, and with tests of indices."""
+    """Yield convolutions and matrix products, each for some targets and with index checks."""
     from texloom import driver
 
     for number, (name, make) in enumerate(_operators()):
@@ -168,7 +168,7 @@ def operators() -> Iterator[Program]:
 
 
 def targets_of(number: int) -> tuple[str, ...]:
-    """The first target, and two of the others."""
+    """Return the first target and two of the others."""
     first, *others = TARGETS
     return first, *(others[(2 * number + each) % len(others)] for each in range(2))
 
@@ -188,7 +188,7 @@ def _inputs(*shapes: tuple[int, ...], dtype: str = "float32") -> list[Any]:
 
 
 def _in_textures(tensors: list[Any], storage: str) -> dict[Any, Any]:
-    """Declarations of what lies in textures."""
+    """Return the bindings that place tensors in textures."""
     from texloom.tir.buffer import decl_buffer
 
     if storage == "buffer":

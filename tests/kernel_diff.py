@@ -2,14 +2,14 @@
 
 .venv/bin/python tests/kernel_diff.py REV [--opt-only] [--only operators|lit|fuzz] [--seeds N]
 
-An empty difference shows that a restructuring changed no kernel. Both compilers get the same
-programs in the text form, which are those of REV (kernel_corpus.py); what they make of them is
-compared as text (kernel_dump.py): programs after lowering, launch plans, OpenCL C, and the codes of
-refusals. The operators and random programs themselves, which Python makes, are compared as well.
-With --opt-only texloom-opt compiles all programs, and the Python module need not be built.
+An empty difference shows that a refactoring changed no kernel. Both compilers get the same programs
+in the text form, taken from REV (kernel_corpus.py). Their output is compared as text
+(kernel_dump.py): lowered programs, launch plans, OpenCL C, and the codes of diagnostics. The
+operators and random programs, which Python generates, are compared as well. With --opt-only,
+texloom-opt compiles all programs, and the Python module need not be built.
 
-REV is checked out and built under build/kernel_diff, once; what it makes of the corpus is kept
-there, until the corpus changes. The exit status is 1 for a difference, and 2 if something failed.
+REV is checked out and built once, under build/kernel_diff. Its output for the corpus is kept there
+until the corpus changes. The exit status is 1 if there is a difference, and 2 if something failed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SHOWN_LINES = 60  # of one difference
 
 
 class Failure(Exception):
-    """What keeps the comparison from being made."""
+    """The comparison could not be made."""
 
 
 # --- Comparing ------------------------------------------------------------------------------------
@@ -45,14 +45,14 @@ class Failure(Exception):
 
 @dataclass
 class Difference:
-    """What two folders of texts have in common, and what not.
+    """The comparison of two folders of texts.
 
     Attributes
     ----------
     same : int
-        How many files are equal.
+        Number of equal files.
     changed, missing, added : list of str
-        Names of files that differ, that only the first folder has, that only the second has.
+        Names of files that differ, that only the first folder has, and that only the second has.
     """
 
     same: int = 0
@@ -74,7 +74,7 @@ class Difference:
 
 
 def compare(before: Path, after: Path, pattern: str = "*") -> Difference:
-    """Compare files of these names in two folders."""
+    """Compare the files in two folders whose names match `pattern`."""
     names = [{file.name for file in folder.glob(pattern)} for folder in (before, after)]
     found = Difference(missing=sorted(names[0] - names[1]), added=sorted(names[1] - names[0]))
     for name in sorted(names[0] & names[1]):
@@ -86,7 +86,7 @@ def compare(before: Path, after: Path, pattern: str = "*") -> Difference:
 
 
 def unified(before: Path, after: Path, name: str) -> str:
-    """The first lines of the difference between two files."""
+    """Return the first lines of the difference between two files."""
     texts = [(folder / name).read_text("utf-8").splitlines() for folder in (before, after)]
     lines = list(difflib.unified_diff(*texts, f"before/{name}", f"after/{name}", lineterm="", n=2))
     if len(lines) > SHOWN_LINES:
@@ -105,9 +105,9 @@ class Tree:
     Attributes
     ----------
     opt_only : bool
-        Whether only texloom-opt is built and used.
+        Whether to build and use only texloom-opt.
     jobs : int
-        How many programs are compiled at a time.
+        How many programs to compile at a time.
     """
 
     root: Path
@@ -117,22 +117,22 @@ class Tree:
 
     @property
     def opt(self) -> Path:
-        """The program texloom-opt."""
+        """The path of texloom-opt."""
         return self.build / "apps/texloom-opt"
 
     def is_built(self) -> bool:
-        """Whether the module and the program are there."""
+        """Whether the module and the program exist."""
         module = (self.root / "python/texloom").glob("_core*.so")
         return self.opt.exists() and (self.opt_only or any(module))
 
     def environment(self) -> dict[str, str]:
-        """For Python with this tree's package. No environment variable of ours changes it."""
+        """The environment for Python with this tree's package, without Texloom's own variables."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith("TEXLOOM_")}
         return kept | {"PYTHONPATH": str(self.root / "python"), "PYTHONNOUSERSITE": "1"}
 
 
 def git(*arguments: str, root: Path = ROOT) -> str:
-    """What git prints."""
+    """Return the output of git."""
     done = subprocess.run(
         ["git", "-C", str(root), *arguments], check=False, capture_output=True, text=True
     )
@@ -142,7 +142,7 @@ def git(*arguments: str, root: Path = ROOT) -> str:
 
 
 def run_logged(command: Sequence[str], log: Path, root: Path, env: dict[str, str]) -> None:
-    """Run a command whose output goes to the end of a log."""
+    """Run a command and append its output to a log."""
     with log.open("a") as out:
         done = subprocess.run(command, cwd=root, env=env, check=False, stdout=out, stderr=out)
     if done.returncode:
@@ -150,12 +150,12 @@ def run_logged(command: Sequence[str], log: Path, root: Path, env: dict[str, str
 
 
 def last_lines(log: Path, count: int = 15) -> str:
-    """Of a log."""
+    """Return the last lines of a log."""
     return "\n".join(log.read_text(errors="replace").splitlines()[-count:])
 
 
 def configure(tree: Tree, log: Path, env: dict[str, str]) -> None:
-    """Prepare a build that is quick rather than fast: the compiler's own speed matters little."""
+    """Configure a build that compiles quickly: the speed of the compiler itself matters little."""
     flags = {
         "CMAKE_BUILD_TYPE": "RelWithDebInfo",
         "CMAKE_CXX_FLAGS_RELWITHDEBINFO": "-O1",
@@ -169,7 +169,7 @@ def configure(tree: Tree, log: Path, env: dict[str, str]) -> None:
 
 
 def make(tree: Tree, log: Path) -> None:
-    """Compile what is not up to date."""
+    """Build what is out of date."""
     env = os.environ | {"CCACHE_BASEDIR": str(tree.root), "CCACHE_NOHASHDIR": "1"}
     if not (tree.build / "build.ninja").exists():
         configure(tree, log, env)
@@ -180,7 +180,7 @@ def make(tree: Tree, log: Path) -> None:
 
 @contextlib.contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """One process at a time, of all that share the baselines."""
+    """Admit one process at a time among all that share the baselines."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as lock:
         try:
@@ -192,7 +192,7 @@ def locked(file: Path) -> Iterator[None]:
 
 
 def baseline(sha: str, baselines: Path) -> Tree:
-    """The checkout of a commit, built."""
+    """Return the checkout of a commit, built."""
     root = baselines / sha
     tree = Tree(root, root / "build")
     if tree.is_built():
@@ -209,13 +209,13 @@ def baseline(sha: str, baselines: Path) -> Tree:
 
 
 def corpus_key() -> str:
-    """Changes with what is compiled, and how."""
+    """Return a hash that changes with the corpus and with how it is compiled."""
     texts = [(HERE / f"kernel_{name}.py").read_bytes() for name in ("corpus", "dump")]
     return hashlib.sha256(b"\0".join(texts)).hexdigest()[:8]
 
 
 def write_corpus(part: str, tree: Tree, folder: Path, seeds: int) -> None:
-    """The programs of one part, made by a tree's package, in `folder`."""
+    """Write the programs of one part to `folder`, using a tree's package."""
     script = [sys.executable, str(HERE / "kernel_corpus.py")]
     run_logged(
         [*script, part, str(tree.root), str(folder), str(seeds)],
@@ -226,7 +226,7 @@ def write_corpus(part: str, tree: Tree, folder: Path, seeds: int) -> None:
 
 
 def compile_corpus(corpus: Path, tree: Tree, folder: Path) -> None:
-    """Compile all programs of a folder with a tree."""
+    """Compile all programs of a folder with one tree."""
     script = [sys.executable, str(HERE / "kernel_dump.py"), str(corpus), str(folder), str(tree.opt)]
     options = ["--opt-only"] if tree.opt_only else []
     logs = [folder / f"{shard}.log" for shard in range(tree.jobs)]
@@ -261,7 +261,7 @@ def compile_corpus(corpus: Path, tree: Tree, folder: Path) -> None:
 
 @contextlib.contextmanager
 def whole_or_not(folder: Path) -> Iterator[Path]:
-    """A new folder that gets its name when all is in it."""
+    """Yield a new folder that gets its final name once it is complete."""
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -271,7 +271,7 @@ def whole_or_not(folder: Path) -> Iterator[Path]:
 
 
 def dump_baseline(part: str, tree: Tree, folder: Path, seeds: int, kernels: str) -> None:
-    """Keep a part of the corpus, and what the baseline makes of it."""
+    """Store one part of the corpus and the baseline's output for it."""
     if not (folder / "programs").exists():
         with whole_or_not(folder / "programs") as partial:
             write_corpus(part, tree, partial, seeds)
@@ -282,10 +282,10 @@ def dump_baseline(part: str, tree: Tree, folder: Path, seeds: int, kernels: str)
 
 
 def dump_tree(part: str, tree: Tree, before: Path, folder: Path, seeds: int, kernels: str) -> None:
-    """What the working tree makes of the baseline's programs; the programs that it would make."""
+    """Compile the baseline's programs with the working tree, and write its own programs."""
     say(f"{part}: compiling with the working tree")
     shutil.rmtree(folder, ignore_errors=True)
-    if part != "lit" and not tree.opt_only:  # lit: texts of the baseline's tests
+    if part != "lit" and not tree.opt_only:  # lit programs come from the baseline's tests
         with whole_or_not(folder / "programs") as partial:
             write_corpus(part, tree, partial, seeds)
     with whole_or_not(folder / kernels) as partial:
@@ -296,12 +296,12 @@ def dump_tree(part: str, tree: Tree, before: Path, folder: Path, seeds: int, ker
 
 
 def say(text: str) -> None:
-    """Show that something goes on."""
+    """Report progress."""
     print(text, file=sys.stderr, flush=True)
 
 
 def report(part: str, before: Path, after: Path, shown: int, kernels: str) -> bool:
-    """Print what differs in a part; whether anything does."""
+    """Print the differences in one part and return whether there are any."""
     differs = False
     for kind in ("programs", kernels):
         if not (after / kind).exists():
@@ -320,7 +320,7 @@ def report(part: str, before: Path, after: Path, shown: int, kernels: str) -> bo
 
 
 def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line's."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("rev", help="the commit to compare with")
     parser.add_argument("--only", choices=PARTS, action="append", help="a part; may be repeated")
@@ -344,7 +344,7 @@ def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Build, dump and compare."""
+    """Build, dump and compare; return the exit status."""
     begin = time.monotonic()
     sha = git("rev-parse", "--verify", f"{options.rev}^{{commit}}")[:7]
     root, baselines = options.tree.resolve(), options.baselines.resolve()
@@ -381,7 +381,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return the exit status."""
+    """Run the command line and return the exit status."""
     try:
         return run(options_of(arguments))
     except Failure as failure:

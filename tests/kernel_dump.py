@@ -1,14 +1,15 @@
-"""Compile a corpus (kernel_corpus.py) with one revision of the compiler, and keep what it makes.
+"""Compiles a corpus (kernel_corpus.py) with one revision of the compiler and stores the output.
 
-Of each program that the Python package compiles, and each way, FOLDER/NAME.N.txt is written: the
-text of the program at stage `kernels`, the launch plan and the sources of its kernels, without
-source locations. If the program is refused, the file has the codes of the diagnostics, not their
-words. What texloom-opt makes of programs of one stage is in FOLDER/opt_STAGE_TARGET.N.txt, some
-programs in a file: the sources of each, then the texts of all that were reached, and the codes.
+For each program that the Python package compiles, and each way, the script writes
+FOLDER/NAME.N.txt: the text of the program at stage `kernels`, the launch plan and the kernel
+sources, without source locations. If the program is refused, the file has the codes of the
+diagnostics but not their messages. The output of texloom-opt for programs of one stage is in
+FOLDER/opt_STAGE_TARGET.N.txt, several programs per file: the sources of each, then the texts of all
+stages reached, and the codes.
 
 python tests/kernel_dump.py CORPUS FOLDER TEXLOOM_OPT SHARD SHARDS [--opt-only]
 
-With --opt-only everything is compiled by texloom-opt, and nothing needs the Python package.
+With --opt-only, texloom-opt compiles everything and the Python package is not needed.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ from pathlib import Path
 
 from kernel_corpus import HEAD, Program, Way, read
 
-LEGALIZE = "legalize"  # the pass of texloom-opt after which kernels are printed as OpenCL C
-LAST_STAGE = "kernels"  # to which `lower` leads
+LEGALIZE = "legalize"  # the texloom-opt pass after which kernels are printed as OpenCL C
+LAST_STAGE = "kernels"  # the stage that `lower` produces
 CODE = re.compile(r"\b(?:error|warning)\[(TL\d{4})\]")
 ROW = re.compile(r"^(\w+)\s+(\w+)\s*->\s*(\w+)\s", re.MULTILINE)
 PRINTED = re.compile(r"^// after ([\w.]+)\n", re.MULTILINE)
 MESSAGE = re.compile(r"^(?:error\[|warning\[|texloom-opt: |internal error)", re.MULTILINE)
 UNNAMED = re.compile(r"\W+")
 DIVIDER = "// -----\n"
-TOGETHER = 24  # programs of a process
-SECONDS = 1200  # that it may take, on a busy machine
+TOGETHER = 24  # programs per process
+SECONDS = 1200  # time limit of a process, on a busy machine
 
 
 def compiled_by_package(program: Program, way: Way) -> str:
-    """What the Python package makes of a schedule."""
+    """Return the output of the Python package for a schedule."""
     import texloom
 
     sections = []
@@ -56,7 +57,7 @@ def compiled_by_package(program: Program, way: Way) -> str:
 
 
 def plan_of(text: str) -> str:
-    """The first part of a program of kernels, without its head, which names the stage."""
+    """Return the first part of a program of kernels, without its head, which names the stage."""
     return text.partition("\n\n")[0].partition("\n")[2]
 
 
@@ -71,7 +72,7 @@ class Batch:
 
 
 def batches(programs: list[Program], *, opt_only: bool) -> list[Batch]:
-    """What is compiled by texloom-opt."""
+    """Group the programs that texloom-opt compiles."""
     groups: dict[tuple[str, str], list[Program]] = {}
     for program in programs:
         head = HEAD.search(program.text)
@@ -88,10 +89,10 @@ def batches(programs: list[Program], *, opt_only: bool) -> list[Batch]:
 
 
 def compiled_by_opt(batch: Batch, opt: str) -> str:
-    """What texloom-opt makes of programs of one stage, by all passes that are left to run."""
+    """Return texloom-opt's output for programs of one stage, after all remaining passes."""
     groups = passes_from(batch.stage, pass_list(opt))
     passes = [name for _, names in groups for name in names]
-    if passes:  # else they are legal already
+    if passes:  # otherwise they are legalized already
         passes.append(LEGALIZE)
     stages = {last_pass(names, pass_list(opt)): stage for stage, names in groups}
     texts = run_opt(opt, batch, passes, stages)
@@ -101,7 +102,7 @@ def compiled_by_opt(batch: Batch, opt: str) -> str:
 
 
 def last_pass(names: list[str], listed: str) -> str:
-    """The last pass that really runs: `lower` stands for all that lead to the last stage."""
+    """Return the last pass that runs; `lower` stands for all passes up to the last stage."""
     if names != ["lower"]:
         return names[-1]
     own = [name for name, _, after in ROW.findall(listed) if after == LAST_STAGE]
@@ -109,7 +110,7 @@ def last_pass(names: list[str], listed: str) -> str:
 
 
 def passes_from(stage: str, listed: str) -> list[tuple[str, list[str]]]:
-    """The stages up to that of kernels, each with the passes that lead there, or run in it."""
+    """Return the stages up to `kernels`, each with the passes that lead to it or run in it."""
     if stage == "te":
         return [(LAST_STAGE, ["lower"])]
     groups: dict[str, list[str]] = {}
@@ -122,7 +123,7 @@ def passes_from(stage: str, listed: str) -> list[tuple[str, list[str]]]:
 
 @cache
 def pass_list(opt: str) -> str:
-    """What --list-passes prints."""
+    """Return the output of --list-passes."""
     listed = subprocess.run([opt, "--list-passes"], check=True, capture_output=True, text=True)
     return listed.stdout
 
@@ -130,7 +131,7 @@ def pass_list(opt: str) -> str:
 def run_opt(
     opt: str, batch: Batch, passes: list[str], stages: dict[str, str]
 ) -> list[tuple[str, str]]:
-    """The OpenCL C of each program; the texts of all programs after some passes, and codes."""
+    """Return the OpenCL C of each program, then their texts after some passes with the codes."""
     command = [opt, "-", "--emit=opencl", "--split-input-file", f"--pass={','.join(passes)}"]
     if stages:
         command.append(f"--print-after={','.join(stages)}")
@@ -145,7 +146,7 @@ def run_opt(
         return [("not done", f"after {SECONDS} seconds")]
     parts = done.stdout.decode(errors="replace").split(DIVIDER)
     count = len(batch.programs)
-    if count > 1 and (done.returncode not in (0, 1) or len(parts) != count):  # ended early
+    if count > 1 and (done.returncode not in (0, 1) or len(parts) != count):  # it ended early
         each = (replace(batch, programs=(program,)) for program in batch.programs)
         return [section for one in each for section in run_opt(opt, one, passes, stages)]
     sections = [(program.name, part) for program, part in zip(batch.programs, parts, strict=True)]
@@ -154,7 +155,7 @@ def run_opt(
 
 
 def without_words(told: str, stages: dict[str, str]) -> str:
-    """What --print-after prints, by stage, and the codes of diagnostics in between."""
+    """Return the output of --print-after by stage, with only the codes of the diagnostics."""
     first, *parts = PRINTED.split(told)
     lines = [*CODE.findall(first)]
     for name, text in zip(parts[::2], parts[1::2], strict=True):
@@ -164,19 +165,19 @@ def without_words(told: str, stages: dict[str, str]) -> str:
 
 
 def in_words_of(opt: str, text: str) -> str:
-    """The program with the name of the last stage as this revision spells it."""
+    """Return the program with the last stage's name as this revision spells it."""
     spelled = "legalized" if re.search(r"-> legalized\b", pass_list(opt)) else "legalised"
     return re.sub(r"(\bstage=)legali[sz]ed\b", rf"\1{spelled}", text)
 
 
 def ways_of_opt(program: Program) -> list[Way]:
-    """Ways for texloom-opt alone: it makes the same of a schedule, but has no tests of indices."""
+    """Return the ways for texloom-opt alone, which inserts no index checks."""
     ways = [Way("opt", target=way.target) for way in program.ways if not way.checked]
     return list(dict.fromkeys(ways))
 
 
 def text_of(sections: list[tuple[str, str]]) -> str:
-    """One file with a line in front of each section."""
+    """Join sections into one text, with a heading line before each."""
     return "".join(f"==== {name}\n{text.rstrip()}\n" for name, text in sections)
 
 
@@ -188,7 +189,7 @@ def main() -> None:
     programs = read(Path(corpus))
     own = slice(int(shard), None, int(shards))
     for batch in batches(programs, opt_only=opt_only)[own]:
-        print(batch.name, flush=True)  # the last line names what crashed
+        print(batch.name, flush=True)  # so that the last line names the program that crashed
         keep(Path(folder), batch.name, compiled_by_opt(batch, opt))
     for program in [] if opt_only else programs[own]:
         print(program.name, flush=True)

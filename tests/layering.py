@@ -1,16 +1,17 @@
 """Checks that #includes and imports run one way: between libraries, between rooms, between files.
 
-A *library* is a folder of src/ (and python/core, each folder of apps/, python/texloom). It may use
-what stands before it in the pipeline. src/runtime, which ships without the compiler, may use
-src/support alone; src/compile joins the two.
+A *library* is a folder of src/, python/core, a folder of apps/, or python/texloom. It may use the
+libraries before it in the pipeline. src/runtime, which ships without the compiler, may use only
+src/support; src/compile joins the two.
 
-A *room* is a folder below a library; a file (a .h with its .cc, a Python module) that lies in the
-library's folder itself is a room of its own. ROOMS says for some libraries which of their rooms may
-use which. Everywhere rooms may use each other in one direction: no circle, neither among rooms nor
-among files. No folder holds over 30 source files of its own.
+A *room* is a folder below a library; a file directly in the library's folder (a .h with its .cc, or
+a Python module) is a room of its own. For some libraries, ROOMS says which rooms may use which. In
+every library the uses run in one direction: there is no circle among rooms or among files. No
+folder directly contains more than 30 source files.
 
-The CMake targets say a part of this, but all share one include root, so that an #include in the
-wrong direction would still compile. KNOWN lists what is violated today; each entry must still be.
+The CMake targets enforce part of this, but they share one include root, so an #include in the wrong
+direction would still compile. KNOWN lists today's violations; an entry that no longer occurs is an
+error.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ ROOT = Path(__file__).resolve().parent.parent
 PIPELINE = ("support", "ir", "schedule", "lower", "codegen", "validation")
 MAY_INCLUDE = {folder: PIPELINE[: i + 1] for i, folder in enumerate(PIPELINE)}
 MAY_INCLUDE["runtime"] = ("support", "runtime")
-# Where what was compiled becomes what is run.
+# src/compile turns compiler output into runtime objects.
 MAY_INCLUDE["compile"] = (*PIPELINE, "runtime", "compile")
 
-# The rooms that a room may use, itself aside, where a circle is not all that is forbidden: backends
-# know what they share and not each other, drivers likewise. `*` is any one room.
+# The rooms that a room may use besides itself, if more than circles is forbidden. `*` matches any
+# one room. Backends use the shared rooms but not each other.
 ROOMS = {
     "src/codegen/c": ("src/codegen/legalize",),
     "src/codegen/legalize": (),
@@ -40,7 +41,10 @@ ROOMS = {
     "src/codegen/*": ("src/codegen/legalize", "src/codegen/c"),
 }
 
-# Libraries of others that only one place may know.
+# Folders whose subfolders must not use each other.
+APART = ("src/runtime/drivers",)
+
+# External libraries that only one place may include.
 ONLY_IN = {
     "CL/": "src/runtime/drivers/opencl/",
     "pybind11/": "(python/core alone)",
@@ -49,7 +53,7 @@ ONLY_IN = {
 
 MAX_FILES = 30  # in one folder
 
-# What is not as it should be yet, as it is printed. To be emptied.
+# Known violations, as they are printed. The goal is an empty set.
 KNOWN = {
     "rooms in a circle: src/ir/buffer -> src/ir/expr -> src/ir/buffer",
     "rooms in a circle: src/ir/tensor -> src/ir/expr -> src/ir/tensor",
@@ -63,7 +67,7 @@ SUFFIXES = (".cc", ".h", ".def", ".py")
 
 @dataclass(frozen=True)
 class Use:
-    """One #include or import of one of our files by another."""
+    """An #include or import of one of our files by another."""
 
     file: str  # relative to the root
     line: int
@@ -71,12 +75,12 @@ class Use:
 
 
 def library_of(file: str) -> str:
-    """Return the folder of the library that a file is of: src/ir, python/core, apps/texloom-opt."""
+    """Return the folder of the library that owns a file: src/ir, python/core, apps/texloom-opt."""
     return "/".join(file.split("/")[:2])
 
 
 def room_of(file: str) -> str:
-    """Return a folder, or a path without its suffix for a file in a library's own folder."""
+    """Return the room of a file: its folder, or its path without suffix in a library."""
     path = PurePosixPath(file)
     if str(path.parent) == library_of(file):
         return str(path.with_suffix(""))
@@ -97,7 +101,7 @@ def sources(root: Path) -> list[str]:
 
 
 def included(root: Path, file: str, quoted: str) -> str | None:
-    """Return our file that an #include names: below src/, from the root, or below python/."""
+    """Return our file that an #include names: relative to src/, the root, or python/."""
     bases = ("src", "") if file.startswith("apps/") else ("src",)
     if file.startswith("python/"):
         bases = ("src", "python")
@@ -109,7 +113,7 @@ def included(root: Path, file: str, quoted: str) -> str | None:
 
 
 def wrong_header(file: str, system: str) -> str | None:
-    """Say where a header of others belongs, if not into this file of src/."""
+    """Say where an external header belongs if this file of src/ may not include it."""
     for prefix, place in ONLY_IN.items():
         if system.startswith(prefix) and not file.startswith(place):
             return f"<{system}> belongs in {place}, not here"
@@ -117,7 +121,7 @@ def wrong_header(file: str, system: str) -> str | None:
 
 
 def wrong_library(file: str, quoted: str) -> str | None:
-    """Say why a file of src/ may not include what lies in another library."""
+    """Say why a file of src/ may not include a file of another library."""
     here, there = file.split("/")[1], quoted.split("/")[0]
     allowed = MAY_INCLUDE.get(here)
     if allowed is None:
@@ -128,7 +132,7 @@ def wrong_library(file: str, quoted: str) -> str | None:
 
 
 def cxx_uses(root: Path, file: str, messages: list[str]) -> Iterator[Use]:
-    """Yield the #includes of our files; `messages` takes what is wrong with each by itself."""
+    """Yield the #includes of our files; append each violation to `messages`."""
     in_src = file.startswith("src/")
     for number, line in enumerate((root / file).read_text().splitlines(), 1):
         match = INCLUDE.match(line)
@@ -151,7 +155,7 @@ def cxx_uses(root: Path, file: str, messages: list[str]) -> Iterator[Use]:
 
 
 def module_file(root: Path, name: str) -> str | None:
-    """Return the file of a module, named with dots, below python/."""
+    """Return the file of a module below python/, given its dotted name."""
     for path in (f"python/{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py")):
         if (root / path).is_file():
             return path
@@ -159,7 +163,7 @@ def module_file(root: Path, name: str) -> str | None:
 
 
 def run_time_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes but those that only a type checker sees."""
+    """Yield all nodes except those that only a type checker sees."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
             continue
@@ -168,7 +172,7 @@ def run_time_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def imported_names(file: str, node: ast.AST) -> list[tuple[str, str | None]]:
-    """Return what an import names: (module, attribute or submodule)."""
+    """Return the names that an import statement names: (module, attribute or submodule)."""
     if isinstance(node, ast.Import):
         return [(alias.name, None) for alias in node.names]
     if not isinstance(node, ast.ImportFrom):
@@ -180,7 +184,7 @@ def imported_names(file: str, node: ast.AST) -> list[tuple[str, str | None]]:
 
 
 def python_uses(root: Path, file: str) -> Iterator[Use]:
-    """Yield the imports of our modules, those inside functions too."""
+    """Yield the imports of our modules, including those inside functions."""
     for node in run_time_nodes(ast.parse((root / file).read_text())):
         for module, name in imported_names(file, node):
             if name == "_core":  # the extension module, which imports nothing of ours
@@ -194,8 +198,14 @@ def python_uses(root: Path, file: str) -> Iterator[Use]:
 # --- Rooms and circles ----------------------------------------------------------------------------
 
 
+def subfolder(folder: str, file: str) -> str | None:
+    """Return the name of the subfolder that contains the file, if there is one."""
+    rest = file.removeprefix(f"{folder}/").split("/")
+    return rest[0] if file.startswith(f"{folder}/") and len(rest) > 1 else None
+
+
 def wrong_room(use: Use) -> str | None:
-    """Say why a room may not use another one of its library."""
+    """Say why a room may not use another room of its library."""
     here, there = room_of(use.file), room_of(use.target)
     if here == there or library_of(use.file) != library_of(use.target):
         return None
@@ -205,11 +215,15 @@ def wrong_room(use: Use) -> str | None:
                 return None
             words = ", ".join(allowed) or "no other room"
             return f"{here} must not use {use.target}: of its library it may use {words}"
+    for folder in APART:
+        mine, other = (subfolder(folder, file) for file in (use.file, use.target))
+        if mine and other and mine != other:
+            return f"{folder}/{mine} must not use {use.target}: {other} is another of {folder}"
     return None
 
 
 def circles(edges: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a shortest circle of each group of nodes that reach each other, as `a -> b -> a`."""
+    """Return a shortest circle of each strongly connected group of nodes, as `a -> b -> a`."""
     graph: dict[str, set[str]] = defaultdict(set)
     for here, there in edges:
         if here != there:
@@ -249,7 +263,7 @@ def full_folders(files: list[str]) -> list[str]:
 
 
 def check(root: Path) -> list[str]:
-    """Return a message for each thing below `root` that is not as it should be."""
+    """Return a message for each violation below `root`."""
     messages: list[str] = []
     files = sources(root)
     uses: list[Use] = []

@@ -1,12 +1,12 @@
-"""Changes one line of src/ at random, rebuilds, runs the tests, and counts what they notice.
+"""Changes one line of src/ at random, rebuilds, runs the tests, and counts the changes they notice.
 
-That number, not the number of tests, says whether the tests are good. The same seed and sources
-give the same mutants. Works on copies below build/mutants, so that the checkout stays as it is. A
-change that does not compile is drawn again; one that makes a test hang counts as noticed.
+That count, not the number of tests, shows how good the tests are. The same seed and sources give
+the same mutants. The script works on copies below build/mutants, so the checkout is unchanged. A
+change that does not compile is replaced by another; one that makes a test hang counts as noticed.
 
     .venv/bin/python tests/mutants.py --count 50 --seed 1
     .venv/bin/python tests/mutants.py --count 20 --seed 7 --paths src/ir/layout/layout.cc src/lower
-    .venv/bin/python tests/mutants.py --runtime  # of src/runtime, which is built alone
+    .venv/bin/python tests/mutants.py --runtime  # src/runtime only, built without the compiler
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from mutation import Mutation
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "mutants"
-MEMORY_LIMIT = 12 << 30  # bytes of address space: a mutant may allocate for ever
+MEMORY_LIMIT = 12 << 30  # bytes of address space: a mutant may allocate without end
 BUILD_LIMIT = 1200.0  # seconds
 
 SURVIVED = "SURVIVED"
@@ -40,11 +40,11 @@ NO_COMPILE = "did not compile"
 
 
 class Interrupted(Exception):
-    """The user pressed Ctrl-C: what runs was killed."""
+    """The user pressed Ctrl-C; the running commands were killed."""
 
 
 class Processes:
-    """Runs commands, and can kill all that run, with their children, from another thread."""
+    """Runs commands, and can kill all of them with their children from another thread."""
 
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[str]] = set()
@@ -54,7 +54,7 @@ class Processes:
     def run(
         self, command: list[str], cwd: Path, env: dict[str, str], limit: float
     ) -> tuple[int, str]:
-        """Return the exit status (124 after `limit` seconds) and what was printed."""
+        """Return the exit status (124 after `limit` seconds) and the output."""
         with self._lock:
             if self._stopped:
                 raise Interrupted
@@ -85,7 +85,7 @@ class Processes:
         return status, output
 
     def stop(self) -> None:
-        """Kill what runs; what would be started from now on raises Interrupted."""
+        """Kill all running commands; later calls of `run` raise Interrupted."""
         with self._lock:
             self._stopped = True
             for process in self._running:
@@ -103,7 +103,7 @@ def kill_group(process: subprocess.Popen[str]) -> None:
 
 
 class Copy:
-    """A copy of the checkout with a build folder of its own."""
+    """A copy of the checkout with its own build folder."""
 
     def __init__(self, number: int, processes: Processes, runtime_alone: bool) -> None:
         self.runtime_alone = runtime_alone
@@ -113,12 +113,12 @@ class Copy:
         self.limits: dict[str, float] = {}  # seconds, by test
         self._processes = processes
         self._env = os.environ | {
-            # Both copies, and a mutant that is taken back, share what ccache knows.
+            # The copies share ccache entries, also once a mutant is reverted.
             "CCACHE_BASEDIR": str(self.folder),
             "CCACHE_NOHASHDIR": "1",
-            # Comes before the checkout that .venv points to.
+            # This path precedes the checkout that .venv points to.
             "PYTHONPATH": str(self.folder / "python"),
-            # A kernel compiled before the change must not stand in for the one after it.
+            # A kernel compiled before the change must not be reused after it.
             "TEXLOOM_CACHE_DIR": str(self.build / "kernel-cache"),
             "GTEST_FAIL_FAST": "1",
             "GTEST_BRIEF": "1",
@@ -128,7 +128,7 @@ class Copy:
         return self._processes.run(list(command), self.folder, self._env, limit)
 
     def synchronise(self) -> None:
-        """Make the copy's files those of the checkout; equal files keep their time."""
+        """Copy the checkout's files to the copy; equal files keep their modification time."""
         listing = subprocess.run(
             ["git", "ls-files", "-co", "--exclude-standard", "-z"],
             cwd=ROOT,
@@ -162,13 +162,13 @@ class Copy:
                 raise RuntimeError(f"{' '.join(command)} failed:\n{output[-6000:]}")
 
     def cxx_tests(self) -> dict[str, str]:
-        """Return the names of the C++ tests, with the target of each: the program that it runs."""
+        """Return the names of the C++ tests, each with its build target."""
         _, output = self.run("ctest", "--test-dir", str(self.build), "--show-only=json-v1")
         tests = json.loads(output)["tests"]
         return {test["name"]: Path(test["command"][0]).name for test in tests}
 
     def cxx(self, name: str) -> tuple[int, str]:
-        """Run one of the C++ tests."""
+        """Run one C++ test."""
         return self.run(
             *("ctest", "--test-dir", str(self.build), "--output-on-failure", "-R", f"^{name}$"),
             limit=self.limits.get(name, 1200),
@@ -181,7 +181,7 @@ class Copy:
         return self.run(str(lit), *options, "tests/lit", limit=self.limits.get("lit", 1200))
 
     def pytest(self) -> tuple[int, str]:
-        """Run the Python tests of ./dev test."""
+        """Run the Python tests that ./dev test runs."""
         options = ("-x", "-q", "-p", "no:cacheprovider", "-m", "not nightly")
         return self.run(
             *(sys.executable, "-m", "pytest", *options, "tests/python"),
@@ -189,11 +189,12 @@ class Copy:
         )
 
     def notices(self, name: str) -> tuple[int, str]:
-        """Run one of the tests, by the name that it has in `targets`."""
+        """Run one test, given its name in `targets`."""
         return {"lit": self.lit, "pytest": self.pytest}.get(name, lambda: self.cxx(name))()
 
     def baseline(self) -> None:
-        """Run all tests once on the unchanged sources: they must pass; sets the time limits."""
+        """Run all tests once on the unchanged sources, where they must pass, and set the time
+        limits."""
         self.targets = self.cxx_tests()
         if not self.runtime_alone:
             self.targets |= {"lit": "texloom-opt", "pytest": "_core"}
@@ -208,7 +209,7 @@ class Copy:
             self.limits[name] = 15 + 5 * (time.monotonic() - begin)
 
     def verdict(self, change: Mutation) -> str:
-        """Apply one change, find out who notices it, and take it back."""
+        """Apply one change, find the test that notices it, and revert it."""
         file = self.folder / change.path
         original = file.read_text()
         file.write_text(change.apply(original))
@@ -219,7 +220,7 @@ class Copy:
             file.write_text(original)
 
     def _verdict(self, change: Mutation) -> str:
-        # The changed folder's own tests first: the likeliest to notice, and the quickest to build.
+        # The changed folder's own tests run first: they likely notice it and build fastest.
         own = change.path.split("/")[1]
         last = ("lit", "pytest")
         for name in sorted(self.targets, key=lambda n: (n in last, n == "pytest", n != own)):
@@ -236,7 +237,7 @@ class Copy:
 
 @dataclass
 class Result:
-    """What came of one mutant."""
+    """The outcome of one mutant."""
 
     mutation: Mutation
     verdict: str
@@ -248,7 +249,7 @@ class Result:
 
 
 class Campaign:
-    """Hands the drawn mutants to the copies until `count` that compile were judged."""
+    """Distributes the drawn mutants to the copies until `count` compiling ones are judged."""
 
     def __init__(self, chosen: list[Mutation], count: int, copies: list[Copy]) -> None:
         self._chosen = iter(chosen)
@@ -269,16 +270,17 @@ class Campaign:
             self._copies.put(copy)
 
     def judged(self) -> int:
-        """Return how many mutants were judged that compiled."""
+        """Return how many compiling mutants were judged."""
         return sum(result.counts for result in self.results)
 
     def run(self, processes: Processes) -> None:
-        """Judge mutants; Ctrl-C raises KeyboardInterrupt and leaves the results so far."""
+        """Judge mutants; on Ctrl-C raise KeyboardInterrupt and keep the results so far."""
         with ThreadPoolExecutor(self._workers) as pool:
             running: set[Future[Result]] = set()
             try:
                 while True:
-                    # Never more than may still count: so the seed alone gives the set of mutants.
+                    # Start no more than may still count, so that the seed alone determines the set
+                    # of mutants.
                     while len(running) < min(self._workers, self._count - self.judged()):
                         change = next(self._chosen, None)
                         if change is None:
@@ -307,7 +309,7 @@ class Campaign:
 
 
 def summarise(results: list[Result], args: argparse.Namespace) -> int:
-    """Print the survivors and the share that was noticed; write the report."""
+    """Print the survivors and the share of noticed mutants; write the report."""
     counted = [result for result in results if result.counts]
     survivors = [result for result in counted if result.verdict == SURVIVED]
     noticed = len(counted) - len(survivors)
@@ -338,7 +340,7 @@ def summarise(results: list[Result], args: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    """Run the campaign; the exit status says whether enough mutants were noticed."""
+    """Run the campaign; the exit status tells whether enough mutants were noticed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,8 +1,8 @@
-"""Finds the places of C++ sources where one small change should be noticed by a test.
+"""Finds the places in C++ sources where a test should notice one small change.
 
-Works on clang-formatted text: binary operators have spaces, template brackets have none. Comments,
-strings, preprocessor lines, checks and diagnostics are blanked first, and only the bodies of
-functions are looked at.
+The text must be clang-formatted: binary operators have spaces, template brackets have none.
+Comments, strings, preprocessor lines, checks and diagnostics are blanked first, and only function
+bodies are searched.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# Calls that only check or describe: what they say is not behaviour.
+# Calls that only check or describe: their text is not behavior.
 DIAGNOSTIC = re.compile(
     r"\b(?:TL_\w*CHECK\w*|TL_UNREACHABLE|static_assert|assert|fail|fail_with|make_error|"
     r"invalid_argument|die_\w+)\s*\("
 )
-# Lines on which a change has no effect that a test could see: capacity, hashing, memory order.
+# Lines on which no test could see a change: capacity, hashing, memory order.
 INVISIBLE = re.compile(r"\.reserve\(|shrink_to_fit|hash|memory_order|std::array<|\bcase\b.*:$|#")
 
 TOKENS = re.compile(
@@ -33,7 +33,7 @@ TOKENS = re.compile(
 
 @dataclass(frozen=True)
 class Mutation:
-    """One change of one line: `before` and `after` are the whole lines, without the newline."""
+    """A change of one line: `before` and `after` are whole lines, without the newline."""
 
     path: str
     line: int
@@ -42,7 +42,7 @@ class Mutation:
     after: str
 
     def apply(self, text: str) -> str:
-        """Return `text` with the line changed, which must be as it was when it was drawn."""
+        """Return `text` with the line changed; the line must be the one that was drawn."""
         lines = text.split("\n")
         assert lines[self.line - 1] == self.before, f"{self.path}:{self.line} is another line now"
         lines[self.line - 1] = self.after
@@ -53,7 +53,7 @@ class Mutation:
 
 
 def blank(text: str) -> str:
-    """Return spaces for all but the newlines of `text`."""
+    """Return `text` with everything but its newlines replaced by spaces."""
     return re.sub(r"[^\n]", " ", text)
 
 
@@ -71,9 +71,10 @@ def closing(text: str, start: int) -> int:
 
 
 def mask(text: str) -> str:
-    """Return `text` at the same positions, but only the code that may be changed.
+    """Return `text` with everything but the code that may be changed blanked.
 
-    Literals of strings and characters keep their quotes, so that an argument stays an argument.
+    Positions stay the same. String and character literals keep their quotes, so that an argument
+    remains an argument.
     """
 
     def hide(match: re.Match[str]) -> str:
@@ -94,10 +95,10 @@ def mask(text: str) -> str:
 
 
 def bodies(text: str) -> list[bool]:
-    """Say for each character of masked text whether it lies in the body of a function."""
+    """Return, for each character of masked text, whether it is in a function body."""
     inside = [False] * len(text)
     stack: list[tuple[bool, int]] = []  # (is code, where the header before the brace began)
-    start = 0  # of the declaration that a brace would belong to
+    start = 0  # where the declaration of a possible brace begins
     for i, c in enumerate(text):
         code = bool(stack) and stack[-1][0]
         inside[i] = code
@@ -109,7 +110,7 @@ def bodies(text: str) -> list[bool]:
         elif c == "}":
             inside[i] = False
             begin = stack.pop()[1] if stack else 0
-            # An initialiser's brace belongs to the declaration that goes on behind it.
+            # An initializer's brace belongs to the declaration that continues after it.
             following = text[i + 1 : i + 200].lstrip()[:1]
             start = begin if following in {",", "{", ")", ";"} else i + 1
         elif c == ";":
@@ -122,7 +123,7 @@ Operator = Callable[[str], Iterator[Edit]]
 
 
 def swaps(table: dict[str, tuple[str, ...]], pattern: str) -> Operator:
-    """Return the operator that puts one of `table`'s values in the place of a key."""
+    """Return the operator that replaces a key of `table` by one of its values."""
     finder = re.compile(
         pattern % "|".join(re.escape(k) for k in sorted(table, key=len, reverse=True))
     )
@@ -177,7 +178,7 @@ def arguments(line: str, begin: int, end: int) -> list[tuple[int, int]]:
 
 LITERAL = re.compile(r'[0-9"].*|[A-Z]\w*::[A-Z]\w*')
 
-# Calls whose two arguments mean the same in either order.
+# Calls whose two arguments may be swapped without effect.
 COMMUTATIVE = {"min", "max", "swap", "gcd", "lcm", "if", "for", "while", "switch", "return"}
 
 
@@ -190,7 +191,7 @@ def swapped_arguments(line: str) -> Iterator[Edit]:
         for (a, b), (c, d) in zip(spans, spans[1:], strict=False):
             first, second = line[a:b].strip(), line[c:d].strip()
             alike = [bool(LITERAL.fullmatch(first)), bool(LITERAL.fullmatch(second))]
-            if alike[0] == alike[1]:  # else the types would rarely fit
+            if alike[0] == alike[1]:  # otherwise the types would rarely fit
                 yield a, d, f"{' ' if line[a] == ' ' else ''}{second}, {first}"
 
 
@@ -252,11 +253,11 @@ OPERATORS: dict[str, Operator] = {
 
 
 def mutations(path: str, text: str) -> Iterator[list[Mutation]]:
-    """Return for each line of one source that can be changed, all the ways to change it."""
+    """Return, for each line of one source that can be changed, all the ways to change it."""
     real, masked = text.split("\n"), mask(text).split("\n")
     previous = "{"
     for number, (line, code) in enumerate(zip(real, masked, strict=True), 1):
-        whole = previous.endswith((";", "{", "}", ":"))  # a statement begins with this line
+        whole = previous.endswith((";", "{", "}", ":"))  # whether a statement begins on this line
         previous = code.rstrip() or previous
         if not code.strip() or INVISIBLE.search(code):
             continue
@@ -265,7 +266,7 @@ def mutations(path: str, text: str) -> Iterator[list[Mutation]]:
             if name == "removed statement" and not whole:
                 continue
             for begin, end, other in operator(code):
-                # Text that an operator moves around comes from the real line, strings included.
+                # Text that an operator moves is copied from the real line, including strings.
                 moved = rewrite(line, code, begin, end, other)
                 after = line[:begin] + moved + line[end:]
                 if after != line:
@@ -275,7 +276,7 @@ def mutations(path: str, text: str) -> Iterator[list[Mutation]]:
 
 
 def rewrite(line: str, code: str, begin: int, end: int, other: str) -> str:
-    """Return `other`, made of masked text, with the real text of its parts put back."""
+    """Return `other`, made of masked text, with the real text of its parts restored."""
     if line[begin:end] == code[begin:end]:
         return other
     for (a, b), (c, d) in zip(
@@ -287,9 +288,9 @@ def rewrite(line: str, code: str, begin: int, end: int, other: str) -> str:
 
 
 def draw(root: Path, paths: list[str], seed: int) -> list[Mutation]:
-    """Return one mutation of every line that has some, in the random order that `seed` gives.
+    """Return one mutation of every mutable line, in the random order that `seed` gives.
 
-    Lines are drawn evenly; on a line first the operator is drawn, then the place.
+    Lines are drawn uniformly; on a line, first the operator is drawn, then the place.
     """
     lines: list[list[Mutation]] = []
     for file in sorted([*(root / "src").rglob("*.cc"), *(root / "src").rglob("*.h")]):

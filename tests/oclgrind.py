@@ -1,13 +1,13 @@
-"""Runs generated kernels under Oclgrind, which looks for data races and accesses outside buffers.
+"""Runs generated kernels under Oclgrind, which detects data races and out-of-bounds buffer
+accesses.
 
     .venv/bin/python tests/oclgrind.py --count 200
-    .venv/bin/python tests/oclgrind.py --seed 17      # one random program alone
+    .venv/bin/python tests/oclgrind.py --seed 17      # only one random program
 
-The kernels are those of tests/fuzz/generated_kernels.py: operators, then random programs. Each
-program also checks its own result. They are compiled without optimisation, so that the accesses
-are those of the source. Values that were never written are not looked for: Oclgrind takes whatever
-is read from an image for one. Nor does it see a write outside an image: build(..., checked=True)
-and the reference interpreter do.
+The kernels come from tests/fuzz/generated_kernels.py: operators, then random programs. Each program
+also checks its own result. Kernels are compiled without optimization, so that the accesses match
+the source. Uninitialized reads are not checked: Oclgrind treats every image read as one. Nor does
+it detect writes outside an image; build(..., checked=True) and the reference interpreter do.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DRIVER = Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Variables with which Oclgrind is the only OpenCL implementation, and logs to a file."""
+    """Return variables that make Oclgrind the only OpenCL implementation, logging to a file."""
     (folder / "oclgrind.icd").write_text(f"{DRIVER}\n")
     return {
         **os.environ,
@@ -37,9 +37,9 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def check_kernels(count: int, seed: int | None, log: Path) -> int:
-    """In a process with that environment; returns how many kernels were not clean.
+    """Return how many kernels were not clean; the process must have that environment.
 
-    Those of one random program where there is a seed.
+    With a seed, check only the kernels of that random program.
     """
     sys.path[:0] = [str(ROOT / "tests/fuzz"), str(ROOT / "python")]
     import generated_kernels
@@ -58,7 +58,7 @@ def check_kernels(count: int, seed: int | None, log: Path) -> int:
             except Exception as error:
                 problem = f"{error}\n"
         found = log.read_text()[before:] if log.exists() else ""
-        # The last program may have more kernels than are wanted.
+        # The last program may have more kernels than requested.
         new = min(len(kernels), count - done)
         done += new
         if problem or found.strip():

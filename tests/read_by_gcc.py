@@ -1,9 +1,9 @@
-"""Has GCC read every source of src/, apps/ and python/core, without compiling it.
+"""Checks every source of src/, apps/ and python/core with GCC, without generating code.
 
-Work on the sources is done by Clang with precompiled headers; users compile with GCC, without them.
-A source that does not include what it uses, or that GCC warns about, shows here.
+Developers build with Clang and precompiled headers; users build with GCC, without them. This check
+finds sources that do not include what they use, or that GCC warns about.
 
-    .venv/bin/python tests/read_by_gcc.py src/ir   # parts of paths; all sources when none is given
+    .venv/bin/python tests/read_by_gcc.py src/ir   # parts of paths; by default all sources
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FOLDERS = ("apps/", "src/", "python/core/")
 
 
 def read(entry: dict[str, str]) -> str:
-    """Return what GCC has to say about one entry of the database."""
+    """Return GCC's diagnostics for one entry of the database."""
     words = shlex.split(entry["command"])
     compiler = next(n for n, word in enumerate(words) if word.endswith("++"))
     command = [*words[compiler:], "-fsyntax-only"]
@@ -32,7 +32,7 @@ def read(entry: dict[str, str]) -> str:
 
 
 def main() -> int:
-    """Read all; the exit status says whether all are right."""
+    """Check all sources; the exit status tells whether all are clean."""
     parser = argparse.ArgumentParser(description="Have GCC read the sources.")
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--jobs", type=int, default=2)

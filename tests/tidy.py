@@ -1,9 +1,9 @@
 """Runs clang-tidy on the sources that are not known to be clean.
 
-A source that was clean leaves an empty file in build/tidy, named by a hash of its text, of our
-headers that it includes, of its flags and of the checks; the next run skips it. Comments and layout
-do not count, but for comments that turn a check off. Needs a configured build folder, nothing
-compiled: precompiled headers are left out of the flags.
+A clean source leaves an empty file in build/tidy, named by a hash of its text, of our headers that
+it includes, of its flags and of the checks; the next run skips it. Comments and layout do not
+count, except for comments that turn a check off. The script needs a configured build folder but no
+compiled files: precompiled headers are removed from the flags.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECKED = ("apps/", "src/", "python/core/")
-# <texloom/…> is one of ours, as programs of others spell it.
+# <texloom/…> is how external programs include our headers.
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"|<texloom/)([^">]+)', re.MULTILINE)
-# What may hold `//` or `/*` without being a comment, then comments.
+# Tokens that may contain `//` or `/*` without being a comment, then comments.
 TOKEN = re.compile(
     r'(?P<kept>R"(?P<end>[^()\s]*)\(.*?\)(?P=end)"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\')'
     r"|//[^\n]*|/\*.*?\*/",
@@ -33,7 +33,7 @@ WARNING = re.compile(r"^(/\S+?:\d+:\d+: (?:warning|error): .*)$", re.MULTILINE)
 
 
 def closure(file: Path, seen: set[Path]) -> set[Path]:
-    """Return `file` and all headers of this project that it includes, directly or not."""
+    """Return `file` and all headers of this project that it includes, directly or indirectly."""
     if file not in seen:
         seen.add(file)
         for name in INCLUDE.findall(file.read_text()):
@@ -45,18 +45,18 @@ def closure(file: Path, seen: set[Path]) -> set[Path]:
 
 
 def without_comments(text: str) -> str:
-    """Return what clang-tidy looks at: comments with NOLINT stay, layout does not."""
+    """Return the text that clang-tidy sees: NOLINT comments stay, layout does not."""
 
     def kept(match: re.Match[str]) -> str:
         return match[0] if match["kept"] or "NOLINT" in match[0] else " "
 
-    # A digit separator is no quote.
+    # A digit separator is not a quote.
     text = re.sub(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])", "", text)
     return " ".join(TOKEN.sub(kept, text).split())
 
 
 def key(file: Path, command: str, common: bytes) -> str:
-    """Hash what the result for one source depends on."""
+    """Hash everything that the result for one source depends on."""
     digest = hashlib.sha256(common + command.encode())
     for header in sorted(closure(file, set())):
         text = without_comments(header.read_text())
@@ -67,7 +67,7 @@ def key(file: Path, command: str, common: bytes) -> str:
 def run(tidy: str, database: Path, file: Path) -> subprocess.CompletedProcess[str]:
     """Check one source."""
     options = [
-        "-Wno-unknown-warning-option",  # the database may be GCC's
+        "-Wno-unknown-warning-option",  # the database may be from GCC
         "-Wno-deprecated-declarations",  # libstdc++'s own std::stable_sort, seen by clang
         "-Wshadow",
     ]
@@ -80,7 +80,7 @@ def run(tidy: str, database: Path, file: Path) -> subprocess.CompletedProcess[st
 
 
 def main() -> int:
-    """Check what is not known to be clean; the exit status says whether all of it is."""
+    """Check the sources that are not known to be clean; the exit status tells whether all are."""
     parser = argparse.ArgumentParser(description="Run clang-tidy on what changed.")
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--jobs", type=int, default=2)
@@ -105,7 +105,7 @@ def main() -> int:
         path = file.relative_to(ROOT).as_posix()
         if path.startswith(CHECKED) and file.is_file():
             keys[file] = key(file, entry["command"], common)
-    if not args.files:  # stamps of texts that are gone
+    if not args.files:  # remove stamps of sources that changed
         for stamp in stamps.iterdir():
             if stamp.name not in keys.values():
                 stamp.unlink()
@@ -132,7 +132,7 @@ def main() -> int:
                 (stamps / keys[file]).touch()
                 continue
             failed += 1
-            # One place in a header is reported once, not once for each source that includes it.
+            # Report a place in a header once, not once for each source that includes it.
             for part in re.split(
                 r"^(?=/\S+?:\d+:\d+: (?:warning|error): )", result.stdout, flags=re.M
             ):

@@ -58,7 +58,6 @@ lower::Lowering te_program(TeProgramDesc desc) {
   lowering.location = desc.location;
   lowering.target = std::move(desc.target);
   lowering.program.name = std::move(desc.name);
-  lowering.program.stage = ProgramStage::Te;
   std::vector<DeclaredArgument> declared;
   for (size_t i = 0; i < desc.arguments.size(); ++i) {
     if (const auto* symbol = std::get_if<Expr>(&desc.arguments[i])) {

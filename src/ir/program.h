@@ -95,15 +95,15 @@ struct Kernel {
 // argument. Extents may contain int32 symbols, which are then at most 2^30. Extents of parameters
 // are at least 1, and an array of symbolic extents has at most 2^30 elements: each call checks it.
 struct Program {
-  std::string name;
+  std::string name = {};
   ProgramStage stage = ProgramStage::Loops;
-  Exprs symbols;  // Vars; scalar parameters of the kernels that use them
-  std::vector<Buffer> params;
+  Exprs symbols = {};  // Vars; scalar parameters of the kernels that use them
+  std::vector<Buffer> params = {};
   // The loops, with a Nest for each future kernel. From stage Kernels on it is the launch plan:
   // allocations, loops and launches. A loop outside the nests launches its kernels in every
   // iteration.
-  Stmt body;
-  std::vector<Kernel> kernels;  // from stage Kernels on
+  Stmt body = {};
+  std::vector<Kernel> kernels = {};  // from stage Kernels on
   // Global memory that the call allocates for the kernels. It lives from the first statement of the
   // body that uses it until a Free. A list rather than nested allocations, because there may be as
   // many as there are stages. An Allocate in the body is memory that each iteration of a loop

@@ -51,7 +51,8 @@ struct Lowering {
   std::vector<SymbolArgument> symbol_arguments;  // among the arguments, ordered by position
   ir::Target target;
   SourceLocation location;  // of the call of lower or build
-  ir::Program program;      // empty until build_loops
+  // Empty, at stage Te, until build_loops.
+  ir::Program program = {.stage = ir::ProgramStage::Te};
   // The layouts of the caller's arrays, in the order of the arguments: those of the program's
   // parameters, but with the shape that transform_layout gave.
   std::vector<ir::Layout> array_layouts;

@@ -149,7 +149,6 @@ void prepare_schedule(Lowering& lowering) {
 
 Lowering lower_as_far_as_bound(Lowering lowering, PassObserver observer) {
   const std::span<const Pass> passes = kPipeline;
-  lowering.program.stage = Te;
   Lowering loops = lowered(passes.first(kLoopPasses), std::move(lowering), observer);
   return is_bound_throughout(loops.program) ? make_kernels(std::move(loops), observer) : loops;
 }
@@ -160,7 +159,6 @@ Lowering make_kernels(Lowering loops, PassObserver observer) {
 }
 
 Lowering lower(Lowering lowering, PassObserver observer) {
-  lowering.program.stage = Te;
   return lowered(kPipeline, std::move(lowering), observer);
 }
 

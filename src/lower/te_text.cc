@@ -238,7 +238,6 @@ class Parser {
     const Token first = reader_.next();
     lowering_.program.name = reader_.name("the name of the program").name;
     for (int i = 0; i < 3; ++i) reader_.next();  // stage=te
-    lowering_.program.stage = ProgramStage::Te;
     target();
     lowering_.location = reader_.location(reader_.line_of(first));
     schedule_.head();

@@ -184,7 +184,7 @@ def dtype_that_is_a_class() -> None:
     te.placeholder((4,), object, name="X")  # wrong
 
 
-@case("TL1005", says="no vectors")
+@case("TL1005", says="is a vector")
 def elements_that_are_vectors() -> None:
     te.placeholder((4,), "float32x4", name="X")  # wrong
 

@@ -271,7 +271,7 @@ def thread_tag_without_a_dimension() -> None:
     te.thread_axis("threadIdx")  # wrong
 
 
-@case("TL2006", says="a variable called 'threadIdx.x'")
+@case("TL2006", says="a variable is named 'threadIdx.x'")
 def variable_with_the_name_of_a_thread_index() -> None:
     te.var("threadIdx.x")  # wrong
 

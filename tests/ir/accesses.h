@@ -1,4 +1,4 @@
-// Buffers of one axis and flattened accesses to them, in few words.
+// Short constructors for one-dimensional buffers and flattened accesses to them.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace texloom::ir {
 
-// A buffer of the whole grid.
+// A buffer in global memory.
 inline Buffer global(std::string name, Type type, int64_t elements) {
   return make_buffer(std::move(name), type, {elements}, MemoryScope::Global);
 }
@@ -29,7 +29,7 @@ inline Expr ramp(const Expr& base, int lanes, int64_t stride = 1) {
 }
 inline Expr at(const Buffer& buffer, const Expr& index) { return make_load(buffer, {index}); }
 inline Expr at(const Buffer& buffer, int64_t index) { return at(buffer, make_int(index)); }
-// The consecutive elements from `base` on.
+// The `lanes` consecutive elements that start at `base`.
 inline Expr vector_at(const Buffer& buffer, const Expr& base, int lanes) {
   return at(buffer, ramp(base, lanes));
 }

@@ -20,7 +20,7 @@ class AccessesTest : public testing::Test {
   Stmt call = make_evaluate(make_foreign_call(kInt32, "f", false, {pointer}));
 };
 
-// "write A[i]", in the order of the calls.
+// All accesses, as "write A[i]", in the order of the calls.
 template <class Handle>
 std::vector<std::string> all(const Handle& handle) {
   std::vector<std::string> found;
@@ -40,7 +40,7 @@ TEST_F(AccessesTest, OfEveryNodeThatAccessesMemory) {
   EXPECT_THAT(all(i + 1), ElementsAre());
 }
 
-// A parent comes before its operands: an index that is read from memory.
+// A node is visited before its operands, here an index read from memory.
 TEST_F(AccessesTest, InTheOrderOfWalk) {
   EXPECT_THAT(all(at(a, at(b, i))), ElementsAre("read A[B[i]]", "read B[i]"));
 }

@@ -10,8 +10,8 @@
 namespace texloom::ir {
 namespace {
 
-// Expressions no two of which are equal: every kind, and for each kind one that differs in one
-// respect alone.
+// Expressions of every kind, no two of which are equal; some differ from another in one respect
+// only.
 std::vector<Expr> different(const Leaves& l) {
   const Buffer other_buffer = l.a->is_texture() ? l.t : make_buffer("A", kFloat32, {8, 16}, {});
   static const Buffer kBuffer = other_buffer;
@@ -113,7 +113,7 @@ TEST(Equal, ComparesStructure) {
   for (size_t i = 0; i < once.size(); ++i) {
     EXPECT_TRUE(equal(once[i], once[i]));
     for (size_t j = 0; j < again.size(); ++j) {
-      // The last of the samples that make a variable of their own is equal to nothing.
+      // The last sample makes its own variable, so it equals nothing else.
       const bool fresh_variable =
           to_string(once[i]) == "v.lane[i]" && !as<Lane>(once[i])->vector.same_as(l.v);
       EXPECT_EQ(equal(once[i], again[j]), i == j && !fresh_variable)
@@ -134,7 +134,7 @@ TEST(StructuralHash, AgreesWithEqual) {
   }
 }
 
-// Not a promise, but what makes hashing worth while: here all differ.
+// Distinct hashes are not guaranteed, but they make hashing worthwhile.
 TEST(StructuralHash, TellsExpressionsApart) {
   const Leaves l;
   const std::vector<Expr> all = expr_samples(l).size() > 1 ? different(l) : std::vector<Expr>();
@@ -144,7 +144,7 @@ TEST(StructuralHash, TellsExpressionsApart) {
       collisions += structural_hash(all[i]) == structural_hash(all[j]) ? 1 : 0;
     }
   }
-  // Tensors, reducers and axes are told apart by equal alone: one pair and six pairs.
+  // Only equal distinguishes tensors, reducers and axes: one pair and six pairs collide.
   EXPECT_LE(collisions, 7U);
 }
 
@@ -157,14 +157,14 @@ TEST(Equal, OfConstants) {
   EXPECT_TRUE(equal(make_bool(true), make_bool(true)));
 }
 
-// Two variables of one name are two variables.
+// Two variables with the same name are different variables.
 TEST(Equal, OfVariables) {
   const Expr x = make_var("x");
   EXPECT_TRUE(equal(x + 1, x + 1));
   EXPECT_FALSE(equal(x + 1, make_var("x") + 1));
 }
 
-// Those that are not pure have a value of their own each time; programs that make them are equal.
+// Each impure call has its own value; programs that contain such calls can be equal.
 TEST(Equal, OfForeignCalls) {
   const Leaves l;
   const auto call = [&](bool pure) { return make_foreign_call(kFloat32, "f", pure, {l.x}); };
@@ -181,7 +181,7 @@ Stmt loop_over(const Leaves& l, const Expr& v, const Expr& inner) {
   return make_for(v, l.n, LoopKind::Serial, make_if(l.p, make_store(l.a, {inner, l.j}, l.x)));
 }
 
-// What a statement defines need only correspond; what it uses from outside is what it is.
+// Definitions inside a statement only have to correspond; outside definitions must be the same.
 TEST(EqualStatements, UpToTheirOwnVariables) {
   const Leaves l;
   const Expr v = make_var("v"), w = make_var("w");
@@ -203,7 +203,7 @@ TEST(EqualStatements, OneVariableInTwoLoopsOrTwo) {
   EXPECT_EQ(structural_hash(once), structural_hash(twice));
 }
 
-// Two loops whose variables change places inside are not equal.
+// Two loop nests that swap their variables inside are not equal.
 TEST(EqualStatements, TellDefinedVariablesApart) {
   const Leaves l;
   const auto nest = [&](const Expr& outer, const Expr& inner, const Expr& row, const Expr& col) {
@@ -252,14 +252,14 @@ TEST(EqualStatements, EachFieldMatters) {
       EXPECT_EQ(equal(all[i], all[j]), i == j) << to_string(all[i]) << to_string(all[j]);
       EXPECT_EQ(structural_hash(all[i]) == structural_hash(all[j]),
                 equal(all[i], all[j]) ||
-                    // Of buffers that are defined inside only the places count.
+                    // Allocated buffers only have to correspond.
                     (as<Allocate>(all[i]) != nullptr && as<Allocate>(all[j]) != nullptr));
     }
   }
 }
 
-// A copy of a program, with variables and buffers of its own, equals it; one that differs in any
-// part does not.
+// A copy of a program with its own variables and buffers is equal to it; a program that differs in
+// any part is not.
 TEST(EqualPrograms, UpToWhatTheyDefine) {
   const auto program = [](int64_t extent, Access access, std::string name) {
     const Buffer x = make_buffer("X", kFloat32, {64}, MemoryScope::Global);
@@ -289,13 +289,13 @@ TEST(EqualPrograms, UpToWhatTheyDefine) {
   Program without = p;
   without.kernels.clear();
   EXPECT_FALSE(equal(p, without));
-  // As a program of stage te is.
+  // A program of stage te has no body.
   without.body = nullptr;
   EXPECT_TRUE(equal(without, without));
   EXPECT_FALSE(equal(without, p));
 }
 
-// Each reduction has axes and a reducer of its own.
+// Each reduction has its own axes and reducer.
 TEST(Equal, OfReductionsUpToTheirOwnVariables) {
   const Leaves l;
   const auto sum_of = [&](int64_t extent, const auto& body) {

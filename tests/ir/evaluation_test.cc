@@ -1,4 +1,4 @@
-// What is evaluated, and what may fail.
+// Tests which operands are always evaluated, and which expressions may fail.
 #include "ir/evaluation.h"
 
 #include <gtest/gtest.h>

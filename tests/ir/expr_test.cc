@@ -1,4 +1,4 @@
-// The make_ functions of expressions, but for those of binary operations (expr_fold_test.cc).
+// Tests the make_ functions of expressions, except those of binary operations (build/fold_test.cc).
 
 #include "ir/expr.h"
 
@@ -145,7 +145,8 @@ TEST(MakeCast, FoldsConstants) {
   EXPECT_TRUE(make_cast(kInt32, x).same_as(x));
 }
 
-// 2^60 + 2^36 + 1 lies above the middle of two floats; rounded to double first it lies on it.
+// 2^60 + 2^36 + 1 is above the midpoint of two floats; rounding to double first would give the
+// midpoint.
 TEST(MakeCast, RoundsOnce) {
   const int64_t value = (int64_t{1} << 60) + (int64_t{1} << 36) + 1;
   EXPECT_EQ(float_value(make_cast(kFloat32, make_int(value, kInt64))),
@@ -154,7 +155,7 @@ TEST(MakeCast, RoundsOnce) {
             std::ldexp(1.0, 53));
 }
 
-// What the compiler cannot compute exactly like the device is left to the device.
+// Conversions that the compiler cannot compute exactly as the device does are not folded.
 TEST(MakeCast, KeepsWhatItCannotFold) {
   const Type half = Type::f(16), bfloat = {TypeCode::BFloat, 16, 1};
   const std::vector<std::pair<Type, Expr>> rows = {
@@ -262,7 +263,7 @@ TEST(MakeLane, FoldsKnownLanes) {
     EXPECT_EQ(e->type, kFloat32);
   }
   EXPECT_NE(as<Lane>(make_lane(pack, l.i)), nullptr);
-  // Lanes that there are not stay, for the verifier.
+  // Lanes out of range stay; the verifier reports them.
   EXPECT_EQ(to_string(make_lane(pack, make_int(4))), to_string(pack) + ".lane[4]");
   EXPECT_EQ(to_string(make_lane(pack, make_int(-1))), to_string(pack) + ".lane[-1]");
 }
@@ -343,7 +344,7 @@ TEST(MakeTextureLoad, IsOneTexel) {
   EXPECT_THROW(make_texture_load_as(kFloat32, l.t, l.i, l.j), InternalError);
 }
 
-// A node without a place of its own has that of its first operand with one.
+// A node without its own location has that of its first operand with a known one.
 TEST(Locations, AreThoseOfTheOperands) {
   const Expr none = make_var("i"), here = make_var("i", kInt32, kHere);
   const Expr there = make_var("i", kInt32, kThere);
@@ -382,7 +383,7 @@ TEST(Depth, IsThatOfTheDeepestOperand) {
   EXPECT_EQ(make_pack({l.i, deep})->depth, 4);
 }
 
-// Shared parts count wherever they occur, up to what 32 bits hold.
+// A shared part counts at each use, saturating at 32 bits.
 TEST(Size, CountsAllParts) {
   const Leaves l;
   EXPECT_EQ(l.i->size, 1U);

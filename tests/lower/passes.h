@@ -31,7 +31,6 @@ inline Lowering lowering_of(const Te& te, std::vector<ir::Tensor> arguments) {
   for (const ir::Tensor& tensor : arguments) lowering.arguments.push_back({tensor, {}});
   lowering.location = schedule::testing::line(90);
   lowering.program.name = "main";
-  lowering.program.stage = ir::ProgramStage::Te;
   lowering.verify_each = true;
   return lowering;
 }
@@ -56,7 +55,6 @@ inline void expect_round_trip(const Lowering& lowering, ir::PrintOptions options
 // Runs the passes up to the named one. Checks that each program is read back from its text, and
 // that the text of the schedule is lowered to the same program.
 inline void run_to(Lowering& lowering, std::string_view last) {
-  lowering.program.stage = ir::ProgramStage::Te;
   expect_round_trip(lowering, {.locations = true});
   const Lowering first = lowering;
   for (const Pass& pass : pipeline()) {

@@ -91,10 +91,10 @@ TEST_F(Pipeline, TimesRows) {
   }
 }
 
-TEST_F(Pipeline, StartsAtTheBeginning) {
-  Lowering lowering = lowering_of(te, {a, b});
-  lowering.program.stage = ProgramStage::Flattened;
-  EXPECT_EQ(lower(std::move(lowering)).program.name, "main");
+TEST_F(Pipeline, LowersOnlySchedules) {
+  Lowering lowering = lower(lowering_of(te, {a, b}));
+  EXPECT_EQ(lowering.program.name, "main");
+  EXPECT_THROW(lower(std::move(lowering)), InternalError);
 }
 
 // Errors say where they were found.

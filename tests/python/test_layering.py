@@ -53,6 +53,15 @@ def test_backends_know_what_they_share_and_not_each_other(tmp_path, here, there,
     )
 
 
+@pytest.mark.parametrize(("there", "wrong"), [("opencl", False), ("host", True)])
+def test_drivers_do_not_use_each_other(tmp_path, there, wrong):
+    user, used = "src/runtime/drivers/opencl/memory/a.cc", f"runtime/drivers/{there}/api/x.h"
+    tree(tmp_path, {user: f'#include "{used}"\n', f"src/{used}": ""})
+    assert [m.split(" must not use ")[0] for m in layering.check(tmp_path)] == (
+        [f"{user}:1: src/runtime/drivers/opencl"] if wrong else []
+    )
+
+
 def test_circle_of_headers(tmp_path):
     tree(
         tmp_path,

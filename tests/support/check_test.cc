@@ -33,7 +33,7 @@ TEST(Check, ThrowsOnlyWhenTheConditionIsFalse) {
   EXPECT_THAT(message_of([&] { TL_CHECK(n == 2); }), testing::HasSubstr("check failed: n == 2 ("));
 }
 
-// A check may stand as the only statement of a branch.
+// A check may be the only statement of a branch.
 TEST(Check, IsOneStatement) {
   int reached = 0;
   if (reached == 1)

@@ -16,7 +16,7 @@ Diagnostic unknown_scope(SourceLocation where, Severity severity = Severity::Err
           {}};
 }
 
-// A file of four lines, the last without an end.
+// Writes a file of four lines, the last without a newline.
 std::string script() {
   const std::string path = testing::TempDir() + "texloom_script.py";
   std::ofstream(path) << "import texloom\n  \ts.cache_read(A, 'texure')  \n \t \nlast";
@@ -29,8 +29,7 @@ TEST(Codes, AreFourDigits) {
   EXPECT_EQ(code_text(static_cast<Code>(7)), "TL0007");
 }
 
-// The catalogue is in order and without gaps in meaning: each row has a number of its own, larger
-// than the one before, and a text.
+// The codes are in order: each row has a larger number than the row before, and a text.
 TEST(Codes, AreUniqueSortedAndDescribed) {
   const std::span<const CodeInfo> codes = all_codes();
   ASSERT_GE(codes.size(), 50U);
@@ -84,7 +83,7 @@ TEST(Render, LeavesOutALineItCannotShow) {
             "error[TL2001]: unknown scope 'texure'\n  help: use 'texture'");
 }
 
-// A column beyond the line, as a carriage return in the middle of one makes: at its end.
+// A column past the end of the line, as a carriage return inside it gives, is shown at its end.
 TEST(Render, ShowsAColumnBehindTheLine) {
   const std::string line(200, 'x');
   for (const int column : {1, 150, 200, 201, 260, 100'000}) {

@@ -1,4 +1,4 @@
-// The file that an internal error leaves.
+// Tests of the file that an internal error writes.
 #include "support/dump.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 namespace fs = std::filesystem;
 
-// A temporary directory of the test's own.
+// Gives each test a temporary directory.
 class Dump : public testing::Test {
  protected:
   void SetUp() override {
@@ -54,7 +54,7 @@ TEST_F(Dump, HoldsTheProgramAndHowItFailed) {
             "// it\n// failed\n// texloom-opt " + path + " --pass=p\nprogram p\n");
 }
 
-// The command can be pasted into a shell, whatever the folder is called.
+// The command can be pasted into a shell, whatever the folder's name.
 TEST_F(Dump, QuotesThePathInTheCommand) {
   const fs::path odd = folder_ / "a user's folder";
   fs::create_directory(odd);
@@ -63,7 +63,7 @@ TEST_F(Dump, QuotesThePathInTheCommand) {
               HasSubstr("texloom-opt '" + folder_.string() + "/a user'\\''s folder/texloom-"));
 }
 
-// Nobody's file is written over, and nobody else reads what may be a secret.
+// No existing file is overwritten, and only the owner may read the dump.
 TEST_F(Dump, IsAFileOfItsOwn) {
   dump("one");
   dump("other");
@@ -73,7 +73,7 @@ TEST_F(Dump, IsAFileOfItsOwn) {
   }
 }
 
-// Where there is no place for it, or no text, the error is what it was.
+// If the file cannot be written, or there is no text, the error stays as it was.
 TEST_F(Dump, DoesNotHideTheError) {
   const auto fails = []() -> std::string { throw InternalError("nor can it be printed"); };
   EXPECT_STREQ(with_dump(InternalError("it failed"), "", fails).what(), "it failed");

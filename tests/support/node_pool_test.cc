@@ -13,7 +13,7 @@
 namespace texloom {
 namespace {
 
-// Blocks in use at one time never overlap, of whatever size they are.
+// Blocks in use at the same time never overlap, whatever their sizes.
 TEST(NodePool, BlocksAreApart) {
   std::set<std::pair<uintptr_t, uintptr_t>> taken;
   std::vector<std::pair<void*, size_t>> blocks;
@@ -40,7 +40,7 @@ TEST(NodePool, BlocksAreApart) {
   for (const auto& [memory, bytes] : blocks) node_pool::release(memory, bytes);
 }
 
-// A node may be dropped by another thread than the one that made it, also after that one's end.
+// A thread may drop a node that another thread made, even after that thread has ended.
 TEST(NodePool, BlocksMoveBetweenThreads) {
   std::vector<void*> blocks;
   std::thread maker([&] {
@@ -62,7 +62,7 @@ struct Held : RefCounted {
   Ref<Held> next;
 };
 
-// Released by the destructor of a thread's variable, after those made later are gone.
+// The destructor of a thread_local variable releases nodes after younger variables are gone.
 TEST(NodePool, NodesOutliveTheListsOfTheirThread) {
   std::thread thread([] {
     thread_local Ref<Held> kept;

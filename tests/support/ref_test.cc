@@ -11,7 +11,7 @@
 namespace texloom {
 namespace {
 
-// Tells `dead` its number when it dies.
+// Appends its number to `dead` when it is destroyed.
 struct Link : RefCounted {
   Link(int n, std::vector<int>* log) : number(n), dead(log) {}
   ~Link() override {
@@ -110,7 +110,7 @@ TEST(Ref, AChainOfAMillionNodesIsFreed) {
   EXPECT_EQ(dead.back(), 0);
 }
 
-// Node 4 is shared, so that it dies when its last holder does, and once.
+// Node 4 is shared: it dies once, when its last owner does.
 TEST(Ref, SharedNodesDieOnce) {
   std::vector<int> dead;
   const auto make = [&](int n, const Ref<Link>& next, const Ref<Link>& other) {
@@ -131,7 +131,7 @@ TEST(Ref, SharedNodesDieOnce) {
   EXPECT_THAT(dead, testing::ElementsAre(1, 2, 3, 4));
 }
 
-// A later release works like the first one.
+// A later release works like the first.
 TEST(Ref, ReleasesOneAfterTheOther) {
   std::vector<int> dead;
   for (int i = 0; i < 3; ++i) {
@@ -158,7 +158,7 @@ TEST(Ref, HandlesAreSharedBetweenThreads) {
   EXPECT_THAT(dead, testing::ElementsAre(1));
 }
 
-// Handles in static objects are released after the thread's own objects are gone.
+// Handles in static objects are released after the thread_local objects are gone.
 TEST(RefDeathTest, StaticHandlesAreReleasedAtExit) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(

@@ -213,7 +213,7 @@ void bind_statements_of_builder(py::module_& m) {
     d.shape = schedule::extents_of(to_exprs(shape), name, where);
     d.scope = schedule::parse_storage(scope, "", Shape(), where).scope;
     if (d.scope.texture) {
-      fail(where, Code::BadExtern, "read a tensor that lies in a texture as an input",
+      fail(where, Code::BadExtern, "pass a tensor in a texture as an input instead",
            "a statement allocates '{}' in a texture", name);
     }
     d.location = where;

@@ -85,7 +85,7 @@ void check_place(const hal::Binding& binding, const BufferNode& param,
   if (there == declared) return;
   fail(where, Code::InexactImage,
        "make the array without image=, or declare the argument without exact_image=True",
-       "the argument '{}' is declared to fill an image of {} texels, but the array lies in one of "
+       "the argument '{}' is declared to fill an image of {} texels, but the array is in one of "
        "{}",
        param.name, hal::to_string(declared), hal::to_string(there));
 }

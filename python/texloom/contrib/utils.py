@@ -11,7 +11,7 @@ class TempDirectory(tempfile.TemporaryDirectory):
 
     @property
     def temp_dir(self) -> str:
-        """Where it is."""
+        """The path of the folder."""
         return self.name
 
     @property

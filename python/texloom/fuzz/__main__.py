@@ -133,7 +133,7 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("-v", "--verbose", action="store_true", help="print what was exercised")
     options = parser.parse_args(arguments)
     if options.count < 1 or options.jobs < 1 or not 0 <= options.device_share <= 1:
-        parser.error("--count and --jobs are positive, --device-share lies between 0 and 1")
+        parser.error("--count and --jobs must be positive, --device-share between 0 and 1")
     return options
 
 

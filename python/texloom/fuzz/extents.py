@@ -25,12 +25,12 @@ class Extent:
 
     @property
     def least(self) -> int:
-        """Of all calls."""
+        """The smallest value at any call."""
         return min(self.values)
 
     @property
     def most(self) -> int:
-        """Of all calls."""
+        """The largest value at any call."""
         return max(self.values)
 
     def __str__(self) -> str:

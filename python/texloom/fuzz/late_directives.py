@@ -29,7 +29,7 @@ class LateDirectives:
         self.script.features.add(name)
 
     def make(self) -> None:
-        """Of stages drawn at random."""
+        """Write directives for randomly chosen stages."""
         for stage in self.computation.stages:
             if stage.host is not None and self.rng.random() < 0.25:
                 self.double_buffer(stage)
@@ -50,7 +50,7 @@ class LateDirectives:
         """Split a loop to which others are attached; they move to its inner part."""
         free = stage.loops.free()
         hosted = [s for s in self.computation.stages if s.host is stage]
-        if any(s.tile for s in hosted):  # whose tiles have to stay whole
+        if any(s.tile for s in hosted):  # their tiles must stay whole
             return
         hosting = [s.enclosing[-1][1] for s in hosted]
         loops = [each for each in free if each in hosting]
@@ -76,7 +76,7 @@ class LateDirectives:
             self.feature("a store predicate of a reader")
 
     def double_buffer(self, stage: Stage) -> None:
-        """Unless the stage, or one inside it, would run ahead of a stage that it reads."""
+        """Write double_buffer, unless a stage would then run ahead of a stage that it reads."""
         inside = [stage] + [
             each
             for each in self.computation.stages
@@ -106,12 +106,12 @@ class LateDirectives:
             stage.ahead = True
             self.feature("pipeline")
             few = loop.extent is not None and loop.extent <= 6
-            if few and self.rng.random() < 0.4:  # whose last iterations fetch nothing
+            if few and self.rng.random() < 0.4:  # the last iterations fetch nothing
                 host.loops.annotate(loop, "unroll")
                 self.feature("pipeline of an unrolled loop")
 
     def unroll_automatically(self, stage: Stage) -> None:
-        """Loops of few steps, from one of its loops inwards."""
+        """Unroll loops of few steps, from a random loop of the stage inwards."""
         loop = self.rng.choice(stage.loops.loops)
         steps = self.rng.choice([1, 4, 16, 64])
         self.script.add(f's[{stage.var}].pragma({loop.name}, "auto_unroll_max_step", {steps})')

@@ -1,4 +1,4 @@
-"""A convolution with its arrays on a device: from NumPy arrays to NumPy arrays."""
+"""A convolution with its arrays on a device, applied to NumPy arrays."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Conv2dLayer:
         self.function(*self._inputs, self._output)
 
     def sync(self) -> None:
-        """Wait until it is computed."""
+        """Wait until the output is computed."""
         self._device.sync()
 
     def output(self) -> npt.NDArray[Any]:

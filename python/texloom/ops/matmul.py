@@ -29,7 +29,7 @@ class Tiles:
     thread : (int, int)
         Rows and columns of one thread, in groups of four.
     lanes : (int, int)
-        Threads of a warp along rows and columns, which take turns with these groups.
+        Threads of a warp along rows and columns; the groups are assigned to them in turn.
     swizzle : int
         Rows of blocks that run together, column by column, so that they share reads of both inputs
         in the device's cache. Must divide the number of rows of blocks.
@@ -55,7 +55,7 @@ class Tiles:
 DIRECT = Tiles((128, 128, 0), (8, 8), (16, 16), 1, 0, False)
 """Registers only: each thread reads its own inputs."""
 SHARED = replace(DIRECT, block=(128, 128, 8), fetch_ahead=1)
-"""Tiles in shared memory, the next one being fetched."""
+"""Tiles in shared memory, with the next tile fetched ahead."""
 WARPS = Tiles(swizzle=8)
 """Also with warp tiles, fragments loaded ahead, and a block order for the cache."""
 

@@ -1,4 +1,4 @@
-"""References for operators, by SciPy in float64, and error bounds for float32.
+"""SciPy references for operators in float64, and error bounds for float32.
 
 Requires SciPy; only the demonstration, the benchmarks and the tests import this module.
 """
@@ -46,7 +46,7 @@ def conv2d_nhwc_reference(
 ) -> Float64Array:
     """Convolve ``[N, H, W, I]`` with ``[KH, KW, I, O]`` in float64.
 
-    With weights ``[KH, KW, C]`` each channel has a filter of its own.
+    With weights ``[KH, KW, C]`` each channel has its own filter.
     """
     spread = ((0, 0), (padding, padding), (padding, padding), (0, 0))
     padded = np.pad(data.astype(np.float64), spread)

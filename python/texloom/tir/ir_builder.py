@@ -125,7 +125,7 @@ class IRBuilder:
         if not isinstance(stmt, Stmt):
             _refuse(
                 f"emit takes a statement, not a {type(stmt).__name__}",
-                "store the value somewhere: an expression alone has no effect",
+                "store the value somewhere: an expression by itself has no effect",
             )
         self._blocks[-1].append(stmt)
 

@@ -50,8 +50,8 @@ struct ExternalSemaphore {
 
 class Semaphore;
 
-// What a driver keeps for a semaphore of its device, so that its queues can wait and signal without
-// the host: a native timeline, or the events of commands. Calls come from any thread.
+// A driver's part of a semaphore of its device, which lets its queues wait and signal without the
+// host: a native timeline, or the events of commands. Calls may come from any thread.
 class SemaphoreBackend {
  public:
   virtual ~SemaphoreBackend() = default;

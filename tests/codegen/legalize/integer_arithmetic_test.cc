@@ -242,7 +242,6 @@ TEST(RangesOf, AxesLoopsAndLets) {
 
 // -- Run: compared with 64-bit arithmetic, cut to the type.
 
-int64_t wrapped(int64_t value, Type type) { return *int_value(ir::make_int(value, type)); }
 
 int64_t floor_div(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);

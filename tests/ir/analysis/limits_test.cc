@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// "need of have what" for each.
+// Each exceeded limit as "<need> of <have> <limit>".
 std::vector<std::string> excesses(const Kernel& kernel, const Target& target) {
   std::vector<std::string> texts;
   for (const Excess& e : exceeded_limits(kernel, target)) {
@@ -50,7 +50,7 @@ TEST(Limits, Threads) {
   EXPECT_THAT(excesses(k, {}), ElementsAre("1040 of 1024 threads in a block"));
   k.block = {1, 1, 65};
   EXPECT_THAT(excesses(k, {}), ElementsAre("65 of 64 threads along z"));
-  // More than an int64 counts.
+  // The product does not fit int64.
   k.block = {int64_t{1} << 40, int64_t{1} << 40, 1};
   EXPECT_THAT(excesses(k, {}), ElementsAre("9223372036854775807 of 1024 threads in a block"));
 }
@@ -69,7 +69,7 @@ TEST(Limits, ArraysAreAddedUp) {
               ElementsAre("262148 of 262144 bytes of local memory: p"));
 }
 
-// The threads of a block share what a processor's stack has.
+// The threads of a block share the stack of one processor.
 TEST(Limits, PrivateBytesOfManyThreads) {
   Kernel k = with_body({array("p", MemoryScope::Local, 512)});
   k.block = {1024, 1, 1};

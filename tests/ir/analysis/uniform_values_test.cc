@@ -1,4 +1,4 @@
-// On which values the threads of a block agree.
+// Tests which values are the same for all threads of a block.
 #include "ir/analysis/uniform_values.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 class UniformValuesTest : public ::testing::Test {
  protected:
-  // Whether threads may differ on it in a kernel of four threads with this body.
+  // Whether `e` may differ between threads in a kernel of four threads with this body.
   bool varies(const Expr& e, const Stmt& body = make_empty()) const {
     Kernel kernel;
     kernel.axes = {{{.block = true, .dim = 0}, bx, make_int(8)},
@@ -18,8 +18,7 @@ class UniformValuesTest : public ::testing::Test {
     kernel.body = body;
     return UniformValues(kernel).varies(e);
   }
-  // Whether what a thread has of its own, which the body stores, may be another value than the
-  // others have.
+  // Whether threads may hold different values in `own[0]`, local memory that the body stores to.
   bool own_varies(const Stmt& body) const { return varies(at(own, 0), body); }
   Stmt loop(const Expr& extent, const Stmt& body) const {
     return make_for(i, extent, LoopKind::Serial, body);
@@ -40,8 +39,7 @@ TEST_F(UniformValuesTest, IndicesOfThreadsVary) {
   EXPECT_FALSE(varies(make_int(3)));
 }
 
-// Memory in common holds one value for all, wherever it comes from; a thread's place in it is its
-// own.
+// A load from shared or global memory is uniform if its index is, whatever was stored there.
 TEST_F(UniformValuesTest, MemoryInCommon) {
   EXPECT_FALSE(varies(at(all, bx), put(all, tx, tx)));
   EXPECT_FALSE(varies(at(block, 0), put(block, tx, tx)));
@@ -52,17 +50,17 @@ TEST_F(UniformValuesTest, MemoryInCommon) {
 TEST_F(UniformValuesTest, Definitions) {
   EXPECT_TRUE(varies(v, make_let(v, tx, make_empty())));
   EXPECT_FALSE(varies(v, make_let(v, bx, make_empty())));
-  // By way of another one.
+  // Through another variable.
   EXPECT_TRUE(varies(w, make_let(v, tx + 1, make_let(w, v + 1, make_empty()))));
 }
 
-// Variables of loops are the same in each turn, but where some threads turn more often.
+// Loop variables are uniform unless the trip count differs between threads.
 TEST_F(UniformValuesTest, Loops) {
   EXPECT_FALSE(varies(i, loop(n, set_own(i))));
   EXPECT_TRUE(varies(i, loop(tx, set_own(i))));
 }
 
-// All threads store one value in one place, or they have values of their own.
+// Local memory is uniform if all threads store the same value at the same index.
 TEST_F(UniformValuesTest, OwnMemory) {
   EXPECT_FALSE(own_varies(make_empty()));
   EXPECT_FALSE(own_varies(set_own(bx)));
@@ -72,7 +70,7 @@ TEST_F(UniformValuesTest, OwnMemory) {
   EXPECT_TRUE(own_varies(make_seq({set_own(tx), set_own(bx)})));
 }
 
-// A store that some threads pass by leaves them with another value.
+// A store that only some threads execute makes the memory vary.
 TEST_F(UniformValuesTest, OwnMemoryUnderConditions) {
   EXPECT_FALSE(own_varies(make_if(bx < n, set_own(n))));
   EXPECT_TRUE(own_varies(make_if(tx < n, set_own(n))));
@@ -81,11 +79,11 @@ TEST_F(UniformValuesTest, OwnMemoryUnderConditions) {
   EXPECT_TRUE(own_varies(loop(tx, set_own(n))));
   EXPECT_FALSE(own_varies(make_while(at(all, 0) < n, set_own(n))));
   EXPECT_TRUE(own_varies(make_while(at(all, tx) < n, set_own(n))));
-  // Behind the condition they are together again.
+  // After the branch, all threads run again.
   EXPECT_FALSE(own_varies(make_seq({make_if(tx < n, put(all, tx, n)), set_own(n)})));
 }
 
-// A counter that each keeps for itself is one number, until one of them counts on.
+// A counter in local memory is uniform until only some threads increment it.
 TEST_F(UniformValuesTest, Counters) {
   const Expr count = at(own, 0);
   const Stmt step = set_own(count + 1);
@@ -94,12 +92,12 @@ TEST_F(UniformValuesTest, Counters) {
       make_seq({set_own(make_int(0)), make_while(count < n, make_if(tx < count, step))})));
 }
 
-// What varies at the end of a loop's body varies at its beginning.
+// A value that varies at the end of a loop body varies at its start.
 TEST_F(UniformValuesTest, AroundLoops) {
   const Stmt copy = put(other, make_int(0), at(own, 0));
   EXPECT_TRUE(varies(at(other, 0), loop(n, make_seq({copy, set_own(tx)}))));
   EXPECT_FALSE(varies(at(other, 0), loop(n, make_seq({copy, set_own(n)}))));
-  // As variables do, through memory.
+  // The same through a Let variable and memory.
   const Stmt defined = make_let(v, at(own, 0), put(other, make_int(0), v));
   EXPECT_TRUE(varies(v, loop(n, make_seq({defined, set_own(tx)}))));
 }
@@ -113,7 +111,7 @@ TEST_F(UniformValuesTest, VariablesOfAKernel) {
   EXPECT_EQ(values.varying(), (UniformValues::Variables{tx.get(), v.get()}));
 }
 
-// Before kernels are made their threads are loops; virtual threads are none.
+// Before kernels exist, thread loops define the threads; virtual threads are not threads.
 TEST_F(UniformValuesTest, Nests) {
   const Expr vx = make_var("vx");
   Stmt body = make_for(vx, make_int(2), LoopKind::Virtual, set_own(tx));

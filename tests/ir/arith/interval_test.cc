@@ -7,7 +7,7 @@
 
 namespace texloom::ir::arith {
 
-// Shown when a comparison fails.
+// Printed when a comparison fails.
 inline void PrintTo(const Interval& i, std::ostream* out) {  // NOLINT: GoogleTest's name
   *out << i.min << ".." << i.max;
 }
@@ -73,7 +73,7 @@ TEST(Interval, UnboundedEndsStayUnbounded) {
   EXPECT_EQ(below + above, all);
 }
 
-// Results that no int64 holds are unbounded.
+// Results that do not fit int64 are unbounded.
 TEST(Interval, OverflowIsUnbounded) {
   const Interval large{kNone - 1, kNone - 1};
   EXPECT_EQ(large + large, (Interval{kNone, kNone}));
@@ -122,10 +122,10 @@ TEST_F(BoundsTest, Operations) {
   EXPECT_EQ(of(floordiv(max(u, j), 2)), (Interval{0, kNone}));
   EXPECT_EQ(of(floordiv(min(u, j), 2)), (Interval{-kNone, 2}));
   EXPECT_EQ(of(floormod(u, 4)), (Interval{0, 3}));
-  // Between two multiples a remainder is as wide as its operand.
+  // Between two multiples of the divisor, the remainder has as many values as its operand.
   EXPECT_EQ(of(floormod(variable(5, 7), 4)), (Interval{1, 3}));
   EXPECT_EQ(of(floormod(variable(-3, -2), 4)), (Interval{1, 2}));
-  // Truncating division rounds to zero; its remainders have the sign of the dividend.
+  // Truncating division rounds toward zero; remainders have the sign of the dividend.
   EXPECT_EQ(binary(BinaryOp::Div, j, make_int(2)), (Interval{0, 2}));
   EXPECT_EQ(binary(BinaryOp::Mod, j, make_int(3)), (Interval{0, 2}));
   EXPECT_EQ(binary(BinaryOp::Mod, j, make_int(8)), (Interval{1, 5}));
@@ -138,7 +138,7 @@ TEST_F(BoundsTest, Operations) {
   EXPECT_EQ(binary(BinaryOp::Mod, variable(-9, -7), make_int(8)), (Interval{-7, 0}));
   EXPECT_EQ(binary(BinaryOp::Div, u, make_int(2)), Interval::everything());
   EXPECT_EQ(binary(BinaryOp::Mod, u, make_int(4)), (Interval{-3, 3}));
-  // Only by positive constants.
+  // Only positive constant divisors give bounds.
   for (const BinaryOp op : {BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::Div, BinaryOp::Mod}) {
     EXPECT_EQ(binary(op, j, make_int(-2)), Interval::everything());
     EXPECT_EQ(binary(op, j, make_int(0)), Interval::everything());
@@ -168,7 +168,7 @@ TEST_F(BoundsTest, Vectors) {
   EXPECT_EQ(of(make_pack({variable(3, 4), variable(5, 6)})), (Interval{3, 6}));
 }
 
-// A conversion keeps the interval when it keeps every value.
+// A cast keeps the interval if it keeps every value.
 TEST_F(BoundsTest, Casts) {
   const Expr i = variable(-3, 300), n = variable(0, 200), u = make_var("u");
   EXPECT_EQ(of(make_cast(kInt64, i)), (Interval{-3, 300}));
@@ -186,7 +186,7 @@ TEST_F(BoundsTest, Casts) {
   EXPECT_EQ(of(make_cast(Type::i(8), make_var("x", kFloat32))), (Interval{-128, 127}));
 }
 
-// Of values in memory only their type is known.
+// Only the type bounds a value loaded from memory.
 TEST_F(BoundsTest, Memory) {
   const auto load = [](Type type) {
     return make_load(make_buffer("A", type, {4}, MemoryScope::Global), {make_int(0)});
@@ -202,7 +202,7 @@ TEST_F(BoundsTest, Memory) {
   EXPECT_EQ(of(make_cast(kInt32, load(Type::u(8)))), (Interval{0, 255}));
 }
 
-// Narrow types wrap: the sum of two uint8 is a uint8.
+// Narrow types wrap: the sum of two uint8 values is a uint8.
 TEST_F(BoundsTest, NarrowTypesWrap) {
   const Expr byte =
       make_load(make_buffer("A", Type::u(8), {4}, MemoryScope::Global), {make_int(0)});
@@ -211,7 +211,7 @@ TEST_F(BoundsTest, NarrowTypesWrap) {
   EXPECT_EQ(of(floordiv(byte, 2) + 100), (Interval{100, 227}));
 }
 
-// So do 32 bits, where that is known; an open end says nothing of it.
+// Bounded 32-bit values wrap too; an unbounded end does not count as overflow.
 TEST_F(BoundsTest, Int32Wraps) {
   const Expr i = variable(0, 3), u = make_var("u"), n = variable(0, 3, Type::u(32));
   const Expr l = variable(0, 3, kInt64);

@@ -9,7 +9,7 @@
 
 namespace texloom::ir::arith {
 
-// Shown when a comparison fails.
+// Printed when a comparison fails.
 inline void PrintTo(const Modular& m, std::ostream* out) {  // NOLINT: GoogleTest's name
   *out << m.residue << " mod " << m.modulus;
 }
@@ -39,7 +39,7 @@ TEST(Modular, Arithmetic) {
   EXPECT_EQ(join(Modular::point(3), Modular::point(3)), Modular::point(3));
 }
 
-// Numbers that are too large to be kept say nothing, and overflow nowhere.
+// Numbers too large to represent give no information, and nothing overflows.
 TEST(Modular, LargeNumbers) {
   constexpr int64_t kLarge = std::numeric_limits<int64_t>::max() / 5;
   const Modular large = Modular::point(kLarge);
@@ -77,7 +77,7 @@ TEST_F(ModularTest, Expressions) {
   EXPECT_EQ(of(x + 1), Modular::everything());
 }
 
-// Truncating division says something where it divides, a remainder where nothing else is.
+// Truncating division gives information only if it is exact; its remainder always does.
 TEST_F(ModularTest, TruncatingDivision) {
   using Op = BinaryOp;
   EXPECT_EQ(of(binary(Op::Div, x * 12 + 6, 3)), Modular::of(4, 2));

@@ -1,4 +1,4 @@
-// Proofs that look into minima, choices and divisions.
+// Proofs about minima, selects and divisions.
 #include "ir/arith/order.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace texloom::ir::arith {
 namespace {
 
-// `t` is positive, `k` is not negative, `i` is from 0 to 7, nothing is known of `x`.
+// `t` is positive, `k` is nonnegative, `i` is from 0 to 7, and nothing is known about `x`.
 class OrderTest : public testing::Test {
  protected:
   OrderTest() {
@@ -56,14 +56,14 @@ TEST_F(OrderTest, DivisionsAndRemainders) {
   EXPECT_FALSE(positive(floormod(x, t)));
 }
 
-// The condition says which side is taken.
+// The condition says which side of the select is taken.
 TEST_F(OrderTest, Choices) {
   EXPECT_TRUE(before(make_select(x < t, x, t - 1)));
   EXPECT_FALSE(before(make_select(x < t, t - 1, x)));
   EXPECT_TRUE(before(make_select(x < t, x, make_int(0)) - i));
 }
 
-// Sums of what lies in memory may overflow.
+// Sums of values loaded from memory may overflow.
 TEST_F(OrderTest, ValuesOfMemory) {
   const Buffer memory = make_buffer("M", kInt32, {8}, MemoryScope::Global, {});
   const Expr value = make_load(memory, {i});

@@ -1,5 +1,5 @@
-// What must hold for every index expression: simplification keeps the value, bounds hold it, proofs
-// are true.
+// Properties of every index expression: simplification keeps the value, bounds contain it, and
+// proofs are true.
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(ArithProperty, SimplifyKeepsTheValue) {
           << interval.max << text_of(values, random.variables());
     }
   }
-  // The draw is worth something only when most points are defined and much is simplified.
+  // The random draw is useful only if most points are defined and many expressions get shorter.
   EXPECT_GT(compared, kExpressions * kSamples * 3 / 4);
   EXPECT_GT(shortened, kExpressions / 3);
 }
@@ -78,7 +78,7 @@ TEST(ArithProperty, RemaindersAreLeft) {
   EXPECT_GT(known, kExpressions / 4);
 }
 
-// What is true where a condition holds, or does not, is proved there.
+// What is proved under an assumed condition, or its negation, is true wherever that holds.
 TEST(ArithProperty, AssumptionsHold) {
   RandomIndex random(7);
   int narrowed = 0;
@@ -166,7 +166,8 @@ TEST(ArithProperty, ConstantDifferencesAreTheDifference) {
   EXPECT_GT(found, kExpressions / 3);
 }
 
-// While some variables run, the value stays between the ends, which name only the others.
+// The value stays between the region's ends while the running variables vary; the ends name only
+// the other variables.
 TEST(ArithProperty, RegionsHoldTheValue) {
   RandomIndex random(4);
   int found = 0;

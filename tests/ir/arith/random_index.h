@@ -1,4 +1,4 @@
-// Random index expressions, and what they come to: the oracle of the property tests.
+// Random index expressions and their values: the oracle of the property tests.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ inline int64_t floor_quotient(int64_t a, int64_t b) {
   return (a - remainder) / b;
 }
 
-// The value of an integer or bool expression. Each exact result of a part goes through `finish`,
-// (part, result), which may wrap or refuse it. Nothing when a part that is evaluated is undefined
-// (division by zero) or refused.
+// The value of an integer or bool expression. `finish(part, result)` gets the exact result of each
+// part, and may wrap or reject it. Returns nothing if an evaluated part is undefined (division by
+// zero) or rejected.
 template <class Finish>
 std::optional<int64_t> evaluate_with(const Expr& e, const Values& values, const Finish& finish) {
   const auto result = visit(
@@ -92,7 +92,7 @@ std::optional<int64_t> evaluate_with(const Expr& e, const Values& values, const 
   return result ? finish(e, *result) : result;
 }
 
-// In exact arithmetic; nothing where a part is not from -limit - 1 to limit.
+// Evaluates in exact arithmetic; nothing if a part is outside [-limit - 1, limit].
 inline std::optional<int64_t> evaluate(const Expr& e, const Values& values,
                                        int64_t limit = int64_t{1} << 30) {
   return evaluate_with(e, values, [limit](const Expr&, int64_t result) {
@@ -100,7 +100,7 @@ inline std::optional<int64_t> evaluate(const Expr& e, const Values& values,
   });
 }
 
-// In the arithmetic of the types.
+// Evaluates in the wrapping arithmetic of the types.
 inline std::optional<int64_t> evaluate_wrapping(const Expr& e, const Values& values) {
   return evaluate_with(e, values, [](const Expr& part, int64_t result) {
     return std::optional(as<IntImm>(make_int(result, part->type))->value);
@@ -120,8 +120,8 @@ class RandomIndex {
     return choices[static_cast<size_t>(from(0, static_cast<int64_t>(choices.size()) - 1))];
   }
 
-  // Loop variables, one that may be negative, one of a single value, one of which nothing is known.
-  // Large ones come near the ends of int32.
+  // Loop variables, a variable that may be negative, one with a single value, and one without a
+  // range. Large ones come near the limits of int32.
   void draw_variables(bool large = false) {
     variables_.clear();
     ranges_ = {};

@@ -1,4 +1,4 @@
-// What loops, Lets and guards say of the places inside them.
+// Tests what loops, Lets and guards say about the statements inside them.
 #include "ir/arith/ranges.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace texloom::ir::arith {
 
-// Shown when a comparison fails.
+// Printed when a comparison fails.
 inline void PrintTo(const Interval& i, std::ostream* out) {  // NOLINT: GoogleTest's name
   *out << i.min << ".." << i.max;
 }
@@ -44,7 +44,7 @@ TEST_F(RangesTest, Loops) {
   EXPECT_FALSE(of(loop("k", x)).has_max());
 }
 
-// Of loops over one variable, one after the other.
+// Several loops over one variable, one after another.
 TEST_F(RangesTest, SeveralLoops) {
   for (const int64_t extent : {4, 8, 2}) {
     const Stmt s = make_for(x, make_int(extent), LoopKind::Serial, make_empty());
@@ -89,7 +89,7 @@ TEST_F(RangesTest, ConditionsOnOneVariable) {
   EXPECT_EQ(under(compare(Op::Gt, x * 3, 29)), (Interval{10, 99}));
 }
 
-// Both of `a && b` hold, and neither of `a || b` where that does not; else it is not known which.
+// If `a && b` is true, both hold; if `a || b` is false, neither does; otherwise nothing is known.
 TEST_F(RangesTest, Junctions) {
   const Expr low = x >= make_int(3), high = x < make_int(7);
   const auto either = [](const Expr& a, const Expr& b) { return make_binary(BinaryOp::Or, a, b); };
@@ -104,7 +104,7 @@ TEST_F(RangesTest, Junctions) {
   EXPECT_EQ(under(either(high, x >= make_int(20)), false), (Interval{7, 19}));
 }
 
-// A guard on a sum decides the same sum, its multiples, and those moved by a constant.
+// A guard on a sum also bounds multiples of the sum, and the sum plus a constant.
 TEST_F(RangesTest, Sums) {
   ranges_.assume(x * 8 + y * 2 < make_int(100));
   const auto proved = [&](const Expr& condition) { return prove(condition, ranges_); };
@@ -122,7 +122,7 @@ TEST_F(RangesTest, Sums) {
   EXPECT_TRUE(proved(floordiv(x, 3) * 2 < make_int(9)));
 }
 
-// A value of memory may be another one when it is read again, or wrap.
+// A value loaded from memory may change between reads, or wrap.
 TEST_F(RangesTest, MemoryIsNotAssumed) {
   const Expr m = make_load(make_buffer("A", kInt32, {8}, MemoryScope::Global), {x});
   ranges_.assume(m + x < make_int(5));

@@ -1,4 +1,4 @@
-// Every row of the rule table: right on random values, and needed by an example.
+// Every row of the rule table is correct on random values, and some example needs it.
 
 #include "ir/arith/rules.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 // -- Random values.
 
-// What the wildcards of a row stand for, and the expressions that its terms then are.
+// Values for the wildcards of a rule, and the expressions that its terms become.
 class Instance {
  public:
   Instance(const Rule& rule, RandomIndex& random) : random_(random) {
@@ -39,7 +39,7 @@ class Instance {
 
   std::optional<int64_t> number(const Term& t) const { return number(TermView(t)); }
 
-  // Null where a number in it is not known.
+  // Null if the value of a number in the term is unknown.
   Expr build(TermView t, bool as_bool = false) const {
     const auto child = [&](int number, bool is_bool) { return build(t.child(number), is_bool); };
     if (is_number(t)) {
@@ -87,7 +87,7 @@ class Instance {
     return number_of(t, bindings_, random_.ranges());
   }
 
-  // Any value of int32; or of a variable with a range.
+  // Any int32 value, or a variable with a range.
   Expr any_integer() {
     if (random_.from(0, 2) == 0) return random_.one_of(random_.variables());
     extremes_.push_back(make_var("m"));
@@ -102,7 +102,7 @@ class Instance {
   Bindings bindings_;
 };
 
-// A row of `Any` keeps all values of int32, wrapped or not.
+// A rule of domain `Any` keeps every int32 value, whether it wraps or not.
 TEST(Rules, KeepTheValue) {
   RandomIndex random(5);
   for (const Rule& rule : all_rules()) {
@@ -131,8 +131,8 @@ TEST(Rules, KeepTheValue) {
   }
 }
 
-// Where nothing of a pattern leaves int32, nothing that a row of `Index` makes of it wraps either:
-// in the arithmetic of int32 both are one value. The row is alone in its table.
+// If nothing in the pattern overflows int32, nothing in the result of an `Index` rule does either:
+// both have the same value in int32 arithmetic. The rule is the only one in its table.
 TEST(Rules, DoNotOverflow) {
   const RuleTable none({});
   RandomIndex random(7);
@@ -151,7 +151,7 @@ TEST(Rules, DoNotOverflow) {
       for (int s = 0; s < 8; ++s) {
         const Values& values = instance.draw_values();
         const auto expected = evaluate(pattern, values, std::numeric_limits<int32_t>::max());
-        // Terms that the pattern adds in another order are not the row's.
+        // The rule does not apply to terms that the pattern adds in another order.
         if (!expected || evaluate_wrapping(before, values) != expected) continue;
         ++compared;
         ASSERT_EQ(evaluate_wrapping(after, values), expected) << to_string(rule) << "\n"
@@ -164,7 +164,7 @@ TEST(Rules, DoNotOverflow) {
   }
 }
 
-// Each names in words what it matches: a failure of a test shows the row.
+// Each rule's text is unique, so a failing test shows which rule it is.
 TEST(Rules, Print) {
   std::set<std::string> texts;
   for (const Rule& rule : all_rules()) {
@@ -177,7 +177,7 @@ TEST(Rules, Print) {
                      "(floormod(modulus(x), c0) == 0))"));
 }
 
-// Rows that fit without sums serve types of 8 bits, whose arithmetic wraps.
+// Rules without sums also apply to 8-bit types, whose arithmetic wraps.
 TEST(Rules, ServeNarrowTypes) {
   const RuleTable none({});
   RandomIndex random(11);
@@ -393,7 +393,7 @@ class Examples {
   Expr m = make_load(make_buffer("A", kInt32, {64}, MemoryScope::Global), {x});
 };
 
-// With all rows each example comes out; without any one of them, some does not.
+// With all rules each example simplifies as expected; without any one rule, some example fails.
 TEST(Rules, EachIsNeeded) {
   const Examples examples;
   for (const Example& e : examples.all()) {

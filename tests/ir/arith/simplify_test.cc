@@ -9,7 +9,7 @@
 namespace texloom::ir::arith {
 namespace {
 
-// Loop variables by their extents, and some of which nothing is known.
+// Loop variables with extents, and variables with no known range.
 class SimplifyTest : public testing::Test {
  protected:
   Expr loop(const char* name, int64_t extent) {
@@ -64,7 +64,7 @@ TEST_F(SimplifyTest, MultiplesOfADivisor) {
   EXPECT_EQ(simple(floormod(x, 1)), "0");
 }
 
-// R // c and R % c where R lies between two multiples of c.
+// R // c and R % c if R is between two multiples of c.
 TEST_F(SimplifyTest, Intervals) {
   EXPECT_EQ(simple(floordiv(i4, 4)), "0");
   EXPECT_EQ(simple(floormod(i4, 4)), "i4");
@@ -127,7 +127,7 @@ TEST_F(SimplifyTest, RemaindersJoin) {
             "floormod(floordiv(y, 3), 5) * 3 + floormod(x, 3)");
 }
 
-// Three fused axes, split differently and put together again.
+// Three fused axes, split differently and recombined.
 TEST_F(SimplifyTest, FusedAxes) {
   const Expr f = loop("f", 56 * 56 * 8);
   const Expr h = floordiv(f, 56 * 8), w = floormod(floordiv(f, 8), 56), c = floormod(f, 8);
@@ -139,7 +139,7 @@ TEST_F(SimplifyTest, FusedAxes) {
   EXPECT_EQ(simple(floormod(outer * 4 + inner, 4)), "n");
 }
 
-// A division without a meaning stays for the device, and crashes nothing here.
+// A division by a divisor that is not positive stays for the device and does not crash here.
 TEST_F(SimplifyTest, DivisorsThatAreNotPositive) {
   for (const int64_t c : {0, -1, -3}) {
     for (const auto& divide : {+[](Expr a, int64_t b) { return floordiv(std::move(a), b); },
@@ -255,7 +255,7 @@ TEST_F(SimplifyTest, KeepsTypes) {
   EXPECT_EQ(simple(v + v), "ramp(x, 1, 4) + ramp(x, 1, 4)");
 }
 
-// Tests of all lanes at once, and of types whose bounds are known.
+// Comparisons of vectors, and of types with known bounds.
 TEST_F(SimplifyTest, ComparisonsOfOtherTypes) {
   const auto spread = [](int64_t value) { return make_broadcast(make_int(value), 4); };
   const Expr ramp = make_ramp(i4 * 4, make_int(1), 4);
@@ -267,7 +267,7 @@ TEST_F(SimplifyTest, ComparisonsOfOtherTypes) {
   EXPECT_EQ(simple(byte + 1 < byte), "B[x] + uint8(1) < B[x]");
 }
 
-// Coefficients and constants at the end of 64 bits crash nothing.
+// Coefficients and constants at the limits of int64 do not crash.
 TEST_F(SimplifyTest, LeastInteger) {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   const Expr l = make_var("l", kInt64), k = make_var("k", kInt64);
@@ -285,7 +285,7 @@ TEST_F(SimplifyTest, LeastInteger) {
   }
 }
 
-// What is read may be any value, so that a product of it may overflow.
+// A loaded value may be anything, so its products may overflow.
 TEST_F(SimplifyTest, ValuesOfMemoryMayOverflow) {
   const Buffer a = make_buffer("A", kInt32, {64}, MemoryScope::Global);
   const Expr m = make_load(a, {x});
@@ -300,7 +300,7 @@ TEST_F(SimplifyTest, ValuesOfMemoryMayOverflow) {
   EXPECT_EQ(simple(floordiv(c * 4, 4)), "floordiv(int32(f) * 4, 4)");
 }
 
-// A row whose result would leave the type where its pattern does not is not applied.
+// A rule is not applied if its result may overflow the type where its pattern does not.
 TEST_F(SimplifyTest, NoOverflowIsIntroduced) {
   const Expr i = loop("i", 3'000'000), most = loop("most", std::numeric_limits<int32_t>::max());
   const auto unchanged = [&](const Expr& e) { EXPECT_EQ(simple(e), to_string(e)); };
@@ -308,7 +308,7 @@ TEST_F(SimplifyTest, NoOverflowIsIntroduced) {
   unchanged(floormod(floormod(i, 3) * 1000 + x, 3000));
   unchanged(floormod(floormod(x, 3) * 1000 + y, 3000));
   unchanged(floordiv(floordiv(most, 4) + 1, 2));
-  // The sum fits, what is left of it by itself does not.
+  // The whole sum fits, but what remains of it does not.
   ranges_.set(x, {-1'000'000'000, -500'000'000});
   unchanged(floordiv(x * 2 + most + i, 2));
   ranges_.set(x, {std::numeric_limits<int32_t>::min(), -1});
@@ -321,7 +321,7 @@ TEST_F(SimplifyTest, NoOverflowIsIntroduced) {
             "floormod(small * 1000 + j, 3000)");
 }
 
-// Narrow types wrap: the least value has no negative.
+// Narrow types wrap: the least value cannot be negated.
 TEST_F(SimplifyTest, TruncatingDivisionOfTheLeastValue) {
   for (const Type type : {Type::i(8), Type::i(16)}) {
     const Expr m = make_load(make_buffer("A", type, {8}, MemoryScope::Global), {i4});
@@ -335,7 +335,7 @@ TEST_F(SimplifyTest, TruncatingDivisionOfTheLeastValue) {
   }
 }
 
-// -2^63 has no negative either.
+// Nor can -2^63 be negated.
 TEST_F(SimplifyTest, LeastCoefficient) {
   const Expr w = make_var("w", kInt64), v = make_var("v", kInt64);
   const Expr least = make_int(std::numeric_limits<int64_t>::min(), kInt64);
@@ -346,7 +346,7 @@ TEST_F(SimplifyTest, LeastCoefficient) {
   EXPECT_EQ(simple(w * least < make_int(0, kInt64)), to_string(w * least < make_int(0, kInt64)));
 }
 
-// So may a variable bound to one, and one bound to that.
+// A variable bound to a loaded value may overflow too, and so may one bound to that variable.
 TEST_F(SimplifyTest, VariablesMayHoldValuesOfMemory) {
   const Expr m = make_load(make_buffer("A", kInt32, {8}, MemoryScope::Global), {i4});
   const Expr v = make_var("v"), w = make_var("w");

@@ -1,4 +1,4 @@
-// What make_binary makes of constants.
+// Tests how make_binary folds constants.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ Wide floor_div(Wide a, Wide b) {
   return (a - remainder) / b;
 }
 
-// The mathematical result; nothing where the operation has none. Written from the definitions, not
+// The mathematical result; nothing if the operation has none. Written from the definitions, not
 // from the code under test.
 std::optional<Wide> exact(BinaryOp op, Wide a, Wide b, int bits) {
   switch (op) {
@@ -79,7 +79,7 @@ std::optional<Wide> exact(BinaryOp op, Wide a, Wide b, int bits) {
   return std::nullopt;
 }
 
-// The value of the type that agrees with `value` modulo 2^bits.
+// The value of the type that is congruent to `value` modulo 2^bits.
 int64_t wrapped(Wide value, Type type) {
   const Wide modulus = Wide{1} << type.bits;
   Wide low = value - floor_div(value, modulus) * modulus;
@@ -138,7 +138,7 @@ TEST(Fold, AgreesWithArithmeticModuloTheType) {
   }
 }
 
-// Values from 2^63 look negative inside: they are left alone, except by rules that hold for any.
+// IntImm stores values from 2^63 as negative: only rules that hold for any value fold them.
 TEST(Fold, LeavesLargeUnsignedConstantsAlone) {
   const Type u64 = Type::u(64);
   const Expr large = make_int(-1, u64), small = make_int(3, u64);
@@ -268,7 +268,7 @@ TEST(Operators, MakeTheirNodes) {
   expect(a <= b, BinaryOp::Le, a, b);
   expect(a >= b, BinaryOp::Ge, a, b);
   expect(p && q, BinaryOp::And, p, q);
-  // A number takes the type of the other operand.
+  // A plain number gets the type of the other operand.
   for (const auto& [e, op] :
        std::vector<std::pair<Expr, BinaryOp>>{{a + 5, BinaryOp::Add},
                                               {a - 5, BinaryOp::Sub},

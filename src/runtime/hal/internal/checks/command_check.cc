@@ -102,7 +102,7 @@ bool are_conflicting_buffers(const Use& a, const Use& b) {
          ranges_meet(p.offset, p.bytes, q.offset, q.bytes);
 }
 
-// The index of the next parameter after `i` that takes memory.
+// The index of the next buffer or texture parameter after `i`.
 std::size_t next_memory_param(const EntryPoint& entry, std::size_t i) {
   do ++i;
   while (i < entry.params.size() && !is_bound(entry.params[i]));
