@@ -1,11 +1,13 @@
-"""Determines what ./dev check must build and run, and prints it as shell assignments.
+"""Prints what ./dev check has to build and run, as shell assignments.
 
-    .venv/bin/python tests/changes.py            # changes since the last passing state, or main
-    .venv/bin/python tests/changes.py --passed   # record the current state as passing
+    .venv/bin/python tests/changes.py            # since the state that passed last, or since main
+    .venv/bin/python tests/changes.py --passed   # remember the current state as passed
 
-A change to a folder of src/ affects its tests and those of every folder that may include it
-(tests/layering.py). A change to a source in tests/ affects only the tests of its folder; a change
-to a header there also affects the tests of the folders above, which may include it.
+A changed source in src/ affects the tests of its folder and those of every folder that may include
+it (tests/layering.py), which are only linked again. A changed header affects the tests of its own
+folder: compiling those above takes longer than the inner loop may, and lit and the Python tests,
+which run what is above, follow anyway. In tests/, a changed source affects the tests of its folder,
+a changed header also those of the folders above.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ TEST = re.compile(r"^\s*texloom_test\((\w+) DEPS ([^)]*)\)", re.MULTILINE)
 FOLDERS = {"codegen_opencl": "codegen"}
 COMPILER = set(layering.PIPELINE)
 HAL_FUZZ = "hal_fuzz"
+OWN_TESTS = {"runtime": {"runtime", "conformance", HAL_FUZZ}}  # else named as the folder
+PROGRAMS = {"texloom-opt", "texloom-compile"}  # that tests/lit runs
 BUILD_FILES = re.compile(r"CMake|cmake/|\.cmake|requirements-dev|^dev$")
 
 
@@ -89,12 +93,13 @@ class Plan:
             self.lit = True
             self.python.add("tests/python")
         elif top == "src":
-            self.cxx |= {name for name, folders in tests.items() if folder in folders}
+            above = {name for name, folders in tests.items() if folder in folders}
+            self.cxx |= above if rest.endswith(".cc") else above & OWN_TESTS.get(folder, {folder})
             self.lit |= folder in COMPILER
             self.python.add("tests/python")
         elif top == "apps":
             self.cxx |= {"opt"} & set(tests)
-            self.lit |= folder == "texloom-opt"
+            self.lit |= folder in PROGRAMS | {"command_line"}
         elif top == "python":
             self.python.add("tests/python")
         elif top == "docs" or file in ("README.md", "CONTRIBUTING.md"):
@@ -125,7 +130,7 @@ class Plan:
     def targets(self) -> list[str]:
         """Return the targets to build."""
         programs = [HAL_FUZZ if name == HAL_FUZZ else f"{name}_tests" for name in sorted(self.cxx)]
-        return programs + ["texloom-opt"] * self.lit + ["_core"] * bool(self.python)
+        return programs + sorted(PROGRAMS) * self.lit + ["_core"] * bool(self.python)
 
 
 def plan_for(files: list[str]) -> Plan:

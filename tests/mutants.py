@@ -193,8 +193,7 @@ class Copy:
         return {"lit": self.lit, "pytest": self.pytest}.get(name, lambda: self.cxx(name))()
 
     def baseline(self) -> None:
-        """Run all tests once on the unchanged sources, where they must pass, and set the time
-        limits."""
+        """Run all tests on the unchanged sources, where they must pass, and set the limits."""
         self.targets = self.cxx_tests()
         if not self.runtime_alone:
             self.targets |= {"lit": "texloom-opt", "pytest": "_core"}

@@ -21,12 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Its kernels, unless the text or a pass is refused.
+// Lowers the text to kernels; nothing if the text or a pass reports an error.
 std::optional<lower::Lowering> kernels_of(const std::string& text) {
   try {
     lower::Lowering lowering = lower::parse_lowering(text, "p.tl");
     if (lowering.program.stage == ir::ProgramStage::Te) return lower::lower(std::move(lowering));
-    // Passes that lead from one stage to the same one run all: the first of a stage comes first.
+    // Runs all passes whose input stage is the current one, in the order of the pipeline.
     for (const lower::Pass& pass : lower::pipeline()) {
       if (pass.in == lowering.program.stage) lower::run_pass(pass, lowering);
     }

@@ -1,4 +1,4 @@
-// Programs for tests that run something over all that this repository has.
+// Collects the programs of this repository for tests that run over all of them.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@
 namespace texloom::codegen::testing {
 
 struct CorpusProgram {
-  std::string name;     // its file and its number there
+  std::string name;     // its file, and its number in the file
   ir::Program program;  // at stage Kernels
   ir::Target target;
 };
 
-// What the programs of tests/lit and tests/fuzz/found lower to, and those of program_texts.h and
-// te_texts.h. Programs that break a rule or are refused are left out. The working directory is the
-// root of the checkout, as it is under ctest; elsewhere there are only the programs of the headers.
+// The programs of tests/lit and tests/fuzz/found, and those of program_texts.h and te_texts.h,
+// lowered to kernels. Omits programs that break a rule or are refused. Reads the files relative to
+// the working directory, which is the root of the checkout under ctest; elsewhere, only the
+// programs of the headers are found.
 std::vector<CorpusProgram> kernel_corpus();
 
 }  // namespace texloom::codegen::testing

@@ -17,7 +17,7 @@ using ir::Stmt;
 
 namespace {
 
-// The parameters that a body needs, by its accesses.
+// The parameters that a body needs, derived from its accesses.
 class Parameters {
  public:
   explicit Parameters(const Stmt& body) {
@@ -44,7 +44,7 @@ std::pair<std::string, std::string> halves(const std::string& source) {
   return {source.substr(0, brace), source.substr(brace + 2)};
 }
 
-// Whatever tests of code generation make is there to try the text form, too.
+// All programs of code generation tests also test the text form.
 void expect_round_trips(const ir::Program& program) {
   ir::expect_round_trip(program);
   ir::expect_round_trip(legalize(program, {}));

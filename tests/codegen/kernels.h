@@ -1,4 +1,4 @@
-// Small kernels for the tests of code generation.
+// Builds small kernels for the tests of code generation.
 #pragma once
 
 #include <string>
@@ -28,27 +28,27 @@ using ir::texel;
 using ir::texture;
 using ir::vector_at;
 
-// A kernel under construction. Parameters are found in the body, in the order of their first use;
-// access is what the body does.
+// A kernel under construction. Parameters are derived from the body, in the order of their first
+// use, with the access that the body makes.
 struct TestKernel {
   std::string name = "k";
   std::vector<ir::ThreadAxis> axes;
-  std::vector<ir::Expr> scalars;  // parameters behind the buffers
+  std::vector<ir::Expr> scalars;  // parameters after the buffers
 
-  // A thread index; blockIdx.x first, then threadIdx.x and so on.
+  // Adds a thread axis and returns its index; add blockIdx.x first, then threadIdx.x and so on.
   ir::Expr axis(const char* tag, int64_t extent);
   ir::Program program(const ir::Stmt& body) const;
 };
 
-// The generated source; fails the test when OpenCL does not take it.
+// The generated source; fails the test if the OpenCL compiler refuses it.
 std::string source_of(const ir::Program& program);
-// Of one kernel without threads: the lines of its body, not indented.
+// The lines of the body of one kernel without threads, not indented.
 std::string code(const ir::Stmt& body);
 std::string code(const TestKernel& kernel, const ir::Stmt& body);
-// The parts of the source in front of the kernel's body.
+// The source before the kernel's body.
 std::string head(const TestKernel& kernel, const ir::Stmt& body);
 
-// Runs a program of one kernel; arguments in the order of its parameters.
+// Runs a program of one kernel; `arguments` are in the order of its parameters.
 void run(const ir::Program& program, std::vector<HostArray>& arguments);
 
 }  // namespace texloom::codegen::opencl::testing

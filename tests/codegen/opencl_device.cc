@@ -64,7 +64,7 @@ BuiltProgram build(const std::string& source) {
   if (d.queue == nullptr) return {nullptr, "no OpenCL device"};
   const char* text = source.c_str();
   BuiltProgram result{d.clCreateProgramWithSource(d.context, 1, &text, nullptr, nullptr), {}};
-  // Warnings are refused too: a conversion that we did not mean is a bug.
+  // Warnings are refused too: an unintended conversion is a bug.
   const cl_int status =
       d.clBuildProgram(result.program, 1, &d.id, "-cl-std=CL1.2 -Werror", nullptr, nullptr);
   if (status == CL_SUCCESS) return result;

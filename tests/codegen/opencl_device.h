@@ -1,4 +1,4 @@
-// Compiles and runs generated kernels for real, on the first OpenCL device of this machine.
+// Compiles and runs generated kernels on the first OpenCL device of this machine.
 #pragma once
 
 #include <cstring>
@@ -28,11 +28,11 @@ struct HostArray {
   }
 };
 
-// The compiler's log when it refuses the source; empty when it takes it.
+// The compiler's log if it refuses the source, otherwise empty.
 std::string build_log(const std::string& source);
 
-// Runs the kernel once with arguments in the order of its parameters, and puts into `arguments`
-// what they hold afterwards. Fails the test when the device refuses anything.
+// Runs the kernel once with arguments in the order of its parameters, and updates `arguments` to
+// their contents after the run. Fails the test on any OpenCL error.
 void run(const compile::CompiledKernel& kernel, std::vector<HostArray>& arguments);
 
 }  // namespace texloom::codegen::opencl::testing

@@ -1,4 +1,4 @@
-// From the text of a schedule to values, without Python.
+// Compiles the text of a schedule and runs the module, without Python.
 #include "compile/compile.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Two kernels, the first of which writes a temporary.
+// Two kernels; the first writes a temporary.
 constexpr std::string_view kChain = R"(program chain stage=te target="opencl"
   param A
   param C
@@ -42,7 +42,7 @@ compute C(i < 10): float32 = B[i] * 2.0
   bind i blockIdx.x
 )";
 
-// Reads where the values of an argument say.
+// Reads A at indices that the caller gives.
 constexpr std::string_view kGather = R"(program gather stage=te target="opencl"
   param A
   param I
@@ -71,7 +71,7 @@ Code code_of(const std::function<void()>& run) {
   return {};
 }
 
-// With values for arguments, on a device of one driver or of the other.
+// Runs modules on a device of the host driver or of OpenCL.
 class Compiled : public hal::OpenClTest {
  protected:
   void open_host() {
@@ -81,7 +81,7 @@ class Compiled : public hal::OpenClTest {
     device_ = *device;
   }
 
-  // The status of a run with these arguments.
+  // Runs the module with these arguments.
   Status run(const CompiledModule& module, const std::vector<hal::Binding>& arguments) {
     runtime::LaunchPlan plan = make_launch_plan(module);
     add_interpreted_code(module, plan);
@@ -111,7 +111,7 @@ TEST_F(Compiled, RunsOnTheHost) {
 
 TEST_F(Compiled, RunsOnOpenCl) { expect_chain_of(compile(parsed(kChain))); }
 
-// What a file keeps of a module is the whole module.
+// A module survives storing and loading.
 TEST_F(Compiled, RunsFromItsStoredForm) {
   open_host();
   const StoredModule stored = store(compile(parsed(kChain)));
@@ -119,7 +119,7 @@ TEST_F(Compiled, RunsFromItsStoredForm) {
   expect_chain_of(load(stored, "chain.tl", {}));
 }
 
-// A bad index of a checked build is found behind the run, at the line of the access.
+// A checked build reports a bad index after the run, with the line of the access.
 TEST_F(Compiled, ReportsBadIndices) {
   open_host();
   const CompiledModule module = compile(parsed(kGather), {.checked = true});
@@ -146,7 +146,7 @@ TEST_F(Compiled, ReportsBadIndices) {
   }
 }
 
-// Each kernel's text has that kernel alone, so that all of them are as long as the program.
+// The text of each kernel contains only that kernel, so the total size stays linear in the program.
 TEST(Compile, InterpretedKernelsHoldOneKernelEach) {
   const CompiledModule module = compile(parsed(kChain));
   runtime::LaunchPlan plan = make_launch_plan(module);
@@ -172,7 +172,7 @@ TEST(Compile, ForAnotherTarget) {
   EXPECT_EQ(compile(*program).target, mali);
 }
 
-// What is thrown between passes and kernels leaves compile().
+// An exception that the callback throws between passes and kernels propagates from compile().
 TEST(Compile, IsInterrupted) {
   struct Interrupted {};
   const SourceProgram program = parsed(kChain);
@@ -186,7 +186,7 @@ TEST(Compile, IsInterrupted) {
   EXPECT_THROW(compile(program, {}, stop), Interrupted);
 }
 
-// A target may have half arithmetic that a kernel makes no use of.
+// A target may support half arithmetic that no kernel uses.
 TEST(Compile, RequiresHalfArithmeticWhereItIsUsed) {
   constexpr std::string_view kHalf = "opencl -float16_arithmetic=1";
   const auto in_half = for_target(parsed(kChain), ir::parse_target(kHalf, {}));

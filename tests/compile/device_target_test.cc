@@ -1,4 +1,4 @@
-// Targets of devices that are not here, from what they would state.
+// Derives targets from the properties of devices that are not present.
 #include "compile/device_target.h"
 
 #include <gtest/gtest.h>
@@ -41,14 +41,15 @@ TEST(DeviceTarget, Families) {
   EXPECT_EQ(preset_of("NVIDIA H200", "NVIDIA Corporation", "NVIDIA CUDA"), "nvidia");
   EXPECT_EQ(preset_of("Intel(R) UHD Graphics", "Intel(R) Corporation", "Intel(R) OpenCL"),
             "intel_graphics");
-  // On an Intel processor, but PoCL.
+  // PoCL on an Intel processor.
   EXPECT_EQ(
       preset_of("cpu-haswell-Intel(R) Xeon(R)", "GenuineIntel", "Portable Computing Language"),
       "pocl");
   EXPECT_EQ(preset_of("llvmpipe", "Mesa", "rusticl"), "");
 }
 
-// What a device does not state stays as the preset has it; without images their size is nothing.
+// Limits that a device does not state come from the preset; without images, image sizes are
+// ignored.
 TEST(DeviceTarget, UnstatedLimits) {
   hal::DeviceInfo info = adreno();
   info.limits = {};

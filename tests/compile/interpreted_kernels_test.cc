@@ -1,5 +1,5 @@
-// Kernels that the driver `host` runs by the reference interpreter: against OpenCL, and their
-// faults.
+// Kernels that the driver `host` runs in the reference interpreter: results compared with OpenCL,
+// and faults.
 #include "compile/interpreted_kernels.h"
 
 #include <array>
@@ -27,8 +27,8 @@ using hal::fails_with;
 
 using hal::TextureBinding;
 
-// A chain through a texture, its loop around a launch, shared memory with a barrier, and the
-// origin of an argument in a larger image.
+// A chain through a texture, with a loop around a launch, shared memory with a barrier, and an
+// argument with an origin in a larger image.
 constexpr std::string_view kTextures = R"(program main stage=kernels
   param A: global float32[32]
   param O: texture2d<float16>[2, 8] 2 x 2 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)], origin=(ox, oy)
@@ -65,7 +65,7 @@ kernel add grid=(8, 1, 1) block=(1, 1, 1)
   }
 )";
 
-// An array whose size only the call tells.
+// An array whose size is known only at the call.
 constexpr std::string_view kSymbolic = R"(program main stage=kernels
   symbol n: int32
   param X: global int32[n]
@@ -102,7 +102,7 @@ CompiledModule compiled(std::string_view text) {
   return generate(ir::parse_program(text, "test.tl", {}), target);
 }
 
-// On the driver `host`.
+// Fixture with a device of the driver `host`.
 class InterpretedKernels : public hal::DeviceTest {
  protected:
   void SetUp() override { open({}); }
@@ -122,7 +122,7 @@ class InterpretedKernels : public hal::DeviceTest {
          .entry_points = {std::move(entry)}});
   }
 
-  // One launch of a kernel without parameters but buffers.
+  // Launches a kernel that has only buffers as parameters.
   Status launch(std::string_view text, const hal::EntryPoint& entry,
                 const std::vector<Binding>& bindings, std::uint32_t groups) {
     TL_ASSIGN_OR_RETURN(const std::shared_ptr<hal::Executable> executable, build(text, entry));
@@ -132,7 +132,7 @@ class InterpretedKernels : public hal::DeviceTest {
   }
 };
 
-// The same plan with the same arguments on both devices gives the same bytes.
+// The same plan with the same arguments gives the same bytes on both devices.
 class AgainstOpenCl : public hal::OpenClTest {
  protected:
   void SetUp() override {
@@ -144,7 +144,7 @@ class AgainstOpenCl : public hal::OpenClTest {
     host_ = *host;
   }
 
-  // Runs it with these arguments and returns the contents of the last one.
+  // Runs the plan and returns the contents of the last argument.
   hal::Bytes result(const std::shared_ptr<hal::Device>& device, const runtime::LaunchPlan& plan,
                     const std::vector<std::int64_t>& symbols, const hal::Bytes& texels) {
     device_ = device;
@@ -212,7 +212,7 @@ kernel roots grid=(4, 1, 1) block=(2, 4, 1)
           {}, {});
 }
 
-// Offsets of bindings; what is not bound keeps its bytes, as does what is not written.
+// Bindings have offsets; memory that is not bound or not written keeps its bytes.
 TEST_F(InterpretedKernels, WriteOnlyWhatTheyWrite) {
   std::vector<float> values(32, 2.0F);
   const auto buffer = make_buffer(hal::bytes_of(values));
@@ -222,7 +222,7 @@ TEST_F(InterpretedKernels, WriteOnlyWhatTheyWrite) {
   EXPECT_EQ(values_of<float>(buffer), values);
 }
 
-// Faults are the submission's error, in the interpreter's words.
+// A fault becomes the error of the submission, with the interpreter's message.
 TEST_F(InterpretedKernels, FaultsAreErrors) {
   const auto x = make_buffer(hal::bytes_of(std::vector<float>(8, 1.0F)));
   const auto y = make_buffer(hal::bytes_of(std::vector<float>(8, 1.0F)));
@@ -233,7 +233,7 @@ TEST_F(InterpretedKernels, FaultsAreErrors) {
   race.replace(race.find("Y[i] = Y[i]"), 11, "Y[0] = Y[i]");
   EXPECT_THAT(launch(race, add_entry(), both, 8),
               fails_with(StatusCode::DeviceError, "kernel \"add\": kernels.tl:10: race in add"));
-  // The device goes on.
+  // The device still works.
   TL_ASSERT_OK(launch(kAdd, add_entry(), both, 8));
 }
 
@@ -263,7 +263,7 @@ TEST_F(InterpretedKernels, BuildErrors) {
   EXPECT_THAT(status(kAdd, entry), fails_with(StatusCode::NotFound, "no kernel \"sub\""));
 }
 
-// A table that is not the kernel's: the interpreter would read what is not there.
+// A parameter table that does not match the kernel is refused.
 TEST_F(InterpretedKernels, TablesAreHeldAgainstTheKernel) {
   const auto refused = [&](const hal::EntryPoint& entry, const char* words) {
     EXPECT_THAT(build(kAdd, entry).status(), fails_with(StatusCode::InvalidArgument, words));
@@ -280,7 +280,7 @@ TEST_F(InterpretedKernels, TablesAreHeldAgainstTheKernel) {
   entry = add_entry();
   std::get<BufferParam>(entry.params[0]).access = Access::Write;
   refused(entry, "\"X\" is not what");
-  // Less than the kernel accesses.
+  // The binding is smaller than the kernel accesses.
   entry = add_entry();
   std::get<BufferParam>(entry.params[0]).min_bytes = 0;
   const auto x = make_buffer(31);

@@ -1,4 +1,4 @@
-// What a launch plan does with the temporaries of a program.
+// Tests where a launch plan allocates and frees the temporaries of a program.
 #include "compile/launch_plan.h"
 
 #include <gtest/gtest.h>
@@ -58,8 +58,8 @@ std::string text_of(const std::vector<runtime::Step>& steps) {
   return text;
 }
 
-// Each is there from its first use on, in front of a loop that is it, so that others may take over
-// the memory of what is freed.
+// Each temporary is allocated just before the step that first uses it, even if that is a loop, so
+// it can reuse memory that was freed before.
 TEST(LaunchPlan, TemporariesBeginWhereTheyAreUsed) {
   const ir::Program program = ir::parse_program(kChain, "chain.tl", {});
   const ir::Target target;

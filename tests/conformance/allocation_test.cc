@@ -1,4 +1,4 @@
-// Buffers and textures: what is made, and what is refused.
+// Tests the creation of buffers and textures, and which requests are refused.
 #include "tests/conformance/texture_fixture.h"
 
 namespace texloom::hal::conformance {
@@ -81,7 +81,7 @@ TEST_P(Textures, OfEachUseAreMade) {
     EXPECT_NE(make_texture({4, 4}, TexelFormat::Rgba32Float, usage), nullptr);
 }
 
-// The last texel of each axis is a place like any other.
+// The last texel of each axis must work like any other.
 TEST_P(Textures, HoldTexelsAtTheLimitOfEachAxis) {
   const Bytes texel = random_bytes(4, 1);
   for (const Extent2D extent :

@@ -1,5 +1,4 @@
-// Barriers given by the caller, command buffers that are used once, and calls of host functions
-// between commands.
+// Tests explicit barriers, single-use command buffers, and host calls between commands.
 #include <atomic>
 
 #include "tests/conformance/fixture.h"
@@ -66,7 +65,7 @@ TEST_P(BarrierModes, CheckedWithABarrierIsTaken) {
   TL_ASSERT_OK(run(commands));
   expect_all(c_, 1);
 }
-// A driver may encode a barrier for these resources alone.
+// A driver may encode a barrier for only these resources.
 TEST_P(BarrierModes, CheckedBarriersNameWhatTheyOrder) {
   const auto commands = begin_with(Barriers::Checked);
   TL_ASSERT_OK(copy(*commands, a_, b_));
@@ -87,8 +86,8 @@ TEST_P(BarrierModes, CheckedBarriersNameWhatTheyOrder) {
   TL_ASSERT_OK(run(commands));
   expect_all(c_, 1);
 }
-// A device that runs commands in order gets no barriers; any other gets one for each hazard, which
-// names the memory.
+// A device that runs commands in order gets no barriers; any other device gets one per hazard,
+// which names the memory.
 TEST_P(BarrierModes, AutomaticBarriersNameWhatTheyOrder) {
   const auto texture = make_texture({4, 2}, TexelFormat::Rgba32Float);
   const auto large = make_buffer(256);
@@ -235,7 +234,7 @@ TEST_P(HostCalls, SeeWhatIsBeforeThemComplete) {
   expect_bytes(seen, Bytes(8, std::byte{1}), "in the call");
   expect_bytes(read, Bytes(8, std::byte{2}), "behind it");
 }
-// Of other submissions, too, which may take long.
+// This includes commands of other submissions, which may take long.
 TEST_P(HostCalls, SeeEarlierSubmissionsComplete) {
   const auto out = make_buffer(64 * 4);
   std::vector<std::uint32_t> seen(64), read(64);

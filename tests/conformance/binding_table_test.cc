@@ -1,4 +1,4 @@
-// Tables of bindings: slots that are filled when a command buffer is submitted.
+// Tests binding tables: slots that are filled when a command buffer is submitted.
 #include <numeric>
 
 #include "tests/conformance/fixture.h"
@@ -19,7 +19,7 @@ class BindingTables : public On<> {
     if (IsSkipped()) return;
     add_one_ = executable(kernels::add_one());
   }
-  // add_one over `count` items, from slot or memory to slot or memory.
+  // Records add_one over `count` items; `from` and `to` are slots or memory.
   Status record(CommandBuffer& commands, const BindingRef& from, const BindingRef& to,
                 std::uint32_t count = 8) {
     const std::array bindings = {from, to};
@@ -50,7 +50,7 @@ TEST_P(BindingTables, GiveTheMemoryOfASubmission) {
   TL_ASSERT_OK(submit(slots_0_to_1(), {BufferBinding{numbers(4)}, BufferBinding{b}}));
   expect_values(b, counting(8, 5));
 }
-// By default slots may share memory, so each command is ordered after the one before it.
+// By default slots may share memory, so each command is ordered after the previous one.
 TEST_P(BindingTables, MayAliasUnderAutomaticBarriers) {
   const auto commands = begin_reusable();
   TL_ASSERT_OK(record(*commands, BindingSlot{0}, BindingSlot{1}));
@@ -62,8 +62,8 @@ TEST_P(BindingTables, MayAliasUnderAutomaticBarriers) {
                                  BufferBinding{middle}, BufferBinding{last}}));
   expect_values(last, counting(8, 6));
 }
-// A graph that is replayed knows which of its slots share memory: it records its own barriers, and
-// commands between which there is none may overlap.
+// Replayed graphs know which of their slots share memory: they record their own barriers, and
+// commands with no barrier between them may overlap.
 TEST_P(BindingTables, OfAGraphThatShipsItsBarriers) {
   const auto commands =
       device().create_command_buffer({.reusable = true, .barriers = Barriers::Explicit});
@@ -181,7 +181,7 @@ TEST_P(BindingTables, OfAnotherKindAreRefused) {
                      {TextureBinding{make_texture({4, 4})}, BufferBinding{make_buffer(32)}}),
               refused("wants a buffer, got a texture"));
 }
-// The slot's offset counts.
+// The check includes the slot's offset.
 TEST_P(BindingTables, PastTheEndOfTheirMemoryAreRefused) {
   EntryPoint entry = kernels::add_one();
   std::get<BufferParam>(entry.params[0]).min_bytes = 32;
@@ -211,7 +211,7 @@ TEST_P(BindingTables, OfAnotherDeviceAreRefused) {
   EXPECT_THAT(submit(slots_0_to_1(), {BufferBinding{numbers(4)}, BufferBinding{foreign}}),
               refused("another device"));
 }
-// A submission that is refused for its table does not use up a command buffer.
+// A submission refused for its table does not use up a single-use command buffer.
 TEST_P(BindingTables, ThatAreRefusedLeaveTheCommandBufferUsable) {
   const auto b = make_buffer(32);
   const auto commands = begin();

@@ -1,11 +1,11 @@
-// Moves between host memory and buffers, and between buffers, to the byte: over alignment classes
-// of the offset and over lengths, with sentinels around.
+// Tests moves between host memory and buffers, and between buffers, to the byte: over alignment
+// classes of the offset and over lengths, with sentinels around.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {
 namespace {
 
-// Around the widths that drivers move by, and around pages.
+// Lengths around the widths that drivers move by, and around pages.
 constexpr std::array<std::size_t, 16> kLengths = {1,  2,  3,  4,  5,   7,    8,    15,
                                                   16, 17, 31, 64, 255, 1021, 4096, 4099};
 constexpr std::array<std::size_t, 6> kOffsets = {0, 1, 2, 3, 4, 61};
@@ -15,7 +15,7 @@ class BufferRanges : public On<std::size_t, std::size_t> {
   std::size_t length() const { return parameter<0>(); }
   std::size_t offset() const { return parameter<1>(); }
   std::size_t size() const { return offset() + length() + 9; }
-  // Sentinels with `data` at the offset.
+  // Returns sentinels with `data` at the offset.
   Bytes surrounded(std::span<const std::byte> data) const {
     Bytes bytes(size(), kSentinel);
     std::copy(data.begin(), data.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset()));
@@ -113,7 +113,7 @@ TEST_P(BufferCopies, OfMebibytes) {
   expect_content(target, expected);
 }
 
-// A buffer for each pair of ranges, one command for each; all in one command buffer.
+// One buffer per pair of ranges and one command each, all in one command buffer.
 TEST_P(BufferCopies, ManyInOneCommandBuffer) {
   const Bytes data = random_bytes(1024, 5);
   const auto source = make_buffer(data), target = make_buffer(Bytes(1024, kSentinel));
@@ -161,7 +161,7 @@ TEST_P(Updates, TheLaterOneOfTwoCounts) {
   expect_content(buffer, expected);
 }
 
-// Neighbours, which a driver may join.
+// A driver may join adjacent updates.
 TEST_P(Updates, ManySmallOnesSideBySide) {
   const Bytes data = random_bytes(600, 6);
   const auto buffer = make_buffer(Bytes(600, kSentinel));
@@ -197,7 +197,7 @@ TEST_P(Updates, AreSeenByTheReadbackBehindThem) {
   expect_bytes(read, data);
 }
 
-// What is read later does not change what was read before.
+// A later update does not change what an earlier readback sees.
 TEST_P(Updates, BehindAReadbackAreNotSeenByIt) {
   Bytes read(16);
   const auto buffer = make_buffer(Bytes(16, std::byte{1}));

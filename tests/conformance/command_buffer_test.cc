@@ -1,5 +1,5 @@
-// Recording: what is refused leaves the command buffer as it was, and what moves nothing is left
-// out.
+// Tests recording: a refused command leaves the command buffer unchanged, and commands that move
+// nothing are left out.
 #include <limits>
 
 #include "tests/conformance/fixture.h"
@@ -18,7 +18,7 @@ class Recording : public On<> {
     mute_ = make_buffer(16, BufferUsage::Storage);
     commands_ = begin();
   }
-  // Behind each refused command: the command buffer takes and runs a good one.
+  // After each refused command, the command buffer still accepts and runs a valid one.
   void TearDown() override {
     if (commands_ != nullptr && !commands_->finished()) {
       TL_EXPECT_OK(commands_->update(buffer_, 0, Bytes(16, std::byte{9})));

@@ -1,4 +1,4 @@
-// Dispatches whose arguments do not match the entry point: each is refused with the argument named.
+// Tests dispatches whose arguments do not match the entry point: each error names the argument.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {
@@ -92,7 +92,7 @@ TEST_P(BufferArguments, OfAnotherDeviceAreRefused) {
 TEST_P(BufferArguments, ReadAndWrittenAtOncePerBufferAreRefused) {
   EntryPoint entry = kernels::add_one();
   for (KernelParam& param : entry.params) std::get<BufferParam>(param).min_bytes = 64;
-  entry.workgroup_size = {2, 1, 1};  // an executable of its own
+  entry.workgroup_size = {2, 1, 1};  // needs a different executable
   const auto made = device().create_executable(tested().kernels({entry}));
   TL_ASSERT_OK(made.status());
   EXPECT_THAT(attempt(*made, {1, 1, 1}, {BufferBinding{buffer_}, BufferBinding{buffer_}}),
@@ -106,7 +106,7 @@ TEST_P(BufferArguments, ThatArePartsOfOneBufferAreTaken) {
   TL_EXPECT_OK(attempt(made, {1, 1, 1}, {first, second}));
   TL_EXPECT_OK(attempt(made, {1, 1, 1}, {second, first}));
 }
-// A kernel that states no size touches all that is bound.
+// A kernel that states no size accesses everything that is bound.
 TEST_P(BufferArguments, OfOneBufferThatTheKernelReachesTwiceAreRefused) {
   const auto add_one = executable(kernels::add_one());
   const std::uint64_t step = limits().buffer_offset_alignment;
@@ -207,7 +207,7 @@ TEST_P(TextureArguments, AtOriginsThatTheKernelDoesNotAddAreRefused) {
   const TextureBinding moved{make_texture({8, 8}), {1, 0}};
   EXPECT_THAT(copy(moved, texture({8, 8})), refused("specialized for origin (0, 0)"));
 }
-// It would say that the kernel touches nothing.
+// Such an extent would mean that the kernel accesses nothing.
 TEST_P(TextureArguments, ThatAreStatedInOneAxisAreRefused) {
   EntryPoint entry = kernels::copy_texels(TexelFormat::Rgba32Float);
   std::get<TextureParam>(entry.params[1]).min_extent = {4, 0};

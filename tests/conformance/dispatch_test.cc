@@ -1,5 +1,4 @@
-// Dispatches that are right: groups, constants, bindings and textures, with bindings given in each
-// way.
+// Tests valid dispatches: groups, constants, bindings and textures, with both binding styles.
 #include <numeric>
 
 #include "tests/conformance/texture_fixture.h"
@@ -54,7 +53,7 @@ TEST_P(Dispatches, OfGroupsOverThreeAxes) {
   expect_values(out, kernels::written_by_index(width, height, depth));
 }
 
-// Items past what was asked for would write there.
+// Items beyond those requested would write there.
 TEST_P(Dispatches, WriteNothingBeyondTheirGroups) {
   const auto a = make_buffer(bytes_of(counting(16)));
   const auto b = make_buffer(bytes_of(std::vector<std::int32_t>(16, -7)));
@@ -130,7 +129,7 @@ TEST_P(Dispatches, HandOverDoubles) {
   expect_values<std::int64_t>(out, {static_cast<std::int64_t>(0xc002000000000000U)});
 }
 
-// A constant of one dispatch is not that of the next, whose record may follow at once.
+// A dispatch's constants must not leak into the next one, which may be recorded at once.
 TEST_P(Dispatches, KeepConstantsOfTheirOwn) {
   const auto x = make_buffer(bytes_of(std::vector<std::uint32_t>{0}));
   const auto advance = executable(kernels::advance());
@@ -171,7 +170,7 @@ TEST_P(Dispatches, OfNineBuffers) {
   expect_values<std::int32_t>(out, {255, 263, 271, 279, 287});
 }
 
-// One buffer may be bound many times as long as it is only read.
+// One buffer may be bound many times if it is only read.
 TEST_P(Dispatches, OfOneBufferReadEightTimes) {
   const auto in = make_buffer(bytes_of(counting(5)));
   const auto out = make_buffer(20);
@@ -216,7 +215,7 @@ TEST_P(Dispatches, OfEveryEntryPointOfAnExecutable) {
   expect_values<std::int32_t>(b, {8, 11, 14, 17});
 }
 
-// The tables of one executable stand in another order than its code.
+// The executable's table lists its entry points in another order than its code.
 TEST_P(Dispatches, OfEntryPointsInAnyOrder) {
   const auto both = executable({kernels::nothing(), kernels::advance(), kernels::add_one()});
   const auto a = make_buffer(bytes_of(counting(4))), b = make_buffer(16);

@@ -1,4 +1,4 @@
-// What a driver says of its devices.
+// Tests what a driver reports about its devices.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {
@@ -39,7 +39,7 @@ TEST_P(Devices, GpusComeFirst) {
   }
 }
 
-// The least that anything of ours counts on.
+// The minimum that Texloom relies on.
 TEST_P(Devices, LimitsAreOfUse) {
   EXPECT_GE(limits().max_workgroup_size, 16U);
   for (const std::uint64_t size : limits().max_workitem_sizes) EXPECT_GE(size, 1U);
@@ -67,7 +67,7 @@ TEST_P(Devices, ImageLimitsGoWithImages) {
   EXPECT_GE(limits().max_write_images, 1U);
 }
 
-// The formats that OpenCL wants of every device with images.
+// The formats that OpenCL requires of every device with images.
 TEST_P(Devices, WithImagesHaveTheCommonFormats) {
   if (!info().features.images) GTEST_SKIP() << "no images";
   for (const TexelFormat format :

@@ -1,4 +1,4 @@
-// Runs a test that is excluded: its failures are kept from GoogleTest and counted.
+// Runs an excluded test: its failures are hidden from GoogleTest and counted.
 #pragma once
 
 #include <gtest/gtest-spi.h>
@@ -13,8 +13,8 @@ class ExcludedRun {
  public:
   ExcludedRun() = default;
 
-  // Ends it. Fails the test when nothing failed, since the exclusion has lost its reason then;
-  // otherwise the test is skipped with the reason in words.
+  // Ends the run. If nothing failed, the test fails, since the exclusion is no longer needed;
+  // otherwise the test is skipped with the reason.
   static void end(std::unique_ptr<ExcludedRun> run, const std::string& reason);
 
  private:

@@ -1,4 +1,4 @@
-// Executables: finding and building, and tables that no device takes.
+// Tests executables: finding and building them, and tables that every device must refuse.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {
@@ -6,7 +6,7 @@ namespace {
 
 class Executables : public On<> {
  protected:
-  // What is said of one entry point whose table was changed.
+  // Returns the status of an entry point whose table was changed.
   template <typename Change>
   Status status_of(EntryPoint entry, Change change) {
     change(entry);

@@ -1,4 +1,4 @@
-// Memory that runs out: who says so, in which words, and that the device is usable afterwards.
+// Tests running out of memory: the error, its message, and that the device remains usable.
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -12,7 +12,7 @@ bool same(const MemoryStatistics& a, const MemoryStatistics& b) {
   return a.kinds == b.kinds && a.imported == b.imported;
 }
 
-// Objects of an eighth of the memory, on a device of their own.
+// Creates objects of an eighth of the memory on a separate device.
 class Exhaustion : public On<> {
  protected:
   void SetUp() override {
@@ -30,7 +30,7 @@ class Exhaustion : public On<> {
     objects_.push_back(std::move(buffer));
     return {};
   }
-  // Of full rows, as many as make the bytes.
+  // Adds a texture of as many full rows as fit in `bytes_`.
   Status add_texture() {
     const std::uint64_t row = std::uint64_t{16} * limits().max_image_width;
     const std::uint64_t rows = std::min<std::uint64_t>(bytes_ / row, limits().max_image_height);
@@ -40,7 +40,7 @@ class Exhaustion : public On<> {
     objects_.push_back(std::move(texture));
     return {};
   }
-  // Until there is no memory left; the error that says so.
+  // Adds objects until memory runs out; returns that error.
   Status exhaust(const std::function<Status()>& add, std::uint64_t at_most = 1000) {
     while (objects_.size() <= at_most) TL_RETURN_IF_ERROR(add());
     return {};
@@ -76,7 +76,7 @@ TEST_P(Exhaustion, ByTextures) {
   TL_EXPECT_OK(add_texture());
 }
 
-// The same budget, whatever is made.
+// Buffers and textures share one budget.
 TEST_P(Exhaustion, ByBuffersLeavesNoTexture) {
   if (!info().features.images) GTEST_SKIP() << "no images";
   EXPECT_THAT(exhaust(), is_out_of_memory());
@@ -135,7 +135,7 @@ TEST_P(Exhaustion, LeavesTheDeviceUsable) {
   expect_values(x, std::vector<std::uint32_t>(4, 16));
 }
 
-// What has its memory keeps its content.
+// Existing objects keep their contents.
 TEST_P(Exhaustion, LeavesOtherObjectsAsTheyAre) {
   const Bytes content = random_bytes(1000, 1);
   const auto buffer = make_buffer(content);
@@ -143,7 +143,7 @@ TEST_P(Exhaustion, LeavesOtherObjectsAsTheyAre) {
   expect_content(buffer, content);
 }
 
-// A view has the memory of its buffer, and a part of a buffer that of the whole.
+// A view uses its buffer's memory, and a part of a buffer uses the whole buffer's.
 TEST_P(Exhaustion, LeavesViewsAndParts) {
   const auto buffer = make_buffer(std::uint64_t{1} << 16);
   EXPECT_THAT(exhaust(), is_out_of_memory());
@@ -160,7 +160,7 @@ TEST_P(Exhaustion, OfOneDeviceIsNotThatOfAnother) {
   TL_EXPECT_OK(open_another()->create_buffer({.bytes = bytes_}).status());
 }
 
-// However threads meet, no more is given out than there is.
+// Threads together never get more memory than there is.
 TEST_P(Exhaustion, ByThreadsAtOnce) {
   constexpr std::size_t kThreads = 4;
   for (int round = 0; round < 20; ++round) {
@@ -188,11 +188,11 @@ TEST_P(Exhaustion, ByThreadsAtOnce) {
   }
 }
 
-// --- Who holds memory that it could do without is asked for it
+// --- Holders of unused memory are asked to release it
 
 class Pressure : public Exhaustion {
  protected:
-  // Releases what it holds when it is asked.
+  // Releases its object when asked.
   class Holder final : public PressureListener {
    public:
     explicit Holder(std::shared_ptr<void> held = nullptr) : held_(std::move(held)) {}
@@ -207,13 +207,13 @@ class Pressure : public Exhaustion {
     std::atomic<int> asked_ = 0;
   };
 
-  // Of the workspace pool.
+  // Acquires a buffer from the workspace pool.
   Result<Lease<Buffer>> acquire() {
     auto lease = device().workspace_pool().acquire(device().queue(), BufferDesc{.bytes = bytes_});
     TL_EXPECT_OK(lease.status());
     return lease;
   }
-  // Of one object that was made before.
+  // Makes a holder of the last object that was added.
   std::shared_ptr<Holder> make_holder() {
     auto holder = std::make_shared<Holder>(std::exchange(objects_.back(), nullptr));
     objects_.pop_back();
@@ -283,7 +283,7 @@ TEST_P(Pressure, TheWorkspacePoolKeepsWhatIsLent) {
   EXPECT_EQ(objects_.size(), count - 1);
 }
 
-// The caller has released what submitted work still uses.
+// The caller has released memory that submitted work still uses.
 TEST_P(Pressure, WorkUnderWayIsWaitedFor) {
   EXPECT_THAT(exhaust(), is_out_of_memory());
   const auto go = make_semaphore();
@@ -303,7 +303,7 @@ TEST_P(Pressure, WorkUnderWayIsWaitedFor) {
   later.join();
 }
 
-// --- One allocation, whatever the device has
+// --- A single allocation, whatever the device's memory
 
 class LargeBuffers : public On<> {};
 TL_ON_EVERY_DEVICE(LargeBuffers);

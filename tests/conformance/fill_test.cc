@@ -1,4 +1,4 @@
-// Fills: patterns of 1, 2 and 4 bytes over alignment classes and lengths, with sentinels around.
+// Tests fills: patterns of 1, 2 and 4 bytes over alignment classes and lengths, with sentinels.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {
@@ -7,7 +7,7 @@ namespace {
 constexpr std::array kPattern = {std::byte{0x12}, std::byte{0x34}, std::byte{0x56},
                                  std::byte{0x78}};
 
-// Sentinels with `length` bytes of the pattern at `offset`.
+// Returns sentinels with `length` bytes of the pattern at `offset`.
 Bytes filled(std::size_t size, std::size_t offset, std::size_t length, std::size_t pattern_bytes) {
   Bytes bytes(size, kSentinel);
   for (std::size_t i = 0; i < length; ++i) bytes[offset + i] = kPattern[i % pattern_bytes];

@@ -1,4 +1,4 @@
-// Executables that are built at their first use: by whom, once, and what a failure does.
+// Tests executables built at first use: who builds them, only once, and what a failure does.
 #include <thread>
 
 #include "tests/conformance/fixture.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kThreads = 6;
 
-// Calls `each` on several threads at once, with the number of the thread.
+// Calls `each` with the thread's number on several threads at once.
 template <typename Each>
 void at_once(const Each& each) {
   std::vector<std::thread> threads;
@@ -28,7 +28,7 @@ class FirstUse : public DispatchFixture {
     return make(tested().kernels({kernels::advance()}));
   }
 
-  // x = 3 x + 1, of one number.
+  // Computes x = 3 x + 1 for one number.
   std::shared_ptr<CommandBuffer> advance(const std::shared_ptr<Executable>& executable,
                                          const std::shared_ptr<Buffer>& x) {
     auto commands = begin();
@@ -75,7 +75,7 @@ TEST_P(FirstUse, MayNeverCome) {
   expect_number(x, 5);
 }
 
-// Of what no one holds but the submission.
+// Only the submission still holds the executable.
 TEST_P(FirstUse, MayComeWhenTheHandleIsReleased) {
   const auto x = number(5);
   const auto go = make_semaphore();
@@ -127,7 +127,7 @@ TEST_P(FirstUse, BySubmissionsToSeveralQueues) {
   }
 }
 
-// What needs no compiler is said when it is made.
+// Errors that need no compiler are reported at creation.
 TEST_P(FirstUse, IsNotWaitedForByChecksOfTables) {
   EntryPoint entry = kernels::nothing();
   entry.workgroup_size = {1, 0, 1};
@@ -142,7 +142,7 @@ TEST_P(FirstUse, IsNotWaitedForByChecksOfBindings) {
               fails_with(StatusCode::InvalidArgument, "takes 1 buffers and textures, got 0"));
 }
 
-// --- What cannot be built
+// --- Builds that fail
 
 class FailedFirstUse : public FirstUse {
  protected:
@@ -155,7 +155,7 @@ class FailedFirstUse : public FirstUse {
     code_ = tested().broken == nullptr ? StatusCode::NotFound : StatusCode::BuildFailed;
     words_ = tested().broken == nullptr ? "add_two" : tested().broken_says;
   }
-  // The compiler's log, or the name of what the code lacks.
+  // Matches the compiler's log, or the name of the missing function.
   auto is_failure() const { return fails_with(code_, words_); }
 
   std::shared_ptr<CommandBuffer> record(bool reusable = false) {
@@ -186,7 +186,7 @@ TEST_P(FailedFirstUse, IsToldByTheSubmission) {
   EXPECT_THAT(submit_and_wait(record()), is_failure());
 }
 
-// The submission is accepted: what is wrong is seen by the device's compiler alone.
+// The submission is accepted: only the device's compiler finds the error.
 TEST_P(FailedFirstUse, IsNotToldBySubmit) {
   TL_EXPECT_OK(queue().submit({.commands = {with_table(record())}}));
   EXPECT_THAT(queue().wait_idle(), is_failure());
@@ -223,7 +223,7 @@ TEST_P(FailedFirstUse, SpreadsToWhatWaits) {
   EXPECT_THAT(queue().wait_idle(), is_failure());
 }
 
-// An error is that of its submission: the one behind it runs.
+// An error belongs to its submission: the next one runs.
 TEST_P(FailedFirstUse, LeavesTheQueueUsable) {
   const auto x = number(5);
   const auto executable = make_advance();
@@ -272,7 +272,7 @@ TEST_P(FailedFirstUse, BySubmissionsToSeveralQueues) {
   for (const Status& status : told) EXPECT_THAT(status, is_failure());
 }
 
-// The one build's outcome, whoever asks: with the words that creation would have had.
+// Everyone gets the outcome of the one build, with the message that creation would give.
 TEST_P(FailedFirstUse, SaysWhatCreationSays) {
   const ExecutableDesc desc =
       tested().broken == nullptr ? tested().kernels({kMissing}) : tested().broken();

@@ -16,7 +16,7 @@ std::map<const TestedDevice*, OpenDevice>& open_devices() {
   return devices;
 }
 
-// Tells executables apart, as far as the suite has different ones.
+// Returns a key that is unique among the suite's executables.
 std::string key_of(const std::vector<EntryPoint>& entries) {
   std::string key;
   for (const EntryPoint& entry : entries) {
@@ -58,7 +58,7 @@ void DeviceFixture::set_up(const TestedDevice& tested) {
 }
 
 void DeviceFixture::TearDown() {
-  // What a test left behind is its own failure, not that of the next one.
+  // Pending work of a test must fail that test, not the next one.
   if (device_ != nullptr) TL_EXPECT_OK(queue().wait_idle());
   if (excluded_ == nullptr) return;
   const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();

@@ -1,8 +1,7 @@
-// What the tests of the suite share: a device under test, its objects, and what is expected of
-// them.
+// Fixtures of the conformance suite: a device under test, its objects, and expectations.
 //
-// A suite is a fixture derived from On<…> and one line TL_ON_EVERY_DEVICE(Suite, …): its tests run
-// on each device, and for each further parameter that is named.
+// A suite is a fixture derived from On<…> plus one line TL_ON_EVERY_DEVICE(Suite, …). Its tests run
+// on each device, for each value of the further parameters.
 //
 //   class Fills : public On<std::size_t> {};
 //   TL_ON_EVERY_DEVICE(Fills, ::testing::Values(1, 2, 4));
@@ -38,19 +37,19 @@ namespace texloom::hal::conformance {
 
 inline constexpr std::byte kSentinel{0xa5};
 
-// How the buffers and textures of a dispatch are given: as it is recorded, or in the table of the
+// How a dispatch gets its buffers and textures: when it is recorded, or in the table of the
 // submission.
 enum class BindingStyle { Direct, Table };
 inline void PrintTo(BindingStyle style, std::ostream* stream) {
   *stream << (style == BindingStyle::Direct ? "direct" : "table");
 }
 
-// An open device with the executables that were made on it, shared by the tests of the process.
+// An open device with its executables, shared by the tests of the process.
 struct OpenDevice {
   std::shared_ptr<Device> device;
   std::vector<std::pair<std::string, std::shared_ptr<Executable>>> executables;
 };
-// The one of `tested`; opened by the first call.
+// Returns the device of `tested`; the first call opens it.
 Result<OpenDevice*> open_shared(const TestedDevice& tested);
 void close_shared();
 
@@ -66,11 +65,11 @@ class DeviceFixture : public ::testing::Test {
   const DeviceInfo& info() const { return device_->info(); }
   const DeviceLimits& limits() const { return device_->info().limits; }
   const TestedDriver& tested() const { return *tested_->tested; }
-  // Whether anything is to be expected of contents.
+  // Whether the driver computes, so that contents can be checked.
   bool computes() const { return tested().computes; }
-  // A device that no other test has, opened from the same place.
+  // Opens the same device again, for this test only.
   std::shared_ptr<Device> open_another(const DeviceOptions& options = {}) const;
-  void use(std::shared_ptr<Device> device);  // instead of the shared one
+  void use(std::shared_ptr<Device> device);  // replaces the shared one
 
   std::shared_ptr<Buffer> make_buffer(std::uint64_t bytes, BufferUsage usage = BufferUsage::All);
   std::shared_ptr<Buffer> make_buffer(std::span<const std::byte> content);
@@ -79,7 +78,7 @@ class DeviceFixture : public ::testing::Test {
                                         TextureUsage usage = TextureUsage::All);
   std::shared_ptr<Texture> make_texture(Extent2D extent, TexelFormat format,
                                         std::span<const std::byte> content);
-  // Full of one byte; 0xff makes every float channel a NaN.
+  // Fills the texture with one byte value; 0xff makes every float channel a NaN.
   std::shared_ptr<Texture> make_texture_full_of(std::byte value, Extent2D extent,
                                                 TexelFormat format);
   std::shared_ptr<Semaphore> make_semaphore(std::uint64_t value = 0);
@@ -87,7 +86,8 @@ class DeviceFixture : public ::testing::Test {
   std::shared_ptr<CommandBuffer> begin_reusable() {
     return device_->create_command_buffer({.reusable = true});
   }
-  // Of one or several entry points; made once for all tests, unless on a device of their own.
+  // Returns an executable of the entry points; cached for all tests while the shared device is
+  // used.
   std::shared_ptr<Executable> executable(const std::vector<EntryPoint>& entries);
   std::shared_ptr<Executable> executable(const EntryPoint& entry) {
     return executable(std::vector{entry});
@@ -98,7 +98,7 @@ class DeviceFixture : public ::testing::Test {
 
   Bytes content_of(const std::shared_ptr<Buffer>& buffer);
   Bytes content_of(const std::shared_ptr<Texture>& texture);
-  // The one place where contents are told apart from a driver that has none.
+  // All comparisons of contents go through here; it expects nothing of a driver without contents.
   void expect_bytes(std::span<const std::byte> actual, std::span<const std::byte> expected,
                     const std::string& what = "");
   template <typename Object>
@@ -134,20 +134,20 @@ class On : public DeviceFixture,
   }
 };
 
-// Dispatches, with bindings given in each way.
+// Dispatches with each binding style.
 class DispatchFixture : public On<BindingStyle> {
  protected:
   // Records a dispatch of the executable's entry point.
   Status dispatch(CommandBuffer& commands, const std::shared_ptr<Executable>& executable,
                   std::array<std::uint32_t, 3> groups, const std::vector<Binding>& bindings,
                   const std::vector<Constant>& constants = {}, std::uint32_t entry_point = 0);
-  // Command buffers that were recorded so are submitted so.
+  // Adds the table for command buffers recorded by dispatch().
   SubmittedCommands with_table(const std::shared_ptr<CommandBuffer>& commands);
   Status start(const std::shared_ptr<CommandBuffer>& commands);  // finishes and submits
-  Status run(const std::shared_ptr<CommandBuffer>& commands);    // and waits
+  Status run(const std::shared_ptr<CommandBuffer>& commands);    // also waits
 
-  // A dispatch alone: what recording or submitting it says, where bindings are checked by the one
-  // or the other.
+  // Runs a single dispatch and returns the error of recording or submitting it, depending on which
+  // of them checks bindings.
   Status attempt(const std::shared_ptr<Executable>& executable, std::array<std::uint32_t, 3> groups,
                  const std::vector<Binding>& bindings, const std::vector<Constant>& constants = {},
                  std::uint32_t entry_point = 0);
@@ -158,7 +158,7 @@ class DispatchFixture : public On<BindingStyle> {
 
 std::vector<const TestedDevice*> every_device();
 
-// "opencl_rgba8int_direct"
+// Returns a name such as "opencl_rgba8int_direct".
 template <typename Tuple>
 std::string name_of_instance(const ::testing::TestParamInfo<Tuple>& info) {
   return std::apply(
@@ -172,7 +172,7 @@ std::string name_of_instance(const ::testing::TestParamInfo<Tuple>& info) {
       info.param);
 }
 
-// Further arguments are generators of parameters, ::testing::Values and the like.
+// Further arguments are parameter generators, such as ::testing::Values.
 #define TL_ON_EVERY_DEVICE(Suite, ...)                                                             \
   INSTANTIATE_TEST_SUITE_P(                                                                        \
       , Suite, ::testing::Combine(::testing::ValuesIn(every_device()) __VA_OPT__(, ) __VA_ARGS__), \

@@ -1,4 +1,4 @@
-// Host memory that becomes a buffer.
+// Tests host memory that is imported as a buffer.
 #include <cstdlib>
 
 #include "tests/conformance/fixture.h"
@@ -17,7 +17,7 @@ class Imports : public On<> {
     On<>::SetUp();
     if (!IsSkipped() && !info().features.host_import) GTEST_SKIP() << "no import of host memory";
   }
-  // Aligned as the device wants it, of at least 256 bytes, full of sentinels.
+  // Makes at least 256 bytes of sentinels, aligned as the device requires.
   Memory make_memory() {
     const std::size_t alignment = std::max<std::size_t>(limits().import_address_alignment, 64);
     Memory memory(static_cast<std::byte*>(std::aligned_alloc(alignment, 16 * size())));

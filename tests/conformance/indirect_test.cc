@@ -1,4 +1,4 @@
-// Indirect dispatches: the numbers of groups come from a buffer when the command runs.
+// Tests indirect dispatches: the group counts are read from a buffer when the command runs.
 #include <numeric>
 
 #include "tests/conformance/fixture.h"
@@ -15,10 +15,10 @@ class IndirectDispatches : public On<> {
     std::vector<std::int32_t> from(64);
     std::iota(from.begin(), from.end(), 0);
     a_ = make_buffer(bytes_of(from));
-    b_ = make_buffer(Bytes(256, std::byte{0xff}));  // all are -1
+    b_ = make_buffer(Bytes(256, std::byte{0xff}));  // every value is -1
     add_one_ = executable(kernels::add_one());
   }
-  // Records add_one over as many groups as `groups` says.
+  // Records add_one over as many groups as `groups` contains.
   Status record(CommandBuffer& commands, const BindingRef& groups) {
     const std::array<BindingRef, 2> bindings = {BufferBinding{a_}, BufferBinding{b_}};
     return commands.dispatch_indirect(add_one_, 0, groups, bindings, {});
@@ -60,7 +60,7 @@ TEST_P(IndirectDispatches, TakeTheirNumbersFromASlot) {
   TL_ASSERT_OK(queue().wait_idle());
   expect_written(5);
 }
-// The place of the slot in the table's buffer, and the place behind it that was recorded.
+// The slot's offset in the table and the recorded offset are added.
 TEST_P(IndirectDispatches, AddTheOffsetsOfTheSlotAndOfTheTable) {
   const std::uint64_t alignment = std::max<std::uint64_t>(limits().buffer_offset_alignment, 4);
   std::vector<std::uint32_t> values(alignment / 4 + 8, 1);
@@ -108,7 +108,7 @@ TEST_P(IndirectDispatches, OfAKernelWithoutBindings) {
                                            BufferBinding{numbers({3, 2, 1})}, {}, {}));
   TL_ASSERT_OK(run(commands));
 }
-// The numbers are what the command before wrote, not what was there when it was recorded.
+// The counts are those that the previous command wrote, not those at recording time.
 TEST_P(IndirectDispatches, ReadWhatACommandBeforeWrote) {
   const auto groups = numbers({1, 1, 1});
   const auto commands = begin();
@@ -141,7 +141,7 @@ TEST_P(IndirectDispatches, OfNumbersPastTheEndAreRefused) {
 TEST_P(IndirectDispatches, OfNumbersBetweenTheAlignmentAreRefused) {
   EXPECT_THAT(record(*begin(), BufferBinding{numbers({1, 1, 1, 1}), 2}), refused("multiple of 4"));
 }
-// The table's offset and the slot's together.
+// The sum of the table's offset and the slot's is checked.
 TEST_P(IndirectDispatches, OfASlotBetweenTheAlignmentAreRefusedAtSubmission) {
   const auto commands = begin_reusable();
   TL_ASSERT_OK(record(*commands, BindingSlot{.index = 0, .offset = 4}));

@@ -10,7 +10,7 @@ ConstantParam constant(std::string name, ElementType type = ElementType::Int32) 
   return {.name = std::move(name), .type = type};
 }
 
-// "copy_texels_float": one kernel serves the formats that are read alike.
+// Returns a name such as "copy_texels_float": one kernel serves all formats of a class.
 std::string for_class_of(TexelFormat format, const std::string& name) {
   if (is_normalized(format)) return name + "_float";
   switch (channel_type(format)) {

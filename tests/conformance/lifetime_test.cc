@@ -1,4 +1,4 @@
-// Lifetimes: every object may be released while the device uses it, and in any order.
+// Tests lifetimes: every object may be released in any order, even while the device uses it.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {
@@ -23,7 +23,7 @@ class Lifetimes : public On<> {
     TL_EXPECT_OK(commands->finish());
     return commands;
   }
-  // A submission that starts when `go_` says so.
+  // Submits commands that wait until `go_` is signaled.
   Status submit_held(const std::shared_ptr<CommandBuffer>& commands) {
     return queue().submit({.waits = {{go_, 1}}, .commands = {commands}, .signals = {{done_, 1}}});
   }
@@ -48,7 +48,7 @@ TEST_P(Lifetimes, OfABufferThatIsSubmitted) {
   EXPECT_TRUE(watched.expired());
 }
 
-// Nothing waits for itself there.
+// The releasing thread must not wait for itself.
 TEST_P(Lifetimes, OfTheDeviceThatAHostCallReleases) {
   auto device = open_another();
   const std::weak_ptr<Device> watched = device;
@@ -111,7 +111,7 @@ TEST_P(Lifetimes, OfTheDeviceWhileItsQueueWorks) {
   TL_ASSERT_OK(queue->wait_idle());
 }
 
-// The last handle's release waits for the readback, which writes memory of the caller.
+// Releasing the last handle waits for the readback, which writes the caller's memory.
 TEST_P(Lifetimes, OfEverythingWhileTheDeviceWorks) {
   std::vector<std::uint32_t> result(8, 77);
   {
@@ -130,7 +130,7 @@ TEST_P(Lifetimes, OfEverythingWhileTheDeviceWorks) {
   expect_bytes(bytes_of(result), bytes_of(std::vector<std::uint32_t>(8, expected)));
 }
 
-// What still waits when the last handle goes is not run, and says so.
+// Work that still waits when the last handle is released does not run and reports an error.
 TEST_P(Lifetimes, OfAQueueWithSubmissionsThatWait) {
   TL_ASSERT_OK(submit_held(advance(1)));
   use(nullptr);

@@ -1,8 +1,8 @@
 // conformance_tests [--table] [GoogleTest's flags]
 //
-// Runs the suite on every device of every driver that is linked. --table prints a table of all
-// tests at the end. --gtest_filter='*/opencl*' chooses drivers; OCL_ICD_VENDORS gives the OpenCL
-// loader other implementations.
+// Runs the suite on every device of every linked driver. --table prints a table of all tests at the
+// end. --gtest_filter='*/opencl*' selects drivers; OCL_ICD_VENDORS gives the OpenCL loader other
+// implementations.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Devices are closed before the libraries behind them are unloaded.
+// Closes the devices before the libraries that they use are unloaded.
 class Devices final : public ::testing::Environment {
  public:
   void TearDown() override { texloom::hal::conformance::close_shared(); }

@@ -1,4 +1,4 @@
-// Kinds of memory, and buffers that the host maps.
+// Tests the kinds of memory, and buffers that the host maps.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal {
@@ -22,7 +22,7 @@ class MemoryKinds : public On<MemoryKind> {
     TL_EXPECT_OK(made.status());
     return made.ok() ? *made : nullptr;
   }
-  // A kernel makes each of eight uint32 of a buffer 5.
+  // Runs a kernel that sets each of eight uint32 of a buffer to 5.
   Status advance_from_zero(const std::shared_ptr<Buffer>& buffer) {
     const auto commands = begin();
     const std::array<Binding, 1> bindings = {BufferBinding{buffer}};
@@ -97,7 +97,7 @@ TEST_P(Mappings, ForBothKeepWhatTheHostLeaves) {
   TL_ASSERT_OK(mapping.release());
   expect_content(buffer, data);
 }
-// What the host left unwritten shows, on devices that forgive it, too.
+// This reveals bytes that the host did not write, even on devices that would keep the old ones.
 TEST_P(Mappings, ForWriteAreFullOfAPatternInDebugMode) {
   use(open_another({.debug = true}));
   const auto buffer = make(16);
@@ -216,7 +216,7 @@ TEST_P(Mappings, OfWhatAKernelWrote) {
   const Mapping mapping = map(buffer, Access::Read);
   expect_bytes(mapping.bytes(), bytes_of(std::vector<std::uint32_t>(8, 5)));
 }
-// Both sides take turns over one mapping.
+// Host and device take turns with one mapping.
 TEST_P(Mappings, ThatPersistAreUsedWhileTheDeviceWorks) {
   if (!kind_info().persistent) GTEST_SKIP() << "mappings end before work is submitted";
   const auto buffer = make(4);

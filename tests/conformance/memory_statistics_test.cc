@@ -1,4 +1,4 @@
-// What allocators count of the memory that they give out.
+// Tests what allocators count of the memory they allocate.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {
@@ -57,7 +57,7 @@ TEST_P(Allocators, CountImportsApart) {
   EXPECT_EQ(statistics.imported.bytes, 4096U);
   EXPECT_EQ(statistics.of(MemoryKind::Shared).bytes, 0U);
 }
-// Objects may outlive the device that counts them.
+// Objects may outlive their device.
 TEST_P(Allocators, OutliveTheirDevice) {
   auto opened = open_another();
   auto buffer = *opened->create_buffer({.bytes = 30});

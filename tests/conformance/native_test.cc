@@ -1,4 +1,4 @@
-// Native commands: a function that encodes with the driver's own handles, between other commands.
+// Tests native commands: a function that encodes with the driver's handles, between other commands.
 #include <atomic>
 
 #include "tests/conformance/fixture.h"
@@ -21,7 +21,7 @@ class NativeRuns : public On<> {
     const std::array constants = {Constant(k)};
     return commands.dispatch(advance_, 0, {8, 1, 1}, bindings, constants);
   }
-  // Fills the first 32 bytes of the first memory, and counts its calls.
+  // Fills the first 32 bytes of the first memory and counts its calls.
   EncodeNative fill_with(std::byte value) {
     const EncodeNative fill = computes() ? tested().native_fill(32, value) : EncodeNative();
     return [this, fill](const NativeCommands& commands) {
@@ -96,7 +96,7 @@ TEST_P(NativeRuns, FailTheirSubmission) {
   expect_values(x_, std::vector<std::uint32_t>(8, 0));
 }
 
-// Their accesses are as good as any command's: a hazard asks for a barrier.
+// Their accesses count like any command's: a hazard requires a barrier.
 TEST_P(NativeRuns, NeedBarriers) {
   const auto record = [&](Access access, bool with_barrier) {
     const auto commands = device().create_command_buffer({.barriers = Barriers::Checked});

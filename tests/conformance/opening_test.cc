@@ -1,4 +1,4 @@
-// Opening a device: by ordinal, by id, by name and by path.
+// Tests opening a device by ordinal, id, name and path.
 #include <set>
 
 #include "runtime/hal/driver_registry.h"
@@ -20,7 +20,7 @@ class Opening : public On<> {
   std::size_t ordinal() const { return std::get<0>(GetParam())->ordinal; }
   std::size_t count() { return driver().devices().size(); }
 
-  // Holds where this is the device under test, open for itself and of use.
+  // Expects a new, working instance of the device under test.
   void expect_opened(const Result<std::shared_ptr<Device>>& opened, const std::string& by) {
     ASSERT_TRUE(opened.ok()) << by << ": " << opened.status().to_string();
     EXPECT_EQ((*opened)->info().id, info().id) << by;
@@ -75,7 +75,7 @@ TEST_P(Opening, ByAnotherIdNamesThoseThereAre) {
                                is_not_found(info().id)));
 }
 
-// An ordinal is no id.
+// An ordinal is not an id.
 TEST_P(Opening, ByIdTakesNoOrdinal) {
   EXPECT_THAT(driver().open_by_id(std::to_string(ordinal())).status(), is_not_found(info().id));
 }
@@ -156,7 +156,7 @@ TEST_P(Opening, TwiceMakesTwoDevices) {
   EXPECT_EQ(other->info().name, device().info().name);
 }
 
-// Closing one closes no other.
+// Closing one does not close another.
 TEST_P(Opening, AgainAndAgain) {
   const auto kept = open_another();
   for (int i = 0; i < 10; ++i) expect_opened(driver().open(ordinal()), "once more");

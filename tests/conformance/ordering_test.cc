@@ -1,5 +1,4 @@
-// Order: of commands in a command buffer, of command buffers, of submissions; and command buffers
-// that are used again.
+// Tests the order of commands, of command buffers and of submissions, and reused command buffers.
 #include "tests/conformance/texture_fixture.h"
 
 namespace texloom::hal::conformance {
@@ -32,7 +31,7 @@ class Ordering : public DispatchFixture {
 };
 TL_ON_EVERY_DEVICE_WITH_EVERY_BINDING(Ordering);
 
-// The steps do not commute, so that any other order gives another number.
+// The steps do not commute, so any other order gives a different number.
 TEST_P(Ordering, OfDispatchesInACommandBuffer) {
   const auto commands = begin();
   std::uint32_t expected = 0;
@@ -103,7 +102,7 @@ TEST_P(Ordering, OfACommandBufferUsedAgainWhenItWasComplete) {
   expect_x(1 + 3 + 9);
 }
 
-// Contents between two runs of one command buffer are read anew.
+// Each run reads the contents anew.
 TEST_P(Ordering, OfHostWritesBetweenTwoRuns) {
   const auto commands = recorded(1);
   TL_ASSERT_OK(queue().submit({.commands = {with_table(commands)}}));

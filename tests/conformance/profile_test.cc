@@ -1,4 +1,4 @@
-// Profiles: a span for each command, on the host's clock, from every driver.
+// Tests profiles: every driver records a span for each command, on the host's clock.
 #include "runtime/hal/profile.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Profiles : public DispatchFixture {
   Status advance(CommandBuffer& commands) {
     return dispatch(commands, advance_, {8, 1, 1}, {BufferBinding{x_}}, {Constant(1)});
   }
-  // Those of the lanes of a kind.
+  // Returns the spans of all lanes of one kind.
   std::vector<ProfileSpan> spans(ProfileTrack::Kind kind) const {
     ProfileSnapshot now = profile_->snapshot();
     std::erase_if(now.spans,
@@ -61,13 +61,13 @@ TEST_P(Profiles, HaveASpanForEachCommand) {
   for (const ProfileSpan& span : found) {
     EXPECT_LE(before, span.begin);
     EXPECT_LE(span.begin, span.end);
-    EXPECT_LE(span.end, after + std::chrono::milliseconds(1));  // two clocks
+    EXPECT_LE(span.end, after + std::chrono::milliseconds(1));  // tolerance between two clocks
     EXPECT_GE(span.queue_wait.count(), 0);
   }
   EXPECT_LE(found[0].begin, found[2].begin);
 }
 
-// Of a reusable command buffer each submission counts; what a host call divides is all there.
+// Each submission of a reusable command buffer counts, including the parts around a host call.
 TEST_P(Profiles, CountEachSubmission) {
   const auto commands = begin_reusable();
   TL_ASSERT_OK(advance(*commands));
@@ -99,7 +99,7 @@ TEST_P(Profiles, HaveALaneForEachQueue) {
   EXPECT_EQ(found[0].name, "fill");
 }
 
-// The host's part of a submission: it is started, and waited for.
+// The host's part of a submission: starting it and waiting for it.
 TEST_P(Profiles, SayWhatTheQueueDid) {
   const auto commands = begin();
   TL_ASSERT_OK(advance(*commands));

@@ -1,4 +1,4 @@
-// Several queues of one device: in no order but that of semaphores.
+// Tests several queues of one device: only semaphores order them.
 #include <future>
 
 #include "tests/conformance/fixture.h"
@@ -32,7 +32,7 @@ class Queues : public DispatchFixture {
 };
 TL_ON_EVERY_DEVICE_WITH_EVERY_BINDING(Queues);
 
-// The steps do not commute. All is submitted at once, the second half first.
+// The steps do not commute. Everything is submitted at once, the second half first.
 TEST_P(Queues, TakeTurnsBySemaphores) {
   constexpr int kTurns = 20;
   std::uint32_t expected = 0;
@@ -49,8 +49,8 @@ TEST_P(Queues, TakeTurnsBySemaphores) {
   expect_values(x_, std::vector<std::uint32_t>(8, expected));
 }
 
-// The completing thread of the first queue is held in a callback: a driver that waits natively runs
-// the second queue's work although the host knows nothing of the signal, others run it later.
+// A callback blocks the first queue's completion thread. A driver that waits natively runs the
+// second queue's work although the host does not know of the signal; other drivers run it later.
 TEST_P(Queues, WaitForWorkUnderWay) {
   const auto held = make_semaphore(), done = make_semaphore();
   std::promise<void> go_on;
@@ -66,7 +66,7 @@ TEST_P(Queues, WaitForWorkUnderWay) {
   expect_values(x_, std::vector<std::uint32_t>(8, 3 * (3 * 1 + 2) + 3));
 }
 
-// A semaphore belongs to a device, but queues of any device wait for it and signal it.
+// A semaphore belongs to one device, but queues of any device may wait for it and signal it.
 TEST_P(Queues, WaitForSemaphoresOfOtherDevices) {
   const auto other = open_another();
   const auto theirs = other->create_semaphore();
@@ -78,7 +78,7 @@ TEST_P(Queues, WaitForSemaphoresOfOtherDevices) {
   expect_values(x_, std::vector<std::uint32_t>(8, 9));
 }
 
-// No driver here shares timelines with other APIs; one that does returns an object of the kind.
+// No driver here shares timelines with other APIs; one that does returns a handle of that kind.
 TEST_P(Queues, ExportSemaphoresOrRefuse) {
   for (const auto kind : {ExternalSemaphoreKind::OpaqueFd, ExternalSemaphoreKind::SharedEvent}) {
     const auto exported = turn_->export_as(kind);
@@ -131,7 +131,7 @@ TEST_P(Queues, AWaitEndsAtItsDeadline) {
   TL_ASSERT_OK(second_->wait_idle(after(std::chrono::seconds(60))));
 }
 
-// Memory moves from queue to queue in the order that the pool hands out.
+// Memory moves between queues in the order that the pool gives.
 TEST_P(Queues, ShareTheWorkspacePool) {
   auto lease = device().workspace_pool().allocate(device().queue(), BufferDesc{.bytes = 4096}, {},
                                                   {{turn_, 1}});

@@ -19,7 +19,7 @@ std::string first_line(std::string_view text) {
   return std::string(text.substr(start, text.find('\n', start) - start));
 }
 
-// "Suite.Test" and "opencl" of the instance "Suite.Test/opencl_parameter".
+// Returns "Suite.Test" and "opencl" for the instance "Suite.Test/opencl_parameter".
 std::pair<std::string, std::string> test_and_device(const ::testing::TestInfo& test) {
   const std::string_view name = test.name();
   const std::size_t slash = name.find('/');

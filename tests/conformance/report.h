@@ -1,4 +1,4 @@
-// The outcome of the suite as a table: tests by devices.
+// Reports the outcome of the suite as a table of tests by devices.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 
 namespace texloom::hal::conformance {
 
-// Counts what each test definition came to on each device, and prints that after the run: one line
-// for each device and one for each reason, and with `whole_table` one for each test.
+// Counts the outcomes of each test definition on each device and prints them after the run: one
+// line per device and per reason, and with `whole_table` also one per test.
 class Report final : public ::testing::EmptyTestEventListener {
  public:
   explicit Report(bool whole_table) : whole_table_(whole_table) {}
@@ -21,7 +21,7 @@ class Report final : public ::testing::EmptyTestEventListener {
  private:
   struct Outcomes {
     int passed = 0, failed = 0;
-    // Numbers of instances by reason.
+    // Counts of instances by reason.
     std::map<std::string, int> excluded, skipped;
   };
 

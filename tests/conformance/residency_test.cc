@@ -1,4 +1,4 @@
-// Objects that are kept in the device's memory between submissions.
+// Tests objects that stay in the device's memory between submissions.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {

@@ -1,4 +1,4 @@
-// Submissions: what is waited for and signalled, failure, misuse, threads.
+// Tests submissions: waits and signals, failure, misuse, threads.
 #include <atomic>
 #include <thread>
 
@@ -242,7 +242,7 @@ TEST_P(Submissions, OfAnotherDevicesCommandBuffersAreRefused) {
               fails_with(StatusCode::InvalidArgument, "belongs to another device"));
 }
 
-// One of several command buffers is wrong: none of them runs, and nothing is signalled.
+// If one of several command buffers is invalid, none of them runs and nothing is signaled.
 TEST_P(Submissions, ThatAreRefusedChangeNothing) {
   const auto done = semaphore();
   EXPECT_FALSE(queue().submit({.commands = {advance(1), begin()}, .signals = {{done, 1}}}).ok());
@@ -251,7 +251,7 @@ TEST_P(Submissions, ThatAreRefusedChangeNothing) {
   expect_x(0);
 }
 
-// Each thread has a buffer of its own, all share the queue and the executable.
+// Each thread has its own buffer; all share the queue and the executable.
 TEST_P(Submissions, ComeFromManyThreads) {
   constexpr int kThreads = 4, kRounds = 25;
   std::vector<std::shared_ptr<Buffer>> buffers;

@@ -1,4 +1,4 @@
-// Parts of buffers, which share their memory.
+// Tests parts of buffers, which share the buffer's memory.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {
@@ -22,7 +22,7 @@ TEST_P(Subspans, SayWhereTheyAre) {
   EXPECT_EQ(inner->base_offset(), 24U);
   EXPECT_EQ(inner->bytes(), 8U);
 }
-// What is mapped is told apart in the memory, not in the part.
+// Mapped ranges are tracked for the whole buffer, not per part.
 TEST_P(Subspans, AreMappedAsTheMemoryOfTheWhole) {
   if (!info().memory(MemoryKind::Shared).mappable) GTEST_SKIP() << "no mappable shared memory";
   const auto whole = device().create_buffer({.bytes = 64, .memory = MemoryKind::Shared});
@@ -86,7 +86,7 @@ TEST_P(Subspans, AreBoundToKernels) {
   values[2 * step] = 8;
   expect_values(whole, values);
 }
-// Each dispatch reads and writes parts of its own, of the same two buffers.
+// Each dispatch reads and writes its own parts of the same two buffers.
 TEST_P(Subspans, ThatAreDisjointNeedNoBarrier) {
   const std::uint64_t bytes = std::max<std::uint64_t>(limits().buffer_offset_alignment, 32);
   const auto from = make_buffer(bytes_of(std::vector<std::int32_t>(bytes / 2, 4)));
@@ -101,7 +101,7 @@ TEST_P(Subspans, ThatAreDisjointNeedNoBarrier) {
   TL_ASSERT_OK(run(commands));
   expect_values(to, std::vector<std::int32_t>(bytes / 2, 5));
 }
-// A kernel that states no size has all of the part, not its first byte.
+// A kernel that states no size is bound to the whole part, not to its first byte.
 TEST_P(Subspans, OfOneBufferAreBoundWhole) {
   const std::uint64_t bytes = std::max<std::uint64_t>(limits().buffer_offset_alignment, 32);
   std::vector<std::int32_t> values(bytes / 2, 4);

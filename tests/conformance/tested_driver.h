@@ -1,7 +1,7 @@
-// The drivers that the conformance suite knows, and what it has to know of each.
+// Declares the drivers that the conformance suite tests, and what it must know about each.
 //
-// The tests are one list for all of them. A driver takes part by one file of drivers/, which makes
-// a `Registration`: linking that file is enough. Tests run on every device that a driver lists.
+// All drivers share one list of tests. A driver takes part by one file in drivers/ that defines a
+// `Registration`; linking that file is enough. Tests run on every device that a driver lists.
 #pragma once
 
 #include <cstddef>
@@ -17,67 +17,66 @@
 
 namespace texloom::hal::conformance {
 
-// A test that a driver fails, and why that is left so. It is run all the same, and fails the suite
-// when it passes.
+// A test that a driver is known to fail, and why. It still runs, and fails the suite if it passes.
 struct Exclusion {
-  std::string test;    // "Suite.Test", of all its instances; or "Suite.Test/parameter"
-  std::string device;  // a part of the device's name or platform; empty for all
+  std::string test;    // "Suite.Test" for all its instances, or "Suite.Test/parameter"
+  std::string device;  // a part of the device's name or platform; empty for all devices
   std::string reason;
 };
 
 struct TestedDriver {
   std::string name;  // letters and digits
 
-  // Unavailable where there is no such device here: its tests are skipped then.
+  // Returns Unavailable if there is no such device: its tests are then skipped.
   Result<std::shared_ptr<Driver>> (*create)() = nullptr;
 
-  // Whether contents are kept and kernels run. Without it nothing is expected of contents.
+  // Whether the driver keeps contents and runs kernels. If not, contents are not checked.
   bool computes = true;
 
-  // An executable of kernels of kernels.h, in a language of the driver's.
+  // Makes an executable of kernels from kernels.h, in a language of the driver.
   ExecutableDesc (*kernels)(std::vector<EntryPoint> entry_points) = nullptr;
 
-  // Code that cannot be built, for one entry point without parameters; null without a compiler.
-  // What the driver says of it holds `broken_says`.
+  // Makes code that cannot be built, for one entry point without parameters; null without a
+  // compiler. The driver's message must contain `broken_says`.
   ExecutableDesc (*broken)() = nullptr;
   std::string broken_says = {};
 
-  // A function for native commands that sets so many bytes of the first memory; null for a driver
-  // that calls none.
+  // Makes a native command that sets the first `bytes` bytes of the first memory; null for a driver
+  // without native commands.
   EncodeNative (*native_fill)(std::uint64_t bytes, std::byte value) = nullptr;
 
-  // Whether a device gives out DeviceLimits::global_memory_bytes and no more, all of which a test
-  // may take.
+  // Whether a device allocates exactly up to DeviceLimits::global_memory_bytes, and tests may use
+  // all of it.
   bool exhaustible = false;
 
   std::vector<Exclusion> exclusions = {};
 };
 
-// Entry points of one text.
+// Describes an executable from one source text.
 inline ExecutableDesc kernels_in(KernelFormat format, std::string code,
                                  std::vector<EntryPoint> entry_points) {
   return {.codes = {{.format = format, .code = std::move(code)}},
           .entry_points = std::move(entry_points)};
 }
 
-// Makes a driver known, as a static object of the driver's file.
+// Registers a driver; a static object in the driver's file.
 struct Registration {
   explicit Registration(TestedDriver driver);
 };
 
-// A device under test; without a driver when there is none here.
+// A device under test; `driver` is null if there is none.
 struct TestedDevice {
   const TestedDriver* tested = nullptr;
   std::shared_ptr<Driver> driver;
   std::size_t ordinal = 0;
   std::string label;  // "opencl", the second device "opencl2", …
-  Status missing;     // why there is none
+  Status missing;     // why there is no device
 
   std::string described() const;  // "PoCL … (Portable Computing Language)"
   const Exclusion* exclusion_of(std::string_view test) const;
 };
 
-// All of them, in the order of labels; the same at each call.
+// Returns all devices, ordered by label; every call returns the same list.
 const std::vector<TestedDevice>& tested_devices();
 
 }  // namespace texloom::hal::conformance

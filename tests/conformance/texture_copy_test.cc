@@ -1,4 +1,4 @@
-// Copies from, to and between textures, of every format, to the byte.
+// Tests copies from, to and between textures of every format, to the byte.
 #include "tests/conformance/texture_fixture.h"
 
 namespace texloom::hal::conformance {
@@ -21,7 +21,7 @@ TEST_P(TextureExtents, AreWrittenAndReadWhole) {
 class TextureCopies : public OnTextures<> {};
 TL_ON_EVERY_TEXTURE(TextureCopies);
 
-// The texels around the region keep their NaNs.
+// The texels around the region remain NaN.
 TEST_P(TextureCopies, OfARegionWriteItAlone) {
   const auto texture = make_texture_full_of(kNan, {17, 11}, format());
   const Bytes data = random_bytes(7 * 6 * texel(), 3);
@@ -99,7 +99,7 @@ TEST_P(TextureCopies, OfAWholeTexture) {
   expect_content(target, data);
 }
 
-// From one buffer through a texture into another: what comes out is what went in.
+// Data copied from a buffer through a texture into another buffer must be unchanged.
 TEST_P(TextureCopies, ThroughATextureIntoABuffer) {
   const Bytes data = random_bytes(13 * 7 * texel(), 8);
   const auto source = make_buffer(data), target = make_buffer(data.size());
@@ -111,7 +111,7 @@ TEST_P(TextureCopies, ThroughATextureIntoABuffer) {
   expect_content(target, data);
 }
 
-// Two tensors in one texture, each written and read as if it were alone.
+// Two tensors in one texture, each written and read independently.
 TEST_P(TextureCopies, OfTwoTensorsInOneTexture) {
   const auto texture = make_texture_full_of(kNan, {12, 10}, format());
   const Bytes a = random_bytes(12 * 4 * texel(), 1), b = random_bytes(7 * 6 * texel(), 2);
@@ -124,7 +124,7 @@ TEST_P(TextureCopies, OfTwoTensorsInOneTexture) {
   expect_bytes(read_b, b, "the second");
 }
 
-// How a buffer's rows lie: bytes beyond a tight row, and the bytes before the first one.
+// The layout of a buffer's rows: extra bytes after each row, and bytes before the first one.
 struct Rows {
   std::size_t gap, offset;
 };
@@ -158,7 +158,7 @@ TEST_P(TexturePitches, OfABufferThatIsCopiedFrom) {
   expect_content(texture, expected);
 }
 
-// The gaps between the rows keep what they held.
+// The gaps between the rows keep their contents.
 TEST_P(TexturePitches, OfABufferThatIsCopiedTo) {
   const Bytes data = random_bytes(9 * 8 * texel(), 2);
   const auto texture = make_texture({9, 8}, format(), data);
@@ -176,7 +176,7 @@ TEST_P(TexturePitches, OfABufferThatIsCopiedTo) {
 class LargeTextures : public On<> {};
 TL_ON_EVERY_DEVICE(LargeTextures);
 
-// More rows than the staging buffer holds go through it block by block.
+// Textures with more rows than fit in the staging buffer are copied block by block.
 TEST_P(LargeTextures, AreMovedInBlocks) {
   const Extent2D extent{4001, 1100};
   const std::uint64_t bytes = byte_size(extent, TexelFormat::Rgba32Float);

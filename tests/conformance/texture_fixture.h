@@ -1,4 +1,4 @@
-// Tests over textures of each format: skipped where the device has no such textures.
+// A fixture over textures of each format; skips formats that the device lacks.
 #pragma once
 
 #include "tests/conformance/fixture.h"
@@ -25,7 +25,7 @@ struct Rectangle {
   std::size_t x, y, width, height;
 };
 
-// Writes the rectangle `place` of `to` from rows that begin at `from_start`.
+// Copies rows that begin at `from_start` into the rectangle `place` of `to`.
 inline void blit(const Bytes& from, std::size_t from_pitch, std::size_t from_start, Bytes& to,
                  std::size_t to_pitch, const Rectangle& place, std::size_t to_start = 0) {
   for (std::size_t row = 0; row < place.height; ++row)

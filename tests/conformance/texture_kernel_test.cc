@@ -1,5 +1,5 @@
-// Textures as kernels see them: texels of every format read and written, borders, tensors at an
-// origin in a larger image.
+// Tests textures as kernels see them: reading and writing texels of every format, borders, and
+// tensors at an origin in a larger image.
 #include <cmath>
 
 #include "tests/conformance/texture_fixture.h"
@@ -11,8 +11,8 @@ bool is_float(TexelFormat format) {
   return format == TexelFormat::Rgba16Float || format == TexelFormat::Rgba32Float;
 }
 
-// Values of 32 bits that the format holds exactly, in the class in which kernels read it, and the
-// texels that hold them.
+// 32-bit values that the format represents exactly, in the class that kernels read, and the texels
+// that contain them.
 struct Texels {
   Bytes values, texels;
 };
@@ -23,8 +23,7 @@ void append(Bytes& bytes, T value) {
   bytes.insert(bytes.end(), raw.begin(), raw.end());
 }
 
-// Small floats and halves of whole numbers: the bits of a half with 5 bits of exponent and 10 of
-// fraction, for numbers that need no rounding.
+// Returns the bits of a half (5 exponent bits, 10 fraction bits) for numbers that need no rounding.
 std::uint16_t half_bits(float value) {
   if (value == 0) return 0;
   int exponent = 0;
@@ -65,7 +64,7 @@ Texels make_texels(TexelFormat format, std::size_t count) {
         append(made.values, 0.5F * static_cast<float>(sign * (n % 512)));
         append(made.texels, half_bits(0.5F * static_cast<float>(sign * (n % 512))));
         break;
-      case TexelFormat::Rgba8Unorm:  // the ends, of which no device is a rounding away
+      case TexelFormat::Rgba8Unorm:  // the limits, which no device rounds differently
         append(made.values, static_cast<float>(n % 3 == 0));
         append(made.texels, static_cast<std::uint8_t>(n % 3 == 0 ? 0xff : 0));
         break;
@@ -124,7 +123,7 @@ TEST_P(KernelTexels, AreCopiedAsTheyAre) {
   expect_content(out, texels().texels);
 }
 
-// Any bits of an integer go through a kernel unchanged.
+// A kernel keeps all bits of an integer.
 TEST_P(KernelTexels, OfIntegersAreCopiedToTheBit) {
   if (is_float(format())) GTEST_SKIP() << "a device may change what is no number";
   const Bytes data = random_bytes(bytes_of_texels(kExtent), 5);
@@ -150,7 +149,7 @@ TEST_P(KernelTexels, OutsideOfTheImageAreZero) {
   expect_content(out, expected);
 }
 
-// Items outside of what is dispatched write nothing.
+// Items outside the dispatch write nothing.
 TEST_P(KernelTexels, BeyondTheDispatchStayAsTheyWere) {
   const auto in = make_buffer(texels().values);
   const auto out = make_texture_full_of(kSentinel, kExtent, format());
@@ -165,7 +164,7 @@ TEST_P(KernelTexels, BeyondTheDispatchStayAsTheyWere) {
   expect_content(out, expected);
 }
 
-// What a kernel wrote is what a copy behind it reads, and the other way round.
+// A copy reads what an earlier kernel wrote, and vice versa.
 TEST_P(KernelTexels, PassFromCopyToKernelToCopy) {
   const auto source = make_buffer(texels().texels), target = make_buffer(texels().texels.size());
   const auto in = make_texture(kExtent, format()), out = make_texture(kExtent, format());
@@ -184,7 +183,7 @@ class TensorsInTextures : public DispatchFixture {
     DispatchFixture::SetUp();
     if (!IsSkipped() && !info().features.images) GTEST_SKIP() << "no images";
   }
-  // Full of NaN.
+  // Makes a texture full of NaN.
   std::shared_ptr<Texture> nans(Extent2D extent) {
     return make_texture_full_of(std::byte{0xff}, extent, TexelFormat::Rgba32Float);
   }
@@ -197,7 +196,7 @@ class TensorsInTextures : public DispatchFixture {
                     {TextureBinding{in, from}, TextureBinding{out, to}},
                     {number(from.x), number(from.y), number(to.x), number(to.y)});
   }
-  // Of a tensor of 4 x 3 texels.
+  // Returns the values of a tensor of 4 x 3 texels.
   static std::vector<float> tensor(float first) {
     std::vector<float> values(4 * 3 * 4);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = first + static_cast<float>(i);
@@ -231,7 +230,7 @@ TEST_P(TensorsInTextures, AtOriginsInLargerImages) {
   expect_twice(out, {5, 6}, tensor(1));
 }
 
-// What lies around the tensor that is written keeps its NaNs.
+// The texels around the written tensor remain NaN.
 TEST_P(TensorsInTextures, LeaveTheRestOfTheImageAlone) {
   const auto in = nans({16, 16}), out = nans({9, 9});
   TL_ASSERT_OK(write_texture(device(), in, {{3, 2}, {4, 3}}, bytes_of(tensor(7))));
@@ -258,7 +257,7 @@ TEST_P(TensorsInTextures, TwoShareTheImageThatIsRead) {
   expect_twice(out, {0, 3}, tensor(100));
 }
 
-// Forth and back between two images, each time to another place.
+// Values go back and forth between two images, each time to a different place.
 TEST_P(TensorsInTextures, ChainThroughTwoImages) {
   const auto a = nans({16, 8}), b = nans({8, 16});
   TL_ASSERT_OK(write_texture(device(), a, {{0, 0}, {4, 3}}, bytes_of(tensor(1))));

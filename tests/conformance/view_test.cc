@@ -1,4 +1,4 @@
-// Textures that are views over a buffer: one memory, seen as bytes and as texels.
+// Tests textures that are views over a buffer: the same memory as bytes and as texels.
 #include "tests/conformance/texture_fixture.h"
 
 namespace texloom::hal::conformance {
@@ -49,7 +49,7 @@ TEST_P(TextureViews, ShowTheBytesOfTheBuffer) {
   blit(data, pitch_, 0, expected, row(), {0, 0, row(), kExtent.height});
   expect_content(view_, expected);
 }
-// The bytes between the rows stay as they were.
+// The bytes between the rows are unchanged.
 TEST_P(TextureViews, WriteTheBytesOfTheBuffer) {
   const Bytes data = random_bytes(row() * kExtent.height, 2);
   TL_ASSERT_OK(write_texture(device(), view_, {{}, kExtent}, data));
@@ -127,7 +127,7 @@ TEST_P(TextureViews, AreNotCopiedOntoTheirOwnRows) {
   const auto refused = fails_with(StatusCode::InvalidArgument, "overlap");
   const BufferTextureRegion first_row = {.extent = {5, 1}, .row_pitch = pitch_};
   BufferTextureRegion moved = first_row;
-  moved.buffer_offset = pitch_ - 1;  // a byte of the first row, and some of the second
+  moved.buffer_offset = pitch_ - 1;  // the last byte of the first row and part of the second
   EXPECT_THAT(commands->copy_texture_to_buffer(view_, buffer_, first_row), refused);
   EXPECT_THAT(commands->copy_texture_to_buffer(view_, buffer_, moved), refused);
   EXPECT_THAT(commands->copy_buffer_to_texture(buffer_, view_, first_row), refused);

@@ -1,5 +1,5 @@
-// Dispatches over workloads: the numbers of groups follow from the sizes of the data, as the entry
-// point's grid says.
+// Tests dispatches over workloads: the entry point's grid computes the group counts from the sizes
+// of the data.
 #include <limits>
 
 #include "tests/conformance/fixture.h"
@@ -18,7 +18,7 @@ Size ceil_div(const Size& a, std::int64_t b) {
 }
 Size product(const Size& a, const Size& b) { return Size::of(Size::Op::Mul, a, b); }
 
-// Work items of kernels::index() for (width, height, depth), in groups of 2 x 3 x 1.
+// The grid of kernels::index() over (width, height, depth), in groups of 2 x 3 x 1.
 Grid over_three_axes() {
   return {ceil_div(Size::symbol(0), 2), ceil_div(Size::symbol(1), 3), Size::symbol(2)};
 }
@@ -32,7 +32,7 @@ class Workloads : public DispatchFixture {
     EXPECT_TRUE(made.ok()) << made.status().to_string();
     return made.ok() ? *made : nullptr;
   }
-  // Slots of a table are for groups that the caller has counted, which groups_of() does.
+  // Table slots need a dispatch with explicit group counts, which groups_of() computes.
   Status dispatch_index(CommandBuffer& commands, const std::shared_ptr<Executable>& executable,
                         const Workload& workload, const std::shared_ptr<Buffer>& out, int width,
                         int height) {
@@ -43,21 +43,21 @@ class Workloads : public DispatchFixture {
     TL_ASSIGN_OR_RETURN(const Groups groups, groups_of(executable->entry_points()[0], workload));
     return dispatch(commands, executable, groups, bindings, constants);
   }
-  // Holds where a workload runs so many groups: `index` writes their numbers.
+  // Expects that a workload runs these groups: `index` writes their numbers.
   void expect_groups(const std::shared_ptr<Executable>& executable, const Workload& workload,
                      const Groups& groups) {
     const auto [x, y, z] = groups;
     const int width = static_cast<int>(2 * x), height = static_cast<int>(3 * y);
     std::vector<std::int32_t> expected =
         kernels::written_by_index(width, height, static_cast<int>(z));
-    expected.resize(expected.size() + 64, -7);  // what more groups would write
+    expected.resize(expected.size() + 64, -7);  // what extra groups would overwrite
     const auto out = make_buffer(bytes_of(std::vector<std::int32_t>(expected.size(), -7)));
     const auto commands = begin();
     TL_ASSERT_OK(dispatch_index(*commands, executable, workload, out, width, height));
     TL_ASSERT_OK(run(commands));
     expect_values(out, expected, fmt::format("workload {}", fmt::join(workload, " x ")));
   }
-  // Words for a workload that has no dispatch.
+  // Returns the error for an invalid workload.
   Status refusal(std::optional<Grid> grid, const Workload& workload) {
     const auto out = make_buffer(64);
     const auto commands = begin();
@@ -99,7 +99,7 @@ TEST_P(Workloads, MayStandInSeveralAxes) {
   expect_groups(index_over(Grid{Size::symbol(0), Size::symbol(0), 1}), {3}, {3, 3, 1});
 }
 
-// All axes of the data along one of the grid.
+// All data axes are mapped to one grid axis.
 TEST_P(Workloads, MayBeMultiplied) {
   const Size all = product(product(Size::symbol(0), Size::symbol(1)), Size::symbol(2));
   expect_groups(index_over(Grid{ceil_div(all, 4), 1, 1}), {3, 5, 7}, {27, 1, 1});
@@ -117,7 +117,7 @@ TEST_P(Workloads, OfNoNumbersRunConstantGroups) {
   expect_groups(index_over(Grid{3, 2, 1}), {}, {3, 2, 1});
 }
 
-// Numbers that the grid does not use are part of the workload up to the last that it does.
+// Numbers that the grid skips must still be given, up to the last one that it uses.
 TEST_P(Workloads, MayHaveNumbersThatTheGridSkips) {
   expect_groups(index_over(Grid{Size::symbol(2), 1, 1}), {100, 200, 3}, {3, 1, 1});
 }
@@ -150,7 +150,7 @@ TEST_P(Workloads, OfNothingAreCheckedAllTheSame) {
   const auto index = index_over(over_three_axes());
   EXPECT_THAT(dispatch_index(*begin(), index, {0, 1}, make_buffer(64), 1, 1),
               refused("the grid is over 3 numbers, got 2"));
-  if (parameter<0>() == BindingStyle::Table) return;  // its bindings are checked later
+  if (parameter<0>() == BindingStyle::Table) return;  // table bindings are checked later
   EXPECT_THAT(begin()->dispatch_workload(index, 0, Workload{0, 1, 1}, {}, {}),
               refused("takes 1 buffers and textures, got 0"));
 }
@@ -202,7 +202,7 @@ TEST_P(Workloads, ThatWereRefusedLeaveTheCommandBufferUsable) {
   expect_values(out, kernels::written_by_index(2, 3, 1));
 }
 
-// A grid is no part of what is compiled: groups that the caller counts run as well.
+// The grid is not compiled into the kernel: a dispatch may give any group counts.
 TEST_P(Workloads, AreAWayToSayGroups) {
   const auto index = index_over(over_three_axes());
   const auto out = make_buffer(4 * 4 * 6);
@@ -225,7 +225,7 @@ TEST_P(Grids, StayWithTheirEntryPoint) {
   EXPECT_EQ((*made)->entry_points()[1].grid, std::nullopt);
 }
 
-// A dispatch tells a workload, and has no loops around it.
+// A dispatch gives a workload, but has no enclosing loops.
 TEST_P(Grids, OverLoopVariablesAreRefused) {
   EntryPoint entry = kernels::nothing();
   entry.grid = Grid{Size::loop_variable(0), 1, 1};

@@ -1,4 +1,4 @@
-"""Functions that are called with too few, too many, or other arguments than they take."""
+"""Functions called with too few, too many, or wrong arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stages computed where they cannot be, or inlined."""
+"""Stages computed at, or inlined into, places where they cannot be."""
 
 from __future__ import annotations
 

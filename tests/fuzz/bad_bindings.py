@@ -1,4 +1,4 @@
-"""Loops bound to threads, vectorised or unrolled where they cannot be."""
+"""Loops bound to threads, vectorized or unrolled where they cannot be."""
 
 from __future__ import annotations
 

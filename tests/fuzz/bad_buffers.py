@@ -1,4 +1,4 @@
-"""Buffers aligned, doubled or filled ahead where there is no way to."""
+"""Buffers aligned, double-buffered or pipelined where that is impossible."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def call_with_another_dtype() -> None:
 
 
 def scaled(dtype: str) -> tvm._core.Function:
-    """Y = X times a number."""
+    """Build Y = X times a number."""
     x, factor = te.placeholder((8,), dtype, name="X"), te.var("factor", dtype)
     y = te.compute((8,), lambda i: x[i] * factor, name="Y")
     s = te.create_schedule(y.op)

@@ -1,4 +1,4 @@
-"""Wrong statements of externs, and what no extern can be asked for."""
+"""Wrong statements of externs, and directives that an extern does not support."""
 
 from __future__ import annotations
 

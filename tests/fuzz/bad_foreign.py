@@ -1,4 +1,4 @@
-"""Foreign functions that no C text defines, and what they cannot be given."""
+"""Foreign functions without a C definition, and arguments that they cannot take."""
 
 from __future__ import annotations
 

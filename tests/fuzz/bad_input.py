@@ -1,6 +1,6 @@
-"""What a bad-input case is: a function that makes one mistake, and the code it must give.
+"""Defines bad-input cases: functions that make one mistake, with the code that each must give.
 
-The line at fault ends with the comment ``# wrong``; in a text that is parsed, with ``// wrong``.
+The line with the mistake ends with the comment ``# wrong``, or with ``// wrong`` in parsed text.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 import texloom as tvm
 from texloom import te
 
-# What is called on schedules and stages, and to make and lower a schedule, each with words of which
-# one is in a message about it; `layout=` is an argument of several.
+# Functions and directives, each with words of which at least one is in every message about it;
+# `layout=` is an argument of several directives.
 DIRECTIVES: dict[str, tuple[str, ...]] = {
     "create_schedule": ("create_schedule",),
     "split": ("split",),
@@ -67,11 +67,11 @@ class Case:
 
     code: str
     run: Callable[[], object]
-    # A part of the message, where the code alone does not tell.
+    # A part of the message, if the code is not specific enough.
     says: str = ""
-    # Set in a process of its own; "<empty>" stands for an empty folder.
+    # Needs a separate process; "<empty>" stands for an empty folder.
     environment: dict[str, str] = field(default_factory=dict)
-    # Of a program in the text form, which `run` parses.
+    # The program in the text form that `run` parses.
     program: str = ""
 
     @property
@@ -84,7 +84,7 @@ class Case:
 
     @property
     def line(self) -> int:
-        """The number of the line with the mistake."""
+        """The line number of the mistake."""
         if self.program:
             lines, first, mark = self.program.splitlines(), 1, "// wrong"
         else:
@@ -95,7 +95,7 @@ class Case:
 
     @property
     def directive(self) -> str:
-        """What is called at that line, if it is one of DIRECTIVES; "" otherwise."""
+        """The entry of DIRECTIVES that this line calls, or ""."""
         if self.program:
             return ""
         wrong = inspect.getsourcelines(self.run)[0][self.line - inspect.getsourcelines(self.run)[1]]
@@ -105,11 +105,11 @@ class Case:
         return next((name for name in called if name in DIRECTIVES), "")
 
     def needs_pocl(self) -> bool:
-        """Whether it takes two devices, as which PoCL alone can show one."""
+        """Whether the case needs two devices, which only PoCL can simulate on one machine."""
         return "POCL_DEVICES" in self.environment
 
     def diagnostics(self) -> list[dict]:
-        """What comes of it: severity, code, file, line, message, help and text of each."""
+        """Return the diagnostics: severity, code, file, line, message, help and text of each."""
         return self._in_a_process() if self.environment else self.here()
 
     def here(self) -> list[dict]:
@@ -163,7 +163,7 @@ def case(
 
 
 def text_case(code: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
-    """A function that returns a program in the text form with a mistake."""
+    """Register a function that returns a program in the text form with a mistake."""
 
     def add(function: Callable[[], str]) -> Callable[[], str]:
         @functools.wraps(function)
@@ -176,7 +176,7 @@ def text_case(code: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
     return add
 
 
-# -- What the cases are made of.
+# -- Building blocks of the cases.
 
 
 def block() -> te.IterVar:
@@ -188,14 +188,14 @@ def thread() -> te.IterVar:
 
 
 def copy_of(shape: tuple, dtype: str = "float32") -> tuple:
-    """X, Y = X + 1, and a schedule with nothing bound."""
+    """Return X, Y = X + 1, and a schedule without bindings."""
     x = te.placeholder(shape, dtype, name="X")
     y = te.compute(shape, lambda *i: x(*i) + 1, name="Y")
     return x, y, te.create_schedule(y.op)
 
 
 def sums_of_rows() -> tuple:
-    """X, init, update and scan of its running sums, and a schedule with nothing bound."""
+    """Return X, the init, update and scan of its running sums, and a schedule without bindings."""
     x = te.placeholder((4, 8), name="X")
     state = te.placeholder((4, 8), name="state")
     init = te.compute((1, 8), lambda t, i: x[0, i], name="init")
@@ -205,7 +205,7 @@ def sums_of_rows() -> tuple:
 
 
 def chain_of(shape: tuple = (8, 4)) -> tuple:
-    """X, P = X * 2, Y = P + 1, a schedule with Y's first axis bound to blocks."""
+    """Return X, P = X * 2, Y = P + 1, and a schedule with Y's first axis bound to blocks."""
     x = te.placeholder(shape, name="X")
     p = te.compute(shape, lambda *i: x(*i) * 2, name="P")
     y = te.compute(shape, lambda *i: p(*i) + 1, name="Y")
@@ -215,7 +215,7 @@ def chain_of(shape: tuple = (8, 4)) -> tuple:
 
 
 def sum_of_rows() -> tuple:
-    """X, R = row sums of X, the reduction axis, a schedule with nothing bound."""
+    """Return X, R = row sums of X, the reduction axis, and a schedule without bindings."""
     x = te.placeholder((8, 6), name="X")
     k = te.reduce_axis((0, 6), name="k")
     r = te.compute((8,), lambda i: te.sum(x[i, k], axis=k), name="R")
@@ -223,7 +223,7 @@ def sum_of_rows() -> tuple:
 
 
 def symbolic_copy() -> tuple:
-    """X, Y = X + 1 of n columns, and a schedule with nothing bound."""
+    """Return X, Y = X + 1 of n columns, and a schedule without bindings."""
     n = te.var("n")
     x = te.placeholder((8, n), name="X")
     y = te.compute((8, n), lambda i, j: x[i, j] + 1, name="Y")
@@ -231,7 +231,7 @@ def symbolic_copy() -> tuple:
 
 
 def two_sources() -> tuple:
-    """X, P and Q of X, Y = Q - P, a schedule with Y's axis bound to blocks."""
+    """Return X, P and Q of X, Y = Q - P, and a schedule with Y's axis bound to blocks."""
     x = te.placeholder((8,), name="X")
     p = te.compute((8,), lambda i: x[i] * 2, name="P")
     q = te.compute((8,), lambda i: x[i] + 1, name="Q")
@@ -242,7 +242,7 @@ def two_sources() -> tuple:
 
 
 def extern_of(x: te.Tensor) -> te.Tensor:
-    """Of 8 elements, the first of which is stored on a thread."""
+    """Return an extern of 8 elements that stores the first one on a thread."""
 
     def body(ins: list, outs: list) -> tvm.tir.Stmt:
         ib = tvm.tir.ir_builder.create()
@@ -254,7 +254,7 @@ def extern_of(x: te.Tensor) -> te.Tensor:
 
 
 def compiled(scope: str = "") -> tvm.driver.Function:
-    """f(X, Y) for float32 arrays of shape (8, 4)."""
+    """Build f(X, Y) for float32 arrays of shape (8, 4)."""
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
     binds = {x: tvm.decl_buffer((8, 4), scope=scope)} if scope else None

@@ -1,4 +1,4 @@
-"""All bad-input cases, in order. Used by tests/python/test_bad_input.py and show_bad_input.py."""
+"""Lists all bad-input cases in order, for tests/python/test_bad_input.py and show_bad_input.py."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ FILES = (
 )
 CASES = [c for file in FILES for c in bad_input.CASES if c.run.__module__ == file.__name__]
 
-# The codes that no Python script brings about by itself, and why.
+# The codes that no Python script can cause by itself, and why.
 UNREACHABLE = {
     "TL3012": "reductions in textures are refused before, and nothing else reads what it writes; "
     "a text of stage flattened shows it",
@@ -58,6 +58,6 @@ UNREACHABLE = {
 }
 
 if __name__ == "__main__":
-    # In a process of its own, for a case with an environment.
+    # Runs in its own process, for a case with an environment.
     (chosen,) = [c for c in CASES if c.name == sys.argv[1]]
     print(json.dumps(chosen.here()))

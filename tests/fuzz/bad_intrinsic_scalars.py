@@ -1,4 +1,4 @@
-"""Scalars of tensor intrinsics that are none, and calls and loops that give them no value."""
+"""Wrong scalars of tensor intrinsics, and calls and loops that give them no value."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from texloom import te
 
 
 def product() -> tuple:
-    """x, v, and y[i] = x[i] * v of four elements."""
+    """Return x, v, and y[i] = x[i] * v of four elements."""
     x, v = te.placeholder((4,), name="x"), te.var("v", "float32")
     return x, v, te.compute((4,), lambda i: x[i] * v, name="y")
 
 
 def by_scalar(ins: list, outs: list, sp: list) -> tvm.tir.Stmt:
-    """One vector times the first scalar."""
+    """Multiply one vector by the first scalar."""
     return outs[0].vstore(0, ins[0].vload(0, "float32x4") * sp[0])
 
 
 def scaled() -> te.TensorIntrin:
-    """What the two make."""
+    """Return the intrinsic of `product` and `by_scalar`."""
     _, v, y = product()
     return te.decl_tensor_intrin(y.op, by_scalar, "scaled", scalar_params=[v])
 
@@ -129,7 +129,7 @@ def loops_that_do_not_show_the_scalar() -> None:
 
 
 def reset_by_a_scalar() -> te.TensorIntrin:
-    """y[0] = sum over k of x[k] * v, of which the reset computes with v as well."""
+    """Return y[0] = sum over k of x[k] * v, an intrinsic whose reset also uses v."""
     x, v, _ = product()
     k = te.reduce_axis((0, 4), name="k")
     y = te.compute((1,), lambda i: te.sum(x[k] * v, axis=k), name="y")
@@ -142,7 +142,7 @@ def reset_by_a_scalar() -> te.TensorIntrin:
 
 
 def steps() -> tuple:
-    """A, B, C[i, j] = sums over ko and ki of A[i, j, ko, ki] * B[ko], and both axes."""
+    """Return A, B, C[i, j] = sums over ko and ki of A[i, j, ko, ki] * B[ko], and both axes."""
     a, b = te.placeholder((8, 3, 2, 4), name="A"), te.placeholder((2,), name="B")
     ko, ki = te.reduce_axis((0, 2), name="ko"), te.reduce_axis((0, 4), name="ki")
     c = te.compute((8, 3), lambda i, j: te.sum(a[i, j, ko, ki] * b[ko], axis=[ko, ki]), name="C")
@@ -170,7 +170,7 @@ def reset_that_uses_a_scalar_of_a_fused_step() -> None:
     "TL3033", says="the reset reads memory, while 'A.local' is computed inside the loop 'k.outer'"
 )
 def reset_that_reads_what_a_step_computes() -> None:
-    """It stands in front of the loop, where the copy is not there yet."""
+    """The reset is before the loop, where the copy does not exist yet."""
     x = te.placeholder((4,), name="x")
     k = te.reduce_axis((0, 4), name="k")
     y = te.compute((1,), lambda i: te.max(x[k], axis=k), name="y")

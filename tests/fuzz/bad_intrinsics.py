@@ -1,4 +1,4 @@
-"""Tensor intrinsics that are none, and loops that do not compute what theirs does."""
+"""Invalid tensor intrinsics, and loops that do not compute what their intrinsic does."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from texloom import te
 
 
 def statement(store: Any) -> Any:
-    """A function of an intrinsic whose body is one statement."""
+    """Return the body of an intrinsic, made of one statement."""
     return lambda ins, outs: store(ins[0], outs[0])
 
 
 def doubled(count: int = 4, **params: Any) -> te.TensorIntrin:
-    """y[i] = x[i] * 2, of so many elements."""
+    """Return an intrinsic y[i] = x[i] * 2 of `count` elements."""
     x = te.placeholder((count,), name="x")
     y = te.compute((count,), lambda i: x[i] * 2, name="y")
 
@@ -30,7 +30,7 @@ def doubled(count: int = 4, **params: Any) -> te.TensorIntrin:
 
 
 def dot() -> te.TensorIntrin:
-    """The sum of four products; its body alone."""
+    """Return an intrinsic for the sum of four products, with a body but no reset or update."""
     x = te.placeholder((4,), name="x")
     y = te.placeholder((4,), name="y")
     k = te.reduce_axis((0, 4), name="k")
@@ -45,7 +45,7 @@ def dot() -> te.TensorIntrin:
 
 
 def rows(shape: tuple = (8, 4), body: Any = None, dtype: str = "float32") -> tuple:
-    """X, Y = X * 2 or what `body` says, and a schedule with Y's first axis bound to blocks."""
+    """Return X, Y = X * 2 or `body`, and a schedule with Y's first axis bound to blocks."""
     x = te.placeholder(shape, dtype, name="X")
     y = te.compute(shape, (lambda *i: x(*i) * 2) if body is None else body(x), name="Y")
     s = te.create_schedule(y.op)
@@ -54,7 +54,7 @@ def rows(shape: tuple = (8, 4), body: Any = None, dtype: str = "float32") -> tup
 
 
 def products(where: Any = None, init: Any = None, reducer: Any = te.sum) -> tuple:
-    """X, W, S = row sums of their products, and a schedule with S's axis bound to blocks."""
+    """Return X, W, S = row sums of their products, and a schedule with S's axis bound to blocks."""
     x, w = te.placeholder((8, 4), name="X"), te.placeholder((8, 4), name="W")
     k = te.reduce_axis((0, 4), name="k")
     condition = None if where is None else where(k)
@@ -232,7 +232,7 @@ def inlined_stage_that_an_intrinsic_computes() -> None:
     s[b].compute_inline()  # wrong
 
 
-# -- Loops that compute something else.
+# -- Loops that compute something else than their intrinsic.
 
 
 @case("TL3033")
@@ -392,7 +392,7 @@ def tensor_with_another_stride_than_the_view() -> None:
 
 
 def with_one_offset(dtype: str = "float32") -> te.TensorIntrin:
-    """y[i] = 2 x[i], of four elements; both views begin at the same variable."""
+    """Return y[i] = 2 x[i] of four elements; both views begin at the same variable."""
     offset = te.var("offset")
     x = te.placeholder((4,), dtype, name="x")
     y = te.compute((4,), lambda i: x[i] + x[i], name="y")

@@ -1,4 +1,4 @@
-"""Layouts that are none of their tensor."""
+"""Layouts that do not fit their tensor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules and arguments that are wrong as a whole, refused by lower."""
+"""Schedules and arguments that are inconsistent as a whole, which lower refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions divided, and results stored, in ways that lose values."""
+"""Reductions factored and results stored in ways that lose values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scans whose parts do not fit, and what no part of a scan can be asked for."""
+"""Scans whose parts do not fit together, and directives that parts of a scan do not support."""
 
 from __future__ import annotations
 

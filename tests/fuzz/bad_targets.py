@@ -1,4 +1,4 @@
-"""Targets, and what exceeds their limits."""
+"""Invalid targets, and programs that exceed a target's limits."""
 
 from __future__ import annotations
 

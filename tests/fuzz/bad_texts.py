@@ -1,4 +1,4 @@
-"""Texts that are no programs. The line at fault ends with the comment ``// wrong``."""
+"""Texts that are not valid programs. The wrong line ends with the comment ``// wrong``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// What has to hold for any text that somebody gives the parser.
+// Checks the invariants of the parser for arbitrary text.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace texloom::fuzz {
 
-// The program of the text, or its schedule with a target, if it is one: printed, it is read back
-// and prints the same. Throws an InternalError where that is not so, and where what is wrong with a
-// text has no place in it.
+// Returns the program of the text, or its schedule with a target, if the text is valid; its printed
+// form must parse and print the same. Throws an InternalError if that fails, or if a diagnostic has
+// no location in the text.
 std::optional<lower::Lowering> checked_program(std::string_view text);
 
 }  // namespace texloom::fuzz

@@ -1,6 +1,6 @@
-"""Write what fuzzers of texts begin with: every program of this repository, and a dictionary.
+"""Writes the initial corpus of text fuzzers: every program of this repository, and a dictionary.
 
-.venv/bin/python tests/fuzz/corpus.py FOLDER makes FOLDER/seeds and FOLDER/tl.dict.
+.venv/bin/python tests/fuzz/corpus.py FOLDER creates FOLDER/seeds and FOLDER/tl.dict.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEPTH = 1000  # kMaxDepth of src/ir/expr.h
 
 
 def programs() -> Iterator[tuple[str, str]]:
-    """Each program with a name for its file."""
+    """Yield each program with a name for its file."""
     for header in ("ir/text/program_texts.h", "lower/te_texts.h"):
         texts = RAW_STRING.findall((ROOT / "tests" / header).read_text(encoding="utf-8"))
         yield from ((f"{Path(header).stem}_{i}", text) for i, text in enumerate(texts))
@@ -32,7 +32,7 @@ def programs() -> Iterator[tuple[str, str]]:
     for file in sorted((ROOT / "tests/lit").rglob("*.tl")):
         name = f"{file.parent.name}_{file.stem}"
         parts = DIVIDER.split(file.read_text(encoding="utf-8"))
-        # Comments are of no use here.
+        # Comments do not help the fuzzer.
         cases = (re.sub(r"[ \t]*//.*\n", "\n", part).strip() + "\n" for part in parts)
         yield from ((f"{name}_{i}", text) for i, text in enumerate(cases))
     start = "program p stage=loops\nparam A: global float32[1]\n"
@@ -41,7 +41,7 @@ def programs() -> Iterator[tuple[str, str]]:
 
 
 def words() -> list[str]:
-    """The words of the grammar."""
+    """Return the words of the grammar."""
     document = (ROOT / "docs/text_form.md").read_text(encoding="utf-8")
     found = set(INTRINSIC.findall((ROOT / "src/ir/intrinsics.def").read_text(encoding="utf-8")))
     for block in EBNF_BLOCK.findall(document):

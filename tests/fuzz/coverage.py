@@ -1,4 +1,4 @@
-"""Which lines of lowering and code generation the fuzzer runs: builds a copy with gcov's counters.
+"""Measures which lines of lowering and code generation the fuzzer runs, in a copy built for gcov.
 
 .venv/bin/python tests/fuzz/coverage.py --count 2000 [--lines]
 """
@@ -17,11 +17,11 @@ from tree_copy import ROOT, TreeCopy
 MEASURED = ("src/lower/", "src/codegen/")
 BAR = 0.9
 
-Counts = dict[str, dict[int, int]]  # by file: how often each line ran
+Counts = dict[str, dict[int, int]]  # by file: execution count of each line
 
 
 def counts(copy: TreeCopy) -> Counts:
-    """What gcov says of the objects of the measured folders."""
+    """Return gcov's counts for the object files of the measured folders."""
     found: Counts = defaultdict(lambda: defaultdict(int))
     data = [f for folder in MEASURED for f in (copy.build / folder).rglob("*.gcno") if f.is_file()]
     for file in data:
@@ -39,7 +39,7 @@ def counts(copy: TreeCopy) -> Counts:
 
 
 def print_table(found: Counts, tree: Path, with_lines: bool) -> float:
-    """Print one line for each file; return the covered part of all lines."""
+    """Print one line per file; return the covered share of all lines."""
     total = covered = 0
     for name, lines in sorted(found.items()):
         ran = sum(count > 0 for count in lines.values())
@@ -55,7 +55,7 @@ def print_table(found: Counts, tree: Path, with_lines: bool) -> float:
 
 
 def main() -> int:
-    """The exit status says whether the bar is reached."""
+    """Print the coverage; the exit status tells whether it reaches the required share."""
     parser = argparse.ArgumentParser(description="Line coverage of the fuzzer alone.")
     parser.add_argument("--count", type=int, default=2000, help="programs (2000)")
     parser.add_argument("--seed", type=int, default=0, help="of the first (0)")

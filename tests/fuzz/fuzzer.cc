@@ -1,5 +1,5 @@
-// What all libFuzzer targets share: the entry point, and changes of whole words, which libFuzzer
-// does not know of.
+// Defines the entry point of all libFuzzer targets, and mutations of whole words, which libFuzzer
+// lacks.
 #include "tests/fuzz/fuzzer.h"
 
 #include <cstdint>

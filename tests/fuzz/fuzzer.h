@@ -1,11 +1,11 @@
-// A libFuzzer target: what fuzzer.cc calls with each text.
+// Declares the function of a libFuzzer target, which fuzzer.cc calls with each text.
 #pragma once
 
 #include <string_view>
 
 namespace texloom::fuzz {
 
-// Whatever it throws is a finding.
+// Every exception is a finding.
 void run_one(std::string_view text);
 
 }  // namespace texloom::fuzz

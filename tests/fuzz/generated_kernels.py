@@ -1,4 +1,4 @@
-"""What operators and random programs are compiled to: kernels for other tools to look at."""
+"""Generates kernels of operators and of random programs for other tools to check."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def product(storage: str, tiles: Tiles) -> None:
 
 
 def operators() -> Iterator[tuple[str, Program]]:
-    """Convolutions and matrix products, each through textures and through buffers."""
+    """Yield convolutions and matrix products, each through textures and through buffers."""
     tiles = {
         "shared tiles": replace(SHARED, block=(32, 32, 4), lanes=(4, 4)),
         "tiles of warps": replace(WARPS, block=(32, 32, 4), thread=(8, 8), lanes=(2, 4)),
@@ -53,21 +53,21 @@ def operators() -> Iterator[tuple[str, Program]]:
 
 
 def random_program(seed: int, *, run: bool) -> None:
-    """One of texloom-fuzz: built alone, or also run and held against the interpreter."""
+    """Build one program of texloom-fuzz; with `run`, also compare it with the interpreter."""
     text = text_of(seed)
     if run:
         outcome = check.check(text, [texloom.opencl()])
         if outcome.failed:
             raise AssertionError(f"{outcome.kind}: {outcome.detail}")
         return
-    with warnings.catch_warnings(), contextlib.suppress(texloom.TVMError):  # of what is refused
+    with warnings.catch_warnings(), contextlib.suppress(texloom.TVMError):  # if refused
         warnings.simplefilter("ignore", texloom.TexloomWarning)
         half = "float16" in text and seed % 2 == 0
         texloom.build(texloom.parse(check.with_half_arithmetic(text, half)))
 
 
 def programs(first_seed: int = 0, *, run: bool) -> Iterator[tuple[str, Program]]:
-    """The operators, then random programs of ever new seeds."""
+    """Yield the operators, then random programs of consecutive seeds without end."""
     yield from operators()
     yield from random_programs(first_seed, run=run)
 
@@ -78,12 +78,12 @@ def random_programs(first_seed: int, *, run: bool) -> Iterator[tuple[str, Progra
 
 
 class _Built(BaseException):
-    """Ends a program where its kernels are there and not yet run."""
+    """Ends a program after its kernels are built, before they run."""
 
 
 @contextlib.contextmanager
 def recorded_builds(*, run: bool) -> Iterator[list[Any]]:
-    """The kernels of every function that is built inside, in order; `run` says whether it runs."""
+    """Yield the list of kernels of every function built inside; `run`: also run the functions."""
     kernels: list[Any] = []
     build = texloom.driver.build
 

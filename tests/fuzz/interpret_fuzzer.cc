@@ -1,4 +1,4 @@
-// libFuzzer: the interpreter runs any program, and reports what is wrong with it.
+// libFuzzer target: the interpreter must run any program or report what is wrong with it.
 #include "apps/texloom-opt/interpretation.h"
 #include "ir/text/parse.h"
 #include "support/diagnostic.h"
@@ -6,7 +6,7 @@
 
 namespace texloom::fuzz {
 
-// An expression may be large, so that a step takes a millisecond.
+// Expressions may be so large that a step takes a millisecond.
 constexpr int64_t kMaxSteps = 5'000;
 
 void run_one(std::string_view text) {
@@ -15,7 +15,7 @@ void run_one(std::string_view text) {
     opt::interpret_random(program,
                           {.seed = 1, .one_image = text.size() % 2 == 1, .max_steps = kMaxSteps});
   } catch (const UserError&) {
-    // No program, or one that takes too long.
+    // Not a program, or one that takes too long.
   }
 }
 

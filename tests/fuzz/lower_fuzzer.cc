@@ -1,5 +1,5 @@
-// libFuzzer: a program of any stage goes through the rest of the pipeline, by the rules of each
-// stage, to OpenCL C, or is refused with a diagnostic.
+// libFuzzer target: a program of any stage must pass through the rest of the pipeline to OpenCL C,
+// by the rules of each stage, or be refused with a diagnostic.
 #include <algorithm>
 
 #include "compile/compile.h"
@@ -18,7 +18,7 @@ void run_one(std::string_view text) {
   try {
     if (lowering.program.stage != ir::ProgramStage::Te)
       lowering.target = ir::parse_target("opencl", {});
-    // The first pass of a stage is the first of the rest.
+    // The first remaining pass is the first one of the program's stage.
     const auto all = lower::pipeline();
     const auto first = std::find_if(all.begin(), all.end(), [&](const lower::Pass& pass) {
       return pass.in == lowering.program.stage;
@@ -28,7 +28,7 @@ void run_one(std::string_view text) {
                       [](const lower::Pass&, const lower::Lowering&) {});
     compile::generate(lowering.program, lowering.target);
   } catch (const UserError&) {
-    // What a pass refuses.
+    // A pass refused the program.
   }
 }
 

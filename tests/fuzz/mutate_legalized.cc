@@ -1,6 +1,6 @@
-// mutate_legalized [COUNT [SEED]]: changes legalized programs at random, until COUNT of the changed
-// texts (20,000) are programs, and holds that each is printed as OpenCL C or refused by a verifier.
-// It runs in the root of the checkout, whose programs it changes.
+// mutate_legalized [COUNT [SEED]] changes legalized programs at random until COUNT (20,000) of the
+// changed texts are programs, and checks that each one is printed as OpenCL C or refused by a
+// verifier. It runs in the root of the checkout, whose programs it changes.
 #include <fmt/format.h>
 
 #include <exception>

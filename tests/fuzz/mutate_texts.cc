@@ -1,6 +1,6 @@
-// mutate_texts FOLDER [COUNT [SEED]]: changes the texts of a folder at random, COUNT times
-// (100,000), and holds that each result is a program, which is read back as it prints, or a
-// diagnostic. tests/fuzz/corpus.py makes a folder of all programs in this repository.
+// mutate_texts FOLDER [COUNT [SEED]] changes the texts of a folder at random, COUNT (100,000)
+// times, and checks that each result is either a program whose printed form parses back, or a
+// diagnostic. tests/fuzz/corpus.py creates a folder of all programs in this repository.
 #include <fmt/format.h>
 
 #include <exception>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the order of their names, so that a seed means the same everywhere.
+// Sorted by name, so that a seed gives the same texts everywhere.
 std::vector<std::string> texts_of(const fs::path& folder) {
   std::vector<fs::path> files(fs::directory_iterator(folder), fs::directory_iterator{});
   std::sort(files.begin(), files.end());

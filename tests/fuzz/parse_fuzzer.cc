@@ -1,4 +1,4 @@
-// libFuzzer: any text is a program or a diagnostic, and a program is printed and read back.
+// libFuzzer target: any text is a program or a diagnostic, and a program can be printed and parsed.
 #include "tests/fuzz/checked_text.h"
 #include "tests/fuzz/fuzzer.h"
 

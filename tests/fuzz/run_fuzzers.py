@@ -1,7 +1,8 @@
-"""Run the libFuzzer targets, and say what they have found.
+"""Runs the libFuzzer targets and reports their findings.
 
-./dev fuzz texts builds them and runs this. Without the repository: copy the folder that it is given
-(fuzz_*, seeds/, tl.dict) and this file; then python3 run_fuzzers.py FOLDER --minutes 20 --jobs 16.
+./dev fuzz texts builds the targets and runs this script. To run it without the repository, copy the
+folder that it is given (fuzz_*, seeds/, tl.dict) and this file; then run python3 run_fuzzers.py
+FOLDER --minutes 20 --jobs 16.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from pathlib import Path
 TARGETS = ("parse", "lower", "interpret")
 # "#123456: cov: 5000 ft: 9000 corp: 700 exec/s: 900 oom/timeout/crash: 0/0/0 time: 60s ..."
 STATUS = re.compile(r"^#(\d+): cov: (\d+) .*corp: (\d+) ")
-# What a finding says of itself: a check of ours, or a sanitizer's.
+# The line that describes a finding: an internal check or a sanitizer's message.
 SYMPTOM = re.compile(r"(?:what\(\):|runtime error:|ERROR: \w+:) *(.*)")
-TIMEOUT = 20  # seconds for one text
+TIMEOUT = 20  # seconds per text
 MEMORY = 2048  # MiB
 
 
 def binary(folder: Path, target: str) -> Path:
-    """Where the target lies: in a build folder, or beside the seeds."""
+    """Return the path of a target: in a build folder, or beside the seeds."""
     for place in (folder / "tests/fuzz", folder):
         if (place / f"fuzz_{target}").is_file():
             return place / f"fuzz_{target}"
@@ -32,7 +33,7 @@ def binary(folder: Path, target: str) -> Path:
 
 
 def symptom(folder: Path, target: str, finding: Path) -> str:
-    """What happens when the target runs on this text again."""
+    """Return the error that the target reports when it runs on this text again."""
     command = [binary(folder, target), f"-timeout={TIMEOUT}", f"-rss_limit_mb={MEMORY}", finding]
     done = subprocess.run(command, capture_output=True, check=False)
     found = SYMPTOM.search(done.stderr.decode(errors="replace"))
@@ -40,7 +41,7 @@ def symptom(folder: Path, target: str, finding: Path) -> str:
 
 
 def run(folder: Path, target: str, seconds: int, jobs: int) -> int:
-    """Fuzz one target; return how many texts it has found that crash, hang, or take memory."""
+    """Fuzz one target; return how many texts crash, hang, or use too much memory."""
     corpus, findings = folder / "corpus" / target, folder / "findings"
     corpus.mkdir(parents=True, exist_ok=True)
     findings.mkdir(exist_ok=True)
@@ -71,7 +72,7 @@ def run(folder: Path, target: str, seconds: int, jobs: int) -> int:
         print(f"{target}: did not run ({status.returncode}); see {log}")
         return 1
     runs, coverage, kept = map(int, last.groups())
-    # Slow ones are those that came close to the time limit.
+    # Slow units only came close to the time limit.
     new = sorted(f for f in set(findings.iterdir()) - known if "-slow-unit-" not in f.name)
     print(
         f"{target:<10} {runs:>12,} texts in {time.monotonic() - begin:.0f} s on {jobs} processes, "
@@ -85,7 +86,7 @@ def run(folder: Path, target: str, seconds: int, jobs: int) -> int:
 
 
 def main() -> int:
-    """Run the targets one after the other; the exit status says whether anything was found."""
+    """Run the targets one after the other; the exit status tells whether anything was found."""
     parser = argparse.ArgumentParser(description="Fuzz the parser, the pipeline, the interpreter.")
     parser.add_argument("folder", type=Path, help="with the targets, the seeds, the dictionary")
     parser.add_argument("--minutes", type=float, default=5, help="for each target (5)")

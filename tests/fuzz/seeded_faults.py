@@ -1,10 +1,10 @@
-"""Seeded miscompiles: changes of one line each that the fuzzer has to find.
+"""Seeds miscompiles, each a change of one line, that the fuzzer must find.
 
 .venv/bin/python tests/fuzz/seeded_faults.py [--only NAME ...] [--count 2000] [--jobs 1]
 
-Each is made in a copy of the checkout, which is built again; then texloom-fuzz runs, without
-devices, until a program fails. Prints a table; the exit status says whether all were found.
-With --jobs, that many copies are built, each by all cores, and then work side by side.
+Each change is made in a copy of the checkout, which is rebuilt; then texloom-fuzz runs without
+devices until a program fails. The script prints a table; the exit status tells whether all changes
+were found. --jobs builds that many copies, each with all cores, and runs them in parallel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tree_copy import ROOT, TreeCopy
 
 @dataclass(frozen=True)
 class Fault:
-    """In a source, the one place where `before` stands becomes `after`."""
+    """Replaces the only occurrence of `before` in a source by `after`."""
 
     name: str
     source: str
@@ -31,7 +31,7 @@ class Fault:
     after: str
 
     def apply(self, text: str) -> str:
-        """The changed source."""
+        """Return the changed source."""
         assert text.count(self.before) == 1, f"{self.source}: not one place: {self.before}"
         return text.replace(self.before, self.after)
 
@@ -173,7 +173,7 @@ DONE = re.compile(r"^(\d+) programs", re.MULTILINE)
 
 
 def find(fault: Fault, copy: TreeCopy, options: argparse.Namespace) -> bool:
-    """Build, run, print a row, and take the change back."""
+    """Build, run, print a row, and revert the change."""
     source = copy.folder / fault.source
     right = source.read_text()
     begin = time.monotonic()
@@ -196,7 +196,7 @@ def find(fault: Fault, copy: TreeCopy, options: argparse.Namespace) -> bool:
 
 
 def main() -> int:
-    """Print the table."""
+    """Print the table; the exit status tells whether all faults were found."""
     parser = argparse.ArgumentParser(description="Run the fuzzer against seeded miscompiles.")
     parser.add_argument("--count", type=int, default=2000, help="programs for each at most (2000)")
     parser.add_argument("--seed", type=int, default=0, help="of the first program (0)")

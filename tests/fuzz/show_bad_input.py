@@ -1,9 +1,9 @@
-"""Print every bad-input case as a user sees it: the wrong line and what comes of it.
+"""Prints every bad-input case as a user sees it: the wrong line and its diagnostics.
 
 .venv/bin/python tests/fuzz/show_bad_input.py [PART_OF_A_NAME_OR_CODE]
 .venv/bin/python tests/fuzz/show_bad_input.py --directives [DIRECTIVE]
 
-With --directives those of schedules alone, or of one directive, under a heading for each.
+--directives prints only cases of schedules, or of one directive, under a heading for each.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from texloom.errors import codes
 
 
 class Display:
-    """Prints cases and counts what came of them."""
+    """Prints cases and counts their outcomes."""
 
     def __init__(self) -> None:
         self.shown: Counter[str] = Counter()
         self.silent = 0
 
     def show(self, case: Case) -> None:
-        """The case and its diagnostics."""
+        """Print the case and its diagnostics."""
         print(f"== {case.name.replace('_', ' ')}")
         try:
             diagnostics = case.diagnostics()
@@ -39,7 +39,7 @@ class Display:
         print()
 
     def result(self) -> int:
-        """The exit status: 1 where a case did not give its one diagnostic."""
+        """Return the exit status: 1 if a case did not give its one diagnostic."""
         print(f"{self.shown.total()} diagnostics of {len(self.shown)} codes")
         if self.silent:
             print(f"{self.silent} cases did not give their one diagnostic")
@@ -47,7 +47,7 @@ class Display:
 
 
 def show_directives(only: str) -> int:
-    """The cases of schedules, by directive."""
+    """Print the cases of schedules by directive."""
     display = Display()
     for directive in DIRECTIVES:
         cases = [case for case in CASES if case.directive == directive]

@@ -1,4 +1,4 @@
-"""A copy of the checkout with a build folder of its own: for builds of changed or measured code."""
+"""A copy of the checkout with its own build folder, for builds of changed or measured code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class TreeCopy:
-    """The tracked and new files of the checkout, and the Python module built of them."""
+    """The tracked and new files of the checkout, and the Python module built from them."""
 
     def __init__(self, folder: Path, flags: str) -> None:
         self.folder, self.build, self._flags = folder, folder / "build", flags
@@ -23,7 +23,7 @@ class TreeCopy:
         }
 
     def update(self) -> None:
-        """Only what changed, so that little is built again."""
+        """Copy only the files that changed, so that little is rebuilt."""
         command = ["git", "ls-files", "-co", "--exclude-standard"]
         listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
         for name in listed.stdout.splitlines():
@@ -36,7 +36,7 @@ class TreeCopy:
                 shutil.copymode(source, target)
 
     def compile(self) -> None:
-        """Raises CalledProcessError, with the log in `build.log`."""
+        """Build; raise CalledProcessError, with the log in `build.log`, on failure."""
         if not (self.build / "build.ninja").exists():
             self._run(
                 *("cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug"),
@@ -52,7 +52,7 @@ class TreeCopy:
             subprocess.run(command, cwd=self.folder, check=True, stdout=log, stderr=log)
 
     def fuzz(self, *options: str) -> subprocess.CompletedProcess[str]:
-        """The fuzzer, of the copy."""
+        """Run the copy's fuzzer."""
         command = [sys.executable, "-m", "texloom.fuzz", *options]
         return subprocess.run(
             command, cwd=self.folder, env=self.env, check=False, capture_output=True, text=True

@@ -1,4 +1,4 @@
-// One expression and one statement of each kind, over variables of their own, with their texts.
+// One expression and one statement of each kind, with their texts.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ struct Leaves {
     const Expr lhs = make_var("lhs", kFloat32), rhs = make_var("rhs", kFloat32);
     return {{lhs}, {rhs}, {lhs + rhs}, {make_float(0)}, "sum"};
   }
-  // Counts and sums.
+  // Counts and sums, as a reducer with two results.
   static Reducer make_pair() {
     const Expr n = make_var("n"), m = make_var("m");
     const Reducer sum = make_sum();
@@ -79,7 +79,7 @@ inline std::vector<ExprSample> expr_samples(const Leaves& l) {
   };
 }
 
-// A Launch prints as part of a program only and is not among them.
+// A Launch prints only as part of a program and is not among the samples.
 struct StmtSample {
   Stmt s;
   std::string text;

@@ -62,7 +62,7 @@ TEST(Scope, MemoryScopesGoFromWideToNarrow) {
   EXPECT_LT(MemoryScope::Shared, MemoryScope::Local);
 }
 
-// There is no texture in shared memory: a scope that nothing spells is a bug.
+// Shared memory has no textures: a scope without a spelling is a bug.
 TEST(Scope, OfNoSpellingIsABug) {
   EXPECT_THROW(to_string(StorageScope{MemoryScope::Shared, TextureRule::Weight}), InternalError);
 }

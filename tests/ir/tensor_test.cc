@@ -67,7 +67,7 @@ TEST(Tensor, IsNamedByProducerAndOutput) {
   EXPECT_FALSE(make(one, 0)->same_tensor(*make(other, 0)));
 }
 
-// So that lowering can put an index and an axis in each other's place.
+// Indices have the type of axes, so lowering can substitute one for the other.
 TEST(Tensor, IsReadAtIndicesOfTheTypeOfAxes) {
   auto* node = new TensorNode;
   node->type = kInt32;
@@ -86,7 +86,7 @@ TEST(Tensor, IsReadAtIndicesOfTheTypeOfAxes) {
   EXPECT_EQ(to_string(index(make_int(5, kInt64))), "5");
 }
 
-// It does not become an index that the tensor has.
+// An out-of-range constant does not wrap to a valid index.
 TEST(Tensor, IsReadOutsideAtAConstantBeyondInt32) {
   auto* node = new TensorNode;
   node->type = kInt32;

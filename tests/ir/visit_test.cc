@@ -69,7 +69,7 @@ TEST(Walk, GoesThroughStatements) {
   EXPECT_THAT(seen, ElementsAre("for", "n", "if", "p", "store", "i", "j", "x", "barrier"));
 }
 
-// The names of the direct children, statements as "s".
+// The names of the direct children, with "s" for each statement.
 std::vector<std::string> children_of(const Expr& e) {
   std::vector<std::string> names;
   for_each_child(e, [&](const Expr& child) { names.push_back(to_string(child)); });
@@ -140,7 +140,7 @@ Stmt map_exprs(const Stmt& s, ExprMap map) {
   return map_children(s, map, [](const Stmt& child) { return child; });
 }
 
-// A node that would be built of the same parts is the same node.
+// A node whose children stay the same is returned itself.
 TEST(MapChildren, KeepsWhatDoesNotChange) {
   const Leaves l;
   const auto same = [](const Expr& child) { return child; };
@@ -154,7 +154,7 @@ TEST(MapChildren, KeepsWhatDoesNotChange) {
   EXPECT_TRUE(map_children(no_condition, same).same_as(no_condition));
 }
 
-// The text with the name of one variable replaced by "new".
+// `text` with the name of one variable replaced by "new".
 std::string renamed(const std::string& text, const std::string& name) {
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -169,8 +169,8 @@ std::string renamed(const std::string& text, const std::string& name) {
   return result;
 }
 
-// Each child of each kind, one at a time: the new node has it in the same place, and all else as
-// it was.
+// Replaces each child of each kind, one at a time: the new node has it in the same place and is
+// otherwise the same.
 TEST(MapChildren, RebuildsWithEachChild) {
   const Leaves l;
   for (const Expr& old : {l.i, l.j, l.n, l.p, l.x, l.y, l.z, l.v}) {
@@ -187,7 +187,7 @@ TEST(MapChildren, RebuildsWithEachChild) {
       if (as<Let>(sample.s) != nullptr || as<Seq>(sample.s) != nullptr) continue;
       if (as<Allocate>(sample.s) != nullptr || as<Nest>(sample.s) != nullptr) continue;
       Stmt mapped = map_exprs(sample.s, map);
-      // The bodies are those of the sample.
+      // map_children does not replace variables in statement bodies.
       const bool direct = as<Store>(sample.s) != nullptr || as<TextureStore>(sample.s) != nullptr;
       const bool head = (as<For>(sample.s) != nullptr && name == "n") ||
                         (as<If>(sample.s) != nullptr && name == "p") ||
@@ -227,7 +227,7 @@ TEST(MapChildren, RebuildsStatements) {
             "thread<threadIdx.z> i < 8 {\n  barrier\n}\n");
 }
 
-// Of two statements the one that does not change stays.
+// In a sequence, statements that do not change are kept.
 TEST(MapChildren, OfASequence) {
   const Leaves l;
   const Stmt one = make_store(l.a, {l.i, l.j}, l.x), two = make_barrier();
@@ -239,7 +239,7 @@ TEST(MapChildren, OfASequence) {
   EXPECT_TRUE(as<Seq>(mapped)->statements[0].same_as(one));
 }
 
-// Places of the user's program survive a rewriting, at each kind that has a place of its own.
+// Rewriting keeps source locations, for each kind that has its own location.
 TEST(MapChildren, KeepsLocations) {
   Leaves l;
   const Expr other = make_var("o");
@@ -270,7 +270,7 @@ TEST(MapChildren, KeepsLocations) {
   }
 }
 
-// The type that legalization gave a load stays; its lanes follow the indices.
+// A load keeps the type that legalization gave it; its lanes follow the indices.
 TEST(MapChildren, KeepsTheTypeOfALoad) {
   const Leaves l;
   const Expr wide = make_load_as(Type::f(64), l.a, {l.i, l.j});
@@ -305,7 +305,7 @@ TEST(Rewrite, FoldsOnTheWay) {
     return n.name == "n" ? self : make_int(4);
   });
   EXPECT_EQ(to_string(result), "8 * n + 4");
-  // The lambda sees what came of the folding.
+  // The lambda gets the folded result.
   int constants = 0;
   rewrite(
       l.i * l.n, [](const Var&, const Expr&) { return make_int(2); },
@@ -341,7 +341,7 @@ TEST(Rewrite, OfStatements) {
   EXPECT_EQ(to_string(result), "buffer.free A\nif p {\n  A[i, n] = x\n}\n");
 }
 
-// 2^60 paths lead through 60 nodes; each node is rewritten once.
+// 60 nodes form 2^60 paths; each node is rewritten once.
 TEST(Rewrite, SharedPartsOnce) {
   const Expr x = make_var("x"), y = make_var("y");
   Expr e = x;
@@ -376,7 +376,7 @@ TEST(Substitute, ReplacesAllAtOnce) {
   EXPECT_TRUE(substitute(s, {{l.n, l.i}}).same_as(s));
 }
 
-// A variable of the same name is another variable.
+// A variable with the same name is a different variable.
 TEST(UsesVar, LooksForThatVariable) {
   const Leaves l;
   const Expr e = make_select(l.p, l.i + l.j, l.n);
@@ -387,7 +387,7 @@ TEST(UsesVar, LooksForThatVariable) {
   EXPECT_FALSE(uses_var(e, make_var("n")));
 }
 
-// Each shared expression once: 2^20 visits otherwise.
+// Each shared expression is visited once, not 2^20 times.
 TEST(WalkOnce, SharedExpressions) {
   Expr e = make_var("i");
   for (int k = 0; k < 20; ++k) e = make_binary(BinaryOp::Mul, e, e);

@@ -1,4 +1,4 @@
-"""The tests of texloom-compile and texloom-opt, on programs in the text form.
+"""Configure lit for the tests of texloom-compile and texloom-opt on programs in the text form.
 
 After ./dev build: .venv/bin/lit -sv tests/lit [--param build=FOLDER]
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import lit.formats
 
-# lit gives this file the names `config` and `lit_config`.
+# lit defines `config` and `lit_config`.
 ROOT = Path(__file__).resolve().parents[2]
 build = Path(lit_config.params.get("build", ROOT / "build")).resolve()
 
@@ -21,6 +21,6 @@ config.test_exec_root = str(build / "lit")
 config.substitutions += [
     (r"\btexloom-opt\b", str(build / "apps/texloom-opt")),
     (r"\btexloom-compile\b(?!:)", str(build / "apps/texloom-compile")),
-    # PyPI's filecheck. A CHECK line is a whole line, but for its indentation.
+    # PyPI's filecheck. A CHECK line matches a whole line, except for its indentation.
     (r"\bFileCheck\b", f"{sys.executable} -m filecheck --match-full-lines"),
 ]

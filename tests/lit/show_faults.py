@@ -2,7 +2,7 @@
 
 .venv/bin/python tests/lit/show_faults.py [--build FOLDER]
 
-Each file holds a program with one fault, and the same program without it.
+Each file contains a program with one fault, and the same program without it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# A report, the line it is about, and the text of that line.
+# A report, the number of its line, and the text of that line.
 REPORT = re.compile(r"^(\S.*)\n  --> line (\d+)\n   \|  (.*?)(?: // expected-.*)?$", re.MULTILINE)
 
 
@@ -31,7 +31,7 @@ def reports(opt: Path, file: Path) -> list[tuple[str, int, str]]:
 
 
 def main() -> int:
-    """Print the table; the exit status says whether each fault, and nothing else, is found."""
+    """Print the table; return 0 if exactly the seeded faults are found."""
     parser = argparse.ArgumentParser(description="Show what the interpreter finds.")
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     opt = parser.parse_args().build / "apps/texloom-opt"

@@ -1,5 +1,5 @@
-// The reference interpreter on a schedule's computes and on the program after each pass: the
-// results stay the same, and no program has a fault.
+// Interprets a schedule's computes and the program after each pass: results stay the same, and no
+// program has a fault.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ Values tabulate(size_t count, F value) {
   return values;
 }
 
-// Binds the fused axes of a stage.
+// Fuses the axes of a stage and binds them to blocks and threads.
 void bind_all(Te& te, const Tensor& tensor, int64_t threads, size_t axes) {
   std::vector<ir::IterVar> list;
   for (size_t i = 0; i < axes; ++i) list.push_back(te.axis(tensor, i));
@@ -39,7 +39,7 @@ void bind_all(Te& te, const Tensor& tensor, int64_t threads, size_t axes) {
 
 // -- One input, plus one.
 
-// The README's example: a texture cache, threads over texels.
+// The README's example: a texture cache and a thread per texel.
 TEST(InterpretStages, TextureCache) {
   const Tensor a = placeholder("A", {8, 16}), b = plus_one(a, "B");
   Te te({b});
@@ -55,7 +55,7 @@ TEST(InterpretStages, TextureCache) {
       "");
 }
 
-// Splits that do not divide, an odd last extent: padding lanes and guards.
+// Splits that do not divide and an odd last extent need guards and padding lanes.
 TEST(InterpretStages, OddExtents) {
   for (const char* scope : {"texture", "texture:weight", "texture:nhwc", "global"}) {
     const Tensor a = placeholder("A", {5, 3, 7}), b = plus_one(a, "B");
@@ -76,7 +76,7 @@ TEST(InterpretStages, OddExtents) {
   }
 }
 
-// Arguments that are textures, at different places in larger images.
+// Arguments are textures at different places in larger images.
 TEST(InterpretStages, TextureArguments) {
   const Tensor a = placeholder("A", {6, 5, 4}), b = plus_one(a, "B");
   Te te({b});
@@ -142,8 +142,7 @@ struct Matmul {
       return total;
     });
   }
-  // Tiles of 4 x 4 outputs, with tiles of both inputs in shared memory that all threads of a block
-  // fetch.
+  // Tiles of 4 x 4 outputs; all threads of a block fetch tiles of both inputs into shared memory.
   Te tiled(int64_t steps) const {
     Te te({c});
     const Tensor local = te.cache_write(c, "local");
@@ -189,7 +188,7 @@ TEST(InterpretStages, Int8Matmul) {
             "");
 }
 
-// Without its barriers the tiled product is a race: the interpreter sees that they are needed.
+// Without barriers the tiled product races, which shows that they are needed.
 TEST(InterpretStages, TiledMatmulWithoutBarriers) {
   const Matmul m;
   ir::Program program = lower(lowering_of(m.tiled(4), {m.a, m.b, m.c})).program;
@@ -216,7 +215,7 @@ TEST(InterpretStages, Int8Wraps) {
   EXPECT_EQ(problems(lowering_of(te, {a, b}), {in}, expected), "");
 }
 
-// Each product and each sum is rounded to float16.
+// Each product and each sum rounds to float16.
 TEST(InterpretStages, Float16Rounds) {
   const Tensor a = placeholder("A", {8, 4}, Type::f(16));
   const ir::IterVar k = reduce_axis("k", 4);
@@ -241,8 +240,7 @@ TEST(InterpretStages, Float16Rounds) {
   EXPECT_EQ(problems(lowering_of(te, {a, b}), {in}, expected), "");
 }
 
-// A select inside a private copy, which is also computed past the last element, where nobody reads
-// it.
+// A select in a local copy, which is also computed past the last element, where nothing reads it.
 TEST(InterpretStages, SelectOutsideATexture) {
   const Tensor a = placeholder("A", {6, 4});
   const Tensor relu = compute("R", {6, 4}, [&](const Exprs& i) {

@@ -1,5 +1,5 @@
-// Schedules in the reference interpreter: the computes as they are written, the program after each
-// pass, and faults.
+// Interprets schedules: the computes as written and the program after each pass, and reports
+// faults.
 #pragma once
 
 #include <deque>
@@ -48,17 +48,17 @@ inline std::string problem(const ir::Program& program, const std::vector<Values>
   return {};
 }
 
-// Runs the computes as they are written, then the program after every pass. The output is the last
-// parameter; arguments before it are inputs. Names only passes with faults. Skips the program
-// between split_kernels and insert_barriers, in which threads share memory without barriers. Checks
-// that the text of the schedule is lowered to the same program.
+// Interprets the computes as written, then the program after every pass. The output is the last
+// parameter; the arguments before it are inputs. Returns the names of the passes with faults. Skips
+// programs between split_kernels and insert_barriers, in which threads share memory without
+// barriers. Also checks that the text of the schedule lowers to the same program.
 inline std::string problems(const Lowering& lowering, const std::vector<Values>& inputs,
                             const Values& expected) {
   std::string text = problem(validation::unscheduled_program(lowering), inputs, expected);
   if (!text.empty()) text = "unscheduled: " + text;
   expect_te_round_trip(lowering, {.locations = true});
   const Lowering last = lower(lowering, [&](const Pass& pass, const Lowering& at) {
-    const bool is_step = pass.run != nullptr;  // a group leaves what its last step has left
+    const bool is_step = pass.run != nullptr;  // the last step covers the group
     const bool has_barriers = !pass.name.starts_with("split_kernels");
     if (pass.out == ir::ProgramStage::Te || !is_step || !has_barriers) return;
     const std::string wrong = problem(at.program, inputs, expected);

@@ -1,4 +1,4 @@
-// Lowering of small te programs up to a pass.
+// Lowers small te programs up to a given pass.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace texloom::lower::testing {
 
 using schedule::testing::Te;
 
-// Outputs that are not among the arguments follow them.
+// Outputs that are not among the arguments are appended.
 inline Lowering lowering_of(const Te& te, std::vector<ir::Tensor> arguments) {
   Lowering lowering;
   lowering.schedule = te.s;
@@ -52,8 +52,8 @@ inline void expect_round_trip(const Lowering& lowering, ir::PrintOptions options
   ir::expect_round_trip(lowering.program, options);
 }
 
-// Runs the passes up to the named one. Checks that each program is read back from its text, and
-// that the text of the schedule is lowered to the same program.
+// Runs the passes up to the named one. Checks that the program round-trips through text after each,
+// and that the text of the schedule lowers to the same program.
 inline void run_to(Lowering& lowering, std::string_view last) {
   expect_round_trip(lowering, {.locations = true});
   const Lowering first = lowering;
@@ -95,7 +95,7 @@ inline std::string in_kernel(void (*pass)(Lowering&), const ir::Stmt& body) {
   return to_string(lowering.program.kernels.front().body);
 }
 
-// A launch plan, a line for each statement.
+// A launch plan, one line per statement.
 inline std::string plan_of(const ir::Program& program) {
   std::string text;
   ir::walk(

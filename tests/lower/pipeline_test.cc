@@ -1,4 +1,4 @@
-// The list of passes and how it is run.
+// Tests the list of passes and how it runs.
 #include "lower/pipeline.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST_F(Pipeline, StagesFollowOneAnother) {
   EXPECT_EQ(stage, ProgramStage::Kernels);
 }
 
-// A row is a function, or it is a group of rows; names tell which group a step belongs to.
+// A row has a function or a group of steps; each step's name starts with its group's name.
 TEST_F(Pipeline, RowsAreNamed) {
   std::set<std::string_view> names;
   for (const Pass& pass : pipeline()) {
@@ -76,7 +76,7 @@ TEST_F(Pipeline, RunsAllPassesInOrder) {
   EXPECT_EQ(result.program.kernels.size(), 1U);
 }
 
-// A group takes as long as its steps, and stands before them.
+// The time of a group is the sum of its steps, and its row comes first.
 TEST_F(Pipeline, TimesRows) {
   Lowering lowering = lowering_of(te, {a, b});
   std::vector<PassTime> times;
@@ -97,7 +97,7 @@ TEST_F(Pipeline, LowersOnlySchedules) {
   EXPECT_THROW(lower(std::move(lowering)), InternalError);
 }
 
-// Errors say where they were found.
+// Errors name the pass that reports them.
 TEST_F(Pipeline, NotesThePass) {
   const auto note = [](Lowering lowering) {
     std::string text;

@@ -1,5 +1,5 @@
-// A schedule with its arguments that is parsed from its text has the same text, and is lowered to
-// an equal program.
+// Checks that parsing the text of a schedule and its arguments gives the same text and lowers to an
+// equal program.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ inline void expect_te_round_trip(const Lowering& lowering, ir::PrintOptions opti
   }
 }
 
-// `program` is the result of `lowering` after the passes up to the named one.
+// `program` is the result of lowering `lowering` up to the pass `last`.
 inline void expect_text_is_lowered_to(const ir::Program& program, const Lowering& lowering,
                                       std::string_view last) {
   const std::string text = to_string(lowering, {.locations = true});

@@ -1,4 +1,4 @@
-// The text form of stage te: printed texts are read back, and errors have locations.
+// The text form of stage te: printed texts parse back, and errors have locations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ TEST(TeText, PrintsWhatItReads) {
   }
 }
 
-// Comments, white space and a partial reorder: only their meaning is kept.
+// Comments, white space and a partial reorder: only their meaning survives.
 TEST(TeText, ByHand) {
   const char* text = R"(program p stage=te target="opencl" param A param B  // both
 placeholder A: int32[4, 4]  compute B(i < 4, j < 2 + 2): int32 = A[j, i] + (1 + 2)
@@ -40,7 +40,7 @@ compute B(i < 4, j < 4): int32 = A[j, i] + 3
 )");
 }
 
-// Two stages, two axes, two reducers of one name.
+// Two stages, two axes and two reducers with the same name.
 TEST(TeText, TellsNamesApart) {
   const Tensor a = placeholder("A", {8, 8}), other = placeholder("A", {8, 8}, ir::kInt32);
   const auto sum_over = [](const Tensor& t, const ir::Expr& i) {
@@ -104,7 +104,7 @@ compute C(i < 8 @"te.py":2): float32 = B[i] + 1.0 @"te.py":4
   expect_te_round_trip(lowering, {.locations = true});
 }
 
-// The variables of a declared shape are symbols of the head, whether the tensor has them or not.
+// Variables of a declared shape are symbols of the program, whether the tensor uses them or not.
 TEST(TeText, DeclarationsOfSymbolicShapes) {
   const ir::Expr n = ir::make_var("n");
   const Tensor a =
@@ -130,8 +130,8 @@ TEST(TeText, OfLayoutsIsLoweredToTheSame) {
   EXPECT_EQ(lowering.array_layouts[1].shape, (ir::Shape{1, 10, 6}));
 }
 
-// An argument of another schedule, and a loop that was removed: lowering refuses both, the parser
-// does not.
+// An argument that is not in the schedule and a loop that was removed: the parser accepts both,
+// lowering refuses them.
 TEST(TeText, OfSchedulesThatLoweringRefuses) {
   const Tensor a = placeholder("A", {8, 6}), b = plus_one(a, "B"), c = plus_one(b, "C");
   Te te({c});
@@ -411,7 +411,7 @@ TEST(TeTextErrors, OfDirectives) {
             "TL2015 3:1 fuse of 'A', which is a placeholder and has no loops to schedule");
 }
 
-// A layout for extents that are not constant.
+// Layouts need constant extents.
 TEST(TeTextErrors, OfSymbolicShapes) {
   const auto error_of_n = [](const std::string& directive) {
     return error_of(
@@ -425,7 +425,7 @@ TEST(TeTextErrors, OfSymbolicShapes) {
   EXPECT_EQ(error_of_n("transform (i, j) -> (j, i)"), error);
 }
 
-// Loops that are too deep for lowering, and searches that would take long.
+// Refuses loops too deep for lowering, and texts that would take too long to check.
 TEST(TeTextErrors, OfSize) {
   std::string axes = "i < 1", splits, sum = "a + b";
   for (int i = 0; i < 1000; ++i) axes += fmt::format(", i{} < 1", i);
@@ -443,10 +443,9 @@ TEST(TeTextErrors, OfSize) {
 
 // -- Mutations.
 
-constexpr int kMutations = 20'000;  // 100'000 were tried once
+constexpr int kMutations = 20'000;  // tried once with 100'000
 
-// Randomly changed texts give schedules or diagnostics, never crashes; lowering them gives a
-// program or a diagnostic, too.
+// Randomly mutated texts give schedules or diagnostics, never crashes; so does lowering them.
 TEST(TeTextMutations, AreSchedulesOrDiagnostics) {
   ir::Mutator mutator(1, kTeTexts);
   int schedules = 0;
@@ -467,7 +466,7 @@ TEST(TeTextMutations, AreSchedulesOrDiagnostics) {
       FAIL() << error.what();
     }
   }
-  // Both happen.
+  // Both outcomes occur.
   EXPECT_GT(schedules, kMutations / 20);
   EXPECT_LT(schedules, kMutations / 2);
 }

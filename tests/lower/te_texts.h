@@ -1,4 +1,4 @@
-// Programs of stage te in the text form, which together use every part of the grammar.
+// Programs of stage te in the text form. Together they use every part of the grammar.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace texloom::lower {
 
-// Caches, tiles, an argument in a texture.
+// Caches, tiles, and an argument in a texture.
 inline constexpr std::string_view kTiledText =
     R"(program matmul stage=te target="opencl -device=mali -max_num_threads=128"
   reducer sum(lhs, rhs): float32 = lhs + rhs, identity=0.0
@@ -43,7 +43,7 @@ compute C(i < 8, j < 8): float32 = C.local[i, j]
   bind j.inner threadIdx.x
 )";
 
-// Conditions, integers, inlined stages, and names that have to be quoted.
+// Conditions, integers, inlined stages, and names that must be quoted.
 inline constexpr std::string_view kOddText =
     R"(program "an odd one" stage=te target="opencl"
   symbol n: int32
@@ -75,7 +75,7 @@ compute D(i < 6): float32 = float32(S[]) / float32(M[i] + int8(1))
   vectorize i
 )";
 
-// Layouts that the user chose: of an argument, a cache, a stage; axes that are transformed.
+// User-defined layouts of an argument, a cache and a stage, and transformed axes.
 inline constexpr std::string_view kLayoutText =
     R"(program layouts stage=te target="opencl"
   param A: float32[6, 10] in texture, layout=texture[(h, w) -> rows=(w/4), cols=(h), lanes=(w%4)], exact_image
@@ -111,7 +111,7 @@ compute D(i < 6, j < 10): float32 = C[i, j] + E[]
   bind i blockIdx.x
 )";
 
-// Operations with several outputs, and reductions of several values, that start from elements.
+// Operations with several outputs, and tuple reductions with initial elements.
 inline constexpr std::string_view kTupleText =
     R"(program tuples stage=te target="opencl"
   reducer argmax(tuple(i, v), tuple(j, w)): tuple(int32, float32) = tuple(select(v < w, j, i), max(v, w)), identity=tuple(-1, -1e+30)
@@ -135,7 +135,7 @@ compute S(i < 8): float32 = reduce(sum, [k < 16], P[i, k], init=T#1[i])
   output
 )";
 
-// Externs: two outputs, two kernels with memory between them, and an input by way of a cache.
+// Externs: two outputs, two kernels with memory between them, and an input through a cache.
 inline constexpr std::string_view kExternText = R"(program externs stage=te target="opencl"
   param A
   param Y
@@ -176,7 +176,7 @@ compute Y(i < 8): float32 = E[i] + float32(E#1[i])
   bind i blockIdx.x
 )";
 
-// A scan of two states, with one stage attached to the loop over steps and another further in.
+// A scan of two states, with a stage attached to the loop over steps and one attached deeper.
 inline constexpr std::string_view kScanText = R"(program scans stage=te target="opencl"
   symbol m: int32
   param A
@@ -211,8 +211,8 @@ scan S(S.idx)
   unroll S.idx
 )";
 
-// Tensor intrinsics: a reduction in steps, a guard around it, views with strides; and a copy whose
-// name has to be quoted.
+// Tensor intrinsics: a reduction in steps, a guard, views with strides; and a copy whose name must
+// be quoted.
 inline constexpr std::string_view kIntrinsicText = R"(program intrinsics stage=te target="opencl"
   reducer sum(lhs, rhs): float32 = lhs + rhs, identity=0.0
   intrinsic gemv

@@ -1,4 +1,4 @@
-// A program that is parsed from its text is lowered like the program itself.
+// A program parsed from its text lowers like the program itself.
 #include <gtest/gtest.h>
 
 #include "ir/text/parse.h"
@@ -13,10 +13,10 @@ using namespace schedule::testing;
 using ir::ProgramStage;
 using ir::Tensor;
 
-// After each pass the program is read back from its text, and the remaining passes give the same
+// After each pass, the program parses back from its text, and the remaining passes give the same
 // result for both.
 void round_trips(const Lowering& lowering) {
-  std::vector<const Pass*> functions;  // those that make the states
+  std::vector<const Pass*> functions;  // one for each state
   std::vector<Lowering> states;
   const Lowering last = lower(lowering, [&](const Pass& pass, const Lowering& state) {
     if (pass.run == nullptr || state.program.stage == ProgramStage::Te) return;

@@ -1,4 +1,4 @@
-// A bug leaves a file with which texloom-opt shows it again.
+// An internal error leaves a file with which texloom-opt reproduces it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "apps/command_line/command_line.h"
 #include "apps/texloom-opt/opt.h"
 #include "compile/compile.h"
 #include "ir/text/parse.h"
@@ -34,7 +35,7 @@ compute B(i < 8): float32 = A[i] + 1.0
 struct Dump {
   std::string message;               // of the error
   std::string path, text;            // of the file
-  std::vector<std::string> options;  // that show it again
+  std::vector<std::string> options;  // that reproduce it
 };
 
 // The dump of the InternalError that `run` throws.
@@ -96,13 +97,13 @@ std::vector<Pass> first_passes(size_t count) {
 
 void fail_check(Lowering&) { TL_CHECK(false, "on purpose"); }
 void fail_in_the_library(Lowering&) { std::ignore = std::vector<int>().at(1); }
-// Uses a variable that nothing defines.
+// Uses an undefined variable.
 void break_a_rule(Lowering& lowering) {
   lowering.program.body =
       make_store(lowering.program.params[0], {ir::make_var("stray")}, ir::make_float(0));
 }
 
-// The file holds the input of the pass: a schedule as earlier passes have left it, or loops.
+// The file contains the input of the pass: a schedule as earlier passes left it, or loops.
 TEST(Dump, HoldsTheInputOfThePass) {
   const Dump te = dump_of([] {
     std::vector<Pass> passes = first_passes(1);
@@ -126,7 +127,7 @@ TEST(Dump, HoldsTheInputOfThePass) {
   EXPECT_THAT(program_in(loops), HasSubstr(" @\"s.tl\":7"));
 }
 
-// A fault in the result of a pass is found at once or at the end.
+// The verifier finds a fault in the result of a pass at once, or at the end of all passes.
 TEST(Dump, OfWhatTheVerifierFinds) {
   std::vector<Pass> passes = first_passes(3);
   passes.push_back({"broken", break_a_rule, ir::ProgramStage::Loops, ir::ProgramStage::Loops, ""});
@@ -148,11 +149,11 @@ TEST(Dump, ShowsTheFailureAgain) {
   });
   EXPECT_THAT(dump.message, HasSubstr("A has no buffer"));
   const Outcome outcome = again(dump);
-  EXPECT_EQ(outcome.code, kBug);
+  EXPECT_EQ(outcome.code, command_line::kBug);
   EXPECT_THAT(outcome.err, HasSubstr("A has no buffer"));
 }
 
-// Code generation leaves a file, too, here for a program that lowering does not make.
+// Code generation leaves a file too, here for a program that lowering does not make.
 TEST(Dump, OfCodeGeneration) {
   const char* const text = "program p stage=legalized\n";
   const Dump dump = dump_of([&] { compile::generate(ir::parse_program(text, "p.tl"), {}); });

@@ -35,7 +35,7 @@ TEST(Findings, AreExpectedInOtherLines) {
   EXPECT_THAT(unmet({error_at(1, "e")}, "// expected-error@+1 {{e}}"), testing::SizeIs(2));
 }
 
-// One expectation is one finding.
+// Each expectation matches one finding.
 TEST(Findings, AreCounted) {
   const std::string_view once = "// expected-error {{e}}";
   const std::string_view twice = "// expected-error {{e}} expected-error {{e}}";
@@ -52,7 +52,7 @@ TEST(Findings, AreOfTheirKind) {
   EXPECT_THAT(unmet({error_at(1, "e")}, "// expected-warning {{e}}"), testing::SizeIs(2));
 }
 
-// No expectation matches a finding without a line, or with a line of another file.
+// A finding without a line, or with a line of another file, matches no expectation.
 TEST(Findings, AreOfTheText) {
   const Finding nowhere{"error", {}, "e", {}};
   const Finding elsewhere{"error", SourceLocation::make("q.py", 1), "e", {}};
@@ -60,7 +60,7 @@ TEST(Findings, AreOfTheText) {
               ElementsAre("an unknown line: unexpected error: e", "q.py:1: unexpected error: e"));
 }
 
-// A comment that was meant as an expectation is never ignored.
+// A comment meant as an expectation is never ignored.
 TEST(Findings, MisspelledExpectations) {
   for (const char* text :
        {"// expected-error {{}}", "// expected-error", "// expected-error {{e",
@@ -69,7 +69,7 @@ TEST(Findings, MisspelledExpectations) {
     EXPECT_THAT(unmet({}, text), ElementsAre("p.tl:1: 'expected-' does not begin an expectation"))
         << text;
   }
-  // Outside a comment it is a name.
+  // Outside a comment it is just a string.
   EXPECT_THAT(unmet({}, "\"expected-error\""), IsEmpty());
 }
 

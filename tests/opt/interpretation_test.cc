@@ -18,7 +18,7 @@ Interpretation interpreted(std::string_view text, InterpretationOptions options 
   return interpret_random(ir::parse_program(text, "p.tl", {.check_accesses = false}), options);
 }
 
-// A parameter that is written is an output, and undefined at first.
+// A parameter that is written is an output, and starts undefined.
 TEST(Interpretation, InputsAndOutputs) {
   const Interpretation r = interpreted(
       "program p stage=loops param A: global float32[2] param B: global float32[3]\n"
@@ -28,7 +28,7 @@ TEST(Interpretation, InputsAndOutputs) {
   EXPECT_THAT(to_string(r.reports[0]), StartsWith("p.tl:3: undefined: B[1] is given"));
 }
 
-// Every type represents the numbers exactly, so that a conversion there and back changes nothing.
+// Every type represents the inputs exactly, so a conversion there and back changes nothing.
 TEST(Interpretation, InputsAreExact) {
   for (const char* type : {"float16", "bfloat16", "float64", "int8", "int64", "uint8", "uint64"}) {
     const std::string to =
@@ -50,7 +50,7 @@ TEST(Interpretation, SeedsGiveOtherInputs) {
   EXPECT_NE(interpreted(text, {.seed = 3}).values, interpreted(text, {.seed = 4}).values);
 }
 
-// The hash is of all elements, not of those that are shown.
+// The hash covers all elements, not only those shown.
 TEST(Interpretation, HashesAllElements) {
   const auto with_last = [](const char* last) {
     return interpreted(fmt::format("program p stage=loops param B: global float32[20]\n"
@@ -79,14 +79,14 @@ kernel k grid=(1, 1, 1) block=(1, 1, 1)
   P[3] = uy
 )";
 
-// A program that ignores an origin gets a report, also if tensors share one image.
+// A program that ignores an origin is reported, also if tensors share one image.
 TEST(Interpretation, PlacesOfTextures) {
   EXPECT_THAT(interpreted(kOrigins).values, HasSubstr("P: int32[4] = 1 2 1 2  hash"));
   EXPECT_THAT(interpreted(kOrigins, {.one_image = true}).values,
               HasSubstr("P: int32[4] = 1 0 1 1  hash"));
 }
 
-// Temporaries and threads count, so that no program takes all memory.
+// Temporaries and threads count toward the memory limit.
 TEST(Interpretation, IsBounded) {
   const auto limit_of = [](std::string_view text) {
     try {

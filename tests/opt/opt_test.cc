@@ -105,7 +105,7 @@ TEST(Opt, RunsPassesInOrder) {
               StartsWith("program main stage=legalized\n"));
 }
 
-// A schedule with its arguments, from the first pass to the last.
+// A schedule with its arguments runs from the first pass to the last.
 TEST(Opt, RunsPassesOverSchedules) {
   const Result checked =
       opt({"-", "--pass=prepare_schedule,check_schedule", "--print-after=all"}, kTe);
@@ -123,7 +123,7 @@ TEST(Opt, RunsPassesOverSchedules) {
   EXPECT_EQ(kernels.out, kKernels);
 }
 
-// The target is the program's own, unless the command line has another.
+// The target is the program's unless the command line names another.
 TEST(Opt, TargetsOfSchedules) {
   EXPECT_THAT(opt({"-", "--target=opencl"}, kTe).out, HasSubstr("stage=te target=\"opencl\"\n"));
 }
@@ -213,7 +213,7 @@ TEST(Opt, WrongForAPass) {
               HasSubstr("note: found while lowering 'p', in pass split_kernels.launch_nests\n"));
 }
 
-// Steps of legalize keep the rules of their stages, and together make what legalize makes.
+// The steps of legalize obey the rules of their stages; together they give the result of legalize.
 TEST(Opt, StepsOfLegalize) {
   std::string steps;
   const std::span<const lower::Pass> rows = find_pass("legalize")->steps;
@@ -239,12 +239,12 @@ program two stage=loops
 
 TEST(Opt, SplitsItsInput) {
   const Result whole = opt({"-"}, kTwo);
-  EXPECT_THAT(whole.err, HasSubstr("<stdin>:6:"));  // a second program is no statement
+  EXPECT_THAT(whole.err, HasSubstr("<stdin>:6:"));  // a second program is not a statement
   const Result r = opt({"-", "--split-input-file"}, kTwo);
   EXPECT_EQ(r.code, kWrongInput);
   EXPECT_EQ(r.out,
             "program one stage=loops\n  param A: global float32[8]\n  A[0] = 0.0\n// -----\n");
-  // With the line of the file.
+  // Errors have the line in the file.
   EXPECT_THAT(r.err, HasSubstr("  --> <stdin>:8\n   |  A[8] = 0.0\n"));
   EXPECT_EQ(opt({"-", "--split-input-file"}, "").code, kWrongInput);  // one empty program
 }
@@ -283,7 +283,7 @@ TEST(Opt, Interprets) {
   EXPECT_THAT(r.out, testing::MatchesRegex("B: float32\\[8\\] =( -?[0-9.]+)+  hash [0-9a-f]+\n"));
   EXPECT_EQ(opt({"-", "--interpret=0"}, kLoops).out, r.out);
   EXPECT_NE(opt({"-", "--interpret=1"}, kLoops).out, r.out);
-  // Lowering changes no result.
+  // Lowering does not change the results.
   const Result lowered =
       opt({"-", "--pass=vectorize_loops,flatten_storage,split_kernels,legalize", "--interpret"},
           kLoops);
@@ -300,7 +300,7 @@ TEST(Opt, ReportsFaults) {
   EXPECT_THAT(r.out, StartsWith("A: float32[8] = 1 1 1 1 1 1 1 1  hash "));
 }
 
-// The computes as they stand.
+// Interprets the computes without the schedule.
 TEST(Opt, InterpretsSchedules) {
   const Result scheduled = opt({"-", "--interpret"}, kTe);
   EXPECT_EQ(scheduled.code, kOk);

@@ -1,4 +1,4 @@
-"""Devices for the tests, a way to run a schedule, and the tables and generators of tests/fuzz."""
+"""Fixtures for devices and for running schedules, and import paths of tests/fuzz."""
 
 import faulthandler
 import os
@@ -13,7 +13,7 @@ import pytest
 import texloom as tvm
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
-os.environ["TEXLOOM_DEBUG"] = "1"  # the program after every pass, not only at the end
+os.environ["TEXLOOM_DEBUG"] = "1"  # check the program after every pass, not only at the end
 
 
 def pytest_addoption(parser):
@@ -21,7 +21,7 @@ def pytest_addoption(parser):
 
 
 def pytest_generate_tests(metafunc):
-    """Every test that asks for `dev`, or for `run`, runs on every OpenCL device at hand."""
+    """Run every test that asks for `dev` or `run` on every available OpenCL device."""
     if "dev" in metafunc.fixturenames:
         count = len(tvm.devices("opencl"))
         if metafunc.config.getoption("one_device"):
@@ -31,7 +31,7 @@ def pytest_generate_tests(metafunc):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Of each OpenCL implementation: how many tests passed, and why others were skipped."""
+    """Print, for each OpenCL implementation, how many tests passed and why others were skipped."""
     counts, reasons = Counter(), Counter()
     for outcome in ("passed", "failed", "error", "skipped"):
         for report in terminalreporter.stats.get(outcome, []):
@@ -58,14 +58,14 @@ def has_pocl():
 
 
 def plain_target(dev):
-    """What every device is, with half arithmetic where this one has it."""
+    """Return the default OpenCL target, with half arithmetic if this device has it."""
     half = tvm.target.Target.from_device(dev).attrs["float16_arithmetic"]
     return "opencl -float16_arithmetic=1" if half else "opencl"
 
 
 @pytest.fixture(autouse=True)
 def no_hang():
-    """Nothing may hang: a test that does ends the run with all stacks."""
+    """End the run with all stacks if a test hangs."""
     faulthandler.dump_traceback_later(120, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
@@ -73,10 +73,10 @@ def no_hang():
 
 @pytest.fixture
 def run(dev):
-    """``run(s, [X, Y], x)``: builds, runs and returns Y as a NumPy array, a list of several.
+    """``run(s, [X, Y], x)`` builds, runs and returns Y as a NumPy array, or a list of several.
 
-    Arguments whose operation reads nothing take the given values, in order; the others are
-    outputs. ``scopes`` puts arguments into textures, ``**options`` go to ``build``.
+    Arguments whose operation has no inputs get the given values, in order; the others are outputs.
+    ``scopes`` puts arguments into textures, ``**options`` go to ``build``.
     """
 
     def run_schedule(s, args, *values, scopes=None, **options):

@@ -1,4 +1,4 @@
-"""A tensor intrinsic, and what tests of them share."""
+"""A tensor intrinsic, and helpers for tests of intrinsics."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def integers(*shape, dtype="float32"):
 
 
 def lowered_text(s, args):
-    """The text of the program; the text of the schedule is read back."""
+    """Return the text of the lowered program; check that the text of the schedule parses back."""
     text = str(tvm.program(s, args))
     assert str(tvm.parse(text)) == text
     return str(tvm.lower(s, args))
@@ -26,7 +26,7 @@ def bind(s, tensor, *axes):
 
 
 def vector_add(scope=""):
-    """Sixteen elements, as one vector."""
+    """Declare an intrinsic that adds sixteen elements as one vector."""
     a = te.placeholder((16,), name="a")
     b = te.placeholder((16,), name="b")
     c = te.compute((16,), lambda i: a[i] + b[i], name="c")

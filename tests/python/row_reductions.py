@@ -1,4 +1,4 @@
-"""Reductions of rows that tests schedule, and their numbers."""
+"""Row reductions for tests to schedule, and their values."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Scans, and how tests bind their axes."""
+"""Scans for tests, and functions that bind their axes."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def numbers(*shape, dtype="float32"):
 
 
 def over_columns(s, t, factor=4):
-    """The last axis over blocks of threads."""
+    """Bind the last axis to blocks of threads."""
     outer, inner = s[t].split(s[t].op.axis[-1], factor=factor)
     s[t].bind(outer, block())
     s[t].bind(inner, thread())
@@ -30,7 +30,7 @@ def over_threads(s, t, axis=-1):
 
 
 class RunningSums:
-    """Of the rows: state, init, update and scan."""
+    """Running sums of the rows: state, init, update and scan."""
 
     def __init__(self, rows=6, columns=10):
         self.x = te.placeholder((rows, columns), name="X")
@@ -49,7 +49,7 @@ class RunningSums:
 
 
 class Cell:
-    """state[t] = W @ state[t - 1] + X[t], the product a stage of its own."""
+    """state[t] = W @ state[t - 1] + X[t], with the product in a separate stage."""
 
     def __init__(self, rows=5, size=8):
         self.x = te.placeholder((rows, size), name="X")

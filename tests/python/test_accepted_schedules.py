@@ -1,4 +1,4 @@
-"""What looks wrong in a schedule and is not: scripts rely on it, and the values are right."""
+"""Schedules that look wrong but are valid: scripts rely on them, and the values are correct."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from texloom.errors import TexloomWarning
 
 
 def computed(s, x, y, given):
-    """What the schedule's kernels make of an array."""
+    """Return what the schedule's kernels compute from an array."""
     result = tvm.nd.empty(given.shape)
     tvm.build(s, [x, y], "opencl")(tvm.nd.array(given), result)
     return result.numpy()
@@ -151,7 +151,7 @@ def test_symbolic_extents_that_cannot_be_proven_equal():
     np.testing.assert_array_equal(result.numpy(), numbers(10) * 2)
 
 
-# What computes the right values, however odd: nothing here is refused.
+# Odd programs that compute correct values: nothing here is refused.
 
 
 def test_directives_on_an_inlined_stage_have_no_effect():

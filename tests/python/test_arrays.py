@@ -81,7 +81,7 @@ def test_empty_takes_any_shape_spelling(dev):
 
 
 def test_copyfrom(dev):
-    """The array keeps its place; its values change."""
+    """The array keeps its memory; its values change."""
     array = tvm.nd.empty((3, 5), "int32", dev, "texture")
     for seed in range(2):
         host = np.random.default_rng(seed).integers(0, 100, (3, 5), dtype="int32")
@@ -90,7 +90,7 @@ def test_copyfrom(dev):
 
 
 def test_copies_are_copies(dev):
-    """Neither side sees later changes of the other."""
+    """Neither side sees later changes to the other."""
     host = np.zeros(4, "float32")
     array = tvm.nd.array(host, dev)
     host[:] = 1
@@ -115,7 +115,7 @@ def test_devices():
 
 
 def test_devices_of_all_drivers():
-    """OpenCL's first, then the host's; that of the null driver only where it is named."""
+    """OpenCL devices come first, then the host's; the null driver's only if it is named."""
     drivers = [device["driver"] for device in tvm.devices()]
     assert drivers == ["opencl"] * len(tvm.devices("opencl")) + ["host"]
     assert [device["driver"] for device in tvm.devices("null")] == ["null"]
@@ -133,7 +133,7 @@ def test_devices_of_all_drivers():
 
 
 def doubled():
-    """Y = X * 2 of four elements."""
+    """Build Y = X * 2 of four elements."""
     x = te.placeholder((4,), name="X")
     y = te.compute((4,), lambda i: x[i] * 2, name="Y")
     s = te.create_schedule(y.op)
@@ -142,7 +142,7 @@ def doubled():
 
 
 def test_the_host_runs_kernels():
-    """By the reference interpreter, without an implementation of OpenCL; in textures as well."""
+    """The reference interpreter runs them without an OpenCL implementation, also with textures."""
     host = tvm.device("host:0")
     y = tvm.nd.empty((4,), device=host)
     doubled()(tvm.nd.array(np.arange(4, dtype="float32"), host), y)
@@ -154,7 +154,7 @@ def test_the_host_runs_kernels():
 
 
 def test_numbers_of_devices():
-    """Whole ones from 0 on, of every kind; whether there is such a device is another question."""
+    """Any whole number from 0 is valid for every kind, whether or not the device exists."""
     assert tvm.cpu(np.int64(1)).device_id == 1 and not tvm.opencl(1000).exist
     for make in (tvm.cpu, tvm.cuda, tvm.metal, tvm.vulkan, tvm.opencl, tvm.cl):
         for junk in ("x", -1, 1.0, None, 2**70):
@@ -166,7 +166,7 @@ def test_numbers_of_devices():
 
 
 def test_without_opencl_no_device_exists(tmp_path):
-    """To ask is no error; to use one is."""
+    """Asking for a device is no error; using it is."""
     script = """
 import texloom as tvm
 assert not tvm.opencl().exist and not tvm.device("opencl", 3).exist
@@ -193,7 +193,7 @@ else:
 
 
 def test_memory_statistics(dev):
-    """What an array takes is counted while it lives; the most there was is kept."""
+    """An array's bytes count while it lives; the peak is kept."""
 
     def now():
         return dev.memory_statistics["device"]
@@ -209,7 +209,7 @@ def test_memory_statistics(dev):
 
 
 def test_statistics_of_the_workspace(dev):
-    """A stage between two kernels lives in the device's pool, which serves the second call."""
+    """A stage between two kernels uses the device's pool, which also serves the second call."""
     x = te.placeholder((64,), name="X")
     y = te.compute((64,), lambda i: x[i] + 1, name="Y")
     z = te.compute((64,), lambda i: y[i] * 2, name="Z")
@@ -232,7 +232,7 @@ def resident_bytes():
 
 
 def test_arrays_are_freed(dev):
-    """Two hundred arrays of 4 MiB, one after another, leave no tenth of them behind."""
+    """Two hundred arrays of 4 MiB, one after another, leave less than a tenth of them behind."""
     values = np.ones(2**20, "float32")
     tvm.nd.array(values, dev)
     before = resident_bytes()
@@ -242,7 +242,7 @@ def test_arrays_are_freed(dev):
 
 
 def test_arrays_of_arrays(dev):
-    """An array of a device is a source like NumPy's, and NumPy takes it as one of its own."""
+    """An array on a device is a source like a NumPy array, and NumPy accepts it as its own."""
     host = np.arange(6, dtype="int32").reshape(2, 3)
     first = tvm.nd.array(host, dev, "texture")
     second = tvm.nd.array(first, dev)
@@ -252,7 +252,7 @@ def test_arrays_of_arrays(dev):
 
 
 def test_copyfrom_converts(dev):
-    """To the dtype of the array; the shape stays, and the array is returned."""
+    """Values convert to the array's dtype; the shape stays, and the array is returned."""
     array = tvm.nd.empty((3,), "float16", dev)
     for source in ([1, 2, 3], np.array([1.0, 2.0, 3.0]), tvm.nd.array([1.0, 2.0, 3.0], dev)):
         array[:] = 0
@@ -274,7 +274,7 @@ LAYOUTS = ("buffer[(i, j) -> cols=(j, i)]", "texture[(h, c) -> rows=c, cols=h/4,
 
 
 def test_copies_lie_as_what_they_are_copied_from(dev):
-    """A texture's copy is a texture, in its layout; mem_scope says else."""
+    """A texture's copy is a texture with its layout, unless mem_scope says otherwise."""
     host = np.arange(24, dtype="float32").reshape(4, 6)
     for place in ({"mem_scope": "texture"}, {"mem_scope": "texture:weight"}, {}) + tuple(
         {"layout": layout} for layout in LAYOUTS
@@ -290,7 +290,7 @@ def test_copies_lie_as_what_they_are_copied_from(dev):
 
 
 def test_copyto_an_array_of_another_scope(dev):
-    """An array lies where it lies: a scope that it has not is refused, not forgotten."""
+    """An array's scope is fixed: another scope is refused, not ignored."""
     source = tvm.nd.array(np.ones((2, 4), "float32"), dev)
     for to in (tvm.nd.empty((2, 4), device=dev), tvm.nd.empty((2, 4), device=tvm.cpu())):
         assert source.copyto(to, "global") is to
@@ -321,7 +321,7 @@ PLACES = ("cpu", "opencl")
     ],
 )
 def test_shapes_that_no_array_has(where, shape, says):
-    """They are refused in the same words wherever the array is to lie."""
+    """The error is the same wherever the array would be."""
     with pytest.raises(tvm.TVMError, match=says):
         tvm.nd.empty(shape, "float32", where)
 

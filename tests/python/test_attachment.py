@@ -18,7 +18,7 @@ def thread(which="x"):
 
 
 def chain(shape, read, out_shape=None):
-    """X, P = X * 2, Y = read(P): a schedule with Y's first axis bound to blocks."""
+    """Return X, P = X * 2, Y = read(P), and a schedule with Y's first axis bound to blocks."""
     x = te.placeholder(shape, name="X")
     p = te.compute(shape, lambda *i: x(*i) * 2, name="P")
     y = te.compute(out_shape or shape, lambda *i: read(p, *i), name="Y")
@@ -28,7 +28,7 @@ def chain(shape, read, out_shape=None):
 
 
 def allocated(s, args, name):
-    """The shape of a temporary inside a kernel."""
+    """Return the shape of a temporary inside a kernel."""
     text = str(tvm.lower(s, args))
     (shape,) = re.findall(rf"buffer\.alloca {re.escape(name)}: \w+ \w+\[(.*?)\]", text)
     return [int(n) for n in shape.split(",")]
@@ -59,7 +59,7 @@ def test_only_the_part_that_is_read_is_computed(run, loop, part):
     [("local", [1, 1]), ("shared", [1, 12])],
 )
 def test_scope_decides_for_whom_the_part_is(run, scope, part):
-    """Attached inside a thread loop: local memory is one thread's, shared memory the block's."""
+    """Inside a thread loop, local memory belongs to one thread, shared memory to the block."""
     x, p, y, s = chain((6, 12), lambda p, i, j: p[i, j] + 1)
     i, j = s[y].op.axis
     s[y].bind(j, thread())
@@ -70,7 +70,7 @@ def test_scope_decides_for_whom_the_part_is(run, scope, part):
 
 
 def test_scope_is_inferred_from_the_place():
-    """Under threadIdx: local; under blockIdx alone: shared; else global."""
+    """Under threadIdx: local; under only blockIdx: shared; otherwise global."""
     x, p, y, s = chain((6, 12), lambda p, i, j: p[i, j] + 1)
     i, j = s[y].op.axis
     s[y].bind(j, thread())
@@ -84,7 +84,7 @@ def test_scope_is_inferred_from_the_place():
 
 
 def test_the_last_place_holds():
-    """compute_root, compute_at and compute_inline replace one another."""
+    """compute_root, compute_at and compute_inline replace each other; the last one applies."""
     x, p, y, s = chain((6, 12), lambda p, i, j: p[i, j] + 1)
     s[p].compute_inline()
     s[p].compute_at(s[y], s[y].op.axis[0])
@@ -105,7 +105,7 @@ def test_attached_to_a_loop_that_is_split_later(run):
 
 
 def test_attached_to_a_loop_that_is_fused_later(run):
-    """As the inner operand of the fuse it moves to the fused loop."""
+    """If the loop is the inner operand of the fuse, the stage moves to the fused loop."""
     x = te.placeholder((6, 12), name="X")
     p = te.compute((6, 12), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((6, 12), lambda i, j: p[i, j] + 1, name="Y")
@@ -119,7 +119,7 @@ def test_attached_to_a_loop_that_is_fused_later(run):
 
 
 def test_chain_of_three(run):
-    """Each stage inside the next, each with the part that the one after it needs."""
+    """Each stage is inside the next, and computes the part that the next one needs."""
     x = te.placeholder((20,), name="X")
     a = te.compute((20,), lambda i: x[i] * 2, name="A")
     b = te.compute((19,), lambda i: a[i] + a[i + 1], name="B")
@@ -156,7 +156,7 @@ def test_stages_inside_one_another(run):
 
 
 def test_two_readers_inside_one_loop(run):
-    """One attached stage serves two readers: the part is the hull of what both read."""
+    """One attached stage serves two readers: it computes the hull of what both read."""
     x = te.placeholder((6, 12), name="X")
     p = te.compute((6, 12), lambda i, j: x[i, j] * 2, name="P")
     a = te.compute((6, 4), lambda i, j: p[i, j], name="A")
@@ -174,7 +174,7 @@ def test_two_readers_inside_one_loop(run):
 
 
 def test_attached_under_a_guard(run):
-    """The last tile is cut: what the attached stage would compute outside is left out."""
+    """The last tile is partial: the attached stage does not compute outside it."""
     x, p, y, s = chain((6, 12), lambda p, i, j: p[i, j] + p[5 - i, 11 - j])
     i, j = s[y].op.axis
     jo, ji = s[y].split(j, factor=5)
@@ -186,7 +186,7 @@ def test_attached_under_a_guard(run):
 
 
 def test_attached_at_a_reduction_loop(run):
-    """The usual tile of a matrix product: both operands staged at the outer reduction loop."""
+    """The usual tile of a matrix product: both operands are staged at the outer reduction loop."""
     a, b = te.placeholder((6, 10), name="A"), te.placeholder((10, 8), name="B")
     k = te.reduce_axis((0, 10), name="k")
     c = te.compute((6, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
@@ -216,7 +216,7 @@ def test_attached_at_a_reduction_loop(run):
 
 
 def test_inlined_stage_vanishes(run):
-    """Through any number of readers and other inlined stages."""
+    """This holds through any number of readers and other inlined stages."""
     x = te.placeholder((6, 12), name="X")
     a = te.compute((6, 12), lambda i, j: x[i, j] * 2, name="A")
     b = te.compute((12, 6), lambda i, j: a[j, i] + j, name="B")
@@ -257,7 +257,7 @@ def test_stage_whose_reader_is_inlined_attaches_to_the_reader_s_reader(run):
 
 
 def test_inlined_guard(run):
-    """Padding written as a stage of its own, inlined into the window that reads it."""
+    """Padding written as a separate stage is inlined into the window that reads it."""
     x = te.placeholder((6, 12), name="X")
     padded = te.compute(
         (8, 12),
@@ -274,7 +274,7 @@ def test_inlined_guard(run):
 
 
 def three_stages():
-    """X doubled, plus one, less three: P, Q and Y."""
+    """Return X, P, Q and Y: X doubled, plus one, minus three."""
     x = te.placeholder((8, 4), name="X")
     p = te.compute((8, 4), lambda *i: x(*i) * 2, name="P")
     q = te.compute((8, 4), lambda *i: p(*i) + 1, name="Q")
@@ -301,7 +301,7 @@ def test_scope_is_readable_whatever_the_stage_is_attached_to():
     _, p, q, y, s = three_stages()
     s[q].compute_inline()
     s[p].compute_at(s[q], q.op.axis[0])
-    assert s[p].scope == ""  # no loop tells it
+    assert s[p].scope == ""  # no loop determines it
     s[q].compute_at(s[y], y.op.axis[0])
     assert s[p].scope == "shared"
     s[q].compute_at(s[p], p.op.axis[0])

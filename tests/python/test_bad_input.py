@@ -1,4 +1,4 @@
-"""Each mistake gives one diagnostic: a stable code, the user's own line, and what to do."""
+"""Each mistake gives one diagnostic: a stable code, the user's own line, and a fix."""
 
 import inspect
 import re
@@ -26,13 +26,13 @@ def test_diagnostic(case):
     assert diagnostic["severity"] == ("warning" if case.code in WARNINGS else "error")
     assert diagnostic["file"] == case.file
     assert diagnostic["line"] == case.line
-    # One sentence: a quotation or a lower-case word first, no full stop at the end.
+    # One sentence that begins with a quotation or a lower-case word and ends without a full stop.
     message = diagnostic["message"].removeprefix("OpenCL")
     assert message and not message.endswith(".")
     assert not message[0].isupper() or case.program  # a node of the program itself
     assert len(diagnostic["help"]) > 10
     assert f"  help: {diagnostic['help']}" in diagnostic["text"]
-    # The line itself is shown; of a long one what is around the mistake.
+    # The text shows the line; of a long line, the part around the mistake.
     assert "wrong" in diagnostic["text"] or "(((" in diagnostic["text"]
     # A message about a directive names the directive or its effect.
     if case.directive:
@@ -62,7 +62,7 @@ def test_every_directive_checks_its_arguments():
 
 @pytest.mark.parametrize("directive", PARAMETERS)
 def test_parameters_are_named_as_directives_take_them(directive):
-    """The names are those that the call itself knows: a keyword is checked like a position."""
+    """The names match the parameters of the call: a keyword is checked like a position."""
     method = getattr(Stage, directive, None) or getattr(Schedule, directive)
     compiled = re.match(rf"{directive}\((.*)\) ->", method.__doc__)
     if compiled:

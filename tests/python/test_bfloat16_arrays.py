@@ -1,4 +1,4 @@
-"""Arrays of bfloat16, of which NumPy has no dtype: copies, and values as float32."""
+"""Arrays of bfloat16, a dtype that NumPy lacks: copies, and values as float32."""
 
 import importlib.util
 import subprocess
@@ -9,12 +9,12 @@ import pytest
 
 import texloom as tvm
 
-# What float32 has and bfloat16 has, too: signs, the largest, the least normal, a subnormal.
+# Values that bfloat16 represents exactly: signs, the largest, the least normal, a subnormal.
 EXACT = np.array([0, -0.0, 1, -1.5, 3.3895314e38, 2.0**-126, 2.0**-133, np.inf, -np.inf], "float32")
 
 
 def test_copies(dev):
-    """Between arrays and to new ones, bit by bit; neither needs NumPy's word for the dtype."""
+    """Copies between arrays and to new ones keep every bit, without a NumPy dtype."""
     first = tvm.nd.empty((9,), "bfloat16", dev).copyfrom(EXACT)
     second = tvm.nd.empty((9,), "bfloat16", dev)
     assert first.copyto(second) is second
@@ -25,7 +25,7 @@ def test_copies(dev):
 
 
 def test_conversions(dev):
-    """From numbers to the nearest, of two the even one; to any dtype of NumPy's."""
+    """Values round to nearest, ties to even, and convert to any NumPy dtype."""
     step = 2.0**-7  # between 1 and 2
     given = np.array([1 + step / 2, 1 + 1.5 * step, 1 + step * 0.51, 1e39, np.nan], "float64")
     with np.errstate(over="ignore"):
@@ -44,14 +44,14 @@ def test_conversions(dev):
 
 
 def test_every_nan_stays_one(dev):
-    """Also those whose payload lies in the bits that are cut off."""
+    """This includes NaNs whose payload is only in the bits that are cut off."""
     bits = np.array([0x7F800001, 0x7FFFFFFF, 0xFFFFFFFF, 0xFF80FFFF], "uint32")
     array = tvm.nd.empty((4,), "bfloat16", dev).copyfrom(bits.view("float32"))
     assert np.isnan(np.asarray(array, "float32")).all()
 
 
 def test_what_numpy_has_no_word_for(dev):
-    """It says what to write instead; on the host there are no such arrays."""
+    """The error says what to write instead; the host has no bfloat16 arrays."""
     array = tvm.nd.empty((2,), "bfloat16", dev)
     for refused in (array.numpy, array.asnumpy, lambda: np.asarray(array)):
         with pytest.raises(ValueError, match=r'TL1005(.|\n)*np\.asarray\(a, "float32"\)'):
@@ -72,7 +72,7 @@ assert array.dtype == got.dtype.name == "bfloat16" and (got == values).all()
 
 
 def test_where_a_library_has_added_the_dtype():
-    """Then it is NumPy's; in a process of its own, as it is there from then on."""
+    """The dtype is then NumPy's; this runs in its own process, since the dtype stays registered."""
     if importlib.util.find_spec("ml_dtypes") is None:
         pytest.skip("ml_dtypes is not there")
     subprocess.run([sys.executable, "-c", ADDED], check=True, timeout=100)

@@ -1,4 +1,4 @@
-"""cache_read, cache_write and set_scope: names, who reads what, scopes and their aliases."""
+"""cache_read, cache_write and set_scope: names, readers, scopes and their aliases."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def block():
 
 
 def two_readers(bound=True):
-    """A and B read X."""
+    """Return X, A, B and a schedule, where A and B read X."""
     x = te.placeholder((6, 8), name="X")
     a = te.compute((8, 6), lambda i, j: x[j, i] + 1, name="A")
     b = te.compute((6, 4), lambda i, j: x[5 - i, j * 2] * 2, name="B")
@@ -43,7 +43,7 @@ ALIASES = {
 
 @pytest.mark.parametrize(("scope", "alias"), [(s, a) for s, both in ALIASES.items() for a in both])
 def test_scope_spellings(scope, alias):
-    """Existing scripts write the longer ones; texts show one spelling."""
+    """Existing scripts use the longer spellings; texts print one spelling."""
     x, a, b, s = two_readers()
     cache = s.cache_read(x, alias, [a, b])
     assert cache.name == f"X.{scope}"
@@ -78,7 +78,7 @@ def test_readers_in_every_form(form):
 
 
 def test_both_readers_of_a_texture(run):
-    """One kernel fills it, both others read it and nothing else."""
+    """One kernel fills the texture; both others read only the texture."""
     x, a, b, s = two_readers()
     cache = s.cache_read(x, "texture", [a, b])
     s[cache].bind(s[cache].op.axis[0], block())
@@ -88,7 +88,7 @@ def test_both_readers_of_a_texture(run):
 
 
 def test_one_reader_only(run):
-    """The other one goes on reading the tensor itself."""
+    """The other reader still reads the tensor itself."""
     x, a, b, s = two_readers()
     cache = s.cache_read(x, "texture:weight", [b])
     s[cache].bind(s[cache].op.axis[0], block())
@@ -98,7 +98,7 @@ def test_one_reader_only(run):
 
 
 def test_a_cache_for_each_reader(run):
-    """Two textures of one tensor, with two layouts."""
+    """One tensor is stored in two textures with two layouts."""
     x, a, b, s = two_readers()
     for scope, reader in (("texture", a), ("texture:weight", b)):
         cache = s.cache_read(x, scope, [reader])
@@ -108,7 +108,7 @@ def test_a_cache_for_each_reader(run):
 
 
 def test_cache_of_a_cache(run):
-    """From a texture into shared memory, from there into registers."""
+    """The data goes from a texture into shared memory, and from there into registers."""
     x, a, b, s = two_readers()
     texture = s.cache_read(x, "texture", [a, b])
     s[texture].bind(s[texture].op.axis[0], block())
@@ -133,7 +133,7 @@ def test_two_reads_in_one_body(run):
 
 
 def test_cache_write(run):
-    """The cache computes, the old stage copies; both with the loops they are given."""
+    """The cache computes and the old stage copies, each with its own loops."""
     x, a, b, s = two_readers(bound=False)
     cache = s.cache_write(a, "local")
     for t in (a, b):
@@ -146,7 +146,7 @@ def test_cache_write(run):
 
 
 def test_cache_write_into_a_texture(run):
-    """At the root the cache is a texture of its own, with a kernel that fills it."""
+    """At the root, the cache is a separate texture, with a kernel that fills it."""
     x, a, b, s = two_readers(bound=False)
     cache = s.cache_write(a, "texture")
     for t in (cache, a, b):
@@ -156,7 +156,7 @@ def test_cache_write_into_a_texture(run):
 
 
 def test_set_scope_makes_a_stage_a_texture(run):
-    """A computed tensor, not only a copy, can lie in a texture."""
+    """A computed tensor, not only a copy, can be stored in a texture."""
     x = te.placeholder((6, 8), name="X")
     p = te.compute((6, 8), lambda i, j: te.max(x[i, j], 0.0), name="P")
     y = te.compute((8, 6), lambda i, j: p[j, i] + 1, name="Y")
@@ -169,7 +169,7 @@ def test_set_scope_makes_a_stage_a_texture(run):
 
 
 def test_intermediate_tensor_as_argument(run):
-    """What the caller names is stored for the caller, whole."""
+    """A tensor that the caller names is stored for the caller in full."""
     x = te.placeholder((6, 8), name="X")
     p = te.compute((6, 8), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((3, 8), lambda i, j: p[i, j] + 1, name="Y")
@@ -182,7 +182,7 @@ def test_intermediate_tensor_as_argument(run):
 
 
 def test_only_what_is_read_is_cached(run):
-    """At the root as well: readers that want two rows get a texture of two rows."""
+    """This holds at the root as well: readers of two rows get a texture of two rows."""
     x = te.placeholder((6, 8), name="X")
     y = te.compute((2, 8), lambda i, j: x[i + 3, j], name="Y")
     s = te.create_schedule(y.op)
@@ -208,7 +208,7 @@ def test_second_cache_of_one_scope_has_a_name_of_its_own():
     [("warp", "shared"), *((f"wmma.{part}", "local") for part in ("matrix_a", "accumulator"))],
 )
 def test_scopes_of_a_warp(run, scope, means):
-    """They are accepted: a warp's memory is the block's, a fragment is the thread's."""
+    """They are accepted: a warp's memory becomes the block's, a fragment the thread's."""
     a = te.placeholder((4, 8), name="A")
     b = te.compute((4, 8), lambda i, j: a[i, 7 - j] + 1, name="B")
     s = te.create_schedule(b.op)

@@ -1,4 +1,4 @@
-"""Compiled functions: calls, their order, repetition, and time."""
+"""Calls of compiled functions: their order, repetition, and timing."""
 
 import threading
 import time
@@ -30,7 +30,7 @@ def test_returns_nothing_and_writes_its_outputs(dev):
 
 
 def test_calls_run_in_order(dev):
-    """Work on one device happens in the order of the calls, also through the same arrays."""
+    """Work on one device runs in the order of the calls, even on the same arrays."""
     f = scaled(2)
     a = tvm.nd.array(np.ones(8, "float32"), dev)
     b = tvm.nd.empty((8,), device=dev)
@@ -53,7 +53,7 @@ def test_one_function_many_arrays(dev):
 
 
 def test_output_before_input(dev):
-    """Arguments come in the order of the build."""
+    """Arguments are in the order given to build."""
     x = te.placeholder((4,), name="X")
     y = te.compute((4,), lambda i: x[i] + 1, name="Y")
     s = te.create_schedule(y.op)
@@ -75,7 +75,7 @@ def test_function_outlives_its_schedule(dev):
 
 
 def test_arrays_may_go_before_the_result_is_there(dev):
-    """A call keeps what it needs alive until the device is done."""
+    """A call keeps everything it needs alive until the device is done."""
     f = scaled()
     y = tvm.nd.empty((8,), device=dev)
     for n in range(20):
@@ -84,7 +84,7 @@ def test_arrays_may_go_before_the_result_is_there(dev):
 
 
 def test_calls_from_several_threads(dev):
-    """One function, one array pair for each thread."""
+    """Threads share one function; each has its own arrays."""
     f = scaled()
     wrong = []
 
@@ -105,7 +105,7 @@ def test_calls_from_several_threads(dev):
 
 
 def test_building_from_several_threads():
-    """Schedules of their own, one compiler: it keeps no state between builds."""
+    """Threads have their own schedules; the compiler keeps no state between builds."""
     sources = {}
 
     def work(n):
@@ -120,7 +120,7 @@ def test_building_from_several_threads():
 
 
 def test_no_kernels(dev):
-    """A schedule whose output is not asked for beyond an input still builds and runs."""
+    """A schedule whose only output is an input still builds and runs."""
     x = te.placeholder((4,), name="X")
     s = te.create_schedule(x.op)
     f = tvm.build(s, [x])
@@ -144,7 +144,7 @@ def test_any_function_name_runs(dev, name):
 
 
 def test_time_evaluator(dev):
-    """Seconds of one run each; the arguments hold the result afterwards."""
+    """It returns the seconds of single runs; the arguments hold the result afterwards."""
     f = scaled()
     x, y = tvm.nd.array(np.ones(8, "float32"), dev), tvm.nd.empty((8,), device=dev)
     times = f.time_evaluator(f.entry_name, dev, number=3, repeat=4)(x, y)

@@ -1,4 +1,4 @@
-"""Checked functions: every index is tested where the kernel uses it, and the first bad one told."""
+"""Checked functions: each index is checked where it is used; the first bad one is reported."""
 
 import functools
 
@@ -12,7 +12,7 @@ from texloom.fuzz.job import text_of
 
 
 def line_of(word):
-    """The number of the first line of this file that holds the word, which is split here."""
+    """Return the number of this file's first line with the word, which callers split in two."""
     with open(__file__) as file:
         return next(n for n, text in enumerate(file, 1) if word in text)
 
@@ -30,7 +30,7 @@ def gather(scope="", dtype="int32"):
 
 
 def call(dev, s, args, *values, **options):
-    """The result, the target of a checked function's call, and what it raises."""
+    """Build a checked function, call it, and return the result."""
     function = tvm.build(s, args, checked=True, **options)
     arrays = [tvm.nd.array(v, dev) for v in values]
     shape = [int(n) for n in args[-1].shape]
@@ -51,7 +51,7 @@ def test_good_indices(dev, scope):
 @pytest.mark.parametrize("scope", ["", "texture"])
 @pytest.mark.parametrize("bad", [-1, 8, 2**31 - 1, -(2**31)])
 def test_index_from_memory(dev, bad, scope):
-    """Of the user's axis: 8 would still lie in the buffer, in the next row."""
+    """The check is along the user's axis: 8 would still be in the buffer, in the next row."""
     z = np.zeros(16, "int32")
     z[5] = bad
     with pytest.raises(tvm.TVMError) as error:
@@ -69,7 +69,7 @@ def test_index_that_is_cut_to_32_bits(dev):
 
 
 def test_the_access_is_left_out(dev):
-    """What was to be read is zero; the function can be called again."""
+    """The value read is zero; the function can be called again."""
     s, args = gather()
     function = tvm.build(s, args, checked=True)
     z = np.arange(16, dtype="int32")
@@ -82,7 +82,7 @@ def test_the_access_is_left_out(dev):
 
 
 def test_guarded_access_is_tested_where_it_is_evaluated(dev):
-    """A guard that keeps out what is outside is no error, one that does not is."""
+    """A guard that excludes outside indices prevents the error; one that does not, does not."""
     x = te.placeholder((10,), "float32", name="X")
     z = te.placeholder((16,), "int32", name="Z")
 
@@ -116,7 +116,7 @@ def test_wrong_guard_without_indices_from_memory(dev):
 
 
 def test_index_into_an_index(dev):
-    """The inner read is left out, and gives the index 0."""
+    """The inner read is skipped and gives the index 0."""
     x = te.placeholder((4,), "float32", name="X")
     z = te.placeholder((4,), "int32", name="Z")
     y = te.compute((4,), lambda i: x[z[z[i]]], name="Y")
@@ -128,7 +128,7 @@ def test_index_into_an_index(dev):
 
 @pytest.mark.parametrize("of", ["first", "second", "third"])
 def test_each_index_of_values_that_are_updated_together(dev, of):
-    """The first value is kept until the others are there: its name stands around their reads."""
+    """The first value must be kept until the others are computed, around whose reads are checks."""
     n, m = 4, 8
     x = te.placeholder((16,), "float32", name="X")
     at = {name: te.placeholder((n, m), "int32", name=name) for name in ("first", "second", "third")}
@@ -158,7 +158,7 @@ def test_each_index_of_values_that_are_updated_together(dev, of):
 
 
 def test_what_is_proven_costs_nothing():
-    """Tests of guards that lowering made are not tested again: the kernels are the same."""
+    """Guards that lowering inserted are not checked again: the kernels are the same."""
     x = te.placeholder((50, 7), name="X")
     k = te.reduce_axis((0, 7), name="k")
     y = te.compute((50,), lambda i: te.sum(x[i, k], axis=k), name="Y")
@@ -183,7 +183,7 @@ def test_checked_is_an_attribute_of_the_target():
 
 @pytest.mark.parametrize("seed", range(10))
 def test_random_programs(dev, monkeypatch, seed):
-    """None of them leaves its tensors: nothing is reported, and all values are as ever."""
+    """None of them leaves its tensors: nothing is reported, and all values are unchanged."""
     monkeypatch.setattr(check, "build", functools.partial(tvm.build, checked=True))
     assert not check.check(text_of(seed), [dev]).failed
 
@@ -205,7 +205,7 @@ def test_an_extent_that_each_call_gives(dev):
 
 
 def test_a_checked_function_is_not_stored(tmp_path):
-    """A file has no place for the lines; what tests nothing is stored like any other."""
+    """A file cannot store the lines; a function without checks is stored like any other."""
     s, args = gather()
     with pytest.raises(ValueError, match="build it without checked=True"):
         tvm.build(s, args, checked=True).export_library(tmp_path / "gather.zip")

@@ -1,4 +1,4 @@
-"""Convolutions with channels last, whose reduction is cut into slices and splits."""
+"""Convolutions with channels last, whose reduction is divided into slices and splits."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ TILES = {
 
 
 def convolve(dev, make, schedule, shapes, *, scope=None, stride=1, padding=1):
-    """The kernels of a convolution, run and held against NumPy."""
+    """Return the kernels of a convolution, after comparing its result with NumPy's."""
     inputs = [te.placeholder(s, name=n) for s, n in zip(shapes, ("data", "weight"), strict=True)]
     convolution = make(*inputs, stride=stride, padding=padding)
     binds = {t: tvm.tir.decl_buffer(t.shape, t.dtype, scope=scope) for t in inputs if scope}
@@ -62,7 +62,7 @@ def test_convolution(dev, tiles, size):
 
 @pytest.mark.parametrize(("stride", "padding", "batch"), [(2, 1, 1), (1, 0, 2), (2, 0, 2)])
 def test_strides_and_batches(dev, stride, padding, batch):
-    """Where the tiles do not divide the output."""
+    """The tiles do not divide the output."""
     convolve(
         dev,
         conv2d_nhwc,
@@ -99,7 +99,7 @@ def test_depthwise(dev, channels, stride):
 
 
 def test_a_block_keeps_its_own_tile_in_shared_memory():
-    """One element for each slice, pixel and channel of the tile, and no more."""
+    """It holds one element for each slice, pixel and channel of the tile, and no more."""
     data, weight = te.placeholder((1, 14, 14, 16), name="data"), te.placeholder((1, 1, 16, 16))
     convolution = conv2d_nhwc(data, weight, padding=0)
     tiles = replace(ROW, threads=(1, 1, 4), slices=4)

@@ -1,4 +1,4 @@
-"""The demonstration and the benchmarks, on small pictures and layers."""
+"""The demo and the benchmarks, on small pictures and layers."""
 
 import dataclasses
 import sys
@@ -19,7 +19,7 @@ DEVICE = texloom.opencl(0)
 
 @pytest.fixture
 def small_photographs(monkeypatch):
-    """Corners of 21 x 30 pixels instead of whole pictures."""
+    """Use corners of 21 x 30 pixels instead of whole pictures."""
     load = photographs.load
 
     def corner(name):
@@ -31,7 +31,7 @@ def small_photographs(monkeypatch):
 
 @pytest.fixture
 def wrong_reference(monkeypatch):
-    """A SciPy that has one pixel a little larger."""
+    """Replace SciPy by one that makes a pixel slightly larger."""
 
     def shifted(module):
         reference = module.conv2d_reference

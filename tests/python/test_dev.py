@@ -1,4 +1,4 @@
-"""The entry point of a checkout, where it says something without doing anything, and its parts."""
+"""The entry point of a checkout, for commands that change nothing, and its parts."""
 
 import shutil
 import subprocess
@@ -13,14 +13,14 @@ COMMANDS = "setup build demo check test bench show trace fuzz aarch64 lint forma
 
 
 def copy_dev(folder):
-    """The script with its parts, and nothing else."""
+    """Copy the script and its parts, and nothing else."""
     shutil.copy(ROOT / "dev", folder)
     shutil.copytree(ROOT / "scripts", folder / "scripts")
 
 
 @pytest.mark.parametrize("words", [*([each] for each in COMMANDS), ["fuzz", "texts"]], ids=" ".join)
 def test_help_sets_nothing_up(tmp_path, words):
-    """In a folder with nothing else in it, nothing is there afterwards either."""
+    """In an otherwise empty folder, it creates nothing."""
     copy_dev(tmp_path)
     done = subprocess.run(
         ["bash", "dev", *words, "--help"],
@@ -85,7 +85,7 @@ def test_only_parts_that_there_are(tmp_path, words):
     ],
 )
 def test_what_a_change_concerns(file, cxx, lit, python, tidy):
-    """Tests of the changed folder and of those above; of `cxx` at least these."""
+    """Changes affect the tests of their folder and of those above; `cxx` is a minimum."""
     plan = changes.plan_for([file])
     assert plan.cxx >= cxx
     assert bool(plan.cxx) == bool(cxx)

@@ -1,4 +1,4 @@
-"""Memory shared with other libraries of arrays, by DLPack; NumPy stands for them."""
+"""Memory shared with other array libraries by DLPack; NumPy represents them."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ CPU, OPENCL = 1, 4
 
 
 def test_arrays_of_the_host_share_their_memory():
-    """Both ways: a value that one side writes is there on the other."""
+    """In both directions, a value that one side writes is visible to the other."""
     theirs = np.zeros((2, 3), "float32")
     ours = tvm.nd.from_dlpack(theirs)
     assert (ours.device, ours.shape, ours.dtype) == (tvm.cpu(), (2, 3), "float32")
@@ -22,7 +22,7 @@ def test_arrays_of_the_host_share_their_memory():
 
 
 def test_memory_is_kept_by_each_side():
-    """The values are there when the array that made them is gone."""
+    """The values remain when the array that created them is gone."""
     ours = tvm.nd.array(np.arange(1000), tvm.cpu())
     theirs = np.from_dlpack(ours)
     del ours
@@ -33,7 +33,7 @@ def test_memory_is_kept_by_each_side():
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float64"])
 def test_strides_and_dtypes(dtype):
-    """What is not contiguous is shared as it is."""
+    """Non-contiguous arrays are shared as they are."""
     base = np.arange(24).reshape(4, 6).astype(dtype)
     for view in (base.T, base[::2, 1::3], base[::-1]):
         ours = tvm.nd.from_dlpack(view)
@@ -62,11 +62,11 @@ def test_what_is_read_only_stays_so():
         assert isinstance(raised.value, ValueError)
     assert not np.from_dlpack(ours).flags.writeable
     with pytest.raises(BufferError, match="readonly"):
-        ours.__dlpack__()  # of a consumer whose capsules cannot say so
+        ours.__dlpack__()  # for a consumer whose capsules cannot express it
 
 
 def test_copies_on_devices(dev):
-    """What lies on the host comes to a device by a copy, which copy=False refuses."""
+    """Host memory reaches a device by a copy, which copy=False forbids."""
     theirs = np.arange(6, dtype="float32").reshape(2, 3)
     there = tvm.nd.from_dlpack(theirs, dev)
     theirs[:] = 0
@@ -77,7 +77,7 @@ def test_copies_on_devices(dev):
 
 
 def test_arrays_of_devices_are_shared_with_themselves_alone(dev):
-    """They tell where they lie, and that the host has no view of them; copies are asked for."""
+    """They report their device; the host cannot view them, so it must request copies."""
     ours = tvm.nd.array(np.arange(4, dtype="int32"), dev)
     assert ours.__dlpack_device__() == (OPENCL, dev.device_id)
     assert tvm.nd.from_dlpack(ours) is tvm.nd.from_dlpack(ours, dev, copy=False) is ours
@@ -104,7 +104,7 @@ def test_streams_and_other_devices_are_refused(dev):
 
 
 class OnCuda:
-    """An array of another library's, on a GPU."""
+    """An array of another library on a GPU."""
 
     def __dlpack_device__(self):
         return 2, 0

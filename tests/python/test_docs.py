@@ -19,7 +19,7 @@ from blocks import programs, run  # noqa: E402
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
 
-LONGEST_CELL = 200  # characters; a longer text goes into a list below the table
+LONGEST_CELL = 200  # characters; longer text goes into a list below the table
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 BAR = re.compile(r"(?<!\\)\|")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
@@ -82,7 +82,7 @@ def test_table_cells_are_short(path):
 
 
 def test_long_cells_are_found():
-    """A bar that is escaped or inside a code block does not separate cells."""
+    """An escaped bar, or one inside a code block, does not separate cells."""
     half = "x" * (LONGEST_CELL // 2)
     row = rf"| short | {half} \| {half} | {half} | {half} |"
     assert long_cells(f"{row}\n```text\n{row}\n```\n") == [rf"{half} \| {half}"]
@@ -121,7 +121,7 @@ def test_pictures_are_small(path):
 
 
 def test_tests_that_the_compatibility_page_names_are_there():
-    """A name may end in * or ..., for all that begin so."""
+    """A name may end in * or ..., which matches all names with that prefix."""
     page = (ROOT / "docs/te_compatibility.md").read_text(encoding="utf-8")
     files = list((ROOT / "tests/python").rglob("*.py"))
     tests = {name for f in files for name in re.findall(r"def (test_\w+)", f.read_text("utf-8"))}

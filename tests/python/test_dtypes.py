@@ -1,4 +1,4 @@
-"""Element types: arithmetic as NumPy's, in buffers and through textures."""
+"""Element types: arithmetic like NumPy's, in buffers and through textures."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ SMALL = ["int8", "uint8", "int16", "uint16", "int32", "uint32"]
 @pytest.mark.parametrize("scope", ["", "texture"])
 @pytest.mark.parametrize("dtype", SMALL)
 def test_integers_wrap(run, dtype, scope):
-    """Sums, differences and products are taken modulo 2^bits, as NumPy's are."""
+    """Sums, differences and products are modulo 2^bits, as in NumPy."""
     a, b = integers(dtype), integers(dtype)[::-1].copy()
     got = elementwise(run, lambda x, y: (x + y) * (x - y) + x * y, a, b, scope=scope, result=dtype)
     with np.errstate(over="ignore"):
@@ -52,7 +52,7 @@ def test_wide_integers(run, dtype):
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
 def test_signed_division_and_shifts(run, dtype):
-    """Rounding down, of narrow types too; shifts of negative numbers keep the sign."""
+    """Division rounds down, even for narrow types; shifts of negative numbers keep the sign."""
     a = integers(dtype)
     b = np.where(integers(dtype)[::-1] == 0, 3, integers(dtype)[::-1]).astype(dtype)
     b[a == np.iinfo(dtype).min] = 7  # min // -1 is not representable
@@ -74,7 +74,7 @@ def test_float64(run, dev):
 
 
 def test_bool(run):
-    """Truth values as elements, as conditions and as numbers."""
+    """Truth values serve as elements, as conditions and as numbers."""
     a = np.array([True, False, True, True, False])
     b = np.float32([1, 2, 3, 4, 5])
     got = elementwise(run, lambda c, x: te.if_then_else(c, x, -x) + c, a, b)
@@ -101,7 +101,7 @@ CASTS = [
 
 @pytest.mark.parametrize(("source", "target", "values"), CASTS)
 def test_casts(run, source, target, values):
-    """Towards zero from floats, modulo between integers, to nearest even between floats."""
+    """Casts truncate from floats, wrap between integers, and round to even between floats."""
     a = np.array(values, source)
     got = elementwise(run, lambda x: x.astype(target), a, result=target)
     np.testing.assert_array_equal(got, a.astype(target))
@@ -129,14 +129,14 @@ def halves(count=60):
     ids=["add", "sub", "mul", "div", "muladd", "chain"],
 )
 def test_float16_arithmetic_is_numpy_s(run, function, scope):
-    """Every operation is rounded to float16, bit by bit like NumPy's half."""
+    """Every operation is rounded to float16, bit for bit like NumPy's half."""
     a, b = halves(), halves()[::-1].copy()
     got = elementwise(run, function, a, b, scope=scope, result="float16")
     np.testing.assert_array_equal(got.view("u2"), function(a, b).view("u2"))
 
 
 def test_float16_sum(run):
-    """A sum of float16 accumulates in float16, as the dtype says, in the order of the loop."""
+    """A sum of float16 accumulates in float16, in the order of the loop."""
     a = halves(32).reshape(4, 8)
     x = te.placeholder(a.shape, "float16", name="X")
     k = te.reduce_axis((0, 8), name="k")

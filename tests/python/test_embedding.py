@@ -1,4 +1,4 @@
-"""The runtime in a program of others: from an install tree, and by add_subdirectory."""
+"""The runtime inside another program: from an install tree, and by add_subdirectory."""
 
 import json
 import re
@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BUILD = ROOT / "build/release"  # by GCC, as users have it
+BUILD = ROOT / "build/release"  # built by GCC, as users do
 MAX_BYTES = 3 << 19  # 1.5 MiB
-# The C and C++ libraries with what they are made of; older ones have dl and pthread apart.
+# The C and C++ libraries and their parts; older systems have separate dl and pthread.
 SYSTEM_LIBRARIES = {"libc", "libstdc++", "libm", "libgcc_s", "libdl", "libpthread"}
 
 pytestmark = [
@@ -38,7 +38,7 @@ def run(*command, **options):
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """An install tree that lies elsewhere than where it was installed."""
+    """An install tree that was moved after it was installed."""
     folder = tmp_path_factory.mktemp("embedding")
     run("cmake", "--install", BUILD, "--prefix", folder / "first", "--component", "development")
     return (folder / "first").rename(folder / "prefix")
@@ -46,7 +46,7 @@ def tree(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def program(tree):
-    """The program of apps/embed, linked and stripped outside of the checkout."""
+    """The program of apps/embed, linked and stripped outside the checkout."""
     source, build = tree.parent / "outside", tree.parent / "outside/build"
     shutil.copytree(ROOT / "apps/embed", source)
     settings = [f"-DCMAKE_PREFIX_PATH={tree}", "-DCMAKE_BUILD_TYPE=MinSizeRel"]
@@ -58,7 +58,7 @@ def program(tree):
 
 
 def test_the_program_of_the_page(tree):
-    """docs/hal.md's, by the strictest of compilers."""
+    """The program of docs/hal.md, compiled with the strictest warnings."""
     text = (ROOT / "docs/hal.md").read_text()
     blocks = re.findall(r"```cpp\n(.*?)```", text, re.DOTALL)
     [code] = [block for block in blocks if "main()" in block]
@@ -104,10 +104,10 @@ def test_program_is_small_and_needs_system_libraries_alone(program):
 
 
 def test_headers_are_whole(tree, tmp_path):
-    """Each installed header of ours is read, and reads what is installed and C++'s own alone.
+    """Each installed header compiles, with only installed and standard headers.
 
-    What a user has under the names that our headers have in the checkout is not read, nor is a
-    {fmt} of whichever version.
+    It must not pick up the user's files with the same names as headers of the checkout, nor any
+    {fmt}.
     """
     headers = tree / "include"
     ours = sorted(headers.rglob("*.h"))
@@ -150,7 +150,7 @@ bool has_devices() {
 
 
 def test_a_shared_library_exports_nothing_of_ours(tree, tmp_path):
-    """And its own headers, and a {fmt} of its own, are found under their names."""
+    """Its own headers and its own {fmt} are found under their names."""
     for name, text in {
         "CMakeLists.txt": LIBRARY + "target_include_directories(library PRIVATE own)\n",
         "library.cc": LIBRARY_SOURCE,
@@ -165,7 +165,7 @@ def test_a_shared_library_exports_nothing_of_ours(tree, tmp_path):
     exported = run("nm", "-DC", "--defined-only", build / "liblibrary.so")
     assert "has_devices()" in exported
     assert not [line for line in exported.splitlines() if "fmt::v" in line]
-    # What the user's own source instantiates is the user's to hide.
+    # The user must hide what the user's own source instantiates.
     ours = [line.split(maxsplit=2) for line in exported.splitlines() if "texloom::" in line]
     assert all(kind in "VWu" for _, kind, _ in ours), exported
 
@@ -179,7 +179,7 @@ int main() { fmt::print("{} {}", 0.5, texloom::hal::opencl::create_driver().ok()
 
 
 def test_a_program_with_the_same_version_of_fmt(tree, tmp_path):
-    """Its functions and those within the runtime's libraries are no multiple definitions."""
+    """Its functions and those inside the runtime's libraries are not multiple definitions."""
     (tmp_path / "main.cc").write_text(OWN_FMT)
     libraries = [next(tree.rglob(f"libtexloom_{name}.a")) for name in ("runtime", "support")]
     options = ["-std=c++20", "-I", tree / "include", "-o", tmp_path / "program"]
@@ -194,7 +194,7 @@ def test_nothing_in_the_package_names_a_folder_of_this_machine(tree):
 
 
 def test_a_part_of_another_project(tmp_path):
-    """By add_subdirectory there are the runtime's targets, and nothing else is built or set."""
+    """add_subdirectory provides the runtime's targets; it builds and sets nothing else."""
     (tmp_path / "CMakeLists.txt").write_text(f"""
 cmake_minimum_required(VERSION 3.25)
 project(whole LANGUAGES CXX)
@@ -220,7 +220,7 @@ message(STATUS "targets: ${{targets}}; folders: ${{folders}}; build type: '${{CM
     assert set(told[1].split(";")) == targets
     assert told[2] == f"{ROOT}/src/support;{ROOT}/src/runtime"
     assert told[3] == ""
-    # Headers are spelled as with an install tree; to compile against them, nothing else is built.
+    # Headers have the same paths as in an install tree; compiling needs nothing else to be built.
     run("cmake", "--build", tmp_path / "build", "--target", "texloom_runtime_headers")
     run("cmake", "--build", tmp_path / "build", "--target", "texloom_support_headers")
     commands = json.loads((tmp_path / "build/compile_commands.json").read_text())

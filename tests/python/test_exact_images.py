@@ -1,4 +1,4 @@
-"""Padding by zeros, left to the border of images that have the tensor's texels and no others."""
+"""Zero padding by the border of images that contain exactly the tensor's texels."""
 
 import re
 
@@ -12,7 +12,7 @@ PAD = 1
 
 
 def window_sums(shape, dtype="float32", accumulate=None, stride=1):
-    """Sums of 3x3 texels of [N, H, W, 4], with zeros around each image."""
+    """Return sums of 3x3 texels of [N, H, W, 4], with zeros around each image."""
     n, h, w, lanes = shape
     accumulate = accumulate or dtype
     x = te.placeholder(shape, dtype, name="X")
@@ -46,7 +46,7 @@ def built(x, y, s, layout, **contract):
 
 
 def comparisons(f):
-    """How many decide about one texel, in the kernel's source."""
+    """Return how many comparisons guard one texel in the kernel's source."""
     reads = [line for line in f.kernels[0].source.splitlines() if "read_image" in line]
     assert reads
     return max(len(re.findall("[<>]", line.rpartition(" ? ")[0])) for line in reads)
@@ -68,7 +68,7 @@ def result_of(f, x, y, dev, layout):
 
 
 def reference(x, y, stride=1):
-    """In float64 or int64."""
+    """Compute the sums in float64 or int64."""
     value = values_of(x)
     wide = value.astype("f8" if value.dtype.kind == "f" else "i8")
     value = np.pad(wide, [(0, 0), (PAD, PAD), (PAD, PAD), (0, 0)])
@@ -80,8 +80,8 @@ def reference(x, y, stride=1):
     )
 
 
-# Where the image's rows and columns come from, and how many comparisons stay: those of an axis
-# beyond whose end the texels of another image of the batch lie.
+# The layout of the image's rows and columns, the batch size, and how many comparisons remain: those
+# of an axis beyond whose end there are texels of another image of the batch.
 LAYOUTS = [
     ("rows=(n, h), cols=(w)", 1, 0),
     ("rows=(n, h), cols=(w)", 2, 2),
@@ -118,7 +118,7 @@ def test_border_of_every_kind_of_texel(dev, dtype, accumulate):
 
 
 def test_larger_image_is_refused_where_its_border_would_be_read(dev):
-    """Around the tensor is anything: without the contract it is not read, with it it would be."""
+    """The image has texels around the tensor, which only a kernel under the contract would read."""
     layout = "texture[(n, h, w, c) -> rows=(n, h), cols=(w), lanes=c]"
     x, y, s = window_sums((1, 7, 9, 4))
     large = {"mem_scope": "texture", "layout": layout, "image": (12, 10)}
@@ -149,7 +149,7 @@ def test_contract_is_part_of_texts_and_module_files(dev, tmp_path):
 
 
 def test_checked_build_keeps_its_tests(dev):
-    """The contract changes nothing of what a checked function reports or computes."""
+    """The contract does not change what a checked function reports or computes."""
     x, y, s = window_sums((1, 7, 9, 4))
     declared = tvm.decl_buffer(x.shape, scope="texture", exact_image=True)
     f = tvm.build(s, [x, y], binds={x: declared}, checked=True)

@@ -1,4 +1,4 @@
-"""layout=: tensors that lie otherwise than their scope's rule says, and give the same values."""
+"""layout=: tensors stored with other layouts than their scope's default give the same values."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def values_of(shape, dtype="float32"):
 
 
 def plus_one(shape, bound=True):
-    """Y = X + 1 with a loop bound, whichever has no lanes."""
+    """Return Y = X + 1 with a loop bound that has no lanes."""
     x = te.placeholder(shape, name="X")
     y = te.compute(shape, lambda *i: x(*i) + 1, name="Y")
     s = te.create_schedule(y.op)
@@ -25,7 +25,7 @@ def plus_one(shape, bound=True):
     return x, y, s
 
 
-# Every digit somewhere else: channels as lanes, folds, lanes of an outer axis, padding texels.
+# Digits in various places: channels as lanes, folds, lanes of an outer axis, padding texels.
 TEXTURES = [
     ((2, 6, 5, 7), "texture[(n, c, h, w) -> rows=(n, c/4, h), cols=(w), lanes=c%4]"),
     ((2, 6, 5, 7), "texture[(n, c, h, w) -> rows=(n, c/4, h), cols=(w), lanes=c%4, padding=zero]"),
@@ -67,7 +67,7 @@ BUFFERS = [
 
 @pytest.mark.parametrize(("shape", "layout"), BUFFERS)
 def test_buffers(dev, run, shape, layout):
-    """As a cache in global and in shared memory, and as arguments."""
+    """The layout applies to caches in global and in shared memory, and to arguments."""
     values = values_of(shape)
     for scope in ("global", "shared"):
         x, y, s = plus_one(shape)
@@ -97,7 +97,7 @@ def test_vectors_across_a_transposed_buffer(run):
 
 
 def test_stage_in_its_own_layout(run):
-    """set_scope and cache_write; the kernels name the layout by its axes' places."""
+    """set_scope and cache_write take layouts; kernels name them by the positions of the axes."""
     x = te.placeholder((6, 10), name="X")
     p = te.compute((6, 10), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((6, 10), lambda i, j: p[i, j] + 1, name="Y")
@@ -117,7 +117,7 @@ def test_stage_in_its_own_layout(run):
 
 
 def test_the_same_places_are_one_layout(dev):
-    """A scope's rule written out is the rule; so are digits cut otherwise."""
+    """A scope's default layout, written out, is the default, however its digits are split."""
     x, y, s = plus_one((3, 8))
     f = tvm.build(s, [x, y], binds={x: tvm.decl_buffer((3, 8), scope="texture")})
     values = values_of((3, 8))
@@ -134,7 +134,7 @@ def test_the_same_places_are_one_layout(dev):
 
 
 def test_lanes_that_are_no_digit_of_one_axis_can_be_read(dev):
-    """Two by two elements in a texel: for arguments that are only read."""
+    """A texel holds two by two elements; this is allowed for read-only arguments."""
     x, y, s = plus_one((4, 6))
     layout = "texture[(i, j) -> rows=i/2, cols=j/2, lanes=(i%2, j%2)]"
     f = tvm.build(s, [x, y], binds={x: tvm.decl_buffer((4, 6), layout=layout)})

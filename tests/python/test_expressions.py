@@ -118,7 +118,7 @@ def test_only_constants_have_a_value():
 
 
 def elementwise(run, function, *inputs):
-    """The function of equally long vectors, computed on the device."""
+    """Compute the function of equally long vectors on the device."""
     n = len(inputs[0])
     tensors = [te.placeholder((n,), str(x.dtype), name=f"X{i}") for i, x in enumerate(inputs)]
     y = te.compute((n,), lambda i: function(*(t[i] for t in tensors)), name="Y")
@@ -132,7 +132,7 @@ SIGNED = np.array([-9, -8, -7, -1, 0, 1, 7, 8, 9, -(2**31), 2**31 - 1], "int32")
 
 @pytest.mark.parametrize("divisor", [4, 3, -3])
 def test_integer_division_rounds_as_said(run, divisor):
-    """`//` and `%` round down, truncdiv and truncmod towards zero, for any signs."""
+    """`//` and `%` round down, truncdiv and truncmod toward zero, for any signs."""
 
     def every(x):
         d = te.const(divisor)
@@ -173,7 +173,7 @@ def test_min_and_max_of_several(run):
 
 
 def test_rounding_functions(run):
-    """Ties go away from zero in `round`, to even in `nearbyint`; integers come back as they are."""
+    """`round` rounds ties away from zero, `nearbyint` to even; integers stay as they are."""
     x = np.float32([-2.5, -1.5, -0.5, -0.2, 0.0, 0.5, 1.5, 2.5, 2.7])
     away = np.copysign(np.floor(np.abs(x) + np.float32(0.5)), x)
     for function, expected in (
@@ -193,8 +193,8 @@ def test_abs(run):
     assert te.abs(value_of("uint8")).dtype == "uint8"
 
 
-# OpenCL 1.2 full profile, table 7.1: largest errors in ulp; NumPy's own float32 functions are
-# computed here in float64, so that only the device's error counts. te's composed ones by hand.
+# Largest errors in ulp, from table 7.1 of the OpenCL 1.2 full profile. The references use float64,
+# so that only the device's error counts; te's composed functions have bounds derived by hand.
 FUNCTIONS = {
     "exp": (te.exp, np.exp, 3),
     "exp2": (te.exp2, np.exp2, 3),
@@ -225,7 +225,7 @@ FUNCTIONS = {
 
 
 def test_functions(run):
-    """All in one kernel, each within OpenCL's bound."""
+    """One kernel computes all functions, each within OpenCL's bound."""
     points = np.float32([0.25, 0.5, 0.75, 1.0, 1.125, 2.5, 3.75, 7.0])
     x = te.placeholder((len(points),), name="X")
     outs = [
@@ -243,7 +243,7 @@ def test_functions(run):
 
 
 def test_ldexp(run):
-    """At and beyond the ends of what float32 holds, where the result is no denormal."""
+    """The exponents reach the limits of float32 and beyond, without denormal results."""
     x = np.float32([1.5, -1.5, 3, 0, np.inf, 1.5, 1.5, -1.5])
     n = np.int32([-100, 100, -1, 7, -7, 2**31 - 1, -(2**31), 1000])
     with np.errstate(over="ignore", under="ignore"):
@@ -253,14 +253,14 @@ def test_ldexp(run):
 
 
 def test_functions_want_floats():
-    """Except the rounding ones and abs, which know what to do with integers."""
+    """The exceptions are rounding functions and abs, which accept integers."""
     for name in ("exp", "sqrt", "tanh", "erf"):
         with pytest.raises(RuntimeError, match="TL1003"):
             getattr(te, name)(value_of("int32"))
 
 
 def test_index_arithmetic_of_any_integer_type(run):
-    """An index may have any integer type; it is int32 inside."""
+    """An index may have any integer type; it is converted to int32."""
     x = te.placeholder((8,), name="X")
     y = te.compute((8,), lambda i: x[(7 - i).astype("int64")] + x[i.astype("uint8")], name="Y")
     s = te.create_schedule(y.op)

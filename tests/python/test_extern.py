@@ -1,4 +1,4 @@
-"""Externs: tensors whose elements a statement of ir_builder writes."""
+"""Externs: tensors whose elements are written by a statement of ir_builder."""
 
 import re
 
@@ -16,7 +16,7 @@ def placeholder(shape=(8, 16), dtype="float32"):
 
 
 def builder(axis="blockIdx.x", extent=8):
-    """A builder whose statements run on threads of one axis."""
+    """Return a builder whose statements run on threads of one axis."""
     ib = tvm.tir.ir_builder.create()
     thread = te.thread_axis(axis)
     ib.scope_attr(thread, "thread_extent", extent)
@@ -24,7 +24,7 @@ def builder(axis="blockIdx.x", extent=8):
 
 
 def threads_of_rows():
-    """The same with a block for each row, and a thread for each of its 16 elements."""
+    """Return the same with a block for each row, and a thread for each of its 16 elements."""
     ib, row = builder()
     element = te.thread_axis("threadIdx.x")
     ib.scope_attr(element, "thread_extent", 16)
@@ -32,7 +32,7 @@ def threads_of_rows():
 
 
 def doubled(ins, outs):
-    """Each row on a block of its own."""
+    """Double each row on its own block."""
     ib, row = builder()
     a, b = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
     with ib.for_range(0, 16) as j:
@@ -46,7 +46,7 @@ def bind(s, *tensors):
 
 
 def lowered_alike(s, args):
-    """The text of the schedule is read back, and lowers to the same kernels."""
+    """Check that the text of the schedule parses back and lowers to the same kernels."""
     text = str(tvm.program(s, args))
     again = tvm.parse(text)
     assert str(again) == text
@@ -68,7 +68,7 @@ def test_rows_are_doubled(run):
 
 
 def test_between_ordinary_stages_nothing_is_inlined(run):
-    """What feeds an extern, and the extern, stay where they are, whatever is asked for."""
+    """An extern and the stages it reads are never inlined, even if requested."""
     a = placeholder()
     x = te.compute((8, 16), lambda i, j: a[i, j] + 1, name="X")
     b = te.extern((8, 16), [x], doubled, name="B")
@@ -84,7 +84,7 @@ def test_between_ordinary_stages_nothing_is_inlined(run):
 
 
 def test_several_outputs_of_several_shapes(run):
-    """The largest element of each row, where it is, and the row without it."""
+    """The outputs are each row's largest element, its position, and the row without it."""
     a = placeholder()
 
     def body(ins, outs):
@@ -134,8 +134,8 @@ def test_one_output_of_several_is_read(run):
 
 @pytest.mark.parametrize("inside", [False, True])
 def test_shared_memory_and_barriers(run, inside):
-    """Threads reverse a row by way of the block's memory, allocated before or after they are
-    named: a barrier stands between."""
+    """Threads reverse a row through shared memory, allocated before or after the thread axis is
+    bound; a barrier separates writes from reads."""
     a = placeholder()
 
     def body(ins, outs):
@@ -163,8 +163,8 @@ def test_shared_memory_and_barriers(run, inside):
 
 @pytest.mark.parametrize("synced", [False, True])
 def test_threads_exchange_global_memory(run, synced):
-    """Where a thread reads what another of its block wrote, a barrier stands between; one that the
-    script puts there is enough."""
+    """If a thread reads what another of its block wrote, a barrier is inserted between them, unless
+    the script already has one."""
     a = placeholder()
 
     def body(ins, outs):
@@ -187,7 +187,7 @@ def test_threads_exchange_global_memory(run, synced):
 @pytest.mark.parametrize("scope", ["shared", "global"])
 @pytest.mark.parametrize("first", [0, 1])
 def test_threads_write_and_read_around_a_ring(run, scope, first):
-    """What threads clear, others fill, and others read: barriers stand between all three."""
+    """Threads clear the ring, others fill it, and others read it: barriers separate the steps."""
     a = placeholder()
 
     def body(ins, outs):
@@ -256,7 +256,7 @@ def test_barriers_where_threads_part_are_refused():
 
 
 def test_several_kernels_share_memory(run):
-    """What is allocated outside of thread axes is a temporary of the launch plan."""
+    """Memory allocated outside thread axes is a temporary of the launch plan."""
     a = placeholder()
 
     def body(ins, outs):
@@ -284,7 +284,7 @@ def test_several_kernels_share_memory(run):
 
 
 def test_vectors(run):
-    """Declared buffers, vector loads, stores and constants, and scalars between vectors."""
+    """Externs use declared buffers, vector loads, stores and constants, and scalar operands."""
     a = placeholder()
     x = tvm.tir.decl_buffer(a.shape, a.dtype, name="x")
     y = tvm.tir.decl_buffer((8, 16), "float32", name="y")
@@ -308,7 +308,7 @@ def test_vectors(run):
 
 
 def test_flat_indices_and_loops_that_begin_later(run):
-    """A single index counts the elements of all axes; a loop may begin anywhere."""
+    """A single index counts the elements of all axes; a loop may begin at any value."""
     a = placeholder()
 
     def body(ins, outs):
@@ -349,7 +349,7 @@ def test_vectorized_and_virtual_threads(run):
 
 @pytest.mark.parametrize("scope", ["global", "texture"])
 def test_caches_of_inputs(run, scope):
-    """A cache that an extern reads, in a buffer or a texture; the text keeps the original."""
+    """An extern reads a cache in a buffer or a texture; the text keeps the original."""
     a = placeholder()
     b = te.extern((8, 16), [a], doubled, name="B")
     s = te.create_schedule(b.op)
@@ -362,7 +362,7 @@ def test_caches_of_inputs(run, scope):
 
 
 def test_an_output_is_cached_into_a_texture(run):
-    """An extern writes elements to a buffer; a copy brings them into a texture."""
+    """An extern writes elements to a buffer, and a copy brings them into a texture."""
     a = placeholder()
     b = te.extern((8, 16), [a], doubled, name="B")
     y = te.compute((8, 16), lambda i, j: b[i, j] + 1, name="Y")
@@ -391,8 +391,8 @@ def test_storage_scope_of_an_allocation():
 
 
 def test_loops_that_end_with_a_condition(run):
-    """How often each value may be halved, and a search that all threads of a block take part in,
-    by way of shared memory: barriers stand around what is asked."""
+    """One extern counts how often each value can be halved. In another, all threads of a block
+    search together through shared memory: barriers are around the condition."""
     a = placeholder((8,), "int32")
 
     def halvings(ins, outs):
@@ -466,8 +466,8 @@ def test_misuse_is_a_value_error():
 
 
 def test_loops_beyond_proofs(run):
-    """Whether an index lies inside its buffer is the statement's own affair where ranges do not
-    show it: triangular loops, and bounds from memory."""
+    """The statement must keep indices in bounds where ranges cannot prove it: triangular loops, and
+    bounds from memory."""
     a = placeholder((16,))
     count = te.placeholder((1,), "int32", name="count")
 

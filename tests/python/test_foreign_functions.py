@@ -1,4 +1,4 @@
-"""Functions that a script defines in C: values of computes, statements, pointers to buffers."""
+"""Functions that a script defines in C: values of computes, statements, and buffer pointers."""
 
 import warnings
 
@@ -43,7 +43,7 @@ def call(name, *args):
 
 
 def intrin_gemv(m, n, steps):
-    """As in TVM's tutorial; `steps`: how many statements it returns, as body, reset and update."""
+    """As in TVM's tutorial; `steps` is the number of statements: body, reset and update."""
     a = te.placeholder((n,), name="a")
     b = te.placeholder((m, n), name="b")
     k = te.reduce_axis((0, n), name="k")
@@ -77,7 +77,7 @@ def intrin_gemv(m, n, steps):
 
 
 def matmul(steps):
-    """C = A * B transposed, by gemv_update over 16 columns and, of three statements, 8 steps."""
+    """C = A * B transposed, by gemv_update over 16 columns; with three statements, in 8 steps."""
     a = te.placeholder((6, 32), name="A")
     b = te.placeholder((48, 32), name="B")
     k = te.reduce_axis((0, 32), name="k")
@@ -97,7 +97,7 @@ def matmul(steps):
 
 @pytest.mark.parametrize("steps", [1, 3])
 def test_gemv_of_the_tensorize_tutorial(run, steps):
-    """Each thread has its own part of C, so that no barrier stands between the calls."""
+    """Each thread has its own part of C, so there is no barrier between the calls."""
     s, args = matmul(steps)
     a, b = integers(6, 32), integers(48, 32)
     assert (run(s, args, a, b) == a @ b.T).all()
@@ -108,7 +108,7 @@ def test_gemv_of_the_tensorize_tutorial(run, steps):
 
 
 def test_texts_hold_the_c_text(tmp_path, dev):
-    """The text of a schedule, that of a program and a stored function bring it along."""
+    """The texts of a schedule and a program, and a stored function, contain it."""
     s, args = matmul(3)
     text = str(tvm.program(s, args))
     assert str(tvm.parse(text)) == text
@@ -171,7 +171,7 @@ def test_two_texts_at_one_axis_of_an_inlined_stage(run):
 
 
 def test_two_impure_calls_are_two(run):
-    """Of a pure function their difference is known without calling it."""
+    """For a pure function, their difference is known without calling it."""
     text = "int odd(int i) { return i % 2; }"
     for function, calls in ((tir.call_extern, 2), (tir.call_pure_extern, 0)):
 
@@ -187,7 +187,7 @@ def test_two_impure_calls_are_two(run):
 
 
 def test_call_is_not_made_where_a_condition_leaves_it_out(run):
-    """The function comes to no end beyond the tensor; a guard of a split and a select alike."""
+    """It never returns outside the tensor, so a split's guard and a select must skip the call."""
     text = "int steps(int i) { while (i > 9) i = 10 + i % 2; return 64 - i; }"
     s, x, y = elementwise(
         lambda v, i: tir.if_then_else(v > 0, tir.call_pure_extern("int32", "steps", i), 7),
@@ -234,7 +234,7 @@ void twice(float* own, int n) { for (int i = 0; i < n; ++i) own[i] *= 2.0f; }
 
 
 def reversed_rows(ins, outs):
-    """A block exchanges a row through shared memory, all of it by pointers."""
+    """Each block reverses a row through shared memory, using only pointers."""
     (x,), (y,) = ins, outs
     ib = tir.ir_builder.create()
     row, i = thread("blockIdx.x"), thread()
@@ -251,7 +251,7 @@ def reversed_rows(ins, outs):
 
 
 def test_pointers_to_shared_and_local_memory(run):
-    """What the function wrote for the block is read behind a barrier."""
+    """A barrier precedes reads of what the function wrote for the block."""
     x = te.placeholder((3, 16), name="X")
     y = te.extern((3, 16), [x], reversed_rows, name="Y")
     s = te.create_schedule(y.op)

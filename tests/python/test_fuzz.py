@@ -1,4 +1,4 @@
-"""A fixed small part of texloom-fuzz, what it found before, and the fuzzer itself."""
+"""A small fixed part of texloom-fuzz, its earlier findings, and tests of the fuzzer itself."""
 
 import os
 from pathlib import Path
@@ -20,7 +20,7 @@ from texloom.fuzz.workers import Lost, Workers
 
 ROOT = Path(__file__).parents[2]
 FOUND = sorted((ROOT / "tests/fuzz/found").glob("*.tl"))
-PROGRAMS, PART, ON_DEVICE = 500, 50, 2  # in all, of one test, and of these on a device
+PROGRAMS, PART, ON_DEVICE = 500, 50, 2  # in total, per test, and of these on a device
 # ./dev test runs the first part, ./dev test --all the others.
 PARTS = [
     pytest.param(first, marks=pytest.mark.nightly if first else pytest.mark.slow)
@@ -30,7 +30,7 @@ PARTS = [
 
 @pytest.mark.parametrize("first", PARTS)
 def test_programs_of_fixed_seeds(first):
-    """Every pass keeps what the program computes; few are refused, else little is compared."""
+    """Every pass preserves the program's values; few programs are refused."""
     targets = tuple(range(len(devices("opencl"))))
     seeds = range(first, first + PART)
     jobs = [Job(n, targets if n % (PART // ON_DEVICE) == 0 else ()) for n in seeds]
@@ -48,7 +48,7 @@ def test_programs_of_fixed_seeds(first):
 
 @pytest.mark.parametrize("file", FOUND, ids=lambda f: f.stem)
 def test_found_before(dev, file):
-    """What was wrong once stays right."""
+    """Earlier findings stay fixed."""
     assert check(file.read_text(), [dev]).kind == "right"
 
 
@@ -68,7 +68,7 @@ compute Y(i < 8): float32 = X[i] + 1.0
 
 
 def test_reducing_keeps_what_fails():
-    """Of a program that counts as failing while it holds a word, little but that word stays."""
+    """If a program fails because it contains a word, reducing keeps little more than that word."""
     small = Reducer(lambda texts: ["blockIdx.x" in t for t in texts], seconds=20).reduced(WRONG)
     assert "blockIdx.x" in small
     assert "threadIdx" not in small
@@ -76,7 +76,7 @@ def test_reducing_keeps_what_fails():
 
 
 def test_workers_outlive_their_jobs():
-    """A crash and a hang each cost one process; every other job has its answer."""
+    """A crash and a hang each cost one process; every other job returns its result."""
     crash, hang = "__import__('os').abort()", "__import__('time').sleep(60)"
     with Workers(eval, 2, limit=15) as workers:
         answers = dict(workers.results(["1 + 1", crash, "2 + 2", hang, "3 + 3"]))
@@ -86,7 +86,7 @@ def test_workers_outlive_their_jobs():
 
 
 def test_a_wrong_value_is_a_failure(monkeypatch):
-    """The comparison itself notices one element."""
+    """The comparison notices one wrong element."""
     from texloom.fuzz import check as module
 
     seen = module.Check.see
@@ -105,7 +105,7 @@ def test_a_wrong_value_is_a_failure(monkeypatch):
 
 
 def test_signs_of_zeros_and_nans():
-    """A zero has the sign that arithmetic gives it; a NaN may have either."""
+    """A zero must have the sign that arithmetic gives it; a NaN may have either sign."""
     y = Argument("Y", "float16", [1], False, False, [1], [0])
     zero, nan = np.float16([0]), np.float16([np.nan])
     Check.compare("version", y, -nan, nan, None)
@@ -121,7 +121,7 @@ def test_a_refusal_is_no_failure():
 
 
 def test_an_unexpected_refusal_is_a_failure(monkeypatch):
-    """What is drawn is legal: a stage without threads is a fault of one side or the other."""
+    """The fuzzer draws legal programs: a refusal means that the compiler or the fuzzer is wrong."""
     lines = [line for line in WRONG.split("\n") if "bind" not in line]
     drawn = Case(0, "", "\n".join(lines))
     monkeypatch.setattr(job, "make_case", lambda seed: drawn)
@@ -133,7 +133,7 @@ def test_an_unexpected_refusal_is_a_failure(monkeypatch):
 
 
 def test_all_parts_of_the_language_are_drawn():
-    """Scans and intrinsics in the ways that lowering tells apart."""
+    """Scans and intrinsics occur in every form that lowering distinguishes."""
     drawn = set().union(*(make_script(seed).features for seed in range(500)))
     assert drawn >= {
         "scan of 1 states",
@@ -155,7 +155,7 @@ def test_all_parts_of_the_language_are_drawn():
 
 
 def test_command_line(tmp_path, capsys):
-    """It says how many programs ran, and exits with 0 where none failed."""
+    """It reports how many programs ran, and exits with 0 if none failed."""
     options = ["--count", "3", "--jobs", "1", "--no-device", "--corpus", str(tmp_path)]
     assert main(options) == 0
     assert "3 programs from seed 0" in capsys.readouterr().out
@@ -163,13 +163,13 @@ def test_command_line(tmp_path, capsys):
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_seeded_faults_are_in_the_sources(fault):
-    """Each is a change of one place."""
+    """Each fault changes one place."""
     source = (ROOT / fault.source).read_text()
     assert fault.apply(source) != source
 
 
 def test_symbols_are_what_the_call_says():
-    """Each call of a program with symbols is one run of it."""
+    """Each call of a symbolic program is a separate run."""
     text = make_case(next(s for s in range(100) if "n = te.var" in make_script(s).text())).text
     calls = calls_of(text)
     assert len(calls) > 1
@@ -181,7 +181,7 @@ def test_symbols_are_what_the_call_says():
 
 
 def test_arrays_of_another_shape():
-    """Where transform_layout gave other axes, elements lie in an array of the new shape."""
+    """If transform_layout changed the axes, the array has the new shape."""
     moved = WRONG.replace("  output\n", "  output\n  transform (i) -> (i%3, i/3)\n").replace(
         "  split i factor=4 -> i.outer, i.inner\n  bind i.outer blockIdx.x\n"
         "  bind i.inner threadIdx.x\n",
@@ -195,7 +195,7 @@ def test_arrays_of_another_shape():
 
 
 def test_a_crash_on_a_device_is_told_apart():
-    """Where the same program is right in the interpreter, its result says so."""
+    """If the program is correct in the interpreter, the result names the device."""
     lost = Lost("crash, status -11")
     on_device = fuzzer.result_of_lost(Job(0, (0,)), lost).outcome
     assert on_device.kind == "a device gave up: crash, status -11"

@@ -1,4 +1,4 @@
-"""float16 on devices that compute in half, beside the same computed in float32."""
+"""float16 on devices that compute in half, compared with the same in float32."""
 
 import re
 
@@ -18,7 +18,7 @@ def half(number):
 
 
 def elementwise(function, scope=None):
-    """Of all halves and 65,536 others; bound, in vectors of four."""
+    """Apply the function to all halves and 65,536 others, bound, in vectors of four."""
     shape = (128, 128, 4)
     a, b = (te.placeholder(shape, "float16", name=name) for name in "ab")
     y = te.compute(shape, lambda *i: function(a(*i), b(*i)).astype("float16"), name="y")
@@ -37,7 +37,7 @@ def source_of(function, target, scope=None):
     return kernel.source
 
 
-# Each rounds once; the last is one that no order or contraction of its operations may change.
+# Each operation rounds once; no reordering or contraction may change the result of the last.
 EXACT = {
     "sum": lambda a, b: a + b,
     "difference": lambda a, b: a - b,
@@ -49,7 +49,7 @@ EXACT = {
     "constant": lambda a, b: te.min(a, b) * half(0.1) - half(65504),
     "chain": lambda a, b: (a * b + a) * b - a * a,
 }
-# Of float32, rounded to half.
+# Functions computed in float32 and rounded to half.
 FUNCTIONS = {
     "exp": lambda a, b: te.exp(te.min(a, b)),
     "power": lambda a, b: te.power(te.abs(a), b),
@@ -67,7 +67,7 @@ def test_sources_compile_without_a_warning(name, scope):
 
 
 def test_values_are_half_where_arithmetic_is():
-    """The extension is switched on, operands are half, and nothing passes through float32."""
+    """The extension is enabled, operands are half, and nothing is converted to float32."""
     source = source_of(EXACT["chain"], HALF)
     assert "#pragma OPENCL EXTENSION cl_khr_fp16 : enable" in source
     assert "#pragma OPENCL FP_CONTRACT OFF" in source
@@ -115,8 +115,8 @@ def test_device_without_half_arithmetic_refuses_it(dev):
 @pytest.mark.parametrize("scope", [None, "texture"])
 @pytest.mark.parametrize("name", [*EXACT, *FUNCTIONS])
 def test_half_and_float32_give_the_same_bits(dev, name, scope):
-    """A result of float32, which has more than twice the digits of float16 and two, is the nearest
-    half once it is rounded again (Figueroa, 1995); functions are float32's in both."""
+    """A float32 result, which has more than twice the digits of float16 plus two, rounds again to
+    the nearest half (Figueroa, 1995); functions are computed in float32 in both versions."""
     if not tvm.target.Target.from_device(dev).attrs["float16_arithmetic"]:
         pytest.skip("the device has no half arithmetic")
     function = {**EXACT, **FUNCTIONS}[name]

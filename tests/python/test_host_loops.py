@@ -1,4 +1,4 @@
-"""Serial loops outside of all threads: the launch plan's, with a launch for each iteration."""
+"""Serial loops outside all threads: the launch plan runs them, with a launch per iteration."""
 
 import re
 
@@ -17,7 +17,7 @@ def bind(stage, axis, tag):
 
 
 def launches_of(program):
-    """How many launches one run of the plan makes."""
+    """Return how many launches one run of the plan makes."""
 
     def count(nodes, values):
         total = 0
@@ -42,7 +42,7 @@ def product(n=24):
 
 
 def step_by_step(n=24):
-    """A product, of which each step is a launch."""
+    """Return a product with one launch per step."""
     a, b, c, s = product(n)
     i, j = s[c].op.axis
     (k,) = s[c].op.reduce_axis
@@ -56,7 +56,7 @@ def test_each_iteration_is_a_launch(run):
     a, b, c, s = step_by_step()
     program = tvm.lower(s, [a, b, c])
     assert "for k < 24 {\n    launch main_kernel1(C, A, B, k)" in str(program)
-    assert launches_of(program) == 1 + 24  # the start has no k
+    assert launches_of(program) == 1 + 24  # the initialization has no k
     assert len(tvm.build(s, [a, b, c]).kernels) == 2
     np.testing.assert_array_equal(run(s, [a, b, c], VALUES, VALUES.T), VALUES @ VALUES.T)
 
@@ -78,7 +78,7 @@ def test_loop_of_one_iteration_disappears(run):
 
 @pytest.mark.parametrize("scope", ["global", "global.texture"])
 def test_attached_stage_has_a_kernel_in_the_loop(run, scope):
-    """Its memory is one row, which lives for an iteration."""
+    """Its memory is one row, which lives for one iteration."""
     x = te.placeholder((8, 16, 4), name="X")
     t = te.compute((8, 16, 4), lambda i, j, c: x[i, j, c] * 2, name="T")
     y = te.compute((8, 16, 4), lambda i, j, c: t[i, 15 - j, c] + 1, name="Y")
@@ -95,7 +95,7 @@ def test_attached_stage_has_a_kernel_in_the_loop(run, scope):
 
 
 def test_chain_of_attached_stages(run):
-    """Three launches an iteration, in two nested loops."""
+    """Two nested loops make three launches per iteration."""
     x = te.placeholder((4, 6, 8), name="X")
     t = te.compute(x.shape, lambda i, j, k: x[i, j, k] * 2, name="T")
     u = te.compute(x.shape, lambda i, j, k: t[i, j, 7 - k] + t[i, j, k], name="U")
@@ -114,7 +114,7 @@ def test_chain_of_attached_stages(run):
 
 @pytest.mark.parametrize("scope", ["global", "global.texture"])
 def test_attached_stage_computes_into_the_array_of_the_caller(dev, scope):
-    """Each iteration its row of it: there is no other memory, and nothing is copied."""
+    """Each iteration writes its row there: no other memory is used, and nothing is copied."""
     x = te.placeholder((4, 8), name="X")
     t = te.compute((4, 8), lambda i, j: x[i, j] * 2, name="T")
     y = te.compute((4, 8), lambda i, j: t[i, 7 - j] + 1, name="Y")
@@ -137,7 +137,7 @@ def test_attached_stage_computes_into_the_array_of_the_caller(dev, scope):
 
 
 def test_attached_outputs_of_which_the_caller_wants_one(dev):
-    """Iterations compute rows 0 and 1, 1 and 2, ...; the other output lies as this one does."""
+    """Iterations compute rows 0 and 1, 1 and 2, ...; the unwanted output has the same layout."""
     x = te.placeholder((4, 8), name="X")
     k = te.reduce_axis((0, 2), name="k")
     two = te.compute((4, 8), lambda i, j: (x[i, j] * 2, x[i, j] + 1), name="two")
@@ -158,7 +158,7 @@ def test_attached_outputs_of_which_the_caller_wants_one(dev):
 
 
 def test_memory_of_a_block_keeps_its_loop_in_the_kernel(run):
-    """Shared memory that is filled in one iteration is another kernel's business in none."""
+    """Shared memory does not live across kernels, so the loop that fills it stays in the kernel."""
     a, b, c, s = product()
     i, j = s[c].op.axis
     (k,) = s[c].op.reduce_axis
@@ -173,7 +173,7 @@ def test_memory_of_a_block_keeps_its_loop_in_the_kernel(run):
 
 
 def added_one(directive):
-    """Rows of eight, of which `directive` says what the loop over them is."""
+    """Return rows of eight, with `directive` applied to the loop over them."""
     x = te.placeholder((6, 8), name="X")
     y = te.compute((6, 8), lambda i, j: x[i, j] + 1, name="Y")
     s = te.create_schedule(y.op)
@@ -184,7 +184,7 @@ def added_one(directive):
 
 
 def test_an_unrolled_loop_is_that_many_launches(run):
-    """Of one kernel: the launches are what is repeated."""
+    """The launches of one kernel are repeated."""
     x, y, s = added_one("unroll")
     assert launches_of(tvm.lower(s, [x, y])) == 6
     assert len(tvm.build(s, [x, y]).kernels) == 1
@@ -193,7 +193,7 @@ def test_an_unrolled_loop_is_that_many_launches(run):
 
 @pytest.mark.parametrize(("directive", "launches"), [("parallel", 6), ("vectorize", 1)])
 def test_loops_that_stay_serial(run, directive, launches):
-    """There are no lanes of threads: the kernel has the loop that was to be vectorised."""
+    """There are no lanes of threads: the kernel has the loop that was to be vectorized."""
     x, y, s = added_one(directive)
     with pytest.warns(tvm.TexloomWarning, match="TL3021.*stays serial"):
         assert launches_of(tvm.lower(s, [x, y])) == launches
@@ -202,7 +202,7 @@ def test_loops_that_stay_serial(run, directive, launches):
 
 
 def test_threads_that_share_a_reduction(run):
-    """What the threads exchange their parts in is the kernel's, inside of the loop."""
+    """The memory for the threads' partial results belongs to the kernel, inside the loop."""
     x = te.placeholder((6, 64), name="X")
     k = te.reduce_axis((0, 64), name="k")
     y = te.compute((6,), lambda i: te.sum(x[i, k], axis=k), name="Y")
@@ -214,7 +214,7 @@ def test_threads_that_share_a_reduction(run):
 
 
 def test_symbolic_loop(dev):
-    """How often the kernel is launched the call says."""
+    """The call determines how often the kernel is launched."""
     n = te.var("n")
     x = te.placeholder((n, 8), name="X")
     y = te.compute((n, 8), lambda i, j: x[i, j] + i, name="Y")
@@ -230,7 +230,7 @@ def test_symbolic_loop(dev):
 
 
 def test_ten_thousand_launches(dev):
-    """They are submitted some thousands at a time; `enqueue` and the evaluator repeat all of it."""
+    """They are submitted by the thousand; `enqueue` and the evaluator repeat all of them."""
     x = te.placeholder((10_000, 2), name="X")
     y = te.compute(x.shape, lambda i, j: x[i, j] + 1, name="Y")
     s = te.create_schedule(y.op)
@@ -254,7 +254,7 @@ def test_too_many_launches_are_refused(dev):
 
 
 def test_loops_of_an_extern(dev):
-    """The grid is as long as the iteration says, and memory is one for all iterations."""
+    """The iteration determines the grid; all iterations share one allocation."""
 
     def triangle(ins, outs):
         ib = tvm.tir.ir_builder.create()
@@ -303,7 +303,7 @@ def test_picture():
 
 @pytest.mark.parametrize("is_argument", [False, True])
 def test_global_stage_in_a_kernel_is_refused(is_argument):
-    """It is launched between other launches, or not at all."""
+    """A global stage needs its own launch, which a kernel cannot contain."""
     x = te.placeholder((8, 16), name="X")
     t = te.compute((8, 16), lambda i, j: x[i, j] * 2, name="T")
     y = te.compute((8, 16), lambda i, j: t[i, j] + 1, name="Y")
@@ -316,7 +316,7 @@ def test_global_stage_in_a_kernel_is_refused(is_argument):
 
 
 def random_schedule(rng):
-    """Three computes of one shape: some loops threads, stages at the root or at loops outside."""
+    """Return three computes of one shape, with random threads and random attachments."""
     shape = tuple(int(n) for n in rng.integers(1, 7, 3))
     x = te.placeholder(shape, name="X")
     t = te.compute(shape, lambda i, j, k: x[i, j, k] * 2, name="T")
@@ -332,7 +332,7 @@ def random_schedule(rng):
     thread = s[y].op.axis[2]
     s[y].reorder(*loops[:host], thread, *loops[host:])
     bind(s[y], thread, rng.choice([BLOCK, THREAD]))
-    # At which loop each is computed, none being the root: U reads T.
+    # The loop at which each stage is computed (none: the root); U reads T.
     level_u = int(rng.integers(0, host + 1))
     level_t = int(rng.integers(0, level_u + 1))
     for stage, level in ((u, level_u), (t, level_t)):

@@ -1,4 +1,4 @@
-"""Indices that lie inside, whether that is easy to prove or not."""
+"""In-bounds indices, whether that is easy to prove or not."""
 
 import numpy as np
 import pytest

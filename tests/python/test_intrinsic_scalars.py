@@ -1,4 +1,4 @@
-"""Scalars of tensor intrinsics: numbers that a call gives, or that loops compute with."""
+"""Scalars of tensor intrinsics: numbers from a call, or values that loops compute with."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from texloom import te
 
 
 def scaled(count=4, dtype="float32", with_offset=True):
-    """y[i] = x[i] * v + w, or without the w."""
+    """Declare y[i] = x[i] * v + w, or without the w."""
     x = te.placeholder((count,), dtype, name="x")
     v, w = te.var("v", dtype), te.var("w", dtype)
     scalars = [v, w] if with_offset else [v]
@@ -73,7 +73,7 @@ def test_values_that_a_call_gives(run, values):
 
 
 def test_elements_between_parts(run):
-    """In any order; an element is for an input as long as there are inputs without one."""
+    """Arguments come in any order; an element is an input as long as inputs are missing."""
     a = te.placeholder((5, 8), "int32", name="A")
     f = scaled(4, "int32")
     c = te.compute((5, 4), lambda i: f(i * i, a[i, 0:4], i + 3), name="C")
@@ -90,7 +90,7 @@ def test_elements_between_parts(run):
 
 
 def test_loop_that_runs_once(run):
-    """Its variable is zero, and what a scalar makes of that may fold, on both sides alike."""
+    """The loop's variable is zero, so an expression of a scalar may fold on both sides alike."""
     a = te.placeholder((1, 8), "int32", name="A")
     c = te.compute((1, 8), lambda i, j: a[i, j] * (i + 1) + i, name="C")
     s = te.create_schedule(c.op)
@@ -104,10 +104,10 @@ def test_loop_that_runs_once(run):
 
 @pytest.mark.parametrize("values", [(3, 0), (0, 5), (1, 1)])
 def test_constants_that_fold(run, values):
-    """What is multiplied by one, or added to zero, shows no scalar any more."""
+    """A multiplication by one or an addition of zero leaves no scalar."""
     a = te.placeholder((4, 4), "int32", name="A")
     f = scaled(4, "int32")
-    if values[0] == 0:  # nothing of the input is left
+    if values[0] == 0:  # nothing remains of the input
         with pytest.raises(ValueError, match="does not read each of its inputs"):
             te.compute((4, 4), lambda i: f(a[i, 0:4], *values), name="C")
         return
@@ -120,7 +120,7 @@ def test_constants_that_fold(run, values):
 
 
 def test_number_that_the_caller_passes(dev):
-    """A scalar argument of the function."""
+    """The scalar is an argument of the function."""
     a = te.placeholder((4, 8), name="A")
     alpha = te.var("alpha", "float32")
     f = scaled(8, with_offset=False)
@@ -135,7 +135,7 @@ def test_number_that_the_caller_passes(dev):
 
 
 def dot(depth=4):
-    """z[0] = sum over k of x[k] * y[k] * s."""
+    """Declare z[0] = sum over k of x[k] * y[k] * s."""
     x, y = te.placeholder((depth,), name="x"), te.placeholder((depth,), name="y")
     k = te.reduce_axis((0, depth), name="k")
     by = te.var("by", "float32")
@@ -153,7 +153,7 @@ def dot(depth=4):
 
 
 def test_scalar_that_changes_from_step_to_step(run):
-    """It is the update's, while the reset stands in front of the steps."""
+    """Only the update may use it; the reset is before the steps."""
     a, b = te.placeholder((6, 12), name="A"), te.placeholder((12,), name="B")
     scale = te.placeholder((3,), name="scale")
     k = te.reduce_axis((0, 3), name="k")
@@ -174,7 +174,7 @@ def test_scalar_that_changes_from_step_to_step(run):
 
 
 def test_loops_say_what_the_scalars_are(run):
-    """A compute that is written out, and its cache: the value stands in the scalar's place."""
+    """For a compute written as loops, and its cache, the scalar is replaced by its value."""
     a, r = te.placeholder((6, 16), name="A"), te.placeholder((6,), name="R")
     c = te.compute((6, 16), lambda i, j: a[i, j] * (r[i] + 1) + 2.0, name="C")
     s = te.create_schedule(c.op)
@@ -184,10 +184,8 @@ def test_loops_say_what_the_scalars_are(run):
     block_of_rows(s, c)
     s[cache].compute_at(s[c], jo)
     s[cache].tensorize(s[cache].op.axis[1], scaled())
-    text = lowered_text(s, [a, r, c])  # computed in front of the loop, a constant not at all
-    assert (
-        text.count("let v: float32 = R[blockIdx.x] + 1.0") == 1
-    )  # in front of the intrinsic's loop
+    text = lowered_text(s, [a, r, c])  # computed before the loop; a constant is not computed at all
+    assert text.count("let v: float32 = R[blockIdx.x] + 1.0") == 1  # before the intrinsic's loop
     x, rows = integers(6, 16), integers(6)
     assert "let w" not in text
     assert (run(s, [a, r, c], x, rows) == x * (rows[:, None] + 1) + 2).all()
@@ -218,7 +216,7 @@ def test_scalars_in_a_trace():
 
 
 def test_intrinsic_of_each_constant():
-    """Calls with different numbers are different intrinsics, of one name; their texts tell."""
+    """Calls with different numbers are different intrinsics of one name, as their texts show."""
     a = te.placeholder((4, 4), name="A")
     f = scaled(with_offset=False)
     b = te.compute((4, 4), lambda i: f(a[i, 0:4], 2.0), name="B")

@@ -1,4 +1,4 @@
-"""Buffers of tensor intrinsics: where the parts of tensors that they stand for lie in memory."""
+"""Buffers of tensor intrinsics: where the tensor parts that they represent are in memory."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from texloom import te
 
 
 def test_strides_and_offsets_have_values(run):
-    """A statement may compute with how its views lie: here it writes these numbers."""
+    """A statement may compute with the strides and offsets of its views: this one writes them."""
     x = te.placeholder((2, 4), "int32", name="x")
     y = te.compute((2, 4), lambda i, j: x[i, j] + 1, name="y")
     stride, offset = te.var("stride"), te.var("offset")
@@ -35,7 +35,7 @@ def test_strides_and_offsets_have_values(run):
 
 
 def test_views_that_lie_in_local_memory(run):
-    """What they name is where the tensors have to lie: caches, not the arrays."""
+    """The buffer's scope must match the tensors: the caches do, the arrays do not."""
     a = te.placeholder((6, 64), name="A")
     b = te.placeholder((6, 64), name="B")
     c = te.compute((6, 64), lambda i, j: a[i, j] + b[i, j], name="C")
@@ -54,7 +54,7 @@ def test_views_that_lie_in_local_memory(run):
 
 
 def test_parts_of_arrays_of_symbolic_extents(dev):
-    """How many rows there are, only the call tells; where they begin is known."""
+    """Only the call gives the number of rows, but their starts are known."""
     n = te.var("n")
     a, b = te.placeholder((n, 64), name="A"), te.placeholder((n, 64), name="B")
     c = te.compute((n, 64), lambda i, j: a[i, j] + b[i, j], name="C")

@@ -1,4 +1,4 @@
-"""tests/kernel_diff.py: it must notice each difference, and compile what it claims to."""
+"""tests/kernel_diff.py must notice each difference and compile what it claims to."""
 
 import kernel_corpus
 import kernel_diff
@@ -19,7 +19,7 @@ compute Y(i < 8): float32 = X[i] + 1.0
 
 
 def folders(tmp_path, before, after):
-    """Two folders of files, given as {name: text}."""
+    """Write two folders of files, given as {name: text}."""
     both = []
     for name, files in (("before", before), ("after", after)):
         folder = tmp_path / name
@@ -79,7 +79,7 @@ def test_a_corpus_is_read_as_it_was_written(tmp_path):
 
 
 def test_programs_of_tests(tmp_path):
-    """Each once, without comments, for the targets of its RUN lines and for some more."""
+    """Each program occurs once, without comments, for the targets of its RUN lines and more."""
     lit = tmp_path / "tests/lit/passes"
     lit.mkdir(parents=True)
     (lit / "a.tl").write_text(
@@ -172,13 +172,13 @@ def test_batches():
 
 
 def test_ways_without_the_package():
-    """What tests of indices ask for is left out: texloom-opt has none."""
+    """Ways with index checks are left out: texloom-opt cannot insert checks."""
     program = Program("p", SCHEDULE, (Way(), Way(checked=True), Way("opt", target="opencl")))
     assert kernel_dump.ways_of_opt(program) == [Way("opt"), Way("opt", target="opencl")]
 
 
 def test_what_the_package_makes():
-    """The program, the launch plan and the source."""
+    """It returns the program, the launch plan and the source."""
     text = kernel_dump.compiled_by_package(Program("p", SCHEDULE), Way())
     sections = [line[5:] for line in text.splitlines() if line.startswith("==== ")]
     assert sections == ["program", "launch plan", "layouts", "kernel main_kernel0"]

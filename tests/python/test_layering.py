@@ -1,11 +1,11 @@
-"""tests/layering.py must see what runs against the order of libraries, of rooms and of files."""
+"""tests/layering.py must detect violations of the order of libraries, rooms and files."""
 
 import layering
 import pytest
 
 
 def tree(root, files):
-    """Write files, each with its text."""
+    """Write files with the given texts."""
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)

@@ -25,7 +25,7 @@ def run_lines(file):
 
 
 def file_of(row):
-    """A step has a file in the folder of its group."""
+    """Return the file of a pass; a step has its file in the folder of its group."""
     if row.startswith("legalize."):
         return LIT / f"{row.replace('.', '/')}.tl"
     return LIT / f"passes/{row.replace('.', '/')}.tl"
@@ -46,7 +46,7 @@ FILES = sorted(LIT.rglob("*.tl"))
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 def test_no_file_passes_whatever_happens(file):
-    """Each file runs something, and says what it expects of it."""
+    """Each file runs something and has expectations."""
     text = file.read_text()
     runs = run_lines(file)
     assert "texloom-opt %s" in runs or "texloom-compile %s" in runs

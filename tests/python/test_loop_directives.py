@@ -1,4 +1,4 @@
-"""What split, tile, fuse, reorder, bind, vectorize and unroll mean: in the loops and in results."""
+"""The effect of split, tile, fuse, reorder, bind, vectorize and unroll on loops and results."""
 
 import re
 from contextlib import nullcontext
@@ -11,7 +11,7 @@ from texloom import te
 
 
 def loops(s, args):
-    """All loops before anything is simplified: (kind, name, extent)."""
+    """Return all loops before simplification: (kind, name, extent)."""
     text = tvm.lower_texts(s, args)["build_loops"]
     found = re.findall(r"^ *(for|unrolled|vectorized|thread<\S+>) (\S+) < (\d+)", text, re.M)
     return [(kind, name, int(extent)) for kind, name, extent in found]
@@ -51,7 +51,7 @@ def stays_serial(why=""):
         ({"nparts": 4}, 4, 3),
         ({"factor": 5}, 3, 5),  # 15 points for 12
         ({"nparts": 5}, 5, 3),
-        ({"factor": 100}, 1, 12),  # a factor above the extent shrinks
+        ({"factor": 100}, 1, 12),  # a factor above the extent is reduced
         ({"nparts": 100}, 12, 1),
         ({"factor": np.int64(4)}, 3, 4),
         ({"factor": te.const(8) // 2}, 3, 4),
@@ -79,7 +79,7 @@ def test_split_that_does_not_divide_is_guarded(run, how):
 
 
 def test_split_keeps_its_extent_when_a_part_is_bound(run):
-    """A kernel's block has the extent the user wrote, whatever the axis is."""
+    """A kernel's block has the extent the user wrote, whatever the axis's extent."""
     x, y, s = elementwise((5,))
     outer, inner = s[y].split(s[y].op.axis[0], factor=16)
     s[y].bind(outer, block())
@@ -122,7 +122,7 @@ def test_tile_by_keywords(run):
 
 
 def test_fuse(run):
-    """Row-major: the second axis runs faster. In either order, of any number of axes."""
+    """Row-major: the second axis varies faster. Any number of axes fuse, in either order."""
     x, y, s = elementwise((2, 3, 4))
     i, j, k = s[y].op.axis
     fused = s[y].fuse(i, j, k)
@@ -149,7 +149,7 @@ def test_fuse_of_nothing_makes_a_unit_loop(run):
 
 
 def test_fused_and_split_again(run):
-    """The usual cooperative pattern: all axes fused, then dealt out to a number of threads."""
+    """The usual cooperative pattern: all axes are fused, then divided among a number of threads."""
     x, y, s = elementwise((3, 5, 7))
     fused = s[y].fuse(*s[y].op.axis)
     outer, inner = s[y].split(fused, nparts=16)
@@ -159,7 +159,7 @@ def test_fused_and_split_again(run):
 
 
 def test_reorder_moves_the_named_axes_only():
-    """They take their own places in the new order; the others stay."""
+    """The named axes exchange their places; the others stay."""
     x, y, s = elementwise((2, 3, 4, 5))
     i, j, k, n = s[y].op.axis
     s[y].reorder(n, i)
@@ -185,7 +185,7 @@ def test_bind_gives_grid_and_block(run):
 
 
 def test_thread_axis_objects_of_one_tag_are_one_index(run):
-    """Two stages of one kernel, each with an object of its own."""
+    """Two stages of one kernel may each have their own object."""
     x = te.placeholder((4, 8), name="X")
     p = te.compute((4, 8), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((4, 8), lambda i, j: p[i, 7 - j] + 1, name="Y")
@@ -200,7 +200,7 @@ def test_thread_axis_objects_of_one_tag_are_one_index(run):
 
 
 def test_one_thread_axis_object_in_two_kernels(run):
-    """One tag may have other extents in another kernel, even through one object."""
+    """One tag may have different extents in different kernels, even through one object."""
     x = te.placeholder((6,), name="X")
     p = te.compute((6,), lambda i: x[i] * 2, name="P")
     y = te.compute((3,), lambda i: p[i] + p[5 - i], name="Y")
@@ -253,7 +253,7 @@ def test_vectorized_loop_is_one_access():
 
 
 def test_vectorize_with_a_guard_that_differs_by_lane(run):
-    """The guarded loop runs lane by lane; nothing outside the tensor is touched."""
+    """The guarded loop runs lane by lane; nothing outside the tensor is accessed."""
     x, y, s = elementwise((3, 10))
     i, j = s[y].op.axis
     s[y].bind(i, block())
@@ -264,7 +264,7 @@ def test_vectorize_with_a_guard_that_differs_by_lane(run):
 
 
 def test_vectorize_around_a_vector(run):
-    """Of two nested loops the inner one makes the vectors."""
+    """Of two nested loops, the inner one becomes vectors."""
     x, y, s = elementwise((3, 8, 4))
     i, j, k = s[y].op.axis
     s[y].bind(i, block())
@@ -275,7 +275,7 @@ def test_vectorize_around_a_vector(run):
 
 
 def test_vectorize_around_a_stage(run):
-    """What is computed inside a vectorised loop is computed for each lane."""
+    """A stage inside a vectorized loop is computed for each lane."""
     x = te.placeholder((4, 8), name="X")
     p = te.compute((4, 8), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((4, 8), lambda i, j: p[i, j] + 1, name="Y")
@@ -290,7 +290,7 @@ def test_vectorize_around_a_stage(run):
 
 
 def test_vectorize_of_what_is_not_consecutive(run):
-    """Strided, reversed and gathered reads, and lanes that pick different branches."""
+    """Reads are strided, reversed and gathered, and lanes take different branches."""
     x = te.placeholder((8, 8), name="X")
     y = te.compute(
         (4, 4),
@@ -307,7 +307,7 @@ def test_vectorize_of_what_is_not_consecutive(run):
 
 
 def test_vectorize_of_an_outer_loop(run):
-    """Legal, though no vector memory access can come of it."""
+    """This is legal, but gives no vector memory accesses."""
     x, y, s = elementwise((4, 3))
     i, j = s[y].op.axis
     s[y].bind(s[y].fuse(), block())
@@ -316,7 +316,7 @@ def test_vectorize_of_an_outer_loop(run):
 
 
 def test_guarded_read_of_a_lane_stays_inside(run):
-    """A lane outside the tensor is not read: at the edge of memory that would be a fault."""
+    """A lane outside the tensor must not be read: at the edge of memory that would fault."""
     x = te.placeholder((4,), name="X")
     y = te.compute(
         (3, 8),
@@ -351,7 +351,7 @@ def test_unroll_with_a_guard(run):
 
 
 def test_unroll_of_a_very_long_loop_stays_a_loop():
-    """Ten million copies would help nobody."""
+    """Ten million copies would be useless."""
     x, y, s = elementwise((2, 10_000_000))
     i, j = s[y].op.axis
     s[y].bind(i, block())
@@ -362,7 +362,7 @@ def test_unroll_of_a_very_long_loop_stays_a_loop():
 
 
 def test_vectorize_of_a_guarded_division(run):
-    """A lane that does not divide must not divide by zero on behalf of the others."""
+    """A lane that does not divide must not divide by zero because of the others."""
     n = te.placeholder((4,), "int32", name="N")
     y = te.compute(
         (4, 4),
@@ -378,7 +378,7 @@ def test_vectorize_of_a_guarded_division(run):
 
 
 def test_what_is_refused_changes_nothing():
-    """Also of a directive that makes several loops."""
+    """This also holds for a directive that creates several loops."""
     _, y, s = elementwise((8, 4, 2))
     i, j, k = s[y].op.axis
     before = str(s)

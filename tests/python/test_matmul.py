@@ -13,7 +13,7 @@ from texloom.bench import kernels
 from texloom.ops.matmul import DIRECT, SHARED, WARPS, declarations, matmul, schedule_matmul
 from texloom.ops.rounding import sum_error_bound
 
-# Small relatives of the tiles that are measured: the same loops, threads that fit a quick test.
+# Small versions of the measured tiles: the same loops, with few enough threads for a quick test.
 SMALL = {
     "direct": replace(DIRECT, block=(32, 32, 0), lanes=(4, 4)),
     "shared": replace(SHARED, block=(32, 32, 4), lanes=(4, 4)),
@@ -42,7 +42,7 @@ def test_product(dev, tiles, storage):
 
 
 def test_registers_hold_what_a_thread_computes():
-    """16 x 8 sums and twice 16 and 8 elements, although threads take turns along the axes."""
+    """They hold 16 x 8 sums and twice 16 and 8 elements, although threads alternate on the axes."""
     a, b, c = matmul(128, 128, 16)
     tiles = replace(WARPS, swizzle=1)
     (kernel,) = tvm.build(schedule_matmul(a, b, c, tiles), [a, b, c]).kernels
@@ -59,7 +59,7 @@ def test_every_variant_has_tiles_that_fit_the_sizes():
 
 
 def test_benchmark_measures_and_checks(capsys):
-    """Without the reference it says what it skips; a product that no tiles divide has no rows."""
+    """It reports what it skips without the reference; products that no tiles divide have no row."""
     arguments = ["--quick", "--only", "products", "--reference", "nowhere"]
     arguments += ["--size", "128x128x8", "--size", "100x100x10"]
     assert kernels.main(arguments) == 0
@@ -71,7 +71,7 @@ def test_benchmark_measures_and_checks(capsys):
 
 
 def test_benchmark_notices_a_wrong_product(tmp_path, capsys):
-    """Kernels that write nothing."""
+    """The kernels write nothing."""
     images = "read_only image2d_t A, read_only image2d_t B"
     buffers = "global float4* A, global float4* B"
     rest = "global float4* C, int M, int N, int K) {}\n"

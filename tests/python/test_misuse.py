@@ -1,4 +1,4 @@
-"""Hasty users: wrong values in every argument give a Python error, never a crash or a hang."""
+"""Wrong values in every argument give a Python error, never a crash or a hang."""
 
 import signal
 import subprocess
@@ -12,7 +12,7 @@ import pytest
 import texloom as tvm
 from texloom import _core, te
 
-# Misuse of Python gives Python's errors, what is wrong in itself a diagnostic.
+# Wrong Python types give Python's errors, invalid values give a diagnostic.
 EXPECTED = (
     TypeError,
     ValueError,
@@ -25,7 +25,7 @@ EXPECTED = (
 
 
 class Objects:
-    """One of everything that functions are called with."""
+    """One object of each kind that functions take."""
 
     def __init__(self):
         self.x = te.placeholder((8, 4), name="X")
@@ -88,7 +88,7 @@ JUNK = {
     "ellipsis": lambda o: ...,
 }
 
-# Each with one argument left open.
+# Calls with one argument left open.
 CALLS = {
     "placeholder shape": lambda o, v: te.placeholder(v),
     "placeholder extent": lambda o, v: te.placeholder((4, v)),
@@ -211,7 +211,7 @@ class Hang(BaseException):
 
 @contextmanager
 def at_most(seconds):
-    """Raises Hang in the main thread after so long."""
+    """Raise Hang in the main thread after that many seconds."""
 
     def stop(*_):
         raise Hang(f"still running after {seconds} s")
@@ -227,7 +227,7 @@ def at_most(seconds):
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 def test_junk_in_every_argument(call):
-    """Whatever is passed: it works, or Python or a diagnostic says why not."""
+    """Any value must work, or raise a Python error or a diagnostic."""
     wrong = []
     for name, make in JUNK.items():
         o = Objects()
@@ -262,9 +262,9 @@ PROGRAM = FUNCTIONS + 'x, y = tvm.nd.array(np.ones(64, "float32")), tvm.nd.empty
 
 
 def child(body, before=PROGRAM):
-    """A program in a process of its own: (exit status, stdout, stderr)."""
+    """Run a program in its own process and return (exit status, stdout, stderr)."""
     done = subprocess.run(
-        # Python 3.12 warns of every fork of a process with threads.
+        # Python 3.12 warns about every fork of a process with threads.
         [
             sys.executable,
             "-X",
@@ -283,7 +283,7 @@ def child(body, before=PROGRAM):
 
 
 def test_exit_with_work_under_way():
-    """A program may end while the device is busy and arrays are alive."""
+    """A program may exit while the device is busy and arrays are alive."""
     for work in range(100_000, 100_003):  # the first run of each compiles a kernel
         status, _, errors = child(f"f = scaled(work={work})\nfor _ in range(5): f(x, y)")
         assert (status, errors) == (0, "")
@@ -291,7 +291,7 @@ def test_exit_with_work_under_way():
 
 @pytest.mark.parametrize("call", ["f(x, y)", "y.numpy()", "x.copyfrom(y)", "dev.sync()"])
 def test_exit_with_daemon_threads(call):
-    """What they are doing is let end, and they begin nothing else."""
+    """Their current calls finish, and no new ones begin."""
     status, _, errors = child(f"""
         f, dev = scaled(), tvm.opencl()
         def work():
@@ -305,7 +305,7 @@ def test_exit_with_daemon_threads(call):
 
 
 def test_devices_are_not_for_forked_processes():
-    """They would hang at the first wait for a thread that is not there any more."""
+    """They would hang at the first wait for a thread that no longer exists."""
     status, output, errors = child("""
         f = scaled(); f(x, y); y.numpy()
         if (process := os.fork()) == 0:
@@ -321,7 +321,7 @@ def test_devices_are_not_for_forked_processes():
 
 
 def test_forked_processes_do_not_wait_for_threads_that_compile():
-    """These are their parent's. No device is open: with one, a forked process waits for nothing."""
+    """The threads exist only in the parent. No device is open: otherwise nothing is waited for."""
     status, output, errors = child(
         """
         def work():
@@ -342,7 +342,7 @@ def test_forked_processes_do_not_wait_for_threads_that_compile():
 
 
 def test_no_object_is_empty():
-    """Python can make an object without the value that its methods read."""
+    """Python can create an object without the value that its methods read."""
     for kind in [value for value in vars(_core).values() if isinstance(value, type)]:
         with pytest.raises(TypeError):
             kind.__new__(kind, "junk")
@@ -360,7 +360,7 @@ def test_exit_by_an_error():
 
 
 def test_interrupted_while_building():
-    """Ctrl-C ends a long search as it ends any Python loop."""
+    """Ctrl-C ends a long search like any Python loop."""
     status, output, errors = child("""
         threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         try:
@@ -374,7 +374,7 @@ def test_interrupted_while_building():
 
 
 def test_interrupted_while_waiting():
-    """Ctrl-C is heard while a kernel runs for long; the device may go on, the user does."""
+    """Ctrl-C works while a long kernel runs; the device may go on, but the user can continue."""
     status, output, errors = child("""
         f = scaled(work=30_000_000)
         f(x, y)
@@ -390,7 +390,7 @@ def test_interrupted_while_waiting():
 
 
 def test_interrupted_while_launching():
-    """Ctrl-C is heard between thousands of launches, of one run or of many; then all works."""
+    """Ctrl-C works between thousands of launches, of one run or of many; later calls still work."""
     status, output, errors = child("""
         x, y = tvm.nd.array(np.ones((700_000, 1))), tvm.nd.empty((700_000, 1), "float64")
         a = te.placeholder(x.shape, "float64", name="A")

@@ -1,4 +1,4 @@
-"""Compiled functions in files: what comes back computes the same, the rest is refused."""
+"""Compiled functions in files: a loaded function computes the same, other files are refused."""
 
 import json
 import zipfile
@@ -13,7 +13,7 @@ VALUES = np.random.default_rng(20).standard_normal((6, 10, 4)).astype("float32")
 
 
 def doubled(binds=False):
-    """Y = 2 X through a texture: two kernels and a temporary, or a texture as argument."""
+    """Build Y = 2 X through a texture: two kernels and a temporary, or a texture as argument."""
     x = te.placeholder(VALUES.shape, name="X")
     y = te.compute(VALUES.shape, lambda *i: x[i] * 2, name="Y")
     s = te.create_schedule(y.op)
@@ -39,7 +39,7 @@ def test_function_of_a_file(dev, tmp_path):
 
 
 def test_arguments_keep_their_places(dev, tmp_path):
-    """A texture that begins anywhere, and a tensor that transform_layout reshapes."""
+    """A texture may begin anywhere, and transform_layout may reshape a tensor."""
     doubled(binds=True).export_library(tmp_path / "f")
     f = tvm.runtime.load_module(str(tmp_path / "f"))
     x = tvm.nd.empty(VALUES.shape, device=dev, mem_scope="texture", origin=(3, 2), image=(30, 20))
@@ -78,7 +78,7 @@ def test_save(tmp_path):
 
 
 def changed(tmp_path, member, change):
-    """A module file with one member changed, or left out where `change` returns None."""
+    """Write a module file with one member changed, or omitted if `change` returns None."""
     doubled().export_library(tmp_path / "f")
     with zipfile.ZipFile(tmp_path / "f") as archive:
         members = {name: archive.read(name).decode() for name in archive.namelist()}
@@ -134,7 +134,7 @@ def test_shapes_that_no_argument_has_are_refused(tmp_path, shape):
 
 
 def test_bytes_that_are_wrong_are_noticed(tmp_path):
-    """Cut off at any place, or one byte another: the archive has check sums."""
+    """The file is truncated, or one byte is changed: the archive has checksums."""
     doubled().export_library(tmp_path / "f")
     whole = (tmp_path / "f").read_bytes()
     middle = whole.index(b"program.tl") + 40

@@ -1,4 +1,4 @@
-"""The mutants must be changes of behaviour, and only of code."""
+"""Mutants must change behavior, and only code."""
 
 import random
 
@@ -16,7 +16,7 @@ def changes(text):
 
 
 def body(line):
-    """Return a function that holds one line."""
+    """Return a function that contains one line."""
     return f"int f(int a, int b) {{\n  {line}\n}}\n"
 
 
@@ -57,7 +57,7 @@ def test_operator_makes_the_change(line, operator, expected):
 )
 def test_text_and_checks_are_left_alone(line):
     found = changes(body(line))
-    found.pop("removed statement", None)  # of the call g(…)
+    found.pop("removed statement", None)  # the call g(…)
     assert found == {}
 
 

@@ -1,4 +1,4 @@
-"""Functions of OpenCL C by their names, which are expressions of others."""
+"""OpenCL C functions by name, which are expressions of others."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ FLOAT_REFERENCES = {
 
 
 def computed(dev, values, dtype, names):
-    """Each function of as many of the rows of values as it takes, all by one kernel."""
+    """Apply each function to as many rows of values as it has operands, all in one kernel."""
     rows, n = values.shape
     x = te.placeholder((rows, n), dtype, name="X")
 
@@ -60,7 +60,7 @@ def test_functions_of_floats(dev):
 
 
 def test_fma_rounds_once(dev):
-    """A product whose last bits are all that the sum leaves of it."""
+    """The sum leaves only the last bits of the product."""
     a, square = np.float32(1 + 2**-12), np.float32(1 + 2**-11)
     values = np.float32([[a, a, 3], [a, -a, 5], [-square, square, 7]])
     found = computed(dev, values, "float32", ["fma", "mad"])
@@ -69,7 +69,7 @@ def test_fma_rounds_once(dev):
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "uint32"])
 def test_functions_of_integers(dev, dtype):
-    """At the ends of the type and between them, against Python's own integers."""
+    """Values at the limits of the type and between them are compared with Python's integers."""
     info = np.iinfo(dtype)
     ends = [info.min, info.min + 1, info.max // 3, info.max - 1, info.max]
     values = np.random.default_rng(8).choice(ends, (3, 24)).astype(dtype)

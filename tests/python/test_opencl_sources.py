@@ -1,10 +1,10 @@
-"""Generated OpenCL C, as compilers other than the devices' see it."""
+"""Generated OpenCL C must satisfy compilers other than the devices' own."""
 
 import clang_opencl
 
 
 def test_kernels_compile_without_a_warning():
-    """Those of all operators and of random programs, as OpenCL C 1.2 and 3.0."""
+    """Kernels of all operators and of random programs compile as OpenCL C 1.2 and 3.0."""
     assert clang_opencl.diagnostics(list(clang_opencl.generated_sources(300, 0))) == ""
 
 

@@ -1,4 +1,4 @@
-"""Operators against SciPy: on real devices, in every storage."""
+"""Operators against SciPy, on real devices and in every storage."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import texloom
 from texloom import ops, te
 from texloom.ops.reference import conv2d_error_bound, conv2d_reference
 
-# N, I, H, W, O, kernel, stride, padding, tile: odd sizes, and channels that leave lanes empty.
+# N, I, H, W, O, kernel, stride, padding, tile: odd sizes, and channels that leave lanes unused.
 CASES = {
     "one pixel": (1, 1, 1, 1, 1, 3, 1, 1, None),
     "whole tiles": (1, 4, 8, 16, 4, 3, 1, 1, None),
@@ -39,7 +39,7 @@ def convolve(case, data, weight, storage, dev):
 @pytest.mark.parametrize("storage", ["texture", "buffer"])
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_conv2d_counts_every_product_once(case, storage, dev):
-    # Sums of products of small integers are exact, in any order: equality is the test.
+    # Sums of products of small integers are exact in any order, so results must be equal.
     rng = np.random.default_rng(1)
     data, weight = arrays(case, lambda s: rng.integers(-9, 10, s).astype(np.float32))
     expected = conv2d_reference(data, weight, stride=case[6], padding=case[7])
@@ -53,7 +53,7 @@ def test_conv2d_is_within_the_derived_bound_and_alike_in_both_storages(dev):
     textures, buffers = (convolve(case, data, weight, s, dev) for s in ("texture", "buffer"))
     error = np.abs(textures - conv2d_reference(data, weight))
     assert np.all(error <= conv2d_error_bound(data, weight))
-    assert 0 < error.max()  # the bound was put to the test
+    assert 0 < error.max()  # the bound is not trivial
     np.testing.assert_array_equal(textures, buffers)
 
 
@@ -66,7 +66,7 @@ def test_conv2d_of_float16_sums_in_float32(storage, dev):
     assert output.dtype == np.float16
     exact = conv2d_reference(data, weight)
     bound = conv2d_error_bound(data, weight)
-    rounding = 2.0**-11 * (np.abs(exact) + bound)  # of the float32 sum to float16
+    rounding = 2.0**-11 * (np.abs(exact) + bound)  # rounds the float32 sum to float16
     assert np.all(np.abs(output - exact) <= bound + rounding)
 
 
@@ -84,7 +84,7 @@ def test_texture_kernel_reads_each_texel_once():
     lines = kernel.source.splitlines()
     reads = [line[line.index("read_imagef") :] for line in lines if "read_imagef" in line]
     assert len(set(reads)) == len(reads)
-    # A row of 4 + 2 pixels, and for each of 4 channels 3 texels of weights.
+    # A row of 4 + 2 pixels, and 3 texels of weights for each of 4 channels.
     assert len(reads) == 6 + 12
     assert "/" not in kernel.source
     assert "%" not in kernel.source

@@ -1,4 +1,4 @@
-"""Names of TVM that Texloom leaves out: each says what there is instead."""
+"""TVM names that Texloom leaves out: each error names the replacement."""
 
 import importlib
 
@@ -10,7 +10,7 @@ from texloom.out_of_scope import OUT_OF_SCOPE
 
 @pytest.mark.parametrize("name", OUT_OF_SCOPE)
 def test_name_is_refused(name):
-    """As an attribute, as a module, and what it begins with; `hasattr` and `try` see it missing."""
+    """Attributes, modules and prefixes are refused; `hasattr` and `try` see them as missing."""
     home, _, last = f"texloom.{name}".rpartition(".")
     module = importlib.import_module(home)
     with pytest.raises(AttributeError, match="TL2042") as caught:

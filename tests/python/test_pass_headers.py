@@ -1,4 +1,4 @@
-"""The header of each pass says what it does, in one form (docs/pass_headers.py)."""
+"""Each pass header documents the pass in one form (docs/pass_headers.py)."""
 
 import importlib.util
 import sys
@@ -33,7 +33,7 @@ def test_each_row_has_a_header_of_five_parts(row):
         assert text.strip(), f"{name} says nothing"
         assert name == "Example" or text.rstrip().endswith("."), f"{name} ends in no full stop"
     assert parts["Requires"].startswith("stage ")
-    # What comes in, and what comes of it.
+    # The example shows the input and the output.
     assert "->" in parts["Example"]
     assert all(line.startswith("   ") for line in parts["Example"].splitlines() if line)
 

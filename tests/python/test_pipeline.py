@@ -1,4 +1,4 @@
-"""pipeline: the same values, whatever runs ahead, and no more barriers than that takes."""
+"""pipeline keeps the values, at any depth, and inserts no more barriers than needed."""
 
 import random
 
@@ -20,7 +20,7 @@ def thread():
 
 
 def scaled_sums(columns, steps, tile, *, unrolled=False):
-    """Y[j] = sum_k X[k, j] * W[k], with k in tiles and threads along j."""
+    """Return Y[j] = sum_k X[k, j] * W[k], with k in tiles and threads along j."""
     x = te.placeholder((steps, columns), name="X")
     w = te.placeholder((steps,), name="W")
     k = te.reduce_axis((0, steps), name="k")
@@ -39,7 +39,7 @@ def scaled_sums(columns, steps, tile, *, unrolled=False):
 
 
 def share(s, tensor, total, at):
-    """A tile of the tensor in shared memory, filled by all threads."""
+    """Cache a tile of the tensor in shared memory, filled by all threads."""
     cache = s.cache_read(tensor, "shared", [total])
     s[cache].compute_at(s[total], at)
     _, t = s[cache].split(s[cache].op.axis[-1], THREADS)
@@ -57,7 +57,7 @@ def check(run, s, tensors, columns, steps):
 @pytest.mark.parametrize("stages", [2, 3])
 @pytest.mark.parametrize("steps", [8, 12, 24, 31])
 def test_shared_tiles(run, stages, steps):
-    """Of one tile, two and more, and one that is cut off."""
+    """The reduction has one tile, two and more, and a partial one."""
     s, tensors, total, (ko, _) = scaled_sums(24, steps, 8)
     for tensor in tensors[:2]:
         s[share(s, tensor, total, ko)].pipeline(stages)
@@ -77,7 +77,7 @@ def test_fragments(run, stages, unrolled, steps):
 
 @pytest.mark.parametrize("tile", [2, 3, 4])
 def test_fragments_of_shared_tiles(run, tile):
-    """An even number of fragments runs across tiles, an odd one begins anew in each."""
+    """An even number of fragments continues across tiles; an odd one restarts in each."""
     s, tensors, total, (ko, ki) = scaled_sums(16, 3 * tile, tile, unrolled=True)
     tiles = share(s, tensors[0], total, ko)
     s[tiles].pipeline()
@@ -127,7 +127,7 @@ def test_textures_are_fetched_ahead(run):
 
 
 def test_a_layout_of_the_copies(run):
-    """The copies lie transposed."""
+    """The copies are stored transposed."""
     s, tensors, total, (ko, _) = scaled_sums(16, 16, 8)
     x = tensors[0]
     cache = s.cache_read(x, "shared", [total], layout="buffer[(k, j) -> cols=(j, k)]")

@@ -1,4 +1,4 @@
-"""What reads what and where it is computed, as ``te.schedule`` tells it."""
+"""Which stages read which, and where they are computed, as reported by ``te.schedule``."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from texloom.te import schedule
 
 
 def diamond():
-    """A, B and C of A, D of both."""
+    """Return A, B and C of A, and D of both."""
     a = te.placeholder((8, 4), name="A")
     b = te.compute((8, 4), lambda i, j: a[i, j] + 1, name="B")
     c = te.compute((8, 4), lambda i, j: a[i, j] * 2, name="C")
@@ -55,7 +55,7 @@ def test_body_of_a_scan():
 
 
 def test_loops_of_a_schedule():
-    """As `lower` has them after its first passes; of what is bound to no thread, too."""
+    """They match `lower` after its first passes, even if nothing is bound to threads."""
     a, _, _, d = diamond()
     s = te.create_schedule(d.op)
     s = s.normalize()

@@ -15,7 +15,7 @@ HIGHEST = np.maximum(VALUES.max(axis=1), STARTS)
 
 
 def capped(cap):
-    """Of values that are not negative it is associative."""
+    """Return a reducer that is associative for nonnegative values."""
     return te.comm_reducer(lambda a, b: te.min(a + b, cap), lambda t: te.const(0, t), name="capped")
 
 
@@ -24,7 +24,7 @@ def highest(start):
 
 
 def by_row():
-    """In the combination an axis of the tensor, and in the identity."""
+    """The reducers use an axis of the tensor in the combination and in the identity."""
     x, k = te.placeholder((ROWS, STEPS), "int32", name="X"), te.reduce_axis((0, STEPS), name="k")
     sums = te.compute((ROWS,), lambda i: capped(i * 7)(x[i, k], axis=k), name="sums")
     m = te.reduce_axis((0, STEPS), name="m")
@@ -37,7 +37,7 @@ def unscheduled(s, t):
 
 
 def reduction_outside(s, t):
-    """The loop over a split axis stands inside the reduction's."""
+    """The loop over the inner part of a split axis is inside the reduction's loop."""
     outer, inner = s[t].split(s[t].op.axis[0], factor=4)
     s[t].reorder(outer, s[t].op.reduce_axis[0], inner)
 
@@ -56,7 +56,7 @@ def cached(s, t):
 
 
 def cached_in_loops(s, t):
-    """The cache has an axis for each loop, which its reducer uses instead of the tensor's."""
+    """The cache has an axis for each loop; its reducer uses those instead of the tensor's axes."""
     s[t].split(s[t].op.axis[0], factor=4)
     s[s.cache_write(t, "local")].compute_at(s[t], s[t].leaf_iter_vars[0])
 
@@ -104,7 +104,7 @@ def test_threads_outside_the_tensor_start_from_nothing(run):
 
 
 def test_an_intrinsic_does_not_match():
-    """It computes with axes of its own."""
+    """Its reducer uses axes of its own compute."""
     x, k = te.placeholder((ROWS, STEPS), "int32", name="X"), te.reduce_axis((0, STEPS), name="k")
     y = te.compute((ROWS,), lambda i: capped(i)(x[i, k], axis=k), name="Y")
 
@@ -122,7 +122,7 @@ def test_an_intrinsic_does_not_match():
 
 
 def test_a_new_layout(run):
-    """The reducer has the tensor's new axes in an expression."""
+    """The reducer gets an expression of the tensor's new axes."""
     x, sums, tops, s = by_row()
     twice = te.compute((ROWS,), lambda i: sums[i] * 2, name="twice")
     s = te.create_schedule(twice.op)
@@ -135,7 +135,7 @@ def test_a_new_layout(run):
 
 
 def test_one_reducer_for_the_axes_of_two_stages():
-    """They differ in what their parameters stand for; the declaration is the same."""
+    """Only the values of their parameters differ; the declaration is the same."""
     x, k = te.placeholder((ROWS, STEPS), "int32", name="X"), te.reduce_axis((0, STEPS), name="k")
     m = te.reduce_axis((0, STEPS), name="m")
     y = te.compute((ROWS,), lambda i: capped(i)(x[i, k], axis=k), name="Y")
@@ -162,7 +162,7 @@ def test_a_symbol(dev):
 
 
 def test_several_values(run):
-    """The place of the value that is nearest to the row's number."""
+    """Find the position of the value nearest to the row's number."""
     x, k = te.placeholder((ROWS, STEPS), "int32", name="X"), te.reduce_axis((0, STEPS), name="k")
 
     def element(i):

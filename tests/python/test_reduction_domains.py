@@ -1,4 +1,4 @@
-"""Reduction axes whose domain depends on the element that is computed."""
+"""Reduction axes whose domain depends on the computed element."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ TAGS = ("blockIdx.x", "threadIdx.x")
 
 
 def triangle(domain=lambda i: (0, i + 1), n=16):
-    """The sum of the part of each row that `domain` says."""
+    """Sum the part of each row that `domain` gives."""
     x = te.placeholder((n, n), name="X")
 
     def element(i):
@@ -62,7 +62,7 @@ def split_axis(s, y):
 
 
 def outside(s, y):
-    """Then the loop over k runs as far as the longest row; each step is a launch."""
+    """The loop over k runs to the end of the longest row; each step is a launch."""
     s[y].reorder(s[y].op.reduce_axis[0], s[y].op.axis[0])
     s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
 
@@ -88,7 +88,7 @@ def factored(s, y):
 
 
 def through_shared_memory(s, y):
-    """All threads fill the memory, whether their own row is that long or not."""
+    """All threads fill the memory, even if their own row is shorter."""
     (x,) = y.op.input_tensors
     cache = s.cache_read(x, "shared", [y])
     s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
@@ -108,7 +108,7 @@ def test_schedules(run, directives):
 
 
 def test_axis_of_another(run):
-    """The second axis runs as far as the first one is."""
+    """The second axis runs up to the first one."""
     x = te.placeholder((8, 8, 8), name="X")
 
     def element(i):
@@ -140,7 +140,7 @@ def test_symbolic_rows(dev):
 
 
 def test_no_loop_ends_early_around_threads_that_reduce_together(run):
-    """Threads of different ends would not meet at the barriers of the reduction inside."""
+    """Threads with different ends would not meet at the barriers of the inner reduction."""
     x = te.placeholder((8, 8, 4), name="X")
     r, k = te.reduce_axis((0, 4), name="r"), te.reduce_axis((0, 8), name="k")
     z = te.compute((8, 8), lambda i, k: te.sum(x[i, k, r], axis=r), name="Z")
@@ -179,7 +179,7 @@ def test_how_far_an_axis_runs_has_to_be_known():
 
 @pytest.mark.parametrize("seed", range(10))
 def test_random_domains(run, seed):
-    """Any domain under any order of the loops."""
+    """Random domains are computed under random loop orders."""
     rng = np.random.default_rng(seed)
     a, b, c, d = (int(n) for n in rng.integers(-2, 4, 4))
     x = te.placeholder((9, 40), name="X")

@@ -26,7 +26,7 @@ def test_over_two_axes(run, how):
 
 
 def test_range_of_the_axis(run):
-    """From begin to end - 1."""
+    """The axis runs from begin to end - 1."""
     x = te.placeholder((6, 7), name="X")
     k = te.reduce_axis((2, 5), name="k")
     y = te.compute((6,), lambda i: te.sum(x[i, k] * k, axis=k), name="Y")
@@ -38,7 +38,7 @@ def test_range_of_the_axis(run):
 
 @pytest.mark.parametrize("how", HOW)
 def test_where_guards_the_update(run, how):
-    """Points that do not count leave the identity; the lowest finite value for `max`."""
+    """Excluded points leave the identity; for `max`, the lowest finite value."""
     over, reference = HOW[how]
     x = te.placeholder((6, 7), name="X")
     k = te.reduce_axis((0, 7), name="k")
@@ -54,7 +54,7 @@ def test_where_guards_the_update(run, how):
 @pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "float16"])
 @pytest.mark.parametrize("how", HOW)
 def test_dtypes(run, how, dtype):
-    """The result has the dtype of the expression: a sum of int8 wraps as NumPy's does."""
+    """The result has the dtype of the expression: a sum of int8 wraps as in NumPy."""
     over, reference = HOW[how]
     rng = np.random.default_rng(2)
     if dtype == "float16":
@@ -73,7 +73,7 @@ def test_dtypes(run, how, dtype):
 
 
 def scheduled_product(schedule):
-    """C = A @ B of 6 x 5 x 7, under a schedule that gets the stage's axes."""
+    """Return C = A @ B of 6 x 5 x 7, under a schedule that gets the stage's axes."""
     a, b = te.placeholder((6, 5), name="A"), te.placeholder((5, 7), name="B")
     k = te.reduce_axis((0, 5), name="k")
     c = te.compute((6, 7), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
@@ -83,7 +83,7 @@ def scheduled_product(schedule):
 
 
 def outside(s, c, i, j, k):
-    """The reduction outside a data loop: the initialisation is a loop of its own."""
+    """The reduction is outside a data loop, so the initialization is a separate loop."""
     s[c].bind(i, block())
     s[c].reorder(k, j)
 
@@ -96,7 +96,7 @@ def between_threads(s, c, i, j, k):
 
 
 def split_unevenly(s, c, i, j, k):
-    """Guards of the reduction leave the initialisation alone."""
+    """Guards of the reduction do not apply to the initialization."""
     s[c].bind(i, block())
     ko, ki = s[c].split(k, factor=2)
     jo, ji = s[c].split(j, factor=3)
@@ -105,7 +105,7 @@ def split_unevenly(s, c, i, j, k):
 
 
 def vectorized(s, c, i, j, k):
-    """Vectors across the data axis inside the reduction."""
+    """Vectorize the data axis inside the reduction."""
     s[c].bind(j, block())
     _, ii = s[c].split(i, factor=2)
     s[c].reorder(k, ii)
@@ -113,7 +113,7 @@ def vectorized(s, c, i, j, k):
 
 
 def in_registers(s, c, i, j, k):
-    """cache_write to local, the reduction split; the user's k belongs to the cache now."""
+    """Cache in local memory and split the reduction; the user's k belongs to the cache now."""
     cache = s.cache_write(c, "local")
     s[c].bind(s[c].fuse(i, j), block())
     s[cache].compute_at(s[c], s[c].leaf_iter_vars[0])
@@ -130,7 +130,7 @@ def test_schedules(run, schedule):
 
 
 def test_after_cache_write_the_reduction_belongs_to_the_cache():
-    """The old stage keeps its data axes and has no reduction any more."""
+    """The old stage keeps its data axes and no longer has a reduction."""
     s, (_, _, c) = scheduled_product(lambda s, c, i, j, k: None)
     cache = s.cache_write(c, "local")
     assert len(s[c].op.reduce_axis) == 0
@@ -139,7 +139,7 @@ def test_after_cache_write_the_reduction_belongs_to_the_cache():
 
 
 def test_max_of_an_axis_or_of_values():
-    """te.max has both forms; an axis alone in second place is an axis."""
+    """te.max has both forms; a single axis as the second argument is a reduction axis."""
     x = te.placeholder((4,), name="X")
     k = te.reduce_axis((0, 4), name="k")
     forms = [
@@ -156,7 +156,7 @@ def test_max_of_an_axis_or_of_values():
 
 
 def test_one_reduction_axis_in_two_computes(run):
-    """An axis object may be used again: each stage has loops of its own."""
+    """An axis object may be reused: each stage has its own loops."""
     x = te.placeholder((4, 6), name="X")
     k = te.reduce_axis((0, 6), name="k")
     total = te.compute((4,), lambda i: te.sum(x[i, k], axis=k), name="total")

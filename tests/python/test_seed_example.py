@@ -1,4 +1,4 @@
-"""The example the project is judged by: its schedule unchanged, its text, kernels and result."""
+"""The project's main example: its unchanged schedule, its text, kernels and result."""
 
 # ruff: noqa: N806  the names of the example
 
@@ -30,7 +30,7 @@ def example():
 
 
 def test_program_text(example):
-    """Printed, the program shows two kernels, the texture's life and the launch plan."""
+    """The printed program shows two kernels, the texture's lifetime and the launch plan."""
     s, X, Y = example
     text = str(tvm.lower(s, [X, Y]))
     assert re.findall(r"^kernel (\S+) grid=(\(.*?\)) block=(\(.*?\))", text, re.M) == [
@@ -74,7 +74,7 @@ def test_kernels(example):
 
 
 def test_contraction_by_the_device_compiler_is_forbidden(example):
-    """`fma` is placed by the compiler alone."""
+    """Only the compiler places `fma`."""
     s, X, Y = example
     for kernel in tvm.build(s, [X, Y], target="opencl").kernels:
         assert kernel.source.startswith("#pragma OPENCL FP_CONTRACT OFF")
@@ -91,7 +91,7 @@ def test_runs(example, dev):
 
 
 def test_lowering_leaves_the_schedule_alone(example):
-    """One schedule can be lowered and built any number of times, always to the same text."""
+    """A schedule can be lowered and built repeatedly, always to the same text."""
     s, X, Y = example
     before = str(s)
     texts = {str(tvm.lower(s, [X, Y])) for _ in range(3)}
@@ -101,7 +101,7 @@ def test_lowering_leaves_the_schedule_alone(example):
 
 
 def test_printed_schedule(example):
-    """The printed schedule shows each stage's computation and what directives made of it."""
+    """The printed schedule shows each stage's computation and the effect of directives."""
     s, _, _ = example
     assert str(s).splitlines() == [
         "placeholder X: float32[32, 32, 4]",

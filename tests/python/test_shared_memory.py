@@ -1,4 +1,4 @@
-"""Shared memory: who fills it, and barriers where threads meet, nowhere else."""
+"""Shared memory: which threads fill it, and barriers only where threads exchange data."""
 
 import re
 
@@ -19,7 +19,7 @@ def thread(which="x"):
 
 
 def reversed_rows(cooperate):
-    """Y[i, j] = X[i, 15 - j] through a shared row, which all 16 threads or one of them fill."""
+    """Return Y[i, j] = X[i, 15 - j] through a shared row, filled by all 16 threads or by one."""
     x = te.placeholder((6, 16), name="X")
     y = te.compute((6, 16), lambda i, j: x[i, 15 - j], name="Y")
     s = te.create_schedule(y.op)
@@ -43,7 +43,7 @@ def test_threads_fill_it_together(run):
 
 
 def test_one_thread_fills_it_when_nothing_is_said(run):
-    """A stage that is not divided among threads must not be done by all of them at once."""
+    """If a stage is not divided among threads, only one of them may compute it."""
     x, y, s = reversed_rows(cooperate=False)
     (kernel,) = tvm.build(s, [x, y]).kernels
     assert re.search(r"threadIdx_x == 0", kernel.source)
@@ -81,7 +81,7 @@ def test_refilled_in_a_loop(run):
 
 
 def test_two_stages_of_shared_memory(run):
-    """A stage in shared memory that reads another one, each divided in its own way."""
+    """A stage in shared memory reads another one; each is divided differently."""
     x = te.placeholder((6, 16), name="X")
     p = te.compute((6, 16), lambda i, j: x[i, j] + x[i, 15 - j], name="P")
     y = te.compute((6, 8), lambda i, j: p[i, j * 2] - p[i, 7 - j], name="Y")
@@ -117,7 +117,7 @@ def test_sum_in_shared_memory(run):
 
 
 def test_more_threads_than_the_output_has(run):
-    """The shared stage wants 16 threads, the output 5: the other 11 must not store."""
+    """The shared stage has 16 threads, the output 5: the other 11 must not store."""
     x = te.placeholder((6, 16), name="X")
     y = te.compute((6, 5), lambda i, j: x[i, j * 3] + x[i, 15 - j], name="Y")
     s = te.create_schedule(y.op)
@@ -135,7 +135,7 @@ def test_more_threads_than_the_output_has(run):
 
 
 def test_threads_that_only_the_shared_stage_has(run):
-    """Threads along y help to fill; the output has none, so one of them stores."""
+    """Threads along y help to fill; the output has no such axis, so one of them stores."""
     x = te.placeholder((6, 16), name="X")
     y = te.compute((6, 16), lambda i, j: x[5 - i, 15 - j], name="Y")
     s = te.create_schedule(y.op)
@@ -151,7 +151,7 @@ def test_threads_that_only_the_shared_stage_has(run):
 
 
 def test_threads_meet_in_a_loop_that_each_counts_for_itself(run):
-    """All of them count to the same number: nobody is waited for in vain."""
+    """All threads run the same number of iterations, so barriers inside are allowed."""
 
     def rotate(ins, outs):
         ib = tvm.tir.ir_builder.create()

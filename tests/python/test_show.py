@@ -1,4 +1,4 @@
-"""Pictures of schedules: the right element in the right texel, the traffic counted by hand."""
+"""Pictures of schedules: the right element in each texel, and traffic as counted by hand."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(picture, attribute):
-    """The words of the texts that carry the attribute, by its value."""
+    """Return the words of the texts that have the attribute, by its value."""
     root = ElementTree.fromstring(picture.svg)
     found = {}
     for element in root.iter(f"{SVG}text"):
@@ -28,7 +28,7 @@ def drawn(picture, attribute):
 
 
 def copied_into(scope, shape, **options):
-    """A schedule that copies P into a texture and adds one, and its arguments."""
+    """Return a schedule that copies P into a texture and adds one, and its arguments."""
     p = te.placeholder(shape, name="P")
     q = te.compute(shape, lambda *index: p(*index) + 1, name="Q")
     s = te.create_schedule(q.op)
@@ -38,7 +38,7 @@ def copied_into(scope, shape, **options):
 
 
 def matmul(shared):
-    """A product of 8 x 16 x 32 in blocks of 4 x 8, an element a thread."""
+    """Return a product of 8 x 16 x 32 in blocks of 4 x 8, with one element per thread."""
     a, b = te.placeholder((8, 32), name="A"), te.placeholder((32, 16), name="B")
     k = te.reduce_axis((0, 32), name="k")
     c = te.compute((8, 16), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
@@ -98,7 +98,7 @@ def test_fold_is_shown_where_it_happens():
 
 
 def traffic(picture):
-    """(verb, buffer): accesses and bytes."""
+    """Return (accesses, bytes) by (verb, buffer)."""
     rows = (key.split() for key in drawn(picture, "traffic"))
     return {(verb, name): (int(n), int(size)) for verb, name, n, size in rows}
 
@@ -113,7 +113,7 @@ def test_traffic_of_a_product():
 
 
 def test_traffic_of_a_product_in_tiles():
-    """Four blocks read four rows of A and eight columns of B each; from shared as before."""
+    """Four blocks each read four rows of A and eight columns of B; shared reads are the same."""
     tiles = traffic(texloom.show(*matmul(shared=True)))
     assert tiles[("reads", "A")] == tiles[("writes", "A.shared")] == (4 * 4 * 32, 4 * 4 * 32 * 4)
     assert tiles[("reads", "B")] == tiles[("writes", "B.shared")] == (4 * 8 * 32, 4 * 8 * 32 * 4)
@@ -123,7 +123,7 @@ def test_traffic_of_a_product_in_tiles():
 def test_traffic_of_texels_is_that_of_whole_texels():
     found = traffic(texloom.show(*copied_into("texture", (2, 3, 4))))
     assert found[("writes", "P.texture")] == (6, 6 * 16)
-    assert found[("reads", "P.texture")] == (6, 6 * 16)  # once for its four lanes
+    assert found[("reads", "P.texture")] == (6, 6 * 16)  # once for all four lanes
     assert found[("writes", "Q")] == (24, 24 * 4)
 
 
@@ -148,7 +148,7 @@ def test_loops_scopes_and_sizes():
 
 
 def test_nothing_is_cut_off_or_overlaps():
-    """Every word lies in the picture, and no two on one line meet."""
+    """Every word is inside the picture, and no two words on a line overlap."""
     s, args = copied_into("texture:nhwc", (1, 20, 30, 64))
     root = ElementTree.fromstring(texloom.show(s, args).svg)
     left, top, width, height = map(float, root.get("viewBox").split())
@@ -171,7 +171,7 @@ def test_nothing_is_cut_off_or_overlaps():
 
 
 def test_of_a_lowered_program():
-    """Without its schedule, by the kernels' own loops; the same traffic."""
+    """Without its schedule, the kernels' loops give the same traffic."""
     s, args = matmul(shared=False)
     lowered = texloom.parse(str(texloom.lower(s, args)))
     assert traffic(texloom.show(lowered)) == traffic(texloom.show(s, args))
@@ -181,7 +181,7 @@ def test_of_a_lowered_program():
 
 
 def test_most_where_lanes_are_chosen():
-    """The lanes past the end of P are not read, which is not counted: at most so many."""
+    """Lanes past the end of P are not read, which the count ignores: it is an upper bound."""
     assert "≤ 12 × 16 B" in words(texloom.show(*copied_into("texture", (2, 3, 7)), what="loops"))
 
 
@@ -286,7 +286,7 @@ def test_command_says_what_is_wrong_with_a_file(tmp_path, capsys):
 
 
 def test_long_statements_name_what_they_read():
-    """The whole of it shows under the mouse."""
+    """The tooltip shows the whole statement."""
     a = te.placeholder((8, 8), name="A")
     total = a[0, 0]
     b = te.compute((4,), lambda i: sum((a[i, n % 8] for n in range(24)), total) + 0.125, name="B")
@@ -298,7 +298,7 @@ def test_long_statements_name_what_they_read():
 
 
 def test_of_loops_whose_extent_is_in_memory():
-    """A byte is at most 255; of an int32 nothing is known."""
+    """A byte is at most 255; an int32 has no known bound."""
     text = """
 program main stage=kernels
   param N: global {dtype}[1]

@@ -1,4 +1,4 @@
-"""Externs of extents that only the call tells, scalars in their statements, declared buffers."""
+"""Externs whose extents only the call gives, scalars in their statements, and declared buffers."""
 
 import random
 
@@ -20,7 +20,7 @@ def numbers(*shape):
 
 
 def threads_over(ib, n, factor=64):
-    """An index below blocks times `factor`, of which those from n on have to be left out."""
+    """Return an index below blocks times `factor`; indices from n on must be skipped."""
     bx, tx = axis("blockIdx.x"), axis("threadIdx.x")
     ib.scope_attr(bx, "thread_extent", (n + (factor - 1)) // factor)
     ib.scope_attr(tx, "thread_extent", factor)
@@ -28,14 +28,14 @@ def threads_over(ib, n, factor=64):
 
 
 def call(f, dev, shape, *values):
-    """What the function writes to its last argument, of this shape."""
+    """Return what the function writes to its last argument, of this shape."""
     out = tvm.nd.empty(shape, "float32", dev)
     f(*(tvm.nd.array(v, dev) if isinstance(v, np.ndarray) else v for v in values), out)
     return out.numpy()
 
 
 def interpreted(program, symbols, inputs, outputs=1):
-    """The last array after each pass, as the interpreter computes it."""
+    """Return the last array after each pass, computed by the interpreter."""
     seen = []
     given = [v.tobytes() for v in inputs] + [None] * outputs
     tvm._core.run_versions(program, symbols, given, 1 << 22, lambda *version: seen.append(version))
@@ -45,7 +45,7 @@ def interpreted(program, symbols, inputs, outputs=1):
 
 
 def built_and_read_back(s, args):
-    """Built from the text of the schedule, which is the same when it is read back."""
+    """Build from the text of the schedule, and check that the text parses back unchanged."""
     program = tvm.program(s, args)
     again = tvm.parse(str(program))
     assert str(again) == str(program)
@@ -66,7 +66,7 @@ def doubled(x, n, **buffers):
     return te.extern((n,), [x], body, name="Y", **buffers)
 
 
-# -- What is computed.
+# -- Values.
 
 
 def test_one_module_for_all_sizes(dev):
@@ -85,7 +85,7 @@ def test_one_module_for_all_sizes(dev):
 
 
 def test_between_computes(dev):
-    """The stages around are scheduled as ever; what lies between is as long as the call says."""
+    """Stages around it are scheduled as usual; the call gives the extents of temporaries."""
     n = te.var("n")
     x = te.placeholder((n,), name="X")
     p = te.compute((n,), lambda i: x[i] + 1, name="P")
@@ -102,7 +102,7 @@ def test_between_computes(dev):
 
 
 def test_scalars_in_the_statement(dev):
-    """One that no extent depends on, one that loops run to, and one of a narrow type."""
+    """One scalar is in no extent, one is a loop bound, and one has a narrow type."""
     n, k = te.var("n"), te.var("k")
     factor, offset = te.var("factor", "float32"), te.var("offset", "int8")
     x = te.placeholder((n,), name="X")
@@ -129,7 +129,7 @@ def test_scalars_in_the_statement(dev):
 
 
 def test_expressions_of_symbols_and_several_outputs(dev):
-    """Rows of a matrix, two at a time, and their sums; a flat index counts by the extents."""
+    """Two rows of a matrix at a time, and their sums; a flat index counts by the extents."""
     n, m = te.var("n"), te.var("m")
     x = te.placeholder((2 * n, m), name="X")
 
@@ -156,7 +156,7 @@ def test_expressions_of_symbols_and_several_outputs(dev):
 
 
 def test_memory_between_kernels_and_loops_of_launches(dev):
-    """Global memory of a symbolic size, and a loop of the host over launches."""
+    """The extern has global memory of a symbolic size, and a host loop over launches."""
     n, steps = te.var("n"), te.var("steps")
     x = te.placeholder((n,), name="X")
 
@@ -216,7 +216,7 @@ def test_barriers_between_threads_of_symbolic_rows(dev):
 
 
 def test_declared_buffers_of_symbolic_shapes(dev):
-    """Of an extern and of arguments; variables of strides and offsets have compact values."""
+    """An extern and arguments use them; variables of strides and offsets get compact values."""
     n, m = te.var("n"), te.var("m")
     x = te.placeholder((n, m), name="X")
 
@@ -288,7 +288,7 @@ def test_broadcast_buffers():
 
 
 def statement(make):
-    """An extern of [n] by what `make` says of the builder, n and the output."""
+    """Return an extern of [n]; `make` gets the builder, n and the output."""
     n = te.var("n")
     x = te.placeholder((n,), name="X")
 
@@ -314,7 +314,7 @@ def test_threads_whose_number_the_call_tells():
 
 
 def test_vectors_whose_length_the_call_tells(dev):
-    """The loop stays what it is."""
+    """The loop stays serial."""
 
     def spread(ib, n, out):
         ib.scope_attr(axis("blockIdx.x"), "thread_extent", 1)
@@ -357,7 +357,7 @@ def test_a_variable_outside_of_its_loop():
 
 
 def random_extern(rng):
-    """Y is computed of X, [n, m] both: shifted, scaled rows; threads over either axis or both."""
+    """Return Y of X, both [n, m]: shifted, scaled rows, with threads over either axis or both."""
     n, m, shift = te.var("n"), te.var("m"), te.var("shift")
     x = te.placeholder((n, m), name="X")
     factor = rng.choice([1, 3, 8])

@@ -8,7 +8,7 @@ from texloom.target import Target
 
 
 def program_limit(target=None):
-    """The limit that a block of 512 threads is held against; None when it is within."""
+    """Build a block of 512 threads; return the program's target, or None if it is too large."""
     x = te.placeholder((512,), name="X")
     y = te.compute((512,), lambda i: x[i], name="Y")
     s = te.create_schedule(y.op)
@@ -39,7 +39,7 @@ def test_attributes():
     ],
 )
 def test_text_is_canonical(text):
-    """What a target prints parses back to it; the order of attributes does not matter."""
+    """A printed target parses back to itself; the order of attributes does not matter."""
     target = Target(text)
     assert Target(str(target)) == target
     assert hash(Target(str(target))) == hash(target)
@@ -51,7 +51,7 @@ def test_attributes_override_the_preset_wherever_they_stand():
 
 
 def test_with_a_target():
-    """The innermost holds, and only inside; an argument is stronger."""
+    """The innermost target applies, and only inside; an argument takes precedence."""
     small, large = Target("opencl -max_num_threads=64"), Target("opencl -max_num_threads=512")
     assert Target.current() is None
     with small:
@@ -85,7 +85,7 @@ def test_no_current_target():
 
 
 def test_target_of_a_build_positional_and_by_name():
-    """Both spellings, and a host that is accepted for the sake of existing scripts."""
+    """Both spellings work, and a host target is accepted for existing scripts."""
     x = te.placeholder((4,), name="X")
     y = te.compute((4,), lambda i: x[i], name="Y")
     s = te.create_schedule(y.op)
@@ -100,7 +100,7 @@ def test_target_of_a_build_positional_and_by_name():
 
 
 def test_target_of_a_device(dev):
-    """Its own limits, in a text that parses; what it is built for runs there."""
+    """It has the device's limits, its text parses, and programs built for it run there."""
     target = Target.from_device(dev)
     assert Target(str(target)) == target
     assert target.attrs["texture_spatial_limit"] == min(

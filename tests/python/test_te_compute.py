@@ -1,4 +1,4 @@
-"""What scripts rely on of computes and reductions, line by line."""
+"""Behavior of computes and reductions that scripts rely on, line by line."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def names(axes):
 
 
 def test_axis_names():
-    """The lambda's parameters; `*i` gives i0, i1, ..."""
+    """They are the lambda's parameters; `*i` gives i0, i1, ..."""
     assert names(te.compute((2, 3), lambda row, col: row, name="Y").op.axis) == ["row", "col"]
     assert names(te.compute((2, 3), lambda *i: i[0], name="Y").op.axis) == ["i0", "i1"]
     assert names(te.compute((2, 3, 4), lambda n, *i: n, name="Y").op.axis) == ["n", "i0", "i1"]
@@ -38,7 +38,7 @@ def test_axis_names():
     ],
 )
 def test_parameters_that_are_refused(function, problem):
-    """They are assertion errors, as in TVM, with the diagnostic of every error here."""
+    """They are assertion errors, as in TVM, and carry a diagnostic like every error."""
     with pytest.raises(AssertionError, match=f"TL1007.*{problem}"):
         te.compute((2, 3), function)
     with pytest.raises(tvm.TVMError):
@@ -56,7 +56,7 @@ def test_name_may_be_the_third_argument():
 
 
 def test_bodies(run):
-    """A Python number, a bool expression, an index."""
+    """A body may be a Python number, a bool expression or an index."""
     number = te.compute((4,), lambda i: 3, name="number")
     real = te.compute((4,), lambda i: 0.5, name="real")
     truth = te.compute((4,), lambda i: te.all(i > 0, i < 3), name="truth")
@@ -79,7 +79,7 @@ def test_indices_are_variables():
 
 
 def test_tag_scope():
-    """As `with` and as a decorator; nesting is refused."""
+    """It works in `with` and as a decorator; nesting is refused."""
     with te.tag_scope("conv"):
         y = te.compute((4,), lambda i: i, name="Y")
         with pytest.raises(ValueError, match="inside another"), te.tag_scope("other"):
@@ -96,7 +96,7 @@ def test_tag_scope():
 
 
 def test_equal_names(run):
-    """Tensors and axes of one name are legal everywhere."""
+    """Tensors and axes with equal names are legal everywhere."""
     x = te.placeholder((4,), name="X")
     y = te.compute((4,), lambda i: x[i] + 1, name="X")
     k = te.reduce_axis((0, 4), name="i")
@@ -130,7 +130,7 @@ def test_product(run):
 
 
 def test_several_outputs(run):
-    """A list or tuple: one operation, outputs T.v0, T.v1, ..."""
+    """A list or tuple makes one operation with outputs T.v0, T.v1, ..."""
     x = te.placeholder((4, 8), name="X")
     total, product = te.compute(
         (4, 8), lambda i, j: [x[i, j] + i, (x[i, j] * 2).astype("int32")], name="T"
@@ -150,7 +150,7 @@ def test_several_outputs(run):
 
 
 def test_reader_of_several_outputs(run):
-    """Readers name the output that they read; what nobody is given is a temporary."""
+    """Readers name the output that they read; outputs that are no arguments become temporaries."""
     x = te.placeholder((4,), name="X")
     double, square = te.compute((4,), lambda i: (x[i] * 2, x[i] * x[i]), name="T")
     y = te.compute((4,), lambda i: square[i] - double[3 - i], name="Y")
@@ -198,7 +198,7 @@ def test_several_outputs_are_not_inlined():
 
 
 def test_values_of_different_reductions_are_refused():
-    """When the compute is written."""
+    """The error comes when the compute is written."""
     x, k = te.placeholder((4, 6), name="X"), te.reduce_axis((0, 6), name="k")
     for function in (
         lambda i: (te.sum(x[i, k], axis=k), te.max(x[i, k], axis=k)),
@@ -214,7 +214,7 @@ def test_values_of_different_reductions_are_refused():
 
 
 def argmax():
-    """The first place of the greatest value."""
+    """Return a reducer for the first position of the largest value."""
 
     def combine(lhs, rhs):
         earlier = te.any(lhs[1] > rhs[1], te.all(lhs[1] == rhs[1], lhs[0] < rhs[0]))
@@ -237,7 +237,7 @@ VALUES = np.random.default_rng(4).integers(-5, 5, size=(5, 9)).astype("float32")
 
 @pytest.mark.parametrize("how", ["plain", "split", "unroll", "local", "reorder"])
 def test_argmax(run, how):
-    """A tuple reducer: a tuple of tensors, combined together."""
+    """A tuple reducer combines a tuple of tensors together."""
     x, (where, value) = argmax_of()
     assert (where.dtype, value.dtype) == ("int32", "float32")
     reduction = where.op.body[1]
@@ -279,7 +279,7 @@ def test_argmax_in_the_text_form():
 
 
 def test_values_of_one_step_are_combined_together(run):
-    """The second result uses the first partial result of before the step, not of after it."""
+    """The second result uses the first partial result from before the step."""
     swap = te.comm_reducer(
         lambda a, b: (a[1] + b[0], a[0] + b[1]), lambda t0, t1: (tir.const(0, t0), tir.const(0, t1))
     )
@@ -296,7 +296,7 @@ def test_values_of_one_step_are_combined_together(run):
 
 
 def test_own_reducer(run):
-    """One value; the same function combines values."""
+    """For one value, the function also combines plain values."""
     product = te.comm_reducer(lambda x, y: x * y, lambda t: tir.const(1, t), name="product")
     x, k = te.placeholder((5, 9), name="X"), te.reduce_axis((0, 9), name="k")
     y = te.compute((5,), lambda i: product(x[i, k], axis=k), name="Y")
@@ -344,7 +344,7 @@ def test_range_of_a_reduce_axis():
 
 
 def test_where_guards_the_update(run):
-    """Of a tuple reducer, too: not the initialisation."""
+    """For a tuple reducer, too, the initialization is not guarded."""
     x, k = te.placeholder((5, 9), name="X"), te.reduce_axis((0, 9), name="k")
     where, value = te.compute(
         (5,), lambda i: argmax()((k.var, x[i, k]), axis=k, where=k < i * 2), name="T"
@@ -368,7 +368,7 @@ def test_init_of_a_number(run):
 
 @pytest.mark.parametrize("attached", [False, True])
 def test_init_of_an_element(run, attached):
-    """Applied once, at the start, whatever the order of the loops."""
+    """It is applied once, at the start, in any order of the loops."""
     x, k = te.placeholder((5, 9), name="X"), te.reduce_axis((0, 9), name="k")
     b = te.placeholder((5,), name="B")
     twice = te.compute((5,), lambda i: b[i] * 2, name="twice")
@@ -419,7 +419,7 @@ def test_reductions_stand_at_the_top():
 
 
 def test_identities_and_dtypes():
-    """Of max the lowest finite value; sums keep the dtype of the expression."""
+    """The identity of max is the lowest finite value; sums keep the dtype of the expression."""
     x, k = te.placeholder((5, 9), "int8", name="X"), te.reduce_axis((0, 9), name="k")
     y = te.compute((5,), lambda i: te.max(x[i, k], axis=k), name="Y")
     assert y.dtype == "int8" and y.op.body[0].combiner.identity_element[0].value == -128

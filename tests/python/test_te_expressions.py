@@ -1,4 +1,4 @@
-"""What scripts rely on of expressions, shapes and comparisons, line by line."""
+"""Behavior of expressions, shapes and comparisons that scripts rely on, line by line."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ def block(s, t):
 
 
 def elementwise(run, function, *values):
-    """The values of an element function of vectors, on the device."""
+    """Return the values of an elementwise function of vectors, computed on the device."""
     inputs = [te.placeholder(v.shape, str(v.dtype), name=f"X{i}") for i, v in enumerate(values)]
     y = te.compute(values[0].shape, lambda i: function(*(x[i] for x in inputs)), name="Y")
     s = te.create_schedule(y.op)
@@ -39,7 +39,7 @@ def test_shape_of_a_numpy_scalar():
 
 
 def test_shape_forms():
-    """A tuple, a list, one number or one expression."""
+    """A shape may be a tuple, a list, one number or one expression."""
     n = te.placeholder((4,), name="X").shape[0]
     for shape in ((4,), [4], 4, n, [n], np.int64(4), te.const(4)):
         assert te.placeholder(shape, name="A").shape[0].value == 4
@@ -55,7 +55,7 @@ def test_float_extents_of_a_compute_are_cut():
 
 
 def test_equality_is_lazy():
-    """As a bool `==` is the identity of two objects, as a value a comparison."""
+    """As a bool, `==` is the identity of two objects; as a value, a comparison."""
     n, m = te.var("n"), te.var("m")
     assert n == n and not (n == m) and n != m and not (n != n)
     assert isinstance(n == m, tir.EQ) and isinstance(n != m, tir.NE)
@@ -122,7 +122,7 @@ def test_operators_on_bits():
 
 
 def test_types_of_literals():
-    """Python literals are int32 and float32; the wider side wins."""
+    """Python literals are int32 and float32; the wider type is used."""
     assert (te.var("a", "int8") + 1).dtype == "int32"
     assert (te.var("a", "float16") * 2.0).dtype == "float32"
     assert (te.var("a", "float16") * tir.const(2, "float16")).dtype == "float16"
@@ -141,7 +141,7 @@ def test_const_infers_its_type():
 
 
 def test_functions_of_integers():
-    """Rounding returns the operand, isnan is false, abs of an unsigned integer the operand."""
+    """Rounding and abs of unsigned integers return the operand; isnan is false."""
     n, u = te.var("n"), te.var("u", "uint32")
     assert all(f(n).same_as(n) for f in (te.floor, te.ceil, te.round, te.trunc, te.nearbyint))
     assert te.isnan(n).value == 0 and te.isinf(n).value == 0 and te.isfinite(n).value == 1
@@ -222,7 +222,7 @@ def test_bits_of_a_float():
     ],
 )
 def test_call_pure_extern(run, name, reference):
-    """Functions of OpenCL C by their names; native ones are as precise as the device likes."""
+    """OpenCL C functions are called by name; the device determines the precision of native ones."""
     result = elementwise(run, lambda x: tir.call_pure_extern("float32", name, x), VALUES)
     np.testing.assert_allclose(result, reference(VALUES), rtol=1e-3)
     x = te.placeholder((4,), name="X")
@@ -319,7 +319,7 @@ def test_equality_of_tensors_without_axes():
 
 
 def test_tensor_without_axes_is_an_expression(run):
-    """It is read by itself where an expression is wanted; `A()` reads it."""
+    """It can be used directly as an expression; `A()` reads it as well."""
     a, x = te.placeholder((), name="A"), te.placeholder((6,), name="X")
     y = te.compute((6,), lambda i: te.if_then_else(a > 1, x[i] * a, x[i] + a()), name="Y")
     s = te.create_schedule(y.op)
@@ -328,7 +328,7 @@ def test_tensor_without_axes_is_an_expression(run):
 
 
 def test_arithmetic_of_tensors(run):
-    """With a tensor a tensor of tag broadcast, with a number one of tag elemwise."""
+    """With a tensor, the result has the tag broadcast; with a number, elemwise."""
     v = np.arange(6, dtype="float32").reshape(2, 3)
     w = np.array([1, 2, 4], "float32")  # OpenCL's quotients are exact where they have no rounding
     x, z = te.placeholder((2, 3), name="X"), te.placeholder((3,), name="Z")
@@ -353,7 +353,7 @@ def test_tensors_that_do_not_broadcast():
 
 
 def test_slices():
-    """With a number a slice stays an expression, with a tensor it becomes a tensor."""
+    """Arithmetic of a slice with a number is an expression, with a tensor it is a tensor."""
     b, x = te.placeholder((2, 3), name="B"), te.placeholder((4,), name="X")
     assert isinstance(b[0, 0], te.TensorSlice) and isinstance(b[0][0], te.TensorSlice)
     assert isinstance(b[0, 0] + 1, tir.Add)
@@ -374,7 +374,7 @@ def test_number_of_indices():
 
 
 def test_axis_as_a_number():
-    """An axis is an index, an operand and part of conditions."""
+    """An axis can be an index, an operand and part of a condition."""
     k = te.reduce_axis((0, 8), name="k")
     assert isinstance(k + 1, tir.Add) and isinstance(te.floormod(k, 2) == 0, tir.EQ)
     assert isinstance(te.all(k < 3, k >= 1), tir.And)
@@ -385,7 +385,7 @@ def test_axis_as_a_number():
 
 
 def test_lists_of_the_api():
-    """They index from both ends, slice, unpack and iterate."""
+    """They can be indexed from both ends, sliced, unpacked and iterated."""
     x = te.placeholder((2, 3, 4), name="X")
     y = te.compute(x.shape, lambda *i: x(*i), name="Y")
     assert y.op.axis[-1].dom.extent.value == 4 and x.shape[-1].value == 4

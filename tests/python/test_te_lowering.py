@@ -1,4 +1,4 @@
-"""lower, build, call: which tensors may be arguments, and what build takes."""
+"""lower, build and calls: which tensors may be arguments, and what build accepts."""
 
 import signal
 import threading
@@ -23,7 +23,7 @@ VALUES = np.random.default_rng(0).random((10, 12), "float32")
 
 
 def chain():
-    """X, P = X + 1, Y = P * 2, a schedule with the rows of Y bound to blocks."""
+    """Return X, P = X + 1, Y = P * 2, and a schedule with the rows of Y bound to blocks."""
     x = te.placeholder((10, 12), name="X")
     p = te.compute((10, 12), lambda i, j: x[i, j] + 1, name="P")
     y = te.compute((10, 12), lambda i, j: p[i, j] * 2, name="Y")
@@ -36,7 +36,7 @@ def chain():
 
 
 def called(dev, s, args, values):
-    """The arrays after a call; all but the first, which has the values, hold sevens before."""
+    """Return the arrays after a call; the first gets the values, the others start as sevens."""
     arrays = [tvm.nd.array(values, dev)]
     for t in args[1:]:
         shape = [int(n) for n in t.shape]
@@ -64,7 +64,7 @@ def test_argument_that_the_schedule_does_not_know_is_never_written(dev):
 
 @pytest.mark.parametrize("scope", ["shared", "local"])
 def test_attached_argument_is_copied_out(dev, scope):
-    """The tile of 5 columns does not divide the row: the last one reaches beyond it."""
+    """The tile of 5 columns does not divide the row: the last tile reaches beyond it."""
     x, p, y, s = chain()
     outer, inner = s[y].split(s[y].op.axis[1], factor=5)
     s[y].bind(inner, thread())
@@ -78,7 +78,7 @@ def test_attached_argument_is_copied_out(dev, scope):
 
 
 def test_attached_reduction_is_copied_out(dev):
-    """When it is complete."""
+    """It is copied when it is complete."""
     x = te.placeholder((10, 12), name="X")
     k = te.reduce_axis((0, 12), name="k")
     r = te.compute((10,), lambda i: te.max(x[i, k], axis=k), name="R")
@@ -95,7 +95,7 @@ def test_attached_reduction_is_copied_out(dev):
 @pytest.mark.parametrize("scope", ["shared", "local"])
 @pytest.mark.parametrize("factor", [3, 4])
 def test_overlapping_regions_are_stored_by_one_thread(dev, scope, factor):
-    """Of an element that two compute the last one stores it, whether there is a next one or not."""
+    """If two threads compute an element, the last one stores it, even without a next thread."""
     x = te.placeholder((12, 12), name="X")
     p = te.compute((12, 12), lambda i, j: x[i, j] + 1, name="P")
     y = te.compute((10, 11), lambda i, j: p[i, j] + p[i + 2, j + 1], name="Y")
@@ -131,7 +131,7 @@ def test_arguments_in_any_order(dev):
     np.testing.assert_array_equal(b.numpy(), (VALUES + 1) * 2)
 
 
-# -- What build takes.
+# -- What build accepts.
 
 
 def named(name, factor):
@@ -182,7 +182,7 @@ def test_group_of_one_function_is_one_in_its_file(tmp_path):
 
 
 def test_lowered_programs_are_built_for_other_targets():
-    """From the schedule that they were lowered from; limits are those of the target."""
+    """They are built from their original schedule, under the limits of the new target."""
     program = named("main", 2)
     module = tvm.build({"opencl -device=adreno": program})
     assert module["main"].target == "opencl -device=adreno"
@@ -205,7 +205,7 @@ def test_misuse_of_several_programs():
 
 
 def test_what_is_neither_a_schedule_nor_a_program():
-    """A TypeError, with the way from what was given to what is asked for."""
+    """The TypeError says how to get from the given object to the required one."""
     x = te.placeholder((4,), name="X")
     y = te.compute((4,), lambda i: x[i] + 1, name="Y")
     s = te.create_schedule(y.op)
@@ -231,7 +231,7 @@ def test_what_is_neither_a_schedule_nor_a_program():
 
 
 def test_text_keeps_how_arrays_lie(dev):
-    """`transform_layout` of an argument, and a variable passed by value: the same call."""
+    """The text keeps `transform_layout` of an argument and variables passed by value."""
     n = te.var("n")
     x, v = te.placeholder((6, 4), name="X"), te.placeholder((n,), name="V")
     y = te.compute((6, 4), lambda i, j: x[i, j] + v[0], name="Y")
@@ -264,11 +264,11 @@ def test_lines_of_a_call_are_checked(line, message):
         tvm.parse(f"{line}\n{named('main', 2)}")
 
 
-# -- While it compiles.
+# -- During compilation.
 
 
 def slow_schedule(threads):
-    """Some tenths of a second for `lower`: a loop of a thousand statements, unrolled."""
+    """Return a schedule that takes tenths of a second to lower: a thousand unrolled statements."""
     x = te.placeholder((1 << 16, 1000), name="X")
     y = te.compute((1 << 16, 1000), lambda i, j: x[i, j] * 2, name="Y")
     s = te.create_schedule(y.op)
@@ -280,7 +280,7 @@ def slow_schedule(threads):
 
 
 def test_other_threads_run_while_it_compiles():
-    """A thread counts while C++ compiles: it would stand still if that held Python's lock."""
+    """A thread counts while C++ compiles: it would stop if compilation held Python's lock."""
     s, args = slow_schedule(threads=64)
     inside = []
     finished = threading.Event()
@@ -300,7 +300,7 @@ def test_other_threads_run_while_it_compiles():
 
 
 def test_interruptions_are_heard_while_it_compiles():
-    """Between passes: one of the later ones would refuse so many threads."""
+    """Interrupts are handled between passes: a later pass would refuse so many threads."""
     s, args = slow_schedule(threads=1 << 16)
 
     class Interrupted(Exception):

@@ -1,4 +1,4 @@
-"""Names of TVM that scripts use beside its `te`, and what they do here."""
+"""TVM names outside `te` that scripts use, and their meaning here."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from texloom import te
 
 
 def test_homes_of_names():
-    """What is reached through several modules is one thing."""
+    """A name reached through several modules is one object."""
     assert tvm._ffi.base.TVMError is tvm.TVMError
     assert tvm.driver.build is tvm.build
     assert te.schedule.create_schedule is te.create_schedule
@@ -42,7 +42,7 @@ def test_tempdir():
 
 
 def test_equal_of_tensors():
-    """Of elements; with axes it is not known of which."""
+    """Single elements can be compared; with axes it is ambiguous which ones are meant."""
     a, b = te.placeholder((), name="A"), te.placeholder((), name="B")
     assert str(a.equal(b)) == "A[] == B[]"
     with pytest.raises(ValueError, match="TL1002"):
@@ -137,7 +137,7 @@ def test_a_builder_ends_with_get():
 
 
 def test_extents_are_of_int32():
-    """Constants of other integer types are converted, variables are refused."""
+    """Constants of other integer types are converted; variables are refused."""
     a = te.placeholder((tvm.tir.IntImm("int64", 9),), name="A")
     assert a.shape[0].value == 9 and a.shape[0].dtype == "int32"
     n = te.var("n", "int64")
@@ -197,7 +197,7 @@ def test_compilers_are_refused():
 
 
 def test_dtypes_of_numpy(dev):
-    """Wherever a dtype goes, one of NumPy's goes, too."""
+    """A NumPy dtype works wherever a dtype does."""
     for dtype in (np.float16, np.dtype("float16"), "float16"):
         x = te.placeholder((4,), dtype, name="X")
         assert x.dtype == te.var("n", dtype).dtype == te.const(1, dtype).dtype == "float16"

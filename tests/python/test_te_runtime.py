@@ -1,4 +1,4 @@
-"""What scripts rely on beside te: modules, arrays, devices, targets, contexts."""
+"""Features beside te that scripts rely on: modules, arrays, devices, targets, contexts."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def doubled(n=8, name="double"):
 
 
 def test_module(dev):
-    """`m(...)`, `m["f"]`, `get_function`, `entry_func`: one function."""
+    """`m(...)`, `m["f"]`, `get_function` and `entry_func` give one function."""
     m = doubled()
     x, y = tvm.nd.array(np.arange(8, dtype="float32"), dev), tvm.nd.empty((8,), device=dev)
     for f in (m, m["double"], m.get_function("double"), m.entry_func):
@@ -80,7 +80,7 @@ def test_devices(dev):
 
 
 def test_devices_without_a_driver():
-    """They do not exist, and say so when they are used."""
+    """They do not exist, and using them says so."""
     for absent in (tvm.cuda(), tvm.device("cuda"), tvm.vulkan(0)):
         assert not absent.exist
         with pytest.raises(tvm.TVMError, match="no driver for"):
@@ -107,7 +107,7 @@ def test_targets():
 
 
 def test_remarks_of_targets():
-    """They are kept, can be asked for, and change no kernel."""
+    """They are kept and can be queried, but change no kernel."""
     target = tvm.target.Target("opencl -model=sd855 -device=adreno -thread_warp_size=64")
     assert (target.model, target.thread_warp_size) == ("sd855", 64)
     assert target.device_name == "adreno" and tvm.target.Target(str(target)) == target
@@ -164,7 +164,7 @@ def test_devices_without_a_preset():
 
 @pytest.mark.parametrize("text", ["llvm", "llvm -mcpu=skylake", "cuda -arch=sm_90", "c"])
 def test_targets_without_kernels(text):
-    """They can be made and asked; building for one is refused with a way out."""
+    """They can be created and queried; building for one is refused with an alternative."""
     target = tvm.target.Target(text)
     assert str(target) == text and target.kind.name == text.split()[0]
     assert ("gpu" in target.keys) is (target.kind.name == "cuda")
@@ -176,7 +176,7 @@ def test_targets_without_kernels(text):
 
 
 def test_lowered_programs_are_modules(dev):
-    """`lower` returns what `build` takes, with the target given again or not."""
+    """`build` accepts what `lower` returns, with or without the target."""
     x, y, s = scheduled(8)
     lowered = tvm.lower(s, [x, y], name="f", target="opencl -device=pocl")
     assert isinstance(lowered, tvm.IRModule) and lowered["f"] is lowered
@@ -284,7 +284,7 @@ def test_ranges():
 
 
 def test_pass_context():
-    """Keys are kept; those that would change the program are refused."""
+    """Keys are kept; keys that would change the program are refused."""
     config = {"tir.UnrollLoop": {"auto_max_step": 16}}
     with tvm.transform.PassContext(opt_level=3, config=config):
         assert tvm.transform.PassContext.current().config == config
@@ -304,7 +304,7 @@ def test_passes_are_not_left_out_in_silence():
 
 
 def test_bounds_are_checked_in_a_context(dev):
-    """The key that scripts know for `checked`."""
+    """Scripts know `checked` by this key."""
     x, n = te.placeholder((8,), name="X"), te.placeholder((8,), "int32", name="N")
     y = te.compute((8,), lambda i: x[n[i]], name="Y")
     s = te.create_schedule(y.op)

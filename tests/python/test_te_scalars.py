@@ -1,4 +1,4 @@
-"""Numbers that a call passes by value: variables in bodies, of every scalar type."""
+"""Numbers passed by value: variables of every scalar type in bodies."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ VALUES = np.arange(N, dtype="float32")
 
 
 def added(dtype="float32", checked=False):
-    """D = A + x, of the type of x."""
+    """Return D = A + x, with the type of x."""
     x = te.var("x", dtype)
     a = te.placeholder((N,), dtype, name="A")
     d = te.compute((N,), lambda i: a[i] + x, name="D")
@@ -80,7 +80,7 @@ def test_values_of_another_type_are_refused(dev, dtype, x, problem):
 
 
 def test_kernels_get_the_scalars_that_they_use(dev):
-    """Two kernels, two scalars, one of them in an index too."""
+    """Two kernels use two scalars, one of them also in an index."""
     x, y = te.var("x", "float32"), te.var("y")
     a = te.placeholder((N,), name="A")
     b = te.compute((N,), lambda i: a[te.floormod(i + y, N)], name="B")
@@ -112,7 +112,7 @@ def test_a_tensor_of_symbolic_extent_beside_scalars(dev):
 
 
 def test_other_ways_to_run(dev, tmp_path):
-    """enqueue, time_evaluator, checked functions, files."""
+    """Scalars work with enqueue, time_evaluator, checked functions and files."""
     f, _ = added("int8")
     a, d = tvm.nd.array(np.zeros(N, "int8"), dev), tvm.nd.empty((N,), "int8", dev)
     f.enqueue(2, -3, a, d)
@@ -142,7 +142,7 @@ def test_lowered_programs_keep_the_types_of_arguments(dev):
 
 @pytest.mark.parametrize(("dtype", "x"), [("float16", 0.5), ("int8", -5), ("bool", True)])
 def test_interpreted_versions_agree(dtype, x):
-    """The schedule as it is computed without directives, and after each pass."""
+    """The schedule without directives and the program after each pass give the same result."""
     v = te.var("x", dtype)
     d = te.compute((N,), lambda i: v, name="D")
     s = te.create_schedule(d.op)

@@ -1,4 +1,4 @@
-"""te.scan: recurrences over the first axis, their text, and what is refused."""
+"""te.scan: recurrences over the first axis, their text, and refused programs."""
 
 import re
 
@@ -9,7 +9,7 @@ from scans import Cell, RunningSums, block, numbers, over_columns, over_threads,
 import texloom as tvm
 from texloom import te
 
-# -- What a scan is
+# -- The stages of a scan
 
 
 def test_attributes_of_a_scan():
@@ -29,7 +29,7 @@ def test_attributes_of_a_scan():
 
 
 def test_stages_of_a_scan():
-    """The update is in the steps from the beginning; what depends on a state is, too."""
+    """The update is attached to the scan from the start; so are stages that depend on a state."""
     r = RunningSums()
     s = r.s
     scan = s[r.scan]
@@ -56,7 +56,7 @@ def test_trace_names_the_axis_of_the_steps():
     assert "compute_at(s[scan], s[scan].op.scan_axis)" in r.s.trace()
 
 
-# -- One kernel: each thread goes on from what it wrote itself
+# -- One kernel: each thread continues from what it wrote itself
 
 
 def test_running_sums(run):
@@ -81,7 +81,7 @@ def test_result_that_a_reader_adds_to(run):
 
 
 def test_init_that_another_stage_reads(run):
-    """The first rows of the result are the init: both read one buffer."""
+    """The first rows of the result are the init: both share one buffer."""
     r = RunningSums()
     y = te.compute((6, 10), lambda t, i: r.scan[t, i] - r.init[0, i], name="Y")
     r.s = te.create_schedule(y.op)
@@ -92,7 +92,7 @@ def test_init_that_another_stage_reads(run):
 
 
 def test_two_rows_back(run):
-    """Fibonacci's rule in every column."""
+    """Every column is a Fibonacci sequence."""
     x = te.placeholder((2, 9), name="X")
     state = te.placeholder((8, 9), name="state")
     init = te.compute((2, 9), lambda t, i: x[t, i], name="init")
@@ -110,7 +110,7 @@ def test_two_rows_back(run):
 
 
 def test_scalar_recurrence(run):
-    """A state without other axes: one thread."""
+    """A state without other axes uses one thread."""
     x = te.placeholder((7,), name="X")
     state = te.placeholder((7,), name="state")
     init = te.compute((1,), lambda t: x[t], name="init")
@@ -127,7 +127,7 @@ def test_scalar_recurrence(run):
 
 
 def test_fused_axes_of_the_state(run):
-    """Quotient and remainder of a fused axis say which thread an element is of."""
+    """Quotient and remainder of a fused axis determine which thread owns an element."""
     shape = (5, 3, 7)
     x = te.placeholder(shape, name="X")
     state = te.placeholder(shape, name="state")
@@ -182,7 +182,7 @@ def test_symbolic_numbers_of_rows_and_columns(dev, shape):
 
 
 def test_symbolic_scan_without_a_step(dev):
-    """One row alone: the result is the init."""
+    """With only one row, the result is the init."""
     r = RunningSums(te.var("m"), te.var("n")).bound()
     out = tvm.nd.empty((1, 5), "float32", dev)
     v = numbers(1, 5)
@@ -191,7 +191,7 @@ def test_symbolic_scan_without_a_step(dev):
 
 
 def test_two_states(run):
-    """Each reads the other's earlier rows, of which one has fewer columns."""
+    """Each state reads the other's earlier rows; one has fewer columns."""
     x = te.placeholder((6, 8), name="X")
     a, b = te.placeholder((6, 8), name="a"), te.placeholder((6, 8), name="b")
     init_a = te.compute((1, 8), lambda t, i: x[0, i], name="init_a")
@@ -215,7 +215,7 @@ def test_two_states(run):
 
 
 def test_update_that_reads_another_update(run):
-    """The row of the step itself, which is computed before."""
+    """The update reads the current row, which is computed before."""
     x = te.placeholder((5, 6), name="X")
     a, b = te.placeholder((5, 6), name="a"), te.placeholder((5, 6), name="b")
     init_a = te.compute((1, 6), lambda t, i: x[0, i], name="init_a")
@@ -255,7 +255,7 @@ def test_text_is_read_back():
 
 
 def test_fewer_rows_than_the_init_has(dev):
-    """Of a result that the call makes shorter than that, the init computes what there is."""
+    """If the call makes the result shorter than the init, the init computes the existing rows."""
     m = te.var("m")
     x, state = te.placeholder((m, 8), name="X"), te.placeholder((m, 8), name="state")
     init = te.compute((3, 8), lambda t, i: te.const(7.0), name="init")
@@ -272,7 +272,7 @@ def test_fewer_rows_than_the_init_has(dev):
         np.testing.assert_array_equal(out.numpy(), expected)
 
 
-# -- What is refused
+# -- Refused programs
 
 
 def refused(code, help_text=""):
@@ -280,7 +280,7 @@ def refused(code, help_text=""):
 
 
 def test_blocks_among_threads_of_one_are_refused():
-    """Within a kernel nothing orders two blocks, and a state without threads is no kernel."""
+    """Nothing orders two blocks within a kernel, and a state without threads is not a kernel."""
     x = te.placeholder((4, 8), name="X")
     states = [te.placeholder((4, 8), name=name) for name in "PQ"]
     inits = [te.compute((1, 8), lambda t, i: x[0, i], name=f"init{n}") for n in range(2)]
@@ -297,7 +297,7 @@ def test_blocks_among_threads_of_one_are_refused():
 
 
 def test_stage_of_a_step_in_global_memory(run):
-    """One block, and yet two launches a step: no kernel has memory of all kernels to itself."""
+    """Even one block needs two launches per step: no kernel owns global memory."""
     c = Cell()
     over_threads(c.s, c.update)
     over_threads(c.s, c.product)
@@ -332,7 +332,7 @@ def test_rows_that_are_not_there_yet(row):
 
 
 def test_guarded_rows_before_the_first(run):
-    """Where the second row has only one before it."""
+    """The second row has only one row before it."""
     x = te.placeholder((6, 8), name="X")
     state = te.placeholder((6, 8), name="state")
     init = te.compute((1, 8), lambda t, i: x[0, i], name="init")
@@ -353,7 +353,7 @@ def test_guarded_rows_before_the_first(run):
 
 
 def test_stage_that_is_read_at_another_row_is_refused():
-    """It would be computed from a state that has no such row."""
+    """It would be computed from a row that the state does not have."""
     state = te.placeholder((6, 8), name="state")
     init = te.compute((1, 8), lambda t, i: 0.0, name="init")
     half = te.compute((6, 8), lambda t, i: state[t - 1, i] / 2, name="half")

@@ -1,4 +1,4 @@
-"""Random scans and schedules, against NumPy."""
+"""Random scans and schedules, compared with NumPy."""
 
 import random
 
@@ -14,7 +14,7 @@ def bind(s, t, axis, tag):
 
 
 def over_columns(s, t, factor=4):
-    """The last axis over blocks of threads."""
+    """Bind the last axis to blocks of threads."""
     outer, inner = s[t].split(s[t].op.axis[-1], factor=factor)
     bind(s, t, outer, "blockIdx.x")
     bind(s, t, inner, "threadIdx.x")
@@ -22,7 +22,7 @@ def over_columns(s, t, factor=4):
 
 
 def random_scan(rng):
-    """A recurrence with one or two states over small integers, and what NumPy makes of it."""
+    """Return a recurrence with one or two states over small integers, and its NumPy result."""
     rows, size, first = rng.randint(3, 7), rng.choice([3, 6, 8]), rng.randint(1, 2)
     count = rng.randint(1, 2)
     x = te.placeholder((rows, size), "int32", name="X")
@@ -86,7 +86,7 @@ def random_scan(rng):
 
 
 def random_schedule(rng, s, inits, middles, updates):
-    """Whether blocks share the columns."""
+    """Schedule at random; return whether blocks share the columns."""
     blocks = rng.random() < 0.5
     factor = rng.choice([2, 4])
     for t in inits:
@@ -115,13 +115,13 @@ def random_schedule(rng, s, inits, middles, updates):
 
 @pytest.mark.parametrize("seed", range(24))
 def test_random_scans(run, seed):
-    """Right, whatever the schedule."""
+    """The result is correct under any schedule."""
     rng = random.Random(seed)
     x, inits, middles, updates, results, expected, mixes = random_scan(rng)
     s = te.create_schedule(results[0].op)
     blocks = random_schedule(rng, s, inits, middles, updates)
     args = [x, *results]
-    if blocks and mixes:  # a launch for each step
+    if blocks and mixes:  # one launch per step
         assert "for scan.idx" in str(tvm.lower(s, args)).split("kernel ")[0]
     text = str(tvm.program(s, args))
     assert str(tvm.parse(text)) == text

@@ -1,4 +1,4 @@
-"""Which rows of its states the step of a scan may read: any that is known to lie before its own."""
+"""Rows of its states that a scan step may read: any row that provably precedes its own."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def triangle(state, t, i, rows):
 
 
 def window(state, t, i, rows):
-    """The last two rows, of which there may be one."""
+    """Return the last two rows, of which only one may exist."""
     k = te.reduce_axis((te.max(t - 2, 0), t), "k")
     return te.sum(state[k, i], axis=k)
 
@@ -70,7 +70,7 @@ FORMS = {
 
 
 class Rows:
-    """Each row is what the form makes of those before it, and what is added to that."""
+    """Each row is what `form` computes from the rows before it, plus an input."""
 
     def __init__(self, form, rows=7):
         self.x = te.placeholder((rows, COLUMNS), "int32", name="X")
@@ -116,7 +116,7 @@ def test_rows_before_the_step(run, form):
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_symbolic_numbers_of_rows(dev, form):
-    """The proofs need no constant."""
+    """The proofs need no constants."""
     r = Rows(form, te.var("n"))
     f = tvm.build(r.s, r.args)
     for rows in (2, 7):
@@ -127,8 +127,8 @@ def test_symbolic_numbers_of_rows(dev, form):
 
 @pytest.mark.parametrize("place", ["thread", "step", "shared"])
 def test_caches_of_all_earlier_rows(run, place):
-    """The box that a cache holds has rows that are not there yet: these are not copied, as other
-    threads may be writing them."""
+    """The box that a cache covers includes rows that do not exist yet: these must not be copied,
+    since other threads may be writing them."""
 
     def all_before(state, t, i, rows):
         k, j = te.reduce_axis((0, t), "k"), te.reduce_axis((0, COLUMNS), "j")
@@ -157,7 +157,7 @@ def test_cache_of_one_earlier_row_is_copied_without_a_test():
 
 
 def test_rows_of_all_columns(run):
-    """Threads read one another's columns: each step waits for the one before."""
+    """Threads read each other's columns, so each step waits for the previous one."""
     k = te.reduce_axis((0, COLUMNS), "k")
     r = Rows(lambda s, t, i, rows: te.sum(s[te.min(k, t - 1), k], axis=k))
     assert "barrier" in str(tvm.lower(r.s, r.args))

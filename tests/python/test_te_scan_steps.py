@@ -1,4 +1,4 @@
-"""Schedules of the stages that compute a step of a scan."""
+"""Schedules of the stages that compute a scan step."""
 
 import numpy as np
 from scans import Cell, RunningSums, numbers, over_columns, over_threads, thread
@@ -8,7 +8,7 @@ from texloom import te
 
 
 def test_product_inside_the_update(run):
-    """All threads of the block read all of the row before: one barrier in each step."""
+    """All threads of the block read the whole previous row: one barrier per step."""
     c = Cell()
     over_threads(c.s, c.update)
     c.s[c.product].compute_at(c.s[c.update], c.update.op.axis[1])
@@ -29,7 +29,7 @@ def test_product_in_shared_memory_between_the_stages_of_a_step(run):
 
 
 def test_caches_of_the_state_and_of_the_update(run):
-    """The row before is copied into shared memory, and summed up in a register."""
+    """The previous row is copied into shared memory, and its sum is in a register."""
     c = Cell()
     row = c.s.cache_read(c.state, "shared", [c.product])
     c.s[row].bind(c.s[row].op.axis[1], thread())
@@ -95,7 +95,7 @@ def test_stage_of_a_step_inline(run):
 
 
 def test_cache_of_an_input_inside_the_steps(run):
-    """What does not depend on a state may be computed at the loop over the steps, too."""
+    """A stage that does not depend on a state may also be computed at the loop over the steps."""
     r = RunningSums(6, 12)
     cache = r.s.cache_read(r.x, "shared", [r.update])
     r.s[cache].compute_at(r.s[r.scan], r.scan.op.scan_axis)
@@ -107,7 +107,7 @@ def test_cache_of_an_input_inside_the_steps(run):
 
 
 def test_region_of_a_cache_of_the_input():
-    """As far as a block of columns is concerned."""
+    """The cache covers what a block of columns reads."""
     m, n = te.var("m"), te.var("n")
     x = te.compute((m, n), lambda i, j: te.const(1, "float32"), name="x")
     state = te.placeholder((m, n))

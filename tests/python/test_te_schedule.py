@@ -1,4 +1,4 @@
-"""What can be read of schedules and stages, and ``te.schedule``'s functions on whole schedules."""
+"""Queries of schedules and stages, and ``te.schedule``'s functions on whole schedules."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ VALUES = np.random.default_rng(6).integers(-9, 9, size=(12, 30)).astype("float32
 
 
 def chain():
-    """X, P = X * 2, Y = P[i, j] + P[i, j + 1]."""
+    """Return X, P = X * 2, Y = P[i, j] + P[i, j + 1]."""
     x = te.placeholder((12, 30), name="X")
     p = te.compute((12, 30), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((12, 29), lambda i, j: p[i, j] + p[i, j + 1], name="Y")
@@ -28,7 +28,7 @@ def names(axes):
 
 
 def test_axes_and_relations():
-    """all_iter_vars, leaf_iter_vars, and relations as Split, Fuse and Singleton."""
+    """They include all_iter_vars, leaf_iter_vars, and relations as Split, Fuse and Singleton."""
     _, _, y, s = chain()
     i, j = s[y].op.axis
     jo, ji = s[y].split(j, factor=4)
@@ -65,7 +65,7 @@ def test_iter_var_attrs():
 
 
 def test_attachment():
-    """attach_type 1 root, 2 inline, 4 at a loop; the loop moves when it is split."""
+    """attach_type is 1 for root, 2 for inline, 4 at a loop; the loop moves when it is split."""
     _, p, y, s = chain()
     assert s[p].attach_type == 1 and s[p].attach_stage is None and s[p].attach_ivar is None
     s[p].compute_inline()
@@ -124,7 +124,7 @@ def test_normalize_is_a_copy_that_can_be_built(run):
 
 @pytest.mark.parametrize("infer", [te.schedule.InferBound, te.Schedule.bounds])
 def test_bounds_of_every_axis(infer):
-    """Y's row in tiles of 4; P inside computes the 5 elements that a tile reads."""
+    """Y's row is in tiles of 4; P inside computes the 5 elements that a tile reads."""
     x, p, y, s = chain()
     i, j = s[y].op.axis
     jo, ji = s[y].split(j, factor=4)
@@ -218,7 +218,7 @@ def test_trace_of_stages_that_are_inlined_together():
 
 
 def test_trace_of_a_copy():
-    """The copy has the lines of the schedule it was made from, and its own behind them."""
+    """The copy's trace has the lines of the original schedule, then its own."""
     x = te.placeholder((8,), name="X")
     y = te.compute((8,), lambda i: x[i] + 1, name="Y")
     s = te.create_schedule(y.op)
@@ -230,7 +230,7 @@ def test_trace_of_a_copy():
 
 
 def test_trace_of_transform_layout():
-    """The function is written by what it makes of the axes; its loops have names."""
+    """The function is written by its result for the axes; its loops have names."""
     x = te.placeholder((6, 40), name="X")
     y = te.compute((6, 40), lambda i, j: x[i, j] + 1, name="Y")
     s = te.create_schedule(y.op)

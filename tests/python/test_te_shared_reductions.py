@@ -1,4 +1,4 @@
-"""rfactor, reductions over threads, and which thread stores what they have in common."""
+"""rfactor, reductions over threads, and which thread stores a shared result."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_rfactor_names_and_place_of_the_new_axis(run, factor_axis):
 
 
 def test_order_of_the_steps_of_partial_results():
-    """Axes that were not split come first, then what is left of the one that was."""
+    """Axes that were not split come first, then the rest of the split axis."""
     x = te.placeholder((4, 8, 6), name="X")
     k1, k2 = te.reduce_axis((0, 8), "k1"), te.reduce_axis((0, 6), "k2")
     b = te.compute((4,), lambda i: te.sum(x[i, k1, k2], axis=[k1, k2]), name="B")
@@ -50,7 +50,7 @@ def test_axes_are_dead_after_rfactor():
 
 
 def test_rfactor_of_a_whole_axis_of_two(run):
-    """The other reduction axis stays where it was."""
+    """The other reduction axis keeps its place."""
     x = te.placeholder((4, 6, 5), name="X")
     k, m = te.reduce_axis((0, 6), name="k"), te.reduce_axis((1, 5), name="m")
     b = te.compute((4,), lambda i: te.max(x[i, k, m], axis=[k, m]), name="B")
@@ -73,7 +73,7 @@ def test_rfactor_where_no_other_loop_is_left(run):
 
 @pytest.mark.parametrize("factor", [None, 7, 30])
 def test_rfactor_of_several_values_returns_a_list(run, factor):
-    """Partial results of each value; 7 is no divisor of 30, and those of a whole axis are steps."""
+    """Each value has partial results; 7 does not divide 30, and a whole axis gives one per step."""
     x = te.placeholder((12, 30), name="X")
     k = te.reduce_axis((0, 30), name="k")
     index, value = te.compute(
@@ -96,7 +96,7 @@ def test_rfactor_of_several_values_returns_a_list(run, factor):
 
 @pytest.mark.parametrize("count", [1, 2, 7, 16, 30])
 def test_reduction_over_threads(run, count):
-    """The usual form: partial results by rfactor, combined by the threads; 30 is no multiple."""
+    """The usual form: rfactor's partial results, combined by the threads; 30 is not a multiple."""
     x, b, s = row_sums()
     _, ki = s[b].split(s[b].op.reduce_axis[0], factor=count)
     bf = s.rfactor(b, ki)
@@ -111,7 +111,7 @@ def test_reduction_over_threads(run, count):
 
 
 def test_reduction_over_threads_with_steps_of_its_own(run):
-    """Serial reduction loops on both sides of the bound one, rows over threadIdx.y."""
+    """Serial reduction loops are on both sides of the bound one, with rows over threadIdx.y."""
     x, b, s = row_sums()
     outer, rest = s[b].split(s[b].op.reduce_axis[0], factor=14)
     middle, inner = s[b].split(rest, factor=3)
@@ -164,7 +164,7 @@ def test_reduction_over_threads_under_virtual_threads(run):
 
 
 def test_store_predicate_chooses_the_thread(run):
-    """All threads have the result; one of those that the predicate names stores it."""
+    """All threads have the result; one that satisfies the predicate stores it."""
     x, b, s = row_sums()
     s[b].bind(s[b].op.axis[0], block())
     tx = thread()
@@ -183,7 +183,7 @@ def row_sums_plus_one():
 
 
 def test_store_predicate_of_the_reader(run):
-    """Threads share the reduction, and all have what its reader stores: topi's schedule of it."""
+    """Threads share the reduction and all have the reader's value: the schedule of topi."""
     x, b, y, s = row_sums_plus_one()
     s[b].bind(s[b].op.reduce_axis[0], tx := thread())
     s[y].bind(s[y].op.axis[0], block())
@@ -200,7 +200,7 @@ def test_store_predicate_of_the_reader(run):
     ],
 )
 def test_store_predicates_of_a_reader_that_are_refused(condition, message):
-    """One that no thread meets, and one on threads that its own loop is bound to."""
+    """No thread satisfies one condition; the other uses threads that its own loop is bound to."""
     x, b, y, s = row_sums_plus_one()
     s[b].bind(s[b].op.reduce_axis[0], tx := thread())
     s[y].bind(s[y].op.axis[0], ty := thread("y"))

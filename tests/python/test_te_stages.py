@@ -14,7 +14,7 @@ from texloom import te
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_fuse_of_a_data_axis_with_a_reduction_axis(run, swapped):
-    """The loop goes over both; split by 7 it leaves points over at its end."""
+    """The loop covers both axes; a split by 7 leaves a remainder at its end."""
     x, b, s = row_sums()
     i, k = s[b].op.axis[0], s[b].op.reduce_axis[0]
     if swapped:
@@ -27,7 +27,7 @@ def test_fuse_of_a_data_axis_with_a_reduction_axis(run, swapped):
 
 
 def test_split_and_fuse_by_turns():
-    """The axis is the same each time, not an expression twice as long as the one before."""
+    """The axis stays the same, instead of an expression that doubles each time."""
     x = te.placeholder((64,), name="X")
     y = te.compute((64,), lambda i: x[i] + 1, name="Y")
     s = te.create_schedule(y.op)
@@ -61,7 +61,7 @@ def scaled(shape=(12, 30)):
 
 
 def test_cache_write_after_split_and_reorder_stores_in_the_order_of_the_loops(run):
-    """Relayout: the loops are the axes of the cache, and the old stage has its own axes again."""
+    """Relayout: the loops become the cache's axes, and the old stage has its own axes again."""
     x, c, s = scaled()
     i, j = s[c].op.axis
     jo, ji = s[c].split(j, factor=8)
@@ -96,7 +96,7 @@ def test_cache_write_of_a_list_returns_a_list(run):
 
 @pytest.mark.parametrize("split", [False, True])
 def test_cache_write_of_several_outputs(run, split):
-    """The cache computes both, the operation copies both; 5 does not divide the rows."""
+    """The cache computes both outputs, the operation copies both; 5 does not divide the rows."""
     x = te.placeholder((12, 30), name="X")
     outputs = te.compute((12, 30), lambda i, j: (x[i, j] + 1, x[i, j] * 2), name="T")
     s = te.create_schedule(outputs[0].op)
@@ -130,7 +130,7 @@ def test_cache_write_of_a_reduction_of_several_values(run):
 
 
 def test_cache_read_of_an_argument_that_is_a_texture_is_no_copy(run):
-    """The reader reads the argument; in another scope it is a copy, into a kernel of its own."""
+    """The reader reads the argument directly; in another scope a separate kernel copies it."""
     for scope, kernels in (("global.texture", 1), ("texture:weight", 2)):
         x, c, s = scaled((12, 8))
         cache = s.cache_read(x, scope, [c])
@@ -151,7 +151,7 @@ def test_cache_read_of_an_argument_that_is_a_texture_is_no_copy(run):
     ("factor", "offset", "row"), [(32, 1, 33), (8, 0, 32), (8, 4, 36), (16, 24, 40)]
 )
 def test_storage_align_of_shared_memory(run, factor, offset, row):
-    """Rows of 30 elements lie k * factor + offset apart."""
+    """Rows of 30 elements are k * factor + offset apart."""
     x, c, s = scaled()
     cache = s.cache_read(x, "shared", [c])
     i, j = s[c].op.axis
@@ -180,7 +180,7 @@ def test_storage_align_leaves_the_caller_s_arrays_as_they_are(run):
 @pytest.mark.parametrize("scope", ["shared", "local"])
 @pytest.mark.parametrize("factor", [4, 7, 30])
 def test_double_buffer(run, scope, factor):
-    """The next tile is fetched while this one is used; the last stands behind the loop."""
+    """The next tile is fetched while this one is used; the last use is after the loop."""
     x, b, s = row_sums()
     cache = s.cache_read(x, scope, [b])
     s[b].bind(s[b].op.axis[0], thread())
@@ -194,7 +194,7 @@ def test_double_buffer(run, scope, factor):
 
 
 def test_double_buffer_of_a_chain(run):
-    """Shared memory ahead by one, registers of this iteration; every thread fetches a part."""
+    """Shared memory is one iteration ahead, registers are not; every thread fetches a part."""
     x, b, s = row_sums()
     shared = s.cache_read(x, "shared", [b])
     local = s.cache_read(shared, "local", [b])
@@ -212,7 +212,7 @@ def test_double_buffer_of_a_chain(run):
 
 @pytest.mark.parametrize(("steps", "loops"), [(0, 2), (5, 1), (29, 1), (30, 0)])
 def test_auto_unroll_max_step(run, steps, loops):
-    """The limit counts stores: 5 of the inner loop, 30 of both; on a loop of extent 1 it holds."""
+    """The limit counts stores: 5 of the inner loop, 30 of both; it also applies at extent 1."""
     x, c, s = scaled()
     i, j = s[c].op.axis
     s[c].split(j, factor=5)
@@ -247,7 +247,7 @@ def test_unknown_pragmas_are_kept_and_ignored(run):
 
 
 def test_parallel_stays_serial_on_a_gpu(run):
-    """With a warning that says what to do; the values are right."""
+    """A warning suggests an alternative; the values are correct."""
     x, c, s = scaled()
     i, j = s[c].op.axis
     s[c].bind(i, block())
@@ -262,7 +262,7 @@ def test_parallel_stays_serial_on_a_gpu(run):
 
 
 def test_the_last_attachment_holds(run):
-    """compute_at, compute_root and compute_inline replace one another; the last one holds."""
+    """compute_at, compute_root and compute_inline replace each other; the last one applies."""
     x = te.placeholder((12, 30), name="X")
     p = te.compute((12, 30), lambda i, j: x[i, j] * 2, name="P")
     c = te.compute((12, 30), lambda i, j: p[i, 29 - j] + 1, name="C")
@@ -280,7 +280,7 @@ def test_the_last_attachment_holds(run):
 
 
 def test_factor_above_the_extent_shrinks(run):
-    """A factor shrinks the inner part to the extent, nparts the outer one; threads keep theirs."""
+    """A factor reduces the inner part to the extent, nparts the outer one; threads keep theirs."""
     for how, extents in (({"factor": 50}, (1, 30)), ({"nparts": 50}, (30, 1))):
         x, c, s = scaled()
         i, j = s[c].op.axis
@@ -295,7 +295,7 @@ def test_factor_above_the_extent_shrinks(run):
 
 
 def test_thread_axes_of_one_tag_merge(run):
-    """Different objects of one tag are one index of a kernel; two kernels may differ in extent."""
+    """Objects with one tag are one index of a kernel; extents may differ between kernels."""
     x = te.placeholder((12, 30), name="X")
     p = te.compute((12, 30), lambda i, j: x[i, j] * 2, name="P")
     c = te.compute((12, 30), lambda i, j: p[i, 29 - j] + 1, name="C")
@@ -331,7 +331,7 @@ def test_loops_of_extent_1_disappear():
 
 
 def test_attachments_move_with_split_and_fuse(run):
-    """To the inner part of a split; as innermost operand of a fuse to the fused loop."""
+    """It moves to the inner part of a split, or from a fuse's innermost operand to its result."""
     x = te.placeholder((12, 30), name="X")
     p = te.compute((12, 30), lambda i, j: x[i, j] * 2, name="P")
     c = te.compute((12, 30), lambda i, j: p[i, j] + 1, name="C")

@@ -1,4 +1,4 @@
-"""Extents that only the call tells: one module for arrays of all sizes."""
+"""Extents that only the call gives: one module for arrays of all sizes."""
 
 import random
 
@@ -20,7 +20,7 @@ def numbers(*shape):
 
 
 def call(f, dev, shape, *values):
-    """What the function writes to its last argument, of this shape."""
+    """Return what the function writes to its last argument, of this shape."""
     out = tvm.nd.empty(shape, "float32", dev)
     f(*(tvm.nd.array(v, dev) if isinstance(v, np.ndarray) else v for v in values), out)
     return out.numpy()
@@ -34,7 +34,7 @@ def bound(s, t, factor=64):
 
 
 def scaled(shape=None, wanted=None):
-    """Y is X times two."""
+    """Return Y = X times two."""
     shape = (te.var("n"),) if shape is None else shape
     x = te.placeholder(shape, name="X")
     y = te.compute(wanted or shape, lambda *i: x(*i) * 2, name="Y")
@@ -49,7 +49,7 @@ def row_sums():
     return x, y, te.create_schedule(y.op)
 
 
-# -- What is computed.
+# -- Values.
 
 
 def test_one_module_for_all_sizes(dev):
@@ -96,7 +96,7 @@ def test_reductions_over_a_symbolic_axis(dev, how):
 
 
 def test_an_extent_is_a_number_of_the_expression(dev):
-    """Means of rows: the number of columns is no extent of what is divided."""
+    """Means of rows divide by the number of columns, which is not an extent of the quotient."""
     x, total, _ = row_sums()
     n, m = x.shape
     y = te.compute((n,), lambda i: total[i] / m.astype("float32"), name="Mean")
@@ -189,7 +189,7 @@ def test_vectors_of_a_constant_part(dev):
         np.testing.assert_array_equal(call(f, dev, v.shape, v), v * 2)
 
 
-# -- What symbols are at the call.
+# -- Symbols at the call.
 
 
 def test_extents_may_be_arguments(dev):
@@ -239,7 +239,7 @@ def test_arrays_that_overlap(dev):
         f(array, array)
 
 
-# -- What can be read of them.
+# -- Queries.
 
 
 def test_what_kernels_and_bounds_say():
@@ -266,7 +266,7 @@ def test_texts_are_read_back(dev):
     np.testing.assert_array_equal(call(f, dev, (7,), numbers(9), 7), numbers(9)[:7] * 2)
 
 
-# -- What is refused.
+# -- Refused programs.
 
 
 def refused(message, s, args):
@@ -316,7 +316,7 @@ def test_pictures_of_what_the_call_tells():
 
 
 def random_program(rng):
-    """P is made of X, and Y, perhaps a reduction, of P; both are scheduled at random."""
+    """Return P of X, and Y, perhaps a reduction, of P, scheduled at random."""
     n, m = te.var("n"), te.var("m")
     x = te.placeholder((n, m), name="X")
     p = te.compute((n, m), lambda i, j: x[i, j] * 2 + 1, name="P")
@@ -368,7 +368,7 @@ def random_program(rng):
 
 
 def test_random_schedules(dev):
-    """What is refused says how much would be computed at once; most are not."""
+    """A refusal must be about the size of the computed region; most schedules are accepted."""
     built = 0
     for seed in range(60):
         s, args, expected = random_program(random.Random(seed))

@@ -1,4 +1,4 @@
-"""Thread axes: virtual threads, and loops bound to threads of which each has its own buffer."""
+"""Thread axes: virtual threads, and loops bound to threads that each have their own buffer."""
 
 import re
 
@@ -19,7 +19,7 @@ def product(n=24):
 
 
 def tiled_product(virtual):
-    """Blocks of 12 x 12: 2 x 2 virtual threads of 3 x 3 threads, each a tile of 2 x 2."""
+    """Return blocks of 12 x 12: 2 x 2 virtual threads of 3 x 3 threads, each with a 2 x 2 tile."""
     a, b, c, s = product()
     shared = [s.cache_read(t, "shared", [c]) for t in (a, b)]
     local = [s.cache_read(t, "local", [c]) for t in shared]
@@ -62,19 +62,19 @@ def test_product_with_virtual_threads(run):
 
 
 def test_buffers_inside_are_replicated_per_virtual_thread():
-    """The accumulators of 2 x 2 virtual threads; what the threads share is there once."""
+    """Each of 2 x 2 virtual threads has accumulators; data that the threads share exists once."""
     a, b, c, s = tiled_product(lambda: te.thread_axis("vthread"))
     text = loops_text(s, [a, b, c])
     assert "C.local: local float32[2, 2, 2, 2]" in text
     assert "A.shared: shared float32[12, 4]" in text
-    # A's rows are those of vy alone, B's columns those of vx.
+    # A's rows depend only on vy, B's columns only on vx.
     assert "A.shared.local: local float32[2, 2, 1]" in text
     assert "B.shared.local: local float32[2, 1, 2]" in text
     assert "virtual" not in text.replace("inject_virtual_threads", "")
 
 
 def test_virtual_threads_share_what_does_not_differ():
-    """Shared memory is filled once for all virtual threads: between loops, not inside theirs."""
+    """Shared memory is filled once for all virtual threads: between their loops, not inside."""
     a, b, c, s = tiled_product(lambda: te.thread_axis("vthread"))
     (kernel,) = tvm.build(s, [a, b, c]).kernels
     stores = re.findall(r"[AB]\.shared\[[^\]]*\] = ", loops_text(s, [a, b, c]))
@@ -83,7 +83,7 @@ def test_virtual_threads_share_what_does_not_differ():
 
 
 def test_virtual_threads_never_merge(run):
-    """Three bindings of "vthread" in one stage are three loops."""
+    """Three bindings of "vthread" in one stage make three loops."""
     x = te.placeholder((4, 6, 8), name="X")
     y = te.compute((4, 6, 8), lambda i, j, k: x[i, j, k] + 1, name="Y")
     s = te.create_schedule(y.op)
@@ -98,7 +98,7 @@ def test_virtual_threads_never_merge(run):
 
 
 def two_stages(same):
-    """P in shared memory inside Y, both bound to virtual threads: of one object or of two."""
+    """Return P in shared memory inside Y, both bound to virtual threads of one object or of two."""
     x = te.placeholder((4, 12), name="X")
     p = te.compute((4, 12), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((4, 12), lambda i, j: p[i, 11 - j] + 1, name="Y")
@@ -139,7 +139,7 @@ def test_virtual_threads_are_unrolled_below_16(run, count, loops):
 
 
 def test_scope_under_virtual_threads_is_local():
-    """Of a stage attached under a vthread; under blockIdx only it is shared."""
+    """A stage attached under a vthread is local; under only blockIdx it is shared."""
     x = te.placeholder((4, 6), name="X")
     p = te.compute((4, 6), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((4, 6), lambda i, j: p[i, j] + 1, name="Y")
@@ -154,7 +154,7 @@ def test_scope_under_virtual_threads_is_local():
 
 
 def test_shared_memory_covers_all_virtual_threads(run):
-    """A vthread counts as a thread: the shared region is that of all, the local one of one."""
+    """A vthread counts as a thread: a shared region covers all of them, a local one covers one."""
     for scope, region in (("shared", "[1, 12]"), ("local", "[1, 4]")):
         x = te.placeholder((4, 12), name="X")
         p = te.compute((4, 12), lambda i, j: x[i, j] * 2, name="P")  # noqa: B023
@@ -172,7 +172,7 @@ def test_shared_memory_covers_all_virtual_threads(run):
 
 
 def test_text_form_tells_virtual_threads_apart():
-    """One name is one object; the text is read back to the same program."""
+    """A name identifies an object; the text parses back to the same program."""
     for same in (True, False):
         x, y, s = two_stages(same)
         text = str(tvm.program(s, [x, y]))
@@ -182,11 +182,11 @@ def test_text_form_tells_virtual_threads_apart():
         assert str(tvm.lower(again)) == str(tvm.lower(s, [x, y]))
 
 
-# -- A stage inside the level of the threads it is bound to.
+# -- A stage inside the level of its own threads.
 
 
 def test_local_stage_bound_to_threads_is_computed_by_each(run):
-    """Each thread has a buffer of its own: the index of the thread is not used, nothing guards."""
+    """Each thread has its own buffer: the thread index is not used, and there is no guard."""
     x = te.placeholder((4, 8), name="X")
     p = te.compute((4, 8), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((4, 8), lambda i, j: p[i, 7 - j] + 1, name="Y")
@@ -205,7 +205,7 @@ def test_local_stage_bound_to_threads_is_computed_by_each(run):
 
 @pytest.mark.parametrize("tag", ["blockIdx.y", "threadIdx.x"])
 def test_shared_stage_bound_to_blocks_needs_no_guard(run, tag):
-    """A block has the whole buffer; threads of the block share the work."""
+    """A block has the whole buffer; its threads share the work."""
     x = te.placeholder((4, 8), name="X")
     p = te.compute((4, 8), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((4, 8), lambda i, j: p[i, 7 - j] + 1, name="Y")

@@ -1,4 +1,4 @@
-"""Tensor intrinsics: statements that stand for loops of a schedule."""
+"""Tensor intrinsics: statements that replace loops of a schedule."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from texloom import te
 
 
 def gemv(m, n, order=("reset", "update")):
-    """c[i] = sum over k of b[i, k] * a[k], as in TVM's tutorial but for its foreign function."""
+    """c[i] = sum over k of b[i, k] * a[k], as in TVM's tutorial, without its foreign function."""
     a = te.placeholder((n,), name="a")
     b = te.placeholder((m, n), name="b")
     k = te.reduce_axis((0, n), name="k")
@@ -57,7 +57,7 @@ def matmul(rows=8, cols=16, depth=12):
 
 
 def test_gemv_over_the_inner_loops_of_a_matmul(run):
-    """The whole reduction inside: the body alone."""
+    """The whole reduction is inside: only the body is used."""
     a, b, c = matmul()
     s = te.create_schedule(c.op)
     i, j = s[c].op.axis
@@ -75,7 +75,7 @@ def test_gemv_over_the_inner_loops_of_a_matmul(run):
 
 @pytest.mark.parametrize("order", [("reset", "update"), (None, "update")])
 def test_split_reduction_is_reset_and_updated(run, order):
-    """Without a reset the first step of the outer loop is the body."""
+    """Without a reset, the first step of the outer loop uses the body."""
     a, b, c = matmul()
     s = te.create_schedule(c.op)
     i, j = s[c].op.axis
@@ -90,7 +90,7 @@ def test_split_reduction_is_reset_and_updated(run, order):
 
 
 def test_vector_addition(run):
-    """Loads and stores of vectors move with their first element, a multiple of 16 here."""
+    """Vector loads and stores move with their first element, here a multiple of 16."""
     a = te.placeholder((6, 64), name="A")
     b = te.placeholder((6, 64), name="B")
     c = te.compute((6, 64), lambda i, j: a[i, j] + b[i, j], name="C")
@@ -106,7 +106,7 @@ def test_vector_addition(run):
 
 
 def dot4(dtype="float32"):
-    """One sum of four products, such as the lanes of two texels."""
+    """Declare one sum of four products, such as the lanes of two texels."""
     a = te.placeholder((4,), dtype, name="a")
     b = te.placeholder((4,), dtype, name="b")
     k = te.reduce_axis((0, 4), name="k")
@@ -131,7 +131,7 @@ def dot4(dtype="float32"):
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_lanes_of_textures(run, dtype):
-    """Four lanes of each of two textures: their loads are texels, each read once for a step."""
+    """Four lanes of each of two textures are loaded as texels, each once per step."""
     a = te.placeholder((8, 12), dtype, name="A")
     b = te.placeholder((16, 12), dtype, name="B")
     k = te.reduce_axis((0, 12), name="k")
@@ -156,7 +156,7 @@ def test_lanes_of_textures(run, dtype):
 
 
 def test_inside_a_kernel_that_fetches_together(run):
-    """Tiles in shared memory, sums in registers, a guarded edge of the output around them."""
+    """Tiles are in shared memory, sums in registers, and the output's edge is guarded."""
     a, b, c = matmul(rows=30, cols=32, depth=32)
     s = te.create_schedule(c.op)
     local = s.cache_write(c, "local")
@@ -213,7 +213,7 @@ def test_several_outputs(run):
 
 
 def test_fused_loops_and_windows(run):
-    """Both taps of a window are one input; the loops of an axis may be several."""
+    """Both taps of a window are one input; an axis may have several loops."""
     x = te.placeholder((5,), name="x")
     y = te.compute((4,), lambda i: x[i] * 2.0 + x[i + 1], name="y")
 
@@ -269,7 +269,7 @@ def test_misuse_is_a_value_error():
 
 
 def test_intrinsic_is_called_in_a_compute(run):
-    """Behind the compute's own axes stand those that the intrinsic computes at once."""
+    """The axes that the intrinsic computes at once follow the compute's own axes."""
     a = te.placeholder((6, 32), name="A")
     b = te.placeholder((32,), name="B")
     add = vector_add()
@@ -322,7 +322,7 @@ def test_called_intrinsic_reduces_over_more_axes(run):
 
 
 def test_called_intrinsic_of_one_element(run):
-    """The compute's axes stand for the intrinsic's own of one index."""
+    """The compute's axes replace the intrinsic's own axis of one index."""
     a, b = te.placeholder((8, 4), name="A"), te.placeholder((6, 4), name="B")
     dot = dot4()
     c = te.compute((8, 6), lambda i, j: dot(a[i, 0:4], b[j][0:4]), name="C")
@@ -360,7 +360,7 @@ def test_calls_that_do_not_fit():
 
 @pytest.mark.parametrize("order", [("reset", "update"), (None, "update")])
 def test_steps_in_a_loop_fused_of_both_kinds(run, order):
-    """The first step is where the reduction begins, not where the loop does."""
+    """The first step is where the reduction begins, not where the loop begins."""
     a, b, c = matmul()
     s = te.create_schedule(c.op)
     i, j = s[c].op.axis
@@ -376,7 +376,7 @@ def test_steps_in_a_loop_fused_of_both_kinds(run, order):
 
 
 def test_cache_that_takes_over_the_computation():
-    """What is cached after it was tensorized computes nothing any more that an intrinsic could."""
+    """Once cached, a tensorized stage only copies: the intrinsic can no longer match."""
     a, b, c = matmul()
     s = te.create_schedule(c.op)
     bind(s, c, s[c].op.axis[0])

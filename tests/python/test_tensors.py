@@ -1,4 +1,4 @@
-"""Placeholders, computes and slices: shapes, names, and what reads what."""
+"""Placeholders, computes and slices: shapes, names, and which tensors are read."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_fcompute_takes_one_axis_for_each_extent():
 
 
 def test_operations_know_what_they_read():
-    """Each input once, in order of appearance; a read that folds away does not count."""
+    """Each input is listed once, in order of appearance; a read that folds away does not count."""
     x, w = te.placeholder((4,), name="X"), te.placeholder((4,), name="W")
     y = te.compute((4,), lambda i: w[i] * x[i] + w[3 - i], name="Y", tag="mine")
     assert [t.name for t in y.op.input_tensors] == ["W", "X"]
@@ -63,11 +63,11 @@ def test_operations_know_what_they_read():
 
 
 def test_reads_in_three_spellings():
-    """`X[i, j]`, `X[i][j]` and `X(i, j)` are one read."""
+    """`X[i, j]`, `X[i][j]` and `X(i, j)` are the same read."""
     x = te.placeholder((2, 3), name="X")
     spellings = (lambda i, j: x[i, j], lambda i, j: x[i][j], lambda i, j: x(i, j))
     assert len({str(te.compute((2, 3), f).op.body[0]) for f in spellings}) == 1
-    assert repr(x[0]) and not isinstance(x[0], te.PrimExpr)  # a slice until all indices are there
+    assert repr(x[0]) and not isinstance(x[0], te.PrimExpr)  # a slice until all indices are given
 
 
 def test_tensors_and_operations_compare_by_what_computes_them():
@@ -81,7 +81,7 @@ def test_tensors_and_operations_compare_by_what_computes_them():
 
 
 def test_tensor_without_axes(run):
-    """A rank-0 tensor is read by itself; its stage is bound through a fused unit axis."""
+    """A rank-0 tensor can be read directly; its stage is bound through a fused unit axis."""
     x = te.placeholder((), name="X")
     k = te.reduce_axis((0, 5), name="k")
     v = te.placeholder((5,), name="V")
@@ -94,7 +94,7 @@ def test_tensor_without_axes(run):
 
 
 def test_equal_names_everywhere(run):
-    """Names need not differ: not of tensors, not of axes, not from kernel words."""
+    """Names of tensors and axes may repeat, and may be kernel keywords."""
     a = te.placeholder((3,), name="float")
     b = te.placeholder((3,), name="float")
     c = te.compute((3,), lambda kernel: a[kernel] - b[kernel], name="float")
@@ -111,7 +111,7 @@ ODD_NAMES = ["", "Größe", "a b", "1st", "x.y", "x-y", "*/", '"', "\\", "image2
 
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_any_name_is_a_name(run, name):
-    """What a user calls a tensor never breaks the kernel's text."""
+    """No tensor name breaks the kernel's source."""
     x = te.placeholder((4,), name=name)
     y = te.compute((4,), lambda i: x[i] + 1, name=name)
     s = te.create_schedule(y.op)
@@ -123,7 +123,7 @@ def test_any_name_is_a_name(run, name):
 
 
 def test_schedule_finds_stages():
-    """By tensor, by operation, by the user's own tensor also after caches have changed it."""
+    """They are found by tensor, by operation, and by the user's tensor even after caching."""
     x = te.placeholder((4,), name="X")
     y = te.compute((4,), lambda i: x[i] + 1, name="Y")
     s = te.create_schedule([y.op])
@@ -138,7 +138,7 @@ def test_schedule_finds_stages():
 
 
 def test_long_chains():
-    """Three hundred stages are no deep recursion."""
+    """Three hundred stages cause no deep recursion."""
     tensor = te.placeholder((4,), name="X")
     first = tensor
     for n in range(300):

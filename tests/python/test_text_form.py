@@ -1,4 +1,4 @@
-"""The text form: what is printed is read back, at every stage, and prints the same."""
+"""The text form at every stage: printed text parses back and prints the same."""
 
 import inspect
 import re
@@ -235,7 +235,7 @@ def test_the_document_has_blocks():
 
 
 def test_the_document_names_every_word():
-    """Stages, statements and functions that the grammar forgets."""
+    """The error lists stages, statements and functions missing from the grammar."""
     text = (ROOT / "docs/text_form.md").read_text(encoding="utf-8")
     files = [f"ir/text/{n}" for n in ("parse", "parse_stmt", "parse_expr", "parse_buffer")]
     files += [f"ir/text/{n}" for n in ("parse_layout", "parse_digits")]
@@ -248,7 +248,7 @@ def test_the_document_names_every_word():
 
 
 def test_every_store_names_the_line_of_its_compute():
-    """Through an inlined stage, caches, a reduction, guards, vectors and unrolled loops."""
+    """This holds through inlined stages, caches, reductions, guards, vectors and unrolled loops."""
     here = inspect.currentframe().f_lineno
     x = te.placeholder((10, 24), name="X")
     k = te.reduce_axis((0, 24), name="k")
@@ -272,5 +272,5 @@ def test_every_store_names_the_line_of_its_compute():
     )
     assert len(stores) == len(re.findall(r"\.store\(|\] = ", text))
     lines = {(texture or buffer, path, int(line) - here) for texture, buffer, path, line in stores}
-    # The cache has the line of the directive that made it.
+    # The cache has the line of its directive.
     assert lines == {("X.texture", __file__, 7), ("total", __file__, 4), ("spread", __file__, 5)}

@@ -1,4 +1,4 @@
-"""Where tensors lie in textures: rules, folds, origins in larger images, masks of padding lanes."""
+"""Positions of tensors in textures: rules, folds, origins in larger images, padding lanes."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ def block(which="x"):
 
 
 def copy(shape, dtype="float32"):
-    """Y = X, with one loop bound, whichever has no lanes."""
+    """Return Y = X with one loop bound that has no lanes."""
     x = te.placeholder(shape, dtype, name="X")
     y = te.compute(shape, lambda *i: x(*i), name="Y")
     s = te.create_schedule(y.op)
@@ -24,7 +24,7 @@ def random(shape, dtype="float32"):
     return np.random.default_rng(6).integers(-100, 100, size=shape).astype(dtype)
 
 
-# The table of the design: shape -> rows x columns of texels, by scope.
+# The design's table: shape -> rows x columns of texels, by scope.
 LAYOUTS = [
     ((2, 3, 5, 7, 4), {"texture": (30, 7), "texture:weight": (2, 105), "texture:nhwc": (6, 35)}),
     ((56, 56, 7), {"texture": (3136, 2), "texture:weight": (56, 112), "texture:nhwc": (3136, 2)}),
@@ -59,7 +59,7 @@ def test_layout_is_shown_as_a_map():
 
 
 def test_over_the_limit_folds_and_runs(run):
-    """9072 x 320 texels for a limit of 8192, as a cache; both kernels see one layout."""
+    """A cache of 9072 x 320 texels exceeds the limit of 8192; both kernels use one layout."""
     shape = (9072, 320, 4)
     x = te.placeholder(shape, "int8", name="X")
     y = te.compute(shape, lambda i, j, k: x[i, j, k], name="Y")
@@ -89,7 +89,7 @@ def test_over_the_limit_folds_and_runs(run):
     ],
 )
 def test_small_limits_fold(run, shape, scope):
-    """A target's own limit: -texture_spatial_limit=16, as cache, as input and as output."""
+    """With the target's limit -texture_spatial_limit=16: as cache, as input and as output."""
     target = "opencl -texture_spatial_limit=16"
     x, y, s = copy(shape)
     cache = s.cache_read(x, scope, [y])
@@ -121,7 +121,7 @@ def test_fold_of_an_array_follows_the_target():
 
 @pytest.mark.parametrize("last", [1, 2, 3, 5, 6, 7, 9])
 def test_padding_lanes(run, last):
-    """Lanes past the last extent are written as zero and never reach a result."""
+    """Lanes past the last extent are written as zero and never affect a result."""
     shape = (3, last)
     x = te.placeholder(shape, name="X")
     p = te.compute(shape, lambda i, j: x[i, j] + 5, name="P")
@@ -152,7 +152,7 @@ def test_masked_lanes_do_not_read_past_the_input(run):
 @pytest.mark.parametrize("scope", ["texture", "texture:weight", "texture:nhwc"])
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "int8"])
 def test_origins(dev, scope, dtype):
-    """Input and output each begin somewhere in a larger image; one kernel serves all places."""
+    """Input and output each begin somewhere in a larger image; one kernel serves all origins."""
     shape = (2, 3, 5)
     x, y, s = copy(shape, dtype)
     binds = {t: tvm.decl_buffer(shape, dtype, scope=scope, origin=True) for t in (x, y)}
@@ -161,7 +161,7 @@ def test_origins(dev, scope, dtype):
     assert constants == ["X.x", "X.y", "Y.x", "Y.y"]
     values = random(shape, dtype)
     for origin, image in (((0, 0), None), ((3, 1), (20, 11)), ((5, 2), (13, 15))):
-        if image:  # what lies around the array is garbage: memory that was just in use
+        if image:  # the texels around the array are garbage: recently used memory
             tvm.nd.array(np.full((*image[::-1], 4), 77, dtype), dev, "texture").numpy()
         a = tvm.nd.empty(shape, dtype, dev, scope, origin=origin, image=image)
         b = tvm.nd.empty(shape, dtype, dev, scope, origin=origin[::-1], image=image)

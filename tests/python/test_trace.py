@@ -1,4 +1,4 @@
-"""Traces of scripts: what is written, what is said, and what a script exits with."""
+"""Traces of scripts: the file, the output, and the script's exit code."""
 
 import json
 import os
@@ -34,7 +34,7 @@ print(sys.argv[1:], b.numpy()[0])
 
 
 def traced(folder, script, *arguments, encoding="utf-8"):
-    """Runs the script in the folder: the process, and the events of its trace, if there is one."""
+    """Run the script in the folder; return the process and the events of its trace, if any."""
     (folder / "script.py").write_text(script, encoding=encoding)
     done = subprocess.run(
         [sys.executable, "-m", "texloom.trace", *arguments],
@@ -55,7 +55,7 @@ def kernels(events):
 
 
 def test_a_script_is_traced(tmp_path):
-    """Its kernels on the device, its calls and copies on the host; its output is its own."""
+    """The trace has kernels on the device and calls and copies on the host; output is unchanged."""
     done, events = traced(tmp_path, SCRIPT, "script.py", "-o", "of the script")
     assert (done.returncode, done.stdout) == (0, "['-o', 'of the script'] 2.0\n"), done.stderr
     runs = kernels(events)
@@ -89,7 +89,7 @@ FAILING = {
 
 @pytest.mark.parametrize("how", FAILING)
 def test_what_a_failing_script_has_run_is_written(tmp_path, how):
-    """And the exit code is the script's; the traceback has none of what runs it."""
+    """The exit code is the script's; the traceback has no frames of the tracer."""
     ending, code, said = FAILING[how]
     done, events = traced(tmp_path, SCRIPT + ending, "script.py")
     assert done.returncode == code and said in done.stderr
@@ -116,7 +116,7 @@ threading.Thread(target=behind).start()
 
 @pytest.mark.parametrize("ending", ["", "sys.exit(7)", "raise ValueError('too bad')"])
 def test_what_comes_behind_the_main_code(tmp_path, ending):
-    """Threads that are no daemons, and then handlers of atexit; they find what they left."""
+    """Non-daemon threads run, then atexit handlers; they find their globals unchanged."""
     done, events = traced(tmp_path, SCRIPT + LATER + ending, "script.py")
     assert done.returncode == (7 if "7" in ending else int(bool(ending)))
     assert len(kernels(events)) == 5, done.stderr
@@ -125,7 +125,7 @@ def test_what_comes_behind_the_main_code(tmp_path, ending):
 
 
 def test_exceptions_are_shown_as_the_script_has_it(tmp_path):
-    """By its own sys.excepthook, with frames of the script alone."""
+    """The script's own sys.excepthook shows them, with only the script's frames."""
     hook = """
 import sys, traceback
 sys.excepthook = lambda kind, error, frame: print("hook", len(traceback.extract_tb(frame)))
@@ -136,7 +136,7 @@ raise ValueError
 
 
 def test_a_script_in_another_encoding(tmp_path):
-    """PEP 263: a line of the script says it."""
+    """A line of the script declares it (PEP 263)."""
     text = "# -*- coding: latin-1 -*-\nassert ord('\u00e9') == 0xe9\nprint('read')\n"
     done, events = traced(tmp_path, text, "script.py", encoding="latin-1")
     assert (done.returncode, done.stdout) == (0, "read\n"), done.stderr
@@ -144,7 +144,7 @@ def test_a_script_in_another_encoding(tmp_path):
 
 
 def test_no_trace_of_an_earlier_run_is_left(tmp_path):
-    """Where a script ends so that none is written."""
+    """This holds even if the script ends without writing a trace."""
     (tmp_path / "trace.json").write_text("{}", encoding="utf-8")
     done, events = traced(tmp_path, "import os; os._exit(3)", "script.py")
     assert done.returncode == 3
@@ -152,7 +152,7 @@ def test_no_trace_of_an_earlier_run_is_left(tmp_path):
 
 
 def test_a_trace_that_cannot_be_written(tmp_path):
-    """It is said; the exit code stays the script's, and no part of it is left."""
+    """An error is printed; the exit code is the script's, and no partial file is left."""
     script = "import os, sys; os.rmdir('there'); sys.exit(5)"
     (tmp_path / "there").mkdir()
     done, _ = traced(tmp_path, script, "-o", "there/trace.json", "script.py")
@@ -168,7 +168,7 @@ def test_a_child_leaves_the_trace_to_its_parent(tmp_path):
 
 
 def test_modules_beside_the_script_are_found(tmp_path):
-    """As by Python itself; and a script without kernels is said to have none."""
+    """They are found as in Python itself; a script without kernels is reported as such."""
     (tmp_path / "beside.py").write_text("answer = 42", encoding="utf-8")
     script = "from beside import answer; print(__name__, answer, __file__)"
     done, events = traced(tmp_path, script, "script.py")
@@ -209,7 +209,7 @@ def test_devices_that_are_open_are_not_traced(dev, tmp_path, monkeypatch, capsys
 
 
 def test_tables():
-    """Rows of one name are one, those with most time come first; GB/s are bytes per nanosecond."""
+    """Rows with one name are merged, sorted by time; GB/s are bytes per nanosecond."""
     spans = [
         ("GPU, queue 0", "scale", 1000, 500, 4000),
         ("GPU, queue 0", "product", 7000, 100, 7000),

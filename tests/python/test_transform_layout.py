@@ -1,4 +1,4 @@
-"""transform_layout: the same values by other axes, in buffers and in textures."""
+"""transform_layout: the same values with other axes, in buffers and in textures."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def layout_of(s, args, number=0, **options):
 
 
 def test_rows_before_the_separator_columns_behind_it(run):
-    """A cache of NCHW in textures of NCHW4c."""
+    """A cache of NCHW is stored in textures as NCHW4c."""
     shape = (2, 6, 5, 7)
     x, y, s = doubled(shape)
     cache = s.cache_read(x, "texture", [y])
@@ -61,7 +61,7 @@ def test_without_a_separator_the_rule_of_the_scope_holds():
 
 
 def test_loops_of_a_compute(run):
-    """The returned axes run over the new axes: fusions and splits that do not divide."""
+    """The returned loops run over the new axes: fusions and splits that do not divide."""
     shape = (6, 10)
     x, y, s = doubled(shape)
     cache = s.cache_write(y, "global")
@@ -101,7 +101,7 @@ def test_reduction_keeps_its_loops(run):
 
 
 def test_repeated_and_with_names_of_the_rest(run):
-    """``*i, last`` and a second transformation of the first one's axes."""
+    """``*i, last`` works, and so does transforming the axes of the first transformation."""
     shape = (2, 3, 8)
     x, y, s = doubled(shape)
     cache = s.cache_read(x, "texture", [y])

@@ -1,4 +1,4 @@
-"""Every public function and method, called with what it does not take: it says so in our words."""
+"""Every public function and method rejects wrong arguments with our own messages."""
 
 import inspect
 import warnings
@@ -27,8 +27,8 @@ FUNCTIONS = {
     for name in module.__all__
     if inspect.isfunction(getattr(module, name))
 }
-# What compares arrays has NumPy's words for those that it cannot compare, and what a reducer of
-# several values is given in a list is its own affair.
+# assert_allclose uses NumPy's messages for arrays that it cannot compare, and te.prod does not
+# check a list of several values.
 del FUNCTIONS["texloom.testing.assert_allclose"], FUNCTIONS["texloom.te.prod"]
 JUNK = (None, 3, -1.5, "texture", [], [None], {}, object())
 
@@ -41,7 +41,7 @@ def stage_and_axis():
 
 
 def objects():
-    """One of each class whose methods are public."""
+    """Return one object of each class with public methods."""
     s, stage = stage_and_axis()
     x = stage.op.input_tensors[0]
     return [
@@ -68,7 +68,7 @@ METHODS = [
 
 
 def calls():
-    """Arguments by position and by name: too few, too many, of no kind that is taken."""
+    """Return arguments by position and by name: too few, too many, of wrong types."""
     for value in JUNK:
         for count in range(4):
             yield (value,) * count, {}
@@ -77,7 +77,7 @@ def calls():
 
 
 def problem_of(function, args, options):
-    """What is wrong with how the call is refused; None where it is not."""
+    """Return what is wrong with the error of the call, or None."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -90,7 +90,7 @@ def problem_of(function, args, options):
         if len(diagnostic.help) < 10:
             return f"{args} {options}: no way out: {diagnostic.help!r}"
     except IndexError:
-        pass  # as Python has it, of a number beyond the end
+        pass  # Python's own error for a number beyond the end
     except Exception as error:
         return f"{args} {options}: {error!r}"
     return None

@@ -1,4 +1,4 @@
-// Which arguments of a plan lie in one another's memory.
+// Tests which arguments of a plan share memory.
 #include "runtime/aliases.h"
 
 #include "runtime/drivers/null/driver.h"
@@ -10,7 +10,7 @@ namespace {
 
 using hal::Access;
 
-// The arguments A, B and C; the kernel writes C, inside two loops.
+// The arguments are A, B and C; the kernel writes C inside two loops.
 LaunchPlan plan_of(std::vector<TensorSpec> arguments, std::vector<hal::KernelParam> params) {
   LaunchPlan plan;
   plan.arguments = std::move(arguments);
@@ -43,7 +43,7 @@ TEST(WrittenArguments, ThoseThatALaunchWrites) {
 
 class Aliases : public hal::OpenClTest {
  protected:
-  // "0 2" of arguments 0 and 2; empty when none share memory.
+  // Returns "0 2" if arguments 0 and 2 share memory, empty if none do.
   static std::string found(const LaunchPlan& plan, const std::vector<hal::Binding>& bindings) {
     const auto alias = find_alias(plan, written_arguments(plan), bindings);
     return alias ? fmt::format("{} {}", alias->first, alias->second) : "";
@@ -86,7 +86,7 @@ TEST_F(Aliases, RectanglesOfOneTexture) {
   EXPECT_EQ(of_textures({1, 1}, {0, 0}), "0 2");
 }
 
-// A view over a buffer is the rows that it shows: of 64 bytes, from byte 128 on.
+// A view covers the rows that it shows: here 64 bytes each, from byte 128 on.
 class AliasesOfViews : public ::testing::Test {
  protected:
   std::shared_ptr<hal::Texture> view(std::uint64_t offset = 128) {
@@ -110,7 +110,7 @@ TEST_F(AliasesOfViews, MeetTheirBuffer) {
   EXPECT_FALSE(at(128));  // the row before
   EXPECT_TRUE(at(144));
   EXPECT_TRUE(at(304));
-  EXPECT_FALSE(at(320));  // the row behind
+  EXPECT_FALSE(at(320));  // the row after
   EXPECT_TRUE(alias(
       plan, {hal::TextureBinding{view(), {0, 1}}, hal::BufferBinding{*buffer_->subspan(192, 64)}}));
 }
@@ -127,7 +127,7 @@ TEST_F(AliasesOfViews, MeetEachOther) {
   EXPECT_TRUE(alias(plan, {hal::TextureBinding{view()}, hal::TextureBinding{view(), {0, 1}}}));
   EXPECT_TRUE(alias(plan, {hal::TextureBinding{view()}, hal::TextureBinding{view(192)}}));
   EXPECT_FALSE(alias(plan, {hal::TextureBinding{view()}, hal::TextureBinding{view(256)}}));
-  // Side by side in one.
+  // Two tensors side by side in one view.
   const auto one = view();
   EXPECT_FALSE(alias(plan, {hal::TextureBinding{one}, hal::TextureBinding{one, {2, 0}}}));
   EXPECT_TRUE(alias(plan, {hal::TextureBinding{one}, hal::TextureBinding{one, {1, 1}}}));

@@ -1,4 +1,4 @@
-// Contents of buffers and textures as bytes.
+// Converts the contents of buffers and textures to and from bytes.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A test on the first OpenCL device. Skips only where there is no loader or no device; any other
-// failure to open one fails the test.
+// A fixture with the first OpenCL device. Skips only if there is no loader or no device; any other
+// failure to open a device fails the test.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline std::vector<KernelCode> opencl_c(std::string source, std::vector<std::str
   return {{KernelFormat::OpenClC, std::move(source), std::move(options)}};
 }
 
-// What tests do with a device, whichever it is.
+// Common operations of tests on any device.
 class DeviceTest : public ::testing::Test {
  protected:
   std::shared_ptr<Buffer> make_buffer(std::uint64_t bytes, BufferUsage usage = BufferUsage::All) {
@@ -42,7 +42,7 @@ class DeviceTest : public ::testing::Test {
     EXPECT_TRUE(texture.ok()) << texture.status().to_string();
     return texture.ok() ? *texture : nullptr;
   }
-  // Full of one byte; 0xff makes every float channel a NaN.
+  // Fills the texture with one byte value; 0xff makes every float channel a NaN.
   std::shared_ptr<Texture> make_texture_full_of(std::byte value, Extent2D extent,
                                                 TexelFormat format) {
     auto texture = make_texture(extent, format);

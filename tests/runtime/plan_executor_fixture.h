@@ -1,4 +1,4 @@
-// A device, executors of plans, and a plan of two kernels through a texture.
+// A fixture with a device, plan executors, and a plan of two kernels through a texture.
 #pragma once
 
 #include <memory>
@@ -57,7 +57,7 @@ inline KernelSpec add_one_kernel() {
           .workgroup_size = {8, 1, 1}}};
 }
 
-// Says how many threads ran.
+// Makes a kernel that counts its threads.
 inline KernelSpec count_kernel() {
   return {.codes = opencl_c("__kernel void count(__global int* x) { atomic_add(x, 1); }"),
           .entry = {.name = "count",

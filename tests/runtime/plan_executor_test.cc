@@ -1,4 +1,4 @@
-// Launch plans, run on a device: their arguments, scalars, loops and threads.
+// Tests launch plans on a device: their arguments, scalars, loops and threads.
 #include <atomic>
 #include <cmath>
 #include <thread>
@@ -47,7 +47,7 @@ TEST_F(PlanExecutorTest, ArgumentsThatShareMemory) {
               refused("arguments \"X\" and \"Y\" share memory, which is written"));
 }
 
-// Each run reads what the one before wrote.
+// Each run reads what the previous one wrote.
 TEST_F(PlanExecutorTest, SeveralRunsAtOnce) {
   const auto executor = make_executor(
       {.arguments = {buffer_tensor("x", 4)},
@@ -64,7 +64,7 @@ TEST_F(PlanExecutorTest, SeveralRunsAtOnce) {
   EXPECT_EQ(values_of<std::int32_t>(buffer), std::vector<std::int32_t>{40});
 }
 
-// A serial loop of the plan: the buffer gathers its variables in order, in base 10.
+// A serial loop of the plan: the buffer collects its variables in order, in base 10.
 TEST_F(PlanExecutorTest, LoopVariablesReachTheKernels) {
   const char* source =
       "__kernel void push(__global long* x, int i, long j, int k) { x[0] = x[0] * 1000 + i * 100 + "
@@ -93,7 +93,7 @@ TEST_F(PlanExecutorTest, LoopVariablesReachTheKernels) {
   EXPECT_EQ(values_of<std::int64_t>(buffer), std::vector<std::int64_t>{7'017'107'117});
 }
 
-// Behind each submission the caller may stop what is left; the next run begins anew.
+// After each submission the caller may cancel the rest; the next run starts over.
 TEST_F(PlanExecutorTest, Interrupted) {
   LaunchPlan plan{
       .arguments = {buffer_tensor("x", 4)},
@@ -121,7 +121,7 @@ Status fail_when_told(const hal::host::WorkGroup&) {
   return Status(StatusCode::DeviceError, "the group fails");
 }
 
-// A run that leaves too much behind waits, and tells what went wrong meanwhile.
+// A run that queues too much work waits, and reports errors that occurred meanwhile.
 TEST(PlanExecutorPace, ARunThatWaitsTellsTheErrorOfTheOnesBeforeIt) {
   const auto driver = hal::host::create_driver(
       {.threads = 1, .libraries = {{"test", {{"fail_when_told", fail_when_told}}}}});
@@ -134,7 +134,7 @@ TEST(PlanExecutorPace, ARunThatWaitsTellsTheErrorOfTheOnesBeforeIt) {
   TL_ASSERT_OK(executor.status());
   may_fail = false;
   for (std::uint64_t i = 0; i < kMaxBacklog; ++i) TL_EXPECT_OK((*executor)->run({}, {}));
-  // Asked behind the submission, and where the run waits since it is one too many.
+  // Called after the submission, and when the run waits because the backlog is full.
   int asked = 0;
   Status status = (*executor)->run({}, {}, 1, [&] {
     if (++asked == 2) may_fail = true;
@@ -142,12 +142,12 @@ TEST(PlanExecutorPace, ARunThatWaitsTellsTheErrorOfTheOnesBeforeIt) {
   });
   EXPECT_GE(asked, 2);
   may_fail = true;
-  // It may be back before all is run, on a slow machine: then the next wait tells.
+  // On a slow machine the run may return before all work is done: then the next wait reports it.
   if (status.ok()) status = device->queue()->wait_idle();
   EXPECT_THAT(status, fails_with(StatusCode::DeviceError, "the group fails"));
 }
 
-// Scalars of a call, in an order of the kernel's own; each call gives them anew.
+// A call's scalars come in the kernel's own order; each call sets them again.
 TEST_F(PlanExecutorTest, Scalars) {
   const char* source = R"(
     __kernel void scale(float factor, __global float* x, long offset) {
@@ -183,7 +183,7 @@ TEST_F(PlanExecutorTest, Scalars) {
   EXPECT_THAT(run({offset, offset}), refused("the scalar \"factor\" is float32, got int64"));
 }
 
-// How often a loop runs, and how many groups it launches, the call and the loops around say.
+// The call and the enclosing loops determine a loop's trip count and its number of groups.
 TEST_F(PlanExecutorTest, ExtentsThatDependOnLoops) {
   const Size next = Size::of(Size::Op::Add, Size::loop_variable(0), 1);
   LaunchPlan plan{
@@ -203,7 +203,7 @@ TEST_F(PlanExecutorTest, ExtentsThatDependOnLoops) {
   }
 }
 
-// Tensors at origins of larger images full of NaN; nothing around them is read or written.
+// Tensors at origins of larger images full of NaN; nothing around the tensors is read or written.
 TEST_F(PlanExecutorTest, TextureArgumentsAtOrigins) {
   const char* source = R"(
     __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
@@ -252,7 +252,7 @@ TEST_F(PlanExecutorTest, TextureArgumentsAtOrigins) {
               refused("are the same texture"));
 }
 
-// Tensors whose size the call says may lie one behind the other in a buffer.
+// Tensors whose sizes depend on the call may be adjacent in one buffer.
 TEST_F(PlanExecutorTest, PartsOfOneBufferWhoseSizesDependOnTheCall) {
   const auto tensor = [](const char* name) {
     return TensorSpec{.name = name, .shape = {Size::symbol(0)}, .storage = BufferStorage{}};
@@ -285,7 +285,7 @@ TEST_F(PlanExecutorTest, PartsOfOneBufferWhoseSizesDependOnTheCall) {
   EXPECT_FALSE(run(static_cast<std::int64_t>(half) + 1).ok());
 }
 
-// Behind the contract of exactly this extent a larger image is refused, wherever the tensor lies.
+// If the contract demands exactly this extent, a larger image is refused at any origin.
 TEST_F(PlanExecutorTest, ExactImages) {
   LaunchPlan plan = add_one_plan();
   plan.temporaries = {};

@@ -1,4 +1,4 @@
-// Short ways to write launch plans in tests.
+// Short functions to write launch plans in tests.
 #pragma once
 
 #include <string>

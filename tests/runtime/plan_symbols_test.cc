@@ -11,7 +11,7 @@ Size n() { return Size::symbol(0); }
 Size m() { return Size::symbol(1); }
 Size of(Size::Op op, const Size& a, const Size& b) { return Size::of(op, a, b); }
 
-// A plan over n and m with arguments of these shapes.
+// Makes a plan over n and m with arguments of these shapes.
 LaunchPlan plan_of(const std::vector<std::vector<Size>>& shapes) {
   LaunchPlan plan;
   plan.symbols = {"n", "m"};
@@ -22,7 +22,7 @@ LaunchPlan plan_of(const std::vector<std::vector<Size>>& shapes) {
   return plan;
 }
 
-// The values as text, or what is wrong.
+// Returns the values as text, or the error.
 std::string bound(const LaunchPlan& plan, const std::vector<Shape>& shapes,
                   const GivenSymbols& given = {}) {
   const auto values = bind_symbols(plan, shapes, given);

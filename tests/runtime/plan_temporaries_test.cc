@@ -1,4 +1,4 @@
-// The temporaries of launch plans: how runs and programs share them.
+// Tests how runs and programs share the temporaries of launch plans.
 #include <atomic>
 #include <cmath>
 #include <utility>
@@ -8,8 +8,8 @@
 namespace texloom::runtime {
 namespace {
 
-// Two temporaries that live one after the other, of different extents, in one image; the second is
-// smaller than the image and finds old values around it.
+// Two temporaries of different extents live one after the other in one image; the second is smaller
+// than the image and finds old values around it.
 TEST_F(PlanExecutorTest, FreedTemporariesAreRecycled) {
   LaunchPlan plan = add_one_plan();
   plan.temporaries = {texture_tensor("large", {16, 12}), texture_tensor("small", kExtent)};
@@ -34,7 +34,7 @@ TEST_F(PlanExecutorTest, FreedTemporariesAreRecycled) {
   EXPECT_EQ(values_of<float>(z), ramp(kCount, 2));
 }
 
-// Programs of a device take turns in the same memory, and no run asks the driver for more.
+// Programs of a device take turns in the same memory, and later runs request none from the driver.
 TEST_F(PlanExecutorTest, ProgramsShareTheirTemporaries) {
   const auto first = make_executor(add_one_plan());
   const auto second = make_executor(add_one_plan());
@@ -52,14 +52,14 @@ TEST_F(PlanExecutorTest, ProgramsShareTheirTemporaries) {
   EXPECT_EQ(statistics.driver_allocations, 1U);
   EXPECT_EQ(statistics.exact_hits, 11U);
   EXPECT_EQ(statistics.bytes_in_use, 0U);
-  // What was taken away meanwhile is made anew.
+  // Trimmed memory is allocated again.
   device_->workspace_pool().trim();
   TL_ASSERT_OK(first->run({{BufferBinding{z}, BufferBinding{y}}}));
   EXPECT_EQ(values_of<float>(y), ramp(kCount, 3));
 }
 
-// A run of several submissions keeps its temporaries to the last: those of another program that
-// come in between have their own.
+// A run of several submissions keeps its temporaries to the end; another program that runs in
+// between gets different ones.
 TEST_F(PlanExecutorTest, RunsOfSeveralSubmissionsKeepTheirTemporaries) {
   LaunchPlan plan = add_one_plan();
   plan.kernels.push_back(count_kernel());
@@ -77,7 +77,7 @@ TEST_F(PlanExecutorTest, RunsOfSeveralSubmissionsKeepTheirTemporaries) {
     counts.push_back(make_buffer(hal::Bytes(4, std::byte{0})));
   }
   std::atomic<int> failures = 0;
-  // The first one's temporary is written and not yet read when the other one runs as a whole.
+  // The first program's temporary is written but not yet read when the other program runs.
   TL_ASSERT_OK(executors[0]->run(
       {{BufferBinding{inputs[0]}, BufferBinding{outputs[0]}, BufferBinding{counts[0]}}}, {}, 1,
       [&, done = false]() mutable {
@@ -96,7 +96,7 @@ TEST_F(PlanExecutorTest, RunsOfSeveralSubmissionsKeepTheirTemporaries) {
   EXPECT_EQ(device_->workspace_pool().statistics().driver_allocations, 2U);
 }
 
-// A run that is refused half way gives its temporaries back.
+// A run that fails halfway returns its temporaries.
 TEST_F(PlanExecutorTest, FailedRunsGiveTheirTemporariesBack) {
   const auto executor = make_executor(add_one_plan());
   ASSERT_NE(executor, nullptr);
@@ -131,14 +131,14 @@ TEST_F(PlanExecutorTest, TemporariesInLargerTexturesFullOfNaN) {
   TL_ASSERT_OK(fill->run({}));
   TL_ASSERT_OK(executor->run({{BufferBinding{x}, BufferBinding{y}}}));
   EXPECT_EQ(values_of<float>(y), ramp(kCount, 1));
-  // There was one texture, and around the temporary it is full of NaN still.
+  // There was one texture, and it is still full of NaN around the temporary.
   EXPECT_EQ(device_->workspace_pool().statistics().driver_allocations, 1U);
   const auto lease = device_->workspace_pool().acquire(
       device_->queue(),
       hal::TextureDesc{.extent = kLarge,
                        .usage = hal::TextureUsage::Sampled | hal::TextureUsage::Storage});
   ASSERT_TRUE(lease.ok());
-  // 20 texels to the row: a buffer of the whole row shows both.
+  // 20 texels per row: a buffer of the whole row shows both.
   const char* row_source = R"(
     __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
     __kernel void row(__read_only image2d_t in, __global float* out) {

@@ -1,4 +1,4 @@
-// What makes a plan invalid whatever the device.
+// Tests which plans are invalid on any device.
 #include "runtime/plan_validation.h"
 
 #include "tests/runtime/opencl_fixture.h"
@@ -72,7 +72,7 @@ TEST(LaunchPlan, LivesOfTemporaries) {
               refused("temporary \"T\" is allocated in a loop and not freed in it"));
   EXPECT_THAT(status_of({AllocateStep{0}, loop(0, 2, {FreeStep{0}})}),
               refused("temporary \"T\" is freed in a loop"));
-  // Outside loops a temporary may live to the end.
+  // Outside loops a temporary may live until the end.
   TL_ASSERT_OK(status_of({AllocateStep{0}, use}));
 }
 
@@ -89,22 +89,22 @@ TEST(LaunchPlan, Loops) {
   EXPECT_THAT(status_of({loop(1000, 1, body)}), refused("deeper than 32"));
 }
 
-// The launches of a run are counted, those of loops as often as they run.
+// A run's launches are counted, multiplied by the trip counts of their loops.
 TEST(LaunchPlan, Launches) {
   const auto times = [](std::int64_t outer, std::int64_t inner) {
     const Step count = launch(1, {1, 1, 1}, {Immediate{0}, Immediate{0}});
     return status_of({loop(0, outer, {loop(1, inner, {count})}), count});
   };
-  TL_ASSERT_OK(times(27, 37037));  // and one: a million
+  TL_ASSERT_OK(times(27, 37037));  // plus one: a million
   EXPECT_THAT(times(1000, 1000), too_long());
   EXPECT_THAT(times(std::int64_t{1} << 40, std::int64_t{1} << 40), too_long());
   TL_ASSERT_OK(times(0, std::int64_t{1} << 40));
-  // They are gone through one by one, with launches or without.
+  // Iterations count even if they launch nothing.
   TL_ASSERT_OK(times(999'999, 0));
   EXPECT_THAT(times(std::int64_t{1} << 40, 0), too_long());
 }
 
-// Extents and grids that depend on loops around: 1 + 2 + ... of them.
+// Extents and grids that depend on enclosing loops: 1 + 2 + ... launches.
 TEST(LaunchPlan, LoopsInLoops) {
   const Size next = Size::of(Size::Op::Add, Size::loop_variable(0), 1);
   const auto triangle = [&](std::int64_t rows) {
@@ -113,7 +113,7 @@ TEST(LaunchPlan, LoopsInLoops) {
   };
   TL_ASSERT_OK(triangle(1413));  // 998,991
   EXPECT_THAT(triangle(1414), too_long());
-  // Half of what there may be, in each round.
+  // Each round makes half of the allowed launches.
   const Size half = Size::of(Size::Op::Max, Size::loop_variable(0), kMaxLaunches / 2);
   const auto halves = [&](std::int64_t rounds) {
     return status_of(
@@ -136,7 +136,7 @@ TEST(LaunchPlan, OperandsOfTensorParameters) {
     return status_of(
         {AllocateStep{0}, AllocateStep{1}, launch(0, {1, 1, 1}, {std::move(in), std::move(out)})});
   };
-  TL_ASSERT_OK(copy(temporary(0), argument(1)));  // a larger texture serves
+  TL_ASSERT_OK(copy(temporary(0), argument(1)));  // a larger texture is allowed
   EXPECT_THAT(copy(argument(1), argument(1)),
               refused("wants a texture rgba32float of 4x4 texels, \"Y\" is a buffer of 256 bytes"));
   EXPECT_THAT(copy(argument(0), argument(0)),
@@ -166,7 +166,7 @@ TEST(LaunchPlan, OperandsOfConstants) {
   EXPECT_THAT(status_of_count(origin_x(argument(1))), refused("\"Y\" has no origin"));
   EXPECT_THAT(status_of_count(origin_x(temporary(0))), refused("used while not allocated"));
   const Step use = launch(1, {1, 1, 1}, {LoopVariable{0}, Immediate{0}});
-  // Inside a loop that never runs, since so many launches would be refused.
+  // The loop is inside one that never runs, since that many launches would be refused.
   TL_ASSERT_OK(status_of({loop(1, 0, {loop(0, kInt32Max + 1, {use})})}));
   EXPECT_THAT(status_of({loop(1, 0, {loop(0, kInt32Max + 2, {use})})}),
               refused("cannot hold 2147483648"));
@@ -182,7 +182,7 @@ TEST(LaunchPlan, OperandsOfConstants) {
   EXPECT_THAT(validate(plan), refused("float32 cannot hold 1"));
 }
 
-// A scalar's value goes to a constant of its own type alone.
+// A scalar may only be passed to a constant of its own type.
 TEST(LaunchPlan, ScalarsAsConstants) {
   LaunchPlan plan = plan_with({launch(1, {1, 1, 1}, {ScalarValue{1}, Immediate{0}})});
   const auto with_types = [&](ElementType first, ElementType second) {

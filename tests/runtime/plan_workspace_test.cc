@@ -1,4 +1,4 @@
-// Which temporaries share an object.
+// Tests which temporaries share an object.
 #include "runtime/plan_workspace.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Workspace, FreedObjectsAreTakenOverWhenTheyFit) {
 }
 
 TEST(Workspace, TexturesMustFitInBothAxesWhateverTheirArea) {
-  // As many texels, or more, but too narrow or too low.
+  // As many texels or more, but not wide or not high enough.
   const auto plan = share_in_turn(
       {texture_tensor("wide", {64, 16}), texture_tensor("tall", {16, 64}),
        texture_tensor("wide again", {60, 16}), texture_tensor("tall again", {16, 60})});
@@ -53,14 +53,14 @@ TEST(Workspace, ObjectsTooLargeInOneAxisAreLeftAlone) {
             (Objects{0, 1}));
 }
 
-// Where that takes less memory than one more would: nothing has been made yet.
+// An object grows if that takes less memory than a second one; nothing has been allocated yet.
 TEST(Workspace, ObjectsGrow) {
   const std::vector<TensorSpec> tensors = {texture_tensor("A", {12, 10}),
                                            texture_tensor("B", {10, 12})};
   const auto shared = share_in_turn(tensors);
   EXPECT_EQ(shared.object_of, (Objects{0, 0}));
   EXPECT_EQ(std::get<TextureStorage>(shared.objects.at(0)).extent, (hal::Extent2D{12, 12}));
-  // 12x12 texels are over the limit.
+  // 12x12 texels exceed the limit.
   EXPECT_EQ(share_in_turn(tensors, 12 * 12 * 16 - 1).object_of, (Objects{0, 1}));
   EXPECT_EQ(share_in_turn(tensors, 12 * 12 * 16).object_of, (Objects{0, 0}));
   const auto buffers = share_in_turn({buffer_tensor("A", 8), buffer_tensor("B", 40)});

@@ -1,4 +1,4 @@
-// How tests speak of a Status.
+// GoogleTest matchers and assertions for Status.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -23,12 +23,12 @@
 
 namespace texloom {
 
-// How GoogleTest shows a status.
+// Tells GoogleTest how to print a status.
 inline void PrintTo(const Status& status, std::ostream* stream) { *stream << status.to_string(); }
 
 namespace hal {
 
-// Asserts the code and a part of the message; use as EXPECT_THAT(status, fails_with(code, part)).
+// Matches the code and a part of the message: EXPECT_THAT(status, fails_with(code, part)).
 MATCHER_P2(fails_with, code, part,
            std::string("is \"") + std::string(to_string(code)) + "\" and says \"" + part + "\"") {
   return arg.code() == code && arg.message().find(part) != std::string::npos;

@@ -1,4 +1,4 @@
-// The loops around attached stages.
+// Finds the loops around attached stages.
 #include "schedule/attach.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST_F(Attach, LoopsAreEqualWhenStageAndLeafAre) {
   EXPECT_FALSE(loop == (LoopRef{te.id(c), di}));
 }
 
-// Attached to the inner part of a loop that is split later, or to the fused loop.
+// An attachment follows its loop to the inner part of a later split, and to a fused loop.
 TEST_F(Attach, FollowsSplitsAndFusions) {
   te.compute_at(c, d, di);
   te.compute_at(b, c, ci);
@@ -96,7 +96,7 @@ TEST_F(Attach, Cycles) {
             "TL3014 te.py:32: 'B' is computed inside itself, by way of 'C'");
 }
 
-// As deep as there are computes: no cycle.
+// A chain as deep as the number of computes is not a cycle.
 TEST_F(Attach, LongestChain) {
   constexpr int kStages = 8;
   std::vector<Tensor> chain = {a};
@@ -124,7 +124,8 @@ TEST_F(Attach, Threads) {
   EXPECT_FALSE(thread_of(te.s, {te.id(c), ci}));
 }
 
-// Each thread has an element of its own in local memory, but a part alone of a reduction.
+// Threads do not divide the data axes of a local stage, because each thread has its own copy; they
+// may divide its reduction.
 TEST_F(Attach, ThreadsOfLocalStages) {
   const IterVar k = reduce_axis("k", 6);
   const Tensor sums =

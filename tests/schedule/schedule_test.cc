@@ -1,4 +1,4 @@
-// Stages: which there are, in which order, and how they are found.
+// Stages of a schedule: their order, and how they are found.
 #include "schedule/schedule.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Tensor product(const Tensor& a, const Tensor& b, std::string name) {
   return compute(std::move(name), {4}, [&](const Exprs& i) { return at(a, i) * at(b, i); });
 }
 
-// Inputs before readers; of two inputs the one read first comes first.
+// Inputs come before readers, in the order in which they are read.
 TEST(Schedule, Order) {
   const Tensor a = placeholder("A", {4}), b = placeholder("B", {4});
   const Tensor c = plus_one(a, "C"), d = product(b, c, "D"), e = product(d, a, "E");
@@ -27,7 +27,7 @@ TEST(Schedule, Order) {
   EXPECT_EQ(order(Te({c})), "A, C");
 }
 
-// What is reached by two paths of different lengths still stands before both readers.
+// A stage that two paths of different lengths reach still comes before both readers.
 TEST(Schedule, OrderOfADiamond) {
   const Tensor a = placeholder("A", {4});
   const Tensor b = plus_one(a, "B"), c = plus_one(b, "C"), d = product(b, c, "D");
@@ -83,7 +83,7 @@ TEST(Schedule, Find) {
   EXPECT_THROW(te.s.producer(c), InternalError);
 }
 
-// In order, each once, however often it reads.
+// Readers are in order, each once, however often it reads the stage.
 TEST(Schedule, Readers) {
   const Tensor a = placeholder("A", {4});
   const Tensor b = plus_one(a, "B"), c = product(b, a, "C"), d = product(b, c, "D");

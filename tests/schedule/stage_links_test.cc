@@ -1,4 +1,4 @@
-// What reads each stage, and what is attached to it.
+// Finds the readers of each stage, and the stages attached to it.
 #include "schedule/stage_links.h"
 
 #include <gmock/gmock.h>

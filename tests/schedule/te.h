@@ -1,4 +1,4 @@
-// Small te programs: tensors, computes and schedules, each directive on a line of its own.
+// Small te programs: tensors, computes and schedules; each directive has its own line.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ inline ir::IterVar data_axis(std::string name, int64_t extent) {
                        ir::IterKind::Data, line(2));
 }
 
-// From min to min + extent - 1.
+// Runs from min to min + extent - 1.
 inline ir::IterVar reduce_axis(std::string name, int64_t extent, int64_t min = 0) {
   return make_iter_var(ir::make_var(std::move(name)), ir::make_int(min), ir::make_int(extent),
                        ir::IterKind::Reduction, line(3));
@@ -65,7 +65,7 @@ inline ir::Tensor plus_one(const ir::Tensor& tensor, std::string name) {
   });
 }
 
-// What is parsed from the text of a schedule has that text.
+// Checks that parsing the text of a schedule gives a schedule with the same text.
 inline void expect_round_trip(const Schedule& s) {
   const auto text_of = [](const Schedule& schedule) {
     SchedulePrinter printer(schedule, {.locations = true});
@@ -82,8 +82,8 @@ inline void expect_round_trip(const Schedule& s) {
   }
 }
 
-// A schedule whose directives name tensors; each takes the line of the call last. In the end it
-// comes back from its text.
+// A schedule whose directives take tensors; the last parameter of each is the line of the call. The
+// destructor checks that the schedule round-trips through text.
 struct Te {
   Schedule s;
 
@@ -149,7 +149,7 @@ inline std::string place(const SourceLocation& location) {
   return location.known() ? fmt::format("{}:{}", *location.file, location.line) : "nowhere";
 }
 
-// "TL2004 te.py:11: what is wrong" for each diagnostic, a line for each; empty when all is well.
+// "TL2004 te.py:11: what is wrong" for each diagnostic, one per line; empty if there is none.
 template <class F>
 std::string faults(F&& run) {
   try {

@@ -16,7 +16,7 @@ lower::Lowering parsed(const std::string& placeholder, const std::string& direct
       "p.tl");
 }
 
-// Shapes are those of the call.
+// Symbolic shapes get their numbers from the call.
 TEST(Invocation, SymbolsAreNumbersOfTheCall) {
   const auto arguments =
       arguments_at_call(parsed("placeholder X: float32[n * 2, 3]"), {{}, {{"n", 4}}});
@@ -26,7 +26,7 @@ TEST(Invocation, SymbolsAreNumbersOfTheCall) {
   EXPECT_EQ(arguments[1].shape, (ir::Shape{4}));
 }
 
-// Elements of a tensor whose axes are swapped lie in an array of the other shape.
+// A tensor with swapped axes is stored in an array of the swapped shape.
 TEST(Invocation, PlacesFollowTransformLayout) {
   const auto arguments = arguments_at_call(
       parsed("placeholder X: float32[2, 3]", "  transform (i, j) -> (j, i)\n"), {{}, {{"n", 1}}});

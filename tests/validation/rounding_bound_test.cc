@@ -38,15 +38,15 @@ std::optional<double> bound(const std::string& compute, const std::vector<double
 
 const std::string kSum = "compute Y(i < 1): float32 = reduce(sum, [k < 4], X[k])";
 
-// Small integers: no order of the sum rounds.
+// Sums of small integers are exact in any order.
 TEST(RoundingBound, IsZeroForSmallIntegers) { EXPECT_EQ(bound(kSum, {1, -2, 3, 4}), 0); }
 
-// 2^24 + 1 is no float32.
+// 2^24 + 1 is not a float32.
 TEST(RoundingBound, IsNotZeroWhereASumMayRound) {
   EXPECT_GT(bound(kSum, {16777216, -16777216, 1, 0}).value(), 0);
 }
 
-// The bound of fractions follows the sum of absolute values, however they cancel.
+// The bound grows with the sum of absolute values, even if they cancel.
 TEST(RoundingBound, GrowsWithMagnitudes) {
   const double small = bound(kSum, {0.1, -0.1, 0.1, -0.1}).value();
   EXPECT_GT(small, 0);
@@ -54,30 +54,30 @@ TEST(RoundingBound, GrowsWithMagnitudes) {
   EXPECT_LT(small, 1e-5);
 }
 
-// It rounds once.
+// An fma rounds once.
 TEST(RoundingBound, OfFma) {
   const std::string fma = "compute Y(i < 4): float32 = fma(X[i], X[1], X[2])";
   EXPECT_EQ(bound(fma, {1, 2, 3, 4}), 0);
   EXPECT_GT(bound(fma, {0.1, 0.2, 0.3, 0.4}).value(), 0);
 }
 
-// exp(x) is never exact, but of equal operands it gives equal values.
+// exp(x) is never exact, but equal operands give equal values.
 TEST(RoundingBound, LastFunctionOfExactValuesIsExact) {
   EXPECT_EQ(bound("compute Y(i < 4): float32 = exp(X[i])", {1, 2, 3, 4}), 0);
 }
 
-// How far exp(x) moves with an x that is rounded is not known.
+// The effect of a rounded x on exp(x) is unknown.
 TEST(RoundingBound, IsUnknownOfAFunctionOfInexactValues) {
   const std::string function = "compute Y(i < 4): float32 = exp(X[i] + X[0])";
   EXPECT_EQ(bound(function, {0.1, 0.2, 0.3, 0.4}), std::nullopt);
 }
 
-// How far exp(x) + 1 moves with x is not known.
+// The error of exp(x) in a further operation is unknown.
 TEST(RoundingBound, IsUnknownBehindAFunction) {
   EXPECT_EQ(bound("compute Y(i < 4): float32 = exp(X[i]) + 0.5", {1, 2, 3, 4}), std::nullopt);
 }
 
-// A rounded value may decide the other way.
+// A rounded value may decide differently.
 TEST(RoundingBound, IsUnknownWhereInexactValuesDecide) {
   const std::string choice = "compute Y(i < 4): float32 = select(X[i] < X[3], 0.5, 1.5)";
   EXPECT_EQ(bound(choice, {0.1, 0.2, 0.3, 0.4}), std::nullopt);

@@ -1,4 +1,4 @@
-// The oracle: the values of the computes, whatever the schedule is.
+// The oracle: the values of the computes, independent of the schedule.
 #include "validation/unscheduled.h"
 
 #include <gmock/gmock.h>
@@ -27,11 +27,11 @@ std::string text_of(const Lowering& lowering) {
 }
 
 struct Outcome {
-  std::vector<std::byte> output;  // the last parameter's elements
+  std::vector<std::byte> output;  // the elements of the last parameter
   std::vector<ir::Report> reports;
 };
 
-// With inputs whose sums are rounded.
+// Runs the program on inputs whose sums round.
 Outcome run(const ir::Program& program) {
   std::deque<Memory> memories;
   std::vector<ir::Placement> arguments;
@@ -49,7 +49,7 @@ Outcome run(const ir::Program& program) {
   return {memories.back().bytes(), std::move(reports)};
 }
 
-// sum of A over its second axis, for each of 4 rows.
+// The sum of A over its second axis, for each of 4 rows.
 struct RowSums {
   Tensor a = placeholder("A", {4, 12});
   IterVar k = reduce_axis("k", 12);
@@ -58,7 +58,7 @@ struct RowSums {
   });
 };
 
-// Neither a cache nor a split shows.
+// Caches and splits do not appear.
 TEST(Unscheduled, Loops) {
   const RowSums rows;
   Te te({rows.b});
@@ -81,7 +81,7 @@ TEST(Unscheduled, Loops) {
 )");
 }
 
-// Stages between are temporaries, inlined or not; a stage that nothing reads is left out.
+// Intermediate stages are temporaries, inlined or not; a stage without readers is omitted.
 TEST(Unscheduled, Temporaries) {
   const Tensor a = placeholder("A", {8}, ir::Type::i(8)), b = plus_one(a, "B");
   const Tensor c = plus_one(b, "C"), unread = placeholder("U", {2});
@@ -105,7 +105,7 @@ TEST(Unscheduled, Temporaries) {
 )");
 }
 
-// Axes that do not begin at 0, or are not of int32; an index that is neither.
+// Axes that do not begin at 0 or are not int32, and an index that is not int32.
 TEST(Unscheduled, Axes) {
   const Tensor a = placeholder("A", {8}, ir::Type::i(8));
   const IterVar k = make_iter_var(ir::make_var("k", ir::kInt64), ir::make_int(2), ir::make_int(3),
@@ -117,7 +117,7 @@ TEST(Unscheduled, Axes) {
               ::testing::HasSubstr("A[int32(uint8(int64(k) + int64(2)))]"));
 }
 
-// Splits, caches and threads keep each bit, unless parts of a reduction change places.
+// Splits, caches and threads keep every bit, unless they reorder a reduction.
 TEST(Unscheduled, IsWhatSchedulesCompute) {
   for (const bool reorders : {false, true}) {
     const RowSums rows;
@@ -135,7 +135,7 @@ TEST(Unscheduled, IsWhatSchedulesCompute) {
   }
 }
 
-// A read out of range is reported with the line of the user who wrote it.
+// A read out of bounds is reported at the user's line.
 TEST(Unscheduled, ReadsOutOfRange) {
   const Tensor a = placeholder("A", {4});
   const Tensor b = compute("B", {4}, [&](const Exprs& i) { return at(a, {i[0] * 2}); });

@@ -37,7 +37,7 @@ std::map<std::string, Version> versions(const std::string& rest) {
   return found;
 }
 
-// Every version computes the same, from the computes as they are written to the printed program.
+// All versions give the same values, from the unscheduled computes to the printed program.
 TEST(Versions, AllComputeTheSame) {
   const auto found = versions(
       "compute Y(i < 8): int32 = X[7 - i] + 1\n  output\n"
@@ -51,8 +51,7 @@ TEST(Versions, AllComputeTheSame) {
   }
 }
 
-// Before stage kernels, threads run one after the other, so that their private memory is not
-// distinguished.
+// Before stage kernels, threads run one after another, so private memory is not separate.
 TEST(Versions, PartsOfAReductionOverThreadsRunInKernelsAlone) {
   const auto found = versions(
       "compute Y(i < 1): int32 = reduce(sum, [k < 8], X[k])\n  output\n"

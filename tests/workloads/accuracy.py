@@ -1,4 +1,4 @@
-"""How far results of floating-point sums may be from the exact ones."""
+"""Error bounds for sums in floating point."""
 
 from dataclasses import dataclass
 
@@ -7,17 +7,17 @@ import numpy as np
 from texloom.ops.rounding import FLOAT32_ROUNDOFF, FLOAT64_ROUNDOFF, gamma
 
 ROUNDOFF = {"float16": 2.0**-11, "float32": FLOAT32_ROUNDOFF, "float64": FLOAT64_ROUNDOFF}
-# Half the distance of the smallest numbers: what rounding may add where it is not relative.
+# Half the distance between the smallest numbers: the absolute rounding error near zero.
 UNDERFLOW = {"float16": 2.0**-25, "float32": 2.0**-126, "float64": 2.0**-1022}
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums of products in float64, with the sums of the products' absolute values.
+    """Sums of products in float64, and the sums of the products' absolute values.
 
-    `terms` is the number of roundings that a term goes through at most: that of the terms, as a
-    rule (Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1), and one more for
-    each rounding of a factor.
+    `terms` bounds the number of roundings that a term goes through: usually the number of terms
+    (Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1), plus one for each
+    rounded factor.
     """
 
     exact: np.ndarray
@@ -26,12 +26,12 @@ class Sums:
 
     @staticmethod
     def of(function, terms, *operands):
-        """`function` of the operands, which is a sum of products of them."""
+        """Evaluate `function`, a sum of products of the operands, in float64."""
         exact = [np.asarray(v, "float64") for v in operands]
         return Sums(function(*exact), function(*map(np.abs, exact)), terms)
 
     def bound(self, accumulate, result=None):
-        """What sums in dtype `accumulate`, stored in dtype `result`, may be away from `exact`."""
+        """Bound the error of sums computed in dtype `accumulate` and stored in dtype `result`."""
         own = gamma(self.terms, FLOAT64_ROUNDOFF)
         factor = (gamma(self.terms, ROUNDOFF[accumulate]) + own) / (1 - own)
         bound = factor * self.magnitudes + self.terms * UNDERFLOW[accumulate]
@@ -41,7 +41,7 @@ class Sums:
 
 
 def assert_sums(got, sums, accumulate="float32"):
-    """`got`, summed in `accumulate`, is as near to the exact sums as it has to be."""
+    """Assert that `got`, summed in `accumulate`, is within the error bound of the exact sums."""
     bound = sums.bound(accumulate, str(got.dtype))
     error = np.abs(got - sums.exact)
     assert got.shape == sums.exact.shape
@@ -50,5 +50,5 @@ def assert_sums(got, sums, accumulate="float32"):
 
 
 def small_integers(rng, shape, dtype):
-    """Values of which short sums of products are exact in every dtype here, in any order."""
+    """Return values whose short sums of products are exact in every dtype here, in any order."""
     return rng.integers(-3, 4, size=shape).astype(dtype)

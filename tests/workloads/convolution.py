@@ -1,4 +1,4 @@
-"""What convolutions of blocked layouts should be, by NumPy."""
+"""NumPy references for convolutions of blocked layouts."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from .accuracy import Sums
 
 
 def reference(convolution, data, weight):
-    """By NumPy, in float64."""
+    """Compute the convolution with NumPy in float64."""
     x = np.pad(
         _channels_first(convolution.data, data),
         [(0, 0), (0, 0), *[(convolution.padding, convolution.padding)] * 2],
@@ -28,7 +28,7 @@ def _channels_first(layout, data):
 
 
 def _correlate(convolution, x, y):
-    """`[N, C, H, W]` and `[K, C, R, S]`, in the output's layout."""
+    """Correlate `[N, C, H, W]` with `[K, C, R, S]`; the result has the output's layout."""
     outputs, inputs, rows, columns = y.shape
     n, _, h, w = x.shape
     h = (h - convolution.dilation * (rows - 1) - 1) // convolution.stride + 1

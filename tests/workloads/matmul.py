@@ -1,4 +1,4 @@
-"""What products of matrices of texels should be, by NumPy."""
+"""NumPy references for products of matrices of texels."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-// Identifiers for whatever users call their tensors and axes.
+// Gives C identifiers to tensors and axes with arbitrary names.
 #include "codegen/c/names.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 class NamesTest : public ::testing::Test {
  protected:
-  // A new owner at each call.
+  // Makes an identifier for a new owner.
   std::string identifier(std::string_view name) { return names_.of(&owners_[next_++], name); }
 
  private:
@@ -30,7 +30,7 @@ TEST_F(NamesTest, ReplacesOtherCharacters) {
   EXPECT_EQ(identifier("X.texture"), "X_texture");
   EXPECT_EQ(identifier("a-b c"), "a_b_c");
   EXPECT_EQ(identifier("\xc3\xa4"), "v___");    // two bytes of UTF-8
-  EXPECT_EQ(identifier("`{@[/:"), "v_______");  // the neighbours of letters and digits
+  EXPECT_EQ(identifier("`{@[/:"), "v_______");  // the neighbors of letters and digits in ASCII
 }
 
 TEST_F(NamesTest, BeginsWithALetterOrUnderscore) {
@@ -39,7 +39,7 @@ TEST_F(NamesTest, BeginsWithALetterOrUnderscore) {
   EXPECT_EQ(identifier(""), "_");
 }
 
-// The same name of several owners gets numbers, also where a user has written such a number.
+// The same name of several owners gets numbers, also if a user wrote such a number.
 TEST_F(NamesTest, TellsOwnersApart) {
   EXPECT_EQ(identifier("i"), "i");
   EXPECT_EQ(identifier("i_1"), "i_1");
@@ -77,7 +77,7 @@ TEST_F(NamesTest, AvoidsReservedNames) {
   EXPECT_FALSE(reserved_words().contains("expo"));
 }
 
-// A kernel whose every name is one of OpenCL's.
+// A kernel whose names are all reserved in OpenCL C.
 TEST_F(NamesTest, ReservedNamesCompile) {
   TestKernel kernel;
   kernel.name = "main";

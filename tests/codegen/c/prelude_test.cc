@@ -1,4 +1,4 @@
-// Functions in front of a kernel: only those that are used, once, right for scalars and vectors.
+// Functions before a kernel: only those used, each once, correct for scalars and vectors.
 #include "codegen/c/prelude.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(Prelude, FloorOperationsOfOtherForms) {
   EXPECT_EQ(build_log(prelude.text()), "");
 }
 
-// Unsigned and narrow operands have been legalized to others.
+// Legalization has converted unsigned and narrow operands to other types.
 TEST(Prelude, FloorOperationsOfSignedWideIntegersOnly) {
   Prelude prelude;
   EXPECT_THROW(prelude.floor_operation(BinaryOp::FloorDiv, Type::u(32)), InternalError);
@@ -62,7 +62,7 @@ TEST(Prelude, FloorOperationsOfSignedWideIntegersOnly) {
   EXPECT_THROW(prelude.floor_operation(BinaryOp::FloorDiv, kFloat32), InternalError);
 }
 
-// How the printer calls them.
+// The printer emits their definitions and calls.
 TEST(Prelude, InASource) {
   const ir::Buffer x = global("x", kInt32, 8), y = global("y", kInt32, 8);
   const ir::Buffer h = global("h", Type::f(16), 8);

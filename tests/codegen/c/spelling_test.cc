@@ -1,4 +1,4 @@
-// Types, literals, operators.
+// Spells types, literals and operators.
 #include "codegen/c/spelling.h"
 
 #include <gtest/gtest.h>
@@ -111,7 +111,7 @@ TEST(Spelling, FloorOperationsAreNoOperators) {
   EXPECT_THROW(operator_spelling(BinaryOp::FloorMod, kInt32), InternalError);
 }
 
-// Literals are read back by the device as the values they stand for.
+// The device reads each literal as the value that it stands for.
 TEST(Spelling, LiteralsKeepTheirValues) {
   const std::vector<float> floats = {0.1F,
                                      -0.0F,

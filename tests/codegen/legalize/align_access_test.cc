@@ -1,4 +1,4 @@
-// Which vectors are accessed as vectors, and which through vloadN.
+// Tests which vectors are accessed as vectors, and which through vloadN.
 #include "codegen/legalize/align_access.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using ir::Type;
 
 class AlignAccess : public ::testing::Test {
  protected:
-  // The index of a load of an array after the pass.
+  // The index of a load from `array`, after the pass.
   static std::string index(const ir::Buffer& array, const Expr& base, int lanes) {
     const ir::Buffer y = global("y", array->type, 64);
     const Stmt body = put_vector(y, make_int(0), vector_at(array, base, lanes));
@@ -44,7 +44,7 @@ TEST_F(AlignAccess, LeavesWhatMayBeUnaligned) {
   EXPECT_EQ(index(s, i, 2), "ramp(i, 1, 2)");
 }
 
-// Three lanes take the place of four; a vector of 32 bytes is wider than the alignment.
+// Vectors of three lanes occupy four elements; vectors of 32 bytes exceed the alignment.
 TEST_F(AlignAccess, LeavesOtherVectors) {
   EXPECT_EQ(index(g, i * 8 + 4, 8), "ramp(i * 8 + 4, 1, 8)");
   EXPECT_EQ(index(s, i * 6 + 3, 3), "ramp(i * 6 + 3, 1, 3)");
@@ -85,7 +85,7 @@ TEST_F(AlignAccess, VectorNumbers) {
   EXPECT_EQ(number(s, make_broadcast(i, 4)), "none");
 }
 
-// The last vector of an array may be cut off by its extent.
+// The array's extent may cut off its last vector.
 TEST_F(AlignAccess, ExtentsOfVectorArrays) {
   const ir::Buffer six = local("six", kFloat32, 6);
   const Expr k = ir::make_var("k");
@@ -117,7 +117,7 @@ TEST_F(AlignAccess, SourceOfAlignedAndOtherArrays) {
             "}\n");
 }
 
-// Run: a block passes vectors through shared memory, aligned and not.
+// Run: a block passes aligned and unaligned vectors through shared memory.
 TEST(AlignAccessRun, SharedArraysOfVectors) {
   constexpr int kThreads = 8;
   TestKernel kernel;

@@ -1,5 +1,5 @@
-// Legalizing for a language that no backend is for yet: vectors of up to four lanes, none of bools,
-// and no half values. The steps that backends share suffice, and keep what a program computes.
+// Legalizes for a language without a backend yet: vectors of up to four lanes, no vectors of bools
+// and no half values. The steps that backends share suffice, and keep the program's results.
 #include "codegen/legalize/dialect.h"
 
 #include <gtest/gtest.h>
@@ -50,8 +50,8 @@ ir::Program legalized(const ir::Program& program, const Dialect& dialect) {
   return result;
 }
 
-// What the parameters hold when the program has run on small numbers; nothing where it is not
-// interpreted, or something is wrong with it.
+// The contents of the parameters after the program has run on small numbers; nothing if it cannot
+// be interpreted or has a fault.
 std::optional<std::vector<std::vector<std::byte>>> results(const ir::Program& program) {
   constexpr int64_t kMaxSteps = 100'000;
   std::deque<ir::Memory> memories;
@@ -78,7 +78,7 @@ std::optional<std::vector<std::vector<std::byte>>> results(const ir::Program& pr
   return bytes;
 }
 
-// Runs the steps and verifies the result; false for a program of types that the dialect lacks.
+// Runs the steps and verifies the result; false if the program needs types that the dialect lacks.
 bool check(const ir::Program& program, const Dialect& dialect) {
   ir::Program legal;
   try {

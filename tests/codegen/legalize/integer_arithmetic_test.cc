@@ -1,4 +1,4 @@
-// Integer operations that mean in OpenCL C what they mean in the IR.
+// Rewrites integer operations so that they mean the same in OpenCL C as in the IR.
 #include "codegen/legalize/integer_arithmetic.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ Expr op(BinaryOp o, const Expr& a, const Expr& b) { return make_binary(o, a, b);
 
 class IntegerArithmetic : public ::testing::Test {
  protected:
-  // What is stored, for operands of memory of that type.
+  // The value that is stored, for operands loaded from memory of that type.
   static std::string value(Type type, const std::function<Expr(Expr, Expr)>& make) {
     const ir::Buffer x = global("x", type, 64), y = global("y", Type::f(32), 64);
     const Expr result = make(at(x, 0), at(x, 1));
@@ -42,7 +42,8 @@ class IntegerArithmetic : public ::testing::Test {
     }
     return text;
   }
-  // Of an int32 expression of index variables: i of [0, 7], k of [-4, 4], n unknown.
+  // The same for an int32 expression of index variables: `i` in [0, 7], `k` in [-4, 4], `n`
+  // unknown.
   std::string index_value(const Expr& e) const {
     ir::arith::Ranges ranges;
     ranges.set(i, {0, 7});
@@ -73,10 +74,10 @@ TEST_F(IntegerArithmetic, WideScalarsWrapUnsigned) {
   EXPECT_EQ(value(kInt64, TL_OP(Mul)), "int64(uint64(x[0]) * uint64(x[1]))");
   EXPECT_EQ(value(Type::u(32), TL_OP(Add)), "x[0] + x[1]");
   EXPECT_EQ(value(Type::u(64), TL_OP(Shl)), "x[0] << x[1]");
-  // Chains stay unsigned.
+  // Chained operations stay unsigned,
   EXPECT_EQ(value(kInt32, [](Expr a, Expr b) { return a * b + a; }),
             "int32(uint32(x[0]) * uint32(x[1]) + uint32(x[0]))");
-  // But a conversion of another width is one.
+  // but a conversion to another width ends the chain.
   EXPECT_EQ(value(kInt32,
                   [](Expr a, Expr b) { return make_cast(kInt32, make_cast(Type::u(64), a)) + b; }),
             "int32(uint32(int32(uint64(x[0]))) + uint32(x[1]))");
@@ -103,10 +104,10 @@ TEST_F(IntegerArithmetic, WhatCannotOverflowStaysSigned) {
             "int32(x[0]) - int32(x[1])");
 }
 
-// Index arithmetic has been proven to fit by lowering.
+// Lowering has proved that index arithmetic does not overflow.
 TEST_F(IntegerArithmetic, IndexArithmeticStaysSigned) {
   EXPECT_EQ(index_value(i * 1000000 + n), "i * 1000000 + n");
-  // A variable bound to data is data; one bound to an index is not.
+  // A variable bound to data counts as data; one bound to an index does not.
   const ir::Buffer x = global("x", kInt32, 4), y = global("y", kInt32, 4);
   const Expr v = ir::make_var("v"), w = ir::make_var("w");
   ir::Kernel kernel;
@@ -181,7 +182,7 @@ TEST_F(IntegerArithmetic, OtherFloorOperationsAreFunctions) {
   EXPECT_EQ(value(Type::i(8), TL_OP(FloorDiv)), "int8(floordiv(int32(x[0]), int32(x[1])))");
   EXPECT_EQ(value(Type::i(16), TL_OP(FloorMod)), "int16(floormod(int32(x[0]), int32(x[1])))");
   EXPECT_EQ(vector_value(Type::i(8), TL_OP(FloorMod)), "int8x4(floormod(int32x4(a), int32x4(b)))");
-  // Natural by its interval, but that may be an overflow.
+  // Its interval is not negative, but it may come from an overflow.
   EXPECT_EQ(value(kInt32, [](Expr a, const Expr&) { return floordiv(max(a, make_int(0)), 3); }),
             "floordiv(max(x[0], 0), 3)");
 }
@@ -216,7 +217,7 @@ TEST_F(IntegerArithmetic, CastsToBoolAreComparisons) {
   EXPECT_EQ(vector_value(Type::i(8), truth), "a != x4(int8(0))");
 }
 
-// A deep graph of shared nodes: each once.
+// Each node of a deep graph of shared nodes is rewritten once.
 TEST_F(IntegerArithmetic, RemembersExpressions) {
   Expr sum = at(global("x", Type::u(32), 4), 0);
   for (int depth = 0; depth < 60; ++depth) sum = sum + sum;
@@ -240,8 +241,7 @@ TEST(RangesOf, AxesLoopsAndLets) {
   EXPECT_EQ(ranges.of(j.get()), (ir::arith::Interval{0, 12}));
 }
 
-// -- Run: compared with 64-bit arithmetic, cut to the type.
-
+// -- Run: compared with 64-bit arithmetic truncated to the type.
 
 int64_t floor_div(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
@@ -302,7 +302,7 @@ const std::vector<std::pair<BinaryOp, Reference>> kOperations = {
     {BinaryOp::Mul, multiply},
     {BinaryOp::Shl, shift_left},
     {BinaryOp::BitXor, exclusive_or},
-    // The reference of these is signed.
+    // Their reference is signed.
     {BinaryOp::Shr, shift_right},
     {BinaryOp::Min, minimum},
     {BinaryOp::Max, maximum},
@@ -313,8 +313,8 @@ const std::vector<std::pair<BinaryOp, Reference>> kOperations = {
 };
 constexpr size_t kOperationsOfUint64 = 5;
 
-// The right operand. There is no result in the IR of a division by zero, or one that overflows 32
-// bits or more, nor of a shift by more than there are bits.
+// The right operand, made valid: the IR does not define division by zero, divisions that overflow
+// 32 or more bits, or shifts by at least the number of bits.
 int64_t right_operand(BinaryOp o, int64_t b, Type type) {
   if (o == BinaryOp::Shl || o == BinaryOp::Shr) return b & (type.bits - 1);
   const bool undefined = b == 0 || (b == -1 && type.bits >= 32);
@@ -323,7 +323,7 @@ int64_t right_operand(BinaryOp o, int64_t b, Type type) {
 
 class IntegerRun : public ::testing::TestWithParam<Type> {
  protected:
-  // All pairs of the type's values through all operations, as scalars or vectors.
+  // Applies all operations to all pairs of the type's values, as scalars or vectors.
   static void expect_all(Type type, int lanes) {
     const std::vector<int64_t> values = interesting_values(type);
     const auto count = static_cast<int64_t>(values.size() * values.size());

@@ -1,4 +1,4 @@
-// What the printer is told of arrays, loops and parameters.
+// Derives what the printer needs to know about arrays, loops and parameters.
 #include "codegen/legalize/kernel_form.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class KernelFormOf : public ::testing::Test {
   Expr i = ir::make_var("i");
 };
 
-// Arrays whose accesses all agree.
+// Arrays whose accesses all have the same width.
 TEST_F(KernelFormOf, ArraysOfVectors) {
   const auto zeros = [](int lanes) { return ir::make_const(0, kFloat32.with_lanes(lanes)); };
   const auto widths = [&](const Stmt& body) {
@@ -58,7 +58,7 @@ TEST_F(KernelFormOf, ArraysOfVectors) {
   EXPECT_EQ(widths(put_vector(l, i * 4, sum)), (Widths{4, 4, 0}));
 }
 
-// A vector may be aligned in an array of elements, if the array is.
+// Vectors may be aligned in an array of elements, if the array is aligned.
 TEST_F(KernelFormOf, AlignedArrays) {
   const Stmt one = put(s, i, ir::make_float(0));
   const Stmt four = put_vector(s, i * 4, ir::make_const(0, kFloat32.with_lanes(4)));
@@ -81,7 +81,7 @@ TEST_F(KernelFormOf, HintsOfLoops) {
   EXPECT_EQ(hint(Unrolled, n, 31), UnrollHint::None);
 }
 
-// What threads write and read again is exchanged where they meet.
+// A parameter that threads write and read again is exchanged if they meet at a barrier.
 TEST_F(KernelFormOf, ExchangedParameters) {
   const Stmt write = put(g, i, ir::make_float(0));
   const auto exchanged = [&](const Stmt& body, ir::Access access) {

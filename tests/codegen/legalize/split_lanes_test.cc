@@ -1,4 +1,4 @@
-// What is computed lane by lane, and what stays a vector.
+// Tests which vectors are computed lane by lane, and which stay vectors.
 #include "codegen/legalize/split_lanes.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST_F(SplitLanes, SplitsOtherWidths) {
   }
 }
 
-// All lanes are read before the first is written, when they might meet.
+// If the store may overlap the loads, all lanes are read before the first is written.
 TEST_F(SplitLanes, BindsLanesThatTheStoreWouldOverwrite) {
   EXPECT_EQ(split(put_vector(
                 x, i + 1, ir::make_pack({at(x, i), at(x, i + 1), at(x, i), at(x, 3), at(x, 4)}))),
@@ -75,7 +75,7 @@ TEST_F(SplitLanes, BindsLanesThatTheStoreWouldOverwrite) {
             "x[x.index.4] = x.value.4\n");
 }
 
-// An index read from the buffer that is written.
+// The index is read from the buffer that is written.
 TEST_F(SplitLanes, BindsIndicesThatTheStoreWouldOverwrite) {
   EXPECT_EQ(split(make_store(n, {vector_at(n, i, 2)}, ir::make_const(7, kInt32.with_lanes(2)))),
             "let n.index: int32 = n[i]\n"
@@ -99,7 +99,7 @@ TEST_F(SplitLanes, GathersAndScatters) {
             "y[i] = 0.0\ny[j] = 0.0\n");
 }
 
-// Vectors of indices inside are gathers; consecutive ones inside those stay vectors.
+// An inner ramp that is not an index becomes a pack.
 TEST_F(SplitLanes, RampsThatAreNoIndexBecomePacks) {
   EXPECT_EQ(split(put_vector(n, i, ramp(j, 4, 2) + ir::make_const(1, kInt32.with_lanes(4)))),
             "n[ramp(i, 1, 4)] = pack(j, j + 2, j + 4, j + 6) + x4(1)\n");
@@ -112,8 +112,7 @@ TEST_F(SplitLanes, KeepsConstantLanes) {
   EXPECT_EQ(split(of_texel), to_string(of_texel));
 }
 
-// The index goes to the operands, of which one lane is computed.
-// A condition forbids lanes that the vector does not have; no language spells them.
+// Out-of-range lanes under a condition become zero, because no language can spell them.
 TEST_F(SplitLanes, LanesOutsideTheVector) {
   const Expr outside = lane(vector_at(x, i, 4) * number(2, 4), 4);
   EXPECT_EQ(split(put(y, i, make_select(i < j, outside, at(x, i)))),
@@ -129,7 +128,7 @@ TEST_F(SplitLanes, WidthsOfOtherDialects) {
   EXPECT_EQ(text(3), "y[i] = x[i]\ny[i + 1] = x[i + 1]\ny[i + 2] = x[i + 2]\n");
 }
 
-// Scalars choose each lane, or whole vectors where all lanes have one condition.
+// Scalar conditions select each lane, or whole vectors if all lanes have the same condition.
 TEST_F(SplitLanes, WithoutVectorsOfBools) {
   const Dialect plain{.name = "plain"};
   const Expr two = vector_at(x, i, 2), zero = number(0, 2);
@@ -166,7 +165,7 @@ TEST_F(SplitLanes, PushesVariableLanesDown) {
   EXPECT_EQ(of(make_broadcast(at(x, i), 4)), "x[i]");
 }
 
-// A lane's number may be int64.
+// A lane number may be int64.
 TEST_F(SplitLanes, LaneNumbersOfAnotherType) {
   const Expr wide = ir::make_var("w", ir::kInt64);
   EXPECT_EQ(split(put(n, i, make_lane(ramp(i, 4, 3), wide))), "n[i] = i + 3 * int32(w)\n");
@@ -174,7 +173,7 @@ TEST_F(SplitLanes, LaneNumbersOfAnotherType) {
             "y[i] = select(w == int64(0), x[0], x[5])\n");
 }
 
-// Variables and texels are named once for each lane; sharing makes one read of it.
+// Selecting a lane names the variable or texel once per lane; texel sharing makes it one read.
 TEST_F(SplitLanes, ChoosesLanesOfVariablesAndTexels) {
   const Expr v = ir::make_var("v", kFloat32.with_lanes(3));
   EXPECT_EQ(split(make_let(v, vector_at(x, i, 3), put(y, i, make_lane(v, j)))),
@@ -203,7 +202,7 @@ TEST_F(SplitLanes, LetsOfOtherWidths) {
       "v.4))))\n");
 }
 
-// Vectors evaluate both branches: out of range, for all that is known.
+// A vector select evaluates both operands, and these loads may be out of bounds.
 TEST_F(SplitLanes, LoadsUnderVectorConditionsAreLazy) {
   const Expr inside = ramp(i, 2) < ramp(j, 2);
   const std::string lazy = "pack(select(i < j, x[i], 0.0), select(i + 1 < j + 1, x[i + 1], 0.0))";
@@ -212,7 +211,7 @@ TEST_F(SplitLanes, LoadsUnderVectorConditionsAreLazy) {
   EXPECT_EQ(split(put_vector(y, i, make_select(inside, number(0, 2), vector_at(x, i, 2)))),
             "y[ramp(i, 1, 2)] = pack(select(i < j, 0.0, x[i]), "
             "select(i + 1 < j + 1, 0.0, x[i + 1]))\n");
-  // Deep inside other operations.
+  // Nested in other operations.
   EXPECT_EQ(split(put_vector(y, i,
                              number(1, 2) + make_select(inside, number(1, 2) * vector_at(x, i, 2),
                                                         number(0, 2)))),
@@ -220,7 +219,7 @@ TEST_F(SplitLanes, LoadsUnderVectorConditionsAreLazy) {
             "select(i + 1 < j + 1, 1.0 * x[i + 1], 0.0))\n");
 }
 
-// Texels are defined everywhere, and a condition is evaluated in any case.
+// Texel reads are always defined, and a condition is always evaluated.
 TEST_F(SplitLanes, OtherConditionsStayVectors) {
   const Stmt texels =
       put_vector(y, i, make_select(ramp(i, 4) < ramp(j, 4), texel(t, i, j), number(0, 4)));
@@ -257,7 +256,7 @@ TEST_F(SplitLanes, LoadsBehindVectorAndsAreLazy) {
   EXPECT_EQ(split(comparison), to_string(comparison));
 }
 
-// Vectors of bools are no vectors that lanes could be taken of.
+// Lanes of vectors of bools are computed as scalars.
 TEST_F(SplitLanes, LanesOfConditions) {
   const Expr condition = vector_at(x, i, 4) < number(0, 4);
   EXPECT_EQ(split(put(y, i, make_select(lane(condition, 2), at(x, 0), at(x, 1)))),
@@ -276,7 +275,7 @@ TEST_F(SplitLanes, GoesThroughAllStatements) {
             "y[select(j == 0, i, j)] = 0.0\n");
 }
 
-// One lane of a deep graph of shared nodes: each node once.
+// Each node of a deep graph of shared nodes is computed once for a lane.
 TEST_F(SplitLanes, RemembersLanes) {
   Expr value = vector_at(x, i, 4);
   for (int k = 0; k < 60; ++k) value = value + value;

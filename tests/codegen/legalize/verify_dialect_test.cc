@@ -1,4 +1,4 @@
-// Each rule of a dialect, and the smallest kernel that breaks it.
+// Each rule of a dialect, with the smallest kernel that breaks it.
 #include "codegen/legalize/verify_dialect.h"
 
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ const Type kHalf = Type::f(16), kByte = Type::u(8), kChar = Type::i(8);
 
 class VerifyDialect : public ::testing::Test {
  protected:
-  // The rules that a kernel of this body breaks, each once, as "widths lanes". Those of the stage
-  // hold.
+  // The dialect rules that a kernel with this body breaks, each once, as "widths lanes". The rules
+  // of the stage must hold.
   static std::string broken(const Stmt& body, const Dialect& dialect = opencl_dialect({})) {
     const ir::Program program = legalized(body);
     for (const ir::Violation& v : ir::find_violations(program, {.check_accesses = false})) {
@@ -144,7 +144,7 @@ TEST_F(VerifyDialect, Divisions) {
       "divisions");
 }
 
-// Masks are as wide as what they choose.
+// Conditions are as wide as the values that they select.
 TEST_F(VerifyDialect, Conditions) {
   const Expr less = make_binary(BinaryOp::Lt, four_, others_);
   const auto choose = [&](const Expr& condition) {
@@ -160,7 +160,7 @@ TEST_F(VerifyDialect, Conditions) {
   EXPECT_EQ(broken(put_vector(y_, zero_, make_cast(four_->type, less))), "conditions");
 }
 
-// Vectors of bools are values, or there are none.
+// A dialect has vectors of bools as values, or not at all.
 TEST_F(VerifyDialect, ConditionsOfOtherLanguages) {
   const Expr narrow = make_binary(BinaryOp::Lt, vector_at(c_, zero_, 4), vector_at(c_, zero_, 4));
   const Expr named = ir::make_var("v", kBool.with_lanes(4));

@@ -1,4 +1,4 @@
-// Types of memory alone: float16, bool, the elements of textures.
+// Widens types that exist only in memory: float16, bool, and the elements of textures.
 #include "codegen/legalize/widen_storage.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(NearestHalf, AgreesWithTheCompiler) {
     if (is_nan(bits)) continue;
     const double value = half_to_float(bits);
     EXPECT_EQ(nearest_half(value), value);
-    // Between this one and the next: just below the middle, the middle, just above.
+    // Between this half and the next: just below the midpoint, the midpoint, just above.
     const double next = half_to_float(static_cast<uint16_t>(bits + 1));
     if (!std::isfinite(value) || !std::isfinite(next)) continue;
     const double middle = (value + next) / 2;
@@ -52,7 +52,7 @@ TEST(NearestHalf, EndsOfTheRange) {
   EXPECT_EQ(nearest_half(infinity), infinity);
   EXPECT_TRUE(std::isnan(nearest_half(std::nan(""))));
   EXPECT_TRUE(std::signbit(nearest_half(-0.0)));
-  EXPECT_EQ(nearest_half(std::ldexp(1.0, -25)), 0);  // the middle between 0 and the least half
+  EXPECT_EQ(nearest_half(std::ldexp(1.0, -25)), 0);  // the midpoint between 0 and the least half
   EXPECT_EQ(nearest_half(std::ldexp(1.1, -25)), std::ldexp(1.0, -24));
 }
 
@@ -61,7 +61,7 @@ class WidenStorage : public ::testing::Test {
   static std::string widened(const Stmt& body) {
     return to_string(widen_storage(body, opencl_dialect({})));
   }
-  // Of a float16 expression: what is stored.
+  // The value that is stored for a float16 expression.
   std::string half_value(const Expr& value) const {
     const std::string text = widened(put(y, make_int(0), value));
     return text.substr(7, text.size() - 8);
@@ -123,7 +123,7 @@ TEST_F(WidenStorage, CastsToHalfRoundOnce) {
   EXPECT_EQ(half_value(make_cast(kHalf, at(d, 0))), "float32(float16(d[0]))");
   EXPECT_EQ(half_value(make_cast(kHalf, at(n, 0))), "float32(float16(float32(n[0])))");
   EXPECT_EQ(half_value(make_cast(kHalf, at(s, 0))), "float32(float16(float32(s[0])))");
-  // Exact: 8 bits fit into 11.
+  // Exact: 8 bits fit into the 11 of a half's significand.
   EXPECT_EQ(half_value(make_cast(kHalf, at(c, 0))), "float32(c[0])");
   EXPECT_EQ(half_value(make_cast(kHalf, at(u, 0))), "float32(u[0])");
   EXPECT_EQ(half_value(make_cast(kHalf, at(q, 0))), "float32(q[0: uint8] != uint8(0))");
@@ -137,8 +137,8 @@ TEST_F(WidenStorage, CastsFromHalf) {
             "f[i] = float32(int32(x[0: float32]))\n");
 }
 
-// With half arithmetic operations are those of the user. Functions are float32's: there half may be
-// further off, and has no native_ ones.
+// With half arithmetic, operations stay in half. Functions use float32, because half functions may
+// be less accurate and have no native_ variants.
 TEST_F(WidenStorage, HalfArithmetic) {
   const auto kept = [](const Stmt& body) {
     return to_string(widen_storage(body, opencl_dialect(half_target())));
@@ -168,7 +168,7 @@ TEST_F(WidenStorage, HalfArithmetic) {
   EXPECT_THROW(kept(put(y, i, make_fma(a, b, a))), UserError);
 }
 
-// Variables and arrays of a thread or block hold float32, and never unrounded values.
+// Variables and arrays of a thread or block hold rounded values in float32.
 TEST_F(WidenStorage, VariablesAndArraysOfHalf) {
   const Expr v = ir::make_var("v", kHalf);
   const Stmt let = widen_storage(make_let(v, a * b, put(y, i, v)), opencl_dialect({}));
@@ -217,7 +217,7 @@ TEST_F(WidenStorage, TexelsHave32Bits) {
   EXPECT_EQ(copied(Type::u(8)),
             "uint32x4(uint8x4(texture2d.load(s, x=i, y=i: uint32x4))): uint32x4)\n");
   EXPECT_EQ(copied(Type::u(32)), "texture2d.load(s, x=i, y=i: uint32x4): uint32x4)\n");
-  // Rounded before the write, which might round otherwise.
+  // The value is rounded before the write, which might round differently.
   const ir::Buffer h = texture("h", kHalf, 4, 4);
   const Expr four = vector_at(x, i, 4);
   EXPECT_EQ(widened(make_texture_store(h, i, i, four * four)),
@@ -238,7 +238,7 @@ TEST_F(WidenStorage, GoesThroughCoordinatesAndLoops) {
             "f[" + widened_place + "] = f[" + widened_place + "]\n");
 }
 
-// A deep graph of shared nodes: each once.
+// Each node of a deep graph of shared nodes is rewritten once.
 TEST_F(WidenStorage, RemembersExpressions) {
   Expr value = a;
   for (int k = 0; k < 60; ++k) value = value + value;
@@ -305,13 +305,13 @@ TEST(HalfArithmetic, SquareRoots) {
   expect_half_arithmetic([](const Expr& a, const Expr&) { return make_call(Intrinsic::Sqrt, {a}); },
                          [](float a, float) { return std::sqrt(a); }, 2);
 }
-// Two operations, each rounded.
+// Each of the two operations is rounded.
 TEST(HalfArithmetic, ChainsAreRoundedAtEachStep) {
   expect_half_arithmetic([](Expr a, Expr b) { return a * b + b; },
                          [](float a, float b) { return half_to_float(to_half(a * b)) + b; }, 1);
 }
 
-// From float64 in one step: rounding to float32 in between would find a tie that is none.
+// float64 is rounded in one step: going through float32 could create a false tie.
 TEST(HalfArithmetic, DoubleIsRoundedOnce) {
   const std::vector<double> inputs = {1 + std::ldexp(1, -11) + std::ldexp(1, -40),
                                       1 + std::ldexp(1, -11) - std::ldexp(1, -40), 65519.99999999,
@@ -327,7 +327,7 @@ TEST(HalfArithmetic, DoubleIsRoundedOnce) {
   EXPECT_EQ(arguments[0].as<uint16_t>(), expected);
 }
 
-// Narrow textures wrap like memory does, and half ones hold rounded values.
+// Narrow textures wrap like memory, and half textures hold rounded values.
 TEST(StorageRun, TexturesOfAllTypes) {
   const std::vector<std::pair<Type, int>> types = {{Type::i(8), 300},    {Type::u(8), 300},
                                                    {Type::i(16), 70000}, {Type::u(16), 70000},
@@ -375,7 +375,7 @@ TEST(StorageRun, HalfTextures) {
   }
 }
 
-// Outside an image is zero: what the passes that move reads rely on.
+// Reads outside an image give zero, which passes that move reads rely on.
 TEST(StorageRun, OutsideAnImageIsZero) {
   const ir::Buffer from = texture("from", kFloat32, 2, 2), to = global("to", kFloat32, 64);
   const ir::Buffer where = global("where", kInt32, 8);

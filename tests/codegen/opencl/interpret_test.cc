@@ -1,5 +1,5 @@
-// The reference interpreter against generated code: a kernel means the same at stage Kernels, at
-// stage Legalized and on a device, to the last bit.
+// Compares the reference interpreter with generated code: a kernel gives the same bits at stage
+// Kernels, at stage Legalized and on a device.
 #include "ir/interpret/interpret.h"
 
 #include <gtest/gtest.h>
@@ -27,13 +27,13 @@ using ir::Type;
 
 constexpr int64_t kThreads = 16, kLanes = 4, kCount = kThreads * kLanes;
 
-// Arrays x, y and z of one type, one more for the results.
+// Arrays x, y and z of one type, and another array for the results.
 class Arithmetic {
  public:
   explicit Arithmetic(Type type) : Arithmetic(type, type) {}
   Arithmetic(Type type, Type result_type) : type_(type), result_type_(result_type) {}
 
-  // Adds the results of scalars and of vectors; `make` gets three operands.
+  // Adds the results for scalars and for vectors; `make` gets three operands.
   template <class F>
   void add(F make) {
     const Expr single = make(at(x_, tx_), at(y_, tx_), at(z_, tx_));
@@ -43,8 +43,8 @@ class Arithmetic {
                      vector_at(z_, base, kLanes)));
   }
 
-  // Runs it three times with the same random operands and holds the results against each other.
-  // `adapt` changes the operands into such that the operations are defined for.
+  // Runs the kernel in three ways on the same random operands and compares the results. `adapt`
+  // changes operands so that the operations are defined for them.
   template <class F>
   void check(F adapt) {
     const Program program = kernel_.program(stores());
@@ -95,7 +95,7 @@ class Arithmetic {
     return arrays;
   }
 
-  // Updates the arrays; what is reported.
+  // Interprets the program, updates the arrays and returns the reports.
   static std::string interpreted(const Program& program, std::vector<HostArray>& arrays) {
     std::deque<Memory> memories;
     std::vector<Placement> arguments;
@@ -164,14 +164,14 @@ TEST(InterpretGenerated, Integers) {
         return make_select(binary(op, x, y), x, z);
       });
     }
-    // From 1 to 7: a divisor, and a shift.
+    // z is from 1 to 7, valid as a divisor and as a shift count.
     a.check([&](const std::string& name, Scalar value) {
       return name == "z" ? ir::scalar_of((value.integer & 0x7fff) % 7 + 1) : value;
     });
   }
 }
 
-// Operations on float16 and float32, of which a device rounds each to the nearest.
+// float16 and float32 operations, each of which devices round to nearest.
 TEST(InterpretGenerated, Floats) {
   for (const Type type : {Type::f(16), Type::f(32)}) {
     Arithmetic a(type);
@@ -186,7 +186,7 @@ TEST(InterpretGenerated, Floats) {
     } else {
       a.add([](const Expr& x, const Expr& y, const Expr&) { return binary(BinaryOp::Div, x, y); });
     }
-    // No NaN, no subnormal, which a device may flush.
+    // Avoids NaN, and subnormals, which a device may flush to zero.
     a.check([&](const std::string&, Scalar value) {
       const double magnitude = std::abs(value.number);
       const bool plain = magnitude > 1e-2 && magnitude < 1e3;
@@ -203,7 +203,7 @@ TEST(InterpretGenerated, Conversions) {
       a.add([&](const Expr& x, const Expr&, const Expr&) {
         return make_cast(to.with_lanes(x->type.lanes), x);
       });
-      // Floats that all the integer types hold.
+      // Avoids floats that some integer type cannot represent.
       a.check([&](const std::string&, Scalar value) {
         if (!from.is_float()) return value;
         const bool fits = value.number >= 0 && value.number < 127;
@@ -213,7 +213,7 @@ TEST(InterpretGenerated, Conversions) {
   }
 }
 
-// A whole schedule once it is legalized: textures of float16, tiles in shared memory.
+// A complete legalized schedule: float16 textures and tiles in shared memory.
 TEST(InterpretGenerated, Schedule) {
   using namespace lower::testing;
   using namespace schedule::testing;

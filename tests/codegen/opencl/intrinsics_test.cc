@@ -1,4 +1,4 @@
-// What OpenCL C calls element functions.
+// Spells element functions in OpenCL C.
 #include "codegen/opencl/intrinsics.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The list of rewrites as a whole: what it refuses, what it keeps, and that they meet.
+// Tests the rewrites together: what they refuse, what they keep, and how they interact.
 #include "codegen/opencl/legalize.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(Legalize, RefusesBfloat16) {
   EXPECT_EQ(refusal(TestKernel().program(cast)).code, Code::UnsupportedType);
 }
 
-// The verifier's business: split_kernels refuses it with a diagnostic.
+// The verifier reports this; split_kernels refuses it with a diagnostic.
 TEST(Legalize, ReadingAndWritingATextureIsAnInternalError) {
   const ir::Buffer t = texture("t", kFloat32, 4, 4);
   const Expr zero = make_int(0);
@@ -61,7 +61,7 @@ TEST(Legalize, WantsKernels) {
   EXPECT_THROW(legalize(legal, {}), InternalError);
 }
 
-// Parameters, axes and the launch plan are those of before.
+// Parameters, axes and the launch plan stay the same.
 TEST(Legalize, KeepsTheRestOfTheProgram) {
   TestKernel kernel;
   const Expr t = kernel.axis("threadIdx.x", 4);
@@ -74,7 +74,7 @@ TEST(Legalize, KeepsTheRestOfTheProgram) {
   EXPECT_FALSE(after.kernels[0].body.same_as(before.kernels[0].body));
 }
 
-// OpenCL C declares local memory in the outermost block alone.
+// OpenCL C allows local memory declarations only in the outermost block.
 TEST(Legalize, SharedArraysAreOutermost) {
   const ir::Buffer a = shared("a", kInt32, 4), y = global("y", kInt32, 4);
   const Expr zero = make_int(0), i = ir::make_var("i");
@@ -91,7 +91,7 @@ TEST(Legalize, SharedArraysAreOutermost) {
   EXPECT_THROW(legalize(TestKernel().program(twice(make_allocate(a, use))), {}), InternalError);
 }
 
-// Copies of a body share their variables: in C each has a name of its own.
+// Copies of a body share variables; in C each copy gets its own name.
 TEST(Legalize, CopiesOfABody) {
   const ir::Buffer y = global("y", kInt32, 8), x = global("x", kInt32, 8),
                    l = local("l", kInt32, 4);
@@ -109,7 +109,7 @@ TEST(Legalize, CopiesOfABody) {
             "y[v_1] = l_1[v_1];\n");
 }
 
-// The same of vectors that are split into lanes.
+// The same for vectors that are split into lanes.
 TEST(Legalize, CopiesOfSplitVectors) {
   const ir::Buffer y = global("y", kInt32, 8), x = global("x", kInt32, 16);
   const Expr v = ir::make_var("v", kInt32.with_lanes(5));
@@ -119,7 +119,7 @@ TEST(Legalize, CopiesOfSplitVectors) {
   EXPECT_NE(text.find("y[0] = v_4_1;\n"), std::string::npos) << text;
 }
 
-// A texel of int8 whose lane is chosen by a variable: three rewrites, one read.
+// An int8 texel with a variable lane: three rewrites, one read.
 TEST(Legalize, RewritesMeet) {
   const ir::Buffer t = texture("t", Type::i(8), 4, 4), y = global("y", Type::i(8), 8);
   TestKernel kernel;
@@ -134,7 +134,7 @@ TEST(Legalize, RewritesMeet) {
       "(int)t_texel.w)));\n");
 }
 
-// Ranges of loops and axes reach the integer rewrites and the alignment of arrays.
+// The ranges of loops and axes reach the integer rewrites and the alignment of arrays.
 TEST(Legalize, KnowsRanges) {
   const ir::Buffer y = global("y", kInt32, 64), s = shared("s", kInt32, 64);
   TestKernel kernel;

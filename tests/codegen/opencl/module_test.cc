@@ -1,4 +1,4 @@
-// A program of kernels in, sources out.
+// Compiles a program of kernels to sources.
 #include "compile/module.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(Module, OneSourceForEachKernel) {
   EXPECT_EQ(arguments[0].as<float>(), expected);
 }
 
-// An offset that is larger on its way than any int32.
+// An intermediate offset exceeds int32.
 TEST(Module, OffsetsOfSixtyFourBits) {
   const ir::Buffer x = global("x", kFloat32, 64), y = global("y", kFloat32, 64);
   TestKernel kernel;
@@ -63,7 +63,7 @@ TEST(Module, OffsetsOfSixtyFourBits) {
   EXPECT_EQ(arguments[0].as<float>()[15], 16);
 }
 
-// A scalar parameter, as origins of textures are.
+// Scalars are parameters, like the origins of textures.
 TEST(Module, ScalarsAreArguments) {
   TestKernel kernel;
   kernel.scalars = {ir::make_var("x"), ir::make_var("y")};

@@ -30,7 +30,7 @@ std::vector<std::string> legalized_texts() {
       try {
         texts.push_back(to_string(codegen::testing::legalize(each.program, target)));
       } catch (const UserError&) {
-        // Of a type that OpenCL C lacks.
+        // It uses a type that OpenCL C lacks.
       }
     }
   }
@@ -55,7 +55,7 @@ class Mutations {
   MutationCounts counts_;
 
  private:
-  // Printing asks nothing of where an access lies.
+  // The printer does not depend on whether accesses are in bounds.
   std::optional<ir::Program> parsed(const std::string& text) {
     try {
       ir::Program program = ir::parse_program(text, "p.tl", {.check_accesses = false});

@@ -1,4 +1,4 @@
-// Legalized programs, changed at random: the verifiers refuse what the printer cannot spell.
+// Random mutations of legalized programs: the verifiers refuse what the printer cannot spell.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,16 @@
 namespace texloom::codegen::opencl::testing {
 
 struct MutationCounts {
-  int texts = 0;    // that were changed, and changes of them
-  int changes = 0;  // until there were enough programs
+  int texts = 0;    // the texts that were mutated
+  int changes = 0;  // the mutations until there were enough programs
   int printed = 0;
-  int refused_by_ir = 0;       // by the rules of stage Legalized
-  int refused_by_dialect = 0;  // by verify_dialect alone
+  int refused_by_ir = 0;       // broke a rule of stage Legalized
+  int refused_by_dialect = 0;  // broke only a rule of verify_dialect
 };
 
-// Changes the text of the corpus, legalized for OpenCL with and without half arithmetic, until
-// `programs` of the changed texts are syntactically programs. Throws an InternalError that shows
-// the text when printing a program that the verifiers accept fails.
+// Mutates the texts of the corpus, legalized for OpenCL with and without half arithmetic, until
+// `programs` mutated texts have parsed. Throws an InternalError with the text if the verifiers
+// accept a program that cannot be printed.
 MutationCounts print_mutated(int programs, uint64_t seed);
 
 }  // namespace texloom::codegen::opencl::testing

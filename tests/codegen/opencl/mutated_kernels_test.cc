@@ -1,5 +1,5 @@
-// A printer meets nothing that it cannot spell: the verifiers refuse that before.
-// tests/fuzz/mutate_legalized.cc does the same as often as it is told to.
+// The verifiers refuse every program that the printer cannot spell. tests/fuzz/mutate_legalized.cc
+// runs the same test for any number of programs.
 #include "tests/codegen/opencl/mutated_kernels.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 
 TEST(MutatedKernels, ArePrintedOrRefused) {
   const MutationCounts counts = print_mutated(300, 1);
-  // All of it happens.
+  // All outcomes occur.
   EXPECT_GT(counts.texts, 4);
   EXPECT_GT(counts.printed, 60);
   EXPECT_GT(counts.refused_by_ir, 3);

@@ -1,4 +1,4 @@
-// The printer: what a whole source looks like, and how nodes are spelled.
+// Prints whole sources, and the spelling of each node.
 #include "codegen/opencl/print.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using ir::kInt32;
 using ir::Stmt;
 using ir::Type;
 
-// One kernel with all that a matrix product through textures needs.
+// One kernel with everything that a matrix product through textures needs.
 TEST(Print, WholeSourceOfATexturedKernel) {
   TestKernel kernel;
   const Expr bx = kernel.axis("blockIdx.x", 4), tx = kernel.axis("threadIdx.x", 8);
@@ -56,7 +56,7 @@ void k(
 )");
 }
 
-// Buffers, a scalar, textures: qualifiers follow the access.
+// Buffers, a scalar and textures: qualifiers follow the access.
 TEST(Print, Parameters) {
   TestKernel kernel;
   kernel.name = "convert";
@@ -86,7 +86,7 @@ void convert(
     const long n) )");
 }
 
-// Nothing that is not used: no sampler, no prelude, no extension.
+// Unused parts are omitted: sampler, prelude, extensions.
 TEST(Print, PlainPreamble) {
   const ir::Buffer y = global("y", kFloat32, 4);
   EXPECT_EQ(head(TestKernel(), put(y, ir::make_int(0), ir::make_float(1))),
@@ -117,7 +117,7 @@ TEST(Print, ThreadAxes) {
   EXPECT_NE(head(kernel, body).find("reqd_work_group_size(3, 4, 5)"), std::string::npos);
 }
 
-// Compilers warn of variables that nothing reads.
+// Compilers warn about unused variables.
 TEST(Print, ThreadAxesThatNothingReads) {
   TestKernel kernel;
   kernel.axis("threadIdx.x", 3);
@@ -132,7 +132,7 @@ bool uses_double(const Stmt& body) {
          std::string::npos;
 }
 
-// Wherever a float64 comes from: a parameter, an array, a constant, a cast.
+// The extension is needed wherever float64 occurs: a parameter, an array, a constant, a cast.
 TEST(Print, DoubleNeedsItsExtension) {
   const Type f64 = Type::f(64);
   const ir::Buffer x = global("x", f64, 4), y = global("y", kFloat32, 4), l = local("l", f64, 4);
@@ -177,7 +177,7 @@ TEST(Print, Statements) {
             "y[9] = 1;\n");
 }
 
-// The device's compiler may unroll a short loop; a long one stays one.
+// The device's compiler may unroll short loops, but not long ones.
 TEST(Print, LongLoopsStayLoops) {
   const ir::Buffer y = global("y", kInt32, 64);
   const Expr i = ir::make_var("i");
@@ -190,7 +190,7 @@ TEST(Print, LongLoopsStayLoops) {
   EXPECT_TRUE(loop_of(32).starts_with("#pragma unroll 1\nfor (int i"));
 }
 
-// To unroll a loop wholly its extent has to be known; Clang warns where it is not.
+// Unrolling needs a known extent; otherwise Clang warns.
 TEST(Print, LoopsOfSymbolicExtentAreNotUnrolled) {
   const ir::Buffer y = global("y", kInt32, 64);
   const Expr i = ir::make_var("i"), j = ir::make_var("j");
@@ -215,7 +215,7 @@ TEST(Print, LoopExtents) {
 
 class PrintExpressions : public ::testing::Test {
  protected:
-  // Of an expression of float32, with loads of x as operands.
+  // The spelling of a float32 expression whose operands are loads of x.
   std::string spelled(const Expr& value) const {
     const std::string text = code(put(y, ir::make_int(0), value));
     return text.substr(7, text.size() - 9);
@@ -276,7 +276,7 @@ TEST_F(PrintExpressions, LanesOfVectorLiterals) {
   EXPECT_EQ(spelled(lane(eight, 5)), "vload8(0, x).s5");
 }
 
-// Each operator of integers, with the spacing and precedence of C.
+// Each integer operator, with the spacing and precedence of C.
 TEST(Print, IntegerOperators) {
   const ir::Buffer x = global("x", Type::u(32), 8), y = global("y", Type::u(32), 8);
   const Expr a = at(x, 0), b = at(x, 1), c = at(x, 2);
@@ -326,7 +326,7 @@ TEST(Print, VectorsOfBuffers) {
             "vstore3(vload3(0, x), 0, y + 5);\n");
 }
 
-// Bools are bytes, also in vectors.
+// Bools are bytes in memory, also in vectors.
 TEST(Print, VectorsOfBools) {
   const ir::Buffer x = global("x", ir::kBool, 64);
   const ir::Buffer q = global("q", ir::kBool, 64);
@@ -355,7 +355,7 @@ TEST(Print, HalfMemory) {
             "vstore_half16_rte(vload_half16(0, x + 16), 0, y);\n");
 }
 
-// With half arithmetic halves are read, computed and stored like any other type.
+// With half arithmetic, halves are read, computed and stored like other types.
 TEST(Print, HalfValues) {
   ir::Target target;
   target.features.float16_arithmetic = true;
@@ -406,7 +406,7 @@ TEST(Print, TexelsOfAllKinds) {
             "write_imageui(uy, (int2)(1, 2), read_imageui(ux, tl_sampler, (int2)(2, 1)));\n");
 }
 
-// What no legalized kernel has is a bug of ours.
+// A node that legalization never leaves is an internal error.
 TEST(Print, RefusesWhatIsNotLegal) {
   const ir::Buffer y = global("y", kInt32, 8);
   ir::Kernel kernel;

@@ -1,4 +1,4 @@
-// Rounding to float16 without half values: a function for each type that is rounded.
+// Rounds to float16 without half values: one function for each source type.
 #include "codegen/opencl/round_half.h"
 
 #include <gtest/gtest.h>

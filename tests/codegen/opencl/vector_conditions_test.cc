@@ -1,4 +1,4 @@
-// Vectors of bools: the width that a Select wants, and bytes elsewhere.
+// Vectors of bools: as wide as the Select needs, and bytes elsewhere.
 #include "codegen/opencl/vector_conditions.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using ir::Type;
 class VectorConditions : public ::testing::Test {
  protected:
   static std::string shaped(const Stmt& body) { return to_string(shape_vector_conditions(body)); }
-  // Of a Select between two vectors of two lanes of that type.
+  // The condition of a Select between vectors of two lanes of that type.
   static std::string condition(Type type, const Expr& c) {
     const Type vector = type.with_lanes(2);
     const Expr chosen = make_select(c, ir::make_const(1, vector), ir::make_const(0, vector));
@@ -77,8 +77,8 @@ TEST_F(VectorConditions, OtherSourcesOfBools) {
             "select(p < q, select(a < b, x2(1), x2(0)), select(b < a, x2(1), x2(0))) != x2(0)");
 }
 
-// A scalar condition needs no width, and keeps what it does not choose from being evaluated: what
-// it guards may be bools itself.
+// A scalar condition needs no width and keeps the other operand from being evaluated; the guarded
+// values may be bools.
 TEST_F(VectorConditions, ScalarConditionsStay) {
   EXPECT_EQ(condition(kFloat32, p < q), "p < q");
   EXPECT_EQ(condition(kFloat32, make_broadcast(p < q, 2)), "p < q");
@@ -123,7 +123,7 @@ TEST_F(VectorConditions, CastsAndLanesAreNumbers) {
             "y[ramp(p, 1, 2)] = int32x2(select(c < d, c, d))\n");
 }
 
-// Conditions inside the operands of conditions, and of values.
+// Conditions nested in the operands of conditions and of values.
 TEST_F(VectorConditions, Nested) {
   const Expr inner = make_select(c < d, a, b);
   EXPECT_EQ(condition(kFloat32, inner < a), "select(int32x2(c) < int32x2(d), a, b) < a");
@@ -142,7 +142,7 @@ TEST_F(VectorConditions, RemembersExpressions) {
             value->depth);
 }
 
-// -- Run: for all pairs of widths of what is compared and what is chosen.
+// -- Run: all pairs of widths of compared and selected values.
 
 template <class T>
 Type type_of() {
@@ -169,7 +169,7 @@ void expect_selects() {
   const auto chosen_by = [&](const Expr& condition) {
     return make_select(condition, ones + others, others);
   };
-  // Values without loads, so that nothing is split into lanes.
+  // Values without loads, so nothing is split into lanes.
   const Expr v = ir::make_var("v", chosen.with_lanes(4)),
              w = ir::make_var("w", chosen.with_lanes(4));
   const Expr flag = ir::make_var("flag", kBool.with_lanes(4));

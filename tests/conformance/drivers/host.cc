@@ -1,4 +1,4 @@
-// The driver `host` under test: the suite's kernels as functions of the program.
+// Registers the driver `host`: the suite's kernels as functions of the program.
 #include <algorithm>
 #include <bit>
 
@@ -11,7 +11,7 @@ namespace {
 
 using host::WorkGroup;
 
-// Calls `item` with the place of each work item of a group in the dispatch.
+// Calls `item` with the global position of each work item of a group.
 template <typename Item>
 Status for_each_item(const WorkGroup& group, const Item& item) {
   for (std::uint32_t z = 0; z < group.size[2]; ++z)
@@ -22,7 +22,7 @@ Status for_each_item(const WorkGroup& group, const Item& item) {
   return {};
 }
 
-// Of work items along one axis.
+// The same for work items along one axis.
 template <typename Item>
 Status for_each_number(const WorkGroup& group, const Item& item) {
   return for_each_item(group, [&](std::uint32_t x, std::uint32_t, std::uint32_t) { item(x); });

@@ -1,5 +1,5 @@
-// The driver `opencl` under test, over every device that the OpenCL loader knows. Another
-// implementation is given by OCL_ICD_VENDORS.
+// Registers the driver `opencl`, over every device that the OpenCL loader knows. OCL_ICD_VENDORS
+// selects another implementation.
 #include "runtime/drivers/opencl/api/api.h"
 #include "runtime/drivers/opencl/api/native.h"
 #include "runtime/drivers/opencl/driver.h"
@@ -87,7 +87,7 @@ bool takes_textures(const EntryPoint& entry) {
   return false;
 }
 
-// Texts without images, for devices without.
+// Devices without images get kernels without images.
 ExecutableDesc kernels(std::vector<EntryPoint> entry_points) {
   std::string source = kBufferKernels;
   for (const EntryPoint& entry : entry_points) {

@@ -1,5 +1,5 @@
-// The calls that a sequence draws from, by what they are about. Each draws its arguments, valid
-// ones and misuse, says beforehand what has to come of it, and makes the call.
+// Declares the random calls of a sequence by subject. Each function draws valid or invalid
+// arguments, predicts the outcome, and makes the call.
 #pragma once
 
 #include <cstdint>
@@ -37,15 +37,15 @@ void draw_record(World& world);
 void draw_copy(World& world);
 void draw_dispatch(World& world);
 void draw_finish(World& world);
-// An object of the list that a command may take; null and objects of no use among them.
+// Draws an object that a command may take, including null and unusable ones.
 BufferModel draw_buffer(World& world, BufferUsage usage, bool for_writing = false);
 TextureModel draw_texture(World& world, TextureUsage usage);
 std::shared_ptr<CommandsModel> draw_open_commands(World& world);
-// Holds a recording call against the model: a refused one leaves the list of segments as it was.
+// Compares a recording call with the model: a refused call must not change the list of segments.
 void expect_recorded(World& world, CommandsModel& commands, const Status& status, bool valid,
                      std::size_t segments_before, bool is_empty, CommandModel command);
 
-// What is bound to a parameter, as it is given and as the model sees it.
+// An argument of a parameter, as it is passed and as the model sees it.
 struct Argument {
   BindingRef given;
   Bound bound;
@@ -55,7 +55,7 @@ Argument draw_argument(World& world, const KernelParam& param, const DeviceLimit
 
 // submission_calls.cc
 void draw_submit(World& world);
-// What a submission names, beside what the model knows of it.
+// A submission together with the model's knowledge of it.
 struct SubmissionDraw {
   Submission given;
   SubmissionModel model;
@@ -64,7 +64,7 @@ struct SubmissionDraw {
 };
 void add_wait(SubmissionDraw& draw, const QueueModel& queue, const PointModel& point);
 void add_signal(SubmissionDraw& draw, const PointModel& point);
-// Takes a submission that was accepted into the model.
+// Adds an accepted submission to the model.
 void note_submission(World& world, QueueModel& queue, SubmissionDraw draw);
 
 // queue_calls.cc

@@ -1,4 +1,4 @@
-// Whether objects hold what the model says, once a sequence has settled.
+// Checks that objects contain what the model expects once a sequence has settled.
 #include <algorithm>
 
 #include "runtime/hal/transfer.h"

@@ -1,4 +1,4 @@
-// Copies between buffers and textures.
+// Draws copies between buffers and textures.
 #include <array>
 
 #include "tests/fuzz/hal/calls.h"
@@ -58,7 +58,7 @@ void draw_copy_buffer(World& world) {
   expect_recorded(world, *commands, status, valid, before, bytes == 0, std::move(command));
 }
 
-// A rectangle that mostly is inside.
+// Draws a rectangle, usually inside the image.
 void draw_rectangle(World& world, Extent2D image, Offset2D& origin, Extent2D& extent) {
   origin = {world.random.small(image.width + 1), world.random.small(image.height + 1)};
   extent = {world.random.small(image.width - origin.x + 1),
@@ -69,7 +69,7 @@ void draw_rectangle(World& world, Extent2D image, Offset2D& origin, Extent2D& ex
   if (world.random.chance(4)) extent.height = static_cast<std::uint32_t>(world.random.edge());
 }
 
-// The bytes of a region in a buffer, gaps included; nothing where rows overlap.
+// Returns the bytes of a region in a buffer, including gaps; nothing if rows overlap.
 std::optional<Wide> region_bytes(const BufferTextureRegion& region, std::uint64_t texel) {
   const Wide row = Wide{region.extent.width} * texel;
   if (region.row_pitch != 0 && region.row_pitch < row) return std::nullopt;
@@ -110,7 +110,7 @@ void draw_copy_rows(World& world) {
     rows = {buffer.info.memory.get(), buffer.info.base + region.buffer_offset,
             region.row_pitch == 0 ? texels.row_bytes : region.row_pitch, texels.row_bytes,
             texels.count};
-    // Of a view whole rows count, and of the buffer the gaps between rows.
+    // A view counts whole rows, and a buffer includes the gaps between rows.
     valid = is_empty ||
             !conflict(texels_touched(texture.info, region.origin, region.extent, true),
                       bytes_touched(*buffer.info.memory, rows.begin, std::uint64_t(*bytes), false),

@@ -1,4 +1,4 @@
-// Transfers at once, the registry of drivers, grids, profiles.
+// Draws immediate transfers, and calls of the driver registry, grids and profiles.
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,4 @@
-// Dispatches of every kind: with bindings, with slots, over a workload, of groups in a buffer.
+// Draws dispatches of every kind: with bindings, with slots, over a workload, and indirect.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -37,7 +37,7 @@ Constant draw_constant(World& world, ElementType type) {
   }
 }
 
-// One dispatch with all that was drawn for it.
+// One dispatch with everything drawn for it.
 struct Draw {
   std::shared_ptr<CommandsModel> commands;
   ExecutableModel executable;
@@ -125,7 +125,7 @@ const Place* place_of(const Bound& bound, const Table& table, Place& resolved) {
   return &resolved;
 }
 
-// What the dispatch does when it runs.
+// Returns the effect of the dispatch when it runs.
 std::function<bool(const Table&)> effect_of(const Draw& draw, std::optional<Bound> indirect) {
   std::vector<Bound> bindings;
   for (const Argument& each : draw.arguments) bindings.push_back(each.bound);
@@ -206,7 +206,7 @@ void draw_with_table(World& world) {
   record(world, draw, status, before, has_zero(draw.groups));
 }
 
-// The grid of "mark" is n by m / 2 + 1; no other kernel has one.
+// The grid of "mark" is n by m / 2 + 1; no other kernel has a grid.
 void draw_workload(World& world) {
   Draw draw = draw_dispatch_arguments(world, false);
   std::vector<std::int64_t> workload = {std::int64_t(world.random.below(5)),
@@ -219,14 +219,14 @@ void draw_workload(World& world) {
   if (draw.valid) draw.valid = draw.kernel().entry.grid.has_value() && workload.size() == 2;
   if (draw.valid) {
     constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
-    // Half of an edge, rounded down, plus one always fits 64 bits.
+    // Half of any int64, rounded down, plus one fits 64 bits.
     const std::int64_t half = workload[1] / 2 - (workload[1] % 2 < 0 ? 1 : 0);
     draw.valid = workload[0] <= kMax && half + 1 <= kMax;
     const auto groups_of = [](std::int64_t count) {
       return static_cast<std::uint32_t>(std::max<std::int64_t>(count, 0));
     };
     draw.groups = {groups_of(workload[0]), groups_of(half + 1), 1};
-    // What is valid and huge would run for hours.
+    // Valid but huge dispatches would run for hours.
     for (std::size_t axis = 0; axis < 3; ++axis)
       draw.valid = draw.valid && draw.groups[axis] <= world.info.limits.max_groups[axis];
     if (draw.valid && !has_zero(draw.groups) &&
@@ -274,7 +274,7 @@ Argument draw_argument(World& world, const KernelParam& param, const DeviceLimit
   Argument argument;
   bool texture = std::holds_alternative<TextureParam>(param);
   if (world.random.chance(2)) texture = !texture;
-  // A few draws, of which the first that fits is taken; the last as it is.
+  // Takes the first of a few draws that fits, else the last one.
   for (unsigned tries = world.random.chance(8) ? 1 : 12; tries > 0; --tries) {
     Place place;
     if (texture) {

@@ -1,4 +1,4 @@
-// Executables: built at once or at first use, with right and wrong tables and code.
+// Draws executables: built at once or at first use, with valid and invalid tables and code.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostExecutables = 6;
 
-// Misuse of one kind, and what is documented to come of it.
+// Adds one kind of misuse, and returns its documented outcome.
 StatusCode spoil(World& world, ExecutableDesc& desc) {
   EntryPoint& entry = world.random.pick(desc.entry_points);
   switch (world.random.below(13)) {
@@ -58,7 +58,7 @@ StatusCode spoil(World& world, ExecutableDesc& desc) {
   return StatusCode::InvalidArgument;
 }
 
-// What only building finds. The driver `null` builds nothing.
+// Adds an error that only building finds. The driver `null` builds nothing.
 StatusCode break_code(World& world, ExecutableDesc& desc) {
   if (world.random.chance(50)) {
     desc.codes.back().code = "no such library";

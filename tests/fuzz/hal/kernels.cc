@@ -11,7 +11,7 @@ namespace {
 
 using host::WorkGroup;
 
-constexpr std::uint32_t kElements = 4;  // of buffers that declare 16 bytes
+constexpr std::uint32_t kElements = 4;  // in buffers that declare 16 bytes
 constexpr std::uint32_t kMarks = 8;
 
 std::uint64_t number_of(const WorkGroup& group) {
@@ -72,7 +72,7 @@ bool advance_model(const Launch& launch) {
   return true;
 }
 
-// Declares no bytes, and takes as many as there are.
+// Declares no bytes and uses all that are bound.
 Status mark(const WorkGroup& group) {
   const std::uint64_t i = number_of(group);
   const auto x = group.buffer<std::uint32_t>(0);
@@ -128,7 +128,7 @@ bool copy_texels_model(const Launch& launch) {
   return true;
 }
 
-// The texel at an origin that constants hold; zeros outside.
+// Reads the texel at an origin given by constants; zeros outside.
 Status gather(const WorkGroup& group) {
   if (number_of(group) != 0) return {};
   const std::array<std::uint32_t, 4> texel = group.texture(0).image.read<std::uint32_t>(
@@ -215,13 +215,13 @@ bool takes_texture(const TextureParam& param, const Place& place) {
          (param.origin == TextureOrigin::Constants || place.origin == Offset2D{});
 }
 
-// Of a buffer: what its parameter declares, else all that is bound.
+// Returns the bytes that a buffer's parameter declares, else all that are bound.
 std::uint64_t touched_bytes(const KernelParam& param, const Place& place) {
   const std::uint64_t declared = std::get<BufferParam>(param).min_bytes;
   return declared != 0 ? declared : place.buffer()->bytes - place.offset;
 }
 
-// The bytes of a place in memory that other objects may share.
+// Returns the range in memory that other objects may share.
 ByteRange shared_bytes(const KernelParam& param, const Place& place) {
   if (const BufferInfo* buffer = place.buffer())
     return {buffer->memory.get(), buffer->base + place.offset, touched_bytes(param, place)};

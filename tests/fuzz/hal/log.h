@@ -1,4 +1,4 @@
-// The calls of a sequence as readable lines, of which the last are kept.
+// Logs the calls of a sequence as readable lines and keeps the last ones.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace texloom::hal::fuzz {
 
-// What the HAL did otherwise than the model says.
+// The HAL's behavior differs from the model.
 class Failure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -20,7 +20,7 @@ class Log {
   explicit Log(bool echo = false) : echo_(echo) {}
 
   void add(std::string call);
-  // What the latest call came to.
+  // Appends the result of the latest call.
   void amend(const std::string& result);
   void clear();
   std::string text() const;
@@ -28,7 +28,7 @@ class Log {
 
  private:
   const bool echo_;
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards all members below
   std::deque<std::string> lines_;
   std::size_t calls_ = 0;
 };

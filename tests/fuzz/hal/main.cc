@@ -1,5 +1,5 @@
-// hal_fuzz: random sequences of calls of the HAL, each known by its seed. ./dev fuzz hal builds it
-// with sanitizers and runs it; the C++ tests run a few sequences.
+// hal_fuzz runs random sequences of HAL calls, each identified by its seed. ./dev fuzz hal builds
+// it with sanitizers and runs it; the C++ tests run a few sequences.
 #include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include "tests/fuzz/hal/options.h"
 #include "tests/fuzz/hal/sequence.h"
 
-// Where a sanitizer is linked, what it calls before it ends the program.
+// If a sanitizer is linked, it calls `callback` before it ends the program.
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
 
 namespace texloom::hal::fuzz {
@@ -35,7 +35,7 @@ std::string command_of(const Options& options, std::uint64_t seed) {
                      sequence.threads, sequence.calls, seed);
 }
 
-// The command that runs the present sequence again.
+// The command that repeats the current sequence.
 char again[512];
 std::atomic<std::size_t> again_size = 0;
 
@@ -44,7 +44,7 @@ void note_sequence(const Options& options, std::uint64_t seed) {
   again_size = text.copy(again, sizeof again);
 }
 
-// Without any lock, which sanitizers may hold: the system call itself.
+// Uses the system call directly, since sanitizers may hold any lock.
 void report_death() {
   static_cast<void>(::syscall(SYS_write, STDERR_FILENO, again, again_size.load()));
 }
@@ -55,7 +55,7 @@ void report(const std::string& what, const Progress& progress) {
   std::fflush(stderr);
 }
 
-// Ends the program where a sequence lasts too long, and says now and then how far it is.
+// Ends the program if a sequence takes too long, and reports progress from time to time.
 class Watchdog {
  public:
   explicit Watchdog(const Progress& progress) : progress_(progress) {

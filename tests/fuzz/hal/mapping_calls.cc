@@ -1,4 +1,4 @@
-// Views of buffers for the host.
+// Draws mappings of buffers for the host.
 #include <algorithm>
 #include <array>
 
@@ -16,7 +16,7 @@ std::list<MappingModel>::iterator pick_mapping(World& world) {
   return std::next(world.mappings.begin(), place);
 }
 
-// All that is mapped gets new bytes.
+// Overwrites all mapped bytes.
 void write_all(World& world, MappingModel& mapping) {
   const Bytes bytes = world.random.bytes(mapping.bytes);
   std::copy(bytes.begin(), bytes.end(), mapping.handle.bytes().begin());

@@ -1,4 +1,4 @@
-// Buffers: made, imported, cut into parts, released.
+// Draws calls that create, import, divide and release buffers.
 #include <algorithm>
 #include <cstring>
 
@@ -21,7 +21,7 @@ BufferUsage draw_usage(World& world) {
   return without_groups(static_cast<BufferUsage>(world.random.below(32)));
 }
 
-// Zero, over the limit, or a size that is quickly gone through.
+// Draws zero, a size over the limit, or a size small enough to check quickly.
 std::uint64_t draw_size(World& world) {
   if (world.random.chance(90)) return world.random.between(1, kLargestBuffer);
   const std::uint64_t limit = world.info.limits.max_allocation_bytes;
@@ -29,7 +29,7 @@ std::uint64_t draw_size(World& world) {
   return edge > kLargestBuffer && edge <= limit ? limit + 1 : edge;
 }
 
-// What kernels take the numbers of groups from has small ones at each multiple of 4 bytes.
+// Buffers of group counts contain small numbers at each multiple of 4 bytes.
 Bytes small_numbers(World& world, std::uint64_t bytes) {
   Bytes drawn(bytes);
   for (std::uint64_t i = 0; i + 4 <= bytes; i += 4) {

@@ -1,5 +1,5 @@
-// What the HAL should have: plain data beside its objects. A model of a recorded command keeps no
-// handle, so that it is the HAL that keeps the objects alive.
+// Models the expected state of the HAL as plain data. The model of a recorded command keeps no
+// handle, so only the HAL keeps the objects alive.
 #pragma once
 
 #include <array>
@@ -21,32 +21,32 @@
 
 namespace texloom::hal::fuzz {
 
-// Bytes that commands read and write: those of a buffer that is no part of another, of a texture
-// that is no view, or of the host for a readback.
+// Bytes that commands read and write: those of a whole buffer, of a texture that is not a view, or
+// of host memory for a readback.
 struct Memory {
   Bytes bytes = {};
-  bool defined = true;                               // whether `bytes` is what there is
-  std::map<std::uint64_t, std::uint64_t> uses = {};  // by queue: the number of its last submission
+  bool defined = true;                               // whether the contents are known
+  std::map<std::uint64_t, std::uint64_t> uses = {};  // by queue: number of its last submission
 };
 
 struct BufferInfo {
   std::shared_ptr<Memory> memory = {};
-  std::uint64_t base = 0;  // in the memory
+  std::uint64_t base = 0;  // offset in the memory
   std::uint64_t bytes = 0;
   BufferUsage usage = BufferUsage::All;
   MemoryKind kind = MemoryKind::Device;
-  bool foreign = false;  // of another device
+  bool foreign = false;  // belongs to another device
 };
 struct BufferModel {
   std::string name = {};
   std::shared_ptr<Buffer> handle = {};
   BufferInfo info = {};
-  bool holds_groups = false;  // of indirect dispatches: no random command writes it
+  bool holds_groups = false;  // group counts: no random command overwrites them
 };
 
 struct TextureInfo {
   std::shared_ptr<Memory> memory = {};
-  std::uint64_t identity = 0;  // tells textures apart that are views of one memory
+  std::uint64_t identity = 0;  // distinguishes textures that are views of one memory
   bool is_view = false;
   std::uint64_t base = 0, pitch = 0;
   Extent2D extent = {};
@@ -55,7 +55,7 @@ struct TextureInfo {
   bool foreign = false;
 
   std::uint64_t texel() const { return bytes_per_texel(format); }
-  // Of the memory; the texel is inside.
+  // Returns the texel's offset in the memory; the texel must be inside.
   std::uint64_t at(std::uint64_t x, std::uint64_t y) const {
     return base + y * pitch + x * texel();
   }
@@ -66,7 +66,7 @@ struct TextureModel {
   TextureInfo info = {};
 };
 
-// What is bound to a parameter.
+// A binding of a parameter.
 struct Place {
   std::variant<std::monostate, BufferInfo, TextureInfo> object = {};  // monostate: null
   std::uint64_t offset = 0;
@@ -75,14 +75,14 @@ struct Place {
   const BufferInfo* buffer() const { return std::get_if<BufferInfo>(&object); }
   const TextureInfo* texture() const { return std::get_if<TextureInfo>(&object); }
 };
-// Of a place that is not null.
+// The place must not be null.
 inline const std::shared_ptr<Memory>& memory_of(const Place& place) {
   return place.buffer() != nullptr ? place.buffer()->memory : place.texture()->memory;
 }
 using Bound = std::variant<Place, BindingSlot>;
 using Table = std::vector<Place>;
 
-// The memory that a command touches, as hazards.h describes it.
+// The memory that a command accesses, as in hazards.h.
 struct Touch {
   const Memory* memory = nullptr;  // null for a slot
   std::optional<std::uint32_t> slot = {};
@@ -104,14 +104,14 @@ struct CallModel {
   std::vector<const Kernel*> kernels = {};
   std::uint32_t entry = 0;
   std::vector<Bound> bindings = {};
-  std::optional<Bound> groups = {};  // of an indirect dispatch
+  std::optional<Bound> groups = {};  // group counts of an indirect dispatch
 };
 
 struct CommandModel {
   enum class Kind : std::uint8_t { Dispatch, Transfer, Update, Native, HostCall, Barrier };
   Kind kind = Kind::Barrier;
   std::vector<Touch> touches = {};
-  // False where it ends the submission.
+  // Returns false if it ends the submission.
   std::function<bool(const Table&)> run = {};
 };
 
@@ -123,8 +123,8 @@ struct CommandsModel {
   bool finished = false, submitted = false;
   bool lacks_barrier = false;
   std::vector<CommandModel> commands = {};
-  std::vector<CallModel> calls = {};                   // with slots
-  std::vector<std::shared_ptr<Memory>> memories = {};  // that are named directly
+  std::vector<CallModel> calls = {};                   // those with slots
+  std::vector<std::shared_ptr<Memory>> memories = {};  // memory named directly
   std::vector<Touch> touched = {};                     // since the last barrier
 };
 
@@ -136,11 +136,11 @@ struct CallbackModel {
 struct SemaphoreModel {
   std::string name = {};
   std::shared_ptr<Semaphore> handle = {};
-  std::optional<std::uint64_t> queue;  // the one that signals it = {}; else the host does
+  std::optional<std::uint64_t> queue;  // the queue that signals it; none: the host does
   std::uint64_t value = 0;
   bool failed = false;
-  std::uint64_t promised = 0;  // by submissions
-  std::uint64_t awaited = 0;   // by submissions
+  std::uint64_t promised = 0;  // the highest value that submissions will signal
+  std::uint64_t awaited = 0;   // the highest value that submissions wait for
   std::vector<CallbackModel> callbacks = {};
 
   enum class State : std::uint8_t { Reached, Failed, Open };
@@ -162,23 +162,23 @@ struct SubmissionModel {
   };
   std::vector<PointModel> waits, signals = {};
   std::vector<Commands> commands = {};
-  std::vector<std::shared_ptr<Memory>> memories = {};  // of the commands and their tables
+  std::vector<std::shared_ptr<Memory>> memories = {};  // used by the commands and their tables
 };
 
 struct QueueModel {
   std::string name = {};
   std::shared_ptr<Queue> handle = {};
   std::uint64_t number = 0;
-  std::deque<SubmissionModel> waiting = {};  // what is not complete as far as the model knows
+  std::deque<SubmissionModel> waiting = {};  // submissions that the model has not run yet
   std::uint64_t submitted = 0, synchronised = 0;
-  bool has_error = false;  // that wait_idle tells
-  bool crosses = false;    // waits for what another queue signals, as far as is known
-  // The signals of submissions by their numbers, for others to wait for.
+  bool has_error = false;  // to be returned by wait_idle
+  bool crosses = false;    // may wait for another queue's signals
+  // Signals of submissions by number, for other queues to wait for.
   std::map<std::uint64_t, PointModel> completions = {};
 };
 
 struct ImportModel {
-  std::shared_ptr<Bytes> memory = {};  // larger than what is imported, for its alignment
+  std::shared_ptr<Bytes> memory = {};  // larger than the import, for its alignment
   std::shared_ptr<std::atomic<int>> released = std::make_shared<std::atomic<int>>(0);
 };
 

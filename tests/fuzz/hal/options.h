@@ -1,4 +1,4 @@
-// What hal_fuzz is asked for.
+// The command-line options of hal_fuzz.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct Options {
 
 extern const char* const kUsage;
 
-// What is wrong with the arguments; empty where nothing is.
+// Returns what is wrong with the arguments, or an empty string.
 std::string parse(int argc, char** argv, Options& options);
 
 }  // namespace texloom::hal::fuzz

@@ -1,4 +1,4 @@
-// Queues: made, waited for, released with work pending.
+// Draws calls that create queues, wait for them, and release them with pending work.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostQueues = 4;
 
-// Where a wait must come it may have no deadline at all: the watchdog sees what hangs.
+// A wait that must end may have no deadline: the watchdog detects a hang.
 Deadline draw_patience(World& world) {
   return world.random.chance(40) ? Deadline() : after(kPatience);
 }
@@ -40,7 +40,7 @@ void draw_release_queue(World& world) {
   const auto chosen = world.queues.begin() + 1 +
                       static_cast<std::ptrdiff_t>(world.random.below(world.queues.size() - 1));
   QueueModel& queue = **chosen;
-  // What another queue is about to signal may come before the release or not.
+  // Signals of other queues may come before or after the release.
   if (queue.crosses) world.settle();
   world.release_leases(queue);
   world.call("release {} with {} submissions waiting", queue.name, queue.waiting.size());

@@ -1,4 +1,4 @@
-// The draws of a sequence: the same everywhere for one seed.
+// The random draws of a sequence, which are the same on every platform for one seed.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class Random {
   explicit Random(std::uint64_t seed) : engine_(seed) {}
 
   std::uint64_t word() { return engine_(); }
-  // Less than `count`, which is not zero.
+  // Returns a number less than `count`, which must not be zero.
   std::uint64_t below(std::uint64_t count) { return engine_() % count; }
   std::uint32_t small(std::uint32_t count) { return static_cast<std::uint32_t>(below(count)); }
   std::uint64_t between(std::uint64_t low, std::uint64_t high) {
@@ -34,7 +34,7 @@ class Random {
     return from[below(N)];
   }
 
-  // A number at which sizes and offsets overflow, wrap or end.
+  // Returns a number at which sizes and offsets overflow, wrap or end.
   std::uint64_t edge() {
     constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
     constexpr std::uint64_t kMax32 = std::numeric_limits<std::uint32_t>::max();
@@ -43,12 +43,12 @@ class Random {
         kMax - 16, kMax - 15, kMax - 3, kMax - 1, kMax};
     return pick(kEdges);
   }
-  // Mostly in [0, total], and sometimes far from it.
+  // Usually in [0, total], sometimes far outside.
   std::uint64_t offset_in(std::uint64_t total) {
     if (chance(6)) return edge();
     return chance(10) ? total + below(3) : below(total + 1);
   }
-  // Mostly what there is behind `offset`.
+  // Usually at most the length left after `offset`.
   std::uint64_t length_in(std::uint64_t offset, std::uint64_t total) {
     if (chance(6)) return edge();
     const std::uint64_t rest = offset < total ? total - offset : 0;

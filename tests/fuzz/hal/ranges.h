@@ -1,4 +1,4 @@
-// The arithmetic of ranges as the model does it: in integers that do not overflow.
+// Range arithmetic of the model, in integers that do not overflow.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@ inline bool meet(const ByteRange& a, const ByteRange& b) {
 }
 
 Touch bytes_touched(const Memory& memory, std::uint64_t begin, std::uint64_t bytes, bool writes);
-// Of a view whole rows.
+// A view counts whole rows.
 Touch texels_touched(const TextureInfo& texture, Offset2D origin, Extent2D extent, bool writes);
 
-// Rows of bytes, as copies between buffers and textures take them.
+// Rows of bytes in copies between buffers and textures.
 struct Rows {
   Memory* memory = nullptr;
   std::uint64_t begin = 0, pitch = 0, row_bytes = 0, count = 0;
 };
 Rows rows_of(const TextureInfo& texture, Offset2D origin, Extent2D extent);
-// Whether they have a byte in common.
+// Whether they share a byte.
 bool meet(const Rows& a, const Rows& b);
 void copy_rows(const Rows& from, const Rows& to);
 

@@ -1,4 +1,4 @@
-// Command buffers: begun, filled with commands without a kernel, finished.
+// Draws calls that create command buffers, record commands without kernels, and finish them.
 #include <algorithm>
 #include <array>
 
@@ -23,7 +23,7 @@ bool is_usable(const BufferModel& buffer, BufferUsage usage) {
   return buffer.handle != nullptr && !buffer.info.foreign && allows(buffer.info.usage, usage);
 }
 
-// Between two commands of which one writes what the other touches there has to be a barrier.
+// There must be a barrier between two commands if one writes what the other accesses.
 void check_barriers(World& world, const CommandsModel& commands) {
   std::vector<Touch> touched;
   auto command = commands.commands.begin();
@@ -87,7 +87,7 @@ void draw_update(World& world) {
   std::uint64_t bytes = world.random.length_in(offset, target.info.bytes);
   bytes = std::min<std::uint64_t>(bytes, 1000);
   if (target.holds_groups) bytes = 0;
-  // Borrowed memory lives as long as the command.
+  // Borrowed memory must live as long as the command.
   auto data = std::make_shared<Bytes>(world.random.bytes(bytes));
   const bool borrowed = world.random.chance(40);
   const bool valid = !commands->finished && is_usable(target, BufferUsage::CopyTarget) &&
@@ -162,7 +162,7 @@ void draw_barrier(World& world) {
   expect_recorded(world, *commands, status, valid, before, false, CommandModel{});
 }
 
-// Sets the bytes of a buffer, or fails.
+// Records a native command that sets the bytes of a buffer, or fails.
 void draw_native(World& world) {
   const auto commands = draw_open_commands(world);
   const BufferModel target = draw_buffer(world, BufferUsage::Storage, true);
@@ -277,7 +277,7 @@ void expect_recorded(World& world, CommandsModel& commands, const Status& status
   commands.touched.insert(commands.touched.end(), command.touches.begin(), command.touches.end());
   const bool is_barrier = command.kind == CommandModel::Kind::Barrier;
   commands.commands.push_back(std::move(command));
-  // Whoever records barriers puts one where it is needed, for slots that share memory, too.
+  // If the caller records barriers, add one wherever needed, including for slots that share memory.
   if (automatic || is_barrier || !world.devices.computes) return;
   world.call("{}.barrier()", commands.name);
   world.expect(commands.handle->barrier(), true);
@@ -286,7 +286,7 @@ void expect_recorded(World& world, CommandsModel& commands, const Status& status
 
 void draw_create_commands(World& world) {
   if (world.commands.size() >= kMostCommands) {
-    // The foreign one stays, and those that are open stay more often.
+    // The foreign command buffer stays.
     const std::size_t place = 1 + world.random.below(world.commands.size() - 1);
     world.call("release {}", world.commands[place]->name);
     world.commands.erase(world.commands.begin() + static_cast<std::ptrdiff_t>(place));
@@ -320,7 +320,7 @@ void draw_finish(World& world) {
   if (valid && !world.info.features.in_order_commands &&
       commands->desc.barriers == Barriers::Automatic)
     check_barriers(world, *commands);
-  // One that can never be finished is of no more use.
+  // A command buffer that can never be finished is useless.
   if (!commands->finished) std::erase(world.commands, commands);
 }
 

@@ -1,4 +1,4 @@
-// Semaphores: raised, failed, waited for, called back.
+// Draws calls that create, signal, fail and wait for semaphores, and add callbacks.
 #include <algorithm>
 #include <array>
 
@@ -46,7 +46,7 @@ void draw_wait_any(World& world, const std::vector<TimelinePoint>& given,
   world.call("wait_any({})", text);
   const auto first = wait_any(given, draw_deadline(world, comes));
   if (!comes) return world.expect(first.status(), false, StatusCode::DeadlineExceeded);
-  // What queues signal may come in any order.
+  // Signals of queues may arrive in any order.
   const auto known = std::find_if(states.begin(), states.end(),
                                   [](const auto& each) { return each.first != State::Open; });
   const bool exact =
@@ -67,7 +67,7 @@ void draw_create_semaphore(World& world) {
   if (world.random.chance(60)) semaphore->queue = world.random.pick(world.queues)->number;
   world.call("{} = create_semaphore({}), signaled by {}", semaphore->name, semaphore->value,
              semaphore->queue ? world.find_queue(*semaphore->queue)->name : "the host");
-  // One of another device, or of none, is waited for by the host.
+  // The host waits for a semaphore of another device or of none.
   if (world.random.chance(80)) {
     auto made = (world.random.chance(90) ? world.device : *world.devices.other)
                     .create_semaphore({.value = semaphore->value});

@@ -11,14 +11,14 @@
 namespace texloom::hal::fuzz {
 namespace {
 
-// Half of the devices fill what is mapped for writing, and some measure what they run.
+// On half of the devices mappings for writing are filled with a pattern; some devices profile.
 DeviceOptions options_of(std::uint64_t seed) {
   DeviceOptions options{.debug = seed % 2 == 0};
   if (seed % 3 == 0) options.profile = std::make_shared<Profile>(500);
   return options;
 }
 
-// Keeps the objects when it fails.
+// Leaks the objects on failure.
 std::string run_world(const Devices& devices, std::uint64_t seed, unsigned calls, Log& log,
                       SharedObjects* shared) {
   std::unique_ptr<World> world;

@@ -73,7 +73,7 @@ void SharedObjects::submit_once(World& world) {
   world.expect(status, status.ok());
 }
 
-// Of two threads the one with the larger number may come first: then the other is refused.
+// Another thread may signal a larger value first: then this signal is refused.
 void SharedObjects::signal(World& world) {
   const std::uint64_t value = next_value_++;
   world.call("shared: signal({})", value);
@@ -101,7 +101,7 @@ void SharedObjects::map_own_range(World& world) {
   world.expect(mapping->release(), true);
 }
 
-// Threads ask for one executable that nobody has built.
+// Several threads build one executable at the same time.
 void SharedObjects::build(World& world) {
   std::shared_ptr<Executable> executable = this->executable();
   if (executable == nullptr || world.random.chance(20)) {

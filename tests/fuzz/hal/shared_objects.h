@@ -1,4 +1,4 @@
-// Objects that the threads of a sequence share, where the interface says that they may.
+// Objects that the threads of a sequence share, as the interface permits.
 #pragma once
 
 #include <atomic>
@@ -19,9 +19,9 @@ class SharedObjects {
   SharedObjects(const SharedObjects&) = delete;
   SharedObjects& operator=(const SharedObjects&) = delete;
 
-  // Makes one call, or none, as `world` draws it. Throws a Failure.
+  // Makes at most one call, as `world` draws it. Throws a Failure.
   void draw_call(World& world);
-  // What is wrong when all threads are done; empty where nothing is.
+  // Called after all threads are done; returns what is wrong, or an empty string.
   std::string fault();
 
  private:
@@ -44,7 +44,7 @@ class SharedObjects {
   };
 
   std::shared_ptr<Buffer> source_, target_, mapped_;
-  // Reusable. It counts, as queues that take turns would not write memory in any order.
+  // Reusable. It increments a count, so that the order of queues does not matter.
   std::shared_ptr<CommandBuffer> counting_;
   std::shared_ptr<Semaphore> semaphore_ = Semaphore::create();
   std::atomic<std::uint64_t> next_value_ = 1;
@@ -52,7 +52,7 @@ class SharedObjects {
   std::atomic<std::uint64_t> submissions_ = 0, counted_ = 0;
   std::atomic<unsigned> next_range_ = 0;
   std::vector<std::unique_ptr<OneShot>> one_shots_;
-  std::mutex mutex_;  // of those below
+  std::mutex mutex_;  // guards the members below
   std::shared_ptr<Queue> queue_;
   std::shared_ptr<Executable> executable_;
 };

@@ -1,4 +1,4 @@
-// Submissions: waits, command buffers with tables, signals.
+// Draws submissions: waits, command buffers with tables, signals.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -12,7 +12,7 @@ namespace {
 
 const KernelParam kGroups = BufferParam{.name = "groups", .access = Access::Read, .min_bytes = 12};
 
-// What the table has in a slot; false where that cannot be looked up.
+// Returns the binding of a slot; false if the table has no such slot.
 bool look_up(const Bound& bound, const Table& table, Place& place) {
   if (const auto* given = std::get_if<Place>(&bound)) {
     place = *given;
@@ -46,7 +46,7 @@ bool fits_calls(const CommandsModel& commands, const Table& table, const DeviceL
   return true;
 }
 
-// The use of a slot that comes first in the calls.
+// Returns the first use of a slot in the calls.
 const KernelParam* find_use(const CommandsModel& commands, std::uint32_t index,
                             std::uint64_t& offset, bool& is_groups) {
   const auto uses = [&](const Bound& bound) {
@@ -72,7 +72,7 @@ Argument draw_groups(World& world) {
   return {BufferBinding{buffer.handle, 0}, place, buffer.name};
 }
 
-// Mostly one that fits all calls.
+// Usually draws a table that fits all calls.
 void draw_table(World& world, const CommandsModel& commands, std::vector<Binding>& given,
                 Table& table, std::string& text) {
   std::uint32_t slots = 0;
@@ -102,7 +102,7 @@ void draw_table(World& world, const CommandsModel& commands, std::vector<Binding
   }
 }
 
-// Adds a command buffer; whether it may be submitted, but for the number of times.
+// Adds a command buffer; returns whether it may be submitted, not counting earlier submissions.
 bool add_commands(World& world, SubmissionDraw& draw, const CommandsModel& commands,
                   std::string& text) {
   std::vector<Binding> given;
@@ -136,7 +136,7 @@ std::vector<std::shared_ptr<CommandsModel>> draw_commands(World& world) {
   return drawn;
 }
 
-// Values of queues are waited for only where they have been promised: then they come.
+// Waits only for values of queues that have been promised, so that they are reached.
 void draw_waits(World& world, const QueueModel& queue, SubmissionDraw& draw, std::string& text) {
   for (std::uint64_t count = world.random.chance(40) ? world.random.below(3) : 0; count > 0;
        --count) {
@@ -149,8 +149,8 @@ void draw_waits(World& world, const QueueModel& queue, SubmissionDraw& draw, std
   }
 }
 
-// What waits for earlier work of its own queue may run behind it even if that fails: then nobody
-// knows what memory holds.
+// A submission that waits for earlier work of its own queue may run even if that work fails: then
+// the contents of memory are unknown.
 void settle_own_waits(World& world, const QueueModel& queue, const SubmissionDraw& draw) {
   if (draw.model.commands.empty() || queue.synchronised == queue.submitted) return;
   for (const PointModel& wait : draw.model.waits) {
@@ -170,7 +170,7 @@ void draw_signals(World& world, const QueueModel& queue, SubmissionDraw& draw, s
   }
 }
 
-// Orders a submission behind what other queues do with its memory: by waits, or by settling.
+// Orders a submission after other queues' uses of its memory: by waits, or by settling.
 void order(World& world, const QueueModel& queue, SubmissionDraw& draw, std::string& text) {
   for (const std::shared_ptr<Memory>& memory : draw.memories) {
     for (const auto& [number, submission] : memory->uses) {

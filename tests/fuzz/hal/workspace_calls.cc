@@ -1,4 +1,4 @@
-// The workspace pool: objects acquired, used in the order of a queue, released or dropped.
+// Draws calls of the workspace pool: acquire objects, use them in a queue, release or drop them.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -45,7 +45,7 @@ void check_statistics(World& world) {
     world.check(now.wasted_texels == 0, "texels are wasted though no texture is lent");
 }
 
-// At least what was asked for, and at most five times as much.
+// The object must have at least the requested size, and at most five times as much.
 void check_extent(World& world, const Buffer& object, const BufferDesc& desc) {
   world.check(object.bytes() >= desc.bytes && object.bytes() <= 5 * desc.bytes,
               "the pool lends a buffer of another size");
@@ -69,7 +69,7 @@ void acquire(World& world, const Desc& desc, bool valid) {
   const bool in_order = world.random.chance(25);
   const auto dependencies = world.random.chance(30) ? Dependencies::Allowed : Dependencies::None;
   const std::shared_ptr<Queue> given = is_null ? nullptr : queue.handle;
-  // An object may come with a point to wait for that a queue behind a gate is to signal.
+  // An object may come with a point that a queue signals only after a gate opens.
   world.settle();
   SubmissionDraw draw;
   if (in_order) {
@@ -99,7 +99,7 @@ void acquire(World& world, const Desc& desc, bool valid) {
   check_statistics(world);
 }
 
-// Fills a buffer the first time, and reads it then and later.
+// Fills a buffer on its first use; reads it then and later.
 void use(World& world, LeaseModel<Buffer>& lease) {
   const std::shared_ptr<Buffer>& buffer = lease.lease.object();
   const auto commands = world.device.create_command_buffer();
@@ -127,7 +127,7 @@ void use(World& world, LeaseModel<Buffer>& lease) {
   note_submission(world, *lease.queue, std::move(draw));
 }
 
-// By one of the ways there are.
+// Releases the lease in one of four ways.
 template <class Object>
 void release(World& world, LeaseModel<Object>& lease) {
   switch (world.random.below(4)) {
@@ -152,7 +152,7 @@ void release(World& world, LeaseModel<Object>& lease) {
       break;
     }
     default: {
-      // To any queue: then the other one has to be behind the uses.
+      // Any queue may take the lease: so the earlier uses must be complete.
       world.settle();
       const QueueModel& queue = *world.random.pick(world.queues);
       world.call("{}.release({})", lease.name, queue.name);

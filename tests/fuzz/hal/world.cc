@@ -8,7 +8,7 @@
 namespace texloom::hal::fuzz {
 namespace {
 
-// Whether all that it waits for is known.
+// Whether every point that it waits for is reached or failed.
 bool can_run(const SubmissionModel& submission) {
   bool open = false;
   for (const PointModel& wait : submission.waits) {
@@ -28,7 +28,7 @@ World::World(Devices given, std::uint64_t seed, Log& lines)
       log(lines),
       random(seed) {
   if (!devices.computes) null_before_ = null::statistics(device);
-  // The device's own queue is that of all sequences: what fails on it would fail for others.
+  // All sequences use the device's own queue, so a failure on it would affect other sequences.
   if (!devices.shared) add_queue(*this, device.queue());
   create_queue(*this);
   make_foreign_objects(*this);
@@ -96,7 +96,7 @@ void World::run_front(QueueModel& queue, bool starts) {
         return wait.semaphore->state(wait.value) == SemaphoreModel::State::Reached;
       });
   if (ok && !run_commands(submission)) {
-    // What no barrier orders may have run, or not, when one of it fails.
+    // Commands that no barrier orders may or may not have run when one of them fails.
     for (const std::shared_ptr<Memory>& memory : submission.memories) memory->defined = false;
     ok = false;
   }
@@ -131,7 +131,7 @@ void World::stop(QueueModel& queue) {
   }
 }
 
-// Whether there was one that submissions wait for.
+// Returns whether there was a semaphore that submissions wait for.
 bool World::open_gates() {
   for (const std::shared_ptr<SemaphoreModel>& semaphore : semaphores) {
     if (semaphore->queue || semaphore->state(semaphore->awaited) != SemaphoreModel::State::Open)

@@ -1,8 +1,9 @@
-// A sequence of random calls: the objects that it has made, and beside each what it should hold.
+// A sequence of random calls: its objects, and a model of the state of each.
 //
-// The model is sequential. It runs a submission as soon as all that it waits for is reached, while
-// the device takes its time. So a sequence gives work on the same memory to two queues only where a
-// semaphore orders it, and looks at memory and at semaphores of queues once it has settled.
+// The model is sequential: it runs a submission as soon as everything that it waits for is reached,
+// while the device works asynchronously. So a sequence gives two queues work on the same memory
+// only if a semaphore orders it, and inspects memory and queue-signaled semaphores only once it has
+// settled.
 #pragma once
 
 #include <atomic>
@@ -21,16 +22,16 @@
 
 namespace texloom::hal::fuzz {
 
-// How long what must come may take, also under sanitizers on a busy machine.
+// Time limit for events that must happen, even under sanitizers on a busy machine.
 inline constexpr std::chrono::seconds kPatience(30);
-// How long what must not come is waited for.
+// How long to wait for events that must not happen.
 inline constexpr std::chrono::microseconds kImpatience(200);
 
-// What sequences run on.
+// The devices that sequences run on.
 struct Devices {
-  bool computes = true;       // else the driver is `null`
-  bool native_waits = false;  // of `null`: what waits for an error may have been started
-  bool shared = false;        // by the sequences of several threads: counts say nothing then
+  bool computes = true;       // false for the driver `null`
+  bool native_waits = false;  // with `null`: work that waits for a failure may have started
+  bool shared = false;        // by several threads: then counts are not checked
   std::shared_ptr<Device> device = {};
   std::shared_ptr<Device> other = {};
 };
@@ -69,16 +70,16 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  // Draws so many calls, then settles, compares and releases everything. Throws a Failure. Before
-  // each call `other_calls` is made, if given.
+  // Makes `calls` random calls, then settles, compares and releases everything. Calls
+  // `other_calls`, if given, before each call. Throws a Failure.
   void run(unsigned calls, const std::function<void()>& other_calls = {});
 
-  // Says what is called, before it is.
+  // Logs a call before it is made.
   template <typename... Args>
   void call(fmt::format_string<Args...> format, Args&&... args) {
     log.add(fmt::format(format, std::forward<Args>(args)...));
   }
-  // Holds what the call returned against whether it was valid. Misuse is InvalidArgument or
+  // Compares the result of the call with its validity. Misuse must give InvalidArgument or
   // Unimplemented, unless `code` says otherwise.
   void expect(const Status& status, bool valid, StatusCode code = StatusCode::InvalidArgument);
   void check(bool holds, const std::string& what);
@@ -86,16 +87,16 @@ class World {
   std::string name(const char* kind) { return fmt::format("{}{}", kind, next_name_++); }
   QueueModel* find_queue(std::uint64_t number);
 
-  // Runs in the model what can be run.
+  // Runs in the model everything that can run.
   void advance();
-  // Signals or fails all that submissions wait for, and waits for all queues.
+  // Signals or fails everything that submissions wait for, and waits for all queues.
   void settle();
-  // Settles where work that uses the memory may be under way.
+  // Settles if work that uses the memory may be running.
   void settle_for(const Memory& memory);
-  // Lets a queue that is released run what it can, and fail the rest.
+  // Makes a released queue run what it can and fail the rest.
   void stop(QueueModel& queue);
   void release_leases(const QueueModel& queue);
-  // Of every object, once settled.
+  // Compares every object with the model, once settled.
   void compare();
 
   Devices devices;
@@ -114,9 +115,9 @@ class World {
   std::vector<ImportModel> imports = {};
   std::vector<Readback> readbacks = {};
   std::vector<HostCallModel> host_calls = {};
-  std::vector<std::shared_ptr<Bytes>> borrowed = {};  // by updates, until all is released
+  std::vector<std::shared_ptr<Bytes>> borrowed = {};  // memory that updates borrow, until the end
   PoolModel pool;
-  // What memory was made, with how many bytes by kind; nothing where it is imported.
+  // Memory that was allocated, with its kind and bytes; no kind if imported.
   std::vector<
       std::pair<std::weak_ptr<const void>, std::pair<std::optional<MemoryKind>, std::uint64_t>>>
       made;
@@ -137,7 +138,7 @@ class World {
   null::Statistics null_before_;
 };
 
-// Draws one of the calls and makes it.
+// Draws one call and makes it.
 void draw_call(World& world);
 
 }  // namespace texloom::hal::fuzz

@@ -1,4 +1,4 @@
-// Every expression has the value it should have, and evaluates what it should.
+// Every expression has the expected value, and evaluates only the operands that it should.
 #include "ir/interpret/evaluate.h"
 
 #include <set>
@@ -13,11 +13,11 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Values = std::vector<double>;
 
-// -- Expressions. Operands are loaded, so that nothing folds.
+// -- Expressions. Operands are loaded so that nothing folds.
 
 class InterpretExpr : public InterpretTest {
  protected:
-  // What a kernel stores of the expression, a number for each lane.
+  // The lanes of the expression's value, as a kernel stores them.
   Values lanes(const Expr& e) {
     const Buffer out = param("out", e->type.element(), e->type.lanes);
     EXPECT_THAT(run(make_store(out, {ramp(make_int(0), e->type.lanes)}, e)), IsEmpty());
@@ -37,7 +37,7 @@ struct ExprCase {
   Values expected;
 };
 
-// One of each kind of nodes.def.
+// An expression of each kind in nodes.def.
 TEST_F(InterpretExpr, EveryKind) {
   const std::vector<ExprCase> cases = {
       {make_int(7), {7}},
@@ -56,7 +56,7 @@ TEST_F(InterpretExpr, EveryKind) {
       {at(n, ramp(make_int(3), 3, -1)), {0, 2, -7}},
       {texel(t, make_int(1), make_int(0)), {14, 15, 16, 17}},
   };
-  // Those of stage te, and of foreign code, which is refused.
+  // Kinds of stage te and of foreign code, which the interpreter refuses.
   std::set<ExprKind> kinds = {ExprKind::TensorRead, ExprKind::Reduce, ExprKind::Tuple,
                               ExprKind::ForeignCall, ExprKind::Pointer};
   for (const ExprCase& c : cases) {
@@ -81,14 +81,14 @@ TEST_F(InterpretExpr, VectorsLaneByLane) {
   EXPECT_EQ(lanes(make_binary(BinaryOp::Or, p4, make_not(p4))), Values({1, 1, 1, 1}));
 }
 
-// What is not chosen is not evaluated: here it would be out of bounds.
+// An operand that is not selected is not evaluated; here it would be out of bounds.
 TEST_F(InterpretExpr, Laziness) {
   const Expr outside = at(n, first + 100), bad = outside < make_int(0);
   EXPECT_EQ(lanes(make_select(at(p, 0), first, outside)), Values({5}));
   EXPECT_EQ(lanes(make_select(at(p, 1), outside, second)), Values({-7}));
   EXPECT_EQ(lanes(at(p, 1) && bad), Values({0}));
   EXPECT_EQ(lanes(make_binary(BinaryOp::Or, at(p, 0), bad)), Values({1}));
-  // So it is with each lane.
+  // The same for each lane.
   const Expr partly = at(n, make_ramp(first - 5, make_int(2), 4));
   const Expr inside = make_ramp(first - 5, make_int(2), 4) < four_ints;
   EXPECT_EQ(lanes(make_select(inside, partly, four_ints)), Values({5, 2, 4, 4}));
@@ -97,7 +97,7 @@ TEST_F(InterpretExpr, Laziness) {
             Values({5, -7, 4, 4}));
 }
 
-// Legalized, both vectors are evaluated, and so are both sides of an and of vectors.
+// In legalized code a vector select or `and` evaluates both operands.
 TEST_F(InterpretExpr, VectorsAreEagerOnceLegalized) {
   stage = ProgramStage::Legalized;
   const Buffer out = param("out", kInt32, 4);
@@ -110,11 +110,11 @@ TEST_F(InterpretExpr, VectorsAreEagerOnceLegalized) {
   EXPECT_EQ(values(out), Values({5, 2, 4, 4}));
   const Expr both = make_select(inside && (partly < four_ints), n4, four_ints);
   EXPECT_EQ(run(put_vector(out, make_int(0), both)), outside);
-  // A scalar condition still evaluates one.
+  // A scalar condition still evaluates only one operand.
   EXPECT_THAT(run(put_vector(out, make_int(0), make_select(at(p, 1), partly, n4))), IsEmpty());
 }
 
-// Values may be wider than memory, which rounds.
+// Values may be wider than their memory; stores round.
 TEST_F(InterpretExpr, WidenedAccesses) {
   stage = ProgramStage::Legalized;
   const Buffer half = param("half", Type::f(16), 2, {0.5}), flag = param("flag", kBool, 2, {1});

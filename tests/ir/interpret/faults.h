@@ -1,4 +1,4 @@
-// Kernels of one block of four threads, over four inputs and four outputs.
+// Fixture for kernels of one block of four threads.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class Faults : public InterpretTest {
     threads = 4;
   }
   Expr first_thread() const { return make_binary(BinaryOp::Eq, tx, make_int(0)); }
-  // The neighbour on the right, around the end.
+  // The index of the next thread, wrapping around.
   Expr next() const { return floormod(tx + 1, 4); }
 
   Buffer a = param("a", kFloat32, 4, {1, 2, 3, 4}), y = param("y", kFloat32, 4);

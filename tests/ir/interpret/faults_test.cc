@@ -1,5 +1,5 @@
-// Each kind of report, from the smallest program that commits the fault, and next to it the program
-// that does not.
+// Each kind of report: the smallest program that has the fault, and a similar program that does
+// not.
 #include "tests/ir/interpret/faults.h"
 
 #include "ir/interpret/interpret.h"
@@ -24,7 +24,7 @@ TEST_F(Faults, SharedRace) {
   EXPECT_THAT(run(make_allocate(s, make_seq({write, make_barrier(), read}))), IsEmpty());
 }
 
-// The barrier at the end of an iteration is missing.
+// The loop has no barrier at the end of an iteration.
 TEST_F(Faults, RaceWithTheNextIteration) {
   const Stmt write = put_at(3, s, tx, read_at(2, a, tx));
   const Stmt read = put_at(5, y, tx, read_at(4, s, next()));
@@ -48,7 +48,7 @@ TEST_F(Faults, TwoWritersOfOneElement) {
   EXPECT_THAT(run(make_if(first_thread(), put_at(2, y, make_int(0), make_float(1)))), IsEmpty());
 }
 
-// No barrier orders two blocks, and neither does that the first has ended.
+// Neither a barrier nor the end of the first block orders two blocks.
 TEST_F(Faults, RaceOfBlocks) {
   blocks = 2;
   threads = 1;
@@ -75,7 +75,7 @@ TEST_F(Faults, TexelRace) {
   EXPECT_THAT(run(put_texel(2, t, tx, make_int(0), four(1))), IsEmpty());
 }
 
-// Two tensors in one image are told apart by their texels, and one texel is one by any name.
+// Two tensors in one image race only if they access the same texel.
 TEST_F(Faults, RaceInASharedImage) {
   Memory& both = image(kFloat32, 4, 2);
   const Layout row = texture_layout({1, 4, 4}, TextureRule::Activation);
@@ -108,7 +108,7 @@ TEST_F(Faults, TwoBarriers) {
                           "another barrier"));
 }
 
-// One barrier, but thread 1 has skipped it in the first iteration.
+// There is one barrier, but thread 1 skips it in the first iteration.
 TEST_F(Faults, BarrierInAnotherIteration) {
   const Expr skipped =
       make_binary(BinaryOp::Eq, tx, make_int(1)) && make_binary(BinaryOp::Eq, i, make_int(0));
@@ -128,7 +128,7 @@ TEST_F(Faults, ElementOneTooFar) {
                           "outside y of extent 4"));
 }
 
-// An index of the second axis that would still be inside the array.
+// The index of the second axis is out of range, although its element is inside the array.
 TEST_F(Faults, LogicalIndexOneTooFar) {
   stage = ProgramStage::Loops;
   const Buffer m = param(make_buffer("m", kFloat32, {2, 3}, MemoryScope::Global));
@@ -143,7 +143,7 @@ TEST_F(Faults, StoreOneTexelTooFar) {
                           "y=0 lies outside the image of 4 x 1 texels"));
 }
 
-// Inside the image, but another tensor's.
+// The texel is inside the image, but belongs to another tensor.
 TEST_F(Faults, StoreIntoAnotherRectangle) {
   Memory& both = image(kFloat32, 4, 3);
   const Layout row = texture_layout({1, 4, 4}, TextureRule::Activation);
@@ -175,7 +175,7 @@ TEST_F(Faults, ImageReadAndWritten) {
                               "image (k.py:2)"));
 }
 
-// By two tensors of one image; of images of their own it is well.
+// Two tensors of one image are read and written; separate images are allowed.
 TEST_F(Faults, SharedImageReadAndWritten) {
   threads = 1;
   const Layout row = texture_layout({1, 1, 4}, TextureRule::Activation);
@@ -200,9 +200,9 @@ TEST_F(Faults, DivisionByZero) {
       ElementsAre("k.py:3: division by zero" + in_first + "the divisor of floordiv is 0"));
 }
 
-// -- How reports are given.
+// -- Reporting.
 
-// Nodes without a line have that of the statement around them.
+// A node without a location is reported at that of the enclosing statement.
 TEST_F(Faults, LinesOfStatements) {
   const Stmt store = put(y, tx + 4, make_float(1));
   EXPECT_THAT(run(make_if(tx < make_int(1), store, line(8))),
@@ -211,7 +211,7 @@ TEST_F(Faults, LinesOfStatements) {
                                       "y[4] lies outside y of extent 4"));
 }
 
-// Each access once, and not more than wanted.
+// Each access is reported once, up to `max_reports`.
 TEST_F(Faults, AreBounded) {
   Stmts all;
   for (int each = 0; each < 10; ++each) all.push_back(put(y, tx + 4, make_float(1)));

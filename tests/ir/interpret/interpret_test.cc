@@ -1,4 +1,4 @@
-// Statements and launch plans run as they should, at each stage that has them.
+// Statements and launch plans run as expected, at each stage that allows them.
 #include "ir/interpret/interpret.h"
 
 #include "support/check.h"
@@ -20,7 +20,7 @@ class InterpretStmt : public InterpretTest {
   Expr j = make_var("j"), k = make_var("k");
 };
 
-// One of each kind that stands in kernels.
+// A statement of each kind that kernels contain.
 TEST_F(InterpretStmt, KernelStatements) {
   const Buffer l = local("l", kInt32, 1);
   const Buffer t = param(texture("t", kInt32, 1, 1));
@@ -38,7 +38,7 @@ TEST_F(InterpretStmt, KernelStatements) {
   EXPECT_EQ(values(t), Values({4, 6, 8, 10}));
 }
 
-// Loops of all kinds, and a loop over the threads that an outer loop is over already.
+// Loops of all kinds, and a thread loop nested in another loop over the same threads.
 TEST_F(InterpretStmt, LoopsBeforeKernels) {
   const Buffer s = shared("s", kInt32, 4);
   const Stmt fetch = make_thread_for(j, make_int(4), {false, 0}, put(s, j, at(a, j)));
@@ -54,7 +54,7 @@ TEST_F(InterpretStmt, LoopsBeforeKernels) {
   }
 }
 
-// One index for each axis; textures like arrays.
+// Accesses have one index per axis, for textures as for arrays.
 TEST_F(InterpretStmt, LogicalAccesses) {
   stage = ProgramStage::Loops;
   const Buffer m =
@@ -69,7 +69,7 @@ TEST_F(InterpretStmt, LogicalAccesses) {
   EXPECT_EQ(values(out), Values({1, 4, 2, 5, 3, 6}));
 }
 
-// A plan: temporaries, a loop whose variable a kernel is given, frees.
+// A plan with temporaries, a loop whose variable is a kernel argument, and frees.
 TEST_F(InterpretStmt, LaunchPlan) {
   const Buffer temporary = global("temporary", kInt32, 8);
   Kernel first, second;
@@ -91,7 +91,7 @@ TEST_F(InterpretStmt, LaunchPlan) {
   EXPECT_EQ(values(y), Values({11, 12, 13, 14, 15, 16, 17, 18}));
 }
 
-// Threads meet at barriers, also inside loops; blocks have shared memory of their own.
+// Threads meet at barriers, also inside loops; each block has its own shared memory.
 TEST_F(InterpretStmt, Barriers) {
   blocks = 2;
   threads = 4;
@@ -106,7 +106,7 @@ TEST_F(InterpretStmt, Barriers) {
   EXPECT_EQ(values(y), Values({3, 4, 1, 2, 7, 8, 5, 6}));
 }
 
-// Origins are words among the kernel's parameters; those of temporaries are not zero.
+// Origins are scalar kernel parameters; temporaries have nonzero origins.
 TEST_F(InterpretStmt, Origins) {
   const TextureOrigin origin{make_var("t.x"), make_var("t.y")};
   const Buffer t =
@@ -127,7 +127,7 @@ TEST_F(InterpretStmt, Origins) {
   EXPECT_EQ(values(y), Values({0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
-// -- What the caller has to keep to.
+// -- What the caller must provide.
 
 using InterpretArguments = InterpretStmt;
 

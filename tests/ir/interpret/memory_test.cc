@@ -1,4 +1,4 @@
-// Arrays and images, and where tensors lie in them.
+// Arrays and images, and the places of tensors in them.
 #include "ir/interpret/memory.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Memories, Images) {
   EXPECT_THROW(Memory::image(kFloat32, 0, 1), InternalError);
 }
 
-// What an earlier run left undefined counts as never written.
+// Elements that an earlier run left undefined count as never written.
 TEST(Memories, DefinedOrNot) {
   Memory memory = Memory::array(kFloat32, 3);
   memory.set(0, {.undefined = 7});

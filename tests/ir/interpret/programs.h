@@ -1,4 +1,4 @@
-// Programs of one kernel, or of none, with the memory of their parameters.
+// Fixture that builds and interprets programs of one kernel, or of none.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -18,8 +18,8 @@ using Texts = std::vector<std::string>;
 
 inline SourceLocation line(int number) { return SourceLocation::make("k.py", number); }
 
-// Runs statements as a kernel called "k", or as a program of another stage. Parameters are given
-// with the values of their first elements; those of the others are never written.
+// Runs statements as a kernel called "k", or as a program of an earlier stage. `values` initializes
+// the first elements of a parameter; the others count as never written.
 class InterpretTest : public ::testing::Test {
  protected:
   Expr bx = make_var("bx"), tx = make_var("tx"), i = make_var("i");
@@ -27,7 +27,7 @@ class InterpretTest : public ::testing::Test {
   ProgramStage stage = ProgramStage::Kernels;
   size_t max_reports = 50;
 
-  // A buffer of the whole grid that is a parameter of the program.
+  // Adds a parameter in its own global memory.
   Buffer param(const std::string& name, Type type, int64_t elements,
                const std::vector<double>& values = {}) {
     return param(global(name, type, elements), values);
@@ -36,7 +36,7 @@ class InterpretTest : public ::testing::Test {
     memories_.push_back(memory_for(*buffer));
     return param_in(memories_.back(), buffer, 0, 0, values);
   }
-  // At a place in memory that may hold others.
+  // Adds a parameter at (x, y) of an existing memory, which other tensors may share.
   Buffer param_in(Memory& memory, const Buffer& buffer, int64_t x, int64_t y,
                   const std::vector<double>& values = {}) {
     arguments_.push_back({&memory, x, y});
@@ -56,7 +56,7 @@ class InterpretTest : public ::testing::Test {
     return memories_.back();
   }
 
-  // The texts of what is reported.
+  // Runs `body` and returns the texts of the reports.
   Texts run(const Stmt& body) {
     Program program{"p", stage, {}, params_, body, {}};
     if (stage >= ProgramStage::Kernels) {
@@ -85,7 +85,7 @@ class InterpretTest : public ::testing::Test {
     return texts;
   }
 
-  // The elements of a parameter, all of which are written.
+  // All elements of a parameter, each of which must be defined.
   std::vector<double> values(const Buffer& buffer) const {
     for (size_t n = 0; n < params_.size(); ++n) {
       if (params_[n].same_as(buffer)) return contents(*buffer, arguments_[n]);
@@ -98,7 +98,7 @@ class InterpretTest : public ::testing::Test {
   std::vector<Placement> arguments_;
 };
 
-// The same statements with a line of the user's program.
+// Stores and loads with a line of the user's program.
 inline Stmt put_at(int number, const Buffer& buffer, const Expr& index, const Expr& value) {
   return make_store(buffer, {index}, value, line(number));
 }

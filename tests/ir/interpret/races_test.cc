@@ -1,4 +1,4 @@
-// Which two accesses conflict.
+// Tests which pairs of accesses conflict.
 #include "ir/interpret/races.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ Accessor by(int64_t thread, int64_t interval = 0, int64_t block = 0) {
 
 class Histories : public ::testing::Test {
  protected:
-  // Whether the access conflicts with an earlier one.
+  // Whether the access conflicts with an earlier access.
   bool read(const Accessor& a) { return history_.read(0, a).has_value(); }
   bool write(const Accessor& a) { return history_.write(0, a).has_value(); }
   AccessHistory history_;
@@ -43,7 +43,7 @@ TEST_F(Histories, BarriersOrderABlock) {
   EXPECT_TRUE(write(by(2, 2)));
 }
 
-// The writer is the first reader: the other one is in conflict with it.
+// The first reader writes, which conflicts with the other reader.
 TEST_F(Histories, TwoReaders) {
   EXPECT_FALSE(read(by(0)));
   EXPECT_FALSE(read(by(1)));

@@ -1,5 +1,4 @@
-// Values that nothing defines: where they come from, how they spread, and what may not be done with
-// them.
+// Undefined values: their sources, how they spread, and which uses are faults.
 #include "ir/interpret/undefined.h"
 
 #include <limits>
@@ -16,7 +15,7 @@ using ::testing::SizeIs;
 
 class UndefinedValues : public Faults {
  protected:
-  // What storing this value for the caller reports.
+  // The reports of storing `value` to an output.
   Texts stored(const Expr& value) {
     threads = 1;
     return run(put_at(2, y, make_int(0), value));
@@ -27,13 +26,13 @@ TEST_F(UndefinedValues, ReadBeforeWrite) {
   EXPECT_THAT(run(make_allocate(s, put_at(2, y, tx, read_at(3, s, tx)))),
               ElementsAre("k.py:2: undefined" + in_first +
                           "y[0] is given an undefined value: s[0] was never written (k.py:3)"));
-  // The caller's array as well.
+  // The caller's array counts too.
   EXPECT_THAT(stored(read_at(3, y, make_int(1))),
               ElementsAre("k.py:2: undefined" + in_first +
                           "y[0] is given an undefined value: y[1] was never written (k.py:3)"));
 }
 
-// Each thread has its own; each iteration, too.
+// Each thread has its own local memory, new in each iteration.
 TEST_F(UndefinedValues, PrivateMemory) {
   const Buffer l = local("l", kFloat32, 1);
   EXPECT_THAT(
@@ -51,7 +50,7 @@ TEST_F(UndefinedValues, PrivateMemory) {
                   "y[1] is given an undefined value: l[0] was never written (k.py:3)"));
 }
 
-// It spreads through operations and temporaries; what nobody is given is no fault.
+// Undefined values spread through operations and temporaries; they are a fault only in an output.
 TEST_F(UndefinedValues, Spreads) {
   threads = 1;
   const Buffer l = local("l", kFloat32, 2);
@@ -101,14 +100,14 @@ TEST_F(UndefinedValues, Decides) {
   EXPECT_THAT(
       inside(put_texel(2, t, make_int(0), bad, four(1))),
       ElementsAre("k.py:2: undefined" + in_first + "a coordinate of the store to t is" + origin));
-  // Reading an image anywhere is harmless, if nobody is given the value.
+  // Reading an image at an undefined coordinate is harmless unless the value is used.
   const Expr anywhere = make_lane(read_texel(4, t, bad, make_int(0)), make_int(0));
   EXPECT_THAT(inside(put_at(2, l, make_int(0), make_cast(kInt32, anywhere))), IsEmpty());
   EXPECT_THAT(inside(put_at(2, y, make_int(0), anywhere)),
               ElementsAre("k.py:2: undefined" + in_first + "y[0] is given" + origin));
 }
 
-// Reading past a texture is no fault, using what is read is.
+// Reading past a texture is not a fault; using the value is.
 TEST_F(UndefinedValues, CoordinateOneTooFar) {
   const Buffer t = param(texture("t", kFloat32, 2, 1), {1, 2, 3, 4, 5, 6, 7, 8});
   const Expr texel = read_texel(3, t, tx + 1, make_int(0));
@@ -140,7 +139,7 @@ TEST_F(UndefinedValues, AnotherRectangle) {
   EXPECT_THAT(stored(lane_at(origin.x, origin.y + 1)), SizeIs(1));
   EXPECT_THAT(stored(lane_at(origin.x - 1, origin.y)), SizeIs(1));
   EXPECT_THAT(stored(lane_at(origin.x + 1, origin.y)), IsEmpty());
-  // As far away as numbers go.
+  // The extreme coordinates of int64.
   for (const int64_t far :
        {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
     EXPECT_THAT(stored(lane_at(make_int(far, kInt64), origin.y)), SizeIs(1));
@@ -148,7 +147,7 @@ TEST_F(UndefinedValues, AnotherRectangle) {
   }
 }
 
-// A texel that this program has not written: whatever the image held before.
+// A texel that this program has not written is undefined, whatever the image held before.
 TEST_F(UndefinedValues, StaleTexel) {
   const Buffer t = texture("t", kFloat32, 2, 1);
   Kernel write, read;
@@ -167,7 +166,7 @@ TEST_F(UndefinedValues, StaleTexel) {
                           "(k.py:5)"));
 }
 
-// Lanes past the last extent are undefined whoever wrote them, unless the layout says zero.
+// Lanes past the last extent are undefined, whoever wrote them, unless the padding is zero.
 TEST_F(UndefinedValues, PaddingLanes) {
   Layout layout = texture_layout({1, 7}, TextureRule::Activation);
   const Buffer t = param(make_texture("t", kFloat32, layout), {1, 2, 3, 4, 5, 6, 7});
@@ -187,7 +186,7 @@ TEST_F(UndefinedValues, PaddingLanes) {
   EXPECT_EQ(arguments_[1].memory->get(0).undefined, 0U);
 }
 
-// What is written to padding does not matter, unless readers take it for zero.
+// Stores to padding do not matter, unless readers rely on its zeros.
 TEST_F(UndefinedValues, StoresToPadding) {
   threads = 1;
   Layout layout = texture_layout({1, 3}, TextureRule::Activation);
@@ -209,7 +208,7 @@ TEST_F(UndefinedValues, StoresToPadding) {
   }
 }
 
-// At stage Loops textures are accessed like arrays, and whole texels of a partly filled one too.
+// At stage Loops textures are accessed like arrays, also as whole texels with padding.
 TEST_F(UndefinedValues, LogicalTextures) {
   stage = ProgramStage::Loops;
   const Buffer t =
@@ -239,7 +238,7 @@ TEST_F(UndefinedValues, LogicalTextures) {
               ElementsAre("k.py:2: out of bounds: t[2, 0] lies outside t of extent 2 x 3"));
 }
 
-// What a run leaves undefined in an argument, the next one finds as if it was never written.
+// Elements that a run leaves undefined count as never written in the next run.
 TEST_F(UndefinedValues, LastUntilTheNextRun) {
   threads = 1;
   const Buffer z = param("z", kFloat32, 1);

@@ -1,4 +1,4 @@
-// Arithmetic of single elements, as their types have it.
+// Arithmetic of single elements in their types.
 #include "ir/interpret/value.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ struct IntegerCase {
   int64_t a, b, expected;
 };
 
-// Each operator of integers: once as it is, and where it wraps or where signs matter.
+// Each integer operator: an ordinary case, and cases where it wraps or where signs matter.
 TEST(Scalars, Integers) {
   const Type i8 = Type::i(8), u8 = Type::u(8), u32 = Type::u(32), u64 = Type::u(64);
   constexpr int64_t kMin64 = std::numeric_limits<int64_t>::min();
@@ -120,7 +120,7 @@ TEST(Scalars, Floats) {
   EXPECT_EQ(number(BinaryOp::Div, kDouble, 1, 3), 1.0 / 3);
   EXPECT_EQ(number(BinaryOp::Min, kFloat32, 1, 2), 1);
   EXPECT_EQ(number(BinaryOp::Max, kFloat32, 1, 2), 2);
-  // The number, as fmin and fmax have it.
+  // Min and max return the number, like fmin and fmax.
   EXPECT_EQ(number(BinaryOp::Min, kFloat32, kNaN, 2), 2);
   EXPECT_EQ(number(BinaryOp::Max, kFloat32, 1, kNaN), 1);
 }
@@ -155,7 +155,7 @@ TEST(Scalars, Rounding) {
   EXPECT_TRUE(std::isnan(rounded(kHalf, kNaN)));
 }
 
-// Sums, products and quotients of float16 against the compiler's, for operands of all kinds.
+// float16 sums, products and quotients agree with the host compiler's, for operands of all kinds.
 TEST(Scalars, HalfArithmetic) {
   for (int a = 0; a < 65536; a += 97) {
     for (int b = 1; b < 65536; b += 911) {
@@ -175,18 +175,18 @@ TEST(Scalars, HalfArithmetic) {
   }
 }
 
-// Where a rounding of the exact product or sum on the way would show.
+// Cases where rounding an intermediate product or sum would give another result.
 TEST(Scalars, FmaRoundsOnce) {
   const double e = std::ldexp(1.0, -23);
   EXPECT_EQ(fma(kFloat32, 1 + e, 1 + e, -1 - 2 * e), e * e);
-  // The sum is just above a tie of float32 and would be one as a double.
+  // The sum is just above a float32 tie; rounded to double, it would be the tie.
   EXPECT_EQ(fma(kFloat32, 1 + std::ldexp(1.0, -12), 1 + std::ldexp(1.0, -12), std::ldexp(1.0, -70)),
             1 + std::ldexp(1.0, -11) + e);
-  // A tie of float16, and just beside it.
+  // A float16 tie, and values just beside it.
   EXPECT_EQ(fma(kHalf, 3, 683, 0), 2048);
   EXPECT_EQ(fma(kHalf, 3, 683, std::ldexp(1.0, -24)), 2050);
   EXPECT_EQ(fma(kHalf, 3, 683, -std::ldexp(1.0, -24)), 2048);
-  // Ties of bfloat16, and beside them by less than a double holds.
+  // bfloat16 ties, and values closer to them than a double can represent.
   EXPECT_EQ(fma(kBFloat, 9, 29, 0), 260);
   EXPECT_EQ(fma(kBFloat, 9, 29, std::ldexp(1.0, -80)), 262);
   EXPECT_EQ(fma(kBFloat, 7, 37, 0), 260);
@@ -200,7 +200,7 @@ struct CallCase {
   double x, y, expected;
 };
 
-// Each function where its value is exact.
+// Each function at arguments with exact results.
 TEST(Scalars, Calls) {
   const std::vector<CallCase> cases = {
       {Intrinsic::Exp, 0, 0, 1},
@@ -261,7 +261,7 @@ TEST(Scalars, Calls) {
 #define TL_INTRINSIC(Name, te_name, arity) ++functions;
 #include "ir/intrinsics.def"
 #undef TL_INTRINSIC
-  EXPECT_EQ(cases.size() + 2, functions);  // popcount and clz are of integers
+  EXPECT_EQ(cases.size() + 2, functions);  // popcount and clz are integer functions
   for (const CallCase& c : cases) {
     for (const Type type : {kHalf, kBFloat, kFloat32, kDouble}) {
       EXPECT_EQ(call(c.function, type, c.x, c.y), c.expected)
@@ -310,7 +310,7 @@ TEST(Scalars, Conversions) {
   EXPECT_EQ(converted(Type::u(64), kDouble, int64_t{-1}).number, std::ldexp(1.0, 64));
   EXPECT_EQ(converted(kInt64, kDouble, int64_t{-3}).number, -3);
   EXPECT_EQ(converted(kInt64, kFloat32, int64_t{-16777217}).number, -16777216);
-  // Just above a tie of bfloat16, and a tie as a double.
+  // Just above a bfloat16 tie; rounded to double, it would be the tie.
   const int64_t tie = int64_t{257} << 54;
   EXPECT_EQ(converted(kInt64, kBFloat, tie).number, std::ldexp(256.0, 54));
   EXPECT_EQ(converted(kInt64, kBFloat, tie + 1).number, std::ldexp(258.0, 54));
@@ -331,7 +331,7 @@ TEST(Scalars, ConversionsThatDoNotFit) {
   EXPECT_FALSE(fits(kInt32, kInf));
 }
 
-// All values of 16 bits come back as they were; wider ones at their limits.
+// All 16-bit patterns round-trip; wider types are tested at their limits.
 TEST(Scalars, Memory) {
   const auto again = [](Type type, uint64_t bits) {
     std::array<std::byte, 8> bytes{};

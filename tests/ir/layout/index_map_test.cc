@@ -8,7 +8,7 @@
 namespace texloom::ir {
 namespace {
 
-// NCHW with channels in fours, the fours last.
+// NCHW with channels in groups of four, the lane axis last.
 IndexMap packed(const Shape& nchw) {
   return permute_axes(split_axis(identity_map(nchw), 1, 4), {0, 1, 3, 4, 2});
 }
@@ -22,7 +22,7 @@ TEST(IndexMap, Steps) {
             "(d0) -> (d0/12, d0/3%4, d0%3)");
 }
 
-// 12 % 5 is not 0, and what would be padding holds elements of the next dozen.
+// 12 % 5 != 0: places that would be padding hold elements of the next dozen.
 TEST(IndexMap, AnInnerDigitIsSplitOnlyWhereTheFactorDivides) {
   const IndexMap dozens = split_axis(identity_map({24}), 0, 12);
   EXPECT_THROW(split_axis(dozens, 1, 5), InternalError);
@@ -38,7 +38,7 @@ TEST(IndexMap, IndicesBothWays) {
   EXPECT_EQ(map.index_at({0, -1, 2, 3, 0}), std::nullopt);
 }
 
-// Fused to 6 and split by 2, 2 * 3 is cut where its inner 3 is not divided.
+// After fusing to 6, a split by 2 would cut the inner digit 3, which 2 does not divide.
 TEST(IndexMap, ComposeRefusesResultsThatAreNotMapsOfDigits) {
   const IndexMap fused = fuse_axes(identity_map({2, 3}), 0);
   EXPECT_EQ(compose(fused, split_axis(identity_map({6}), 0, 2)), std::nullopt);

@@ -31,7 +31,7 @@ TEST(LayoutPattern, AsUsersWriteIt) {
   EXPECT_EQ(bound("buffer[(i, j) -> cols=(i, j)]", {3, 5}), "linear");
 }
 
-// A part without a modulo reaches to the end of its axis, whatever that is.
+// A part without a modulo extends to the end of its axis, whatever the extent.
 TEST(LayoutPattern, OfOtherExtents) {
   const LayoutPattern pattern =
       parse("texture[(h, c) -> rows=(h%8), cols=(h/8, c/4), lanes=c%4]", {16, 8});
@@ -97,7 +97,7 @@ TEST(LayoutPattern, ErrorsShowThePieceAndAWayOut) {
   }
 }
 
-// Whatever the text, it is a layout without a problem or a diagnostic.
+// Any text gives either a valid layout or a diagnostic.
 TEST(LayoutPattern, ChangedTexts) {
   const std::string text = "texture[(n, c, h) -> rows=(n, h%8), cols=(c/4, h/8), lanes=c%4]";
   const Shape shape = {2, 7, 20};
@@ -110,7 +110,7 @@ TEST(LayoutPattern, ChangedTexts) {
     std::string changed = text;
     for (size_t edits = from(1, 3); edits > 0; --edits) {
       const size_t at = from(0, changed.size() - 1);
-      const size_t source = from(0, text.size() - 1);  // draws in an order of their own
+      const size_t source = from(0, text.size() - 1);  // drawn first: argument order is unspecified
       if (from(0, 1) == 0) {
         changed.replace(at, from(0, 2), 1, text[source]);
       } else {

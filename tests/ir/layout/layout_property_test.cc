@@ -1,4 +1,4 @@
-// Random layouts and index maps: what must hold for all of them.
+// Properties of random layouts and index maps.
 
 #include <gtest/gtest.h>
 
@@ -11,12 +11,12 @@ namespace {
 
 using Index = std::vector<int64_t>;
 
-// With this many elements at most, 100,000 take seconds in a build without optimisation.
+// With at most this many elements, 100,000 layouts take seconds in an unoptimized build.
 constexpr int64_t kMaxElements = 12;
 constexpr int kLayouts = 100'000;
 
-// What is wrong with a layout in an image or a buffer, or nothing: every element has a place of
-// its own inside the rectangle, and all other places are padding.
+// Returns what is wrong with a layout in an image or a buffer, or "": every element has its own
+// place inside the rectangle, and all other places are padding.
 std::string fault_of(const Layout& layout) {
   const int64_t rows = layout.row_count(), cols = layout.col_count(), lanes = layout.lane_count();
   std::vector<bool> taken(static_cast<size_t>(rows * cols * lanes));
@@ -41,7 +41,7 @@ std::string fault_of(const Layout& layout) {
   return (padding > 0) == layout.has_padding() ? "" : "has_padding is wrong";
 }
 
-// The layout anywhere in an image: every element of the tensor has memory of its own there.
+// The same for a layout at (x, y) of an image: every element of the tensor has its own place there.
 std::string fault_at(const Layout& layout, Memory& memory, int64_t x, int64_t y) {
   std::vector<bool> taken(static_cast<size_t>(memory.size()));
   Index index(layout.shape.size(), 0);
@@ -86,14 +86,14 @@ TEST(LayoutProperty, HoldsForRandomTexturesFoldsAndOrigins) {
     ASSERT_TRUE(fits(*fold, limits)) << text_of(layout, limits);
     ASSERT_TRUE(fold->lanes == layout.lanes && fold->shape == layout.shape &&
                 fold->object == layout.object && fold->padding == layout.padding);
-    // A fold is a layout like any other, and can be folded again.
+    // A fold is itself a layout and can be folded again.
     const ImageLimits narrower{random.from(1, limits.max_width), random.from(1, 20)};
     if (const auto again = best_fold(*fold, narrower)) {
       ASSERT_TRUE(fits(*again, narrower)) << text_of(*fold, narrower);
       ASSERT_EQ(fault_of(*again), "") << text_of(*fold, narrower);
     }
   }
-  // The draw is worth something only when all cases occur.
+  // The random draw is useful only if all cases occur.
   EXPECT_GT(folded, kLayouts / 50);
   EXPECT_GT(impossible, kLayouts / 50);
 }
@@ -108,7 +108,7 @@ TEST(LayoutProperty, HoldsForRandomBuffers) {
   }
 }
 
-// With one axis of rows and one of columns a fold exists exactly when enough pieces fit.
+// With one axis of rows and one of columns, a fold exists exactly if enough pieces fit.
 TEST(LayoutProperty, AFoldIsFoundWhenThereIsOne) {
   RandomLayouts random(1, 1);
   int found = 0;
@@ -172,7 +172,7 @@ TEST(IndexMapProperty, ComposeIsOneAfterTheOther) {
     ASSERT_EQ(all->row_count(), layout.row_count());
     ASSERT_EQ(all->col_count(), layout.col_count());
     ASSERT_EQ(all->lane_count(), layout.lane_count());
-    // It does not matter what is put together first.
+    // Composition is associative.
     const auto again = late ? compose(first, *late) : std::nullopt;
     ASSERT_TRUE(!again || same_places(*again, *all)) << to_string(first) << to_string(second);
   }

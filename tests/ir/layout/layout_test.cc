@@ -46,8 +46,8 @@ struct Row {
   std::string activation, weight, nhwc;  // rows x columns x lanes
 };
 
-// The table of the design: with a last extent of 4 that one is the lanes, else the last axis is
-// first split into [ceil(D / 4), 4].
+// The table of the design: a last extent of 4 becomes the lanes; otherwise the last axis is first
+// split into [ceil(D / 4), 4].
 TEST(TextureLayout, SizesOfAllRules) {
   const std::vector<Row> rows = {
       {{4}, "1 x 1 x 4", "1 x 1 x 4", "1 x 1 x 4"},
@@ -110,7 +110,7 @@ TEST(TextureLayout, PlacesOfElements) {
   EXPECT_EQ(weight.index_at({2, 9, 2}), (Shape{2, 4, 6}));
 }
 
-// 7 of 8 lanes hold elements; everything outside the rectangle is nothing at all.
+// 7 of 8 lanes hold elements; coordinates outside the rectangle are neither elements nor padding.
 TEST(TextureLayout, PaddingAndOutside) {
   const Layout layout = texture_layout({3, 5, 7}, TextureRule::Activation);
   EXPECT_EQ(layout.index_at({14, 1, 3}), std::nullopt);
@@ -172,19 +172,19 @@ TEST(Fold, ASplitAxisIsSplitFurther) {
             "6 x 50 x 4 texture[(d0, d1) -> rows=(d1/200, d0), cols=(d1/4%50), lanes=(d1%4)]");
 }
 
-// The outer axis moves as a whole when that wastes no texel: 9 * 1008 = 9072 rows.
+// The outer axis moves as a whole if that wastes no texels: 9 * 1008 = 9072 rows.
 TEST(Fold, HasTheLeastArea) {
   EXPECT_EQ(folded(texture_layout({9, 1008, 320, 4}, TextureRule::Activation), {8192, 8192}),
             "1008 x 2880 x 4 texture[(d0, d1, d2, d3) -> rows=(d1), cols=(d0, d2), lanes=(d3)]");
 }
 
-// 128 x 2 and 16 x 16 are equal in area.
+// 128 x 2 and 16 x 16 have the same area.
 TEST(Fold, ThenIsTheMostSquareOne) {
   EXPECT_EQ(folded(texture_layout({16, 16, 1, 4}, TextureRule::Activation), {128, 128}),
             "16 x 16 x 4 texture[(d0, d1, d2, d3) -> rows=(d1), cols=(d0, d2), lanes=(d3)]");
 }
 
-// 11 rows under a limit of 4 are 3 pieces of 4, so that one row of texels is padding.
+// 11 rows under a limit of 4 become 3 pieces of 4, so one row of texels is padding.
 TEST(Fold, OfAnExtentThatDoesNotDivide) {
   const Layout layout = texture_layout({11, 2, 4}, TextureRule::Activation);
   EXPECT_EQ(folded(layout, {8, 4}),
@@ -198,8 +198,8 @@ TEST(Fold, OfAnExtentThatDoesNotDivide) {
   EXPECT_EQ(folded(layout, {6, 4}).substr(0, 9), "4 x 6 x 4");
 }
 
-// d0 = 40 * a + 4 * b + c with digits of 4, 10 and 4: under a limit of 4, b is cut into 5 * 2 and
-// not into 3 * 4, since what would be padding holds elements of the next a.
+// d0 = 40 * a + 4 * b + c with digits of 4, 10 and 4: under a limit of 4, b is split into 5 * 2,
+// not 3 * 4, because the padding of 3 * 4 would overlap elements of the next a.
 TEST(Fold, CutsAnInnerDigitOnlyWhereItDivides) {
   Layout layout = texture_layout({160, 4}, TextureRule::Activation);
   layout.rows = {{0, 40, 4}, {0, 4, 10}};

@@ -1,4 +1,4 @@
-// Permutations and fusions of axes, which make index maps for tests.
+// Permutes and fuses axes to build index maps for tests.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace texloom::ir {
 
-// The new axes in this order, each once.
+// Reorders the axes; `order` names each axis once.
 inline IndexMap permute_axes(const IndexMap& map, const std::vector<size_t>& order) {
   TL_CHECK(order.size() == map.axes.size());
   IndexMap result{map.shape, {}};
@@ -17,7 +17,7 @@ inline IndexMap permute_axes(const IndexMap& map, const std::vector<size_t>& ord
   return result;
 }
 
-// Joins two neighbors to one axis: axis * extent + the next.
+// Fuses `axis` with the next axis.
 inline IndexMap fuse_axes(IndexMap map, size_t axis) {
   const LayoutParts inner = std::move(map.axes.at(axis + 1));
   map.axes.erase(map.axes.begin() + static_cast<ptrdiff_t>(axis) + 1);

@@ -18,7 +18,7 @@ class RandomLayouts {
     return std::uniform_int_distribution<int64_t>(low, high)(engine_);
   }
 
-  // Of 1 to 6 axes, often with a last one of 4.
+  // A shape of 1 to 6 axes, often with a last extent of 4.
   Shape shape() {
     Shape result;
     int64_t elements = 1;
@@ -31,12 +31,12 @@ class RandomLayouts {
     return result;
   }
 
-  // Some splits, then the axes in another order, then some fusions.
+  // An index map of some splits, then a permutation, then some fusions.
   IndexMap map(const Shape& shape) {
     IndexMap result = identity_map(shape);
     for (int64_t splits = from(0, 3); splits > 0; --splits) {
       const auto axis = axis_of(result);
-      // A digit that is not its axis's outermost is cut where it divides.
+      // A digit that is not the outermost of its axis is split only by a factor that divides it.
       const LayoutPart digit = result.axes[axis].front();
       const int64_t factor = from(1, 5);
       if (is_outermost(digit, shape) || digit.extent % factor == 0) {
@@ -51,7 +51,7 @@ class RandomLayouts {
     return result;
   }
 
-  // By a rule of the scopes, or of digits in any order.
+  // A layout of one of the scope rules, or of digits in any order.
   Layout texture(const Shape& shape) {
     if (from(0, 3) == 0) return texture_layout(shape, static_cast<TextureRule>(from(0, 2)));
     const auto lane_axis = static_cast<size_t>(from(0, static_cast<int64_t>(shape.size()) - 1));
@@ -85,7 +85,7 @@ class RandomLayouts {
   std::mt19937_64 engine_;
 };
 
-// The next index in row-major order; false behind the last one.
+// Advances to the next index in row-major order; false after the last one.
 inline bool advance(std::vector<int64_t>& index, const Shape& shape) {
   for (size_t i = shape.size(); i-- > 0;) {
     if (++index[i] < shape[i]) return true;

@@ -83,7 +83,7 @@ TEST(Target, NumbersByName) {
   EXPECT_EQ(numbers[4], std::pair(std::string_view("max_private_memory"), int64_t{77}));
 }
 
-// Whatever the order, an attribute overrides the preset.
+// An attribute overrides the preset in any order.
 TEST(Target, AttributesOverrideThePreset) {
   const Target behind = parse("opencl -device=mali -max_num_threads=64");
   EXPECT_EQ(behind.limits.max_threads, 64);
@@ -99,7 +99,7 @@ TEST(Target, RoundTrip) {
                             "-device=nvidia")),
             "opencl -device=nvidia -max_num_threads=3 -texture_spatial_limit=2 "
             "-max_local_memory=1 -max_image_reads=16 -max_image_writes=4 -contract=0");
-  // What the preset says anyway is left out.
+  // Attributes that equal the preset's are omitted.
   EXPECT_EQ(to_string(parse("opencl -device=mali -max_num_threads=256")), "opencl -device=mali");
   for (const char* text :
        {"opencl -max_num_threads=1023", "opencl -device=adreno -texture_spatial_limit=8192",
@@ -128,7 +128,7 @@ TEST(Target, CheckedKernelsAreAskedFor) {
   EXPECT_EQ(to_string(parse("opencl -checked=1")), "opencl -checked=1");
 }
 
-// What a preset turns off, the string may turn on.
+// The target string may enable a quirk that a preset disables.
 TEST(Target, Quirks) {
   EXPECT_TRUE(parse("opencl").quirks.block_stack);
   EXPECT_TRUE(parse("opencl -device=pocl").quirks.block_stack);

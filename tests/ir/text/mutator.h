@@ -1,4 +1,4 @@
-// Texts of programs, changed at random.
+// Random mutations of program texts.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace texloom::ir {
 
-// Bytes and words are changed, left out, repeated and put in; words are those of all the texts,
-// which outlive it.
+// Changes, removes, repeats and inserts bytes and words. Words come from all the texts, which must
+// outlive the mutator.
 class Mutator {
  public:
   Mutator(uint64_t seed, std::span<const std::string_view> texts) : random_(seed), texts_(texts) {
@@ -27,7 +27,7 @@ class Mutator {
     }
   }
 
-  // One to three changes.
+  // Applies one to three changes to a random text.
   std::string changed() {
     std::string text(texts_[below(texts_.size())]);
     for (size_t i = 0; i <= below(3); ++i) below(2) == 0 ? change_byte(text) : change_word(text);
@@ -52,7 +52,7 @@ class Mutator {
       case 2:
         text.replace(place(one), one.text.size(), word);
         break;
-      default: {  // the words between two others once more, or not at all
+      default: {  // repeats or removes the words between two others
         const size_t begin = std::min(place(one), place(other));
         const size_t end = std::max(place(one), place(other));
         const std::string part = text.substr(begin, end - begin);

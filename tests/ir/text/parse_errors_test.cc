@@ -1,4 +1,4 @@
-// Every mistake in a text is a diagnostic with its place, never a crash.
+// Every error in a text is a diagnostic with its location, never a crash.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -22,8 +22,8 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-// In line 5 of a program with the float32 buffer A[8], the texture T, the variable i and the
-// vector v.
+// The error in a statement at line 5 of a program with the float32 buffer A[8], the texture T, the
+// variable i and the vector v.
 std::string error_in(const std::string& statement) {
   return error_of(
       fmt::format("program p stage=flattened\n"
@@ -33,7 +33,7 @@ std::string error_in(const std::string& statement) {
                   "let i: int32 = 3 let v: float32x4 = x4(1.0) let p: bool = i < 5\n{}\n",
                   statement));
 }
-// In line 2.
+// The error in a declaration at line 2.
 std::string error_in_param(const std::string& declaration) {
   return error_of("program p stage=loops\nparam B: " + declaration + "\n");
 }
@@ -390,7 +390,8 @@ std::string nested(std::string_view open, std::string_view inner, std::string_vi
   return text;
 }
 
-// Deep texts end in a diagnostic at the level that is too deep, and come near no stack's end.
+// A deeply nested text gives a diagnostic at the first level that is too deep, not a stack
+// overflow.
 TEST(ParseErrors, OfDeepTexts) {
   const std::string deep = "this expression is nested more than 1000 levels deep";
   EXPECT_EQ(error_in("A[0] = " + nested("(", "1.0", ")", 1000)), "no error");
@@ -420,7 +421,7 @@ TEST(ParseErrors, OfLongTexts) {
             "TL6001 5:1 expected a statement, found '" + std::string(40, 'a') + "...'");
 }
 
-// Of a long line what stands around the caret is shown; tabs stay tabs.
+// Only the part of a long line around the caret is shown; tabs stay tabs.
 TEST(ParseErrors, ShowPartOfALongLine) {
   const auto shown = [](const std::string& text) {
     try {
@@ -440,7 +441,7 @@ TEST(ParseErrors, ShowPartOfALongLine) {
                 std::string(50, ' ') + "^\n");
 }
 
-// All rules that are broken are reported.
+// All broken rules are reported.
 TEST(ParseErrors, OfRules) {
   try {
     parse_program("program p stage=loops\nparam A: global float32[8]\nA[8] = 1.0\nA[9] = 1.0\n",

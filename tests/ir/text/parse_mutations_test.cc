@@ -1,5 +1,5 @@
-// Texts that are changed at random are programs or diagnostics, never crashes.
-// tests/fuzz/mutate_texts.cc does the same for other texts, and as often as it is told to.
+// Randomly mutated texts parse or give diagnostics, never crash. tests/fuzz/mutate_texts.cc does
+// the same for other texts, for any number of rounds.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -36,7 +36,7 @@ TEST(ParseMutations, AreProgramsOrDiagnostics) {
       FAIL() << error.what();
     }
   }
-  // Both happen.
+  // Both outcomes occur.
   EXPECT_GT(programs, kMutations / 25);
   EXPECT_LT(programs, kMutations / 2);
 }

@@ -20,8 +20,8 @@ void round_trip(const Program& program, PrintOptions options = {}) {
   expect_round_trip(program, options);
 }
 
-// A program that binds all variables of an expression, and the expression to another one. In
-// stage legalized a kernel does.
+// A program that binds all variables of an expression, and a new variable to the expression itself.
+// In stage legalized they are in a kernel.
 Program program_of(const Expr& e, ProgramStage stage = ProgramStage::Loops) {
   Program program;
   program.name = "p";
@@ -61,7 +61,7 @@ void round_trip(const Expr& e, ProgramStage stage = ProgramStage::Loops) {
   round_trip(program_of(e, stage));
 }
 
-// Which nodes a program has in a place: a plan, or code of its stage.
+// The kinds of nodes found in one place: a plan, or code of one stage.
 struct Found {
   std::set<ExprKind> exprs;
   std::set<StmtKind> stmts;
@@ -94,7 +94,7 @@ constexpr StmtKind kStmtKinds[] = {
 #undef TL_STMT
 };
 
-// A node that the parser does not know shows here, once the table of stages allows it.
+// A node that the parser does not know fails here once the table of stages allows it.
 TEST(Parse, TextsHaveEveryNodeAtEveryStage) {
   std::map<Place, Found> found;
   for (const std::string_view text : kProgramTexts) {
@@ -139,7 +139,7 @@ TEST(Parse, Expressions) {
   for (const ExprSample& sample : expr_samples(l)) {
     const bool te_only = sample.e->kind == ExprKind::TensorRead ||
                          sample.e->kind == ExprKind::Reduce || sample.e->kind == ExprKind::Tuple;
-    if (te_only || sample.e->kind == ExprKind::Pointer) continue;  // an argument alone
+    if (te_only || sample.e->kind == ExprKind::Pointer) continue;  // only an argument
     const bool texel = sample.e->kind == ExprKind::TextureLoad;
     round_trip(sample.e, texel ? ProgramStage::Flattened : ProgramStage::Loops);
   }
@@ -210,7 +210,7 @@ TEST(Parse, FloatConstants) {
   }
 }
 
-// A constant of a type, and another constant that is converted to it.
+// A constant of one type, cast to another type.
 TEST(Parse, ConvertedConstants) {
   const Type types[] = {Type::i(8),  kInt32,      kInt64,
                         Type::u(64), kBool,       Type::f(16),
@@ -229,7 +229,7 @@ TEST(Parse, ConvertedConstants) {
   EXPECT_EQ(to_string(make_cast(Type::f(16), make_float(0.5))), "float16(float32(0.5))");
 }
 
-// `!p.lane[i]` is the negation of a lane.
+// `!p.lane[i]` negates the lane.
 TEST(Parse, LanesOfNegations) {
   const Leaves l;
   const Expr vector = make_var("w", kBool.with_lanes(4));
@@ -241,7 +241,7 @@ TEST(Parse, LanesOfNegations) {
   round_trip(make_lane(make_var("a.b.1", kFloat32.with_lanes(4)), l.i));
 }
 
-// Names that no word of the text form is, or that look like another one.
+// Names that are not words of the text form, or that look like another name.
 TEST(Parse, Names) {
   for (const char* name : {"",
                            "x.1",
@@ -290,13 +290,13 @@ TEST(Parse, Names) {
   }
 }
 
-// Variables and buffers of one name are told apart, and stay so.
+// Variables and buffers with the same name stay distinct.
 TEST(Parse, EqualNames) {
   const Expr a = make_var("x"), b = make_var("x"), c = make_var("x.1");
   round_trip(a + b * c - b);
 }
 
-// What a Let or an Allocate defines ends where it did, though it prints no braces.
+// The scope of a Let or an Allocate ends at the same statement, although it prints no braces.
 TEST(Parse, Blocks) {
   const Expr x = make_var("x"), y = make_var("y");
   const Buffer a = make_buffer("A", kInt32, {8}, MemoryScope::Global);
@@ -335,12 +335,12 @@ TEST(Parse, TypesOfVariables) {
   k.body = store;
   round_trip(Program{"p", ProgramStage::Kernels, {}, {a}, make_launch(0), {k}});
   EXPECT_THAT(to_string(k), testing::HasSubstr("  axis k: int64 = threadIdx.z < 8\n"));
-  // Where the two differ the verifier objects, but the text shows it.
+  // If the two types differ, the verifier reports it, and the text shows both.
   EXPECT_EQ(to_string(make_for(wide, make_int(8), LoopKind::Serial, make_empty())),
             "for k: int64 < 8 {\n}\n");
 }
 
-// In front of all statements an alloca of global memory is a temporary; one in a block is not.
+// A global alloca before all statements is a temporary; one in a block is not.
 TEST(Parse, Temporaries) {
   const Buffer a = make_buffer("A", kFloat32, {8}, MemoryScope::Global);
   const Buffer b = make_buffer("B", kFloat32, {8}, MemoryScope::Global);
@@ -413,7 +413,7 @@ TEST(Parse, Layouts) {
             "image2d_array[(d0) -> rows=(), cols=(d0), lanes=()]");
 }
 
-// -- What a person writes by hand.
+// -- Text written by hand.
 
 TEST(Parse, CommentsAndBlanks) {
   const std::string_view text =
@@ -474,7 +474,7 @@ TEST(Parse, LocationsOnDemand) {
       "    barrier @\"a.py\":0\n"
       "  }\n";
   const Program p = parse_program(text, "p.tl");
-  // What has no location of its own has that of what is inside it.
+  // A node without a location takes that of its contents.
   std::string expected = text;
   expected.replace(expected.find("@?"), 2, "@\"b.py\":8");
   EXPECT_EQ(to_string(p, {.locations = true}), expected);

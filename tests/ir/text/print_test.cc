@@ -45,7 +45,7 @@ TEST(Print, Floats) {
   EXPECT_EQ(to_string(make_float(inf, half)), "float16(inf)");
 }
 
-// Parentheses stand where the tree needs them, and nowhere else.
+// Parentheses appear exactly where the tree needs them.
 TEST(Print, Precedence) {
   const Leaves l;
   const Expr &i = l.i, &j = l.j, &n = l.n;
@@ -108,7 +108,7 @@ TEST(Print, Loops) {
   EXPECT_EQ(to_string(make_empty()), "");
 }
 
-// Whoever comes first has the plain name; the name stays with its owner.
+// The first user gets the plain name; each object keeps its name.
 TEST(Print, NamesAreToldApart) {
   const Expr a = make_var("x"), b = make_var("x"), c = make_var("x"), y = make_var("y");
   EXPECT_EQ(to_string(a + b + c + b + a + y), "x + x.1 + x.2 + x.1 + x + y");
@@ -116,7 +116,7 @@ TEST(Print, NamesAreToldApart) {
   EXPECT_EQ(to_string(make_store(x, {a}, b)), "x[x.1] = x.2\n");
 }
 
-// Also from names that look like those that the printer makes.
+// Generated names also differ from source names that look generated.
 TEST(Print, MadeNamesAreNotTaken) {
   const Expr a = make_var("x.1"), b = make_var("x"), c = make_var("x"), d = make_var("x.1");
   EXPECT_EQ(to_string(a + b + c), "x.1 + x + x.2");
@@ -189,7 +189,7 @@ TEST(Print, Programs) {
   EXPECT_EQ(to_string(program.kernels[0]), kernel);
 }
 
-// A launch names a kernel of its program, so it has no text of its own.
+// A launch refers to a kernel of its program, so it cannot be printed by itself.
 TEST(Print, LaunchesArePartOfAProgram) { EXPECT_THROW(to_string(make_launch(0)), InternalError); }
 
 TEST(Print, StagesAndAccesses) {

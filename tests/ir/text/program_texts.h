@@ -1,4 +1,4 @@
-// Programs in the text form. Together they hold every node at every stage where it may stand, and
+// Programs in the text form. Together they contain every node at every stage that allows it, and
 // every part of a declaration.
 #pragma once
 
@@ -165,7 +165,7 @@ kernel main_kernel0 grid=(1, 1, 1) block=(16, 1, 1)
   }
 )";
 
-// A texture is read in stage legalized.
+// A texture read in stage legalized.
 inline constexpr std::string_view kTexelText =
     R"(program main stage=legalized
   param A: global float32[64]

@@ -1,4 +1,4 @@
-// What is parsed from the text of a program is that program, and has that text.
+// Checks that parsing a program's text gives an equal program, which prints the same text.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What the tests of the verifier share: good buffers, variables and kernels, and the text of what
-// is found wrong.
+// Shared by the tests of the verifier: valid buffers, variables and kernels, and the texts of the
+// violations.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace texloom::ir {
 
 inline const Type kFloat4 = kFloat32.with_lanes(4);
 
-// "rule | node | problem" for each.
+// Each violation as "rule | node | problem".
 inline std::vector<std::string> faults(const Program& program) {
   std::vector<std::string> texts;
   for (const Violation& v : find_violations(program)) {
@@ -27,7 +27,7 @@ inline std::vector<std::string> faults(const Program& program) {
 
 inline Expr operator<(const Expr& a, int64_t b) { return a < make_int(b, a->type); }
 
-// Buffers and variables, and programs of one statement over them.
+// Fixture with buffers, variables and small programs over them.
 class VerifyTest : public testing::Test {
  protected:
   Expr i = make_var("i"), j = make_var("j"), x = make_var("x", kFloat32);
@@ -61,7 +61,7 @@ class VerifyTest : public testing::Test {
   Program kernels(Stmt plan, std::vector<Kernel> list) {
     return {"p", ProgramStage::Kernels, {}, {a, b, t}, std::move(plan), std::move(list)};
   }
-  // One kernel that reads A and writes B, with this body.
+  // A program of one kernel with this body that reads A and writes B.
   Program one_kernel(Stmt body) {
     return kernels(
         make_launch(0),
@@ -73,7 +73,7 @@ class VerifyTest : public testing::Test {
   Stmt thread(const Expr& var, int64_t extent, ThreadTag tag, Stmt body) {
     return make_thread_for(var, make_int(extent), tag, std::move(body));
   }
-  // The same as the outermost loop of a nest.
+  // A nest whose outermost loop is such a thread loop.
   Stmt nest(const Expr& var, int64_t extent, ThreadTag tag, Stmt body) {
     return make_nest(b, thread(var, extent, tag, std::move(body)));
   }

@@ -1,4 +1,4 @@
-// The rules about memory, threads and plans: each has a program that breaks it alone.
+// The rules about memory, threads and plans: each has a program that breaks only that rule.
 
 #include "tests/ir/verify/verify_fixture.h"
 
@@ -16,7 +16,7 @@ TEST_F(VerifyTest, KernelsSeeTheirOwnMemory) {
       faults(one_kernel(zero(local, {make_int(0)}))),
       ElementsAre("visibility | L[0] = 0.0 | L is not a parameter of kernel k, nor allocated "
                   "there"));
-  // What the plan or another kernel has is not seen.
+  // Memory of the plan or of another kernel is not visible.
   const Kernel first =
       kernel("first", {{b, Access::Write, nullptr}}, make_allocate(local, zero(b, {offset()})));
   const Kernel second = kernel("second", {{b, Access::Write, nullptr}},
@@ -48,7 +48,7 @@ TEST_F(VerifyTest, MemoryIsAllocatedWhereItBelongs) {
               ElementsAre("visibility | S | a shared buffer is a parameter of kernel k"));
 }
 
-// Two nests will be two kernels, which share no local memory.
+// Two nests become two kernels, which share no local memory.
 TEST_F(VerifyTest, NestsShareNoLocalMemory) {
   const Stmt write = zero(shared, {make_int(0)});
   const Expr load = make_load(shared, {make_int(0)});
@@ -61,17 +61,17 @@ TEST_F(VerifyTest, NestsShareNoLocalMemory) {
   EXPECT_THAT(faults(loops(make_allocate(shared, make_seq({in_nest(write), write})))),
               ElementsAre("visibility | S[0] = 0.0 | the shared buffer S is used by two kernels"));
   EXPECT_THAT(faults(loops(make_allocate(shared, in_nest(make_seq({write, read}))))), IsEmpty());
-  // Two loops in one nest are one kernel.
+  // Two loops in one nest become one kernel.
   const auto inner = [&](const Stmt& body) { return thread(tx, 16, kThreadX, body); };
   EXPECT_THAT(
       faults(loops(in_nest(make_allocate(shared, make_seq({inner(write), inner(read), read}))))),
       IsEmpty());
-  // Also when one is inside another one over the same index.
+  // The same for nested loops over the same thread index.
   EXPECT_THAT(
       faults(loops(make_allocate(
           shared, nest(tx, 16, kThreadX, make_seq({write, thread(i, 16, kThreadX, read), read}))))),
       IsEmpty());
-  // Global memory is for all.
+  // Global memory is visible to all.
   const Stmt store = zero(a, {bx, make_int(0)});
   EXPECT_THAT(faults(loops(make_seq({in_nest(store), in_nest(store)}))), IsEmpty());
 }
@@ -128,7 +128,7 @@ TEST_F(VerifyTest, NoTextureIsReadAndWritten) {
   }
 }
 
-// What one kernel does is not held against another one.
+// Each kernel is checked by its own accesses.
 TEST_F(VerifyTest, AccessIsThatOfEachKernel) {
   const Expr shared_load = make_load(a, {make_int(0)});
   const Kernel first = kernel("first", {{a, Access::Read, nullptr}, {b, Access::Write, nullptr}},
@@ -195,7 +195,7 @@ TEST_F(VerifyTest, AllThreadsComeToABarrier) {
   EXPECT_EQ(body(serial(i, 4, make_if(tx < i, make_seq({make_empty(), barrier, make_empty()})))),
             divergent);
   EXPECT_EQ(body(make_for(i, tx, LoopKind::Serial, barrier)), divergent);
-  // What is computed from the thread's index, or from memory of its own, differs as well.
+  // Values computed from the thread index or from local memory differ as well.
   EXPECT_EQ(body(make_let(i, tx * 2, make_if(i < 4, barrier))), divergent);
   EXPECT_EQ(body(make_if(make_load(a, {offset()}) < make_float(0), barrier)), divergent);
   EXPECT_EQ(body(make_for(i, tx + 1, LoopKind::Serial,
@@ -204,7 +204,7 @@ TEST_F(VerifyTest, AllThreadsComeToABarrier) {
   const Stmt own = make_store(local, {make_int(0)}, make_cast(kFloat32, tx));
   const Stmt decided = make_if(make_load(local, {make_int(0)}) < make_float(0), barrier);
   EXPECT_EQ(body(make_allocate(local, make_seq({own, decided}))), divergent);
-  // The block's index, loops over constants and shared memory are the same for all.
+  // Block indices, loops with constant extents and shared memory are the same for all threads.
   EXPECT_THAT(body(make_if(bx < 4, barrier)), IsEmpty());
   EXPECT_THAT(body(make_while(bx < 4, barrier)), IsEmpty());
   EXPECT_THAT(body(make_if(tx < 8, zero(b, {tx}))), IsEmpty());
@@ -265,7 +265,7 @@ TEST_F(VerifyTest, ConstantRampsLieInside) {
       faults(flattened(make_store(a, {same}, make_const(0, kFloat4)))),
       ElementsAre("bounds | A[x4(128)] = x4(0.0) | x4(128) is not proven to lie in 0..128 of "
                   "A"));
-  // Ends that no int64 holds are outside.
+  // Indices that overflow int64 are out of bounds.
   const int64_t large = int64_t{1} << 62;
   const auto wide = [](int64_t v) { return make_int(v, kInt64); };
   for (const Expr& index :
@@ -288,11 +288,11 @@ TEST_F(VerifyTest, ConstantTexelsLieInside) {
   EXPECT_THAT(texel(15, 8), ElementsAre("bounds | texture2d.store(T, x=15, y=8, x4(0.0)) | 8 is "
                                         "not proven to lie in 0..8 of T"));
   const Expr load = make_texture_load(t, make_int(0), make_int(-1));
-  // A read outside is defined, and its value may go unused.
+  // A read out of bounds has a value, which may be unused.
   EXPECT_THAT(faults(flattened(make_texture_store(u, make_int(0), make_int(0), load))), IsEmpty());
 }
 
-// A texture that begins somewhere in its image is written from there on.
+// A texture with an origin in its image is written from that origin on.
 TEST_F(VerifyTest, TexelsLieInsideTheTexturesOwnRectangle) {
   const Expr ox = make_var("ox"), oy = make_var("oy");
   const Buffer moved = make_texture("M", kFloat32, t->layout, {ox, oy});
@@ -306,7 +306,7 @@ TEST_F(VerifyTest, TexelsLieInsideTheTexturesOwnRectangle) {
   EXPECT_THAT(store(make_int(0), oy), testing::SizeIs(1));
 }
 
-// Over all values of the loops around.
+// Indices are checked over all values of the enclosing loops.
 TEST_F(VerifyTest, IndicesAreProvenByTheirRanges) {
   const auto in_loops = [&](int64_t outer, int64_t inner, const Expr& offset) {
     return faults(flattened(serial(i, outer, serial(j, inner, zero(a, {offset})))));
@@ -320,16 +320,16 @@ TEST_F(VerifyTest, IndicesAreProvenByTheirRanges) {
   EXPECT_THAT(in_loops(100, 2, floordiv(i, 1) + (j - i) * 100), testing::SizeIs(1));
   // Terms that cancel.
   EXPECT_THAT(in_loops(100, 128, i + j - i), IsEmpty());
-  // What an extremum shares with the terms beside it.
+  // Terms that a min or max shares with its neighbors.
   EXPECT_THAT(in_loops(8, 16, i - min(i, j)), IsEmpty());
   EXPECT_THAT(in_loops(8, 16, max(i, j) - i), IsEmpty());
   EXPECT_THAT(in_loops(8, 16, j - max(i, j) + 7), IsEmpty());
-  // What may be too much is no proof that it leaves.
+  // An upper bound that may be too high does not prove that the index is out of bounds.
   EXPECT_THAT(in_loops(8, 16, max(make_int(5) - i, i - 5)), IsEmpty());
   EXPECT_THAT(in_loops(200, 16, max(i, j)), IsEmpty());
   EXPECT_THAT(in_loops(8, 16, max(i, j) + 128), testing::SizeIs(1));
   EXPECT_THAT(in_loops(8, 16, j - max(i, j) - 1), testing::SizeIs(1));
-  // Bits.
+  // Bit operations.
   EXPECT_THAT(in_loops(8, 16, make_binary(BinaryOp::BitAnd, i - j, make_int(127))), IsEmpty());
   EXPECT_THAT(in_loops(8, 256, make_binary(BinaryOp::Shr, j, make_int(1))), IsEmpty());
   const Expr v = make_var("v");
@@ -340,7 +340,7 @@ TEST_F(VerifyTest, IndicesAreProvenByTheirRanges) {
   EXPECT_THAT(let(i * 9), testing::SizeIs(1));
 }
 
-// What stands in memory only the program's user knows.
+// Only the user knows the values in memory.
 TEST_F(VerifyTest, IndicesReadFromMemoryAreTrusted) {
   const Expr index = make_cast(kInt32, make_load(a, {i}));
   EXPECT_THAT(faults(flattened(serial(i, 128, zero(b, {index})))), IsEmpty());
@@ -350,7 +350,7 @@ TEST_F(VerifyTest, IndicesReadFromMemoryAreTrusted) {
       IsEmpty());
 }
 
-// Threads and kernels' constants that are loops of the plan have ranges too.
+// Thread indices, and kernel arguments that are loop variables of the plan, have ranges too.
 TEST_F(VerifyTest, KernelsIndicesAreProven) {
   const auto store = [&](const Expr& offset) {
     return faults(one_kernel(make_store(b, {offset}, make_load(a, {tx}))));
@@ -383,7 +383,7 @@ TEST_F(VerifyTest, KernelsStayWithinTheTarget) {
     EXPECT_EQ(v.node, "k");
     found.push_back(v.problem);
   }
-  // Each node is reported once for a rule.
+  // Each node is reported once per rule.
   EXPECT_THAT(found, ElementsAre("it needs 16 threads in a block, the target has 15"));
 }
 
@@ -413,7 +413,7 @@ TEST_F(VerifyTest, ConstantLanesLieInside) {
               ElementsAre("bounds | x4(0.0).lane[4] | 4 is not proven to lie in 0..4 of a vector"));
 }
 
-// A guarded access may be one that never happens.
+// A guarded access may never happen.
 TEST_F(VerifyTest, GuardedAccessesAreNotJudged) {
   const Expr outside = make_load(a, {make_int(8), make_int(0)}), p = i < 3;
   const Stmt store = make_store(b, {i, i}, outside);
@@ -429,7 +429,7 @@ TEST_F(VerifyTest, GuardedAccessesAreNotJudged) {
   EXPECT_EQ(in_loop(make_if(test && p, make_empty())), fault);
   EXPECT_EQ(in_loop(make_if(make_binary(BinaryOp::Eq, p, test), make_empty())), fault);
   EXPECT_EQ(in_loop(make_store(b, {i, i}, make_select(test, make_float(0), make_float(1)))), fault);
-  // The same node once guarded and once not, in either order.
+  // The same node, once guarded and once not, in either order.
   const Stmt within = make_store(b, {i, i}, make_select(p, outside, make_float(0)));
   EXPECT_EQ(in_loop(make_seq({make_if(p, store), store})), fault);
   EXPECT_EQ(in_loop(make_seq({store, make_if(p, store)})), fault);

@@ -1,4 +1,4 @@
-// What relies on padding, and what may.
+// Tests which code relies on the value of padding, and which may.
 #include "ir/verify/verify_padding.h"
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Kernel texts over T and U, seven channels in eight lanes, of which U's padding is zero; W, the
-// same with eight channels; and Y in a buffer.
+// Declares T and U, with seven channels in eight lanes and zero padding in U only; W, with eight
+// channels; and the buffer Y.
 constexpr std::string_view kDigits = "[(h, c) -> rows=(h), cols=(c/4), lanes=(c%4)";
 std::string declared(std::string_view access, std::string_view name) {
   if (name == "Y") return fmt::format("  param Y: {} global float32[64]\n", access);
@@ -23,7 +23,7 @@ std::string declared(std::string_view access, std::string_view name) {
                      name == "U" ? ", padding=zero" : "", name == "O" ? ", origin=(ox, oy)" : "");
 }
 
-// What the verifier says of a kernel that reads one tensor and writes another.
+// The verifier's problem with a kernel that reads one tensor and writes another.
 std::string problem_of(std::string_view from, std::string_view to, std::string_view body) {
   const bool origin = from == "O";
   const std::string text = fmt::format(
@@ -54,7 +54,7 @@ TEST(VerifyPadding, NothingThatIsSeenIsComputedFromIt) {
   EXPECT_EQ(given("T", "texture2d.load(T, x=0, y=bx: float32x4).lane[3]"), "");
   EXPECT_EQ(given("U", "texture2d.load(U, x=1, y=bx: float32x4).lane[3]"), "");
   EXPECT_EQ(given("W", "texture2d.load(W, x=1, y=bx: float32x4).lane[3]"), "");
-  // Through operations; not where a condition keeps it away.
+  // Padding spreads through operations, but not if a condition discards it.
   const std::string last = "texture2d.load(T, x=1, y=bx: float32x4).lane[3]";
   EXPECT_THAT(given("T", "exp(1.0 + " + last + ")"), HasSubstr(kUnknown));
   EXPECT_THAT(given("T", "float32(float16(" + last + "))"), HasSubstr(kUnknown));
@@ -83,7 +83,7 @@ TEST(VerifyPadding, InTheFirstAndLastIterations) {
               HasSubstr(kUnknown));
 }
 
-// Lanes that a condition keeps from being chosen, and variables of other types.
+// Lanes that no condition selects, and variables of other types.
 TEST(VerifyPadding, WhereNothingIsClaimed) {
   const std::string texel = "let v: float32x4 = texture2d.load(T, x=1, y=bx: float32x4) ";
   const auto given = [&](std::string_view value) {
@@ -98,7 +98,7 @@ TEST(VerifyPadding, WhereNothingIsClaimed) {
             "");
 }
 
-// Padding may be copied to padding, not to an element.
+// Padding may be copied to padding, but not to an element.
 TEST(VerifyPadding, WholeTexels) {
   const std::string texel = "texture2d.load(T, x=1, y=bx: float32x4)";
   EXPECT_EQ(problem_of("T", "V", "texture2d.store(V, x=1, y=bx, " + texel + ": float32x4)"), "");
@@ -125,7 +125,7 @@ TEST(VerifyPadding, WhatIsStatedToBeZeroIsWrittenSo) {
   EXPECT_THAT(stored("Y", fmt::format(fmt::runtime(lane), "2")), HasSubstr(kNotZero));
   EXPECT_THAT(stored("Y", fmt::format(fmt::runtime(lane), "min(int32(Y[8]), 3)")),
               HasSubstr(kNotZero));
-  // From where it is zero, lane by lane.
+  // Copied from a tensor with zero padding, lane by lane.
   const auto copied = [&](std::string_view from) {
     return stored(from, fmt::format("texture2d.load({}, x=i, y=bx: float32x4)", from));
   };

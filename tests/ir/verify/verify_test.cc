@@ -1,4 +1,4 @@
-// The rules about nodes, types and definitions, and how what breaks them is reported.
+// The rules about nodes, types and definitions, and how violations are reported.
 
 #include "support/check.h"
 #include "tests/ir/verify/verify_fixture.h"
@@ -10,10 +10,10 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// -- Good programs.
+// -- Valid programs.
 
-// Two kernels in one nest each: the first fills a texture through shared memory, lanes vectorised,
-// the second reads it. `flat` says in which stage.
+// Two nests, each of which becomes a kernel: the first fills a texture through shared memory with
+// vectorized lanes, the second reads it.
 TEST_F(VerifyTest, GoodProgramsOfLoops) {
   const Expr tx2 = make_var("tx"), lane = make_var("lane"), k = make_var("k");
   const Expr other_bx = make_var("bx");
@@ -48,7 +48,7 @@ TEST_F(VerifyTest, GoodProgramsOfFlattened) {
   EXPECT_THAT(faults(program), IsEmpty());
 }
 
-// A plan with a temporary, a loop whose variable a kernel gets, and textures with origins.
+// A plan with a temporary, a loop whose variable is a kernel argument, and textures with origins.
 Program good_plan(VerifyTest*, ProgramStage stage, Type held) {
   const Expr ox = make_var("ox"), oy = make_var("oy"), step = make_var("step");
   const Expr bx = make_var("bx"), tx = make_var("tx"), tx2 = make_var("tx");
@@ -100,7 +100,7 @@ TEST_F(VerifyTest, GoodPrograms) {
   EXPECT_THAT(faults(one_kernel(copy())), IsEmpty());
 }
 
-// Legalized code may hold float16 memory in float32 variables, earlier code may not.
+// Legalized code may hold float16 memory in float32 variables; earlier code may not.
 TEST_F(VerifyTest, OnlyLegalizedCodeWidens) {
   EXPECT_THAT(faults(good_plan(this, ProgramStage::Legalized, kFloat32)), IsEmpty());
   EXPECT_THAT(faults(good_plan(this, ProgramStage::Kernels, kFloat32)),
@@ -159,7 +159,7 @@ TEST_F(VerifyTest, NestsHoldAllLoopsOfAKernel) {
               ElementsAre("definitions | nest L | L is not defined here"));
   EXPECT_THAT(faults(kernels(inner, {})),
               ElementsAre("nodes | nest A | Nest is not allowed in a launch plan"));
-  // The end of an inner one does not end the outer one.
+  // The end of the inner loop does not end the outer one.
   EXPECT_THAT(faults(loops(make_nest(b, make_seq({inner, thread(tx, 16, kThreadX, inner)})))),
               ElementsAre("nodes | nest A | it is inside another nest"));
 }
@@ -213,12 +213,12 @@ TEST_F(VerifyTest, Buffers) {
 TEST_F(VerifyTest, VariablesAreDefined) {
   EXPECT_THAT(faults(loops(zero(a, {i, make_int(0)}))),
               ElementsAre("definitions | i | it is not defined here"));
-  // Neither in its own extent or value,
+  // A variable is defined neither in its own extent or value,
   EXPECT_THAT(faults(loops(make_for(i, i, LoopKind::Serial, make_empty()))),
               ElementsAre("definitions | i | it is not defined here"));
   EXPECT_THAT(faults(loops(make_let(x, x + x, make_empty()))),
               ElementsAre("definitions | x | it is not defined here"));
-  // nor behind its scope, though the same expression was good inside it.
+  // nor after its scope, although the same expression was valid inside it.
   const Stmt store = zero(a, {i + 1, make_int(0)});
   EXPECT_THAT(faults(loops(make_seq({serial(i, 4, store), store}))),
               ElementsAre("definitions | i | it is not defined here"));
@@ -245,7 +245,7 @@ TEST_F(VerifyTest, NothingIsDefinedTwice) {
               ElementsAre("definitions | L | it is defined again inside its scope"));
   EXPECT_THAT(faults(loops(make_allocate(a, make_empty()))),
               ElementsAre("definitions | A | it is defined again inside its scope"));
-  // The inner scope's end does not end the outer one.
+  // The end of the inner scope does not end the outer one.
   EXPECT_THAT(faults(loops(serial(i, 4, make_seq({serial(i, 4, make_empty()), zero(a, {i, i})})))),
               ElementsAre("definitions | i | it is defined again inside its scope"));
 }
@@ -259,7 +259,7 @@ TEST_F(VerifyTest, OriginsAreDefinedByTheirTexture) {
   EXPECT_THAT(faults(program), IsEmpty());
   EXPECT_THAT(faults(flattened(make_allocate(moved, store))), IsEmpty());
 
-  // In a kernel they are parameters of their own.
+  // In a kernel the origins are parameters of the kernel.
   program =
       kernels(make_launch(0),
               {kernel("k", {{moved, Access::Write, nullptr}, {nullptr, {}, ox}}, make_empty())});
@@ -295,14 +295,14 @@ TEST_F(VerifyTest, ViolationsHaveTheUsersLine) {
   EXPECT_EQ(line_of(of_variable), 3);
   const Stmt of_store = make_store(a, {i, make_int(0)}, make_float(0), inner);
   EXPECT_EQ(line_of(of_store), 2);
-  // Without one: that of the statement around it.
+  // A node without a location gets that of the enclosing statement.
   const Stmt bare = make_store(a, {i, make_int(0)}, make_float(0));
   EXPECT_EQ(line_of(make_for(j, make_int(4), LoopKind::Serial, bare, outer)), 1);
   EXPECT_EQ(line_of(make_for(j, make_int(4), LoopKind::Serial, of_store, outer)), 2);
   const Stmt seq = make_seq({make_barrier(inner), bare});
   EXPECT_EQ(line_of(make_for(j, make_int(4), LoopKind::Serial, seq, outer)), 2);
   EXPECT_EQ(line_of(bare), 0);
-  // In a kernel at least that of the kernel.
+  // In a kernel it gets at least that of the kernel.
   const Stmt store = make_store(b, {i}, make_float(0));
   EXPECT_EQ(find_violations(one_kernel(store)).front().location.line, 9);
   const Stmt good = make_store(b, {make_int(0)}, make_float(0), inner);
@@ -331,7 +331,7 @@ TEST_F(VerifyTest, TheErrorListsAllOfThem) {
   }
 }
 
-// Many are collected, but not without end, and one node is reported once for each rule.
+// The number of reports is limited, and each node is reported once per rule.
 TEST_F(VerifyTest, ReportsAreLimited) {
   Stmts stores;
   for (int k = 0; k < 60; ++k) stores.push_back(zero(a, {make_int(8), make_int(0)}));
@@ -349,7 +349,7 @@ TEST_F(VerifyTest, LargeExpressionsShowAsTheirKind) {
     return e;
   };
   const auto node_of = [&](const Expr& e) {
-    auto* cast = new Cast(kFloat4, e);  // of too many lanes
+    auto* cast = new Cast(kFloat4, e);  // too many lanes
     const auto found = find_violations(
         loops(make_store(a, {make_int(0), make_int(0)}, make_lane(Expr(cast), make_int(0)))));
     std::string node;
@@ -364,7 +364,7 @@ TEST_F(VerifyTest, LargeExpressionsShowAsTheirKind) {
   EXPECT_EQ(node_of(sum(51)), "Cast");
 }
 
-// 2^60 paths lead through 60 nodes; neither walking nor reporting goes along all of them.
+// 60 nodes form 2^60 paths; neither walking nor reporting follows each of them.
 TEST_F(VerifyTest, SharedPartsAreLookedAtOnce) {
   Expr e = i;
   for (int k = 0; k < 60; ++k) e = e + e;

@@ -286,7 +286,7 @@ TEST(IndexVariables, AreScalarInt32OrInt64Variables) {
   EXPECT_FALSE(is_index_variable(var(kFloat32)));
 }
 
-// `change` breaks one thing of a good buffer or texture.
+// Verifies a valid buffer or texture after `change` has broken one thing in it.
 template <class Change>
 std::string broken(bool texture, const Change& change) {
   const Buffer good =

@@ -1,4 +1,4 @@
-// How often statements run.
+// Tests how often statements run.
 #include "lower/analysis/iteration_count.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST_F(IterationCount, LoopsMultiply) {
   EXPECT_EQ(in_both.count(), (Count{40, true}));
 }
 
-// A loop that begins past its end does not run, and neither do statements inside it.
+// A loop that begins past its end does not run, nor do the statements inside it.
 TEST_F(IterationCount, OfALoopThatEndsBeforeItBegins) {
   const Expr k = ir::make_var("k");
   EXPECT_EQ(in_both.inside_loop(k, make_int(-2)).count(), (Count{0, true}));
@@ -49,7 +49,7 @@ TEST_F(IterationCount, OfWhatTheConditionLets) {
   EXPECT_EQ(in_both.under(inside, false).count(), (Count{7, true}));
 }
 
-// A loop inside the condition multiplies; a condition inside another holds besides.
+// A loop inside a condition multiplies the count; nested conditions both apply.
 TEST_F(IterationCount, ConditionsNest) {
   const Expr k = ir::make_var("k");
   const Iterations some = in_both.under(less(i, j)).inside_loop(k, make_int(3));
@@ -57,14 +57,14 @@ TEST_F(IterationCount, ConditionsNest) {
   EXPECT_EQ(some.under(less(j, k)).count(), (Count{1, true}));  // i = 0, j = 1, k = 2
 }
 
-// Each of the two is tried alone: 5 + 8 cases instead of 40.
+// The two conditions are counted separately: 5 + 8 cases instead of 40.
 TEST_F(IterationCount, ConditionsOfDifferentVariablesAreCountedApart) {
   EXPECT_EQ(in_both.under(both(less(i, make_int(2)), less(j, make_int(3)))).count(),
             (Count{6, true}));
   EXPECT_EQ(tried, 5 + 8);
 }
 
-// hoist_divisions binds values that conditions use.
+// Conditions may use variables that hoist_divisions has bound.
 TEST_F(IterationCount, OfBoundValues) {
   const Expr quotient = ir::make_var("quotient");
   const Iterations inner = in_both.with(quotient, floordiv(j, make_int(3)));
@@ -78,7 +78,7 @@ TEST_F(IterationCount, AtMostWhereMemoryDecides) {
   EXPECT_EQ(inner.under(less(i, make_int(2))).count(), (Count{16, false}));
 }
 
-// 2^50 cases are not tried, nor does their number overflow.
+// 2^50 cases are not enumerated, and their number does not overflow.
 TEST_F(IterationCount, AtMostWhereCasesAreTooMany) {
   Iterations many(tried);
   Expr total = make_int(0);
@@ -92,7 +92,7 @@ TEST_F(IterationCount, AtMostWhereCasesAreTooMany) {
   EXPECT_FALSE(many.count().bounded());
 }
 
-// Sums of three variables against constants, up to three at a time: as counted one by one.
+// Up to three conditions that compare sums of variables with constants, checked by enumeration.
 TEST_F(IterationCount, RandomConditions) {
   std::mt19937 random(7);
   const auto number = [&](int low, int high) {
@@ -136,7 +136,7 @@ TEST_F(IterationCount, OfAnExtentInMemory) {
   EXPECT_FALSE(unknown.exact);
 }
 
-// The extent of a loop that a number of the caller gives is unbounded.
+// A loop has no known count if its extent is an argument of the call.
 TEST_F(IterationCount, OfAnUnknownExtent) {
   const Count unknown =
       in_both.inside_loop(ir::make_var("k", ir::kInt64), ir::make_var("n", ir::kInt64)).count();

@@ -18,7 +18,7 @@ using ir::Stmt;
 
 class KernelTraffic : public ::testing::Test {
  protected:
-  // 4 blocks of 8 threads: 32 times the body.
+  // The traffic of 4 blocks of 8 threads: 32 times the body.
   std::vector<Traffic> of(const Stmt& body) const {
     ir::Kernel kernel;
     kernel.grid[0] = make_int(4);
@@ -47,7 +47,7 @@ TEST_F(KernelTraffic, OfVectorsAndScalars) {
   EXPECT_EQ(halves[0].read, times(32, 2));
 }
 
-// How often a While runs is not known.
+// The number of iterations of a While is unknown.
 TEST_F(KernelTraffic, OfLoopsWithAnEndThatIsNotKnown) {
   const Expr holds = ir::make_binary(BinaryOp::Lt, at(x, tx), at(x, bx));
   const auto found = of(ir::make_while(holds, put(x, tx, at(x, bx))));
@@ -55,7 +55,7 @@ TEST_F(KernelTraffic, OfLoopsWithAnEndThatIsNotKnown) {
   EXPECT_FALSE(found[0].written.accesses.exact);
 }
 
-// Four lanes, although one is wanted.
+// A texel counts as four lanes, even if only one is used.
 TEST_F(KernelTraffic, OfTexels) {
   const ir::Buffer t = ir::texture("t", kFloat32, 8, 8);
   const auto found = of(put(x, tx, lane(texel(t, tx, bx), 1)));
@@ -73,7 +73,7 @@ TEST_F(KernelTraffic, UnderGuardsAndInLoops) {
   EXPECT_EQ(of(guarded)[0].written, times(4 * 5 * 3, 4));
 }
 
-// Only the chosen operand is read: x by five of eight threads, y by three; the condition by all.
+// Only the selected operand is read: x by five of eight threads, y by three; the condition by all.
 TEST_F(KernelTraffic, OfAChoice) {
   const ir::Buffer z = global("z", kFloat32, 64);
   const Expr first = make_binary(BinaryOp::Lt, tx, make_int(5));
@@ -84,7 +84,7 @@ TEST_F(KernelTraffic, OfAChoice) {
   EXPECT_EQ(found[1].read, times(12, 4));
 }
 
-// Where the left side decides, the right one is not read: x by five of eight threads, y by three.
+// If the left side decides, the right side is not read: x by five of eight threads, y by three.
 TEST_F(KernelTraffic, OfConditionsThatAreDecidedEarly) {
   const ir::Buffer z = global("z", ir::kBool, 64);
   const Expr first = make_binary(BinaryOp::Lt, tx, make_int(5));

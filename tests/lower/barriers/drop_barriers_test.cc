@@ -1,4 +1,4 @@
-// Barriers that separate accesses stay; others are dropped.
+// Barriers that separate conflicting accesses stay; others are dropped.
 #include "lower/barriers/drop_barriers.h"
 
 #include <gtest/gtest.h>
@@ -70,8 +70,8 @@ TEST_F(DropBarriers, OneThreadWaitsForNobody) {
   EXPECT_EQ(left({write, barrier, read}, {1, 1, 4}), all);
 }
 
-// Private memory and memory that the kernel never writes need no barriers; written memory that
-// threads share does, wherever it is.
+// Private memory and memory that the kernel only reads need no barriers; written memory that
+// threads share needs them in any scope.
 TEST_F(DropBarriers, AccessesThatCount) {
   const Stmt private_access = put(own, make_int(1), at(a, 0));
   EXPECT_EQ(left({write, barrier, private_access, barrier, read}),
@@ -82,7 +82,7 @@ TEST_F(DropBarriers, AccessesThatCount) {
             text({private_access, private_access}));
 }
 
-// The indices and values of a statement are accesses, as well as its stores.
+// Reads in indices and values count as accesses, like stores.
 TEST_F(DropBarriers, AllPlacesOfReads) {
   const Buffer t = ir::texture("t", kFloat32, 4, 4);
   expect_all_stay({write_count, barrier, put(own, at(counts, 0), make_float(0))});
@@ -99,14 +99,14 @@ TEST_F(DropBarriers, InsideDefinitions) {
             text({write, make_let(v, at(a, 0), make_seq({barrier, read}))}));
 }
 
-// A loop that runs and begins with a barrier makes a barrier in front of it redundant.
+// A barrier before a loop is redundant if the loop runs at least once and begins with a barrier.
 TEST_F(DropBarriers, BeforeLoopsThatBeginWithOne) {
   EXPECT_EQ(left({write, barrier, loop({barrier, read}), read}),
             text({write, loop({barrier, read}), read}));
   EXPECT_EQ(left({write, barrier, loop({barrier, read})}), text({write, loop({barrier, read})}));
 }
 
-// A loop that ends with a barrier makes a barrier after it redundant.
+// A barrier after a loop is redundant if the loop runs at least once and ends with a barrier.
 TEST_F(DropBarriers, BehindLoopsThatEndWithOne) {
   EXPECT_EQ(left({write, loop({read, barrier, write, barrier}), barrier, read}),
             text({write, loop({read, barrier, write, barrier}), read}));
@@ -133,7 +133,7 @@ TEST_F(DropBarriers, LoopsOfNothingElseVanish) {
             text({write, barrier, read}));
 }
 
-// An extent is read in front of the loop.
+// The extent is read before the loop.
 TEST_F(DropBarriers, Extents) {
   expect_all_stay({write_count, barrier, loop(at(counts, 0), {put(own, i, make_float(0))})});
   expect_all_stay({loop(at(counts, 0), {barrier, write_count, barrier})});
@@ -144,7 +144,7 @@ TEST_F(DropBarriers, ConditionsOfLoops) {
   const Expr asked = at(s, 0) < make_float(1);
   expect_all_stay({write, barrier, make_while(asked, put(own, make_int(0), make_float(0)))});
   expect_all_stay({make_while(asked, make_seq({barrier, write, barrier}))});
-  // The loop may not run at all.
+  // This loop may not run at all.
   const Stmt other = make_while(n < make_int(3), make_seq({barrier, read}));
   expect_all_stay({write, barrier, other, read});
 }
@@ -163,7 +163,7 @@ TEST_F(DropBarriers, UnderGuards) {
             text({write, guarded({barrier, read})}));
 }
 
-// The condition of a guard is read before the statement that it guards.
+// The condition of a guard is read before the guarded statement.
 TEST_F(DropBarriers, ConditionsOfGuards) {
   const Expr asked = at(s, 0) < make_float(1);
   expect_all_stay({write, barrier, make_if(asked, put(own, make_int(0), make_float(0)))});
@@ -175,7 +175,7 @@ TEST_F(DropBarriers, InsideAllocations) {
             text({make_allocate(s, make_seq({write, barrier, read}))}));
 }
 
-// Loops keep their kinds and locations.
+// Loops keep their kind and location.
 TEST_F(DropBarriers, LoopsStayWhatTheyAre) {
   ir::Kernel kernel;
   kernel.block = {4, 1, 1};

@@ -1,4 +1,4 @@
-// The variables that are equal where two accesses have the same element.
+// Variables that must be equal if two accesses have the same indices.
 #include "lower/barriers/equal_indices.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST_F(EqualIndicesTest, IndicesThatNeverMeet) {
   EXPECT_FALSE(never({tx}, {tx}));
 }
 
-// The reader has another loop over all elements.
+// The reader loops over all elements itself.
 TEST_F(EqualIndicesTest, LoopsOfOneAccessAlone) {
   const Expr by = loop("by", 3), tx = loop("tx", 8), k = loop("k", 8);
   EXPECT_FALSE(agree({by, tx}, {by, k}, tx));
@@ -77,7 +77,7 @@ TEST_F(EqualIndicesTest, FusedAxes) {
   EXPECT_TRUE(agree(three, three, bx) && agree(three, three, tx));
 }
 
-// The number of columns is the same in the whole call; the variable of a loop is not.
+// A symbol is constant during the call; a loop variable is not.
 TEST_F(EqualIndicesTest, DivisorsThatDiffer) {
   const Expr tx = loop("tx", 16), t = loop("t", 5), n = make_var("n");
   const Exprs by_symbol{floordiv(tx, n), floormod(tx, n)};
@@ -86,7 +86,7 @@ TEST_F(EqualIndicesTest, DivisorsThatDiffer) {
   EXPECT_FALSE(agree(by_loop, by_loop, tx));
 }
 
-// The result holds for all pairs of points.
+// Random checks: every reported equality holds for all pairs of points.
 TEST_F(EqualIndicesTest, NeverSaysWhatIsWrong) {
   std::mt19937 random(7);
   const auto pick = [&](int low, int high) {

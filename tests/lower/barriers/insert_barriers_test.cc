@@ -1,4 +1,4 @@
-// Barriers between the threads' accesses to shared buffers.
+// Inserts barriers between conflicting accesses of threads to shared buffers.
 #include "lower/barriers/insert_barriers.h"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST_F(InsertBarriers, ElementsReadBack) {
             "r[tx] = 0.0\nbarrier\ns[tx] = r[tx]\n");
 }
 
-// All places where a statement reads: indices, conditions, definitions, values of texels.
+// Reads in indices, conditions, definitions and texel values all count.
 TEST_F(InsertBarriers, AllPlacesOfReads) {
   const Buffer n = ir::shared("n", ir::kInt32, 16);
   const Stmt write_n = put(n, tx, make_int(1));
@@ -128,7 +128,7 @@ TEST_F(InsertBarriers, Loops) {
   EXPECT_EQ(inserted(loop(read_s())), "for i < 4 {\n  y[tx] = s[0]\n}\n");
 }
 
-// A conflict with a statement before a loop gets one barrier in front of the loop.
+// A conflict with a statement before a loop gets one barrier before the loop.
 TEST_F(InsertBarriers, BeforeLoops) {
   EXPECT_EQ(inserted(make_seq({write_s(), loop(read_s())})),
             write + barrier + "for i < 4 {\n  y[tx] = s[0]\n}\n");
@@ -136,7 +136,7 @@ TEST_F(InsertBarriers, BeforeLoops) {
             read + barrier + "for i < 4 {\n  s[tx] = a[tx]\n}\n");
 }
 
-// A conflict with the loop gets a barrier after it.
+// A conflict with a statement after a loop gets a barrier after the loop.
 TEST_F(InsertBarriers, AfterLoops) {
   EXPECT_EQ(inserted(make_seq({loop(write_s()), read_s()})),
             "for i < 4 {\n  s[tx] = a[tx]\n}\n" + barrier + read);
@@ -169,7 +169,7 @@ TEST_F(InsertBarriers, BehindLoopsThatMayNotRun) {
   EXPECT_TRUE(barriers(n));
 }
 
-// A nested loop is visited once although the loop around it is visited twice.
+// A nested loop is visited once although the enclosing loop is visited twice.
 TEST_F(InsertBarriers, ManyLoopsInEachOther) {
   Stmt nest = make_seq({write_s(), read_s()});
   for (int depth = 0; depth < 40; ++depth) {
@@ -189,17 +189,17 @@ TEST_F(InsertBarriers, Updates) {
   EXPECT_EQ(barriers(update(at(s, tx) + at(r, tx), at(s, tx))), 0);
   EXPECT_EQ(barriers(update(at(s, make_int(3) - tx), at(r, tx))), 1);
   EXPECT_EQ(barriers(update(at(s, tx), at(a, tx) + at(s, tx + 2))), 1);
-  // Inside a guard that keeps threads from replacing elements that others read.
+  // The guard excludes threads that would replace elements that other threads read.
   const Stmt folded = update(at(s, tx) + at(s, tx + 2), at(r, tx) + at(r, tx + 2));
   EXPECT_EQ(barriers(make_if(tx < make_int(2), folded)), 0);
   EXPECT_THROW(barriers(make_if(tx < make_int(3), folded)), UserError);
-  // Any of several guards around it may do so.
+  // Any of several enclosing guards may do so.
   const Stmt inner = make_if(tx < make_int(2), folded);
   EXPECT_EQ(barriers(make_if(make_int(0) <= tx, inner)), 0);
   EXPECT_EQ(barriers(make_if(tx < make_int(2), make_if(make_int(0) <= tx, folded))), 0);
 }
 
-// Threads agree on a condition on a value from memory if they read the same element.
+// A condition on a loaded value is uniform if all threads read the same element.
 TEST_F(InsertBarriers, ConditionsOnValues) {
   const Expr v = make_var("v", kFloat32);
   const auto guarded = [&](const Expr& value) {
@@ -209,7 +209,7 @@ TEST_F(InsertBarriers, ConditionsOnValues) {
   EXPECT_THROW(barriers(guarded(at(a, tx))), UserError);
 }
 
-// A barrier that exists already counts.
+// An existing barrier counts.
 TEST_F(InsertBarriers, OwnBarriers) {
   const Stmt body =
       make_seq({write_s(), ir::make_barrier(), read_s(), ir::make_barrier(), write_s()});
@@ -240,7 +240,7 @@ TEST_F(InsertBarriers, LinesAndKinds) {
   EXPECT_EQ(lines, (std::vector<int>{7, 8}));
 }
 
-// Kernels do not wait for one another.
+// Barriers do not consider accesses of other kernels.
 TEST_F(InsertBarriers, EachKernelByItself) {
   Lowering lowering;
   lowering.program.kernels.emplace_back().body = write_s();

@@ -1,4 +1,4 @@
-// Accesses of shared buffers that may be the same element.
+// Tests which accesses to shared buffers may meet in one element.
 #include "lower/barriers/shared_access.h"
 
 #include <gtest/gtest.h>
@@ -41,13 +41,13 @@ TEST_F(SharedAccesses, CopiesTakeTurns) {
   EXPECT_FALSE(access(copy(i, 0) + tx).may_meet(access(copy(i, 1) + tx)));
   EXPECT_TRUE(access(copy(i, 0) + tx).may_meet(access(copy(i, 3) + 1)));
   EXPECT_TRUE(access(copy(i, 0) + tx).may_meet(access(copy(j, 1) + tx)));
-  // Threads are not at the same copy.
+  // Different threads may use different copies.
   EXPECT_TRUE(access(copy(tx, 0)).may_meet(access(copy(tx, 1))));
-  // An element beyond its copy.
+  // The first index may reach past its copy.
   EXPECT_TRUE(access(copy(i, 0) + tx + 1).may_meet(access(copy(i, 1) + tx)));
 }
 
-// The last lane counts as well, and an unknown stride may reach any element.
+// The last lane counts too, and an unknown stride may reach any element.
 TEST_F(SharedAccesses, VectorsStayInTheirCopies) {
   const Expr next = copy(i, 1) + tx;
   EXPECT_FALSE(access(make_ramp(copy(i, 0), make_int(1), 4)).may_meet(access(next)));
@@ -55,7 +55,7 @@ TEST_F(SharedAccesses, VectorsStayInTheirCopies) {
   EXPECT_TRUE(access(make_ramp(copy(i, 0), j, 4)).may_meet(access(next)));
 }
 
-// The next iteration changes copies of its loop only.
+// The next iteration shifts only the copies that depend on its loop.
 TEST_F(SharedAccesses, IterationsOfALoop) {
   std::vector<SharedAccess> accesses{access(copy(i, 1) + tx), access(copy(j, 1) + tx), access(tx)};
   next_iteration(accesses, i);
@@ -78,7 +78,7 @@ TEST_F(SharedAccesses, ElementsThatNoThreadsShare) {
   EXPECT_FALSE(apart(make_ramp(tx + 8, make_int(1), 4), tx));
 }
 
-// The distance of rows is the number of columns of both.
+// The distance of rows must equal the number of columns.
 TEST_F(SharedAccesses, ElementsOfRows) {
   EXPECT_TRUE(apart(ty * 8 + tx + 4, ty * 8 + tx));
   EXPECT_FALSE(apart(ty * 7 + tx + 4, ty * 7 + tx));

@@ -1,4 +1,4 @@
-// Exchanges between threads, at most one for each buffer.
+// Finds the exchanges between threads, at most one per buffer.
 #include "lower/barriers/thread_accesses.h"
 
 #include <gtest/gtest.h>
@@ -48,8 +48,8 @@ TEST_F(ThreadAccessesOf, OneExchangeOfEachBuffer) {
   EXPECT_TRUE(found.with_reads(0, [](ThreadTag tag) { return tag.block; }).empty());
 }
 
-// The number of pairs of an unrolled statement is quadratic, nine million here; the first is
-// enough.
+// An unrolled statement has a quadratic number of pairs, here nine million; the search stops at the
+// first exchange.
 TEST_F(ThreadAccessesOf, EndsAtTheFirst) {
   Stmts unrolled;
   for (int i = 0; i < 3000; ++i) unrolled.push_back(put(a, tx + i, at(a, tx + (i + 1))));

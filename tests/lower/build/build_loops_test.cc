@@ -1,4 +1,4 @@
-// Schedules as loops: nests, attached stages, guards.
+// Builds loops from schedules: nests, attached stages, guards.
 #include "lower/build/build_loops.h"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(BuildLoops, LoopKinds) {
             "}\n");
 }
 
-// The line of the directive, or of the axis.
+// A loop has the line of its directive, or else of its axis.
 TEST(BuildLoops, Lines) {
   const Tensor a = placeholder("A", {2, 4, 8}), b = plus_one(a, "B");
   Te te({b});
@@ -101,7 +101,7 @@ TEST(BuildLoops, Lines) {
   EXPECT_EQ(lines, (std::vector<int>{4, 31, 32, 2, 4}));
 }
 
-// Producers before readers, at the start of the loop's body.
+// Producers come before their readers, at the start of the loop body.
 TEST(BuildLoops, AttachedStages) {
   const Tensor a = placeholder("A", {8, 16});
   const Tensor b = plus_one(a, "B"), c = plus_one(b, "C"), d = plus_one(c, "D");
@@ -200,9 +200,10 @@ TEST(BuildLoops, IndicesOfReads) {
             "}\n");
 }
 
-// -- Points outside the tensor that may be computed without a guard.
+// -- Points outside the tensor, which need no guard if computing them is harmless.
 
-// C in eight parts, the last of which extends beyond it; B, attached to it, has this expression.
+// C is split in parts of four, the last of which extends past the end; B with this body is
+// attached.
 template <class F>
 std::string attached(std::string_view scope, const std::vector<Tensor>& inputs, F body) {
   const Tensor b = compute("B", {10}, [&](const Exprs& i) { return body(i[0]); });
@@ -230,14 +231,14 @@ TEST(BuildLoops, RunsAnywhereWhereNothingCanFault) {
   EXPECT_EQ(attached("shared", {a}, read_from(a)), guarded);
 }
 
-// A[11] is read where i.outer = 2 and i = 3.
+// A[11] would be read at i.outer = 2 and i = 3.
 TEST(BuildLoops, FirstElementOutside) {
   const Tensor a = placeholder("A", {11});
   EXPECT_NE(attached("local", {a}, [&](const Expr& i) { return at(a, {i}); }).find("if "),
             std::string::npos);
 }
 
-// The buffer itself ends before its loops do.
+// The loops of B run past the end of its local buffer.
 TEST(BuildLoops, LoopsBeyondALocalBuffer) {
   const Tensor a = placeholder("A", {80});
   const Tensor b = compute("B", {64}, [&](const Exprs& i) { return at(a, i); });
@@ -264,7 +265,7 @@ TEST(BuildLoops, TexturesMayBeReadAnywhere) {
       << text;
 }
 
-// A division by a variable may be by zero; a division by a constant, or of floats, is safe.
+// A division by a variable may be a division by zero; by a constant, or of floats, it is safe.
 TEST(BuildLoops, DivisionsOutside) {
   const Tensor n = placeholder("N", {12}, ir::kInt32), x = placeholder("X", {12});
   const auto is_guarded = [&](const Tensor& t, ir::BinaryOp op, const Expr& divisor) {

@@ -45,7 +45,7 @@ TEST_F(BuildReductions, InitializedBeforeTheFirstReductionLoop) {
             "}\n");
 }
 
-// Data loops inside the reduction get loops of their own, with variables of their own.
+// Data loops inside the reduction are repeated for the initialization, with their own variables.
 TEST_F(BuildReductions, DataLoopsInside) {
   te.reorder(c, {k, i, j});
   te.unroll(c, j);
@@ -83,7 +83,7 @@ TEST_F(BuildReductions, ReductionLoopBetween) {
             "}\n");
 }
 
-// Guards of data axes apply to both, those of the reduction only to the update.
+// Guards of data axes apply to both parts, those of the reduction only to the update.
 TEST_F(BuildReductions, Guards) {
   te.split(c, i, 3);
   te.split(c, k, 4);
@@ -131,8 +131,7 @@ TEST_F(BuildReductions, Conditions) {
             "}\n");
 }
 
-// A full reduction of all axes: no data loop at all.
-// No step after the last one that takes part runs: the first four rows of k, and from k on of j.
+// The loops end after the last step that the condition allows: k runs to 4, and j starts at k.
 TEST_F(BuildReductions, EndWhereTheConditionDoes) {
   const IterVar j4 = reduce_axis("j", 4);
   const Tensor rows = placeholder("A", {10, 4});
@@ -187,7 +186,7 @@ TEST_F(BuildReductions, AttachedStages) {
             "}\n");
 }
 
-// An accumulator in registers needs no guard for data, but one for the reduction.
+// An accumulator in registers needs a guard for the reduction, but not for the data axes.
 TEST_F(BuildReductions, LocalAccumulators) {
   const Tensor wide = placeholder("A", {6, 10});
   const Tensor d =
@@ -218,7 +217,7 @@ TEST_F(BuildReductions, LocalAccumulators) {
             "}\n");
 }
 
-// A condition that reads outside keeps the guard of the data axes, wherever the sum is kept.
+// A condition that reads out of bounds keeps the guard of the data axes, in any scope.
 TEST(BuildReductionsOutside, ConditionsThatRead) {
   const Tensor x = placeholder("X", {10}), m = placeholder("M", {4, 10});
   const IterVar k = reduce_axis("k", 10);

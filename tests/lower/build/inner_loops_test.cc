@@ -1,6 +1,6 @@
-// Products of matrices and convolutions, through textures and folded textures, with tiles that
-// divide and tiles that do not: loops of interior tiles contain no division and no test of an
-// index. The table is printed: build/tests/lower_tests --gtest_filter='InnerLoops.*'
+// Matrix products and convolutions through buffers, textures and folded textures, with tiles that
+// divide the extents and tiles that do not: the loops of interior tiles contain no divisions and no
+// index tests. To print the table, run build/tests/lower_tests --gtest_filter='InnerLoops.*'
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using ir::Exprs;
 using ir::make_int;
 using ir::Tensor;
 
-// Each thread has a tile of 4 x 4, a block 8 x 8 threads; the reduction goes by fours.
+// Each thread computes a tile of 4 x 4, a block has 8 x 8 threads; the reduction is split by 4.
 Lowering matmul(int64_t extent, std::string_view scope) {
   const Tensor a = placeholder("A", {extent, extent}), b = placeholder("B", {extent, extent});
   const ir::IterVar k = reduce_axis("k", extent);
@@ -50,8 +50,8 @@ Lowering matmul(int64_t extent, std::string_view scope) {
   return lowering_of(te, {a, b, c});
 }
 
-// 3 x 3, padded by one, of [channels / 4, extent, extent, 4]; each thread has 4 pixels of a row,
-// a block 8 x 8 threads.
+// A 3 x 3 convolution, padded by one, of [channels / 4, extent, extent, 4]; each thread computes 4
+// pixels of a row, a block has 8 x 8 threads.
 Lowering convolution(int64_t channels, int64_t extent, std::string_view scope,
                      std::string_view weight_scope) {
   const Tensor data = placeholder("data", {channels / 4, extent, extent, 4});
@@ -114,7 +114,7 @@ TEST(InnerLoops, Matmul) {
   expect_nothing("130 x 130, buffers", matmul(130, "global"));
 }
 
-// Images of at most 64 x 64 texels: 128 rows of 32 texels are folded.
+// Images have at most 64 x 64 texels, so 128 rows of 32 texels are folded.
 TEST(InnerLoops, FoldedMatmul) {
   expect_nothing("128 x 128, folded", matmul(128, "texture"), 64);
   expect_nothing("130 x 130, folded", matmul(130, "texture"), 80);

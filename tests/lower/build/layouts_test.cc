@@ -1,4 +1,4 @@
-// Lowering with layouts that users write: all of them give the values of the scope's own layout.
+// Lowers schedules with user-defined layouts: all give the same values as the scope's own layout.
 #include <gtest/gtest.h>
 
 #include "tests/ir/layout/random_layout.h"
@@ -13,7 +13,7 @@ using ir::Layout;
 using ir::RandomLayouts;
 using ir::Tensor;
 
-// B = A + 1 through a cache of this layout, in the interpreter after every pass.
+// Runs B = A + 1 through a cache of this layout in the interpreter after every pass.
 std::string problems_of(const ir::Shape& shape, std::string_view scope, const Layout& layout) {
   const Tensor a = placeholder("A", shape), b = plus_one(a, "B");
   Te te({b});
@@ -29,7 +29,7 @@ std::string problems_of(const ir::Shape& shape, std::string_view scope, const La
   return found.empty() ? found : text + "\n" + found;
 }
 
-// The first axis is one of threads, so it may not be the lanes.
+// The first axis is bound to threads, so it must not provide the lanes.
 bool has_lanes_inside(const Layout& layout) { return layout.lane_axis() != 0; }
 
 TEST(Layouts, RandomTexturesHoldTheValues) {
@@ -46,7 +46,7 @@ TEST(Layouts, RandomTexturesHoldTheValues) {
   EXPECT_GT(padded, 30);
 }
 
-// Lanes past the last extent are written as zero, which the interpreter checks.
+// Lanes past the last extent are written as zero; the interpreter checks this.
 TEST(Layouts, PaddingThatIsZero) {
   RandomLayouts random(12, 40);
   for (int run = 0; run < 40;) {

@@ -1,4 +1,4 @@
-// The cost of the serial loops of a lowered program besides its arithmetic.
+// Counts the overhead of the serial loops of a lowered program.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace texloom::lower::testing {
 
-// Counts inside serial loops of interior tiles. Statements under the opposite of a guard
-// (partition_loops) are the border.
+// Counts inside serial loops of interior tiles. Statements under a negated guard, which
+// partition_loops makes, are the border and do not count.
 struct LoopCounts {
   int loops = 0;
   int divisions = 0;  // and remainders, of integers
-  int tests = 0;      // comparisons of indices in guards and selects
+  int tests = 0;      // index comparisons in guards and selects
 };
 
 class LoopCounter {

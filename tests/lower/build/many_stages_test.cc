@@ -1,4 +1,4 @@
-// Programs of many stages: lists grow with their number, and nothing gets deeper.
+// Programs of many stages are lowered without deep recursion.
 #include <gtest/gtest.h>
 
 #include "tests/lower/passes.h"
@@ -10,7 +10,7 @@ using namespace testing;
 using namespace schedule::testing;
 using ir::Tensor;
 
-// A thousand kernels, each of which reads the result of the one before, which is freed after it.
+// A thousand kernels; each reads the result of the previous one, which is freed afterwards.
 TEST(ManyStages, AThousandAtTheRoot) {
   constexpr size_t kStages = 1000;
   const Tensor a = placeholder("A", {8});

@@ -1,4 +1,4 @@
-// Factored reductions have the values of the original computes.
+// Factored reductions give the values of the original computes.
 #include <gtest/gtest.h>
 
 #include "tests/lower/interpreted.h"
@@ -18,7 +18,7 @@ class Rfactor : public ::testing::Test {
  protected:
   static constexpr int kRows = 3, kJ = 4, kK = 10;
 
-  // Partial results and their sums are made by a thread for each row.
+  // Factors the reduction; one thread per row computes the partial results, and one their sums.
   Tensor factor(const IterVar& axis, int position = 0) {
     const Tensor partial = te.s.rfactor(c, axis, position, line(30)).front();
     te.bind(partial, te.axis(partial, position == 0 ? 1 : 0), "blockIdx.x");
@@ -53,7 +53,7 @@ class Rfactor : public ::testing::Test {
   Te te{{c}};
 };
 
-// The last part has two of the four steps: the others count as the identity.
+// The last part has two of the four steps; the others contribute the identity.
 TEST_F(Rfactor, OfAnInnerPart) {
   const IterVar inner = te.split(c, rk, 4).inner;
   EXPECT_EQ(shape(factor(inner)), "4 3 ");
@@ -66,7 +66,7 @@ TEST_F(Rfactor, OfAnOuterPartBehindTheRows) {
   EXPECT_EQ(wrong(), "");
 }
 
-// The axis that is not split is a step of each partial result still.
+// The other reduction axis stays in each partial result.
 TEST_F(Rfactor, OfAWholeAxis) {
   const Tensor partial = factor(rj);
   EXPECT_EQ(shape(partial), "4 3 ");
@@ -82,7 +82,7 @@ TEST_F(Rfactor, OfFusedAxes) {
   EXPECT_EQ(wrong(), "");
 }
 
-// Each partial result is one element then, or the identity.
+// Each partial result is then a single element, or the identity.
 TEST_F(Rfactor, OfAllThereIs) {
   const Tensor partial = factor(te.fuse(c, {rj, rk}));
   EXPECT_EQ(shape(partial), "40 3 ");

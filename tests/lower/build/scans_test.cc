@@ -1,4 +1,4 @@
-// Scans: their values before and after every pass, and errors.
+// Scans: their values before and after every pass, and their errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ Tensor scan_of(const Tensor& init, const Tensor& update, const Tensor& state) {
   return output_of(make_scan("S", "S.idx", "", {{init, update, state}}, line(6)));
 }
 
-// Each row is the one before, plus a row of A.
+// Each row is the previous row plus a row of A.
 struct Sums {
   Tensor a = placeholder("A", {4, 8});
   Tensor state = placeholder("R", {4, 8});
@@ -38,7 +38,7 @@ struct Sums {
   }
 };
 
-// Each row is W times the one before.
+// Each row is W times the previous row.
 struct Products {
   Tensor a = placeholder("A", {1, 6}), w = placeholder("W", {6, 6});
   Tensor state = placeholder("R", {4, 6});
@@ -103,7 +103,7 @@ TEST(Scans, StagesOfAStepShareMemory) {
   EXPECT_EQ(problems(lowering_of(te, {p.a, p.w}), {a, w}, products(a, w)), "");
 }
 
-// Blocks of one launch do not wait for one another: each step is a launch.
+// Blocks of one launch cannot wait for each other, so each step is a launch.
 TEST(Scans, LaunchesOfSteps) {
   const Products p;
   Te te({p.scan});
@@ -116,7 +116,7 @@ TEST(Scans, LaunchesOfSteps) {
   EXPECT_THAT(to_string(lower(lowering).program), ::testing::HasSubstr("for S.idx < 3 {\n"));
 }
 
-// The first row is the init; then each step computes its own row of all stages that it reads.
+// The unscheduled program runs the init first; then each step computes its row of all its stages.
 TEST(Scans, AsTheyStand) {
   const Products p;
   const Lowering lowering = lowering_of(Te({p.scan}), {p.a, p.w});
@@ -133,7 +133,7 @@ TEST(Scans, AsTheyStand) {
 )"));
 }
 
-// Neither a stage of the step nor the init of a scan may be an argument.
+// Neither a stage of a scan step nor the init may be an argument.
 TEST(Scans, PartsAreNoArguments) {
   const Sums sums;
   const Te te = sums.bound();

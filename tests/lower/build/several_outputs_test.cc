@@ -14,7 +14,7 @@ using ir::IterVar;
 using ir::Tensor;
 using schedule::Op;
 
-// The greatest element of a row and its first position.
+// The greatest element of each row, and its first position.
 struct Argmax {
   Tensor a = placeholder("A", {6, 9});
   IterVar k = reduce_axis("k", 9);

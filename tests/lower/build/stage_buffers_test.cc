@@ -23,7 +23,7 @@ StageBuffers buffers_of(const Lowering& lowering) {
   return make_stage_buffers(lowering, infer_bounds(lowering.schedule));
 }
 
-// A -> B -> C, where B is attached to C and its buffer is smaller than its tensor.
+// A -> B -> C; B is attached to C, so its buffer is smaller than its tensor.
 class StageBuffersTest : public ::testing::Test {
  protected:
   StageBuffersTest() {
@@ -137,7 +137,7 @@ TEST_F(StageTextures, TemporariesAndOrigins) {
   EXPECT_TRUE(temporary->origin.is_zero());
 }
 
-// A texture is folded to the limits of the target.
+// A texture is folded to fit the limits of the target.
 TEST_F(StageTextures, Folds) {
   Lowering lowering = lowering_of(te, {a, b});
   lowering.target.limits.max_image_size = 10;
@@ -162,13 +162,13 @@ TEST_F(StageTextures, StatedLayouts) {
   Lowering lowering = lowering_of(te, {a, b});
   EXPECT_EQ(to_string(texture(lowering)->layout),
             "texture[(d0, d1, d2) -> rows=(d1), cols=(d0), lanes=(d2)]");
-  // Not folded silently.
+  // It is not folded silently.
   lowering.target.limits.max_image_size = 10;
   EXPECT_EQ(faults([&] { texture(lowering); }),
             "TL4002 te.py:40: the layout of 'A' has 12 x 5 texels, the target allows 10 x 10");
 }
 
-// The part that is computed at once is smaller than the tensor: the digits are those of the part.
+// Only part of the tensor is computed at once: the layout applies to that part.
 TEST_F(StageBuffersTest, StatedLayoutOfAPart) {
   te.s.set_scope(te.id(b), "shared", line(40), "buffer[(i, j) -> cols=(j%4, i, j/4)]");
   EXPECT_EQ(to_string(of(buffers_of(lowering_of(te, {a, c})), b)->layout),

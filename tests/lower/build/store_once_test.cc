@@ -1,4 +1,4 @@
-// The thread that stores an element which several threads compute.
+// Tests which thread stores an element that several threads compute.
 #include "lower/build/store_once.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class ElementOwner : public ::testing::Test {
     return made;
   }
 
-  // Of one axis, of which six elements are computed at once.
+  // The condition for one axis, of which six elements are computed at once.
   std::string of(const Expr& min, const std::vector<LoopAround>& loops) {
     region.min = {min};
     region.extent = {make_int(6)};
@@ -50,7 +50,7 @@ TEST_F(ElementOwner, IsTheLastOfOverlappingRegions) {
   EXPECT_EQ(of(b.var * -4, {b}), "!(b + 1 < 3 && i - b * 4 < b * -4 + 2)");
 }
 
-// Threads after the last one that computes elements for its reader store nothing.
+// Threads that compute nothing that a reader asks for do not store either.
 TEST_F(ElementOwner, IsTheLastThatARunningReaderAsksFor) {
   const LoopAround b = loop("b", 3);
   region.clamps = {b.var * 4 < ir::make_var("n")};
@@ -58,14 +58,14 @@ TEST_F(ElementOwner, IsTheLastThatARunningReaderAsksFor) {
             "b * 4 < n && !(b + 1 < 3 && b * 4 + i >= b * 4 + 4 && b * 4 + 4 < n)");
 }
 
-// The regions that a thread computes in a loop of its own are one region.
+// The regions of a thread's serial loop count as one region.
 TEST_F(ElementOwner, StoresWhatItsSerialLoopComputes) {
   const LoopAround t = loop("t", 4), k = loop("k", 3, false);
   EXPECT_EQ(of(t.var * 8 + k.var, {t, k}), "true");
   EXPECT_EQ(of(t.var * 7 + k.var, {t, k}), "!(t + 1 < 4 && t * 7 + k + i >= t * 7 + 7)");
 }
 
-// With gaps between a thread's regions, in which those of others begin.
+// A thread's regions have gaps in which regions of other threads begin.
 TEST_F(ElementOwner, IsUnknownOfInterleavedRegions) {
   const LoopAround t = loop("t", 9), k = loop("k", 3, false);
   EXPECT_EQ(of(t.var + k.var * 7, {t, k}), "unknown");

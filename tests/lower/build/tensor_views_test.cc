@@ -1,4 +1,4 @@
-// Views of tensor intrinsics, compared with the parts that they stand for.
+// Checks views of tensor intrinsics against the buffer parts that they are bound to.
 #include "lower/build/tensor_views.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace texloom::lower {
 namespace {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file uses IR nodes
 using schedule::TensorIntrinsicFields;
 using schedule::TensorIntrinsicNode;
 using schedule::TensorView;
@@ -23,7 +23,7 @@ Buffer array(std::vector<int64_t> shape, MemoryScope memory = MemoryScope::Globa
 
 class TensorViews : public ::testing::Test {
  protected:
-  // "" where the view, of four elements, may be the part of the buffer that begins there.
+  // The problem if a view of four elements is bound to the buffer at `first`, or "".
   std::string problem(TensorView view, const Buffer& buffer, Exprs first) {
     view.buffer = array({4});
     const TensorIntrinsicNode intrinsic({"f", {}, {view}, {}, {}, {}, {}});
@@ -60,7 +60,7 @@ TEST_F(TensorViews, BeginAtMultiplesOfTheirFactor) {
   EXPECT_EQ(with_factor(1, rows, {i_, j_}), "");
 }
 
-// 12 + 4 elements: neither axis begins at a multiple by itself.
+// The start, 12 + 4 elements, is a multiple of 16, although neither term is.
 TEST_F(TensorViews, AxesMayMakeAMultipleTogether) {
   EXPECT_EQ(with_factor(16, array({8, 12}), {make_int(1), make_int(4)}), "");
   EXPECT_NE(with_factor(16, array({8, 12}), {make_int(1), make_int(8)}), "");

@@ -1,4 +1,4 @@
-// Tensor intrinsics in place of loops: their values after every pass, and their positions.
+// Replaces loops with tensor intrinsics: values after every pass, and locations.
 #include <gtest/gtest.h>
 
 #include "tests/lower/interpreted.h"
@@ -11,7 +11,7 @@ using namespace testing;
 
 Lowering parsed(std::string text) { return parse_lowering(text, "tensorize.tl"); }
 
-// The text with one part replaced.
+// The intrinsic's text with one part replaced.
 std::string with(std::string_view part, std::string_view other) {
   std::string text(kIntrinsicText);
   const size_t at = text.find(part);
@@ -43,7 +43,7 @@ TEST(Tensorize, WithoutAResetTheFirstStepIsTheBody) {
   EXPECT_EQ(problems(parsed(with(reset, "")), {kA, kB}, products()), "");
 }
 
-// The tensorized loop is the only one that reduces: there is neither a reset nor a second step.
+// If the tensorized loop is the whole reduction, there is neither a reset nor a second step.
 TEST(Tensorize, AWholeReductionIsTheBodyAlone) {
   std::string text = with("[k < 2], a[k] * b[i, k])", "[k < 4], a[k] * b[i, k])");
   for (const auto& [part, other] : std::vector<std::pair<std::string, std::string>>{
@@ -67,7 +67,7 @@ TEST(Tensorize, InputsMayLieInTextures) {
   EXPECT_EQ(problems(parsed(text), {kA, kB}, products()), "");
 }
 
-// The second part of the scalar's value R[i] + k.outer changes from step to step.
+// The second scalar, R[i] + k.outer, changes from step to step.
 TEST(Tensorize, ScalarsHaveTheValuesThatStandInTheirPlaces) {
   const Lowering lowering = parsed(R"(program scalars stage=te target="opencl"
   reducer sum(lhs, rhs): float32 = lhs + rhs, identity=0.0

@@ -22,7 +22,7 @@ TEST(ContractFma, FourForms) {
   EXPECT_EQ(contracted(c + a * b), "y[0] = fma(a, b, c)\n");
   EXPECT_EQ(contracted(a * b - c), "y[0] = fma(a, b, c * -1.0)\n");
   EXPECT_EQ(contracted(c - a * b), "y[0] = fma(a * -1.0, b, c)\n");
-  // One of two products stays a product; in a chain all but the first are contracted.
+  // Of two products one stays; in a chain all but the first are contracted.
   EXPECT_EQ(contracted(a * b + b * c), "y[0] = fma(b, c, a * b)\n");
   EXPECT_EQ(contracted(a * b + b * c + c * a), "y[0] = fma(c, a, fma(b, c, a * b))\n");
   // Nothing to contract.
@@ -31,7 +31,7 @@ TEST(ContractFma, FourForms) {
   EXPECT_EQ(contracted(min(a * b, c)), "y[0] = min(a * b, c)\n");
 }
 
-// float16 is computed in float32 later; integers have nothing to round.
+// float16 is computed in float32 later; integers do not round.
 TEST(ContractFma, OnlyFloat32AndFloat64) {
   const auto contracted = [](Type type) {
     const Expr a = ir::make_var("a", type), b = ir::make_var("b", type);

@@ -27,7 +27,7 @@ class HoistDivisions : public ::testing::Test {
   Expr t = ir::make_var("t"), i = ir::make_var("i"), k = ir::make_var("k");
 };
 
-// One variable for equal divisions, in front of the outermost loop that does not change them.
+// Equal divisions get one variable, before the outermost loop that does not change them.
 TEST_F(HoistDivisions, OutOfTheOutermostLoop) {
   EXPECT_EQ(hoisted(loop(i, loop(k, make_seq({store(floordiv(t, 3) + k),
                                               store(floordiv(t, 3) * 8 + floormod(t, 3))})))),
@@ -51,7 +51,7 @@ TEST_F(HoistDivisions, AsFarAsItsVariables) {
             "}\n");
 }
 
-// A division inside another goes with it.
+// A nested division moves with the outer one.
 TEST_F(HoistDivisions, WholeExpressions) {
   EXPECT_EQ(hoisted(loop(k, store(floormod(floordiv(t, 3) + 1, 5) + k))),
             "let remainder: int32 = floormod(floordiv(t, 3) + 1, 5)\n"
@@ -60,7 +60,7 @@ TEST_F(HoistDivisions, WholeExpressions) {
             "}\n");
 }
 
-// Divisions that may fail where they are not evaluated now, and divisions outside of loops, stay.
+// A division stays if it is outside loops, or if moving it could make it fail.
 TEST_F(HoistDivisions, LeavesTheRest) {
   const ir::Buffer m = ir::make_buffer("M", ir::kInt32, {64}, ir::MemoryScope::Global);
   const std::pair<Expr, const char*> rows[] = {

@@ -1,5 +1,5 @@
 // Loops of the launch plan: random schedules give the values of their computes at every stage, with
-// as many launches as their loops say.
+// the number of launches that their loops imply.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -39,8 +39,8 @@ class RandomLoops : public ::testing::TestWithParam<unsigned> {
   std::mt19937 random_{GetParam()};
 };
 
-// Y reads U and T, U reads T: each at the root or at one of Y's loops outside of its threads, in a
-// buffer or a texture.
+// Y reads U and T, U reads T. U and T are each at the root or at a loop of Y outside its threads,
+// in a buffer or a texture.
 TEST_P(RandomLoops, OfThreeStages) {
   const std::vector<int64_t> shape{number(1, 5), number(1, 5), number(1, 5)};
   const int64_t last = shape[2] - 1;
@@ -87,7 +87,7 @@ TEST_P(RandomLoops, OfThreeStages) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLoops, ::testing::Range(0U, 40U));
 
-// A product whose steps, or the steps of each row, are launches; the rows form a triangle.
+// A product whose reduction steps are launches, or the steps of each row; the rows form a triangle.
 TEST(HostLoops, OfATriangle) {
   const Tensor a = placeholder("A", {6, 6});
   const Tensor c = compute("C", {6, 6}, [&](const Exprs& i) {

@@ -1,4 +1,4 @@
-// A kernel from one nest: axes, single writers, parameters, limits.
+// Builds a kernel from one nest: axes, single writers, parameters, limits.
 #include "lower/kernels/kernel_builder.h"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,7 @@ TEST_F(KernelBuilder, Unbound) {
             "bind it?");
 }
 
-// -- A store that threads would repeat is the first one's.
+// -- A store that all threads would repeat is done only by the first.
 
 TEST_F(KernelBuilder, RepeatedStores) {
   const Stmt outer = make_seq({put(y, make_int(0), make_float(1)), thread(i, 8, kThreadX, copy)});
@@ -138,8 +138,8 @@ TEST_F(KernelBuilder, LocalStores) {
             "y[threadIdx.x] = a[threadIdx.x]\n");
 }
 
-// Each block has one shared buffer: threads of the loops around its allocation would repeat the
-// stores, unless the loops of the buffer divide the work among them.
+// Each block has one shared buffer. Threads of the loops around its allocation would repeat stores,
+// unless loops inside divide the work among them.
 TEST_F(KernelBuilder, SharedStores) {
   const Expr q = make_var("q");
   const Stmt by_all = thread(q, 8, kThreadX, put(s, q, at(a, q)));
@@ -153,7 +153,7 @@ TEST_F(KernelBuilder, SharedStores) {
             "y[threadIdx.x] = a[threadIdx.x]\n");
 }
 
-// Shared buffers are allocated at the top of the kernel, in order, each once.
+// Shared buffers are allocated once, in order, at the top of the kernel.
 TEST_F(KernelBuilder, SharedBuffers) {
   const Buffer r = ir::shared("r", kFloat32, 8);
   const Stmt use = thread(j, 8, kThreadX, make_seq({put(s, j, at(r, j)), put(r, j, at(s, j))}));

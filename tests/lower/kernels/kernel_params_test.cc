@@ -34,7 +34,7 @@ class KernelParams : public ::testing::Test {
   std::string refused(const Stmt& body, int64_t threads = 8) const {
     return faults([&] { built(body, threads); });
   }
-  // "name access" of each parameter.
+  // "name access" for each parameter.
   std::string params(const Stmt& body) const {
     std::string text;
     for (const ir::KernelParam& p : built(body).params) {
@@ -56,7 +56,7 @@ class KernelParams : public ::testing::Test {
   Buffer t = image("t"), u = image("u");
 };
 
-// Read buffers in order of appearance, then written ones, each once.
+// Buffers in order of first use, read ones first, then written ones.
 TEST_F(KernelParams, Order) {
   EXPECT_EQ(params(make_seq({put(y, i, at(b, i) + at(a, i)), put(z, i, at(b, i))})),
             "b read, a read, y write, z write");
@@ -80,7 +80,7 @@ TEST_F(KernelParams, Textures) {
             "TL3012 te.py:21: the kernel 'k' would read and write the texture 't'");
 }
 
-// Origins are numbers after all buffers.
+// Origins are scalars after all buffers.
 TEST_F(KernelParams, Origins) {
   const Buffer o = make_texture("o", kFloat32, t->layout, {make_var("o.x"), make_var("o.y")});
   EXPECT_EQ(params(make_seq({put(y, i, lane(texel(o, i, i), 0)), put(z, i, at(a, i))})),
@@ -171,7 +171,7 @@ TEST_F(KernelParams, Images) {
             "TL4006 te.py:4: the kernel 'k' has 2 textures to write");
   target.limits.max_image_writes = 2;
   EXPECT_EQ(refused(writes_two), "");
-  // Buffers do not count.
+  // Only textures count, not buffers.
   target.limits.max_image_reads = 0;
   target.limits.max_image_writes = 0;
   EXPECT_EQ(refused(put(y, i, at(a, i))), "");

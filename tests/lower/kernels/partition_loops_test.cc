@@ -9,7 +9,7 @@
 namespace texloom::lower {
 namespace {
 
-// A kernel over X and Y with this body, and with `axes` for its thread axes.
+// A kernel over X and Y with this body and these thread axes.
 std::string kernel_text(std::string_view grid, std::string_view axes, std::string_view body) {
   constexpr std::string_view kParams =
       "  param X: {}global float32[4096]\n  param Y: {}global float32[4096]\n";
@@ -20,7 +20,7 @@ std::string kernel_text(std::string_view grid, std::string_view axes, std::strin
   return text.append(axes).append(body);
 }
 
-// The lines of the body after the pass.
+// The body after the pass.
 std::string partitioned(const std::string& text, const ir::Target& target = {}) {
   Lowering lowering;
   lowering.target = target;
@@ -39,7 +39,7 @@ std::string tiled(std::string_view body, const ir::Target& target = {}) {
                      target);
 }
 
-// A split that does not divide: the last iteration stands alone, without the part that it skips.
+// A split that does not divide: the last iteration becomes separate, without the guarded part.
 TEST(PartitionLoops, CutsTheEndOff) {
   EXPECT_EQ(serial("  for k < 33 {\n"
                    "    Y[k * 2] = X[k]\n"
@@ -64,7 +64,7 @@ TEST(PartitionLoops, CutsWhereverAComparisonSays) {
   }
 }
 
-// Each piece has its own copy of an array in the loop.
+// Each piece has its own copy of an array that the loop allocates.
 TEST(PartitionLoops, CopiesFitIntoTheTarget) {
   const std::string body =
       "  for k < 33 {\n"
@@ -86,7 +86,7 @@ TEST(PartitionLoops, CopiesFitIntoTheTarget) {
   EXPECT_NE(partitioned(text, target).find("if k < 32"), std::string::npos);
 }
 
-// Padding on both sides: the interior reads without a select, for all threads.
+// Padding on both sides: for all threads, the interior reads without a select.
 TEST(PartitionLoops, CutsBothEndsOff) {
   EXPECT_EQ(serial("  for k < 20 {\n"
                    "    Y[k] = select(k + tx >= 2 && k + tx < 19, X[k + tx - 2], 0.0)\n"
@@ -102,7 +102,7 @@ TEST(PartitionLoops, CutsBothEndsOff) {
             "}\n");
 }
 
-// The lanes of a vector: the first and the last decide.
+// For a vector, the first and the last lane decide.
 TEST(PartitionLoops, Vectors) {
   EXPECT_EQ(serial("  for k < 5 {\n"
                    "    Y[ramp(k * 4, 1, 4)] = select(ramp(k * 4, 1, 4) < x4(18), "
@@ -115,7 +115,7 @@ TEST(PartitionLoops, Vectors) {
             "select(ramp(16, 1, 4) < x4(18), X[ramp(16, 1, 4)], x4(0.0))\n");
 }
 
-// A part of less than half of the loop is not an interior.
+// An interior of less than half of the loop is not split off.
 TEST(PartitionLoops, LeavesShortInteriors) {
   const std::string body =
       "for k < 3 {\n"
@@ -127,7 +127,7 @@ TEST(PartitionLoops, LeavesShortInteriors) {
             body);
 }
 
-// The loop is cut where a quotient changes, so that none is left.
+// The loop is split where a quotient changes, so no division remains.
 TEST(PartitionLoops, Folds) {
   EXPECT_EQ(serial("  for k < 40 {\n"
                    "    Y[floordiv(k, 16) + floormod(k, 16) * 8] = X[floordiv(2 - k, 32) + 2]\n"
@@ -203,7 +203,7 @@ TEST(PartitionLoops, Barriers) {
             "}\n");
 }
 
-// A copy for the border does not pay if tests are rare among the copied statements.
+// A border copy does not pay off if few of the copied statements have tests.
 TEST(PartitionLoops, RareTests) {
   const auto copied = [](int stores) {
     std::string body = "  for k < 4 {\n    if bx * 4 + tx < 33 {\n      Y[0] = X[k]\n    }\n";
@@ -214,7 +214,7 @@ TEST(PartitionLoops, RareTests) {
   EXPECT_FALSE(copied(5));
 }
 
-// One test that is made once stays; several next to one another do not.
+// A single test outside loops stays; several in sequence are split.
 TEST(PartitionLoops, StatementsOutsideLoops) {
   const std::string one =
       "if bx * 4 + tx < 33 {\n"
@@ -241,7 +241,7 @@ TEST(PartitionLoops, StatementsOutsideLoops) {
             "Y[1] = X[0]\n");
 }
 
-// Tests of values from memory are not bounds tests, nor are tests that only threads differ in.
+// Tests of loaded values, and tests that only threads differ in, are not bounds tests.
 TEST(PartitionLoops, OtherTests) {
   for (const char* test :
        {"X[k] < 5.0", "tx < 3", "k == 4", "k < 32 || tx < 1", "floormod(k, 3) < 2"}) {

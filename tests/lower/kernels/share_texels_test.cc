@@ -1,4 +1,4 @@
-// Texels are read once: where the read goes, and which reads must not be shared.
+// Reads each texel once: where the read goes, and which reads must not be shared.
 #include "lower/kernels/share_texels.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class ShareTexels : public ::testing::Test {
   Expr y = ir::make_var("y");
 };
 
-// The point of the pass: the copies of an unrolled loop over lanes.
+// The purpose of the pass: copies of an unrolled loop over lanes.
 TEST_F(ShareTexels, BindsBeforeTheFirstOfSeveralStatements) {
   EXPECT_EQ(shared(make_seq({set(0, ir::make_float(1)), set(1, lane(load(2), 0)),
                              set(2, lane(load(2), 1)), set(3, ir::make_float(2))})),
@@ -48,7 +48,7 @@ TEST_F(ShareTexels, BindsBeforeTheFirstOfSeveralStatements) {
             "c[3] = 2.0\n");
 }
 
-// A single read stays where it is, because it may not be reached.
+// A single read stays in place, because it may not be reached.
 TEST_F(ShareTexels, LeavesASingleReadAlone) {
   const Stmt body = make_seq({set(0, lane(load(2), 0)), set(1, lane(load(3), 0))});
   EXPECT_EQ(shared(body), to_string(body));
@@ -77,7 +77,7 @@ TEST_F(ShareTexels, CountsASharedNodeAsOftenAsItIsPrinted) {
             "c[0] = t.texel.lane[0] * 3.0 + t.texel.lane[0] * 3.0\n");
 }
 
-// The innermost block that holds all reads: the body of the loop, where its variable is known.
+// The read goes to the innermost block around all uses, here the loop body that defines `i`.
 TEST_F(ShareTexels, BindsInsideTheLoopThatDefinesACoordinate) {
   const Expr i = ir::make_var("i");
   EXPECT_EQ(shared(make_for(i, make_int(4), ir::LoopKind::Serial,
@@ -99,7 +99,7 @@ TEST_F(ShareTexels, BindsInsideTheLetThatDefinesACoordinate) {
       "c[1] = t.texel.lane[1]\n");
 }
 
-// Reads in two nested blocks meet outside of both, before the first; a read under an If may move.
+// Reads in two nested blocks are bound before the first of these; a read under an If may move.
 TEST_F(ShareTexels, BindsAroundTheBlocksThatReadIt) {
   const Expr i = ir::make_var("i"), j = ir::make_var("j");
   const Stmt deep =
@@ -134,7 +134,7 @@ TEST_F(ShareTexels, BindsAroundTheBlocksThatReadIt) {
             "barrier\n");
 }
 
-// The extent of a loop and its body: the read goes in front of the loop.
+// An extent and the loop body read the texel, so the read goes before the loop.
 TEST_F(ShareTexels, SeesTheOperandsOfStatements) {
   const Expr i = ir::make_var("i"), v = ir::make_var("v", kFloat32);
   const Expr first = lane(load(2), 0);
@@ -150,7 +150,7 @@ TEST_F(ShareTexels, SeesTheOperandsOfStatements) {
 }
 
 // The condition of a While is evaluated again in each iteration, when memory may have changed:
-// coordinates from memory are not read in front of it, others are.
+// reads with coordinates from memory stay, other reads move before the loop.
 TEST_F(ShareTexels, ConditionsOfLoops) {
   const auto asked = [&](const Expr& texel) {
     const Stmt step = put(indices, make_int(0), make_int(5));
@@ -165,13 +165,13 @@ TEST_F(ShareTexels, ConditionsOfLoops) {
             "}\n");
 }
 
-// A texel that is bound already is not bound again.
+// A texel that is already bound is not bound again.
 TEST_F(ShareTexels, IsIdempotent) {
   const Stmt once = bind_texels(make_seq({set(1, lane(load(2), 0)), set(2, lane(load(2), 1))}));
   EXPECT_EQ(shared(once), to_string(once));
 }
 
-// A texel in the coordinates of another texel comes first.
+// A texel that gives another texel's coordinates is bound first.
 TEST_F(ShareTexels, BindsCoordinatesBeforeWhatTheyLead) {
   const ir::Buffer where = texture("where", kInt32, 8, 8);
   const Expr inner = lane(texel(where, y, y), 0);
@@ -182,7 +182,7 @@ TEST_F(ShareTexels, BindsCoordinatesBeforeWhatTheyLead) {
             "c[1] = t.texel.lane[1]\n");
 }
 
-// Spans that do not overlap do not nest: [1, 2] and [3, 4]. Overlapping ones do.
+// Spans that do not overlap, [1, 2] and [3, 4], do not nest; overlapping spans do.
 TEST_F(ShareTexels, NestsOnlyWhatOverlaps) {
   const Stmt apart = bind_texels(make_seq({set(1, lane(load(2), 0)), set(2, lane(load(2), 1)),
                                            set(3, lane(load(3), 0)), set(4, lane(load(3), 1))}));
@@ -200,7 +200,7 @@ TEST_F(ShareTexels, NestsOnlyWhatOverlaps) {
             "c[4] = t.texel.1.lane[1]\n");
 }
 
-// Sibling loops may use the same variable with two meanings.
+// Sibling loops may give one variable two meanings.
 TEST_F(ShareTexels, KeepsSiblingLoopsApart) {
   const Expr i = ir::make_var("i");
   const Stmt twice = make_for(i, make_int(4), ir::LoopKind::Serial,
@@ -217,7 +217,7 @@ TEST_F(ShareTexels, KeepsSiblingLoopsApart) {
             "}\n");
 }
 
-// Coordinates from a buffer: the buffer may be written between two statements.
+// The buffer with the coordinates may be written between two statements.
 TEST_F(ShareTexels, SharesCoordinatesFromMemoryWithinOneStatement) {
   const Expr gathered = load(at(indices, 0));
   const std::string bound =
@@ -244,7 +244,7 @@ TEST_F(ShareTexels, SharesCoordinatesFromMemoryWithinOneStatement) {
   EXPECT_EQ(shared(apart), to_string(apart));
 }
 
-// A variable bound for one statement's expressions does not reach into the statement's body.
+// A texel bound for a statement's own expressions is not used in its body.
 TEST_F(ShareTexels, CoordinatesFromMemoryDoNotReachIntoNestedStatements) {
   const Expr v = ir::make_var("v", kFloat32);
   const Expr gathered = load(at(indices, 0));
@@ -258,7 +258,7 @@ TEST_F(ShareTexels, CoordinatesFromMemoryDoNotReachIntoNestedStatements) {
             "c[1] = v + texture2d.load(t, x=indices[0], y=y: float32x4).lane[2]\n");
 }
 
-// A load that a condition guards must not move in front of it; a load that is made anyway may.
+// A load that a condition guards must not move before it; a load that is always evaluated may.
 TEST_F(ShareTexels, DoesNotMoveGuardedLoads) {
   const Expr gathered = load(at(indices, y));
   const Expr both = lane(gathered, 0) + lane(gathered, 1);
@@ -281,8 +281,8 @@ TEST_F(ShareTexels, DoesNotMoveGuardedLoads) {
             let + "c[0] = select(0.0 < t.texel.lane[0] + t.texel.lane[1], 0.0, 0.0)\n");
 }
 
-// A guarded texel without loads in its coordinates may be read early: texels outside an image are
-// zero.
+// A guarded texel may be read early if its coordinates contain no loads: texels outside an image
+// are zero.
 TEST_F(ShareTexels, MovesGuardedTexels) {
   const Expr both = lane(load(2), 0) + lane(load(2), 1);
   EXPECT_EQ(shared(set(0, make_select(y < make_int(8), both, ir::make_float(0)))),
@@ -290,7 +290,7 @@ TEST_F(ShareTexels, MovesGuardedTexels) {
             "c[0] = select(y < 8, t.texel.lane[0] + t.texel.lane[1], 0.0)\n");
 }
 
-// A division by a variable may be by zero where a condition forbids it.
+// A guarded division by a variable might be a division by zero elsewhere.
 TEST_F(ShareTexels, DoesNotMoveDivisionsByVariables) {
   for (const BinaryOp op : {BinaryOp::Div, BinaryOp::Mod, BinaryOp::FloorDiv, BinaryOp::FloorMod}) {
     const auto twice = [&](const Expr& divisor) {
@@ -320,8 +320,8 @@ size_t count(const std::string& text, std::string_view part) {
   return found;
 }
 
-// A sliding window: each texel is read by two neighboring statements, so that all spans form one
-// chain. It is cut now and then to bound the depth of the program.
+// A sliding window: each texel is read by two neighboring statements, so all spans form one chain,
+// which is cut at intervals to bound the nesting depth.
 TEST_F(ShareTexels, CutsLongChains) {
   constexpr int kStatements = 2000;
   ir::Stmts window;
@@ -332,12 +332,12 @@ TEST_F(ShareTexels, CutsLongChains) {
   EXPECT_LT(result->depth, 500);
   EXPECT_GT(result->depth, 300);
   const std::string text = to_string(result);
-  // All but the first and the last are bound; at each of ten cuts one is read again.
+  // All but the first and the last are bound; each of ten cuts repeats one read.
   EXPECT_EQ(count(text, "let "), kStatements - 1 + 10);
   EXPECT_EQ(count(text, "texture2d.load"), kStatements + 1 + 10);
 }
 
-// A texel whose span is cut is read from the current variable.
+// A texel whose span is cut is read again into a new variable.
 TEST_F(ShareTexels, CutSpansGoOnWithANewVariable) {
   ir::Stmts statements;
   statements.push_back(set(0, lane(load(1000), 0)));
@@ -349,7 +349,7 @@ TEST_F(ShareTexels, CutSpansGoOnWithANewVariable) {
   EXPECT_EQ(text.find("c[2] = t.texel.lane[1]\n"), std::string::npos);
 }
 
-// Many texels of one statement cannot be cut, and need not be.
+// The texels of a single statement cannot be cut, and need not be.
 TEST_F(ShareTexels, NestsTheTexelsOfOneStatement) {
   Expr sum = ir::make_float(0);
   for (int i = 0; i < 250; ++i) sum = sum + lane(load(i), 0) * lane(load(i), 1);
@@ -357,7 +357,7 @@ TEST_F(ShareTexels, NestsTheTexelsOfOneStatement) {
   EXPECT_EQ(count(text, "texture2d.load"), 250U);
 }
 
-// 16 x 32 x 32 statements, each of two texels, as an unrolled outer product has them.
+// 16 x 32 x 32 statements with two texels each, like an unrolled outer product.
 TEST_F(ShareTexels, TexelsOfManyStatements) {
   ir::Stmts statements;
   for (int step = 0; step < 16; ++step) {
@@ -372,7 +372,7 @@ TEST_F(ShareTexels, TexelsOfManyStatements) {
   EXPECT_EQ(count(to_string(result), "texture2d.load"), 16U * 64U);
 }
 
-// A deep graph of shared nodes: 2^40 paths.
+// A deep graph of shared nodes with 2^40 paths.
 TEST_F(ShareTexels, LooksAtSharedNodesTwiceAtMost) {
   Expr value = lane(load(2), 0);
   for (int i = 0; i < 40; ++i) value = value * value;
@@ -380,7 +380,7 @@ TEST_F(ShareTexels, LooksAtSharedNodesTwiceAtMost) {
   EXPECT_NE(as<ir::Let>(result), nullptr);
 }
 
-// The pass proper: all kernels of a program.
+// The pass runs on all kernels of a program.
 TEST_F(ShareTexels, RunsOnEachKernel) {
   const Stmt body = make_seq({set(0, lane(load(2), 0)), set(1, lane(load(2), 1))});
   Lowering lowering;

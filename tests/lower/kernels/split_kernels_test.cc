@@ -1,4 +1,4 @@
-// The launch plan: kernels, temporaries and where they are freed.
+// Makes the launch plan: kernels, temporaries and where they are freed.
 #include "lower/kernels/split_kernels.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ using schedule::testing::line;
 
 class SplitKernels : public ::testing::Test {
  protected:
-  // One nest that copies.
+  // A nest that copies.
   static Stmt copy(const Buffer& to, const Buffer& from) {
     const Expr i = make_var("i");
     return make_nest(to, make_thread_for(i, make_int(16), {true, 0}, put(to, i, at(from, i))),
@@ -69,7 +69,7 @@ TEST_F(SplitKernels, Temporaries) {
   EXPECT_EQ(plan(make_allocate(b, copy(b, a))), "allocate b\nlaunch main_kernel0\nfree b\n");
 }
 
-// This holds for temporaries of the program, too; several are freed in their order.
+// The same for temporaries of the program; several are freed in order.
 TEST_F(SplitKernels, TemporariesOfTheProgram) {
   Lowering lowering;
   lowering.program.name = "main";
@@ -100,7 +100,7 @@ TEST_F(SplitKernels, TemporaryAroundAnother) {
             "main_kernel3\nfree b\n");
 }
 
-// A whole schedule: kernels numbered in order, parameters by use.
+// A complete schedule: kernels are numbered in order, parameters follow their use.
 TEST_F(SplitKernels, OfASchedule) {
   using namespace schedule::testing;
   const ir::Tensor x = placeholder("X", {8, 4}), y = plus_one(x, "Y"), z = plus_one(y, "Z");

@@ -1,4 +1,4 @@
-// Repeated definitions get variables and arrays of their own.
+// Repeated definitions get new variables and arrays.
 #include "lower/kernels/unique_definitions.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class UniqueDefinitions : public ::testing::Test {
   Expr i = ir::make_var("i"), j = ir::make_var("j");
 };
 
-// A statement whose definitions are unique already is returned as it is.
+// A statement whose definitions are already unique is returned unchanged.
 TEST_F(UniqueDefinitions, KeepsExpressionsOfUniqueDefinitions) {
   const Expr value = i + j;
   const Stmt body = unique_definitions(
@@ -48,7 +48,8 @@ TEST_F(UniqueDefinitions, RenamesLets) {
             "let i.1: int32 = c[1]\nc[i.1] = i.1 * i.1\n");
 }
 
-// Extents and values are outside the scope of the definition: here i is the variable of the loop.
+// Extents and values are outside the scope of the definition: here `i` is the outer loop's
+// variable.
 TEST_F(UniqueDefinitions, ExtentsAndValuesAreOutside) {
   const Stmt inner = ir::make_seq(
       {make_for(j, i, ir::LoopKind::Serial, put(c, j, i)), make_let(j, i + 1, put(c, j, i))});
@@ -69,7 +70,7 @@ TEST_F(UniqueDefinitions, RenamesArraysOfAThread) {
             "buffer.alloca a.1: local int32[4]\na.1[0] = c[1]\nc[1] = a.1[0] + c[2]\n");
 }
 
-// All threads of a block see one array, which is allocated once.
+// All threads of a block share one array, which is allocated once.
 TEST_F(UniqueDefinitions, KeepsSharedArrays) {
   const ir::Buffer a = shared("a", ir::kInt32, 4);
   const Stmt body = make_allocate(a, put(a, make_int(0), at(c, 1)));
@@ -78,7 +79,7 @@ TEST_F(UniqueDefinitions, KeepsSharedArrays) {
             "buffer.alloca a: shared int32[4]\na[0] = c[1]\n");
 }
 
-// The second meaning ends with its scope: expressions seen inside are not reused outside.
+// A renaming ends with its scope: expressions rewritten inside are not reused outside.
 TEST_F(UniqueDefinitions, MeaningsEndWithTheirScope) {
   const Expr square = i * i;
   const Stmt set = put(c, make_int(0), square);
@@ -90,7 +91,7 @@ TEST_F(UniqueDefinitions, MeaningsEndWithTheirScope) {
             "for i.2 < 4 {\n  c[0] = i.2 * i.2\n}\n");
 }
 
-// While j has a new meaning, i gets one, and loses it again.
+// `i` is renamed and restored while `j` is renamed.
 TEST_F(UniqueDefinitions, NestedMeanings) {
   const Expr sum = i + j;
   const Stmt set = put(c, make_int(0), sum);
@@ -103,7 +104,7 @@ TEST_F(UniqueDefinitions, NestedMeanings) {
             "  for i.3 < 2 {\n    c[0] = i.3 + j.1\n  }\n}\n");
 }
 
-// A loop between two copies of an array, and conditions.
+// Replaces variables in all kinds of statements, between two copies of an array.
 TEST_F(UniqueDefinitions, ReplacesInAllStatements) {
   const ir::Buffer t = ir::texture("t", ir::kFloat32, 4, 4);
   const Stmt body = make_let(

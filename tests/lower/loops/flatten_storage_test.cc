@@ -1,4 +1,4 @@
-// Accesses of several axes as offsets and texels.
+// Turns accesses with several indices into offsets and texels.
 #include "lower/loops/flatten_storage.h"
 
 #include <gtest/gtest.h>
@@ -27,10 +27,10 @@ using ir::Stmt;
 using ir::texture_layout;
 using ir::TextureRule;
 
-// i < 8 and j < 4 are loops; n is anything.
+// `i` < 8 and `j` < 4 are loop variables; `n` is unknown.
 class FlattenStorage : public ::testing::Test {
  protected:
-  // The statement without the loops around it.
+  // The statement without the enclosing loops.
   std::string flat(const Stmt& body) const {
     const std::string text =
         after(flatten_storage, make_for(i, make_int(8), LoopKind::Serial,
@@ -56,8 +56,8 @@ class FlattenStorage : public ::testing::Test {
   Buffer t = make_texture("t", kFloat32, texture_layout({8, 6, 4}, TextureRule::Activation));
 };
 
-// Offsets beyond 2^31 - 1 take 64 bits; 2^31 elements do with 32. An access that is known to stay
-// below does so in a larger buffer, too.
+// Offsets beyond 2^31 - 1 need 64 bits; 2^31 elements fit in 32. So does an access to a larger
+// buffer if it is known to stay below.
 TEST_F(FlattenStorage, WideOffsets) {
   const auto buffer = [](int64_t rows, int64_t columns) {
     return ir::make_buffer("b", kFloat32, {rows, columns}, ir::MemoryScope::Global);
@@ -88,7 +88,7 @@ TEST_F(FlattenStorage, Vectors) {
             "a[ramp(i * 48 + j * 16, 1, 4)] = v");
 }
 
-// Offsets without one stride are single.
+// Offsets without a common stride are packed.
 TEST_F(FlattenStorage, IrregularVectors) {
   const Expr some = ir::make_pack({make_int(0), make_int(1), make_int(3)});
   EXPECT_EQ(load(a, {i, j, some}),
@@ -105,13 +105,13 @@ TEST_F(FlattenStorage, Texels) {
             "texture2d.store(t, x=j, y=i, v: float32x4)");
 }
 
-// A lane is a lane even where nothing is known of the index.
+// A lane index stays in range even if nothing is known about the index.
 TEST_F(FlattenStorage, LanesAreFourAtMost) {
   EXPECT_EQ(load(t, {i, j, n}), "texture2d.load(t, x=j, y=i: float32x4).lane[floormod(n, 4)]");
   EXPECT_EQ(load(t, {i, j, n * 4 + 1}), "texture2d.load(t, x=j, y=i: float32x4).lane[1]");
 }
 
-// A vector that is not a texel in order is read lane by lane.
+// A vector that is not a whole texel in order is read lane by lane.
 TEST_F(FlattenStorage, ChoicesOfLanes) {
   EXPECT_EQ(load(t, {i, j, ramp(make_int(0), 2)}),
             "pack(texture2d.load(t, x=j, y=i: float32x4).lane[0], "
@@ -125,7 +125,8 @@ TEST_F(FlattenStorage, ChoicesOfLanes) {
   EXPECT_EQ(lanes_of(i, ramp(make_int(0), 4)), "pack(");
 }
 
-// A last axis that is not 4 becomes texels and lanes; the outermost digit needs no remainder.
+// A last axis with an extent other than 4 becomes texels and lanes; the outermost digit needs no
+// remainder.
 TEST_F(FlattenStorage, SplitLanes) {
   const Buffer u = make_texture("u", kFloat32, texture_layout({8, 4, 32}, TextureRule::Activation));
   EXPECT_EQ(to_string(u->layout),
@@ -152,7 +153,7 @@ TEST_F(FlattenStorage, Origins) {
             "texture2d.store(o, x=j + ox, y=i + oy, v: float32x4)");
 }
 
-// Stores write whole texels, with their lanes in order.
+// A store must write a whole texel with its lanes in order.
 TEST_F(FlattenStorage, PartsOfTexels) {
   const auto stored = [&](const Expr& column, const Expr& lane, const Expr& e) {
     return schedule::testing::faults(

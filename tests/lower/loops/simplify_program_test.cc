@@ -1,4 +1,4 @@
-// Simpler indices, loops of one iteration, guards.
+// Simplifies indices, loops of one iteration and guards.
 #include "lower/loops/simplify_program.h"
 
 #include <gtest/gtest.h>
@@ -50,8 +50,7 @@ TEST_F(SimplifyProgram, Guards) {
             "for i < 4 {\n  if i < 3 {\n    y[i] = n\n  }\n}\n");
 }
 
-// A loop around nothing is nothing, but a thread loop makes the grid.
-// The right side of a conjunction is evaluated only where the left side holds.
+// The right side of a conjunction is evaluated only if the left side holds.
 TEST_F(SimplifyProgram, RightSidesOfGuards) {
   const auto guarded = [&](const Expr& condition) {
     return simple(loop(64, make_if(condition, put(y, i, n))));
@@ -63,6 +62,7 @@ TEST_F(SimplifyProgram, RightSidesOfGuards) {
   EXPECT_EQ(guarded(i < make_int(16) && i >= make_int(16)), "");
 }
 
+// An empty loop is removed, but a thread loop stays: it defines the grid.
 TEST_F(SimplifyProgram, EmptyLoops) {
   const Stmt never = make_if(i < make_int(0), put(y, i, n));
   EXPECT_EQ(simple(loop(4, never)), "");

@@ -1,4 +1,4 @@
-// Unrolled loops as copies.
+// Unrolls loops into copies.
 #include "lower/loops/unroll_loops.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST_F(UnrollLoops, NestedLoops) {
             "y[0] = a[0]\ny[1] = a[1]\ny[2] = a[0]\ny[3] = a[1]\n");
 }
 
-// A loop that cannot be unrolled becomes a plain loop with its line.
+// A loop that cannot be unrolled becomes a plain loop and keeps its line.
 TEST_F(UnrollLoops, SymbolicExtents) {
   const Stmt symbolic = loop(n, LoopKind::Unrolled, copy);
   EXPECT_EQ(unrolled(symbolic), to_string(symbolic));
@@ -63,7 +63,7 @@ TEST_F(UnrollLoops, OtherLoops) {
   EXPECT_EQ(unrolled(threads), to_string(threads));
 }
 
-// At most 4,096 stores, and as many copies of a body without one.
+// At most 4,096 stores, or 4,096 copies of a body without stores.
 TEST_F(UnrollLoops, Limit) {
   const Stmt two = make_seq({copy, put(a, i, at(y, i))});
   const auto is_copied = [&](int64_t extent, const Stmt& body) {
@@ -84,7 +84,7 @@ TEST_F(UnrollLoops, Limit) {
   EXPECT_FALSE(is_copied(4097, ir::make_barrier()));
 }
 
-// A short loop over lanes is unrolled unasked, so that they are constants.
+// A short loop that indexes lanes is unrolled without a directive, so the lanes are constants.
 TEST_F(UnrollLoops, LoopsOverLanes) {
   const auto reading = [&](int64_t extent, const Expr& row, const Expr& lane) {
     return unrolled(loop(extent, LoopKind::Serial, put(y, n, make_load(t, {row, n, lane}))));
@@ -96,7 +96,7 @@ TEST_F(UnrollLoops, LoopsOverLanes) {
   EXPECT_EQ(reading(2, i, n), "for i < 2 {\n  y[n] = t[i, n, n]\n}\n");
 }
 
-// One of several reads is enough.
+// One such read among several is enough.
 TEST_F(UnrollLoops, LoopsOverLanesAmongOthers) {
   const Expr lane = make_load(t, {n, n, i}), row = make_load(t, {i, n, n});
   EXPECT_EQ(unrolled(loop(1, LoopKind::Serial, put(y, n, lane + row + at(a, i)))),

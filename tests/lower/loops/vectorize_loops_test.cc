@@ -1,4 +1,4 @@
-// Vectorized loops as vectors.
+// Turns vectorized loops into vector operations.
 #include "lower/loops/vectorize_loops.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class VectorizeLoops : public ::testing::Test {
     return make_for(i, make_int(extent), LoopKind::Vectorized, body);
   }
   std::string four(const Stmt& body) const { return after(vectorize_loops, loop(4, body)); }
-  // Of a store of this value to y[i].
+  // The vector value of a store of this expression to y[i].
   std::string value(const Expr& e) const {
     const Buffer target = ir::global("y", e->type, 64);
     const std::string text = four(put(target, i, e));
@@ -37,7 +37,7 @@ class VectorizeLoops : public ::testing::Test {
     EXPECT_EQ(text.substr(0, start.size()), start);
     return text.substr(start.size(), text.size() - start.size() - 1);
   }
-  // Of a load at this index.
+  // The vector index of a load at this index.
   std::string index(const Expr& e) const {
     const std::string text = value(at(a, e));
     return text.substr(2, text.size() - 3);
@@ -59,7 +59,7 @@ TEST_F(VectorizeLoops, OtherLoopsStay) {
   EXPECT_EQ(after(vectorize_loops, body), to_string(body));
 }
 
-// Vectors of 2, 4, 8 and 16 lanes; longer loops are cut into the widest that divides.
+// Vectors have 2, 4, 8 or 16 lanes; longer loops are split by the widest that divides the extent.
 TEST_F(VectorizeLoops, Widths) {
   const auto of = [&](int64_t extent) {
     return after(vectorize_loops, loop(extent, put(y, i, x)));
@@ -185,7 +185,7 @@ TEST_F(VectorizeLoops, StoresOfOnePlace) {
   EXPECT_EQ(four(last_wins), serial(last_wins));
 }
 
-// One of several indices is a vector.
+// Only one of several indices is a vector.
 TEST_F(VectorizeLoops, StoresOfRows) {
   const Buffer m = ir::make_buffer("m", kFloat32, {4, 4}, ir::MemoryScope::Global);
   EXPECT_EQ(four(make_store(m, {i, n}, x)), "m[ramp(0, 1, 4), n] = x4(x)\n");
@@ -216,7 +216,7 @@ TEST_F(VectorizeLoops, AllocationsStaySerial) {
             to_string(make_for(i, make_int(8), LoopKind::Serial, body)));
 }
 
-// The inner loop is a vector already: the outer one is a loop.
+// The inner loop becomes a vector; the outer one stays a loop.
 TEST_F(VectorizeLoops, NestedVectors) {
   const Expr j = make_var("j");
   const Stmt inner = make_for(j, make_int(2), LoopKind::Vectorized, put(y, i * 2 + j, at(a, j)));
@@ -239,7 +239,7 @@ TEST_F(VectorizeLoops, GuardsByLaneStaySerial) {
   EXPECT_EQ(four(two), serial(two));
 }
 
-// Lanes of a texel that are outside are zero; a texel whose first lane is outside is not written.
+// Lanes outside are written as zero; a texel whose first lane is outside is not written.
 TEST_F(VectorizeLoops, GuardsByLaneOfATexture) {
   EXPECT_EQ(four(make_if(i < n, make_store(t, {n, n, i}, at(a, i)))),
             "if 0 < n {\n"
@@ -252,7 +252,7 @@ TEST_F(VectorizeLoops, GuardsByLaneOfATexture) {
             "}\n");
 }
 
-// A condition that holds for all lanes or none stays a scalar.
+// A part of the condition that is the same for all lanes stays scalar.
 TEST_F(VectorizeLoops, MixedGuards) {
   const Expr m = make_var("m");
   const Stmt store = make_store(t, {n, n, i}, x);

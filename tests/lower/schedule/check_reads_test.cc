@@ -1,4 +1,4 @@
-// Reads outside of tensors.
+// Finds reads outside tensors.
 #include <gtest/gtest.h>
 
 #include "lower/schedule/check_schedule.h"
@@ -52,8 +52,8 @@ TEST_F(CheckReads, Outside) {
   EXPECT_EQ(reading_at(-1, -1), outside(-8, -1));
 }
 
-// The interval of an index in which a variable occurs twice may be too wide; of one that is
-// outside altogether it is not.
+// If a variable occurs twice in an index, its interval may be too wide; the read is an error only
+// if the whole interval is outside.
 TEST_F(CheckReads, Inexact) {
   const auto product = [&](int64_t offset) {
     return reading([&](const Expr& i) {
@@ -74,8 +74,8 @@ TEST_F(CheckReads, UnknownIndices) {
   EXPECT_EQ(faults([&] { check_schedule(lowering); }), "");
 }
 
-// Not every value of the interval need be taken: by what is read from memory, converted, or a
-// remainder of steps.
+// An index may not reach every value of its interval: values from memory, conversions, and
+// remainders of strided axes.
 TEST_F(CheckReads, IntervalsThatAreTooWide) {
   const auto by = [&](ir::Type type) {
     const Tensor x = placeholder("X", {8}, type);
@@ -97,7 +97,7 @@ TEST_F(CheckReads, IntervalsThatAreTooWide) {
             outside(20, 23));
 }
 
-// A condition guards the read; it is not guarded itself.
+// A condition guards a read, but not the reads in the condition itself.
 TEST_F(CheckReads, Conditions) {
   EXPECT_EQ(reading([&](const Expr& i) {
               return make_select(i < make_int(7), at(a, {i + 3}), at(n, {i}));
@@ -113,7 +113,7 @@ TEST_F(CheckReads, Conditions) {
             outside(3, 10));
 }
 
-// The right side of a conjunction is evaluated only where the left side holds.
+// The right side of a conjunction is evaluated only if the left side holds.
 TEST_F(CheckReads, Conjunctions) {
   const auto guarded_by = [&](const auto& combine) {
     return reading([&](const Expr& i) {
@@ -127,26 +127,26 @@ TEST_F(CheckReads, Conjunctions) {
             "to 7");
 }
 
-// Lowering reasons about axes as about integers without an end.
+// Lowering treats index arithmetic as unbounded, so overflow is an error.
 TEST_F(CheckReads, IndicesThatOverflow) {
   const auto scaled = [&](int64_t factor) {
     return reading([&](const Expr& i) {
       return make_select(i * factor < make_int(0), at(n, {i}), at(a, {i}));
     });
   };
-  EXPECT_EQ(scaled(306783378), "");  // 7 times it is 2147483646
+  EXPECT_EQ(scaled(306783378), "");  // 7 times this is 2147483646
   EXPECT_EQ(
       scaled(306783379),
       "TL4007 te.py:4: 'B' computes values between 0 and 2147483653 from its axes, which int32 "
       "cannot represent");
   EXPECT_EQ(scaled(-306783378), "");
   EXPECT_EQ(scaled(-306783379).substr(0, 6), "TL4007");
-  // Each intermediate value counts, but no two uses of an axis as if they were two axes.
+  // Each intermediate value counts, but two uses of an axis are not treated as independent.
   EXPECT_EQ(reading([&](const Expr& i) {
               return at(a, {floordiv(i * 300000000 - i * 299999999, 2)}) + at(n, {i});
             }),
             "");
-  // What is read from memory may wrap, and so may what is not evaluated.
+  // Values from memory may wrap, and so may expressions that are not evaluated.
   const Tensor x = placeholder("X", {8}, ir::kInt32);
   const Tensor b = compute("B", {8}, [&](const Exprs& i) { return at(x, i) * 2000000000 + i[0]; });
   Lowering lowering = lowering_of(Te({b}), {x});
@@ -169,7 +169,7 @@ TEST_F(CheckReads, Reductions) {
   EXPECT_EQ(summed(11, 0, ir::make_bool(true)), "");
 }
 
-// Each axis by itself; also of reads inside the index of another.
+// Each axis is checked separately, also for reads inside the index of another read.
 TEST_F(CheckReads, EachAxis) {
   const Tensor m = placeholder("M", {4, 8}), x = placeholder("X", {4}, ir::kInt32);
   const Tensor b = compute("B", {8}, [&](const Exprs& i) { return at(m, {at(x, i), i[0] + 1}); });
@@ -181,7 +181,7 @@ TEST_F(CheckReads, EachAxis) {
             "to 3");
 }
 
-// Nothing is known of symbolic extents.
+// Symbolic extents have no known value.
 TEST_F(CheckReads, SymbolicExtents) {
   const Tensor s =
       output_of(schedule::make_placeholder("S", ir::kFloat32, {ir::make_var("n")}, line(1)));

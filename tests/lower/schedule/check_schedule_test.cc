@@ -1,4 +1,4 @@
-// Errors that only the whole schedule shows, except those of reads (check_reads_test.cc).
+// Errors that need the whole schedule, except those about reads (check_reads_test.cc).
 #include "lower/schedule/check_schedule.h"
 
 #include <gtest/gtest.h>
@@ -47,8 +47,8 @@ TEST_F(CheckSchedule, InputsAreArguments) {
   EXPECT_EQ(checked(te, {c}), "TL3010 te.py:90: the input 'A' is not among the arguments");
 }
 
-// A stage that is not an argument is a temporary; a tensor that the schedule does not know is never
-// written.
+// An output that is not an argument is a temporary; an argument that the schedule does not use is
+// never written.
 TEST_F(CheckSchedule, ArgumentsNeedNotBeWritten) {
   Lowering lowering = lowering_of(te, {a, c});
   lowering.arguments.pop_back();
@@ -174,7 +174,7 @@ TEST_F(CheckSchedule, RootStagesLieInGlobalMemory) {
   EXPECT_EQ(all(), "");
 }
 
-// Inlined stages are not checked, whatever their directives are.
+// Inlined stages are not checked, whatever their directives.
 TEST_F(CheckSchedule, InlinedStages) {
   te.set_scope(b, "shared");
   te.bind(b, bi, "threadIdx.x");
@@ -194,7 +194,7 @@ TEST_F(CheckSchedule, EachTagOnce) {
   EXPECT_EQ(all(), "");
 }
 
-// A loop over threads of which each has a buffer of its own is serial: it is in order.
+// If each thread of the loop has its own buffer, the loop runs serially, which is valid.
 TEST_F(CheckSchedule, BuffersThatEachThreadHas) {
   for (const std::string_view scope : {"shared", "local"}) {
     for (const std::string_view tag : {"threadIdx.x", "blockIdx.y"}) {
@@ -208,7 +208,7 @@ TEST_F(CheckSchedule, BuffersThatEachThreadHas) {
   }
 }
 
-// At the root the stage is refused for its scope alone.
+// At the root the stage is refused only for its scope.
 TEST_F(CheckSchedule, RootStagesMayBeBound) {
   te.set_scope(b, "shared");
   te.bind(b, bi, "blockIdx.x");
@@ -216,7 +216,7 @@ TEST_F(CheckSchedule, RootStagesMayBeBound) {
   EXPECT_EQ(all().find('\n'), std::string::npos);
 }
 
-// -- Vectorized axes of symbolic extents.
+// -- Vectorized axes with symbolic extents.
 
 class CheckVectorized : public ::testing::Test {
  protected:

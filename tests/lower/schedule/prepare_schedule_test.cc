@@ -1,4 +1,4 @@
-// The form of schedules that the rest of lowering expects.
+// Brings schedules to the form that later passes expect.
 #include <gtest/gtest.h>
 
 #include "lower/pipeline.h"
@@ -35,7 +35,7 @@ TEST(PrepareSchedule, ArgumentsBecomeOutputs) {
   EXPECT_FALSE(result.stage(b).scope.has_value());
 }
 
-// A later pass refuses an attached stage, with a message of its own.
+// A later pass refuses the attached stage with its own message.
 TEST(PrepareSchedule, AttachedArgumentsAreNoOutputs) {
   const Tensor a = placeholder("A", {8}), b = plus_one(a, "B"), c = plus_one(b, "C");
   Te te({c});
@@ -43,7 +43,7 @@ TEST(PrepareSchedule, AttachedArgumentsAreNoOutputs) {
   EXPECT_FALSE(prepared(te, {{b, {}}}).stage(b).is_output);
 }
 
-// Until then a later directive could have put them back.
+// The check waits for this pass, because a later directive may still return them to the root.
 TEST(PrepareSchedule, OutputsAreAtTheRoot) {
   const Tensor a = placeholder("A", {8}), b = plus_one(a, "B"), c = plus_one(b, "C");
   Te te({b, c});
@@ -77,7 +77,7 @@ TEST(PrepareSchedule, DeclaredScopesOfInputs) {
   EXPECT_EQ(result.stage(b).scope, ir::parse_scope("local"));
 }
 
-// Transitively, each read with its own indices.
+// Stages are inlined transitively, each read with its own indices.
 TEST(PrepareSchedule, InlinedStages) {
   const Tensor a = placeholder("A", {8, 9});
   const Tensor b = compute("B", {9, 8}, [&](const Exprs& i) { return at(a, {i[1], i[0]}); });
@@ -94,7 +94,7 @@ TEST(PrepareSchedule, InlinedStages) {
   EXPECT_TRUE(result.stage(b).op.same_as(te.stage(b).op));
 }
 
-// Without anything to inline a stage keeps its operation.
+// A stage keeps its operation if nothing is inlined into it.
 TEST(PrepareSchedule, NothingToInline) {
   const Tensor a = placeholder("A", {8}), b = plus_one(a, "B"), c = plus_one(b, "C");
   const Te te({c});
@@ -126,7 +126,7 @@ struct PrepareTextureOfFour : PrepareTexture {
   PrepareTextureOfFour() : PrepareTexture(4) {}
 };
 
-// A stage at the lane axis is computed for a whole texel.
+// A stage attached at the lane axis is computed for a whole texel.
 TEST(PrepareSchedule, StagesAtTheLaneAxis) {
   const Tensor a = placeholder("A", {8, 8}), p = plus_one(a, "P"), b = plus_one(p, "B");
   Te te({b});
@@ -151,13 +151,13 @@ TEST_F(PrepareTexture, LanesAreVectorized) {
   EXPECT_EQ(attributes(result, 2)->location.line, 21);
 }
 
-// Lanes become the innermost loop.
+// The lane loop becomes innermost.
 TEST_F(PrepareTexture, LanesAreInnermost) {
   te->reorder(b, {j, i});
   EXPECT_EQ(leaves(prepared(*te), b), "j.outer, i, j.inner");
 }
 
-// The innermost of the loops that the last axis was split and fused into.
+// The lanes come from the innermost loop that the last axis was split or fused into.
 TEST_F(PrepareTexture, LanesOfASplitAxis) {
   const auto parts = te->split(b, j, 4);
   te->bind(b, parts.outer, "threadIdx.x");
@@ -170,7 +170,7 @@ TEST_F(PrepareTexture, LanesOfASplitAxis) {
   EXPECT_EQ(attributes(result, 3)->location.line, 21);
 }
 
-// Threads and unrolling of the whole axis go to the loop over its texels.
+// Binding or unrolling the whole axis applies to the loop over its texels.
 TEST_F(PrepareTexture, BoundLastAxis) {
   te->bind(b, j, "threadIdx.x");
   const Te result = prepared(*te);
@@ -208,7 +208,7 @@ TEST_F(PrepareTextureOfFour, OtherLoopsMayBeAnything) {
   EXPECT_EQ(leaves(prepared(*te), b), "i, j.outer, j.inner");
 }
 
-// Only root stages in textures, and those with a last axis.
+// Only root stages in textures with a last axis change.
 TEST_F(PrepareTexture, OtherStagesKeepTheirLoops) {
   te->set_scope(b, "global");
   te->set_scope(a, "texture");
@@ -227,7 +227,7 @@ TEST_F(PrepareTexture, AttachedStagesToo) {
   EXPECT_EQ(leaves(prepared(own), b), "i, j.outer, j.inner");
 }
 
-// An argument's declaration is a scope like any other.
+// A declared scope of an argument acts like any other scope.
 TEST_F(PrepareTexture, DeclaredTextures) {
   te->set_scope(b, "global");
   EXPECT_EQ(leaves(prepared(*te, {{b, declaration("texture", {8, 7})}}), b), "i, j.outer, j.inner");

@@ -1,4 +1,4 @@
-"""Operators and schedules as scripts carry them along from TVM's operator library."""
+"""Operators and schedules as scripts copy them from TVM's operator library."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from texloom import te, tir
 
 
 def get_const_tuple(shape):
-    """Numbers of a shape; what is not known stays."""
+    """Convert a shape to numbers; unknown extents stay."""
     unknown = (tir.Var, tir.Any)
     return tuple(n if isinstance(n, unknown) else int(n) for n in shape)
 
@@ -40,7 +40,7 @@ def schedule_injective(s, out):
 
 
 def conv2d(data, kernel):
-    """Of stride 1, NCHW and OIHW, by NumPy."""
+    """Convolve with NumPy: stride 1, NCHW and OIHW."""
     kh, kw = kernel.shape[2:]
     h, w = data.shape[2] - kh + 1, data.shape[3] - kw + 1
     return sum(
@@ -88,7 +88,7 @@ def test_reduction_of_everything(run):
 
 
 def test_dense_with_an_epilogue(run):
-    """The reduction is shared by threads inside its reader, which one thread stores."""
+    """Threads share the reduction inside its reader, which one thread stores."""
     A, W = te.placeholder((2, 130), name="A"), te.placeholder((20, 130), name="W")
     bias = te.placeholder((20,), name="bias")
     k = te.reduce_axis((0, 130), name="k")
@@ -204,7 +204,7 @@ def test_direct_convolution_with_everything_in_it(run):
 
 @pytest.mark.parametrize(("n", "m", "p"), [(8, 20, 5), (37, 53, 37), (40, 50, 37)])
 def test_tiles_of_a_product_that_do_not_divide_it(run, n, m, p):
-    """Threads outside leave out the sum and the store, but not the filling of the shared tile."""
+    """Threads outside skip the sum and the store, but still help to fill the shared tile."""
     A, B = te.placeholder((n, m), name="A"), te.placeholder((m, p), name="B")
     k = te.reduce_axis((0, m), "k")
     C = te.compute((n, p), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
@@ -223,7 +223,7 @@ def test_tiles_of_a_product_that_do_not_divide_it(run, n, m, p):
 
 
 def const_matrix(matrix, name):
-    """A matrix of constants, to be inlined."""
+    """Return a matrix of constants, to be inlined."""
 
     def element(i, j):
         now = tir.const(0.0, "float32")
@@ -236,7 +236,7 @@ def const_matrix(matrix, name):
 
 
 def winograd(data, kernel):
-    """F(2, 3) of an image of 8 x 8: matrices, then all stages in order."""
+    """F(2, 3) on an image of 8 x 8: the matrices, then all stages in order."""
     (_, CI, H, W), (CO, *_), m, alpha = data.shape, kernel.shape, 2, 4
     G = const_matrix(np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]]), "G")
     BT = const_matrix(np.array([[1, 0, 0, 0], [0, 1, -1, 1], [-1, 1, 1, 0], [0, 0, 0, -1]]), "B")
@@ -276,7 +276,7 @@ def winograd(data, kernel):
 
 
 def test_winograd(run):
-    """Four root stages, their constant matrices unrolled away."""
+    """Four root stages, whose constant matrices are unrolled away."""
     data, kernel = te.placeholder((1, 4, 8, 8), name="data"), te.placeholder((4, 4, 3, 3))
     inlined, (weights, tile, pack, products, inverse, out) = winograd(data, kernel)
     s = te.create_schedule(out.op)

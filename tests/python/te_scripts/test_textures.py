@@ -1,4 +1,4 @@
-"""Scripts in the manner of the tests and schedules that TVM has for textures on Adreno."""
+"""Scripts in the style of TVM's tests and schedules for textures on Adreno."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def get_texture_storage(shape):
 
 
 def bind_copy(s, stage, factor=32):
-    """All points but the last axis over threads, the last one a texel."""
+    """Bind all axes but the last to threads; the last one is a texel."""
     *outer, last = s[stage].op.axis
     block, thread = s[stage].split(s[stage].fuse(*outer), factor=factor)
     s[stage].vectorize(last)
@@ -88,7 +88,7 @@ def test_arguments_in_textures(run):
 
 
 def test_padding_and_weights_in_textures_under_the_limits_of_a_target(run):
-    """conv2d in NCHW4c: a stage set to lie in a texture, a cache, an epilogue that is inlined."""
+    """conv2d in NCHW4c: a stage stored in a texture, a cache, and an inlined epilogue."""
     ic, oc, h, w = 8, 16, 6, 6
     data = te.placeholder((1, ic // 4, h, w, 4), name="data")
     kernel = te.placeholder((oc // 4, ic, 3, 3, 4), name="kernel")

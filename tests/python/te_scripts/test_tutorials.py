@@ -1,4 +1,4 @@
-"""Scripts in the manner of TVM's tutorials on te and of courses that follow them."""
+"""Scripts in the style of TVM's te tutorials and of courses based on them."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_vector_add_with_a_size_of_the_call(dev):
 
 
 def test_schedules_are_printed_before_anything_is_bound():
-    """What a script looks at while it is written has no threads yet: that is for build to mind."""
+    """A schedule under construction has no threads yet: only build must reject that."""
     m, n = te.var("m"), te.var("n")
     A = te.placeholder((m, n), name="A")
     B = te.compute((m, n), lambda i, j: A[i, j] * 2, name="B")
@@ -48,7 +48,7 @@ def test_schedules_are_printed_before_anything_is_bound():
 
 
 def test_loops_for_a_processor_can_be_looked_at():
-    """The steps of a product for a processor, whose last one has every directive there is."""
+    """The tutorial's steps of a product on a CPU; the last one uses every directive."""
     M = K = N = 64
     bn = 32
     A, B = te.placeholder((M, K), name="A"), te.placeholder((K, N), name="B")
@@ -146,7 +146,7 @@ def test_index_of_the_greatest_by_parts(run):
 
 
 def test_statement_with_shared_memory_and_a_barrier(run):
-    """The barrier of the script is kept; threads turn a row around."""
+    """The script's barrier is kept; threads reverse a row."""
 
     def generate(ins, outs):
         ib = tir.ir_builder.create()
@@ -168,7 +168,7 @@ def test_statement_with_shared_memory_and_a_barrier(run):
 
 
 def test_blur_at_each_place(run):
-    """One computation, four places for what it goes through."""
+    """One blur, computed with its intermediate stage in four places."""
     H, W = 16, 24
     X = te.placeholder((H + 2, W + 2), name="I")
     along = te.compute((H + 2, W), lambda y, x: (X[y, x] + X[y, x + 1] + X[y, x + 2]) / 3.0)

@@ -1,4 +1,4 @@
-"""The place of the largest value, running sums, and a recurrent cell."""
+"""The index of the largest value, running sums, and a recurrent cell."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from texloom.ops.texel_schedules import block, cache_in_texture, spread, thread
 
 
 def combine(a, b):
-    """The larger value; of equal ones that of the smaller index."""
+    """Return the larger value; of equal ones, the one with the smaller index."""
     first = te.any(a[1] > b[1], te.all(a[1] == b[1], a[0] < b[0]))
     return (
         te.if_then_else(first, a[0], b[0]),
@@ -24,7 +24,7 @@ argmax = te.comm_reducer(combine, identity, name="argmax")
 
 
 def test_argmax_of_channels(run):
-    """Of each pixel, over channels in texels: the class of a segmentation."""
+    """For each pixel, argmax over channels in texels gives the class of a segmentation."""
     shape = (2, 5, 6, 7, 4)
     x = te.placeholder(shape, name="X")
     k = te.reduce_axis((0, 20), name="k")
@@ -56,7 +56,7 @@ def test_argmax_over_the_threads_of_a_block(run):
 
 @pytest.mark.parametrize("n", [1, 2, 37, 64])
 def test_prefix_sum_in_doubling_steps(run, n):
-    """Step by step, each sum is added to the one that ends before it; a block for each row."""
+    """In each step, each sum is added to the one that ends before it; each row has a block."""
     x = te.placeholder((5, n), "int32", name="X")
     sums, reach = x, 1
     steps = []
@@ -83,7 +83,7 @@ def test_prefix_sum_in_doubling_steps(run, n):
 
 @pytest.mark.parametrize("rows", [2, 37])
 def test_prefix_sum_of_rows(run, rows):
-    """One step after the other, each thread its own columns; the input comes from a texture."""
+    """Steps run in order, each thread has its own columns; the input comes from a texture."""
     columns = 40
     x = te.placeholder((rows, columns), name="X")
     state = te.placeholder((rows, columns), name="state")
@@ -101,7 +101,7 @@ def test_prefix_sum_of_rows(run, rows):
 
 
 def test_recurrent_cell(run):
-    """h[t] = tanh(W h[t - 1] + U x[t]): a block for each sequence, a thread for each unit."""
+    """h[t] = tanh(W h[t - 1] + U x[t]): each sequence has a block, each unit a thread."""
     steps, batch, units, width = 6, 3, 16, 12
     x = te.placeholder((steps, batch, width), name="X")
     w = te.placeholder((units, units), name="W")
@@ -110,7 +110,7 @@ def test_recurrent_cell(run):
     k = te.reduce_axis((0, units), name="k")
     j = te.reduce_axis((0, width), name="j")
     shape = (steps, batch, units)
-    # Of all steps at once: it depends on no state.
+    # For all steps at once, since it depends on no state.
     inputs = te.compute(shape, lambda t, b, i: te.sum(u[i, j] * x[t, b, j], axis=j), name="inputs")
     init = te.compute((1, batch, units), lambda t, b, i: te.tanh(inputs[0, b, i]), name="init")
     own = te.compute(

@@ -1,4 +1,4 @@
-"""Convolutions of the layouts and shapes that neural networks have, through textures."""
+"""Convolutions of the layouts and shapes of neural networks, through textures."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def check(run, conv, data, weight, tiling, dtype="float32", accumulate=None, **o
     accuracy.assert_sums(got, reference(conv, x, w), accumulate or dtype)
 
 
-# -- One by one.
+# -- 1x1.
 
 
 @pytest.mark.parametrize("copy", [False, True], ids=["direct", "local"])
@@ -37,7 +37,7 @@ def test_1x1_of_nchwc_and_rsckk(run, copy):
 
 @pytest.mark.parametrize("virtual", [1, 2])
 def test_1x1_of_wchnc_and_crskk(run, virtual):
-    """Rows of the activations' texture are pixels of a row; virtual threads divide it."""
+    """Rows of the activations' texture are pixels of a row, divided among virtual threads."""
     tiling = Tiling(pixels=2, columns=7, channels=4, virtual=virtual)
     conv = Convolution("WCHNc", "CRSKk")
     check(run, conv, (56, 32, 56, 1, 4), (128, 1, 1, 32, 4), tiling)
@@ -58,7 +58,7 @@ def test_1x1_of_nchwc_and_kcrsk(run, dtype, accumulate, tiling):
 
 @pytest.mark.parametrize(("dtype", "accumulate"), [("float32", "float32"), ("float16", "float32")])
 def test_3x3_of_nchwc_and_kcrsk(run, dtype, accumulate):
-    """Texture, shared memory, registers: 1.8 billion products."""
+    """Data goes through texture, shared memory and registers: 1.8 billion products."""
     data, weight = (1, 32, 112, 112, 4), (32, 128, 3, 3, 4)
     tiling = Tiling(pixels=5, columns=11, channels=4, shared=True)
     check(run, Convolution(), data, weight, tiling, dtype, accumulate)
@@ -88,7 +88,7 @@ KINDS = {
 @pytest.mark.parametrize("shared", [False, True], ids=["local", "shared-local"])
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_kinds_of_convolution(run, kind, shared):
-    """Sums of small integers are exact: one product too few or too many shows."""
+    """Sums of small integers are exact: a missing or extra product shows."""
     conv, data, weight = kind
     rng = np.random.default_rng(3)
     x, w = (accuracy.small_integers(rng, shape, "float32") for shape in (data, weight))
@@ -116,7 +116,7 @@ def test_arguments_that_are_textures_already(run):
 
 
 def transposed(data, weight, stride):
-    """Every input pixel adds a window to the output: by dilating it with zeros and a frame."""
+    """Add a window to the output for each input pixel, by dilating and zero-padding the input."""
     n, groups, h, w, lanes = (int(v) for v in data.shape)
     window = int(weight.shape[2])
     frame = window - 1
@@ -133,7 +133,7 @@ def transposed(data, weight, stride):
 
 
 def test_transposed_convolution(run):
-    """Of stride 2: against the sum of windows that defines it."""
+    """The stride is 2; the reference is the sum of windows that defines it."""
     rng = np.random.default_rng(4)
     x = accuracy.small_integers(rng, (1, 2, 5, 6, 4), "float32")
     w = accuracy.small_integers(rng, (3, 8, 3, 3, 4), "float32")
@@ -149,7 +149,7 @@ def test_transposed_convolution(run):
 
 
 def test_texels_are_read_once_for_all_pixels():
-    """Of the direct 1x1 convolution with registers: a read for each pixel and each channel."""
+    """The direct 1x1 convolution with registers reads once per pixel and channel."""
     t = te.placeholder((1, 2, 4, 8, 4), name="data"), te.placeholder((2, 8, 1, 1, 4), name="weight")
     conv = Convolution()
     output = conv.compute(*t)

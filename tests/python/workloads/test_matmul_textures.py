@@ -1,4 +1,4 @@
-"""Products of matrices in textures: (32, 64, 4) by (32, 64, 4), lanes used in three ways."""
+"""Matrix products in textures: (32, 64, 4) by (32, 64, 4), with lanes used in three ways."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Softmax and layer norm: chains of reductions, each row the work of one block."""
+"""Softmax and layer norm: chains of reductions, with one block per row."""
 
 import numpy as np
 import pytest
@@ -9,19 +9,19 @@ from texloom.ops.rounding import gamma
 from texloom.ops.texel_schedules import block, thread
 
 THREADS = 16
-# Errors that OpenCL allows, in roundings: a unit in the last place is at most two of them.
+# Errors that OpenCL allows, in roundings: an ulp is at most two of them.
 EXP, DIVISION, RSQRT = 2 * 3, 5, 2 * 2
 
 
 def reduce_together(s, tensor, reader, axis):
-    """All threads of the block share a reduction, and every one of them gets the result."""
+    """Let all threads of the block share a reduction, so that each gets the result."""
     s[tensor].compute_at(s[reader], axis)
     _, inner = s[tensor].split(s[tensor].op.reduce_axis[0], factor=THREADS)
     s[tensor].bind(inner, thread())
 
 
 def schedule_rows(x, y, reductions, values=()):
-    """A block for each row; `values` are computed once, into shared memory."""
+    """Give each row a block; `values` are computed once, in shared memory."""
     s = te.create_schedule(y.op)
     row, column = s[y].op.axis
     s[y].bind(row, block())
@@ -55,7 +55,7 @@ def test_softmax(run, shape):
     distance = v.astype("float64") - v.max(axis=1, keepdims=True)
     power = np.exp(distance)
     exact = power / power.sum(axis=1, keepdims=True)
-    # exp(d + e) = exp(d) * exp(e): the rounding of d is relative to its size.
+    # exp(d + e) = exp(d) * exp(e): the rounding of d is relative to its magnitude.
     of_power = np.abs(distance) * U + EXP * U
     of_sum = (power * of_power).sum(axis=1, keepdims=True) / power.sum(axis=1, keepdims=True)
     relative = of_power + of_sum + gamma(shape[1] + DIVISION, U)
@@ -99,7 +99,7 @@ def test_layer_norm(run, textures):
 
 
 def layer_norm_in_float64(v, g, b, epsilon):
-    """The exact result, and how far float32 may be from it: errors are carried along."""
+    """Return the exact result, and a bound on float32's error by error propagation."""
     v, g, b = (np.asarray(t, "float64") for t in (v, g, b))
     m = v.shape[1]
     mean = v.mean(axis=1, keepdims=True)
@@ -109,7 +109,7 @@ def layer_norm_in_float64(v, g, b, epsilon):
     variance = (d * d).mean(axis=1, keepdims=True)
     e_variance = (2 * np.abs(d) * e_d + e_d**2).mean(axis=1, keepdims=True)
     e_variance += gamma(m + 3, U) * (variance + e_variance)
-    # rsqrt(w + e) is at most e / (2 w) away, relatively, from rsqrt(w), but for terms of e * e.
+    # rsqrt(w + e) has a relative distance of at most e / (2 w) from rsqrt(w), plus terms of e * e.
     w = variance + epsilon
     r_root = 0.5 * e_variance / w + U + RSQRT * U
     product = np.abs(d * g) / np.sqrt(w)

@@ -1,4 +1,4 @@
-"""Pooling of activations in textures, with padding that no result may hang on."""
+"""Pooling of activations in textures, with padding that must not affect any result."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ PIXELS = [(n + 2 * PADDING - WINDOW) // STRIDE + 1 for n in SHAPE[2:4]]
 
 
 def pool(x, padding, reduction):
-    """`reduction` of the window's values, `padding` outside of the picture."""
+    """`reduction` of the window's values, with `padding` outside the picture."""
     height, width = (int(n) for n in x.shape[2:4])
 
     def padded(n, c, y, x_, lane):
@@ -49,7 +49,7 @@ def schedule(x, pooled, output):
 
 
 def windows(v, fill):
-    """The values of each window, as two more axes."""
+    """Return the values of each window as two more axes."""
     v = np.pad(v, [(0, 0)] * 2 + [(PADDING, PADDING)] * 2 + [(0, 0)], constant_values=fill)
     views = np.lib.stride_tricks.sliding_window_view(v, (WINDOW, WINDOW), axis=(2, 3))
     return views[:, :, ::STRIDE, ::STRIDE]
@@ -59,13 +59,13 @@ def windows(v, fill):
 def test_max_pooling(run, dtype):
     x = te.placeholder(SHAPE, dtype, name="X")
     y = pool(x, te.min_value(dtype), te.max)
-    v = (-np.random.default_rng(12).integers(1, 100, SHAPE)).astype(dtype)  # 0 would show
+    v = (-np.random.default_rng(12).integers(1, 100, SHAPE)).astype(dtype)  # a zero would show
     expected = windows(v, -128).max(axis=(-2, -1))
     np.testing.assert_array_equal(run(schedule(x, y, y), [x, y], v), expected)
 
 
 def test_average_pooling(run):
-    """Of the pixels inside of the picture: their number is computed from the indices."""
+    """Only pixels inside the picture count: their number is computed from the indices."""
     x = te.placeholder(SHAPE, name="X")
     total = pool(x, te.const(0, "float32"), te.sum)
 
@@ -81,13 +81,13 @@ def test_average_pooling(run):
     )
     v = np.random.default_rng(13).standard_normal(SHAPE).astype("float32")
     count = windows(np.ones(SHAPE), 0).sum(axis=(-2, -1))
-    # A sum of 9, and a division of 2.5 units in the last place, which are 5 roundings.
+    # A sum of 9, and a division with an error of 2.5 ulp, which is 5 roundings.
     sums = Sums.of(lambda a: windows(a, 0).sum(axis=(-2, -1)) / count, 9 + 5, v)
     assert_sums(run(schedule(x, total, y), [x, y], v), sums)
 
 
 def test_global_average(run):
-    """Of half data, summed as float by the threads of a block."""
+    """The threads of a block sum half data in float."""
     x = te.placeholder((2, 3, 7, 7, 4), "float16", name="X")
     r, c = te.reduce_axis((0, 7), name="r"), te.reduce_axis((0, 7), name="c")
     total = te.compute(
@@ -102,5 +102,5 @@ def test_global_average(run):
     s[total].compute_at(s[y], lane)
     s[total].bind(s[total].op.reduce_axis[0], te.thread_axis("threadIdx.x"))
     v = np.random.default_rng(14).standard_normal((2, 3, 7, 7, 4)).astype("float16")
-    sums = Sums.of(lambda a: a.mean(axis=(2, 3)), 49 + 2, v)  # 1/49 and its product: two more
+    sums = Sums.of(lambda a: a.mean(axis=(2, 3)), 49 + 2, v)  # 1/49 and the product with it add two
     assert_sums(run(s, [x, y], v), sums, "float32")

@@ -1,4 +1,4 @@
-"""Products with weights of 4 bits, eight in a number, unpacked where they are used."""
+"""Products with 4-bit weights, eight per number, which are unpacked where they are used."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,11 @@ from workloads.accuracy import Sums, assert_sums
 from texloom import te
 from texloom.ops.texel_schedules import block, cache_in_texture, fill_together, thread
 
-M, N, K, GROUP = 24, 64, 96, 32  # GROUP: steps of k with one scale
+M, N, K, GROUP = 24, 64, 96, 32  # GROUP: steps of k that share one scale
 
 
 def tensors(dtype):
-    """Texels are four columns of N; a packed number holds eight rows of K."""
+    """Return the tensors: a texel has four columns of N, a packed number eight rows of K."""
     a = te.placeholder((M, K), dtype, name="A")
     packed = te.placeholder((K // 8, N // 4, 4), "uint32", name="packed")
     scale = te.placeholder((K // GROUP, N // 4, 4), dtype, name="scale")
@@ -34,7 +34,7 @@ def tensors(dtype):
 
 
 def schedule(packed, scale, weight, c, where):
-    """Weights are unpacked at each use, into registers, or into shared memory by all threads."""
+    """Unpack weights at each use, into registers, or into shared memory by all threads."""
     s = te.create_schedule(c.op)
     sums = s.cache_write(c, "local")
     for t in (packed, scale):

@@ -1,4 +1,4 @@
-"""Element-wise kernels over textures: copies, un-packing, texels that several uses share."""
+"""Elementwise kernels over textures: copies, unpacking, and texels with several uses."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_elementwise(run, shape):
 
 
 def every_value(dtype, shape):
-    """All values of narrow types, many of wide ones; NaN left out: its bits may change."""
+    """Return all values of narrow types, many of wide ones, and no NaN, whose bits may change."""
     bits = np.random.default_rng(6).integers(0, 256, (np.prod(shape), np.dtype(dtype).itemsize))
     v = bits.astype("uint8").view(dtype).reshape(shape)
     if np.dtype(dtype).kind == "f":  # denormal float32 may be flushed to zero
@@ -54,7 +54,7 @@ def test_copies_are_exact(run, dtype, scope):
 @pytest.mark.parametrize("cast", [None, "float32"])
 @pytest.mark.parametrize("channels", [3, 63, 64])
 def test_unpacking_into_a_buffer(run, channels, cast):
-    """NCHW4c in a texture, NCHW in the buffer: neighbouring threads read neighbouring texels."""
+    """NCHW4c in a texture, NCHW in the buffer: neighboring threads read neighboring texels."""
     n, h, w = 2, 9, 10
     shape = (n, -(-channels // 4), h, w, 4)
     x = te.placeholder(shape, "float16", name="X")
@@ -75,7 +75,7 @@ def test_unpacking_into_a_buffer(run, channels, cast):
 
 @pytest.mark.parametrize("channels", [3, 63, 64])
 def test_packing_into_a_texture(run, channels):
-    """Channels that are missing in the last texel are zeros; the output is a texture itself."""
+    """Missing channels in the last texel are zeros; the output is a texture itself."""
     n, h, w = 2, 9, 10
     x = te.placeholder((n, channels, h, w), name="X")
     y = te.compute(
@@ -95,7 +95,7 @@ def test_packing_into_a_texture(run, channels):
 
 @pytest.mark.parametrize("vectorize", [False, True])
 def test_three_uses_of_one_texel(run, vectorize):
-    """One read of the image in the source, whether its lanes are used together or one by one."""
+    """The source reads the image once, whether its lanes are used together or separately."""
     shape = (8, 16, 4)
     x = te.placeholder(shape, name="X")
     if vectorize:
@@ -114,7 +114,7 @@ def test_three_uses_of_one_texel(run, vectorize):
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_accumulate_in_registers_then_store_texels(run, dtype):
-    """Row sums of a matrix of texels, the output a texture: a write of whole texels."""
+    """Row sums of a matrix of texels; the output is a texture, written in whole texels."""
     x = te.placeholder((24, 32, 4), dtype, name="X")
     k = te.reduce_axis((0, 32), name="k")
     y = te.compute((6, 4, 4), lambda i, j, v: te.sum(x[i * 4 + j, k, v], axis=k), name="Y")

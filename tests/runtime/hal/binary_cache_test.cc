@@ -1,4 +1,4 @@
-// The binary cache: what is found is exactly what was stored, whatever happens to the files.
+// Tests the binary cache: a find returns exactly what was stored, whatever happens to the files.
 #include "runtime/hal/binary_cache.h"
 
 #include <sys/fsuid.h>
@@ -41,7 +41,7 @@ class BinaryCacheTest : public ::testing::Test {
     for (const auto& each : fs::directory_iterator(folder_)) files.push_back(each.path());
     return files;
   }
-  // The file of the only entry.
+  // Returns the file of the only entry.
   fs::path entry() const {
     EXPECT_EQ(files().size(), 1u);
     return files().front();
@@ -113,7 +113,7 @@ TEST_F(BinaryCacheTest, AnEntryOfAnotherLengthIsNotFound) {
   EXPECT_EQ(cache.find(key_of("source")), "again");
 }
 
-// As if two keys had one hash.
+// Simulates two keys with the same hash.
 TEST_F(BinaryCacheTest, AnEntryUnderTheNameOfAnotherKeyIsNotFound) {
   BinaryCache cache(options());
   TL_ASSERT_OK(cache.store(key_of("source", "gpu 1"), "binary 1"));
@@ -147,7 +147,7 @@ TEST_F(BinaryCacheTest, TheEntriesUsedLongestAgoMakeRoom) {
   BinaryCache cache(small);
   const std::string binary(900, 'x');
   const auto age = [&](std::string_view source, int hours) {
-    // Which file is whose shows in its content.
+    // The content shows which key a file belongs to.
     for (const fs::path& path : files()) {
       if (read(path).find(key_of(source).text()) != std::string::npos)
         fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(hours));
@@ -161,7 +161,7 @@ TEST_F(BinaryCacheTest, TheEntriesUsedLongestAgoMakeRoom) {
   age("b", 3);
   age("c", 2);
   age("d", 1);
-  EXPECT_EQ(cache.find(key_of("a")), binary);  // so that b is now the oldest
+  EXPECT_EQ(cache.find(key_of("a")), binary);  // makes b the oldest
   TL_ASSERT_OK(cache.store(key_of("e"), binary));
   EXPECT_EQ(cache.find(key_of("b")), std::nullopt);
   for (const char* source : {"a", "c", "d", "e"}) EXPECT_EQ(cache.find(key_of(source)), binary);
@@ -183,7 +183,7 @@ TEST_F(BinaryCacheTest, WhatAnInterruptedProcessLeftIsRemovedLater) {
   EXPECT_TRUE(fs::exists(folder_ / "new.AbCdEf.tltmp"));  // another process may be writing it
 }
 
-// The superuser may write anywhere: for the life of this the thread has another user's rights.
+// Gives the thread another user's rights while it exists, since root may write anywhere.
 class NoSuperuser {
  public:
   NoSuperuser() : user_(::setfsuid(65534)) {}
@@ -211,7 +211,7 @@ TEST_F(BinaryCacheTest, AFolderThatMayNotBeWrittenStillServes) {
 TEST_F(BinaryCacheTest, AFolderIsMadeWhereItCanBe) {
   BinaryCache deep({.folder = (folder_ / "a" / "b").string()});
   EXPECT_EQ(deep.find(key_of("x")), std::nullopt);
-  EXPECT_TRUE(files().empty());  // looking makes nothing
+  EXPECT_TRUE(files().empty());  // a lookup creates nothing
   TL_ASSERT_OK(deep.store(key_of("x"), "binary"));
   EXPECT_EQ(deep.find(key_of("x")), "binary");
   write(folder_ / "file", "");
@@ -229,8 +229,8 @@ bool is_one_of_the_binaries(const std::string& binary) {
   }
   return false;
 }
-// Stores and finds one key many times, in a folder too small for all its entries; whether all that
-// was found was whole.
+// Stores and finds one key many times, in a folder too small for all entries. Returns whether every
+// binary found was intact.
 bool use_heavily(BinaryCache& cache, int number) {
   bool whole = true;
   for (int i = 0; i < 60; ++i) {

@@ -1,5 +1,5 @@
-// Recording: barriers and hazards, what is kept, what is seen together. Over the driver `null`,
-// whose device does not run commands in order.
+// Tests recording: barriers and hazards, retained objects, and merged commands. Uses the driver
+// `null`, whose device does not run commands in order.
 #include "runtime/hal/command_buffer.h"
 
 #include <array>
@@ -22,7 +22,8 @@ class CommandBufferTest : public ::testing::Test {
   std::shared_ptr<Buffer> make_buffer(std::uint64_t bytes = 256) const {
     return *device_->create_buffer({.bytes = bytes});
   }
-  // Reads 64 bytes of "in", writes 64 bytes of "out"; all that is bound where `bytes` is 0.
+  // Makes a kernel that reads 64 bytes of "in" and writes 64 bytes of "out"; all bytes bound if
+  // `bytes` is 0.
   std::shared_ptr<Executable> make_kernel(const std::string& name = "twice",
                                           std::uint64_t bytes = 64) const {
     const EntryPoint entry{
@@ -58,17 +59,17 @@ TEST_F(CommandBufferTest, BarriersStandWhereOneCommandNeedsAnother) {
   const auto kernel = make_kernel();
   TL_ASSERT_OK(
       commands->dispatch(kernel, 0, {1, 1, 1}, {{BufferBinding{a_}, BufferBinding{b_}}}, {}));
-  // Reads the same, writes other bytes of the same buffer.
+  // Reads the same bytes and writes other bytes of the same buffer.
   TL_ASSERT_OK(
       commands->dispatch(kernel, 0, {1, 1, 1}, {{BufferBinding{a_}, BufferBinding{b_, 64}}}, {}));
   EXPECT_THAT(names(*commands), ElementsAre("dispatch", "dispatch"));
-  // Reads what the second one wrote.
+  // Reads what the second dispatch wrote.
   TL_ASSERT_OK(commands->copy_buffer(b_, 127, c_, 0, 1));
   EXPECT_THAT(names(*commands), ElementsAre("dispatch", "dispatch", "barrier", "copy_buffer"));
-  // Writes what is read in front of the barrier: that is complete.
+  // Writes bytes that were read before the barrier; that read is complete.
   TL_ASSERT_OK(commands->fill(a_, 0, 64, kZero));
   EXPECT_EQ(names(*commands).size(), 5U);
-  // Writes what the copy reads.
+  // Writes bytes that the copy reads.
   TL_ASSERT_OK(commands->fill(b_, 120, 8, kZero));
   EXPECT_THAT(names(*commands), ElementsAre("dispatch", "dispatch", "barrier", "copy_buffer",
                                             "fill", "barrier", "fill"));
@@ -89,7 +90,7 @@ TEST_F(CommandBufferTest, TexturesAreTakenByRectangles) {
   EXPECT_EQ(names(*commands)[4], "barrier");
 }
 
-// Also for kernels that state no size: they touch the subspan, not what is behind it.
+// This also holds for kernels that state no size: they access the subspan, not the bytes after it.
 TEST_F(CommandBufferTest, DisjointSubspansNeedNoBarrier) {
   const auto kernel = make_kernel("any", 0);
   for (const Barriers barriers : {Barriers::Automatic, Barriers::Checked}) {
@@ -119,7 +120,7 @@ TEST_F(CommandBufferTest, SlotsHaveTheBytesOfTheSubspanInTheTable) {
   EXPECT_EQ(bound.bytes, 48U);
 }
 
-// A subspan is memory of its buffer, and so is a texture that is a view over one.
+// A subspan is memory of its buffer, and so is a texture view over one.
 TEST_F(CommandBufferTest, PartsAndViewsAreMemoryOfTheirBuffer) {
   const auto part = *a_->subspan(128, 64);
   const auto view = *device_->allocator()->create_view(
@@ -127,7 +128,7 @@ TEST_F(CommandBufferTest, PartsAndViewsAreMemoryOfTheirBuffer) {
   const auto commands = make_commands();
   TL_ASSERT_OK(commands->fill(part, 4, 8, kZero));
   EXPECT_EQ(std::get<FillSegment>(commands->segments().back()).target.offset, 132U);
-  // The rows from 64 to 128, then those from 128 to 192.
+  // Copies the rows from 64 to 128, then those from 128 to 192.
   TL_ASSERT_OK(commands->copy_texture_to_buffer(view, b_, {.origin = {0, 0}, .extent = {4, 1}}));
   EXPECT_EQ(names(*commands).size(), 2U);
   TL_ASSERT_OK(commands->copy_texture_to_buffer(view, c_, {.origin = {0, 1}, .extent = {4, 1}}));
@@ -181,7 +182,7 @@ TEST_F(CommandBufferTest, RecordedBarriersAndHostCallsAreEnough) {
   TL_ASSERT_OK(commands->finish());
 }
 
-// An automatic barrier names all that was touched since the one before, each object once.
+// An automatic barrier names each object accessed since the last barrier once.
 TEST_F(CommandBufferTest, BarriersNameWhatTheyOrder) {
   const auto commands = make_commands();
   TL_ASSERT_OK(commands->fill(a_, 16, 16, kZero));
@@ -208,7 +209,7 @@ TEST_F(CommandBufferTest, BarriersNameWhatTheyOrder) {
   expect(2, *c_, 0, 4, true);
 }
 
-// What comes before an earlier barrier is no business of a later one.
+// Accesses before an earlier barrier do not concern a later one.
 TEST_F(CommandBufferTest, BarriersForgetWhatIsOrdered) {
   const auto commands = make_commands();
   TL_ASSERT_OK(commands->fill(a_, 0, 16, kZero));
@@ -236,7 +237,7 @@ TEST_F(CommandBufferTest, BarriersOfSlotsAreOfAllMemory) {
   EXPECT_FALSE(barrier.resources[0].is_written);
 }
 
-// A caller's own barriers are not looked at, so they are of everything.
+// The caller's barriers are not analyzed, so they cover everything.
 TEST_F(CommandBufferTest, ExplicitBarriersAreOfAllMemory) {
   const auto commands = make_commands(Barriers::Explicit);
   TL_ASSERT_OK(commands->fill(a_, 0, 16, kZero));
@@ -247,8 +248,8 @@ TEST_F(CommandBufferTest, ExplicitBarriersAreOfAllMemory) {
   EXPECT_TRUE(barrier.resources.empty());
 }
 
-// Against a list of all accesses since the last barrier: exact where it checks, and never without
-// one that is needed where it puts barriers in.
+// Compares with a list of all accesses since the last barrier. `Checked` must agree exactly;
+// `Automatic` must never lack a barrier.
 TEST_F(CommandBufferTest, RandomCommandsAgreeWithAListOfAll) {
   const std::array<std::shared_ptr<Buffer>, 3> buffers = {a_, b_, c_};
   struct Range {
@@ -297,7 +298,7 @@ TEST_F(CommandBufferTest, RandomCommandsAgreeWithAListOfAll) {
   EXPECT_GT(missed, 100);
 }
 
-// Many places of one object are taken together, which costs barriers but never lacks one.
+// Many places of one object are merged, which may add barriers but never omits one.
 TEST_F(CommandBufferTest, ManyPlacesOfOneBuffer) {
   const auto large = make_buffer(1 << 20);
   const auto commands = make_commands();
@@ -309,7 +310,7 @@ TEST_F(CommandBufferTest, ManyPlacesOfOneBuffer) {
   EXPECT_EQ(all[1000], "barrier");
 }
 
-// None of many objects is lost sight of.
+// Many objects are tracked without losing one.
 TEST_F(CommandBufferTest, ManyBuffersBetweenTwoBarriers) {
   std::vector<std::shared_ptr<Buffer>> buffers(40);
   for (auto& buffer : buffers) buffer = make_buffer();
@@ -333,7 +334,7 @@ TEST_F(CommandBufferTest, SlotsMayBeAnyMemory) {
   TL_ASSERT_OK(record(*automatic, 2, 3));
   TL_ASSERT_OK(automatic->fill(a_, 0, 1, kZero));
   EXPECT_THAT(names(*automatic), ElementsAre("dispatch", "barrier", "dispatch", "barrier", "fill"));
-  // What is behind a barrier is nothing's slot.
+  // After a barrier, no slot conflicts with this memory.
   TL_ASSERT_OK(automatic->copy_buffer(b_, 0, c_, 0, 8));
   EXPECT_EQ(names(*automatic).back(), "copy_buffer");
   EXPECT_EQ(names(*automatic).size(), 6U);
@@ -374,7 +375,7 @@ TEST_F(CommandBufferTest, IndirectDispatchesAreAFeature) {
             StatusCode::Unimplemented);
 }
 
-// The groups are read: a command that writes them comes first.
+// The group counts are read, so a command that writes them is ordered before.
 TEST_F(CommandBufferTest, GroupsAreMemoryThatIsRead) {
   const std::array<BindingRef, 2> refs = {BufferBinding{a_}, BufferBinding{b_}};
   const auto commands = make_commands();
@@ -464,7 +465,7 @@ TEST_F(CommandBufferTest, EachCommandKeepsWhatItNames) {
   }
 }
 
-// What the null driver would run: neighbours seen together.
+// The null driver sees neighboring commands as a run.
 TEST_F(CommandBufferTest, NeighboursAreSeenTogether) {
   const auto commands = make_commands(Barriers::Explicit);
   const Bytes four(4);
@@ -472,14 +473,14 @@ TEST_F(CommandBufferTest, NeighboursAreSeenTogether) {
   TL_ASSERT_OK(commands->update(a_, 0, four));
   TL_ASSERT_OK(commands->update(a_, 4, four));
   TL_ASSERT_OK(commands->update(a_, 8, four));
-  TL_ASSERT_OK(commands->update(a_, 16, four));  // behind a gap
+  TL_ASSERT_OK(commands->update(a_, 16, four));  // after a gap
   TL_ASSERT_OK(commands->update(b_, 20, four));  // another buffer
   TL_ASSERT_OK(commands->barrier());
   TL_ASSERT_OK(commands->barrier());
-  TL_ASSERT_OK(commands->update(b_, 24, four));  // behind a barrier
+  TL_ASSERT_OK(commands->update(b_, 24, four));  // after a barrier
   TL_ASSERT_OK(commands->fill(c_, 0, 8, kZero));
-  TL_ASSERT_OK(commands->update(b_, 28, four));  // behind another command
-  TL_ASSERT_OK(commands->barrier());             // nothing behind it
+  TL_ASSERT_OK(commands->update(b_, 28, four));  // after another command
+  TL_ASSERT_OK(commands->barrier());             // nothing after it
   TL_ASSERT_OK(commands->finish());
   TL_ASSERT_OK(device_->queue()->submit(commands));
   TL_ASSERT_OK(device_->queue()->wait_idle());

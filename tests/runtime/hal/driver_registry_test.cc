@@ -1,4 +1,4 @@
-// Drivers by name, and devices by path.
+// Tests drivers by name and devices by path.
 #include "runtime/hal/driver_registry.h"
 
 #include "runtime/drivers/null/driver.h"
@@ -8,7 +8,7 @@
 namespace texloom::hal {
 namespace {
 
-// A driver of three devices, of which two are alike.
+// A driver of three devices, two of which are identical.
 class ThreeDevices final : public Driver {
  public:
   ThreeDevices() {
@@ -40,7 +40,7 @@ class DriverRegistryTest : public ::testing::Test {
       return make_error(StatusCode::Unavailable, "nothing there");
     }));
   }
-  // The id of the device that is opened, or the error.
+  // Returns the id of the opened device, or the error.
   std::string opened(std::string_view path) {
     const auto device = drivers_.open(path);
     return device.ok() ? (*device)->info().id : device.status().to_string();
@@ -74,7 +74,7 @@ TEST_F(DriverRegistryTest, DriversAreMadeWhenTheyAreAskedFor) {
   EXPECT_EQ(made_, 0);
   EXPECT_EQ(*drivers_.find("three"), *drivers_.find("three"));
   EXPECT_EQ(made_, 1);
-  // One that failed is tried again.
+  // A driver that failed is tried again.
   for (int i = 0; i < 2; ++i)
     EXPECT_THAT(drivers_.open("gone").status(),
                 fails_with(StatusCode::Unavailable, "nothing there"));

@@ -1,4 +1,4 @@
-// Building at first use, of executables that compile nothing.
+// Tests building at first use with executables that compile nothing.
 #include "runtime/hal/executable.h"
 
 #include <atomic>
@@ -11,7 +11,7 @@
 namespace texloom::hal {
 namespace {
 
-// Of an executable that counts its builds, each of several threads gets the one build's outcome.
+// Several threads use an executable that counts its builds: each gets the outcome of the one build.
 TEST(Executable, IsBuiltOnceByManyThreads) {
   class Counting final : public Executable {
    public:

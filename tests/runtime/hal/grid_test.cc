@@ -1,4 +1,4 @@
-// Grids: expressions over a workload.
+// Tests grids: expressions over a workload.
 #include "runtime/hal/grid.h"
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace texloom::hal {
 namespace {
 
-// ceil(n / 8) x m x 1 for the workload (n, m).
+// Returns ceil(n / 8) x m x 1 for the workload (n, m).
 Grid tiles() {
   const Size rounded_up = Size::of(Size::Op::Add, Size::symbol(0), 7);
   return {Size::of(Size::Op::FloorDiv, rounded_up, 8), Size::symbol(1), 1};

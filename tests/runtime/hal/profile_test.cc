@@ -1,4 +1,4 @@
-// Spans, lanes and the text of a trace; what devices put there is held by the conformance suite.
+// Tests spans, lanes and trace text; the conformance suite checks what devices record.
 #include "runtime/hal/profile.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ TEST(Profiles, AThreadHasOneLane) {
   EXPECT_LE(spans[0].end, spans[2].begin);
 }
 
-// The system gives a thread that begins the name of one that has ended.
+// The system may give a new thread the name of one that has ended.
 TEST(Profiles, ThreadsOneAfterTheOtherHaveLanesOfTheirOwn) {
   Profile profile;
   std::thread([&] { profile.name_host_track("queue 0: starting"); }).join();
@@ -64,7 +64,7 @@ TEST(Profiles, TheThreadsOfEachQueueHaveNamesOfTheirOwn) {
     return std::any_of(tracks.begin(), tracks.end(),
                        [&](const ProfileTrack& track) { return track.name == name; });
   };
-  // Each thread says its name when it begins.
+  // Each thread records its name when it begins.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   for (const char* name :
        {"queue 0: starting", "queue 0: completing", "queue 1: starting", "queue 1: completing"}) {
@@ -73,7 +73,7 @@ TEST(Profiles, TheThreadsOfEachQueueHaveNamesOfTheirOwn) {
   }
 }
 
-// Also of a profile to which another thread adds lanes meanwhile.
+// This also holds if another thread adds lanes to the profile meanwhile.
 TEST(Profiles, EverySpanOfASnapshotHasItsLane) {
   Profile profile;
   std::atomic<bool> done = false;
@@ -110,7 +110,8 @@ TEST(Profiles, SpansBeyondTheLimitAreCounted) {
   EXPECT_EQ(profile.dropped(), 3U);
 }
 
-// Times are in microseconds from the first span, whichever is added first; names are escaped.
+// Times are in microseconds from the earliest span, in whatever order spans are added; names are
+// escaped.
 TEST(Profiles, TheTextOfATrace) {
   Profile profile;
   const std::uint32_t host = profile.host_track();

@@ -1,5 +1,4 @@
-// What the tests of queues share: a driver of their own, which does what it is told to when it is
-// told to.
+// A fixture for tests of queues: a mock driver that does what a test tells it to, when told to.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,21 +17,21 @@
 
 namespace texloom::hal {
 
-// What the driver is told, and what it was asked to do.
+// The driver's instructions, and a record of the calls made to it.
 struct Script {
   std::mutex mutex;
   std::condition_variable changed;
-  bool held = false;     // calls of start do not return
-  bool running = false;  // what is started is not complete
+  bool held = false;     // calls of start block
+  bool running = false;  // started work does not complete
   bool waits_natively = false;
   Status start_error, work_error;
   int starts = 0;
-  int waits = 0;                          // for work, that have begun
-  std::vector<std::size_t> finished;      // of each work: how many command buffers it had
-  std::vector<std::size_t> native_waits;  // of each start: how many points were the device's
-  int scopes = 0;                         // that were entered, and
-  int open_scopes = 0;                    // that did not end yet
-  int calls_outside = 0;                  // of the driver without a scope
+  int waits = 0;                          // begun waits for work
+  std::vector<std::size_t> finished;      // for each work, its number of command buffers
+  std::vector<std::size_t> native_waits;  // for each start, the points left to the device
+  int scopes = 0;                         // scopes entered
+  int open_scopes = 0;                    // scopes not yet left
+  int calls_outside = 0;                  // driver calls outside a scope
 
   void hold(bool hold) {
     const std::scoped_lock lock(mutex);
@@ -44,7 +43,7 @@ struct Script {
     running = run;
     changed.notify_all();
   }
-  // Whether it comes true before long.
+  // Returns whether the condition becomes true before the deadline.
   bool becomes(const std::function<bool(const Script&)>& true_of) {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, std::chrono::seconds(10), [&] { return true_of(*this); });
@@ -149,7 +148,7 @@ class Queues : public ::testing::Test {
     return made;
   }
 
-  // Commands of the device, a host call, and commands again.
+  // Makes device commands, a host call, and more device commands.
   std::shared_ptr<const CommandBuffer> commands_around(std::function<Status()> call) const {
     auto made = std::make_shared<CommandBuffer>(info_, memory_);
     const auto buffer = std::make_shared<PlainBuffer>(info_);

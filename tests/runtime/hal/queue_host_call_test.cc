@@ -1,4 +1,4 @@
-// What queues call, and their end: host calls, release, the end of the process.
+// Tests the functions that queues call, and their end: host calls, release, process exit.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -22,10 +22,10 @@ TEST_F(Queues, AReleasedQueueFailsWhatStillWaits) {
   EXPECT_TRUE(b_->wait(1).ok());
   EXPECT_EQ(b_->wait(2).code(), StatusCode::Unavailable);
   EXPECT_EQ(script_->seen().size(), 1U);
-  EXPECT_TRUE(a_->signal(1).ok());  // nobody is called any more
+  EXPECT_TRUE(a_->signal(1).ok());  // nobody is called anymore
 }
 
-// The handle is released by a thread of the queue, which cannot wait for itself.
+// A thread of the queue releases the handle; it cannot wait for itself.
 TEST_F(Queues, ACallbackMayReleaseTheQueue) {
   std::shared_ptr<Queue>* held = &queue_;
   a_->when_reached(1, [held](const Status&) { held->reset(); });
@@ -34,8 +34,8 @@ TEST_F(Queues, ACallbackMayReleaseTheQueue) {
   EXPECT_TRUE(b_->wait(1).ok());
 }
 
-// The same by a thread that waits, which is in the middle of the work then.
-// Where another thread is first, the handle stays: this one may not have begun to wait.
+// The handle is released by a waiting thread, which is completing work at that time. If another
+// thread completes it first, the handle stays: the waiting thread may not have begun to wait.
 TEST_F(Queues, ACallbackMayReleaseTheQueueThatIsWaitedFor) {
   a_->when_reached(1, [this, waiting = std::this_thread::get_id()](const Status&) {
     if (std::this_thread::get_id() == waiting) queue_.reset();
@@ -81,7 +81,7 @@ TEST_F(Queues, ADriverIsGivenWhatIsBetweenHostCalls) {
   EXPECT_EQ(script_->seen(), (std::vector<std::size_t>{2, 2, 1}));
 }
 
-// Also where the work fails on the device, behind which the call was submitted.
+// This also holds if the work before the call fails on the device.
 TEST_F(Queues, NoHostCallIsMadeBehindAnError) {
   std::atomic<int> calls = 0;
   const auto count = [&] {
@@ -135,8 +135,8 @@ TEST_F(Queues, AHostCallMayReleaseTheQueue) {
 
 class QueuesDeathTest : public Queues {};
 
-// A process that ends with handles left: what was given to the driver is waited for, what waits for
-// semaphores is not, and nothing more is taken.
+// A process exits with handles left: work given to the driver is waited for, work that waits for
+// semaphores is not, and nothing more is accepted.
 TEST_F(QueuesDeathTest, TheEndOfTheProcessStopsThem) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end = [&] {
@@ -146,7 +146,7 @@ TEST_F(QueuesDeathTest, TheEndOfTheProcessStopsThem) {
     EXPECT_TRUE(left->submit({{}, {commands()}, {{a_, 1}}}).ok());
     EXPECT_TRUE(left->submit({{{b_, 1}}, {commands()}, {}}).ok());
     static std::thread driver;
-    std::atexit([] {  // called behind the queue's
+    std::atexit([] {  // called after the queue's
       driver.join();
       std::fputs(left->is_idle() ? "idle." : "busy.", stderr);
       std::fputs(left->submit({{}, {}, {{Semaphore::create(), 1}}}).message().c_str(), stderr);

@@ -1,4 +1,4 @@
-// Waits that a queue leaves to the device, since its driver knows the work that signals.
+// Tests waits that a queue leaves to the device because its driver knows the signaling work.
 #include "tests/runtime/hal/queue_fixture.h"
 #include "tests/runtime/status_matchers.h"
 
@@ -26,7 +26,7 @@ class PlainSemaphore final : public SemaphoreBackend {
 class NativeWaits : public Queues {
  protected:
   NativeWaits() { waiting_script_->waits_natively = true; }
-  // Lets all work end, as queues wait for theirs.
+  // Lets all work complete, since queues wait for theirs.
   ~NativeWaits() override {
     script_->run(false);
     waiting_script_->run(false);
@@ -53,7 +53,7 @@ TEST_F(NativeWaits, StartBeforeTheSignal) {
   ASSERT_TRUE(has_started());
   EXPECT_EQ(waiting_script_->native_waits, std::vector<std::size_t>{1});
   EXPECT_EQ(*s_->value(), 0U);
-  // The host waits for the point before it calls the submission complete.
+  // The host waits for the point before it reports the submission complete.
   EXPECT_EQ(waiting_->wait_idle(after(5ms)).code(), StatusCode::DeadlineExceeded);
   script_->run(false);
   TL_ASSERT_OK(waiting_->wait_idle());
@@ -71,7 +71,7 @@ TEST_F(NativeWaits, MayBeSubmittedBeforeTheirSignal) {
   TL_ASSERT_OK(waiting_->wait_idle());
 }
 
-// Work that the device was given runs, but its error is that of what it waited for.
+// Work that was given to the device runs, but gets the error of the work that it waited for.
 TEST_F(NativeWaits, PassErrorsOn) {
   script_->run(true);
   script_->work_error = lost();
@@ -96,7 +96,7 @@ TEST_F(NativeWaits, AreTheHostsWhereTheDriverSaysNo) {
   EXPECT_EQ(waiting_script_->native_waits, std::vector<std::size_t>{0});
 }
 
-// Of another device, or of none.
+// Semaphores of another device, or of none.
 TEST_F(NativeWaits, AreTheHostsForOtherSemaphores) {
   for (const auto& other : {Semaphore::create({}, std::make_shared<const DeviceInfo>(),
                                               std::make_unique<PlainSemaphore>()),
@@ -129,7 +129,7 @@ TEST_F(NativeWaits, AreTheHostsForHostCalls) {
   EXPECT_TRUE(called);
 }
 
-// One of two waits is the host's: the submission starts when that one is reached.
+// The host waits for one of two points: the submission starts when that one is reached.
 TEST_F(NativeWaits, StandBesideWaitsOfTheHost) {
   script_->run(true);
   TL_ASSERT_OK(submit_signal());
@@ -143,7 +143,7 @@ TEST_F(NativeWaits, StandBesideWaitsOfTheHost) {
   TL_ASSERT_OK(waiting_->wait_idle());
 }
 
-// A queue that is released does not wait for what another has to say on the host.
+// Releasing a queue does not wait for another queue's work on the host.
 TEST_F(NativeWaits, EndWithTheirQueue) {
   script_->run(true);
   TL_ASSERT_OK(submit_signal());
@@ -212,7 +212,7 @@ TEST(ScheduledValues, AreToldOnce) {
   EXPECT_EQ(calls, 1);
   semaphore->when_scheduled(3, count);
   EXPECT_EQ(calls, 2);
-  // Never for a value that is reached, nor after a failure.
+  // It is not called for a value that is already reached, nor after a failure.
   semaphore->when_scheduled(4, count);
   TL_ASSERT_OK(semaphore->signal(4));
   semaphore->schedule(4);

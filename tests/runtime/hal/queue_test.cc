@@ -1,4 +1,4 @@
-// Submissions: order, semaphores, failure, threads.
+// Tests submissions: order, semaphores, failure, threads.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -57,7 +57,7 @@ TEST_F(Queues, SignalsWithoutCommandsKeepTheirPlace) {
   script_->hold(false);
   EXPECT_TRUE(wait_all(std::vector<TimelinePoint>{{a_, 1}, {b_, 2}}).ok());
   EXPECT_EQ(script_->seen(), std::vector<std::size_t>{1});
-  EXPECT_EQ(script_->start_count(), 1);  // the driver is given nothing that is empty
+  EXPECT_EQ(script_->start_count(), 1);  // the driver gets no empty work
 }
 
 TEST_F(Queues, AFailedWaitRunsNothingAndSpreads) {
@@ -70,7 +70,7 @@ TEST_F(Queues, AFailedWaitRunsNothingAndSpreads) {
   EXPECT_TRUE(queue_->wait_idle().ok());
 }
 
-// Of two that will signal enough the first one is what is waited for.
+// If two signals would suffice, the queue waits for the first one.
 TEST_F(Queues, TheFirstSignalThatSufficesIsWaitedFor) {
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 5}}}).ok());
   EXPECT_TRUE(queue_->submit({{{b_, 1}}, {commands()}, {{a_, 10}}}).ok());
@@ -78,13 +78,13 @@ TEST_F(Queues, TheFirstSignalThatSufficesIsWaitedFor) {
   EXPECT_TRUE(queue_->submit({{{a_, 5}}, {commands()}, {{c, 1}}}).ok());
   EXPECT_TRUE(a_->wait(5).ok());
   EXPECT_TRUE(queue_->submit({{{a_, 5}}, {commands()}, {{d, 1}}}).ok());
-  EXPECT_TRUE(b_->fail(lost()).ok());  // and with it what would signal 10
+  EXPECT_TRUE(b_->fail(lost()).ok());  // the submission that would signal 10 fails too
   EXPECT_TRUE(c->wait(1).ok());
   EXPECT_TRUE(d->wait(1).ok());
   EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
 }
 
-// One signal of a submission may be refused behind another that came.
+// One signal of a submission may be refused after another one succeeded.
 TEST_F(Queues, ASignalThatCameIsNoErrorWhateverFailsBehindIt) {
   for (const bool early : {true, false}) {
     const auto a = Semaphore::create(), high = Semaphore::create({.value = 5});
@@ -101,7 +101,7 @@ TEST_F(Queues, ASignalThatCameIsNoErrorWhateverFailsBehindIt) {
   }
 }
 
-// What an earlier submission of the queue was to signal will not come: the other need not, either.
+// The earlier submission's signal will not come, so the other one need not come either.
 TEST_F(Queues, AWaitForAnEarlierSubmissionThatFailsDoesNotWaitForTheOthers) {
   script_->run(true);
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 1}}}).ok());
@@ -125,7 +125,7 @@ TEST_F(Queues, WaitsAloneHoldUpWhatComesBehind) {
   EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
 }
 
-// Others' errors are told where nobody waits for them, and never taken for one's own.
+// Errors of other work are reported if nobody waits for it, but never as the caller's own error.
 TEST_F(Queues, WhoRunsWorkIsToldItsOwnError) {
   EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands()}, {}}).ok());
   EXPECT_TRUE(a_->fail(lost()).ok());
@@ -137,7 +137,7 @@ TEST_F(Queues, WhoRunsWorkIsToldItsOwnError) {
   EXPECT_TRUE(queue_->wait_idle().ok());
 }
 
-// The device is never idle for want of the host: what the order already holds is no wait.
+// The device is never idle because of the host: the queue's order makes a wait unnecessary.
 TEST_F(Queues, WhatAnEarlierSubmissionSignalsIsNotWaitedFor) {
   script_->run(true);
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 3}}}).ok());
@@ -149,7 +149,7 @@ TEST_F(Queues, WhatAnEarlierSubmissionSignalsIsNotWaitedFor) {
   EXPECT_EQ(script_->seen(), (std::vector<std::size_t>{1, 2}));
 }
 
-// Wherever the earlier one is by then.
+// This holds wherever the earlier submission is by then.
 TEST_F(Queues, WhatIsUnderWayAnywhereInTheQueueIsNotWaitedFor) {
   struct Place {
     const char* name;
@@ -182,7 +182,7 @@ TEST_F(Queues, WhatIsUnderWayAnywhereInTheQueueIsNotWaitedFor) {
   }
 }
 
-// What signals nothing is completed together; its errors are its own all the same.
+// Submissions without signals complete together, but each keeps its own errors.
 TEST_F(Queues, ErrorsOfWhatSignalsNothingAreTold) {
   script_->run(true);
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(queue_->submit(commands()).ok());
@@ -205,7 +205,7 @@ TEST_F(Queues, AnErrorSpreadsAlongTheOrder) {
   EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
 }
 
-// What failed to start signals nothing: what comes after it in the order is not started either.
+// Work that failed to start signals nothing, so later work in the order is not started either.
 TEST_F(Queues, NothingIsStartedBehindWhatDidNotStart) {
   script_->start_error = lost();
   EXPECT_TRUE(queue_->submit({{{b_, 1}}, {}, {{a_, 1}}}).ok());
@@ -215,7 +215,7 @@ TEST_F(Queues, NothingIsStartedBehindWhatDidNotStart) {
   EXPECT_EQ(script_->start_count(), 0);
 }
 
-// One of two waits fails, and the other never comes.
+// One of two waits fails, and the other is never satisfied.
 TEST_F(Queues, AFailedWaitDoesNotWaitForTheOthers) {
   EXPECT_TRUE(queue_->submit({{{b_, 1}, {a_, 1}}, {commands()}, {}}).ok());
   EXPECT_TRUE(a_->fail(lost()).ok());
@@ -232,7 +232,7 @@ TEST_F(Queues, ErrorsOfTheDriverFailTheSignals) {
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{b_, 1}}}).ok());
   EXPECT_EQ(b_->wait(1).message(), "the device is lost");
   EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
-  EXPECT_TRUE(queue_->wait_idle().ok());  // told once
+  EXPECT_TRUE(queue_->wait_idle().ok());  // the error is reported once
 }
 
 TEST_F(Queues, ASignalThatFallsIsAnError) {
@@ -252,7 +252,7 @@ TEST_F(Queues, WrongSubmissionsChangeNothing) {
   EXPECT_EQ(*a_->value(), 0U);
 }
 
-// Each queue waits for what the other signals, a hundred times; all is submitted at once.
+// Each queue waits for the other's signal, a hundred times; everything is submitted at once.
 TEST_F(Queues, QueuesTakeTurns) {
   const auto other_script = std::make_shared<Script>();
   const auto other = make_queue(other_script);
@@ -274,7 +274,7 @@ TEST_F(Queues, AWaitMayEndBeforeTheWork) {
   EXPECT_EQ(queue_->wait_idle(after(milliseconds(10))).code(), StatusCode::DeadlineExceeded);
   EXPECT_EQ(queue_->wait_idle(after(milliseconds(-1))).code(), StatusCode::DeadlineExceeded);
   script_->run(false);
-  EXPECT_TRUE(a_->wait(1).ok());  // by the queue's threads: nobody else waits for the queue
+  EXPECT_TRUE(a_->wait(1).ok());  // the queue's threads signal: nobody else waits for the queue
 }
 
 TEST_F(Queues, ThreadsSubmitAndWaitAtOnce) {

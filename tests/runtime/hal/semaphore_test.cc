@@ -1,4 +1,4 @@
-// Timeline semaphores: values, failure, waits of several threads, callbacks.
+// Tests timeline semaphores: values, failure, waits of several threads, callbacks.
 #include "runtime/hal/semaphore.h"
 
 #include <gtest/gtest.h>
@@ -257,7 +257,7 @@ TEST(WaitAny, TimesOutOrFails) {
   EXPECT_EQ(wait_any({}).status().code(), StatusCode::InvalidArgument);
 }
 
-// A wait that gives up leaves nothing behind: its callback is not called into a frame that is gone.
+// After a timed-out wait, its callback must not be called: its stack frame is gone.
 TEST(WaitAny, NothingIsLeftBehind) {
   const auto s = semaphore();
   for (int i = 0; i < 100; ++i) {
@@ -267,8 +267,8 @@ TEST(WaitAny, NothingIsLeftBehind) {
   EXPECT_TRUE(s->signal(1).ok());
 }
 
-// Threads that signal, wait with short deadlines and fail, all at once: no thread hangs, and each
-// wait ends in one of the ways it may.
+// Threads signal, wait with short deadlines and fail, all at once: no thread hangs, and each wait
+// ends in one of the allowed ways.
 TEST(Semaphore, ThreadsAtRandom) {
   for (int round = 0; round < 20; ++round) {
     const std::vector<std::shared_ptr<Semaphore>> all = {semaphore(), semaphore(), semaphore()};

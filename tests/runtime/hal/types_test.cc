@@ -14,7 +14,7 @@ TEST(ElementType, NamesAndSizesGoTogether) {
   for (int i = 0; i <= static_cast<int>(ElementType::Float64); ++i) {
     const auto type = static_cast<ElementType>(i);
     EXPECT_EQ(element_type_from_name(to_string(type)), type);
-    // The number at the end of a name is its bits; a bool takes a byte.
+    // The number at the end of a name is its size in bits; a bool takes a byte.
     const std::string name(to_string(type));
     const std::size_t digits = name.find_first_of("0123456789");
     const unsigned long bits = digits == std::string::npos ? 8 : std::stoul(name.substr(digits));
@@ -25,7 +25,7 @@ TEST(ElementType, NamesAndSizesGoTogether) {
 
 TEST(TexelFormat, IsFourChannelsOfItsElementType) {
   for (const TexelFormat format : kAllTexelFormats) {
-    // A normalised format is another reading of the texels of an integer format.
+    // A normalized format reinterprets the texels of an integer format.
     const TexelFormat plain = *texel_format_of(channel_type(format));
     EXPECT_FALSE(is_normalized(plain));
     EXPECT_EQ(plain == format, !is_normalized(format)) << to_string(format);

@@ -1,4 +1,4 @@
-// What the tests of the workspace pool share: a device whose allocator counts the calls.
+// A fixture for tests of the workspace pool: a device whose allocator counts its calls.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace texloom::hal {
 
-// What the driver was asked for, and how much it has.
+// The requests made to the driver, and the memory that it has.
 struct Memory {
   std::mutex mutex;
   std::uint64_t capacity = 1 << 30;
@@ -135,7 +135,7 @@ class WorkspacePools : public ::testing::Test {
     EXPECT_TRUE(lease.ok()) << lease.status().to_string();
     return *std::move(lease);
   }
-  // Acquires and releases; returns the object, for comparisons alone.
+  // Acquires and releases; returns the object only for comparison.
   template <class Desc>
   const void* pass(const Desc& desc) {
     auto lease = acquire(desc);
@@ -145,7 +145,7 @@ class WorkspacePools : public ::testing::Test {
   }
   int driver_calls() const { return device_->memory->calls; }
 
-  // Work on a queue that names the object and goes on until `gate_` is 1.
+  // Submits work that uses the object until `gate_` is 1.
   void use_until_gate_opens(const std::shared_ptr<Texture>& object,
                             const std::shared_ptr<Queue>& queue,
                             std::vector<TimelinePoint> signals = {}) {

@@ -1,4 +1,4 @@
-// A pool between several queues and several threads.
+// Tests a pool shared by several queues and several threads.
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -12,14 +12,14 @@
 namespace texloom::hal {
 namespace {
 
-// Work on another queue that the object was used by is complete when its point is reached, or
-// when its command buffer is gone.
+// Work of another queue that used the object is complete when its point is reached, or when its
+// command buffer is gone.
 TEST_F(WorkspacePools, AnotherQueueTakesWhatIsComplete) {
   for (const bool with_point : {true, false}) {
     const auto gate = gate_ = Semaphore::create();
     const auto done = Semaphore::create();
     auto lease = acquire(texture({8, 8}));
-    // A handle of the caller's own, with which only the point can tell.
+    // With the caller's handle alive, only the point can tell.
     const std::shared_ptr<Texture> held = with_point ? lease.object() : nullptr;
     const Texture* object = lease.object().get();
     use_until_gate_opens(lease.object(), device_->queue(), {{done, 1}});
@@ -37,7 +37,7 @@ TEST_F(WorkspacePools, AnotherQueueTakesWhatIsComplete) {
   EXPECT_EQ(pool_.statistics().waits, 0U);
 }
 
-// What was released may be kept by work on any queue of the device.
+// Work on any queue of the device may still use what was released.
 TEST_F(WorkspacePools, AllocationsWaitForTheQueuesOfTheDevice) {
   device_->memory->capacity = 2048;
   use_until_gate_opens(*device_->create_texture(texture({8, 8})), other_);
@@ -51,7 +51,7 @@ TEST_F(WorkspacePools, AllocationsWaitForTheQueuesOfTheDevice) {
 
 class BusyElsewhere : public WorkspacePools {
  protected:
-  // An object that a queue uses until the gate opens, free again behind `done_`.
+  // Makes an object that a queue uses until the gate opens; it is free once `done_` is signaled.
   void SetUp() override {
     auto lease = *pool_.acquire(other_, texture({8, 8}));
     object_ = lease.object().get();
@@ -86,7 +86,7 @@ TEST_F(BusyElsewhere, AtTheBoundThePointIsWaitedFor) {
   EXPECT_EQ(lease.wait()->value, 1U);
   EXPECT_EQ(driver_calls(), calls);
   EXPECT_EQ(pool_.statistics().waits, 1U);
-  EXPECT_EQ(pool_.statistics().reuses, 1U);  // it is larger than what was asked for
+  EXPECT_EQ(pool_.statistics().reuses, 1U);  // it is larger than requested
   EXPECT_EQ(pool_.statistics().exact_hits, 0U);
 }
 
@@ -98,7 +98,7 @@ TEST_F(BusyElsewhere, WhereTheDriverHasNoMoreThePointIsWaitedFor) {
   EXPECT_EQ(pool_.statistics().bytes_held, 1024U);
 }
 
-// Though the device's own pool is made to free all that is idle when memory is short.
+// The pool waits even though the device makes it free its idle memory when memory is short.
 TEST_F(WorkspacePools, TheDevicesPoolWaitsBeforeItFails) {
   WorkspacePool& pool = device_->workspace_pool();
   const auto done = Semaphore::create();
@@ -114,7 +114,7 @@ TEST_F(WorkspacePools, TheDevicesPoolWaitsBeforeItFails) {
   EXPECT_TRUE(next->wait());
 }
 
-// At the bound it is freed instead, and the driver has it back when the work is complete.
+// At the bound the object is freed instead; the driver gets it back when the work is complete.
 TEST_F(BusyElsewhere, NobodyWaitsUnasked) {
   pool_.set_max_bytes(1024);
   const auto lease = acquire_with(Dependencies::None);
@@ -122,14 +122,14 @@ TEST_F(BusyElsewhere, NobodyWaitsUnasked) {
   EXPECT_FALSE(lease.wait());
 }
 
-// A failed semaphore would fail whoever waits for it, and does not say that the work is complete.
+// A failed semaphore would fail whoever waits for it, and does not show that the work is complete.
 TEST_F(BusyElsewhere, NobodyWaitsForAPointThatFailed) {
   pool_.set_max_bytes(1024);
   TL_ASSERT_OK(done_->fail(make_error(StatusCode::DeviceError, "lost")));
   EXPECT_NE(acquire_with(Dependencies::Allowed).object().get(), object_);
 }
 
-// The queue that waits for the point may use the object behind it.
+// The queue that waits for the point may use the object after it.
 TEST_F(BusyElsewhere, AQueueOrderedAllocationWaitsItself) {
   pool_.set_max_bytes(1024);
   const auto ready = Semaphore::create();
@@ -139,7 +139,7 @@ TEST_F(BusyElsewhere, AQueueOrderedAllocationWaitsItself) {
   EXPECT_FALSE(lease->wait());
   EXPECT_EQ(*ready->value(), 0U);
   EXPECT_FALSE(device_->queue()->is_idle());
-  // Without a signal of the caller's the queue waits as well.
+  // The queue also waits if the caller gives no signal.
   lease->release();
   lease = pool_.allocate(device_->queue(), texture({8, 8}), {{ready, 2}}, {});
   ASSERT_TRUE(lease.ok());
@@ -156,7 +156,7 @@ TEST_F(WorkspacePools, AQueueOrderedReleaseTakesItsPlaceInTheQueue) {
   const Texture* object = lease.object().get();
   use_until_gate_opens(lease.object(), device_->queue(), {});
   const auto freed = Semaphore::create();
-  // From now on it is `other_` that has it, behind what it waits for.
+  // From now on `other_` owns it, after the points that it waits for.
   TL_ASSERT_OK(lease.release(other_, {{gate_, 1}}, {{freed, 1}}));
   EXPECT_FALSE(lease);
   const auto next = pool_.acquire(other_, texture({8, 8}));
@@ -167,9 +167,7 @@ TEST_F(WorkspacePools, AQueueOrderedReleaseTakesItsPlaceInTheQueue) {
   TL_ASSERT_OK(freed->wait(1));
 }
 
-// Threads with objects of a few sizes, and one that takes away what is idle: no object is ever lent
-// twice at a time.
-// An order of another device says nothing of this one's work.
+// The order of another device says nothing about this device's work.
 TEST_F(WorkspacePools, QueuesOfAnotherDeviceAreRefused) {
   CountingDevice elsewhere(std::make_shared<const DeviceInfo>(null::default_device()));
   const std::shared_ptr<Queue>& foreign = elsewhere.queue();
@@ -185,12 +183,13 @@ TEST_F(WorkspacePools, QueuesOfAnotherDeviceAreRefused) {
   auto lease = acquire(buffer(64));
   EXPECT_THAT(lease.release(foreign, {}, {{done, 1}}),
               fails_with(StatusCode::InvalidArgument, "belongs to another device"));
-  EXPECT_TRUE(lease);  // as it was
+  EXPECT_TRUE(lease);  // unchanged
   TL_ASSERT_OK(elsewhere.queue()->wait_idle());
   EXPECT_EQ(*done->value(), 0U);
   TL_EXPECT_OK(lease.release(device_->queue(), {}, {{done, 1}}));
 }
 
+// Threads use objects of a few sizes while one trims the pool: no object is lent twice at once.
 TEST_F(WorkspacePools, ThreadsNeverShareAnObject) {
   std::mutex mutex;
   std::set<const void*> lent;
@@ -220,7 +219,8 @@ TEST_F(WorkspacePools, ThreadsNeverShareAnObject) {
   EXPECT_EQ(pool_.statistics().bytes_held, device_->memory->live);
 }
 
-// On a real device: each round's copies go through one texture, though none waits for the others.
+// On a real device: each round's copies use the same texture, although no round waits for the
+// others.
 class WorkspacePoolOnOpenCl : public OpenClTest {};
 
 TEST_F(WorkspacePoolOnOpenCl, WorkInFlightSharesATexture) {
@@ -234,7 +234,7 @@ TEST_F(WorkspacePoolOnOpenCl, WorkInFlightSharesATexture) {
   for (unsigned round = 0; round < 10; ++round) {
     inputs.push_back(make_buffer(kBytes));
     outputs.push_back(make_buffer(kBytes));
-    // Queue-ordered every other time.
+    // Every other lease is queue-ordered.
     auto lease = round % 2 == 0 ? pool.acquire(queue, texture(kExtent))
                                 : pool.allocate(queue, texture(kExtent), {{start, 1}}, {});
     ASSERT_TRUE(lease.ok()) << lease.status().to_string();

@@ -1,4 +1,4 @@
-// What a pool lends, what it keeps, and when it calls the driver.
+// Tests what a pool lends, what it keeps, and when it calls the driver.
 #include <array>
 #include <chrono>
 #include <random>
@@ -26,14 +26,14 @@ TEST_F(WorkspacePools, WhatAQueueStillUsesServesItsNextSubmission) {
   TL_ASSERT_OK(gate_->signal(1));
 }
 
-// Two that live at once never share.
+// Two objects that live at once never share memory.
 TEST_F(WorkspacePools, WhatIsLentIsNotLentAgain) {
   auto a = acquire(texture({8, 8}));
   auto b = acquire(texture({8, 8}));
   EXPECT_NE(a.object(), b.object());
 }
 
-// Its command buffer may be submitted yet, or is under way: nobody said.
+// Its command buffer may still be submitted or be running; the caller gave no point.
 TEST_F(WorkspacePools, ADroppedLeaseServesAgainWhenNothingNamesTheObject) {
   auto lease = acquire(texture({8, 8}));
   const Texture* object = lease.object().get();
@@ -85,7 +85,7 @@ TEST_F(WorkspacePools, ATextureThatGrowsServesBothRequests) {
   EXPECT_EQ(lease.object()->extent(), (Extent2D{12, 12}));
   EXPECT_EQ(pool_.statistics().growths, 1U);
   EXPECT_EQ(pool_.statistics().bytes_held, 144U * 16);
-  EXPECT_EQ(device_->memory->live, 144U * 16);  // the smaller one is gone
+  EXPECT_EQ(device_->memory->live, 144U * 16);  // the smaller object is gone
   EXPECT_EQ(pool_.statistics().wasted_texels, 144U - 120U);
   const void* object = lease.object().get();
   lease.release();
@@ -94,7 +94,7 @@ TEST_F(WorkspacePools, ATextureThatGrowsServesBothRequests) {
 }
 
 TEST_F(WorkspacePools, NothingGrowsOverALimitOfTheDevice) {
-  // 101 x 101 texels are more than it allows in one allocation, and then more than the bound.
+  // 101 x 101 texels exceed first the allocation limit, and then the bound.
   DeviceInfo info = null::default_device();
   for (const std::uint64_t allocation : {101 * 101 * 16 - 1, 101 * 101 * 16}) {
     info.limits.max_allocation_bytes = allocation;
@@ -129,7 +129,7 @@ TEST_F(WorkspacePools, BuffersAreRecycledLikeTexturesOfOneRow) {
   EXPECT_EQ(pool_.statistics().wasted_texels, 0U);
 }
 
-// Whatever the sequence of requests: when it repeats, the driver is called no more after a while.
+// For any repeating sequence of requests, driver calls stop after a while.
 TEST_F(WorkspacePools, RepeatedRequestsComeToAnEndOfDriverCalls) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 engine(seed);
@@ -161,7 +161,7 @@ TEST_F(WorkspacePools, OverTheBoundTheLongestIdleIsFreed) {
   pool_.set_max_bytes(3000);
   const void* old = pass(buffer(100));
   const void* young = pass(BufferDesc{.bytes = 1500, .usage = BufferUsage::Storage});
-  pass(TextureDesc{.extent = {10, 9}});  // 1440 bytes: 3040 in all
+  pass(TextureDesc{.extent = {10, 9}});  // 1440 bytes: 3040 in total
   EXPECT_EQ(pool_.statistics().bytes_held, 2940U);
   EXPECT_EQ(pass(BufferDesc{.bytes = 1500, .usage = BufferUsage::Storage}), young);
   EXPECT_EQ(device_->memory->live, 2940U) << old;
@@ -176,7 +176,7 @@ TEST_F(WorkspacePools, OverTheBoundWhatIsLentStays) {
                          "1001 more"));
   EXPECT_EQ(pool_.statistics().bytes_held, 2000U);
   auto other = acquire(buffer(1000));
-  // A bound that falls below what is lent takes it back as it comes.
+  // If the bound drops below what is lent, objects are freed as they come back.
   pool_.set_max_bytes(1500);
   EXPECT_EQ(pool_.statistics().bytes_held, 3000U);
   other.release();
@@ -187,7 +187,7 @@ TEST_F(WorkspacePools, OverTheBoundWhatIsLentStays) {
 }
 
 TEST_F(WorkspacePools, TheBoundIsAShareOfTheDevicesMemory) {
-  // 64 MiB, of which 48 may be held: three of the largest allocations.
+  // The device has 64 MiB and may lend 48: three of the largest allocations.
   const std::uint64_t most = device_->info().limits.max_allocation_bytes;
   std::vector<Lease<Buffer>> leases;
   for (int i = 0; i < 3; ++i) leases.push_back(acquire(buffer(most)));
@@ -208,7 +208,7 @@ TEST_F(WorkspacePools, WhenTheDriverHasNoMoreWhatIsIdleIsFreed) {
   pass(BufferDesc{.bytes = 3000, .usage = BufferUsage::Storage});
 }
 
-// An allocation of the user's own gets what the device's pool has idle.
+// The user's own allocations get the memory that is idle in the device's pool.
 TEST_F(WorkspacePools, TheDevicesPoolYieldsToOtherAllocations) {
   device_->memory->capacity = 3000;
   auto lease = device_->workspace_pool().acquire(device_->queue(), buffer(2000));
@@ -236,10 +236,10 @@ TEST_F(WorkspacePools, WhatHasBeenIdleForLongIsFreed) {
   pool.acquire(device_->queue(), buffer(400))->release();
   std::this_thread::sleep_for(milliseconds(20));
   EXPECT_EQ(pool.statistics().bytes_held, 400U);
-  // By a request that has to call the driver, ...
+  // A request that calls the driver frees it, ...
   const auto lent = pool.acquire(device_->queue(), texture({8, 8}));
   EXPECT_EQ(pool.statistics().bytes_held, 1024U);
-  // ... and by the release of another object.
+  // ... and so does the release of another object.
   auto other = *pool.acquire(device_->queue(), buffer(10));
   pool.acquire(device_->queue(), buffer(400))->release();
   std::this_thread::sleep_for(milliseconds(20));

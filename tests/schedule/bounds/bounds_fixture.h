@@ -1,4 +1,4 @@
-// What the tests of bound inference share: the text of the bounds of a stage.
+// Shared by the tests of bound inference: the bounds of a stage as text.
 #pragma once
 
 #include <fmt/ranges.h>
@@ -18,7 +18,7 @@ inline std::vector<std::string> texts(const ir::Exprs& expressions) {
   return list;
 }
 
-// "min + extent" of each data axis.
+// "min + extent" for each data axis.
 inline std::string region(const Te& te, const ir::Tensor& t) {
   const Bounds bounds = infer_bounds(te.s);
   const StageBounds& b = bounds.of(te.id(t));
@@ -29,7 +29,7 @@ inline std::string region(const Te& te, const ir::Tensor& t) {
   return fmt::format("{}", fmt::join(axes, ", "));
 }
 
-// "name extent" of each loop; the ranges of all loop variables must agree.
+// "name extent" for each loop. Checks that the ranges of all loop variables agree.
 inline std::string loops(const Te& te, const ir::Tensor& t) {
   const Bounds bounds = infer_bounds(te.s);
   std::vector<std::string> list;

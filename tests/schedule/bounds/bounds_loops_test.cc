@@ -1,4 +1,4 @@
-// What loops run over, and the indices they stand for.
+// Infers the extents of loops, and the indices of axes in terms of loops.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/bounds/bounds_fixture.h"
@@ -12,7 +12,7 @@ using ir::IterVar;
 using ir::make_int;
 using ir::Tensor;
 
-// One output B over 10 x 12.
+// One output: B over 10 x 12.
 class BoundsLoops : public ::testing::Test {
  protected:
   Tensor a = placeholder("A", {10, 12}), b = plus_one(a, "B");
@@ -57,7 +57,7 @@ TEST_F(BoundsLoops, SplitByOne) {
   EXPECT_EQ(loops(te, b), "i.outer 10, i.inner 1, j.outer 1, j.inner 12");
 }
 
-// A factor above the extent shrinks to it.
+// A factor above the extent is reduced to it,
 TEST_F(BoundsLoops, LargeFactorsShrink) {
   te.split(b, i, 16);
   te.split_nparts(b, j, 16);
@@ -65,7 +65,7 @@ TEST_F(BoundsLoops, LargeFactorsShrink) {
   EXPECT_EQ(guards(te, b), " | ");
 }
 
-// Unless a part, or what became of it, is a thread: its extent is what the user said.
+// unless a part, or a loop made from it, is bound to a thread: it keeps the user's extent.
 TEST_F(BoundsLoops, ThreadsKeepTheirExtent) {
   const auto first = te.split(b, i, 16);
   te.bind(b, first.inner, "threadIdx.x");
@@ -164,7 +164,7 @@ TEST_F(BoundsLoops, Reductions) {
   EXPECT_EQ(guards(own, c), "i.outer * 2 + i.inner < 5 | k.outer * 4 + k.inner < 10");
 }
 
-// The largest loops that an int32 index counts.
+// The largest loops that int32 indices can count.
 TEST_F(BoundsLoops, ThirtyTwoBits) {
   const int64_t limit = 2147483647;  // a prime
   const Tensor big = compute("B", {limit, 1}, [](const Exprs&) { return make_int(0); });

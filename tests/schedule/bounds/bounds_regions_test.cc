@@ -1,4 +1,4 @@
-// Which part of a stage its readers ask for.
+// Infers the part of a stage that its readers need.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/bounds/bounds_fixture.h"
@@ -13,7 +13,7 @@ using ir::IterVar;
 using ir::make_int;
 using ir::Tensor;
 
-// Two stages over one axis: B(i) = A(i) + 1 over `inner`, read by C over `outer` as given.
+// B(i) = A(i) + 1 over `inner`, and C over `outer`, whose body reads B.
 template <class F>
 struct Chain {
   Chain(int64_t inner, int64_t outer, F body)
@@ -41,7 +41,7 @@ TEST(BoundsRegions, OutputsAreComputedWhole) {
   EXPECT_EQ(region(Te({b, c}), b), "0 + 100");
 }
 
-// Reads under a condition may lie outside: the region stays inside the tensor.
+// Reads under a condition may be out of bounds: the region stays inside the tensor.
 TEST(BoundsRegions, ConstantsAreClamped) {
   const auto read_at = [](int64_t offset) {
     const Chain chain(10, 12, [offset](const Tensor& b, const Expr& i) {
@@ -70,7 +70,7 @@ TEST(BoundsRegions, UnionOfAllReaders) {
   EXPECT_EQ(region(Te({c, d}), b), "20 + 30");
 }
 
-// Of several tensors read, each has its own region.
+// Each of several tensors has its own region.
 TEST(BoundsRegions, TellsTensorsApart) {
   const Tensor a = placeholder("A", {100}), b = plus_one(a, "B"), c = plus_one(a, "C");
   const Tensor d =
@@ -80,7 +80,7 @@ TEST(BoundsRegions, TellsTensorsApart) {
   EXPECT_EQ(region(te, c), "50 + 10");
 }
 
-// An index read from memory may be anything, even where another read is known.
+// An index read from memory may be anything, even if another read of the tensor is known.
 TEST(BoundsRegions, UnknownIndicesAskForAll) {
   const Tensor a = placeholder("A", {100}), n = placeholder("N", {10}, ir::kInt32);
   const Tensor b = plus_one(a, "B");
@@ -113,7 +113,7 @@ TEST(BoundsRegions, AttachedStagesFollowTheLoops) {
   EXPECT_EQ(region(te, chain.b), "i.outer * 10 + i.inner + 5");
 }
 
-// What hangs over the end of the tensor is guarded.
+// Elements past the end of the tensor are guarded.
 TEST(BoundsRegions, AttachedStagesAreGuarded) {
   Chain chain(10, 10, [](const Tensor& b, const Expr& i) { return at(b, {i}); });
   Te& te = chain.te;
@@ -134,7 +134,7 @@ TEST(BoundsRegions, BeforeTheFirstElement) {
   EXPECT_EQ(guards(te, chain.b), "i.outer * 4 + i - 1 >= 0 | ");
 }
 
-// A region as large as the tensor is the tensor.
+// A region as large as the tensor becomes the tensor.
 TEST(BoundsRegions, LargeRegionsAreTheTensor) {
   const auto window = [](int64_t size) {
     const IterVar k = reduce_axis("k", size);
@@ -159,7 +159,7 @@ TEST(BoundsRegions, HalfConstant) {
   EXPECT_EQ(region(chain.te, chain.b), "i + 16");
 }
 
-// Of two axes, one clamped and one not.
+// The second of two axes has a constant region, the first does not.
 TEST(BoundsRegions, EachAxisByItself) {
   const Tensor a = placeholder("A", {8, 30}), b = plus_one(a, "B");
   const Tensor c = compute("C", {8, 20}, [&](const Exprs& i) { return at(b, {i[0], i[1] + 3}); });
@@ -169,7 +169,7 @@ TEST(BoundsRegions, EachAxisByItself) {
   EXPECT_EQ(indices(te, b), "i, j + 3");
 }
 
-// B attached to the thread loop of C, in the scopes that share it with more and more threads.
+// B is attached to the thread loop of C, in scopes that more and more threads share.
 TEST(BoundsRegions, SharedBuffersServeAllThreads) {
   const auto in = [](std::string_view scope) {
     Chain chain(256, 256, [](const Tensor& b, const Expr& i) { return at(b, {i}); });
@@ -187,9 +187,9 @@ TEST(BoundsRegions, SharedBuffersServeAllThreads) {
   EXPECT_EQ(in("global"), "0 + 256");
 }
 
-// A block computes 3 x 8 elements with 16 threads, so that half of the second turn does nothing.
-// It must not ask for anything either: of B, which the block shares, it would be a row more. A
-// stage `own` that each thread keeps for itself may stand between.
+// A block computes 3 x 8 elements with 16 threads, so half of the second iteration does nothing.
+// The idle half must not extend the region of B, which the block shares, by a row. If `own` is
+// true, a stage in local memory is between B and D.
 std::string region_of_shared(bool own) {
   const Tensor a = placeholder("A", {6, 32}), b = plus_one(a, "B"), c = plus_one(b, "C");
   const Tensor d = compute("D", {6, 32}, [&](const Exprs& i) { return at(own ? c : b, i); });
@@ -219,7 +219,7 @@ TEST(BoundsRegions, PointsPastAGuardAskForNothing) {
   EXPECT_EQ(region_of_shared(true), expected);
 }
 
-// Serial loops outside stand still, whatever the scope.
+// Serial loops outside are fixed, in any scope.
 TEST(BoundsRegions, SerialLoopsStandStill) {
   Chain chain(64, 64, [](const Tensor& b, const Expr& i) { return at(b, {i}); });
   const auto [outer, inner] = chain.te.split(chain.c, chain.te.axis(chain.c, 0), 8);
@@ -245,7 +245,7 @@ TEST(BoundsRegions, ReadersOutsideTheLoop) {
   EXPECT_EQ(faults([&] { infer_bounds(te.s); }), "");
 }
 
-// A reader that is attached deeper than the stage it reads.
+// A reader may be attached deeper than the stage that it reads.
 TEST(BoundsRegions, ReadersInsideTheLoop) {
   const Tensor a = placeholder("A", {64}), b = plus_one(a, "B"), c = plus_one(b, "C");
   const Tensor d = plus_one(c, "D");

@@ -1,4 +1,4 @@
-// Which stages each pattern inlines.
+// Tests which stages each pattern inlines.
 #include "schedule/directives/auto_inline.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using ir::Exprs;
 using ir::IterVar;
 using ir::Tensor;
 
-// One stage of each kind, all read by the last.
+// One stage of each kind; the last reads all others.
 class AutoInline : public ::testing::Test {
  protected:
   std::string inlined_by(InlinePattern pattern) {

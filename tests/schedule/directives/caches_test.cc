@@ -60,7 +60,7 @@ TEST_F(Caches, Layouts) {
   ASSERT_TRUE(te.stage(copy).layout.has_value());
   EXPECT_EQ(to_string(*te.stage(copy).layout),
             "texture[(h, c) -> rows=(h), cols=(c/4), lanes=(c%4)]");
-  // The last word holds.
+  // The last directive wins.
   te.s.set_scope(te.id(b), "", line(41), packed);
   EXPECT_TRUE(te.stage(b).scope->texture.has_value());
   te.set_scope(b, "texture");
@@ -97,7 +97,7 @@ TEST_F(Caches, CacheRead) {
   EXPECT_TRUE(te.axis(b, 0).same_as(operation_of(b)->axes[0]));
 }
 
-// The copy stands directly behind what it copies, and further ones before it.
+// A copy comes directly after the stage that it copies; the newest copy comes first.
 TEST_F(Caches, CacheReadOfSeveralReaders) {
   te.cache_read(a, "local", {b, d});
   EXPECT_EQ(body(b), "A.local[i, j] + 1.0");
@@ -183,7 +183,7 @@ TEST_F(Caches, BadCacheWrites) {
             "TL2007 te.py:23: cache_write of 'F', which is not part of this schedule");
 }
 
-// The loops become the axes of the cache; what was made of the old stage's is gone.
+// The loops become axes of the cache; the relations of the original stage are removed.
 TEST_F(Caches, WriteOfScheduledLoops) {
   const IterVar i = te.axis(b, 0);
   const auto [outer, inner] = te.split(b, i, 3);
@@ -195,7 +195,7 @@ TEST_F(Caches, WriteOfScheduledLoops) {
   EXPECT_TRUE(te.stage(b).leaves.front().same_as(i));
 }
 
-// Nothing fused is a loop of one iteration, which is an axis of the cache as others are.
+// Fusing no axes gives a loop of one iteration, which becomes an axis of the cache.
 TEST_F(Caches, WriteWithALoopOfOneIteration) {
   te.fuse(b, {});
   const Tensor cache = te.cache_write(b, "local");

@@ -1,4 +1,4 @@
-// bind, vectorize, unroll and where a stage is computed.
+// bind, vectorize, unroll, and the directives that attach stages.
 #include <gtest/gtest.h>
 
 #include "schedule/ignored_annotation.h"
@@ -49,7 +49,7 @@ TEST_F(Directives, BindTwiceWarns) {
   EXPECT_FALSE(te.bind(c, j, "blockIdx.x").has_value());
 }
 
-// Threads win over an annotation, whichever was said first.
+// A binding replaces an annotation, in either order.
 TEST_F(Directives, BindOfAnAnnotatedAxis) {
   te.unroll(c, i);
   const std::optional<Diagnostic> dropped = te.bind(c, i, "blockIdx.x");
@@ -122,7 +122,7 @@ TEST_F(Directives, ComputeAt) {
   EXPECT_EQ(at.location.line, 18);
 }
 
-// The last of several directives holds.
+// The last of several directives wins.
 TEST_F(Directives, ComputeElsewhere) {
   te.compute_at(b, c, j);
   te.compute_inline(b);
@@ -161,7 +161,7 @@ TEST_F(Directives, BadInlines) {
   EXPECT_EQ(faults([&] { reader.compute_inline(b); }), "");
 }
 
-// A fused axis and a stage without axes in help texts.
+// Help texts name a fused axis, and handle a stage without axes.
 TEST_F(Directives, HelpNamesTheLeaves) {
   const Tensor scalar =
       compute("S", {}, [&](const Exprs&) { return at(a, {ir::make_int(0), ir::make_int(0)}); });
@@ -174,7 +174,7 @@ TEST_F(Directives, HelpNamesTheLeaves) {
   }
 }
 
-// As if none had been set.
+// The empty scope resets the scope.
 TEST_F(Directives, EmptyScope) {
   te.set_scope(b, "texture");
   te.set_scope(b, "");

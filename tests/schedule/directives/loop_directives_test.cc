@@ -13,7 +13,7 @@ using ir::IterKind;
 using ir::IterVar;
 using ir::Tensor;
 
-// B(i, j, k), summed over r and s.
+// B(i, j, k), reduced over r and s.
 class LoopDirectives : public ::testing::Test {
  protected:
   std::string leaves() const { return names(te.stage(b).leaves); }
@@ -58,7 +58,7 @@ TEST_F(LoopDirectives, SplitExactly) {
   EXPECT_TRUE(split.exact);
 }
 
-// The parts are of the axis' kind and come from its line.
+// Parts have the kind of the axis and the line of the split.
 TEST_F(LoopDirectives, PartsOfASplit) {
   const auto [outer, inner] = te.split(b, r, 1);
   EXPECT_EQ(outer->kind, IterKind::Reduction);
@@ -91,7 +91,7 @@ TEST_F(LoopDirectives, BoundAxesAreNeitherSplitNorFused) {
   EXPECT_EQ(leaves(), "i, j, k, r, s");
 }
 
-// An annotation is one of a loop: with the loop it goes.
+// An annotation is lost when its loop is split or fused.
 TEST_F(LoopDirectives, AnnotationsOfAxesThatAreSplitOrFused) {
   te.unroll(b, j);
   te.vectorize(b, i);
@@ -113,7 +113,7 @@ TEST_F(LoopDirectives, AnnotationsOfAxesThatAreSplitOrFused) {
   }
 }
 
-// What became of an axis that is no leaf.
+// The error says what happened to an axis that is no longer a leaf.
 TEST_F(LoopDirectives, OnlyLeaves) {
   const auto [outer, inner] = te.split(b, i, 2);
   te.fuse(b, {j, k});
@@ -157,7 +157,7 @@ TEST_F(LoopDirectives, Fuse) {
   EXPECT_TRUE(fuse.fused.same_as(fused));
 }
 
-// The outer axis comes first whatever the order of the arguments.
+// The outer axis comes first, whatever the order of the arguments.
 TEST_F(LoopDirectives, FuseInEitherOrder) {
   te.fuse(b, {k, j});
   EXPECT_EQ(leaves(), "i, j.k.fused, r, s");
@@ -176,7 +176,7 @@ TEST_F(LoopDirectives, FuseSeveralBackwards) {
   EXPECT_EQ(leaves(), "i.j.k.fused.fused, r, s");
 }
 
-// Split and fused by turns, an axis would have a name twice as long each time.
+// Alternating splits and fusions would double the length of an axis name each time.
 TEST_F(LoopDirectives, LongNamesOfFusedAxes) {
   const auto fused_name = [](size_t outer, size_t inner) {
     const IterVar x = reduce_axis(std::string(outer, 'x'), 2);
@@ -213,13 +213,13 @@ TEST_F(LoopDirectives, BadFuses) {
   EXPECT_EQ(faults([&] { te.fuse(b, {j, j}); }), "TL2009 te.py:13: fuse of 'j' with itself");
 }
 
-// In either order: what comes of it is a loop that the reduction runs inside.
+// A data axis fused with a reduction axis gives a reduction axis.
 TEST_F(LoopDirectives, FuseOfBothKinds) {
   EXPECT_EQ(te.fuse(b, {k, r})->kind, IterKind::Reduction);
   EXPECT_EQ(leaves(), "i, j, k.r.fused, s");
 }
 
-// Only the named axes move, among their own places.
+// Only the named axes move, to positions that named axes had before.
 TEST_F(LoopDirectives, Reorder) {
   te.reorder(b, {s, j, i});
   EXPECT_EQ(leaves(), "s, j, k, r, i");

@@ -1,4 +1,4 @@
-// transform_layout: layouts and loops of other axes.
+// transform_layout: new layouts and loops.
 #include <gtest/gtest.h>
 
 #include "schedule/operation/axis_transform.h"
@@ -56,7 +56,7 @@ TEST_F(TransformLayout, Fusions) {
   EXPECT_EQ(map_of(b), "(d0, d1, d2) -> ((d2, d0), (), d1)");
 }
 
-// The second map is one of the first one's axes.
+// The second map applies to the axes that the first one made.
 TEST_F(TransformLayout, MayRepeat) {
   transform(b, packed);
   const auto loops = transform(b, [](const Exprs& a) { return Exprs{a[3], a[1], a[0], a[2]}; });

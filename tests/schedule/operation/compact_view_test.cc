@@ -1,4 +1,4 @@
-// Strides and offsets that every array has, and the values of their variables.
+// Strides and offsets of compact arrays, and the values of their variables.
 #include "schedule/operation/compact_view.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using ir::make_var;
 
 class CompactView : public ::testing::Test {
  protected:
-  // What is wrong, or the value of `s`.
+  // The problem, or the value of `s`.
   std::string of(const Exprs& shape, const Exprs& strides, const Expr& offset = {}) {
     CompactViews views({n, m});
     if (const auto problem = views.add(shape, strides, offset)) return *problem;
@@ -46,7 +46,7 @@ TEST_F(CompactView, WhatSomeArraysDoNotFulfil) {
   EXPECT_EQ(of({n}, {}, make_int(3)), "begins at element 3, but arrays begin at 0");
 }
 
-// Beyond 32 bits.
+// Strides may exceed 32 bits.
 TEST_F(CompactView, LargeStrides) {
   const Exprs large = {make_int(2), make_int(1 << 20), make_int(1 << 20)};
   EXPECT_EQ(of(large, {make_int(int64_t{1} << 40, ir::kInt64), make_int(1 << 20), make_int(1)}),

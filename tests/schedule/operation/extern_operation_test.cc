@@ -1,4 +1,4 @@
-// Externs: what a statement must be, and what the operation then has.
+// Externs: requirements on the statement, and properties of the operation.
 #include "schedule/operation/extern_operation.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using ir::Stmt;
 using ir::Tensor;
 using ::testing::HasSubstr;
 
-// E[0] = A[0], or what `around` makes of that.
+// An extern that computes E[0] = A[0], or a variant of this statement.
 class Extern : public ::testing::Test {
  protected:
   Op make(const Stmt& statement) {
@@ -66,7 +66,7 @@ TEST_F(Extern, BuffersAreThoseOfTheTensors) {
               HasSubstr("the buffer 'A' is not row-major in global memory"));
 }
 
-// A statement may use what it was given or allocates.
+// A statement may use only the buffers that it was given or allocates.
 TEST_F(Extern, StatementsNameWhatTheyKnow) {
   const Buffer strange = buffer("G", {8}, ir::MemoryScope::Global);
   EXPECT_THAT(faults([&] { make(ir::make_store(strange, {ir::make_int(0)}, ir::make_float(0))); }),
@@ -84,7 +84,7 @@ TEST_F(Extern, SharedMemoryInsideOfThreads) {
   EXPECT_EQ(faults([&] { make(ir::make_thread_for(x, ir::make_int(8), {false, 0}, inside)); }), "");
 }
 
-// -- Extents that only the call tells.
+// -- Extents that are known only at the call.
 
 class SymbolicExtern : public ::testing::Test {
  protected:
@@ -107,7 +107,7 @@ TEST_F(SymbolicExtern, HasTheShapesOfItsBuffers) {
   EXPECT_EQ(to_string(op->shape[0]), "n + 2");
 }
 
-// The same number, however it is written.
+// Equal extents match however they are written.
 TEST_F(SymbolicExtern, BuffersAreThoseOfTheTensors) {
   const Stmt loop = ir::make_for(i, n, ir::LoopKind::Serial, copy);
   a = output_of(make_placeholder("A", ir::kFloat32, {n * ir::make_int(2), k}, line(1)));

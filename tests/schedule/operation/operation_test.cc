@@ -1,4 +1,4 @@
-// Operations: what may stand in a compute, and what reads what.
+// Operations: which expressions a compute may contain, and its inputs.
 #include "schedule/operation/operation.h"
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ TEST(Operation, BodiesAreBounded) {
       fmt::format("TL3018 te.py:8: the expression of 'B' has more than {} parts", ir::kMaxSize));
 }
 
-// An expression of that many parts, most of them shared.
+// An expression with this many parts, most of them shared.
 Expr expression_of(uint64_t parts) {
   if (parts == 1) return make_var("x", kFloat32);
   if (parts % 2 == 0) return make_call(ir::Intrinsic::Exp, {expression_of(parts - 1)});
@@ -133,7 +133,7 @@ TEST(Operation, ConstantShape) {
             "TL1001 te.py:5: the shape of 'A' has the extent n, which is not a positive constant");
 }
 
-// Each once, in order of appearance, whatever handle names it.
+// Inputs are unique and in order of appearance, even if different handles refer to one tensor.
 TEST(Operation, Inputs) {
   const Tensor a = placeholder("A", {4}), b = placeholder("B", {4});
   const Tensor again = output_of(operation_of(b));

@@ -1,4 +1,4 @@
-// Operators of te: types of results, and what is refused.
+// Operators of te: result types and errors.
 #include "schedule/operation/operators.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST(Operators, Apply) {
   EXPECT_EQ(applied(BinaryOp::Shl, kInt32, kInt32), "int32: a << b");
 }
 
-// Arithmetic on truth values counts them; comparing them does not.
+// Arithmetic on bools converts them to int32; comparing them does not.
 TEST(Operators, TruthValues) {
   EXPECT_EQ(applied(BinaryOp::Add, kBool, kBool), "int32: int32(a) + int32(b)");
   EXPECT_EQ(applied(BinaryOp::BitAnd, kBool, kBool), "int32: int32(a) & int32(b)");
@@ -286,7 +286,7 @@ TEST(Operators, Reductions) {
   EXPECT_EQ(to_string(reduce(Reduction::Sum, p, {{k}}, line(5))), "reduce(sum, [k < 4], int32(p))");
 }
 
-// What a reducer gives, and what it starts from, has the type of what is reduced.
+// The result and the initial value of a reducer are cast to the type of the reduced expression.
 TEST(Operators, TypesOfReducers) {
   const Expr a = make_var("a", Type::f(16)), b = make_var("b", Type::f(16));
   const Expr x = make_var("x", Type::f(16));
@@ -301,7 +301,7 @@ TEST(Operators, TypesOfReducers) {
   EXPECT_EQ(n->init.at(0)->type, Type::f(16));
 }
 
-// A few doublings would take for ever to look at.
+// A few doublings would make an expression too large to traverse.
 TEST(Operators, SizesOfReducers) {
   const Expr x = var(kFloat32), a = make_var("a", kFloat32), b = make_var("b", kFloat32);
   const auto reduced = [&](const Expr& result, const Expr& identity) {
@@ -309,7 +309,7 @@ TEST(Operators, SizesOfReducers) {
       reduce({{a}, {b}, {result}, {identity}, "f"}, {x}, {{reduce_axis("k", 4)}}, line(5));
     });
   };
-  const auto terms = [&](int count) {  // of 2 * count + 1 nodes
+  const auto terms = [&](int count) {  // has 2 * count + 1 nodes
     Expr sum = a;
     for (int i = 0; i < count; ++i) sum = sum + b;
     return sum;

@@ -1,4 +1,4 @@
-// Scans: what their parts must be, and what a step may read.
+// Scans: requirements on their parts, and what a step may read.
 #include "schedule/operation/scan_operation.h"
 
 #include <gmock/gmock.h>
@@ -23,8 +23,7 @@ Op scan_of(std::vector<ScanState> states) {
   return make_scan("S", "S.idx", "", std::move(states), line(6));
 }
 
-// What is wrong with a scan of six rows of which each element is `element` of the state and its
-// indices.
+// The problem with a scan of six rows whose elements are `element` of the state and the indices.
 template <class F>
 std::string problem(F element, int64_t first = 1) {
   const Tensor state = placeholder("R", {6, 4});
@@ -54,7 +53,7 @@ TEST(Scan, ReadsRowsBeforeItsOwn) {
   }
 }
 
-// By minima, divisions and conditions, those of the axis's domain included.
+// Minima, divisions and conditions may prove this, including the range of the axis.
 TEST(Scan, ReadsRowsThatAreKnownToBeEarlier) {
   const auto row = [](auto earlier) {
     return problem([&](auto& r, auto& t, auto& i) { return at(r, {earlier(t, i), i}); });
@@ -73,7 +72,7 @@ TEST(Scan, ReadsRowsThatAreKnownToBeEarlier) {
   EXPECT_THAT(below([](auto& t) { return t + 1; }), HasSubstr("TL1024"));
 }
 
-// Of what a step reads, the axes that are its row wherever they are read.
+// For each operation that a step reads, the axis that is always read at the row of the step.
 TEST(Scan, RowsOfAStep) {
   const Tensor state = placeholder("R", {6, 4}), a = placeholder("A", {6, 4});
   const Tensor doubled = plus_one(a, "A2");
@@ -130,7 +129,7 @@ TEST(Scan, PartsAreOfOneStateEach) {
   EXPECT_THAT(faults([&] { Schedule::create({one, other}); }), HasSubstr("part of another scan"));
 }
 
-// A thousand stages in a step.
+// A step of a thousand stages.
 TEST(Scan, LongChains) {
   const Tensor state = placeholder("R", {6, 4});
   Tensor last = compute("U", {6, 4}, [&](const Exprs& i) { return at(state, {i[0] - 1, i[1]}); });

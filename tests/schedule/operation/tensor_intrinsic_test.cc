@@ -1,4 +1,4 @@
-// Scalars of tensor intrinsics that have become constants.
+// Replaces scalars of tensor intrinsics with constants.
 #include "schedule/operation/tensor_intrinsic.h"
 
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@ namespace texloom::schedule {
 namespace {
 
 using namespace testing;
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file uses IR nodes
 
-// y[i] = x[i] * v + w of four elements, by a statement that adds up v and w.
+// y[i] = x[i] * v + w over four elements; the body stores v + w.
 TensorIntrinsic scaled(const Expr& v, const Expr& w) {
   const IterVar i = data_axis("i", 4);
   const Expr value = at(placeholder("x", {4}, kInt32), {i->var}) * v + w;
@@ -35,7 +35,7 @@ TEST(TensorIntrinsic, ConstantsStandInTheExpressionAndTheStatements) {
   EXPECT_TRUE(with_constants(*made, {make_int(1)}, {})->scalars.empty());
 }
 
-// By zero nothing of the input is left for loops to show.
+// Multiplied by zero, the input disappears and cannot be matched with loops.
 TEST(TensorIntrinsic, AConstantMayNotTakeAnInputAlong) {
   const Expr v = make_var("v"), w = make_var("w");
   try {

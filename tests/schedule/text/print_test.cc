@@ -1,4 +1,4 @@
-// The text of a schedule.
+// Prints the text of a schedule.
 #include "schedule/text/print.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(PrintSchedule, Layouts) {
             "  scope texture layout=texture[(h, c) -> rows=(h), cols=(), lanes=(c)]\n");
 }
 
-// The relations that were made for a transform stand in front of it, others behind.
+// Relations that a transform made come before it, other relations after it.
 TEST(PrintSchedule, Transforms) {
   const Tensor a = placeholder("A", {8, 4}), b = plus_one(a, "B");
   Te te({b});

@@ -1,4 +1,4 @@
-// The driver that runs kernels on the processor: functions of the program, and their arguments.
+// Tests the driver that runs functions of the program as kernels on the CPU.
 #include "runtime/drivers/host/driver.h"
 
 #include <array>
@@ -15,7 +15,7 @@
 namespace texloom::hal::host {
 namespace {
 
-// y[i] = a * x[i], one work item after the other.
+// Computes y[i] = a * x[i], one work item after the other.
 Status scale(const WorkGroup& group) {
   const auto x = group.buffer<const float>(0);
   const auto y = group.buffer<float>(1);
@@ -25,7 +25,7 @@ Status scale(const WorkGroup& group) {
   return {};
 }
 
-// The texel to the left of each, at the tensors' origins: what the group's column writes.
+// Copies the texel to the left of each texel in the group's column, relative to the origins.
 Status shift(const WorkGroup& group) {
   const TextureArgument& source = group.texture(0);
   const TextureArgument& target = group.texture(1);
@@ -36,12 +36,12 @@ Status shift(const WorkGroup& group) {
   return {};
 }
 
-// Writes down that a group has run: a count for each.
+// Counts how often each group has run.
 Status count_groups(const WorkGroup& group) {
   const auto counts = group.buffer<std::uint32_t>(0);
   const std::size_t number =
       group.id[0] + group.groups[0] * (group.id[1] + std::size_t{group.groups[1]} * group.id[2]);
-  // Scratch memory is the group's own while it runs.
+  // Scratch memory belongs to the group while it runs.
   std::fill(group.scratch.begin(), group.scratch.end(), static_cast<std::byte>(number));
   for (const std::byte each : group.scratch)
     if (each != static_cast<std::byte>(number)) return Status(StatusCode::Internal, "not alone");
@@ -51,7 +51,7 @@ Status count_groups(const WorkGroup& group) {
 
 std::atomic<unsigned> missing = 0;
 
-// Waits until as many groups are running as are to meet.
+// Waits until the expected number of groups is running.
 Status meet(const WorkGroup&) {
   --missing;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -62,7 +62,7 @@ Status meet(const WorkGroup&) {
   return {};
 }
 
-// Takes two pieces of local memory of 48 bytes, of which nothing else is at the same place.
+// Uses two pieces of local memory of 48 bytes each, which must not overlap.
 Status use_local_memory(const WorkGroup& group) {
   const auto first = group.local<std::byte>(0), second = group.local<std::byte>(1);
   for (const auto piece : {first, second}) {
@@ -81,7 +81,7 @@ Status fail_at_seven(const WorkGroup& group) {
   return {};
 }
 
-// How many bytes of the second argument the function sees.
+// Stores how many bytes of the second argument the function sees.
 Status size_of_second(const WorkGroup& group) {
   group.buffer<std::uint32_t>(0)[0] =
       static_cast<std::uint32_t>(group.buffer<const std::byte>(1).size());
@@ -105,7 +105,7 @@ class HostDriverTest : public DeviceTest, public ::testing::WithParamInterface<u
     device_ = *device;
   }
 
-  // Of the library "test".
+  // Makes an executable from the library "test".
   std::shared_ptr<Executable> make_functions(EntryPoint entry) const {
     auto executable = device_->create_executable(
         {.codes = {{.format = KernelFormat::HostFunctions, .code = "test"}},
@@ -146,7 +146,7 @@ TEST_P(HostDriverTest, RunsAFunctionForEachGroup) {
   const auto x = make_buffer(bytes_of(input));
   const auto y = make_buffer(bytes_of(std::vector<float>(80, -1.0F)));
   const auto commands = device_->create_command_buffer();
-  // Both from their 16th element on.
+  // Both start at their 16th element.
   const std::array<Binding, 2> bindings = {BufferBinding{x, 64}, BufferBinding{y, 64}};
   const std::array constants = {Constant(0.5F)};
   TL_ASSERT_OK(commands->dispatch(executable, 0, {4, 1, 1}, bindings, constants));
@@ -181,7 +181,7 @@ TEST_P(HostDriverTest, LocalMemoryIsAligned) {
   TL_ASSERT_OK(run(commands));
 }
 
-// Each group of each once, whatever thread it falls to.
+// Each group of each dispatch runs once, on whichever thread.
 TEST_P(HostDriverTest, DispatchesThatRunTogetherAreWhole) {
   const auto executable = make_functions(
       {.name = "count_groups", .params = {BufferParam{"counts", Access::ReadWrite, 4}}});
@@ -200,7 +200,7 @@ TEST_P(HostDriverTest, DispatchesThatRunTogetherAreWhole) {
   }
 }
 
-// Not those of the buffer that a subspan is cut from: else nothing could tell an overrun.
+// The size is that of the bound subspan, not of its buffer; otherwise overruns would go unnoticed.
 TEST_P(HostDriverTest, FunctionsSeeTheBytesOfTheSubspanThatIsBound) {
   const auto executable = make_functions(
       {.name = "size_of_second", .params = {BufferParam{"size", Access::Write}, BufferParam{"x"}}});
@@ -227,7 +227,7 @@ TEST_P(HostDriverTest, FunctionsSeeTheBytesOfTheSubspanThatIsBound) {
   EXPECT_EQ(size_seen({part, 32}, true), 16U);
 }
 
-// Tensors at origins; what is left of the image is zero.
+// The tensors start at origins; the rest of the image is zero.
 TEST_P(HostDriverTest, FunctionsReadAndWriteTextures) {
   const TextureParam read{
       "s", TexelFormat::Rgba16Float, Access::Read, {3, 2}, TextureOrigin::Constants};
@@ -257,7 +257,7 @@ TEST_P(HostDriverTest, FunctionsReadAndWriteTextures) {
   EXPECT_EQ(values_of<float>(target), expected);
 }
 
-// Every group once, whatever the shape of the grid.
+// Every group runs once, whatever the shape of the grid.
 TEST_P(HostDriverTest, GridsAreRunWhole) {
   const auto executable =
       make_functions({.name = "count_groups", .params = {BufferParam{"n", Access::ReadWrite, 4}}});
@@ -274,7 +274,7 @@ TEST_P(HostDriverTest, GridsAreRunWhole) {
   }
 }
 
-// The rest of the submission is not run; the next one is.
+// The rest of the submission does not run; the next submission does.
 TEST_P(HostDriverTest, AnErrorEndsTheSubmission) {
   const auto executable = make_functions({.name = "fail_at_seven", .params = {}});
   const auto buffer = make_buffer(bytes_of(std::vector<std::uint32_t>{1}));
@@ -309,8 +309,8 @@ TEST_P(HostDriverTest, FunctionsThatAreNotThereAreNotFound) {
   EXPECT_THAT(create("test", "halve"), fails_with(StatusCode::NotFound, "no function \"halve\""));
 }
 
-// Both offsets count: the buffer's and the table's. The numbers are those that are there when the
-// command runs, and none of zero groups runs.
+// The buffer's offset and the table's offset are added. The group counts are read when the command
+// runs, and a count of zero runs nothing.
 TEST_P(HostDriverTest, IndirectDispatchReadsItsGroupsWhenItRuns) {
   const auto executable =
       make_functions({.name = "count_groups", .params = {BufferParam{"n", Access::ReadWrite, 4}}});
@@ -332,7 +332,8 @@ TEST_P(HostDriverTest, IndirectDispatchReadsItsGroupsWhenItRuns) {
   EXPECT_EQ(values_of<std::uint32_t>(counts), expected);
 }
 
-// Behind what is before it, before what is behind it; its error ends the submission.
+// A host call runs after the commands before it and before those after it; its error ends the
+// submission.
 TEST_P(HostDriverTest, HostCallsRunInOrder) {
   const auto buffer = make_buffer(bytes_of(std::vector<std::uint32_t>{1, 0}));
   std::uint32_t seen = 0;
@@ -353,7 +354,7 @@ TEST_P(HostDriverTest, HostCallsRunInOrder) {
   }
 }
 
-// What a view has around it in the buffer is outside of it: a kernel reads zeros there.
+// The buffer's bytes around a view are outside the view: a kernel reads zeros there.
 TEST_P(HostDriverTest, ViewsHaveBordersOfTheirOwn) {
   const TextureParam read{
       "s", TexelFormat::Rgba32Float, Access::Read, {2, 1}, TextureOrigin::Constants};
@@ -372,7 +373,7 @@ TEST_P(HostDriverTest, ViewsHaveBordersOfTheirOwn) {
   EXPECT_EQ(values_of<float>(target), (std::vector<float>{0, 0, 0, 0, 5, 5, 5, 5}));
 }
 
-// Queue, texture and executable keep what they need.
+// The queue, texture and executable keep alive what they need.
 TEST_P(HostDriverTest, ObjectsOutliveTheirDevice) {
   const auto executable =
       make_functions({.name = "count_groups", .params = {BufferParam{"n", Access::ReadWrite, 4}}});

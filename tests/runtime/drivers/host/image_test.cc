@@ -1,4 +1,4 @@
-// Images in host memory: every format, what does not fit, and what lies outside.
+// Tests images in host memory: every format, clamping, and accesses outside.
 #include "runtime/drivers/host/image.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace texloom::hal::host {
 namespace {
 
-// All of them, against the definition, and back again.
+// Every half is checked against the definition and converted back.
 TEST(Half, EveryNumberIsExactAndComesBack) {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const auto half = static_cast<std::uint16_t>(bits);
@@ -25,7 +25,7 @@ TEST(Half, EveryNumberIsExactAndComesBack) {
       EXPECT_TRUE(std::isnan(float_of_half(half_of_float(value))));
       continue;
     }
-    // A float whose exponent is 112 higher; subnormal ones by their place.
+    // A float's exponent is 112 higher; subnormal values follow from their position.
     float expected = std::ldexp(static_cast<float>(fraction), -24);
     if (exponent != 0) expected = std::bit_cast<float>((exponent + 112) << 23 | fraction << 13);
     if (exponent == 0x1f) expected = std::numeric_limits<float>::infinity();
@@ -35,7 +35,7 @@ TEST(Half, EveryNumberIsExactAndComesBack) {
   }
 }
 
-// Between each number and the next: below the middle, at it (to even), above it.
+// Between each half and the next: below the midpoint, at it (to even), and above it.
 TEST(Half, RoundsToNearestAndTiesToEven) {
   for (std::uint16_t half = 0; half < 0x7c00; ++half) {
     const auto next = static_cast<std::uint16_t>(half + 1);
@@ -52,14 +52,14 @@ TEST(Half, RoundsToNearestAndTiesToEven) {
 class ImageTest : public ::testing::TestWithParam<TexelFormat> {
  protected:
   std::vector<std::byte> memory_ = std::vector<std::byte>(3 * 2 * 16 + 2 * 8, std::byte{0});
-  // Of 3 x 2 texels with gaps between the rows.
+  // An image of 3 x 2 texels with gaps between the rows.
   Image image_{memory_.data(), {3, 2}, GetParam(), 3 * bytes_per_texel(GetParam()) + 8};
 };
 
 INSTANTIATE_TEST_SUITE_P(EveryFormat, ImageTest, ::testing::ValuesIn(kAllTexelFormats),
                          [](const auto& param) { return std::string(to_string(param.param)); });
 
-// What is outside is not written, and reads as zeros, as does what is not written inside.
+// Writes outside are dropped; reads outside, or of unwritten texels, return zeros.
 TEST_P(ImageTest, BorderIsZeroAndDropsWrites) {
   for (std::int64_t y = -1; y <= 2; ++y) {
     for (std::int64_t x = -1; x <= 3; ++x) image_.write<std::int32_t>(x, y, {1, 1, 1, 1});
@@ -84,7 +84,7 @@ TEST_P(ImageTest, ChannelsKeepTheirPlaces) {
   EXPECT_EQ(texel - memory_.data(), 4 * bytes_per_texel(GetParam()) + 8);
 }
 
-// The widest numbers come out as the ends of the format; NaN is zero in integers.
+// Values out of range become the limits of the format; NaN becomes zero in integers.
 TEST_P(ImageTest, WhatDoesNotFitIsTheNearest) {
   const float big = 1e30F;
   image_.write<float>(0, 0, {big, -big, NAN, 1.5F});
@@ -126,7 +126,7 @@ TEST_P(ImageTest, WhatDoesNotFitIsTheNearest) {
   }
 }
 
-// Integers of 32 bits keep every bit: they do not pass through floats.
+// 32-bit integers keep every bit: they do not pass through floats.
 TEST(Image, IntegersOf32BitsAreExact) {
   std::vector<std::byte> memory(16);
   const Image image(memory.data(), {1, 1}, TexelFormat::Rgba32UInt, 16);
@@ -135,7 +135,7 @@ TEST(Image, IntegersOf32BitsAreExact) {
             (std::array<std::uint32_t, 4>{0xfffffffe, 0x80000001, 16777217, 0}));
 }
 
-// Quotients by the largest number, rounded to the nearest, ties to even.
+// Values are quotients by the largest number, rounded to nearest, ties to even.
 TEST(Image, NormalizedNumbers) {
   std::vector<std::byte> memory(8);
   const Image bytes(memory.data(), {1, 1}, TexelFormat::Rgba8Unorm, 4);

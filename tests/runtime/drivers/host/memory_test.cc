@@ -1,4 +1,4 @@
-// Memory of the driver that runs on the processor: fills, copies, mappings, views and imports.
+// Tests the memory of the CPU driver: fills, copies, mappings, views and imports.
 #include <array>
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ class HostMemoryTest : public DeviceTest, public ::testing::WithParamInterface<u
 INSTANTIATE_TEST_SUITE_P(Threads, HostMemoryTest, ::testing::Values(1U, 4U),
                          [](const auto& param) { return std::to_string(param.param); });
 
-// Patterns at any offset and length, around which nothing changes.
+// Patterns at any offset and of any length change nothing around them.
 TEST_P(HostMemoryTest, FillsAreExact) {
   const std::array pattern = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
   for (const std::size_t size : {1U, 2U, 4U}) {
@@ -38,7 +38,7 @@ TEST_P(HostMemoryTest, FillsAreExact) {
   }
 }
 
-// To the byte, for every format, between buffers with gaps and textures.
+// Copies are exact to the byte, for every format, between buffers with gaps and textures.
 TEST_P(HostMemoryTest, CopiesOfTexturesKeepOriginsAndPitches) {
   for (const TexelFormat format : kAllTexelFormats) {
     const std::size_t texel = bytes_per_texel(format);
@@ -81,8 +81,8 @@ TEST_P(HostMemoryTest, BuffersAreCopiedAtAnyOffset) {
   EXPECT_EQ(content_of(target), expected);
 }
 
-// One memory: a buffer that stays mapped, a texture over a part of it, and what is imported are all
-// the same bytes.
+// A buffer that stays mapped, a texture over a part of it, and imported memory all refer to the
+// same bytes.
 TEST_P(HostMemoryTest, MappingsViewsAndImports) {
   const auto buffer = *device_->create_buffer({.bytes = 256, .memory = MemoryKind::Shared});
   auto mapping = buffer->map(Access::ReadWrite);
@@ -116,7 +116,7 @@ TEST_P(HostMemoryTest, MappingsViewsAndImports) {
   EXPECT_TRUE(released);
 }
 
-// A kernel takes what a buffer has as numbers of any type.
+// A kernel may access a buffer's contents as any number type, so the address must be aligned.
 TEST_P(HostMemoryTest, OddAddressesAreNotImported) {
   alignas(16) std::array<std::byte, 64> own = {};
   const std::span<std::byte> memory = own;

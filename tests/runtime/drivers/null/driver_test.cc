@@ -1,5 +1,5 @@
-// The driver that computes nothing: what is refused is refused as by any other, and the rest is
-// complete at once.
+// Tests the driver that computes nothing: it refuses the same requests as any other driver and
+// completes all others at once.
 #include "runtime/drivers/null/driver.h"
 
 #include <array>
@@ -50,8 +50,8 @@ TEST_F(NullDriverTest, RunsWhatIsRight) {
   TL_ASSERT_OK(device_->queue()->wait_idle());
 }
 
-// The first queue's completing thread is held in a callback, so that the host does not know of the
-// signal when the second queue starts.
+// A callback blocks the first queue's completion thread, so the host does not know of the signal
+// when the second queue starts.
 TEST_F(NullDriverTest, LeavesWaitsToTheDevice) {
   const auto device = *create_driver(default_device(), {.native_waits = true})->open(0);
   const auto second = *device->create_queue();
@@ -131,8 +131,8 @@ TEST_F(NullDriverTest, RefusesWhatIsWrong) {
   EXPECT_TRUE(commands->segments().empty());
 }
 
-// A view and the bytes behind it are one memory, which a kernel may not write as one argument while
-// it has it as another.
+// A view and its buffer are one memory: a kernel may not write it as one argument while another
+// argument refers to it.
 TEST_F(NullDriverTest, ViewsAndTheirBufferAreOneMemory) {
   const auto made = device_->create_executable(
       {.codes = opencl_c("anything"),

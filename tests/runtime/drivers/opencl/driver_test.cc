@@ -1,4 +1,4 @@
-// Finding OpenCL: the loader, platforms and devices, present and missing.
+// Tests finding OpenCL: the loader, platforms and devices, present and missing.
 #include "runtime/drivers/opencl/driver.h"
 
 #include <cstdlib>
@@ -31,7 +31,7 @@ TEST_F(OpenClTest, LoaderIsTheFirstThatIsThere) {
       create_driver(DriverOptions{.loader_paths = {"libNoOpenCL.so.1", "libOpenCL.so.1"}}).ok());
 }
 
-// Runs in a process of its own, since a loader reads its list of implementations once.
+// Runs in its own process, since a loader reads its list of implementations only once.
 int exit_code_without_platforms() {
   const std::filesystem::path empty =
       std::filesystem::temp_directory_path() / "texloom_no_opencl_vendors";
@@ -43,7 +43,7 @@ int exit_code_without_platforms() {
 }
 
 TEST(OpenClDriverDeathTest, NoPlatformAtAll) {
-  // Opening the loader alone does not make it read its list yet.
+  // Opening the loader does not yet make it read its list.
   const Status loader = load_api(DriverOptions().loader_paths).status();
   if (!loader.ok()) GTEST_SKIP() << loader.message();
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -61,7 +61,7 @@ TEST_F(OpenClTest, DevicesDescribeThemselves) {
     EXPECT_EQ(info.api_version.rfind("OpenCL ", 0), 0u) << info.api_version;
     EXPECT_EQ(info.language_version.rfind("OpenCL C ", 0), 0u) << info.language_version;
     const DeviceLimits& limits = info.limits;
-    // The least that OpenCL 1.2's embedded profile allows.
+    // The minimum that OpenCL 1.2's embedded profile requires.
     EXPECT_GE(limits.max_workgroup_size, 1u);
     for (const std::uint64_t size : limits.max_workitem_sizes) EXPECT_GE(size, 1u);
     EXPECT_GE(limits.local_memory_bytes, 1024u);
@@ -76,7 +76,7 @@ TEST_F(OpenClTest, DevicesDescribeThemselves) {
   }
 }
 
-// Those of OpenCL 1.2's full profile (table 5.8, of four channels).
+// The formats that OpenCL 1.2's full profile requires (table 5.8, four channels).
 TEST_F(OpenClTest, TheFormatsThatAnyDeviceHasAreThere) {
   if (!device_->info().features.images) GTEST_SKIP() << "the device has no images";
   for (const TexelFormat format : kAllTexelFormats) {

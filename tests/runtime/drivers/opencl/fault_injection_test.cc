@@ -1,8 +1,8 @@
-// Every call of OpenCL fails once, in every way that it can, while a workload runs that makes all
-// of them. The error comes back with the driver's words, nothing is left or released too early,
-// nothing hangs, and the same device does the next work.
+// Makes every OpenCL call fail once, in every possible way, while a workload runs that uses all of
+// them. The error must come back with the driver's text, nothing may leak, be released too early or
+// hang, and the same device must complete the next work.
 //
-// --gtest_output=json:FILE writes the outcomes, by function.
+// --gtest_output=json:FILE writes the outcomes by function.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@
 #include "tests/runtime/drivers/opencl/faulty_api.h"
 #include "tests/runtime/opencl_fixture.h"
 
-// Behind the API, whose version it goes by.
+// Included after the API header, which sets the version that this header uses.
 #include <CL/cl_ext.h>
 
 namespace texloom::hal::opencl {
@@ -40,8 +40,8 @@ std::string to_string(const Fault& fault) {
                      kWays[static_cast<std::size_t>(fault.failing)]);
 }
 
-// A call that the workload may survive: of which functions, in which step ("" is any) and with
-// which first integer (0 is any).
+// A call whose failure the workload may survive: functions by prefix, the step ("" for any) and the
+// first integer argument (0 for any).
 struct Tolerated {
   std::string_view function_prefix;
   std::string_view step;
@@ -67,7 +67,7 @@ constexpr Tolerated kTolerated[] = {
     {"clGetEventProfilingInfo", "", 0, "the command has no span then"},
 };
 
-// Ends the process when a fault takes longer than anything here does.
+// Ends the process if a fault takes longer than any step should.
 class Watchdog {
  public:
   explicit Watchdog(std::string what)
@@ -98,7 +98,7 @@ class FaultInjectionTest : public OpenClTest {
  protected:
   static inline Api real = {};
 
-  // The workload sees the first device of the first platform alone.
+  // The workload sees only the first device of the first platform.
   void SetUp() override {
     OpenClTest::SetUp();
     if (driver_ == nullptr) return;
@@ -163,7 +163,7 @@ class FaultInjectionTest : public OpenClTest {
     const std::string& message = status.message();
     EXPECT_NE(message.find(kWords[static_cast<std::size_t>(fault.failing)]), std::string::npos)
         << status.to_string();
-    // Of an enqueue that gives no event the command is named.
+    // For an enqueue that returns no event, the error names the command.
     const bool names_command =
         fault.failing == Failing::MakesNothing && kName(fault).starts_with("clEnqueue");
     EXPECT_TRUE(names_command || message.find(kName(fault)) != std::string::npos)

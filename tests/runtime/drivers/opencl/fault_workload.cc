@@ -45,7 +45,7 @@ Status wrong(std::string_view what) {
 
 Status FaultWorkload::run() {
   using Step = Status (FaultWorkload::*)();
-  // What builds programs comes last, since that takes longest.
+  // Steps that build programs come last, since they take longest.
   constexpr std::pair<const char*, Step> kSteps[] = {
       {"driver", &FaultWorkload::find_driver},
       {"device", &FaultWorkload::open_device},
@@ -86,7 +86,7 @@ Status FaultWorkload::run_next() {
 }
 
 Status FaultWorkload::find_driver() {
-  // Fills and copies of odd bytes then take kernels.
+  // This makes fills and copies of odd bytes use kernels.
   TL_ASSIGN_OR_RETURN(driver_,
                       create_driver(api_, {.binary_cache = std::make_shared<BinaryCache>(
                                                BinaryCacheOptions{.folder = cache_folder_}),
@@ -276,7 +276,7 @@ Status FaultWorkload::submit_badly() {
 
 Status FaultWorkload::two_queues() {
   TL_ASSIGN_OR_RETURN(const auto second, device_->create_queue());
-  // Of the host, so that the calls are the same each time.
+  // A host semaphore, so that the OpenCL calls are the same each time.
   const auto start = Semaphore::create();
   const auto ping = Semaphore::create();
   const auto commands = device_->create_command_buffer();
@@ -300,8 +300,8 @@ Status FaultWorkload::two_queues() {
   return read == Bytes(16, std::byte{5}) ? Status() : wrong("the second queue");
 }
 
-// The first queue's completing thread is held in a callback until the second queue's work has run,
-// which so waits for an event.
+// A callback blocks the first queue's completion thread until the second queue's work has run, so
+// that the second queue must wait for an event.
 Status FaultWorkload::native_wait() {
   TL_ASSIGN_OR_RETURN(const auto second, device_->create_queue());
   TL_ASSIGN_OR_RETURN(const auto held, device_->create_semaphore());

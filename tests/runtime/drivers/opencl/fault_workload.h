@@ -1,4 +1,4 @@
-// What is run while a call of OpenCL fails.
+// The workload that runs while an OpenCL call fails.
 #pragma once
 
 #include <memory>
@@ -12,17 +12,17 @@
 
 namespace texloom::hal::opencl {
 
-// One process's life with a device, in steps; each returns the first error that the HAL tells.
+// The use of one device in steps; each step returns the first error that the HAL reports.
 class FaultWorkload {
  public:
   FaultWorkload(std::shared_ptr<const Api> api, std::string cache_folder, bool is_slow)
       : api_(std::move(api)), cache_folder_(std::move(cache_folder)), is_slow_(is_slow) {}
 
-  // Until a step fails, or has survived the fault. The device stays.
+  // Runs until a step fails or has survived the fault. Keeps the device.
   Status run();
-  const std::string& step() const { return step_; }  // the last one
+  const std::string& step() const { return step_; }  // the last step that ran
 
-  // The next work, on the same device where there is one. Nothing of run() is told again.
+  // Runs more work, on the same device if there is one. Errors of run() must not be reported again.
   Status run_next();
 
  private:
@@ -34,29 +34,29 @@ class FaultWorkload {
   Status make_textures();
   Result<std::shared_ptr<Executable>> executable(std::vector<std::string> options = {});
   Status build();
-  // The source is found in the cache now.
+  // Finds the source in the cache.
   Status load();
-  // A mistake that costs no run of the compiler.
+  // Makes a mistake that is found without running the compiler.
   Status build_bad();
-  // Submits to the first queue and waits: for the semaphore that it signals, which says the same.
+  // Submits to the first queue and waits for its semaphore, which reports the same error.
   Status submit(const std::shared_ptr<CommandBuffer>& commands);
-  // Two parts of one buffer, and a texture.
+  // Uses two parts of one buffer, and a texture.
   Status dispatch();
-  // On whole words and on odd bytes.
+  // Transfers whole words and odd bytes.
   Status transfer();
-  // Rows with and without gaps, both ways, and from texture to texture.
+  // Copies rows with and without gaps, both ways, and from texture to texture.
   Status copy_textures();
   Status call_host();
-  // A kernel that cannot be built behind what was given already, which has to be waited for.
+  // Submits a kernel that cannot be built after valid commands, which must be waited for.
   Status submit_badly();
-  // The second queue waits for the first, which waits for the host.
+  // Makes the second queue wait for the first, which waits for the host.
   Status two_queues();
   Status native_wait();
   Status profile();
 
   static constexpr Extent2D kExtent = {4, 2};
   static constexpr std::size_t kTexels = 8;
-  static constexpr std::uint64_t kBytes = 4096;  // more than any alignment of offsets
+  static constexpr std::uint64_t kBytes = 4096;  // more than any offset alignment
 
   std::shared_ptr<const Api> api_;
   std::string cache_folder_;

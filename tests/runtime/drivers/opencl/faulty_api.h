@@ -1,4 +1,4 @@
-// A table of OpenCL's functions in which one call fails, and which counts the objects.
+// A table of OpenCL functions in which one call fails, and which counts live objects.
 #pragma once
 
 #include <array>
@@ -24,24 +24,24 @@ inline constexpr std::array kFunctionNames = {
 };
 
 enum class Failing {
-  OutOfResources,   // returns that error, and does nothing
-  OutOfHostMemory,  // the same with that error; of calls that make an object
-  MakesNothing,     // says success, and there is no object or event
+  OutOfResources,   // returns that error and does nothing
+  OutOfHostMemory,  // returns that error; only for calls that create an object
+  MakesNothing,     // reports success but creates no object or event
 };
 inline constexpr std::array kAllFailing = {Failing::OutOfResources, Failing::OutOfHostMemory,
                                            Failing::MakesNothing};
 
 struct Fault {
-  std::size_t function = kFunctionNames.size();  // place in kFunctionNames; that many is none
-  int occurrence = 0;                            // of the calls that can fail so, from 1
+  std::size_t function = kFunctionNames.size();  // index into kFunctionNames; its size means none
+  int occurrence = 0;                            // among the calls that can fail so, from 1
   Failing failing = Failing::OutOfResources;
 };
 
-// What happened since the last arm(). Of the process, since OpenCL's functions have no place for a
-// pointer; thread safe.
+// Records what happened since the last arm(). The state is global, since OpenCL functions take no
+// user pointer; thread safe.
 class FaultyApi {
  public:
-  // The table for the driver. `real` stays as it is while it is used.
+  // Returns the table for the driver. `real` must not change while it is used.
   static Api wrap(const Api& real);
 
   static void arm(const Fault& fault) {
@@ -56,19 +56,19 @@ class FaultyApi {
     const std::scoped_lock lock(state().mutex);
     return state().fired;
   }
-  // The calls that could have failed so.
+  // Returns the number of calls that could have failed so.
   static int calls(std::size_t function, Failing failing) {
     const std::scoped_lock lock(state().mutex);
     return state().calls[function][static_cast<std::size_t>(failing)];
   }
-  // The first cl_uint among the arguments of the call that failed: of most queries what is asked.
+  // Returns the first cl_uint argument of the failed call: for most queries, what is queried.
   static cl_uint first_integer() {
     const std::scoped_lock lock(state().mutex);
     return state().first_integer;
   }
 
-  // What is not released, by the function that releases such objects, and what else was wrong.
-  // Forgets both.
+  // Returns and clears the unreleased objects, by the function that releases them, and other
+  // errors.
   static std::vector<std::string> take_complaints() {
     const std::scoped_lock lock(state().mutex);
     std::vector<std::string> all = std::exchange(state().complaints, {});
@@ -90,7 +90,7 @@ class FaultyApi {
     std::array<std::array<int, kAllFailing.size()>, kFunctionNames.size()> calls = {};
     bool fired = false;
     cl_uint first_integer = 0;
-    std::map<std::string, std::multiset<const void*>> live;  // by what releases them
+    std::map<std::string, std::multiset<const void*>> live;  // by the function that releases them
     std::vector<std::string> complaints;
   };
   static State& state() {
@@ -130,7 +130,7 @@ class FaultyApi {
       objects.erase(found);
   }
 
-  // By the type of the object.
+  // The function that releases an object of this type.
   static constexpr const char* releases(cl_context) { return "clReleaseContext"; }
   static constexpr const char* releases(cl_command_queue) { return "clReleaseCommandQueue"; }
   static constexpr const char* releases(cl_mem) { return "clReleaseMemObject"; }
@@ -166,7 +166,7 @@ struct FaultyApi::Replaced<kFunction, Member> {
     const auto all = std::tie(args...);
     const auto real = [&] { return (state().real.*Member)(args...); };
     auto& last = std::get<sizeof...(Args) - 1>(all);
-    // What is released is gone whatever such a call says, or the memory would be.
+    // An object counts as released even if the call fails, since its memory would be gone.
     if constexpr (kReleases) release(std::get<0>(all));
     if constexpr (kUnmaps) remove("clEnqueueUnmapMemObject", std::get<2>(all));
     if (fails(kFunction, Failing::OutOfResources, args...)) {

@@ -1,4 +1,4 @@
-// A device over a table of OpenCL's functions that a test changes.
+// A fixture with a device over a table of OpenCL functions that a test changes.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,7 @@
 
 namespace texloom::hal::opencl {
 
-// The real functions, of which some are replaced: by one that fails when told to, by one that
-// counts.
+// Uses the real functions, except for those that a test replaces to fail on demand or to count.
 class ReplacedCallTest : public QueueTest {
  protected:
   static inline std::atomic<bool> fail = false;
@@ -38,7 +37,7 @@ class ReplacedCallTest : public QueueTest {
   }
   void TearDown() override { fail = false; }
 
-  // For rows of the quirk table.
+  // Simulates a device that rows of the quirk table match.
   static void pretend_nvidia(Api& api) {
     api.clGetDeviceInfo = [](cl_device_id device, cl_device_info name, std::size_t bytes,
                              void* value, std::size_t* size) -> cl_int {
@@ -51,7 +50,7 @@ class ReplacedCallTest : public QueueTest {
   }
 };
 
-// Puts a function that counts its calls, and makes them, in a member's place.
+// Replaces a member by a function that counts and forwards its calls.
 template <auto Member>
 struct Counted;
 template <typename R, typename... Args, R (CL_API_CALL* Api::*Member)(Args...)>

@@ -1,4 +1,4 @@
-// Calls of OpenCL that fail, and those that are made or spared.
+// Tests OpenCL calls that fail, and which calls are made or avoided.
 
 #include <chrono>
 #include <future>
@@ -31,7 +31,7 @@ TEST_F(ReplacedCallTest, FailedSubmitIsNamedAndTheNextOneWorks) {
       device_->queue()->wait_idle(),
       fails_with(StatusCode::DeviceError,
                  "submit: kernel \"advance\": clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES"));
-  // It waited for what was enqueued before, since that may read memory that the caller lent.
+  // The queue waited for the commands enqueued before, since they may read memory of the caller.
   EXPECT_EQ((calls_of<&Api::clFinish>()), finishes + 1);
   fail = false;
   TL_ASSERT_OK(device_->queue()->wait_idle());
@@ -83,7 +83,7 @@ TEST_F(ReplacedCallTest, AllocationsKeepTheDriversWords) {
                          "CL_OUT_OF_HOST_MEMORY"));
 }
 
-// A device that says it has no format at all.
+// A device that supports no format.
 TEST_F(ReplacedCallTest, FormatsThatTheDeviceLacksAreUnimplemented) {
   open_with([](Api& api) {
     api.clGetSupportedImageFormats = [](cl_context, cl_mem_flags, cl_mem_object_type, cl_uint,
@@ -97,7 +97,7 @@ TEST_F(ReplacedCallTest, FormatsThatTheDeviceLacksAreUnimplemented) {
               fails_with(StatusCode::Unimplemented, "no textures of rgba32float"));
 }
 
-// Tables are checked against what the kernel can run with, not only against the device.
+// Tables are checked against the limits of the compiled kernel, not only of the device.
 TEST_F(ReplacedCallTest, WorkgroupAndLocalMemoryOfTheCompiledKernel) {
   open_with([](Api& api) {
     api.clGetKernelWorkGroupInfo = [](cl_kernel kernel, cl_device_id device,
@@ -132,8 +132,7 @@ TEST_F(ReplacedCallTest, WorkgroupAndLocalMemoryOfTheCompiledKernel) {
               fails_with(StatusCode::InvalidArgument, "1073741824 bytes of local memory"));
 }
 
-// What seeing neighbours spares: an in-order queue needs no barriers, and small updates that lie
-// one behind the other are one write.
+// An in-order queue needs no barriers, and adjacent small updates are merged into one write.
 TEST_F(ReplacedCallTest, NeighbouringUpdatesAreOneWrite) {
   open_with([](Api& api) {
     count_calls<&Api::clEnqueueWriteBuffer>(real, api);
@@ -163,7 +162,7 @@ TEST_F(ReplacedCallTest, NeighbouringUpdatesAreOneWrite) {
   Bytes content = content_of(buffer);
   EXPECT_TRUE(std::equal(data.begin(), data.begin() + 100, content.begin()));
   EXPECT_EQ(content[100], std::byte{0});
-  // A gap, a large one, and another command in between end a run.
+  // A gap, a large update, and another command in between end a run.
   EXPECT_EQ(submit([&](CommandBuffer& commands) {
               EXPECT_TRUE(commands.update(buffer, 0, all.first(10)).ok());
               EXPECT_TRUE(commands.update(buffer, 20, all.first(10)).ok());
@@ -175,7 +174,7 @@ TEST_F(ReplacedCallTest, NeighbouringUpdatesAreOneWrite) {
             5);
 }
 
-// On a device that wants multiples of four bytes.
+// On a device that needs multiples of four bytes.
 TEST_F(ReplacedCallTest, KernelsDoOnlyWhatTheDriverCannot) {
   open_with(
       [](Api& api) {
@@ -235,8 +234,8 @@ TEST_F(ReplacedCallTest, AProgramThatIsNotMadeKeepsTheDriversWords) {
       fails_with(StatusCode::OutOfMemory, "clCreateProgramWithBinary: CL_OUT_OF_HOST_MEMORY"));
 }
 
-// The first queue's completing thread is held in a callback, so that the host does not know of the
-// signal when the second queue starts.
+// A callback blocks the first queue's completion thread, so the host does not know of the signal
+// when the second queue starts.
 TEST_F(ReplacedCallTest, QueuesWaitForEachOthersEvents) {
   open_with([](Api& api) { count_calls<&Api::clEnqueueBarrierWithWaitList>(real, api); });
   const auto second = *device_->create_queue();
@@ -286,7 +285,7 @@ TEST_F(ReplacedCallTest, EveryObjectIsReleased) {
     const auto buffer = make_buffer(4 * offset);
     const auto texture = make_texture({4, 4}, TexelFormat::Rgba8Int);
     const auto commands = device_->create_command_buffer();
-    // One command that binds a part of a buffer, one that needs scratch memory.
+    // One command binds a part of a buffer, the other needs scratch memory.
     TL_ASSERT_OK(commands->dispatch(executable, 0, {1, 1, 1}, {{BufferBinding{buffer, offset}}},
                                     {{Constant(1)}}));
     TL_ASSERT_OK(
@@ -303,7 +302,7 @@ TEST_F(ReplacedCallTest, EveryObjectIsReleased) {
             (calls_of<&Api::clCreateBuffer, &Api::clCreateSubBuffer, &Api::clCreateImage>()));
   EXPECT_EQ((calls_of<&Api::clReleaseProgram>()), (calls_of<&Api::clCreateProgramWithSource>()));
   EXPECT_EQ((calls_of<&Api::clReleaseKernel>()), (calls_of<&Api::clCreateKernel>()));
-  EXPECT_EQ((calls_of<&Api::clReleaseEvent>()), 1);  // one for each submission
+  EXPECT_EQ((calls_of<&Api::clReleaseEvent>()), 1);  // one per submission
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A device, and command buffers whose order shows in their result.
+// A fixture with a device and command buffers whose order shows in their result.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The queue: order, submission, threads, lifetimes.
+// Tests the queue: order, submission, threads, lifetimes.
 #include <atomic>
 #include <thread>
 
@@ -7,7 +7,7 @@
 namespace texloom::hal::opencl {
 namespace {
 
-// The steps do not commute, so that any other order gives another number.
+// The steps do not commute, so any other order gives a different number.
 TEST_F(QueueTest, CommandsAndSubmissionsRunInOrder) {
   const auto executable = make_executable(kAdvanceSource, advance_entry());
   const auto buffer = make_buffer(Bytes(16 * sizeof(int), std::byte{0}));
@@ -39,7 +39,7 @@ TEST_F(QueueTest, UnfinishedAndNullAreRefused) {
               fails_with(StatusCode::InvalidArgument, "update: the command buffer is finished"));
 }
 
-// Two threads submit to one queue through one executable; each adds into a buffer of its own.
+// Two threads submit to one queue through one executable; each updates its own buffer.
 TEST_F(QueueTest, ThreadsShareAQueueAndAnExecutable) {
   const auto executable =
       make_executable("__kernel void add(__global int* x, int k) { x[get_global_id(0)] += k; }",
@@ -82,7 +82,7 @@ TEST_F(QueueTest, EverythingMayBeReleasedWhileTheDeviceWorks) {
     driver_.reset();
     device_.reset();
   }
-  // The release of the last handle of the queue waited for the readback.
+  // Releasing the last handle of the queue waited for the readback.
   std::uint32_t expected = 0;
   for (int i = 0; i < 20; ++i) expected = expected * 3 + 1;
   EXPECT_EQ(result, std::vector<int>(1 << 12, static_cast<int>(expected)));
@@ -106,7 +106,7 @@ TEST_F(QueueTest, ObjectsOutliveTheirDeviceInAnyOrder) {
   EXPECT_FALSE(texture->device_info().name.empty());
 }
 
-// A host call sees what is before it, and what is behind it sees what the call wrote.
+// A host call sees earlier writes, and later commands see what the call wrote.
 TEST_F(QueueTest, HostCallsStandInOrder) {
   const auto executable = make_executable(kAdvanceSource, advance_entry());
   const auto buffer = make_buffer(Bytes(sizeof(int), std::byte{0}));
@@ -147,7 +147,7 @@ TEST_F(QueueTest, AHostCallThatFailsEndsItsSubmission) {
   EXPECT_EQ(values_of<int>(buffer), std::vector<int>{0});
 }
 
-// One recording with other memory at each submission: an offset of the table and one of the slot.
+// One recording gets different memory at each submission; the offsets of table and slot add up.
 TEST_F(QueueTest, TablesBindAtSubmission) {
   const auto executable = make_executable(kAdvanceSource, advance_entry());
   const std::uint64_t step = device_->info().limits.buffer_offset_alignment;

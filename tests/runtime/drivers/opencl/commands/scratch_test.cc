@@ -1,5 +1,5 @@
-// What goes through a queue's scratch memory in blocks: rows with gaps between textures and
-// buffers, and updates that the device does not take as they lie.
+// Tests transfers that pass through a queue's scratch memory in blocks: rows with gaps between
+// textures and buffers, and updates that the device cannot execute directly.
 #include "runtime/drivers/opencl/commands/scratch.h"
 
 #include <algorithm>
@@ -18,8 +18,9 @@ void as_it_is(Api&) {}
 
 class ScratchTest : public ReplacedCallTest {
  protected:
-  // Copies a region of a texture, which has two texels more in each direction, to a buffer or back;
-  // rows lie `pitch` bytes apart from byte 5 on, and all around keeps what it held.
+  // Copies a region of a texture, which has two more texels in each direction, to a buffer and
+  // back. Rows start at byte 5 and are `pitch` bytes apart; everything around them must keep its
+  // contents.
   void expect_copies(Extent2D extent, std::uint64_t gap) {
     const Extent2D whole = {extent.width + 2, extent.height + 2};
     const std::uint64_t row = 16 * std::uint64_t{extent.width};
@@ -49,7 +50,7 @@ class ScratchTest : public ReplacedCallTest {
   }
 };
 
-// Rows of 4 KiB, of which a block has 256: whole blocks, one row more, and an odd rest.
+// Rows of 4 KiB, 256 per block: whole blocks, one more row, and an odd remainder.
 TEST_F(ScratchTest, RowsWithGapsGoInBlocks) {
   open_with(as_it_is);
   for (const std::uint32_t height : {256U, 512U, 513U, 771U}) expect_copies({256, height}, 48);
@@ -59,7 +60,7 @@ TEST_F(ScratchTest, RowsWithGapsGoInBlocks) {
   expect_copies({256, 771}, 48);
 }
 
-// Blocks of two rows, of one, and rows that are larger than the scratch memory.
+// Blocks of two rows and of one row, and rows larger than the scratch memory.
 TEST_F(ScratchTest, RowsOfAnyLengthGoThroughLittleMemory) {
   for (const auto replace : {&as_it_is, &pretend_nvidia}) {
     open_with(replace, {.scratch_bytes = 64});
@@ -114,8 +115,8 @@ TEST_F(ScratchTest, AQueueMakesItOnceWhenItIsNeeded) {
   EXPECT_EQ((calls_of<&Api::clCreateBuffer>()), before + 2);
 }
 
-// A device on whose clock each call takes 10 ns, 2 ns behind the one before; they are queued 1 ns
-// apart. The handle of an event tells which it is.
+// Replaces the device's clock: each call takes 10 ns and starts 2 ns after the one before; calls
+// are queued 1 ns apart. The event's handle identifies the call.
 class InventedTimes {
  public:
   static void replace(Api& api) {
@@ -155,7 +156,7 @@ class InventedTimes {
   }
 
  private:
-  // Of all calls; null for one that was asked for none.
+  // The events of all calls; null for a call without one.
   static std::vector<cl_event>& events() {
     static std::vector<cl_event> events;
     return events;
@@ -166,7 +167,7 @@ class InventedTimes {
   }
 };
 
-// Four blocks are eight calls, and one span from the first one's start to the last one's end.
+// Four blocks make eight calls but one span, from the first call's start to the last one's end.
 TEST_F(ScratchTest, AProfileHasOneSpanForAllBlocks) {
   const auto profile = std::make_shared<Profile>();
   open_with(

@@ -1,5 +1,5 @@
-// Fills, copies and updates at every class of alignment, with sentinels around: through the API,
-// and through the driver's own kernels, which devices need that want multiples of four.
+// Tests fills, copies and updates at every alignment class, with sentinels around: through the API,
+// and through the driver's kernels for devices that need multiples of four bytes.
 #include <array>
 #include <string>
 
@@ -10,8 +10,8 @@ namespace texloom::hal::opencl {
 namespace {
 
 struct Case {
-  std::uint64_t alignment;  // 1 is what OpenCL takes, 4 what the kernels are for
-  bool is_gpu;              // whose kernels write 16 bytes at once
+  std::uint64_t alignment;  // 1: through the OpenCL API; 4: through the driver's kernels
+  bool is_gpu;              // kernels on a GPU write 16 bytes at once
 };
 
 class TransferTest : public OpenClTest, public ::testing::WithParamInterface<Case> {
@@ -45,7 +45,7 @@ class TransferTest : public OpenClTest, public ::testing::WithParamInterface<Cas
   static constexpr std::array<std::uint64_t, 18> kLengths = {
       1, 2, 3, 4, 5, 7, 8, 15, 63, 64, 65, 67, 129, 4099, 9001, 16383, 16384, 16451};
   static constexpr std::uint64_t kRoom = 16480;
-  // Within words, and within the units of 16 bytes.
+  // Offsets within words, and within units of 16 bytes.
   static constexpr std::array<std::uint64_t, 7> kPlaces = {4, 5, 6, 7, 11, 18, 29};
 };
 
@@ -78,7 +78,7 @@ TEST_P(TransferTest, Fills) {
   }
 }
 
-// The source's range ends with the source, whose size need not be a multiple of a word.
+// The range ends at the end of the source, whose size need not be a multiple of a word.
 TEST_P(TransferTest, Copies) {
   const Bytes sentinels = random_bytes(kRoom, 1);
   for (const std::uint64_t length : kLengths) {
@@ -102,7 +102,7 @@ TEST_P(TransferTest, Copies) {
   }
 }
 
-// The target's range ends with the target; source and target are one buffer.
+// The range ends at the end of the target; source and target are one buffer.
 TEST_P(TransferTest, CopiesWithinOneBuffer) {
   for (std::uint64_t from = 0; from < 4; ++from) {
     Bytes data = random_bytes(1003, 3);

@@ -1,4 +1,4 @@
-// Programs from the binary cache: when they are taken, and that nothing in the cache can harm a
+// Tests programs from the binary cache: when they are used, and that no cache content can break a
 // build.
 #include "runtime/hal/binary_cache.h"
 
@@ -31,8 +31,8 @@ ExecutableDesc add_five() {
 
 class ProgramCacheTest : public OpenClTest {
  protected:
-  // The real functions; how often programs were made from source, and the last binary that one was
-  // made from.
+  // The real functions, the number of programs created from source, and the last binary that a
+  // program was created from.
   static inline Api real = {};
   static inline std::atomic<int> from_source = 0;
   static inline std::string last_binary;
@@ -47,7 +47,7 @@ class ProgramCacheTest : public OpenClTest {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // A device of a driver of its own, with a cache of its own over the folder: as in a new process.
+  // Opens a device with a new driver and a new cache over the folder, as a new process would.
   void open(const std::function<void(Api&)>& replace = [](Api&) {}) {
     const std::vector<std::string> paths = DriverOptions().loader_paths;
     real = **load_api(paths);
@@ -72,7 +72,7 @@ class ProgramCacheTest : public OpenClTest {
     device_ = *(*driver)->open(0);
   }
 
-  // What the kernel makes of 2.
+  // Returns the kernel's result for 2.
   int result_of(const ExecutableDesc& desc) {
     const auto executable = device_->create_executable(desc);
     if (!executable.ok()) {
@@ -89,7 +89,7 @@ class ProgramCacheTest : public OpenClTest {
     return values_of<int>(buffer).front();
   }
 
-  // A fill that lies at no multiple of its pattern takes a kernel of the driver's own.
+  // A fill at an offset that is no multiple of its pattern uses one of the driver's kernels.
   Status fill_unaligned(Queue& queue, const std::shared_ptr<Buffer>& buffer) {
     const auto commands = device_->create_command_buffer();
     TL_RETURN_IF_ERROR(commands->fill(buffer, 1, 6, Bytes{std::byte{1}, std::byte{2}}));
@@ -114,7 +114,7 @@ TEST_F(ProgramCacheTest, TheNextProcessBuildsNothing) {
   EXPECT_EQ(from_source, 1);
   EXPECT_EQ(cache_->counts().hits, 1u);
   EXPECT_EQ(cache_->counts().stored, 0u);
-  // The same binary, given by the user.
+  // The same binary, supplied by the user.
   EXPECT_EQ(result_of({.codes = {{.format = KernelFormat::OpenClBinary, .code = last_binary}},
                        .entry_points = {entry()}}),
             7);
@@ -150,7 +150,7 @@ TEST_F(ProgramCacheTest, WhatABinaryDependsOnIsInItsKey) {
   EXPECT_EQ(from_source, 5);
 }
 
-// Kernels made from a binary need not tell what their arguments are.
+// Kernels created from a binary need not describe their arguments.
 TEST_F(ProgramCacheTest, AWrongTableIsRefusedThoughThereIsABinary) {
   open();
   EXPECT_EQ(result_of(add_five()), 7);
@@ -186,7 +186,7 @@ TEST_F(ProgramCacheTest, ABinaryThatTheDriverRefusesIsBuiltFromSource) {
   });
   EXPECT_EQ(result_of(add_five()), 7);
   EXPECT_EQ(from_source, 2);
-  // The same when it takes the binary and then makes no kernels of it.
+  // The same if the driver accepts the binary but then creates no kernels from it.
   open([](Api& api) {
     api.clCreateKernel = [](cl_program program, const char* name, cl_int* error) -> cl_kernel {
       if (from_source == 2) {
@@ -225,7 +225,7 @@ TEST_F(ProgramCacheTest, AFolderThatCannotBeMadeIsNoErrorOfTheBuild) {
   EXPECT_EQ(cache_->counts().store_failures, 1u);
 }
 
-// A submission and threads that prepare it meet: one builds, the others wait for it.
+// A submission races with threads that prepare it: one builds, the others wait.
 TEST_F(ProgramCacheTest, AtFirstUseItIsBuiltOnce) {
   open();
   ExecutableDesc desc = add_five();
@@ -248,7 +248,7 @@ TEST_F(ProgramCacheTest, AtFirstUseItIsBuiltOnce) {
   EXPECT_EQ(values_of<int>(buffer).front(), 7);
 }
 
-// The driver's own kernels are an executable of the device like any other, of all its queues.
+// The driver's own kernels are an executable that all queues of the device share.
 TEST_F(ProgramCacheTest, TheKernelsForUnalignedTransfersAreBuiltOnceAndStored) {
   for (const bool is_stored : {false, true}) {
     open();

@@ -1,4 +1,4 @@
-// Executables of OpenCL C: building, and the table of entry points against the compiled kernels.
+// Tests executables of OpenCL C: building them and checking entry points against compiled kernels.
 #include "tests/runtime/opencl_fixture.h"
 
 namespace texloom::hal::opencl {
@@ -29,7 +29,7 @@ class ExecutableTest : public OpenClTest {
                              .entry_points = {std::move(entry)}})
         .status();
   }
-  // The status for a table of `copy` in which one thing was changed.
+  // Returns the status for a table of `copy` in which one thing was changed.
   template <typename Change>
   Status status_of_copy(Change change) {
     EntryPoint entry = copy_entry();
@@ -103,7 +103,7 @@ TEST_F(ExecutableTest, LocalMemoryIsCountedWithWhatTheKernelDeclares) {
                     BufferParam{.name = "out", .access = Access::ReadWrite}}});
   };
   TL_ASSERT_OK(with("__local int* x", 64));
-  // Some devices count a few bytes more.
+  // Some devices report a few bytes more.
   EXPECT_THAT(with("__local int* x", all),
               fails_with(StatusCode::InvalidArgument, "bytes of local memory"));
   EXPECT_THAT(
@@ -120,7 +120,7 @@ TEST_F(ExecutableTest, OtherKindsOfImagesAreNoTextures) {
                    fmt::format("the table says a texture rgba32float, the kernel has {}", type)));
 }
 
-// Every scalar type of a kernel takes constants of its own type alone.
+// A kernel's scalar parameter accepts only constants of its own type.
 TEST_F(ExecutableTest, ConstantsAreOfTheKernelsType) {
   std::vector<std::pair<const char*, ElementType>> types = {{"int", ElementType::Int32},
                                                             {"uint", ElementType::UInt32},
@@ -154,13 +154,13 @@ TEST_F(ExecutableTest, WhatIsNoScalarOf32Or64BitsIsNoConstant) {
         fails_with(StatusCode::InvalidArgument,
                    fmt::format("the table says a constant int32, the kernel has {}", type)));
   }
-  // A name of the source's own may be any type.
+  // A type name that the source defines may be any type.
   TL_ASSERT_OK(status_of("typedef int count; __kernel void k(count c) { }",
                          {.name = "k", .params = {ConstantParam{.name = "c"}}}));
 }
 
-// What the table says of writes decides what may run at once: a kernel that cannot write has a
-// wrong table.
+// The table's write flags decide which commands may overlap, so a table that lists a write the
+// kernel cannot make is wrong.
 TEST_F(ExecutableTest, ABufferThatTheKernelOnlyReadsIsNotWritten) {
   for (const char* declaration : {"__global const float* b", "__constant float* b"}) {
     const std::string source = fmt::format("__kernel void k({}) {{ }}", declaration);
@@ -180,7 +180,7 @@ TEST_F(ExecutableTest, AWorkgroupThatTheKernelDoesNotRequireIsRefused) {
               fails_with(StatusCode::InvalidArgument, "the kernel requires 8 x 2 x 1"));
 }
 
-// --- Codes: which is taken, and what may be done to its arithmetic
+// --- Codes: which one is used, and how its arithmetic may be transformed
 
 constexpr const char* kSetSource = "__kernel void k(__global int* x) { x[0] = VALUE; }";
 

@@ -1,5 +1,5 @@
-// What kernels see of memory that the host maps, lends or views as an image; what is released when;
-// and what happens when there is no more of it.
+// Tests memory that the host maps, lends or views as an image, as kernels see it; when it is
+// released; and what happens when it runs out.
 #include <array>
 #include <atomic>
 
@@ -39,7 +39,7 @@ TEST_F(MemoryTest, KernelsSeeWhatTheHostMapsAndTheOtherWayRound) {
   }
 }
 
-// Managed memory stays mapped while the device works: flush and invalidate move what they name.
+// Managed memory stays mapped while the device works: flush and invalidate move the named range.
 TEST_F(MemoryTest, APersistentMappingIsFlushedAndInvalidated) {
   ASSERT_TRUE(device_->info().memory(MemoryKind::Managed).persistent);
   const auto buffer = *device_->create_buffer({.bytes = 64, .memory = MemoryKind::Managed});
@@ -75,7 +75,7 @@ TEST_F(MemoryTest, KernelsWorkInTheHostsMemory) {
   EXPECT_EQ(released, 1);
 }
 
-// Subspans are bound and copied as the places in the memory that they are.
+// Subspans are bound and copied by their position in the whole buffer.
 TEST_F(MemoryTest, CommandsTakeSubspansAsPlacesInTheirBuffer) {
   const std::uint64_t step = device_->info().limits.buffer_offset_alignment;
   const auto buffer = make_buffer(Bytes(4 * step, std::byte{0}));
@@ -92,7 +92,7 @@ TEST_F(MemoryTest, CommandsTakeSubspansAsPlacesInTheirBuffer) {
               fails_with(StatusCode::InvalidArgument, "overlap"));
 }
 
-// A view shows the buffer's bytes as texels, and what is written through one is there.
+// A view shows the buffer's bytes as texels, and writes through the view change those bytes.
 TEST_F(MemoryTest, ViewsAreTheBuffersBytes) {
   const DeviceInfo& info = device_->info();
   const TextureDesc desc{.extent = {5, 3}, .format = TexelFormat::Rgba8UInt};
@@ -118,7 +118,7 @@ TEST_F(MemoryTest, ViewsAreTheBuffersBytes) {
   EXPECT_EQ(seen[start + 2 * pitch + 3], data[start + 2 * pitch + 3]);
 }
 
-// Work that is under way keeps what it names, whatever the caller releases, in any order.
+// Pending work keeps what it uses, whatever the caller releases and in any order.
 TEST_F(MemoryTest, EverythingMayBeReleasedWhileTheDeviceUsesIt) {
   alignas(4096) static std::array<int, 64> memory;
   memory.fill(0);
@@ -146,7 +146,7 @@ TEST_F(MemoryTest, EverythingMayBeReleasedWhileTheDeviceUsesIt) {
   EXPECT_EQ(released, 1);
 }
 
-// A driver out of memory, for as many calls as it is told.
+// A driver that is out of memory for a given number of calls.
 class ShortMemoryTest : public MemoryTest {
  protected:
   static inline Api real = {};
@@ -192,7 +192,7 @@ TEST_F(ShortMemoryTest, AFailedRequestLeavesTheAllocatorUsable) {
   EXPECT_TRUE(device_->create_buffer({.bytes = 12}).ok());
 }
 
-// One that gives back what it can do without.
+// A listener that may release memory, and counts its calls.
 class CountingListener final : public PressureListener {
  public:
   explicit CountingListener(bool gives) : gives_(gives) {}
@@ -214,7 +214,7 @@ TEST_F(ShortMemoryTest, ListenersAreAskedUntilTheRequestSucceeds) {
   for (const auto& listener : {empty, gone, first, second})
     device_->allocator()->add_listener(listener);
   gone.reset();
-  // The device's own listeners come first: its queue is asked, and the request refused again.
+  // The device's own listeners come first: its queue is asked, and the request fails again.
   refusals = 2;
   EXPECT_TRUE(device_->create_buffer({.bytes = 12}).ok());
   EXPECT_EQ(empty->calls, 1);
@@ -222,7 +222,7 @@ TEST_F(ShortMemoryTest, ListenersAreAskedUntilTheRequestSucceeds) {
   EXPECT_EQ(second->calls, 0);
 }
 
-// Rows of the table fit by a part of what the device says; others leave it alone.
+// Table rows match by a part of the device's strings; other devices get no quirks.
 TEST(OpenClQuirks, FitTheirDevicesAlone) {
   DeviceInfo info;
   info.vendor = "The pocl project";

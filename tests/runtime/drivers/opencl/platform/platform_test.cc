@@ -1,4 +1,4 @@
-// The list of devices, over invented platforms: order, and what is left out.
+// Tests the list of devices over mock platforms: its order, and which devices are left out.
 #include "runtime/drivers/opencl/platform/platform.h"
 
 #include <CL/cl_ext.h>
@@ -10,20 +10,20 @@
 namespace texloom::hal::opencl {
 namespace {
 
-// Platforms and devices are told apart by the number that their handle points at.
+// A handle points at its platform or device, which identifies it.
 struct InventedDevice {
   const char* name;
   cl_device_type type;
   cl_bool images = CL_TRUE;
   cl_bool available = CL_TRUE;
   cl_bool compiler = CL_TRUE;
-  cl_int answer = CL_SUCCESS;  // of every query
+  cl_int answer = CL_SUCCESS;  // the result of every query
   std::string extensions = "cl_khr_fp16_not cl_khr_fp64 ";
   cl_device_fp_config half = 0;
   cl_bool little_endian = CL_TRUE;
 };
-std::vector<std::vector<InventedDevice>> g_platforms;  // an empty one has no devices
-int g_names_told = 0;  // answers to the queries of a platform's name, before errors
+std::vector<std::vector<InventedDevice>> g_platforms;  // an empty platform has no devices
+int g_names_told = 0;  // queries of a platform's name that succeed before errors begin
 
 cl_platform_id platform_handle(std::size_t i) {
   return reinterpret_cast<cl_platform_id>(&g_platforms[i]);
@@ -87,7 +87,7 @@ cl_int CL_API_CALL get_device_info(cl_device_id handle, cl_device_info name, std
     default:
       break;
   }
-  // Other numbers tell which query they answer; other texts are "x".
+  // Numeric answers identify their query; other texts are "x".
   const std::size_t number = name - CL_DEVICE_TYPE;
   if (name == CL_DEVICE_MAX_WORK_ITEM_SIZES) {
     const std::size_t sizes[3] = {100, 101, 102};
@@ -175,8 +175,8 @@ TEST_F(PlatformTest, ExtensionsAreWholeWords) {
   EXPECT_TRUE((*devices)[0].info->features.float64);
 }
 
-// The extension alone promises no rounding to nearest; a device that does not answer the question
-// is there all the same.
+// The extension alone does not promise rounding to nearest; a device that does not answer the query
+// is listed all the same.
 TEST_F(PlatformTest, HalfArithmeticRoundsToNearest) {
   constexpr cl_device_fp_config kNearest = CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN;
   const auto has_arithmetic = [](const std::string& extensions, cl_device_fp_config half) {
@@ -214,7 +214,7 @@ TEST_F(PlatformTest, DevicesThatCannotBeUsedAreLeftOut) {
 
 TEST_F(PlatformTest, APlatformThatTellsNoNameIsUsed) {
   g_platforms = {{{"cpu", CL_DEVICE_TYPE_CPU}}};
-  // Its length is asked for, then the name.
+  // The driver queries the length first, then the name.
   for (const int told : {0, 1, 2}) {
     g_names_told = told;
     const auto devices = find();

@@ -1,5 +1,5 @@
-// What the driver does in another way on devices that do not do what they say: each row of the
-// quirk table, on a device that pretends.
+// Tests each row of the quirk table on a mock device: how the driver avoids features that such
+// devices report wrongly.
 #include "runtime/drivers/opencl/platform/quirks.h"
 
 #include "tests/runtime/drivers/opencl/replaced_call_fixture.h"
@@ -7,8 +7,8 @@
 namespace texloom::hal::opencl {
 namespace {
 
-// The quirk understated-workgroup-limit: on such a device the limit counts for kernels alone that
-// do not require a size.
+// The quirk understated-workgroup-limit: on such a device the limit applies only to kernels that do
+// not require a size.
 TEST_F(ReplacedCallTest, AnUnderstatedWorkgroupLimitDoesNotHoldForARequiredSize) {
   open_with([](Api& api) {
     api.clGetKernelWorkGroupInfo = [](cl_kernel kernel, cl_device_id device,
@@ -33,7 +33,7 @@ TEST_F(ReplacedCallTest, AnUnderstatedWorkgroupLimitDoesNotHoldForARequiredSize)
   TL_ASSERT_OK(status());
 }
 
-// The driver's compiler breaks on a kernel without arguments when it is to describe arguments.
+// The device's compiler fails to describe arguments of a kernel that has none.
 TEST_F(ReplacedCallTest, QuirkUndescribableKernels) {
   open_with([](Api& api) {
     pretend_nvidia(api);
@@ -54,7 +54,7 @@ TEST_F(ReplacedCallTest, QuirkUndescribableKernels) {
   EXPECT_EQ(create("__kernel void f() { what }").code(), StatusCode::BuildFailed);
 }
 
-// The driver takes a rectangle only with the gap behind its last row.
+// The device accepts a rectangle only if the buffer includes the gap after the last row.
 TEST_F(ReplacedCallTest, QuirkWholeLastRow) {
   open_with([](Api& api) {
     pretend_nvidia(api);
@@ -79,7 +79,7 @@ TEST_F(ReplacedCallTest, QuirkWholeLastRow) {
                                           done);
     };
   });
-  const Bytes data = random_bytes(3 + 2 * 21 + 16, 1);  // ends with the last of three rows
+  const Bytes data = random_bytes(3 + 2 * 21 + 16, 1);  // ends at the end of the last of three rows
   const auto buffer = make_buffer(data);
   const auto back = make_buffer(Bytes(data.size(), std::byte{0}));
   const auto texture = make_texture({1, 3}, TexelFormat::Rgba32Float);

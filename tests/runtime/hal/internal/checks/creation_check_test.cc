@@ -1,4 +1,4 @@
-// Requests against the limits of a small invented device: at each limit, and one past it.
+// Tests requests against the limits of a small mock device: at each limit, and one past it.
 #include "runtime/hal/internal/checks/creation_check.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(CreationCheck, ImportsAreAlignedAndWithinTheLimit) {
   EXPECT_THAT(check(0, 128), fails_with(StatusCode::InvalidArgument, "over the limit"));
 }
 
-// The alignments are in texels: 4 of them are 16 bytes of one format and 64 of another.
+// Alignments are in texels: 4 texels are 16 bytes in one format and 64 in another.
 TEST(CreationCheck, ViewsOverBuffers) {
   DeviceInfo info = null::default_device();
   info.limits.view_pitch_alignment = 4;
@@ -104,7 +104,7 @@ TEST(CreationCheck, ViewsOverBuffers) {
   EXPECT_TRUE(view({.texture = bytes, .offset = 8}).ok());
   EXPECT_THAT(view({.texture = bytes, .offset = 4}).status(), refused("begins 4 bytes"));
   EXPECT_THAT(view({.texture = floats, .offset = 8}).status(), refused("begins 8 bytes"));
-  // In a subspan what counts is the place in the memory.
+  // For a subspan, the position in the whole buffer counts.
   const auto part = *buffer->subspan(8, 512);
   EXPECT_THAT(device->allocator()->create_view(part, {.texture = floats}).status(),
               refused("begins 8 bytes"));
@@ -185,7 +185,7 @@ TEST(CreationCheck, ArgumentsOverTheLimits) {
               fails_with(StatusCode::InvalidArgument, "44 bytes of arguments"));
 }
 
-// Metal's: 31 buffers, and 4 KiB of constants.
+// Metal's limits: 31 buffers and 4 KiB of constants.
 TEST(CreationCheck, BuffersAndConstantsOverTheLimits) {
   DeviceInfo device = null::default_device();
   std::vector<KernelParam> params(31, BufferParam{.name = "b"});

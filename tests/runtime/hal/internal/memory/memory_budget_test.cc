@@ -1,4 +1,4 @@
-// What is given out of a bound comes back with the last copy of its token.
+// Tests that a budget gets bytes back with the last copy of their token.
 #include "runtime/hal/internal/memory/memory_budget.h"
 
 #include "tests/runtime/status_matchers.h"

@@ -1,4 +1,4 @@
-// Which free object serves a request.
+// Tests which free object serves a request.
 #include "runtime/hal/internal/memory/reuse.h"
 
 #include <gtest/gtest.h>
@@ -32,12 +32,12 @@ TEST(Reuse, TallAndWideNeverTakeTurns) {
 TEST(Reuse, SmallerObjectsGrowWhereThatAddsLessThanANewOne) {
   EXPECT_EQ(reuse_cost({12, 10}, {10, 10}), (ReuseCost{20, 0}));
   EXPECT_EQ(reuse_cost({12, 8}, {10, 10}), (ReuseCost{20, 24}));
-  // 64x32 and 32x64 make 64x64, which adds as much as another 64x32 would.
+  // 64x32 and 32x64 would become 64x64, which adds as much as another 64x32.
   EXPECT_EQ(reuse_cost({64, 32}, {32, 64}), std::nullopt);
   EXPECT_EQ(reuse_cost({64, 33}, {32, 64}), (ReuseCost{2048, 1984}));
 }
 
-// Otherwise what it was made for would not be served by it any more.
+// Otherwise the object could no longer serve the request that it was created for.
 TEST(Reuse, ObjectsGrowAtMostByTheRatioOfAnAxis) {
   EXPECT_EQ(reuse_cost({50, 10}, {10, 10}), (ReuseCost{400, 0}));
   EXPECT_EQ(reuse_cost({51, 10}, {10, 10}), std::nullopt);

@@ -1,4 +1,4 @@
-// Memory of command buffers, and the objects that they keep.
+// Tests the memory of command buffers and the objects that they retain.
 #include "runtime/hal/internal/recording/arena.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,8 @@
 namespace texloom::hal {
 namespace {
 
-// Places of all sizes, also larger than any block, are aligned and apart: each keeps its bytes.
+// Allocations of all sizes, even larger than a block, are aligned and disjoint: each keeps its
+// bytes.
 TEST(Arena, PlacesAreApart) {
   Arena arena(std::make_shared<ArenaBlocks>());
   struct Place {
@@ -48,7 +49,7 @@ TEST(Arena, WhatTheHostHasNoRoomForIsNull) {
   EXPECT_NE(arena.allocate(16, 8), nullptr);
 }
 
-// What command buffers of a device held is what later ones hold, whatever else is allocated.
+// Later command buffers of a device reuse the blocks of earlier ones, whatever else is allocated.
 TEST(Arena, ADeviceHandsBlocksOn) {
   if (kAddressSanitizer) GTEST_SKIP() << "nothing is recycled under the sanitizer";
   const auto device = *null::create_driver()->open(0);
@@ -66,7 +67,7 @@ TEST(Arena, ADeviceHandsBlocksOn) {
   std::vector<const void*> both;
   std::set_intersection(first.begin(), first.end(), second.begin(), second.end(),
                         std::back_inserter(both));
-  // But for those in the first, small block.
+  // All but those in the first, small block.
   EXPECT_GE(both.size(), 990U);
 }
 

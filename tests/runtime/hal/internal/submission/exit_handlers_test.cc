@@ -1,4 +1,4 @@
-// Handlers of the end of the process, each in a process of its own.
+// Tests handlers that run at process exit, each in its own process.
 #include "runtime/hal/internal/submission/exit_handlers.h"
 
 #include <gtest/gtest.h>
