@@ -212,6 +212,9 @@ TEST(Compile, RequiresHalfArithmeticWhereItIsUsed) {
 TEST(Compile, RequiresTheFeaturesThatKernelsUse) {
   std::string text(kChain);
   for (size_t at = 0; (at = text.find("float32", at)) != text.npos;) text.replace(at, 7, "float64");
+  for (const char* constant : {"1.0", "2.0"}) {
+    text.replace(text.find(constant), 3, fmt::format("float64({})", constant));
+  }
   const CompiledModule module = compile(parsed(text));
   EXPECT_EQ(module.requirements, Requirements{.float64 = true});
   hal::DeviceInfo device;

@@ -48,7 +48,7 @@ DIRECTIVES: dict[str, tuple[str, ...]] = {
     "cache_read": ("cache_read", "texture", "memory", "buffers", "bound to no thread"),
     "cache_write": ("cache_write", "texture", "memory"),
     "set_scope": ("set_scope", "memory", "texture"),
-    "storage_align": ("storage_align", "apart"),
+    "storage_align": ("storage_align", "stride"),
     "double_buffer": ("double_buffer", "buffer"),
     "rolling_buffer": ("rolling_buffer",),
     "pipeline": ("pipeline", "fetched", "reads"),

@@ -47,9 +47,9 @@ Dump dump_of(const F& run) {
   } catch (const InternalError& error) {
     dump.message = error.what();
   }
-  const std::string before = "note: texloom-opt ", behind = " reproduces it";
+  const std::string before = "note: texloom-opt ", after = " reproduces it";
   const size_t begin = dump.message.find(before) + before.size();
-  const size_t end = dump.message.find(behind);
+  const size_t end = dump.message.rfind(after);
   if (end == std::string::npos) {
     ADD_FAILURE() << "no file: " << dump.message;
     return dump;

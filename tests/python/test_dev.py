@@ -73,7 +73,10 @@ def test_only_parts_that_there_are(tmp_path, words):
             {"tests/python"},
             {"src/lower/loops/vectorize_loops.cc"},
         ),
-        ("src/ir/expr.h", {"ir", "schedule", "lower"}, True, {"tests/python"}, {"src/ir/expr.cc"}),
+        ("src/ir/expr.h", {"ir"}, True, {"tests/python"}, {"src/ir/expr.cc"}),
+        ("src/ir/expr.cc", {"ir", "schedule", "lower"}, True, {"tests/python"}, {"src/ir/expr.cc"}),
+        ("src/runtime/hal/queue.h", {"runtime", "conformance", "hal_fuzz"}, False, None, None),
+        ("apps/command_line/command_line.cc", {"opt"}, True, set(), None),
         ("src/runtime/launch_plan.cc", {"runtime", "conformance", "hal_fuzz"}, False, None, None),
         ("tests/ir/expr_test.cc", {"ir"}, False, set(), set()),
         ("tests/ir/accesses.h", {"ir", "lower"}, False, set(), set()),
@@ -92,6 +95,10 @@ def test_what_a_change_concerns(file, cxx, lit, python, tidy):
     assert plan.lit == lit
     assert python is None or plan.python == python
     assert tidy is None or plan.tidy == tidy
+
+
+def test_headers_leave_the_tests_above_to_dev_test():
+    assert changes.plan_for(["src/ir/expr.h"]).cxx == {"ir"}
 
 
 def test_folders_below_are_not_concerned():

@@ -42,6 +42,8 @@ def test_programs_of_fixed_seeds(first):
     assert [(seed, outcome) for seed, outcome, _ in found.failures] == []
     assert found.done == PART
     changed = sum(n for kind, n in found.kinds.items() if "changed at random" in kind)
+    # Of many programs under 5 % are refused and over 85 % are right. The bounds add three standard
+    # deviations of such shares of 50 programs.
     assert found.kinds["refused"] < (PART - changed) * 0.15
     assert found.kinds["right"] > (PART - changed) * 0.7
 
@@ -69,12 +71,13 @@ compute Y(i < 8): float32 = X[i] + 1.0
 
 def test_reducing_keeps_what_fails():
     """If a program fails because it contains a word, reducing keeps little more than that word."""
-    small = Reducer(lambda texts: ["blockIdx.x" in t for t in texts], seconds=20).reduced(WRONG)
+    small = Reducer(lambda texts: ["blockIdx.x" in t for t in texts], seconds=3).reduced(WRONG)
     assert "blockIdx.x" in small
     assert "threadIdx" not in small
     assert len(small.splitlines()) < len(WRONG.splitlines())
 
 
+@pytest.mark.nightly
 def test_workers_outlive_their_jobs():
     """A crash and a hang each cost one process; every other job returns its result."""
     crash, hang = "__import__('os').abort()", "__import__('time').sleep(60)"

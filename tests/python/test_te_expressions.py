@@ -407,6 +407,6 @@ def test_attributes_of_an_operation():
 def test_trace_is_refused():
     for trace in (te.trace, tvm.tir.trace):
         with pytest.raises(
-            tvm.TVMError, match=r"TL2042.*kernels cannot call(.|\n)*help: make the value"
+            tvm.TVMError, match=r"TL2042.*kernels cannot call(.|\n)*help: compute the value"
         ):
             trace([te.var("x")])

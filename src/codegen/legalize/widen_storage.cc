@@ -81,13 +81,14 @@ class StorageWidener {
   void check_type(Type type, const SourceLocation& where) const {
     const Type element = type.element();
     if (element.is_bool() || dialect_.has_memory(element)) return;
-    const char* help =
-        element == Type::f(64)
-            ? "compute it in float32, or for a target with -float64=1"
-            : "store it as float16 or float32: te.placeholder(..., dtype='float16'), "
-              "x.astype('float32')";
-    fail(where, Code::UnsupportedType, help, "{} has no type {} on this target", dialect_.name,
-         to_string(element));
+    if (element == Type::f(64)) {
+      fail(where, Code::UnsupportedType, "compute it in float32, or for a target with -float64=1",
+           "the target does not support float64");
+    }
+    fail(where, Code::UnsupportedType,
+         "store it as float16 or float32: te.placeholder(..., dtype='float16'), "
+         "x.astype('float32')",
+         "{} has no type {}", dialect_.name, to_string(element));
   }
 
   bool is_widened(Type type) const {
