@@ -66,11 +66,12 @@ function(texloom_python_module name)
   endif()
 endfunction()
 
-# texloom_test(<folder> [DEPS <Texloom library>...])
-# Adds one executable and one ctest for tests/<folder>; #includes are relative to src/ and, for
+# texloom_test(<folder> [DEPS <Texloom library>...] [APART <suite>])
+# Adds one executable and one ctest for tests/<folder>, or two: the long test suite APART is
+# <folder>_<suite>, so that it runs beside the others; #includes are relative to src/ and, for
 # headers shared by tests, to the root ("tests/ir/…").
 function(texloom_test folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "APART" "DEPS")
   texloom_collect_sources(sources ${PROJECT_SOURCE_DIR}/tests/${folder})
   if(NOT sources)
     message(STATUS "Texloom: tests/${folder} has no sources, skipped")
@@ -86,9 +87,20 @@ function(texloom_test folder)
   target_link_libraries(${folder}_tests PRIVATE texloom_options GTest::gtest_main GTest::gmock)
   texloom_link(${folder}_tests PRIVATE ${arg_DEPS})
   texloom_use_precompiled(${folder}_tests test)
+  set(left_out)
+  if(arg_APART)
+    add_test(NAME ${folder}_${arg_APART} COMMAND ${folder}_tests --gtest_brief=1
+             --gtest_filter=${arg_APART}.* WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${folder}_${arg_APART} PROPERTIES TIMEOUT 600 COST 1000)
+    list(APPEND left_out ${arg_APART}.*)
+  endif()
   # Under an emulator, a death test cannot start its own executable.
   if(CMAKE_CROSSCOMPILING)
-    set(selection --gtest_filter=-*DeathTest.*)
+    list(APPEND left_out *DeathTest.*)
+  endif()
+  if(left_out)
+    list(JOIN left_out ":" left_out)
+    set(selection --gtest_filter=-${left_out})
   endif()
   add_test(NAME ${folder} COMMAND ${folder}_tests --gtest_brief=1 ${selection}
            WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <sstream>
 
 namespace texloom::codegen::opencl::testing {
 namespace {
@@ -59,21 +60,35 @@ struct BuiltProgram {
   std::string log;
 };
 
+// Whether the compiler warns of more than the machine: PoCL compiles for the host's CPU, and clang
+// warns that vectors of 64 bytes have another ABI if the CPU lacks AVX-512.
+bool has_warning(const std::string& log) {
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("warning:") != line.npos && line.find("changes the ABI") == line.npos)
+      return true;
+  }
+  return false;
+}
+
 BuiltProgram build(const std::string& source) {
   const Device& d = device();
   if (d.queue == nullptr) return {nullptr, "no OpenCL device"};
   const char* text = source.c_str();
   BuiltProgram result{d.clCreateProgramWithSource(d.context, 1, &text, nullptr, nullptr), {}};
-  // Warnings are refused too: an unintended conversion is a bug.
   const cl_int status =
-      d.clBuildProgram(result.program, 1, &d.id, "-cl-std=CL1.2 -Werror", nullptr, nullptr);
-  if (status == CL_SUCCESS) return result;
+      d.clBuildProgram(result.program, 1, &d.id, "-cl-std=CL1.2", nullptr, nullptr);
   size_t size = 0;
   d.clGetProgramBuildInfo(result.program, d.id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
   result.log.resize(size);
   d.clGetProgramBuildInfo(result.program, d.id, CL_PROGRAM_BUILD_LOG, size, result.log.data(),
                           nullptr);
-  result.log += "\nerror " + std::to_string(status) + " in:\n" + source;
+  // Warnings are refused too: an unintended conversion is a bug.
+  if (status == CL_SUCCESS && !has_warning(result.log)) {
+    result.log.clear();
+  } else {
+    result.log += "\nerror " + std::to_string(status) + " in:\n" + source;
+  }
   return result;
 }
 
