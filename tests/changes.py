@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PASSED = ROOT / "build" / "passed"  # the name of a git tree
 
 # `texloom_test(lower DEPS validation)`, and libraries whose names differ from their folders.
-TEST = re.compile(r"^\s*texloom_test\((\w+) DEPS ([^)]*)\)", re.MULTILINE)
+TEST = re.compile(r"^\s*texloom_test\((\w+) DEPS ((?: ?[a-z_]+)+)", re.MULTILINE)
 FOLDERS = {"codegen_opencl": "codegen"}
 COMPILER = set(layering.PIPELINE)
 HAL_FUZZ = "hal_fuzz"
