@@ -67,8 +67,8 @@ function(texloom_python_module name)
 endfunction()
 
 # texloom_test(<folder> [DEPS <Texloom library>...] [APART <suite>])
-# Adds one executable and one ctest for tests/<folder>, or two: the long test suite APART is
-# <folder>_<suite>, so that it runs beside the others; #includes are relative to src/ and, for
+# Adds one executable and one ctest for tests/<folder>, or two: the long test suite APART becomes
+# <folder>_<suite>, with the label nightly, which ./dev test leaves to its part sanitize; #includes are relative to src/ and, for
 # headers shared by tests, to the root ("tests/ir/…").
 function(texloom_test folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "APART" "DEPS")
@@ -91,7 +91,7 @@ function(texloom_test folder)
   if(arg_APART)
     add_test(NAME ${folder}_${arg_APART} COMMAND ${folder}_tests --gtest_brief=1
              --gtest_filter=${arg_APART}.* WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${folder}_${arg_APART} PROPERTIES TIMEOUT 600 COST 1000)
+    set_tests_properties(${folder}_${arg_APART} PROPERTIES TIMEOUT 600 COST 1000 LABELS nightly)
     list(APPEND left_out ${arg_APART}.*)
   endif()
   # Under an emulator, a death test cannot start its own executable.

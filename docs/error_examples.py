@@ -160,7 +160,7 @@ def _script(case: bad_input.Case) -> str:
     body = ast.unparse(ast.fix_missing_locations(module))
     used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
     imports = [line for name, line in IMPORTS.items() if name in used]
-    return _formatted("\n".join([*imports, "", body]) + "\n")
+    return "\n".join([*imports, "", body]) + "\n"
 
 
 def _formatted(source: str) -> str:
@@ -216,7 +216,7 @@ def _example(case: bad_input.Case) -> Example:
             texloom.parse(shown, "main.tl")
         except texloom.TVMError as error:
             return Example(shown, "tl", str(error))
-    source = _script(case)
+    source = _formatted(_script(case))
     output = _printed_elsewhere(source, case.environment) if case.environment else _printed(source)
     return Example(source, "py", _masked(output))
 

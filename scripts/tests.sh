@@ -3,8 +3,8 @@
 
 # run_cxx_tests FOLDER [OPTION...]
 run_cxx_tests() { ctest --test-dir "$1" -j "$jobs" --output-on-failure --no-tests=error "${@:2}"; }
-cxx_tests() { run_cxx_tests build; }
-cxx_tests_chosen() { run_cxx_tests build -R "^($cxx)"; }
+cxx_tests() { run_cxx_tests build -LE nightly; }
+cxx_tests_chosen() { run_cxx_tests build -LE nightly -R "^($cxx)"; }
 cxx_tests_sanitized() { run_cxx_tests build/sanitize; }
 cxx_tests_of_release() { run_cxx_tests build/release; }
 lit_tests() { "$venv/bin/lit" -sv tests/lit; }

@@ -219,7 +219,7 @@ def build(
     Raises
     ------
     TVMError
-        TL2040, also a TypeError, if `inputs` is neither a schedule nor a program; TL3010 for
+        TL2040 (also a TypeError) if `inputs` is neither a schedule nor a program; TL3010 for
         arguments that do not fit; otherwise as for :func:`lower`.
     """
     del target_host, runtime

@@ -73,7 +73,7 @@ class FunctionGroup:
         module_file.export(self._functions.values(), file_name)
 
     def save(self, file_name: str | os.PathLike[str], fmt: str = "") -> None:
-        """:meth:`export_library`; for ``fmt="cl"``, or a name that ends so, the kernels' source."""
+        """Write a module file or, for ``fmt="cl"`` or a name in ``*.cl``, the kernels' source."""
         module_file.save(self, file_name, fmt)
 
 
@@ -83,7 +83,7 @@ def load_module(path: str | os.PathLike[str], fmt: str = "") -> Function | Funct
     Raises
     ------
     TVMError
-        TL5012 for a file that cannot be read, is damaged, of another format or of another version.
+        TL5012 for a file that cannot be read, is damaged, or has another format or version.
     """
     del fmt
     functions = module_file.load(path)

@@ -3,14 +3,14 @@
 A module file is a ZIP archive, so that common tools can read it:
 
 =================  ===============================================================================
-``manifest.json``  format and version, name and target; the kernels by name and member; the layout
-                   of each argument's array; which arguments are numbers
+``manifest.json``  format and version, name and target; the names of the kernels and their members;
+                   the layout of each argument's array; which arguments are numbers
 ``program.tl``     the launch plan and the kernels in the text form, with their parameters
 ``kernels/*.cl``   the source for the device's compiler
 =================  ===============================================================================
 
-A module of several functions has one folder with these members per function, and a manifest that
-lists the folders in order.
+A module of several functions has a folder with these members for each function, and a manifest
+that lists the folders in order.
 
 Loading does not run the Texloom compiler: the kernels are the stored sources.
 """
@@ -59,7 +59,7 @@ def _text_of(manifest: dict[str, Any]) -> str:
 
 
 def _members(function: Function) -> dict[str, str]:
-    """Return the texts by the names of their members."""
+    """Return the members' texts, by member name."""
     parts = _core.store_function(function)
     manifest = _manifest(function, parts)
     sources = [source for _, source in parts["kernels"]]
@@ -68,7 +68,7 @@ def _members(function: Function) -> dict[str, str]:
 
 
 def export(functions: Iterable[Function], file_name: str | os.PathLike[str]) -> None:
-    """Write one or several functions to a file; raises the errors of ``export_library``."""
+    """Write one or several functions to a file; raises what ``export_library`` raises."""
     each = [_members(function) for function in functions]
     if len(each) == 1:
         members = each[0]
@@ -87,14 +87,14 @@ def export(functions: Iterable[Function], file_name: str | os.PathLike[str]) -> 
 def _write(file_name: str | os.PathLike[str], members: dict[str, str]) -> None:
     with zipfile.ZipFile(file_name, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in members.items():
-            # All members have one date, so that a function always has the same bytes.
+            # All members have the same fixed date, so that a function always gives the same bytes.
             info = zipfile.ZipInfo(name)
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, text)
 
 
 def save(module: Any, file_name: str | os.PathLike[str], fmt: str = "") -> None:
-    """:meth:`export_library`; for ``fmt="cl"``, or a name that ends so, the kernels' source."""
+    """Write a module file or, for ``fmt="cl"`` or a name in ``*.cl``, the kernels' source."""
     if fmt == "cl" or (not fmt and os.fspath(file_name).endswith(".cl")):
         with open(file_name, "w", encoding="utf-8") as file:
             file.write(module.get_source())
@@ -108,7 +108,7 @@ def load(path: str | os.PathLike[str]) -> list[Function]:
     Raises
     ------
     TVMError
-        TL5012 for a file that cannot be read, is damaged, of another format or of another version.
+        TL5012 for a file that cannot be read, is damaged, or has another format or version.
     """
     name = os.fspath(path)
     return [_loaded(name, stored) for stored in _read(name)]
@@ -167,7 +167,7 @@ def _read(name: str) -> list[_Stored]:
         *(
             NotImplementedError,
             RecursionError,
-        ),  # packing methods and nesting that module files do not use
+        ),  # compression methods and nesting depths that module files do not use
     ) as error:
         _refuse(name, f"is damaged: {error}")
 

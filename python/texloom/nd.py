@@ -56,7 +56,7 @@ def empty(
     ----------
     shape : int or sequence of int
         Extents, all positive.
-    dtype : str, or a dtype of NumPy's
+    dtype : str or NumPy dtype
         Element type.
     device : Device or str, optional
         ``texloom.opencl(0)`` by default; a name such as ``"opencl"`` is the first of its kind.

@@ -1,8 +1,8 @@
 // Expressions. ir/program.h introduces the IR as a whole.
 //
-// Nodes are immutable and shared; `Expr` is a counted handle. The functions below build nodes. They
-// check operand types (TL_CHECK: a wrong type is a bug in the caller; front ends check the user's
-// operands first) and fold constants, but simplify nothing else.
+// Nodes are immutable and shared; `Expr` is a reference-counted handle. The functions below build
+// nodes. They check operand types (TL_CHECK: a wrong type is a bug in the caller; front ends check
+// the user's operands first) and fold constants, but simplify nothing else.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ enum class BinaryOp : uint8_t {
   Gt,
   Ge,
   And,
-  Or,  // bools; the right side is evaluated only if it decides
+  Or,  // And, Or: bools; the right side is evaluated only if the left does not settle the result
   Shl,
   Shr,
   BitAnd,
@@ -41,12 +41,12 @@ enum class BinaryOp : uint8_t {
 };
 bool is_comparison(BinaryOp op);
 bool is_logical(BinaryOp op);
-bool is_division(BinaryOp op);  // quotients and remainders
+bool is_division(BinaryOp op);  // a quotient or a remainder
 // How the text form spells it: "+", "floordiv", ...; infix or as a call.
 std::string_view spelling(BinaryOp op);
 bool is_infix(BinaryOp op);
 std::optional<BinaryOp> parse_binary_op(std::string_view text);
-// How tightly an infix operator binds in the text form: 1 is the loosest. All group from the left.
+// How tightly an infix operator binds in the text form: 1 is the loosest. All are left-associative.
 int precedence(BinaryOp op);
 
 enum class Intrinsic : uint8_t {
@@ -81,7 +81,7 @@ struct FloatImm : ExprBase<FloatImm> {
   double value;
   auto fields() const { return field_list(value); }
 };
-// Compared by address: several variables may have one name.
+// Compared by address: several variables may have the same name.
 struct Var : ExprBase<Var> {
   static constexpr ExprKind kKind = ExprKind::Var;
   Var(Type t, std::string n) : ExprBase(t), name(std::move(n)) {}
@@ -153,7 +153,7 @@ struct Pack : ExprBase<Pack> {
   static constexpr ExprKind kKind = ExprKind::Pack;
   explicit Pack(Exprs e)
       : ExprBase(e.front()->type.with_lanes(static_cast<int>(e.size()))), elements(std::move(e)) {}
-  Exprs elements;  // scalars of one type
+  Exprs elements;  // scalars of the same type
   auto fields() const { return field_list(elements); }
 };
 struct TensorRead : ExprBase<TensorRead> {
@@ -186,7 +186,7 @@ struct Reduce : ExprBase<Reduce> {
   Exprs sources;
   std::vector<IterVar> axes;
   Expr condition;  // null, or a bool that selects the points that take part
-  Exprs init;      // empty, or initial values instead of the identities; not over `axes`
+  Exprs init;      // empty, or initial values instead of the identities; must not use `axes`
   auto fields() const { return field_list(reducer, axes, sources, Optional{condition}, init); }
 };
 // The body of a compute with several outputs. The node's type is that of the first output.
@@ -196,9 +196,9 @@ struct Tuple : ExprBase<Tuple> {
   Exprs elements;
   auto fields() const { return field_list(elements); }
 };
-// Has one index for each axis of the buffer before flattening, one offset in elements after it. A
-// Ramp as the last index loads a vector. The value's type is the buffer's element type, until
-// legalization widens it (float16 storage is loaded as float32).
+// Before flattening, there is one index for each axis of the buffer; afterwards, a single offset in
+// elements. If the last index is a Ramp, a vector is loaded. The value's type is the buffer's
+// element type, until legalization widens it (float16 storage is loaded as float32).
 struct Load : ExprBase<Load> {
   static constexpr ExprKind kKind = ExprKind::Load;
   Load(Type t, Buffer b, Exprs i) : ExprBase(t), buffer(std::move(b)), indices(std::move(i)) {}
@@ -206,7 +206,7 @@ struct Load : ExprBase<Load> {
   Exprs indices;
   auto fields() const { return field_list(buffer, indices); }
 };
-// x is the texel's column, y its row, both within the image.
+// x is the texel's column and y its row, in the image (not relative to the texture's origin).
 struct TextureLoad : ExprBase<TextureLoad> {
   static constexpr ExprKind kKind = ExprKind::TextureLoad;
   TextureLoad(Type t, Buffer b, Expr column, Expr row)
@@ -216,20 +216,20 @@ struct TextureLoad : ExprBase<TextureLoad> {
   auto fields() const { return field_list(texture, x, y); }
 };
 // A call to a function of unknown behavior: its result depends on its arguments and on the memory
-// that it has pointers to. The call is made only where the program reaches it; a pure one may be
-// made there any number of times.
+// that it has pointers to. The call is made only where the program reaches it; a pure function may
+// be called any number of times there.
 struct ForeignCall : ExprBase<ForeignCall> {
   static constexpr ExprKind kKind = ExprKind::ForeignCall;
   ForeignCall(Type t, std::string f, bool p, Exprs a)
       : ExprBase(t), function(std::move(f)), pure(p), arguments(std::move(a)) {}
-  std::string function;  // an identifier of C
+  std::string function;  // a C identifier
   bool pure;
   Exprs arguments;  // scalars and Pointers
   auto fields() const { return field_list(function, pure, arguments); }
 };
-// A pointer to the element `offset` elements after the one at `indices`, which are like those of a
-// Load; loads nothing. The function may access the box of these `extents` that begins at `indices`,
-// in the way that `access` says. The node's type is the element type.
+// A pointer to the element `offset` elements after the one at `indices` (as in a Load); loads
+// nothing. The function may access the box that begins at `indices` and has these `extents`, as
+// `access` allows. The node's type is the element type.
 struct Pointer : ExprBase<Pointer> {
   static constexpr ExprKind kKind = ExprKind::Pointer;
   Pointer(Access a, Buffer b, Exprs i, Exprs e, Expr o)
@@ -246,13 +246,13 @@ struct Pointer : ExprBase<Pointer> {
   auto fields() const { return field_list(access, buffer, indices, extents, offset); }
 };
 
-// The node if it is of that kind; else null.
+// The node if it is of this kind, else null.
 template <class Node>
 const Node* as(const Expr& e) {
   return e->kind == Node::kKind ? static_cast<const Node*>(e.get()) : nullptr;
 }
 
-// -- Building. The operands of a binary operator have one type; match_types in
+// -- Building. The operands of a binary operator have the same type; match_types in
 // schedule/operation/operators.h converts them.
 Expr make_int(int64_t value, Type type = kInt32);
 Expr make_float(double value, Type type = kFloat32);

@@ -3,9 +3,9 @@
 // A *tensor* (tensor.h) names the values of an index space that an operation of the te stage
 // computes. A *schedule* says how to compute them. Lowering turns both into a *program*: parameters
 // and a body, later kernels. The body is a tree of *statements* (stmt.h) over *expressions*
-// (expr.h). All of them are immutable and shared through counted handles; passes build new ones.
-// nodes.def lists the kinds of nodes once, visit.h visits and rewrites them, accesses.h finds their
-// accesses to memory.
+// (expr.h). All of them are immutable and shared through reference-counted handles; passes build
+// new ones. nodes.def lists the kinds of nodes once, visit.h visits and rewrites them, accesses.h
+// finds their accesses to memory.
 //
 // *Buffers* (buffer.h) declare memory. A buffer has an element type, a logical shape, a memory
 // scope (global, shared, local) and a *layout* (layout/layout.h), the map from logical indices to
@@ -33,7 +33,7 @@
 // so a rewriting may not introduce a sum that could leave its type.
 //
 // interpret/interpret.h defines the meaning of programs by running them. It reports races,
-// divergent barriers, accesses out of bounds and uses of undefined values. At stage te it runs
+// divergent barriers, out-of-bounds accesses and uses of undefined values. At stage te it runs
 // computes, scans and externs without a schedule (validation/unscheduled.h): the oracle that
 // lowered programs are compared with.
 //

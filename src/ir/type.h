@@ -10,10 +10,11 @@ namespace texloom::ir {
 
 enum class TypeCode : uint8_t { Int, UInt, Float, BFloat };
 
-// The lanes of the longest vector.
+// The largest number of lanes of a vector.
 inline constexpr int kMaxLanes = 16;
 
-// A scalar (lanes == 1) or a vector of up to kMaxLanes. A bool is an unsigned integer of one bit.
+// A scalar (lanes == 1) or a vector of up to kMaxLanes lanes. A bool is an unsigned integer
+// of one bit.
 struct Type {
   TypeCode code = TypeCode::Int;
   uint8_t bits = 32;

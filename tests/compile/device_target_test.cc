@@ -1,4 +1,4 @@
-// Derives targets from the properties of devices that are not present.
+// Tests deriving targets from the properties of devices that are not present.
 #include "compile/device_target.h"
 
 #include <gtest/gtest.h>

@@ -316,7 +316,7 @@ def test_global_stage_in_a_kernel_is_refused(is_argument):
 
 
 def random_schedule(rng):
-    """Return three computes of one shape, with random threads and random attachments."""
+    """Return three computes of the same shape, with random threads and random attachments."""
     shape = tuple(int(n) for n in rng.integers(1, 7, 3))
     x = te.placeholder(shape, name="X")
     t = te.compute(shape, lambda i, j, k: x[i, j, k] * 2, name="T")

@@ -322,7 +322,7 @@ def test_called_intrinsic_reduces_over_more_axes(run):
 
 
 def test_called_intrinsic_of_one_element(run):
-    """The compute's axes replace the intrinsic's own axis of one index."""
+    """The compute's axes replace the intrinsic's own axis of extent 1."""
     a, b = te.placeholder((8, 4), name="A"), te.placeholder((6, 4), name="B")
     dot = dot4()
     c = te.compute((8, 6), lambda i, j: dot(a[i, 0:4], b[j][0:4]), name="C")

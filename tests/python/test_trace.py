@@ -168,7 +168,7 @@ def test_a_child_leaves_the_trace_to_its_parent(tmp_path):
 
 
 def test_modules_beside_the_script_are_found(tmp_path):
-    """They are found as in Python itself; a script without kernels is reported as such."""
+    """They are found just as by Python itself; a script without kernels is reported as such."""
     (tmp_path / "beside.py").write_text("answer = 42", encoding="utf-8")
     script = "from beside import answer; print(__name__, answer, __file__)"
     done, events = traced(tmp_path, script, "script.py")
@@ -202,14 +202,14 @@ def test_refusals_come_before_the_script_runs(tmp_path, monkeypatch, capsys):
 
 def test_devices_that_are_open_are_not_traced(dev, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert dev.info  # opens it
+    assert dev.info  # opens the device
     Path("script.py").write_text("raise AssertionError", encoding="utf-8")
     assert main(["script.py"]) == 1
     assert "this process has already opened devices" in capsys.readouterr().err
 
 
 def test_tables():
-    """Rows with one name are merged, sorted by time; GB/s are bytes per nanosecond."""
+    """Rows with the same name are merged, and sorted by time; GB/s are bytes per nanosecond."""
     spans = [
         ("GPU, queue 0", "scale", 1000, 500, 4000),
         ("GPU, queue 0", "product", 7000, 100, 7000),

@@ -1,4 +1,4 @@
-// Finds the loops around attached stages.
+// Tests finding the loops around attached stages.
 #include "schedule/attach.h"
 
 #include <gtest/gtest.h>

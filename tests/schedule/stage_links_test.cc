@@ -1,4 +1,4 @@
-// Finds the readers of each stage, and the stages attached to it.
+// Tests finding the readers of each stage, and the stages attached to it.
 #include "schedule/stage_links.h"
 
 #include <gmock/gmock.h>

@@ -135,7 +135,7 @@ TEST(Unscheduled, IsWhatSchedulesCompute) {
   }
 }
 
-// A read out of bounds is reported at the user's line.
+// An out-of-bounds read is reported at the user's line.
 TEST(Unscheduled, ReadsOutOfRange) {
   const Tensor a = placeholder("A", {4});
   const Tensor b = compute("B", {4}, [&](const Exprs& i) { return at(a, {i[0] * 2}); });

@@ -29,7 +29,7 @@ class Shape:
 
     @property
     def operations(self) -> int:
-        """Multiplications and additions."""
+        """The number of multiplications and additions."""
         return 2 * 9 * (self.channels * self.size) ** 2
 
 

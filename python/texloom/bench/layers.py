@@ -28,18 +28,18 @@ STORAGES = ("texture", "buffer")
 
 @dataclass(frozen=True)
 class Layer:
-    """A convolution of one image, stride 1, padded so that it keeps its size.
+    """A convolution of one image with stride 1, padded so that the output has the same size.
 
     Attributes
     ----------
     size : int
         Rows and columns of the image.
     inputs, outputs : int
-        Channels; without `outputs`, each channel has its own filter.
+        Numbers of channels; if `outputs` is None, each channel has its own filter.
     kernel : int
         Rows and columns of the filter.
     tiles : ConvTiles
-        The fastest of several hundred that were tried with buffers on an H200.
+        The fastest of several hundred candidates, measured with buffers on an H200.
     """
 
     size: int
@@ -72,7 +72,7 @@ class Layer:
 
     @property
     def operations(self) -> int:
-        """Multiplications and additions."""
+        """The number of multiplications and additions."""
         return 2 * self.size**2 * int(np.prod(self.weight_shape))
 
 
@@ -97,7 +97,7 @@ LAYERS = (
 
 @dataclass(frozen=True)
 class Row:
-    """Median seconds per run of a layer, by arm; whether all our arms are `right`."""
+    """A layer's median seconds per run, by arm, and whether all our results are `right`."""
 
     layer: Layer
     times: dict[str, float]
@@ -111,7 +111,7 @@ class Row:
 
 
 def tiles_for(layer: Layer, storage: str) -> ConvTiles:
-    """Return tiles for textures, which read and multiply whole texels."""
+    """Return the layer's tiles; for textures, adapted to reading and multiplying whole texels."""
     if storage == "buffer":
         return layer.tiles
     threads = layer.tiles.threads
@@ -137,7 +137,7 @@ def compiled(layer: Layer, storage: str) -> tuple[Convolution, Function]:
 
 
 def measure(layer: Layer, device: Device, rounds: int, runs: int, pytorch: PyTorch | None) -> Row:
-    """Check our arms, then time all alternately, `runs` runs enqueued at a time."""
+    """Check the results of our arms, then time all arms in turn, enqueuing `runs` runs at once."""
     rng = np.random.default_rng(layer.size + layer.inputs)
     shapes = (layer.data_shape, layer.weight_shape)
     data, weight = (rng.standard_normal(shape, dtype=np.float32) for shape in shapes)
@@ -172,7 +172,7 @@ def _enqueued(function: Function, arguments: Sequence[NDArray], device: Device, 
 def table(
     device: Device, rounds: int, runs: int, pytorch: PyTorch | None
 ) -> Iterator[tuple[str, bool]]:
-    """Return the lines, and whether the results were right."""
+    """Yield the table's lines, each with whether its results are right."""
     yield f"\nConvolutions, batch 1, stride 1, same size; medians of {rounds} x {runs} runs", True
     yield (
         (

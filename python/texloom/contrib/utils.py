@@ -7,7 +7,7 @@ import tempfile
 
 
 class TempDirectory(tempfile.TemporaryDirectory):
-    """A temporary folder, removed with its files by ``remove``, on leaving ``with``, or at exit."""
+    """A temporary folder, deleted by ``remove``, at the end of a ``with`` block, or at exit."""
 
     @property
     def temp_dir(self) -> str:
@@ -16,7 +16,7 @@ class TempDirectory(tempfile.TemporaryDirectory):
 
     @property
     def path(self) -> str:
-        """Where it is."""
+        """The same as ``temp_dir``."""
         return self.name
 
     def __enter__(self) -> TempDirectory:

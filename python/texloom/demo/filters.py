@@ -16,14 +16,14 @@ LUMINANCE = (0.2126, 0.7152, 0.0722)
 
 @dataclass(frozen=True)
 class Filter:
-    """A filter, and the display of its response.
+    """A filter, and how its response is displayed.
 
     Attributes
     ----------
     name : str
         The title of the response.
     rows : Rows
-        The coefficients, not mirrored: the first applies to the pixel above and to the left.
+        The coefficients, not mirrored: the first one applies to the pixel above and to the left.
     shows : str
         ``"brightness"`` if the response is a picture, ``"change"`` if it is centered on zero.
     """
@@ -57,16 +57,16 @@ FILTERS = (
 
 
 def _shares(channels: int) -> NDArray[np.float32]:
-    """Return each channel's weight in luminance, ``[channels, 1, 1]``; one channel has all."""
+    """Return each channel's weight in luminance, ``[channels, 1, 1]``: 1 for a single channel."""
     shares = {1: (1.0,), 3: LUMINANCE}[channels]
     return np.array(shares, dtype=np.float32).reshape(channels, 1, 1)
 
 
 def luminance(pixels: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The luminance ``[H, W]`` of ``[channels, H, W]``."""
+    """Return the luminance, ``[H, W]``, of pixels ``[channels, H, W]``."""
     return (_shares(len(pixels)) * pixels).sum(axis=0)
 
 
 def weights(channels: int) -> NDArray[np.float32]:
-    """Return the bank as weights ``[filters, channels, 3, 3]``; filters apply to luminance."""
+    """Return the bank as weights ``[filters, channels, 3, 3]``; the filters apply to luminance."""
     return np.stack([f.coefficients() for f in FILTERS])[:, np.newaxis] * _shares(channels)

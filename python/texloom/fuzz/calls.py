@@ -11,7 +11,7 @@ import numpy as np
 from .. import _core
 from .._core import Program
 
-# Precedes a program in which every sum keeps its order and nothing is contracted.
+# Heads the text of a program in which no sum is reordered and nothing is contracted.
 SAME_BITS = "// every sum keeps its order: each version gives the same bits\n"
 CALL = "// called with "
 
@@ -19,13 +19,13 @@ Symbols = dict[str, int]
 
 
 def heading(calls: list[Symbols], same_bits: bool) -> str:
-    """Return comments for the head of a program's text that say how to run it."""
+    """Return the comments at the head of a program's text, which say how to run it."""
     lines = [CALL + ", ".join(f"{name}={n}" for name, n in each.items()) + "\n" for each in calls]
     return (SAME_BITS if same_bits else "") + ("".join(lines) if any(calls) else "")
 
 
 def calls_of(text: str) -> list[Symbols]:
-    """Return the symbols' values at each call; a program without symbols has one call."""
+    """Return the symbols' values for each call; a program without symbols is called once."""
     lines = [line for line in text.split("\n") if line.startswith(CALL)]
     calls = [{name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", line)} for line in lines]
     return calls or [{}]
@@ -33,7 +33,7 @@ def calls_of(text: str) -> list[Symbols]:
 
 @dataclass(frozen=True)
 class Argument:
-    """A parameter that is a tensor, at one call."""
+    """A tensor parameter, in one call."""
 
     name: str
     dtype: str
@@ -65,11 +65,11 @@ class Call:
 
 
 def inputs_for(arguments: list[Argument], text: str, whole: bool) -> list[np.ndarray | None]:
-    """Return values for the inputs, from the program's text.
+    """Return values for the inputs, seeded by the program's text.
 
     Usually these are small integers, so that floating-point results are exact. One program in five
-    gets arbitrary integers and fractional floats or, if it only copies (`whole`), any bits except
-    NaNs.
+    gets arbitrary integers and fractional floats, and every program that only copies (`whole`)
+    gets arbitrary integers and any normal floats.
     """
     rng = np.random.default_rng(zlib.crc32(text.split("\n")[-2].encode()) + len(arguments))
     wide = rng.random() < 0.2 or whole

@@ -32,25 +32,26 @@ def extern(
     threads itself, by ``ib.scope_attr(te.thread_axis("blockIdx.x"), "thread_extent", n)``. Neither
     its stage nor the stages that it reads are ever inlined.
 
-    It may use symbols that are extents of arrays or arguments of the function: in numbers of
-    blocks, loop bounds, conditions and values.
+    It may use symbols (extents of arrays, or arguments of the function) in block counts, loop
+    bounds, conditions and values.
 
     Parameters
     ----------
     shape : sequence of int or Expr, or list of them
-        The shape of the output, or one for each of several outputs; of constants and symbols.
+        The shape of the output, or a list with the shape of each output. Extents are made of
+        constants and symbols.
     inputs : sequence of Tensor
         The tensors that the statement reads.
     fcompute : callable
         Takes a list of buffers for the inputs and one for the outputs, and returns the statement.
     name : str
-        For messages, texts and stages.
-    dtype : str, a dtype of NumPy's, or a sequence of them, optional
-        Element types of the outputs; by default that of the inputs, if they have the same.
+        The name used in messages, texts and stages.
+    dtype : str, NumPy dtype, or a sequence of them, optional
+        Element types of the outputs; by default that of the inputs, if they all have the same.
     in_buffers, out_buffers : Buffer or sequence of Buffer, optional
         The buffers passed to `fcompute`, made by ``tir.decl_buffer``.
     tag : str
-        A tag, which is stored and shown; by default that of an enclosing ``te.tag_scope``.
+        A tag, which is stored and shown; by default the tag of an enclosing ``te.tag_scope``.
     attrs : mapping, optional
         Numbers, strings and lists of them, stored as the operation's ``attrs``.
 
@@ -62,7 +63,7 @@ def extern(
     Raises
     ------
     TVMError
-        TL1020, also a ValueError, for outputs without a dtype, for a function that does not return
+        TL1020 (also a ValueError) for outputs without a dtype, for a function that does not return
         a statement, and for an invalid statement: one that accesses a buffer outside its shape,
         writes an input, or uses undeclared names.
     """
@@ -118,7 +119,7 @@ def _outputs(
             f"the extern '{name}' has {len(shapes)} outputs, but {len(dtypes)} dtypes",
             "give one dtype for all, or a list of one for each",
         )
-    # Each of several outputs is named by its number.
+    # If there are several outputs, each is named by its number.
     names = [name] if len(shapes) == 1 else [f"{name}.v{i}" for i in range(len(shapes))]
     return [decl_buffer(s, d, n) for s, d, n in zip(shapes, dtypes, names, strict=True)]
 

@@ -35,7 +35,7 @@ def decl_tensor_intrin(
         `scalar_params`. Returns the statement, or three: the whole computation, the reset of its
         reduction (or None if the whole computation is the first step), and the update for one step.
     name : str
-        For messages and texts.
+        The name used in messages and texts.
     binds : mapping, optional
         Buffers for inputs and outputs, made by ``tir.decl_buffer``. Their strides and offsets may
         be variables, whose values in the statements are those of the tensor's memory. A region
@@ -51,7 +51,7 @@ def decl_tensor_intrin(
     Raises
     ------
     TVMError
-        TL1021, also a ValueError, if the operation is not such a compute, a buffer does not fit its
+        TL1021 (also a ValueError) if the operation is not such a compute, a buffer does not fit its
         tensor, a scalar is not a variable of the computation, the function does not return a
         statement, or a statement is invalid.
     """

@@ -35,10 +35,10 @@ def placeholder(shape: Any, dtype: DType | None = None, name: str = "placeholder
     ----------
     shape : int or sequence of int
         Extents, all positive.
-    dtype : str, or a dtype of NumPy's, optional
+    dtype : str or NumPy dtype, optional
         Element type; float32 by default.
     name : str
-        For messages, texts and kernel arguments.
+        The name used in messages, texts and kernel arguments.
 
     Raises
     ------
@@ -68,9 +68,9 @@ def compute(
         returns a call of a tensor intrinsic, they are the extents that the intrinsic computes. A
         reduction such as ``te.sum`` must be the outermost expression.
     name : str
-        For messages, texts and stages.
+        The name used in messages, texts and stages.
     tag : str
-        A tag, which is stored and shown; by default that of an enclosing ``te.tag_scope``.
+        A tag, which is stored and shown; by default the tag of an enclosing ``te.tag_scope``.
     attrs : mapping, optional
         Numbers, strings and lists of them, stored as the operation's ``attrs``.
     varargs_names : sequence of str, optional

@@ -39,9 +39,9 @@ def scan(
     inputs : sequence of Tensor, optional
         Other tensors that the update reads; accepted for compatibility.
     name : str
-        For messages, texts and stages; the loop over the steps is ``name.idx``.
+        The name used in messages, texts and stages; the loop over the steps is ``name.idx``.
     tag : str
-        A tag, which is stored and shown; by default that of an enclosing ``te.tag_scope``.
+        A tag, which is stored and shown; by default the tag of an enclosing ``te.tag_scope``.
     attrs : mapping, optional
         Numbers, strings and lists of them, stored as the operation's ``attrs``.
 
@@ -53,7 +53,7 @@ def scan(
     Raises
     ------
     TVMError
-        TL1024, also a ValueError, for lists of different lengths or with elements that are not
+        TL1024 (also a ValueError) for lists of different lengths or with elements that are not
         tensors, for shapes or dtypes that do not match, and for a step that is not proven to read
         only earlier rows.
     """

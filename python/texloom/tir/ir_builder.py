@@ -268,7 +268,7 @@ class IRBuilder:
         shape : int or sequence of int
             Extents: constants; in global memory, also expressions of symbols.
         name : str
-            For messages and kernels.
+            The name used in messages and kernels.
         scope : str
             ``local`` to each thread, ``shared`` by a block, or ``global`` outside thread axes; by
             default local inside thread axes, global outside.

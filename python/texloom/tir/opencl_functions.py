@@ -1,6 +1,6 @@
 """Functions of OpenCL C that are written as expressions of others, by their OpenCL names.
 
-Each takes operands of one type, that of the call, and returns a value of that type. Functions whose
+The operands and the result of each have the same type, that of the call. Functions whose
 precision no such expression achieves (``cbrt``, ``expm1``, ...) are element functions.
 """
 

@@ -41,9 +41,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the script, write the trace at exit; return the exit code, 1 if it cannot run."""
+    """Run the script; the trace is written at exit. Return the exit code, 1 if it cannot run."""
     options = parse(arguments)
-    out = options.out.absolute()  # the script may change the folder
+    out = options.out.absolute()  # the script may change the working directory
     try:
         text = read_script(options.script)
         _check_writable(out, options.script)
@@ -86,7 +86,7 @@ def _check_writable(out: Path, script: Path) -> None:
 
 
 def _remove(out: Path) -> None:
-    """Remove the file, but not a device such as /dev/stdout; a link stays."""
+    """Remove the file, but not a device such as /dev/stdout; of a link, only the target."""
     if out.is_file():
         with contextlib.suppress(OSError):
             out.resolve().unlink()

@@ -123,7 +123,7 @@ class DeclarationParser {
     d_.extents = std::move(extents);
   }
 
-  // A number that is a whole extent, or an expression of symbols.
+  // A lone number, or an expression of symbols.
   Expr extent() {
     const bool alone = reader_.at(",", 1) || reader_.at("]", 1);
     if (reader_.at("-") || (reader_.peek().kind == TokenKind::Integer && alone)) {

@@ -104,7 +104,7 @@ void ExprParser::texel(Expr& x, Expr& y) {
   y = coordinate("y");
 }
 
-// Precedence climbing; operators of one precedence group from the left.
+// Precedence climbing; operators of the same precedence are left-associative.
 Expr ExprParser::infix(int loosest) {
   Expr left = prefix();
   for (;;) {

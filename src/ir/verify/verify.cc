@@ -340,7 +340,7 @@ class Verifier {
     loop_ = outer_loop;
   }
   // A stage attached inside a thread loop may have its own loop over the same tag, for cooperative
-  // fetching. Both loops have one index.
+  // fetching. Both loops have the same index.
   void thread_loop(const For& n, const Stmt& s) {
     if (kernel_ == nullptr && nest_ == 0) {
       found_.add(Rule::Nodes, s, "a loop over {} is outside a nest", to_string(n.tag));

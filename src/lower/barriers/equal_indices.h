@@ -21,7 +21,7 @@ class EqualIndices {
   EqualIndices(const ir::Exprs& a, const ir::Exprs& b, const Variables& variables,
                const ir::arith::Ranges& ranges);
 
-  // Whether a variable, or another part of the indices, has one value at both points.
+  // Whether a variable, or another part of the indices, has the same value at both points.
   bool holds(const ir::Expr& part) const;
   // Whether the two are never the same element: the indices along some axis differ for all values
   // of the variables.

@@ -33,8 +33,9 @@ std::uint32_t byte_size(ElementType type);
 std::string_view to_string(ElementType type);
 std::optional<ElementType> element_type_from_name(std::string_view name);
 
-// Four channels of one type. Kernels read and write integer formats as integers, and normalized
-// formats (Unorm) as floats from 0 to 1: the stored number divided by the largest of its type.
+// Four channels of the same type. Kernels read and write integer formats as integers, and
+// normalized formats (Unorm) as floats from 0 to 1: the stored number divided by the largest of its
+// type.
 enum class TexelFormat : std::uint8_t {
   Rgba8Int,
   Rgba8UInt,
@@ -84,7 +85,7 @@ std::string to_string(Offset2D offset);
 // with Unimplemented.
 enum class TextureKind : std::uint8_t {
   Image2D,
-  Image2DArray,   // several layers of one extent
+  Image2DArray,   // several layers of the same extent
   Image1DBuffer,  // one row of texels in a buffer
 };
 // "a 2-D image"

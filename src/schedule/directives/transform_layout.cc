@@ -98,7 +98,7 @@ std::vector<IterVar> Schedule::transform_loops(StageId id, size_t earlier,
     if (group.empty()) group.push_back(fuse(id, {}, where));
     order.insert(order.end(), group.begin(), group.end());
   }
-  // Axes of one index that the map leaves out go to the front.
+  // Axes of extent 1 that the map leaves out go to the front.
   std::vector<IterVar> left;
   for (const IterVar& leaf : own.leaves) {
     const bool named = std::any_of(order.begin(), order.end(),

@@ -97,8 +97,8 @@ std::pair<Expr, Expr> match_types(Expr a, Expr b, const SourceLocation& where) {
 
 namespace {
 
-// The result for two constants of one type, float32 or float64; null for other operands, or if the
-// result is not finite.
+// The result for two constants of the same type, float32 or float64; null for other operands, or if
+// the result is not finite.
 Expr folded(BinaryOp op, const Expr& a, const Expr& b) {
   const auto* x = as<FloatImm>(a);
   const auto* y = as<FloatImm>(b);

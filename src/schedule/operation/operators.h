@@ -34,7 +34,7 @@ ir::Expr popcount(const ir::Expr& x, const SourceLocation& where);
 ir::Expr leading_zeros(const ir::Expr& x, const SourceLocation& where);
 // An element function of floats, by its te name. Rounding functions return integers unchanged.
 ir::Expr call(std::string_view name, ir::Exprs arguments, const SourceLocation& where);
-// `a * b + c`, rounded once, for operands of one type: float32 or float64.
+// `a * b + c`, rounded once, for operands of the same type: float32 or float64.
 ir::Expr fma(const ir::Expr& a, const ir::Expr& b, const ir::Expr& c, const SourceLocation& where);
 
 enum class Reduction : uint8_t { Sum, Min, Max };

@@ -1,4 +1,4 @@
-// Gives C identifiers to tensors and axes with arbitrary names.
+// Tests C identifiers for tensors and axes with arbitrary names.
 #include "codegen/c/names.h"
 
 #include <gtest/gtest.h>

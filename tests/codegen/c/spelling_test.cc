@@ -1,4 +1,4 @@
-// Spells types, literals and operators.
+// Tests the spelling of types, literals and operators.
 #include "codegen/c/spelling.h"
 
 #include <gtest/gtest.h>

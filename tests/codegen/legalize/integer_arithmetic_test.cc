@@ -1,4 +1,4 @@
-// Rewrites integer operations so that they mean the same in OpenCL C as in the IR.
+// Tests rewriting integer operations so that they mean the same in OpenCL C as in the IR.
 #include "codegen/legalize/integer_arithmetic.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Derives what the printer needs to know about arrays, loops and parameters.
+// Tests what is derived for the printer about arrays, loops and parameters.
 #include "codegen/legalize/kernel_form.h"
 
 #include <gtest/gtest.h>

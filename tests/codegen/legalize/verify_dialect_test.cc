@@ -1,4 +1,4 @@
-// Each rule of a dialect, with the smallest kernel that breaks it.
+// Tests each rule of a dialect with the smallest kernel that breaks it.
 #include "codegen/legalize/verify_dialect.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Widens types that exist only in memory: float16, bool, and the elements of textures.
+// Tests widening types that exist only in memory: float16, bool, and the elements of textures.
 #include "codegen/legalize/widen_storage.h"
 
 #include <gtest/gtest.h>

@@ -27,7 +27,7 @@ using ir::Type;
 
 constexpr int64_t kThreads = 16, kLanes = 4, kCount = kThreads * kLanes;
 
-// Arrays x, y and z of one type, and another array for the results.
+// Arrays x, y and z of the same type, and another array for the results.
 class Arithmetic {
  public:
   explicit Arithmetic(Type type) : Arithmetic(type, type) {}

@@ -1,4 +1,4 @@
-// Spells element functions in OpenCL C.
+// Tests the spelling of element functions in OpenCL C.
 #include "codegen/opencl/intrinsics.h"
 
 #include <gtest/gtest.h>

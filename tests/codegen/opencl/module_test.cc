@@ -1,4 +1,4 @@
-// Compiles a program of kernels to sources.
+// Tests compiling a program of kernels to sources.
 #include "compile/module.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Prints whole sources, and the spelling of each node.
+// Tests printing whole sources, and the spelling of each node.
 #include "codegen/opencl/print.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Rounds to float16 without half values: one function for each source type.
+// Tests rounding to float16 without half values: one function for each source type.
 #include "codegen/opencl/round_half.h"
 
 #include <gtest/gtest.h>

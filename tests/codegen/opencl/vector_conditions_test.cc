@@ -1,4 +1,4 @@
-// Vectors of bools: as wide as the Select needs, and bytes elsewhere.
+// Tests vectors of bools: as conditions, as wide as the Select needs; elsewhere, bytes.
 #include "codegen/opencl/vector_conditions.h"
 
 #include <gtest/gtest.h>

@@ -210,7 +210,7 @@ TEST(Parse, FloatConstants) {
   }
 }
 
-// A constant of one type, cast to another type.
+// A constant of one type, cast to another.
 TEST(Parse, ConvertedConstants) {
   const Type types[] = {Type::i(8),  kInt32,      kInt64,
                         Type::u(64), kBool,       Type::f(16),

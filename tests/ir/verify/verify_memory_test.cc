@@ -1,4 +1,4 @@
-// The rules about memory, threads and plans: each has a program that breaks only that rule.
+// Tests the rules about memory, threads and plans: for each, a program that breaks only that rule.
 
 #include "tests/ir/verify/verify_fixture.h"
 
@@ -128,7 +128,7 @@ TEST_F(VerifyTest, NoTextureIsReadAndWritten) {
   }
 }
 
-// Each kernel is checked by its own accesses.
+// Each kernel's declared access is checked against its own loads and stores.
 TEST_F(VerifyTest, AccessIsThatOfEachKernel) {
   const Expr shared_load = make_load(a, {make_int(0)});
   const Kernel first = kernel("first", {{a, Access::Read, nullptr}, {b, Access::Write, nullptr}},
@@ -288,11 +288,11 @@ TEST_F(VerifyTest, ConstantTexelsLieInside) {
   EXPECT_THAT(texel(15, 8), ElementsAre("bounds | texture2d.store(T, x=15, y=8, x4(0.0)) | 8 is "
                                         "not proven to lie in 0..8 of T"));
   const Expr load = make_texture_load(t, make_int(0), make_int(-1));
-  // A read out of bounds has a value, which may be unused.
+  // An out-of-bounds read gives some value, which may be unused.
   EXPECT_THAT(faults(flattened(make_texture_store(u, make_int(0), make_int(0), load))), IsEmpty());
 }
 
-// A texture with an origin in its image is written from that origin on.
+// A texture that has an origin in its image is written starting at that origin.
 TEST_F(VerifyTest, TexelsLieInsideTheTexturesOwnRectangle) {
   const Expr ox = make_var("ox"), oy = make_var("oy");
   const Buffer moved = make_texture("M", kFloat32, t->layout, {ox, oy});

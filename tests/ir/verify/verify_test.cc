@@ -1,4 +1,4 @@
-// The rules about nodes, types and definitions, and how violations are reported.
+// Tests the rules about nodes, types and definitions, and how violations are reported.
 
 #include "support/check.h"
 #include "tests/ir/verify/verify_fixture.h"

@@ -1,4 +1,4 @@
-// The reads and writes of kernels.
+// Tests counting the reads and writes of kernels.
 #include "lower/analysis/memory_traffic.h"
 
 #include <gtest/gtest.h>

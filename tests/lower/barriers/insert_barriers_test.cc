@@ -1,4 +1,4 @@
-// Inserts barriers between conflicting accesses of threads to shared buffers.
+// Tests inserting barriers between conflicting accesses of threads to shared buffers.
 #include "lower/barriers/insert_barriers.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Finds the exchanges between threads, at most one per buffer.
+// Tests finding the exchanges between threads, at most one per buffer.
 #include "lower/barriers/thread_accesses.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Builds loops from schedules: nests, attached stages, guards.
+// Tests building loops from schedules: nests, attached stages, guards.
 #include "lower/build/build_loops.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Checks views of tensor intrinsics against the buffer parts that they are bound to.
+// Tests the check of views of tensor intrinsics against the buffer parts that they are bound to.
 #include "lower/build/tensor_views.h"
 
 #include <gtest/gtest.h>

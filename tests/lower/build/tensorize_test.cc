@@ -1,4 +1,4 @@
-// Replaces loops with tensor intrinsics: values after every pass, and locations.
+// Tests replacing loops with tensor intrinsics: values after every pass, and locations.
 #include <gtest/gtest.h>
 
 #include "tests/lower/interpreted.h"

@@ -1,4 +1,4 @@
-// Builds a kernel from one nest: axes, single writers, parameters, limits.
+// Tests building a kernel from one nest: axes, single writers, parameters, limits.
 #include "lower/kernels/kernel_builder.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Reads each texel once: where the read goes, and which reads must not be shared.
+// Tests reading each texel once: where the read goes, and which reads must not be shared.
 #include "lower/kernels/share_texels.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Makes the launch plan: kernels, temporaries and where they are freed.
+// Tests making the launch plan: kernels, temporaries and where they are freed.
 #include "lower/kernels/split_kernels.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Turns accesses with several indices into offsets and texels.
+// Tests turning accesses with several indices into offsets and texels.
 #include "lower/loops/flatten_storage.h"
 
 #include <gtest/gtest.h>

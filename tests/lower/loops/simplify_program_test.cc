@@ -1,4 +1,4 @@
-// Simplifies indices, loops of one iteration and guards.
+// Tests simplifying indices, loops of one iteration and guards.
 #include "lower/loops/simplify_program.h"
 
 #include <gtest/gtest.h>

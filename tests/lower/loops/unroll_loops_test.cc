@@ -1,4 +1,4 @@
-// Unrolls loops into copies.
+// Tests unrolling loops into copies.
 #include "lower/loops/unroll_loops.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST_F(UnrollLoops, NestedLoops) {
             "y[0] = a[0]\ny[1] = a[1]\ny[2] = a[0]\ny[3] = a[1]\n");
 }
 
-// A loop that cannot be unrolled becomes a plain loop and keeps its line.
+// A loop that cannot be unrolled becomes a plain loop and keeps its source line.
 TEST_F(UnrollLoops, SymbolicExtents) {
   const Stmt symbolic = loop(n, LoopKind::Unrolled, copy);
   EXPECT_EQ(unrolled(symbolic), to_string(symbolic));

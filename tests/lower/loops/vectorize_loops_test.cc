@@ -1,4 +1,4 @@
-// Turns vectorized loops into vector operations.
+// Tests turning vectorized loops into vector operations.
 #include "lower/loops/vectorize_loops.h"
 
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ TEST_F(VectorizeLoops, Warnings) {
             stays + "a guard in it differs by lane: its split does not divide the axis");
 }
 
-// The remaining loop keeps its line.
+// The remaining loop keeps its source line.
 TEST_F(VectorizeLoops, Lines) {
   const auto line_of = [&](int64_t extent) {
     Lowering lowering;
@@ -239,7 +239,7 @@ TEST_F(VectorizeLoops, GuardsByLaneStaySerial) {
   EXPECT_EQ(four(two), serial(two));
 }
 
-// Lanes outside are written as zero; a texel whose first lane is outside is not written.
+// Lanes that fail the guard are written as zero; if the first lane fails, nothing is written.
 TEST_F(VectorizeLoops, GuardsByLaneOfATexture) {
   EXPECT_EQ(four(make_if(i < n, make_store(t, {n, n, i}, at(a, i)))),
             "if 0 < n {\n"

@@ -1,4 +1,4 @@
-// Finds reads outside tensors.
+// Tests finding reads outside tensors.
 #include <gtest/gtest.h>
 
 #include "lower/schedule/check_schedule.h"

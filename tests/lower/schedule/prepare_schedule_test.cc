@@ -1,4 +1,4 @@
-// Brings schedules to the form that later passes expect.
+// Tests bringing schedules into the form that later passes expect.
 #include <gtest/gtest.h>
 
 #include "lower/pipeline.h"

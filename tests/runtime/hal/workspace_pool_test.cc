@@ -26,14 +26,14 @@ TEST_F(WorkspacePools, WhatAQueueStillUsesServesItsNextSubmission) {
   TL_ASSERT_OK(gate_->signal(1));
 }
 
-// Two objects that live at once never share memory.
+// Objects that are lent at the same time are different ones.
 TEST_F(WorkspacePools, WhatIsLentIsNotLentAgain) {
   auto a = acquire(texture({8, 8}));
   auto b = acquire(texture({8, 8}));
   EXPECT_NE(a.object(), b.object());
 }
 
-// Its command buffer may still be submitted or be running; the caller gave no point.
+// A command buffer may name it and be submitted later or still run; no timeline point was given.
 TEST_F(WorkspacePools, ADroppedLeaseServesAgainWhenNothingNamesTheObject) {
   auto lease = acquire(texture({8, 8}));
   const Texture* object = lease.object().get();
@@ -129,7 +129,7 @@ TEST_F(WorkspacePools, BuffersAreRecycledLikeTexturesOfOneRow) {
   EXPECT_EQ(pool_.statistics().wasted_texels, 0U);
 }
 
-// For any repeating sequence of requests, driver calls stop after a while.
+// For any repeating sequence of requests, driver calls eventually stop.
 TEST_F(WorkspacePools, RepeatedRequestsComeToAnEndOfDriverCalls) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 engine(seed);
@@ -176,7 +176,7 @@ TEST_F(WorkspacePools, OverTheBoundWhatIsLentStays) {
                          "1001 more"));
   EXPECT_EQ(pool_.statistics().bytes_held, 2000U);
   auto other = acquire(buffer(1000));
-  // If the bound drops below what is lent, objects are freed as they come back.
+  // If the bound drops below what is lent, objects are freed as they are returned.
   pool_.set_max_bytes(1500);
   EXPECT_EQ(pool_.statistics().bytes_held, 3000U);
   other.release();

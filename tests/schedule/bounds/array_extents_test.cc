@@ -1,4 +1,4 @@
-// Infers the extents of the arrays that a call passes.
+// Tests inferring the extents of the arrays that a call passes.
 #include "schedule/bounds/array_extents.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Infers the extents of loops, and the indices of axes in terms of loops.
+// Tests inferring the extents of loops, and the indices of axes in terms of loops.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/bounds/bounds_fixture.h"

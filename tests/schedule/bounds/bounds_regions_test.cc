@@ -1,4 +1,4 @@
-// Infers the part of a stage that its readers need.
+// Tests inferring the part of a stage that its readers need.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/bounds/bounds_fixture.h"

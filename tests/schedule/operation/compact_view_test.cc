@@ -53,7 +53,7 @@ TEST_F(CompactView, LargeStrides) {
             "");
 }
 
-// A variable has one value in all declarations.
+// A variable has the same value in all declarations.
 TEST_F(CompactView, OneValue) {
   CompactViews views({n, m});
   EXPECT_FALSE(views.add({n, m}, {s, make_int(1)}, {}));

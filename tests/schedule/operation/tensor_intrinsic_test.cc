@@ -1,4 +1,4 @@
-// Replaces scalars of tensor intrinsics with constants.
+// Tests replacing scalars of tensor intrinsics with constants.
 #include "schedule/operation/tensor_intrinsic.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Prints the text of a schedule.
+// Tests printing the text of a schedule.
 #include "schedule/text/print.h"
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 
 namespace texloom::hal::host {
 
-// Access the memory in NativeCommands::memory, which must belong to this driver.
+// Give access to the memory in NativeCommands::memory, which must belong to this driver.
 // NativeCommands::handles is null.
 std::byte* native_memory(const BoundBuffer& place);
 Image native_memory(const BoundTexture& place);

@@ -22,7 +22,7 @@ std::string_view value_of(std::string_view line, std::string_view key) {
   return begin == std::string_view::npos ? std::string_view() : line.substr(begin);
 }
 
-// Only x86 has these lines; on ARM, Linux reports just the numbers of vendor and part.
+// Only x86 has these lines; on ARM, Linux reports only numeric vendor and part IDs.
 void read_cpuinfo(Processor& processor) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {

@@ -1,6 +1,6 @@
 // Makes every OpenCL call fail once, in every possible way, while a workload runs that uses all of
-// them. The error must come back with the driver's text, nothing may leak, be released too early or
-// hang, and the same device must complete the next work.
+// them. The error must be returned with the driver's text; nothing may leak, hang or be released
+// too early; and the same device must complete the next work.
 //
 // --gtest_output=json:FILE writes the outcomes by function.
 #include <gtest/gtest.h>

@@ -44,7 +44,7 @@ std::optional<Times> times_of(const Context& context, const EnqueuedCommand& com
 void add_spans(const Context& context, std::span<const EnqueuedCommand> commands, Profile& profile,
                std::uint32_t track) {
   std::vector<std::optional<Times>> times;
-  // Converts from the device's clock to the host's.
+  // The host's clock minus the device's.
   std::optional<nanoseconds> offset;
   for (const EnqueuedCommand& command : commands) {
     times.push_back(times_of(context, command));
